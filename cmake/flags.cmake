@@ -1,0 +1,44 @@
+# Warnings, optimisation, sanitizers and the instruction sets of single files.
+add_library(margrave_flags INTERFACE)
+target_compile_features(margrave_flags INTERFACE c_std_11)
+target_compile_definitions(margrave_flags INTERFACE _GNU_SOURCE)
+# No fused contraction: every backend and instruction set takes the same steps through a formula.
+target_compile_options(
+    margrave_flags
+    INTERFACE -ffp-contract=off
+              -fno-math-errno
+              -Wall
+              -Wextra
+              -Wshadow
+              -Wpointer-arith
+              -Wstrict-prototypes
+              -Wmissing-prototypes
+              -Wvla)
+if(MARGRAVE_SANITIZE)
+    target_compile_options(margrave_flags INTERFACE -fsanitize=${MARGRAVE_SANITIZE}
+                                                    -fno-omit-frame-pointer)
+    target_link_options(margrave_flags INTERFACE -fsanitize=${MARGRAVE_SANITIZE})
+    if(MARGRAVE_SANITIZE MATCHES undefined)
+        target_compile_options(margrave_flags INTERFACE -fno-sanitize-recover=undefined)
+    endif()
+endif()
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
+
+# Files whose names carry an instruction set are built for it; simd/dispatch.c calls them only on
+# machines that have it.
+function(margrave_simd_flags)
+    foreach(source ${ARGN})
+        get_filename_component(name ${source} NAME)
+        if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+            if(name MATCHES "avx512")
+                set_source_files_properties(
+                    ${source} PROPERTIES COMPILE_OPTIONS
+                                         "-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mbmi2")
+            elseif(name MATCHES "avx2")
+                set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
+                                                                 "-mavx2;-mfma;-mbmi2")
+            endif()
+        endif()
+    endforeach()
+endfunction()

@@ -1,0 +1,300 @@
+/* margrave.h - the stable public interface: certified large-margin and low-complexity models.
+ *
+ * Every function that can fail returns mgv_status and leaves a sentence in the context, read with
+ * mgv_ctx_error(). On failure outputs are untouched or NULL. The library never prints, exits or
+ * catches signals. Handles are opaque; structs the caller allocates begin with `size`, which the
+ * caller sets to sizeof the struct, so that fields added later leave old callers working.
+ * A context and the handles made from it are used by one thread at a time; different contexts are
+ * independent. mgv_ctx_interrupt() alone may be called from anywhere, signal handlers included. */
+#ifndef MARGRAVE_H
+#define MARGRAVE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MGV_VERSION_MAJOR 0
+#define MGV_VERSION_MINOR 1
+#define MGV_VERSION_PATCH 0
+
+#if defined(_WIN32)
+#define MGV_API
+#else
+#define MGV_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status --------------------------------------------------------------------------------- */
+/* Values are fixed for ever, new ones go last. */
+typedef enum mgv_status {
+    MGV_OK = 0,
+    MGV_E_ARG = 1,         /* an argument, option or combination of options is wrong */
+    MGV_E_INPUT = 2,       /* the data or a file's content is wrong */
+    MGV_E_IO = 3,          /* a file cannot be opened, read or written */
+    MGV_E_MEMORY = 4,      /* the allocator said no */
+    MGV_E_UNSUPPORTED = 5, /* the sentence names what is lacking */
+    MGV_E_NUMERIC = 6,     /* a computation left the finite numbers */
+    MGV_E_INTERNAL = 7     /* our mistake: please report it */
+} mgv_status;
+
+/* "0.1.0"; static. */
+MGV_API const char *mgv_version(void);
+/* "ok", "bad argument", ...; static, never NULL. */
+MGV_API const char *mgv_status_name(mgv_status status);
+
+/* ---- Context -------------------------------------------------------------------------------- */
+/* Owns the thread pool, the allocator hooks, the last error sentence and the event callback. */
+typedef struct mgv_ctx mgv_ctx;
+
+/* `alloc` returns memory aligned to `align` (a power of two, at least sizeof(void *)) or NULL;
+ * `release` accepts NULL. Both may be called from any thread the library runs. */
+typedef struct mgv_allocator {
+    size_t size;
+    void *user;
+    void *(*alloc)(void *user, size_t bytes, size_t align);
+    void (*release)(void *user, void *memory);
+} mgv_allocator;
+
+/* Creates a context with all cores and the best instruction set of this machine
+ * (MGV_SIMD=scalar|avx2|avx512|neon in the environment overrides it). `allocator` may be NULL.
+ * On failure *out is NULL and there is no sentence. */
+MGV_API mgv_status mgv_ctx_new(const mgv_allocator *allocator, mgv_ctx **out);
+/* Frees the context; everything made from it must be gone. NULL is accepted. */
+MGV_API void mgv_ctx_free(mgv_ctx *ctx);
+/* The sentence of the last failure, "" when there was none. Valid until the next call. */
+MGV_API const char *mgv_ctx_error(const mgv_ctx *ctx);
+/* 0 means all cores. Results do not depend on the number. MGV_E_ARG below 0 or above 1024. */
+MGV_API mgv_status mgv_ctx_set_threads(mgv_ctx *ctx, int threads);
+MGV_API int mgv_ctx_threads(const mgv_ctx *ctx);
+/* "scalar", "avx2", "avx512" or "neon". */
+MGV_API const char *mgv_ctx_simd(const mgv_ctx *ctx);
+/* Only "cpu" today; MGV_E_UNSUPPORTED names what is missing. */
+MGV_API mgv_status mgv_ctx_set_backend(mgv_ctx *ctx, const char *name);
+/* Asks the running solver to end after the present step with its best iterate.
+ * Async-signal-safe. The request is cleared when a run starts. */
+MGV_API void mgv_ctx_interrupt(mgv_ctx *ctx);
+
+/* ---- Events --------------------------------------------------------------------------------- */
+typedef enum mgv_event_kind {
+    MGV_EVENT_LOG = 0,      /* `text` is a sentence */
+    MGV_EVENT_PROGRESS = 1, /* an iteration ended; the certificate fields are the last known */
+    MGV_EVENT_TRACE = 2     /* a certificate was taken; all fields are fresh */
+} mgv_event_kind;
+
+typedef enum mgv_level { MGV_WARNING = 0, MGV_INFO = 1, MGV_DEBUG = 2 } mgv_level;
+
+/* NaN where a number is not known (yet). */
+typedef struct mgv_event {
+    size_t size;
+    mgv_event_kind kind;
+    mgv_level level;
+    const char *text; /* NULL unless MGV_EVENT_LOG; valid during the call */
+    int64_t iteration;
+    double passes, seconds;
+    double primal, dual, gap, relative_gap;
+    double margin, margin_upper;
+    double train_score, validation_score;
+    int64_t nonzeros;
+} mgv_event;
+
+/* Return nonzero to end the run after this step with the best iterate. Called on the thread that
+ * called the library. */
+typedef int (*mgv_event_fn)(void *user, const mgv_event *event);
+/* NULL switches events off. Results do not depend on it. */
+MGV_API void mgv_ctx_on_event(mgv_ctx *ctx, mgv_event_fn fn, void *user);
+
+/* ---- Settings ------------------------------------------------------------------------------- */
+/* Everything that can be chosen, by name: the problem, the solver, stopping, reading. The table of
+ * names, types, defaults and bounds is read with mgv_setting_at(). */
+typedef struct mgv_settings mgv_settings;
+MGV_API mgv_status mgv_settings_new(mgv_ctx *ctx, mgv_settings **out);
+MGV_API void mgv_settings_free(mgv_ctx *ctx, mgv_settings *settings);
+/* Dashes in `name` count as underscores. MGV_E_ARG names the setting, the value and what is
+ * allowed; the settings are then unchanged. */
+MGV_API mgv_status mgv_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *name,
+                                    const char *value);
+/* Writes the value as text, cut to `capacity` bytes with its terminator. */
+MGV_API mgv_status mgv_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const char *name,
+                                    char *buffer, size_t capacity);
+
+typedef struct mgv_setting_info {
+    size_t size;
+    const char *name;         /* with underscores */
+    const char *group;        /* "problem", "solver", "stop", "data", "run" */
+    const char *type;         /* "real", "int", "bool", "text" or "choice" */
+    const char *default_text; /* "" when unset */
+    const char *allowed;      /* bounds or choices as text */
+    const char *help;
+} mgv_setting_info;
+MGV_API size_t mgv_setting_count(void);
+/* MGV_E_ARG when `index` is too large. */
+MGV_API mgv_status mgv_setting_at(size_t index, mgv_setting_info *out);
+
+/* ---- Registry ------------------------------------------------------------------------------- */
+typedef struct mgv_entry {
+    size_t size;
+    const char *kind; /* "loss", "penalty", "solver", "stop", "operator", "reader", "writer", ... */
+    const char *name;
+    const char *summary;
+} mgv_entry;
+MGV_API size_t mgv_registry_count(void);
+MGV_API mgv_status mgv_registry_at(size_t index, mgv_entry *out);
+
+/* ---- Data ----------------------------------------------------------------------------------- */
+/* A matrix with optional labels, weights and names; rows are examples. */
+typedef struct mgv_data mgv_data;
+
+typedef enum mgv_dtype { MGV_F32 = 0, MGV_F64 = 1 } mgv_dtype;
+typedef enum mgv_layout { MGV_DENSE = 0, MGV_CSR = 1, MGV_CSC = 2 } mgv_layout;
+
+/* Reads the settings `format` (auto), `base` (auto), `features` (0: from the file), `precision`,
+ * `header`, `label_column` and `separator`. "-" is standard input. */
+MGV_API mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                                 mgv_data **out);
+/* Writes in the format the name ends in, or `format`; to a temporary name, then renamed. */
+MGV_API mgv_status mgv_data_write(mgv_ctx *ctx, const mgv_data *data, const char *path,
+                                  const mgv_settings *settings);
+/* Borrow the caller's arrays, which must outlive the data. Strides count elements. */
+MGV_API mgv_status mgv_data_from_dense(mgv_ctx *ctx, mgv_dtype dtype, const void *values,
+                                       int64_t rows, int64_t cols, int64_t row_stride,
+                                       int64_t col_stride, mgv_data **out);
+/* `layout` MGV_CSR or MGV_CSC; `pointers` has rows+1 (cols+1) entries, indices are 0-based and
+ * increase within a row (column). Indices are checked: MGV_E_INPUT. */
+MGV_API mgv_status mgv_data_from_sparse(mgv_ctx *ctx, mgv_layout layout, mgv_dtype dtype,
+                                        const void *values, const int64_t *pointers,
+                                        const int32_t *indices, int64_t rows, int64_t cols,
+                                        mgv_data **out);
+/* Copies `rows` numbers; NULL removes them. Labels must be finite, weights finite and >= 0. */
+MGV_API mgv_status mgv_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labels);
+MGV_API mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const double *weights);
+MGV_API void mgv_data_free(mgv_ctx *ctx, mgv_data *data);
+
+typedef struct mgv_data_info {
+    size_t size;
+    int64_t rows, cols, nonzeros; /* stored entries; rows * cols when dense */
+    mgv_layout layout;
+    mgv_dtype dtype;
+    int has_labels;
+    int64_t classes; /* distinct labels; 0 without labels or when there are too many for classes */
+    int64_t bytes;   /* of the matrix and labels in memory or mapped */
+    const char *format; /* the reader's name, "memory" for borrowed arrays */
+    double load_seconds;
+} mgv_data_info;
+MGV_API mgv_status mgv_data_describe(const mgv_data *data, mgv_data_info *out);
+/* The spelling of class `index` in sorted order; NULL when out of range. Lives as long as `data`.
+ */
+MGV_API const char *mgv_data_class(const mgv_data *data, int64_t index);
+/* The data doctor: a JSON object with the `data` block and `findings`, to be freed with
+ * mgv_string_free(). `path` is only quoted and may be NULL. */
+MGV_API mgv_status mgv_data_check(mgv_ctx *ctx, mgv_data *data, const char *path,
+                                  const mgv_settings *settings, char **json);
+MGV_API void mgv_string_free(mgv_ctx *ctx, char *text);
+
+/* ---- Problem -------------------------------------------------------------------------------- */
+/* min R(w) + F(w) + sum_i s_i G_i((A w)_i), bound from data and settings. Borrows the data. */
+typedef struct mgv_problem mgv_problem;
+MGV_API mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                                   mgv_problem **out);
+MGV_API void mgv_problem_free(mgv_ctx *ctx, mgv_problem *problem);
+/* The objective with its numbers, e.g. "min 0.5*3.07e-05*|w|^2 + mean hinge(y (x.w + b))". */
+MGV_API const char *mgv_problem_formula(const mgv_problem *problem);
+
+/* ---- Solving -------------------------------------------------------------------------------- */
+/* Owns its iterates and work space; borrows the problem, which must outlive it. */
+typedef struct mgv_solver mgv_solver;
+
+/* Why a run ended; never an error. Values are fixed for ever, new ones go last. */
+typedef enum mgv_stop {
+    MGV_STOP_NONE = 0,      /* not run yet */
+    MGV_STOP_CERTIFIED = 1, /* the certificate asked for holds */
+    MGV_STOP_DISCREPANCY = 2,
+    MGV_STOP_MAX_ITER = 3,
+    MGV_STOP_TIME = 4,
+    MGV_STOP_USER = 5,
+    MGV_STOP_DIVERGED = 6,
+    MGV_STOP_INFEASIBLE = 7, /* proven: no weights satisfy the hard constraints */
+    MGV_STOP_MAX_PASSES = 8,
+    MGV_STOP_STALLED = 9 /* rounding level reached before the certificate */
+} mgv_stop;
+/* "certified", "max_iter", ...; static. */
+MGV_API const char *mgv_stop_name(mgv_stop stop);
+
+/* Recomputed in float64 from the weights and the dual variables alone. NaN: does not apply. */
+typedef struct mgv_certificate {
+    size_t size;
+    double primal, dual, gap, relative_gap;
+    double margin, margin_upper; /* attained lower and proven upper bound of the hard margin */
+    double proof_norm;           /* |A'q| of the convex weights q that prove inseparability */
+    int separable;               /* 1 yes, 0 no, -1 not decided */
+    int verified;                /* 1 when the judge's checks passed */
+} mgv_certificate;
+
+typedef struct mgv_run_info {
+    size_t size;
+    const char *solver;
+    mgv_stop stop;
+    int64_t iterations;
+    double passes, seconds;
+    int64_t nonzeros;
+    double norm; /* of the weights in the user's units */
+} mgv_run_info;
+
+/* The solver named by the setting `solver`. MGV_E_UNSUPPORTED names what the problem lacks. */
+MGV_API mgv_status mgv_solver_new(mgv_ctx *ctx, const mgv_problem *problem,
+                                  const mgv_settings *settings, mgv_solver **out);
+/* Runs until a stopping rule holds; may be called again to go on with larger budgets. */
+MGV_API mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver);
+MGV_API mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
+                                       mgv_certificate *certificate);
+/* Continues to the same bits: the file holds the whole state of the run. */
+MGV_API mgv_status mgv_solver_checkpoint(mgv_ctx *ctx, const mgv_solver *solver, const char *path);
+MGV_API mgv_status mgv_solver_resume(mgv_ctx *ctx, mgv_solver *solver, const char *path);
+/* The dual variables of the certificate, one per row; the proof's convex weights when the stop is
+ * MGV_STOP_INFEASIBLE. Lives as long as the solver. */
+MGV_API mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int64_t *count);
+MGV_API void mgv_solver_free(mgv_ctx *ctx, mgv_solver *solver);
+
+/* ---- Model ---------------------------------------------------------------------------------- */
+typedef struct mgv_model mgv_model;
+/* Copies the best iterate, in the user's units. */
+MGV_API mgv_status mgv_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out);
+MGV_API mgv_status mgv_model_save(mgv_ctx *ctx, const mgv_model *model, const char *path);
+MGV_API mgv_status mgv_model_load(mgv_ctx *ctx, const char *path, mgv_model **out);
+MGV_API void mgv_model_free(mgv_ctx *ctx, mgv_model *model);
+
+typedef struct mgv_model_info {
+    size_t size;
+    int64_t features, classes, nonzeros; /* classes is 0 for regression */
+    const double *coef;                  /* `features` numbers, lives as long as the model */
+    double intercept, norm;
+    const char *metadata; /* the JSON text stored with the model */
+} mgv_model_info;
+MGV_API mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out);
+/* NULL when out of range. */
+MGV_API const char *mgv_model_class(const mgv_model *model, int64_t index);
+
+/* Fills `scores` (rows numbers: x.coef + intercept). */
+MGV_API mgv_status mgv_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
+                                    double *scores);
+typedef struct mgv_metrics {
+    size_t size;
+    int64_t rows;
+    double accuracy, balanced_accuracy, auc; /* NaN for regression */
+    double mse, r2;                          /* NaN for classification */
+} mgv_metrics;
+/* MGV_E_ARG when the data has no labels. */
+MGV_API mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
+                                      const double *scores, mgv_metrics *out);
+
+/* ---- Report --------------------------------------------------------------------------------- */
+/* The JSON object of `margrave fit --json`, freed with mgv_string_free(). `model` and the files
+ * may be NULL. */
+MGV_API mgv_status mgv_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const mgv_model *model,
+                                  const char *data_file, const char *model_file, char **json);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

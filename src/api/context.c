@@ -1,0 +1,146 @@
+/* context.c - contexts, versions and settings handles. */
+#include "base/context.h"
+
+#include "base/memory.h"
+#include "base/settings.h"
+#include "base/threads.h"
+#include "simd/simd.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXT_OF(x) #x
+#define VERSION(a, b, c) TEXT_OF(a) "." TEXT_OF(b) "." TEXT_OF(c)
+
+const char *mgv_version(void)
+{
+    return VERSION(MGV_VERSION_MAJOR, MGV_VERSION_MINOR, MGV_VERSION_PATCH);
+}
+
+const char *mgv_status_name(mgv_status status)
+{
+    static const char *const names[] = {"ok",
+                                        "bad argument",
+                                        "bad input",
+                                        "input/output",
+                                        "out of memory",
+                                        "not supported",
+                                        "numerical failure",
+                                        "internal error"};
+    return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown status";
+}
+
+static void *default_alloc(void *user, size_t bytes, size_t align)
+{
+    (void)user;
+    return bytes > SIZE_MAX - align ? NULL
+                                    : aligned_alloc(align, (bytes + align - 1) / align * align);
+}
+
+static void default_release(void *user, void *memory)
+{
+    (void)user;
+    free(memory);
+}
+
+mgv_status mgv_ctx_new(const mgv_allocator *allocator, mgv_ctx **out)
+{
+    const mgv_allocator standard = {
+        .size = sizeof standard, .alloc = default_alloc, .release = default_release};
+    const mgv_allocator *a = allocator ? allocator : &standard;
+    if (!out)
+        return MGV_E_ARG;
+    *out = NULL;
+    if (a->size < sizeof standard || !a->alloc || !a->release)
+        return MGV_E_ARG;
+    mgv_ctx *ctx = a->alloc(a->user, sizeof *ctx, MGVI_ALIGN);
+    if (!ctx)
+        return MGV_E_MEMORY;
+    memset(ctx, 0, sizeof *ctx);
+    ctx->allocator = *a;
+    atomic_init(&ctx->interrupted, 0);
+    mgv_status st = mgvi_simd_choose(getenv("MGV_SIMD"), &ctx->simd);
+    if (st == MGV_OK)
+        st = mgvi_pool_new(ctx, 0, &ctx->pool);
+    if (st == MGV_OK)
+        *out = ctx;
+    else
+        a->release(a->user, ctx);
+    return st;
+}
+
+void mgv_ctx_free(mgv_ctx *ctx)
+{
+    if (!ctx)
+        return;
+    mgvi_pool_free(ctx, ctx->pool);
+    ctx->allocator.release(ctx->allocator.user, ctx);
+}
+
+const char *mgv_ctx_error(const mgv_ctx *ctx) { return ctx->error; }
+
+mgv_status mgv_ctx_set_threads(mgv_ctx *ctx, int threads)
+{
+    if (threads < 0 || threads > 1024)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "threads is %d; allowed: from 0 to 1024", threads);
+    const int count = threads ? threads : mgvi_cpu_count();
+    if (count == mgvi_pool_threads(ctx->pool))
+        return MGV_OK;
+    struct mgvi_pool *pool;
+    MGVI_TRY(mgvi_pool_new(ctx, count, &pool));
+    mgvi_pool_free(ctx, ctx->pool);
+    ctx->pool = pool;
+    return MGV_OK;
+}
+
+int mgv_ctx_threads(const mgv_ctx *ctx) { return mgvi_pool_threads(ctx->pool); }
+
+const char *mgv_ctx_simd(const mgv_ctx *ctx) { return ctx->simd->name; }
+
+mgv_status mgv_ctx_set_backend(mgv_ctx *ctx, const char *name)
+{
+    if (strcmp(name, "cpu") == 0)
+        return MGV_OK;
+    return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "there is no backend '%.40s'; this build has: cpu",
+                     name);
+}
+
+void mgv_ctx_interrupt(mgv_ctx *ctx) { atomic_store(&ctx->interrupted, 1); }
+
+void mgv_ctx_on_event(mgv_ctx *ctx, mgv_event_fn fn, void *user)
+{
+    ctx->on_event = fn;
+    ctx->event_user = user;
+}
+
+void mgv_string_free(mgv_ctx *ctx, char *text) { mgvi_release(ctx, text); }
+
+mgv_status mgv_settings_new(mgv_ctx *ctx, mgv_settings **out)
+{
+    *out = mgvi_new(ctx, sizeof **out);
+    if (!*out)
+        return MGV_E_MEMORY;
+    mgvi_settings_defaults(*out);
+    return MGV_OK;
+}
+
+void mgv_settings_free(mgv_ctx *ctx, mgv_settings *settings) { mgvi_release(ctx, settings); }
+
+mgv_status mgv_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *name,
+                            const char *value)
+{
+    return mgvi_settings_set(ctx, settings, name, value);
+}
+
+mgv_status mgv_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const char *name,
+                            char *buffer, size_t capacity)
+{
+    return mgvi_settings_get(ctx, settings, name, buffer, capacity);
+}
+
+size_t mgv_setting_count(void) { return mgvi_setting_count(); }
+
+mgv_status mgv_setting_at(size_t index, mgv_setting_info *out)
+{
+    return mgvi_setting_at(index, out);
+}

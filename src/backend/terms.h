@@ -1,0 +1,54 @@
+/* backend/terms.h - the loops over loss and penalty formulas, for blocks of k lanes.
+ * Row coefficients: `scale` and the targets `a`, `b` are n x 1 (shared by the lanes) or n x k;
+ * NULL means the constant beside it. Sums are over fixed blocks in fixed order. */
+#ifndef MGVI_BACKEND_TERMS_H
+#define MGVI_BACKEND_TERMS_H
+
+#include "backend/vec.h"
+#include "loss/registry.h"
+#include "penalty/registry.h"
+
+/* One array of coefficients: values[i*lanes + c], or `constant` when values is NULL. */
+typedef struct mgvi_coef_array {
+    const double *values;
+    int32_t lanes; /* 1 or k */
+    double constant;
+} mgvi_coef_array;
+typedef struct mgvi_coefs {
+    mgvi_coef_array scale, a, b;
+} mgvi_coefs;
+
+static inline double mgvi_coef_pick(const mgvi_coef_array *c, int64_t i, int32_t lane)
+{
+    return c->values ? c->values[c->lanes == 1 ? i : i * c->lanes + lane] : c->constant;
+}
+static inline mgvi_coef mgvi_coefs_at(const mgvi_coefs *c, int64_t i, int32_t lane)
+{
+    return (mgvi_coef){mgvi_coef_pick(&c->scale, i, lane), mgvi_coef_pick(&c->a, i, lane),
+                       mgvi_coef_pick(&c->b, i, lane)};
+}
+
+/* out[lane] = sum_i s_i G(z_i), and so on; `z`, `u`, `w`, `v` have the same k. */
+void mgvi_loss_value(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c,
+                     const mgvi_vec *z, double *out);
+void mgvi_loss_conj(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *u,
+                    double *out);
+void mgvi_loss_grad(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *z,
+                    mgvi_vec *grad);
+void mgvi_loss_curv(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *z,
+                    mgvi_vec *curv);
+void mgvi_loss_prox(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *z,
+                    double step, mgvi_vec *out);
+void mgvi_loss_dual_clip(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, mgvi_vec *u);
+
+void mgvi_penalty_value(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
+                        const mgvi_vec *w, double *out);
+void mgvi_penalty_conj(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
+                       const mgvi_vec *v, double *out);
+void mgvi_penalty_prox(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
+                       const mgvi_vec *w, double step, mgvi_vec *out);
+void mgvi_penalty_mirror(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
+                         const mgvi_vec *v, mgvi_vec *w);
+void mgvi_penalty_dual_clip(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
+                            mgvi_vec *v);
+#endif

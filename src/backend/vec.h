@@ -1,0 +1,36 @@
+/* backend/vec.h - blocks of k >= 1 columns of float64, interleaved: element (i, c) is x[i*k + c].
+ * Lanes are folds, classes or path points that run in lock-step; results of reductions are one
+ * number per lane. Sums are taken over fixed blocks in fixed order (same bits for any threads). */
+#ifndef MGVI_BACKEND_VEC_H
+#define MGVI_BACKEND_VEC_H
+
+#include "base/context.h"
+#include "base/memory.h"
+
+typedef enum mgvi_space { MGVI_ROWS = 0, MGVI_COLS = 1 } mgvi_space;
+
+typedef struct mgvi_vec {
+    double *x;
+    int64_t n;
+    int32_t k;
+    mgvi_space space;
+} mgvi_vec;
+
+/* From the arena, cleared. MGV_E_MEMORY with a sentence. */
+mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out);
+/* A view of k = 1 over the caller's memory. */
+mgvi_vec mgvi_vec_wrap(double *x, int64_t n, mgvi_space space);
+
+void mgvi_vec_fill(mgv_ctx *ctx, mgvi_vec *y, double value);
+void mgvi_vec_copy(mgv_ctx *ctx, const mgvi_vec *x, mgvi_vec *y);
+void mgvi_vec_scale(mgv_ctx *ctx, double a, mgvi_vec *y);
+/* y = a x + b y */
+void mgvi_vec_axpby(mgv_ctx *ctx, double a, const mgvi_vec *x, double b, mgvi_vec *y);
+void mgvi_vec_swap(mgvi_vec *x, mgvi_vec *y);
+/* out[c], c < k */
+void mgvi_vec_dot(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y, double *out);
+void mgvi_vec_sum(mgv_ctx *ctx, const mgvi_vec *x, double *out);
+void mgvi_vec_min(mgv_ctx *ctx, const mgvi_vec *x, double *out);
+void mgvi_vec_norm2(mgv_ctx *ctx, const mgvi_vec *x, double *out);   /* safe from overflow */
+void mgvi_vec_abs_max(mgv_ctx *ctx, const mgvi_vec *x, double *out); /* NaN if any entry is NaN */
+#endif

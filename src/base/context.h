@@ -1,0 +1,40 @@
+/* base/context.h - the context behind every public call, and how failures travel. */
+#ifndef MGVI_BASE_CONTEXT_H
+#define MGVI_BASE_CONTEXT_H
+
+#include <inttypes.h>
+#include <margrave/margrave.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct mgvi_pool;
+struct mgvi_simd;
+enum { MGVI_ERROR_MAX = 1024 };
+
+struct mgv_ctx {
+    mgv_allocator allocator;
+    struct mgvi_pool *pool;
+    const struct mgvi_simd *simd; /* chosen once, by api/context.c */
+    mgv_event_fn on_event;
+    void *event_user;
+    atomic_int interrupted;
+    char error[MGVI_ERROR_MAX];
+};
+
+/* Leaves the sentence in the context and returns `status`. */
+mgv_status mgvi_fail(mgv_ctx *ctx, mgv_status status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+#define MGVI_FAIL(ctx, status, ...) mgvi_fail(ctx, status, __VA_ARGS__)
+#define MGVI_TRY(call)                                                                             \
+    do {                                                                                           \
+        const mgv_status try_status = (call);                                                      \
+        if (try_status != MGV_OK)                                                                  \
+            return try_status;                                                                     \
+    } while (0)
+#define MGVI_CHECK(st, label, call)                                                                \
+    do {                                                                                           \
+        if (((st) = (call)) != MGV_OK)                                                             \
+            goto label;                                                                            \
+    } while (0)
+#endif

@@ -1,0 +1,44 @@
+/* event.c - sends events to the context's callback. */
+#include "base/event.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+mgv_event mgvi_event_blank(mgv_event_kind kind)
+{
+    return (mgv_event){.size = sizeof(mgv_event),
+                       .kind = kind,
+                       .level = MGV_INFO,
+                       .passes = NAN,
+                       .seconds = NAN,
+                       .primal = NAN,
+                       .dual = NAN,
+                       .gap = NAN,
+                       .relative_gap = NAN,
+                       .margin = NAN,
+                       .margin_upper = NAN,
+                       .train_score = NAN,
+                       .validation_score = NAN,
+                       .nonzeros = -1};
+}
+
+bool mgvi_event_send(mgv_ctx *ctx, const mgv_event *event)
+{
+    return ctx->on_event && ctx->on_event(ctx->event_user, event) != 0;
+}
+
+void mgvi_log(mgv_ctx *ctx, mgv_level level, const char *format, ...)
+{
+    if (!ctx->on_event)
+        return;
+    char text[MGVI_ERROR_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    mgv_event event = mgvi_event_blank(MGV_EVENT_LOG);
+    event.level = level;
+    event.text = text;
+    mgvi_event_send(ctx, &event);
+}

@@ -1,0 +1,13 @@
+/* base/event.h - the one callback for log, progress and trace; others print. */
+#ifndef MGVI_BASE_EVENT_H
+#define MGVI_BASE_EVENT_H
+
+#include "base/context.h"
+
+/* An event with every number unknown. */
+mgv_event mgvi_event_blank(mgv_event_kind kind);
+/* True when the callback asks to stop. */
+bool mgvi_event_send(mgv_ctx *ctx, const mgv_event *event);
+void mgvi_log(mgv_ctx *ctx, mgv_level level, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+#endif

@@ -1,0 +1,47 @@
+/* base/formula.h - the common part of C and CUDA in which losses and penalties are written once.
+ * A formula is a static inline function of scalars; the loops over it live in backend/. */
+#ifndef MGVI_BASE_FORMULA_H
+#define MGVI_BASE_FORMULA_H
+
+#include <math.h>
+#include <stdbool.h>
+
+#if defined(__CUDACC__)
+#define MGVI_FORMULA static inline __host__ __device__
+#else
+#define MGVI_FORMULA static inline
+#endif
+
+typedef double real;
+#define R_INF ((real)INFINITY)
+
+MGVI_FORMULA real r_abs(real a) { return fabs(a); }
+MGVI_FORMULA real r_max(real a, real b) { return a > b ? a : b; }
+MGVI_FORMULA real r_min(real a, real b) { return a < b ? a : b; }
+MGVI_FORMULA real r_clip(real a, real lo, real hi) { return r_min(r_max(a, lo), hi); }
+MGVI_FORMULA real r_copysign(real a, real sign) { return copysign(a, sign); }
+MGVI_FORMULA real r_sign(real a) { return (real)((a > 0) - (a < 0)); }
+
+/* What a term's formula is told about one coordinate (penalty) or one row (loss).
+ *   penalty: scale = strength * weight_j,  a and b are the penalty's own parameters
+ *   loss:    scale = s_i,                  a and b are the target, the bounds or the shape */
+typedef struct mgvi_coef {
+    real scale, a, b;
+} mgvi_coef;
+
+/* What a term can do; solvers state what they need in the same bits. */
+enum {
+    MGVI_VALUE = 1 << 0,
+    MGVI_PROX = 1 << 1,      /* argmin_v  f(v) + (v - x)^2 / (2 step) */
+    MGVI_KKT = 1 << 2,       /* distance of -g to the subdifferential at w */
+    MGVI_CONJ = 1 << 3,      /* f*(u) */
+    MGVI_GRAD = 1 << 4,      /* f'(x), a subgradient where there is a kink */
+    MGVI_CURV = 1 << 5,      /* f''(x) */
+    MGVI_MIRROR = 1 << 6,    /* the gradient of f* */
+    MGVI_DUAL_CLIP = 1 << 7, /* the nearest u with f*(u) finite */
+    MGVI_SMOOTH = 1 << 8,    /* f' is Lipschitz */
+    MGVI_HARD = 1 << 9,      /* 0 or infinite: a constraint */
+    MGVI_MARGIN = 1 << 10,   /* a loss of y x.w: the labels' signs are folded into A */
+    MGVI_STRONG = 1 << 11    /* strongly convex: f* is smooth */
+};
+#endif

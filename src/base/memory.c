@@ -1,0 +1,111 @@
+/* memory.c - allocation through the context's hooks. */
+#include "base/memory.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void *mgvi_alloc(mgv_ctx *ctx, size_t count, size_t size)
+{
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX) {
+        mgvi_fail(ctx, MGV_E_MEMORY, "%zu items of %zu bytes do not fit in memory", count, size);
+        return NULL;
+    }
+    void *p = ctx->allocator.alloc(ctx->allocator.user, bytes ? bytes : 1, MGVI_ALIGN);
+    if (!p)
+        mgvi_fail(ctx, MGV_E_MEMORY, "out of memory: %zu bytes were asked for", bytes);
+    return p;
+}
+
+void *mgvi_zeros(mgv_ctx *ctx, size_t count, size_t size)
+{
+    void *p = mgvi_alloc(ctx, count, size);
+    return p ? memset(p, 0, count * size) : NULL;
+}
+
+void *mgvi_new(mgv_ctx *ctx, size_t size) { return mgvi_zeros(ctx, 1, size); }
+
+void *mgvi_dup(mgv_ctx *ctx, const void *from, size_t count, size_t size)
+{
+    void *p = mgvi_alloc(ctx, count, size);
+    if (p && count && size)
+        memcpy(p, from, count * size);
+    return p;
+}
+
+void *mgvi_grow(mgv_ctx *ctx, void *old, size_t old_count, size_t count, size_t size)
+{
+    void *p = mgvi_alloc(ctx, count, size);
+    if (!p)
+        return NULL;
+    if (old_count)
+        memcpy(p, old, (old_count < count ? old_count : count) * size);
+    mgvi_release(ctx, old);
+    return p;
+}
+
+char *mgvi_strdup(mgv_ctx *ctx, const char *text)
+{
+    return mgvi_dup(ctx, text, strlen(text) + 1, 1);
+}
+
+char *mgvi_format(mgv_ctx *ctx, const char *format, ...)
+{
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    const int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *text = length < 0 ? NULL : mgvi_alloc(ctx, (size_t)length + 1, 1);
+    if (text)
+        vsnprintf(text, (size_t)length + 1, format, again);
+    va_end(again);
+    return text;
+}
+
+void mgvi_release(mgv_ctx *ctx, void *memory)
+{
+    if (memory)
+        ctx->allocator.release(ctx->allocator.user, memory);
+}
+
+struct mgvi_arena_block {
+    _Alignas(MGVI_ALIGN) struct mgvi_arena_block *next;
+    size_t used, capacity; /* bytes behind this header */
+};
+
+void mgvi_arena_init(mgvi_arena *arena, mgv_ctx *ctx) { *arena = (mgvi_arena){.ctx = ctx}; }
+
+void *mgvi_arena_array(mgvi_arena *arena, size_t count, size_t size)
+{
+    enum { BLOCK = 1 << 16 }; /* small requests share a block, large ones get their own */
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > PTRDIFF_MAX - 2 * MGVI_ALIGN) {
+        mgvi_fail(arena->ctx, MGV_E_MEMORY, "%zu items of %zu bytes do not fit in memory", count,
+                  size);
+        return NULL;
+    }
+    bytes = (bytes + MGVI_ALIGN - 1) & ~(size_t)(MGVI_ALIGN - 1);
+    struct mgvi_arena_block *b = arena->blocks;
+    if (!b || b->capacity - b->used < bytes) {
+        const size_t capacity = bytes > BLOCK ? bytes : BLOCK;
+        b = mgvi_alloc(arena->ctx, sizeof *b + capacity, 1);
+        if (!b)
+            return NULL;
+        *b = (struct mgvi_arena_block){.next = arena->blocks, .capacity = capacity};
+        arena->blocks = b;
+    }
+    void *p = (char *)(b + 1) + b->used;
+    b->used += bytes;
+    return memset(p, 0, bytes);
+}
+
+void mgvi_arena_free(mgvi_arena *arena)
+{
+    while (arena->blocks) {
+        struct mgvi_arena_block *next = arena->blocks->next;
+        mgvi_release(arena->ctx, arena->blocks);
+        arena->blocks = next;
+    }
+}

@@ -1,0 +1,29 @@
+/* base/memory.h - all memory of the library: the context's hooks, and an arena per run. */
+#ifndef MGVI_BASE_MEMORY_H
+#define MGVI_BASE_MEMORY_H
+
+#include "base/context.h"
+
+enum { MGVI_ALIGN = 64 }; /* a cache line and an AVX-512 register */
+
+/* NULL on failure, with a sentence in the context. Sizes are checked for overflow. */
+void *mgvi_alloc(mgv_ctx *ctx, size_t count, size_t size); /* not cleared */
+void *mgvi_new(mgv_ctx *ctx, size_t size);                 /* cleared */
+void *mgvi_zeros(mgv_ctx *ctx, size_t count, size_t size); /* cleared */
+void *mgvi_dup(mgv_ctx *ctx, const void *from, size_t count, size_t size);
+/* Returns a larger copy and frees the old block; on failure the old block stays valid. */
+void *mgvi_grow(mgv_ctx *ctx, void *old, size_t old_count, size_t count, size_t size);
+char *mgvi_strdup(mgv_ctx *ctx, const char *text);
+/* printf into fresh memory. */
+char *mgvi_format(mgv_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mgvi_release(mgv_ctx *ctx, void *memory); /* NULL is accepted */
+
+/* Blocks that live and die together. Everything is cleared and 64-byte aligned. */
+typedef struct mgvi_arena {
+    mgv_ctx *ctx;
+    struct mgvi_arena_block *blocks;
+} mgvi_arena;
+void mgvi_arena_init(mgvi_arena *arena, mgv_ctx *ctx);
+void *mgvi_arena_array(mgvi_arena *arena, size_t count, size_t size);
+void mgvi_arena_free(mgvi_arena *arena);
+#endif

@@ -1,0 +1,291 @@
+/* settings.c - the table made from settings.def: defaults, parsing, bounds. */
+#include "base/settings.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum kind { K_REAL, K_INT, K_BOOL, K_TEXT, K_PICK } kind;
+
+typedef struct setting {
+    const char *group, *name, *help, *def, *choices;
+    kind kind;
+    size_t offset;
+    double low, high; /* reals */
+    int64_t ilow, ihigh;
+    double real_default;
+    int64_t int_default;
+} setting;
+
+#define REAL(g, n, d, l, h, t)                                                                     \
+    {.group = g,                                                                                   \
+     .name = #n,                                                                                   \
+     .help = t,                                                                                    \
+     .kind = K_REAL,                                                                               \
+     .offset = offsetof(mgv_settings, n),                                                          \
+     .low = l,                                                                                     \
+     .high = h,                                                                                    \
+     .real_default = d},
+#define INT(g, n, d, l, h, t)                                                                      \
+    {.group = g,                                                                                   \
+     .name = #n,                                                                                   \
+     .help = t,                                                                                    \
+     .kind = K_INT,                                                                                \
+     .offset = offsetof(mgv_settings, n),                                                          \
+     .ilow = l,                                                                                    \
+     .ihigh = h,                                                                                   \
+     .int_default = d},
+#define BOOL(g, n, d, t)                                                                           \
+    {.group = g,                                                                                   \
+     .name = #n,                                                                                   \
+     .help = t,                                                                                    \
+     .kind = K_BOOL,                                                                               \
+     .offset = offsetof(mgv_settings, n),                                                          \
+     .int_default = d},
+#define TEXT(g, n, d, t)                                                                           \
+    {.group = g,                                                                                   \
+     .name = #n,                                                                                   \
+     .help = t,                                                                                    \
+     .kind = K_TEXT,                                                                               \
+     .offset = offsetof(mgv_settings, n),                                                          \
+     .def = d},
+#define PICK(g, n, d, c, t)                                                                        \
+    {.group = g,                                                                                   \
+     .name = #n,                                                                                   \
+     .help = t,                                                                                    \
+     .kind = K_PICK,                                                                               \
+     .offset = offsetof(mgv_settings, n),                                                          \
+     .def = d,                                                                                     \
+     .choices = c},
+static const setting table[] = {
+#include "base/settings.def"
+};
+#undef REAL
+#undef INT
+#undef BOOL
+#undef TEXT
+#undef PICK
+enum { COUNT = sizeof table / sizeof *table };
+
+static void *field(const mgv_settings *settings, const setting *s)
+{
+    return (char *)(uintptr_t)settings + s->offset;
+}
+
+void mgvi_settings_defaults(mgv_settings *settings)
+{
+    memset(settings, 0, sizeof *settings);
+    for (const setting *s = table; s < table + COUNT; s++) {
+        void *f = field(settings, s);
+        if (s->kind == K_REAL)
+            *(double *)f = s->real_default;
+        else if (s->kind == K_INT)
+            *(int64_t *)f = s->int_default;
+        else if (s->kind == K_BOOL)
+            *(bool *)f = s->int_default != 0;
+        else
+            snprintf(f, MGVI_TEXT_MAX, "%s", s->def);
+    }
+}
+
+static bool same_name(const char *given, const char *name)
+{
+    for (; *given && *name; given++, name++)
+        if (*given != *name && !(*given == '-' && *name == '_'))
+            return false;
+    return *given == *name;
+}
+
+static const setting *find(const char *name)
+{
+    for (const setting *s = table; s < table + COUNT; s++)
+        if (same_name(name, s->name))
+            return s;
+    return NULL;
+}
+
+static locale_t c_locale(void)
+{
+    static locale_t locale;
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    pthread_mutex_lock(&lock);
+    if (!locale)
+        locale = newlocale(LC_ALL_MASK, "C", NULL);
+    pthread_mutex_unlock(&lock);
+    return locale;
+}
+
+bool mgvi_parse_real(const char *text, double *out)
+{
+    char *end;
+    const double v = strtod_l(text, &end, c_locale());
+    if (end == text || *end || isnan(v))
+        return false;
+    *out = v;
+    return true;
+}
+
+bool mgvi_parse_int(const char *text, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    const long long v = strtoll(text, &end, 10);
+    if (end == text || *end || errno)
+        return false;
+    *out = v;
+    return true;
+}
+
+static bool parse_bool(const char *text, bool *out)
+{
+    static const char *const yes[] = {"1", "yes", "true", "on"};
+    static const char *const no[] = {"0", "no", "false", "off"};
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(text, yes[i]) == 0 || strcmp(text, no[i]) == 0) {
+            *out = strcmp(text, yes[i]) == 0;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether `value` is one of "a|b|c". */
+static bool among(const char *value, const char *choices)
+{
+    const size_t n = strlen(value);
+    for (const char *c = choices;; c++) {
+        const size_t m = strcspn(c, "|");
+        if (m == n && strncmp(c, value, n) == 0)
+            return true;
+        c += m;
+        if (!*c)
+            return false;
+    }
+}
+
+static void allowed_text(const setting *s, char *buffer, size_t capacity)
+{
+    if (s->kind == K_REAL)
+        snprintf(buffer, capacity, "from %g to %g", s->low, s->high);
+    else if (s->kind == K_INT && s->ihigh == INT64_MAX)
+        snprintf(buffer, capacity, "at least %" PRId64, s->ilow);
+    else if (s->kind == K_INT)
+        snprintf(buffer, capacity, "from %" PRId64 " to %" PRId64, s->ilow, s->ihigh);
+    else
+        snprintf(buffer, capacity, "%s",
+                 s->kind == K_BOOL   ? "yes|no"
+                 : s->kind == K_PICK ? s->choices
+                                     : "text");
+}
+
+static bool parse(const setting *s, void *f, const char *value)
+{
+    double x;
+    int64_t i;
+    switch (s->kind) {
+    case K_REAL:
+        if (!mgvi_parse_real(value, &x) || x < s->low || x > s->high)
+            return false;
+        *(double *)f = x;
+        return true;
+    case K_INT:
+        if (!mgvi_parse_int(value, &i) || i < s->ilow || i > s->ihigh)
+            return false;
+        *(int64_t *)f = i;
+        return true;
+    case K_BOOL:
+        return parse_bool(value, f);
+    case K_PICK:
+        if (!among(value, s->choices))
+            return false;
+        break;
+    case K_TEXT:
+        if (strlen(value) >= MGVI_TEXT_MAX)
+            return false;
+        break;
+    }
+    snprintf(f, MGVI_TEXT_MAX, "%s", value);
+    return true;
+}
+
+mgv_status mgvi_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *name,
+                             const char *value)
+{
+    const setting *s = find(name);
+    if (!s)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no setting '%.80s'", name);
+    if (!parse(s, field(settings, s), value)) {
+        char allowed[256];
+        allowed_text(s, allowed, sizeof allowed);
+        return MGVI_FAIL(ctx, MGV_E_ARG, "%s is '%.200s'; allowed: %s", s->name, value, allowed);
+    }
+    return MGV_OK;
+}
+
+static void value_text(const setting *s, const void *f, char *buffer, size_t capacity)
+{
+    if (s->kind == K_REAL && isnan(*(const double *)f))
+        snprintf(buffer, capacity, "%s", "");
+    else if (s->kind == K_REAL)
+        snprintf(buffer, capacity, "%.17g", *(const double *)f);
+    else if (s->kind == K_INT)
+        snprintf(buffer, capacity, "%" PRId64, *(const int64_t *)f);
+    else if (s->kind == K_BOOL)
+        snprintf(buffer, capacity, "%s", *(const bool *)f ? "yes" : "no");
+    else
+        snprintf(buffer, capacity, "%s", (const char *)f);
+}
+
+mgv_status mgvi_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const char *name,
+                             char *buffer, size_t capacity)
+{
+    const setting *s = find(name);
+    if (!s)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no setting '%.80s'", name);
+    value_text(s, field(settings, s), buffer, capacity);
+    return MGV_OK;
+}
+
+size_t mgvi_setting_count(void) { return COUNT; }
+
+/* The texts of the table's numbers, written once. */
+static char default_texts[COUNT][64], allowed_texts[COUNT][128];
+static pthread_once_t texts_once = PTHREAD_ONCE_INIT;
+
+static void write_texts(void)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        const setting *s = &table[i];
+        if (s->kind == K_REAL && !isnan(s->real_default))
+            snprintf(default_texts[i], sizeof default_texts[i], "%g", s->real_default);
+        else if (s->kind == K_INT)
+            snprintf(default_texts[i], sizeof default_texts[i], "%" PRId64, s->int_default);
+        else if (s->kind == K_BOOL)
+            snprintf(default_texts[i], sizeof default_texts[i], "%s",
+                     s->int_default ? "yes" : "no");
+        else if (s->def)
+            snprintf(default_texts[i], sizeof default_texts[i], "%s", s->def);
+        allowed_text(s, allowed_texts[i], sizeof allowed_texts[i]);
+    }
+}
+
+mgv_status mgvi_setting_at(size_t index, mgv_setting_info *out)
+{
+    static const char *const kinds[] = {"real", "int", "bool", "text", "choice"};
+    if (index >= COUNT)
+        return MGV_E_ARG;
+    pthread_once(&texts_once, write_texts);
+    const setting *s = &table[index];
+    *out = (mgv_setting_info){.size = out->size,
+                              .name = s->name,
+                              .group = s->group,
+                              .type = kinds[s->kind],
+                              .default_text = default_texts[index],
+                              .allowed = allowed_texts[index],
+                              .help = s->help};
+    return MGV_OK;
+}

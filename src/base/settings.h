@@ -1,0 +1,34 @@
+/* base/settings.h - the settings table as a C struct, and access by name. */
+#ifndef MGVI_BASE_SETTINGS_H
+#define MGVI_BASE_SETTINGS_H
+
+#include "base/context.h"
+
+enum { MGVI_TEXT_MAX = 1024 };
+
+struct mgv_settings {
+#define REAL(group, name, def, low, high, help) double name;
+#define INT(group, name, def, low, high, help) int64_t name;
+#define BOOL(group, name, def, help) bool name;
+#define TEXT(group, name, def, help) char name[MGVI_TEXT_MAX];
+#define PICK(group, name, def, choices, help) char name[MGVI_TEXT_MAX];
+#include "base/settings.def"
+#undef REAL
+#undef INT
+#undef BOOL
+#undef TEXT
+#undef PICK
+};
+
+void mgvi_settings_defaults(mgv_settings *settings);
+mgv_status mgvi_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *name,
+                             const char *value);
+mgv_status mgvi_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const char *name,
+                             char *buffer, size_t capacity);
+size_t mgvi_setting_count(void);
+mgv_status mgvi_setting_at(size_t index, mgv_setting_info *out);
+
+/* A whole decimal number, or `false`. Independent of the locale. */
+bool mgvi_parse_real(const char *text, double *out);
+bool mgvi_parse_int(const char *text, int64_t *out);
+#endif

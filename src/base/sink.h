@@ -1,0 +1,16 @@
+/* base/sink.h - a file that appears whole or not at all. */
+#ifndef MGVI_BASE_SINK_H
+#define MGVI_BASE_SINK_H
+
+#include "base/context.h"
+
+/* Writes to `path`.tmp.PID, then renames. "-" is standard output. */
+typedef struct mgvi_sink mgvi_sink;
+mgv_status mgvi_sink_open(mgv_ctx *ctx, const char *path, mgvi_sink **out);
+/* Errors are remembered and reported by mgvi_sink_close. */
+void mgvi_sink_write(mgvi_sink *sink, const void *bytes, size_t size);
+void mgvi_sink_printf(mgvi_sink *sink, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* `keep` false: the temporary file is removed and nothing appears. Frees the sink. */
+mgv_status mgvi_sink_close(mgvi_sink *sink, bool keep);
+#endif

@@ -1,0 +1,49 @@
+/* data/data.h - a table: matrix, labels, classes, weights, names, and the memory behind them. */
+#ifndef MGVI_DATA_DATA_H
+#define MGVI_DATA_DATA_H
+
+#include "base/memory.h"
+#include "op/matrix.h"
+
+enum { MGVI_CLASSES_MAX = 4096 }; /* more distinct labels than this are a regression target */
+
+typedef struct mgvi_owned {
+    void *memory;
+    size_t mapped; /* bytes of a mapping; 0: from the allocator */
+    struct mgvi_owned *next;
+} mgvi_owned;
+
+struct mgv_data {
+    mgvi_matrix X;
+    bool checked;        /* mgvi_matrix_check has passed; mapped files are checked at first use */
+    double *labels;      /* one per row, or NULL. Text labels: the class number */
+    bool text_labels;    /* the labels are words, not numbers */
+    int64_t classes;     /* distinct labels; 0: none, or too many */
+    char **class_text;   /* sorted (numbers by value, words by bytes), as first spelled */
+    double *class_value; /* the labels[] value of each class, increasing */
+    double *weights;     /* one per row, or NULL */
+    char **names;        /* one per column, or NULL */
+    const char *format;  /* static */
+    double load_seconds;
+    int64_t stored_zeros; /* explicit zeros met by the reader (they are kept out of X) */
+    mgvi_owned *owned;
+};
+
+mgv_status mgvi_data_new(mgv_ctx *ctx, mgv_data **out);
+void mgvi_data_free(mgv_ctx *ctx, mgv_data *data);
+/* Hands memory over: freed (mapped > 0: unmapped) with the data. On failure it is freed at once. */
+mgv_status mgvi_data_own(mgv_ctx *ctx, mgv_data *data, void *memory, size_t mapped);
+/* Zeroed memory owned by the data; NULL with a sentence on failure. */
+void *mgvi_data_array(mgv_ctx *ctx, mgv_data *data, size_t count, size_t size);
+
+/* How row `row` spelled its label: writes at most `capacity` bytes with the terminator. */
+typedef void (*mgvi_spelling_fn)(const void *user, int64_t row, char *buffer, size_t capacity);
+/* Numeric labels: copies them and finds the classes. `spelling` may be NULL (then %.17g, shortest
+ * that reads back). Labels must be finite: MGV_E_INPUT names the row. */
+mgv_status mgvi_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labels,
+                                mgvi_spelling_fn spelling, const void *user);
+/* Words: texts[i] is row i's label. */
+mgv_status mgvi_data_set_text_labels(mgv_ctx *ctx, mgv_data *data, const char *const *texts);
+/* Runs mgvi_matrix_check once. */
+mgv_status mgvi_data_check_once(mgv_ctx *ctx, mgv_data *data);
+#endif

@@ -1,0 +1,48 @@
+/* io/io.h - readers and writers; io/list.h is the registry.
+ * A reader gets the whole content in memory (mapped when it was a plain file, decompressed when
+ * it was packed) and fills a table. It reports file, line and column of the first fault. */
+#ifndef MGVI_IO_IO_H
+#define MGVI_IO_IO_H
+
+#include "base/settings.h"
+#include "data/data.h"
+
+/* What a reader is given. `bytes` stays valid for the reader's call only, unless the reader takes
+ * it over by clearing `bytes` (then it must hand it to mgvi_data_own with `mapped`). */
+typedef struct mgvi_source {
+    const char *path;  /* for messages */
+    const char *bytes; /* `size` bytes; not terminated */
+    size_t size;
+    size_t mapped; /* bytes of the mapping, 0: from the allocator */
+    const mgv_settings *settings;
+} mgvi_source;
+
+typedef struct mgvi_reader {
+    const char *name, *summary;
+    const char *extensions; /* ".svm .libsvm": tried after the content */
+    /* How sure the reader is from the content and the name, 0 (no) to 100. */
+    int (*probe)(const mgvi_source *source);
+    mgv_status (*read)(mgv_ctx *ctx, mgvi_source *source, mgv_data *data);
+} mgvi_reader;
+
+typedef struct mgvi_writer {
+    const char *name, *summary, *extensions;
+    mgv_status (*write)(mgv_ctx *ctx, const mgv_data *data, const char *path,
+                        const mgv_settings *settings);
+} mgvi_writer;
+
+int mgvi_reader_count(void);
+const mgvi_reader *mgvi_reader_at(int index);
+int mgvi_writer_count(void);
+const mgvi_writer *mgvi_writer_at(int index);
+
+/* Loads the bytes of `path` ("-": standard input): maps plain files, unpacks gz, bz2, xz, zst. */
+mgv_status mgvi_source_open(mgv_ctx *ctx, const char *path, mgvi_source *out);
+void mgvi_source_close(mgv_ctx *ctx, mgvi_source *source);
+/* Reads from bytes already in memory (fuzzers, tests): picks the reader as mgvi_data_read does. */
+mgv_status mgvi_read_source(mgv_ctx *ctx, mgvi_source *source, mgv_data **out);
+mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                          mgv_data **out);
+mgv_status mgvi_write_file(mgv_ctx *ctx, const mgv_data *data, const char *path,
+                           const mgv_settings *settings);
+#endif

@@ -1,0 +1,28 @@
+/* op/matrix.h - a stored matrix: dense with any strides, CSR or CSC; float32 or float64. */
+#ifndef MGVI_OP_MATRIX_H
+#define MGVI_OP_MATRIX_H
+
+#include "base/context.h"
+
+/* A view: who owns the arrays is said elsewhere. */
+typedef struct mgvi_matrix {
+    mgv_layout layout;
+    mgv_dtype dtype;
+    int64_t rows, cols;
+    int64_t nnz;                    /* stored entries; rows * cols when dense */
+    const void *val;                /* float or double */
+    int64_t row_stride, col_stride; /* dense: element (i, j) is val[i*row_stride + j*col_stride] */
+    const int64_t *ptr;             /* CSR: rows + 1, CSC: cols + 1; ptr[0] = 0 */
+    const int32_t *idx;             /* 0-based, strictly increasing within a row (column) */
+} mgvi_matrix;
+
+static inline size_t mgvi_dtype_size(mgv_dtype dtype) { return dtype == MGV_F32 ? 4 : 8; }
+static inline double mgvi_matrix_value(const mgvi_matrix *m, int64_t t)
+{
+    return m->dtype == MGV_F32 ? (double)((const float *)m->val)[t] : ((const double *)m->val)[t];
+}
+
+/* Shape, pointers, indices and finite values, in one pass on all threads: MGV_E_INPUT names the
+ * first bad row, column and value (0-based). */
+mgv_status mgvi_matrix_check(mgv_ctx *ctx, const mgvi_matrix *m);
+#endif

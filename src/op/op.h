@@ -1,0 +1,89 @@
+/* op/op.h - linear operators A: R^cols -> R^rows acting on blocks of k columns.
+ * Everything that multiplies counts the stored entries it touches in `touched`: passes over the
+ * data are touched / nnz. */
+#ifndef MGVI_OP_OP_H
+#define MGVI_OP_OP_H
+
+#include "backend/vec.h"
+#include "op/matrix.h"
+
+typedef struct mgvi_op mgvi_op;
+
+enum { /* what an operator can do */
+       MGVI_MUL = 1 << 0,
+       MGVI_MUL_T = 1 << 1,
+       MGVI_ROW = 1 << 2, /* mgvi_rows: dot and axpy with single rows */
+       MGVI_GRAM = 1 << 3 /* A' diag(h) A */
+};
+
+typedef struct mgvi_op_ops {
+    const char *name, *summary;
+    unsigned can;
+    /* Y = alpha A X + beta Y, Y not read when beta is 0. Never fails: work space is there. */
+    void (*mul)(mgvi_op *op, double alpha, const mgvi_vec *x, double beta, mgvi_vec *y);
+    /* G = alpha A'U + beta G */
+    void (*mul_t)(mgvi_op *op, double alpha, const mgvi_vec *u, double beta, mgvi_vec *g);
+    void (*free)(mgvi_op *op);
+} mgvi_op_ops;
+
+struct mgvi_op {
+    const mgvi_op_ops *ops;
+    mgv_ctx *ctx;
+    int64_t rows, cols, nnz;
+    double touched; /* stored entries read by products so far */
+};
+
+/* The operator of a stored matrix: "dense", "csr" or "csc" of op/list.h. Borrows the arrays.
+ * `lanes` is the largest k it will be asked for (work space is allocated here). */
+mgv_status mgvi_op_from_matrix(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes, mgvi_op **out);
+void mgvi_op_free(mgvi_op *op); /* NULL is accepted */
+
+static inline void mgvi_op_mul(mgvi_op *op, double alpha, const mgvi_vec *x, double beta,
+                               mgvi_vec *y)
+{
+    op->ops->mul(op, alpha, x, beta, y);
+}
+static inline void mgvi_op_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, double beta,
+                                 mgvi_vec *g)
+{
+    op->ops->mul_t(op, alpha, u, beta, g);
+}
+
+/* The largest singular value of A by power iteration on A'A from a seeded start; a lower bound,
+ * usually within 1 % after 50 products. Uses two column and one row vector of the arena. */
+mgv_status mgvi_op_norm(mgvi_op *op, mgvi_arena *arena, int iterations, uint64_t seed, double *out);
+
+/* ---- views: what the problem lays over the data; solvers see one operator ------------------- */
+/* A = diag(sign) [ diag(row_scale) (X[rows, :] - 1 centre') diag(scale) | 1 ]
+ * Every part is optional (NULL, 0). Nothing is densified or copied; arrays are borrowed. */
+typedef struct mgvi_view {
+    const int64_t *row;      /* X's row of each of our rows; NULL: all, in order */
+    int64_t rows;            /* length of `row`; X's rows when NULL */
+    const double *sign;      /* rows x sign_lanes, +1 or -1: labels */
+    int32_t sign_lanes;      /* 1: the same for every lane, else the lanes of every product */
+    const double *row_scale; /* per row of ours, > 0 */
+    const double *centre;    /* per column of X */
+    const double *scale;     /* per column of X, > 0 */
+    bool intercept;          /* one more column, constant 1 (before the sign) */
+} mgvi_view;
+/* Takes over `base` (freed with the view, also on failure). */
+mgv_status mgvi_op_view(mgv_ctx *ctx, mgvi_op *base, const mgvi_view *view, int32_t lanes,
+                        mgvi_op **out);
+
+/* ---- row kernels for coordinate methods ------------------------------------------------------ */
+/* Access to single rows a_i of a view over a stored matrix. The weights are kept in the
+ * *accumulated* form of the view, `acc`: acc_len numbers that start at 0, are changed by
+ * mgvi_rows_axpy (w += delta a_i) in O(nnz of the row) whatever the scaling or centring, and read
+ * by mgvi_rows_dot (a_i . w). mgvi_rows_weights turns them into w (cols numbers), mgvi_rows_load is
+ * its inverse. */
+typedef struct mgvi_rows mgvi_rows;
+mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out);
+int64_t mgvi_rows_acc_len(const mgvi_rows *rows);
+double mgvi_rows_dot(const mgvi_rows *rows, int64_t i, const double *acc);
+void mgvi_rows_axpy(const mgvi_rows *rows, int64_t i, double delta, double *acc);
+void mgvi_rows_prefetch(const mgvi_rows *rows, int64_t i);
+int64_t mgvi_rows_nnz(const mgvi_rows *rows, int64_t i); /* stored entries of row i */
+void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w);
+/* out[i] = |a_i|^2 without the intercept column */
+void mgvi_rows_square_norms(const mgvi_rows *rows, double *out);
+#endif

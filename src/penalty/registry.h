@@ -1,0 +1,26 @@
+/* penalty/registry.h - the registered separable penalties as a table of scalar functions.
+ * R(w) = sum_j r(c_j, w_j); scale = strength * weight_j, a and b as the penalty documents them. */
+#ifndef MGVI_PENALTY_REGISTRY_H
+#define MGVI_PENALTY_REGISTRY_H
+
+#include "base/formula.h"
+#include "base/rng.h"
+
+typedef struct mgvi_penalty_ops {
+    const char *name, *summary;
+    unsigned can; /* MGVI_VALUE ... of base/formula.h */
+    real (*value)(mgvi_coef c, real w);
+    real (*grad)(mgvi_coef c, real w);
+    real (*curv)(mgvi_coef c, real w);
+    real (*prox)(mgvi_coef c, real w, real step);
+    real (*kkt)(mgvi_coef c, real w, real g); /* distance of -g to the subdifferential at w */
+    real (*conj)(mgvi_coef c, real v);
+    real (*mirror)(mgvi_coef c, real v);     /* gradient of the conjugate at v */
+    real (*dual_clip)(mgvi_coef c, real v);  /* nearest v with conj finite */
+    mgvi_coef (*sample_coef)(mgvi_rng *rng); /* a random legal coefficient, for tests */
+} mgvi_penalty_ops;
+
+int mgvi_penalty_count(void);
+const mgvi_penalty_ops *mgvi_penalty_at(int index);
+const mgvi_penalty_ops *mgvi_penalty_find(const char *name); /* NULL: unknown */
+#endif
