@@ -1,0 +1,151 @@
+/* data.c - public functions on data. */
+#include "base/clock.h"
+#include "io/io.h"
+#include "report/report.h"
+
+#include <math.h>
+#include <string.h>
+
+static mgv_status need(mgv_ctx *ctx, const void *pointer, const char *name)
+{
+    return pointer ? MGV_OK : MGVI_FAIL(ctx, MGV_E_ARG, "%s is NULL", name);
+}
+
+mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                         mgv_data **out)
+{
+    *out = NULL;
+    MGVI_TRY(need(ctx, path, "path"));
+    MGVI_TRY(need(ctx, settings, "settings"));
+    return mgvi_read_file(ctx, path, settings, out);
+}
+
+mgv_status mgv_data_write(mgv_ctx *ctx, const mgv_data *data, const char *path,
+                          const mgv_settings *settings)
+{
+    MGVI_TRY(need(ctx, data, "data"));
+    MGVI_TRY(need(ctx, path, "path"));
+    MGVI_TRY(need(ctx, settings, "settings"));
+    return mgvi_write_file(ctx, data, path, settings);
+}
+
+/* A table over the caller's arrays, checked at once. */
+static mgv_status borrow(mgv_ctx *ctx, const mgvi_matrix *X, mgv_data **out)
+{
+    mgv_data *data;
+    MGVI_TRY(mgvi_data_new(ctx, &data));
+    data->X = *X;
+    data->format = "memory";
+    const mgv_status st = mgvi_data_check_once(ctx, data);
+    if (st == MGV_OK)
+        *out = data;
+    else
+        mgvi_data_free(ctx, data);
+    return st;
+}
+
+mgv_status mgv_data_from_dense(mgv_ctx *ctx, mgv_dtype dtype, const void *values, int64_t rows,
+                               int64_t cols, int64_t row_stride, int64_t col_stride, mgv_data **out)
+{
+    *out = NULL;
+    int64_t nnz;
+    if (rows < 0 || cols < 0 || __builtin_mul_overflow(rows, cols, &nnz))
+        return MGVI_FAIL(ctx, MGV_E_ARG, "dense: shape is %" PRId64 " x %" PRId64, rows, cols);
+    if (nnz > 0)
+        MGVI_TRY(need(ctx, values, "values"));
+    return borrow(ctx,
+                  &(mgvi_matrix){.layout = MGV_DENSE,
+                                 .dtype = dtype,
+                                 .rows = rows,
+                                 .cols = cols,
+                                 .nnz = nnz,
+                                 .val = values,
+                                 .row_stride = row_stride,
+                                 .col_stride = col_stride},
+                  out);
+}
+
+mgv_status mgv_data_from_sparse(mgv_ctx *ctx, mgv_layout layout, mgv_dtype dtype,
+                                const void *values, const int64_t *pointers, const int32_t *indices,
+                                int64_t rows, int64_t cols, mgv_data **out)
+{
+    *out = NULL;
+    if (layout != MGV_CSR && layout != MGV_CSC)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "sparse: the layout is neither CSR nor CSC");
+    if (rows < 0 || cols < 0)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "sparse: shape is %" PRId64 " x %" PRId64, rows, cols);
+    MGVI_TRY(need(ctx, pointers, "pointers"));
+    const int64_t nnz = pointers[layout == MGV_CSR ? rows : cols];
+    if (nnz > 0) {
+        MGVI_TRY(need(ctx, values, "values"));
+        MGVI_TRY(need(ctx, indices, "indices"));
+    }
+    return borrow(ctx,
+                  &(mgvi_matrix){.layout = layout,
+                                 .dtype = dtype,
+                                 .rows = rows,
+                                 .cols = cols,
+                                 .nnz = nnz,
+                                 .val = values,
+                                 .ptr = pointers,
+                                 .idx = indices},
+                  out);
+}
+
+mgv_status mgv_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labels)
+{
+    MGVI_TRY(need(ctx, data, "data"));
+    return mgvi_data_set_labels(ctx, data, labels, NULL, NULL);
+}
+
+mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const double *weights)
+{
+    MGVI_TRY(need(ctx, data, "data"));
+    if (!weights) {
+        data->weights = NULL;
+        return MGV_OK;
+    }
+    for (int64_t i = 0; i < data->X.rows; i++)
+        if (!(weights[i] >= 0) || isinf(weights[i]))
+            return MGVI_FAIL(ctx, MGV_E_INPUT, "the weight of row %" PRId64 " is %g", i + 1,
+                             weights[i]);
+    double *copy = mgvi_data_array(ctx, data, (size_t)data->X.rows, sizeof *copy);
+    if (!copy)
+        return MGV_E_MEMORY;
+    memcpy(copy, weights, (size_t)data->X.rows * sizeof *copy);
+    data->weights = copy;
+    return MGV_OK;
+}
+
+void mgv_data_free(mgv_ctx *ctx, mgv_data *data) { mgvi_data_free(ctx, data); }
+
+mgv_status mgv_data_describe(const mgv_data *data, mgv_data_info *out)
+{
+    const mgvi_matrix *X = &data->X;
+    *out = (mgv_data_info){.size = out->size,
+                           .rows = X->rows,
+                           .cols = X->cols,
+                           .nonzeros = X->nnz,
+                           .layout = X->layout,
+                           .dtype = X->dtype,
+                           .has_labels = data->labels != NULL,
+                           .classes = data->classes,
+                           .bytes = mgvi_data_bytes(data),
+                           .format = data->format,
+                           .load_seconds = data->load_seconds};
+    return MGV_OK;
+}
+
+const char *mgv_data_class(const mgv_data *data, int64_t index)
+{
+    return index >= 0 && index < data->classes ? data->class_text[index] : NULL;
+}
+
+mgv_status mgv_data_check(mgv_ctx *ctx, mgv_data *data, const char *path,
+                          const mgv_settings *settings, char **json)
+{
+    *json = NULL;
+    MGVI_TRY(need(ctx, data, "data"));
+    MGVI_TRY(need(ctx, settings, "settings"));
+    return mgvi_report_check(ctx, data, path, settings, json);
+}

@@ -1,0 +1,153 @@
+/* fit.c - public functions on problems, solvers, models and reports. */
+#include "report/report.h"
+
+#include <string.h>
+
+mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                           mgv_problem **out)
+{
+    *out = NULL;
+    if (!data || !settings)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "a problem needs data and settings");
+    return mgvi_problem_new(ctx, data, settings, out);
+}
+
+void mgv_problem_free(mgv_ctx *ctx, mgv_problem *problem)
+{
+    (void)ctx;
+    mgvi_problem_free(problem);
+}
+
+const char *mgv_problem_formula(const mgv_problem *problem) { return problem->formula; }
+
+const char *mgv_stop_name(mgv_stop stop)
+{
+    static const char *const names[] = {"not run",    "certified", "discrepancy", "max_iter",
+                                        "time",       "user",      "diverged",    "infeasible",
+                                        "max_passes", "stalled"};
+    return (unsigned)stop < sizeof names / sizeof *names ? names[stop] : "unknown";
+}
+
+mgv_status mgv_solver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
+                          mgv_solver **out)
+{
+    *out = NULL;
+    if (!problem || !settings)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "a solver needs a problem and settings");
+    return mgvi_driver_new(ctx, problem, settings, out);
+}
+
+mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver)
+{
+    (void)ctx;
+    return mgvi_driver_run(solver);
+}
+
+mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
+                               mgv_certificate *certificate)
+{
+    const mgv_problem *p = solver->run.problem;
+    if (run) {
+        int64_t nonzeros = 0;
+        for (int64_t j = 0; j < mgvi_problem_penalised(p); j++)
+            nonzeros += solver->answer.w.x[j] != 0;
+        *run = (mgv_run_info){.size = run->size,
+                              .solver = solver->run.ops->name,
+                              .stop = solver->stop,
+                              .iterations = solver->run.iteration,
+                              .passes = mgvi_driver_passes(solver),
+                              .seconds = solver->memory.seconds,
+                              .nonzeros = nonzeros};
+    }
+    if (certificate) {
+        const size_t size = certificate->size;
+        *certificate = solver->answer_verdict.certificate;
+        certificate->size = size;
+    }
+    return MGV_OK;
+}
+
+mgv_status mgv_solver_checkpoint(mgv_ctx *ctx, const mgv_solver *solver, const char *path)
+{
+    return path ? mgvi_checkpoint_write(solver, path) : MGVI_FAIL(ctx, MGV_E_ARG, "path is NULL");
+}
+
+mgv_status mgv_solver_resume(mgv_ctx *ctx, mgv_solver *solver, const char *path)
+{
+    return path ? mgvi_checkpoint_read(solver, path) : MGVI_FAIL(ctx, MGV_E_ARG, "path is NULL");
+}
+
+mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int64_t *count)
+{
+    *values = solver->answer.u.x;
+    *count = solver->answer.u.n;
+    return MGV_OK;
+}
+
+void mgv_solver_free(mgv_ctx *ctx, mgv_solver *solver)
+{
+    (void)ctx;
+    mgvi_driver_free(solver);
+}
+
+mgv_status mgv_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out)
+{
+    *out = NULL;
+    if (solver->stop == MGV_STOP_NONE)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "the solver has not run");
+    return mgvi_model_new(ctx, solver, out);
+}
+
+mgv_status mgv_model_save(mgv_ctx *ctx, const mgv_model *model, const char *path)
+{
+    return mgvi_model_save(ctx, model, path);
+}
+
+mgv_status mgv_model_load(mgv_ctx *ctx, const char *path, mgv_model **out)
+{
+    return mgvi_model_load(ctx, path, out);
+}
+
+void mgv_model_free(mgv_ctx *ctx, mgv_model *model)
+{
+    (void)ctx;
+    mgvi_model_free(model);
+}
+
+mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out)
+{
+    int64_t nonzeros = 0;
+    for (int64_t j = 0; j < model->features; j++)
+        nonzeros += model->coef[j] != 0;
+    *out = (mgv_model_info){.size = out->size,
+                            .features = model->features,
+                            .classes = model->classes,
+                            .nonzeros = nonzeros,
+                            .coef = model->coef,
+                            .intercept = model->intercept,
+                            .norm = model->norm,
+                            .metadata = model->metadata};
+    return MGV_OK;
+}
+
+const char *mgv_model_class(const mgv_model *model, int64_t index)
+{
+    return index >= 0 && index < model->classes ? model->class_text[index] : NULL;
+}
+
+mgv_status mgv_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores)
+{
+    return mgvi_model_scores(ctx, model, data, scores);
+}
+
+mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
+                              const double *scores, mgv_metrics *out)
+{
+    return mgvi_model_evaluate(ctx, model, data, scores, out);
+}
+
+mgv_status mgv_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const mgv_model *model,
+                          const char *data_file, const char *model_file, char **json)
+{
+    return mgvi_report_fit(ctx, solver, model, data_file, model_file, json);
+}

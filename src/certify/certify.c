@@ -1,0 +1,205 @@
+/* certify.c - duality gaps.  P(w) = R(w) + sum s_i G_i((A w)_i)               (1)
+ *                            D(u) = -R*(-A'u) - sum (s_i G_i)*(u_i) <= P(w)   (2)
+ * u must lie in the domain of the conjugates and be orthogonal to unpenalised columns; any u is
+ * first made feasible: clipped (3), balanced (4), and scaled into the domain of R*. */
+#include "certify/judge.h"
+
+#include <math.h>
+
+static mgv_status measure_radius(mgvi_arena *arena, mgvi_judge *j)
+{
+    mgvi_rows *rows;
+    MGVI_TRY(mgvi_rows_new(j->problem->A, arena, &rows));
+    mgvi_rows_square_norms(rows, j->z.x);
+    double most;
+    mgvi_vec_abs_max(j->problem->ctx, &j->z, &most);
+    j->radius = sqrt(most);
+    return MGV_OK;
+}
+
+mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **out)
+{
+    mgvi_judge *j = mgvi_arena_array(arena, 1, sizeof *j);
+    if (!j)
+        return MGV_E_MEMORY;
+    j->problem = p;
+    const int64_t n = p->A->rows, d = p->A->cols;
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->z));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->u));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->v));
+    if (p->loss->can & MGVI_HARD) {
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->q));
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->Aq));
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->y));
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->residual));
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->dir));
+    }
+    *out = j;
+    return p->loss->can & MGVI_HARD ? measure_radius(arena, j) : MGV_OK;
+}
+
+const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge) { return &judge->u; }
+
+/* The penalised coordinates of a column vector. */
+static mgvi_vec penalised(const mgv_problem *p, const mgvi_vec *x)
+{
+    return mgvi_vec_wrap(x->x, mgvi_problem_penalised(p), MGVI_COLS);
+}
+
+double mgvi_judge_square(const mgvi_judge *judge, const mgvi_vec *x)
+{
+    const mgvi_vec part = penalised(judge->problem, x);
+    double square;
+    mgvi_vec_dot(judge->problem->ctx, &part, &part, &square);
+    return square;
+}
+
+void mgvi_judge_balance(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    if (!p->free_cols)
+        return;
+    double side[2] = {0, 0};
+    for (int64_t i = 0; i < judge->u.n; i++) {
+        const double t = mgvi_problem_free_entry(p, i) * judge->u.x[i];
+        side[t > 0] += fabs(t);
+    }
+    const int heavy = side[1] > side[0];
+    const double factor = side[heavy] > 0 ? side[!heavy] / side[heavy] : 1;
+    for (int64_t i = 0; i < judge->u.n; i++)
+        if ((mgvi_problem_free_entry(p, i) * judge->u.x[i] > 0) == heavy)
+            judge->u.x[i] *= factor;
+}
+
+/* The largest t <= 1 with t v in the domain of R*, which contains 0 and is a product of
+ * intervals. */
+static double domain_scale(const mgv_problem *p, const mgvi_vec *v)
+{
+    double t = 1;
+    if (!(p->penalty->can & MGVI_DUAL_CLIP) || (p->penalty->can & MGVI_STRONG))
+        return t;
+    for (int64_t j = 0; j < v->n; j++) {
+        const double inside = p->penalty->dual_clip(mgvi_coefs_at(&p->col, j, 0), v->x[j]);
+        if (inside != v->x[j] && fabs(v->x[j]) > 0)
+            t = fmin(t, inside / v->x[j]);
+    }
+    return fmax(t, 0);
+}
+
+static double dual_value(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_vec v = penalised(p, &judge->v);
+    mgvi_vec_scale(p->ctx, -1, &v);
+    const double t = domain_scale(p, &v);
+    if (t < 1) {
+        mgvi_vec_scale(p->ctx, t, &v);
+        mgvi_vec_scale(p->ctx, t, &judge->u);
+    }
+    double penalty, loss;
+    mgvi_penalty_conj(p->ctx, p->penalty, &p->col, &v, &penalty);
+    mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, &loss);
+    return -penalty - loss;
+}
+
+static double primal_penalty(const mgv_problem *p, const mgvi_vec *w)
+{
+    const mgvi_vec part = penalised(p, w);
+    double value;
+    mgvi_penalty_value(p->ctx, p->penalty, &p->col, &part, &value);
+    return value;
+}
+
+/* max_i dist(z_i, Y_i) / (1 + |z_i|) */
+static double hard_residual(const mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    double worst = 0;
+    for (int64_t i = 0; i < judge->z.n; i++) {
+        const double z = judge->z.x[i];
+        const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
+        if (c.scale > 0) /* a row without weight is no constraint */
+            worst = fmax(worst, fabs(z - p->loss->prox(c, z, 1)) / (1 + fabs(z)));
+    }
+    return worst;
+}
+
+static void judge_soft(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out)
+{
+    const mgv_problem *p = judge->problem;
+    mgv_certificate *c = &out->certificate;
+    double loss;
+    mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, &loss);
+    c->primal = primal_penalty(p, w) + loss;
+    c->dual = dual_value(judge);
+    c->gap = c->primal - c->dual;
+    c->relative_gap = c->gap / fmax(fabs(c->primal), 1e-300);
+    /* Weak duality (2) may be missed by rounding only. */
+    const double slack = 1e-11 * (1e-300 + fabs(c->primal) + fabs(c->dual));
+    c->verified = isfinite(c->primal) && isfinite(c->dual) && c->gap >= -slack;
+    out->primal_score = c->primal;
+    out->dual_score = c->dual;
+}
+
+/* Equalities and intervals: w is only nearly feasible, so that P(w) may lie below D(u). */
+static void judge_constraint(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out)
+{
+    const mgv_problem *p = judge->problem;
+    mgv_certificate *c = &out->certificate;
+    c->primal = primal_penalty(p, w);
+    c->dual = dual_value(judge);
+    c->gap = c->primal - c->dual;
+    const double size = fmax(fmax(fabs(c->primal), fabs(c->dual)), 1e-300);
+    c->relative_gap = fmax(fabs(c->gap) / size, out->residual);
+    c->verified = isfinite(c->primal) && isfinite(c->dual);
+    out->primal_score = c->relative_gap;
+    out->dual_score = c->dual;
+}
+
+/* With the best rescaling of w and u: P = 1/(2 lower^2), D = 1/(2 upper^2).        (7) */
+static void judge_margin(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out)
+{
+    mgv_certificate *c = &out->certificate;
+    const double lower = mgvi_margin_lower(judge, w), upper = mgvi_margin_upper(judge);
+    c->margin = lower;
+    c->margin_upper = upper;
+    c->primal = lower > 0 ? 0.5 / (lower * lower) : INFINITY;
+    c->dual = 0.5 / (upper * upper);
+    c->gap = c->primal - c->dual;
+    c->relative_gap = (upper - lower) / upper;
+    c->separable = lower > 0 ? 1 : -1;
+    c->verified = isfinite(lower) && upper > 0 && lower <= upper * (1 + 1e-11);
+    out->primal_score = -lower;
+    out->dual_score = -upper;
+}
+
+mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_verdict out = {.certificate = {.size = sizeof out.certificate,
+                                        .margin = NAN,
+                                        .margin_upper = NAN,
+                                        .proof_norm = NAN,
+                                        .separable = -1}};
+    mgvi_op_mul(p->A, 1, w, 0, &judge->z);
+    mgvi_vec_copy(p->ctx, u, &judge->u);
+    mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, &judge->u); /* (3) */
+    mgvi_judge_balance(judge);
+    mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->v);
+    if (!(p->loss->can & MGVI_HARD)) {
+        judge_soft(judge, w, &out);
+        if (p->classify && out.certificate.verified) {
+            double least;
+            mgvi_vec_min(p->ctx, &judge->z, &least);
+            if ((p->loss->can & MGVI_MARGIN) && least > 0)
+                out.certificate.separable = 1; /* these weights separate the data */
+        }
+    } else {
+        out.residual = hard_residual(judge);
+        if (p->loss->can & MGVI_MARGIN)
+            judge_margin(judge, w, &out);
+        else
+            judge_constraint(judge, w, &out);
+    }
+    return out;
+}

@@ -1,0 +1,27 @@
+/* certify/certify.h - the judge: recomputes primal, dual, gap and margin bounds in float64 from
+ * (w, u) alone. Nothing a solver has summed up is believed. docs/algorithms/certificates.md. */
+#ifndef MGVI_CERTIFY_CERTIFY_H
+#define MGVI_CERTIFY_CERTIFY_H
+
+#include "problem/problem.h"
+
+/* What was found for one pair (w, u). */
+typedef struct mgvi_verdict {
+    mgv_certificate certificate;
+    double residual;     /* hard losses: largest distance of (A w)_i to its set, relative */
+    double primal_score; /* smaller is a better w: for keeping the best */
+    double dual_score;   /* larger is a better u */
+} mgvi_verdict;
+
+typedef struct mgvi_judge mgvi_judge;
+mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *problem, mgvi_judge **out);
+
+/* Two products with A and A'. `w` and `u` are not changed; the feasible dual point made from u
+ * can be read with mgvi_judge_dual() until the next call. */
+mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u);
+const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);
+
+/* Hard margin: tries to turn u into convex weights q with A'q = 0 (8), which prove that no w
+ * separates. On success the verdict's certificate says so and mgvi_judge_dual() is -q. */
+bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, mgvi_verdict *verdict);
+#endif

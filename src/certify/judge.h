@@ -1,0 +1,23 @@
+/* certify/judge.h - what the files of certify/ share. */
+#ifndef MGVI_CERTIFY_JUDGE_H
+#define MGVI_CERTIFY_JUDGE_H
+
+#include "certify/certify.h"
+
+struct mgvi_judge {
+    const mgv_problem *problem;
+    double radius;             /* largest |a_i|, hard margin only: the unit of a proof */
+    mgvi_vec z, u;             /* rows: A w; the feasible dual point */
+    mgvi_vec v;                /* cols: A'u */
+    mgvi_vec q, Aq;            /* rows: work space of the proof */
+    mgvi_vec y, residual, dir; /* cols: work space of the proof */
+};
+
+/* Scales the heavier side of u so that u is orthogonal to the intercept column (4). */
+void mgvi_judge_balance(mgvi_judge *judge);
+/* The sum over the penalised columns of x_j^2. */
+double mgvi_judge_square(const mgvi_judge *judge, const mgvi_vec *x);
+/* Bounds of the margin, (5) and (6), from z = A w, w and from the balanced u, v = A'u. */
+double mgvi_margin_lower(const mgvi_judge *judge, const mgvi_vec *w);
+double mgvi_margin_upper(const mgvi_judge *judge);
+#endif

@@ -1,0 +1,276 @@
+/* model.c - makes, saves and loads models. */
+#include "model/model.h"
+
+#include "io/io.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static mgv_status empty_model(mgv_ctx *ctx, int64_t features, mgv_model **out)
+{
+    *out = NULL;
+    mgv_model *m = mgvi_new(ctx, sizeof *m);
+    if (!m)
+        return MGV_E_MEMORY;
+    m->ctx = ctx;
+    mgvi_arena_init(&m->arena, ctx);
+    m->features = features;
+    m->coef = mgvi_arena_array(&m->arena, (size_t)features, sizeof *m->coef);
+    if (!m->coef) {
+        mgvi_model_free(m);
+        return MGV_E_MEMORY;
+    }
+    *out = m;
+    return MGV_OK;
+}
+
+void mgvi_model_free(mgv_model *model)
+{
+    if (!model)
+        return;
+    mgvi_arena_free(&model->arena);
+    mgvi_release(model->ctx, model);
+}
+
+static char *arena_text(mgvi_arena *arena, const char *text)
+{
+    const size_t size = strlen(text) + 1;
+    char *copy = mgvi_arena_array(arena, size, 1);
+    return copy ? memcpy(copy, text, size) : NULL;
+}
+
+static mgv_status allocate_classes(mgv_model *m, int64_t count)
+{
+    m->classes = count;
+    m->class_text = mgvi_arena_array(&m->arena, (size_t)count, sizeof *m->class_text);
+    m->class_value = mgvi_arena_array(&m->arena, (size_t)count, sizeof *m->class_value);
+    return m->class_text && m->class_value ? MGV_OK : MGV_E_MEMORY;
+}
+
+static mgv_status copy_classes(mgv_model *m, const mgv_data *data)
+{
+    MGVI_TRY(allocate_classes(m, data->classes));
+    for (int64_t c = 0; c < data->classes; c++) {
+        m->class_text[c] = arena_text(&m->arena, data->class_text[c]);
+        m->class_value[c] = data->text_labels ? NAN : data->class_value[c];
+        if (!m->class_text[c])
+            return MGV_E_MEMORY;
+    }
+    return MGV_OK;
+}
+
+static double norm_of(const double *x, int64_t n)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < n; j++)
+        sum += x[j] * x[j];
+    return sqrt(sum);
+}
+
+static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
+
+/* What the model was: kept as text, shown by reports, never needed to predict. */
+static mgv_status describe(mgv_model *m, const mgv_solver *solver)
+{
+    const mgv_problem *p = solver->run.problem;
+    const mgv_certificate *c = &solver->answer_verdict.certificate;
+    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "margrave", mgv_version(), "task",
+                          p->classify ? "classify" : "regress", "loss", p->loss->name, "penalty",
+                          p->penalty->name, "scale", p->settings.scale, "formula", p->formula,
+                          "solver", solver->run.ops->name);
+    if (o) {
+        json_object_set_new(o, "lambda", number(p->lambda));
+        json_object_set_new(o, "mu", number(p->mu));
+        json_object_set_new(o, "p", number(p->p));
+        json_object_set_new(o, "iterations", json_integer(solver->run.iteration));
+        json_object_set_new(o, "stop", json_string(mgv_stop_name(solver->stop)));
+        json_object_set_new(o, "primal", number(c->primal));
+        json_object_set_new(o, "dual", number(c->dual));
+        json_object_set_new(o, "relative_gap", number(c->relative_gap));
+        json_object_set_new(o, "margin", number(c->margin));
+        json_object_set_new(o, "margin_upper", number(c->margin_upper));
+        json_object_set_new(o, "verified", json_boolean(c->verified));
+    }
+    char *text = o ? json_dumps(o, JSON_REAL_PRECISION(17)) : NULL;
+    m->metadata = text ? arena_text(&m->arena, text) : NULL;
+    free(text);
+    json_decref(o);
+    if (!m->metadata)
+        return text ? MGV_E_MEMORY
+                    : MGVI_FAIL(m->ctx, MGV_E_MEMORY, "no memory for the model's description");
+    return MGV_OK;
+}
+
+mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out)
+{
+    const mgv_problem *p = solver->run.problem;
+    mgv_status st = MGV_OK;
+    mgv_model *m;
+    *out = NULL;
+    MGVI_TRY(empty_model(ctx, p->data->X.cols, &m));
+    mgvi_problem_user_weights(p, solver->answer.w.x, m->coef, &m->intercept);
+    m->norm = norm_of(m->coef, m->features);
+    m->classify = p->classify;
+    m->row_norm = p->scaling == MGVI_SCALE_ROWNORM;
+    if (p->classify)
+        MGVI_CHECK(st, done, copy_classes(m, p->data));
+    MGVI_CHECK(st, done, describe(m, solver));
+    *out = m;
+    m = NULL;
+done:
+    mgvi_model_free(m);
+    return st;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* One class per line, backslash and newline escaped. */
+static char *classes_text(const mgv_model *m)
+{
+    size_t size = 1;
+    for (int64_t c = 0; c < m->classes; c++)
+        size += 2 * strlen(m->class_text[c]) + 1;
+    char *text = mgvi_alloc(m->ctx, size, 1), *at = text;
+    if (!text)
+        return NULL;
+    for (int64_t c = 0; c < m->classes; c++) {
+        for (const char *s = m->class_text[c]; *s; s++) {
+            if (*s == '\\' || *s == '\n')
+                *at++ = '\\';
+            *at++ = *s == '\n' ? 'n' : *s;
+        }
+        *at++ = '\n';
+    }
+    *at = 0;
+    return text;
+}
+
+mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
+{
+    char *classes = classes_text(m);
+    if (!classes)
+        return MGV_E_MEMORY;
+    const mgvi_tensor tensors[] = {
+        {.name = "coef", .type = MGVI_T_F64, .rank = 2, .shape = {1, m->features}, .data = m->coef},
+        {.name = "intercept", .type = MGVI_T_F64, .rank = 1, .shape = {1}, .data = &m->intercept},
+        {.name = "class_values",
+         .type = MGVI_T_F64,
+         .rank = 1,
+         .shape = {m->classes},
+         .data = m->class_value}};
+    const mgvi_meta meta[] = {{"format", "margrave model"},
+                              {"format_version", "1"},
+                              {"task", m->classify ? "classify" : "regress"},
+                              {"classes", classes},
+                              {"row_norm", m->row_norm ? "yes" : "no"},
+                              {"model", m->metadata}};
+    const mgv_status st = mgvi_tensors_write(ctx, path, tensors, m->classify ? 3 : 2, meta,
+                                             sizeof meta / sizeof *meta);
+    mgvi_release(ctx, classes);
+    return st;
+}
+
+static mgv_status parse_classes(mgv_model *m, const char *path, const char *text,
+                                const mgvi_tensors *file)
+{
+    int64_t count = 0;
+    for (const char *s = text; *s; s++)
+        count += *s == '\n';
+    if (count != 2)
+        return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: the model has %" PRId64 " classes, expected 2",
+                         path, count);
+    MGVI_TRY(allocate_classes(m, count));
+    const void *values;
+    MGVI_TRY(mgvi_tensors_need(m->ctx, file, "class_values", MGVI_T_F64, 1, count, -1, &values));
+    memcpy(m->class_value, values, (size_t)count * sizeof *m->class_value);
+    for (int64_t c = 0; c < count; c++) {
+        const size_t length = strcspn(text, "\n");
+        char *at = m->class_text[c] = mgvi_arena_array(&m->arena, length + 1, 1);
+        if (!at)
+            return MGV_E_MEMORY;
+        for (size_t i = 0; i < length; i++) {
+            const bool escape = text[i] == '\\' && i + 1 < length;
+            i += escape;
+            *at++ = escape && text[i] == 'n' ? '\n' : text[i];
+        }
+        text += length + 1;
+    }
+    return MGV_OK;
+}
+
+static mgv_status parse_numbers(mgv_model *m, const char *path, const double *coef,
+                                const double *intercept)
+{
+    memcpy(m->coef, coef, (size_t)m->features * sizeof *coef);
+    m->intercept = *intercept;
+    m->norm = norm_of(m->coef, m->features);
+    for (int64_t j = 0; j < m->features; j++)
+        if (!isfinite(m->coef[j]))
+            return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: coefficient %" PRId64 " is %g", path, j,
+                             m->coef[j]);
+    if (!isfinite(m->intercept))
+        return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: the intercept is %g", path, m->intercept);
+    return MGV_OK;
+}
+
+static const char *meta_or_empty(const mgvi_tensors *file, const char *key)
+{
+    const char *text = mgvi_tensors_meta(file, key);
+    return text ? text : "";
+}
+
+static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
+                              mgv_model **out)
+{
+    mgv_status st = MGV_OK;
+    mgv_model *m = NULL;
+    const void *coef, *intercept;
+    if (strcmp(meta_or_empty(file, "format"), "margrave model") != 0)
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: this is not a margrave model", path);
+    if (strcmp(meta_or_empty(file, "format_version"), "1") != 0)
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: model format version '%.20s' is not known here",
+                         path, meta_or_empty(file, "format_version"));
+    MGVI_TRY(mgvi_tensors_need(ctx, file, "coef", MGVI_T_F64, 2, 1, -1, &coef));
+    MGVI_TRY(mgvi_tensors_need(ctx, file, "intercept", MGVI_T_F64, 1, 1, -1, &intercept));
+    MGVI_TRY(empty_model(ctx, mgvi_tensors_find(file, "coef")->shape[1], &m));
+    MGVI_CHECK(st, done, parse_numbers(m, path, coef, intercept));
+    m->classify = strcmp(meta_or_empty(file, "task"), "classify") == 0;
+    m->row_norm = strcmp(meta_or_empty(file, "row_norm"), "yes") == 0;
+    if (m->classify)
+        MGVI_CHECK(st, done, parse_classes(m, path, meta_or_empty(file, "classes"), file));
+    m->metadata = arena_text(&m->arena, meta_or_empty(file, "model"));
+    st = m->metadata ? MGV_OK : MGV_E_MEMORY;
+done:
+    if (st != MGV_OK) {
+        mgvi_model_free(m);
+        m = NULL;
+    }
+    *out = m;
+    return st;
+}
+
+mgv_status mgvi_model_parse(mgv_ctx *ctx, const char *path, const void *bytes, size_t size,
+                            mgv_model **out)
+{
+    mgvi_tensors *file;
+    *out = NULL;
+    MGVI_TRY(mgvi_tensors_parse(ctx, path, bytes, size, &file));
+    const mgv_status st = parse_model(ctx, path, file, out);
+    mgvi_tensors_free(ctx, file);
+    return st;
+}
+
+mgv_status mgvi_model_load(mgv_ctx *ctx, const char *path, mgv_model **out)
+{
+    mgvi_source source;
+    *out = NULL;
+    MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    const mgv_status st = mgvi_model_parse(ctx, path, source.bytes, source.size, out);
+    mgvi_source_close(ctx, &source);
+    return st;
+}

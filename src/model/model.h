@@ -1,0 +1,33 @@
+/* model/model.h - the fitted model: weights in the user's units, classes, and where they came from.
+ * Files (.mgm) are tensors (data/tensors.h): coef (1 x d), intercept (1), classes (text, one per
+ * line), and metadata: task, scale, p, formula, certificate and settings as JSON text. */
+#ifndef MGVI_MODEL_MODEL_H
+#define MGVI_MODEL_MODEL_H
+
+#include "solver/driver.h"
+
+struct mgv_model {
+    mgv_ctx *ctx;
+    mgvi_arena arena;
+    int64_t features;
+    double *coef;
+    double intercept, norm;
+    bool classify, row_norm; /* row_norm: rows are divided by their length before scoring */
+    int64_t classes;
+    char **class_text;
+    double *class_value; /* NaN for words */
+    char *metadata;      /* a JSON object */
+};
+
+mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out);
+mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *model, const char *path);
+mgv_status mgvi_model_load(mgv_ctx *ctx, const char *path, mgv_model **out);
+/* From bytes in memory, as a fuzzer has them. */
+mgv_status mgvi_model_parse(mgv_ctx *ctx, const char *path, const void *bytes, size_t size,
+                            mgv_model **out);
+void mgvi_model_free(mgv_model *model);
+
+mgv_status mgvi_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores);
+mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
+                               const double *scores, mgv_metrics *out);
+#endif

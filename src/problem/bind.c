@@ -1,0 +1,318 @@
+/* bind.c - names and strengths to terms, labels and weights to rows, scaling to an operator. */
+#include "problem/problem.h"
+
+#include "op/stats.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the task and its terms ------------------------------------------------------------------ */
+
+/* Whole numbers in few classes, or words, are classes; anything else is a quantity. */
+static bool looks_like_classes(const mgv_data *data)
+{
+    if (data->text_labels)
+        return true;
+    if (data->classes == 0 || data->classes > 100 || 2 * data->classes > data->X.rows + 2)
+        return false;
+    for (int64_t c = 0; c < data->classes; c++)
+        if (data->class_value[c] != floor(data->class_value[c]))
+            return data->classes == 2;
+    return true;
+}
+
+static mgv_status choose_task(mgv_problem *p)
+{
+    const char *task = p->settings.task;
+    p->classify =
+        strcmp(task, "classify") == 0 || (strcmp(task, "auto") == 0 && looks_like_classes(p->data));
+    if (!p->classify && p->data->text_labels)
+        return MGVI_FAIL(p->ctx, MGV_E_INPUT,
+                         "the labels are words such as '%.40s': regression "
+                         "needs numbers",
+                         p->data->class_text[0]);
+    return MGV_OK;
+}
+
+static mgv_status choose_loss(mgv_problem *p)
+{
+    const char *name = p->settings.loss;
+    if (strcmp(name, "auto") == 0)
+        name = p->classify ? "hinge" : "squared";
+    p->loss = mgvi_loss_find(name);
+    if (!p->loss)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "there is no loss '%.40s'; `margrave list` names them",
+                         name);
+    if ((p->loss->can & MGVI_MARGIN) && !p->classify)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "loss %s needs two classes, but the labels are a quantity (or the task "
+                         "is regress)",
+                         name);
+    return MGV_OK;
+}
+
+/* lambda and mu from C, lambda, mu; the penalty from its name or from which of them are given. */
+static mgv_status choose_penalty(mgv_problem *p)
+{
+    const mgv_settings *s = &p->settings;
+    const bool hard = p->loss->can & MGVI_HARD;
+    const bool has_C = !isnan(s->C), has_lambda = !isnan(s->lambda), has_mu = !isnan(s->mu);
+    if (has_C && has_lambda)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "give C or lambda, not both: C = 1/(lambda n)");
+    if (has_C && s->C == 0)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "C is 0; allowed: above 0");
+    if (hard && (has_C || has_lambda))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "loss %s is a constraint: it has no C and no lambda",
+                         p->loss->name);
+    const char *name = s->penalty;
+    if (strcmp(name, "auto") == 0)
+        name = !has_mu || s->mu == 0 ? "l2" : has_lambda || has_C ? "enet" : "l1";
+    p->penalty = mgvi_penalty_find(name);
+    if (!p->penalty)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "there is no penalty '%.40s'; `margrave list` names them", name);
+    if (strcmp(s->p, "2") != 0)
+        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED, "p is %.40s; this version has p = 2 only",
+                         s->p);
+    p->p = 2;
+    p->mu = has_mu ? s->mu : 0;
+    p->lambda = hard         ? 1
+                : has_lambda ? s->lambda
+                             : NAN; /* NAN: from C, when the weights are known */
+    if (has_lambda && s->lambda == 0 && p->mu == 0)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "lambda and mu are both 0: nothing is penalised");
+    return MGV_OK;
+}
+
+mgv_status mgvi_bind_terms(mgv_problem *p)
+{
+    MGVI_TRY(choose_task(p));
+    MGVI_TRY(choose_loss(p));
+    return choose_penalty(p);
+}
+
+/* ---- rows: labels, weights ------------------------------------------------------------------- */
+
+static mgv_status bind_labels(mgv_problem *p)
+{
+    const mgv_data *data = p->data;
+    if (!p->classify)
+        return MGV_OK;
+    if (data->classes == 1)
+        return MGVI_FAIL(p->ctx, MGV_E_INPUT,
+                         "every label is '%.40s': a classifier needs two classes",
+                         data->class_text[0]);
+    if (data->classes != 2)
+        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
+                         "%s%" PRId64 " classes: this version fits two (for a quantity, say "
+                         "--task regress)",
+                         data->classes ? "" : "more than ",
+                         data->classes ? data->classes : (int64_t)MGVI_CLASSES_MAX);
+    double *sign = mgvi_arena_array(&p->arena, (size_t)data->X.rows, sizeof *sign);
+    if (!sign)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < data->X.rows; i++)
+        sign[i] = data->labels[i] == data->class_value[1] ? 1 : -1;
+    p->sign = sign;
+    return MGV_OK;
+}
+
+static mgv_status balanced_weights(mgv_problem *p, const double *s, double weight[2])
+{
+    double sum[2] = {0, 0};
+    for (int64_t i = 0; i < p->data->X.rows; i++)
+        sum[p->sign[i] > 0] += s[i];
+    for (int c = 0; c < 2; c++) {
+        if (sum[c] == 0)
+            return MGVI_FAIL(p->ctx, MGV_E_INPUT, "class '%.40s' has no weight: nothing to balance",
+                             p->data->class_text[c]);
+        weight[c] = (sum[0] + sum[1]) / (2 * sum[c]);
+    }
+    return MGV_OK;
+}
+
+/* The class called `text`: by spelling, or by value when it is a number. -1: none. */
+static int find_class(const mgv_data *data, const char *text)
+{
+    double value;
+    const bool number = !data->text_labels && mgvi_parse_real(text, &value);
+    for (int c = 0; c < (int)data->classes; c++)
+        if (strcmp(data->class_text[c], text) == 0 || (number && data->class_value[c] == value))
+            return c;
+    return -1;
+}
+
+/* "LABEL:W,LABEL:W" */
+static mgv_status listed_weights(mgv_problem *p, double weight[2])
+{
+    char text[MGVI_TEXT_MAX], *rest = text, *item;
+    snprintf(text, sizeof text, "%s", p->settings.class_weight);
+    while ((item = strsep(&rest, ","))) {
+        char *colon = strrchr(item, ':');
+        double w;
+        if (!colon)
+            return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                             "class_weight '%.80s' is not `balanced` or LABEL:W,LABEL:W", item);
+        *colon = 0;
+        const int c = find_class(p->data, item);
+        if (c < 0)
+            return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                             "class_weight names class '%.40s'; the classes are "
+                             "'%.40s' and '%.40s'",
+                             item, p->data->class_text[0], p->data->class_text[1]);
+        if (!mgvi_parse_real(colon + 1, &w) || !(w >= 0) || isinf(w))
+            return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                             "class_weight of '%.40s' is '%.40s'; allowed: 0 or "
+                             "more",
+                             item, colon + 1);
+        weight[c] = w;
+    }
+    return MGV_OK;
+}
+
+static mgv_status apply_class_weights(mgv_problem *p, double *s)
+{
+    double weight[2] = {1, 1};
+    if (!p->settings.class_weight[0])
+        return MGV_OK;
+    if (!p->classify)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "class_weight is for classes, the task is regression");
+    if (strcmp(p->settings.class_weight, "balanced") == 0)
+        MGVI_TRY(balanced_weights(p, s, weight));
+    else
+        MGVI_TRY(listed_weights(p, weight));
+    for (int64_t i = 0; i < p->data->X.rows; i++)
+        s[i] *= weight[p->sign[i] > 0];
+    return MGV_OK;
+}
+
+/* s_i = weight_i / total for a mean; 1 or 0 for a constraint. */
+static mgv_status bind_weights(mgv_problem *p)
+{
+    const int64_t n = p->data->X.rows;
+    double *s = mgvi_arena_array(&p->arena, (size_t)n, sizeof *s);
+    if (!s)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        s[i] = p->data->weights ? p->data->weights[i] : 1;
+    MGVI_TRY(apply_class_weights(p, s));
+    p->total_weight = 0;
+    for (int64_t i = 0; i < n; i++)
+        p->total_weight += s[i];
+    if (!(p->total_weight > 0) || isinf(p->total_weight))
+        return MGVI_FAIL(p->ctx, MGV_E_INPUT, "the weights add up to %g", p->total_weight);
+    const bool hard = p->loss->can & MGVI_HARD;
+    for (int64_t i = 0; i < n; i++)
+        s[i] = hard ? s[i] > 0 : s[i] / p->total_weight;
+    p->row.scale = (mgvi_coef_array){.values = s, .lanes = 1};
+    return MGV_OK;
+}
+
+/* The loss's own a and b: the target, the ends of the interval, the width. */
+static mgv_status bind_targets(mgv_problem *p)
+{
+    const int64_t n = p->data->X.rows;
+    const double *y = p->data->labels;
+    p->row.b.constant = p->settings.smoothing;
+    if (p->loss->can & MGVI_MARGIN)
+        return MGV_OK;
+    if (p->classify) /* a quantity loss on classes fits -1 and +1 */
+        y = p->sign;
+    p->row.a = (mgvi_coef_array){.values = y, .lanes = 1};
+    if (strcmp(p->loss->name, "interval") != 0)
+        return MGV_OK;
+    double *low = mgvi_arena_array(&p->arena, (size_t)n, sizeof *low);
+    double *high = mgvi_arena_array(&p->arena, (size_t)n, sizeof *high);
+    if (!low || !high)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++) {
+        low[i] = y[i] - p->settings.epsilon;
+        high[i] = y[i] + p->settings.epsilon;
+    }
+    p->row.a.values = low;
+    p->row.b = (mgvi_coef_array){.values = high, .lanes = 1};
+    return MGV_OK;
+}
+
+static void bind_strengths(mgv_problem *p)
+{
+    if (isnan(p->lambda)) {
+        const bool only_mu = p->mu > 0 && isnan(p->settings.C);
+        const double C = isnan(p->settings.C) ? 1 : p->settings.C;
+        p->lambda = only_mu ? 0 : 1 / (C * p->total_weight);
+    }
+    const bool has_l1 =
+        strcmp(p->penalty->name, "l1") == 0 || strcmp(p->penalty->name, "enet") == 0;
+    p->col.scale.constant = has_l1 ? p->mu : p->lambda;
+    p->col.a.constant = has_l1 ? p->lambda : 0;
+    p->col.b.constant = INFINITY;
+}
+
+mgv_status mgvi_bind_rows(mgv_problem *p)
+{
+    MGVI_TRY(bind_labels(p));
+    MGVI_TRY(bind_weights(p));
+    MGVI_TRY(bind_targets(p));
+    bind_strengths(p);
+    return MGV_OK;
+}
+
+/* ---- the operator ---------------------------------------------------------------------------- */
+
+static mgv_status bind_column_scaling(mgv_problem *p)
+{
+    const mgvi_matrix *X = &p->data->X;
+    double *scale = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *scale);
+    double *centre = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *centre);
+    if (!scale || !centre)
+        return MGV_E_MEMORY;
+    if (p->scaling == MGVI_SCALE_STD)
+        MGVI_TRY(
+            mgvi_matrix_column_stats(p->ctx, X, p->row.scale.values, centre, scale, NULL, NULL));
+    else
+        MGVI_TRY(mgvi_matrix_column_stats(p->ctx, X, NULL, NULL, NULL, scale, NULL));
+    for (int64_t j = 0; j < X->cols; j++)
+        scale[j] = scale[j] > 0 ? 1 / scale[j] : 1; /* a constant column stays as it is */
+    p->scale = scale;
+    p->centre = p->scaling == MGVI_SCALE_STD ? centre : NULL;
+    return MGV_OK;
+}
+
+static mgv_status bind_row_scaling(mgv_problem *p)
+{
+    const mgvi_matrix *X = &p->data->X;
+    double *norm = mgvi_arena_array(&p->arena, (size_t)X->rows, sizeof *norm);
+    if (!norm)
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_matrix_row_norms(p->ctx, X, norm));
+    for (int64_t i = 0; i < X->rows; i++)
+        norm[i] = norm[i] > 0 ? 1 / norm[i] : 1;
+    p->row_scale = norm;
+    return MGV_OK;
+}
+
+mgv_status mgvi_bind_operator(mgv_problem *p)
+{
+    static const char *const names[] = {"none", "std", "maxabs", "rownorm"};
+    for (int k = 0; k < 4; k++)
+        if (strcmp(p->settings.scale, names[k]) == 0)
+            p->scaling = (mgvi_scaling)k;
+    if (p->scaling == MGVI_SCALE_STD || p->scaling == MGVI_SCALE_MAXABS)
+        MGVI_TRY(bind_column_scaling(p));
+    if (p->scaling == MGVI_SCALE_ROWNORM)
+        MGVI_TRY(bind_row_scaling(p));
+    p->free_cols = p->settings.intercept ? 1 : 0;
+    mgvi_op *base;
+    MGVI_TRY(mgvi_op_from_matrix(p->ctx, &p->data->X, p->lanes, &base));
+    const mgvi_view view = {.sign = p->loss->can & MGVI_MARGIN ? p->sign : NULL,
+                            .sign_lanes = 1,
+                            .row_scale = p->row_scale,
+                            .centre = p->centre,
+                            .scale = p->scale,
+                            .intercept = p->settings.intercept};
+    if (!(p->loss->can & MGVI_MARGIN))
+        p->sign = NULL; /* the target carries the class; A is not signed */
+    return mgvi_op_view(p->ctx, base, &view, p->lanes, &p->A);
+}

@@ -1,0 +1,42 @@
+/* formula.c - the objective as text, with its numbers. */
+#include "problem/problem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void penalty_text(const mgv_problem *p, char *out, size_t size)
+{
+    const char *name = p->penalty->name;
+    if (strcmp(name, "l2") == 0)
+        snprintf(out, size, "%.6g/2 |w|^2", p->lambda);
+    else if (strcmp(name, "l1") == 0)
+        snprintf(out, size, "%.6g |w|_1", p->mu);
+    else if (strcmp(name, "enet") == 0)
+        snprintf(out, size, "%.6g/2 |w|^2 + %.6g |w|_1", p->lambda, p->mu);
+    else
+        snprintf(out, size, "%.6g %s(w)", p->lambda, name);
+}
+
+mgv_status mgvi_bind_formula(mgv_problem *p)
+{
+    char penalty[160], score[64];
+    penalty_text(p, penalty, sizeof penalty);
+    const char *weighted =
+        p->data->weights || p->settings.class_weight[0] ? "weighted mean" : "mean";
+    snprintf(score, sizeof score, "%s%s%s", p->loss->can & MGVI_MARGIN ? "y (" : "",
+             p->free_cols ? "x.w + b" : "x.w", p->loss->can & MGVI_MARGIN ? ")" : "");
+    p->formula = mgvi_arena_array(&p->arena, 512, 1);
+    if (!p->formula)
+        return MGV_E_MEMORY;
+    if (strcmp(p->loss->name, "margin") == 0)
+        snprintf(p->formula, 512, "min %s subject to %s >= 1", penalty, score);
+    else if (strcmp(p->loss->name, "equal") == 0)
+        snprintf(p->formula, 512, "min %s subject to %s = y", penalty, score);
+    else if (strcmp(p->loss->name, "interval") == 0)
+        snprintf(p->formula, 512, "min %s subject to |%s - y| <= %.6g", penalty, score,
+                 p->settings.epsilon);
+    else
+        snprintf(p->formula, 512, "min %s + %s %s(%s%s)", penalty, weighted, p->loss->name, score,
+                 p->loss->can & MGVI_MARGIN ? "" : " - y");
+    return MGV_OK;
+}

@@ -1,0 +1,58 @@
+/* problem.c - creates a problem from data and settings. */
+#include "problem/problem.h"
+
+#include <string.h>
+
+mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                            mgv_problem **out)
+{
+    mgv_status st = MGV_OK;
+    *out = NULL;
+    mgv_problem *p = mgvi_new(ctx, sizeof *p);
+    if (!p)
+        return MGV_E_MEMORY;
+    p->ctx = ctx;
+    p->data = data;
+    p->lanes = 1;
+    p->settings = *settings;
+    mgvi_arena_init(&p->arena, ctx);
+    if (!data->labels)
+        MGVI_CHECK(st, done, MGVI_FAIL(ctx, MGV_E_INPUT, "the data has no labels to fit"));
+    if (data->X.rows == 0 || data->X.cols == 0)
+        MGVI_CHECK(st, done,
+                   MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "the data is empty: %" PRId64 " rows, %" PRId64 " columns",
+                             data->X.rows, data->X.cols));
+    MGVI_CHECK(st, done, mgvi_data_check_once(ctx, data));
+    MGVI_CHECK(st, done, mgvi_bind_terms(p));
+    MGVI_CHECK(st, done, mgvi_bind_rows(p));
+    MGVI_CHECK(st, done, mgvi_bind_operator(p));
+    MGVI_CHECK(st, done, mgvi_bind_formula(p));
+    *out = p;
+    p = NULL;
+done:
+    mgvi_problem_free(p);
+    return st;
+}
+
+void mgvi_problem_free(mgv_problem *problem)
+{
+    if (!problem)
+        return;
+    mgvi_op_free(problem->A);
+    mgvi_arena_free(&problem->arena);
+    mgvi_release(problem->ctx, problem);
+}
+
+void mgvi_problem_user_weights(const mgv_problem *p, const double *w, double *coef,
+                               double *intercept)
+{
+    const int64_t d = p->data->X.cols;
+    double shift = p->free_cols ? w[d] : 0;
+    for (int64_t j = 0; j < d; j++) {
+        coef[j] = p->scale ? p->scale[j] * w[j] : w[j];
+        if (p->centre)
+            shift -= p->centre[j] * coef[j];
+    }
+    *intercept = shift;
+}

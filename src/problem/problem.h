@@ -1,0 +1,69 @@
+/* problem/problem.h - min over w of  R(w) + sum_i s_i G_i((A w)_i), bound from data and settings.
+ *
+ * A is one operator (op/view.c): label signs, scaling, centring and the intercept column are laid
+ * over the data and no solver sees them. The last `free_cols` columns (the intercept) carry no
+ * penalty. No 1/n is hidden: a mean is s_i = 1/n. Sample and class weights are in s. */
+#ifndef MGVI_PROBLEM_PROBLEM_H
+#define MGVI_PROBLEM_PROBLEM_H
+
+#include "backend/terms.h"
+#include "base/settings.h"
+#include "data/data.h"
+#include "op/op.h"
+
+typedef enum mgvi_scaling {
+    MGVI_SCALE_NONE,
+    MGVI_SCALE_STD,
+    MGVI_SCALE_MAXABS,
+    MGVI_SCALE_ROWNORM
+} mgvi_scaling;
+
+struct mgv_problem {
+    mgv_ctx *ctx;
+    mgvi_arena arena;
+    mgv_data *data; /* borrowed */
+
+    mgvi_op *A;
+    int64_t free_cols; /* 0 or 1, at the end */
+    int32_t lanes;
+    const mgvi_loss_ops *loss;
+    mgvi_coefs row; /* s_i, and the loss's a_i and b_i */
+    const mgvi_penalty_ops *penalty;
+    mgvi_coefs col; /* for the penalised columns */
+
+    bool classify;
+    double lambda, mu, p; /* as solved; NaN where they do not apply */
+    double total_weight;  /* sum of sample times class weights */
+    mgvi_scaling scaling;
+    const double *sign;           /* rows: +1 for the second class; NULL for regression */
+    const double *scale, *centre; /* per column of the data, NULL: none */
+    const double *row_scale;      /* per row, NULL: none */
+    char *formula;
+    mgv_settings settings; /* a copy, for reports */
+};
+
+mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                            mgv_problem **out);
+void mgvi_problem_free(mgv_problem *problem); /* NULL is accepted */
+
+static inline int64_t mgvi_problem_penalised(const mgv_problem *p)
+{
+    return p->A->cols - p->free_cols;
+}
+/* The entry of row i in the intercept column: +1 or -1. */
+static inline double mgvi_problem_free_entry(const mgv_problem *p, int64_t i)
+{
+    return p->sign ? p->sign[i] : 1;
+}
+
+/* w of the problem (cols numbers, scaled units) to the user's units: coef (X's cols) and
+ * intercept. */
+void mgvi_problem_user_weights(const mgv_problem *problem, const double *w, double *coef,
+                               double *intercept);
+
+/* bind.c: the parts of binding, in the order they are done. */
+mgv_status mgvi_bind_terms(mgv_problem *problem);
+mgv_status mgvi_bind_rows(mgv_problem *problem);
+mgv_status mgvi_bind_operator(mgv_problem *problem);
+mgv_status mgvi_bind_formula(mgv_problem *problem);
+#endif

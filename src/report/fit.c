@@ -1,0 +1,117 @@
+/* fit.c - what `margrave fit --json` prints. */
+#include "report/report.h"
+
+#include "base/threads.h"
+
+#include <math.h>
+#include <sys/resource.h>
+
+static json_t *problem_block(const mgv_problem *p)
+{
+    json_t *o = json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s}", "task",
+                          p->classify ? "classify" : "regress", "loss", p->loss->name, "penalty",
+                          p->penalty->name, "intercept", p->free_cols > 0, "kernel",
+                          p->settings.kernel, "scale", p->settings.scale, "formula", p->formula);
+    json_object_set_new(o, "lambda", mgvi_json_number(p->lambda));
+    json_object_set_new(o, "mu", mgvi_json_number(p->mu));
+    json_object_set_new(o, "p", mgvi_json_number(p->p));
+    return o;
+}
+
+static json_t *solver_block(const mgv_solver *s)
+{
+    const mgv_ctx *ctx = s->run.ctx;
+    const bool f32 = s->run.problem->data->X.dtype == MGV_F32;
+    return json_pack("{s:s, s:I, s:f, s:f, s:i, s:s, s:s, s:I, s:s}", "name", s->run.ops->name,
+                     "iterations", (json_int_t)s->run.iteration, "passes", mgvi_driver_passes(s),
+                     "seconds", s->memory.seconds, "threads", mgvi_pool_threads(ctx->pool),
+                     "backend", "cpu", "precision", f32 ? "f32" : "f64", "seed",
+                     (json_int_t)s->settings.seed, "stop", mgv_stop_name(s->stop));
+}
+
+/* The examples in a proof of inseparability with their weights, heaviest rows as they come. */
+static json_t *proof_block(const mgv_solver *s)
+{
+    const mgv_certificate *c = &s->answer_verdict.certificate;
+    if (c->separable != 0)
+        return json_null();
+    json_t *rows = json_array(), *weights = json_array();
+    for (int64_t i = 0; i < s->answer.u.n; i++) {
+        if (s->answer.u.x[i] == 0)
+            continue;
+        json_array_append_new(rows, json_integer(i + 1));
+        json_array_append_new(weights, json_real(-s->answer.u.x[i]));
+    }
+    return json_pack("{s:f, s:o, s:o}", "norm", c->proof_norm, "rows", rows, "weights", weights);
+}
+
+static json_t *certificate_block(const mgv_solver *s)
+{
+    const mgv_certificate *c = &s->answer_verdict.certificate;
+    if (!c->verified) /* a certificate that fails its check is not printed */
+        return json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:b, s:n}", "primal", "dual", "gap",
+                         "relative_gap", "margin", "margin_upper", "separable", "verified", 0,
+                         "proof");
+    json_t *o = json_object();
+    json_object_set_new(o, "primal", mgvi_json_number(c->primal));
+    json_object_set_new(o, "dual", mgvi_json_number(c->dual));
+    json_object_set_new(o, "gap", mgvi_json_number(c->gap));
+    json_object_set_new(o, "relative_gap", mgvi_json_number(c->relative_gap));
+    json_object_set_new(o, "margin", mgvi_json_number(c->margin));
+    json_object_set_new(o, "margin_upper", mgvi_json_number(c->margin_upper));
+    json_object_set_new(o, "separable",
+                        c->separable < 0 ? json_null() : json_boolean(c->separable));
+    json_object_set_new(o, "verified", json_true());
+    json_object_set_new(o, "proof", proof_block(s));
+    return o;
+}
+
+static json_t *model_block(const mgv_model *m, const char *file)
+{
+    int64_t nonzeros = 0;
+    if (!m)
+        return json_null();
+    for (int64_t j = 0; j < m->features; j++)
+        nonzeros += m->coef[j] != 0;
+    return json_pack("{s:o, s:I, s:f}", "file", file ? json_string(file) : json_null(), "nonzeros",
+                     (json_int_t)nonzeros, "norm", m->norm);
+}
+
+static mgv_status train_block(mgv_ctx *ctx, const mgv_solver *s, const mgv_model *model,
+                              json_t **out)
+{
+    *out = json_null();
+    if (!model)
+        return MGV_OK;
+    mgv_data *data = s->run.problem->data;
+    mgv_metrics metrics = {.size = sizeof metrics};
+    double *scores = mgvi_alloc(ctx, (size_t)data->X.rows, sizeof *scores);
+    if (!scores)
+        return MGV_E_MEMORY;
+    mgv_status st = mgvi_model_scores(ctx, model, data, scores);
+    if (st == MGV_OK)
+        st = mgvi_model_evaluate(ctx, model, data, scores, &metrics);
+    mgvi_release(ctx, scores);
+    MGVI_TRY(st);
+    *out = json_pack("{s:o, s:o}", "accuracy", mgvi_json_number(metrics.accuracy), "mse",
+                     mgvi_json_number(metrics.mse));
+    return MGV_OK;
+}
+
+mgv_status mgvi_report_fit(mgv_ctx *ctx, const mgv_solver *s, const mgv_model *model,
+                           const char *data_file, const char *model_file, char **json)
+{
+    const mgv_problem *p = s->run.problem;
+    struct rusage usage;
+    json_t *train;
+    *json = NULL;
+    MGVI_TRY(train_block(ctx, s, model, &train));
+    getrusage(RUSAGE_SELF, &usage);
+    json_t *o = json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:{s:i, s:s}, s:n, s:o, s:o, s:n, s:I}", "version",
+        mgv_version(), "command", "fit", "data", mgvi_report_data(p->data, data_file), "problem",
+        problem_block(p), "solver", solver_block(s), "certificate", certificate_block(s), "path",
+        "points", 1, "by", "iteration", "selected", "model", model_block(model, model_file),
+        "train", train, "validation", "memory_peak_bytes", (json_int_t)usage.ru_maxrss * 1024);
+    return mgvi_json_text(ctx, o, json);
+}

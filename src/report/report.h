@@ -1,0 +1,22 @@
+/* report/report.h - the JSON objects of the command line. Keys are a contract. */
+#ifndef MGVI_REPORT_REPORT_H
+#define MGVI_REPORT_REPORT_H
+
+#include "model/model.h"
+
+#include <jansson.h>
+
+/* null for what is not a finite number */
+json_t *mgvi_json_number(double x);
+/* {"file", "n", "d", "nnz", "classes", "load_seconds", "bytes", ...}; NULL: no memory */
+json_t *mgvi_report_data(const mgv_data *data, const char *file);
+int64_t mgvi_data_bytes(const mgv_data *data);
+/* Dumps and frees `object` (NULL: out of memory); *text comes from the context's allocator. */
+mgv_status mgvi_json_text(mgv_ctx *ctx, json_t *object, char **text);
+
+mgv_status mgvi_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const mgv_model *model,
+                           const char *data_file, const char *model_file, char **json);
+/* The data doctor. */
+mgv_status mgvi_report_check(mgv_ctx *ctx, mgv_data *data, const char *path,
+                             const mgv_settings *settings, char **json);
+#endif

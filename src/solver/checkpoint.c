@@ -1,0 +1,124 @@
+/* checkpoint.c - the whole state of a run in a file of tensors, continued to the same bits. */
+#include "solver/driver.h"
+
+#include "io/io.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { FINGERPRINT = 32, FORMAT_VERSION = 1 };
+
+/* FNV-1a over what decides the steps: formula, solver, seed, shape, labels and a sample of A. */
+static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+static void fingerprint(const mgv_solver *solver, char text[FINGERPRINT])
+{
+    const mgv_problem *p = solver->run.problem;
+    const mgvi_matrix *X = &p->data->X;
+    const mgv_settings *s = &solver->settings;
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+    h = mix(h, p->formula, strlen(p->formula));
+    h = mix(h, s->scale, strlen(s->scale));
+    h = mix(h, &s->seed, sizeof s->seed);
+    h = mix(h, &s->shrink, sizeof s->shrink);
+    h = mix(h, &s->tol, sizeof s->tol); /* it decides when certificates are taken */
+    const int64_t shape[3] = {X->rows, X->cols, X->nnz};
+    h = mix(h, shape, sizeof shape);
+    h = mix(h, p->data->labels, (size_t)X->rows * sizeof *p->data->labels);
+    h = mix(h, p->row.scale.values, (size_t)X->rows * sizeof *p->row.scale.values);
+    if (X->layout != MGV_DENSE || X->row_stride * X->rows == X->nnz) {
+        const int64_t step = X->nnz / 1000 + 1;
+        for (int64_t t = 0; t < X->nnz; t += step) {
+            const double v = mgvi_matrix_value(X, t);
+            h = mix(h, &v, sizeof v);
+        }
+    }
+    snprintf(text, FINGERPRINT, "%016" PRIx64, h);
+}
+
+mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
+{
+    const mgvi_run *run = &solver->run;
+    char print[FINGERPRINT], version[8];
+    fingerprint(solver, print);
+    snprintf(version, sizeof version, "%d", FORMAT_VERSION);
+    mgvi_driver_memory memory = solver->memory;
+    memory.iteration = run->iteration;
+    memory.rng = run->rng;
+    memory.passes = mgvi_driver_passes(solver);
+    mgvi_tensor *kept = mgvi_dup(run->ctx, run->kept, (size_t)run->kept_count, sizeof *run->kept);
+    if (!kept)
+        return MGV_E_MEMORY;
+    for (int i = 0; i < run->kept_count; i++)
+        if (kept[i].data == &solver->memory)
+            kept[i].data = &memory;
+    const mgvi_meta meta[] = {{"format", "margrave checkpoint"},
+                              {"format_version", version},
+                              {"margrave", mgv_version()},
+                              {"solver", run->ops->name},
+                              {"fingerprint", print}};
+    const mgv_status st =
+        mgvi_tensors_write(run->ctx, path, kept, run->kept_count, meta, sizeof meta / sizeof *meta);
+    mgvi_release(run->ctx, kept);
+    return st;
+}
+
+static mgv_status need_meta(mgv_ctx *ctx, const mgvi_tensors *file, const char *path,
+                            const char *key, const char *want, const char *sentence)
+{
+    const char *got = mgvi_tensors_meta(file, key);
+    if (got && strcmp(got, want) == 0)
+        return MGV_OK;
+    return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: %s (%s is '%.60s', expected '%.60s')", path, sentence,
+                     key, got ? got : "missing", want);
+}
+
+static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tensors *file)
+{
+    mgvi_run *run = &solver->run;
+    char print[FINGERPRINT], version[8];
+    fingerprint(solver, print);
+    snprintf(version, sizeof version, "%d", FORMAT_VERSION);
+    MGVI_TRY(need_meta(run->ctx, file, path, "format", "margrave checkpoint",
+                       "this is not a checkpoint"));
+    MGVI_TRY(need_meta(run->ctx, file, path, "format_version", version,
+                       "the checkpoint is of another version"));
+    MGVI_TRY(need_meta(run->ctx, file, path, "solver", run->ops->name,
+                       "the checkpoint is of another solver"));
+    MGVI_TRY(need_meta(run->ctx, file, path, "fingerprint", print,
+                       "the checkpoint is of other data, settings, tolerance or seed"));
+    for (int pass = 0; pass < 2; pass++) /* check everything before changing anything */
+        for (int i = 0; i < run->kept_count; i++) {
+            const mgvi_tensor *t = &run->kept[i];
+            const void *data;
+            MGVI_TRY(
+                mgvi_tensors_need(run->ctx, file, t->name, t->type, 1, t->shape[0], -1, &data));
+            if (pass == 1)
+                memcpy((void *)(uintptr_t)t->data, data,
+                       (size_t)t->shape[0] * mgvi_tensor_type_size(t->type));
+        }
+    run->iteration = solver->memory.iteration;
+    run->rng = solver->memory.rng;
+    if (run->rng.left < 0 || run->rng.left > 4 || run->iteration < 0)
+        return MGVI_FAIL(run->ctx, MGV_E_INPUT, "%s: the state of the run is damaged", path);
+    return run->ops->restored ? run->ops->restored(run) : MGV_OK;
+}
+
+mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    mgvi_source source;
+    mgvi_tensors *file = NULL;
+    MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    mgv_status st = mgvi_tensors_parse(ctx, path, source.bytes, source.size, &file);
+    if (st == MGV_OK)
+        st = restore(solver, path, file);
+    mgvi_tensors_free(ctx, file);
+    mgvi_source_close(ctx, &source);
+    return st;
+}

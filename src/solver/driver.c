@@ -1,0 +1,304 @@
+/* driver.c - the only loop: steps, certificates, stopping rules, best iterate, trace, interrupts.
+ *
+ * A certificate costs two products, so it is taken when the solver's own estimate of the gap,
+ * corrected by how wrong it was last time, says that the tolerance may be met, and otherwise at
+ * iterations that grow geometrically. All of this depends on numbers of the run only, never on the
+ * clock. */
+#include "solver/driver.h"
+
+#include "base/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what solvers ask of their run ----------------------------------------------------------- */
+
+enum { MOST_KEPT = 32 };
+
+mgv_status mgvi_run_vec(mgvi_run *run, mgvi_space space, mgvi_vec *out)
+{
+    const mgvi_op *A = run->problem->A;
+    return mgvi_vec_new(&run->arena, space, space == MGVI_ROWS ? A->rows : A->cols,
+                        run->problem->lanes, out);
+}
+
+void *mgvi_run_array(mgvi_run *run, size_t count, size_t size)
+{
+    return mgvi_arena_array(&run->arena, count, size);
+}
+
+mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type, void *data,
+                         int64_t count)
+{
+    if (run->kept_count == MOST_KEPT)
+        return MGVI_FAIL(run->ctx, MGV_E_INTERNAL, "solver %s keeps more than %d arrays",
+                         run->ops->name, MOST_KEPT);
+    mgvi_tensor *t = &run->kept[run->kept_count++];
+    *t = (mgvi_tensor){.type = type, .rank = 1, .shape = {count}, .data = data};
+    strncpy(t->name, name, sizeof t->name - 1);
+    return MGV_OK;
+}
+
+/* ---- making and freeing ---------------------------------------------------------------------- */
+
+static mgv_status prepare(mgv_solver *solver)
+{
+    mgvi_run *run = &solver->run;
+    run->kept = mgvi_run_array(run, MOST_KEPT, sizeof *run->kept);
+    run->state = mgvi_run_array(run, 1, run->ops->state_size);
+    if (!run->kept || !run->state)
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_judge_new(&run->arena, run->problem, &solver->judge));
+    mgvi_pair *best = &solver->best, *answer = &solver->answer;
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &best->w));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &best->u));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &answer->w));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &answer->u));
+    best->verdict = &solver->memory.best;
+    answer->verdict = &solver->answer_verdict;
+    MGVI_TRY(mgvi_run_keep(run, "best_w", MGVI_T_F64, best->w.x, best->w.n));
+    MGVI_TRY(mgvi_run_keep(run, "best_u", MGVI_T_F64, best->u.x, best->u.n));
+    MGVI_TRY(mgvi_run_keep(run, "driver", MGVI_T_U8, &solver->memory, sizeof solver->memory));
+    return run->ops->init(run);
+}
+
+mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
+                           mgv_solver **out)
+{
+    *out = NULL;
+    const mgvi_solver_ops *ops = mgvi_solver_find(settings->solver);
+    if (strcmp(settings->solver, "auto") == 0)
+        MGVI_TRY(mgvi_solver_auto(ctx, problem, &ops));
+    if (!ops)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no solver '%.40s'; `margrave list` names them",
+                         settings->solver);
+    MGVI_TRY(mgvi_solver_fits(ctx, ops, problem));
+    mgv_solver *solver = mgvi_new(ctx, sizeof *solver);
+    if (!solver)
+        return MGV_E_MEMORY;
+    solver->settings = *settings;
+    solver->run = (mgvi_run){.ctx = ctx,
+                             .problem = problem,
+                             .settings = &solver->settings,
+                             .ops = ops,
+                             .rng = mgvi_rng_seed((uint64_t)settings->seed)};
+    solver->memory =
+        (mgvi_driver_memory){.next_certificate = 1,
+                             .ratio = 1,
+                             .best = {.primal_score = INFINITY, .dual_score = -INFINITY}};
+    mgvi_arena_init(&solver->run.arena, ctx);
+    const mgv_status st = prepare(solver);
+    if (st != MGV_OK) {
+        mgvi_driver_free(solver);
+        return st;
+    }
+    *out = solver;
+    return MGV_OK;
+}
+
+void mgvi_driver_free(mgv_solver *solver)
+{
+    if (!solver)
+        return;
+    mgv_ctx *ctx = solver->run.ctx;
+    mgvi_arena_free(&solver->run.arena);
+    mgvi_release(ctx, solver);
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+double mgvi_driver_passes(const mgv_solver *solver)
+{
+    const mgvi_op *A = solver->run.problem->A;
+    const double touched = A->touched - solver->touched_before + solver->run.touched;
+    return solver->memory.passes + (A->nnz > 0 ? touched / (double)A->nnz : 0);
+}
+
+static double seconds_now(const mgv_solver *solver)
+{
+    return solver->memory.seconds + mgvi_clock_seconds() - solver->started;
+}
+
+static bool certificate_due(mgv_solver *solver)
+{
+    const mgvi_run *run = &solver->run;
+    if (run->iteration >= solver->memory.next_certificate)
+        return true;
+    if (!run->ops->estimate)
+        return false;
+    const double guess = run->ops->estimate(run) * solver->memory.ratio;
+    return guess <= solver->settings.tol;
+}
+
+/* Keeps w when its primal value is the best so far, u when its dual value is. */
+static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate *it,
+                        const mgvi_verdict *found)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const bool first = pair->verdict->certificate.size == 0;
+    const bool better_w = first || found->primal_score < pair->verdict->primal_score;
+    const bool better_u = first || found->dual_score > pair->verdict->dual_score;
+    if (better_u)
+        mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    if (better_w)
+        mgvi_vec_copy(ctx, it->w, &pair->w);
+    if (better_w && better_u)
+        *pair->verdict = *found;
+    else if (better_w || better_u) /* a mixed pair is judged like any other */
+        *pair->verdict = mgvi_judge_certify(solver->judge, &pair->w, &pair->u);
+}
+
+/* Hard margin without a separating w: attempts at a proof double their distance. */
+static void attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate *it)
+{
+    mgvi_driver_memory *m = &solver->memory;
+    const unsigned can = solver->run.problem->loss->can;
+    if (!(can & MGVI_HARD) || !(can & MGVI_MARGIN) || pair->verdict->certificate.separable == 1 ||
+        m->certificates < m->next_proof)
+        return;
+    m->next_proof = 2 * m->certificates + 1;
+    if (mgvi_judge_prove(solver->judge, it->u, pair->verdict))
+        mgvi_vec_copy(solver->run.ctx, mgvi_judge_dual(solver->judge), &pair->u);
+}
+
+/* A certificate on schedule. */
+static void certify(mgv_solver *solver)
+{
+    mgvi_run *run = &solver->run;
+    mgvi_driver_memory *m = &solver->memory;
+    const double estimate = run->ops->estimate ? run->ops->estimate(run) : NAN;
+    const mgvi_iterate it = run->ops->expose(run);
+    const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
+    keep_better(solver, &solver->best, &it, &found);
+    m->certificates++;
+    attempt_proof(solver, &solver->best, &it);
+    const double gap = found.certificate.relative_gap;
+    if (estimate > 0 && gap > 0 && isfinite(gap))
+        m->ratio = fmin(fmax(gap / estimate, 0.01), 1.0);
+    m->next_certificate = run->iteration + 1 + run->iteration / 4;
+}
+
+/* The answer of a run that ends here; one more certificate when the present iterate has none. */
+static void settle(mgv_solver *solver, bool certified)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    mgvi_vec_copy(ctx, &solver->best.w, &solver->answer.w);
+    mgvi_vec_copy(ctx, &solver->best.u, &solver->answer.u);
+    solver->answer_verdict = *solver->best.verdict;
+    if (certified)
+        return;
+    const mgvi_iterate it = solver->run.ops->expose(&solver->run);
+    const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
+    keep_better(solver, &solver->answer, &it, &found);
+}
+
+static mgv_event event_now(const mgv_solver *solver, mgv_event_kind kind)
+{
+    const mgv_certificate *c = &solver->best.verdict->certificate;
+    mgv_event e = mgvi_event_blank(kind);
+    e.iteration = solver->run.iteration;
+    e.passes = mgvi_driver_passes(solver);
+    e.seconds = seconds_now(solver);
+    if (solver->memory.certificates > 0) {
+        e.primal = c->primal;
+        e.dual = c->dual;
+        e.gap = c->gap;
+        e.relative_gap = c->relative_gap;
+        e.margin = c->margin;
+        e.margin_upper = c->margin_upper;
+    }
+    if (kind == MGV_EVENT_TRACE) {
+        e.nonzeros = 0;
+        for (int64_t j = 0; j < mgvi_problem_penalised(solver->run.problem); j++)
+            e.nonzeros += solver->best.w.x[j] != 0;
+    }
+    return e;
+}
+
+/* Tells the world where we are; true when it asks to stop. */
+static bool report(mgv_solver *solver, bool certified)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    bool stop = atomic_load(&ctx->interrupted) != 0;
+    if (ctx->on_event) {
+        const mgv_event e = event_now(solver, certified ? MGV_EVENT_TRACE : MGV_EVENT_PROGRESS);
+        stop = mgvi_event_send(ctx, &e) || stop;
+    }
+    return stop;
+}
+
+/* The clock decides when, which changes no number of the run. */
+static mgv_status save_now_and_then(mgv_solver *solver)
+{
+    enum { EVERY = 60 };
+    if (!solver->settings.checkpoint[0] || mgvi_clock_seconds() < solver->next_checkpoint)
+        return MGV_OK;
+    solver->next_checkpoint = mgvi_clock_seconds() + EVERY;
+    return mgvi_checkpoint_write(solver, solver->settings.checkpoint);
+}
+
+static mgv_stop stop_now(mgv_solver *solver, const mgvi_verdict *verdict, bool asked)
+{
+    const mgvi_progress progress = {.iteration = solver->run.iteration,
+                                    .passes = mgvi_driver_passes(solver),
+                                    .seconds = seconds_now(solver),
+                                    .verdict = verdict,
+                                    .asked_to_stop = asked};
+    return mgvi_stop_check(&progress, &solver->settings);
+}
+
+/* Whether to stop, and the answer if so. */
+static void conclude(mgv_solver *solver, bool certified)
+{
+    const bool asked = report(solver, certified);
+    solver->stop = stop_now(solver, certified ? solver->best.verdict : NULL, asked);
+    if (solver->stop == MGV_STOP_NONE)
+        return;
+    settle(solver, certified);
+    const mgv_stop better = stop_now(solver, solver->answer.verdict, asked);
+    if (better == MGV_STOP_CERTIFIED || better == MGV_STOP_INFEASIBLE)
+        solver->stop = better;
+}
+
+/* One step and what follows from it. */
+static mgv_status advance(mgv_solver *solver)
+{
+    mgvi_run *run = &solver->run;
+    MGVI_TRY(run->ops->step(run));
+    run->iteration++;
+    const bool certified = certificate_due(solver);
+    if (certified)
+        certify(solver);
+    conclude(solver, certified);
+    return save_now_and_then(solver);
+}
+
+/* The counters of this sitting join those of earlier ones. */
+static void book_counters(mgv_solver *solver)
+{
+    solver->memory.passes = mgvi_driver_passes(solver);
+    solver->memory.seconds = seconds_now(solver);
+    solver->touched_before = solver->run.problem->A->touched;
+    solver->run.touched = 0;
+    solver->started = mgvi_clock_seconds();
+}
+
+mgv_status mgvi_driver_run(mgv_solver *solver)
+{
+    mgv_status st = MGV_OK;
+    enum { FIRST_SAVE = 60 };
+    solver->started = mgvi_clock_seconds();
+    solver->next_checkpoint = solver->started + FIRST_SAVE;
+    solver->touched_before = solver->run.problem->A->touched;
+    atomic_store(&solver->run.ctx->interrupted, 0);
+    const bool fresh = solver->memory.certificates == 0;
+    if (fresh) /* the start is an iterate too */
+        certify(solver);
+    conclude(solver, fresh);
+    while (st == MGV_OK && solver->stop == MGV_STOP_NONE)
+        st = advance(solver);
+    book_counters(solver);
+    if (st == MGV_OK && solver->settings.checkpoint[0])
+        st = mgvi_checkpoint_write(solver, solver->settings.checkpoint);
+    return st;
+}

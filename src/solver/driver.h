@@ -1,0 +1,51 @@
+/* solver/driver.h - a solver at work: the handle behind mgv_solver. */
+#ifndef MGVI_SOLVER_DRIVER_H
+#define MGVI_SOLVER_DRIVER_H
+
+#include "certify/certify.h"
+#include "solver/solver_impl.h"
+#include "stop/stop.h"
+
+/* Everything but vectors that must survive a checkpoint: plain numbers only. */
+typedef struct mgvi_driver_memory {
+    int64_t iteration;
+    double passes; /* of earlier sittings */
+    double seconds;
+    int64_t next_certificate; /* iteration */
+    double ratio;             /* certified gap / estimate, when both were last known */
+    int64_t next_proof; /* hard margin: certificate count before the next attempt at a proof */
+    int64_t certificates;
+    mgvi_verdict best; /* of the best pair */
+    mgvi_rng rng;
+} mgvi_driver_memory;
+
+/* The best w and the best u seen, which may come from different iterates, judged as a pair. */
+typedef struct mgvi_pair {
+    mgvi_vec w, u;
+    mgvi_verdict *verdict;
+} mgvi_pair;
+
+struct mgv_solver {
+    mgvi_run run;
+    mgv_settings settings; /* a copy: run.settings points here */
+    mgvi_judge *judge;
+    mgvi_driver_memory memory;
+    mgvi_pair best; /* of the certificates on schedule: part of the state */
+    /* What the world gets: `best`, or better if the run ended between two certificates. It is kept
+     * apart so that a resumed run takes the very steps of an unbroken one. */
+    mgvi_pair answer;
+    mgvi_verdict answer_verdict;
+    mgv_stop stop;
+    double touched_before; /* of the operator when this sitting began */
+    double started, next_checkpoint;
+};
+
+mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
+                           mgv_solver **out);
+mgv_status mgvi_driver_run(mgv_solver *solver);
+void mgvi_driver_free(mgv_solver *solver);
+double mgvi_driver_passes(const mgv_solver *solver);
+
+mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path);
+mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path);
+#endif

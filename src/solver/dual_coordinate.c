@@ -1,0 +1,222 @@
+/* dual_coordinate.c - dual coordinate ascent for l2 penalties; docs/algorithms/dual_coordinate.md.
+ *
+ *   max over u of  D(u) = -|A'u|^2/(2 lambda) - sum_i (s_i G_i)*(u_i),   w = -A'u/lambda
+ *
+ * by exact steps in one u_i at a time (parts/dual_epoch.h), in a fresh random order every pass.
+ * Rows that did not move in a full pass (at a bound, with the right sign) are left out of the next
+ * short passes; a full pass brings them back, so nothing is ever lost.                      (3)
+ * The free intercept makes D subject to sum_i a_i0 u_i = 0, which single coordinates cannot
+ * respect. The method of multipliers handles it: the dual gets the term
+ *   -b0 sum_i a_i0 u_i - kappa/2 (sum_i a_i0 u_i)^2                                         (4)
+ * which is a column of weight kappa around the shift b0, and after every pass
+ *   b0 <- b0 - kappa sum_i a_i0 u_i.                                                        (5) */
+#include "solver/parts/dual_epoch.h"
+#include "solver/parts/intercept.h"
+#include "solver/solver_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    OPENING = 3,      /* full passes before rows are left out */
+    SHORT_PASSES = 9, /* most short passes between two full ones */
+    REFRESH = 25      /* full passes between two recomputations of w from u */
+};
+
+/* Plain numbers of the state, saved as they are. */
+typedef struct memory {
+    int64_t full_passes, short_passes; /* short ones since the last full one */
+    int64_t active;                    /* rows in the present list */
+    double first_move;                 /* worst move of the first short pass */
+    double free_sum;
+    double estimate; /* relative gap seen by the last full pass */
+} memory;
+
+typedef struct state {
+    mgvi_rows *rows;
+    double *acc;       /* w in the row kernels' form */
+    mgvi_vec u, w, z;  /* z is work space */
+    double *curvature; /* r_i */
+    double inverse_lambda, kappa;
+    int32_t *order; /* active rows first, then whatever a full pass needs */
+    int32_t *all;   /* every row with weight */
+    int64_t all_count;
+    memory m;
+} state;
+
+static mgv_status allocate(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows;
+    MGVI_TRY(mgvi_rows_new(run->problem->A, &run->arena, &s->rows));
+    const int64_t acc_len = mgvi_rows_acc_len(s->rows);
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
+    s->acc = mgvi_run_array(run, (size_t)acc_len, sizeof *s->acc);
+    s->curvature = mgvi_run_array(run, (size_t)n, sizeof *s->curvature);
+    s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
+    s->all = mgvi_run_array(run, (size_t)n, sizeof *s->all);
+    if (!s->acc || !s->curvature || !s->order || !s->all)
+        return MGV_E_MEMORY;
+    if (run->problem->free_cols)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
+    MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, n));
+    MGVI_TRY(mgvi_run_keep(run, "acc", MGVI_T_F64, s->acc, acc_len));
+    MGVI_TRY(mgvi_run_keep(run, "order", MGVI_T_I32, s->order, n));
+    return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
+}
+
+/* kappa makes the intercept as stiff as an average row. */
+static void measure_rows(const mgv_problem *p, state *s)
+{
+    const int64_t n = p->A->rows;
+    double sum = 0;
+    mgvi_rows_square_norms(s->rows, s->curvature);
+    for (int64_t i = 0; i < n; i++)
+        sum += s->curvature[i] *= s->inverse_lambda;
+    s->kappa = p->free_cols ? (sum > 0 ? sum / (double)n : s->inverse_lambda) : 0;
+    for (int64_t i = 0; i < n; i++)
+        s->curvature[i] += s->kappa;
+}
+
+/* Rows that can move. A hard constraint on a row of zeros has no solution: such a row alone is
+ * the proof, and starts with weight. */
+static void choose_rows(const mgv_problem *p, state *s)
+{
+    const bool hard = p->loss->can & MGVI_HARD;
+    for (int64_t i = 0; i < p->A->rows; i++) {
+        if (mgvi_coef_pick(&p->row.scale, i, 0) == 0)
+            continue;
+        if (hard && s->curvature[i] == 0)
+            s->u.x[i] = p->loss->can & MGVI_MARGIN ? -1 : 0;
+        else
+            s->all[s->all_count++] = (int32_t)i;
+    }
+}
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    if (p->A->rows > INT32_MAX)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "solver dual_coordinate takes at most 2^31 rows; there are %" PRId64,
+                         p->A->rows);
+    MGVI_TRY(allocate(run, s));
+    s->inverse_lambda = 1 / p->lambda;
+    measure_rows(p, s);
+    choose_rows(p, s);
+    s->m.estimate = NAN;
+    return MGV_OK;
+}
+
+/* acc from u afresh: running sums drift by rounding. */
+static void refresh(mgvi_run *run, state *s)
+{
+    const int64_t slot = mgvi_rows_acc_len(s->rows) - 1;
+    const double intercept = s->acc[slot];
+    memset(s->acc, 0, (size_t)(slot + 1) * sizeof *s->acc);
+    s->m.free_sum = 0;
+    for (int64_t i = 0; i < s->u.n; i++) {
+        if (s->u.x[i] == 0)
+            continue;
+        mgvi_rows_axpy(s->rows, i, -s->u.x[i] * s->inverse_lambda, s->acc);
+        s->m.free_sum += mgvi_problem_free_entry(run->problem, i) * s->u.x[i];
+        run->touched += (double)mgvi_rows_nnz(s->rows, i);
+    }
+    if (run->problem->free_cols)
+        s->acc[slot] = intercept;
+}
+
+/* The relative gap, as far as a full pass with moving w can tell. */
+static double guess_gap(const mgv_problem *p, const mgvi_dual_epoch *e)
+{
+    if ((p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN)) /* 1 - lower/upper */
+        return e->product != 0 ? 1 - e->least * e->sum_u / e->product : NAN;
+    return e->fenchel / (e->loss - 0.5 * e->product); /* lambda |w|^2 = -sum u z */
+}
+
+static void pass(mgvi_run *run, state *s, bool full)
+{
+    const mgv_problem *p = run->problem;
+    mgvi_dual_epoch e = {.problem = p,
+                         .rows = s->rows,
+                         .curvature = s->curvature,
+                         .inverse_lambda = s->inverse_lambda,
+                         .free_weight = s->kappa,
+                         .u = s->u.x,
+                         .acc = s->acc,
+                         .free_sum = s->m.free_sum};
+    const int64_t count = full ? s->all_count : s->m.active;
+    if (full)
+        memcpy(s->order, s->all, (size_t)count * sizeof *s->order);
+    mgvi_rng_shuffle(&run->rng, s->order, count);
+    s->m.active = mgvi_dual_epoch_run(&e, s->order, count, s->order);
+    run->touched += e.touched;
+    s->m.free_sum = e.free_sum;
+    if (p->free_cols) /* (5) */
+        s->acc[mgvi_rows_acc_len(s->rows) - 1] -= s->kappa * s->m.free_sum;
+    if (full)
+        s->m.estimate = guess_gap(p, &e);
+    if (s->m.short_passes <= 1)
+        s->m.first_move = e.worst_move;
+    else if (e.worst_move <= 0.1 * s->m.first_move)
+        s->m.active = 0;
+}
+
+static mgv_status step(mgvi_run *run)
+{
+    state *s = run->state;
+    const bool full = !run->settings->shrink || s->m.full_passes < OPENING || s->m.active == 0 ||
+                      s->m.short_passes >= SHORT_PASSES;
+    if (full) {
+        if (s->m.full_passes % REFRESH == REFRESH - 1)
+            refresh(run, s);
+        s->m.full_passes++;
+        s->m.short_passes = 0;
+    } else {
+        s->m.short_passes++;
+    }
+    pass(run, s, full);
+    return MGV_OK;
+}
+
+static mgvi_iterate expose(mgvi_run *run)
+{
+    state *s = run->state;
+    mgvi_rows_weights(s->rows, s->acc, s->w.x);
+    mgvi_intercept_improve(run->problem, &s->w, &s->z);
+    return (mgvi_iterate){.w = &s->w, .u = &s->u};
+}
+
+/* Only a full pass knows. */
+static double estimate(const mgvi_run *run)
+{
+    const state *s = run->state;
+    return s->m.short_passes == 0 ? s->m.estimate : NAN;
+}
+
+/* A checkpoint is a file: nothing in it may lead outside our arrays. */
+static mgv_status restored(mgvi_run *run)
+{
+    const state *s = run->state;
+    bool sound = s->m.active >= 0 && s->m.active <= s->all_count && s->m.full_passes >= 0;
+    for (int64_t t = 0; sound && t < s->m.active; t++)
+        sound = s->order[t] >= 0 && s->order[t] < s->u.n;
+    return sound ? MGV_OK
+                 : MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's list of rows is damaged");
+}
+
+const mgvi_solver_ops mgvi_solver_dual_coordinate = {
+    .name = "dual_coordinate",
+    .summary = "exact dual coordinate ascent in random order with shrinking, penalty l2",
+    .needs = {.penalty = MGVI_STRONG | MGVI_CONJ,
+              .loss = MGVI_VALUE | MGVI_CONJ | MGVI_PROX,
+              .op = MGVI_ROW},
+    .penalties = "l2",
+    .state_size = sizeof(state),
+    .init = init,
+    .step = step,
+    .expose = expose,
+    .estimate = estimate,
+    .restored = restored,
+};

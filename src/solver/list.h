@@ -1,0 +1,2 @@
+/* solver/list.h - the registered solvers; `auto` takes the first that fits the problem. */
+SOLVER(dual_coordinate)

@@ -1,0 +1,82 @@
+/* registry.c - the solvers by name, and whether one fits a problem. */
+#include "solver/solver_impl.h"
+
+#include <string.h>
+
+#define SOLVER(name) extern const mgvi_solver_ops mgvi_solver_##name;
+#include "solver/list.h"
+#undef SOLVER
+
+static const mgvi_solver_ops *const solvers[] = {
+#define SOLVER(name) &mgvi_solver_##name,
+#include "solver/list.h"
+#undef SOLVER
+};
+
+int mgvi_solver_count(void) { return (int)(sizeof solvers / sizeof *solvers); }
+
+const mgvi_solver_ops *mgvi_solver_at(int index) { return solvers[index]; }
+
+const mgvi_solver_ops *mgvi_solver_find(const char *name)
+{
+    for (int i = 0; i < mgvi_solver_count(); i++)
+        if (strcmp(solvers[i]->name, name) == 0)
+            return solvers[i];
+    return NULL;
+}
+
+/* Whether `name` is a word of the blank-separated `list`. */
+static bool listed(const char *list, const char *name)
+{
+    const size_t n = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)); at += n)
+        if ((at == list || at[-1] == ' ') && (at[n] == 0 || at[n] == ' '))
+            return true;
+    return false;
+}
+
+static const char *first_missing(unsigned needs, unsigned can)
+{
+    static const struct {
+        unsigned bit;
+        const char *name;
+    } names[] = {{MGVI_VALUE, "a value"},          {MGVI_PROX, "a proximal map"},
+                 {MGVI_CONJ, "a conjugate"},       {MGVI_GRAD, "a gradient"},
+                 {MGVI_CURV, "a curvature"},       {MGVI_MIRROR, "a mirror map"},
+                 {MGVI_SMOOTH, "smoothness"},      {MGVI_STRONG, "strong convexity"},
+                 {MGVI_HARD, "to be a constraint"}};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (needs & ~can & names[i].bit)
+            return names[i].name;
+    return "a capability";
+}
+
+mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *p)
+{
+    if (ops->needs.loss & ~p->loss->can)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s needs %s of the loss; %s has none",
+                         ops->name, first_missing(ops->needs.loss, p->loss->can), p->loss->name);
+    if (ops->needs.penalty & ~p->penalty->can)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s needs %s of the penalty; %s has none",
+                         ops->name, first_missing(ops->needs.penalty, p->penalty->can),
+                         p->penalty->name);
+    if (ops->penalties && !listed(ops->penalties, p->penalty->name))
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with penalty %s; this is %s",
+                         ops->name, ops->penalties, p->penalty->name);
+    if (ops->needs.op & ~p->A->ops->can)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s cannot work with operator %s",
+                         ops->name, p->A->ops->name);
+    return MGV_OK;
+}
+
+mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgvi_solver_ops **out)
+{
+    mgv_status st = MGV_OK;
+    for (int i = 0; i < mgvi_solver_count(); i++) {
+        *out = solvers[i];
+        st = mgvi_solver_fits(ctx, *out, problem);
+        if (st == MGV_OK)
+            return MGV_OK;
+    }
+    return st; /* the last refusal explains */
+}

@@ -1,0 +1,65 @@
+/* solver/solver_impl.h - what a solver file sees: its run, and the table it fills.
+ * driver.c owns the loop: steps, certificates, stopping rules, best iterate, trace, progress, time,
+ * interrupts, checkpoints. A solver knows one step. */
+#ifndef MGVI_SOLVER_SOLVER_IMPL_H
+#define MGVI_SOLVER_SOLVER_IMPL_H
+
+#include "base/event.h"
+#include "base/rng.h"
+#include "data/tensors.h"
+#include "problem/problem.h"
+
+typedef struct mgvi_run mgvi_run;
+
+/* What certificates and callbacks may see; u in the subdifferential of the losses at A w. */
+typedef struct mgvi_iterate {
+    const mgvi_vec *w, *u;
+} mgvi_iterate;
+
+typedef struct mgvi_solver_ops {
+    const char *name, *summary;
+    struct {
+        unsigned penalty, loss, op; /* bits every term or operator must have */
+    } needs;
+    const char *penalties; /* NULL: any with the bits; else the names it is limited to */
+    size_t state_size;     /* zeroed memory at run->state */
+    mgv_status (*init)(mgvi_run *run);
+    /* One iteration. No allocation, printing, clock or stopping. */
+    mgv_status (*step)(mgvi_run *run);
+    mgvi_iterate (*expose)(mgvi_run *run);
+    /* May be NULL. A guess of the present relative gap from what the step has seen, NaN: no idea.
+     * It only says when a certificate is worth its passes. */
+    double (*estimate)(const mgvi_run *run);
+    /* May be NULL. Checks a state that came from a file. */
+    mgv_status (*restored)(mgvi_run *run);
+} mgvi_solver_ops;
+
+struct mgvi_run {
+    mgv_ctx *ctx;
+    const mgv_problem *problem;
+    const mgv_settings *settings;
+    const mgvi_solver_ops *ops;
+    mgvi_arena arena;
+    mgvi_rng rng;
+    void *state;
+    int64_t iteration; /* steps done */
+    double touched;    /* entries read by row kernels; operators count their own */
+    mgvi_tensor *kept; /* what a checkpoint holds */
+    int kept_count;
+};
+
+/* Vectors of the run: mgvi_run_vec(run, MGVI_COLS, &s->w). */
+mgv_status mgvi_run_vec(mgvi_run *run, mgvi_space space, mgvi_vec *out);
+void *mgvi_run_array(mgvi_run *run, size_t count, size_t size);
+/* Declares `count` numbers at `data` as part of the state that a checkpoint saves and restores. */
+mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type, void *data,
+                         int64_t count);
+
+int mgvi_solver_count(void);
+const mgvi_solver_ops *mgvi_solver_at(int index);
+const mgvi_solver_ops *mgvi_solver_find(const char *name); /* NULL: unknown */
+/* Fails with MGV_E_UNSUPPORTED and a sentence that names what the problem lacks. */
+mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *problem);
+/* The solver `auto` stands for. */
+mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgvi_solver_ops **out);
+#endif

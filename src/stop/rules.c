@@ -1,0 +1,71 @@
+/* rules.c - the stopping rules. */
+#include "stop/stop.h"
+
+static mgv_stop infeasible(const mgvi_progress *p, const mgv_settings *s)
+{
+    (void)s;
+    return p->verdict->certificate.verified && p->verdict->certificate.separable == 0
+               ? MGV_STOP_INFEASIBLE
+               : MGV_STOP_NONE;
+}
+
+static mgv_stop gap(const mgvi_progress *p, const mgv_settings *s)
+{
+    const mgv_certificate *c = &p->verdict->certificate;
+    return c->verified && c->relative_gap <= s->tol ? MGV_STOP_CERTIFIED : MGV_STOP_NONE;
+}
+
+static mgv_stop interrupt(const mgvi_progress *p, const mgv_settings *s)
+{
+    (void)s;
+    return p->asked_to_stop ? MGV_STOP_USER : MGV_STOP_NONE;
+}
+
+static mgv_stop iterations(const mgvi_progress *p, const mgv_settings *s)
+{
+    return p->iteration >= s->max_iter ? MGV_STOP_MAX_ITER : MGV_STOP_NONE;
+}
+
+static mgv_stop passes(const mgvi_progress *p, const mgv_settings *s)
+{
+    return p->passes >= s->max_passes ? MGV_STOP_MAX_PASSES : MGV_STOP_NONE;
+}
+
+static mgv_stop time_limit(const mgvi_progress *p, const mgv_settings *s)
+{
+    return p->seconds >= s->time_limit ? MGV_STOP_TIME : MGV_STOP_NONE;
+}
+
+static const mgvi_stop_rule infeasible_rule = {
+    "infeasible", "a proof that no weights satisfy the constraints", infeasible, true};
+static const mgvi_stop_rule gap_rule = {"gap", "the certified relative gap is at most tol", gap,
+                                        true};
+static const mgvi_stop_rule interrupt_rule = {"interrupt", "a signal or the callback asked to stop",
+                                              interrupt, false};
+static const mgvi_stop_rule iterations_rule = {"iterations", "max_iter iterations are done",
+                                               iterations, false};
+static const mgvi_stop_rule passes_rule = {"passes", "max_passes passes over the data are done",
+                                           passes, false};
+static const mgvi_stop_rule time_rule = {"time", "time_limit seconds are over", time_limit, false};
+
+static const mgvi_stop_rule *const rules[] = {
+#define STOP_RULE(name) &name##_rule,
+#include "stop/list.h"
+#undef STOP_RULE
+};
+
+int mgvi_stop_count(void) { return (int)(sizeof rules / sizeof *rules); }
+
+const mgvi_stop_rule *mgvi_stop_at(int index) { return rules[index]; }
+
+mgv_stop mgvi_stop_check(const mgvi_progress *progress, const mgv_settings *settings)
+{
+    for (int i = 0; i < mgvi_stop_count(); i++) {
+        if (rules[i]->needs_certificate && !progress->verdict)
+            continue;
+        const mgv_stop stop = rules[i]->check(progress, settings);
+        if (stop != MGV_STOP_NONE)
+            return stop;
+    }
+    return MGV_STOP_NONE;
+}

@@ -1,0 +1,25 @@
+/* stop/stop.h - when a run ends: rules over the progress the driver reports; stop/list.h. */
+#ifndef MGVI_STOP_STOP_H
+#define MGVI_STOP_STOP_H
+
+#include "certify/certify.h"
+
+typedef struct mgvi_progress {
+    int64_t iteration;
+    double passes, seconds;
+    const mgvi_verdict *verdict; /* NULL when no certificate was taken at this iteration */
+    bool asked_to_stop;          /* by a signal or the callback */
+} mgvi_progress;
+
+typedef struct mgvi_stop_rule {
+    const char *name, *summary;
+    /* MGV_STOP_NONE: go on. */
+    mgv_stop (*check)(const mgvi_progress *progress, const mgv_settings *settings);
+    bool needs_certificate; /* only asked when a certificate was taken */
+} mgvi_stop_rule;
+
+int mgvi_stop_count(void);
+const mgvi_stop_rule *mgvi_stop_at(int index);
+/* The first rule that holds, in the order of the list. */
+mgv_stop mgvi_stop_check(const mgvi_progress *progress, const mgv_settings *settings);
+#endif
