@@ -16,9 +16,12 @@ typedef double real;
 #define R_INF ((real)INFINITY)
 
 MGVI_FORMULA real r_abs(real a) { return fabs(a); }
+/* The second argument is returned when either is NaN: write r_max(0, x), and a NaN in x is seen. */
 MGVI_FORMULA real r_max(real a, real b) { return a > b ? a : b; }
 MGVI_FORMULA real r_min(real a, real b) { return a < b ? a : b; }
-MGVI_FORMULA real r_clip(real a, real lo, real hi) { return r_min(r_max(a, lo), hi); }
+MGVI_FORMULA real r_clip(real a, real lo, real hi) { return r_min(hi, r_max(lo, a)); }
+/* a / b for b >= 0, where 0/0 is 0 and a/0 is infinite. */
+MGVI_FORMULA real r_ratio(real a, real b) { return a == 0 ? 0 : a / b; }
 MGVI_FORMULA real r_copysign(real a, real sign) { return copysign(a, sign); }
 MGVI_FORMULA real r_sign(real a) { return (real)((a > 0) - (a < 0)); }
 
@@ -44,4 +47,13 @@ enum {
     MGVI_MARGIN = 1 << 10,   /* a loss of y x.w: the labels' signs are folded into A */
     MGVI_STRONG = 1 << 11    /* strongly convex: f* is smooth */
 };
+
+/* Says that a term lacks a function: its bit is not in NAME_can and tables hold NULL. */
+#define MGVI_ABSENT(name, function)                                                                \
+    MGVI_FORMULA real name##_##function(mgvi_coef c, real x)                                       \
+    {                                                                                              \
+        (void)c;                                                                                   \
+        (void)x;                                                                                   \
+        return (real)NAN;                                                                          \
+    }
 #endif

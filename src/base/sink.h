@@ -4,10 +4,11 @@
 
 #include "base/context.h"
 
-/* Writes to `path`.tmp.PID, then renames. "-" is standard output. */
+/* Writes to `path`.tmp.PID, then renames. "-" is standard output; devices and pipes are written in
+ * place. Numbers are printed with a point whatever the locale. */
 typedef struct mgvi_sink mgvi_sink;
 mgv_status mgvi_sink_open(mgv_ctx *ctx, const char *path, mgvi_sink **out);
-/* Errors are remembered and reported by mgvi_sink_close. */
+/* The first error is remembered and reported by mgvi_sink_close. */
 void mgvi_sink_write(mgvi_sink *sink, const void *bytes, size_t size);
 void mgvi_sink_printf(mgvi_sink *sink, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -18,7 +18,7 @@ typedef struct mgvi_tensor {
     mgvi_tensor_type type;
     int rank; /* 0, 1 or 2 */
     int64_t shape[2];
-    const void *data; /* aligned to 64 bytes in files we write */
+    const void *data; /* aligned to its element size */
 } mgvi_tensor;
 
 /* A parsed file; all pointers go into the bytes given, which must outlive it. */
@@ -38,7 +38,9 @@ size_t mgvi_tensor_type_size(mgvi_tensor_type type);
 typedef struct mgvi_meta {
     const char *key, *value;
 } mgvi_meta;
-/* Writes to a temporary name and renames. Big arrays are written from where they lie. */
+/* Writes to a temporary name and renames. Big arrays are written from where they lie. Arrays with
+ * wider elements come first, the first at a multiple of 64 bytes. Names must differ; metadata must
+ * be UTF-8: MGV_E_INPUT. */
 mgv_status mgvi_tensors_write(mgv_ctx *ctx, const char *path, const mgvi_tensor *tensors, int count,
                               const mgvi_meta *meta, int meta_count);
 #endif

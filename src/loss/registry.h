@@ -9,7 +9,8 @@
 
 typedef struct mgvi_loss_ops {
     const char *name, *summary;
-    unsigned can; /* MGVI_VALUE ... of base/formula.h */
+    int index;    /* position in list.h */
+    unsigned can; /* MGVI_VALUE ... of base/formula.h; a function not in it is NULL */
     real (*value)(mgvi_coef c, real z);
     real (*grad)(mgvi_coef c, real z);
     real (*curv)(mgvi_coef c, real z);
@@ -22,6 +23,6 @@ typedef struct mgvi_loss_ops {
 } mgvi_loss_ops;
 
 int mgvi_loss_count(void);
-const mgvi_loss_ops *mgvi_loss_at(int index);
+const mgvi_loss_ops *mgvi_loss_at(int index);          /* NULL: out of range */
 const mgvi_loss_ops *mgvi_loss_find(const char *name); /* NULL: unknown */
 #endif

@@ -29,12 +29,21 @@ typedef struct mgvi_op_ops {
 struct mgvi_op {
     const mgvi_op_ops *ops;
     mgv_ctx *ctx;
-    int64_t rows, cols, nnz;
-    double touched; /* stored entries read by products so far */
+    int64_t rows, cols;
+    int64_t nnz;      /* stored entries read by one product */
+    double touched;   /* stored entries read by products so far */
+    int32_t lanes;    /* the largest k of a product */
+    bool lanes_fixed; /* k must be `lanes`: the signs differ from lane to lane */
 };
+enum { MGVI_LANES_MAX = 4096 };
 
-/* The operator of a stored matrix: "dense", "csr" or "csc" of op/list.h. Borrows the arrays.
- * `lanes` is the largest k it will be asked for (work space is allocated here). */
+/* The operators of op/list.h. */
+int mgvi_operator_count(void);
+const mgvi_op_ops *mgvi_operator_at(int index);
+
+/* The operator of a stored matrix: "dense", "csr" or "csc" of op/list.h. Borrows the arrays, which
+ * mgvi_matrix_check has passed. `lanes`, 1 to MGVI_LANES_MAX, is the largest k it will be asked for
+ * (work space is allocated here). Products never fail; one thread at a time. */
 mgv_status mgvi_op_from_matrix(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes, mgvi_op **out);
 void mgvi_op_free(mgvi_op *op); /* NULL is accepted */
 
@@ -50,7 +59,8 @@ static inline void mgvi_op_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, d
 }
 
 /* The largest singular value of A by power iteration on A'A from a seeded start; a lower bound,
- * usually within 1 % after 50 products. Uses two column and one row vector of the arena. */
+ * usually within 1 % after 50 iterations. Uses two column and one row vector of the arena.
+ * MGV_E_NUMERIC when products overflow. */
 mgv_status mgvi_op_norm(mgvi_op *op, mgvi_arena *arena, int iterations, uint64_t seed, double *out);
 
 /* ---- views: what the problem lays over the data; solvers see one operator ------------------- */
@@ -66,7 +76,9 @@ typedef struct mgvi_view {
     const double *scale;     /* per column of X, > 0 */
     bool intercept;          /* one more column, constant 1 (before the sign) */
 } mgvi_view;
-/* Takes over `base` (freed with the view, also on failure). */
+/* Over any operator; a matrix stored by rows (CSR, C order) also saves the passes over row vectors
+ * and reads the chosen rows only, others compute the full product. A row may be chosen twice.
+ * Takes over `base` (freed with the view, also on failure), whose lanes must suffice. */
 mgv_status mgvi_op_view(mgv_ctx *ctx, mgvi_op *base, const mgvi_view *view, int32_t lanes,
                         mgvi_op **out);
 

@@ -8,7 +8,8 @@
 
 typedef struct mgvi_penalty_ops {
     const char *name, *summary;
-    unsigned can; /* MGVI_VALUE ... of base/formula.h */
+    int index;    /* position in list.h */
+    unsigned can; /* MGVI_VALUE ... of base/formula.h; a function not in it is NULL */
     real (*value)(mgvi_coef c, real w);
     real (*grad)(mgvi_coef c, real w);
     real (*curv)(mgvi_coef c, real w);
@@ -21,6 +22,6 @@ typedef struct mgvi_penalty_ops {
 } mgvi_penalty_ops;
 
 int mgvi_penalty_count(void);
-const mgvi_penalty_ops *mgvi_penalty_at(int index);
+const mgvi_penalty_ops *mgvi_penalty_at(int index);          /* NULL: out of range */
 const mgvi_penalty_ops *mgvi_penalty_find(const char *name); /* NULL: unknown */
 #endif

@@ -1,0 +1,68 @@
+/* registry.c - the table of losses made from list.h. */
+#include "loss/registry.h"
+
+#include "loss/list.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* Random legal coefficients. Scales spread over the decades that 1/n, C and row weights produce. */
+static real random_scale(mgvi_rng *rng) { return pow(10, 8 * mgvi_rng_uniform(rng) - 5); }
+
+static mgvi_coef scale_only(mgvi_rng *rng) { return (mgvi_coef){.scale = random_scale(rng)}; }
+
+static mgvi_coef width(mgvi_rng *rng)
+{
+    const real scale = random_scale(rng);
+    return (mgvi_coef){.scale = scale, .b = pow(10, 4 * mgvi_rng_uniform(rng) - 3)};
+}
+
+static mgvi_coef target(mgvi_rng *rng)
+{
+    mgvi_coef c = width(rng);
+    c.a = 3 * mgvi_rng_normal(rng);
+    return c;
+}
+
+static mgvi_coef bounds(mgvi_rng *rng)
+{
+    mgvi_coef c = target(rng);
+    const uint32_t open = mgvi_rng_below(rng, 4); /* bit 0: no lower end; bit 1: no upper end */
+    c.b = open & 2 ? R_INF : c.a + c.b;
+    c.a = open & 1 ? -R_INF : c.a;
+    return c;
+}
+
+#define HAS(name, bit, function) ((unsigned)name##_can & (bit) ? name##_##function : NULL)
+#define ENTRY(NAME, SAMPLE, SUMMARY)                                                               \
+    {.name = #NAME,                                                                                \
+     .summary = SUMMARY,                                                                           \
+     .index = index_of_##NAME,                                                                     \
+     .can = NAME##_can,                                                                            \
+     .value = HAS(NAME, MGVI_VALUE, value),                                                        \
+     .grad = HAS(NAME, MGVI_GRAD, grad),                                                           \
+     .curv = HAS(NAME, MGVI_CURV, curv),                                                           \
+     .prox = HAS(NAME, MGVI_PROX, prox),                                                           \
+     .conj = HAS(NAME, MGVI_CONJ, conj),                                                           \
+     .dual_clip = HAS(NAME, MGVI_DUAL_CLIP, dual_clip),                                            \
+     .dual_step = NAME##_dual_step,                                                                \
+     .sample_coef = SAMPLE},
+#define INDEX(NAME, SAMPLE, SUMMARY) index_of_##NAME,
+
+enum { MGVI_LOSSES(INDEX) count };
+static const mgvi_loss_ops table[count] = {MGVI_LOSSES(ENTRY)};
+
+int mgvi_loss_count(void) { return count; }
+
+const mgvi_loss_ops *mgvi_loss_at(int index)
+{
+    return index >= 0 && index < count ? &table[index] : NULL;
+}
+
+const mgvi_loss_ops *mgvi_loss_find(const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return &table[i];
+    return NULL;
+}
