@@ -29,16 +29,18 @@ MGVI_FORMULA real exponential_lambert(real l)
         if (!(step > 0))
             break;
         y += step;
-        if (step < 1e-8 * y)
+        if (step < 1e-8 * r_min(1, y))
             break;
     }
     return y;
 }
 
-/* z + W(k e^-z), k = step s (L6b) */
+/* p = z + y, y = W(k e^-z), k = step s (L6b). As y = k e^-p, p is also log(k/y), which does not
+ * cancel where z is far below 0. */
 MGVI_FORMULA real exponential_prox(mgvi_coef c, real z, real step)
 {
-    return z + exponential_lambert(log(step) + log(c.scale) - z);
+    const real log_k = log(step) + log(c.scale), y = exponential_lambert(log_k - z);
+    return y < 1 ? z + y : log_k - log(y);
 }
 
 /* (-u) (log(-u/s) - 1) for u <= 0 */

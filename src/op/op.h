@@ -82,20 +82,5 @@ typedef struct mgvi_view {
 mgv_status mgvi_op_view(mgv_ctx *ctx, mgvi_op *base, const mgvi_view *view, int32_t lanes,
                         mgvi_op **out);
 
-/* ---- row kernels for coordinate methods ------------------------------------------------------ */
-/* Access to single rows a_i of a view over a stored matrix. The weights are kept in the
- * *accumulated* form of the view, `acc`: acc_len numbers that start at 0, are changed by
- * mgvi_rows_axpy (w += delta a_i) in O(nnz of the row) whatever the scaling or centring, and read
- * by mgvi_rows_dot (a_i . w). mgvi_rows_weights turns them into w (cols numbers), mgvi_rows_load is
- * its inverse. */
-typedef struct mgvi_rows mgvi_rows;
-mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out);
-int64_t mgvi_rows_acc_len(const mgvi_rows *rows);
-double mgvi_rows_dot(const mgvi_rows *rows, int64_t i, const double *acc);
-void mgvi_rows_axpy(const mgvi_rows *rows, int64_t i, double delta, double *acc);
-void mgvi_rows_prefetch(const mgvi_rows *rows, int64_t i);
-int64_t mgvi_rows_nnz(const mgvi_rows *rows, int64_t i); /* stored entries of row i */
-void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w);
-/* out[i] = |a_i|^2 without the intercept column */
-void mgvi_rows_square_norms(const mgvi_rows *rows, double *out);
+#include "op/rows.h" /* single rows, which need the above */
 #endif

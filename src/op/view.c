@@ -211,7 +211,6 @@ static void view_free(mgvi_op *op)
     mgvi_release(ctx, v);
 }
 
-extern const mgvi_op_ops mgvi_operator_view;
 const mgvi_op_ops mgvi_operator_view = {
     .name = "view",
     .summary = "chosen rows, signs, scaling, centring and an intercept column over an operator",

@@ -14,6 +14,8 @@ typedef struct mgvi_view_op {
     double *sums;          /* two sums per lane of every block */
 } mgvi_view_op;
 
+extern const mgvi_op_ops mgvi_operator_view;
+
 /* NULL when `op` is not a view. */
 mgvi_view_op *mgvi_view_of(mgvi_op *op);
 #endif

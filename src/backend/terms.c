@@ -1,0 +1,293 @@
+/* terms.c - the loops over the formulas of list.h, one per term and function, with the formula
+ * inlined. A block of rows is cut into tiles: coefficients and results of a tile lie in the first
+ * cache, contiguous whatever the lanes, so every inner loop is the same and is vectorised. */
+#include "backend/terms.h"
+
+#include "base/threads.h"
+#include "loss/list.h"
+#include "penalty/list.h"
+
+#include <assert.h>
+#include <string.h>
+
+enum {
+    TILE = 256,          /* elements: six tiles of float64 are 12 KiB */
+    GRAIN = 1 << 14,     /* elements per block, at least */
+    MOST_BLOCKS = 64,    /* enough for any machine's threads, few enough to add up */
+    MOST_PARTIAL = 4096, /* numbers of all blocks' partial sums, on the caller's stack */
+    LINE = MGVI_ALIGN / (int)sizeof(double)
+};
+
+/* ---- One loop per term and function --------------------------------------------------------- */
+/* y[j] = f(c_j, x[j]) or f(c_j, x[j], step) for j < m <= TILE. */
+typedef void (*tile_fn)(const double *restrict scale, const double *restrict a,
+                        const double *restrict b, const double *restrict x, double step,
+                        double *restrict y, int m);
+
+#define TILE_LOOP(name, CALL)                                                                      \
+    static void name(const double *restrict scale, const double *restrict a,                       \
+                     const double *restrict b, const double *restrict x, double step,              \
+                     double *restrict y, int m)                                                    \
+    {                                                                                              \
+        (void)step;                                                                                \
+        for (int j = 0; j < m; j++) {                                                              \
+            const mgvi_coef c = {scale[j], a[j], b[j]};                                            \
+            y[j] = CALL;                                                                           \
+        }                                                                                          \
+    }
+
+typedef struct loss_loops {
+    tile_fn value, conj, grad, curv, prox, dual_clip;
+} loss_loops;
+typedef struct penalty_loops {
+    tile_fn value, conj, prox, mirror, dual_clip;
+} penalty_loops;
+
+#define LOSS_LOOPS(NAME, SAMPLE, SUMMARY)                                                          \
+    TILE_LOOP(loss_##NAME##_value, NAME##_value(c, x[j]))                                          \
+    TILE_LOOP(loss_##NAME##_conj, NAME##_conj(c, x[j]))                                            \
+    TILE_LOOP(loss_##NAME##_grad, NAME##_grad(c, x[j]))                                            \
+    TILE_LOOP(loss_##NAME##_curv, NAME##_curv(c, x[j]))                                            \
+    TILE_LOOP(loss_##NAME##_prox, NAME##_prox(c, x[j], step))                                      \
+    TILE_LOOP(loss_##NAME##_dual_clip, NAME##_dual_clip(c, x[j]))
+#define LOSS_ENTRY(NAME, SAMPLE, SUMMARY)                                                          \
+    {.value = loss_##NAME##_value,                                                                 \
+     .conj = loss_##NAME##_conj,                                                                   \
+     .grad = loss_##NAME##_grad,                                                                   \
+     .curv = loss_##NAME##_curv,                                                                   \
+     .prox = loss_##NAME##_prox,                                                                   \
+     .dual_clip = loss_##NAME##_dual_clip},
+#define PENALTY_LOOPS(NAME, SAMPLE, SUMMARY)                                                       \
+    TILE_LOOP(penalty_##NAME##_value, NAME##_value(c, x[j]))                                       \
+    TILE_LOOP(penalty_##NAME##_conj, NAME##_conj(c, x[j]))                                         \
+    TILE_LOOP(penalty_##NAME##_prox, NAME##_prox(c, x[j], step))                                   \
+    TILE_LOOP(penalty_##NAME##_mirror, NAME##_mirror(c, x[j]))                                     \
+    TILE_LOOP(penalty_##NAME##_dual_clip, NAME##_dual_clip(c, x[j]))
+#define PENALTY_ENTRY(NAME, SAMPLE, SUMMARY)                                                       \
+    {.value = penalty_##NAME##_value,                                                              \
+     .conj = penalty_##NAME##_conj,                                                                \
+     .prox = penalty_##NAME##_prox,                                                                \
+     .mirror = penalty_##NAME##_mirror,                                                            \
+     .dual_clip = penalty_##NAME##_dual_clip},
+
+MGVI_LOSSES(LOSS_LOOPS)
+MGVI_PENALTIES(PENALTY_LOOPS)
+static const loss_loops losses[] = {MGVI_LOSSES(LOSS_ENTRY)};
+static const penalty_loops penalties[] = {MGVI_PENALTIES(PENALTY_ENTRY)};
+
+/* ---- Tiles ---------------------------------------------------------------------------------- */
+typedef struct sweep {
+    tile_fn loop;
+    const mgvi_coefs *coefs;
+    const double *x;
+    double step;
+    int64_t n, blocks;
+    int32_t k;
+    double *y;       /* elementwise result, or */
+    double *partial; /* `stride` sums per block */
+    int64_t stride;
+} sweep;
+
+/* Where a tile begins: element `at` is (row, lane). */
+typedef struct place {
+    int64_t at, row;
+    int32_t lane;
+} place;
+
+/* The tile's coefficients: in place where they lie contiguous, else spread over the lanes. A
+ * constant fills `room` once, at the block's beginning. */
+static const double *coef_tile(const mgvi_coef_array *c, const sweep *job, place p, int m,
+                               double *room)
+{
+    if (!c->values)
+        return room;
+    if (c->lanes == job->k)
+        return c->values + p.at;
+    for (int j = 0; j < m; j++) {
+        room[j] = c->values[p.row];
+        if (++p.lane == job->k) {
+            p.lane = 0;
+            p.row++;
+        }
+    }
+    return room;
+}
+
+static void fill_constant(const mgvi_coef_array *c, double *room)
+{
+    if (!c->values)
+        for (int j = 0; j < TILE; j++)
+            room[j] = c->constant;
+}
+
+/* One number per lane; with one lane, LINE interleaved sums that the compiler keeps in vectors. */
+static void add_tile(const double *y, int m, int32_t k, int32_t lane, double *sum)
+{
+    if (k > 1) {
+        for (int j = 0; j < m; j++) {
+            sum[lane] += y[j];
+            lane = lane + 1 == k ? 0 : lane + 1;
+        }
+        return;
+    }
+    double part[LINE] = {0};
+    int j = 0;
+    for (; j + LINE <= m; j += LINE)
+        for (int t = 0; t < LINE; t++)
+            part[t] += y[j + t];
+    for (; j < m; j++)
+        part[j % LINE] += y[j];
+    for (int width = LINE / 2; width; width /= 2)
+        for (int t = 0; t < width; t++)
+            part[t] += part[t + width];
+    sum[0] += part[0];
+}
+
+static void run_block(void *arg, int64_t block)
+{
+    const sweep *job = arg;
+    double scale_room[TILE], a_room[TILE], b_room[TILE], y[TILE];
+    fill_constant(&job->coefs->scale, scale_room);
+    fill_constant(&job->coefs->a, a_room);
+    fill_constant(&job->coefs->b, b_room);
+    const int64_t first = mgvi_block_begin(job->n, job->blocks, block);
+    const int64_t end = mgvi_block_begin(job->n, job->blocks, block + 1) * job->k;
+    for (place p = {.at = first * job->k, .row = first}; p.at < end;) {
+        const int m = end - p.at < TILE ? (int)(end - p.at) : TILE;
+        const double *scale = coef_tile(&job->coefs->scale, job, p, m, scale_room);
+        const double *a = coef_tile(&job->coefs->a, job, p, m, a_room);
+        const double *b = coef_tile(&job->coefs->b, job, p, m, b_room);
+        job->loop(scale, a, b, job->x + p.at, job->step, y, m);
+        if (job->y) /* by way of the tile: the result may replace the argument */
+            memcpy(job->y + p.at, y, (size_t)m * sizeof *y);
+        else
+            add_tile(y, m, job->k, p.lane, job->partial + block * job->stride);
+        p.at += m;
+        p.row = p.at / job->k;
+        p.lane = (int32_t)(p.at % job->k);
+    }
+}
+
+static sweep job_of(tile_fn loop, const mgvi_coefs *c, const mgvi_vec *x, double step)
+{
+    assert(!c->scale.values || c->scale.lanes == 1 || c->scale.lanes == x->k);
+    assert(!c->a.values || c->a.lanes == 1 || c->a.lanes == x->k);
+    assert(!c->b.values || c->b.lanes == 1 || c->b.lanes == x->k);
+    return (sweep){.loop = loop,
+                   .coefs = c,
+                   .x = x->x,
+                   .step = step,
+                   .n = x->n,
+                   .k = x->k,
+                   .blocks = mgvi_block_count(x->n * x->k, GRAIN, MOST_BLOCKS)};
+}
+
+static void map(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi_vec *x, double step,
+                mgvi_vec *y)
+{
+    assert(y->n == x->n && y->k == x->k);
+    sweep job = job_of(loop, c, x, step);
+    job.y = y->x;
+    mgvi_pool_run(ctx->pool, job.blocks, run_block, &job);
+}
+
+/* A block's sums fill whole cache lines of their own; the blocks are added in order. Very many
+ * lanes mean fewer blocks, at the end one that needs no room. */
+static void sum(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi_vec *x, double *out)
+{
+    _Alignas(MGVI_ALIGN) double room[MOST_PARTIAL];
+    sweep job = job_of(loop, c, x, 0);
+    job.stride = ((int64_t)x->k + LINE - 1) / LINE * LINE;
+    if (job.blocks > MOST_PARTIAL / job.stride)
+        job.blocks = MOST_PARTIAL / job.stride;
+    memset(out, 0, (size_t)x->k * sizeof *out);
+    if (job.blocks <= 1) {
+        job.blocks = 1;
+        job.partial = out;
+        run_block(&job, 0);
+        return;
+    }
+    job.partial = room;
+    memset(room, 0, (size_t)(job.blocks * job.stride) * sizeof *room);
+    mgvi_pool_run(ctx->pool, job.blocks, run_block, &job);
+    for (int64_t block = 0; block < job.blocks; block++)
+        for (int32_t lane = 0; lane < x->k; lane++)
+            out[lane] += room[block * job.stride + lane];
+}
+
+/* ---- The functions of terms.h --------------------------------------------------------------- */
+void mgvi_loss_value(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c,
+                     const mgvi_vec *z, double *out)
+{
+    assert(loss->can & MGVI_VALUE);
+    sum(ctx, losses[loss->index].value, c, z, out);
+}
+
+void mgvi_loss_conj(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *u,
+                    double *out)
+{
+    assert(loss->can & MGVI_CONJ);
+    sum(ctx, losses[loss->index].conj, c, u, out);
+}
+
+void mgvi_loss_grad(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *z,
+                    mgvi_vec *grad)
+{
+    assert(loss->can & MGVI_GRAD);
+    map(ctx, losses[loss->index].grad, c, z, 0, grad);
+}
+
+void mgvi_loss_curv(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *z,
+                    mgvi_vec *curv)
+{
+    assert(loss->can & MGVI_CURV);
+    map(ctx, losses[loss->index].curv, c, z, 0, curv);
+}
+
+void mgvi_loss_prox(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *z,
+                    double step, mgvi_vec *out)
+{
+    assert(loss->can & MGVI_PROX);
+    map(ctx, losses[loss->index].prox, c, z, step, out);
+}
+
+void mgvi_loss_dual_clip(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, mgvi_vec *u)
+{
+    assert(loss->can & MGVI_DUAL_CLIP);
+    map(ctx, losses[loss->index].dual_clip, c, u, 0, u);
+}
+
+void mgvi_penalty_value(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
+                        const mgvi_vec *w, double *out)
+{
+    assert(penalty->can & MGVI_VALUE);
+    sum(ctx, penalties[penalty->index].value, c, w, out);
+}
+
+void mgvi_penalty_conj(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
+                       const mgvi_vec *v, double *out)
+{
+    assert(penalty->can & MGVI_CONJ);
+    sum(ctx, penalties[penalty->index].conj, c, v, out);
+}
+
+void mgvi_penalty_prox(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
+                       const mgvi_vec *w, double step, mgvi_vec *out)
+{
+    assert(penalty->can & MGVI_PROX);
+    map(ctx, penalties[penalty->index].prox, c, w, step, out);
+}
+
+void mgvi_penalty_mirror(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
+                         const mgvi_vec *v, mgvi_vec *w)
+{
+    assert(penalty->can & MGVI_MIRROR);
+    map(ctx, penalties[penalty->index].mirror, c, v, 0, w);
+}
+
+void mgvi_penalty_dual_clip(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
+                            mgvi_vec *v)
+{
+    assert(penalty->can & MGVI_DUAL_CLIP);
+    map(ctx, penalties[penalty->index].dual_clip, c, v, 0, v);
+}
