@@ -19,7 +19,7 @@
 
 enum {
     OPENING = 3,      /* full passes before rows are left out */
-    SHORT_PASSES = 9, /* most short passes between two full ones */
+    SHORT_PASSES = 40,/* most short passes between two full ones */
     REFRESH = 25      /* full passes between two recomputations of w from u */
 };
 
