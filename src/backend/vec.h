@@ -27,10 +27,10 @@ void mgvi_vec_scale(mgv_ctx *ctx, double a, mgvi_vec *y);
 /* y = a x + b y */
 void mgvi_vec_axpby(mgv_ctx *ctx, double a, const mgvi_vec *x, double b, mgvi_vec *y);
 void mgvi_vec_swap(mgvi_vec *x, mgvi_vec *y);
-/* out[c], c < k */
+/* out[c], c < k. Of an empty vector: 0, the minimum +infinity. A NaN entry makes its lane NaN. */
 void mgvi_vec_dot(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y, double *out);
 void mgvi_vec_sum(mgv_ctx *ctx, const mgvi_vec *x, double *out);
 void mgvi_vec_min(mgv_ctx *ctx, const mgvi_vec *x, double *out);
-void mgvi_vec_norm2(mgv_ctx *ctx, const mgvi_vec *x, double *out);   /* safe from overflow */
-void mgvi_vec_abs_max(mgv_ctx *ctx, const mgvi_vec *x, double *out); /* NaN if any entry is NaN */
+void mgvi_vec_norm2(mgv_ctx *ctx, const mgvi_vec *x, double *out); /* no overflow, no underflow */
+void mgvi_vec_abs_max(mgv_ctx *ctx, const mgvi_vec *x, double *out);
 #endif

@@ -22,7 +22,16 @@ static inline double mgvi_matrix_value(const mgvi_matrix *m, int64_t t)
     return m->dtype == MGV_F32 ? (double)((const float *)m->val)[t] : ((const double *)m->val)[t];
 }
 
+/* The same numbers with rows and columns exchanged: nothing is moved. */
+mgvi_matrix mgvi_matrix_transpose(const mgvi_matrix *m);
+/* Whether the entries of a column, not those of a row, lie side by side: CSC, Fortran order. */
+bool mgvi_matrix_by_columns(const mgvi_matrix *m);
+/* Where to cut row-stored `m` into `blocks` parts of nearly equal work: the first row of `block`;
+ * rows for block == blocks. Depends on the matrix alone. */
+int64_t mgvi_matrix_cut(const mgvi_matrix *m, int64_t blocks, int64_t block);
+
 /* Shape, pointers, indices and finite values, in one pass on all threads: MGV_E_INPUT names the
- * first bad row, column and value (0-based). */
+ * first bad row, column and value (0-based) in the order the matrix is stored, by rows when dense.
+ * Sizes whose products overflow are refused. */
 mgv_status mgvi_matrix_check(mgv_ctx *ctx, const mgvi_matrix *m);
 #endif

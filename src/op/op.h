@@ -29,12 +29,21 @@ typedef struct mgvi_op_ops {
 struct mgvi_op {
     const mgvi_op_ops *ops;
     mgv_ctx *ctx;
-    int64_t rows, cols, nnz;
-    double touched; /* stored entries read by products so far */
+    int64_t rows, cols;
+    int64_t nnz;      /* stored entries read by one product */
+    double touched;   /* stored entries read by products so far */
+    int32_t lanes;    /* the largest k of a product */
+    bool lanes_fixed; /* k must be `lanes`: the signs differ from lane to lane */
 };
+enum { MGVI_LANES_MAX = 4096 };
 
-/* The operator of a stored matrix: "dense", "csr" or "csc" of op/list.h. Borrows the arrays.
- * `lanes` is the largest k it will be asked for (work space is allocated here). */
+/* The operators of op/list.h. */
+int mgvi_operator_count(void);
+const mgvi_op_ops *mgvi_operator_at(int index);
+
+/* The operator of a stored matrix: "dense", "csr" or "csc" of op/list.h. Borrows the arrays, which
+ * mgvi_matrix_check has passed. `lanes`, 1 to MGVI_LANES_MAX, is the largest k it will be asked for
+ * (work space is allocated here). Products never fail; one thread at a time. */
 mgv_status mgvi_op_from_matrix(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes, mgvi_op **out);
 void mgvi_op_free(mgvi_op *op); /* NULL is accepted */
 
@@ -50,7 +59,8 @@ static inline void mgvi_op_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, d
 }
 
 /* The largest singular value of A by power iteration on A'A from a seeded start; a lower bound,
- * usually within 1 % after 50 products. Uses two column and one row vector of the arena. */
+ * usually within 1 % after 50 iterations. Uses two column and one row vector of the arena.
+ * MGV_E_NUMERIC when products overflow. */
 mgv_status mgvi_op_norm(mgvi_op *op, mgvi_arena *arena, int iterations, uint64_t seed, double *out);
 
 /* ---- views: what the problem lays over the data; solvers see one operator ------------------- */
@@ -66,24 +76,11 @@ typedef struct mgvi_view {
     const double *scale;     /* per column of X, > 0 */
     bool intercept;          /* one more column, constant 1 (before the sign) */
 } mgvi_view;
-/* Takes over `base` (freed with the view, also on failure). */
+/* Over any operator; a matrix stored by rows (CSR, C order) also saves the passes over row vectors
+ * and reads the chosen rows only, others compute the full product. A row may be chosen twice.
+ * Takes over `base` (freed with the view, also on failure), whose lanes must suffice. */
 mgv_status mgvi_op_view(mgv_ctx *ctx, mgvi_op *base, const mgvi_view *view, int32_t lanes,
                         mgvi_op **out);
 
-/* ---- row kernels for coordinate methods ------------------------------------------------------ */
-/* Access to single rows a_i of a view over a stored matrix. The weights are kept in the
- * *accumulated* form of the view, `acc`: acc_len numbers that start at 0, are changed by
- * mgvi_rows_axpy (w += delta a_i) in O(nnz of the row) whatever the scaling or centring, and read
- * by mgvi_rows_dot (a_i . w). mgvi_rows_weights turns them into w (cols numbers), mgvi_rows_load is
- * its inverse. */
-typedef struct mgvi_rows mgvi_rows;
-mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out);
-int64_t mgvi_rows_acc_len(const mgvi_rows *rows);
-double mgvi_rows_dot(const mgvi_rows *rows, int64_t i, const double *acc);
-void mgvi_rows_axpy(const mgvi_rows *rows, int64_t i, double delta, double *acc);
-void mgvi_rows_prefetch(const mgvi_rows *rows, int64_t i);
-int64_t mgvi_rows_nnz(const mgvi_rows *rows, int64_t i); /* stored entries of row i */
-void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w);
-/* out[i] = |a_i|^2 without the intercept column */
-void mgvi_rows_square_norms(const mgvi_rows *rows, double *out);
+#include "op/rows.h" /* single rows, which need the above */
 #endif

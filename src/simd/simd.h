@@ -1,29 +1,62 @@
 /* simd/simd.h - the kernels over rows of data, one table per instruction set.
  * Data is float32 or float64, the other operand and every sum are float64. scalar.c is the
- * reference and always complete; avx2.c, avx512.c, neon.c replace entries. */
+ * reference; avx2.c, avx512.c and neon.c are complete tables of their own.
+ * Pointers need no alignment beyond their type's. Counts may be 0. */
 #ifndef MGVI_SIMD_SIMD_H
 #define MGVI_SIMD_SIMD_H
 
 #include <margrave/margrave.h>
 
+/* The entries for one type of data T. Single rows for coordinate methods, runs of rows for products
+ * with the whole matrix: those load the vector once for several rows.
+ * `_k`: k >= 1 lanes, interleaved, element (j, c) of x is x[j*k + c], likewise y, u and g.
+ * Dense: a[i*stride + j], i < rows, j < cols. CSR: row i holds val[t], idx[t] for
+ * ptr[i] <= t < ptr[i+1]; ptr has rows + 1 absolute offsets, no index occurs twice in a row. */
+#define MGVI_SIMD_ENTRIES(T, S)                                                                    \
+    /* sum_j a_j x_j over n contiguous entries */                                                  \
+    double (*dot_##S)(const T *a, const double *x, int64_t n);                                     \
+    /* y_j += alpha a_j */                                                                         \
+    void (*axpy_##S)(double alpha, const T *a, double *y, int64_t n);                              \
+    /* sum_t a_t x[index_t] */                                                                     \
+    double (*gather_dot_##S)(const T *a, const int32_t *index, int64_t n, const double *x);        \
+    /* y[index_t] += alpha a_t; no index occurs twice */                                           \
+    void (*scatter_axpy_##S)(double alpha, const T *a, const int32_t *index, int64_t n,            \
+                             double *y);                                                           \
+    /* y_i = sum_j a_ij x_j */                                                                     \
+    void (*dense_mul_##S)(const T *a, int64_t stride, int64_t rows, int64_t cols, const double *x, \
+                          double *y);                                                              \
+    void (*dense_mul_k_##S)(const T *a, int64_t stride, int64_t rows, int64_t cols, int32_t k,     \
+                            const double *x, double *y);                                           \
+    /* g_j += sum_i u_i a_ij; k = 1: no row with u_i = 0 is read */                                \
+    void (*dense_mul_t_##S)(const T *a, int64_t stride, int64_t rows, int64_t cols,                \
+                            const double *u, double *g);                                           \
+    void (*dense_mul_t_k_##S)(const T *a, int64_t stride, int64_t rows, int64_t cols, int32_t k,   \
+                              const double *u, double *g);                                         \
+    /* y_i = sum_t val_t x[idx_t] */                                                               \
+    void (*csr_mul_##S)(const T *val, const int32_t *idx, const int64_t *ptr, int64_t rows,        \
+                        const double *x, double *y);                                               \
+    void (*csr_mul_k_##S)(const T *val, const int32_t *idx, const int64_t *ptr, int64_t rows,      \
+                          int32_t k, const double *x, double *y);                                  \
+    /* g[idx_t] += u_i val_t; k = 1: no row with u_i = 0 is read */                                \
+    void (*csr_mul_t_##S)(const T *val, const int32_t *idx, const int64_t *ptr, int64_t rows,      \
+                          const double *u, double *g);                                             \
+    void (*csr_mul_t_k_##S)(const T *val, const int32_t *idx, const int64_t *ptr, int64_t rows,    \
+                            int32_t k, const double *u, double *g);
+
 typedef struct mgvi_simd {
     const char *name;
-
-    /* sum_j a_j x_j over n contiguous entries */
-    double (*dot_f32)(const float *a, const double *x, int64_t n);
-    double (*dot_f64)(const double *a, const double *x, int64_t n);
-    /* y_j += alpha a_j */
-    void (*axpy_f32)(double alpha, const float *a, double *y, int64_t n);
-    void (*axpy_f64)(double alpha, const double *a, double *y, int64_t n);
-    /* sum_t a_t x[index_t], 0 <= index_t */
-    double (*gather_dot_f32)(const float *a, const int32_t *index, int64_t n, const double *x);
-    double (*gather_dot_f64)(const double *a, const int32_t *index, int64_t n, const double *x);
-    /* y[index_t] += alpha a_t; no index occurs twice */
-    void (*scatter_axpy_f32)(double alpha, const float *a, const int32_t *index, int64_t n,
-                             double *y);
-    void (*scatter_axpy_f64)(double alpha, const double *a, const int32_t *index, int64_t n,
-                             double *y);
+    MGVI_SIMD_ENTRIES(float, f32)
+    MGVI_SIMD_ENTRIES(double, f64)
 } mgvi_simd;
+
+/* The same entries as initialisers, from file-local functions of the same names. */
+#define MGVI_SIMD_TABLE(S)                                                                         \
+    .dot_##S = dot_##S, .axpy_##S = axpy_##S, .gather_dot_##S = gather_dot_##S,                    \
+    .scatter_axpy_##S = scatter_axpy_##S, .dense_mul_##S = dense_mul_##S,                          \
+    .dense_mul_k_##S = dense_mul_k_##S, .dense_mul_t_##S = dense_mul_t_##S,                        \
+    .dense_mul_t_k_##S = dense_mul_t_k_##S, .csr_mul_##S = csr_mul_##S,                            \
+    .csr_mul_k_##S = csr_mul_k_##S, .csr_mul_t_##S = csr_mul_t_##S,                                \
+    .csr_mul_t_k_##S = csr_mul_t_k_##S
 
 extern const mgvi_simd mgvi_simd_scalar;
 

@@ -1,0 +1,256 @@
+/* vec.c - loops over block vectors. The interleaved block is walked as one flat array; every sum
+ * runs over fixed blocks, and inside a block over a fixed number of partial sums. */
+#include "backend/vec.h"
+
+#include "base/threads.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+enum {
+    GRAIN = 1 << 15, /* numbers in a block: some 10 us, well above the cost of waking a thread */
+    BLOCKS = 64,
+    LANES = 64, /* lanes reduced in one sweep; more lanes take several */
+    WIDTH = 8   /* partial sums within a block, at least: two AVX-512 registers in flight */
+};
+
+mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out)
+{
+    int64_t count;
+    if (n < 0 || k < 1 || __builtin_mul_overflow(n, (int64_t)k, &count))
+        return MGVI_FAIL(arena->ctx, MGV_E_MEMORY,
+                         "a vector of %" PRId64 " x %" PRId32 " numbers does not fit in memory", n,
+                         k);
+    double *x = mgvi_arena_array(arena, (size_t)count, sizeof *x);
+    if (!x)
+        return MGV_E_MEMORY;
+    *out = (mgvi_vec){.x = x, .n = n, .k = k, .space = space};
+    return MGV_OK;
+}
+
+mgvi_vec mgvi_vec_wrap(double *x, int64_t n, mgvi_space space)
+{
+    return (mgvi_vec){.x = x, .n = n, .k = 1, .space = space};
+}
+
+void mgvi_vec_swap(mgvi_vec *x, mgvi_vec *y)
+{
+    assert(x->n == y->n && x->k == y->k);
+    double *const t = x->x;
+    x->x = y->x;
+    y->x = t;
+}
+
+/* ---- element by element --------------------------------------------------------------------- */
+typedef struct elements {
+    int64_t count, blocks;
+    double a, b;
+    const double *x;
+    double *y;
+} elements;
+
+static void run_elements(mgv_ctx *ctx, mgvi_block_fn fn, elements job)
+{
+    job.blocks = mgvi_block_count(job.count, GRAIN, BLOCKS);
+    mgvi_pool_run(ctx->pool, job.blocks, fn, &job);
+}
+
+/* The part of the block: [begin, end) of x and y. */
+#define BLOCK_RANGE(job, block)                                                                    \
+    const int64_t begin = mgvi_block_begin((job)->count, (job)->blocks, block),                    \
+                  end = mgvi_block_begin((job)->count, (job)->blocks, (block) + 1)
+
+static void fill_block(void *arg, int64_t block)
+{
+    const elements *job = arg;
+    BLOCK_RANGE(job, block);
+    for (int64_t i = begin; i < end; i++)
+        job->y[i] = job->a;
+}
+
+static void copy_block(void *arg, int64_t block)
+{
+    const elements *job = arg;
+    BLOCK_RANGE(job, block);
+    if (end > begin)
+        memmove(job->y + begin, job->x + begin, (size_t)(end - begin) * sizeof *job->y);
+}
+
+static void scale_block(void *arg, int64_t block)
+{
+    const elements *job = arg;
+    BLOCK_RANGE(job, block);
+    for (int64_t i = begin; i < end; i++)
+        job->y[i] *= job->a;
+}
+
+static void axpby_block(void *arg, int64_t block)
+{
+    const elements *job = arg;
+    BLOCK_RANGE(job, block);
+    const double a = job->a, b = job->b;
+    if (b == 0)
+        for (int64_t i = begin; i < end; i++)
+            job->y[i] = a * job->x[i];
+    else
+        for (int64_t i = begin; i < end; i++)
+            job->y[i] = a * job->x[i] + b * job->y[i];
+}
+
+void mgvi_vec_fill(mgv_ctx *ctx, mgvi_vec *y, double value)
+{
+    run_elements(ctx, fill_block, (elements){.count = y->n * y->k, .a = value, .y = y->x});
+}
+
+void mgvi_vec_copy(mgv_ctx *ctx, const mgvi_vec *x, mgvi_vec *y)
+{
+    assert(x->n == y->n && x->k == y->k);
+    run_elements(ctx, copy_block, (elements){.count = y->n * y->k, .x = x->x, .y = y->x});
+}
+
+void mgvi_vec_scale(mgv_ctx *ctx, double a, mgvi_vec *y)
+{
+    run_elements(ctx, scale_block, (elements){.count = y->n * y->k, .a = a, .y = y->x});
+}
+
+void mgvi_vec_axpby(mgv_ctx *ctx, double a, const mgvi_vec *x, double b, mgvi_vec *y)
+{
+    assert(x->n == y->n && x->k == y->k);
+    run_elements(ctx, axpby_block,
+                 (elements){.count = y->n * y->k, .a = a, .b = b, .x = x->x, .y = y->x});
+}
+
+/* ---- reductions ----------------------------------------------------------------------------- */
+typedef struct reduction {
+    const double *x, *y;
+    int64_t n, blocks;
+    int32_t k;           /* lanes of the vectors */
+    int32_t lane, lanes; /* the lanes of this sweep */
+    double partial[BLOCKS][LANES];
+} reduction;
+
+/* Defines a block's part of a reduction. TERM(p) is the term of entry p, ADD folds it into a
+ * partial result, START is the empty result. All lanes of a narrow vector are walked as one flat
+ * array in groups of `width` numbers, a multiple of k, so that one partial sum belongs to one lane
+ * and the compiler can vectorise whatever k is; where k divides WIDTH the sums stay in registers.
+ */
+#define REDUCTION(NAME, START, TERM, ADD)                                                          \
+    static int64_t NAME##_eights(const reduction *job, int64_t p, int64_t end, double *sums)       \
+    {                                                                                              \
+        double eight[WIDTH];                                                                       \
+        for (int c = 0; c < WIDTH; c++)                                                            \
+            eight[c] = START;                                                                      \
+        for (; p + WIDTH <= end; p += WIDTH)                                                       \
+            for (int c = 0; c < WIDTH; c++)                                                        \
+                eight[c] = ADD(eight[c], TERM(p + c));                                             \
+        for (int c = 0; c < WIDTH; c++)                                                            \
+            sums[c] = eight[c];                                                                    \
+        return p;                                                                                  \
+    }                                                                                              \
+    static void NAME(void *arg, int64_t block)                                                     \
+    {                                                                                              \
+        reduction *job = arg;                                                                      \
+        const int32_t k = job->k, lanes = job->lanes;                                              \
+        const int32_t width = k == lanes ? (WIDTH + k - 1) / k * k : lanes;                        \
+        const int32_t stride = k == lanes ? width : k; /* from one group to the next */            \
+        const int64_t end = mgvi_block_begin(job->n, job->blocks, block + 1) * k;                  \
+        int64_t p = mgvi_block_begin(job->n, job->blocks, block) * k;                              \
+        double *out = job->partial[block], sums[LANES + WIDTH];                                    \
+        for (int32_t c = 0; c < width; c++)                                                        \
+            sums[c] = START;                                                                       \
+        if (k == lanes && width == WIDTH)                                                          \
+            p = NAME##_eights(job, p, end, sums);                                                  \
+        for (; p + stride <= end; p += stride)                                                     \
+            for (int32_t c = 0; c < width; c++)                                                    \
+                sums[c] = ADD(sums[c], TERM(p + job->lane + c));                                   \
+        for (int32_t c = 0; p + c < end; c++) /* less than a group, then k == lanes */             \
+            sums[c] = ADD(sums[c], TERM(p + c));                                                   \
+        for (int32_t c = 0; c < lanes; c++)                                                        \
+            out[c] = sums[c];                                                                      \
+        for (int32_t c = lanes; c < width; c++)                                                    \
+            out[c % lanes] = ADD(out[c % lanes], sums[c]);                                         \
+    }
+
+static inline double plus(double a, double b) { return a + b; }
+/* A NaN on either side stays. */
+static inline double larger(double a, double b) { return b > a || b != b ? b : a; }
+static inline double smaller(double a, double b) { return b < a || b != b ? b : a; }
+
+#define TERM_DOT(p) (job->x[p] * job->y[p])
+#define TERM_SUM(p) job->x[p]
+#define TERM_SQUARE(p) (job->x[p] * job->x[p])
+#define TERM_ABS(p) fabs(job->x[p])
+REDUCTION(dot_block, 0, TERM_DOT, plus)
+REDUCTION(sum_block, 0, TERM_SUM, plus)
+REDUCTION(square_block, 0, TERM_SQUARE, plus)
+REDUCTION(min_block, INFINITY, TERM_SUM, smaller)
+REDUCTION(abs_max_block, 0, TERM_ABS, larger)
+
+static void reduce(mgv_ctx *ctx, mgvi_block_fn fn, double (*add)(double, double), const mgvi_vec *x,
+                   const double *y, double *out)
+{
+    reduction job;
+    job.x = x->x;
+    job.y = y;
+    job.n = x->n;
+    job.k = x->k;
+    job.blocks = mgvi_block_count(x->n * x->k, GRAIN, BLOCKS);
+    for (job.lane = 0; job.lane < x->k; job.lane += LANES) {
+        job.lanes = x->k - job.lane < LANES ? x->k - job.lane : LANES;
+        mgvi_pool_run(ctx->pool, job.blocks, fn, &job);
+        for (int32_t c = 0; c < job.lanes; c++) {
+            double sum = job.partial[0][c];
+            for (int64_t block = 1; block < job.blocks; block++)
+                sum = add(sum, job.partial[block][c]);
+            out[job.lane + c] = sum;
+        }
+    }
+}
+
+void mgvi_vec_dot(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y, double *out)
+{
+    assert(x->n == y->n && x->k == y->k);
+    reduce(ctx, dot_block, plus, x, y->x, out);
+}
+
+void mgvi_vec_sum(mgv_ctx *ctx, const mgvi_vec *x, double *out)
+{
+    reduce(ctx, sum_block, plus, x, NULL, out);
+}
+
+void mgvi_vec_min(mgv_ctx *ctx, const mgvi_vec *x, double *out)
+{
+    reduce(ctx, min_block, smaller, x, NULL, out);
+}
+
+void mgvi_vec_abs_max(mgv_ctx *ctx, const mgvi_vec *x, double *out)
+{
+    reduce(ctx, abs_max_block, larger, x, NULL, out);
+}
+
+/* One lane again, divided by its largest entry. */
+static double scaled_norm2(const mgvi_vec *x, int32_t lane)
+{
+    const int64_t count = x->n * x->k;
+    double largest = 0, sum = 0;
+    for (int64_t p = lane; p < count; p += x->k)
+        largest = larger(largest, fabs(x->x[p]));
+    if (!(largest > 0) || isinf(largest))
+        return largest;
+    for (int64_t p = lane; p < count; p += x->k) {
+        const double v = x->x[p] / largest;
+        sum += v * v;
+    }
+    return largest * sqrt(sum);
+}
+
+void mgvi_vec_norm2(mgv_ctx *ctx, const mgvi_vec *x, double *out)
+{
+    /* Below this a square that underflowed may be missing from the sum: n DBL_MIN / 1e-280 is
+     * beneath the rounding of the sum for every n that fits in memory. */
+    const double smallest = 1e-280;
+    reduce(ctx, square_block, plus, x, NULL, out);
+    for (int32_t c = 0; c < x->k; c++)
+        out[c] = isfinite(out[c]) && out[c] >= smallest ? sqrt(out[c]) : scaled_norm2(x, c);
+}

@@ -1,0 +1,241 @@
+/* matrix.c - checking stored matrices. Looking for a fault is fast and parallel; once one is known
+ * to be there, a plain serial scan finds the first, so the sentence is always the same. */
+#include "op/matrix.h"
+
+#include "base/threads.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { GRAIN = 1 << 16, BLOCKS = 64 };
+
+mgvi_matrix mgvi_matrix_transpose(const mgvi_matrix *m)
+{
+    mgvi_matrix t = *m;
+    t.layout = m->layout == MGV_CSR ? MGV_CSC : m->layout == MGV_CSC ? MGV_CSR : MGV_DENSE;
+    t.rows = m->cols;
+    t.cols = m->rows;
+    t.row_stride = m->col_stride;
+    t.col_stride = m->row_stride;
+    return t;
+}
+
+bool mgvi_matrix_by_columns(const mgvi_matrix *m)
+{
+    if (m->layout == MGV_DENSE)
+        return m->row_stride == 1 && m->col_stride != 1;
+    return m->layout == MGV_CSC;
+}
+
+int64_t mgvi_matrix_cut(const mgvi_matrix *m, int64_t blocks, int64_t block)
+{
+    if (m->layout == MGV_DENSE)
+        return mgvi_block_begin(m->rows, blocks, block);
+    if (block >= blocks)
+        return m->rows;
+    /* The first row that has `goal` entries and rows before it: empty rows are work, too. */
+    const int64_t goal = mgvi_block_begin(m->nnz + m->rows, blocks, block);
+    int64_t low = 0, high = m->rows;
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (m->ptr[middle] + middle < goal)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- shape and pointers --------------------------------------------------------------------- */
+static mgv_status check_dense_shape(mgv_ctx *ctx, const mgvi_matrix *m)
+{
+    int64_t count, down, across, reach;
+    if (__builtin_mul_overflow(m->rows, m->cols, &count))
+        return MGVI_FAIL(ctx, MGV_E_INPUT,
+                         "%" PRId64 " x %" PRId64 " dense entries are too many to count", m->rows,
+                         m->cols);
+    if (count == 0)
+        return MGV_OK;
+    if (m->row_stride == INT64_MIN || m->col_stride == INT64_MIN ||
+        __builtin_mul_overflow(m->rows - 1, llabs(m->row_stride), &down) ||
+        __builtin_mul_overflow(m->cols - 1, llabs(m->col_stride), &across) ||
+        __builtin_add_overflow(down, across, &reach) ||
+        reach >= PTRDIFF_MAX / (int64_t)mgvi_dtype_size(m->dtype))
+        return MGVI_FAIL(ctx, MGV_E_INPUT,
+                         "a dense matrix of %" PRId64 " x %" PRId64 " with strides %" PRId64
+                         " and %" PRId64 " does not fit in memory",
+                         m->rows, m->cols, m->row_stride, m->col_stride);
+    if (m->nnz != count)
+        return MGVI_FAIL(ctx, MGV_E_INPUT,
+                         "a dense matrix of %" PRId64 " x %" PRId64 " has %" PRId64 " entries",
+                         m->rows, m->cols, m->nnz);
+    return MGV_OK;
+}
+
+/* `m` is CSR here; `what` names its rows: "row", or "column" when the original was CSC. */
+static mgv_status check_pointers(mgv_ctx *ctx, const mgvi_matrix *m, const char *what)
+{
+    if (m->rows >= PTRDIFF_MAX / 8 || m->nnz >= PTRDIFF_MAX / 8)
+        return MGVI_FAIL(ctx, MGV_E_INPUT,
+                         "a sparse matrix of %" PRId64 " x %" PRId64 " with %" PRId64
+                         " entries does not fit in memory",
+                         m->rows, m->cols, m->nnz);
+    if (!m->ptr)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "the sparse matrix has no %s pointers", what);
+    if (m->ptr[0] != 0)
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "the first %s pointer is %" PRId64 ", not 0", what,
+                         m->ptr[0]);
+    bool falls = false;
+    for (int64_t i = 0; i < m->rows; i++)
+        falls |= m->ptr[i] > m->ptr[i + 1];
+    for (int64_t i = 0; falls && i < m->rows; i++)
+        if (m->ptr[i] > m->ptr[i + 1])
+            return MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "%s %" PRId64 " starts at entry %" PRId64 " and ends at %" PRId64,
+                             what, i, m->ptr[i], m->ptr[i + 1]);
+    if (m->ptr[m->rows] != m->nnz)
+        return MGVI_FAIL(ctx, MGV_E_INPUT,
+                         "the last %s pointer is %" PRId64 ", but there are %" PRId64 " entries",
+                         what, m->ptr[m->rows], m->nnz);
+    return MGV_OK;
+}
+
+/* ---- entries -------------------------------------------------------------------------------- */
+/* A number is finite unless its exponent is all ones. */
+static bool all_finite_f32(const float *v, int64_t count)
+{
+    uint32_t bad = 0;
+    for (int64_t t = 0; t < count; t++) {
+        uint32_t bits;
+        memcpy(&bits, v + t, sizeof bits);
+        bad |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    return !bad;
+}
+
+static bool all_finite_f64(const double *v, int64_t count)
+{
+    uint64_t bad = 0;
+    for (int64_t t = 0; t < count; t++) {
+        uint64_t bits;
+        memcpy(&bits, v + t, sizeof bits);
+        bad |= (bits & 0x7ff0000000000000u) == 0x7ff0000000000000u;
+    }
+    return !bad;
+}
+
+static bool all_finite(const mgvi_matrix *m, int64_t first, int64_t count)
+{
+    return m->dtype == MGV_F32 ? all_finite_f32((const float *)m->val + first, count)
+                               : all_finite_f64((const double *)m->val + first, count);
+}
+
+/* Strictly increasing, so that only the ends need a look for the range. */
+static bool indices_fit(const int32_t *idx, int64_t count, int64_t cols)
+{
+    if (count == 0)
+        return true;
+    bool bad = idx[0] < 0 || idx[count - 1] >= cols;
+    for (int64_t t = 1; t < count; t++)
+        bad |= idx[t] <= idx[t - 1];
+    return !bad;
+}
+
+typedef struct scan {
+    const mgvi_matrix *m; /* CSR, or dense with col_stride the smaller */
+    int64_t blocks;
+    atomic_bool fault;
+} scan;
+
+static bool rows_fine(const mgvi_matrix *m, int64_t first, int64_t last)
+{
+    bool fine = true;
+    if (m->layout == MGV_CSR) {
+        fine = all_finite(m, m->ptr[first], m->ptr[last] - m->ptr[first]);
+        for (int64_t i = first; i < last; i++)
+            fine &= indices_fit(m->idx + m->ptr[i], m->ptr[i + 1] - m->ptr[i], m->cols);
+        return fine;
+    }
+    for (int64_t i = first; i < last; i++) {
+        if (m->col_stride == 1)
+            fine &= all_finite(m, i * m->row_stride, m->cols);
+        else
+            for (int64_t j = 0; j < m->cols; j++)
+                fine &= isfinite(mgvi_matrix_value(m, i * m->row_stride + j * m->col_stride)) != 0;
+    }
+    return fine;
+}
+
+static void scan_block(void *arg, int64_t block)
+{
+    scan *job = arg;
+    if (!rows_fine(job->m, mgvi_matrix_cut(job->m, job->blocks, block),
+                   mgvi_matrix_cut(job->m, job->blocks, block + 1)))
+        atomic_store(&job->fault, true);
+}
+
+/* Names the first fault of a matrix that has one. */
+static mgv_status dense_fault(mgv_ctx *ctx, const mgvi_matrix *m)
+{
+    for (int64_t i = 0; i < m->rows; i++)
+        for (int64_t j = 0; j < m->cols; j++) {
+            const double v = mgvi_matrix_value(m, i * m->row_stride + j * m->col_stride);
+            if (!isfinite(v))
+                return MGVI_FAIL(ctx, MGV_E_INPUT,
+                                 "row %" PRId64 ", column %" PRId64 ": the value is %g", i, j, v);
+        }
+    return MGVI_FAIL(ctx, MGV_E_INTERNAL, "the matrix changed while it was checked");
+}
+
+static mgv_status sparse_fault(mgv_ctx *ctx, const mgvi_matrix *m, const char *what,
+                               const char *other)
+{
+    for (int64_t i = 0; i < m->rows; i++)
+        for (int64_t t = m->ptr[i]; t < m->ptr[i + 1]; t++) {
+            if (m->idx[t] < 0 || m->idx[t] >= m->cols)
+                return MGVI_FAIL(ctx, MGV_E_INPUT,
+                                 "%s %" PRId64 ": %s index %" PRId32 " is not in 0 to %" PRId64,
+                                 what, i, other, m->idx[t], m->cols - 1);
+            if (t > m->ptr[i] && m->idx[t] <= m->idx[t - 1])
+                return MGVI_FAIL(ctx, MGV_E_INPUT,
+                                 "%s %" PRId64 ": %s index %" PRId32 " follows %" PRId32
+                                 "; indices must increase",
+                                 what, i, other, m->idx[t], m->idx[t - 1]);
+            if (!isfinite(mgvi_matrix_value(m, t)))
+                return MGVI_FAIL(ctx, MGV_E_INPUT,
+                                 "%s %" PRId64 ", %s %" PRId32 ": the value is %g", what, i, other,
+                                 m->idx[t], mgvi_matrix_value(m, t));
+        }
+    return MGVI_FAIL(ctx, MGV_E_INTERNAL, "the matrix changed while it was checked");
+}
+
+mgv_status mgvi_matrix_check(mgv_ctx *ctx, const mgvi_matrix *m)
+{
+    const bool by_columns = mgvi_matrix_by_columns(m);
+    const char *what = by_columns ? "column" : "row", *other = by_columns ? "row" : "column";
+    const mgvi_matrix by_rows = by_columns ? mgvi_matrix_transpose(m) : *m;
+    if ((unsigned)m->layout > MGV_CSC || (unsigned)m->dtype > MGV_F64)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no layout %d with type %d", (int)m->layout,
+                         (int)m->dtype);
+    if (m->rows < 0 || m->cols < 0 || m->nnz < 0)
+        return MGVI_FAIL(ctx, MGV_E_INPUT,
+                         "a matrix of %" PRId64 " x %" PRId64 " with %" PRId64
+                         " entries is not possible",
+                         m->rows, m->cols, m->nnz);
+    if (m->layout == MGV_DENSE)
+        MGVI_TRY(check_dense_shape(ctx, m));
+    else
+        MGVI_TRY(check_pointers(ctx, &by_rows, what));
+    if (m->nnz == 0)
+        return MGV_OK;
+    if (!m->val || (m->layout != MGV_DENSE && !m->idx))
+        return MGVI_FAIL(ctx, MGV_E_ARG, "the matrix has %" PRId64 " entries but no array of %s",
+                         m->nnz, m->val ? "indices" : "values");
+    scan job = {.m = &by_rows, .blocks = mgvi_block_count(m->nnz, GRAIN, BLOCKS)};
+    atomic_init(&job.fault, false);
+    mgvi_pool_run(ctx->pool, job.blocks, scan_block, &job);
+    if (!atomic_load(&job.fault))
+        return MGV_OK;
+    return m->layout == MGV_DENSE ? dense_fault(ctx, m) : sparse_fault(ctx, &by_rows, what, other);
+}

@@ -1,0 +1,251 @@
+/* rows.c - binding the row kernels to an operator, and what is outside the inner loop. */
+#include "op/rows.h"
+
+#include "base/threads.h"
+#include "op/view.h"
+
+#include <string.h>
+
+enum { GRAIN = 1 << 14, BLOCKS = 64 };
+
+/* ---- the matrix by rows --------------------------------------------------------------------- */
+/* CSC to CSR: count, sum up, place. Columns are met in order, so indices increase in every row. */
+static mgv_status sparse_by_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_matrix *out)
+{
+    if (m->cols > INT32_MAX)
+        return MGVI_FAIL(arena->ctx, MGV_E_UNSUPPORTED,
+                         "rows of %" PRId64 " columns: indices are 32-bit", m->cols);
+    const size_t size = mgvi_dtype_size(m->dtype), count = (size_t)m->nnz;
+    int64_t *ptr = mgvi_arena_array(arena, (size_t)m->rows + 2, sizeof *ptr);
+    int32_t *idx = mgvi_arena_array(arena, count, sizeof *idx);
+    char *val = mgvi_arena_array(arena, count, size);
+    if (!ptr || !idx || !val)
+        return MGV_E_MEMORY;
+    /* ptr[i + 2] counts row i, then ptr[i + 1] is where row i grows, at last where it ends. */
+    for (int64_t t = 0; t < m->nnz; t++)
+        ptr[m->idx[t] + 2]++;
+    for (int64_t i = 2; i <= m->rows; i++)
+        ptr[i] += ptr[i - 1];
+    for (int64_t j = 0; j < m->cols; j++)
+        for (int64_t t = m->ptr[j]; t < m->ptr[j + 1]; t++) {
+            const int64_t at = ptr[m->idx[t] + 1]++;
+            idx[at] = (int32_t)j;
+            memcpy(val + (size_t)at * size, (const char *)m->val + (size_t)t * size, size);
+        }
+    *out = *m;
+    out->layout = MGV_CSR;
+    out->ptr = ptr;
+    out->idx = idx;
+    out->val = val;
+    return MGV_OK;
+}
+
+typedef struct dense_copy {
+    const mgvi_matrix *from;
+    char *to;
+    int64_t blocks;
+} dense_copy;
+
+/* Square tiles, so that both sides stay in the cache. */
+static void dense_copy_block(void *arg, int64_t block)
+{
+    enum { TILE = 64 };
+    const dense_copy *job = arg;
+    const mgvi_matrix *m = job->from;
+    const size_t size = mgvi_dtype_size(m->dtype);
+    const int64_t begin = mgvi_block_begin(m->rows, job->blocks, block),
+                  end = mgvi_block_begin(m->rows, job->blocks, block + 1);
+    for (int64_t i0 = begin; i0 < end; i0 += TILE)
+        for (int64_t j0 = 0; j0 < m->cols; j0 += TILE)
+            for (int64_t i = i0; i < end && i < i0 + TILE; i++)
+                for (int64_t j = j0; j < m->cols && j < j0 + TILE; j++)
+                    memcpy(job->to + (size_t)(i * m->cols + j) * size,
+                           (const char *)m->val +
+                               (i * m->row_stride + j * m->col_stride) * (int64_t)size,
+                           size);
+}
+
+static mgv_status dense_by_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_matrix *out)
+{
+    dense_copy job = {.from = m, .blocks = mgvi_block_count(m->nnz, GRAIN, BLOCKS)};
+    job.to = mgvi_arena_array(arena, (size_t)m->nnz, mgvi_dtype_size(m->dtype));
+    if (!job.to)
+        return MGV_E_MEMORY;
+    mgvi_pool_run(arena->ctx->pool, job.blocks, dense_copy_block, &job);
+    *out = *m;
+    out->val = job.to;
+    out->row_stride = m->cols;
+    out->col_stride = 1;
+    return MGV_OK;
+}
+
+static mgv_status bind_matrix(mgvi_arena *arena, const mgvi_matrix *m, mgvi_matrix *out)
+{
+    if (m->layout == MGV_CSC)
+        return sparse_by_rows(arena, m, out);
+    if (m->layout == MGV_DENSE && m->col_stride != 1)
+        return dense_by_rows(arena, m, out);
+    *out = *m;
+    return MGV_OK;
+}
+
+/* ---- scaling and centring ------------------------------------------------------------------- */
+typedef struct row_job {
+    const mgvi_rows *rows;
+    const double *v;
+    double *out;
+    int64_t blocks;
+} row_job;
+
+static void run_rows(const mgvi_rows *rows, mgvi_block_fn fn, const double *v, double *out)
+{
+    row_job job = {.rows = rows, .v = v, .out = out};
+    job.blocks = mgvi_block_count(rows->m.nnz + rows->count, GRAIN, BLOCKS);
+    mgvi_pool_run(rows->ctx->pool, job.blocks, fn, &job);
+}
+
+#define FOR_ROWS(job, block, i)                                                                    \
+    for (int64_t i = mgvi_block_begin((job)->rows->count, (job)->blocks, block),                   \
+                 end = mgvi_block_begin((job)->rows->count, (job)->blocks, (block) + 1);           \
+         i < end; i++)
+
+static void row_centre_block(void *arg, int64_t block)
+{
+    const row_job *job = arg;
+    FOR_ROWS(job, block, i)
+    job->out[i] = mgvi_rows_raw_dot(job->rows, mgvi_rows_source(job->rows, i), job->v);
+}
+
+static double square_scale_at(const mgvi_rows *rows, int64_t j)
+{
+    return rows->square_scale ? rows->square_scale[j] : 1;
+}
+
+static mgv_status bind_columns(mgvi_rows *rows, mgvi_op *op, mgvi_arena *arena)
+{
+    const int64_t cols = rows->m.cols;
+    if (rows->scale) {
+        rows->square_scale = mgvi_arena_array(arena, (size_t)cols, sizeof(double));
+        if (!rows->square_scale)
+            return MGV_E_MEMORY;
+        for (int64_t j = 0; j < cols; j++)
+            rows->square_scale[j] = rows->scale[j] * rows->scale[j];
+    }
+    if (!rows->centre)
+        return MGV_OK;
+    double *v = mgvi_arena_array(arena, (size_t)cols, sizeof *v); /* s^2 c */
+    rows->row_centre = mgvi_arena_array(arena, (size_t)rows->count, sizeof(double));
+    if (!v || !rows->row_centre)
+        return MGV_E_MEMORY;
+    for (int64_t j = 0; j < cols; j++)
+        v[j] = square_scale_at(rows, j) * rows->centre[j];
+    rows->centre_square = rows->ctx->simd->dot_f64(v, rows->centre, cols);
+    run_rows(rows, row_centre_block, v, rows->row_centre);
+    op->touched += (double)op->nnz;
+    return MGV_OK;
+}
+
+mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
+{
+    mgv_ctx *ctx = op->ctx;
+    const mgvi_view_op *v = mgvi_view_of(op);
+    const mgvi_stored *stored = mgvi_stored_of(v ? v->base : op);
+    const mgvi_view view = v ? v->view : (mgvi_view){.rows = op->rows};
+    *out = NULL;
+    if (!stored)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "the operator '%s' has no single rows",
+                         (v ? v->base : op)->ops->name);
+    if (view.sign && view.sign_lanes != 1)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "single rows with signs for %" PRId32 " lanes",
+                         view.sign_lanes);
+    mgvi_rows *rows = mgvi_arena_array(arena, 1, sizeof *rows);
+    if (!rows)
+        return MGV_E_MEMORY;
+    *rows = (mgvi_rows){.ctx = ctx,
+                        .count = op->rows,
+                        .acc_len = op->cols + (view.centre ? 2 : 0),
+                        .intercept = view.intercept,
+                        .row = view.row,
+                        .sign = view.sign,
+                        .row_scale = view.row_scale,
+                        .scale = view.scale,
+                        .centre = view.centre};
+    MGVI_TRY(bind_matrix(arena, &stored->matrix, &rows->m));
+    MGVI_TRY(bind_columns(rows, op, arena));
+    *out = rows;
+    return MGV_OK;
+}
+
+void mgvi_rows_scaled_axpy(const mgvi_rows *rows, int64_t r, double alpha, double *v)
+{
+    const mgvi_matrix *m = &rows->m;
+    const double *s2 = rows->square_scale;
+    if (m->layout == MGV_DENSE) {
+        const int64_t first = r * m->row_stride;
+        for (int64_t j = 0; j < m->cols; j++)
+            v[j] += alpha * s2[j] * mgvi_matrix_value(m, first + j);
+        return;
+    }
+    for (int64_t t = m->ptr[r]; t < m->ptr[r + 1]; t++)
+        v[m->idx[t]] += alpha * s2[m->idx[t]] * mgvi_matrix_value(m, t);
+}
+
+/* ---- between acc and w ---------------------------------------------------------------------- */
+void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w)
+{
+    const int64_t cols = rows->m.cols;
+    for (int64_t j = 0; j < cols; j++) {
+        const double s = rows->scale ? rows->scale[j] : 1;
+        w[j] = acc[j] / s - (rows->centre ? s * rows->centre[j] * acc[cols] : 0);
+    }
+    if (rows->intercept)
+        w[cols] = acc[rows->acc_len - 1];
+}
+
+void mgvi_rows_load(const mgvi_rows *rows, const double *w, double *acc)
+{
+    const int64_t cols = rows->m.cols;
+    for (int64_t j = 0; j < cols; j++)
+        acc[j] = rows->scale ? rows->scale[j] * w[j] : w[j];
+    if (rows->centre) {
+        acc[cols] = 0;
+        acc[cols + 1] = rows->ctx->simd->dot_f64(rows->centre, acc, cols);
+    }
+    if (rows->intercept)
+        acc[rows->acc_len - 1] = w[cols];
+}
+
+/* ---- norms ---------------------------------------------------------------------------------- */
+/* |s (x_r - c)|^2. A sparse row leaves out its zeros, which contribute c . s^2 c less what the
+ * stored columns would: sum s^2 (x^2 - 2 c x) + c . s^2 c. */
+static double square_norm(const mgvi_rows *rows, int64_t r)
+{
+    const mgvi_matrix *m = &rows->m;
+    const bool sparse = m->layout != MGV_DENSE;
+    const int64_t first = sparse ? m->ptr[r] : r * m->row_stride;
+    const int64_t n = sparse ? m->ptr[r + 1] - first : m->cols;
+    double sum = 0;
+    for (int64_t t = 0; t < n; t++) {
+        const int64_t j = sparse ? m->idx[first + t] : t;
+        const double x = mgvi_matrix_value(m, first + t), c = rows->centre ? rows->centre[j] : 0;
+        sum += square_scale_at(rows, j) * (sparse ? x * (x - 2 * c) : (x - c) * (x - c));
+    }
+    if (sparse)
+        sum += rows->centre_square;
+    return sum > 0 ? sum : 0;
+}
+
+static void square_norms_block(void *arg, int64_t block)
+{
+    const row_job *job = arg;
+    FOR_ROWS(job, block, i)
+    {
+        const double p = job->rows->row_scale ? job->rows->row_scale[i] : 1;
+        job->out[i] = p * p * square_norm(job->rows, mgvi_rows_source(job->rows, i));
+    }
+}
+
+void mgvi_rows_square_norms(const mgvi_rows *rows, double *out)
+{
+    run_rows(rows, square_norms_block, NULL, out);
+}

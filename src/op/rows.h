@@ -1,0 +1,184 @@
+/* op/rows.h - single rows a_i of a stored matrix or of a view over one, for coordinate methods.
+ * The weights w = sum_i delta_i a_i are kept in the *accumulated* form of the view, `acc`: acc_len
+ * numbers that start at 0, are changed by mgvi_rows_axpy (w += delta a_i) and read by
+ * mgvi_rows_dot (a_i . w), both in O(nnz of the row) whatever the scaling or centring. With the
+ * view's sign y, row scale p, column scale s and centre c,
+ *     r = sum_i delta_i y_i p_i x_i,  S = sum_i delta_i y_i p_i,  b = sum_i delta_i y_i
+ *     w = s (r - c S)                                                                    (1)
+ *     a_i . w = y_i (p_i (x_i . s^2 r - S e_i - q + S c.s^2 c) + b)                      (2)
+ *     e_i = x_i . s^2 c,   q = c . s^2 r
+ * acc = [ s^2 r | S q, when centred | b, when there is an intercept ]. Without scaling and centring
+ * it is w itself. The functions of the inner loop are inline: rows are often short. */
+#ifndef MGVI_OP_ROWS_H
+#define MGVI_OP_ROWS_H
+
+#include "op/op.h"
+#include "simd/simd.h"
+
+enum { MGVI_ROWS_SHORT = 24 }; /* entries below which a call costs more than it saves */
+
+typedef struct mgvi_rows {
+    mgv_ctx *ctx;
+    mgvi_matrix m; /* CSR or dense in C order: the operator's, or a copy in the arena */
+    int64_t count; /* our rows */
+    int64_t acc_len;
+    bool intercept;          /* acc's last number */
+    const int64_t *row;      /* m's row of each of our rows; NULL: all, in order */
+    const double *sign;      /* NULL: 1 */
+    const double *row_scale; /* NULL: 1 */
+    const double *scale;     /* NULL: 1 */
+    const double *centre;    /* NULL: 0 */
+    double *square_scale;    /* s^2, when scaled */
+    double *row_centre;      /* e_i, when centred */
+    double centre_square;    /* c . s^2 c */
+} mgvi_rows;
+
+/* For a stored matrix or a view over one with one sign per row, else MGV_E_UNSUPPORTED. Column
+ * orders and odd strides are copied into the arena by rows: coordinate methods need rows.
+ * `op` must outlive the result. */
+mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out);
+static inline int64_t mgvi_rows_acc_len(const mgvi_rows *rows) { return rows->acc_len; }
+/* (1): `cols` numbers of the operator */
+void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w);
+/* Its inverse: acc such that (1) and (2) hold for any w. It is one of many when centred (the one
+ * with S = 0), so weights(load(w)) = w but not the other way round. */
+void mgvi_rows_load(const mgvi_rows *rows, const double *w, double *acc);
+/* out[i] = |a_i|^2 without the intercept column */
+void mgvi_rows_square_norms(const mgvi_rows *rows, double *out);
+
+static inline int64_t mgvi_rows_source(const mgvi_rows *rows, int64_t i)
+{
+    return rows->row ? rows->row[i] : i;
+}
+
+/* Stored entries of row i. */
+static inline int64_t mgvi_rows_nnz(const mgvi_rows *rows, int64_t i)
+{
+    const int64_t r = mgvi_rows_source(rows, i);
+    return rows->m.layout == MGV_DENSE ? rows->m.cols : rows->m.ptr[r + 1] - rows->m.ptr[r];
+}
+
+/* Asks for the beginning of row i, to be used a few rows later. */
+static inline void mgvi_rows_prefetch(const mgvi_rows *rows, int64_t i)
+{
+    enum { LINE = 64, LINES = 4 }; /* the processor follows longer rows by itself */
+    const int64_t r = mgvi_rows_source(rows, i), n = mgvi_rows_nnz(rows, i);
+    const int64_t first = rows->m.layout == MGV_DENSE ? r * rows->m.row_stride : rows->m.ptr[r];
+    const size_t size = mgvi_dtype_size(rows->m.dtype);
+    const char *val = (const char *)rows->m.val + (size_t)first * size;
+    for (int64_t at = 0; at < n * (int64_t)size && at < LINES * LINE; at += LINE)
+        __builtin_prefetch(val + at);
+    if (rows->m.layout == MGV_DENSE)
+        return;
+    const char *idx = (const char *)(rows->m.idx + first);
+    for (int64_t at = 0; at < n * (int64_t)sizeof *rows->m.idx && at < LINES * LINE; at += LINE)
+        __builtin_prefetch(idx + at);
+}
+
+/* Defines dot and axpy over a short sparse row: four sums, so that additions overlap. */
+#define MGVI_ROWS_SHORT_LOOPS(T, S)                                                                \
+    static inline double mgvi_rows_short_dot_##S(const T *val, const int32_t *idx, int64_t n,      \
+                                                 const double *x)                                  \
+    {                                                                                              \
+        double a = 0, b = 0, c = 0, d = 0;                                                         \
+        int64_t t = 0;                                                                             \
+        for (; t + 4 <= n; t += 4) {                                                               \
+            a += (double)val[t] * x[idx[t]];                                                       \
+            b += (double)val[t + 1] * x[idx[t + 1]];                                               \
+            c += (double)val[t + 2] * x[idx[t + 2]];                                               \
+            d += (double)val[t + 3] * x[idx[t + 3]];                                               \
+        }                                                                                          \
+        for (; t < n; t++)                                                                         \
+            a += (double)val[t] * x[idx[t]];                                                       \
+        return (a + b) + (c + d);                                                                  \
+    }                                                                                              \
+    static inline void mgvi_rows_short_axpy_##S(double alpha, const T *val, const int32_t *idx,    \
+                                                int64_t n, double *y)                              \
+    {                                                                                              \
+        for (int64_t t = 0; t < n; t++)                                                            \
+            y[idx[t]] += alpha * (double)val[t];                                                   \
+    }
+MGVI_ROWS_SHORT_LOOPS(float, f32)
+MGVI_ROWS_SHORT_LOOPS(double, f64)
+
+/* x_r . v for row r of the matrix */
+static inline double mgvi_rows_raw_dot(const mgvi_rows *rows, int64_t r, const double *v)
+{
+    const mgvi_matrix *m = &rows->m;
+    const struct mgvi_simd *simd = rows->ctx->simd;
+    const bool f32 = m->dtype == MGV_F32, sparse = m->layout != MGV_DENSE;
+    const int64_t first = sparse ? m->ptr[r] : r * m->row_stride;
+    const int64_t n = sparse ? m->ptr[r + 1] - first : m->cols;
+    const float *const a32 = (const float *)m->val + first;
+    const double *const a64 = (const double *)m->val + first;
+    if (!sparse)
+        return f32 ? simd->dot_f32(a32, v, n) : simd->dot_f64(a64, v, n);
+    const int32_t *idx = m->idx + first;
+    if (n < MGVI_ROWS_SHORT)
+        return f32 ? mgvi_rows_short_dot_f32(a32, idx, n, v)
+                   : mgvi_rows_short_dot_f64(a64, idx, n, v);
+    return f32 ? simd->gather_dot_f32(a32, idx, n, v) : simd->gather_dot_f64(a64, idx, n, v);
+}
+
+/* v += alpha x_r */
+static inline void mgvi_rows_raw_axpy(const mgvi_rows *rows, int64_t r, double alpha, double *v)
+{
+    const mgvi_matrix *m = &rows->m;
+    const struct mgvi_simd *simd = rows->ctx->simd;
+    const bool f32 = m->dtype == MGV_F32, sparse = m->layout != MGV_DENSE;
+    const int64_t first = sparse ? m->ptr[r] : r * m->row_stride;
+    const int64_t n = sparse ? m->ptr[r + 1] - first : m->cols;
+    const float *const a32 = (const float *)m->val + first;
+    const double *const a64 = (const double *)m->val + first;
+    const int32_t *idx = sparse ? m->idx + first : NULL;
+    if (!sparse && f32)
+        simd->axpy_f32(alpha, a32, v, n);
+    else if (!sparse)
+        simd->axpy_f64(alpha, a64, v, n);
+    else if (n < MGVI_ROWS_SHORT && f32)
+        mgvi_rows_short_axpy_f32(alpha, a32, idx, n, v);
+    else if (n < MGVI_ROWS_SHORT)
+        mgvi_rows_short_axpy_f64(alpha, a64, idx, n, v);
+    else if (f32)
+        simd->scatter_axpy_f32(alpha, a32, idx, n, v);
+    else
+        simd->scatter_axpy_f64(alpha, a64, idx, n, v);
+}
+
+/* v += alpha s^2 x_r */
+void mgvi_rows_scaled_axpy(const mgvi_rows *rows, int64_t r, double alpha, double *v);
+
+/* (2) */
+static inline double mgvi_rows_dot(const mgvi_rows *rows, int64_t i, const double *acc)
+{
+    double z = mgvi_rows_raw_dot(rows, mgvi_rows_source(rows, i), acc);
+    if (rows->centre) {
+        const double S = acc[rows->m.cols], q = acc[rows->m.cols + 1];
+        z += S * (rows->centre_square - rows->row_centre[i]) - q;
+    }
+    if (rows->row_scale)
+        z *= rows->row_scale[i];
+    if (rows->intercept)
+        z += acc[rows->acc_len - 1];
+    return rows->sign ? rows->sign[i] * z : z;
+}
+
+/* w += delta a_i */
+static inline void mgvi_rows_axpy(const mgvi_rows *rows, int64_t i, double delta, double *acc)
+{
+    const int64_t r = mgvi_rows_source(rows, i);
+    double d = rows->sign ? rows->sign[i] * delta : delta;
+    if (rows->intercept)
+        acc[rows->acc_len - 1] += d;
+    if (rows->row_scale)
+        d *= rows->row_scale[i];
+    if (rows->square_scale)
+        mgvi_rows_scaled_axpy(rows, r, d, acc);
+    else
+        mgvi_rows_raw_axpy(rows, r, d, acc);
+    if (rows->centre) {
+        acc[rows->m.cols] += d;
+        acc[rows->m.cols + 1] += d * rows->row_centre[i];
+    }
+}
+#endif

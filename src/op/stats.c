@@ -1,0 +1,225 @@
+/* stats.c - sums per column. A matrix stored by rows gives every block of rows its own sums, added
+ * in block order; one stored by columns gives every block its own columns. */
+#include "op/stats.h"
+
+#include "base/memory.h"
+#include "base/threads.h"
+
+#include <math.h>
+
+enum {
+    GRAIN = 1 << 15,
+    BLOCKS = 64, /* when stored by columns */
+    OUTPUTS = 8, /* when stored by rows */
+    FILL = 8     /* entries per column that pay for one more set of sums */
+};
+
+/* Sums over the stored entries of a column, with weights v and an origin o. */
+enum {
+    SHIFTED,  /* sum v (x - o) */
+    WEIGHT,   /* sum v */
+    COUNTED,  /* rows with v > 0 */
+    NONZEROS, /* entries that are not 0 */
+    MAX_ABS,
+    SQUARE, /* sum v (x - o)^2, in the second pass */
+    SUMS
+};
+
+typedef struct stats {
+    mgvi_matrix m;   /* CSR, or dense by rows: the matrix, or its transpose when `by_columns` */
+    bool by_columns; /* so that rows of m are the columns asked for */
+    int64_t cols;    /* the columns asked for */
+    const double *weights;
+    double weight;         /* sum_i v_i */
+    int64_t counted;       /* rows with v_i > 0 */
+    int64_t blocks, merge; /* blocks of the passes, and of adding up */
+    bool second;           /* pass */
+    double *origin;        /* a value of the column, in the second pass its mean */
+    double *part[OUTPUTS][SUMS];
+    double *memory;
+} stats;
+
+/* One pass over row i of m; `f32`, `sparse` and `contiguous` are constants where this is inlined.
+ */
+static inline __attribute__((always_inline)) void
+row_pass(const stats *s, double *const *to, int64_t i, bool f32, bool sparse, bool contiguous)
+{
+    const mgvi_matrix *m = &s->m;
+    const int64_t first = sparse ? m->ptr[i] : i * m->row_stride;
+    const int64_t n = sparse ? m->ptr[i + 1] - first : m->cols;
+    const int64_t step = sparse || contiguous ? 1 : m->col_stride;
+    for (int64_t t = 0; t < n; t++) {
+        const int64_t at = first + t * step, other = sparse ? m->idx[at] : t;
+        const int64_t j = s->by_columns ? i : other, row = s->by_columns ? other : i;
+        const double x = f32 ? (double)((const float *)m->val)[at] : ((const double *)m->val)[at];
+        const double v = s->weights ? s->weights[row] : 1, d = x - s->origin[j];
+        if (s->second) {
+            to[SQUARE][j] += v * d * d;
+            continue;
+        }
+        to[SHIFTED][j] += v * d;
+        to[WEIGHT][j] += v;
+        to[COUNTED][j] += v > 0;
+        to[NONZEROS][j] += x != 0;
+        to[MAX_ABS][j] = fabs(x) > to[MAX_ABS][j] ? fabs(x) : to[MAX_ABS][j];
+    }
+}
+
+static void pass_block(void *arg, int64_t block)
+{
+    const stats *s = arg;
+    double *const *to = s->part[s->by_columns ? 0 : block];
+    const int64_t end = mgvi_matrix_cut(&s->m, s->blocks, block + 1);
+    const bool f32 = s->m.dtype == MGV_F32;
+    for (int64_t i = mgvi_matrix_cut(&s->m, s->blocks, block); i < end; i++) {
+        if (s->m.layout == MGV_CSR && f32)
+            row_pass(s, to, i, true, true, true);
+        else if (s->m.layout == MGV_CSR)
+            row_pass(s, to, i, false, true, true);
+        else if (s->m.col_stride == 1 && f32)
+            row_pass(s, to, i, true, false, true);
+        else if (s->m.col_stride == 1)
+            row_pass(s, to, i, false, false, true);
+        else
+            row_pass(s, to, i, f32, false, false);
+    }
+}
+
+/* Adds what this pass has summed up in the blocks to block 0. */
+static void merge_block(void *arg, int64_t block)
+{
+    const stats *s = arg;
+    const int first = s->second ? SQUARE : SHIFTED, last = s->second ? SQUARE : MAX_ABS;
+    const int64_t begin = mgvi_block_begin(s->cols, s->merge, block),
+                  end = mgvi_block_begin(s->cols, s->merge, block + 1);
+    for (int64_t b = 1; b < s->blocks; b++)
+        for (int q = first; q <= last; q++) {
+            double *to = s->part[0][q];
+            const double *from = s->part[b][q];
+            for (int64_t j = begin; j < end; j++)
+                to[j] = q != MAX_ABS ? to[j] + from[j] : from[j] > to[j] ? from[j] : to[j];
+        }
+}
+
+static void run_pass(mgv_ctx *ctx, stats *s, bool second)
+{
+    s->second = second;
+    mgvi_pool_run(ctx->pool, s->blocks, pass_block, s);
+    if (!s->by_columns && s->blocks > 1)
+        mgvi_pool_run(ctx->pool, s->merge, merge_block, s);
+}
+
+/* The weight of the zeros left out of column j; exactly 0 when there are none that count. */
+static double left_out(const stats *s, int64_t j)
+{
+    const bool none = (int64_t)s->part[0][COUNTED][j] == s->counted;
+    return none ? 0 : s->weight - s->part[0][WEIGHT][j];
+}
+
+/* The entry of `row` in every column: from there a constant column's differences are all 0. */
+static void set_origin(stats *s, int64_t row)
+{
+    const mgvi_matrix *m = &s->m;
+    if (m->layout == MGV_DENSE) {
+        const int64_t first = row * (s->by_columns ? m->col_stride : m->row_stride),
+                      step = s->by_columns ? m->row_stride : m->col_stride;
+        for (int64_t j = 0; j < s->cols; j++)
+            s->origin[j] = mgvi_matrix_value(m, first + j * step);
+    } else if (!s->by_columns) {
+        for (int64_t t = m->ptr[row]; t < m->ptr[row + 1]; t++)
+            s->origin[m->idx[t]] = mgvi_matrix_value(m, t);
+    } else {
+        for (int64_t j = 0; j < s->cols; j++) {
+            int64_t low = m->ptr[j], high = m->ptr[j + 1];
+            while (low < high) {
+                const int64_t middle = low + (high - low) / 2;
+                if (m->idx[middle] < row)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            if (low < m->ptr[j + 1] && m->idx[low] == row)
+                s->origin[j] = mgvi_matrix_value(m, low);
+        }
+    }
+}
+
+/* Sums the weights; returns the first row that has one, -1 when there is none. */
+static int64_t sum_weights(stats *s, int64_t rows)
+{
+    int64_t first = -1;
+    for (int64_t i = 0; i < rows; i++) {
+        const double v = s->weights ? s->weights[i] : 1;
+        s->weight += v;
+        s->counted += v > 0;
+        if (first < 0 && v > 0)
+            first = i;
+    }
+    return first;
+}
+
+static mgv_status stats_init(mgv_ctx *ctx, const mgvi_matrix *m, const double *weights, stats *s)
+{
+    const bool by_columns = mgvi_matrix_by_columns(m);
+    *s = (stats){.m = by_columns ? mgvi_matrix_transpose(m) : *m,
+                 .by_columns = by_columns,
+                 .cols = m->cols,
+                 .weights = weights,
+                 .merge = mgvi_block_count(m->cols, GRAIN, BLOCKS)};
+    const int64_t filled = m->cols ? m->nnz / m->cols / FILL : 1;
+    const int64_t most = by_columns ? BLOCKS : filled < 1 ? 1 : filled < OUTPUTS ? filled : OUTPUTS;
+    s->blocks = mgvi_block_count(m->nnz, GRAIN, most);
+    const size_t sets = by_columns ? 1 : (size_t)s->blocks;
+    s->memory = mgvi_zeros(ctx, (size_t)m->cols, (sets * SUMS + 1) * sizeof(double));
+    if (!s->memory)
+        return MGV_E_MEMORY;
+    double *next = s->memory;
+    for (size_t b = 0; b < sets; b++)
+        for (int q = 0; q < SUMS; q++, next += m->cols)
+            s->part[b][q] = next;
+    s->origin = next;
+    return MGV_OK;
+}
+
+mgv_status mgvi_matrix_column_stats(mgv_ctx *ctx, const mgvi_matrix *m, const double *weights,
+                                    double *mean, double *std, double *max_abs, int64_t *nonzeros)
+{
+    stats s;
+    MGVI_TRY(stats_init(ctx, m, weights, &s));
+    const int64_t first = sum_weights(&s, m->rows);
+    if (first >= 0)
+        set_origin(&s, first);
+    run_pass(ctx, &s, false);
+    double *const *total = s.part[0];
+    for (int64_t j = 0; j < m->cols; j++) {
+        const double shift = total[SHIFTED][j] - left_out(&s, j) * s.origin[j];
+        s.origin[j] = first >= 0 ? s.origin[j] + shift / s.weight : 0;
+        if (mean)
+            mean[j] = s.origin[j];
+        if (max_abs)
+            max_abs[j] = total[MAX_ABS][j];
+        if (nonzeros)
+            nonzeros[j] = (int64_t)total[NONZEROS][j];
+    }
+    if (std) {
+        run_pass(ctx, &s, true);
+        for (int64_t j = 0; j < m->cols; j++) {
+            const double zeros = left_out(&s, j) * s.origin[j] * s.origin[j];
+            std[j] = first >= 0 ? sqrt((total[SQUARE][j] + zeros) / s.weight) : 0;
+        }
+    }
+    mgvi_release(ctx, s.memory);
+    return MGV_OK;
+}
+
+mgv_status mgvi_matrix_row_norms(mgv_ctx *ctx, const mgvi_matrix *m, double *norm2)
+{
+    const mgvi_matrix t = mgvi_matrix_transpose(m); /* its columns are the rows asked for */
+    stats s;
+    MGVI_TRY(stats_init(ctx, &t, NULL, &s));
+    run_pass(ctx, &s, true); /* squares about the origin 0 */
+    for (int64_t i = 0; i < m->rows; i++)
+        norm2[i] = sqrt(s.part[0][SQUARE][i]);
+    mgvi_release(ctx, s.memory);
+    return MGV_OK;
+}

@@ -1,0 +1,21 @@
+/* op/view.h - the view operator's insides, for the row kernels. */
+#ifndef MGVI_OP_VIEW_H
+#define MGVI_OP_VIEW_H
+
+#include "op/stored.h"
+
+typedef struct mgvi_view_op {
+    mgvi_op op;
+    mgvi_op *base;         /* X */
+    mgvi_rowwise *by_rows; /* of X, when it is stored by rows; NULL: products go through base */
+    mgvi_view view;        /* `rows` is set */
+    double *scaled;        /* cols x lanes: diag(scale) w, and A'u before the columns' map */
+    double *full;          /* base rows x lanes: a whole product of the base */
+    double *sums;          /* two sums per lane of every block */
+} mgvi_view_op;
+
+extern const mgvi_op_ops mgvi_operator_view;
+
+/* NULL when `op` is not a view. */
+mgvi_view_op *mgvi_view_of(mgvi_op *op);
+#endif
