@@ -33,6 +33,8 @@ mgv_status mgvi_data_new(mgv_ctx *ctx, mgv_data **out);
 void mgvi_data_free(mgv_ctx *ctx, mgv_data *data);
 /* Hands memory over: freed (mapped > 0: unmapped) with the data. On failure it is freed at once. */
 mgv_status mgvi_data_own(mgv_ctx *ctx, mgv_data *data, void *memory, size_t mapped);
+/* Frees memory of the data early; what lies inside a larger block (a mapped file) stays. */
+void mgvi_data_disown(mgv_ctx *ctx, mgv_data *data, const void *memory);
 /* Zeroed memory owned by the data; NULL with a sentence on failure. */
 void *mgvi_data_array(mgv_ctx *ctx, mgv_data *data, size_t count, size_t size);
 

@@ -1,0 +1,151 @@
+/* bench_io.c - seconds to get data into memory: ours beside a reader written like LIBLINEAR's.
+ *   bench_io THREADS REPEATS FILE CACHE.mgd
+ * prints one line of numbers for io.sh: rows, nonzeros, then the smallest seconds of our text
+ * reader, of the LIBLINEAR-like reader and of opening CACHE.mgd (made here from the text).
+ *
+ * LIBLINEAR's reader is in its command line tool, not in its library, and the tool prints no
+ * reading time. Timing `train` with a loose tolerance would add a training run to the peer's
+ * seconds. So read_like_liblinear() below does what read_problem() in its train.c does (two passes
+ * with fgets, strtok, strtol and strtod into (index, value) nodes), written by us, and without its
+ * bookkeeping: the peer is if anything a little faster here than it is there. */
+#include "base/clock.h"
+#include "io/io.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct node {
+    int index;
+    double value;
+} node;
+
+typedef struct line {
+    char *text;
+    int capacity;
+} line;
+
+static bool read_line(line *l, FILE *f)
+{
+    if (!fgets(l->text, l->capacity, f))
+        return false;
+    while (!strrchr(l->text, '\n')) {
+        l->capacity *= 2;
+        l->text = realloc(l->text, (size_t)l->capacity);
+        const int length = (int)strlen(l->text);
+        if (!fgets(l->text + length, l->capacity - length, f))
+            break;
+    }
+    return true;
+}
+
+static void count(FILE *f, line *l, int64_t *rows, int64_t *nodes)
+{
+    for (*rows = *nodes = 0; read_line(l, f); ++*rows) {
+        strtok(l->text, " \t");
+        for (;; ++*nodes) {
+            const char *p = strtok(NULL, " \t");
+            if (!p || *p == '\n')
+                break;
+        }
+        ++*nodes; /* the end mark */
+    }
+}
+
+static int64_t read_like_liblinear(const char *path)
+{
+    FILE *f = fopen(path, "r");
+    if (!f)
+        return -1;
+    line l = {.text = malloc(1024), .capacity = 1024};
+    int64_t rows, nodes, at = 0, read = 0;
+    count(f, &l, &rows, &nodes);
+    rewind(f);
+    double *label = malloc((size_t)rows * sizeof *label);
+    node **row = malloc((size_t)rows * sizeof *row);
+    node *all = malloc((size_t)nodes * sizeof *all);
+    for (int64_t i = 0; i < rows && read_line(&l, f); i++) {
+        char *end;
+        row[i] = &all[at];
+        label[i] = strtod(strtok(l.text, " \t\n"), &end);
+        for (;;) {
+            const char *index = strtok(NULL, ":"), *value = strtok(NULL, " \t");
+            if (!value)
+                break;
+            errno = 0;
+            all[at].index = (int)strtol(index, &end, 10);
+            errno = 0;
+            all[at++].value = strtod(value, &end);
+            read++;
+        }
+        all[at++].index = -1;
+    }
+    free(label);
+    free(row);
+    free(all);
+    free(l.text);
+    fclose(f);
+    return read;
+}
+
+static void stop(mgv_ctx *ctx, mgv_status st)
+{
+    if (st == MGV_OK)
+        return;
+    fprintf(stderr, "bench_io: %s\n", mgv_ctx_error(ctx));
+    exit(1);
+}
+
+static double seconds_of_reading(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                                 int repeats, mgv_data_info *info)
+{
+    double best = 1e300;
+    for (int i = 0; i < repeats; i++) {
+        mgv_data *data;
+        const double start = mgvi_clock_seconds();
+        stop(ctx, mgvi_read_file(ctx, path, settings, &data));
+        const double seconds = mgvi_clock_seconds() - start;
+        best = seconds < best ? seconds : best;
+        info->rows = data->X.rows;
+        info->nonzeros = data->X.nnz;
+        mgvi_data_free(ctx, data);
+    }
+    return best;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 5) {
+        fprintf(stderr, "usage: bench_io THREADS REPEATS FILE CACHE.mgd\n");
+        return 2;
+    }
+    mgv_ctx *ctx;
+    mgv_settings *settings;
+    mgv_data *data;
+    if (mgv_ctx_new(NULL, &ctx) != MGV_OK)
+        return 1;
+    stop(ctx, mgv_ctx_set_threads(ctx, atoi(argv[1])));
+    stop(ctx, mgv_settings_new(ctx, &settings));
+    const int repeats = atoi(argv[2]);
+    const char *text = argv[3], *cache = argv[4];
+    mgv_data_info info = {.size = sizeof info}, from_cache = info;
+    stop(ctx, mgvi_read_file(ctx, text, settings, &data));
+    stop(ctx, mgvi_write_file(ctx, data, cache, settings));
+    mgvi_data_free(ctx, data);
+    const double ours = seconds_of_reading(ctx, text, settings, repeats, &info);
+    const double opened = seconds_of_reading(ctx, cache, settings, repeats, &from_cache);
+    double peer = 1e300;
+    for (int i = 0; i < repeats; i++) {
+        const double start = mgvi_clock_seconds();
+        if (read_like_liblinear(text) < 0)
+            return 1;
+        const double seconds = mgvi_clock_seconds() - start;
+        peer = seconds < peer ? seconds : peer;
+    }
+    printf("%lld %lld %.6f %.6f %.6f\n", (long long)info.rows, (long long)info.nonzeros, ours, peer,
+           opened);
+    mgv_settings_free(ctx, settings);
+    mgv_ctx_free(ctx);
+    return 0;
+}

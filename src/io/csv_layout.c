@@ -1,0 +1,303 @@
+/* csv_layout.c - cells, and the decisions taken from the first line of delimited text.
+ *   separator  auto: the first of tab, semicolon, comma that occurs in the line, else blanks
+ *   label      auto: the column named label, target, class or y, else the last one
+ *   header     auto: yes when every cell beside the label's is a word, or the label's name was
+ *              recognised; no when they are numbers or empty; a mixture is refused */
+#include "io/csv_layout.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+/* ---- cells --------------------------------------------------------------------------------- */
+static const char *skip_blanks(char separator, const char *p, const char *end)
+{
+    while (p < end && mgvi_is_blank(*p) && (*p != separator || separator == ' '))
+        p++;
+    return p;
+}
+
+static bool at_separator(char separator, const char *p)
+{
+    return *p == separator || (separator == ' ' && *p == '\t');
+}
+
+static bool quoted_cell(mgvi_text *text, char separator, const char *p, const char *end,
+                        mgvi_cell *cell)
+{
+    const char *open = p++;
+    *cell = (mgvi_cell){.begin = p, .quoted = true};
+    for (; p < end && *p != '\n'; p++) {
+        if (*p != '"')
+            continue;
+        if (p + 1 < end && p[1] == '"') {
+            p++;
+            continue;
+        }
+        cell->end = p++;
+        cell->next = separator == ' ' ? p : skip_blanks(separator, p, end);
+        if (mgvi_text_at_line_end(cell->next, end) || at_separator(separator, cell->next))
+            return true;
+        mgvi_text_fault(text, cell->next, "'%s' behind the closing quote",
+                        mgvi_text_quote(cell->next, end).text);
+        return false;
+    }
+    mgvi_text_fault(text, open, "a quote is opened here and not closed on this line");
+    return false;
+}
+
+bool mgvi_csv_cell(mgvi_text *text, char separator, const char *p, const char *end, mgvi_cell *cell)
+{
+    p = skip_blanks(separator, p, end);
+    if (p < end && *p == '"')
+        return quoted_cell(text, separator, p, end, cell);
+    *cell = (mgvi_cell){.begin = p};
+    while (!(p == end || *p == '\n' || at_separator(separator, p)))
+        p++;
+    cell->next = p;
+    if (p > cell->begin && p[-1] == '\r' && (p == end || *p == '\n'))
+        cell->next = --p;
+    while (p > cell->begin && mgvi_is_blank(p[-1]))
+        p--;
+    cell->end = p;
+    return true;
+}
+
+const char *mgvi_csv_step(char separator, const char *p, const char *end)
+{
+    if (separator == ' ')
+        p = skip_blanks(separator, p, end);
+    if (mgvi_text_at_line_end(p, end))
+        return NULL;
+    return separator == ' ' ? p : p + 1;
+}
+
+int64_t mgvi_csv_count(mgvi_text *text, char separator, const char *p, const char *end)
+{
+    mgvi_cell cell;
+    int64_t count = 0;
+    for (; p && mgvi_csv_cell(text, separator, p, end, &cell); count++)
+        p = mgvi_csv_step(separator, cell.next, end);
+    return count;
+}
+
+bool mgvi_csv_has_data(const char *line, const char *end)
+{
+    while (line < end && mgvi_is_blank(*line))
+        line++;
+    return !mgvi_text_at_line_end(line, end) && *line != '#';
+}
+
+mgvi_number_status mgvi_csv_number(const mgvi_cell *cell, double *value)
+{
+    const char *next = cell->begin;
+    const mgvi_number_status st = mgvi_number_parse(cell->begin, cell->end, value, &next);
+    return st == MGVI_NUMBER_OK && next != cell->end ? MGVI_NUMBER_NONE : st;
+}
+
+size_t mgvi_csv_copy(const mgvi_cell *cell, char *to)
+{
+    size_t n = 0;
+    for (const char *p = cell->begin; p < cell->end; p++) {
+        p += cell->quoted && *p == '"'; /* the second of two */
+        to[n++] = *p;
+    }
+    to[n] = 0;
+    return n;
+}
+
+/* ---- the first line ------------------------------------------------------------------------ */
+static mgv_status choose_separator(mgvi_text *text, const char *setting, const char *line,
+                                   char *separator)
+{
+    static const struct {
+        const char *name;
+        char byte;
+    } known[] = {{"tab", '\t'}, {"semicolon", ';'}, {"comma", ','}, {"space", ' '}};
+    for (int i = 0; i < 4; i++) {
+        const bool literal = setting[0] == known[i].byte && !setting[1];
+        if (strcmp(setting, known[i].name) == 0 || literal) {
+            *separator = known[i].byte;
+            return MGV_OK;
+        }
+    }
+    if (strcmp(setting, "auto") != 0)
+        return MGVI_FAIL(text->ctx, MGV_E_ARG,
+                         "separator is '%.40s'; allowed: auto, comma, tab, semicolon, space",
+                         setting);
+    const char *end = mgvi_text_next_line(line, text->end);
+    for (int i = 0; i < 3; i++) {
+        bool quoted = false;
+        for (const char *p = line; p < end; p++) {
+            quoted ^= *p == '"';
+            if (!quoted && *p == known[i].byte) {
+                *separator = known[i].byte;
+                return MGV_OK;
+            }
+        }
+    }
+    *separator = ' ';
+    return MGV_OK;
+}
+
+static bool cell_is(const mgvi_cell *cell, const char *name)
+{
+    const size_t n = strlen(name);
+    return (size_t)(cell->end - cell->begin) == n && strncmp(cell->begin, name, n) == 0;
+}
+
+static bool is_label_name(const mgvi_cell *cell)
+{
+    static const char *const names[] = {"label", "target", "class", "y"};
+    const size_t n = (size_t)(cell->end - cell->begin);
+    for (int i = 0; i < 4; i++)
+        if (strlen(names[i]) == n && strncasecmp(cell->begin, names[i], n) == 0)
+            return true;
+    return false;
+}
+
+/* The first cell of the line that `wanted` names (NULL: a usual label name), or MGVI_NO_LABEL. */
+static int64_t find_name(mgvi_text *text, char separator, const char *line, const char *wanted)
+{
+    mgvi_cell cell;
+    int64_t k = 0;
+    for (const char *p = line; p && mgvi_csv_cell(text, separator, p, text->end, &cell); k++) {
+        if (wanted ? cell_is(&cell, wanted) : is_label_name(&cell))
+            return k;
+        p = mgvi_csv_step(separator, cell.next, text->end);
+    }
+    return MGVI_NO_LABEL;
+}
+
+/* Sets the label's column; *named says that the first line names it, so it is a header. */
+static mgv_status choose_label(mgvi_text *text, const mgv_settings *s, const char *line,
+                               mgvi_csv_layout *l, bool *named)
+{
+    const char *setting = s->label_column;
+    const bool headed = strcmp(s->header, "no") != 0;
+    int64_t number;
+    *named = false;
+    l->label = l->columns - 1;
+    if (strcmp(setting, "none") == 0)
+        l->label = MGVI_NO_LABEL;
+    else if (strcmp(setting, "first") == 0)
+        l->label = 0;
+    else if (strcmp(setting, "last") != 0) {
+        const char *wanted = strcmp(setting, "auto") == 0 ? NULL : setting;
+        const int64_t found = headed ? find_name(text, l->separator, line, wanted) : MGVI_NO_LABEL;
+        *named = found != MGVI_NO_LABEL;
+        if (*named)
+            l->label = found;
+        else if (wanted && mgvi_parse_int(wanted, &number) && number >= 1 && number <= l->columns)
+            l->label = number - 1;
+        else if (wanted)
+            return MGVI_FAIL(text->ctx, MGV_E_ARG,
+                             "%s: label_column is '%.80s', which is neither a column's name nor a "
+                             "number from 1 to %" PRId64,
+                             text->path, wanted, l->columns);
+    }
+    return MGV_OK;
+}
+
+/* Words and numbers in the first line beside the label's column; empty cells and missing values
+ * are neither. */
+static void count_kinds(mgvi_text *text, const mgvi_csv_layout *l, const char *line, int64_t *words,
+                        int64_t *numbers)
+{
+    static const char *const missing[] = {"", "?", "NA", "N/A", "null", "None"};
+    mgvi_cell cell;
+    int64_t k = 0;
+    *words = *numbers = 0;
+    for (const char *p = line; p && mgvi_csv_cell(text, l->separator, p, text->end, &cell); k++) {
+        double value;
+        const mgvi_number_status st = mgvi_csv_number(&cell, &value);
+        bool word = st == MGVI_NUMBER_NONE;
+        for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
+            word &= !cell_is(&cell, missing[i]);
+        if (k != l->label) {
+            *words += word;
+            *numbers += st == MGVI_NUMBER_OK;
+        }
+        p = mgvi_csv_step(l->separator, cell.next, text->end);
+    }
+}
+
+mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings, mgvi_csv_layout *layout)
+{
+    const char *line = text->begin;
+    bool named;
+    int64_t words, numbers;
+    while (line < text->end && !mgvi_csv_has_data(line, text->end))
+        line = mgvi_text_next_line(line, text->end);
+    if (line == text->end)
+        return MGVI_FAIL(text->ctx, MGV_E_INPUT, "%s: there is no row in this file", text->path);
+    *layout = (mgvi_csv_layout){.data_begin = line};
+    MGVI_TRY(choose_separator(text, settings->separator, line, &layout->separator));
+    layout->columns = mgvi_csv_count(text, layout->separator, line, text->end);
+    MGVI_TRY(mgvi_text_status(text)); /* an open quote */
+    MGVI_TRY(choose_label(text, settings, line, layout, &named));
+    count_kinds(text, layout, line, &words, &numbers);
+    const bool automatic = strcmp(settings->header, "auto") == 0;
+    if (automatic && !named && words && numbers)
+        return MGVI_TEXT_FAIL(text, line,
+                              "the first line has %" PRId64 " words and %" PRId64
+                              " numbers beside the label: say whether it is a header (header yes "
+                              "or no)",
+                              words, numbers);
+    if (strcmp(settings->header, "yes") == 0 || (automatic && (named || words))) {
+        layout->header = line;
+        layout->data_begin = mgvi_text_next_line(line, text->end);
+    }
+    return MGV_OK;
+}
+
+/* The name of column `column`; false without a header. */
+static bool find_cell(mgvi_text *text, const mgvi_csv_layout *l, int64_t column, mgvi_cell *cell)
+{
+    int64_t k = 0;
+    for (const char *p = l->header; p && mgvi_csv_cell(text, l->separator, p, text->end, cell);
+         k++) {
+        if (k == column)
+            return true;
+        p = mgvi_csv_step(l->separator, cell->next, text->end);
+    }
+    return false;
+}
+
+mgvi_quote mgvi_csv_column(mgvi_text *text, const mgvi_csv_layout *layout, int64_t column)
+{
+    mgvi_quote q;
+    mgvi_cell cell;
+    if (find_cell(text, layout, column, &cell))
+        snprintf(q.text, sizeof q.text, "column %" PRId64 " ('%.*s')", column + 1,
+                 (int)(cell.end - cell.begin < 24 ? cell.end - cell.begin : 24), cell.begin);
+    else
+        snprintf(q.text, sizeof q.text, "column %" PRId64, column + 1);
+    return q;
+}
+
+/* Pointers and texts in one block. */
+mgv_status mgvi_csv_names(mgvi_text *text, const mgvi_csv_layout *layout, mgv_data *data)
+{
+    if (!layout->header)
+        return MGV_OK;
+    const size_t count = (size_t)data->X.cols;
+    const size_t bytes = (size_t)(layout->data_begin - layout->header) + count + 1;
+    char **names = mgvi_data_array(text->ctx, data, count * sizeof *names + bytes, 1);
+    if (!names)
+        return MGV_E_MEMORY;
+    char *to = (char *)(names + count);
+    mgvi_cell cell;
+    int64_t k = 0;
+    size_t n = 0;
+    for (const char *p = layout->header;
+         p && mgvi_csv_cell(text, layout->separator, p, text->end, &cell); k++) {
+        if (k != layout->label) {
+            names[n++] = to;
+            to += mgvi_csv_copy(&cell, to) + 1;
+        }
+        p = mgvi_csv_step(layout->separator, cell.next, text->end);
+    }
+    data->names = names;
+    return MGV_OK;
+}

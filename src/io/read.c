@@ -1,0 +1,132 @@
+/* read.c - picks the reader and runs it. */
+#include "base/clock.h"
+#include "io/convert.h"
+#include "io/io.h"
+#include "io/names.h"
+
+#include <string.h>
+
+enum {
+    SURE = 100,        /* a magic number: nobody else needs to be asked */
+    BY_EXTENSION = 20, /* what a fitting name adds to a possible content */
+    NAME_ALONE = 1     /* an unlikely content under a fitting name: its reader explains best */
+};
+
+static mgv_status reader_by_name(mgv_ctx *ctx, const char *name, const mgvi_reader **out)
+{
+    char known[256];
+    for (int k = 0; k < mgvi_reader_count(); k++) {
+        if (strcmp(mgvi_reader_at(k)->name, name) == 0) {
+            *out = mgvi_reader_at(k);
+            return MGV_OK;
+        }
+    }
+    MGVI_LIST_NAMES(known, mgvi_reader_count, mgvi_reader_at);
+    return MGVI_FAIL(ctx, MGV_E_ARG, "there is no reader '%.40s'; known: %s", name, known);
+}
+
+static mgv_status pick_reader(mgv_ctx *ctx, const mgvi_source *source, const mgvi_reader **out)
+{
+    char known[256];
+    int best = 0;
+    if (strcmp(source->settings->format, "auto") != 0)
+        return reader_by_name(ctx, source->settings->format, out);
+    for (int k = 0; k < mgvi_reader_count() && best < SURE; k++) {
+        const mgvi_reader *reader = mgvi_reader_at(k);
+        int score = reader->probe(source);
+        if (score < SURE && mgvi_name_fits(source->path, reader->extensions))
+            score += score ? BY_EXTENSION : NAME_ALONE;
+        if (score > best) {
+            best = score;
+            *out = reader;
+        }
+    }
+    if (best)
+        return MGV_OK;
+    if (source->size == 0)
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: the file is empty", source->path);
+    MGVI_LIST_NAMES(known, mgvi_reader_count, mgvi_reader_at);
+    return MGVI_FAIL(ctx, MGV_E_INPUT,
+                     "%s: the format is not recognised; name it with the setting format (%s)",
+                     source->path, known);
+}
+
+/* The setting `features` for formats that know their own width: rows of CSR may be widened. */
+static mgv_status fit_width(mgv_ctx *ctx, const mgvi_source *source, mgv_data *data)
+{
+    const int64_t want = source->settings->features;
+    if (want == 0 || want == data->X.cols)
+        return MGV_OK;
+    if (data->X.layout != MGV_CSR || want < data->X.cols)
+        return MGVI_FAIL(ctx, MGV_E_INPUT,
+                         "%s: the file has %" PRId64 " columns, but features is %" PRId64,
+                         source->path, data->X.cols, want);
+    if (data->names)
+        return MGVI_FAIL(ctx, MGV_E_INPUT,
+                         "%s: the file names its %" PRId64 " columns, but features is %" PRId64,
+                         source->path, data->X.cols, want);
+    data->X.cols = want;
+    return MGV_OK;
+}
+
+/* The setting `precision` for formats that come with their own. All readers leave the values of X
+ * without gaps. */
+static mgv_status fit_precision(mgv_ctx *ctx, const mgvi_source *source, mgv_data *data)
+{
+    mgvi_matrix *X = &data->X;
+    const char *want = source->settings->precision;
+    const mgv_dtype dtype = strcmp(want, "f32") == 0 ? MGV_F32 : MGV_F64;
+    if (strcmp(want, "auto") == 0 || dtype == X->dtype)
+        return MGV_OK;
+    const mgvi_numbers from = {.type = X->dtype == MGV_F32 ? MGVI_N_F32 : MGVI_N_F64,
+                               .count = (size_t)X->nnz,
+                               .data = X->val};
+    void *values = mgvi_alloc(ctx, from.count, mgvi_dtype_size(dtype));
+    if (!values)
+        return MGV_E_MEMORY;
+    mgvi_numbers_convert(ctx, &from, dtype, values);
+    X->val = values;
+    X->dtype = dtype;
+    return mgvi_data_own(ctx, data, values, 0);
+}
+
+mgv_status mgvi_read_source(mgv_ctx *ctx, mgvi_source *source, mgv_data **out)
+{
+    mgv_status st;
+    const mgvi_reader *reader = NULL;
+    mgv_settings defaults;
+    mgv_data *data = NULL;
+    *out = NULL;
+    if (!source->settings) {
+        mgvi_settings_defaults(&defaults);
+        source->settings = &defaults;
+    }
+    MGVI_CHECK(st, done, pick_reader(ctx, source, &reader));
+    MGVI_CHECK(st, done, mgvi_data_new(ctx, &data));
+    data->format = reader->name;
+    MGVI_CHECK(st, done, reader->read(ctx, source, data));
+    MGVI_CHECK(st, done, fit_width(ctx, source, data));
+    MGVI_CHECK(st, done, fit_precision(ctx, source, data));
+    *out = data;
+    data = NULL;
+done:
+    if (source->settings == &defaults)
+        source->settings = NULL;
+    mgvi_data_free(ctx, data);
+    return st;
+}
+
+mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                          mgv_data **out)
+{
+    const double start = mgvi_clock_seconds();
+    mgvi_source source;
+    *out = NULL;
+    MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    source.settings = settings;
+    const mgv_status st = mgvi_read_source(ctx, &source, out);
+    mgvi_source_close(ctx, &source);
+    if (st == MGV_OK)
+        (*out)->load_seconds = mgvi_clock_seconds() - start;
+    return st;
+}
