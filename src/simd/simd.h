@@ -59,6 +59,11 @@ typedef struct mgvi_simd {
     .csr_mul_t_k_##S = csr_mul_t_k_##S
 
 extern const mgvi_simd mgvi_simd_scalar;
+#if defined(__x86_64__)
+extern const mgvi_simd mgvi_simd_avx2, mgvi_simd_avx512;
+#elif defined(__aarch64__)
+extern const mgvi_simd mgvi_simd_neon;
+#endif
 
 /* The best table of this machine, or the one named (NULL: best). MGV_E_ARG for an unknown name,
  * MGV_E_UNSUPPORTED when the processor or the build lacks it. */

@@ -1,0 +1,28 @@
+/* avx512.c - the kernel table of AVX-512 (F, DQ, BW, VL). */
+#include "simd/simd.h"
+
+#if defined(__x86_64__)
+#include "simd/vec_avx512.h"
+
+#define T float
+#define NAME(kernel) kernel##_f32
+#include "simd/rows.h"
+
+#include "simd/lanes.h"
+#undef T
+#undef NAME
+
+#define T double
+#define NAME(kernel) kernel##_f64
+#include "simd/rows.h"
+
+#include "simd/lanes.h"
+#undef T
+#undef NAME
+
+const mgvi_simd mgvi_simd_avx512 = {
+    .name = "avx512",
+    MGVI_SIMD_TABLE(f32),
+    MGVI_SIMD_TABLE(f64),
+};
+#endif

@@ -1,0 +1,54 @@
+/* simd/vec_avx2.h - the vector vocabulary of the kernel templates: AVX2 with FMA. */
+#ifndef MGVI_SIMD_VEC_AVX2_H
+#define MGVI_SIMD_VEC_AVX2_H
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { W = 4 }; /* doubles per vector */
+typedef __m256d vec;
+
+/* All bits set in the first n entries. */
+INLINE __m256i first(int64_t n)
+{
+    return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
+}
+INLINE __m128i first_32(int64_t n)
+{
+    return _mm_cmpgt_epi32(_mm_set1_epi32((int32_t)n), _mm_setr_epi32(0, 1, 2, 3));
+}
+
+INLINE vec v_zero(void) { return _mm256_setzero_pd(); }
+INLINE vec v_set(double a) { return _mm256_set1_pd(a); }
+INLINE vec v_add(vec a, vec b) { return _mm256_add_pd(a, b); }
+INLINE vec v_mul(vec a, vec b) { return _mm256_mul_pd(a, b); }
+INLINE vec v_fma(vec a, vec b, vec c) { return _mm256_fmadd_pd(a, b, c); }
+INLINE double v_sum(vec a)
+{
+    const __m128d half = _mm_add_pd(_mm256_castpd256_pd128(a), _mm256_extractf128_pd(a, 1));
+    return _mm_cvtsd_f64(_mm_add_sd(half, _mm_unpackhi_pd(half, half)));
+}
+INLINE void v_store(double *p, vec a) { _mm256_storeu_pd(p, a); }
+INLINE vec v_load_f64(const double *p) { return _mm256_loadu_pd(p); }
+INLINE vec v_load_f32(const float *p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
+
+/* The first n entries, 0 < n < W; the rest are 0 or stay as they are in memory. */
+INLINE void v_store_part(double *p, vec a, int64_t n) { _mm256_maskstore_pd(p, first(n), a); }
+INLINE vec v_load_part_f64(const double *p, int64_t n) { return _mm256_maskload_pd(p, first(n)); }
+INLINE vec v_load_part_f32(const float *p, int64_t n)
+{
+    return _mm256_cvtps_pd(_mm_maskload_ps(p, first_32(n)));
+}
+
+/* x[index[0..W)] */
+INLINE vec v_gather(const double *x, const int32_t *index)
+{
+    return _mm256_setr_pd(x[index[0]], x[index[1]], x[index[2]], x[index[3]]);
+}
+INLINE vec v_gather_part(const double *x, const int32_t *index, int64_t n)
+{
+    return _mm256_setr_pd(x[index[0]], n > 1 ? x[index[1]] : 0, n > 2 ? x[index[2]] : 0, 0);
+}
+#endif

@@ -1,0 +1,253 @@
+/* test_simd.c - every kernel table of this machine against the scalar one.
+ * Arrays end at a page that may not be touched, so a kernel that reads or writes one element too
+ * far dies, whatever the sanitizer sees of vector instructions; their beginnings are unaligned. */
+#include "check.h"
+
+#include "base/rng.h"
+#include "simd/simd.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MOST_ARRAYS = 64 };
+static struct {
+    void *base;
+    size_t size;
+} arrays[MOST_ARRAYS];
+static int array_count;
+
+/* `count` items of `size` bytes whose end is the end of what may be read. */
+static void *guarded(int64_t count, size_t size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), bytes = (size_t)count * size;
+    const size_t whole = (bytes + page - 1) / page * page;
+    char *base =
+        mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(base != MAP_FAILED && array_count < MOST_ARRAYS);
+    CHECK(mprotect(base + whole, page, PROT_NONE) == 0);
+    arrays[array_count].base = base;
+    arrays[array_count++].size = whole + page;
+    return base + whole - bytes;
+}
+
+static void release_arrays(void)
+{
+    while (array_count > 0) {
+        array_count--;
+        munmap(arrays[array_count].base, arrays[array_count].size);
+    }
+}
+
+static double *random_f64(mgvi_rng *rng, int64_t count)
+{
+    double *x = guarded(count, sizeof *x);
+    for (int64_t i = 0; i < count; i++)
+        x[i] = mgvi_rng_below(rng, 5) == 0 ? 0 : 2 * mgvi_rng_uniform(rng) - 1;
+    return x;
+}
+
+static float *random_f32(mgvi_rng *rng, int64_t count)
+{
+    float *x = guarded(count, sizeof *x);
+    for (int64_t i = 0; i < count; i++)
+        x[i] = (float)(2 * mgvi_rng_uniform(rng) - 1);
+    return x;
+}
+
+static double *copy_f64(const double *from, int64_t count)
+{
+    double *x = guarded(count, sizeof *x);
+    if (count)
+        memcpy(x, from, (size_t)count * sizeof *x);
+    return x;
+}
+
+/* Entries are at most 1, so `terms` bounds every sum. */
+static void compare(const char *table, const char *kernel, const double *got, const double *want,
+                    int64_t count, int64_t terms)
+{
+    for (int64_t i = 0; i < count; i++)
+        CHECK_NEAR(got[i], want[i], 1e-15 * (double)(terms + 2),
+                   "%s %s: entry %" PRId64 " of %" PRId64 ", %" PRId64 " terms", table, kernel, i,
+                   count, terms);
+}
+
+/* Random CSR rows with distinct, increasing columns; row lengths from 0 to cols. ptr starts at an
+ * offset, as for a run of rows inside a matrix. */
+typedef struct sparse {
+    int64_t *ptr;
+    int32_t *idx;
+    int64_t offset, nnz;
+} sparse;
+
+static sparse random_sparse(mgvi_rng *rng, int64_t rows, int64_t cols)
+{
+    sparse s = {.ptr = guarded(rows + 1, sizeof *s.ptr), .offset = mgvi_rng_below(rng, 4)};
+    uint8_t *taken = calloc((size_t)(rows * cols + 1), 1);
+    CHECK(taken);
+    for (int64_t i = 0; i < rows * cols; i++)
+        s.nnz += taken[i] = (uint8_t)(mgvi_rng_uniform(rng) < (double)(i / cols % 4) / 3);
+    s.idx = guarded(s.offset + s.nnz, sizeof *s.idx);
+    memset(s.idx, 0, (size_t)s.offset * sizeof *s.idx);
+    int64_t t = s.offset;
+    s.ptr[0] = t;
+    for (int64_t i = 0; i < rows; i++) {
+        for (int64_t j = 0; j < cols; j++)
+            if (taken[i * cols + j])
+                s.idx[t++] = (int32_t)j;
+        s.ptr[i + 1] = t;
+    }
+    free(taken);
+    return s;
+}
+
+static const int64_t lengths[] = {0,  1,  2,  3,  4,  5,  7,  8,  9,  12, 15,
+                                  16, 17, 23, 31, 32, 33, 47, 64, 67, 129};
+static const int64_t row_counts[] = {0, 1, 3, 4, 5, 8, 9, 18};
+static const int32_t lane_counts[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 33};
+#define COUNT(array) (int)(sizeof(array) / sizeof *(array))
+
+/* The laws are the same for both types of data. */
+#define ROW_KERNELS(T, S)                                                                          \
+    static void row_kernels_##S(const mgvi_simd *v, mgvi_rng *rng, int64_t n)                      \
+    {                                                                                              \
+        const mgvi_simd *r = &mgvi_simd_scalar;                                                    \
+        const sparse s = random_sparse(rng, 4, n);                                                 \
+        const int64_t from = s.ptr[2], m = s.ptr[3] - from; /* a row of about 2 n / 3 entries */   \
+        const int32_t *idx = s.idx + from;                                                         \
+        const T *a = random_##S(rng, n), *val = random_##S(rng, m);                                \
+        const double *x = random_f64(rng, n), *y = random_f64(rng, n);                             \
+        double got = v->dot_##S(a, x, n), want = r->dot_##S(a, x, n);                              \
+        compare(v->name, "dot_" #S, &got, &want, 1, n);                                            \
+        got = v->gather_dot_##S(val, idx, m, x), want = r->gather_dot_##S(val, idx, m, x);         \
+        compare(v->name, "gather_dot_" #S, &got, &want, 1, m);                                     \
+        double *p = copy_f64(y, n), *q = copy_f64(y, n);                                           \
+        v->axpy_##S(-0.7, a, p, n), r->axpy_##S(-0.7, a, q, n);                                    \
+        compare(v->name, "axpy_" #S, p, q, n, 1);                                                  \
+        v->scatter_axpy_##S(0.3, val, idx, m, p), r->scatter_axpy_##S(0.3, val, idx, m, q);        \
+        compare(v->name, "scatter_axpy_" #S, p, q, n, 2);                                          \
+        release_arrays();                                                                          \
+    }
+ROW_KERNELS(float, f32)
+ROW_KERNELS(double, f64)
+
+TEST(row_kernels_agree_with_scalar)
+{
+    mgvi_rng rng = mgvi_rng_seed(11);
+    for (int level = 0; level < mgvi_simd_count(); level++)
+        for (int l = 0; l < COUNT(lengths); l++) {
+            row_kernels_f32(mgvi_simd_at(level), &rng, lengths[l]);
+            row_kernels_f64(mgvi_simd_at(level), &rng, lengths[l]);
+        }
+}
+
+#define MATRIX_KERNELS(T, S)                                                                       \
+    static void dense_kernels_##S(const mgvi_simd *v, mgvi_rng *rng, int64_t m, int64_t n,         \
+                                  int32_t k)                                                       \
+    {                                                                                              \
+        const mgvi_simd *r = &mgvi_simd_scalar;                                                    \
+        const int64_t stride = n + mgvi_rng_below(rng, 4);                                         \
+        const T *a = random_##S(rng, m ? (m - 1) * stride + n : 0);                                \
+        const double *x = random_f64(rng, n * k), *u = random_f64(rng, m * k);                     \
+        const double *y0 = random_f64(rng, m * k), *g0 = random_f64(rng, n * k);                   \
+        double *y = copy_f64(y0, m * k), *z = copy_f64(y0, m * k);                                 \
+        double *g = copy_f64(g0, n * k), *h = copy_f64(g0, n * k);                                 \
+        v->dense_mul_k_##S(a, stride, m, n, k, x, y);                                              \
+        r->dense_mul_k_##S(a, stride, m, n, k, x, z);                                              \
+        compare(v->name, "dense_mul_k_" #S, y, z, k *m, n);                                        \
+        v->dense_mul_t_k_##S(a, stride, m, n, k, u, g);                                            \
+        r->dense_mul_t_k_##S(a, stride, m, n, k, u, h);                                            \
+        compare(v->name, "dense_mul_t_k_" #S, g, h, k *n, m);                                      \
+        if (k == 1) { /* the lane kernels with one lane are the plain ones */                      \
+            v->dense_mul_##S(a, stride, m, n, x, y);                                               \
+            compare(v->name, "dense_mul_" #S, y, z, m, n);                                         \
+            memcpy(g, g0, (size_t)n * sizeof *g);                                                  \
+            v->dense_mul_t_##S(a, stride, m, n, u, g);                                             \
+            compare(v->name, "dense_mul_t_" #S, g, h, n, m);                                       \
+        }                                                                                          \
+        release_arrays();                                                                          \
+    }                                                                                              \
+    static void csr_kernels_##S(const mgvi_simd *v, mgvi_rng *rng, int64_t m, int64_t n,           \
+                                int32_t k)                                                         \
+    {                                                                                              \
+        const mgvi_simd *r = &mgvi_simd_scalar;                                                    \
+        const sparse s = random_sparse(rng, m, n);                                                 \
+        const T *val = random_##S(rng, s.offset + s.nnz);                                          \
+        const double *x = random_f64(rng, n * k), *u = random_f64(rng, m * k);                     \
+        const double *y0 = random_f64(rng, m * k), *g0 = random_f64(rng, n * k);                   \
+        double *y = copy_f64(y0, m * k), *z = copy_f64(y0, m * k);                                 \
+        double *g = copy_f64(g0, n * k), *h = copy_f64(g0, n * k);                                 \
+        v->csr_mul_k_##S(val, s.idx, s.ptr, m, k, x, y);                                           \
+        r->csr_mul_k_##S(val, s.idx, s.ptr, m, k, x, z);                                           \
+        compare(v->name, "csr_mul_k_" #S, y, z, k *m, n);                                          \
+        v->csr_mul_t_k_##S(val, s.idx, s.ptr, m, k, u, g);                                         \
+        r->csr_mul_t_k_##S(val, s.idx, s.ptr, m, k, u, h);                                         \
+        compare(v->name, "csr_mul_t_k_" #S, g, h, k *n, m);                                        \
+        if (k == 1) {                                                                              \
+            v->csr_mul_##S(val, s.idx, s.ptr, m, x, y);                                            \
+            compare(v->name, "csr_mul_" #S, y, z, m, n);                                           \
+            memcpy(g, g0, (size_t)n * sizeof *g);                                                  \
+            v->csr_mul_t_##S(val, s.idx, s.ptr, m, u, g);                                          \
+            compare(v->name, "csr_mul_t_" #S, g, h, n, m);                                         \
+        }                                                                                          \
+        release_arrays();                                                                          \
+    }
+MATRIX_KERNELS(float, f32)
+MATRIX_KERNELS(double, f64)
+
+TEST(matrix_kernels_agree_with_scalar_for_every_lane_count)
+{
+    mgvi_rng rng = mgvi_rng_seed(12);
+    for (int level = 0; level < mgvi_simd_count(); level++)
+        for (int r = 0; r < COUNT(row_counts); r++)
+            for (int c = 0; c < COUNT(lane_counts); c++)
+                for (int l = 0; l < COUNT(lengths); l += 1 + (c > 2)) {
+                    const mgvi_simd *v = mgvi_simd_at(level);
+                    const int64_t m = row_counts[r], n = lengths[l];
+                    const int32_t k = lane_counts[c];
+                    dense_kernels_f32(v, &rng, m, n, k);
+                    dense_kernels_f64(v, &rng, m, n, k);
+                    csr_kernels_f32(v, &rng, m, n, k);
+                    csr_kernels_f64(v, &rng, m, n, k);
+                }
+}
+
+/* A solver relies on it: rows that carry no weight may hold anything and cost nothing. */
+TEST(rows_without_weight_are_not_read)
+{
+    for (int level = 0; level < mgvi_simd_count(); level++) {
+        const mgvi_simd *v = mgvi_simd_at(level);
+        const double u[3] = {0, 2, 0}, a[6] = {NAN, NAN, 1, 2, NAN, NAN};
+        const int64_t ptr[4] = {0, 2, 4, 6};
+        const int32_t idx[6] = {0, 1, 0, 1, 0, 1};
+        double g[2] = {0, 0}, h[2] = {0, 0};
+        v->dense_mul_t_f64(a, 2, 3, 2, u, g);
+        v->csr_mul_t_f64(a, idx, ptr, 3, u, h);
+        CHECK_THAT(g[0] == 2 && g[1] == 4 && h[0] == 2 && h[1] == 4, "%s", v->name);
+    }
+}
+
+TEST(tables_are_chosen_by_name)
+{
+    const mgvi_simd *best, *named;
+    CHECK(mgvi_simd_count() >= 1 && mgvi_simd_at(0) == &mgvi_simd_scalar);
+    CHECK(mgvi_simd_choose(NULL, &best) == MGV_OK);
+    CHECK(best == mgvi_simd_at(mgvi_simd_count() - 1) && !mgvi_simd_at(mgvi_simd_count()));
+    for (int level = 0; level < mgvi_simd_count(); level++) {
+        CHECK(mgvi_simd_choose(mgvi_simd_at(level)->name, &named) == MGV_OK);
+        CHECK(named == mgvi_simd_at(level));
+    }
+    CHECK(mgvi_simd_choose("mmx", &named) == MGV_E_ARG);
+#if defined(__x86_64__)
+    CHECK(mgvi_simd_choose("neon", &named) == MGV_E_UNSUPPORTED);
+#endif
+}
+
+int main(void)
+{
+    return RUN(row_kernels_agree_with_scalar, matrix_kernels_agree_with_scalar_for_every_lane_count,
+               rows_without_weight_are_not_read, tables_are_chosen_by_name);
+}
