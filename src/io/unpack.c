@@ -123,7 +123,8 @@ mgv_status mgvi_unpack_stream(mgv_ctx *ctx, const char *path, const char *bytes,
     if (!a || k < 0)
         st = MGVI_FAIL(ctx, MGV_E_MEMORY, "%s: out of memory before unpacking", path);
     else if (packers[k].support(a) != ARCHIVE_OK ||
-             archive_read_support_format_raw(a) != ARCHIVE_OK)
+             archive_read_support_format_raw(a) != ARCHIVE_OK ||
+             archive_read_support_format_empty(a) != ARCHIVE_OK)
         st = MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "%s: this libarchive cannot read %s content", path,
                        packers[k].kind);
     else if (archive_read_open_memory(a, bytes, size) != ARCHIVE_OK)
