@@ -161,7 +161,7 @@ static double *random_weights(mgvi_rng *rng, int64_t n, double zeros)
         free(a), free(h), free(g), free(want);                                                     \
     }
 GRAM_CASE(float, f32, 5e-7)
-GRAM_CASE(double, f64, 3e-16)
+GRAM_CASE(double, f64, 1e-14)
 
 static void gram_level(mgv_ctx *ctx)
 {
