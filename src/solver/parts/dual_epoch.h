@@ -32,6 +32,22 @@ typedef struct mgvi_dual_epoch {
     double worst_move; /* max r |du| */
 } mgvi_dual_epoch;
 
+/* How rows are stored; GENERAL also covers scaling, centring, row scales and intercepts. */
+typedef enum mgvi_storage {
+    CSR_F32,
+    CSR_F64,
+    DENSE_F32,
+    DENSE_F64,
+    GENERAL,
+    STORAGES
+} mgvi_storage;
+typedef int64_t (*mgvi_dual_epoch_fn)(mgvi_dual_epoch *e, const int32_t *order, int64_t count,
+                                      int32_t *moved);
+/* [loss index][storage], one table per instruction set; dual_sweep.h. */
+extern const mgvi_dual_epoch_fn mgvi_dual_sweep_scalar[][STORAGES];
+extern const mgvi_dual_epoch_fn mgvi_dual_sweep_avx2[][STORAGES];
+extern const mgvi_dual_epoch_fn mgvi_dual_sweep_avx512[][STORAGES];
+
 /* Rows order[0..count) in that order; those that moved are written to `moved` (which may be
  * `order`) and counted in the result. */
 int64_t mgvi_dual_epoch_run(mgvi_dual_epoch *e, const int32_t *order, int64_t count,
