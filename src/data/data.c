@@ -74,7 +74,7 @@ void *mgvi_data_array(mgv_ctx *ctx, mgv_data *data, size_t count, size_t size)
 mgv_status mgvi_data_check_once(mgv_ctx *ctx, mgv_data *data)
 {
     if (!data->checked)
-        MGVI_TRY(mgvi_matrix_check(ctx, &data->X));
+        MGVI_TRY(mgvi_data_verify(ctx, data));
     data->checked = true;
     return MGV_OK;
 }

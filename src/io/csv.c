@@ -11,7 +11,7 @@ typedef struct job {
     mgvi_csv_layout layout;
     int64_t features;
     double *labels;        /* NULL without a label column */
-    const char **label_at; /* the cell */
+    const char **label_at; /* the cell, with its quote */
 } job;
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -58,7 +58,7 @@ __attribute__((noinline)) static const char *careful_cell(job *j, mgvi_chunk *c,
     mgvi_cell cell;
     if (!mgvi_csv_cell(&j->text, separator, p, c->end, &cell))
         return NULL;
-    *at = cell.begin;
+    *at = column == j->layout.label ? cell.begin - cell.quoted : cell.begin;
     const char *next = mgvi_csv_step(separator, cell.next, c->end);
     if ((next != NULL) != (column + 1 < j->layout.columns)) {
         const int64_t found = mgvi_csv_count(&j->text, separator, line, c->end);
@@ -151,11 +151,10 @@ static mgv_status take_words(job *j, mgv_data *data)
     mgv_status st = MGV_E_MEMORY;
     size_t bytes = 0;
     mgvi_cell cell;
-    for (int pass = 0; pass < 1; pass++)
-        for (int64_t i = 0; i < rows; i++) {
-            mgvi_csv_cell(&j->text, j->layout.separator, j->label_at[i], j->text.end, &cell);
-            bytes += (size_t)(cell.end - cell.begin) + 1;
-        }
+    for (int64_t i = 0; i < rows; i++) {
+        mgvi_csv_cell(&j->text, j->layout.separator, j->label_at[i], j->text.end, &cell);
+        bytes += (size_t)(cell.end - cell.begin) + 1;
+    }
     const char **texts = mgvi_alloc(ctx, (size_t)rows, sizeof *texts);
     char *block = mgvi_alloc(ctx, bytes, 1), *to = block;
     if (texts && block) {
@@ -229,8 +228,8 @@ static mgv_status read_text(job *j, mgv_data *data, const mgv_settings *s)
                          j->text.path, j->features, s->features);
     mgvi_text_skip(&j->text, j->layout.data_begin);
     for (mgvi_chunk *c = j->text.chunks; c < j->text.chunks + j->text.count; c++) {
-        /* a row takes two bytes per column: more rows would be a fault before they are stored */
-        const int64_t fit = (c->end - c->from + 1) / (2 * j->layout.columns);
+        /* a row takes two bytes per column; one more may begin before it is seen to be short */
+        const int64_t fit = (c->end - c->from + 1) / (2 * j->layout.columns) + 1;
         c->rows = c->lines < fit ? c->lines : fit;
         c->entries = 0;
     }

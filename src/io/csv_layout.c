@@ -7,7 +7,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* ---- cells --------------------------------------------------------------------------------- */
 static const char *skip_blanks(char separator, const char *p, const char *end)
@@ -146,27 +145,27 @@ static bool cell_is(const mgvi_cell *cell, const char *name)
     return (size_t)(cell->end - cell->begin) == n && strncmp(cell->begin, name, n) == 0;
 }
 
-static bool is_label_name(const mgvi_cell *cell)
-{
-    static const char *const names[] = {"label", "target", "class", "y"};
-    const size_t n = (size_t)(cell->end - cell->begin);
-    for (int i = 0; i < 4; i++)
-        if (strlen(names[i]) == n && strncasecmp(cell->begin, names[i], n) == 0)
-            return true;
-    return false;
-}
-
-/* The first cell of the line that `wanted` names (NULL: a usual label name), or MGVI_NO_LABEL. */
+/* The first cell of the line that spells `wanted`, or MGVI_NO_LABEL. */
 static int64_t find_name(mgvi_text *text, char separator, const char *line, const char *wanted)
 {
     mgvi_cell cell;
     int64_t k = 0;
     for (const char *p = line; p && mgvi_csv_cell(text, separator, p, text->end, &cell); k++) {
-        if (wanted ? cell_is(&cell, wanted) : is_label_name(&cell))
+        if (cell_is(&cell, wanted))
             return k;
         p = mgvi_csv_step(separator, cell.next, text->end);
     }
     return MGVI_NO_LABEL;
+}
+
+static int64_t find_label_name(mgvi_text *text, char separator, const char *line)
+{
+    static const char *const names[] = {"label", "Label", "target", "Target",
+                                        "class", "Class", "y",      "Y"};
+    int64_t found = MGVI_NO_LABEL;
+    for (size_t i = 0; i < sizeof names / sizeof *names && found == MGVI_NO_LABEL; i++)
+        found = find_name(text, separator, line, names[i]);
+    return found;
 }
 
 /* Sets the label's column; *named says that the first line names it, so it is a header. */
@@ -184,7 +183,9 @@ static mgv_status choose_label(mgvi_text *text, const mgv_settings *s, const cha
         l->label = 0;
     else if (strcmp(setting, "last") != 0) {
         const char *wanted = strcmp(setting, "auto") == 0 ? NULL : setting;
-        const int64_t found = headed ? find_name(text, l->separator, line, wanted) : MGVI_NO_LABEL;
+        const int64_t found = !headed  ? MGVI_NO_LABEL
+                              : wanted ? find_name(text, l->separator, line, wanted)
+                                       : find_label_name(text, l->separator, line);
         *named = found != MGVI_NO_LABEL;
         if (*named)
             l->label = found;

@@ -4,7 +4,6 @@
 #include "io/npy.h"
 #include "io/unpack.h"
 
-#include <float.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -244,10 +243,6 @@ static mgv_status read_weights(archive_view *v)
     if (!weights)
         return MGV_E_MEMORY;
     mgvi_numbers_convert(v->ctx, &npy.values, MGV_F64, weights);
-    for (int64_t i = 0; i < v->data->X.rows; i++)
-        if (!(weights[i] >= 0 && weights[i] <= DBL_MAX))
-            return MGVI_FAIL(v->ctx, MGV_E_INPUT, "%s: the weight of row %" PRId64 " is %g",
-                             v->what, i + 1, weights[i]);
     v->data->weights = weights;
     return MGV_OK;
 }

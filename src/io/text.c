@@ -325,7 +325,7 @@ typedef struct spelled {
 static void spell_label(const void *user, int64_t row, char *buffer, size_t capacity)
 {
     const spelled *s = user;
-    const char *at = s->label_at[row], *next = at;
+    const char *at = s->label_at[row] + (*s->label_at[row] == '"'), *next = at;
     double value;
     mgvi_number_parse(at, s->end, &value, &next);
     snprintf(buffer, capacity, "%.*s", (int)(next - at < 1000 ? next - at : 1000), at);

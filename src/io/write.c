@@ -41,5 +41,7 @@ mgv_status mgvi_write_file(mgv_ctx *ctx, const mgv_data *data, const char *path,
                          "and pack the result",
                          path, path + mgvi_unpack_stem(path));
     MGVI_TRY(pick_writer(ctx, path, settings->format, &writer));
+    if (!data->checked)
+        MGVI_TRY(mgvi_data_verify(ctx, data));
     return writer->write(ctx, data, path, settings);
 }

@@ -79,6 +79,7 @@ TEST(files_cut_anywhere_are_refused_with_their_name)
 /* Every byte of a small file replaced: refused or read, never worse (the sanitizers watch). */
 TEST(damaged_bytes_do_no_harm)
 {
+    const char *out = "test_binary.tmp.out.npz";
     mgv_ctx *ctx = mgv_check_ctx();
     FOR_EVERY_TABLE(f, form, dtype, labels, extras)
     {
@@ -96,7 +97,8 @@ TEST(damaged_bytes_do_no_harm)
             for (size_t k = 0; k < sizeof others; k++) {
                 bytes[i] = others[k];
                 if (read_bytes(ctx, formats[f].path, bytes, size, &data) == MGV_OK) {
-                    CHECK_OK(ctx, mgvi_write_file(ctx, data, "test_binary.tmp.out.npz", NULL));
+                    if (f == 0) /* whose labels are used where they lie */
+                        CHECK_OK(ctx, mgvi_write_file(ctx, data, out, NULL));
                     mgvi_data_free(ctx, data);
                 }
             }
@@ -105,7 +107,7 @@ TEST(damaged_bytes_do_no_harm)
         free(bytes);
         unlink(formats[f].path);
     }
-    unlink("test_binary.tmp.out.npz");
+    unlink(out);
     mgv_ctx_free(ctx);
 }
 
