@@ -1,12 +1,14 @@
 /* fit.c - `margrave fit`: data in, model and certificate out. */
 #include "job.h"
 #include "options.h"
+#include "signals.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct fit {
     cli_job job;
@@ -179,6 +181,29 @@ static int print_results(fit *f)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* Whether a file of this name could be made: better known before a long run than after it. */
+static int try_name(cli *c, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    const bool fits = folder && access(folder, W_OK | X_OK) == 0;
+    const int reason = errno;
+    free(folder);
+    return fits ? CLI_GO_ON
+                : cli_complain(c, CLI_FAILURE, "%s: cannot be written: %s", file, strerror(reason));
+}
+
+static int try_names(fit *f)
+{
+    const cli_text checkpoint = cli_setting(f->job.c, "checkpoint");
+    const char *const files[] = {f->output, checkpoint.text};
+    int code = CLI_GO_ON;
+    for (int i = 0; i < 2 && code == CLI_GO_ON; i++)
+        if (files[i] && files[i][0] && strcmp(files[i], "-") != 0)
+            code = try_name(f->job.c, files[i]);
+    return code;
+}
+
 static int open_outputs(fit *f)
 {
     cli *c = f->job.c;
@@ -201,7 +226,7 @@ static int open_outputs(fit *f)
         f->job.trace = strcmp(f->trace, "-") == 0 ? stdout : fopen(f->trace, "w");
     if (f->trace && !f->job.trace)
         return cli_complain(c, CLI_FAILURE, "%s: %s", f->trace, strerror(errno));
-    return CLI_GO_ON;
+    return try_names(f);
 }
 
 static int close_trace(fit *f)
@@ -221,6 +246,7 @@ static int work(fit *f)
     int code = open_outputs(f);
     if (code != CLI_GO_ON)
         return code;
+    cli_signals_catch(f->job.c->ctx); /* also while reading: the run then ends as it starts */
     f->job.data = cli_read(f->job.c, f->job.file, &code);
     if (!f->job.data)
         return code;

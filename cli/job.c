@@ -61,6 +61,7 @@ static mgv_status prepare(cli_job *job)
 int cli_job_run(cli_job *job)
 {
     cli *c = job->c;
+    cli_signals_catch(c->ctx);
     mgv_ctx_on_event(c->ctx, on_event, job);
     mgv_status st = prepare(job);
     if (st == MGV_OK) {
@@ -69,7 +70,6 @@ int cli_job_run(cli_job *job)
                   "train_score,validation_score,nonzeros\n",
                   job->trace);
         cli_terminal_goal(&c->terminal, strtod(cli_setting(c, "tol").text, NULL));
-        cli_signals_catch(c->ctx);
         st = mgv_solver_run(c->ctx, job->solver);
     }
     cli_terminal_wipe(&c->terminal);

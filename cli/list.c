@@ -15,7 +15,10 @@ static plural plural_of(const char *kind)
     if (last == 'y')
         snprintf(p.text, sizeof p.text, "%.*sies", (int)n - 1, kind);
     else
-        snprintf(p.text, sizeof p.text, "%s%s", kind, last == 's' ? "es" : last == 'd' ? "" : "s");
+        snprintf(p.text, sizeof p.text, "%s%s", kind,
+                 last == 's'                 ? "es"
+                 : strcmp(kind, "simd") == 0 ? ""
+                                             : "s");
     return p;
 }
 

@@ -65,8 +65,8 @@ static void look_at_file(doctor *d)
     find(d, OK, "density", "%.3g %% of the entries are not zero",
          cells > 0 ? 100 * (double)d->scan.entries / cells : 0);
     if (data->stored_zeros > 0)
-        find(d, NOTE, "stored_zeros",
-             "%" PRId64 " zeros are written out in the file; left out here", data->stored_zeros);
+        find(d, NOTE, "stored_zeros", "zeros written out in the file and left out here: %" PRId64,
+             data->stored_zeros);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -75,16 +75,17 @@ static void look_at_rows(doctor *d)
 {
     const mgvi_scan *s = &d->scan;
     if (s->empty_rows > 0)
-        find(d, NOTE, "empty_rows", "%" PRId64 " rows have no entry but the label", s->empty_rows);
+        find(d, NOTE, "empty_rows", "rows without any entry: %" PRId64, s->empty_rows);
     if (s->repeated_rows > 0)
         find(d, NOTE, "duplicates",
-             "%" PRId64 " rows repeat an earlier one: keep copies on one side of a split",
+             "rows that repeat an earlier one: %" PRId64 " (keep copies on one side of a split)",
              s->repeated_rows);
     else
         find(d, OK, "duplicates", "no row occurs twice");
     if (s->contradictions > 0)
         find(d, WARNING, "contradictions",
-             "%" PRId64 " groups of equal rows have different labels: no weights can fit them all",
+             "groups of equal rows with different labels: %" PRId64
+             " (no weights can fit them all)",
              s->contradictions);
 }
 
@@ -135,13 +136,12 @@ static void look_at_columns(doctor *d)
     const int64_t cols = d->data->X.cols;
     const columns k = sum_up_columns(d);
     if (k.empty > 0)
-        find(d, NOTE, "empty_columns", "%" PRId64 " of %" PRId64 " columns are empty", k.empty,
-             cols);
+        find(d, NOTE, "empty_columns", "empty columns: %" PRId64 " of %" PRId64, k.empty, cols);
     if (k.constant > 0)
         find(d, NOTE, "constant_columns",
-             "%" PRId64 " columns are constant: they say nothing beside an intercept", k.constant);
+             "constant columns: %" PRId64 " (they say nothing beside an intercept)", k.constant);
     if (k.once > 0)
-        find(d, NOTE, "rare_columns", "%" PRId64 " columns are used by one row only", k.once);
+        find(d, NOTE, "rare_columns", "columns used by one row only: %" PRId64, k.once);
     find(d, OK, "column_kinds",
          "%" PRId64 " columns are binary (0 or one value), %" PRId64 " are one-sided, of %" PRId64,
          k.binary, k.one_sided, cols);
