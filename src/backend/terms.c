@@ -88,28 +88,33 @@ typedef struct sweep {
     int64_t stride;
 } sweep;
 
-/* Where a tile begins: element `at` is (row, lane). */
-typedef struct place {
-    int64_t at, row;
+/* A tile: `rows` whole rows from `row` on, or, where a row is longer than a tile, `lanes` lanes of
+ * one row from `lane` on. Its elements are contiguous. */
+typedef struct tile {
+    int64_t row;
     int32_t lane;
-} place;
+    int rows, lanes;
+} tile;
+
+static tile tile_at(int64_t row, int32_t lane, int64_t end, int32_t k)
+{
+    if (k > TILE)
+        return (tile){row, lane, 1, k - lane < TILE ? k - lane : TILE};
+    const int most = TILE / k;
+    return (tile){row, 0, end - row < most ? (int)(end - row) : most, k};
+}
 
 /* The tile's coefficients: in place where they lie contiguous, else spread over the lanes. A
  * constant fills `room` once, at the block's beginning. */
-static const double *coef_tile(const mgvi_coef_array *c, const sweep *job, place p, int m,
-                               double *room)
+static const double *coef_tile(const mgvi_coef_array *c, int32_t k, const tile *t, double *room)
 {
     if (!c->values)
         return room;
-    if (c->lanes == job->k)
-        return c->values + p.at;
-    for (int j = 0; j < m; j++) {
-        room[j] = c->values[p.row];
-        if (++p.lane == job->k) {
-            p.lane = 0;
-            p.row++;
-        }
-    }
+    if (c->lanes == k)
+        return c->values + t->row * k + t->lane;
+    for (int i = 0; i < t->rows; i++)
+        for (int j = 0; j < t->lanes; j++)
+            room[i * t->lanes + j] = c->values[t->row + i];
     return room;
 }
 
@@ -120,16 +125,9 @@ static void fill_constant(const mgvi_coef_array *c, double *room)
             room[j] = c->constant;
 }
 
-/* One number per lane; with one lane, LINE interleaved sums that the compiler keeps in vectors. */
-static void add_tile(const double *y, int m, int32_t k, int32_t lane, double *sum)
+/* LINE interleaved sums, which the compiler keeps in vectors. */
+static double sum_tile(const double *y, int m)
 {
-    if (k > 1) {
-        for (int j = 0; j < m; j++) {
-            sum[lane] += y[j];
-            lane = lane + 1 == k ? 0 : lane + 1;
-        }
-        return;
-    }
     double part[LINE] = {0};
     int j = 0;
     for (; j + LINE <= m; j += LINE)
@@ -140,31 +138,59 @@ static void add_tile(const double *y, int m, int32_t k, int32_t lane, double *su
     for (int width = LINE / 2; width; width /= 2)
         for (int t = 0; t < width; t++)
             part[t] += part[t + width];
-    sum[0] += part[0];
+    return part[0];
+}
+
+/* Adds the tile's sums, one per lane. A tile is summed before it is added: the error grows with the
+ * number of tiles, not of rows. */
+static void add_tile(const double *y, const tile *t, double *restrict sums)
+{
+    if (t->lanes == 1) {
+        sums[t->lane] += sum_tile(y, t->rows);
+        return;
+    }
+    double part[TILE];
+    memcpy(part, y, (size_t)t->lanes * sizeof *part);
+    for (int i = 1; i < t->rows; i++)
+        for (int j = 0; j < t->lanes; j++)
+            part[j] += y[i * t->lanes + j];
+    for (int j = 0; j < t->lanes; j++)
+        sums[t->lane + j] += part[j];
+}
+
+static void run_tile(const sweep *job, const tile *t, double room[3][TILE], double *sums)
+{
+    double y[TILE];
+    const int m = t->rows * t->lanes;
+    const int64_t at = t->row * job->k + t->lane;
+    const double *scale = coef_tile(&job->coefs->scale, job->k, t, room[0]);
+    const double *a = coef_tile(&job->coefs->a, job->k, t, room[1]);
+    const double *b = coef_tile(&job->coefs->b, job->k, t, room[2]);
+    job->loop(scale, a, b, job->x + at, job->step, y, m);
+    if (sums)
+        add_tile(y, t, sums);
+    else /* by way of the tile: the result may replace the argument */
+        memcpy(job->y + at, y, (size_t)m * sizeof *y);
 }
 
 static void run_block(void *arg, int64_t block)
 {
     const sweep *job = arg;
-    double scale_room[TILE], a_room[TILE], b_room[TILE], y[TILE];
-    fill_constant(&job->coefs->scale, scale_room);
-    fill_constant(&job->coefs->a, a_room);
-    fill_constant(&job->coefs->b, b_room);
-    const int64_t first = mgvi_block_begin(job->n, job->blocks, block);
-    const int64_t end = mgvi_block_begin(job->n, job->blocks, block + 1) * job->k;
-    for (place p = {.at = first * job->k, .row = first}; p.at < end;) {
-        const int m = end - p.at < TILE ? (int)(end - p.at) : TILE;
-        const double *scale = coef_tile(&job->coefs->scale, job, p, m, scale_room);
-        const double *a = coef_tile(&job->coefs->a, job, p, m, a_room);
-        const double *b = coef_tile(&job->coefs->b, job, p, m, b_room);
-        job->loop(scale, a, b, job->x + p.at, job->step, y, m);
-        if (job->y) /* by way of the tile: the result may replace the argument */
-            memcpy(job->y + p.at, y, (size_t)m * sizeof *y);
-        else
-            add_tile(y, m, job->k, p.lane, job->partial + block * job->stride);
-        p.at += m;
-        p.row = p.at / job->k;
-        p.lane = (int32_t)(p.at % job->k);
+    double room[3][TILE];
+    fill_constant(&job->coefs->scale, room[0]);
+    fill_constant(&job->coefs->a, room[1]);
+    fill_constant(&job->coefs->b, room[2]);
+    double *sums = job->partial ? job->partial + block * job->stride : NULL;
+    int64_t row = mgvi_block_begin(job->n, job->blocks, block);
+    const int64_t end = mgvi_block_begin(job->n, job->blocks, block + 1);
+    for (int32_t lane = 0; row < end;) {
+        const tile t = tile_at(row, lane, end, job->k);
+        run_tile(job, &t, room, sums);
+        lane += t.lanes;
+        if (lane == job->k) {
+            lane = 0;
+            row += t.rows;
+        }
     }
 }
 

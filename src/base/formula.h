@@ -20,6 +20,9 @@ MGVI_FORMULA real r_abs(real a) { return fabs(a); }
 MGVI_FORMULA real r_max(real a, real b) { return a > b ? a : b; }
 MGVI_FORMULA real r_min(real a, real b) { return a < b ? a : b; }
 MGVI_FORMULA real r_clip(real a, real lo, real hi) { return r_min(hi, r_max(lo, a)); }
+/* min(0, a) where a changes sign at random: gcc makes a jump of a comparison with the constant 0,
+ * and its misses cost more than the formula. `finite` is any finite number at hand. */
+MGVI_FORMULA real r_negative_part(real a, real finite) { return r_min(0 * finite, a); }
 /* a / b for b >= 0, where 0/0 is 0 and a/0 is infinite. */
 MGVI_FORMULA real r_ratio(real a, real b) { return a == 0 ? 0 : a / b; }
 MGVI_FORMULA real r_copysign(real a, real sign) { return copysign(a, sign); }

@@ -124,82 +124,107 @@ static double hard_residual(const mgvi_judge *judge)
     return worst;
 }
 
-static void judge_soft(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out)
+/* ---- from the two sides to a certificate ----------------------------------------------------- */
+
+/* Weak duality (2) may be missed by rounding only. */
+static void conclude_soft(mgv_certificate *c)
 {
-    const mgv_problem *p = judge->problem;
-    mgv_certificate *c = &out->certificate;
-    double loss;
-    mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, &loss);
-    c->primal = primal_penalty(p, w) + loss;
-    c->dual = dual_value(judge);
     c->gap = c->primal - c->dual;
     c->relative_gap = c->gap / fmax(fabs(c->primal), 1e-300);
-    /* Weak duality (2) may be missed by rounding only. */
     const double slack = 1e-11 * (1e-300 + fabs(c->primal) + fabs(c->dual));
     c->verified = isfinite(c->primal) && isfinite(c->dual) && c->gap >= -slack;
-    out->primal_score = c->primal;
-    out->dual_score = c->dual;
 }
 
 /* Equalities and intervals: w is only nearly feasible, so that P(w) may lie below D(u). */
-static void judge_constraint(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out)
+static void conclude_constraint(mgv_certificate *c, double residual)
 {
-    const mgv_problem *p = judge->problem;
-    mgv_certificate *c = &out->certificate;
-    c->primal = primal_penalty(p, w);
-    c->dual = dual_value(judge);
     c->gap = c->primal - c->dual;
     const double size = fmax(fmax(fabs(c->primal), fabs(c->dual)), 1e-300);
-    c->relative_gap = fmax(fabs(c->gap) / size, out->residual);
+    c->relative_gap = fmax(fabs(c->gap) / size, residual);
     c->verified = isfinite(c->primal) && isfinite(c->dual);
-    out->primal_score = c->relative_gap;
-    out->dual_score = c->dual;
 }
 
 /* With the best rescaling of w and u: P = 1/(2 lower^2), D = 1/(2 upper^2).        (7) */
-static void judge_margin(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out)
+static void conclude_margin(mgv_certificate *c)
 {
-    mgv_certificate *c = &out->certificate;
-    const double lower = mgvi_margin_lower(judge, w), upper = mgvi_margin_upper(judge);
-    c->margin = lower;
-    c->margin_upper = upper;
+    const double lower = c->margin, upper = c->margin_upper;
     c->primal = lower > 0 ? 0.5 / (lower * lower) : INFINITY;
     c->dual = 0.5 / (upper * upper);
     c->gap = c->primal - c->dual;
     c->relative_gap = (upper - lower) / upper;
     c->separable = lower > 0 ? 1 : -1;
     c->verified = isfinite(lower) && upper > 0 && lower <= upper * (1 + 1e-11);
-    out->primal_score = -lower;
-    out->dual_score = -upper;
+}
+
+static void conclude(const mgv_problem *p, mgvi_verdict *v)
+{
+    if (!(p->loss->can & MGVI_HARD))
+        conclude_soft(&v->certificate);
+    else if (p->loss->can & MGVI_MARGIN)
+        conclude_margin(&v->certificate);
+    else
+        conclude_constraint(&v->certificate, v->residual);
+}
+
+mgvi_verdict mgvi_verdict_combine(const mgv_problem *p, const mgvi_verdict *primal,
+                                  const mgvi_verdict *dual)
+{
+    mgvi_verdict out = *primal;
+    out.certificate.dual = dual->certificate.dual;
+    out.certificate.margin_upper = dual->certificate.margin_upper;
+    out.dual_score = dual->dual_score;
+    conclude(p, &out);
+    return out;
+}
+
+/* ---- the two sides --------------------------------------------------------------------------- */
+
+static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out)
+{
+    const mgv_problem *p = judge->problem;
+    mgv_certificate *c = &out->certificate;
+    mgvi_op_mul(p->A, 1, w, 0, &judge->z);
+    if (p->loss->can & MGVI_HARD)
+        out->residual = hard_residual(judge);
+    if ((p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN)) {
+        c->margin = mgvi_margin_lower(judge, w);
+        out->primal_score = -c->margin;
+        return;
+    }
+    double loss = 0, least;
+    if (!(p->loss->can & MGVI_HARD))
+        mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, &loss);
+    c->primal = primal_penalty(p, w) + loss;
+    out->primal_score = p->loss->can & MGVI_HARD ? out->residual : c->primal;
+    mgvi_vec_min(p->ctx, &judge->z, &least);
+    if ((p->loss->can & MGVI_MARGIN) && least > 0)
+        c->separable = 1; /* these weights separate the data */
+}
+
+static void judge_dual(mgvi_judge *judge, const mgvi_vec *u, mgvi_verdict *out)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_vec_copy(p->ctx, u, &judge->u);
+    mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, &judge->u); /* (3) */
+    mgvi_judge_balance(judge);
+    mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->v);
+    if ((p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN)) {
+        out->certificate.margin_upper = mgvi_margin_upper(judge);
+        out->dual_score = -out->certificate.margin_upper;
+    } else {
+        out->dual_score = out->certificate.dual = dual_value(judge);
+    }
 }
 
 mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u)
 {
-    const mgv_problem *p = judge->problem;
     mgvi_verdict out = {.certificate = {.size = sizeof out.certificate,
                                         .margin = NAN,
                                         .margin_upper = NAN,
                                         .proof_norm = NAN,
                                         .separable = -1}};
-    mgvi_op_mul(p->A, 1, w, 0, &judge->z);
-    mgvi_vec_copy(p->ctx, u, &judge->u);
-    mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, &judge->u); /* (3) */
-    mgvi_judge_balance(judge);
-    mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->v);
-    if (!(p->loss->can & MGVI_HARD)) {
-        judge_soft(judge, w, &out);
-        if (p->classify && out.certificate.verified) {
-            double least;
-            mgvi_vec_min(p->ctx, &judge->z, &least);
-            if ((p->loss->can & MGVI_MARGIN) && least > 0)
-                out.certificate.separable = 1; /* these weights separate the data */
-        }
-    } else {
-        out.residual = hard_residual(judge);
-        if (p->loss->can & MGVI_MARGIN)
-            judge_margin(judge, w, &out);
-        else
-            judge_constraint(judge, w, &out);
-    }
+    judge_primal(judge, w, &out);
+    judge_dual(judge, u, &out);
+    conclude(judge->problem, &out);
     return out;
 }

@@ -20,6 +20,10 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *problem, mgvi_ju
  * can be read with mgvi_judge_dual() until the next call. */
 mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u);
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);
+/* The verdict on the pair (w of `primal`, u of `dual`): the primal side depends on w alone, the
+ * dual side on u alone. */
+mgvi_verdict mgvi_verdict_combine(const mgv_problem *problem, const mgvi_verdict *primal,
+                                  const mgvi_verdict *dual);
 
 /* Hard margin: tries to turn u into convex weights q with A'q = 0 (8), which prove that no w
  * separates. On success the verdict's certificate says so and mgvi_judge_dual() is -q. */

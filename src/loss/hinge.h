@@ -30,6 +30,6 @@ MGVI_FORMULA real hinge_dual_clip(mgvi_coef c, real u) { return r_clip(u, -c.sca
 /* r = 0: -s below the margin, 0 above, u at the margin. */
 MGVI_FORMULA real hinge_dual_step(mgvi_coef c, real u, real z, real r)
 {
-    return r_clip(u + r_ratio(z - 1, r), -c.scale, 0);
+    return r_negative_part(r_max(-c.scale, u + r_ratio(z - 1, r)), c.scale);
 }
 #endif

@@ -25,13 +25,10 @@ MGVI_FORMULA real logistic_curv(mgvi_coef c, real z)
 /* A point p >= 0 with p - k/(1 + e^p) <= m, near the root (L5c). */
 MGVI_FORMULA real logistic_start(real k, real m)
 {
-    if (m >= 0) {
-        const real e = exp(-m), pull = k * (e / (1 + e));
-        return pull > 3 ? m + log(pull / log(pull)) : m;
-    }
-    if (k <= 1)
-        return 0;
-    return r_max(0, log(k / (1 + 2 * (log(k) - m))));
+    if (m < 0)
+        return k <= 1 ? 0 : r_max(0, log(k / (1 + 2 * (log(k) - m))));
+    const real e = exp(-m), pull = k * (e / (1 + e));
+    return pull > 3 ? m + log(pull / log(pull)) : m;
 }
 
 /* The root p >= 0 of p - k/(1 + e^p) = m, where m + k/2 >= 0. The left side is concave and

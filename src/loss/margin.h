@@ -25,7 +25,7 @@ MGVI_FORMULA real margin_dual_clip(mgvi_coef c, real u) { return c.scale == 0 ? 
 /* r = 0 (a row of zeros): -infinity when z < 1, the constraint cannot hold. */
 MGVI_FORMULA real margin_dual_step(mgvi_coef c, real u, real z, real r)
 {
-    return c.scale == 0 ? 0 : r_min(0, u + r_ratio(z - 1, r));
+    return c.scale == 0 ? 0 : r_negative_part(u + r_ratio(z - 1, r), c.scale);
 }
 
 MGVI_ABSENT(margin, grad)

@@ -49,6 +49,6 @@ MGVI_FORMULA real smooth_hinge_dual_step(mgvi_coef c, real u, real z, real r)
     if (c.scale == 0)
         return 0;
     const real step = (z - 1 - c.b * (u / c.scale)) / (r + c.b / c.scale);
-    return r_clip(u + step, -c.scale, 0);
+    return r_negative_part(r_max(-c.scale, u + step), c.scale);
 }
 #endif

@@ -41,10 +41,11 @@ MGVI_FORMULA real sqrt_hinge_curv(mgvi_coef c, real z)
 MGVI_FORMULA real sqrt_hinge_start(real k, real m)
 {
     const real cube = cbrt(k / 16);
-    if (m >= 0)
-        return m + r_min(cube, k / (8 + 16 * m * m));
-    const real start = r_min(cube, sqrt(k / (-16 * m)));
-    return start >= 1 ? start : 0;
+    if (m < 0) {
+        const real start = r_min(cube, sqrt(k / (-16 * m)));
+        return start >= 1 ? start : 0;
+    }
+    return m + r_min(cube, k / (8 + 16 * m * m));
 }
 
 /* The root y >= 0 of y - k tail(y) = m, where m + k/2 >= 0. The left side is concave and

@@ -41,6 +41,6 @@ MGVI_FORMULA real squared_hinge_dual_step(mgvi_coef c, real u, real z, real r)
 {
     if (c.scale == 0)
         return 0;
-    return r_min(0, u + (z - 1 - u / c.scale) / (r + 1 / c.scale));
+    return r_negative_part(u + (z - 1 - u / c.scale) / (r + 1 / c.scale), c.scale);
 }
 #endif

@@ -113,7 +113,8 @@ static void run_pass(mgv_ctx *ctx, stats *s, bool second)
 static double left_out(const stats *s, int64_t j)
 {
     const bool none = (int64_t)s->part[0][COUNTED][j] == s->counted;
-    return none ? 0 : s->weight - s->part[0][WEIGHT][j];
+    const double rest = s->weight - s->part[0][WEIGHT][j];
+    return none || rest < 0 ? 0 : rest;
 }
 
 /* The entry of `row` in every column: from there a constant column's differences are all 0. */

@@ -4,6 +4,8 @@
 #if defined(__x86_64__)
 #include "simd/vec_avx2.h"
 
+#include "simd/tiles.h"
+
 #define T float
 #define NAME(kernel) kernel##_f32
 #include "simd/rows.h"
@@ -22,6 +24,7 @@
 
 const mgvi_simd mgvi_simd_avx2 = {
     .name = "avx2",
+    .gemm = &tiles,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

@@ -1,6 +1,10 @@
 /* scalar.c - the reference kernels, in plain C. */
 #include "simd/simd.h"
 
+#include "simd/vec_portable.h"
+
+#include "simd/tiles.h"
+
 #define T float
 #define NAME(kernel) kernel##_f32
 #include "simd/scalar_rows.h"
@@ -15,6 +19,7 @@
 
 const mgvi_simd mgvi_simd_scalar = {
     .name = "scalar",
+    .gemm = &tiles,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

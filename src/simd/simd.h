@@ -7,6 +7,8 @@
 
 #include <margrave/margrave.h>
 
+struct mgvi_gemm_kernels;
+
 /* The entries for one type of data T. Single rows for coordinate methods, runs of rows for products
  * with the whole matrix: those load the vector once for several rows.
  * `_k`: k >= 1 lanes, interleaved, element (j, c) of x is x[j*k + c], likewise y, u and g.
@@ -45,6 +47,7 @@
 
 typedef struct mgvi_simd {
     const char *name;
+    const struct mgvi_gemm_kernels *gemm; /* gemm_kernels.h */
     MGVI_SIMD_ENTRIES(float, f32)
     MGVI_SIMD_ENTRIES(double, f64)
 } mgvi_simd;

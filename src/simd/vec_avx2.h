@@ -7,8 +7,10 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { W = 4 }; /* doubles per vector */
+enum { W = 4 };                        /* doubles per vector */
+enum { TILE_ROWS = 4, TILE_VECS = 3 }; /* 12 of the 16 registers hold sums */
 typedef __m256d vec;
+typedef __m256 fvec;
 
 /* All bits set in the first n entries. */
 INLINE __m256i first(int64_t n)
@@ -51,4 +53,13 @@ INLINE vec v_gather_part(const double *x, const int32_t *index, int64_t n)
 {
     return _mm256_setr_pd(x[index[0]], n > 1 ? x[index[1]] : 0, n > 2 ? x[index[2]] : 0, 0);
 }
+
+INLINE fvec f_zero(void) { return _mm256_setzero_ps(); }
+INLINE fvec f_set(float a) { return _mm256_set1_ps(a); }
+INLINE fvec f_mul(fvec a, fvec b) { return _mm256_mul_ps(a, b); }
+INLINE fvec f_fma(fvec a, fvec b, fvec c) { return _mm256_fmadd_ps(a, b, c); }
+INLINE fvec f_load(const float *p) { return _mm256_loadu_ps(p); }
+INLINE void f_store(float *p, fvec a) { _mm256_storeu_ps(p, a); }
+INLINE vec f_low(fvec a) { return _mm256_cvtps_pd(_mm256_castps256_ps128(a)); }
+INLINE vec f_high(fvec a) { return _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1)); }
 #endif

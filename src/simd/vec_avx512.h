@@ -7,8 +7,10 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { W = 8 }; /* doubles per vector */
+enum { W = 8 };                        /* doubles per vector */
+enum { TILE_ROWS = 8, TILE_VECS = 3 }; /* 24 of the 32 registers hold sums */
 typedef __m512d vec;
+typedef __m512 fvec;
 
 INLINE __mmask8 first(int64_t n) { return (__mmask8)((1u << n) - 1); }
 
@@ -45,4 +47,13 @@ INLINE vec v_gather_part(const double *x, const int32_t *index, int64_t n)
     return _mm512_mask_i32gather_pd(v_zero(), first(n), _mm256_maskz_loadu_epi32(first(n), index),
                                     x, 8);
 }
+
+INLINE fvec f_zero(void) { return _mm512_setzero_ps(); }
+INLINE fvec f_set(float a) { return _mm512_set1_ps(a); }
+INLINE fvec f_mul(fvec a, fvec b) { return _mm512_mul_ps(a, b); }
+INLINE fvec f_fma(fvec a, fvec b, fvec c) { return _mm512_fmadd_ps(a, b, c); }
+INLINE fvec f_load(const float *p) { return _mm512_loadu_ps(p); }
+INLINE void f_store(float *p, fvec a) { _mm512_storeu_ps(p, a); }
+INLINE vec f_low(fvec a) { return _mm512_cvtps_pd(_mm512_castps512_ps256(a)); }
+INLINE vec f_high(fvec a) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1)); }
 #endif

@@ -1,9 +1,9 @@
 /* driver.c - the only loop: steps, certificates, stopping rules, best iterate, trace, interrupts.
  *
  * A certificate costs two products, so it is taken when the solver's own estimate of the gap,
- * corrected by how wrong it was last time, says that the tolerance may be met, and otherwise at
- * iterations that grow geometrically. All of this depends on numbers of the run only, never on the
- * clock. */
+ * corrected by how wrong it was last time, says that the tolerance may be met, and otherwise after
+ * numbers of passes that grow geometrically. All of this depends on numbers of the run only, never
+ * on the clock. */
 #include "solver/driver.h"
 
 #include "base/clock.h"
@@ -14,6 +14,9 @@
 /* ---- what solvers ask of their run ----------------------------------------------------------- */
 
 enum { MOST_KEPT = 32 };
+
+/* Passes between certificates that no estimate asked for. */
+static const double FIRST_PASSES = 6, GROWTH = 0.3;
 
 mgv_status mgvi_run_vec(mgvi_run *run, mgvi_space space, mgvi_vec *out)
 {
@@ -122,7 +125,7 @@ static double seconds_now(const mgv_solver *solver)
 static bool certificate_due(mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
-    if (run->iteration >= solver->memory.next_certificate)
+    if (mgvi_driver_passes(solver) >= solver->memory.next_certificate)
         return true;
     if (!run->ops->estimate)
         return false;
@@ -142,10 +145,10 @@ static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate 
         mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
     if (better_w)
         mgvi_vec_copy(ctx, it->w, &pair->w);
-    if (better_w && better_u)
-        *pair->verdict = *found;
-    else if (better_w || better_u) /* a mixed pair is judged like any other */
-        *pair->verdict = mgvi_judge_certify(solver->judge, &pair->w, &pair->u);
+    const mgvi_verdict old = *pair->verdict;
+    if (better_w || better_u)
+        *pair->verdict = mgvi_verdict_combine(solver->run.problem, better_w ? found : &old,
+                                              better_u ? found : &old);
 }
 
 /* Hard margin without a separating w: attempts at a proof double their distance. */
@@ -175,7 +178,8 @@ static void certify(mgv_solver *solver)
     const double gap = found.certificate.relative_gap;
     if (estimate > 0 && gap > 0 && isfinite(gap))
         m->ratio = fmin(fmax(gap / estimate, 0.01), 1.0);
-    m->next_certificate = run->iteration + 1 + run->iteration / 4;
+    const double passes = mgvi_driver_passes(solver);
+    m->next_certificate = passes + fmax(FIRST_PASSES, GROWTH * passes);
 }
 
 /* The answer of a run that ends here; one more certificate when the present iterate has none. */

@@ -11,9 +11,9 @@ typedef struct mgvi_driver_memory {
     int64_t iteration;
     double passes; /* of earlier sittings */
     double seconds;
-    int64_t next_certificate; /* iteration */
-    double ratio;             /* certified gap / estimate, when both were last known */
-    int64_t next_proof; /* hard margin: certificate count before the next attempt at a proof */
+    double next_certificate; /* passes */
+    double ratio;            /* certified gap / estimate, when both were last known */
+    int64_t next_proof;      /* hard margin: certificate count before the next attempt at a proof */
     int64_t certificates;
     mgvi_verdict best; /* of the best pair */
     mgvi_rng rng;

@@ -224,8 +224,9 @@ TEST(standardising_equals_standardised_data)
         Z[i] = (X[i] - mean[i % D]) / sqrt(dev[i % D]);
     for (int intercept = 0; intercept < 2; intercept++) {
         char options[128];
-        snprintf(options, sizeof options, "loss=squared_hinge C=0.5 tol=1e-13 intercept=%d "
-                                          "max_iter=100000",
+        snprintf(options, sizeof options,
+                 "loss=squared_hinge C=0.5 tol=1e-13 intercept=%d "
+                 "max_iter=100000",
                  intercept);
         mgv_fit a, b;
         mgv_fit_start(&a, X, y, N, D, options);
@@ -322,7 +323,8 @@ TEST(ten_and_ten_steps_are_twenty)
     CHECK(first.run.stop == MGV_STOP_MAX_ITER);
     CHECK_OK(first.ctx, mgv_solver_checkpoint(first.ctx, first.solver, file));
     mgv_fit_start(&second, X, y, n, d, "loss=hinge C=1 tol=1e-14 max_iter=23");
-    CHECK_OK(second.ctx, mgv_problem_new(second.ctx, second.data, second.settings, &second.problem));
+    CHECK_OK(second.ctx,
+             mgv_problem_new(second.ctx, second.data, second.settings, &second.problem));
     CHECK_OK(second.ctx,
              mgv_solver_new(second.ctx, second.problem, second.settings, &second.solver));
     CHECK_OK(second.ctx, mgv_solver_resume(second.ctx, second.solver, file));

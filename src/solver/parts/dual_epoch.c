@@ -1,61 +1,147 @@
-/* dual_epoch.c - the hot loop of dual coordinate ascent, once per registered loss so that the
- * scalar formulas are inlined. */
+/* dual_epoch.c - the hot loop of dual coordinate ascent.
+ * sweep() is written once and inlined for every registered loss and every way rows are stored, so
+ * that the scalar formulas and the row kernels meet without a call between them. */
 #include "solver/parts/dual_epoch.h"
 
 #include "loss/list.h"
+#include "op/rows.h"
 
 #include <math.h>
 
-enum { AHEAD = 4 }; /* rows fetched before they are needed */
+enum { AHEAD = 5 }; /* rows fetched before they are needed */
 
-#define EPOCH(name, sample, summary)                                                               \
-    static int64_t epoch_##name(mgvi_dual_epoch *e, const int32_t *order, int64_t count,           \
-                                int32_t *moved)                                                    \
-    {                                                                                              \
-        const mgv_problem *p = e->problem;                                                         \
-        const int64_t free_slot = mgvi_rows_acc_len(e->rows) - 1;                                  \
-        int64_t kept = 0, touched = 0;                                                             \
-        for (int64_t t = 0; t < count; t++) {                                                      \
-            const int64_t i = order[t];                                                            \
-            if (t + AHEAD < count)                                                                 \
-                mgvi_rows_prefetch(e->rows, order[t + AHEAD]);                                     \
-            const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);                                      \
-            const double z = mgvi_rows_dot(e->rows, i, e->acc), u = e->u[i];                       \
-            const double next = name##_dual_step(c, u, z, e->curvature[i]);                        \
-            const double loss = name##_value(c, z);                                                \
-            e->loss += loss;                                                                       \
-            e->fenchel += loss + name##_conj(c, u) - u * z;                                        \
-            e->product += u * z;                                                                   \
-            e->sum_u += next;                                                                      \
-            e->least = fmin(e->least, z);                                                          \
-            touched += mgvi_rows_nnz(e->rows, i);                                                  \
-            const double move = next - u;                                                          \
-            if (move == 0)                                                                         \
-                continue;                                                                          \
-            const double step = -move * e->inverse_lambda;                                         \
-            mgvi_rows_axpy(e->rows, i, step, e->acc);                                              \
-            if (e->free_weight > 0) {                                                              \
-                const double entry = mgvi_problem_free_entry(p, i);                                \
-                e->acc[free_slot] -= entry * (step + move * e->free_weight);                       \
-                e->free_sum += entry * move;                                                       \
-            }                                                                                      \
-            e->u[i] = next;                                                                        \
-            e->worst_move = fmax(e->worst_move, e->curvature[i] * fabs(move));                     \
-            touched += mgvi_rows_nnz(e->rows, i);                                                  \
-            moved[kept++] = (int32_t)i;                                                            \
-        }                                                                                          \
-        e->touched += (double)touched;                                                             \
-        return kept;                                                                               \
+/* How rows are stored; GENERAL also covers scaling, centring, row scales and intercepts. */
+typedef enum storage { CSR_F32, CSR_F64, DENSE_F32, DENSE_F64, GENERAL, STORAGES } storage;
+
+typedef real (*value_fn)(mgvi_coef c, real z);
+typedef real (*step_fn)(mgvi_coef c, real u, real z, real r);
+
+#define INLINE static inline __attribute__((always_inline))
+
+static storage storage_of(const mgvi_rows *rows)
+{
+    const bool f32 = rows->m.dtype == MGV_F32;
+    if (rows->row || rows->row_scale || rows->scale || rows->centre || rows->intercept)
+        return GENERAL;
+    if (rows->m.layout == MGV_DENSE)
+        return f32 ? DENSE_F32 : DENSE_F64;
+    return f32 ? CSR_F32 : CSR_F64;
+}
+
+INLINE double row_dot(const mgvi_rows *rows, storage kind, int64_t i, const double *w)
+{
+    const mgvi_matrix *m = &rows->m;
+    const float *v32 = m->val;
+    const double *v64 = m->val;
+    if (kind == GENERAL)
+        return mgvi_rows_dot(rows, i, w);
+    double z;
+    if (kind == DENSE_F32)
+        z = rows->ctx->simd->dot_f32(v32 + i * m->row_stride, w, m->cols);
+    else if (kind == DENSE_F64)
+        z = rows->ctx->simd->dot_f64(v64 + i * m->row_stride, w, m->cols);
+    else if (m->ptr[i + 1] - m->ptr[i] >= MGVI_ROWS_SHORT)
+        z = mgvi_rows_raw_dot(rows, i, w);
+    else if (kind == CSR_F32)
+        z = mgvi_rows_short_dot_f32(v32 + m->ptr[i], m->idx + m->ptr[i], m->ptr[i + 1] - m->ptr[i],
+                                    w);
+    else
+        z = mgvi_rows_short_dot_f64(v64 + m->ptr[i], m->idx + m->ptr[i], m->ptr[i + 1] - m->ptr[i],
+                                    w);
+    return rows->sign ? rows->sign[i] * z : z;
+}
+
+INLINE void row_axpy(const mgvi_rows *rows, storage kind, int64_t i, double step, double *w)
+{
+    const mgvi_matrix *m = &rows->m;
+    const float *v32 = m->val;
+    const double *v64 = m->val;
+    const double alpha = rows->sign ? rows->sign[i] * step : step;
+    if (kind == GENERAL)
+        mgvi_rows_axpy(rows, i, step, w);
+    else if (kind == DENSE_F32)
+        rows->ctx->simd->axpy_f32(alpha, v32 + i * m->row_stride, w, m->cols);
+    else if (kind == DENSE_F64)
+        rows->ctx->simd->axpy_f64(alpha, v64 + i * m->row_stride, w, m->cols);
+    else if (m->ptr[i + 1] - m->ptr[i] >= MGVI_ROWS_SHORT)
+        mgvi_rows_raw_axpy(rows, i, alpha, w);
+    else if (kind == CSR_F32)
+        mgvi_rows_short_axpy_f32(alpha, v32 + m->ptr[i], m->idx + m->ptr[i],
+                                 m->ptr[i + 1] - m->ptr[i], w);
+    else
+        mgvi_rows_short_axpy_f64(alpha, v64 + m->ptr[i], m->idx + m->ptr[i],
+                                 m->ptr[i + 1] - m->ptr[i], w);
+}
+
+/* What a full pass learns about the gap; see dual_epoch.h. */
+INLINE void observe(mgvi_dual_epoch *e, mgvi_coef c, double u, double next, double z,
+                    value_fn value, value_fn conj)
+{
+    const double loss = value(c, z);
+    e->loss += loss;
+    e->fenchel += loss + conj(c, u) - u * z;
+    e->product += u * z;
+    e->sum_u += next;
+    e->least = fmin(e->least, z);
+}
+
+INLINE int64_t sweep(mgvi_dual_epoch *e, const int32_t *order, int64_t count, int32_t *moved,
+                     storage kind, value_fn value, value_fn conj, step_fn dual_step)
+{
+    const mgv_problem *p = e->problem;
+    const mgvi_rows *rows = e->rows;
+    const int64_t free_slot = mgvi_rows_acc_len(rows) - 1;
+    double *const all_u = e->u, *const acc = e->acc, worst = 0;
+    const bool watch = e->watch;
+    int64_t kept = 0, touched = 0;
+    for (int64_t t = 0; t < count; t++) {
+        const int64_t i = order[t];
+        if (t + AHEAD < count)
+            mgvi_rows_prefetch(rows, order[t + AHEAD]);
+        const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
+        const double z = row_dot(rows, kind, i, acc), u = all_u[i], r = e->curvature[i];
+        const double next = dual_step(c, u, z, r), move = next - u;
+        touched += mgvi_rows_nnz(rows, i);
+        if (watch)
+            observe(e, c, u, next, z, value, conj);
+        if (move == 0)
+            continue;
+        row_axpy(rows, kind, i, -move * e->inverse_lambda, acc);
+        if (kind == GENERAL && e->free_weight > 0) { /* the intercept's own weight, (4) */
+            const double entry = mgvi_problem_free_entry(p, i);
+            acc[free_slot] += entry * move * (e->inverse_lambda - e->free_weight);
+            e->free_sum += entry * move;
+        }
+        all_u[i] = next;
+        worst = fmax(worst, r * fabs(move));
+        touched += mgvi_rows_nnz(rows, i);
+        moved[kept++] = (int32_t)i;
     }
-MGVI_LOSSES(EPOCH)
+    e->worst_move = worst;
+    e->touched = (double)touched;
+    return kept;
+}
 
 typedef int64_t (*epoch_fn)(mgvi_dual_epoch *, const int32_t *, int64_t, int32_t *);
-#define ENTRY(name, sample, summary) epoch_##name,
-static const epoch_fn epochs[] = {MGVI_LOSSES(ENTRY)};
+
+#define EPOCH(NAME, KIND)                                                                          \
+    static int64_t NAME##_##KIND(mgvi_dual_epoch *e, const int32_t *order, int64_t count,          \
+                                 int32_t *moved)                                                   \
+    {                                                                                              \
+        return sweep(e, order, count, moved, KIND, NAME##_value, NAME##_conj, NAME##_dual_step);   \
+    }
+#define EPOCHS(NAME, sample, summary)                                                              \
+    EPOCH(NAME, CSR_F32)                                                                           \
+    EPOCH(NAME, CSR_F64) EPOCH(NAME, DENSE_F32) EPOCH(NAME, DENSE_F64) EPOCH(NAME, GENERAL)
+MGVI_LOSSES(EPOCHS)
+
+#define ENTRY(NAME, sample, summary)                                                               \
+    {NAME##_CSR_F32, NAME##_CSR_F64, NAME##_DENSE_F32, NAME##_DENSE_F64, NAME##_GENERAL},
+static const epoch_fn epochs[][STORAGES] = {MGVI_LOSSES(ENTRY)};
 
 int64_t mgvi_dual_epoch_run(mgvi_dual_epoch *e, const int32_t *order, int64_t count, int32_t *moved)
 {
-    e->touched = e->loss = e->fenchel = e->product = e->sum_u = e->worst_move = 0;
+    e->loss = e->fenchel = e->product = e->sum_u = 0;
     e->least = INFINITY;
-    return epochs[e->problem->loss->index](e, order, count, moved);
+    return epochs[e->problem->loss->index][storage_of(e->rows)](e, order, count, moved);
 }

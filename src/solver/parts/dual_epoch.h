@@ -8,6 +8,7 @@
 #ifndef MGVI_SOLVER_PARTS_DUAL_EPOCH_H
 #define MGVI_SOLVER_PARTS_DUAL_EPOCH_H
 
+#include "op/rows.h"
 #include "problem/problem.h"
 
 typedef struct mgvi_dual_epoch {
@@ -17,6 +18,7 @@ typedef struct mgvi_dual_epoch {
     const double *curvature; /* r_i = |a_i|^2/lambda (+ free_weight) */
     double inverse_lambda;
     double free_weight; /* 0 without an intercept */
+    bool watch;         /* fill the sums below, which cost time */
     /* in and out */
     double *u, *acc;
     double free_sum; /* sum_i a_i0 u_i, the residual of the equality constraint */

@@ -1,42 +1,71 @@
 /* intercept.c - minimises the loss along the intercept. */
 #include "solver/parts/intercept.h"
 
+#include "base/threads.h"
+
 #include <math.h>
+
+typedef struct slope_job {
+    const mgv_problem *problem;
+    const double *z;
+    double t;
+    int64_t blocks;
+    double *partial;
+} slope_job;
+
+enum { GRAIN = 4096, BLOCKS = 64 };
+
+static void slope_block(void *arg, int64_t block)
+{
+    const slope_job *job = arg;
+    const mgv_problem *p = job->problem;
+    const int64_t n = p->A->rows, end = mgvi_block_begin(n, job->blocks, block + 1);
+    double sum = 0;
+    for (int64_t i = mgvi_block_begin(n, job->blocks, block); i < end; i++) {
+        const double entry = mgvi_problem_free_entry(p, i);
+        sum += entry * p->loss->grad(mgvi_coefs_at(&p->row, i, 0), job->z[i] + entry * job->t);
+    }
+    job->partial[block] = sum;
+}
 
 /* d/dt sum_i s_i G_i(z_i + a_i0 t): increasing in t. */
 static double slope(const mgv_problem *p, const mgvi_vec *z, double t)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < z->n; i++) {
-        const double entry = mgvi_problem_free_entry(p, i);
-        sum += entry * p->loss->grad(mgvi_coefs_at(&p->row, i, 0), z->x[i] + entry * t);
-    }
+    double partial[BLOCKS], sum = 0;
+    slope_job job = {.problem = p, .z = z->x, .t = t, .partial = partial};
+    job.blocks = mgvi_block_count(z->n, GRAIN, BLOCKS);
+    mgvi_pool_run(p->ctx->pool, job.blocks, slope_block, &job);
+    for (int64_t b = 0; b < job.blocks; b++)
+        sum += partial[b];
     return sum;
 }
 
-void mgvi_intercept_improve(const mgv_problem *p, mgvi_vec *w, mgvi_vec *z)
+void mgvi_intercept_improve(const mgv_problem *p, double accuracy, mgvi_vec *w, mgvi_vec *z)
 {
     if (!p->free_cols || (p->loss->can & MGVI_HARD) || !(p->loss->can & MGVI_GRAD))
         return;
+    double loss;
     mgvi_op_mul(p->A, 1, w, 0, z);
-    const double at_zero = slope(p, z, 0);
-    if (at_zero == 0)
+    mgvi_loss_value(p->ctx, p->loss, &p->row, z, &loss);
+    double near = 0, far = 1e-3, steepness = slope(p, z, 0);
+    if (steepness == 0)
         return;
-    /* Grow a bracket [near, far] on the side where the loss falls. */
-    const double side = at_zero > 0 ? -1 : 1;
-    double near = 0, far = 1e-3;
-    while (side * slope(p, z, side * far) < 0 && far < 1e6) {
-        near = far;
-        far *= 4;
-    }
-    while (far - near > 1e-12 * (1 + far)) {
-        const double middle = 0.5 * (near + far);
-        if (middle == near || middle == far)
+    /* Grow a bracket [near, far] on the side where the loss falls, then halve it. The loss at
+     * `near` is within steepness * (far - near) of the minimum. */
+    const double side = steepness > 0 ? -1 : 1, enough = accuracy * loss;
+    for (bool bracketed = false; far < 1e6 && fabs(steepness) * (far - near) > enough;) {
+        const double t = bracketed ? 0.5 * (near + far) : far;
+        const double at = slope(p, z, side * t);
+        if (t == near || (bracketed && t == far))
             break;
-        if (side * slope(p, z, side * middle) < 0)
-            near = middle;
-        else
-            far = middle;
+        if (side * at < 0) {
+            near = t;
+            steepness = at;
+            far = bracketed ? far : 4 * far;
+        } else {
+            far = t;
+            bracketed = true;
+        }
     }
     w->x[w->n - 1] += side * near;
 }

@@ -4,8 +4,9 @@
 
 #include "problem/problem.h"
 
-/* Replaces the intercept in `w` by the minimiser of sum_i s_i G_i(z_i + a_i0 t) over t, found by
- * bracketing and bisection of the monotone derivative. One product with A and some passes over
- * row vectors; `z` is work space. Does nothing without an intercept or for hard losses. */
-void mgvi_intercept_improve(const mgv_problem *problem, mgvi_vec *w, mgvi_vec *z);
+/* Moves the intercept in `w` to within `accuracy` (relative to the loss) of the minimum over t of
+ * sum_i s_i G_i(z_i + a_i0 t), by bracketing and bisection of the monotone derivative. One product
+ * with A and some passes over row vectors; `z` is work space. Does nothing without an intercept or
+ * for hard losses. */
+void mgvi_intercept_improve(const mgv_problem *problem, double accuracy, mgvi_vec *w, mgvi_vec *z);
 #endif

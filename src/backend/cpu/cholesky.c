@@ -1,0 +1,111 @@
+/* cholesky.c - A = U'U by blocks of rows:
+ *   U11'U11 = A11,  U12 = U11'^-1 A12,  A22 <- A22 - U12'U12,  and so on in A22. */
+#include "backend/cpu/gemm.h"
+#include "base/memory.h"
+#include "base/threads.h"
+#include "simd/simd.h"
+
+#include <assert.h>
+#include <math.h>
+
+enum {
+    BLOCK = 96,  /* rows eliminated before the rest is updated by a matrix product */
+    STRIP = 512, /* columns of U12 solved by one task */
+};
+
+typedef struct block {
+    const mgvi_simd *simd;
+    double *u; /* the first row of the block */
+    int64_t ldu, first, rows, n;
+} block;
+
+/* u_ij for the block's row i and columns from .. to, given the rows above:
+ *   u_ij = (a_ij - sum_{l < i} u_li u_lj) / u_ii. */
+static void eliminate_above(const block *b, int64_t i, int64_t from, int64_t to)
+{
+    double minus[BLOCK];
+    for (int64_t l = 0; l < i; l++)
+        minus[l] = -b->u[l * b->ldu + b->first + i];
+    b->simd->dense_mul_t_f64(b->u + from, b->ldu, i, to - from, minus, b->u + i * b->ldu + from);
+}
+
+static void divide_row(const block *b, int64_t i, int64_t from, int64_t to)
+{
+    double *row = b->u + i * b->ldu;
+    const double diagonal = row[b->first + i];
+    for (int64_t j = from; j < to; j++)
+        row[j] /= diagonal;
+}
+
+/* U11; the first row of the block without a positive pivot, or -1. */
+static int64_t factor_diagonal(const block *b)
+{
+    const int64_t end = b->first + b->rows;
+    for (int64_t i = 0; i < b->rows; i++) {
+        double *diagonal = b->u + i * b->ldu + b->first + i;
+        eliminate_above(b, i, b->first + i, end);
+        if (!(*diagonal > 0 && *diagonal < INFINITY))
+            return i;
+        *diagonal = sqrt(*diagonal);
+        divide_row(b, i, b->first + i + 1, end);
+    }
+    return -1;
+}
+
+static void solve_strip(void *arg, int64_t strip)
+{
+    const block *b = arg;
+    const int64_t from = b->first + b->rows + strip * STRIP;
+    const int64_t to = from + STRIP < b->n ? from + STRIP : b->n;
+    for (int64_t i = 0; i < b->rows; i++) {
+        eliminate_above(b, i, from, to);
+        divide_row(b, i, from, to);
+    }
+}
+
+mgv_status mgvi_cholesky(mgv_ctx *ctx, int64_t n, double *a, int64_t lda, int64_t *pivot)
+{
+    assert(n >= 0 && lda >= n);
+    *pivot = -1;
+    for (int64_t first = 0; first < n; first += BLOCK) {
+        block b = {.simd = ctx->simd, .u = a + first * lda, .ldu = lda, .first = first, .n = n};
+        b.rows = n - first < BLOCK ? n - first : BLOCK;
+        const int64_t bad = factor_diagonal(&b);
+        if (bad >= 0) {
+            *pivot = first + bad;
+            return MGV_OK;
+        }
+        const int64_t next = first + b.rows, rest = n - next;
+        mgvi_pool_run(ctx->pool, (rest + STRIP - 1) / STRIP, solve_strip, &b);
+        MGVI_TRY(
+            mgvi_syrk_f64(ctx, rest, b.rows, -1, b.u + next, lda, 1, a + next * lda + next, lda));
+    }
+    return MGV_OK;
+}
+
+mgv_status mgvi_cholesky_solve(mgv_ctx *ctx, int64_t n, const double *u, int64_t ldu, int32_t k,
+                               double *x)
+{
+    const mgvi_simd *simd = ctx->simd;
+    double *row = mgvi_alloc(ctx, (size_t)k, sizeof *row); /* one row of the unknowns, or its sum */
+    if (!row)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++) { /* U'Y = B: row i of Y is known, and leaves the rows below */
+        const double *ui = u + i * ldu;
+        double *xi = x + i * k;
+        for (int32_t c = 0; c < k; c++) {
+            xi[c] /= ui[i];
+            row[c] = -xi[c];
+        }
+        simd->dense_mul_t_k_f64(ui + i + 1, ldu, 1, n - i - 1, k, row, xi + k);
+    }
+    for (int64_t i = n - 1; i >= 0; i--) { /* U X = Y */
+        const double *ui = u + i * ldu;
+        double *xi = x + i * k;
+        simd->dense_mul_k_f64(ui + i + 1, ldu, 1, n - i - 1, k, xi + k, row);
+        for (int32_t c = 0; c < k; c++)
+            xi[c] = (xi[c] - row[c]) / ui[i];
+    }
+    mgvi_release(ctx, row);
+    return MGV_OK;
+}

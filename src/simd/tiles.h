@@ -1,0 +1,76 @@
+/* simd/tiles.h - the three kernels of gemm_kernels.h in terms of a vector vocabulary (vec_*.h).
+ * Defines `tiles`, the table. Included once per instruction set. */
+#ifndef MGVI_SIMD_TILES_H
+#define MGVI_SIMD_TILES_H
+
+#include "simd/gemm_kernels.h"
+
+_Static_assert(TILE_VECS == 2 || TILE_VECS == 3,
+               "tile.h has copies for 1, 2 and TILE_VECS vectors");
+
+INLINE void merge_f32(float alpha, fvec sum, float beta, float *c)
+{
+    const fvec s = f_mul(f_set(alpha), sum);
+    f_store(c, beta == 0 ? s : f_fma(f_set(beta), f_load(c), s));
+}
+
+INLINE void merge_f64(double alpha, vec sum, double beta, double *c)
+{
+    const vec s = v_mul(v_set(alpha), sum);
+    v_store(c, beta == 0 ? s : v_fma(v_set(beta), v_load_f64(c), s));
+}
+
+INLINE void merge_wide(double alpha, fvec sum, double beta, double *c)
+{
+    merge_f64(alpha, f_low(sum), beta, c);
+    merge_f64(alpha, f_high(sum), beta, c + W);
+}
+
+#define IN float
+#define VEC fvec
+#define LANES (2 * W)
+#define V(verb) f_##verb
+#define OUT float
+#define TILE(part) tile_f32_##part
+#define MERGE merge_f32
+#include "simd/tile.h"
+#undef OUT
+#undef TILE
+#undef MERGE
+#define OUT double
+#define TILE(part) tile_wide_##part
+#define MERGE merge_wide
+#include "simd/tile.h"
+#undef IN
+#undef VEC
+#undef LANES
+#undef V
+#undef TILE
+#undef MERGE
+#define IN double
+#define VEC vec
+#define LANES W
+#define V(verb) v_##verb
+#define TILE(part) tile_f64_##part
+#define MERGE merge_f64
+#define v_load v_load_f64
+#include "simd/tile.h"
+#undef v_load
+#undef IN
+#undef VEC
+#undef LANES
+#undef V
+#undef OUT
+#undef TILE
+#undef MERGE
+
+static const mgvi_gemm_kernels tiles = {
+    .rows = TILE_ROWS,
+    .vecs = TILE_VECS,
+    .lanes_f32 = 2 * W,
+    .lanes_f64 = W,
+    .tile_f32 = tile_f32_kernel,
+    .tile_f64 = tile_f64_kernel,
+    .tile_wide = tile_wide_kernel,
+};
+#endif

@@ -1,0 +1,40 @@
+/* simd/vec_portable.h - the vocabulary of the matrix product kernels in plain GNU C: 128-bit
+ * vectors, which every 64-bit processor has. */
+#ifndef MGVI_SIMD_VEC_PORTABLE_H
+#define MGVI_SIMD_VEC_PORTABLE_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+enum { W = 2, TILE_ROWS = 4, TILE_VECS = 2 };
+typedef double vec __attribute__((vector_size(16)));
+typedef float fvec __attribute__((vector_size(16)));
+
+INLINE vec v_set(double a) { return (vec){a, a}; }
+INLINE vec v_zero(void) { return v_set(0); }
+INLINE vec v_mul(vec a, vec b) { return a * b; }
+INLINE vec v_fma(vec a, vec b, vec c) { return a * b + c; }
+INLINE void v_store(double *p, vec a) { memcpy(p, &a, sizeof a); }
+INLINE vec v_load_f64(const double *p)
+{
+    vec a;
+    memcpy(&a, p, sizeof a);
+    return a;
+}
+
+INLINE fvec f_set(float a) { return (fvec){a, a, a, a}; }
+INLINE fvec f_zero(void) { return f_set(0); }
+INLINE fvec f_mul(fvec a, fvec b) { return a * b; }
+INLINE fvec f_fma(fvec a, fvec b, fvec c) { return a * b + c; }
+INLINE void f_store(float *p, fvec a) { memcpy(p, &a, sizeof a); }
+INLINE fvec f_load(const float *p)
+{
+    fvec a;
+    memcpy(&a, p, sizeof a);
+    return a;
+}
+INLINE vec f_low(fvec a) { return (vec){a[0], a[1]}; }
+INLINE vec f_high(fvec a) { return (vec){a[2], a[3]}; }
+#endif

@@ -1,0 +1,151 @@
+/* test_model.c - models: units, files, classes, predictions. */
+#include "vectors.h"
+
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *file_name(void)
+{
+    static char name[64];
+    snprintf(name, sizeof name, "test_model.%d.mgm", (int)getpid());
+    return name;
+}
+
+static void fit_random(mgv_fit *fit, const char *options)
+{
+    double *X, *y;
+    mgv_random_set(11, 80, 5, 0.4, &X, &y);
+    for (int i = 0; i < 80 * 5; i++)
+        X[i] = X[i] * (1 + i % 5) + i % 5;
+    mgv_fit_start(fit, X, y, 80, 5, options);
+    mgv_fit_solve(fit);
+    free(X);
+    free(y);
+}
+
+TEST(a_saved_model_is_the_model)
+{
+    static const char *const scales[] = {"scale=none", "scale=std", "scale=maxabs",
+                                         "scale=rownorm"};
+    for (int k = 0; k < 4; k++) {
+        mgv_fit fit;
+        char options[96];
+        snprintf(options, sizeof options, "loss=squared_hinge C=1 tol=1e-8 %s", scales[k]);
+        fit_random(&fit, options);
+        mgv_model *a, *b;
+        CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &a));
+        CHECK_OK(fit.ctx, mgv_model_save(fit.ctx, a, file_name()));
+        CHECK_OK(fit.ctx, mgv_model_load(fit.ctx, file_name(), &b));
+        mgv_model_info ia = {.size = sizeof ia}, ib = {.size = sizeof ib};
+        mgv_model_describe(a, &ia);
+        mgv_model_describe(b, &ib);
+        CHECK(ia.features == 5 && ib.features == 5 && ib.classes == 2);
+        assert_memory_equal(ia.coef, ib.coef, 5 * sizeof(double));
+        CHECK(ia.intercept == ib.intercept);
+        assert_string_equal(ia.metadata, ib.metadata);
+        assert_string_equal(mgv_model_class(b, 0), "-1");
+        CHECK(mgv_model_class(b, 2) == NULL);
+        /* the model scores as the problem does: z = y (x.w + b) */
+        double scores[80];
+        CHECK_OK(fit.ctx, mgv_model_scores(fit.ctx, b, fit.data, scores));
+        mgvi_vec z = mgvi_vec_wrap((double[80]){0}, 80, MGVI_ROWS);
+        mgvi_op_mul(fit.problem->A, 1, &fit.solver->answer.w, 0, &z);
+        for (int i = 0; i < 80; i++)
+            CHECK_NEAR(scores[i] * fit.problem->sign[i], z.x[i], 1e-10, "%s row %d", scales[k], i);
+        mgv_metrics m = {.size = sizeof m};
+        CHECK_OK(fit.ctx, mgv_model_evaluate(fit.ctx, b, fit.data, scores, &m));
+        CHECK(m.accuracy > 0.7 && m.accuracy <= 1 && m.auc > 0.7 && isnan(m.mse));
+        mgv_model_free(fit.ctx, a);
+        mgv_model_free(fit.ctx, b);
+        mgv_fit_free(&fit);
+    }
+    remove(file_name());
+}
+
+TEST(truncated_and_foreign_files_are_refused)
+{
+    mgv_fit fit;
+    fit_random(&fit, "loss=hinge C=1");
+    mgv_model *m;
+    CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &m));
+    CHECK_OK(fit.ctx, mgv_model_save(fit.ctx, m, file_name()));
+    mgv_model_free(fit.ctx, m);
+    FILE *f = fopen(file_name(), "rb");
+    static char bytes[1 << 16];
+    const size_t size = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    CHECK(size > 100 && size < sizeof bytes);
+    for (size_t cut = 0; cut < size; cut++) {
+        char *exact = malloc(cut ? cut : 1); /* a sanitizer sees reads beyond the cut */
+        memcpy(exact, bytes, cut);
+        CHECK_THAT(mgvi_model_parse(fit.ctx, "cut", exact, cut, &m) == MGV_E_INPUT, "cut at %zu",
+                   cut);
+        CHECK(m == NULL && mgv_ctx_error(fit.ctx)[0]);
+        free(exact);
+    }
+    CHECK_OK(fit.ctx, mgvi_model_parse(fit.ctx, "whole", bytes, size, &m));
+    mgv_model_free(fit.ctx, m);
+    CHECK_OK(fit.ctx, mgv_solver_checkpoint(fit.ctx, fit.solver, file_name()));
+    CHECK_FAILS(fit.ctx, mgv_model_load(fit.ctx, file_name(), &m), MGV_E_INPUT,
+                "not a margrave model");
+    CHECK_FAILS(fit.ctx, mgv_model_load(fit.ctx, "no/such/file", &m), MGV_E_IO, "no/such/file");
+    remove(file_name());
+    mgv_fit_free(&fit);
+}
+
+TEST(regression_predicts_quantities)
+{
+    enum { N = 60, D = 3 };
+    double X[N * D], y[N], *junk, *labels;
+    mgv_random_set(12, N, D, 0, &junk, &labels);
+    for (int i = 0; i < N; i++) {
+        memcpy(X + i * D, junk + i * D, D * sizeof *X);
+        y[i] = 2 * X[i * D] - X[i * D + 1] + 5;
+    }
+    mgv_fit fit;
+    mgv_fit_start(&fit, X, y, N, D, "loss=squared lambda=1e-8 tol=1e-9 max_iter=100000");
+    mgv_fit_solve(&fit);
+    mgv_model *m;
+    CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &m));
+    mgv_model_info info = {.size = sizeof info};
+    mgv_model_describe(m, &info);
+    CHECK_NEAR(info.coef[0], 2, 1e-4, "slope");
+    CHECK_NEAR(info.intercept, 5, 1e-4, "intercept");
+    double scores[N];
+    mgv_metrics metrics = {.size = sizeof metrics};
+    CHECK_OK(fit.ctx, mgv_model_scores(fit.ctx, m, fit.data, scores));
+    CHECK_OK(fit.ctx, mgv_model_evaluate(fit.ctx, m, fit.data, scores, &metrics));
+    CHECK(metrics.mse < 1e-7 && metrics.r2 > 0.999999 && isnan(metrics.accuracy));
+    mgv_model_free(fit.ctx, m);
+    mgv_fit_free(&fit);
+    free(junk);
+    free(labels);
+}
+
+TEST(wider_data_than_the_model_is_refused)
+{
+    mgv_fit fit, wide;
+    fit_random(&fit, "loss=hinge C=1");
+    double *X, *y, scores[80];
+    mgv_random_set(13, 80, 6, 0.4, &X, &y);
+    mgv_fit_start(&wide, X, y, 80, 6, "");
+    mgv_model *m;
+    CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &m));
+    CHECK_FAILS(fit.ctx, mgv_model_scores(fit.ctx, m, wide.data, scores), MGV_E_INPUT,
+                "6 features, the model knows 5");
+    mgv_model_free(fit.ctx, m);
+    mgv_fit_free(&wide);
+    mgv_fit_free(&fit);
+    free(X);
+    free(y);
+}
+
+int main(void)
+{
+    return RUN(a_saved_model_is_the_model, truncated_and_foreign_files_are_refused,
+               regression_predicts_quantities, wider_data_than_the_model_is_refused);
+}
