@@ -190,6 +190,9 @@ MGV_API const char *mgv_data_class(const mgv_data *data, int64_t index);
  * mgv_string_free(). `path` is only quoted and may be NULL. */
 MGV_API mgv_status mgv_data_check(mgv_ctx *ctx, mgv_data *data, const char *path,
                                   const mgv_settings *settings, char **json);
+/* The same as lines for people, each "LEVEL  sentence". */
+MGV_API mgv_status mgv_data_check_text(mgv_ctx *ctx, mgv_data *data, const char *path,
+                                       const mgv_settings *settings, char **text);
 MGV_API void mgv_string_free(mgv_ctx *ctx, char *text);
 
 /* ---- Problem -------------------------------------------------------------------------------- */

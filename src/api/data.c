@@ -153,3 +153,12 @@ mgv_status mgv_data_check(mgv_ctx *ctx, mgv_data *data, const char *path,
     MGVI_TRY(need(ctx, settings, "settings"));
     return mgvi_report_check(ctx, data, path, settings, json);
 }
+
+mgv_status mgv_data_check_text(mgv_ctx *ctx, mgv_data *data, const char *path,
+                               const mgv_settings *settings, char **text)
+{
+    *text = NULL;
+    MGVI_TRY(need(ctx, data, "data"));
+    MGVI_TRY(need(ctx, settings, "settings"));
+    return mgvi_report_check_text(ctx, data, path, settings, text);
+}

@@ -1,5 +1,6 @@
 /* registry.c - everything registered, in one list. */
 #include "io/io.h"
+#include "simd/simd.h"
 #include "solver/solver_impl.h"
 #include "stop/stop.h"
 
@@ -24,13 +25,30 @@ KIND(operator, mgvi_op_ops, mgvi_operator_at)
 KIND(reader, mgvi_reader, mgvi_reader_at)
 KIND(writer, mgvi_writer, mgvi_writer_at)
 
+/* There is one backend until src/backend/list.h has a second. */
+static int backend_count(void) { return 1; }
+
+static mgv_entry backend_entry(int index)
+{
+    (void)index;
+    return (mgv_entry){.name = "cpu", .summary = "memory, threads and the SIMD kernels below"};
+}
+
+static mgv_entry simd_entry(int index)
+{
+    return (mgv_entry){.name = mgvi_simd_at(index)->name,
+                       .summary = index ? "kernels this machine can run" : "reference kernels"};
+}
+
 static const kind kinds[] = {{"loss", mgvi_loss_count, loss_entry},
                              {"penalty", mgvi_penalty_count, penalty_entry},
                              {"solver", mgvi_solver_count, solver_entry},
                              {"stop", mgvi_stop_count, stop_entry},
                              {"operator", mgvi_operator_count, operator_entry},
                              {"reader", mgvi_reader_count, reader_entry},
-                             {"writer", mgvi_writer_count, writer_entry}};
+                             {"writer", mgvi_writer_count, writer_entry},
+                             {"backend", backend_count, backend_entry},
+                             {"simd", mgvi_simd_count, simd_entry}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 size_t mgv_registry_count(void)

@@ -15,6 +15,7 @@ mgv_status mgvi_data_new(mgv_ctx *ctx, mgv_data **out)
     if (!*out)
         return MGV_E_MEMORY;
     (*out)->format = "memory";
+    (*out)->first_index = -1;
     return MGV_OK;
 }
 

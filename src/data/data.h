@@ -25,6 +25,7 @@ struct mgv_data {
     char **names;        /* one per column, or NULL */
     const char *format;  /* static */
     double load_seconds;
+    int first_index;      /* of libsvm text: 0 or 1; -1: does not apply */
     int64_t stored_zeros; /* explicit zeros met by the reader (they are kept out of X) */
     mgvi_owned *owned;
 };

@@ -365,6 +365,7 @@ static mgv_status take(job *j, mgv_data *data, int64_t largest)
     for (const mgvi_chunk *c = j->text.chunks; c < j->text.chunks + j->text.count; c++)
         data->stored_zeros += c->zeros;
     MGVI_TRY(mgvi_text_labels(&j->text, data, j->labels, j->label_at));
+    data->first_index = j->base != 0;
     data->checked = true;
     return mgvi_data_densify(ctx, data);
 }

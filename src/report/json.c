@@ -5,6 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+json_t *mgvi_json_string(const char *text)
+{
+    json_t *json = json_string(text);
+    char *ascii = json ? NULL : strdup(text);
+    for (char *at = ascii; at && *at; at++)
+        if ((unsigned char)*at > 127)
+            *at = '?';
+    if (ascii)
+        json = json_string(ascii);
+    free(ascii);
+    return json;
+}
+
 json_t *mgvi_json_number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 mgv_status mgvi_json_text(mgv_ctx *ctx, json_t *object, char **text)
@@ -33,9 +46,9 @@ json_t *mgvi_report_data(const mgv_data *data, const char *file)
     const mgvi_matrix *X = &data->X;
     json_t *classes = data->classes ? json_array() : json_null();
     for (int64_t c = 0; c < data->classes; c++)
-        json_array_append_new(classes, json_string(data->class_text[c]));
+        json_array_append_new(classes, mgvi_json_string(data->class_text[c]));
     return json_pack("{s:o, s:I, s:I, s:I, s:o, s:f, s:I, s:s, s:s, s:s}", "file",
-                     file ? json_string(file) : json_null(), "n", (json_int_t)X->rows, "d",
+                     file ? mgvi_json_string(file) : json_null(), "n", (json_int_t)X->rows, "d",
                      (json_int_t)X->cols, "nnz", (json_int_t)X->nnz, "classes", classes,
                      "load_seconds", data->load_seconds, "bytes", (json_int_t)mgvi_data_bytes(data),
                      "format", data->format ? data->format : "memory", "layout", layouts[X->layout],

@@ -6,6 +6,8 @@
 
 #include <jansson.h>
 
+/* Text as JSON; where it is not UTF-8 its bytes beyond ASCII become '?'. NULL: no memory. */
+json_t *mgvi_json_string(const char *text);
 /* null for what is not a finite number */
 json_t *mgvi_json_number(double x);
 /* {"file", "n", "d", "nnz", "classes", "load_seconds", "bytes", ...}; NULL: no memory */
@@ -19,4 +21,7 @@ mgv_status mgvi_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const mgv_mod
 /* The data doctor. */
 mgv_status mgvi_report_check(mgv_ctx *ctx, mgv_data *data, const char *path,
                              const mgv_settings *settings, char **json);
+/* The same as lines of text. */
+mgv_status mgvi_report_check_text(mgv_ctx *ctx, mgv_data *data, const char *path,
+                                  const mgv_settings *settings, char **text);
 #endif

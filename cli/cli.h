@@ -1,0 +1,52 @@
+/* cli.h - what the commands share. The command line uses the public header and nothing else. */
+#ifndef MGV_CLI_CLI_H
+#define MGV_CLI_CLI_H
+
+#include <margrave/margrave.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "terminal.h"
+
+/* Exit codes; a contract with scripts. */
+enum {
+    CLI_DONE = 0,
+    CLI_FAILURE = 1,     /* input/output, memory, our mistakes */
+    CLI_USAGE = 2,       /* wrong use or bad input */
+    CLI_STOPPED = 3,     /* a budget or a signal came before the certificate; the model is saved */
+    CLI_NO_SOLUTION = 4, /* proven: nothing satisfies the constraints */
+    CLI_GO_ON = -1       /* of cli_parse(): not an exit code */
+};
+
+typedef struct cli {
+    mgv_ctx *ctx;
+    mgv_settings *settings;
+    cli_terminal terminal;
+    const char *command;     /* its name, for messages */
+    const char *argument[2]; /* what stands on the command line beside the options */
+    int arguments;
+    bool json;
+} cli;
+
+/* One function per command: argv holds what follows the command's name. Returns an exit code. */
+int cli_fit(cli *c, int argc, char **argv);
+int cli_predict(cli *c, int argc, char **argv);
+int cli_check(cli *c, int argc, char **argv);
+int cli_convert(cli *c, int argc, char **argv);
+int cli_list(cli *c, int argc, char **argv);
+int cli_demo(cli *c, int argc, char **argv);
+
+/* Prints the library's sentence for `status` and returns the exit code that goes with it. */
+int cli_fail(cli *c, mgv_status status);
+/* Prints "margrave COMMAND: ..." on stderr and returns `code`. */
+int cli_complain(cli *c, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
+/* Reads DATA under the settings, with a status line on a terminal. On failure the sentence is
+ * printed and *code set. */
+mgv_data *cli_read(cli *c, const char *path, int *code);
+
+/* The value of a setting as text; shorter than 1024 bytes. */
+typedef struct cli_text {
+    char text[1024];
+} cli_text;
+cli_text cli_setting(const cli *c, const char *name);
+#endif

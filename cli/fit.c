@@ -1,0 +1,287 @@
+/* fit.c - `margrave fit`: data in, model and certificate out. */
+#include "job.h"
+#include "options.h"
+#include "signals.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct fit {
+    cli_job job;
+    const char *output; /* the model's file; NULL: none */
+    const char *trace;
+    bool no_model;
+    char *default_output;
+} fit;
+
+/* ---- the model's name ------------------------------------------------------------------------ */
+
+/* Cuts one of the endings off `name`, unless nothing would be left. */
+static void cut_ending(char *name, const char *const *endings)
+{
+    const size_t length = strlen(name);
+    for (; *endings; endings++) {
+        const size_t n = strlen(*endings);
+        if (length > n && strcmp(name + length - n, *endings) == 0) {
+            name[length - n] = 0;
+            return;
+        }
+    }
+}
+
+/* "dir/a9a.svm.bz2" -> "a9a.mgm", in the current directory. NULL: no memory. */
+static char *model_name(const char *data)
+{
+    static const char *const packed[] = {".gz", ".bz2", ".xz", ".zst", NULL};
+    static const char *const formats[] = {".svm", ".libsvm", ".svmlight", ".txt", ".csv", ".tsv",
+                                          ".npy", ".npz",    ".mtx",      ".idx", ".mgd", NULL};
+    const char *slash = strrchr(data, '/');
+    const char *base = strcmp(data, "-") == 0 ? "model" : slash ? slash + 1 : data;
+    const size_t size = strlen(base) + sizeof ".mgm";
+    char *name = malloc(size);
+    if (!name)
+        return NULL;
+    strcpy(name, base);
+    cut_ending(name, packed);
+    cut_ending(name, formats);
+    strcat(name, ".mgm");
+    return name;
+}
+
+/* ---- sample weights -------------------------------------------------------------------------- */
+
+/* Reads exactly `rows` numbers, one per line. */
+static int read_weights(cli *c, FILE *in, const char *file, double *weights, int64_t rows)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    int64_t count = 0;
+    int code = CLI_GO_ON;
+    while (code == CLI_GO_ON && getline(&line, &capacity, in) >= 0) {
+        char *end;
+        line[strcspn(line, "\r\n")] = 0;
+        const double w = strtod(line, &end);
+        end += strspn(end, " \t");
+        if (end == line || *end)
+            code = cli_complain(c, CLI_USAGE, "%s:%" PRId64 ": '%.60s' is not a number", file,
+                                count + 1, line);
+        else if (!(w >= 0) || isinf(w))
+            code = cli_complain(c, CLI_USAGE,
+                                "%s:%" PRId64 ": the weight is %g; allowed: finite, 0 "
+                                "or more",
+                                file, count + 1, w);
+        else if (count == rows)
+            code = cli_complain(c, CLI_USAGE,
+                                "%s:%" PRId64 ": more weights than the %" PRId64 " rows of data",
+                                file, count + 1, rows);
+        else
+            weights[count++] = w;
+    }
+    free(line);
+    if (code == CLI_GO_ON && ferror(in))
+        return cli_complain(c, CLI_FAILURE, "%s: %s", file, strerror(errno));
+    if (code == CLI_GO_ON && count < rows)
+        return cli_complain(c, CLI_USAGE, "%s: %" PRId64 " weights for %" PRId64 " rows of data",
+                            file, count, rows);
+    return code;
+}
+
+static int apply_weights(fit *f)
+{
+    cli *c = f->job.c;
+    const cli_text file = cli_setting(c, "sample_weight");
+    if (!file.text[0])
+        return CLI_GO_ON;
+    mgv_data_info info = {.size = sizeof info};
+    mgv_data_describe(f->job.data, &info);
+    FILE *in = strcmp(file.text, "-") == 0 ? stdin : fopen(file.text, "r");
+    if (!in)
+        return cli_complain(c, CLI_FAILURE, "%s: %s", file.text, strerror(errno));
+    double *weights = malloc((size_t)(info.rows ? info.rows : 1) * sizeof *weights);
+    int code = weights ? read_weights(c, in, file.text, weights, info.rows)
+                       : cli_complain(c, CLI_FAILURE, "no memory for the weights");
+    if (in != stdin)
+        fclose(in);
+    if (code == CLI_GO_ON) {
+        const mgv_status st = mgv_data_set_weights(c->ctx, f->job.data, weights);
+        code = st == MGV_OK ? CLI_GO_ON : cli_fail(c, st);
+    }
+    free(weights);
+    return code;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+static int save_model(fit *f)
+{
+    if (!f->output || !f->job.model)
+        return CLI_GO_ON;
+    const mgv_status st = mgv_model_save(f->job.c->ctx, f->job.model, f->output);
+    return st == MGV_OK ? CLI_GO_ON : cli_fail(f->job.c, st);
+}
+
+static void print_model(const fit *f, FILE *out)
+{
+    mgv_model_info m = {.size = sizeof m};
+    if (!f->job.model)
+        return;
+    mgv_model_describe(f->job.model, &m);
+    fprintf(out, "model        %s: %" PRId64 " of %" PRId64 " weights are nonzero, |w| = %.6g\n",
+            !f->output                    ? "not saved"
+            : strcmp(f->output, "-") == 0 ? "on standard output"
+                                          : f->output,
+            m.nonzeros, m.features, m.norm);
+}
+
+static void print_next(const fit *f, FILE *out)
+{
+    const int code = cli_job_code(&f->job);
+    const cli_text checkpoint = cli_setting(f->job.c, "checkpoint");
+    if (code == CLI_NO_SOLUTION)
+        fprintf(out, "next         margrave fit %s --loss hinge   (a soft margin always exists)\n",
+                f->job.file);
+    else if (code == CLI_STOPPED && checkpoint.text[0])
+        fprintf(out, "next         the same command with --resume %s and a larger budget\n",
+                checkpoint.text);
+    else if (code == CLI_STOPPED)
+        fputs("next         a larger --max-iter, --max-passes or --time-limit, or a larger --tol\n",
+              out);
+    else if (f->output && strcmp(f->output, "-") != 0)
+        fprintf(out, "next         margrave predict %s DATA\n", f->output);
+}
+
+static int print_results(fit *f)
+{
+    cli_job *job = &f->job;
+    char *json = NULL;
+    if (job->c->json) {
+        const mgv_status st = mgv_report_fit(job->c->ctx, job->solver, job->model, job->file,
+                                             job->model ? f->output : NULL, &json);
+        if (st != MGV_OK)
+            return cli_fail(job->c, st);
+        puts(json);
+        mgv_string_free(job->c->ctx, json);
+        return CLI_GO_ON;
+    }
+    FILE *out = f->output && strcmp(f->output, "-") == 0 ? stderr : stdout;
+    if (out == stderr && job->c->terminal.verbosity == CLI_QUIET)
+        return CLI_GO_ON;
+    cli_job_print_data(job, out);
+    cli_job_print_solver(job, out);
+    cli_job_print_certificate(job, out);
+    cli_job_print_training(job, out);
+    print_model(f, out);
+    print_next(f, out);
+    return CLI_GO_ON;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+/* Whether a file of this name could be made: better known before a long run than after it. */
+static int try_name(cli *c, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
+    const bool fits = folder && access(folder, W_OK | X_OK) == 0;
+    const int reason = errno;
+    free(folder);
+    return fits ? CLI_GO_ON
+                : cli_complain(c, CLI_FAILURE, "%s: cannot be written: %s", file, strerror(reason));
+}
+
+static int try_names(fit *f)
+{
+    const cli_text checkpoint = cli_setting(f->job.c, "checkpoint");
+    const char *const files[] = {f->output, checkpoint.text};
+    int code = CLI_GO_ON;
+    for (int i = 0; i < 2 && code == CLI_GO_ON; i++)
+        if (files[i] && files[i][0] && strcmp(files[i], "-") != 0)
+            code = try_name(f->job.c, files[i]);
+    return code;
+}
+
+static int open_outputs(fit *f)
+{
+    cli *c = f->job.c;
+    if (f->no_model && f->output)
+        return cli_complain(c, CLI_USAGE, "--no-model and --output exclude each other");
+    if (!f->no_model && !f->output)
+        f->output = f->default_output = model_name(f->job.file);
+    if (!f->no_model && !f->output)
+        return cli_complain(c, CLI_FAILURE, "no memory");
+    if (f->output && strcmp(f->output, "-") == 0 &&
+        (c->json || (f->trace && !strcmp(f->trace, "-"))))
+        return cli_complain(c, CLI_USAGE,
+                            "standard output can take one thing only: the model, the "
+                            "JSON object or the trace");
+    if (c->json && f->trace && strcmp(f->trace, "-") == 0)
+        return cli_complain(c, CLI_USAGE,
+                            "standard output can take one thing only: the JSON object "
+                            "or the trace");
+    if (f->trace)
+        f->job.trace = strcmp(f->trace, "-") == 0 ? stdout : fopen(f->trace, "w");
+    if (f->trace && !f->job.trace)
+        return cli_complain(c, CLI_FAILURE, "%s: %s", f->trace, strerror(errno));
+    return try_names(f);
+}
+
+static int close_trace(fit *f)
+{
+    FILE *trace = f->job.trace;
+    f->job.trace = NULL;
+    if (!trace || trace == stdout)
+        return CLI_GO_ON;
+    const bool bad = ferror(trace) != 0;
+    return fclose(trace) != 0 || bad
+               ? cli_complain(f->job.c, CLI_FAILURE, "%s: the trace cannot be written", f->trace)
+               : CLI_GO_ON;
+}
+
+static int work(fit *f)
+{
+    int code = open_outputs(f);
+    if (code != CLI_GO_ON)
+        return code;
+    cli_signals_catch(f->job.c->ctx); /* also while reading: the run then ends as it starts */
+    f->job.data = cli_read(f->job.c, f->job.file, &code);
+    if (!f->job.data)
+        return code;
+    if ((code = apply_weights(f)) != CLI_GO_ON || (code = cli_job_run(&f->job)) != CLI_GO_ON ||
+        (code = save_model(f)) != CLI_GO_ON || (code = print_results(f)) != CLI_GO_ON)
+        return code;
+    return cli_job_code(&f->job);
+}
+
+int cli_fit(cli *c, int argc, char **argv)
+{
+    fit f = {.job = {.c = c}};
+    const cli_option options[] = {
+        {"output", 'o', "FILE", "the model; - is stdout (DATA's name with .mgm, in this directory)",
+         NULL, &f.output},
+        {"no-model", 0, NULL, "save no model", &f.no_model, NULL},
+        {"trace", 0, "FILE", "CSV with a row per certificate; - is stdout", NULL, &f.trace}};
+    const cli_usage usage = {
+        .arguments = "DATA",
+        .purpose = "Fits a model to DATA (- is stdin), saves it, and prints a certificate: how far "
+                   "it can\nbe from the best possible one, recomputed in float64 from the weights "
+                   "alone.",
+        .example = "margrave fit a9a --loss hinge --C 1 -o a9a.mgm",
+        .least = 1,
+        .most = 1,
+        .settings = "problem solver stop data run",
+        .options = options,
+        .option_count = sizeof options / sizeof *options};
+    int code = cli_parse(c, &usage, argc, argv);
+    if (code != CLI_GO_ON)
+        return code;
+    f.job.file = c->argument[0];
+    code = work(&f);
+    const int closed = close_trace(&f);
+    cli_job_free(&f.job);
+    free(f.default_output);
+    return closed == CLI_GO_ON ? code : closed;
+}

@@ -1,0 +1,110 @@
+/* job.c - binds, runs and makes the model. */
+#include "job.h"
+
+#include "signals.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+void cli_job_free(cli_job *job)
+{
+    mgv_ctx *ctx = job->c->ctx;
+    mgv_model_free(ctx, job->model);
+    mgv_solver_free(ctx, job->solver);
+    mgv_problem_free(ctx, job->problem);
+    mgv_data_free(ctx, job->data);
+}
+
+static void trace_number(FILE *trace, double x)
+{
+    if (isfinite(x))
+        fprintf(trace, ",%.17g", x);
+    else
+        fputc(',', trace);
+}
+
+static void trace_row(FILE *trace, const mgv_event *e)
+{
+    const double numbers[] = {e->passes,      e->seconds,         e->primal, e->dual,
+                              e->gap,         e->relative_gap,    e->margin, e->margin_upper,
+                              e->train_score, e->validation_score};
+    fprintf(trace, "%lld", (long long)e->iteration);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        trace_number(trace, numbers[i]);
+    trace_number(trace, e->nonzeros < 0 ? NAN : (double)e->nonzeros);
+    fputc('\n', trace);
+    fflush(trace); /* a run that is killed leaves what it had */
+}
+
+static int on_event(void *user, const mgv_event *event)
+{
+    cli_job *job = user;
+    cli_terminal_event(&job->c->terminal, event);
+    if (job->trace && event->kind == MGV_EVENT_TRACE)
+        trace_row(job->trace, event);
+    return cli_signalled();
+}
+
+static mgv_status prepare(cli_job *job)
+{
+    cli *c = job->c;
+    mgv_status st = mgv_problem_new(c->ctx, job->data, c->settings, &job->problem);
+    if (st == MGV_OK)
+        st = mgv_solver_new(c->ctx, job->problem, c->settings, &job->solver);
+    const cli_text resume = cli_setting(c, "resume");
+    if (st == MGV_OK && resume.text[0])
+        st = mgv_solver_resume(c->ctx, job->solver, resume.text);
+    return st;
+}
+
+int cli_job_run(cli_job *job)
+{
+    cli *c = job->c;
+    cli_signals_catch(c->ctx);
+    mgv_ctx_on_event(c->ctx, on_event, job);
+    mgv_status st = prepare(job);
+    if (st == MGV_OK) {
+        if (job->trace)
+            fputs("iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,"
+                  "train_score,validation_score,nonzeros\n",
+                  job->trace);
+        cli_terminal_goal(&c->terminal, strtod(cli_setting(c, "tol").text, NULL));
+        st = mgv_solver_run(c->ctx, job->solver);
+    }
+    cli_terminal_wipe(&c->terminal);
+    mgv_ctx_on_event(c->ctx, NULL, NULL);
+    if (st != MGV_OK)
+        return cli_fail(c, st);
+    job->run.size = sizeof job->run;
+    job->certificate.size = sizeof job->certificate;
+    mgv_solver_describe(job->solver, &job->run, &job->certificate);
+    if (job->run.stop != MGV_STOP_INFEASIBLE)
+        st = mgv_model_new(c->ctx, job->solver, &job->model);
+    return st == MGV_OK ? CLI_GO_ON : cli_fail(c, st);
+}
+
+int cli_job_code(const cli_job *job)
+{
+    switch (job->run.stop) {
+    case MGV_STOP_CERTIFIED:
+    case MGV_STOP_DISCREPANCY:
+        return CLI_DONE;
+    case MGV_STOP_INFEASIBLE:
+        return CLI_NO_SOLUTION;
+    default:
+        return CLI_STOPPED;
+    }
+}
+
+mgv_status cli_metrics(cli *c, const mgv_model *model, mgv_data *data, mgv_metrics *out)
+{
+    mgv_data_info info = {.size = sizeof info};
+    mgv_data_describe(data, &info);
+    double *scores = malloc((size_t)(info.rows ? info.rows : 1) * sizeof *scores);
+    mgv_status st = scores ? mgv_model_scores(c->ctx, model, data, scores) : MGV_E_MEMORY;
+    if (st == MGV_OK)
+        st = mgv_model_evaluate(c->ctx, model, data, scores, out);
+    free(scores);
+    return st;
+}

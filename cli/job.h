@@ -1,0 +1,34 @@
+/* job.h - one problem from data to model, and its outcome in words; `fit` and `demo` use it. */
+#ifndef MGV_CLI_JOB_H
+#define MGV_CLI_JOB_H
+
+#include "cli.h"
+
+typedef struct cli_job {
+    cli *c;
+    const char *file; /* the data's name */
+    FILE *trace;      /* NULL: none */
+    mgv_data *data;   /* freed with the job */
+    mgv_problem *problem;
+    mgv_solver *solver;
+    mgv_model *model;
+    mgv_run_info run;
+    mgv_certificate certificate;
+} cli_job;
+
+void cli_job_free(cli_job *job);
+/* Binds the data under the settings, runs the solver until it stops and, unless it is proven that
+ * there is none, makes the model. Signals and `trace` are looked after. CLI_GO_ON, or the exit code
+ * after a complaint. */
+int cli_job_run(cli_job *job);
+/* The exit code that tells how the run ended. */
+int cli_job_code(const cli_job *job);
+
+/* Lines for people: "LABEL    words". */
+void cli_job_print_data(const cli_job *job, FILE *out);
+void cli_job_print_solver(const cli_job *job, FILE *out);
+void cli_job_print_certificate(const cli_job *job, FILE *out);
+void cli_job_print_training(const cli_job *job, FILE *out);
+/* The metrics of the model on `data`, which has labels. */
+mgv_status cli_metrics(cli *c, const mgv_model *model, mgv_data *data, mgv_metrics *out);
+#endif

@@ -1,0 +1,156 @@
+/* main.c - `margrave COMMAND`: finds the command, and the few things every command needs. */
+#include "options.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct command {
+    const char *name, *summary;
+    int (*run)(cli *c, int argc, char **argv);
+} command;
+
+static const command commands[] = {
+    {"demo", "the two-minute tour on data made from a seed", cli_demo},
+    {"check", "the data doctor: what is in a file, and what `fit` would do", cli_check},
+    {"fit", "fit a model and certify it", cli_fit},
+    {"predict", "labels, scores, distances and metrics from a model", cli_predict},
+    {"convert", "data from one file format to another", cli_convert},
+    {"list", "everything registered: losses, solvers, readers, settings, ...", cli_list}};
+enum { COMMANDS = sizeof commands / sizeof *commands };
+
+/* ---- shared by the commands ------------------------------------------------------------------ */
+
+int cli_complain(cli *c, int code, const char *format, ...)
+{
+    va_list args;
+    cli_terminal_wipe(&c->terminal);
+    fprintf(stderr, "margrave %s: ", c->command);
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+    fputc('\n', stderr);
+    return code;
+}
+
+int cli_fail(cli *c, mgv_status status)
+{
+    const bool theirs = status == MGV_E_ARG || status == MGV_E_INPUT || status == MGV_E_UNSUPPORTED;
+    const char *sentence = mgv_ctx_error(c->ctx);
+    return cli_complain(c, theirs ? CLI_USAGE : CLI_FAILURE, "%s",
+                        *sentence ? sentence : mgv_status_name(status));
+}
+
+mgv_data *cli_read(cli *c, const char *path, int *code)
+{
+    mgv_data *data;
+    cli_terminal_status(&c->terminal, "reading %s", path);
+    const mgv_status st = mgv_data_read(c->ctx, path, c->settings, &data);
+    cli_terminal_wipe(&c->terminal);
+    if (st != MGV_OK)
+        *code = cli_fail(c, st);
+    return data;
+}
+
+cli_text cli_setting(const cli *c, const char *name)
+{
+    cli_text value = {""};
+    mgv_settings_get(c->ctx, c->settings, name, value.text, sizeof value.text);
+    return value;
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+static void print_help(FILE *out)
+{
+    fprintf(
+        out,
+        "usage: margrave COMMAND [ARGUMENT...] [OPTION...]\n\n"
+        "Certified large-margin classifiers: every answer comes with a proof of how good it is.\n\n"
+        "commands:\n");
+    for (int i = 0; i < COMMANDS; i++)
+        fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].summary);
+    fputs("\n`margrave COMMAND --help` shows its options and an example.\n"
+          "\nexit codes: 0 done, 1 failure, 2 wrong use or bad input, 3 stopped before the\n"
+          "certificate (the model is saved), 4 proven to have no solution.\n",
+          out);
+}
+
+static const command *find(const char *name)
+{
+    for (int i = 0; i < COMMANDS; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+    cli_guess guess = {.word = name};
+    for (int i = 0; i < COMMANDS; i++)
+        cli_guess_offer(&guess, commands[i].name);
+    if (guess.best)
+        fprintf(stderr, "margrave: there is no command '%.60s'; did you mean '%s'?\n", name,
+                guess.best);
+    else
+        fprintf(stderr, "margrave: there is no command '%.60s'; `margrave help` lists them\n",
+                name);
+    return CLI_USAGE;
+}
+
+static int cannot_start(mgv_status status)
+{
+    const char *simd = getenv("MGV_SIMD");
+    if (status == MGV_E_ARG || status == MGV_E_UNSUPPORTED) {
+        fprintf(stderr,
+                "margrave: MGV_SIMD is '%.40s', which this machine or build does not have\n",
+                simd ? simd : "");
+        return CLI_USAGE;
+    }
+    fprintf(stderr, "margrave: cannot start: %s\n", mgv_status_name(status));
+    return CLI_FAILURE;
+}
+
+static int run(const command *chosen, int argc, char **argv)
+{
+    cli c = {.command = chosen->name};
+    cli_terminal_init(&c.terminal);
+    mgv_status st = mgv_ctx_new(NULL, &c.ctx);
+    if (st != MGV_OK)
+        return cannot_start(st);
+    st = mgv_settings_new(c.ctx, &c.settings);
+    const int code = st == MGV_OK ? chosen->run(&c, argc, argv) : cli_fail(&c, st);
+    cli_terminal_wipe(&c.terminal);
+    mgv_settings_free(c.ctx, c.settings);
+    mgv_ctx_free(c.ctx);
+    return code;
+}
+
+static int dispatch(int argc, char **argv)
+{
+    static char help_option[] = "--help";
+    const char *name = argc > 1 ? argv[1] : "";
+    if (strcmp(name, "--version") == 0) {
+        printf("margrave %s\n", mgv_version());
+        return CLI_DONE;
+    }
+    const bool help = !strcmp(name, "help") || !strcmp(name, "--help") || !strcmp(name, "-h");
+    if (argc < 2 || (help && argc < 3)) {
+        print_help(help ? stdout : stderr);
+        return help ? CLI_DONE : CLI_USAGE;
+    }
+    const command *chosen = find(help ? argv[2] : name);
+    if (!chosen)
+        return unknown_command(help ? argv[2] : name);
+    return help ? run(chosen, 1, (char *[]){help_option}) : run(chosen, argc - 2, argv + 2);
+}
+
+int main(int argc, char **argv)
+{
+    int code = dispatch(argc, argv);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fputs("margrave: standard output cannot be written\n", stderr);
+        code = code == CLI_DONE ? CLI_FAILURE : code;
+    }
+    return code;
+}

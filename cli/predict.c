@@ -1,0 +1,193 @@
+/* predict.c - `margrave predict`: labels, scores, distances and metrics. */
+#include "options.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct predict {
+    cli *c;
+    const char *output;
+    bool scores, distance;
+    mgv_model *model;
+    mgv_data *data;
+    mgv_model_info about;
+    mgv_data_info shape;
+    double *score;
+    mgv_metrics metrics;
+    bool measured;
+    double seconds;
+} predict;
+
+static void write_row(const predict *p, FILE *out, double score)
+{
+    if (p->about.classes == 2)
+        fputs(mgv_model_class(p->model, score > 0), out);
+    else
+        fprintf(out, "%.17g", score);
+    if (p->scores)
+        fprintf(out, "\t%.17g", score);
+    if (p->distance)
+        fprintf(out, "\t%.17g", score / p->about.norm);
+    fputc('\n', out);
+}
+
+/* To a temporary name first: a file of predictions is whole or not there. */
+static int write_file(predict *p)
+{
+    cli *c = p->c;
+    const size_t size = strlen(p->output) + sizeof ".part";
+    char *part = malloc(size);
+    if (!part)
+        return cli_complain(c, CLI_FAILURE, "no memory");
+    snprintf(part, size, "%s.part", p->output);
+    FILE *out = fopen(part, "w");
+    if (!out) {
+        free(part);
+        return cli_complain(c, CLI_FAILURE, "%s: %s", p->output, strerror(errno));
+    }
+    for (int64_t i = 0; i < p->shape.rows; i++)
+        write_row(p, out, p->score[i]);
+    const bool bad = ferror(out) != 0;
+    int code = CLI_GO_ON;
+    if (fclose(out) != 0 || bad || rename(part, p->output) != 0) {
+        code = cli_complain(c, CLI_FAILURE, "%s: %s", p->output, strerror(errno));
+        remove(part);
+    }
+    free(part);
+    return code;
+}
+
+static int write_predictions(predict *p)
+{
+    const bool to_stdout = !p->output || strcmp(p->output, "-") == 0;
+    if (!to_stdout)
+        return write_file(p);
+    for (int64_t i = 0; i < p->shape.rows && !p->c->json; i++)
+        write_row(p, stdout, p->score[i]);
+    return CLI_GO_ON;
+}
+
+static void print_number(const char *name, double x, const char *end)
+{
+    if (isfinite(x))
+        printf("\"%s\": %.17g%s", name, x, end);
+    else
+        printf("\"%s\": null%s", name, end);
+}
+
+static void print_json(const predict *p)
+{
+    const mgv_metrics *m = &p->metrics;
+    printf("{\"version\": \"%s\", \"command\": \"predict\",\n \"metrics\": ", mgv_version());
+    if (p->measured) {
+        putchar('{');
+        print_number("accuracy", m->accuracy, ", ");
+        print_number("balanced_accuracy", m->balanced_accuracy, ", ");
+        print_number("auc", m->auc, ", ");
+        print_number("mse", m->mse, ", ");
+        print_number("r2", m->r2, "}");
+    } else {
+        fputs("null", stdout);
+    }
+    printf(",\n \"n\": %" PRId64 ", \"seconds\": %.6g}\n", p->shape.rows, p->seconds);
+}
+
+/* Beside predictions on stdout the metrics go to stderr. */
+static void print_metrics(const predict *p)
+{
+    const mgv_metrics *m = &p->metrics;
+    FILE *out = p->output && strcmp(p->output, "-") != 0 ? stdout : stderr;
+    if (p->c->terminal.verbosity == CLI_QUIET)
+        return;
+    if (out == stdout)
+        fprintf(out, "%s: %" PRId64 " predictions in %.2g s\n", p->output, p->shape.rows,
+                p->seconds);
+    if (p->measured && p->about.classes == 2)
+        fprintf(out, "accuracy %.2f %%, balanced accuracy %.2f %%, area under the curve %.4f\n",
+                100 * m->accuracy, 100 * m->balanced_accuracy, m->auc);
+    else if (p->measured)
+        fprintf(out, "mean squared error %.6g, R2 %.4f\n", m->mse, m->r2);
+}
+
+static mgv_status compute(predict *p)
+{
+    mgv_ctx *ctx = p->c->ctx;
+    const double started = cli_seconds();
+    mgv_status st = mgv_model_scores(ctx, p->model, p->data, p->score);
+    p->seconds = cli_seconds() - started;
+    p->measured = p->shape.has_labels && p->shape.rows > 0;
+    if (st == MGV_OK && p->measured)
+        st = mgv_model_evaluate(ctx, p->model, p->data, p->score, &p->metrics);
+    return st;
+}
+
+static int work(predict *p)
+{
+    cli *c = p->c;
+    int code = CLI_GO_ON;
+    if (c->json && p->output && strcmp(p->output, "-") == 0)
+        return cli_complain(c, CLI_USAGE,
+                            "standard output can take one thing only: the predictions "
+                            "or the JSON object");
+    mgv_status st = mgv_model_load(c->ctx, c->argument[0], &p->model);
+    if (st != MGV_OK)
+        return cli_fail(c, st);
+    mgv_model_describe(p->model, &p->about);
+    if (p->distance && !(p->about.norm > 0))
+        return cli_complain(c, CLI_USAGE,
+                            "%s: all weights are zero, so there is no boundary to "
+                            "measure a distance from",
+                            c->argument[0]);
+    p->data = cli_read(c, c->argument[1], &code);
+    if (!p->data)
+        return code;
+    mgv_data_describe(p->data, &p->shape);
+    p->score = malloc((size_t)(p->shape.rows ? p->shape.rows : 1) * sizeof *p->score);
+    if (!p->score)
+        return cli_complain(c, CLI_FAILURE, "no memory for %" PRId64 " scores", p->shape.rows);
+    if ((st = compute(p)) != MGV_OK)
+        return cli_fail(c, st);
+    if ((code = write_predictions(p)) != CLI_GO_ON)
+        return code;
+    if (c->json)
+        print_json(p);
+    else
+        print_metrics(p);
+    return CLI_DONE;
+}
+
+int cli_predict(cli *c, int argc, char **argv)
+{
+    predict p = {.c = c,
+                 .about = {.size = sizeof p.about},
+                 .shape = {.size = sizeof p.shape},
+                 .metrics = {.size = sizeof p.metrics}};
+    const cli_option options[] = {
+        {"output", 'o', "FILE", "the predictions (standard output)", NULL, &p.output},
+        {"scores", 0, NULL, "also x.w + b, after a tab", &p.scores, NULL},
+        {"distance", 0, NULL,
+         "also the signed distance to the boundary, (x.w + b)/|w|, after a tab", &p.distance,
+         NULL}};
+    const cli_usage usage = {
+        .arguments = "MODEL DATA",
+        .purpose =
+            "Prints the label of every row of DATA (- is stdin) as the training data spelled "
+            "it, one per\nline, and the metrics when DATA has labels. With --json and no -o "
+            "only the metrics.",
+        .example = "margrave predict a9a.mgm a9a.t --scores -o a9a.predictions",
+        .least = 2,
+        .most = 2,
+        .settings = "data threads",
+        .options = options,
+        .option_count = sizeof options / sizeof *options};
+    int code = cli_parse(c, &usage, argc, argv);
+    if (code == CLI_GO_ON)
+        code = work(&p);
+    free(p.score);
+    mgv_data_free(c->ctx, p.data);
+    mgv_model_free(c->ctx, p.model);
+    return code;
+}

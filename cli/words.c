@@ -1,0 +1,120 @@
+/* words.c - the outcome of a run in words. */
+#include "job.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void cli_job_print_data(const cli_job *job, FILE *out)
+{
+    static const char *const layouts[] = {"dense", "sparse by rows", "sparse by columns"};
+    mgv_data_info d = {.size = sizeof d};
+    mgv_data_describe(job->data, &d);
+    fprintf(out,
+            "data         %s: %" PRId64 " rows, %" PRId64 " features, %" PRId64
+            " stored entries, %s, %s",
+            job->file, d.rows, d.cols, d.nonzeros, layouts[d.layout],
+            d.dtype == MGV_F32 ? "f32" : "f64");
+    if (d.classes == 2)
+        fprintf(out, "; classes '%s' and '%s'", mgv_data_class(job->data, 0),
+                mgv_data_class(job->data, 1));
+    if (d.load_seconds > 0)
+        fprintf(out, "; read in %.2g s", d.load_seconds);
+    fputc('\n', out);
+}
+
+/* How a run ended, as the end of a sentence. */
+static const char *ending(mgv_stop stop)
+{
+    switch (stop) {
+    case MGV_STOP_CERTIFIED:
+        return "ended with its certificate";
+    case MGV_STOP_INFEASIBLE:
+        return "ended with a proof that there is no solution";
+    case MGV_STOP_USER:
+        return "was interrupted before its certificate";
+    case MGV_STOP_MAX_ITER:
+        return "reached max_iter before its certificate";
+    case MGV_STOP_MAX_PASSES:
+        return "reached max_passes before its certificate";
+    case MGV_STOP_TIME:
+        return "reached time_limit before its certificate";
+    case MGV_STOP_STALLED:
+        return "reached rounding level before its certificate";
+    default:
+        return mgv_stop_name(stop);
+    }
+}
+
+void cli_job_print_solver(const cli_job *job, FILE *out)
+{
+    const mgv_run_info *r = &job->run;
+    fprintf(out, "problem      %s\n", mgv_problem_formula(job->problem));
+    fprintf(out, "solver       %s %s: %" PRId64 " iterations, %.1f passes over the data, %.2g s\n",
+            r->solver, ending(r->stop), r->iterations, r->passes, r->seconds);
+}
+
+/* The convex weights that prove inseparability: how many, and the first few rows. */
+static void print_proof(const cli_job *job, FILE *out)
+{
+    enum { SHOWN = 8 };
+    const double *q;
+    int64_t rows, count = 0;
+    mgv_solver_dual(job->solver, &q, &rows);
+    for (int64_t i = 0; i < rows; i++)
+        count += q[i] != 0;
+    fprintf(out,
+            "certificate  not separable: a convex combination of %" PRId64
+            " examples y_i x_i is zero\n"
+            "             up to a norm of %.1e, so no weights have them all on the right side\n"
+            "             (rows",
+            count, job->certificate.proof_norm);
+    int64_t shown = 0;
+    for (int64_t i = 0; i < rows && shown < SHOWN; i++)
+        if (q[i] != 0)
+            fprintf(out, "%s %" PRId64, shown++ ? "," : "", i + 1);
+    fprintf(out, "%s; --json has all with their weights)\n", count > shown ? ", ..." : "");
+}
+
+static void print_margin(const cli_job *job, FILE *out)
+{
+    const mgv_certificate *k = &job->certificate;
+    if (k->separable == 1)
+        fprintf(out,
+                "certificate  separable with margin in [%.8g, %.8g]: the lower end is attained\n"
+                "             by the model, the upper one is proven; relative gap %.1e\n",
+                k->margin, k->margin_upper, k->relative_gap);
+    else
+        fprintf(out,
+                "certificate  undecided: no separating weights and no proof against them yet; "
+                "a margin,\n             if there is one, is at most %.8g\n",
+                k->margin_upper);
+}
+
+void cli_job_print_certificate(const cli_job *job, FILE *out)
+{
+    const mgv_certificate *k = &job->certificate;
+    if (!k->verified) {
+        fputs("certificate  none: the check of the last one failed, so it is not shown\n", out);
+    } else if (job->run.stop == MGV_STOP_INFEASIBLE) {
+        print_proof(job, out);
+    } else if (!isnan(k->margin_upper)) {
+        print_margin(job, out);
+    } else {
+        fprintf(out,
+                "certificate  the optimum lies between %.10g (proven)\n"
+                "             and %.10g (attained by the model); relative gap %.1e, verified\n",
+                k->dual, k->primal, k->relative_gap);
+    }
+}
+
+void cli_job_print_training(const cli_job *job, FILE *out)
+{
+    mgv_metrics m = {.size = sizeof m};
+    if (!job->model || cli_metrics(job->c, job->model, job->data, &m) != MGV_OK)
+        return;
+    if (!isnan(m.accuracy))
+        fprintf(out, "training     accuracy %.2f %%\n", 100 * m.accuracy);
+    else
+        fprintf(out, "training     mean squared error %.6g, R2 %.4f\n", m.mse, m.r2);
+}

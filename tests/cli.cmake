@@ -1,0 +1,22 @@
+# The scripts of tests/cli run the built command; those of tests/layout look at the tree, the
+# library and an installed copy.
+find_program(SH sh REQUIRED)
+if(TARGET margrave_cli)
+    add_executable(json_get cli/json_get.c)
+    target_link_libraries(json_get PRIVATE PkgConfig::jansson)
+    foreach(script help errors fit same_bits signal predict check_data convert list demo)
+        add_test(NAME cli/${script} COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${script}.sh
+                                            $<TARGET_FILE:margrave_cli> ${PROJECT_SOURCE_DIR}
+                                            $<TARGET_FILE:json_get>)
+    endforeach()
+endif()
+add_test(NAME layout/includes COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/includes.sh
+                                      ${PROJECT_SOURCE_DIR})
+# A sanitized library cannot be loaded by a program built without it.
+if(NOT MARGRAVE_SANITIZE)
+    add_test(NAME layout/symbols COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/symbols.sh
+                                         $<TARGET_FILE:margrave>)
+    add_test(NAME layout/install
+             COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/install.sh ${PROJECT_SOURCE_DIR}
+                     ${PROJECT_BINARY_DIR} ${CMAKE_C_COMPILER} ${CMAKE_COMMAND})
+endif()

@@ -1,0 +1,124 @@
+# fit.sh - what fit prints and writes, and its exit codes for each way a run can end.
+. "$(dirname "$0")/lib.sh"
+run 0 demo --keep
+
+# the JSON contract
+run 0 fit demo.svm --json
+empty err
+for key in version command data.file data.n data.d data.nnz data.classes data.load_seconds \
+    data.bytes problem.loss problem.penalty problem.lambda problem.mu problem.p problem.intercept \
+    problem.kernel problem.scale problem.formula solver.name solver.iterations solver.passes \
+    solver.seconds solver.threads solver.backend solver.precision solver.seed solver.stop \
+    certificate.primal certificate.dual certificate.gap certificate.relative_gap \
+    certificate.margin certificate.margin_upper certificate.separable certificate.verified \
+    path.points path.by selected model.file model.nonzeros model.norm train.accuracy train.mse \
+    validation memory_peak_bytes; do
+    "$json_get" out $key >/dev/null || fail "fit --json has no $key"
+done
+json out command fit
+json out data.n 400
+json out data.d 20
+json out data.classes.# 2
+json out solver.stop certified
+json out certificate.verified true
+json out train.accuracy 1
+json out model.file demo.mgm
+true_that "$("$json_get" out certificate.relative_gap) <= 1e-4" "relative gap"
+[ -s demo.mgm ] || fail "the model is called after the data"
+
+# for people
+run 0 fit demo.svm --C 1 -o named.mgm
+empty err
+for text in "data         demo.svm: 400 rows, 20 features" \
+    "problem      min 0.0025/2 |w|^2 + mean hinge(y (x.w + b))" \
+    "solver       dual_coordinate ended with its certificate" "certificate  the optimum lies" \
+    "training     accuracy 100.00 %" "model        named.mgm" \
+    "next         margrave predict named.mgm DATA"; do
+    has out "$text"
+done
+same demo.mgm named.mgm "--C 1 is the default"
+rm demo.mgm
+run 0 fit demo.svm --no-model
+[ -e demo.mgm ] && fail "--no-model saved a model"
+has out "not saved"
+
+# spellings of options
+run 0 fit --set C=1 --set=max-iter=5000 -o set.mgm -- demo.svm
+same set.mgm named.mgm "--set"
+run 0 fit demo.svm --no-intercept --no-shrink -o bare.mgm --json
+json out problem.intercept false
+run 0 fit demo.svm --intercept=no --shrink=no -o bare2.mgm --json
+same bare.mgm bare2.mgm "--no-NAME and --NAME=no"
+
+# the model on standard output, the words on stderr
+run 0 fit demo.svm -o -
+same out named.mgm "-o -"
+has err "certificate"
+run 2 fit demo.svm -o - --json
+
+# the trace
+run 0 fit demo.svm --no-model --trace trace.csv --json
+head -n 1 trace.csv >header
+is header "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,train_score,validation_score,nonzeros"
+awk -F, 'NF != 12 { exit 1 } NR > 2 && $1 <= last { exit 1 } NR > 1 { last = $1; gap = $7 }
+         END { exit !(NR > 2 && gap <= 1e-4) }' trace.csv || fail "the trace is not a trace"
+
+# budgets: exit code 3, the model is there and is a model
+for budget in --max-iter=2 --max-passes=3 --time-limit=0; do
+    rm -f cut.mgm
+    run 3 fit demo.svm $budget -o cut.mgm
+    has out "before its certificate"
+    has out "next         a larger --max-iter"
+    run 0 predict cut.mgm demo.svm --json
+done
+run 3 fit demo.svm --max-iter 2 --json
+json out solver.stop max_iter
+
+# hard margin: both verdicts
+run 0 fit demo.svm --loss margin --json
+json out certificate.separable true
+true_that "$("$json_get" out certificate.margin) > 0.4" "margin"
+true_that "$("$json_get" out certificate.margin) <= $("$json_get" out certificate.margin_upper)" \
+    "margin bounds"
+run 0 fit demo.svm --loss margin
+has out "certificate  separable with margin in [0.44"
+rm -f demo-twin.mgm
+run 4 fit demo-twin.svm --loss margin
+has out "certificate  not separable: a convex combination of"
+has out "next         margrave fit demo-twin.svm --loss hinge"
+[ -e demo-twin.mgm ] && fail "there is no solution, but a model was saved"
+run 4 fit demo-twin.svm --loss margin --json
+json out certificate.separable false
+json out certificate.verified true
+json out model null
+true_that "$("$json_get" out certificate.proof.norm) < 1e-12" "norm of the proof"
+[ "$("$json_get" out certificate.proof.rows.#)" = "$("$json_get" out certificate.proof.weights.#)" ] ||
+    fail "the proof needs a weight for every row"
+run 3 fit demo-twin.svm --loss margin --max-iter 0
+has out "certificate  undecided"
+
+# sample weights: a weight of 2 is the row twice
+head -n 40 demo-twin.svm >part.svm
+awk '{ print } NR % 4 == 0 { print }' part.svm >twice.svm
+awk '{ print (NR % 4 == 0) ? 2 : 1 }' part.svm >weights.txt
+run 0 fit part.svm --sample-weight weights.txt --C 1 --tol 1e-8 --json --no-model
+weighted=$("$json_get" out certificate.primal)
+run 0 fit twice.svm --C 1 --tol 1e-8 --json --no-model
+repeated=$("$json_get" out certificate.primal)
+true_that "($weighted - $repeated) ^ 2 <= (3e-8 * $repeated) ^ 2" "a weight of 2"
+
+# quiet and verbose
+run 0 fit demo.svm --verbose --no-model
+has err "iterations"
+run 0 fit demo.svm --quiet --no-model
+empty err
+
+# regression
+awk 'BEGIN { for (i = 1; i <= 50; i++) print 3 * i / 7 + 1, "1:" i / 7, "2:" i % 3 }' >line.svm
+run 0 fit line.svm --C 1000 --json
+json out problem.task regress
+json out train.accuracy null
+true_that "$("$json_get" out train.mse) < 1e-3" "error of the regression"
+run 0 fit line.svm
+has out "training     mean squared error"
+finish

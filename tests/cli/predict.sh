@@ -1,0 +1,62 @@
+# predict.sh - labels in their own spelling, scores, distances, metrics.
+. "$(dirname "$0")/lib.sh"
+
+# words as labels
+{
+    echo "height,weight,label"
+    awk 'BEGIN { for (i = 0; i < 20; i++) printf "%d.5,%d,%s\n", i, i % 3, i < 10 ? "yak" : "ant" }'
+} >zoo.csv
+run 0 fit zoo.csv --C 100 -o zoo.mgm
+has out "classes 'ant' and 'yak'"
+run 0 predict zoo.mgm zoo.csv
+awk 'BEGIN { for (i = 0; i < 20; i++) print i < 10 ? "yak" : "ant" }' >expected
+same out expected "labels"
+is err "accuracy 100.00 %, balanced accuracy 100.00 %, area under the curve 1.0000"
+
+# tabs, scores and distances: the sign decides, and distance = score / |w|
+run 0 predict zoo.mgm zoo.csv --scores --distance -o table
+has out "table: 20 predictions"
+has out "accuracy 100.00 %"
+empty err
+norm=$("$margrave" fit zoo.csv --C 100 --no-model --json >fit.json && "$json_get" fit.json model.norm)
+awk -F '\t' -v norm="$norm" '
+    NF != 3 || ($1 == "yak") != ($2 > 0) { exit 1 }
+    { d = $2 - norm * $3; if (d * d > 1e-20 * $2 * $2) exit 1 }' table || fail "scores and distances"
+run 0 predict zoo.mgm zoo.csv --quiet
+empty err
+
+# JSON: metrics only, or with the predictions in a file
+run 0 predict zoo.mgm zoo.csv --json
+for key in accuracy balanced_accuracy auc; do
+    json out metrics.$key 1
+done
+json out metrics.mse null
+json out n 20
+"$json_get" out seconds >/dev/null || fail "no seconds"
+run 0 predict zoo.mgm zoo.csv --json -o labels
+same labels expected "labels in a file beside --json"
+run 2 predict zoo.mgm zoo.csv --json -o -
+
+# data without labels: predictions, no metrics
+sed '1d; s/,[a-z]*$//' zoo.csv >plain.csv
+run 0 predict zoo.mgm plain.csv --label-column none --header no
+same out expected "labels of unlabelled data"
+empty err
+run 0 predict zoo.mgm plain.csv --label-column none --json
+json out metrics null
+
+# standard input
+"$margrave" predict zoo.mgm - <zoo.csv >out 2>/dev/null || fail "predict from stdin"
+same out expected "labels from standard input"
+
+# a quantity
+awk 'BEGIN { for (i = 1; i <= 50; i++) print 3 * i / 7 + 1, "1:" i / 7, "2:" i % 3 }' >line.svm
+run 0 fit line.svm --C 1000 -o line.mgm
+run 0 predict line.mgm line.svm
+awk 'NR == FNR { y[NR] = $1; next } (y[FNR] - $1) ^ 2 > 1e-2 { exit 1 }' line.svm out ||
+    fail "predicted quantities"
+has err "mean squared error"
+run 0 predict line.mgm line.svm --json
+json out metrics.accuracy null
+true_that "$("$json_get" out metrics.r2) > 0.999" "R2"
+finish

@@ -1,0 +1,37 @@
+# same_bits.sh - the model file does not depend on threads, logging, the way in, or interruptions.
+. "$(dirname "$0")/lib.sh"
+run 0 demo --keep
+
+for loss in hinge squared_hinge logistic margin; do
+    run 0 fit demo.svm --loss $loss --threads 1 -o one.mgm
+    run 0 fit demo.svm --loss $loss --threads 2 -o two.mgm
+    same one.mgm two.mgm "$loss: 1 and 2 threads"
+    run 0 fit demo.svm --loss $loss --verbose --trace t.csv --json -o loud.mgm
+    same one.mgm loud.mgm "$loss: log on and off"
+    run 0 fit demo.svm --loss $loss --seed 1 -o other.mgm
+    cmp -s one.mgm other.mgm && fail "$loss: another seed should take another way"
+
+    # broken off after 3 and after 10 iterations, then continued
+    rm -f state
+    run 3 fit demo.svm --loss $loss --max-iter 3 --checkpoint state -o cut.mgm
+    has out "next         the same command with --resume state"
+    run 3 fit demo.svm --loss $loss --max-iter 10 --checkpoint state --resume state -o cut.mgm
+    run 0 fit demo.svm --loss $loss --resume state -o resumed.mgm
+    same one.mgm resumed.mgm "$loss: --resume"
+done
+
+run 0 fit demo.svm -o file.mgm
+"$margrave" fit - -o stdin.mgm <demo.svm >/dev/null || fail "fit -"
+same file.mgm stdin.mgm "standard input"
+"$margrave" fit - <demo.svm >out || fail "fit -"
+same model.mgm file.mgm "the default name for standard input"
+gzip -k demo.svm
+run 0 fit demo.svm.gz
+same demo.mgm file.mgm "compressed input, and its model's name"
+
+# a checkpoint of another problem is refused
+run 2 fit demo-twin.svm --resume state
+has err "checkpoint is of other"
+run 2 fit demo.svm --resume demo.mgm
+has err "not a checkpoint"
+finish

@@ -1,0 +1,26 @@
+# signal.sh - SIGINT and SIGTERM end a run with its best model saved and exit code 3.
+. "$(dirname "$0")/lib.sh"
+run 0 demo --keep
+
+for signal in INT TERM; do
+    rm -f trace.csv long.mgm
+    # A gap below rounding level cannot be met: only the signal ends this run.
+    "$margrave" fit demo-twin.svm --tol 1e-30 \
+        --max-iter 1000000000000 --trace trace.csv --checkpoint state -o long.mgm --json \
+        >out 2>err </dev/null &
+    pid=$!
+    # Wait until it has taken some certificates: the run has then started for sure.
+    while kill -0 $pid 2>/dev/null && [ "$(wc -l 2>/dev/null <trace.csv || echo 0)" -lt 5 ]; do
+        sleep 0.05
+    done
+    kill -$signal $pid
+    wait $pid
+    code=$?
+    [ $code = 3 ] || fail "SIG$signal: exit code $code, expected 3: $(cat err)"
+    json out solver.stop user
+    json out certificate.verified true
+    run 0 predict long.mgm demo-twin.svm --json
+    true_that "$("$json_get" out metrics.accuracy) > 0.8" "the saved model is a good one"
+    [ -s state ] || fail "SIG$signal: there is no checkpoint"
+done
+finish
