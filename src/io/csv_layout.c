@@ -173,30 +173,33 @@ static mgv_status choose_label(mgvi_text *text, const mgv_settings *s, const cha
                                mgvi_csv_layout *l, bool *named)
 {
     const char *setting = s->label_column;
-    const bool headed = strcmp(s->header, "no") != 0;
-    int64_t number;
+    int64_t number = 0;
+    const bool numeric = mgvi_parse_int(setting, &number);
+    const bool automatic = strcmp(setting, "auto") == 0;
+    int64_t found = MGVI_NO_LABEL;
     *named = false;
     l->label = l->columns - 1;
     if (strcmp(setting, "none") == 0)
         l->label = MGVI_NO_LABEL;
     else if (strcmp(setting, "first") == 0)
         l->label = 0;
-    else if (strcmp(setting, "last") != 0) {
-        const char *wanted = strcmp(setting, "auto") == 0 ? NULL : setting;
-        const int64_t found = !headed  ? MGVI_NO_LABEL
-                              : wanted ? find_name(text, l->separator, line, wanted)
-                                       : find_label_name(text, l->separator, line);
-        *named = found != MGVI_NO_LABEL;
-        if (*named)
-            l->label = found;
-        else if (wanted && mgvi_parse_int(wanted, &number) && number >= 1 && number <= l->columns)
-            l->label = number - 1;
-        else if (wanted)
-            return MGVI_FAIL(text->ctx, MGV_E_ARG,
-                             "%s: label_column is '%.80s', which is neither a column's name nor a "
-                             "number from 1 to %" PRId64,
-                             text->path, wanted, l->columns);
-    }
+    if (strcmp(setting, "none") == 0 || strcmp(setting, "first") == 0 ||
+        strcmp(setting, "last") == 0)
+        return MGV_OK;
+    /* a number is a name only below a line that was said to be a header */
+    if (strcmp(s->header, "yes") == 0 || (strcmp(s->header, "no") != 0 && !numeric))
+        found = automatic ? find_label_name(text, l->separator, line)
+                          : find_name(text, l->separator, line, setting);
+    *named = found != MGVI_NO_LABEL;
+    if (*named)
+        l->label = found;
+    else if (numeric && number >= 1 && number <= l->columns)
+        l->label = number - 1;
+    else if (!automatic)
+        return MGVI_FAIL(text->ctx, MGV_E_ARG,
+                         "%s: label_column is '%.80s', which is neither a column's name nor a "
+                         "number from 1 to %" PRId64,
+                         text->path, setting, l->columns);
     return MGV_OK;
 }
 

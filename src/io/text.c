@@ -137,15 +137,16 @@ mgv_status mgvi_text_status(const mgvi_text *text)
 {
     if (!text->fault_at)
         return MGV_OK;
-    const mgvi_chunk *c = text->chunks;
-    while (c < text->chunks + text->count - 1 && text->fault_at >= c->end)
+    const mgvi_chunk *c = text->chunks, *last = c + text->count - 1;
+    while (c < last && text->fault_at >= c->end && c->end < text->end)
         c++;
     int64_t line = c->first_line + 1;
-    const char *start = c->begin;
-    for (const char *next; (next = mgvi_text_next_line(start, text->end)) <= text->fault_at &&
-                           next[-1] == '\n' && next < text->end;
-         start = next)
+    const char *start = c->begin, *next;
+    /* a fault at the very end belongs to the last line, with or without its newline */
+    while ((next = mgvi_text_next_line(start, text->end)) <= text->fault_at && next < text->end) {
+        start = next;
         line++;
+    }
     return MGVI_FAIL(text->ctx, MGV_E_INPUT, "%s:%" PRId64 ":%" PRId64 ": %s", text->path, line,
                      (int64_t)(text->fault_at - start) + 1, text->fault);
 }
