@@ -9,7 +9,8 @@
 /* Everything but vectors that must survive a checkpoint: plain numbers only. */
 typedef struct mgvi_driver_memory {
     int64_t iteration;
-    double passes; /* of earlier sittings */
+    double touched; /* entries read in earlier sittings; a whole number, so sums are exact */
+    double aside;   /* of these, read off schedule, for the answer of a run cut short */
     double seconds;
     double next_certificate; /* passes */
     double ratio;            /* certified gap / estimate, when both were last known */
@@ -45,6 +46,7 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
 mgv_status mgvi_driver_run(mgv_solver *solver);
 void mgvi_driver_free(mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);
+double mgvi_driver_touched(const mgv_solver *solver); /* stored entries read */
 
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path);
 mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path);

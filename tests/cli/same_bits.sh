@@ -11,11 +11,11 @@ for loss in hinge squared_hinge logistic margin; do
     run 0 fit demo.svm --loss $loss --seed 1 -o other.mgm
     cmp -s one.mgm other.mgm && fail "$loss: another seed should take another way"
 
-    # broken off after 3 and after 10 iterations, then continued
+    # broken off after 3 and after 7 iterations, then continued
     rm -f state
     run 3 fit demo.svm --loss $loss --max-iter 3 --checkpoint state -o cut.mgm
     has out "next         the same command with --resume state"
-    run 3 fit demo.svm --loss $loss --max-iter 10 --checkpoint state --resume state -o cut.mgm
+    run 3 fit demo.svm --loss $loss --max-iter 7 --checkpoint state --resume state -o cut.mgm
     run 0 fit demo.svm --loss $loss --resume state -o resumed.mgm
     same one.mgm resumed.mgm "$loss: --resume"
 done
