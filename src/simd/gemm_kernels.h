@@ -20,5 +20,9 @@ typedef struct mgvi_gemm_kernels {
     MGVI_TILE_FN(tile_f32, float, float);
     MGVI_TILE_FN(tile_f64, double, double);
     MGVI_TILE_FN(tile_wide, float, double); /* sums in float32 over this depth, then float64 */
+    /* One step of a panel: to[j] = scale x[j], j < count, then zeros; width is a multiple of lanes.
+     */
+    void (*pack_f32)(float scale, const float *x, int count, float *to, int width);
+    void (*pack_f64)(double scale, const double *x, int count, double *to, int width);
 } mgvi_gemm_kernels;
 #endif

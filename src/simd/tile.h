@@ -7,6 +7,9 @@ INLINE void TILE(of_vecs)(const int vecs, int64_t depth, const IN *a, int64_t a_
                           int cols)
 {
     VEC sum[TILE_ROWS][TILE_VECS];
+    for (int i = 0; i < rows; i++) /* the sums take longer than the way to memory */
+        for (int j = 0; j < cols; j += 64 / (int)sizeof *c)
+            __builtin_prefetch(c + i * ldc + j, 1);
     for (int i = 0; i < TILE_ROWS; i++)
         for (int v = 0; v < vecs; v++)
             sum[i][v] = V(zero)();

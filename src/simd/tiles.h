@@ -26,6 +26,24 @@ INLINE void merge_wide(double alpha, fvec sum, double beta, double *c)
     merge_f64(alpha, f_high(sum), beta, c + W);
 }
 
+#define PACK(T, S, VEC, V, LOAD, LOAD_PART, LANES)                                                 \
+    static void pack_##S(T scale, const T *x, int count, T *to, int width)                         \
+    {                                                                                              \
+        const VEC s = V##_set(scale);                                                              \
+        int j = 0;                                                                                 \
+        for (; j + (LANES) <= count; j += (LANES))                                                 \
+            V##_store(to + j, V##_mul(s, LOAD(x + j)));                                            \
+        if (j < count) {                                                                           \
+            V##_store(to + j, V##_mul(s, LOAD_PART(x + j, count - j)));                            \
+            j += (LANES);                                                                          \
+        }                                                                                          \
+        for (; j < width; j += (LANES))                                                            \
+            V##_store(to + j, V##_zero());                                                         \
+    }
+PACK(float, f32, fvec, f, f_load, f_load_part, 2 * W)
+PACK(double, f64, vec, v, v_load_f64, v_load_part_f64, W)
+#undef PACK
+
 #define IN float
 #define VEC fvec
 #define LANES (2 * W)
@@ -72,5 +90,7 @@ static const mgvi_gemm_kernels tiles = {
     .tile_f32 = tile_f32_kernel,
     .tile_f64 = tile_f64_kernel,
     .tile_wide = tile_wide_kernel,
+    .pack_f32 = pack_f32,
+    .pack_f64 = pack_f64,
 };
 #endif

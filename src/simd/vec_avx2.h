@@ -59,6 +59,11 @@ INLINE fvec f_set(float a) { return _mm256_set1_ps(a); }
 INLINE fvec f_mul(fvec a, fvec b) { return _mm256_mul_ps(a, b); }
 INLINE fvec f_fma(fvec a, fvec b, fvec c) { return _mm256_fmadd_ps(a, b, c); }
 INLINE fvec f_load(const float *p) { return _mm256_loadu_ps(p); }
+INLINE fvec f_load_part(const float *p, int64_t n)
+{
+    const __m256i place = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    return _mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32((int32_t)n), place));
+}
 INLINE void f_store(float *p, fvec a) { _mm256_storeu_ps(p, a); }
 INLINE vec f_low(fvec a) { return _mm256_cvtps_pd(_mm256_castps256_ps128(a)); }
 INLINE vec f_high(fvec a) { return _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1)); }

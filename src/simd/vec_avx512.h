@@ -53,6 +53,10 @@ INLINE fvec f_set(float a) { return _mm512_set1_ps(a); }
 INLINE fvec f_mul(fvec a, fvec b) { return _mm512_mul_ps(a, b); }
 INLINE fvec f_fma(fvec a, fvec b, fvec c) { return _mm512_fmadd_ps(a, b, c); }
 INLINE fvec f_load(const float *p) { return _mm512_loadu_ps(p); }
+INLINE fvec f_load_part(const float *p, int64_t n)
+{
+    return _mm512_maskz_loadu_ps((__mmask16)((1u << n) - 1), p);
+}
 INLINE void f_store(float *p, fvec a) { _mm512_storeu_ps(p, a); }
 INLINE vec f_low(fvec a) { return _mm512_cvtps_pd(_mm512_castps512_ps256(a)); }
 INLINE vec f_high(fvec a) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(a, 1)); }

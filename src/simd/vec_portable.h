@@ -23,6 +23,7 @@ INLINE vec v_load_f64(const double *p)
     memcpy(&a, p, sizeof a);
     return a;
 }
+INLINE vec v_load_part_f64(const double *p, int64_t n) { return (vec){p[0], n > 1 ? p[1] : 0}; }
 
 INLINE fvec f_set(float a) { return (fvec){a, a, a, a}; }
 INLINE fvec f_zero(void) { return f_set(0); }
@@ -34,6 +35,10 @@ INLINE fvec f_load(const float *p)
     fvec a;
     memcpy(&a, p, sizeof a);
     return a;
+}
+INLINE fvec f_load_part(const float *p, int64_t n)
+{
+    return (fvec){p[0], n > 1 ? p[1] : 0, n > 2 ? p[2] : 0, 0};
 }
 INLINE vec f_low(fvec a) { return (vec){a[0], a[1]}; }
 INLINE vec f_high(fvec a) { return (vec){a[2], a[3]}; }

@@ -43,26 +43,25 @@ typedef struct product {
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/* to[p*width + j] = column j, padded with zeros from `count` to `width`. Where a column is
- * contiguous it is copied in runs of a cache line. */
+/* to[p*width + j] = column j, padded with zeros from `count` to `width`. Where the steps of a
+ * column are neighbours it is copied in runs of about a cache line. */
 #define PACK(T, S)                                                                                 \
-    static void pack_##S(T *restrict to, const T *restrict x, int64_t along, int64_t across,       \
-                         int64_t depth, int count, int width)                                      \
+    static void pack_##S(const product *r, T *restrict to, const operand *from, int64_t column,    \
+                         int count, int width)                                                     \
     {                                                                                              \
-        enum { RUN = 16 };                                                                         \
-        if (across == 1) {                                                                         \
-            for (int64_t p = 0; p < depth; p++)                                                    \
-                memcpy(to + p * width, x + p * along, (size_t)count * sizeof(T));                  \
-        } else {                                                                                   \
-            for (int64_t p = 0; p < depth; p += RUN) {                                             \
-                const int64_t end = least(p + RUN, depth);                                         \
-                for (int j = 0; j < count; j++)                                                    \
-                    for (int64_t q = p; q < end; q++)                                              \
-                        to[q * width + j] = x[q * along + j * across];                             \
-            }                                                                                      \
+        const T *restrict x = (const T *)from->x + r->p * from->along + column * from->across;     \
+        const int64_t run = from->across == 1 ? 1 : 16;                                            \
+        if (from->across == 1 && width % r->lanes == 0) {                                          \
+            for (int64_t p = 0; p < r->depth; p++)                                                 \
+                r->kernels->pack_##S(1, x + p * from->along, count, to + p * width, width);        \
+            return;                                                                                \
         }                                                                                          \
-        for (int64_t p = 0; count < width && p < depth; p++)                                       \
-            memset(to + p * width + count, 0, (size_t)(width - count) * sizeof(T));                \
+        for (int64_t p = 0; p < r->depth; p += run) {                                              \
+            const int64_t end = least(p + run, r->depth);                                          \
+            for (int j = 0; j < width; j++)                                                        \
+                for (int64_t q = p; q < end; q++)                                                  \
+                    to[q * width + j] = j < count ? x[q * from->along + j * from->across] : 0;     \
+        }                                                                                          \
     }
 PACK(float, f32)
 PACK(double, f64)
@@ -70,13 +69,10 @@ PACK(double, f64)
 static void pack(const product *r, char *to, const operand *from, int64_t column, int count,
                  int width)
 {
-    const int64_t first = r->p * from->along + column * from->across;
     if (r->f64)
-        pack_f64((double *)to, (const double *)from->x + first, from->along, from->across, r->depth,
-                 count, width);
+        pack_f64(r, (double *)to, from, column, count, width);
     else
-        pack_f32((float *)to, (const float *)from->x + first, from->along, from->across, r->depth,
-                 count, width);
+        pack_f32(r, (float *)to, from, column, count, width);
 }
 
 static int64_t pack_a_tasks(const product *r)
@@ -169,10 +165,12 @@ static mgv_status multiply(mgv_ctx *ctx, product *r)
     const int64_t depth = least(r->k, DEPTH_BYTES / (int64_t)r->size);
     const int64_t rows = r->kernels->rows * ceil_div(least(r->m, SLAB), r->kernels->rows);
     const int64_t cols = r->tile_width * ceil_div(least(r->n, SLAB), r->tile_width);
-    r->packed_a = mgvi_alloc(ctx, (size_t)(rows * depth), r->size);
-    r->packed_b = mgvi_alloc(ctx, (size_t)(cols * depth), r->size);
-    const mgv_status st = r->packed_a && r->packed_b ? MGV_OK : MGV_E_MEMORY;
-    for (r->j = 0; st == MGV_OK && r->j < r->n; r->j += SLAB) {
+    /* In one piece: the C library then keeps it for the next product, with its pages. */
+    r->packed_b = mgvi_alloc(ctx, (size_t)((rows + cols) * depth), r->size);
+    if (!r->packed_b)
+        return MGV_E_MEMORY;
+    r->packed_a = r->packed_b + (size_t)(cols * depth) * r->size;
+    for (r->j = 0; r->j < r->n; r->j += SLAB) {
         r->width = least(SLAB, r->n - r->j);
         const int64_t last = r->upper ? least(r->m, r->j + r->width) : r->m;
         for (r->i = 0; r->i < last; r->i += SLAB) {
@@ -180,9 +178,8 @@ static mgv_status multiply(mgv_ctx *ctx, product *r)
             multiply_slab(ctx, r, depth);
         }
     }
-    mgvi_release(ctx, r->packed_a);
     mgvi_release(ctx, r->packed_b);
-    return st;
+    return MGV_OK;
 }
 
 static product product_of(const mgvi_gemm_shape *s, const void *a, const void *b, void *c)

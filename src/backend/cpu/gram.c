@@ -15,15 +15,16 @@
 #include <string.h>
 
 enum {
-    MOST_DEPTH = 512,         /* rows summed in float32 */
-    PACKED_BYTES = 256 << 10, /* of one part: half a second cache */
+    MOST_DEPTH = 384,         /* rows summed in float32; a left operand is 24 KiB of lines */
+    PACKED_BYTES = 256 << 10, /* of one part: in the second cache */
     SLAB_BYTES = 8 << 20,     /* of all threads: in the last cache */
     PARTS_BYTES = 16 << 20,   /* all partial results */
     MOST_PARTS = 64,
     FEWEST_PARTS = 16,
     PART_ROWS = 1024,    /* at least, in a part */
-    PACK_ROWS = 64,      /* of a slab, packed by one task */
-    TILES_TOGETHER = 12, /* tiles of one panel computed by one task */
+    PACK_ROWS = 64,      /* of a slab, packed by one task; divides MOST_DEPTH */
+    TILES_TOGETHER = 8,  /* rows of tiles and */
+    PANELS_TOGETHER = 4, /* panels computed by one task */
     MIRROR = 32          /* G is mirrored in squares of this side */
 };
 
@@ -69,13 +70,9 @@ static int64_t panel_width(const gram *r, int64_t panel)
             const T *from = (const T *)r->a + i * r->stride;                                       \
             const T scale = r->h ? (T)sqrt(r->h[i]) : 1;                                           \
             for (int64_t j = 0; j < r->d; j += width) {                                            \
-                const int64_t wide = least(width, r->padded - j),                                  \
-                              count_j = least(width, r->d - j);                                    \
-                T *row = to + j * depth + (at + t) * wide;                                         \
-                for (int64_t c = 0; c < count_j; c++)                                              \
-                    row[c] = scale * from[j + c];                                                  \
-                for (int64_t c = count_j; c < wide; c++)                                           \
-                    row[c] = 0;                                                                    \
+                const int64_t wide = least(width, r->padded - j);                                  \
+                r->kernels->pack_##S(scale, from + j, (int)least(width, r->d - j),                 \
+                                     to + j * depth + (at + t) * wide, (int)wide);                 \
             }                                                                                      \
         }                                                                                          \
     }
@@ -179,25 +176,36 @@ static void pack_task(void *arg, int64_t task)
          least(PACK_ROWS, r->slab_rows - at));
 }
 
-/* Tasks are numbered from the last panel, which has most tiles, to the first. */
+/* Tasks of a group of neighbouring panels: a few rows of tiles each, down to the diagonal. */
+static int64_t group_tasks(const gram *r, int64_t group)
+{
+    const int64_t last = least((group + 1) * PANELS_TOGETHER, r->panels) - 1;
+    return ceil_div(panel_tiles(r, last), TILES_TOGETHER);
+}
+
+/* Tasks are numbered from the last group, which has most, to the first. The left operand of a row
+ * of tiles stays in the first cache, the panels of the group in the second. */
 static void tiles_task(void *arg, int64_t task)
 {
     const gram *r = arg;
-    int64_t panel = r->panels - 1;
-    for (; task >= ceil_div(panel_tiles(r, panel), TILES_TOGETHER); panel--)
-        task -= ceil_div(panel_tiles(r, panel), TILES_TOGETHER);
-    const int64_t end = least((task + 1) * TILES_TOGETHER, panel_tiles(r, panel));
+    int64_t group = ceil_div(r->panels, PANELS_TOGETHER) - 1;
+    for (; task >= group_tasks(r, group); group--)
+        task -= group_tasks(r, group);
+    const int64_t first = group * PANELS_TOGETHER;
+    const int64_t end = least(first + PANELS_TOGETHER, r->panels);
     for (int64_t piece = 0; piece * r->depth < r->slab_rows; piece++)
-        for (int64_t tile = task * TILES_TOGETHER; tile < end; tile++)
-            add_tile(r, slab_piece(r, piece), piece_depth(r, piece), tile * r->kernels->rows, panel,
-                     r->slab + piece > 0, r->g, r->ldg);
+        for (int64_t tile = task * TILES_TOGETHER; tile < (task + 1) * TILES_TOGETHER; tile++)
+            for (int64_t panel = first; panel < end; panel++)
+                if (tile < panel_tiles(r, panel))
+                    add_tile(r, slab_piece(r, piece), piece_depth(r, piece),
+                             tile * r->kernels->rows, panel, r->slab + piece > 0, r->g, r->ldg);
 }
 
 static void add_slabs(mgv_ctx *ctx, gram *r)
 {
     int64_t tasks = 0;
-    for (int64_t panel = 0; panel < r->panels; panel++)
-        tasks += ceil_div(panel_tiles(r, panel), TILES_TOGETHER);
+    for (int64_t group = 0; group * PANELS_TOGETHER < r->panels; group++)
+        tasks += group_tasks(r, group);
     const int64_t most = (int64_t)(r->packed_size / r->size) / r->padded;
     for (r->slab = 0; r->slab < r->rows; r->slab += most) {
         r->slab_rows = least(most, r->rows - r->slab);
