@@ -28,7 +28,9 @@ static inline mgvi_coef mgvi_coefs_at(const mgvi_coefs *c, int64_t i, int32_t la
                        mgvi_coef_pick(&c->b, i, lane)};
 }
 
-/* out[lane] = sum_i s_i G(z_i), and so on; `z`, `u`, `w`, `v` have the same k. */
+/* out[lane] = sum_i s_i G(z_i), and so on. The term must have the function (its bit in `can`). A
+ * result has its argument's n and k and may be the same vector. One infinite or NaN entry makes its
+ * lane's sum infinite or NaN. */
 void mgvi_loss_value(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c,
                      const mgvi_vec *z, double *out);
 void mgvi_loss_conj(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *u,

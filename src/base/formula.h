@@ -28,6 +28,10 @@ MGVI_FORMULA real r_ratio(real a, real b) { return a == 0 ? 0 : a / b; }
 MGVI_FORMULA real r_copysign(real a, real sign) { return copysign(a, sign); }
 MGVI_FORMULA real r_sign(real a) { return (real)((a > 0) - (a < 0)); }
 
+/* Formulas that need a root use Newton from the side where it is monotone: 7 evaluations are the
+ * most ever seen, the bound only says that no argument can loop. */
+enum { R_NEWTON_MOST = 30 };
+
 /* What a term's formula is told about one coordinate (penalty) or one row (loss).
  *   penalty: scale = strength * weight_j,  a and b are the penalty's own parameters
  *   loss:    scale = s_i,                  a and b are the target, the bounds or the shape */

@@ -24,9 +24,9 @@ MGVI_FORMULA real exponential_lambert(real l)
 {
     const real e0 = l > 1 ? 0 : exp(l);
     real y = l > 1 ? l - log(l) : e0 / (1 + e0);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < R_NEWTON_MOST; i++) {
         const real e = exp(l - y), step = (e - y) / (1 + e);
-        if (!(step > 0))
+        if (!(y + step > y))
             break;
         y += step;
         if (step < 1e-8 * r_min(1, y))

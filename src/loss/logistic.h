@@ -37,10 +37,10 @@ MGVI_FORMULA real logistic_start(real k, real m)
 MGVI_FORMULA real logistic_root(real k, real m)
 {
     real p = logistic_start(k, m);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < R_NEWTON_MOST; i++) {
         const real e = exp(-p), tail = e / (1 + e);
         const real step = (m - p + k * tail) / (1 + k * (tail / (1 + e)));
-        if (!(step > 0))
+        if (!(p + step > p))
             break;
         p += step;
         if (step < 1e-8)

@@ -54,11 +54,11 @@ MGVI_FORMULA real sqrt_hinge_start(real k, real m)
 MGVI_FORMULA real sqrt_hinge_root(real k, real m)
 {
     real y = sqrt_hinge_start(k, m);
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < R_NEWTON_MOST; i++) {
         const real radius = sqrt(1 + y * y);
         const real tail = 0.5 / (radius * (radius + y));
         const real step = (m - y + k * tail) / (1 + k * (0.5 / (radius * radius * radius)));
-        if (!(step > 0))
+        if (!(y + step > y))
             break;
         y += step;
         if (step < 1e-8 * (1 + y))

@@ -29,10 +29,10 @@ MGVI_FORMULA real lp_curv(mgvi_coef c, real w)
 MGVI_FORMULA real lp_log_shrink(real k, real t)
 {
     real l = k <= 0 ? 0 : -k / t;
-    for (int i = 0; i < 60; i++) {
+    for (int i = 0; i < R_NEWTON_MOST; i++) {
         const real first = exp(l), second = exp(k + t * l);
         const real step = (first + second - 1) / (first + t * second);
-        if (!(step > 0))
+        if (!(l - step < l))
             break;
         l -= step;
         if (step < 1e-8)

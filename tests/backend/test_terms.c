@@ -13,7 +13,7 @@ typedef struct shape {
     int32_t k;
 } shape;
 static const shape shapes[] = {{0, 1},   {1, 1},   {255, 1},   {257, 1},  {40001, 1}, {0, 3},
-                               {5, 300}, {700, 7}, {9000, 10}, {2, 5000}, {40, 1100}};
+                               {5, 300}, {700, 7}, {4000, 10}, {2, 5000}, {40, 1100}};
 enum { SHAPES = sizeof shapes / sizeof *shapes, MOST = 130000 };
 
 /* How a coefficient array is stored. */
