@@ -50,7 +50,7 @@ mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
     mgvi_driver_memory memory = solver->memory;
     memory.iteration = run->iteration;
     memory.rng = run->rng;
-    memory.passes = mgvi_driver_passes(solver);
+    memory.touched = mgvi_driver_touched(solver);
     mgvi_tensor *kept = mgvi_dup(run->ctx, run->kept, (size_t)run->kept_count, sizeof *run->kept);
     if (!kept)
         return MGV_E_MEMORY;
