@@ -110,11 +110,10 @@ void mgvi_driver_free(mgv_solver *solver)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* Entries read so far. Counts are whole numbers: their sums do not depend on sittings. */
-static double touched_now(const mgv_solver *solver)
+double mgvi_driver_touched(const mgv_solver *solver)
 {
-    return solver->memory.touched + solver->run.problem->A->touched - solver->touched_before +
-           solver->run.touched;
+    const mgvi_op *A = solver->run.problem->A;
+    return solver->memory.touched + A->touched - solver->touched_before + solver->run.touched;
 }
 
 static double in_passes(const mgv_solver *solver, double touched)
@@ -125,15 +124,13 @@ static double in_passes(const mgv_solver *solver, double touched)
 
 double mgvi_driver_passes(const mgv_solver *solver)
 {
-    return in_passes(solver, touched_now(solver));
+    return in_passes(solver, mgvi_driver_touched(solver) + solver->settled);
 }
 
-double mgvi_driver_touched(const mgv_solver *solver) { return touched_now(solver); }
-
-/* What the schedule of certificates sees. */
-static double scheduled_passes(const mgv_solver *solver)
+/* The clock of the schedule. */
+static double passes_so_far(const mgv_solver *solver)
 {
-    return in_passes(solver, touched_now(solver) - solver->memory.aside);
+    return in_passes(solver, mgvi_driver_touched(solver));
 }
 
 static double seconds_now(const mgv_solver *solver)
@@ -144,7 +141,7 @@ static double seconds_now(const mgv_solver *solver)
 static bool certificate_due(mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
-    if (scheduled_passes(solver) >= solver->memory.next_certificate)
+    if (passes_so_far(solver) >= solver->memory.next_certificate)
         return true;
     if (!run->ops->estimate)
         return false;
@@ -193,11 +190,12 @@ static void certify(mgv_solver *solver)
     const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
     keep_better(solver, &solver->best, &it, &found);
     m->certificates++;
+    m->certified = run->iteration;
     attempt_proof(solver, &solver->best, &it);
     const double gap = found.certificate.relative_gap;
     if (estimate > 0 && gap > 0 && isfinite(gap))
         m->ratio = fmin(fmax(gap / estimate, 0.01), 1.0);
-    const double passes = scheduled_passes(solver);
+    const double passes = passes_so_far(solver);
     m->next_certificate = passes + fmax(FIRST_PASSES, GROWTH * passes);
 }
 
@@ -210,11 +208,13 @@ static void settle(mgv_solver *solver, bool certified)
     solver->answer_verdict = *solver->best.verdict;
     if (certified)
         return;
-    const double before = touched_now(solver);
+    const double before = solver->run.problem->A->touched;
     const mgvi_iterate it = solver->run.ops->expose(&solver->run);
     const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
     keep_better(solver, &solver->answer, &it, &found);
-    solver->memory.aside += touched_now(solver) - before;
+    const double extra = solver->run.problem->A->touched - before;
+    solver->settled += extra;
+    solver->touched_before += extra;
 }
 
 static mgv_event event_now(const mgv_solver *solver, mgv_event_kind kind)
@@ -301,7 +301,7 @@ static mgv_status advance(mgv_solver *solver)
 /* The counters of this sitting join those of earlier ones. */
 static void book_counters(mgv_solver *solver)
 {
-    solver->memory.touched = touched_now(solver);
+    solver->memory.touched = mgvi_driver_touched(solver);
     solver->memory.seconds = seconds_now(solver);
     solver->touched_before = solver->run.problem->A->touched;
     solver->run.touched = 0;
@@ -319,8 +319,8 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     const bool fresh = solver->memory.certificates == 0;
     if (fresh) /* the start is an iterate too */
         certify(solver);
-    /* A state that was certified already is an answer; any other gets a look at its budget. */
-    conclude(solver, fresh || stop_now(solver, solver->best.verdict, false) == MGV_STOP_CERTIFIED);
+    /* A run that ended with its certificate has it still when it is resumed. */
+    conclude(solver, solver->memory.certified == solver->run.iteration);
     while (st == MGV_OK && solver->stop == MGV_STOP_NONE)
         st = advance(solver);
     book_counters(solver);

@@ -9,13 +9,13 @@
 /* Everything but vectors that must survive a checkpoint: plain numbers only. */
 typedef struct mgvi_driver_memory {
     int64_t iteration;
-    double touched; /* entries read in earlier sittings; a whole number, so sums are exact */
-    double aside;   /* of these, read off schedule, for the answer of a run cut short */
+    double touched; /* entries read in earlier sittings; whole, so that sums are exact */
     double seconds;
     double next_certificate; /* passes */
     double ratio;            /* certified gap / estimate, when both were last known */
     int64_t next_proof;      /* hard margin: certificate count before the next attempt at a proof */
     int64_t certificates;
+    int64_t certified; /* iteration of the last certificate */
     mgvi_verdict best; /* of the best pair */
     mgvi_rng rng;
 } mgvi_driver_memory;
@@ -38,6 +38,9 @@ struct mgv_solver {
     mgvi_verdict answer_verdict;
     mgv_stop stop;
     double touched_before; /* of the operator when this sitting began */
+    /* Entries read by certificates after a run's end: reported, but no part of the state, or the
+     * schedule of a resumed run would not be that of an unbroken one. */
+    double settled;
     double started, next_checkpoint;
 };
 
@@ -46,7 +49,8 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
 mgv_status mgvi_driver_run(mgv_solver *solver);
 void mgvi_driver_free(mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);
-double mgvi_driver_touched(const mgv_solver *solver); /* stored entries read */
+double
+mgvi_driver_touched(const mgv_solver *solver); /* entries read, all sittings, without `settled` */
 
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path);
 mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path);

@@ -11,13 +11,15 @@ for loss in hinge squared_hinge logistic margin; do
     run 0 fit demo.svm --loss $loss --seed 1 -o other.mgm
     cmp -s one.mgm other.mgm && fail "$loss: another seed should take another way"
 
-    # broken off after 3 and after 7 iterations, then continued
+    # broken off after 2 and after 5 iterations, then continued; then continued once more
     rm -f state
-    run 3 fit demo.svm --loss $loss --max-iter 3 --checkpoint state -o cut.mgm
+    run 3 fit demo.svm --loss $loss --max-iter 2 --checkpoint state -o cut.mgm
     has out "next         the same command with --resume state"
-    run 3 fit demo.svm --loss $loss --max-iter 7 --checkpoint state --resume state -o cut.mgm
-    run 0 fit demo.svm --loss $loss --resume state -o resumed.mgm
+    run 3 fit demo.svm --loss $loss --max-iter 5 --checkpoint state --resume state -o cut.mgm
+    run 0 fit demo.svm --loss $loss --checkpoint state --resume state -o resumed.mgm
     same one.mgm resumed.mgm "$loss: --resume"
+    run 0 fit demo.svm --loss $loss --resume state -o resumed.mgm
+    same one.mgm resumed.mgm "$loss: --resume of a finished run"
 done
 
 run 0 fit demo.svm -o file.mgm

@@ -4,8 +4,8 @@ run 0 demo --keep
 
 for signal in INT TERM; do
     rm -f trace.csv long.mgm
-    # A gap below rounding level cannot be met: only the signal ends this run.
-    "$margrave" fit demo-twin.svm --tol 1e-30 \
+    # With so large a C the gap closes in hours, if ever: only the signal ends this run.
+    "$margrave" fit demo-twin.svm --C 1e6 --tol 1e-9 \
         --max-iter 1000000000000 --trace trace.csv --checkpoint state -o long.mgm --json \
         >out 2>err </dev/null &
     pid=$!
@@ -20,7 +20,7 @@ for signal in INT TERM; do
     json out solver.stop user
     json out certificate.verified true
     run 0 predict long.mgm demo-twin.svm --json
-    true_that "$("$json_get" out metrics.accuracy) > 0.8" "the saved model is a good one"
+    true_that "$("$json_get" out metrics.accuracy) > 0.6" "the saved model is better than none"
     [ -s state ] || fail "SIG$signal: there is no checkpoint"
 done
 finish
