@@ -34,6 +34,7 @@ typedef struct memory {
 
 typedef struct state {
     mgvi_rows *rows;
+    mgvi_storage storage;
     double *acc;       /* w in the row kernels' form */
     mgvi_vec u, w, z;  /* z is work space */
     double *curvature; /* r_i */
@@ -103,6 +104,7 @@ static mgv_status init(mgvi_run *run)
                          "solver dual_coordinate takes at most 2^31 rows; there are %" PRId64,
                          p->A->rows);
     MGVI_TRY(allocate(run, s));
+    s->storage = mgvi_dual_storage(s->rows);
     s->inverse_lambda = 1 / p->lambda;
     measure_rows(p, s);
     choose_rows(p, s);
@@ -141,6 +143,7 @@ static void pass(mgvi_run *run, state *s, bool full)
     const mgv_problem *p = run->problem;
     mgvi_dual_epoch e = {.problem = p,
                          .rows = s->rows,
+                         .storage = s->storage,
                          .curvature = s->curvature,
                          .inverse_lambda = s->inverse_lambda,
                          .free_weight = s->kappa,

@@ -11,10 +11,24 @@
 #include "op/rows.h"
 #include "problem/problem.h"
 
+/* How rows are stored; GENERAL also covers scaling, centring, row scales and subsets. */
+typedef enum mgvi_storage {
+    CSR_ONES, /* every stored value is 1: only the indices are read */
+    CSR_F32,
+    CSR_F64,
+    DENSE_F32,
+    DENSE_F64,
+    GENERAL,
+    STORAGES
+} mgvi_storage;
+/* Looks at every value once. */
+mgvi_storage mgvi_dual_storage(const mgvi_rows *rows);
+
 typedef struct mgvi_dual_epoch {
     /* in */
     const mgv_problem *problem;
     const mgvi_rows *rows;
+    mgvi_storage storage;
     const double *curvature; /* r_i = |a_i|^2/lambda (+ free_weight) */
     double inverse_lambda;
     double free_weight; /* 0 without an intercept */
@@ -32,15 +46,6 @@ typedef struct mgvi_dual_epoch {
     double worst_move; /* max r |du| */
 } mgvi_dual_epoch;
 
-/* How rows are stored; GENERAL also covers scaling, centring, row scales and subsets. */
-typedef enum mgvi_storage {
-    CSR_F32,
-    CSR_F64,
-    DENSE_F32,
-    DENSE_F64,
-    GENERAL,
-    STORAGES
-} mgvi_storage;
 typedef int64_t (*mgvi_dual_epoch_fn)(mgvi_dual_epoch *e, const int32_t *order, int64_t count,
                                       int32_t *moved);
 /* [loss index][storage], one table per instruction set; dual_sweep.h. */

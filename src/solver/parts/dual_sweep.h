@@ -17,6 +17,22 @@ typedef real (*step_fn)(mgvi_coef c, real u, real z, real r);
 
 #define INLINE static inline __attribute__((always_inline))
 
+/* The sum of w over a row's indices. */
+INLINE double ones_dot(const int32_t *idx, int64_t n, const double *w)
+{
+    double a = 0, b = 0, c = 0, d = 0;
+    int64_t t = 0;
+    for (; t + 4 <= n; t += 4) {
+        a += w[idx[t]];
+        b += w[idx[t + 1]];
+        c += w[idx[t + 2]];
+        d += w[idx[t + 3]];
+    }
+    for (; t < n; t++)
+        a += w[idx[t]];
+    return (a + b) + (c + d);
+}
+
 INLINE double row_dot(const mgvi_rows *rows, mgvi_storage kind, int64_t i, const double *w)
 {
     const mgvi_matrix *m = &rows->m;
@@ -29,6 +45,8 @@ INLINE double row_dot(const mgvi_rows *rows, mgvi_storage kind, int64_t i, const
         z = rows->ctx->simd->dot_f32(v32 + i * m->row_stride, w, m->cols);
     else if (kind == DENSE_F64)
         z = rows->ctx->simd->dot_f64(v64 + i * m->row_stride, w, m->cols);
+    else if (kind == CSR_ONES)
+        z = ones_dot(m->idx + m->ptr[i], m->ptr[i + 1] - m->ptr[i], w);
     else if (m->ptr[i + 1] - m->ptr[i] >= MGVI_ROWS_SHORT)
         z = mgvi_rows_raw_dot(rows, i, w);
     else if (kind == CSR_F32)
@@ -55,6 +73,9 @@ INLINE void row_axpy(const mgvi_rows *rows, mgvi_storage kind, int64_t i, double
         rows->ctx->simd->axpy_f32(alpha, v32 + i * m->row_stride, w, m->cols);
     else if (kind == DENSE_F64)
         rows->ctx->simd->axpy_f64(alpha, v64 + i * m->row_stride, w, m->cols);
+    else if (kind == CSR_ONES)
+        for (int64_t t = m->ptr[i]; t < m->ptr[i + 1]; t++)
+            w[m->idx[t]] += alpha;
     else if (m->ptr[i + 1] - m->ptr[i] >= MGVI_ROWS_SHORT)
         mgvi_rows_raw_axpy(rows, i, alpha, w);
     else if (kind == CSR_F32)
@@ -123,10 +144,12 @@ INLINE int64_t sweep(mgvi_dual_epoch *e, const int32_t *order, int64_t count, in
         return sweep(e, order, count, moved, KIND, NAME##_value, NAME##_conj, NAME##_dual_step);   \
     }
 #define EPOCHS(NAME, sample, summary)                                                              \
+    EPOCH(NAME, CSR_ONES)                                                                          \
     EPOCH(NAME, CSR_F32)                                                                           \
     EPOCH(NAME, CSR_F64) EPOCH(NAME, DENSE_F32) EPOCH(NAME, DENSE_F64) EPOCH(NAME, GENERAL)
 MGVI_LOSSES(EPOCHS)
 
 #define ENTRY(NAME, sample, summary)                                                               \
-    {NAME##_CSR_F32, NAME##_CSR_F64, NAME##_DENSE_F32, NAME##_DENSE_F64, NAME##_GENERAL},
+    {NAME##_CSR_ONES,  NAME##_CSR_F32,   NAME##_CSR_F64,                                           \
+     NAME##_DENSE_F32, NAME##_DENSE_F64, NAME##_GENERAL},
 const mgvi_dual_epoch_fn MGVI_SWEEP_TABLE[][STORAGES] = {MGVI_LOSSES(ENTRY)};
