@@ -121,6 +121,7 @@ TEST(prox_meets_its_optimality_condition)
             const mgvi_coef c = pen->sample_coef(&rng);
             const double w = random_weight(&rng), step = random_step(&rng);
             const double p = pen->prox(c, w, step), g = (p - w) / step;
+            CHECK_THAT(isfinite(pen->value(c, p)), SAID, SAY(pen, c, w, p));
             const double slip = DBL_EPSILON * (fabs(w) + fabs(p)) / step; /* rounding of p - w */
             CHECK_LE(pen->kkt(c, p, g), 16 * slip + 64 * DBL_EPSILON * (fabs(g) + c.scale),
                      SAID ", step = %g", SAY(pen, c, w, p), step);
