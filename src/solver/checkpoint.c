@@ -109,16 +109,22 @@ static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tenso
     return run->ops->restored ? run->ops->restored(run) : MGV_OK;
 }
 
+mgv_status mgvi_checkpoint_parse(mgv_solver *solver, const char *path, const void *bytes,
+                                 size_t size)
+{
+    mgvi_tensors *file;
+    MGVI_TRY(mgvi_tensors_parse(solver->run.ctx, path, bytes, size, &file));
+    const mgv_status st = restore(solver, path, file);
+    mgvi_tensors_free(solver->run.ctx, file);
+    return st;
+}
+
 mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path)
 {
     mgv_ctx *ctx = solver->run.ctx;
     mgvi_source source;
-    mgvi_tensors *file = NULL;
     MGVI_TRY(mgvi_source_open(ctx, path, &source));
-    mgv_status st = mgvi_tensors_parse(ctx, path, source.bytes, source.size, &file);
-    if (st == MGV_OK)
-        st = restore(solver, path, file);
-    mgvi_tensors_free(ctx, file);
+    const mgv_status st = mgvi_checkpoint_parse(solver, path, source.bytes, source.size);
     mgvi_source_close(ctx, &source);
     return st;
 }

@@ -54,4 +54,7 @@ mgvi_driver_touched(const mgv_solver *solver); /* entries read, all sittings, wi
 
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path);
 mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path);
+/* From bytes in memory, as a fuzzer has them. After a failure the solver may only be freed. */
+mgv_status mgvi_checkpoint_parse(mgv_solver *solver, const char *path, const void *bytes,
+                                 size_t size);
 #endif

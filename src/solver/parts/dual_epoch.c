@@ -7,7 +7,7 @@
 static mgvi_storage storage_of(const mgvi_rows *rows)
 {
     const bool f32 = rows->m.dtype == MGV_F32;
-    if (rows->row || rows->row_scale || rows->scale || rows->centre || rows->intercept)
+    if (rows->row || rows->row_scale || rows->scale || rows->centre)
         return GENERAL;
     if (rows->m.layout == MGV_DENSE)
         return f32 ? DENSE_F32 : DENSE_F64;

@@ -32,7 +32,7 @@ typedef struct mgvi_dual_epoch {
     double worst_move; /* max r |du| */
 } mgvi_dual_epoch;
 
-/* How rows are stored; GENERAL also covers scaling, centring, row scales and intercepts. */
+/* How rows are stored; GENERAL also covers scaling, centring, row scales and subsets. */
 typedef enum mgvi_storage {
     CSR_F32,
     CSR_F64,

@@ -37,9 +37,12 @@ INLINE double row_dot(const mgvi_rows *rows, mgvi_storage kind, int64_t i, const
     else
         z = mgvi_rows_short_dot_f64(v64 + m->ptr[i], m->idx + m->ptr[i], m->ptr[i + 1] - m->ptr[i],
                                     w);
+    if (rows->intercept)
+        z += w[rows->acc_len - 1];
     return rows->sign ? rows->sign[i] * z : z;
 }
 
+/* Without the intercept, except in GENERAL. */
 INLINE void row_axpy(const mgvi_rows *rows, mgvi_storage kind, int64_t i, double step, double *w)
 {
     const mgvi_matrix *m = &rows->m;
@@ -80,7 +83,7 @@ INLINE int64_t sweep(mgvi_dual_epoch *e, const int32_t *order, int64_t count, in
     const mgv_problem *p = e->problem;
     const mgvi_rows *rows = e->rows;
     const int64_t free_slot = mgvi_rows_acc_len(rows) - 1;
-    double *const all_u = e->u, *const acc = e->acc, worst = 0;
+    double *const all_u = e->u, *const acc = e->acc, worst = 0, free_sum = e->free_sum;
     const bool watch = e->watch;
     int64_t kept = 0, touched = 0;
     for (int64_t t = 0; t < count; t++) {
@@ -96,10 +99,11 @@ INLINE int64_t sweep(mgvi_dual_epoch *e, const int32_t *order, int64_t count, in
         if (move == 0)
             continue;
         row_axpy(rows, kind, i, -move * e->inverse_lambda, acc);
-        if (kind == GENERAL && e->free_weight > 0) { /* the intercept's own weight, (4) */
-            const double entry = mgvi_problem_free_entry(p, i);
-            acc[free_slot] += entry * move * (e->inverse_lambda - e->free_weight);
-            e->free_sum += entry * move;
+        if (e->free_weight > 0) { /* the intercept has its own weight, (4) */
+            const double change = mgvi_problem_free_entry(p, i) * move;
+            const double done = kind == GENERAL ? e->inverse_lambda : 0;
+            acc[free_slot] -= change * (e->free_weight - done);
+            free_sum += change;
         }
         all_u[i] = next;
         worst = fmax(worst, r * fabs(move));
@@ -107,6 +111,7 @@ INLINE int64_t sweep(mgvi_dual_epoch *e, const int32_t *order, int64_t count, in
         moved[kept++] = (int32_t)i;
     }
     e->worst_move = worst;
+    e->free_sum = free_sum;
     e->touched = (double)touched;
     return kept;
 }

@@ -1,0 +1,28 @@
+/* fuzz_model.c - model files: what is accepted must predict and save. */
+#include "fuzz.h"
+
+#include "model/model.h"
+
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    mgv_ctx *ctx = fuzz_ctx();
+    mgv_model *model;
+    if (mgvi_model_parse(ctx, "fuzz", bytes, size, &model) == MGV_OK) {
+        const double X[] = {1, -2}, y[] = {1, -1};
+        double scores[2];
+        mgv_data *data = NULL;
+        mgv_metrics metrics = {.size = sizeof metrics};
+        if (mgv_data_from_dense(ctx, MGV_F64, X, 2, 1, 1, 1, &data) != MGV_OK ||
+            mgv_data_set_labels(ctx, data, y) != MGV_OK)
+            abort();
+        if (mgv_model_scores(ctx, model, data, scores) == MGV_OK)
+            mgv_model_evaluate(ctx, model, data, scores, &metrics);
+        mgv_model_save(ctx, model, "/dev/null");
+        mgv_data_free(ctx, data);
+    }
+    mgv_model_free(ctx, model);
+    fuzz_check_leaks();
+    return 0;
+}
