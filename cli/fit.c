@@ -37,8 +37,9 @@ static void cut_ending(char *name, const char *const *endings)
 static char *model_name(const char *data)
 {
     static const char *const packed[] = {".gz", ".bz2", ".xz", ".zst", NULL};
-    static const char *const formats[] = {".svm", ".libsvm", ".svmlight", ".txt", ".csv", ".tsv",
-                                          ".npy", ".npz",    ".mtx",      ".idx", ".mgd", NULL};
+    static const char *const formats[] = {".svm", ".dat", ".data", ".libsvm", ".svmlight",
+                                          ".txt", ".csv", ".tsv",  ".npy",    ".npz",
+                                          ".mtx", ".idx", ".mgd",  NULL};
     const char *slash = strrchr(data, '/');
     const char *base = strcmp(data, "-") == 0 ? "model" : slash ? slash + 1 : data;
     const size_t size = strlen(base) + sizeof ".mgm";

@@ -100,6 +100,13 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
         print_proof(job, out);
     } else if (!isnan(k->margin_upper)) {
         print_margin(job, out);
+    } else if (job->run.stop != MGV_STOP_CERTIFIED &&
+               strstr(mgv_problem_formula(job->problem), " subject to ")) {
+        fprintf(
+            out,
+            "certificate  the model does not meet the constraints yet; the optimum, if there is\n"
+            "             one, is at least %.10g (proven)\n",
+            k->dual);
     } else {
         fprintf(out,
                 "certificate  the optimum lies between %.10g (proven)\n"

@@ -97,6 +97,10 @@ true_that "$("$json_get" out certificate.proof.norm) < 1e-12" "norm of the proof
 run 3 fit demo-twin.svm --loss margin --max-iter 0
 has out "certificate  undecided"
 
+# constraints that cannot be met: no claim that the model attains anything
+run 3 fit demo.svm --loss equal --no-model --max-iter 20
+has out "certificate  the model does not meet the constraints yet"
+
 # sample weights: a weight of 2 is the row twice
 head -n 40 demo-twin.svm >part.svm
 awk '{ print } NR % 4 == 0 { print }' part.svm >twice.svm
