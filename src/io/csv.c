@@ -229,8 +229,8 @@ static mgv_status read_text(job *j, mgv_data *data, const mgv_settings *s)
                          j->text.path, j->features, s->features);
     mgvi_text_skip(&j->text, j->layout.data_begin);
     for (mgvi_chunk *c = j->text.chunks; c < j->text.chunks + j->text.count; c++) {
-        /* a row takes two bytes per column: more rows would be a fault before they are stored */
-        const int64_t fit = (c->end - c->from + 1) / (2 * j->layout.columns);
+        /* a row takes two bytes per column; one more may begin before it is seen to be short */
+        const int64_t fit = (c->end - c->from + 1) / (2 * j->layout.columns) + 1;
         c->rows = c->lines < fit ? c->lines : fit;
         c->entries = 0;
     }

@@ -1,4 +1,6 @@
-/* source.c - the bytes of a file: mapped, read from a pipe, or unpacked. */
+/* source.c - the bytes of a file: mapped, read from a pipe, or unpacked. A mapped file must not be
+ * cut short by others while it is in use; replacing it by renaming, as our writers do, is harmless.
+ */
 #include "base/memory.h"
 #include "io/io.h"
 #include "io/unpack.h"

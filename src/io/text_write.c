@@ -56,7 +56,7 @@ static mgv_status write_groups(mgv_ctx *ctx, job *j, mgvi_sink *sink)
     size_t allocated = 0;
     for (int64_t g = 0; g < j->table->groups;) {
         g = fill_slots(j, g);
-        if (j->capacity > allocated) {
+        if (!j->buffer || j->capacity > allocated) { /* groups may be empty */
             mgvi_release(ctx, j->buffer);
             allocated = j->capacity;
             if (!(j->buffer = mgvi_alloc(ctx, allocated, 1)))

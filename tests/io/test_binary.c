@@ -53,22 +53,21 @@ TEST(files_cut_anywhere_are_refused_with_their_name)
     {
         mgv_data *data;
         size_t size;
-        if (dtype == MGV_F32 || labels > LABELS_NUMBERS || form == FORM_STRIDED)
+        if (dtype == MGV_F32 || form == FORM_STRIDED ||
+            labels != (formats[f].labels ? LABELS_NUMBERS : LABELS_NONE))
             continue;
         CHECK_OK(ctx, table_new(ctx, form, dtype, labels, extras, &data));
         CHECK_OK(ctx, mgvi_write_file(ctx, data, formats[f].path, NULL));
         mgvi_data_free(ctx, data);
         char *bytes = load_bytes(formats[f].path, &size);
         for (size_t cut = 0; cut < size; cut++) {
-            /* libarchive finds the members of a zip file without its directory */
-            if (read_bytes(ctx, formats[f].path, bytes, cut, &data) == MGV_OK) {
+            const mgv_status st = read_bytes(ctx, formats[f].path, bytes, cut, &data);
+            if (st != MGV_OK)
+                mgv_check_failure(ctx, "read_bytes", st, MGV_E_INPUT, formats[f].path);
+            else /* libarchive finds the members of a zip file without its directory */
                 CHECK_THAT(strstr(formats[f].path, "npz"), "%s cut at %zu of %zu was read",
                            formats[f].path, cut, size);
-                mgvi_data_free(ctx, data);
-            } else {
-                CHECK_FAILS(ctx, read_bytes(ctx, formats[f].path, bytes, cut, &data), MGV_E_INPUT,
-                            formats[f].path);
-            }
+            mgvi_data_free(ctx, data);
         }
         free(bytes);
         unlink(formats[f].path);
@@ -79,8 +78,10 @@ TEST(files_cut_anywhere_are_refused_with_their_name)
 /* Every byte of a small file replaced: refused or read, never worse (the sanitizers watch). */
 TEST(damaged_bytes_do_no_harm)
 {
-    const char *out = "test_binary.tmp.out.npz";
     mgv_ctx *ctx = mgv_check_ctx();
+    mgv_settings *npz;
+    CHECK_OK(ctx, mgv_settings_new(ctx, &npz));
+    CHECK_OK(ctx, mgv_settings_set(ctx, npz, "format", "npz"));
     FOR_EVERY_TABLE(f, form, dtype, labels, extras)
     {
         mgv_data *data;
@@ -93,12 +94,13 @@ TEST(damaged_bytes_do_no_harm)
         char *bytes = load_bytes(formats[f].path, &size);
         for (size_t i = 0; i < size; i++) {
             const char old = bytes[i];
-            const char others[] = {(char)(old ^ 1), (char)(old ^ 0x80), (char)~old};
-            for (size_t k = 0; k < sizeof others; k++) {
+            const char others[] = {(char)~old, (char)(old ^ 1), (char)(old ^ 0x80)};
+            const size_t tries = f == 0 ? sizeof others : 1; /* zip has check sums */
+            for (size_t k = 0; k < tries; k++) {
                 bytes[i] = others[k];
                 if (read_bytes(ctx, formats[f].path, bytes, size, &data) == MGV_OK) {
                     if (f == 0) /* whose labels are used where they lie */
-                        CHECK_OK(ctx, mgvi_write_file(ctx, data, out, NULL));
+                        CHECK_OK(ctx, mgvi_write_file(ctx, data, "/dev/null", npz));
                     mgvi_data_free(ctx, data);
                 }
             }
@@ -107,7 +109,7 @@ TEST(damaged_bytes_do_no_harm)
         free(bytes);
         unlink(formats[f].path);
     }
-    unlink(out);
+    mgv_settings_free(ctx, npz);
     mgv_ctx_free(ctx);
 }
 

@@ -118,6 +118,10 @@ TEST(plain_files_are_mapped_and_empty_ones_are_empty)
     CHECK(source.size == TEXT && source.mapped == TEXT);
     assert_memory_equal(source.bytes, text, TEXT);
     mgvi_source_close(ctx, &source);
+    save_bytes(path, "BZhang,1\n", 9); /* not bzip2 */
+    CHECK_OK(ctx, mgvi_source_open(ctx, path, &source));
+    CHECK(source.size == 9);
+    mgvi_source_close(ctx, &source);
     save_bytes(path, text, 0);
     CHECK_OK(ctx, mgvi_source_open(ctx, path, &source));
     CHECK(source.size == 0 && source.mapped == 0 && source.bytes);

@@ -1,0 +1,4 @@
+/* fuzz_csv.c - the csv reader. */
+#include "fuzz.h"
+
+FUZZ_READER("csv")

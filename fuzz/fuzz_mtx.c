@@ -1,0 +1,4 @@
+/* fuzz_mtx.c - the mtx reader. */
+#include "fuzz.h"
+
+FUZZ_READER("mtx")

@@ -1,0 +1,4 @@
+/* fuzz_npz.c - the npz reader. */
+#include "fuzz.h"
+
+FUZZ_READER("npz")

@@ -1,0 +1,2 @@
+# Tests that are not a test_NAME.c.
+include(replay.cmake)
