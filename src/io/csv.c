@@ -87,7 +87,8 @@ read_row(job *j, mgvi_chunk *c, const char *line, const mgvi_precision precision
     const int64_t row = c->row_at + c->rows, last = j->layout.columns - 1;
     const char separator = j->layout.separator;
     int64_t at = row * j->features;
-    bool inexact = false;
+    bool inexact = c->inexact;
+    void *const val = j->values.val;
     const char *p = line;
     for (int64_t k = 0; k <= last; k++) {
         double value;
@@ -102,14 +103,14 @@ read_row(job *j, mgvi_chunk *c, const char *line, const mgvi_precision precision
             j->label_at[row] = token;
             continue;
         }
-        if (precision == MGVI_AS_F64)
-            inexact |= !mgvi_number_fits_float(value);
-        if (__builtin_expect(!mgvi_values_keep(&j->values, precision, at, value), 0) &&
+        if (precision == MGVI_AS_F64 && !inexact)
+            inexact = !mgvi_number_fits_float(value);
+        if (__builtin_expect(!mgvi_values_keep(val, precision, at, value), 0) &&
             !mgvi_values_keep_hard(&j->values, &j->text, at, value, token))
             return NULL;
         at++;
     }
-    c->inexact |= inexact;
+    c->inexact = inexact;
     c->rows++;
     return p;
 }

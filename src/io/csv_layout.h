@@ -31,7 +31,7 @@ const char *mgvi_csv_step(char separator, const char *p, const char *end);
 int64_t mgvi_csv_count(mgvi_text *text, char separator, const char *p, const char *end);
 /* Neither blank nor a comment (#). */
 bool mgvi_csv_has_data(const char *line, const char *end);
-/* Whether the whole cell is a finite decimal number; value may be NULL. */
+/* What the whole cell is as a number; MGVI_NUMBER_OK sets *value. */
 mgvi_number_status mgvi_csv_number(const mgvi_cell *cell, double *value);
 /* Copies the cell, `to` holding at least end - begin + 1 bytes; returns its length. */
 size_t mgvi_csv_copy(const mgvi_cell *cell, char *to);

@@ -1,6 +1,7 @@
 /* libsvm.c - libsvm/svmlight text: LABEL [qid:N] INDEX:VALUE ... [# comment], one row per line.
  * Indices increase within a row. They start at 1 by convention and at 0 where an index 0 occurs;
  * the setting `base` states it. Explicit zeros are counted and left out. */
+#include "io/libsvm_pair.h"
 #include "io/text.h"
 
 #include <stdio.h>
@@ -23,42 +24,10 @@ typedef struct job {
     const char **label_at;
 } job;
 
-typedef struct pair {
-    int64_t index;
-    double value;
-    const char *value_at, *next;
-    bool last; /* of its row; `next` is then the next line */
-} pair;
-
 typedef enum step { PAIR, ROW_END, STOP } step;
 
-/* ---- the common spelling ------------------------------------------------------------------- */
-/* digits:number and a space or newline behind it; else false. */
-static inline bool fast_pair(const char *p, pair *t)
-{
-    uint64_t digits = mgvi_digits_load(p);
-    unsigned count = mgvi_digits_count(digits);
-    uint64_t index = mgvi_digits_value(digits, count);
-    p += count;
-    if (__builtin_expect(count == 8, 0)) {
-        digits = mgvi_digits_load(p);
-        count = mgvi_digits_count(digits);
-        index = index * mgvi_integer_powers_of_ten[count] + mgvi_digits_value(digits, count);
-        p += count;
-    }
-    if (__builtin_expect(*p != ':' || count == 0, 0))
-        return false;
-    const char *next = mgvi_number_fast(p + 1, &t->value);
-    if (__builtin_expect(!next || (*next != ' ' && *next != '\n'), 0))
-        return false;
-    t->index = (int64_t)index;
-    t->value_at = p + 1;
-    t->last = *next == '\n';
-    t->next = next + 1;
-    return true;
-}
-
-/* ---- every spelling, and what is wrong with the rest --------------------------------------- */
+/* ---- the less common spellings, and what is wrong with the rest
+ * --------------------------------------- */
 static step fault_at_token(job *j, const char *p, const char *end)
 {
     const mgvi_quote q = mgvi_text_quote(p, end);
@@ -119,7 +88,8 @@ static const char *skip_qid(const char *p, const char *end)
     return q > digits && ends_token(q, end) ? skip_blanks(q, end) : p;
 }
 
-__attribute__((noinline)) static step careful_pair(job *j, const char *end, const char *p, pair *t)
+__attribute__((noinline)) static step careful_pair(job *j, const char *end, const char *p,
+                                                   mgvi_pair *t)
 {
     p = skip_qid(skip_blanks(p, end), end);
     if (p == end || *p == '#' || mgvi_text_at_line_end(p, end)) {
@@ -144,7 +114,7 @@ __attribute__((noinline)) static step careful_pair(job *j, const char *end, cons
 }
 
 /* The index is below or at the one before it, or out of range. `p` is within its row. */
-__attribute__((noinline)) static void fault_of_index(job *j, const pair *t, int64_t previous)
+__attribute__((noinline)) static void fault_of_index(job *j, const mgvi_pair *t, int64_t previous)
 {
     const char *at = t->value_at - 1; /* the colon */
     while (at > j->text.begin && at[-1] >= '0' && at[-1] <= '9')
@@ -209,9 +179,12 @@ read_pairs(job *j, mgvi_chunk *c, const char *p, const mgvi_precision precision)
     const int64_t first = n, highest = j->highest;
     const int32_t shift = j->base != 0;
     int64_t pairs = 0;
-    bool zero_index = false, inexact = false;
-    for (pair t;; p = t.next) {
-        if (__builtin_expect(p >= j->text.safe || !fast_pair(p, &t), 0)) {
+    bool zero_index = false, inexact = c->inexact;
+    void *const val = j->values.val;
+    int32_t *const idx = j->idx;
+    const char *const safe = j->text.safe;
+    for (mgvi_pair t;; p = t.next) {
+        if (__builtin_expect(p >= safe || !mgvi_pair_fast(p, &t), 0)) {
             const step s = careful_pair(j, c->end, p, &t);
             if (s == STOP)
                 return NULL;
@@ -226,10 +199,10 @@ read_pairs(job *j, mgvi_chunk *c, const char *p, const mgvi_precision precision)
         }
         zero_index |= t.index == 0;
         previous = t.index;
-        j->idx[n] = (int32_t)(t.index - shift);
-        if (precision == MGVI_AS_F64)
-            inexact |= !mgvi_number_fits_float(t.value);
-        if (__builtin_expect(!mgvi_values_keep(&j->values, precision, n, t.value), 0) &&
+        idx[n] = (int32_t)(t.index - shift);
+        if (precision == MGVI_AS_F64 && !inexact)
+            inexact = !mgvi_number_fits_float(t.value);
+        if (__builtin_expect(!mgvi_values_keep(val, precision, n, t.value), 0) &&
             !mgvi_values_keep_hard(&j->values, &j->text, n, t.value, t.value_at))
             return NULL;
         n += t.value != 0;
@@ -242,7 +215,7 @@ read_pairs(job *j, mgvi_chunk *c, const char *p, const mgvi_precision precision)
     c->entries += n - first;
     c->zeros += pairs - (n - first);
     c->flag |= zero_index;
-    c->inexact |= inexact;
+    c->inexact = inexact;
     if (pairs && previous > c->largest)
         c->largest = previous;
     return p;

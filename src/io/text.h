@@ -14,7 +14,7 @@
 
 enum { MGVI_CHUNK = 1 << 17 }; /* bytes: text and results fit in a second level cache */
 
-enum { MGVI_TEXT_AHEAD = MGVI_NUMBER_AHEAD + 16 }; /* an index and a number */
+enum { MGVI_TEXT_AHEAD = MGVI_NUMBER_AHEAD + 17 }; /* an index, a colon and a number */
 
 typedef struct mgvi_chunk {
     const char *begin, *end;
@@ -99,14 +99,14 @@ static inline mgv_dtype mgvi_values_dtype(const mgvi_values *values)
     return values->precision == MGVI_AS_F64 ? MGV_F64 : MGV_F32;
 }
 /* Stores value number `at`; false: mgvi_values_keep_hard must decide. */
-static inline bool mgvi_values_keep(mgvi_values *values, const mgvi_precision precision, int64_t at,
+static inline bool mgvi_values_keep(void *val, const mgvi_precision precision, int64_t at,
                                     double value)
 {
     if (precision == MGVI_AS_F64) {
-        ((double *)values->val)[at] = value;
+        ((double *)val)[at] = value;
         return true;
     }
-    ((float *)values->val)[at] = (float)value;
+    ((float *)val)[at] = (float)value;
     return mgvi_number_fits_float(value) ||
            (precision == MGVI_AS_F32 && !mgvi_number_float_is_unsure(value));
 }
