@@ -2,73 +2,90 @@
  * cache, so several sweeps cost less than one loop full of branches. */
 #include "op/maps.h"
 
-/* t_ic *= d_i */
-static void scale_rows(const double *d, int64_t count, int32_t k, double *t)
+#define INLINE static inline __attribute__((always_inline))
+/* Calls the inline `fn` with the number of lanes a constant where it is a common one. */
+#define BY_LANES(fn, k, ...)                                                                       \
+    do {                                                                                           \
+        if ((k) == 1)                                                                              \
+            fn(1, __VA_ARGS__);                                                                    \
+        else if ((k) == 2)                                                                         \
+            fn(2, __VA_ARGS__);                                                                    \
+        else if ((k) == 4)                                                                         \
+            fn(4, __VA_ARGS__);                                                                    \
+        else if ((k) == 8)                                                                         \
+            fn(8, __VA_ARGS__);                                                                    \
+        else                                                                                       \
+            fn(k, __VA_ARGS__);                                                                    \
+    } while (0)
+
+INLINE void scale_lanes(int32_t k, const double *d, int64_t count, double *t)
 {
-    if (k == 1) {
-        for (int64_t i = 0; i < count; i++)
-            t[i] *= d[i];
-        return;
-    }
     for (int64_t i = 0; i < count; i++)
         for (int32_t c = 0; c < k; c++)
             t[i * k + c] *= d[i];
 }
 
-/* t_ic += alpha a_c */
-static void add_lanes(double alpha, const double *a, int64_t count, int32_t k, double *t)
+/* t_ic *= d_i */
+static void scale_rows(const double *d, int64_t count, int32_t k, double *t)
 {
-    if (k == 1) {
-        const double shift = alpha * a[0];
-        for (int64_t i = 0; i < count; i++)
-            t[i] += shift;
-        return;
-    }
+    BY_LANES(scale_lanes, k, d, count, t);
+}
+
+INLINE void shift_lanes(int32_t k, double alpha, const double *a, int64_t count, double *t)
+{
     for (int64_t i = 0; i < count; i++)
         for (int32_t c = 0; c < k; c++)
             t[i * k + c] += alpha * a[c];
 }
 
+/* t_ic += alpha a_c */
+static void shift_rows(double alpha, const double *a, int64_t count, int32_t k, double *t)
+{
+    BY_LANES(shift_lanes, k, alpha, a, count, t);
+}
+
 static void apply_sign(const mgvi_view *v, int64_t first, int64_t count, int32_t k, double *t)
 {
-    if (!v->sign)
-        return;
-    if (v->sign_lanes == 1)
+    if (v->sign && v->sign_lanes == 1)
         scale_rows(v->sign + first, count, k, t);
-    else
+    else if (v->sign)
         scale_rows(v->sign + first * k, count * k, 1, t);
 }
 
 /* sum_c += sum_i t_ic */
-static void sum_lanes(const double *t, int64_t count, int32_t k, double *sum)
+static void sum_rows(const double *t, int64_t count, int32_t k, double *sum)
 {
     enum { WIDTH = 8 }; /* partial sums, so that additions overlap */
-    if (k == 1) {
+    int64_t p = 0;
+    if (WIDTH % k == 0) {
         double part[WIDTH] = {0};
-        int64_t i = 0;
-        for (; i + WIDTH <= count; i += WIDTH)
+        for (; p + WIDTH <= count * k; p += WIDTH)
             for (int c = 0; c < WIDTH; c++)
-                part[c] += t[i + c];
-        for (; i < count; i++)
-            part[0] += t[i];
-        sum[0] += ((part[0] + part[4]) + (part[1] + part[5])) +
-                  ((part[2] + part[6]) + (part[3] + part[7]));
-        return;
+                part[c] += t[p + c];
+        for (int c = 0; c < WIDTH; c++)
+            sum[c % k] += part[c];
     }
+    for (; p < count * k; p += k)
+        for (int32_t c = 0; c < k; c++)
+            sum[c] += t[p + c];
+}
+
+INLINE void subtract_outer(int32_t k, const double *a, const double *b, int64_t count, double *t)
+{
     for (int64_t i = 0; i < count; i++)
         for (int32_t c = 0; c < k; c++)
-            sum[c] += t[i * k + c];
+            t[i * k + c] -= a[i] * b[c];
 }
 
 void mgvi_map_rows(const mgvi_view *v, mgvi_lane_shift shift, int64_t first, int64_t count,
                    int32_t k, double *t)
 {
     if (shift.centre)
-        add_lanes(-1, shift.centre, count, k, t);
+        shift_rows(-1, shift.centre, count, k, t);
     if (v->row_scale)
         scale_rows(v->row_scale + first, count, k, t);
     if (shift.intercept)
-        add_lanes(1, shift.intercept, count, k, t);
+        shift_rows(1, shift.intercept, count, k, t);
     apply_sign(v, first, count, k, t);
 }
 
@@ -78,11 +95,11 @@ void mgvi_map_rows_t(const mgvi_view *v, int64_t first, int64_t count, int32_t k
     mgvi_map_combine(alpha, u, 0, out, count * k);
     apply_sign(v, first, count, k, out);
     if (sums.intercept)
-        sum_lanes(out, count, k, sums.intercept);
+        sum_rows(out, count, k, sums.intercept);
     if (v->row_scale)
         scale_rows(v->row_scale + first, count, k, out);
     if (sums.centre)
-        sum_lanes(out, count, k, sums.centre);
+        sum_rows(out, count, k, sums.centre);
 }
 
 void mgvi_map_cols(const mgvi_view *v, int64_t first, int64_t count, int32_t k, const double *w,
@@ -97,9 +114,7 @@ void mgvi_map_cols_t(const mgvi_view *v, const double *sum, int64_t first, int64
                      double *r)
 {
     if (v->centre)
-        for (int64_t j = 0; j < count; j++)
-            for (int32_t c = 0; c < k; c++)
-                r[j * k + c] -= v->centre[first + j] * sum[c];
+        BY_LANES(subtract_outer, k, v->centre + first, sum, count, r);
     if (v->scale)
         scale_rows(v->scale + first, count, k, r);
 }

@@ -58,21 +58,21 @@ static inline int64_t mgvi_rows_nnz(const mgvi_rows *rows, int64_t i)
     return rows->m.layout == MGV_DENSE ? rows->m.cols : rows->m.ptr[r + 1] - rows->m.ptr[r];
 }
 
-/* Asks for the beginning of row i, to be used a few rows later. */
+/* Asks for the beginning of row i, to be used a few rows later. No branch on the row's length: the
+ * processor follows longer rows by itself, and a line too many does no harm. */
 static inline void mgvi_rows_prefetch(const mgvi_rows *rows, int64_t i)
 {
-    enum { LINE = 64, LINES = 4 }; /* the processor follows longer rows by itself */
-    const int64_t r = mgvi_rows_source(rows, i), n = mgvi_rows_nnz(rows, i);
-    const int64_t first = rows->m.layout == MGV_DENSE ? r * rows->m.row_stride : rows->m.ptr[r];
-    const size_t size = mgvi_dtype_size(rows->m.dtype);
-    const char *val = (const char *)rows->m.val + (size_t)first * size;
-    for (int64_t at = 0; at < n * (int64_t)size && at < LINES * LINE; at += LINE)
-        __builtin_prefetch(val + at);
-    if (rows->m.layout == MGV_DENSE)
-        return;
-    const char *idx = (const char *)(rows->m.idx + first);
-    for (int64_t at = 0; at < n * (int64_t)sizeof *rows->m.idx && at < LINES * LINE; at += LINE)
-        __builtin_prefetch(idx + at);
+    enum { LINE = 64 };
+    const int64_t r = mgvi_rows_source(rows, i);
+    const bool sparse = rows->m.layout != MGV_DENSE;
+    const int64_t first = sparse ? rows->m.ptr[r] : r * rows->m.row_stride;
+    const uintptr_t val =
+        (uintptr_t)rows->m.val + (uintptr_t)first * mgvi_dtype_size(rows->m.dtype);
+    const uintptr_t next = sparse ? (uintptr_t)(rows->m.idx + first) : val + 2 * LINE;
+    __builtin_prefetch((const void *)val);
+    __builtin_prefetch((const void *)(val + LINE));
+    __builtin_prefetch((const void *)next);
+    __builtin_prefetch((const void *)(next + LINE));
 }
 
 /* Defines dot and axpy over a short sparse row: four sums, so that additions overlap. */

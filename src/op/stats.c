@@ -39,30 +39,37 @@ typedef struct stats {
     double *memory;
 } stats;
 
-/* One pass over row i of m; `f32`, `sparse` and `contiguous` are constants where this is inlined.
- */
+/* One pass over row i of m. The flags are constants where this is inlined: when the row is one of
+ * the columns asked for, its sums stay in registers. */
 static inline __attribute__((always_inline)) void
-row_pass(const stats *s, double *const *to, int64_t i, bool f32, bool sparse, bool contiguous)
+row_pass(const stats *s, double *const *to, int64_t i, bool f32, bool sparse, bool by_columns)
 {
     const mgvi_matrix *m = &s->m;
     const int64_t first = sparse ? m->ptr[i] : i * m->row_stride;
     const int64_t n = sparse ? m->ptr[i + 1] - first : m->cols;
-    const int64_t step = sparse || contiguous ? 1 : m->col_stride;
+    const int64_t step = sparse ? 1 : m->col_stride;
+    const double *weights = s->weights, *origin = s->origin + (by_columns ? i : 0);
+    const bool second = s->second;
+    double own[SUMS] = {0};
+#define SUM(q) *(by_columns ? &own[q] : &to[q][j])
     for (int64_t t = 0; t < n; t++) {
         const int64_t at = first + t * step, other = sparse ? m->idx[at] : t;
-        const int64_t j = s->by_columns ? i : other, row = s->by_columns ? other : i;
+        const int64_t j = by_columns ? 0 : other;
         const double x = f32 ? (double)((const float *)m->val)[at] : ((const double *)m->val)[at];
-        const double v = s->weights ? s->weights[row] : 1, d = x - s->origin[j];
-        if (s->second) {
-            to[SQUARE][j] += v * d * d;
+        const double v = weights ? weights[by_columns ? other : i] : 1, d = x - origin[j];
+        if (second) {
+            SUM(SQUARE) += v * d * d;
             continue;
         }
-        to[SHIFTED][j] += v * d;
-        to[WEIGHT][j] += v;
-        to[COUNTED][j] += v > 0;
-        to[NONZEROS][j] += x != 0;
-        to[MAX_ABS][j] = fabs(x) > to[MAX_ABS][j] ? fabs(x) : to[MAX_ABS][j];
+        SUM(SHIFTED) += v * d;
+        SUM(WEIGHT) += v;
+        SUM(COUNTED) += v > 0;
+        SUM(NONZEROS) += x != 0;
+        SUM(MAX_ABS) = fabs(x) > SUM(MAX_ABS) ? fabs(x) : SUM(MAX_ABS);
     }
+#undef SUM
+    for (int q = second ? SQUARE : SHIFTED; by_columns && q <= (second ? SQUARE : MAX_ABS); q++)
+        to[q][i] = own[q];
 }
 
 static void pass_block(void *arg, int64_t block)
@@ -70,18 +77,24 @@ static void pass_block(void *arg, int64_t block)
     const stats *s = arg;
     double *const *to = s->part[s->by_columns ? 0 : block];
     const int64_t end = mgvi_matrix_cut(&s->m, s->blocks, block + 1);
-    const bool f32 = s->m.dtype == MGV_F32;
+    const int kind = (s->m.dtype == MGV_F32 ? 4 : 0) | (s->m.layout == MGV_CSR ? 2 : 0) |
+                     (s->by_columns ? 1 : 0);
     for (int64_t i = mgvi_matrix_cut(&s->m, s->blocks, block); i < end; i++) {
-        if (s->m.layout == MGV_CSR && f32)
-            row_pass(s, to, i, true, true, true);
-        else if (s->m.layout == MGV_CSR)
-            row_pass(s, to, i, false, true, true);
-        else if (s->m.col_stride == 1 && f32)
-            row_pass(s, to, i, true, false, true);
-        else if (s->m.col_stride == 1)
-            row_pass(s, to, i, false, false, true);
-        else
-            row_pass(s, to, i, f32, false, false);
+        switch (kind) {
+#define ROW_PASS(f32, sparse, by_columns)                                                          \
+    case (f32)*4 + (sparse)*2 + (by_columns):                                                      \
+        row_pass(s, to, i, f32, sparse, by_columns);                                               \
+        break
+            ROW_PASS(0, 0, 0);
+            ROW_PASS(0, 0, 1);
+            ROW_PASS(0, 1, 0);
+            ROW_PASS(0, 1, 1);
+            ROW_PASS(1, 0, 0);
+            ROW_PASS(1, 0, 1);
+            ROW_PASS(1, 1, 0);
+            ROW_PASS(1, 1, 1);
+#undef ROW_PASS
+        }
     }
 }
 
