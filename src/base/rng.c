@@ -68,31 +68,15 @@ double mgvi_rng_normal(mgvi_rng *rng)
     return radius * cos(6.283185307179586477 * mgvi_rng_uniform(rng));
 }
 
-/* The next `blocks` blocks, four words each. */
-static void philox_blocks(mgvi_rng *rng, int blocks, uint32_t *word)
-{
-    const uint32_t key[2] = {(uint32_t)rng->seed, (uint32_t)(rng->seed >> 32)};
-    for (int b = 0; b < blocks; b++, rng->counter++) {
-        const uint32_t counter[4] = {(uint32_t)rng->counter, (uint32_t)(rng->counter >> 32),
-                                     (uint32_t)rng->stream, (uint32_t)(rng->stream >> 32)};
-        mgvi_philox(counter, key, word + 4 * b);
-    }
-}
-
-/* Words come from blocks numbered on from the generator's counter, several blocks at a time so that
- * their multiplications overlap; what is left of the last ones is not used. Lemire's product is
- * taken without the rejection: the bias is below count/2^32. */
+/* Shuffles are part of inner loops: a linear congruential generator (Knuth's MMIX constants), started
+ * afresh from 64 random bits, gives one number per item; its high half is good enough for an order.
+ * Lemire's product without the rejection: the bias is below count/2^32. */
 void mgvi_rng_shuffle(mgvi_rng *rng, int32_t *items, int64_t count)
 {
-    enum { BLOCKS = 8, WORDS = 4 * BLOCKS };
-    uint32_t word[WORDS];
-    int left = 0;
+    uint64_t state = mgvi_rng_u64(rng);
     for (int64_t i = count - 1; i > 0; i--) {
-        if (left == 0) {
-            philox_blocks(rng, BLOCKS, word);
-            left = WORDS;
-        }
-        const int64_t j = (int64_t)(((uint64_t)word[--left] * (uint64_t)(i + 1)) >> 32);
+        state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        const int64_t j = (int64_t)(((state >> 32) * (uint64_t)(i + 1)) >> 32);
         const int32_t t = items[i];
         items[i] = items[j];
         items[j] = t;

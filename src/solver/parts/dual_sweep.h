@@ -95,7 +95,7 @@ INLINE void observe(mgvi_dual_epoch *e, mgvi_coef c, double u, double next, doub
     e->fenchel += loss + conj(c, u) - u * z;
     e->product += u * z;
     e->sum_u += next;
-    e->least = fmin(e->least, z);
+    e->least = r_min(e->least, z);
 }
 
 INLINE int64_t sweep(mgvi_dual_epoch *e, const int32_t *order, int64_t count, int32_t *moved,
@@ -127,7 +127,7 @@ INLINE int64_t sweep(mgvi_dual_epoch *e, const int32_t *order, int64_t count, in
             free_sum += change;
         }
         all_u[i] = next;
-        worst = fmax(worst, r * fabs(move));
+        worst = r_max(worst, r * r_abs(move));
         touched += mgvi_rows_nnz(rows, i);
         moved[kept++] = (int32_t)i;
     }
