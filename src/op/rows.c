@@ -113,7 +113,9 @@ static void row_centre_block(void *arg, int64_t block)
 {
     const row_job *job = arg;
     FOR_ROWS(job, block, i)
-    job->out[i] = mgvi_rows_raw_dot(job->rows, mgvi_rows_source(job->rows, i), job->v);
+    {
+        job->out[i] = mgvi_rows_raw_dot(job->rows, mgvi_rows_source(job->rows, i), job->v);
+    }
 }
 
 static double square_scale_at(const mgvi_rows *rows, int64_t j)

@@ -2,7 +2,7 @@
 #include "samples.h"
 
 static const int32_t lane_counts[] = {1, 2, 3, 4, 8};
-enum { LANE_COUNTS = 5 };
+enum { LANE_COUNTS = 5, MOST_LANES = 1500 };
 
 /* One operator with its plain matrix (rows x cols) and per-lane signs (or NULL). */
 typedef struct subject {
@@ -80,7 +80,7 @@ static void check_adjoint(const subject *s, int32_t k)
            *Aw = sample_memory((size_t)(rows * k), 8), *Au = sample_memory((size_t)(cols * k), 8);
     mgvi_vec vw = {.x = w, .n = cols, .k = k}, vu = {.x = u, .n = rows, .k = k},
              vAw = {.x = Aw, .n = rows, .k = k}, vAu = {.x = Au, .n = cols, .k = k};
-    double left[8], right[8], a[8], b[8];
+    double left[MOST_LANES], right[MOST_LANES], a[MOST_LANES], b[MOST_LANES];
     mgvi_op_mul(s->op, 1, &vw, 0, &vAw);
     mgvi_op_mul_t(s->op, 1, &vu, 0, &vAu);
     mgvi_vec_dot(s->ctx, &vAw, &vu, left);
@@ -190,6 +190,11 @@ TEST(views_of_every_form_match_plain_loops)
     for (int form = 0; form < FORMS; form += CSR - C_PADDED) {
         sample s = sample_new(7, 9000, 0.9, form, MGV_F32);
         check_views(ctx, &s, form, 4, 4, 9);
+        sample_free(&s);
+    }
+    for (int form = 0; form < FORMS; form++) { /* one row is more than a piece */
+        sample s = sample_new(6, 3, 0.9, form, MGV_F32);
+        check_views(ctx, &s, form, MOST_LANES, form % 2 ? MOST_LANES : 1, 9);
         sample_free(&s);
     }
     mgv_ctx_free(ctx);
