@@ -4,6 +4,8 @@
  * first made feasible: clipped (3), balanced (4), and scaled into the domain of R*. */
 #include "certify/judge.h"
 
+#include "op/rows.h"
+
 #include <math.h>
 
 static mgv_status measure_radius(mgvi_arena *arena, mgvi_judge *j)

@@ -82,5 +82,4 @@ typedef struct mgvi_view {
 mgv_status mgvi_op_view(mgv_ctx *ctx, mgvi_op *base, const mgvi_view *view, int32_t lanes,
                         mgvi_op **out);
 
-#include "op/rows.h" /* single rows, which need the above */
 #endif
