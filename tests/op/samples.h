@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "check.h"
-#include "op/op.h"
+#include "op/rows.h"
 
 #include <math.h>
 #include <stdlib.h>
