@@ -140,9 +140,9 @@ static void conclude_soft(mgv_certificate *c)
 /* Equalities and intervals: w is only nearly feasible, so that P(w) may lie below D(u). */
 static void conclude_constraint(mgv_certificate *c, double residual)
 {
-    c->gap = c->primal - c->dual;
+    c->gap = fabs(c->primal - c->dual);
     const double size = fmax(fmax(fabs(c->primal), fabs(c->dual)), 1e-300);
-    c->relative_gap = fmax(fabs(c->gap) / size, residual);
+    c->relative_gap = fmax(c->gap / size, residual);
     c->verified = isfinite(c->primal) && isfinite(c->dual);
 }
 
@@ -181,11 +181,31 @@ mgvi_verdict mgvi_verdict_combine(const mgv_problem *p, const mgvi_verdict *prim
 
 /* ---- the two sides --------------------------------------------------------------------------- */
 
+/* From z = A w: with signs folded into A a row is right when z > 0; a score of 0 goes to the first
+ * class. Without signs z is compared with the target. */
+static double train_score(const mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    const double n = (double)judge->z.n;
+    double sum = 0;
+    for (int64_t i = 0; i < judge->z.n; i++) {
+        const double z = judge->z.x[i], y = p->sign ? 0 : mgvi_problem_target(p, i);
+        if (p->sign)
+            sum += z > 0 || (z == 0 && p->sign[i] < 0);
+        else if (p->classify)
+            sum += (z > 0) == (y > 0);
+        else
+            sum += (z - y) * (z - y);
+    }
+    return sum / n;
+}
+
 static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out)
 {
     const mgv_problem *p = judge->problem;
     mgv_certificate *c = &out->certificate;
     mgvi_op_mul(p->A, 1, w, 0, &judge->z);
+    out->train_score = train_score(judge);
     if (p->loss->can & MGVI_HARD)
         out->residual = hard_residual(judge);
     if ((p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN)) {

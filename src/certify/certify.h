@@ -9,6 +9,7 @@
 typedef struct mgvi_verdict {
     mgv_certificate certificate;
     double residual;     /* hard losses: largest distance of (A w)_i to its set, relative */
+    double train_score;  /* accuracy, or the mean squared error of a quantity */
     double primal_score; /* smaller is a better w: for keeping the best */
     double dual_score;   /* larger is a better u */
 } mgvi_verdict;

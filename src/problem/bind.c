@@ -216,10 +216,11 @@ static mgv_status bind_targets(mgv_problem *p)
     const int64_t n = p->data->X.rows;
     const double *y = p->data->labels;
     p->row.b.constant = p->settings.smoothing;
-    if (p->loss->can & MGVI_MARGIN)
-        return MGV_OK;
     if (p->classify) /* a quantity loss on classes fits -1 and +1 */
         y = p->sign;
+    p->target = y;
+    if (p->loss->can & MGVI_MARGIN)
+        return MGV_OK;
     p->row.a = (mgvi_coef_array){.values = y, .lanes = 1};
     if (strcmp(p->loss->name, "interval") != 0)
         return MGV_OK;

@@ -35,6 +35,7 @@ struct mgv_problem {
     double lambda, mu, p; /* as solved; NaN where they do not apply */
     double total_weight;  /* sum of sample times class weights */
     mgvi_scaling scaling;
+    const double *target;         /* rows: the label, or -1 and +1 for classes */
     const double *sign;           /* rows: +1 for the second class; NULL for regression */
     const double *scale, *centre; /* per column of the data, NULL: none */
     const double *row_scale;      /* per row, NULL: none */
@@ -55,6 +56,9 @@ static inline double mgvi_problem_free_entry(const mgv_problem *p, int64_t i)
 {
     return p->sign ? p->sign[i] : 1;
 }
+
+/* What row i's score is fitted to when A is not signed: the label, or -1 and +1 for classes. */
+static inline double mgvi_problem_target(const mgv_problem *p, int64_t i) { return p->target[i]; }
 
 /* w of the problem (cols numbers, scaled units) to the user's units: coef (X's cols) and
  * intercept. */

@@ -231,6 +231,7 @@ static mgv_event event_now(const mgv_solver *solver, mgv_event_kind kind)
         e.relative_gap = c->relative_gap;
         e.margin = c->margin;
         e.margin_upper = c->margin_upper;
+        e.train_score = solver->best.verdict->train_score;
     }
     if (kind == MGV_EVENT_TRACE) {
         e.nonzeros = 0;
