@@ -1,5 +1,7 @@
 /* threads.c - workers wait actively for a moment, because the next call usually follows at once,
- * then sleep. Blocks are handed out by a counter; who runs which block never matters. */
+ * then sleep. Blocks are handed out by a counter; who runs which block never matters. The caller
+ * works too, and when no block is left it waits only for workers that have begun one: a worker that
+ * wakes up late, on a busy machine, costs nothing. */
 #include "base/threads.h"
 
 #include "base/memory.h"
@@ -20,11 +22,14 @@ struct mgvi_pool {
     int threads; /* the caller included */
     pthread_t *workers;
     int started;
+    int caller_cpu; /* the processor the workers keep away from; -1: not chosen yet */
+    atomic_int sleeping;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     atomic_uint round; /* grows by one with every job, and once more to end */
     atomic_int ending;
-    atomic_int busy; /* workers that have not finished the present round */
+    atomic_int open;   /* blocks may be taken: fn, arg and blocks are set */
+    atomic_int within; /* workers that may be using fn, arg and blocks */
     atomic_int_fast64_t next;
     int64_t blocks;
     mgvi_block_fn fn;
@@ -63,9 +68,28 @@ static void wait_for_round(mgvi_pool *pool, unsigned seen)
         relax();
     }
     pthread_mutex_lock(&pool->lock);
+    atomic_fetch_add(&pool->sleeping, 1);
     while (atomic_load(&pool->round) == seen)
         pthread_cond_wait(&pool->wake, &pool->lock);
+    atomic_fetch_sub(&pool->sleeping, 1);
     pthread_mutex_unlock(&pool->lock);
+}
+
+/* A worker that wakes up on the caller's processor shares it for milliseconds before the scheduler
+ * moves one of them: on a two-core machine that made parallel code slower than serial code. So
+ * workers may run anywhere but where the caller runs now. */
+static void keep_apart(mgvi_pool *pool)
+{
+    const int here = sched_getcpu();
+    cpu_set_t set;
+    if (here < 0 || here == pool->caller_cpu || sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    pool->caller_cpu = here;
+    CPU_CLR(here, &set);
+    if (CPU_COUNT(&set) == 0)
+        return;
+    for (int i = 0; i < pool->started; i++)
+        pthread_setaffinity_np(pool->workers[i], sizeof set, &set);
 }
 
 static void *worker(void *arg)
@@ -74,11 +98,15 @@ static void *worker(void *arg)
     unsigned seen = 0;
     for (;;) {
         wait_for_round(pool, seen);
-        seen++;
+        seen = atomic_load(&pool->round);
         if (atomic_load(&pool->ending))
             return NULL;
-        work(pool);
-        atomic_fetch_sub(&pool->busy, 1);
+        /* `within` is raised before `open` is read: either the caller sees us and waits, or we see
+         * that it has closed the round. */
+        atomic_fetch_add(&pool->within, 1);
+        if (atomic_load(&pool->open))
+            work(pool);
+        atomic_fetch_sub(&pool->within, 1);
     }
 }
 
@@ -98,6 +126,7 @@ mgv_status mgvi_pool_new(mgv_ctx *ctx, int threads, mgvi_pool **out)
         return MGV_E_MEMORY;
     pthread_mutex_init(&pool->lock, NULL);
     pthread_cond_init(&pool->wake, NULL);
+    pool->caller_cpu = -1;
     pool->threads = threads > 0 ? threads : mgvi_cpu_count();
     pool->workers = mgvi_zeros(ctx, (size_t)pool->threads, sizeof *pool->workers);
     if (!pool->workers) {
@@ -143,10 +172,13 @@ void mgvi_pool_run(mgvi_pool *pool, int64_t blocks, mgvi_block_fn fn, void *arg)
     pool->arg = arg;
     pool->blocks = blocks;
     atomic_store(&pool->next, 0);
-    atomic_store(&pool->busy, pool->started);
+    atomic_store(&pool->open, 1);
+    if (atomic_load(&pool->sleeping) > 0)
+        keep_apart(pool);
     next_round(pool);
     work(pool);
-    for (int spin = 0; atomic_load_explicit(&pool->busy, memory_order_acquire) > 0; spin++) {
+    atomic_store(&pool->open, 0);
+    for (int spin = 0; atomic_load(&pool->within) > 0; spin++) {
         if (spin < SPINS)
             relax();
         else
