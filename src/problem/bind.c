@@ -294,6 +294,21 @@ static mgv_status bind_row_scaling(mgv_problem *p)
     return MGV_OK;
 }
 
+/* With a free intercept, subtracting the column means changes nothing but the intercept, and makes
+ * the columns nearly orthogonal to it: coordinate ascent needs 1.2 to 90 times fewer passes
+ * (docs/algorithms/dual_coordinate.md). Rows divided by their norms would not stay equivalent. */
+static mgv_status bind_centre(mgv_problem *p)
+{
+    if (!p->free_cols || p->centre || p->row_scale)
+        return MGV_OK;
+    double *centre = mgvi_arena_array(&p->arena, (size_t)p->data->X.cols, sizeof *centre);
+    if (!centre)
+        return MGV_E_MEMORY;
+    p->centre = centre;
+    return mgvi_matrix_column_stats(p->ctx, &p->data->X, p->row.scale.values, centre, NULL, NULL,
+                                    NULL);
+}
+
 mgv_status mgvi_bind_operator(mgv_problem *p)
 {
     static const char *const names[] = {"none", "std", "maxabs", "rownorm"};
@@ -305,6 +320,7 @@ mgv_status mgvi_bind_operator(mgv_problem *p)
     if (p->scaling == MGVI_SCALE_ROWNORM)
         MGVI_TRY(bind_row_scaling(p));
     p->free_cols = p->settings.intercept ? 1 : 0;
+    MGVI_TRY(bind_centre(p));
     mgvi_op *base;
     MGVI_TRY(mgvi_op_from_matrix(p->ctx, &p->data->X, p->lanes, &base));
     const mgvi_view view = {.sign = p->loss->can & MGVI_MARGIN ? p->sign : NULL,

@@ -11,7 +11,7 @@
 #include "op/rows.h"
 #include "problem/problem.h"
 
-/* How rows are stored; GENERAL also covers scaling, centring, row scales and subsets. */
+/* How rows are stored; GENERAL also covers scaling, row scales and subsets. */
 typedef enum mgvi_storage {
     CSR_ONES, /* every stored value is 1: only the indices are read */
     CSR_F32,

@@ -55,6 +55,8 @@ INLINE double row_dot(const mgvi_rows *rows, mgvi_storage kind, int64_t i, const
     else
         z = mgvi_rows_short_dot_f64(v64 + m->ptr[i], m->idx + m->ptr[i], m->ptr[i + 1] - m->ptr[i],
                                     w);
+    if (rows->centre) /* op/rows.h (2) */
+        z += w[m->cols] * (rows->centre_square - rows->row_centre[i]) - w[m->cols + 1];
     if (rows->intercept)
         z += w[rows->acc_len - 1];
     return rows->sign ? rows->sign[i] * z : z;
@@ -67,9 +69,15 @@ INLINE void row_axpy(const mgvi_rows *rows, mgvi_storage kind, int64_t i, double
     const float *v32 = m->val;
     const double *v64 = m->val;
     const double alpha = rows->sign ? rows->sign[i] * step : step;
-    if (kind == GENERAL)
+    if (kind == GENERAL) {
         mgvi_rows_axpy(rows, i, step, w);
-    else if (kind == DENSE_F32)
+        return;
+    }
+    if (rows->centre) {
+        w[m->cols] += alpha;
+        w[m->cols + 1] += alpha * rows->row_centre[i];
+    }
+    if (kind == DENSE_F32)
         rows->ctx->simd->axpy_f32(alpha, v32 + i * m->row_stride, w, m->cols);
     else if (kind == DENSE_F64)
         rows->ctx->simd->axpy_f64(alpha, v64 + i * m->row_stride, w, m->cols);
