@@ -23,7 +23,7 @@ version=$(sed -n 's/^#define MGV_VERSION_[A-Z]* \([0-9]*\)$/\1/p' "$tree/include
 "$work/fit" | grep -q '^certified' || { echo "the pkg-config build does not run" >&2; exit 1; }
 
 {
-    "$cmake" -S "$tree/examples" -B "$work/examples" -DCMAKE_C_COMPILER="$cc" \
+    "$cmake" -G Ninja -S "$tree/examples" -B "$work/examples" -DCMAKE_C_COMPILER="$cc" \
         -DCMAKE_PREFIX_PATH="$work/prefix" && "$cmake" --build "$work/examples"
 } >"$work/log" 2>&1 || { cat "$work/log" >&2; exit 1; }
 "$work/examples/fit" | grep -q '^certified' || { echo "the CMake build does not run" >&2; exit 1; }
