@@ -15,8 +15,8 @@ enum { STEP = 16 }; /* a cache line of indices */
     (__builtin_prefetch((index) + (further), 0, level),                                            \
      __builtin_prefetch((a) + (further), 0, level),                                                \
      sizeof *(a) == 8 ? __builtin_prefetch((a) + (further) + 8, 0, level) : (void)0)
-#define prefetch_far(a, index) prefetch(a, index, 1024, 2) /* into the second cache */
-#define prefetch_near(a, index) prefetch(a, index, 64, 3)  /* into the first */
+#define prefetch_rows(a, index) /* far into the second cache, near into the first */               \
+    (prefetch(a, index, 1024, 2), prefetch(a, index, 64, 3))
 #endif
 
 static double NAME(dot)(const T *a, const double *x, int64_t n)
@@ -54,15 +54,11 @@ INLINE double NAME(gather_row)(const T *a, const int32_t *index, int64_t n, cons
 {
     vec s0 = v_zero(), s1 = v_zero();
     int64_t t = 0;
-    if (ahead) {
-        prefetch_near(a, index);
-        prefetch_far(a, index);
-    }
+    if (ahead)
+        prefetch_rows(a, index);
     for (; t + STEP <= n; t += STEP) {
-        if (ahead) {
-            prefetch_near(a + t + STEP, index + t + STEP);
-            prefetch_far(a + t + STEP, index + t + STEP);
-        }
+        if (ahead)
+            prefetch_rows(a + t + STEP, index + t + STEP);
         for (int v = 0; v < STEP; v += 2 * W) {
             s0 = v_fma(NAME(v_load)(a + t + v), v_gather(x, index + t + v), s0);
             s1 = v_fma(NAME(v_load)(a + t + v + W), v_gather(x, index + t + v + W), s1);
@@ -80,18 +76,18 @@ static double NAME(gather_dot)(const T *a, const int32_t *index, int64_t n, cons
     return NAME(gather_row)(a, index, n, x, false);
 }
 
-/* Stores to scattered places are one per cycle at best, in every instruction set. */
 INLINE void NAME(scatter_row)(double alpha, const T *a, const int32_t *index, int64_t n, double *y,
                               const bool ahead)
 {
+    const vec c = v_set(alpha);
     int64_t t = 0;
     if (ahead)
-        prefetch_far(a, index);
+        prefetch_rows(a, index);
     for (; t + STEP <= n; t += STEP) {
         if (ahead)
-            prefetch_far(a + t + STEP, index + t + STEP);
-        for (int v = 0; v < STEP; v++)
-            y[index[t + v]] += alpha * (double)a[t + v];
+            prefetch_rows(a + t + STEP, index + t + STEP);
+        for (int v = 0; v < STEP; v += W)
+            v_scatter_add(y, index + t + v, v_mul(c, NAME(v_load)(a + t + v)));
     }
     for (; t < n; t++)
         y[index[t]] += alpha * (double)a[t];

@@ -5,8 +5,7 @@
 
 #include "simd/gemm_kernels.h"
 
-_Static_assert(TILE_VECS == 2 || TILE_VECS == 3,
-               "tile.h has copies for 1, 2 and TILE_VECS vectors");
+_Static_assert(2 <= TILE_VECS && TILE_VECS <= 4, "tile.h has copies for 1, 2, 3 and all vectors");
 
 INLINE void merge_f32(float alpha, fvec sum, float beta, float *c)
 {
