@@ -98,16 +98,48 @@ static void NAME(scatter_axpy)(double alpha, const T *a, const int32_t *index, i
     NAME(scatter_row)(alpha, a, index, n, y, false);
 }
 
-/* One row after the other: a single stream is what the hardware prefetches best, and x stays in
- * the first or second cache. */
+/* Dense rows are taken TOGETHER: the vector is loaded once for all of them. How many entries
+ * further to ask for memory: as many rows again follow, unless they are so long that they would
+ * leave the second cache before their turn. */
+enum { NAME(TOGETHER) = 8 };
+INLINE int64_t NAME(entries_ahead)(int64_t stride)
+{
+    return NAME(TOGETHER) * stride < 32768 ? NAME(TOGETHER) * stride : 4096 / (int64_t)sizeof(T);
+}
+
+INLINE void NAME(dot_rows)(const T *a, int64_t stride, int64_t cols, const double *x, double *y)
+{
+    const int64_t ahead = NAME(entries_ahead)(stride);
+    vec sum[NAME(TOGETHER)];
+    for (int r = 0; r < NAME(TOGETHER); r++)
+        sum[r] = v_zero();
+    int64_t j = 0;
+    for (; j + W <= cols; j += W) {
+        const vec xj = v_load_f64(x + j);
+        for (int r = 0; r < NAME(TOGETHER); r++) {
+            const T *entry = a + r * stride + j;
+            __builtin_prefetch(entry + ahead, 0, 2);
+            sum[r] = v_fma(NAME(v_load)(entry), xj, sum[r]);
+        }
+    }
+    if (j < cols) {
+        const vec xj = v_load_part_f64(x + j, cols - j);
+        for (int r = 0; r < NAME(TOGETHER); r++)
+            sum[r] = v_fma(NAME(v_load_part)(a + r * stride + j, cols - j), xj, sum[r]);
+    }
+    for (int r = 0; r < NAME(TOGETHER); r++)
+        y[r] = v_sum(sum[r]);
+}
+
 static void NAME(dense_mul)(const T *a, int64_t stride, int64_t rows, int64_t cols, const double *x,
                             double *y)
 {
-    for (int64_t i = 0; i < rows; i++)
+    int64_t i = 0;
+    for (; i + NAME(TOGETHER) <= rows; i += NAME(TOGETHER))
+        NAME(dot_rows)(a + i * stride, stride, cols, x, y + i);
+    for (; i < rows; i++)
         y[i] = NAME(dot)(a + i * stride, x, cols);
 }
-
-enum { NAME(TOGETHER) = 8 }; /* rows added at once: g is loaded and stored once for all of them */
 
 /* Entries j .. j + W of g, or `part` of them; the entries `ahead` are wanted next. */
 INLINE void NAME(add_rows_at)(const double *c, const T *const *row, double *g, int64_t j,
@@ -125,13 +157,12 @@ INLINE void NAME(add_rows_at)(const double *c, const T *const *row, double *g, i
         v_store(g + j, sum);
 }
 
-/* Rows that follow each other are most likely followed by as many more. Those are asked for now,
- * unless they are so long that they would leave the second cache before their turn. */
+/* Rows that follow each other are most likely followed by as many more. */
 static void NAME(add_rows)(const double *c, const T *const *row, double *g, int64_t cols)
 {
-    const int64_t span = row[NAME(TOGETHER) - 1] - row[0], stride = row[1] - row[0];
-    const bool follow = span == (NAME(TOGETHER) - 1) * stride && span < 32768;
-    const int64_t ahead = follow ? NAME(TOGETHER) * stride : 4096 / (int64_t)sizeof(T);
+    const int64_t stride = row[1] - row[0];
+    const bool follow = row[NAME(TOGETHER) - 1] - row[0] == (NAME(TOGETHER) - 1) * stride;
+    const int64_t ahead = follow ? NAME(entries_ahead)(stride) : 0;
     int64_t j = 0;
     for (; j + W <= cols; j += W)
         NAME(add_rows_at)(c, row, g, j, 0, ahead);
