@@ -190,7 +190,7 @@ static void bench_all_products(int most_threads)
     matrix narrow = sparse_matrix(ctx, 300000, 2000, false);
     matrix zipf = sparse_matrix(ctx, 400000, 50000, true);
     matrix uniform = sparse_matrix(ctx, 300000, 50000, false);
-    printf("%-34s %7s  %-14s %12s %s\n", "matrix", "threads", "product", "rate", "of plain read");
+    printf("\n%-34s %7s  %-14s %12s %s\n", "matrix", "threads", "product", "rate", "of plain read");
     for (int threads = 1; threads <= most_threads; threads++) {
         if (mgv_ctx_set_threads(ctx, threads) != MGV_OK)
             exit(1);
@@ -409,13 +409,17 @@ static void bench_gemm(int threads)
     fflush(stdout);
 }
 
-int main(void)
+int main(int count, char **arguments)
 {
+    const char *part = count > 1 ? arguments[1] : "all"; /* products, gemm or all */
     const int most_threads = mgvi_cpu_count() < 2 ? 1 : 2;
     mgv_ctx *ctx = context(1);
-    printf("kernels: %s, %d processors\n\n", mgvi_gemm_name(ctx), mgvi_cpu_count());
+    printf("kernels: %s, %d processors\n", mgvi_gemm_name(ctx), mgvi_cpu_count());
     mgv_ctx_free(ctx);
-    bench_all_products(most_threads);
+    if (strcmp(part, "gemm") != 0)
+        bench_all_products(most_threads);
+    if (strcmp(part, "products") == 0)
+        return 0;
     printf("\n%-30s %7s  %7s  OpenBLAS by core type, GFLOP/s\n", "problem", "threads", "ours");
     for (int threads = 1; threads <= most_threads; threads++)
         bench_gemm(threads);

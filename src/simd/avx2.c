@@ -2,9 +2,8 @@
 #include "simd/simd.h"
 
 #if defined(__x86_64__)
+#include "simd/gemm_kernels.h"
 #include "simd/vec_avx2.h"
-
-#include "simd/tiles.h"
 
 #define T float
 #define NAME(kernel) kernel##_f32
@@ -24,7 +23,7 @@
 
 const mgvi_simd mgvi_simd_avx2 = {
     .name = "avx2",
-    .gemm = &tiles,
+    .gemm = &mgvi_gemm_avx2,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

@@ -1,9 +1,7 @@
 /* scalar.c - the reference kernels, in plain C. */
 #include "simd/simd.h"
 
-#include "simd/vec_portable.h"
-
-#include "simd/tiles.h"
+#include "simd/gemm_kernels.h"
 
 #define T float
 #define NAME(kernel) kernel##_f32
@@ -19,7 +17,7 @@
 
 const mgvi_simd mgvi_simd_scalar = {
     .name = "scalar",
-    .gemm = &tiles,
+    .gemm = &mgvi_gemm_scalar,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

@@ -48,7 +48,9 @@ static void TILE(kernel)(int64_t depth, const IN *a, int64_t a_step, const IN *b
         OF_VECS(TILE_VECS);
     else if (vecs == 1)
         OF_VECS(1);
-    else
+    else if (vecs == 2)
         OF_VECS(2);
+    else if (TILE_VECS == 4)
+        OF_VECS(TILE_VECS == 4 ? 3 : 1);
 #undef OF_VECS
 }

@@ -1,12 +1,11 @@
 /* simd/tiles.h - the three kernels of gemm_kernels.h in terms of a vector vocabulary (vec_*.h).
- * Defines `tiles`, the table. Included once per instruction set. */
+ * TILE_KERNELS is their table. Included once per instruction set. */
 #ifndef MGVI_SIMD_TILES_H
 #define MGVI_SIMD_TILES_H
 
 #include "simd/gemm_kernels.h"
 
-_Static_assert(TILE_VECS == 2 || TILE_VECS == 3,
-               "tile.h has copies for 1, 2 and TILE_VECS vectors");
+_Static_assert(2 <= TILE_VECS && TILE_VECS <= 4, "tile.h has copies for 1, 2, 3 and all vectors");
 
 INLINE void merge_f32(float alpha, fvec sum, float beta, float *c)
 {
@@ -82,15 +81,10 @@ PACK(double, f64, vec, v, v_load_f64, v_load_part_f64, W)
 #undef TILE
 #undef MERGE
 
-static const mgvi_gemm_kernels tiles = {
-    .rows = TILE_ROWS,
-    .vecs = TILE_VECS,
-    .lanes_f32 = 2 * W,
-    .lanes_f64 = W,
-    .tile_f32 = tile_f32_kernel,
-    .tile_f64 = tile_f64_kernel,
-    .tile_wide = tile_wide_kernel,
-    .pack_f32 = pack_f32,
-    .pack_f64 = pack_f64,
-};
+#define TILE_KERNELS                                                                               \
+    {                                                                                              \
+        .rows = TILE_ROWS, .vecs = TILE_VECS, .lanes_f32 = 2 * W, .lanes_f64 = W,                  \
+        .tile_f32 = tile_f32_kernel, .tile_f64 = tile_f64_kernel, .tile_wide = tile_wide_kernel,   \
+        .pack_f32 = pack_f32, .pack_f64 = pack_f64                                                 \
+    }
 #endif

@@ -1,0 +1,30 @@
+/* neon.c - the kernel table of 64-bit ARM. */
+#include "simd/simd.h"
+
+#if defined(__aarch64__)
+#include "simd/gemm_kernels.h"
+#include "simd/vec_neon.h"
+
+#define T float
+#define NAME(kernel) kernel##_f32
+#include "simd/rows.h"
+
+#include "simd/lanes.h"
+#undef T
+#undef NAME
+
+#define T double
+#define NAME(kernel) kernel##_f64
+#include "simd/rows.h"
+
+#include "simd/lanes.h"
+#undef T
+#undef NAME
+
+const mgvi_simd mgvi_simd_neon = {
+    .name = "neon",
+    .gemm = &mgvi_gemm_neon,
+    MGVI_SIMD_TABLE(f32),
+    MGVI_SIMD_TABLE(f64),
+};
+#endif
