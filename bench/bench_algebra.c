@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/threads.h"
-#include "simd/simd.h"
+#include "op/op.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -40,15 +40,15 @@ static mgv_ctx *context(int threads)
 }
 
 /* ---- products ------------------------------------------------------------------------------- */
-/* A matrix in both types and one block of result per task, as the operators have it. */
+/* A matrix in both types, and the operators that users' products go through. */
 typedef struct matrix {
-    const mgvi_simd *simd;
     int64_t rows, cols, nnz; /* nnz 0: dense */
     float *f32;
     double *f64;
     int32_t *idx;
     int64_t *ptr;
-    double *x, *y, *g; /* cols, rows, BLOCKS x cols */
+    double *x, *y;  /* cols, rows */
+    mgvi_op *op[2]; /* by mgv_dtype */
     uint64_t sum[BLOCKS];
 } matrix;
 
@@ -67,47 +67,12 @@ static void read_block(void *arg, int64_t block)
         m->sum[block] += sum[k]; /* kept, so that the loop is */
 }
 
-#define PRODUCTS(T, S)                                                                             \
-    static void dense_mul_##S(void *arg, int64_t block)                                            \
-    {                                                                                              \
-        matrix *m = arg;                                                                           \
-        const int64_t i = mgvi_block_begin(m->rows, BLOCKS, block);                                \
-        const int64_t count = mgvi_block_begin(m->rows, BLOCKS, block + 1) - i;                    \
-        m->simd->dense_mul_##S(m->S + i * m->cols, m->cols, count, m->cols, m->x, m->y + i);       \
-    }                                                                                              \
-    static void dense_mul_t_##S(void *arg, int64_t block)                                          \
-    {                                                                                              \
-        matrix *m = arg;                                                                           \
-        const int64_t i = mgvi_block_begin(m->rows, BLOCKS, block);                                \
-        const int64_t count = mgvi_block_begin(m->rows, BLOCKS, block + 1) - i;                    \
-        m->simd->dense_mul_t_##S(m->S + i * m->cols, m->cols, count, m->cols, m->y + i,            \
-                                 m->g + block * m->cols);                                          \
-    }                                                                                              \
-    static void csr_mul_##S(void *arg, int64_t block)                                              \
-    {                                                                                              \
-        matrix *m = arg;                                                                           \
-        const int64_t i = mgvi_block_begin(m->rows, BLOCKS, block);                                \
-        const int64_t count = mgvi_block_begin(m->rows, BLOCKS, block + 1) - i;                    \
-        m->simd->csr_mul_##S(m->S, m->idx, m->ptr + i, count, m->x, m->y + i);                     \
-    }                                                                                              \
-    static void csr_mul_t_##S(void *arg, int64_t block)                                            \
-    {                                                                                              \
-        matrix *m = arg;                                                                           \
-        const int64_t i = mgvi_block_begin(m->rows, BLOCKS, block);                                \
-        const int64_t count = mgvi_block_begin(m->rows, BLOCKS, block + 1) - i;                    \
-        m->simd->csr_mul_t_##S(m->S, m->idx, m->ptr + i, count, m->y + i, m->g + block * m->cols); \
-    }
-PRODUCTS(float, f32)
-PRODUCTS(double, f64)
-
 static void fill(matrix *m, mgv_ctx *ctx)
 {
-    m->simd = ctx->simd;
     m->f32 = array(ctx, (size_t)entries(m), sizeof *m->f32);
     m->f64 = array(ctx, (size_t)entries(m), sizeof *m->f64);
     m->x = array(ctx, (size_t)m->cols, sizeof *m->x);
     m->y = array(ctx, (size_t)m->rows, sizeof *m->y);
-    m->g = array(ctx, (size_t)m->cols * BLOCKS, sizeof *m->g);
     for (int64_t t = 0; t < entries(m); t++)
         m->f64[t] = m->f32[t] = (float)(t % 97 - 48) / 64;
     for (int64_t j = 0; j < m->cols; j++)
@@ -147,39 +112,69 @@ static matrix sparse_matrix(mgv_ctx *ctx, int64_t rows, int64_t cols, bool zipf)
 
 static void free_matrix(mgv_ctx *ctx, matrix *m)
 {
-    void *const all[] = {m->f32, m->f64, m->idx, m->ptr, m->x, m->y, m->g};
+    void *const all[] = {m->f32, m->f64, m->idx, m->ptr, m->x, m->y};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         mgvi_release(ctx, all[i]);
+}
+
+/* The operators are made for the threads at hand. */
+static void make_operators(mgv_ctx *ctx, matrix *m)
+{
+    for (int dtype = 0; dtype < 2; dtype++) {
+        const mgvi_matrix stored = {.layout = m->nnz ? MGV_CSR : MGV_DENSE,
+                                    .dtype = (mgv_dtype)dtype,
+                                    .rows = m->rows,
+                                    .cols = m->cols,
+                                    .nnz = entries(m),
+                                    .val = dtype == MGV_F32 ? (void *)m->f32 : (void *)m->f64,
+                                    .row_stride = m->cols,
+                                    .col_stride = 1,
+                                    .ptr = m->ptr,
+                                    .idx = m->idx};
+        if (mgvi_op_from_matrix(ctx, &stored, 1, &m->op[dtype]) != MGV_OK)
+            exit(1);
+    }
+}
+
+/* job 0: plain read; then A x and A'u in float32, A x and A'u in float64. */
+static double run_product(mgv_ctx *ctx, matrix *m, int job)
+{
+    mgvi_vec x = mgvi_vec_wrap(m->x, m->cols, MGVI_COLS),
+             y = mgvi_vec_wrap(m->y, m->rows, MGVI_ROWS);
+    const double start = mgvi_clock_seconds();
+    if (job == 0)
+        mgvi_pool_run(ctx->pool, BLOCKS, read_block, m);
+    else if (job % 2 == 1)
+        mgvi_op_mul(m->op[job > 2], 1, &x, 0, &y);
+    else
+        mgvi_op_mul_t(m->op[job > 2], 1, &y, 0, &x);
+    const double seconds = mgvi_clock_seconds() - start;
+    if (job % 2 == 0 && job > 0) /* keep the numbers small, however many rounds */
+        for (int64_t j = 0; j < m->cols; j++)
+            m->x[j] = 1 + (double)(j % 5);
+    return seconds;
 }
 
 /* The products of one matrix and the plain read, round by round. */
 static void bench_products(mgv_ctx *ctx, const char *name, matrix *m)
 {
-    const double index = m->nnz ? 4 : 0; /* bytes */
-    const struct {
-        const char *label;
-        mgvi_block_fn fn;
-        double entry_bytes;
-    } job[] = {
-        {"plain read", read_block, 8},
-        {"float32  A x", m->nnz ? csr_mul_f32 : dense_mul_f32, 4 + index},
-        {"float32  A'u", m->nnz ? csr_mul_t_f32 : dense_mul_t_f32, 4 + index},
-        {"float64  A x", m->nnz ? csr_mul_f64 : dense_mul_f64, 8 + index},
-        {"float64  A'u", m->nnz ? csr_mul_t_f64 : dense_mul_t_f64, 8 + index},
-    };
-    enum { JOBS = sizeof job / sizeof *job };
+    enum { JOBS = 5 };
+    static const char *const label[JOBS] = {"plain read", "float32  A x", "float32  A'u",
+                                            "float64  A x", "float64  A'u"};
     double rate[JOBS] = {0};
+    make_operators(ctx, m);
     for (int round = 0; round < ROUNDS; round++)
-        for (int k = 0; k < JOBS; k++) {
-            const double start = mgvi_clock_seconds();
-            mgvi_pool_run(ctx->pool, BLOCKS, job[k].fn, m);
-            const double seconds = mgvi_clock_seconds() - start;
-            rate[k] = fmax(rate[k], job[k].entry_bytes * (double)entries(m) / seconds * 1e-9);
+        for (int job = 0; job < JOBS; job++) {
+            const double bytes = (job == 0 || job > 2 ? 8 : 4) + (job > 0 && m->nnz ? 4 : 0);
+            const double seconds = run_product(ctx, m, job);
+            rate[job] = fmax(rate[job], bytes * (double)entries(m) / seconds * 1e-9);
         }
-    for (int k = 0; k < JOBS; k++)
-        printf("%-34s %7d  %-14s %7.1f GB/s %5.0f %%\n", name, mgv_ctx_threads(ctx), job[k].label,
-               rate[k], 100 * rate[k] / rate[0]);
+    for (int job = 0; job < JOBS; job++)
+        printf("%-34s %7d  %-14s %7.1f GB/s %5.0f %%\n", name, mgv_ctx_threads(ctx), label[job],
+               rate[job], 100 * rate[job] / rate[0]);
     fflush(stdout);
+    mgvi_op_free(m->op[0]);
+    mgvi_op_free(m->op[1]);
 }
 
 static void bench_all_products(int most_threads)
