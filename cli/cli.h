@@ -18,6 +18,10 @@ enum {
     CLI_GO_ON = -1       /* of cli_parse(): not an exit code */
 };
 
+/* Receives the sheet of a command (sheet.h). */
+struct cli_sheet;
+typedef void (*cli_sheet_fn)(void *user, const struct cli_sheet *sheet);
+
 typedef struct cli {
     mgv_ctx *ctx;
     mgv_settings *settings;
@@ -26,15 +30,35 @@ typedef struct cli {
     const char *argument[2]; /* what stands on the command line beside the options */
     int arguments;
     bool json;
+    /* Set: cli_parse() shows the sheet of the command to it, and the command goes no further. */
+    cli_sheet_fn on_sheet;
+    void *on_sheet_user;
 } cli;
 
 /* One function per command: argv holds what follows the command's name. Returns an exit code. */
+typedef struct cli_command {
+    const char *name, *summary;
+    int (*run)(cli *c, int argc, char **argv);
+} cli_command;
+/* The commands in the order of the help; NULL: past the last. */
+const cli_command *cli_command_at(size_t index);
+/* NULL: there is none of this name. */
+const cli_command *cli_command_find(const char *name);
+/* Says so, with the nearest name, and returns the exit code. */
+int cli_command_unknown(const char *name);
+
 int cli_fit(cli *c, int argc, char **argv);
 int cli_predict(cli *c, int argc, char **argv);
 int cli_check(cli *c, int argc, char **argv);
 int cli_convert(cli *c, int argc, char **argv);
 int cli_list(cli *c, int argc, char **argv);
 int cli_demo(cli *c, int argc, char **argv);
+int cli_completion(cli *c, int argc, char **argv);
+int cli_man(cli *c, int argc, char **argv);
+
+/* One line on what margrave is. */
+#define CLI_PURPOSE                                                                                \
+    "Certified large-margin classifiers: every answer comes with a proof of how good it is."
 
 /* Prints the library's sentence for `status` and returns the exit code that goes with it. */
 int cli_fail(cli *c, mgv_status status);

@@ -80,8 +80,8 @@ int cli_convert(cli *c, int argc, char **argv)
 {
     convert v = {.c = c};
     const cli_option options[] = {
-        {"from", 0, "NAME", "the reader, by name (from the content)", NULL, &v.from},
-        {"to", 0, "NAME", "the writer, by name (from the file name)", NULL, &v.to}};
+        {"from", 0, "READER", "the format of IN, by name (from the content)", NULL, &v.from},
+        {"to", 0, "WRITER", "the format of OUT, by name (from the file name)", NULL, &v.to}};
     const cli_usage usage = {
         .arguments = "IN OUT",
         .purpose =

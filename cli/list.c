@@ -1,54 +1,22 @@
 /* list.c - `margrave list`: everything registered, and what this machine uses of it. */
-#include "options.h"
+#include "sheet.h"
 
 #include <string.h>
 
-typedef struct plural {
-    char text[32];
-} plural;
-
-static plural plural_of(const char *kind)
-{
-    plural p;
-    const size_t n = strlen(kind);
-    const char last = n ? kind[n - 1] : 0;
-    if (last == 'y')
-        snprintf(p.text, sizeof p.text, "%.*sies", (int)n - 1, kind);
-    else
-        snprintf(p.text, sizeof p.text, "%s%s", kind,
-                 last == 's'                 ? "es"
-                 : strcmp(kind, "simd") == 0 ? ""
-                                             : "s");
-    return p;
-}
-
 static bool wanted(const char *asked, const char *kind)
 {
-    return !asked || strcmp(asked, kind) == 0 || strcmp(asked, plural_of(kind).text) == 0;
-}
-
-static mgv_entry entry_at(size_t index)
-{
-    mgv_entry e = {.size = sizeof e};
-    mgv_registry_at(index, &e);
-    return e;
-}
-
-/* The kinds in the order of the registry: the first entry of each. */
-static bool first_of_kind(size_t index)
-{
-    return index == 0 || strcmp(entry_at(index).kind, entry_at(index - 1).kind) != 0;
+    return !asked || strcmp(asked, kind) == 0 || strcmp(asked, cli_plural_of(kind).text) == 0;
 }
 
 static int unknown_kind(cli *c)
 {
     cli_guess guess = {.word = c->argument[0]};
-    plural names[16];
+    cli_plural names[16];
     size_t count = 0;
     for (size_t i = 0; i < mgv_registry_count() && count < 15; i++)
-        if (first_of_kind(i))
-            names[count++] = plural_of(entry_at(i).kind);
-    names[count++] = plural_of("setting");
+        if (cli_entry_opens_kind(i))
+            names[count++] = cli_plural_of(cli_entry_at(i).kind);
+    names[count++] = cli_plural_of("setting");
     for (size_t i = 0; i < count; i++)
         cli_guess_offer(&guess, names[i].text);
     if (guess.best)
@@ -64,11 +32,11 @@ static size_t print_entries(const char *asked)
 {
     size_t printed = 0;
     for (size_t i = 0; i < mgv_registry_count(); i++) {
-        const mgv_entry e = entry_at(i);
+        const mgv_entry e = cli_entry_at(i);
         if (!wanted(asked, e.kind))
             continue;
-        if (first_of_kind(i))
-            printf("%s%s:\n", printed ? "\n" : "", plural_of(e.kind).text);
+        if (cli_entry_opens_kind(i))
+            printf("%s%s:\n", printed ? "\n" : "", cli_plural_of(e.kind).text);
         printf("  %-16s %s\n", e.name, e.summary);
         printed++;
     }
@@ -114,7 +82,7 @@ static void print_json(const cli *c, const char *asked)
     print_pair("simd", mgv_ctx_simd(c->ctx), ", \"backend\": \"cpu\", \"algebra\": \"own\", ");
     printf("\"threads\": %d},\n \"registered\": [", mgv_ctx_threads(c->ctx));
     for (size_t i = 0; i < mgv_registry_count(); i++) {
-        const mgv_entry e = entry_at(i);
+        const mgv_entry e = cli_entry_at(i);
         if (!wanted(asked, e.kind))
             continue;
         printf("%s\n  {", comma);
@@ -158,7 +126,7 @@ int cli_list(cli *c, int argc, char **argv)
     const char *asked = c->arguments ? c->argument[0] : NULL;
     bool known = wanted(asked, "setting");
     for (size_t i = 0; i < mgv_registry_count(); i++)
-        known = known || wanted(asked, entry_at(i).kind);
+        known = known || wanted(asked, cli_entry_at(i).kind);
     if (!known)
         return unknown_kind(c);
     if (c->json) {

@@ -5,18 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct command {
-    const char *name, *summary;
-    int (*run)(cli *c, int argc, char **argv);
-} command;
-
-static const command commands[] = {
+static const cli_command commands[] = {
     {"demo", "the two-minute tour on data made from a seed", cli_demo},
     {"check", "the data doctor: what is in a file, and what `fit` would do", cli_check},
     {"fit", "fit a model and certify it", cli_fit},
     {"predict", "labels, scores, distances and metrics from a model", cli_predict},
     {"convert", "data from one file format to another", cli_convert},
-    {"list", "everything registered: losses, solvers, readers, settings, ...", cli_list}};
+    {"list", "everything registered: losses, solvers, readers, settings, ...", cli_list},
+    {"completion", "a script that lets the shell complete commands and options", cli_completion},
+    {"man", "the manual page", cli_man}};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 /* ---- shared by the commands ------------------------------------------------------------------ */
@@ -63,20 +60,22 @@ cli_text cli_setting(const cli *c, const char *name)
 
 static void print_help(FILE *out)
 {
-    fprintf(
-        out,
-        "usage: margrave COMMAND [ARGUMENT...] [OPTION...]\n\n"
-        "Certified large-margin classifiers: every answer comes with a proof of how good it is.\n\n"
-        "commands:\n");
+    fputs("usage: margrave COMMAND [ARGUMENT...] [OPTION...]\n\n" CLI_PURPOSE "\n\ncommands:\n",
+          out);
     for (int i = 0; i < COMMANDS; i++)
-        fprintf(out, "  %-10s%s\n", commands[i].name, commands[i].summary);
+        fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].summary);
     fputs("\n`margrave COMMAND --help` shows its options and an example.\n"
           "\nexit codes: 0 done, 1 failure, 2 wrong use or bad input, 3 stopped before the\n"
           "certificate (the model is saved), 4 proven to have no solution.\n",
           out);
 }
 
-static const command *find(const char *name)
+const cli_command *cli_command_at(size_t index)
+{
+    return index < COMMANDS ? &commands[index] : NULL;
+}
+
+const cli_command *cli_command_find(const char *name)
 {
     for (int i = 0; i < COMMANDS; i++)
         if (strcmp(commands[i].name, name) == 0)
@@ -84,7 +83,7 @@ static const command *find(const char *name)
     return NULL;
 }
 
-static int unknown_command(const char *name)
+int cli_command_unknown(const char *name)
 {
     cli_guess guess = {.word = name};
     for (int i = 0; i < COMMANDS; i++)
@@ -111,7 +110,7 @@ static int cannot_start(mgv_status status)
     return CLI_FAILURE;
 }
 
-static int run(const command *chosen, int argc, char **argv)
+static int run(const cli_command *chosen, int argc, char **argv)
 {
     cli c = {.command = chosen->name};
     cli_terminal_init(&c.terminal);
@@ -139,9 +138,9 @@ static int dispatch(int argc, char **argv)
         print_help(help ? stdout : stderr);
         return help ? CLI_DONE : CLI_USAGE;
     }
-    const command *chosen = find(help ? argv[2] : name);
+    const cli_command *chosen = cli_command_find(help ? argv[2] : name);
     if (!chosen)
-        return unknown_command(help ? argv[2] : name);
+        return cli_command_unknown(help ? argv[2] : name);
     return help ? run(chosen, 1, (char *[]){help_option}) : run(chosen, argc - 2, argv + 2);
 }
 

@@ -1,5 +1,5 @@
-/* options.c - reads the options of a command and prints its help, from tables only. */
-#include "options.h"
+/* options.c - reads the options of a command, from tables only. */
+#include "sheet.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -57,114 +57,6 @@ void cli_guess_offer(cli_guess *guess, const char *name)
     guess->distance = distance;
 }
 
-/* ---- which settings -------------------------------------------------------------------------- */
-
-/* Whether the blank-separated `words` hold `mark` followed by `word`. */
-static bool has_word(const char *words, const char *mark, const char *word)
-{
-    const size_t m = strlen(mark), n = strlen(word);
-    for (const char *at = words; *at; at += strspn(at, " ")) {
-        const size_t length = strcspn(at, " ");
-        if (length == m + n && strncmp(at, mark, m) == 0 && strncmp(at + m, word, n) == 0)
-            return true;
-        at += length;
-    }
-    return false;
-}
-
-static bool takes(const cli_usage *usage, const mgv_setting_info *s)
-{
-    return !has_word(usage->settings, "!", s->name) &&
-           (has_word(usage->settings, "", s->group) || has_word(usage->settings, "", s->name));
-}
-
-static mgv_setting_info setting_at(size_t index)
-{
-    mgv_setting_info s = {.size = sizeof s};
-    mgv_setting_at(index, &s);
-    return s;
-}
-
-static bool is_switch(const mgv_setting_info *s) { return strcmp(s->type, "bool") == 0; }
-
-/* ---- help ------------------------------------------------------------------------------------ */
-
-/* "  NAME   help", the help in its own column and broken at 80 characters. */
-static void print_entry(const char *name, const char *help)
-{
-    enum { INDENT = 26, WIDTH = 80 };
-    int column = printf("  %s", name);
-    if (column > INDENT - 2) {
-        putchar('\n');
-        column = 0;
-    }
-    column += printf("%*s", INDENT - column, "");
-    for (const char *at = help; *at; at += strspn(at, " ")) {
-        const int length = (int)strcspn(at, " ");
-        if (column > INDENT && column + 1 + length > WIDTH)
-            column = printf("\n%*s", INDENT, "") - 1;
-        column += printf("%s%.*s", column > INDENT ? " " : "", length, at);
-        at += length;
-    }
-    putchar('\n');
-}
-
-static void print_option(const cli_option *o)
-{
-    char name[96];
-    snprintf(name, sizeof name, "%c%c%s--%s%s%s", o->letter ? '-' : ' ',
-             o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name, o->value ? " " : "",
-             o->value ? o->value : "");
-    print_entry(name, o->help);
-}
-
-static void print_setting(const mgv_setting_info *s)
-{
-    char dashed[64], name[200], help[512];
-    snprintf(dashed, sizeof dashed, "%s", s->name);
-    for (char *at = dashed; (at = strchr(at, '_'));)
-        *at = '-';
-    const char *value = strcmp(s->type, "choice") == 0 ? s->allowed
-                        : strcmp(s->type, "real") == 0 ? "X"
-                        : strcmp(s->type, "int") == 0  ? "N"
-                                                       : "TEXT";
-    if (is_switch(s))
-        snprintf(name, sizeof name, "--[no-]%s", dashed);
-    else
-        snprintf(name, sizeof name, "--%s %s", dashed, value);
-    snprintf(help, sizeof help, "%s%s%s%s", s->help, s->default_text[0] ? " (" : "",
-             s->default_text, s->default_text[0] ? ")" : "");
-    print_entry(name, help);
-}
-
-static void print_settings(const cli_usage *usage)
-{
-    char group[32] = "";
-    for (size_t i = 0; i < mgv_setting_count(); i++) {
-        const mgv_setting_info s = setting_at(i);
-        if (!takes(usage, &s))
-            continue;
-        if (strcmp(group, s.group) != 0)
-            printf("\n%s settings (default):\n", s.group);
-        snprintf(group, sizeof group, "%s", s.group);
-        print_setting(&s);
-    }
-    if (group[0]) {
-        putchar('\n');
-        print_entry("--set NAME=VALUE", "any of these settings by name");
-    }
-}
-
-static void print_help(const cli *c, const cli_usage *usage, const cli_option *options,
-                       size_t count)
-{
-    printf("usage: margrave %s %s%s[OPTION...]\n\n%s\n\nexample:\n  %s\n\noptions:\n", c->command,
-           usage->arguments, usage->arguments[0] ? " " : "", usage->purpose, usage->example);
-    for (size_t i = 0; i < count; i++)
-        print_option(&options[i]);
-    print_settings(usage);
-}
-
 /* ---- reading --------------------------------------------------------------------------------- */
 
 /* The rest of the command line, and everything an option may be. */
@@ -194,8 +86,8 @@ static int unknown(const reader *r, const char *mark, const char *name)
     for (size_t i = 0; i < r->count && !strcmp(mark, "--"); i++)
         cli_guess_offer(&guess, r->options[i].name);
     for (size_t i = 0; i < mgv_setting_count(); i++) {
-        const mgv_setting_info s = setting_at(i);
-        if (takes(r->usage, &s))
+        const mgv_setting_info s = cli_setting_at(i);
+        if (cli_usage_takes(r->usage, &s))
             cli_guess_offer(&guess, s.name);
     }
     if (!guess.best)
@@ -237,8 +129,8 @@ static int read_assignment(reader *r, const char *text)
     if (!equals)
         return usage_error(r, "--set needs NAME=VALUE", "");
     for (size_t i = 0; i < mgv_setting_count(); i++) {
-        const mgv_setting_info s = setting_at(i);
-        if (takes(r->usage, &s) && is_name(text, (size_t)(equals - text), s.name))
+        const mgv_setting_info s = cli_setting_at(i);
+        if (cli_usage_takes(r->usage, &s) && is_name(text, (size_t)(equals - text), s.name))
             return set(r, s.name, equals + 1);
     }
     char name[64];
@@ -248,7 +140,7 @@ static int read_assignment(reader *r, const char *text)
 
 static int read_setting(reader *r, const mgv_setting_info *s, const char *given, const char *equals)
 {
-    if (is_switch(s) && !equals)
+    if (cli_setting_is_switch(s) && !equals)
         return set(r, s->name, "yes");
     const char *value = value_of(r, equals);
     return value ? set(r, s->name, value) : usage_error(r, given, " needs a value");
@@ -264,12 +156,12 @@ static int read_long(reader *r, const char *given)
     if (is_name(name, length, "set") && r->usage->settings[0])
         return read_assignment(r, value_of(r, equals));
     for (size_t i = 0; i < mgv_setting_count(); i++) {
-        const mgv_setting_info s = setting_at(i);
-        if (!takes(r->usage, &s))
+        const mgv_setting_info s = cli_setting_at(i);
+        if (!cli_usage_takes(r->usage, &s))
             continue;
         if (is_name(name, length, s.name))
             return read_setting(r, &s, given, equals);
-        if (is_switch(&s) && length > 3 && strncmp(name, "no-", 3) == 0 &&
+        if (cli_setting_is_switch(&s) && length > 3 && strncmp(name, "no-", 3) == 0 &&
             is_name(name + 3, length - 3, s.name))
             return equals ? usage_error(r, given, " takes no value") : set(r, s.name, "no");
     }
@@ -331,6 +223,11 @@ int cli_parse(cli *c, const cli_usage *usage, int argc, char **argv)
         options[count++] = usage->options[i];
     for (size_t i = 0; i < sizeof common / sizeof *common && count < MOST; i++)
         options[count++] = common[i];
+    const cli_sheet sheet = {c->command, usage, options, count};
+    if (c->on_sheet) {
+        c->on_sheet(c->on_sheet_user, &sheet);
+        return CLI_DONE;
+    }
     reader r = {.c = c,
                 .usage = usage,
                 .options = options,
@@ -339,7 +236,7 @@ int cli_parse(cli *c, const cli_usage *usage, int argc, char **argv)
                 .end = argv + argc};
     const int code = read_all(&r);
     if (help) {
-        print_help(c, usage, options, count);
+        cli_sheet_print_help(&sheet);
         return CLI_DONE;
     }
     if (code != CLI_GO_ON)

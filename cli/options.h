@@ -14,11 +14,15 @@ typedef struct cli_option {
     const char **text; /* of an option with a value */
 } cli_option;
 
+#define CLI_EVERY_SETTING "*"
+
 typedef struct cli_usage {
     const char *arguments; /* as the help shows them */
     const char *purpose, *example;
-    int least, most;      /* how many arguments there must be */
-    const char *settings; /* words: groups and names of settings it takes, !NAME leaves one out */
+    int least, most; /* how many arguments there must be */
+    /* Words: groups and names of the settings it takes, !NAME leaves one out; or
+     * CLI_EVERY_SETTING. */
+    const char *settings;
     const cli_option *options;
     size_t option_count;
 } cli_usage;

@@ -3,6 +3,7 @@ include(CMakePackageConfigHelpers)
 install(TARGETS margrave EXPORT margrave-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 if(TARGET margrave_cli)
     install(TARGETS margrave_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    include(cmake/pages.cmake)
 endif()
 install(DIRECTORY include/margrave DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT margrave-targets NAMESPACE margrave:: DESTINATION

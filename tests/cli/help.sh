@@ -21,7 +21,7 @@ empty err
 run 2
 empty out
 same err help "no command shows the help on stderr"
-for command in demo check fit predict convert list; do
+for command in demo check fit predict convert list completion man; do
     has help "  $command "
     run 0 "$command" --help
     has out "usage: margrave $command"

@@ -1,5 +1,6 @@
 # install.sh TREE BUILD CC CMAKE - installs into a temporary place and builds examples/ against it,
-# once through pkg-config and once through the CMake package; both must fit and certify.
+# once through pkg-config and once through the CMake package; both must fit and certify. Also looks
+# for the command, its manual page and its completions.
 set -eu
 tree=$1
 build=$2
@@ -30,3 +31,9 @@ version=$(sed -n 's/^#define MGV_VERSION_[A-Z]* \([0-9]*\)$/\1/p' "$tree/include
 
 # The installed command finds its library without help.
 [ "$("$work/prefix/bin/margrave" --version)" = "margrave $version" ] || exit 1
+
+# The manual page and the completions are where man and the shells look, and are this version's.
+for page in man/man1/margrave.1 bash-completion/completions/margrave zsh/site-functions/_margrave \
+    fish/vendor_completions.d/margrave.fish; do
+    grep -q "margrave $version" "$work/prefix/share/$page" || { echo "no share/$page" >&2; exit 1; }
+done
