@@ -365,7 +365,7 @@ mgv_status mgvi_data_densify(mgv_ctx *ctx, mgv_data *data)
     const size_t size = mgvi_dtype_size(m->dtype);
     const double cells = (double)m->rows * (double)m->cols;
     const double stored = (double)m->nnz * (double)(size + sizeof *m->idx) + 8.0 * (double)m->rows;
-    if (m->layout != MGV_CSR || (double)m->nnz < 0.5 * cells || cells * (double)size > stored)
+    if (m->layout != MGV_CSR || (double)m->nnz < 0.4 * cells || cells * (double)size > 1.5 * stored)
         return MGV_OK;
     spread job = {.from = m, .blocks = mgvi_block_count(m->rows, 1024, 256)};
     job.to = mgvi_alloc(ctx, (size_t)cells, size);

@@ -125,8 +125,8 @@ void mgvi_text_close_gaps(const mgvi_text *text, void *items, size_t size, bool 
 mgv_status mgvi_text_labels(mgvi_text *text, mgv_data *data, const double *labels,
                             const char *const *label_at);
 
-/* A stored matrix at least half full becomes dense in C order if that takes no more memory: the
- * dense kernels are faster. */
+/* A stored matrix at least 40 % full becomes dense in C order if that takes at most half as much
+ * memory again: the dense kernels are faster. */
 mgv_status mgvi_data_densify(mgv_ctx *ctx, mgv_data *data);
 
 /* ---- the readers with their chunk size as a parameter (tests make it small) ----------------- */

@@ -12,8 +12,8 @@ TEST(a_sample_means_what_it_says)
 {
     mgv_ctx *ctx = mgv_check_ctx();
     mgv_data *d;
-    CHECK_OK(ctx, read_as(ctx, mgvi_libsvm_read, sample, "", &d));
-    CHECK(d->X.layout == MGV_CSR && d->X.dtype == MGV_F64 && d->X.rows == 4 && d->X.cols == 4);
+    CHECK_OK(ctx, read_as(ctx, mgvi_libsvm_read, sample, "features=9", &d));
+    CHECK(d->X.layout == MGV_CSR && d->X.dtype == MGV_F64 && d->X.rows == 4 && d->X.cols == 9);
     CHECK(d->X.nnz == 7 && d->stored_zeros == 1 && d->checked && !d->text_labels);
     const double expect[4][4] = {{0.5, 0, -2, 0}, {0, 1e-3, 0, 0}, {0}, {0.5, 5, 7, 100}};
     for (int i = 0; i < 4; i++)
@@ -77,7 +77,7 @@ TEST(base_is_found_or_stated)
     mgv_ctx_free(ctx);
 }
 
-TEST(half_full_tables_become_dense)
+TEST(fuller_tables_become_dense)
 {
     mgv_ctx *ctx = mgv_check_ctx();
     mgv_data *d;
@@ -252,7 +252,7 @@ TEST(the_content_tells_libsvm_from_csv)
 int main(void)
 {
     return RUN(a_sample_means_what_it_says, precision_is_the_least_that_is_exact,
-               base_is_found_or_stated, half_full_tables_become_dense,
+               base_is_found_or_stated, fuller_tables_become_dense,
                faults_name_line_column_and_value, chunks_and_threads_leave_the_bytes_alone,
                values_are_those_of_strtod, failing_allocations_and_hostile_texts_leave_nothing,
                the_content_tells_libsvm_from_csv);

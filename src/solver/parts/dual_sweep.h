@@ -94,6 +94,22 @@ INLINE void row_axpy(const mgvi_rows *rows, mgvi_storage kind, int64_t i, double
                                  m->ptr[i + 1] - m->ptr[i], w);
 }
 
+/* Everything that is kept per row, before it is needed. */
+INLINE void fetch(const mgvi_dual_epoch *e, mgvi_storage kind, int64_t i)
+{
+    const mgvi_rows *rows = e->rows;
+    const double *scale = e->problem->row.scale.values;
+    mgvi_rows_prefetch(rows, i);
+    __builtin_prefetch(e->u + i, 1);
+    __builtin_prefetch(e->curvature + i);
+    if (scale)
+        __builtin_prefetch(scale + i);
+    if (rows->sign)
+        __builtin_prefetch(rows->sign + i);
+    if (kind != GENERAL && rows->centre)
+        __builtin_prefetch(rows->row_centre + i);
+}
+
 /* What a full pass learns about the gap; see dual_epoch.h. */
 INLINE void observe(mgvi_dual_epoch *e, mgvi_coef c, double u, double next, double z,
                     value_fn value, value_fn conj)
@@ -118,7 +134,7 @@ INLINE int64_t sweep(mgvi_dual_epoch *e, const int32_t *order, int64_t count, in
     for (int64_t t = 0; t < count; t++) {
         const int64_t i = order[t];
         if (t + AHEAD < count)
-            mgvi_rows_prefetch(rows, order[t + AHEAD]);
+            fetch(e, kind, order[t + AHEAD]);
         const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
         const double z = row_dot(rows, kind, i, acc), u = all_u[i], r = e->curvature[i];
         const double next = dual_step(c, u, z, r), move = next - u;
