@@ -383,11 +383,23 @@ TEST(budgets_and_callbacks_end_a_run_with_an_answer)
     free(y);
 }
 
+TEST(rows_beyond_the_numbers_are_refused)
+{
+    const double X[] = {1e200, -1e200, 2e200}, y[] = {1, -1, 1};
+    mgv_fit fit;
+    mgv_fit_start(&fit, X, y, 3, 1, "loss=hinge");
+    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+    CHECK_FAILS(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver),
+                MGV_E_INPUT, "row 1 is too large");
+    mgv_fit_free(&fit);
+}
+
 int main(void)
 {
     return RUN(soft_margin_vector, smooth_hinge_vector, hard_margin_vectors, no_margin_is_proven,
                svm_vectors_with_free_intercept, every_loss_reaches_its_certificate,
                a_weight_of_two_is_the_row_twice, standardising_equals_standardised_data,
                shrinking_changes_the_work_not_the_answer, same_bits_for_threads_and_log,
-               ten_and_ten_steps_are_twenty, budgets_and_callbacks_end_a_run_with_an_answer);
+               ten_and_ten_steps_are_twenty, rows_beyond_the_numbers_are_refused,
+               budgets_and_callbacks_end_a_run_with_an_answer);
 }
