@@ -43,6 +43,8 @@ struct mgvi_run {
     mgvi_rng rng;
     void *state;
     int64_t iteration; /* steps done */
+    bool finished;     /* set by the solver: further steps would change nothing */
+    bool suspicious;   /* set by the solver: u looks like a proof that no w is feasible */
     double touched;    /* entries read by row kernels; operators count their own */
     mgvi_tensor *kept; /* what a checkpoint holds */
     int kept_count;
