@@ -83,8 +83,8 @@ bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, int most_steps, mgvi
     mgvi_vec_scale(p->ctx, 1 / sum, q);
     mgvi_vec_copy(p->ctx, q, &judge->q);
     for (int round = 0; round < 4; round++) {
-        if (combine(judge, q, &judge->residual) == 0)
-            break;
+        if (combine(judge, q, &judge->residual) <= 0.5e-12 * judge->radius)
+            break; /* good enough as it is */
         solve_weighted(judge, &judge->q, most_steps, &judge->residual, &judge->y);
         mgvi_op_mul(p->A, 1, &judge->y, 0, &judge->Aq);
         for (int64_t i = 0; i < q->n; i++)

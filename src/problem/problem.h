@@ -65,6 +65,10 @@ static inline double mgvi_problem_target(const mgv_problem *p, int64_t i) { retu
 void mgvi_problem_user_weights(const mgv_problem *problem, const double *w, double *coef,
                                double *intercept);
 
+/* Hard margin: which rows and columns a proof of inseparability can involve (peel.c). `row` has
+ * A's rows, `col` A's columns. */
+mgv_status mgvi_problem_peel(const mgv_problem *problem, mgvi_arena *arena, bool *row, bool *col);
+
 /* bind.c: the parts of binding, in the order they are done. */
 mgv_status mgvi_bind_terms(mgv_problem *problem);
 mgv_status mgvi_bind_rows(mgv_problem *problem);

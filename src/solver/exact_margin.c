@@ -17,6 +17,7 @@
 #include "solver/solver_impl.h"
 
 #include "solver/parts/active_set.h"
+#include "solver/parts/separate.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,12 +27,16 @@ enum {
     JOIN_MANY = 300, /* the same when there are more than MANY rows */
     MANY = 100000,
     GRAM_BLOCKS = 8,   /* rows of W made dense at a time */
+    FALLBACK = 1000,   /* coordinate passes before the question is left undecided */
     DENSE_WIDTH = 8192 /* columns up to which W is kept dense for matrix products */
 };
 
 typedef struct memory {
-    int64_t size; /* |W| */
-    bool lost;    /* coordinate passes took over, (4) */
+    int64_t size;   /* |W| */
+    bool lost;      /* the active set gave up, (4) */
+    bool asked;     /* and the prover has been asked */
+    bool ray;       /* the active set ended with a ray */
+    int64_t passes; /* coordinate passes since */
     double estimate;
 } memory;
 
@@ -328,36 +333,75 @@ static void coordinate_pass(mgvi_run *run, state *s)
     s->m.estimate = e.product != 0 ? 1 - e.least * e.sum_u / e.product : NAN;
 }
 
-/* The active set gave up: rows that stand in no ray keep their b, and passes go on from there. */
+/* What comes after the active set: Newton on the squared hinge decides whether there is a margin at
+ * all (parts/separate.h). A proof goes to the judge; without one the coordinate passes follow. */
+static mgv_status ask_the_prover(mgvi_run *run, state *s)
+{
+    enum { MOST_COLUMNS = 4096, MOST_STEPS = 150 };
+    mgvi_separate *prover;
+    mgvi_separable answer;
+    const mgvi_vec *w, *q;
+    const mgv_status st = mgvi_separate_new(run->problem, &run->arena, MOST_COLUMNS, &prover);
+    if (st == MGV_E_UNSUPPORTED)
+        return MGV_OK;
+    MGVI_TRY(st);
+    MGVI_TRY(mgvi_separate_run(prover, MOST_STEPS, &answer, &w, &q));
+    s->m.lost = answer != MGVI_SEPARABLE_YES || s->m.ray; /* separable: the active set may go on */
+    run->suspicious = answer == MGVI_SEPARABLE_NO;
+    if (answer == MGVI_SEPARABLE_NO) {
+        mgvi_vec_copy(run->ctx, q, &s->u);
+        mgvi_vec_scale(run->ctx, -1, &s->u);
+    }
+    return MGV_OK;
+}
+
+/* The active set gave up; its b is where coordinate passes go on. */
 static void give_up(mgvi_run *run, state *s)
 {
     s->m.lost = true;
     for (int64_t i = 0; i < run->problem->A->rows; i++)
         s->curvature[i] += run->problem->free_cols ? s->rho : 0;
     mgvi_log(run->ctx, MGV_INFO,
-             "the active set ended after %" PRId64
-             " solves without a proof; going on by coordinates",
+             "the active set ended after %" PRId64 " solves; Newton on the squared hinge decides",
              s->set.solves);
+}
+
+/* Multiplications before the prover is asked: what a few of its steps would cost. */
+static double patience(const mgv_problem *p)
+{
+    const double n = (double)p->A->rows, d = (double)p->A->cols;
+    return 0.1 * fmin(n, 40 * d) * d * d + 1e7;
 }
 
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     const int64_t n = run->problem->A->rows;
+    if (s->m.lost && !s->m.asked) { /* the ray was no proof */
+        s->m.asked = true;
+        return ask_the_prover(run, s);
+    }
     if (s->m.lost) {
+        if (run->suspicious) /* u was a proof that failed: start from the active set's b again */
+            combine(run, s);
         run->suspicious = false;
         coordinate_pass(run, s);
+        run->finished = ++s->m.passes >= FALLBACK; /* undecided, with the interval so far */
         return MGV_OK;
     }
-    const mgvi_active_end end = mgvi_active_set_solve(&s->set, 5 * s->m.size + 200);
+    const mgvi_active_end end = mgvi_active_set_solve(
+        &s->set, 5 * s->m.size + 200, s->m.asked ? INFINITY : patience(run->problem));
     if (end != MGVI_ACTIVE_OPTIMAL) {
+        const bool again = s->m.asked;
         if (end == MGVI_ACTIVE_RAY)
             memcpy(s->set.b, s->set.ray, (size_t)s->m.size * sizeof *s->set.b);
         combine(run, s);
         give_up(run, s);
-        run->suspicious = end == MGVI_ACTIVE_RAY;
+        s->m.ray = end == MGVI_ACTIVE_RAY;
+        s->m.asked = s->m.asked || !s->m.ray;
+        run->suspicious = s->m.ray;
         s->m.estimate = 0; /* let the judge look at once */
-        return MGV_OK;
+        return s->m.ray || again ? MGV_OK : ask_the_prover(run, s);
     }
     combine(run, s);
     mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);

@@ -175,6 +175,7 @@ static void solve(mgvi_active_set *a)
         a->s[r] = a->z1[r] - (a->y ? a->b0 * a->z2[r] : 0);
     backward(a, a->s);
     a->solves++;
+    a->work += 3.0 * (double)n * (double)n + (double)a->size * (double)n;
 }
 
 /* Moves b_P towards s as far as b >= 0 allows; drops the row that stops it. True: arrived. */
@@ -252,10 +253,10 @@ static bool exchange(mgvi_active_set *a, int64_t j)
     return true;
 }
 
-mgvi_active_end mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves)
+mgvi_active_end mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves, double most_work)
 {
     const int64_t limit = a->solves + most_solves;
-    for (bool by_length = false; a->solves < limit; by_length = !by_length) {
+    for (bool by_length = false; a->solves < limit && a->work < most_work; by_length = !by_length) {
         do
             solve(a);
         while (!move(a) && a->count > 0 && a->solves < limit);

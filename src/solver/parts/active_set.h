@@ -14,7 +14,7 @@
 typedef enum mgvi_active_end {
     MGVI_ACTIVE_OPTIMAL,
     MGVI_ACTIVE_RAY,  /* `ray` >= 0 with (nearly) A'ray = 0: perhaps a proof of inseparability */
-    MGVI_ACTIVE_STUCK /* the limit of solves, or numbers beyond repair */
+    MGVI_ACTIVE_STUCK /* a limit was reached, or numbers beyond repair */
 } mgvi_active_end;
 
 typedef struct mgvi_active_set {
@@ -29,6 +29,7 @@ typedef struct mgvi_active_set {
     double *z1, *z2;               /* U^-T 1, U^-T y_P */
     double *s, *x, *c;             /* work, per row of P */
     int64_t solves;
+    double work; /* multiplications so far */
 } mgvi_active_set;
 
 /* Room for `capacity` rows from the arena; `intercept` asks for y. */
@@ -39,6 +40,6 @@ mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t c
 /* Row `j` of W enters P with b_j as it is, if it is independent of P: K_jj - |U^-T K_Pj|^2 is above
  * 1e-10 K_jj. */
 bool mgvi_active_set_append(mgvi_active_set *a, int64_t j);
-/* Solves (1) on the present W from the present P and b. */
-mgvi_active_end mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves);
+/* Solves (1) on the present W from the present P and b; stuck beyond either limit. */
+mgvi_active_end mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves, double most_work);
 #endif
