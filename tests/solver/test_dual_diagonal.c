@@ -1,13 +1,9 @@
-/* test_dual_diagonal.c - the trajectories and theorems of dual diagonal descent, its schedules, and
- * the driver's promises. */
-#include "vectors.h"
-
-#include "solver/driver.h"
+/* test_dual_diagonal.c - the trajectories and theorems of dual diagonal descent, and its schedules;
+ * test_dual_diagonal_run.c has the rest. */
+#include "solver/stepping.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COMMON "loss=margin solver=dual_diagonal intercept=no "
 /* The paper's algorithms: steps of length 1/L, no restart. */
@@ -15,51 +11,6 @@
 
 static const char *const schedules[] = {"log", "sqrt", "1/t", "1/t^2", "2^-t", "constant"};
 enum { SCHEDULES = sizeof schedules / sizeof *schedules };
-
-/* ---- helpers --------------------------------------------------------------------------------- */
-
-/* A fit of a vector's data with the solver made and nothing run. */
-static void open_rows(mgv_fit *fit, const double *X, const double *y, int64_t n, int64_t d,
-                      const char *options)
-{
-    mgv_fit_start(fit, X, y, n, d, options);
-    CHECK_OK(fit->ctx, mgv_problem_new(fit->ctx, fit->data, fit->settings, &fit->problem));
-    CHECK_OK(fit->ctx, mgv_solver_new(fit->ctx, fit->problem, fit->settings, &fit->solver));
-}
-
-static void open_vector(mgv_fit *fit, const json_t *v, const char *options)
-{
-    int64_t n;
-    double *X = mgv_vector_array(v, "X", NULL), *y = mgv_vector_array(v, "y", &n);
-    open_rows(fit, X, y, n, json_integer_value(json_object_get(v, "d")), options);
-    free(X);
-    free(y);
-}
-
-/* Goes on to iteration t. */
-static mgvi_iterate run_to(mgv_fit *fit, int64_t t)
-{
-    fit->solver->settings.max_iter = t;
-    CHECK_OK(fit->ctx, mgv_solver_run(fit->ctx, fit->solver));
-    CHECK(fit->solver->run.iteration == t);
-    return fit->solver->run.ops->expose(&fit->solver->run);
-}
-
-/* The same without the driver, which would stop at a gap of 0. */
-static mgvi_iterate step_to(mgv_fit *fit, int64_t t)
-{
-    mgvi_run *run = &fit->solver->run;
-    for (; run->iteration < t; run->iteration++)
-        CHECK_OK(fit->ctx, run->ops->step(run));
-    return run->ops->expose(run);
-}
-
-static void describe(mgv_fit *fit)
-{
-    fit->certificate.size = sizeof fit->certificate;
-    fit->run.size = sizeof fit->run;
-    mgv_solver_describe(fit->solver, &fit->run, &fit->certificate);
-}
 
 /* |A|^2: more than enough power iterations for these few rows. */
 static double square_norm(mgv_fit *fit)
@@ -371,201 +322,6 @@ TEST(units_change_nothing_but_the_margin)
     free(y);
 }
 
-/* ---- no margin, no constraint ---------------------------------------------------------------- */
-
-/* Four points around the origin, as in the vector, one of them mirrored into the other class. */
-TEST(no_margin_is_proven_or_left_open)
-{
-    json_t *v = mgv_vector_load("margin_nonseparable");
-    double *X = mgv_vector_array(v, "X", NULL);
-    const double rows[] = {X[0], X[1], X[2], X[3], -X[4], -X[5], X[6], X[7]};
-    const double y[] = {1, 1, -1, 1};
-    for (int j = 0; j < 2 * SCHEDULES; j++) {
-        char options[256];
-        snprintf(options, sizeof options, COMMON "max_iter=3000 schedule=%s inertia=%d",
-                 schedules[j / 2], j % 2 ? 3 : 0);
-        mgv_fit fit;
-        open_rows(&fit, rows, y, 4, 2, options);
-        CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
-        describe(&fit);
-        CHECK_THAT(fit.run.stop == MGV_STOP_INFEASIBLE && fit.certificate.separable == 0, "%s: %s",
-                   options, mgv_stop_name(fit.run.stop));
-        CHECK_LE(fit.certificate.proof_norm, 1e-12, "%s", options);
-        mgv_fit_free(&fit);
-    }
-    free(X);
-    json_decref(v);
-}
-
-TEST(noisy_labels_never_get_a_false_claim)
-{
-    for (int k = 0; k < 6; k++) {
-        double *X, *y;
-        mgv_random_set((uint64_t)(20 + k), 60, 6, 2, &X, &y);
-        for (int j = 0; j < 6; j++) /* rows 0 and 1 cancel: certainly no margin */
-            X[6 + j] = -X[j] * y[0] * y[1];
-        mgv_fit fit;
-        open_rows(&fit, X, y, 60, 6, COMMON "max_iter=400");
-        CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
-        describe(&fit);
-        CHECK(fit.certificate.separable != 1);
-        CHECK_LE(fit.certificate.margin, 1e-14, "set %d", k);
-        mgv_fit_free(&fit);
-        free(X);
-        free(y);
-    }
-}
-
-TEST(odd_rows)
-{
-    const double zero[] = {1, 2, 0, 0, -1, 1}, y3[] = {1, 1, -1};
-    mgv_fit fit;
-    open_rows(&fit, zero, y3, 3, 2, COMMON); /* a row of zeros has no margin */
-    CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
-    describe(&fit);
-    CHECK(fit.run.stop == MGV_STOP_INFEASIBLE && fit.run.iterations == 0);
-    mgv_fit_free(&fit);
-    const double line[] = {2, 2, -1, -3}, y4[] = {1, 1, -1, -1}; /* d = 1, a row twice */
-    open_rows(&fit, line, y4, 4, 1, COMMON "tol=1e-10");
-    CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
-    describe(&fit);
-    CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
-    CHECK_NEAR(fit.certificate.margin, 1, 1e-10, "margin");
-    mgv_fit_free(&fit);
-    /* a row without weight is no constraint: without it the margin is 2 */
-    mgv_fit_start(&fit, line, y4, 4, 1, COMMON "tol=1e-10");
-    const double weight[] = {1, 1, 0, 1};
-    CHECK_OK(fit.ctx, mgv_data_set_weights(fit.ctx, fit.data, weight));
-    mgv_fit_solve(&fit);
-    CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.solver->answer.u.x[2] == 0);
-    CHECK_NEAR(fit.certificate.margin, 2, 1e-9, "margin");
-    mgv_fit_free(&fit);
-}
-
-TEST(what_it_cannot_do_is_refused)
-{
-    static const struct {
-        const char *options, *part;
-        mgv_status status;
-    } cases[] = {{"loss=margin solver=dual_diagonal", "--no-intercept", MGV_E_UNSUPPORTED},
-                 {"loss=hinge solver=dual_diagonal intercept=no", "works with loss margin",
-                  MGV_E_UNSUPPORTED},
-                 {COMMON "inertia=2", "at least 3", MGV_E_ARG}};
-    const double X[] = {1, 2, -1, -2}, y[] = {1, -1}, large[] = {1e160, -1e160};
-    mgv_fit fit;
-    for (int k = 0; k < 3; k++) {
-        mgv_fit_start(&fit, X, y, 2, 2, cases[k].options);
-        CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
-        CHECK_FAILS(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver),
-                    cases[k].status, cases[k].part);
-        mgv_fit_free(&fit);
-    }
-    mgv_fit_start(&fit, large, y, 2, 1, COMMON);
-    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
-    CHECK_FAILS(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver),
-                MGV_E_INPUT, "divide them");
-    mgv_fit_free(&fit);
-}
-
-static int count_warnings(void *user, const mgv_event *event)
-{
-    if (event->kind == MGV_EVENT_LOG && event->level == MGV_WARNING &&
-        strstr(event->text, "multipliers are still held"))
-        ++*(int *)user;
-    return 0;
-}
-
-TEST(a_box_that_holds_is_warned_about_once)
-{
-    static const struct {
-        const char *options;
-        int warnings;
-    } cases[] = {{COMMON "schedule=log lambda0=8 max_iter=500", 1},
-                 {COMMON "schedule=constant lambda0=1 max_iter=500", 1},
-                 {COMMON "schedule=1/t lambda0=1 max_iter=500 tol=0", 0},
-                 {COMMON "schedule=log lambda0=8 max_iter=50", 0}};
-    json_t *v = mgv_vector_load("margin_linear_p2");
-    for (int k = 0; k < 4; k++) {
-        mgv_fit fit;
-        int warnings = 0;
-        open_vector(&fit, v, cases[k].options);
-        mgv_ctx_on_event(fit.ctx, count_warnings, &warnings);
-        CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
-        CHECK_THAT(warnings == cases[k].warnings, "%s: %d warnings", cases[k].options, warnings);
-        mgv_fit_free(&fit);
-    }
-    json_decref(v);
-}
-
-/* ---- the driver's promises ------------------------------------------------------------------- */
-
-TEST(same_bits_for_any_threads)
-{
-    static const int threads[] = {1, 2, 5};
-    const int64_t n = 70000, d = 12; /* several blocks of every loop */
-    double *X, *y, *first = NULL;
-    mgv_random_set(31, n, d, 0, &X, &y);
-    for (int k = 0; k < 3; k++) {
-        mgv_fit fit;
-        open_rows(&fit, X, y, n, d, COMMON "max_iter=25 tol=0");
-        CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, threads[k]));
-        const mgvi_iterate it = run_to(&fit, 25);
-        if (!first) {
-            first = malloc((size_t)(n + d) * sizeof *first);
-            memcpy(first, it.u->x, (size_t)n * sizeof *first);
-            memcpy(first + n, it.w->x, (size_t)d * sizeof *first);
-        }
-        assert_memory_equal(first, it.u->x, (size_t)n * sizeof *first);
-        assert_memory_equal(first + n, it.w->x, (size_t)d * sizeof *first);
-        mgv_fit_free(&fit);
-    }
-    free(first);
-    free(X);
-    free(y);
-}
-
-TEST(a_resumed_run_takes_the_same_steps)
-{
-    static const char *const options[] = {COMMON "tol=1e-14 max_iter=230",
-                                          PAPER "schedule=sqrt max_iter=230"};
-    double *X, *y;
-    char file[64];
-    mgv_random_set(32, 90, 40, 0, &X, &y);
-    snprintf(file, sizeof file, "test_diagonal_checkpoint.%d", (int)getpid());
-    for (int k = 0; k < 2; k++) {
-        mgv_fit whole, part, rest;
-        open_rows(&whole, X, y, 90, 40, options[k]);
-        const mgvi_iterate a = run_to(&whole, 230);
-        open_rows(&part, X, y, 90, 40, options[k]);
-        run_to(&part, 97);
-        CHECK_OK(part.ctx, mgv_solver_checkpoint(part.ctx, part.solver, file));
-        open_rows(&rest, X, y, 90, 40, options[k]);
-        CHECK_OK(rest.ctx, mgv_solver_resume(rest.ctx, rest.solver, file));
-        const mgvi_iterate b = run_to(&rest, 230);
-        assert_memory_equal(a.u->x, b.u->x, 90 * sizeof(double));
-        assert_memory_equal(a.w->x, b.w->x, 40 * sizeof(double));
-        describe(&whole);
-        describe(&rest);
-        CHECK_NEAR(whole.certificate.margin, rest.certificate.margin, 0, "margin");
-        CHECK_NEAR(whole.run.passes, rest.run.passes, 0, "passes");
-        mgv_fit_free(&rest);
-        /* other settings of the solver refuse the file */
-        open_rows(&rest, X, y, 90, 40, options[k]);
-        mgv_solver_free(rest.ctx, rest.solver);
-        rest.solver = NULL;
-        mgv_fit_set(&rest, "schedule=log");
-        CHECK_OK(rest.ctx, mgv_solver_new(rest.ctx, rest.problem, rest.settings, &rest.solver));
-        CHECK_FAILS(rest.ctx, mgv_solver_resume(rest.ctx, rest.solver, file), MGV_E_INPUT,
-                    "other data, settings, tolerance or seed");
-        mgv_fit_free(&rest);
-        mgv_fit_free(&part);
-        mgv_fit_free(&whole);
-    }
-    remove(file);
-    free(X);
-    free(y);
-}
-
 int main(void)
 {
     return RUN(the_papers_trajectories, bounds_hold_at_every_iteration,
@@ -574,8 +330,5 @@ int main(void)
                a_long_run_reaches_machine_precision_and_stays,
                every_schedule_ends_with_a_valid_certificate,
                the_constant_schedule_is_the_soft_margin, the_fastest_schedule_outlives_the_doubles,
-               lambda_zero_is_no_box, units_change_nothing_but_the_margin,
-               no_margin_is_proven_or_left_open, noisy_labels_never_get_a_false_claim, odd_rows,
-               what_it_cannot_do_is_refused, a_box_that_holds_is_warned_about_once,
-               same_bits_for_any_threads, a_resumed_run_takes_the_same_steps);
+               lambda_zero_is_no_box, units_change_nothing_but_the_margin);
 }
