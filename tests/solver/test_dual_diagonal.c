@@ -207,6 +207,27 @@ TEST(restart_and_backtracking_converge)
     }
 }
 
+TEST(restart_and_longer_steps_save_iterations)
+{
+    static const char *const options[] = {COMMON "tol=1e-8", COMMON "tol=1e-8 backtracking=no",
+                                          COMMON "tol=1e-8 backtracking=no restart=no"};
+    double *X, *y;
+    mgv_random_set(12, 60, 80, 0, &X, &y);
+    int64_t last = 0;
+    for (int k = 0; k < 3; k++) {
+        mgv_fit fit;
+        open_rows(&fit, X, y, 60, 80, options[k]);
+        CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
+        describe(&fit);
+        CHECK_THAT(fit.run.iterations > 1.2 * (double)last, "%s: %d iterations after %d",
+                   options[k], (int)fit.run.iterations, (int)last);
+        last = fit.run.iterations;
+        mgv_fit_free(&fit);
+    }
+    free(X);
+    free(y);
+}
+
 /* The running w may drift from -A'u by rounding only. */
 TEST(a_long_run_reaches_machine_precision_and_stays)
 {
@@ -265,18 +286,42 @@ TEST(the_constant_schedule_is_the_soft_margin)
     json_decref(soft);
 }
 
+/* Far below the solution every slack is about -1 and long steps end at the box. */
+TEST(the_box_follows_its_schedule)
+{
+    json_t *v = mgv_vector_load("margin_linear_p2");
+    for (int j = 0; j < SCHEDULES; j++) {
+        char options[256];
+        snprintf(options, sizeof options, PAPER "schedule=%s lambda0=1e6 lipschitz=1e-3",
+                 schedules[j]);
+        mgv_fit fit;
+        open_vector(&fit, v, options);
+        for (int t = 0; t < 8; t++) {
+            const mgvi_iterate it = step_to(&fit, t + 1);
+            const double growth[] = {log(t + 2), sqrt(t + 1), t + 1, (t + 1) * (t + 1), exp2(t), 1};
+            for (int64_t i = 0; i < it.u->n; i++)
+                CHECK_NEAR(-1e6 * it.u->x[i], growth[j], 1e-14 * growth[j], "%s, t = %d",
+                           schedules[j], t);
+        }
+        mgv_fit_free(&fit);
+    }
+    json_decref(v);
+}
+
+/* A box that never holds is no box, also when it overflows after t = 1024. */
 TEST(the_fastest_schedule_outlives_the_doubles)
 {
     json_t *v = mgv_vector_load("margin_linear_p2");
-    mgv_fit fit;
-    open_vector(&fit, v, PAPER "schedule=2^-t");
+    mgv_fit fit, open;
+    open_vector(&fit, v, PAPER "schedule=2^-t lambda0=1e-6");
+    open_vector(&open, v, PAPER "schedule=constant lambda0=0");
     for (int t = 1000; t <= 2600; t += 50) {
-        const mgvi_iterate it = step_to(&fit, t);
+        const mgvi_iterate it = step_to(&fit, t), free_it = step_to(&open, t);
         check_bounds(&fit, &it, gamma_of(v), "2^-t");
-        for (int64_t i = 0; i < it.u->n; i++)
-            CHECK(isfinite(it.u->x[i]));
+        assert_memory_equal(it.u->x, free_it.u->x, 16 * sizeof(double));
     }
     mgv_fit_free(&fit);
+    mgv_fit_free(&open);
     json_decref(v);
 }
 
@@ -324,11 +369,12 @@ TEST(units_change_nothing_but_the_margin)
 
 int main(void)
 {
-    return RUN(the_papers_trajectories, bounds_hold_at_every_iteration,
-               the_dual_objective_of_the_plain_method_never_rises,
-               the_inertial_error_obeys_its_theorem, restart_and_backtracking_converge,
-               a_long_run_reaches_machine_precision_and_stays,
-               every_schedule_ends_with_a_valid_certificate,
-               the_constant_schedule_is_the_soft_margin, the_fastest_schedule_outlives_the_doubles,
-               lambda_zero_is_no_box, units_change_nothing_but_the_margin);
+    return RUN(
+        the_papers_trajectories, bounds_hold_at_every_iteration,
+        the_dual_objective_of_the_plain_method_never_rises, the_inertial_error_obeys_its_theorem,
+        restart_and_backtracking_converge, restart_and_longer_steps_save_iterations,
+        a_long_run_reaches_machine_precision_and_stays,
+        every_schedule_ends_with_a_valid_certificate, the_constant_schedule_is_the_soft_margin,
+        the_box_follows_its_schedule, the_fastest_schedule_outlives_the_doubles,
+        lambda_zero_is_no_box, units_change_nothing_but_the_margin);
 }

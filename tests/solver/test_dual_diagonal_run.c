@@ -84,6 +84,24 @@ TEST(odd_rows)
     mgv_fit_free(&fit);
 }
 
+/* Equal rows: the Frobenius norm is the norm, and (5) holds with equality or, by rounding, not. */
+TEST(the_search_ends_on_equal_rows)
+{
+    for (int k = 1; k <= 40; k++) {
+        double X[7], y[7];
+        for (int i = 0; i < 7; i++) {
+            y[i] = i % 2 ? 1 : -1;
+            X[i] = y[i] * 0.1 * k;
+        }
+        mgv_fit fit;
+        open_rows(&fit, X, y, 7, 1, COMMON);
+        const mgvi_iterate it = step_to(&fit, 1000);
+        const mgvi_verdict end = mgvi_judge_certify(fit.solver->judge, it.w, it.u);
+        CHECK_LE(end.certificate.relative_gap, 1e-12, "rows %g", 0.1 * k);
+        mgv_fit_free(&fit);
+    }
+}
+
 TEST(what_it_cannot_do_is_refused)
 {
     static const struct {
@@ -291,7 +309,8 @@ TEST(every_allocation_may_fail)
 int main(void)
 {
     return RUN(no_margin_is_proven_or_left_open, noisy_labels_never_get_a_false_claim, odd_rows,
-               what_it_cannot_do_is_refused, a_box_that_holds_is_warned_about_once,
-               same_bits_for_any_threads, a_resumed_run_takes_the_same_steps,
-               damaged_states_are_refused, every_allocation_may_fail);
+               the_search_ends_on_equal_rows, what_it_cannot_do_is_refused,
+               a_box_that_holds_is_warned_about_once, same_bits_for_any_threads,
+               a_resumed_run_takes_the_same_steps, damaged_states_are_refused,
+               every_allocation_may_fail);
 }
