@@ -51,6 +51,7 @@ typedef struct state {
     double mean_square, frobenius;      /* mean of |a_i|^2; |A|_F^2 >= |A|^2 */
     double lambda0;
     schedule schedule;
+    bool hopeless; /* a row of zeros: the start is the proof */
     memory m;
 } state;
 
@@ -83,8 +84,8 @@ static mgv_status read_settings(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
-/* Mean and sum of |a_i|^2 over the rows with weight. A row of zeros cannot have a margin: such a
- * row alone is the proof, and starts with weight. */
+/* Mean and sum of |a_i|^2 over the rows with weight. A row of zeros cannot have a margin: u starts
+ * as that row alone, which is the proof. */
 static mgv_status measure_rows(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
@@ -102,8 +103,10 @@ static mgv_status measure_rows(mgvi_run *run, state *s)
             continue;
         weighted++;
         s->frobenius += s->slack.x[i];
-        if (s->slack.x[i] == 0)
+        if (s->slack.x[i] == 0) {
             s->u.x[i] = -1;
+            s->hopeless = true;
+        }
     }
     if (!isfinite(s->frobenius * s->frobenius))
         return MGVI_FAIL(run->ctx, MGV_E_INPUT,
@@ -235,7 +238,11 @@ static mgv_status step(mgvi_run *run)
     state *s = run->state;
     const double alpha = run->settings->inertia, t = (double)s->m.momentum;
     const double beta = alpha > 0 ? t / (t + alpha) : 0; /* (3) */
-    if (run->iteration % REFRESH == REFRESH - 1)         /* running sums drift by rounding */
+    if (s->hopeless) {
+        run->suspicious = run->finished = true;
+        return MGV_OK;
+    }
+    if (run->iteration % REFRESH == REFRESH - 1) /* running sums drift by rounding */
         mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->w);
     mgvi_vec_add(run->ctx, 1, &s->u, beta, &s->du, &s->z);
     mgvi_vec_add(run->ctx, 1, &s->w, beta, &s->dw, &s->wz);

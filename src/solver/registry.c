@@ -51,6 +51,11 @@ static const char *first_missing(unsigned needs, unsigned can)
     return "a capability";
 }
 
+static bool takes_loss(const mgvi_solver_ops *ops, const mgvi_loss_ops *loss)
+{
+    return !(ops->needs.loss & ~loss->can) && (!ops->losses || listed(ops->losses, loss->name));
+}
+
 mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *p)
 {
     if (ops->losses && !listed(ops->losses, p->loss->name))
@@ -79,10 +84,14 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
 
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgvi_solver_ops **out)
 {
+    const mgvi_solver_ops *nearest = NULL;
     for (int i = 0; i < mgvi_solver_count(); i++) {
         *out = solvers[i];
         if (mgvi_solver_fits(ctx, *out, problem) == MGV_OK)
             return MGV_OK;
+        if (!nearest && takes_loss(*out, problem->loss))
+            nearest = *out;
     }
-    return mgvi_solver_fits(ctx, solvers[0], problem); /* the broadest one's refusal explains */
+    /* What the first solver lacks that knows the loss explains more than one that does not. */
+    return mgvi_solver_fits(ctx, nearest ? nearest : solvers[0], problem);
 }

@@ -48,6 +48,8 @@ struct mgvi_run {
     mgvi_rng rng;
     void *state;
     int64_t iteration; /* steps done */
+    bool finished;     /* set by the solver: further steps would change nothing */
+    bool suspicious;   /* set by the solver: u looks like a proof that no w is feasible */
     double touched;    /* entries read by row kernels; operators count their own */
     mgvi_tensor *kept; /* what a checkpoint holds */
     int kept_count;
@@ -65,6 +67,6 @@ const mgvi_solver_ops *mgvi_solver_at(int index);
 const mgvi_solver_ops *mgvi_solver_find(const char *name); /* NULL: unknown */
 /* Fails with MGV_E_UNSUPPORTED and a sentence that names what the problem lacks. */
 mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *problem);
-/* The solver `auto` stands for. */
+/* The solver `auto` stands for; the sentence of the nearest one when none fits. */
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgvi_solver_ops **out);
 #endif

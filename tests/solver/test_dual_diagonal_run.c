@@ -30,9 +30,12 @@ TEST(no_margin_is_proven_or_left_open)
         open_rows(&fit, rows, y, 4, 2, options);
         CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
         describe(&fit);
-        CHECK_THAT(fit.run.stop == MGV_STOP_INFEASIBLE && fit.certificate.separable == 0, "%s: %s",
-                   options, mgv_stop_name(fit.run.stop));
-        CHECK_LE(fit.certificate.proof_norm, 1e-12, "%s", options);
+        const bool proven = fit.run.stop == MGV_STOP_INFEASIBLE;
+        CHECK(fit.certificate.separable == (proven ? 0 : -1));
+        if (proven)
+            CHECK_LE(fit.certificate.proof_norm, 1e-12, "%s", options);
+        const bool slow = strcmp(schedules[j / 2], "constant") == 0;
+        CHECK_THAT(proven || slow, "%s: %s", options, mgv_stop_name(fit.run.stop));
         mgv_fit_free(&fit);
     }
     free(X);
@@ -65,7 +68,7 @@ TEST(odd_rows)
     open_rows(&fit, zero, y3, 3, 2, COMMON); /* a row of zeros has no margin */
     CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
     describe(&fit);
-    CHECK(fit.run.stop == MGV_STOP_INFEASIBLE && fit.run.iterations == 0);
+    CHECK(fit.run.stop == MGV_STOP_INFEASIBLE && fit.run.iterations == 1);
     mgv_fit_free(&fit);
     const double line[] = {2, 2, -1, -3}, y4[] = {1, 1, -1, -1}; /* d = 1, a row twice */
     open_rows(&fit, line, y4, 4, 1, COMMON "tol=1e-10");
