@@ -16,6 +16,18 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
+/* The solver's own settings, by their texts. */
+static uint64_t mix_settings(uint64_t hash, const mgv_solver *solver)
+{
+    char name[64], value[MGVI_TEXT_MAX];
+    const char *at = solver->run.ops->settings;
+    for (int length; at && sscanf(at, " %63s%n", name, &length) == 1; at += length)
+        if (mgvi_settings_get(solver->run.ctx, &solver->settings, name, value, sizeof value) ==
+            MGV_OK)
+            hash = mix(hash, value, strlen(value));
+    return hash;
+}
+
 static void fingerprint(const mgv_solver *solver, char text[FINGERPRINT])
 {
     const mgv_problem *p = solver->run.problem;
@@ -27,6 +39,7 @@ static void fingerprint(const mgv_solver *solver, char text[FINGERPRINT])
     h = mix(h, &s->seed, sizeof s->seed);
     h = mix(h, &s->shrink, sizeof s->shrink);
     h = mix(h, &s->tol, sizeof s->tol); /* it decides when certificates are taken */
+    h = mix_settings(h, solver);
     const int64_t shape[3] = {X->rows, X->cols, X->nnz};
     h = mix(h, shape, sizeof shape);
     h = mix(h, p->data->labels, (size_t)X->rows * sizeof *p->data->labels);

@@ -331,6 +331,10 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     while (st == MGV_OK && solver->stop == MGV_STOP_NONE)
         st = advance(solver);
     book_counters(solver);
+    const bool certified =
+        solver->stop == MGV_STOP_CERTIFIED || solver->stop == MGV_STOP_INFEASIBLE;
+    if (st == MGV_OK && !certified && solver->run.ops->ended)
+        solver->run.ops->ended(&solver->run);
     if (st == MGV_OK && solver->settings.checkpoint[0])
         st = mgvi_checkpoint_write(solver, solver->settings.checkpoint);
     return st;
