@@ -86,7 +86,7 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
                              .ops = ops,
                              .rng = mgvi_rng_seed((uint64_t)settings->seed)};
     solver->memory =
-        (mgvi_driver_memory){.next_certificate = 1,
+        (mgvi_driver_memory){.next_certificate = FIRST_PASSES,
                              .ratio = 1,
                              .best = {.primal_score = INFINITY, .dual_score = -INFINITY}};
     mgvi_arena_init(&solver->run.arena, ctx);

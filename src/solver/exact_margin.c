@@ -23,7 +23,7 @@
 #include <string.h>
 
 enum {
-    JOIN = 100,      /* rows that join W in a round */
+    JOIN = 128,      /* rows that join W in a round */
     JOIN_MANY = 300, /* the same when there are more than MANY rows */
     MANY = 100000,
     GRAM_BLOCKS = 8,   /* rows of W made dense at a time */

@@ -29,7 +29,7 @@ static mgv_status allocate(mgvi_active_set *a, mgvi_arena *arena, int64_t capaci
 mgv_status mgvi_active_set_init(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity,
                                 bool intercept)
 {
-    *a = (mgvi_active_set){0};
+    *a = (mgvi_active_set){.simd = arena->ctx->simd};
     return allocate(a, arena, capacity, intercept);
 }
 
@@ -54,30 +54,13 @@ mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t c
 
 /* ---- the factor ------------------------------------------------------------------------------ */
 
-static double dot(const double *p, const double *q, int64_t n)
-{
-    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
-    int64_t i = 0;
-    for (; i + 4 <= n; i += 4) {
-        s0 += p[i] * q[i];
-        s1 += p[i + 1] * q[i + 1];
-        s2 += p[i + 2] * q[i + 2];
-        s3 += p[i + 3] * q[i + 3];
-    }
-    for (; i < n; i++)
-        s0 += p[i] * q[i];
-    return (s0 + s1) + (s2 + s3);
-}
-
 /* x = U^-T v in place: U' is lower, row r of U serves as its column. */
 static void forward(const mgvi_active_set *a, double *x)
 {
     for (int64_t r = 0; r < a->count; r++) {
         const double *u = a->U + r * a->capacity;
         x[r] /= u[r];
-        const double t = x[r];
-        for (int64_t k = r + 1; k < a->count; k++)
-            x[k] -= t * u[k];
+        a->simd->axpy_f64(-x[r], u + r + 1, x + r + 1, a->count - r - 1);
     }
 }
 
@@ -86,7 +69,7 @@ static void backward(const mgvi_active_set *a, double *x)
 {
     for (int64_t r = a->count - 1; r >= 0; r--) {
         const double *u = a->U + r * a->capacity;
-        x[r] = (x[r] - dot(u + r + 1, x + r + 1, a->count - r - 1)) / u[r];
+        x[r] = (x[r] - a->simd->dot_f64(u + r + 1, x + r + 1, a->count - r - 1)) / u[r];
     }
 }
 
@@ -97,7 +80,7 @@ static double project(mgvi_active_set *a, int64_t j)
     for (int64_t r = 0; r < a->count; r++)
         a->x[r] = k[a->P[r]];
     forward(a, a->x);
-    return k[j] - dot(a->x, a->x, a->count);
+    return k[j] - a->simd->dot_f64(a->x, a->x, a->count);
 }
 
 /* Row j enters behind the others, with x = U^-T K_Pj at hand. */
@@ -108,9 +91,9 @@ static void push(mgvi_active_set *a, int64_t j, double schur)
     for (int64_t r = 0; r < n; r++)
         a->U[r * a->capacity + n] = a->x[r];
     a->U[n * a->capacity + n] = diagonal;
-    a->z1[n] = (1 - dot(a->x, a->z1, n)) / diagonal;
+    a->z1[n] = (1 - a->simd->dot_f64(a->x, a->z1, n)) / diagonal;
     if (a->y)
-        a->z2[n] = (a->y[j] - dot(a->x, a->z2, n)) / diagonal;
+        a->z2[n] = (a->y[j] - a->simd->dot_f64(a->x, a->z2, n)) / diagonal;
     a->P[n] = (int32_t)j;
     a->inside[j] = true;
     a->count++;
@@ -123,6 +106,17 @@ bool mgvi_active_set_append(mgvi_active_set *a, int64_t j)
         return false;
     push(a, j, schur);
     return true;
+}
+
+/* to = co u + si tail, tail = co tail - si u */
+static void rotate(double co, double si, int64_t n, const double *restrict u, double *restrict tail,
+                   double *restrict to)
+{
+    for (int64_t q = 0; q < n; q++) {
+        const double v = u[q], t = tail[q];
+        to[q] = co * v + si * t;
+        tail[q] = co * t - si * v;
+    }
 }
 
 /* Drops the k-th row of P: its column goes, and the rows below are rotated against the tail of the
@@ -139,13 +133,8 @@ static void drop(mgvi_active_set *a, int64_t k)
     }
     for (int64_t r = k + 1; r < n; r++) {
         const double *from = a->U + r * ld;
-        double *to = a->U + (r - 1) * ld;
         const double h = hypot(from[r], tail[r]), co = from[r] / h, si = tail[r] / h;
-        for (int64_t q = r; q < n; q++) { /* written one place up and left */
-            const double u = from[q], t = tail[q];
-            to[q - 1] = co * u + si * t;
-            tail[q] = co * t - si * u;
-        }
+        rotate(co, si, n - r, from + r, tail + r, a->U + (r - 1) * ld + r - 1);
         const double v1 = a->z1[r];
         a->z1[r - 1] = co * v1 + si * t1;
         t1 = co * t1 - si * v1;
@@ -169,8 +158,8 @@ static void solve(mgvi_active_set *a)
     const int64_t n = a->count;
     double square = 0;
     a->b0 = 0;
-    if (a->y && (square = dot(a->z2, a->z2, n)) > 0)
-        a->b0 = dot(a->z1, a->z2, n) / square;
+    if (a->y && (square = a->simd->dot_f64(a->z2, a->z2, n)) > 0)
+        a->b0 = a->simd->dot_f64(a->z1, a->z2, n) / square;
     for (int64_t r = 0; r < n; r++)
         a->s[r] = a->z1[r] - (a->y ? a->b0 * a->z2[r] : 0);
     backward(a, a->s);
@@ -208,13 +197,11 @@ static int64_t most_violated(mgvi_active_set *a, bool by_length)
 {
     int64_t worst = -1;
     double least = INFINITY;
+    a->simd->dense_mul_f64(a->K, a->capacity, a->size, a->size, a->b, a->f); /* b is 0 outside P */
     for (int64_t i = 0; i < a->size; i++) {
-        const double *k = a->K + i * a->capacity;
-        double f = a->y ? a->b0 * a->y[i] : 0;
-        for (int64_t r = 0; r < a->count; r++)
-            f += k[a->P[r]] * a->b[a->P[r]];
-        a->f[i] = f;
-        const double key = by_length && k[i] > 0 ? (f - 1) / sqrt(k[i]) : f - 1;
+        const double f = a->f[i] += a->y ? a->b0 * a->y[i] : 0;
+        const double length = a->K[i * a->capacity + i];
+        const double key = by_length && length > 0 ? (f - 1) / sqrt(length) : f - 1;
         if (!a->inside[i] && f < 1 - VIOLATED && key < least) {
             least = key;
             worst = i;

@@ -10,6 +10,7 @@
 #define MGVI_SOLVER_PARTS_ACTIVE_SET_H
 
 #include "base/memory.h"
+#include "simd/simd.h"
 
 typedef enum mgvi_active_end {
     MGVI_ACTIVE_OPTIMAL,
@@ -18,6 +19,7 @@ typedef enum mgvi_active_end {
 } mgvi_active_end;
 
 typedef struct mgvi_active_set {
+    const mgvi_simd *simd;
     int64_t capacity, size, count; /* of W; |W|; |P| */
     double *K;                     /* capacity x capacity, the leading size x size is filled */
     double *y;                     /* intercept entries of W; NULL: no intercept */
