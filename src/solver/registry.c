@@ -63,6 +63,12 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
     if (ops->penalties && !listed(ops->penalties, p->penalty->name))
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with penalty %s; this is %s",
                          ops->name, ops->penalties, p->penalty->name);
+    if (ops->losses && !listed(ops->losses, p->loss->name))
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with loss %s; this is %s",
+                         ops->name, ops->losses, p->loss->name);
+    if (ops->no_intercept && p->free_cols)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver %s has no unpenalised intercept; say --no-intercept", ops->name);
     if (ops->needs.op & ~p->A->ops->can)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s cannot work with operator %s",
                          ops->name, p->A->ops->name);
@@ -71,12 +77,10 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
 
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgvi_solver_ops **out)
 {
-    mgv_status st = MGV_OK;
     for (int i = 0; i < mgvi_solver_count(); i++) {
         *out = solvers[i];
-        st = mgvi_solver_fits(ctx, *out, problem);
-        if (st == MGV_OK)
+        if (mgvi_solver_fits(ctx, *out, problem) == MGV_OK)
             return MGV_OK;
     }
-    return st; /* the last refusal explains */
+    return mgvi_solver_fits(ctx, solvers[0], problem); /* the most general one explains */
 }

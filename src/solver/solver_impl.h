@@ -22,6 +22,8 @@ typedef struct mgvi_solver_ops {
         unsigned penalty, loss, op; /* bits every term or operator must have */
     } needs;
     const char *penalties; /* NULL: any with the bits; else the names it is limited to */
+    const char *losses;    /* the same */
+    bool no_intercept;     /* refuses an unpenalised column */
     size_t state_size;     /* zeroed memory at run->state */
     mgv_status (*init)(mgvi_run *run);
     /* One iteration. No allocation, printing, clock or stopping. */
