@@ -59,7 +59,7 @@ offers "losses" list lo
 offers "settings simd solvers stops" list s
 offers "data/a b.svm data/a.svm" fit data/a
 offers "data/folder" predict model.mgm data/f
-offers "--no-intercept --no-model --no-shrink" fit --no-
+offers "--no-intercept" fit --no-i
 offers "--keep" demo --k
 offers "" demo ""
 
