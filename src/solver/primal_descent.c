@@ -2,8 +2,8 @@
  * docs/algorithms/margin_baselines.md. Rows are divided by R. With z = A w all of them do
  *   b <- keep b + c,   w <- keep w + A'c,   c = c(z) >= 0,   so that w = A'b                  (6)
  *   normalized_gd:          keep = 1,        c = q, the weights of (2) in momentum_margin.md  (7)
- *   gd:                     keep = 1,        c = -(1/n) grad of the mean loss, step 1         (8)
- *   homotopic_subgradient:  keep = 1 - 1/t,  c_i = t^(-2/3) / (l0 n) where z_i < 1            (9)
+ *   gd:                     keep = 1,        c_i = l'(-z_i) / n                               (8)
+ *   homotopic_subgradient:  keep = 1 - 1/t,  c_i = t^(-2/3) where z_i < 1                     (9)
  */
 #include "solver/parts/margin_rows.h"
 #include "solver/parts/surrogate.h"
@@ -66,14 +66,12 @@ static mgv_status plain_step(mgvi_run *run)
     return MGV_OK;
 }
 
-/* (9): lambda_t = l0 t^(-1/3), step 1/(lambda_t t); the first step forgets the start. |w| can reach
- * 1/lambda_t only, and must reach R/margin: l0 = 1 needs (R/margin)^3 steps to separate at all. */
+/* (9): the sum of the hinges plus lambda_t/2 |w|^2, lambda_t = t^(-1/3), step 1/(lambda_t t); the
+ * first step forgets the start. */
 static mgv_status homotopic_step(mgvi_run *run)
 {
-    static const double l0 = 0.01;
     state *s = run->state;
-    const double t = (double)run->iteration + 1;
-    const double weight = pow(t, -2.0 / 3) / (l0 * (double)s->rows.live_count);
+    const double t = (double)run->iteration + 1, weight = pow(t, -2.0 / 3);
     for (int64_t i = 0; i < s->z.n; i++)
         s->c.x[i] = s->z.x[i] < 1 ? weight : 0;
     move(run, s, 1 - 1 / t);

@@ -42,7 +42,9 @@ TEST(weights_are_a_combination_of_rows)
         for (int t = 0; t < 60; t++)
             margin_step(&fit);
         const mgvi_iterate it = fit.solver->run.ops->expose(&fit.solver->run);
-        double w = margin_norm(it.w->x, s.d), *combined = calloc((size_t)s.d, sizeof *combined);
+        const double w = margin_norm(it.w->x, s.d);
+        double combined[20] = {0};
+        CHECK(s.d == 20);
         for (int64_t i = 0; i < s.n; i++) {
             CHECK(it.u->x[i] <= 0);
             for (int64_t j = 0; j < s.d; j++)
@@ -51,7 +53,6 @@ TEST(weights_are_a_combination_of_rows)
         const double v_norm = margin_norm(combined, s.d);
         for (int64_t j = 0; j < s.d; j++)
             CHECK_NEAR(it.w->x[j] / w, combined[j] / v_norm, 1e-12, "%s: %d", baselines[v], (int)j);
-        free(combined);
         mgv_fit_free(&fit);
     }
     margin_set_free(&s);
@@ -158,8 +159,9 @@ TEST(first_steps_by_hand)
         const char *options;
         double w[2]; /* after two steps, of the rows (0.6, 0.8) and (0, 0.4) */
     } cases[] = {
-        {"solver=batch_perceptron", {0.6, 1.2}},    /* a tie: the first row, then z = (1, 0.32) */
-        {"solver=homotopic_subgradient", {15, 30}}, /* 100/2 (a + b), all z > 1, then the half */
+        {"solver=batch_perceptron", {0.6, 1.2}}, /* a tie: the first row, then z = (1, 0.32) */
+        {"solver=homotopic_subgradient", {0.3, 0.6 + 0.4 * 0.62996052494743658}},
+        /* a + b, then z = (1.32, 0.48): half of it, and the second row times 2^(-2/3) */
     };
     for (int k = 0; k < 2; k++) {
         mgv_fit fit;
@@ -236,6 +238,43 @@ TEST(what_is_refused)
     margin_set_free(&s);
 }
 
+static mgv_status solve_with(mgv_ctx *ctx, const margin_set *s, const char *solver, mgv_fit *fit)
+{
+    MGVI_TRY(mgv_data_from_dense(ctx, MGV_F64, s->X, s->n, s->d, s->d, 1, &fit->data));
+    MGVI_TRY(mgv_data_set_labels(ctx, fit->data, s->y));
+    MGVI_TRY(mgv_settings_new(ctx, &fit->settings));
+    MGVI_TRY(mgv_settings_set(ctx, fit->settings, "loss", "margin"));
+    MGVI_TRY(mgv_settings_set(ctx, fit->settings, "intercept", "no"));
+    MGVI_TRY(mgv_settings_set(ctx, fit->settings, "max_iter", "3"));
+    MGVI_TRY(mgv_settings_set(ctx, fit->settings, "solver", solver));
+    MGVI_TRY(mgv_problem_new(ctx, fit->data, fit->settings, &fit->problem));
+    MGVI_TRY(mgv_solver_new(ctx, fit->problem, fit->settings, &fit->solver));
+    return mgv_solver_run(ctx, fit->solver);
+}
+
+TEST(every_allocation_may_fail)
+{
+    margin_set s = margin_set_load("margin_linear_p2");
+    for (int k = 0; k < SOLVERS; k++) {
+        mgv_status st = MGV_E_MEMORY;
+        for (long fail_at = 1; st != MGV_OK; fail_at++) {
+            mgv_check_allocator a;
+            mgv_check_allocator_init(&a, 0);
+            mgv_fit fit = {0};
+            assert_int_equal(mgv_ctx_new(&a.hooks, &fit.ctx), MGV_OK);
+            a.fail_at = a.calls + fail_at;
+            st = solve_with(fit.ctx, &s, hard_margin_solvers[k], &fit);
+            CHECK_THAT(st == MGV_OK || (st == MGV_E_MEMORY && mgv_ctx_error(fit.ctx)[0]),
+                       "%s, allocation %ld: %s", hard_margin_solvers[k], fail_at,
+                       mgv_status_name(st));
+            CHECK(st != MGV_OK || fail_at > 10);
+            mgv_fit_free(&fit);
+            assert_int_equal(a.live, 0);
+        }
+    }
+    margin_set_free(&s);
+}
+
 /* Before the first step there is no dual point: no upper bound, no claim, JSON null. */
 TEST(no_dual_point_is_no_upper_bound)
 {
@@ -309,5 +348,6 @@ int main(void)
                no_margin_is_never_claimed, units_do_not_matter, same_bits_for_threads,
                a_resumed_run_is_the_unbroken_one, sparse_and_dense_rows_take_the_same_path,
                the_perceptron_rests_at_a_separator, first_steps_by_hand, the_order_of_the_papers,
-               what_is_refused, no_dual_point_is_no_upper_bound, odd_sets);
+               what_is_refused, every_allocation_may_fail, no_dual_point_is_no_upper_bound,
+               odd_sets);
 }
