@@ -43,7 +43,7 @@ static inline void margin_set_free(margin_set *s)
 }
 
 /* Every point of a random set moved away from the plane that labels it, so that it is separable. */
-static inline margin_set margin_set_random(uint64_t seed, int64_t n, int64_t d)
+static inline margin_set margin_set_random(uint64_t seed, int64_t n, int64_t d, double shift)
 {
     margin_set s = {.n = n, .d = d, .gamma = NAN, .radius = NAN};
     mgv_random_set(seed, n, d, 0, &s.X, &s.y);
@@ -52,7 +52,7 @@ static inline margin_set margin_set_random(uint64_t seed, int64_t n, int64_t d)
         for (int64_t j = 0; j < d; j++)
             score += s.X[i * d + j] / (double)(j + 1);
         s.y[i] = score > 0 ? 1 : -1;
-        s.X[i * d] += 0.3 * s.y[i];
+        s.X[i * d] += shift * s.y[i];
     }
     return s;
 }
@@ -127,7 +127,7 @@ static inline double *margin_answer(const mgv_fit *fit)
 static inline void margin_check_threads(const char *options)
 {
     static const int threads[] = {1, 2, 5};
-    margin_set s = margin_set_random(11, 9000, 7); /* several blocks in every sum */
+    margin_set s = margin_set_random(11, 9000, 7, 0.3); /* several blocks in every sum */
     double *first = NULL;
     for (int k = 0; k < 3; k++) {
         mgv_fit fit;
@@ -150,7 +150,7 @@ static inline void margin_check_threads(const char *options)
 
 static inline void margin_check_resume(const char *options)
 {
-    margin_set s = margin_set_random(12, 150, 6);
+    margin_set s = margin_set_random(12, 150, 6, 0.3);
     char file[64];
     snprintf(file, sizeof file, "margin_checkpoint.%d", (int)getpid());
     mgv_fit whole, first, second;
@@ -196,6 +196,38 @@ static inline void margin_check_nonseparable(const char *options, double small, 
     }
     CHECK_LE(upper, small, "%s", options);
     mgv_fit_free(&fit);
+    margin_set_free(&s);
+}
+
+/* Every fifth row is wrong, huge and has no weight: as if it were not there. */
+static inline void margin_check_weightless(const char *options)
+{
+    margin_set s = margin_set_load("margin_linear_p2");
+    double X[20 * 5], y[20], weight[20];
+    for (int i = 0; i < 20; i++) {
+        const bool out = i % 5 == 2;
+        const int from = out ? 0 : i - (i + 2) / 5;
+        y[i] = out ? -s.y[0] : s.y[from];
+        weight[i] = out ? 0 : 1;
+        for (int j = 0; j < 5; j++)
+            X[5 * i + j] = s.X[5 * from + j] * (out ? 100 : 1);
+    }
+    mgv_fit a, b;
+    margin_open(&a, &s, options);
+    mgv_fit_start(&b, X, y, 20, 5, "loss=margin intercept=no");
+    mgv_fit_set(&b, options);
+    CHECK_OK(b.ctx, mgv_data_set_weights(b.ctx, b.data, weight));
+    CHECK_OK(b.ctx, mgv_problem_new(b.ctx, b.data, b.settings, &b.problem));
+    CHECK_OK(b.ctx, mgv_solver_new(b.ctx, b.problem, b.settings, &b.solver));
+    for (int t = 0; t < 40; t++) {
+        margin_step(&a);
+        margin_step(&b);
+    }
+    const mgv_certificate ca = margin_judge(&a), cb = margin_judge(&b);
+    CHECK_NEAR(ca.margin, cb.margin, 1e-10, "%s", options);
+    CHECK_NEAR(ca.margin_upper, cb.margin_upper, 1e-10, "%s", options);
+    mgv_fit_free(&a);
+    mgv_fit_free(&b);
     margin_set_free(&s);
 }
 

@@ -64,6 +64,12 @@ TEST(no_margin_is_never_claimed)
         margin_check_nonseparable(baselines[v], 0.3, 400);
 }
 
+TEST(rows_without_weight_are_not_there)
+{
+    for (int v = 0; v < BASELINES; v++)
+        margin_check_weightless(baselines[v]);
+}
+
 TEST(units_do_not_matter)
 {
     margin_set s = margin_set_load("margin_wide_p2");
@@ -146,6 +152,21 @@ TEST(the_perceptron_rests_at_a_separator)
     margin_step(&fit);
     CHECK(touched == fit.solver->run.touched);
     CHECK(margin_judge(&fit).margin == c.margin);
+    mgv_fit_free(&fit);
+    margin_set_free(&s);
+}
+
+/* It goes on as long as a pass finds mistakes, for more than one pass here. */
+TEST(the_perceptron_separates)
+{
+    margin_set s = margin_set_random(15, 2000, 10, 0.02);
+    mgv_fit fit;
+    int passes = 0;
+    margin_open(&fit, &s, "solver=perceptron");
+    do
+        margin_step(&fit);
+    while (++passes < 200 && margin_judge(&fit).separable != 1);
+    CHECK_THAT(passes > 1 && passes < 200, "%d passes", passes);
     mgv_fit_free(&fit);
     margin_set_free(&s);
 }
@@ -345,9 +366,10 @@ TEST(odd_sets)
 int main(void)
 {
     return RUN(bounds_hold_at_every_step, weights_are_a_combination_of_rows,
-               no_margin_is_never_claimed, units_do_not_matter, same_bits_for_threads,
-               a_resumed_run_is_the_unbroken_one, sparse_and_dense_rows_take_the_same_path,
-               the_perceptron_rests_at_a_separator, first_steps_by_hand, the_order_of_the_papers,
+               no_margin_is_never_claimed, rows_without_weight_are_not_there, units_do_not_matter,
+               same_bits_for_threads, a_resumed_run_is_the_unbroken_one,
+               sparse_and_dense_rows_take_the_same_path, the_perceptron_rests_at_a_separator,
+               the_perceptron_separates, first_steps_by_hand, the_order_of_the_papers,
                what_is_refused, every_allocation_may_fail, no_dual_point_is_no_upper_bound,
                odd_sets);
 }

@@ -213,36 +213,8 @@ TEST(no_margin_is_never_claimed)
 
 TEST(rows_without_weight_are_not_there)
 {
-    margin_set s = margin_set_load("margin_linear_p2");
-    double X[20 * 5], y[20], weight[20];
-    for (int i = 0; i < 20; i++) { /* every fifth row is wrong, huge and has no weight */
-        const bool out = i % 5 == 2;
-        const int from = out ? 0 : i - (i + 2) / 5;
-        y[i] = out ? -s.y[0] : s.y[from];
-        weight[i] = out ? 0 : 1;
-        for (int j = 0; j < 5; j++)
-            X[5 * i + j] = s.X[5 * from + j] * (out ? 100 : 1);
-    }
-    const margin_set padded = {.n = 20, .d = 5, .X = X, .y = y};
-    for (int v = 0; v < 4; v++) {
-        mgv_fit a, b;
-        margin_open(&a, &s, variants[v]);
-        mgv_fit_start(&b, padded.X, padded.y, 20, 5, "loss=margin intercept=no");
-        mgv_fit_set(&b, variants[v]);
-        CHECK_OK(b.ctx, mgv_data_set_weights(b.ctx, b.data, weight));
-        CHECK_OK(b.ctx, mgv_problem_new(b.ctx, b.data, b.settings, &b.problem));
-        CHECK_OK(b.ctx, mgv_solver_new(b.ctx, b.problem, b.settings, &b.solver));
-        for (int t = 0; t < 40; t++) {
-            margin_step(&a);
-            margin_step(&b);
-        }
-        const mgv_certificate ca = margin_judge(&a), cb = margin_judge(&b);
-        CHECK_NEAR(ca.margin, cb.margin, 1e-10, "%s", variants[v]);
-        CHECK_NEAR(ca.margin_upper, cb.margin_upper, 1e-10, "%s", variants[v]);
-        mgv_fit_free(&a);
-        mgv_fit_free(&b);
-    }
-    margin_set_free(&s);
+    for (int v = 0; v < VARIANTS; v++)
+        margin_check_weightless(variants[v]);
 }
 
 TEST(units_do_not_matter)
@@ -269,7 +241,7 @@ TEST(a_resumed_run_is_the_unbroken_one)
 
 TEST(another_surrogate_refuses_the_checkpoint)
 {
-    margin_set s = margin_set_random(14, 30, 4);
+    margin_set s = margin_set_random(14, 30, 4, 0.3);
     char file[64];
     snprintf(file, sizeof file, "margin_settings.%d", (int)getpid());
     mgv_fit a, b;
