@@ -6,7 +6,7 @@
  *   w   <- w + theta (g + V)                                                                 (4)
  * and at every t   min_i z_i / |w|  <=  margin  <=  |g| / sum b.                             (5)
  * theta = 1 always works; theta > 1 does while
- *   |A'(q_new - q)|^2 <= (2/theta) KL(q_new || q),                                             (6)
+ *   |A'(q_new - q)|^2 <= (2/theta) KL(q_new || q),                                           (6)
  * so it starts large and is halved, and the step redone, where that fails. The sampling variant
  * puts a single row i ~ q in the place of A'q, with theta = 1.                               (7) */
 #include "solver/parts/margin_rows.h"
@@ -19,16 +19,16 @@ static const double FIRST_THETA = 1024;
 typedef struct memory {
     double theta;            /* of the last step */
     double largest;          /* that (6) has let pass */
-    mgvi_surrogate_point at; /* of z and q */
+    mgvi_surrogate_point at; /* of w and q */
 } memory;
 
 typedef struct state {
     mgvi_margin_rows rows;
     mgvi_surrogate kind;
     mgvi_vec w, g, v;      /* (4), (3), (1) */
-    mgvi_vec z, q, b;      /* A w, its weights, and (3) */
+    mgvi_vec q, b;         /* (2), (3) */
     mgvi_vec w_try, v_try; /* a step under test */
-    mgvi_vec z_try, q_try; /* the same */
+    mgvi_vec q_try, z;     /* the same; z = A w_try */
     mgvi_vec delta;        /* work space */
     double *acc;           /* work space of a sampled row */
     memory m;
@@ -37,7 +37,7 @@ typedef struct state {
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     mgvi_vec *const cols[] = {&s->w, &s->g, &s->v, &s->w_try, &s->v_try, &s->delta};
-    mgvi_vec *const rows[] = {&s->z, &s->q, &s->b, &s->z_try, &s->q_try};
+    mgvi_vec *const rows[] = {&s->q, &s->b, &s->q_try, &s->z};
     for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
         MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
@@ -48,7 +48,6 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
     MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, s->g.n));
     MGVI_TRY(mgvi_run_keep(run, "v", MGVI_T_F64, s->v.x, s->v.n));
-    MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
     MGVI_TRY(mgvi_run_keep(run, "q", MGVI_T_F64, s->q.x, s->q.n));
     MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->b.x, s->b.n));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
@@ -131,8 +130,8 @@ static mgvi_surrogate_point try_step(mgvi_run *run, state *s)
     mgvi_vec_copy(run->ctx, &s->w, &s->w_try);
     mgvi_vec_axpby(run->ctx, s->m.theta, &s->g, 1, &s->w_try);
     mgvi_vec_axpby(run->ctx, s->m.theta, &s->v, 1, &s->w_try);
-    mgvi_margin_rows_mul(&s->rows, &s->w_try, &s->z_try);
-    const mgvi_surrogate_point to = mgvi_surrogate_weights(run->ctx, s->kind, &s->z_try, &s->q_try);
+    mgvi_margin_rows_mul(&s->rows, &s->w_try, &s->z);
+    const mgvi_surrogate_point to = mgvi_surrogate_weights(run->ctx, s->kind, &s->z, &s->q_try);
     combine(run, s, &s->q_try, &s->v_try);
     return to;
 }
@@ -153,7 +152,6 @@ static mgv_status step(mgvi_run *run)
     }
     s->m.at = to;
     mgvi_vec_copy(ctx, &s->w_try, &s->w);
-    mgvi_vec_copy(ctx, &s->z_try, &s->z);
     mgvi_vec_copy(ctx, &s->q_try, &s->q);
     mgvi_vec_copy(ctx, &s->v_try, &s->v);
     const double t = (double)run->iteration + 1, beta = t / (t + 1);

@@ -48,15 +48,13 @@ TEST(trajectories)
                 continue;
             check_vector(margin_kept(&fit, "w"), point, "w", t);
             check_vector(margin_kept(&fit, "g"), point, "g", t);
-            const double *b = margin_kept(&fit, "b"), *z = margin_kept(&fit, "z");
-            double sum = 0, least = INFINITY;
-            for (int64_t i = 0; i < s.n; i++) {
+            const double *b = margin_kept(&fit, "b");
+            double sum = 0;
+            for (int64_t i = 0; i < s.n; i++)
                 sum += b[i];
-                least = fmin(least, z[i]);
-            }
             CHECK_NEAR(2 * sum / t, mgv_vector_number(json_object_get(point, "mu_l1")), 1e-9,
                        "|mu| at %d", t);
-            CHECK_NEAR(least / margin_norm(margin_kept(&fit, "w"), s.d),
+            CHECK_NEAR(margin_judge(&fit).margin / s.radius,
                        mgv_vector_number(json_object_get(point, "min_margin")), 1e-9,
                        "margin at %d", t);
             checked++;
