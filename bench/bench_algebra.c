@@ -117,6 +117,18 @@ static void free_matrix(mgv_ctx *ctx, matrix *m)
         mgvi_release(ctx, all[i]);
 }
 
+/* A plain loop that reads the indices and meets x there: what the pattern of access alone costs. */
+static void gather_block(void *arg, int64_t block)
+{
+    matrix *m = arg;
+    double sum[4] = {0};
+    const int64_t end = mgvi_block_begin(m->nnz, BLOCKS, block + 1) - 4;
+    for (int64_t t = mgvi_block_begin(m->nnz, BLOCKS, block); t < end; t += 4)
+        for (int k = 0; k < 4; k++)
+            sum[k] += m->x[m->idx[t + k]];
+    m->sum[block] += (uint64_t)(sum[0] + sum[1] + sum[2] + sum[3]);
+}
+
 /* The operators are made for the threads at hand. */
 static void make_operators(mgv_ctx *ctx, matrix *m)
 {
@@ -136,14 +148,14 @@ static void make_operators(mgv_ctx *ctx, matrix *m)
     }
 }
 
-/* job 0: plain read; then A x and A'u in float32, A x and A'u in float64. */
+/* job 0: plain read; then A x and A'u in float32, A x and A'u in float64; 5: gather alone. */
 static double run_product(mgv_ctx *ctx, matrix *m, int job)
 {
     mgvi_vec x = mgvi_vec_wrap(m->x, m->cols, MGVI_COLS),
              y = mgvi_vec_wrap(m->y, m->rows, MGVI_ROWS);
     const double start = mgvi_clock_seconds();
-    if (job == 0)
-        mgvi_pool_run(ctx->pool, BLOCKS, read_block, m);
+    if (job == 0 || job == 5)
+        mgvi_pool_run(ctx->pool, BLOCKS, job ? gather_block : read_block, m);
     else if (job % 2 == 1)
         mgvi_op_mul(m->op[job > 2], 1, &x, 0, &y);
     else
@@ -158,18 +170,21 @@ static double run_product(mgv_ctx *ctx, matrix *m, int job)
 /* The products of one matrix and the plain read, round by round. */
 static void bench_products(mgv_ctx *ctx, const char *name, matrix *m)
 {
-    enum { JOBS = 5 };
-    static const char *const label[JOBS] = {"plain read", "float32  A x", "float32  A'u",
-                                            "float64  A x", "float64  A'u"};
+    enum { JOBS = 6 };
+    static const char *const label[JOBS] = {"plain read",   "float32  A x", "float32  A'u",
+                                            "float64  A x", "float64  A'u", "x[idx] alone"};
+    const int jobs = m->nnz ? JOBS : JOBS - 1;
     double rate[JOBS] = {0};
     make_operators(ctx, m);
     for (int round = 0; round < ROUNDS; round++)
-        for (int job = 0; job < JOBS; job++) {
-            const double bytes = (job == 0 || job > 2 ? 8 : 4) + (job > 0 && m->nnz ? 4 : 0);
+        for (int job = 0; job < jobs; job++) {
+            /* gather alone: in bytes of a float32 matrix, to compare with its A x */
+            const double value = job == 0 || job == 3 || job == 4 ? 8 : 4;
+            const double bytes = value + (job > 0 && m->nnz ? 4 : 0);
             const double seconds = run_product(ctx, m, job);
             rate[job] = fmax(rate[job], bytes * (double)entries(m) / seconds * 1e-9);
         }
-    for (int job = 0; job < JOBS; job++)
+    for (int job = 0; job < jobs; job++)
         printf("%-34s %7d  %-14s %7.1f GB/s %5.0f %%\n", name, mgv_ctx_threads(ctx), label[job],
                rate[job], 100 * rate[job] / rate[0]);
     fflush(stdout);

@@ -46,7 +46,7 @@ void mgvi_vec_swap(mgvi_vec *x, mgvi_vec *y)
 typedef struct elements {
     int64_t count, blocks;
     double a, b;
-    const double *x;
+    const double *x, *z;
     double *y;
 } elements;
 
@@ -98,6 +98,24 @@ static void axpby_block(void *arg, int64_t block)
             job->y[i] = a * job->x[i] + b * job->y[i];
 }
 
+static void add_block(void *arg, int64_t block)
+{
+    const elements *job = arg;
+    BLOCK_RANGE(job, block);
+    for (int64_t i = begin; i < end; i++)
+        job->y[i] = job->a * job->x[i] + job->b * job->z[i];
+}
+
+static void clip_block(void *arg, int64_t block)
+{
+    const elements *job = arg;
+    BLOCK_RANGE(job, block);
+    for (int64_t i = begin; i < end; i++) {
+        const double y = job->y[i];
+        job->y[i] = y < job->a ? job->a : y > job->b ? job->b : y;
+    }
+}
+
 void mgvi_vec_fill(mgv_ctx *ctx, mgvi_vec *y, double value)
 {
     run_elements(ctx, fill_block, (elements){.count = y->n * y->k, .a = value, .y = y->x});
@@ -119,6 +137,20 @@ void mgvi_vec_axpby(mgv_ctx *ctx, double a, const mgvi_vec *x, double b, mgvi_ve
     assert(x->n == y->n && x->k == y->k);
     run_elements(ctx, axpby_block,
                  (elements){.count = y->n * y->k, .a = a, .b = b, .x = x->x, .y = y->x});
+}
+
+void mgvi_vec_add(mgv_ctx *ctx, double a, const mgvi_vec *x, double b, const mgvi_vec *y,
+                  mgvi_vec *out)
+{
+    assert(x->n == y->n && x->k == y->k && x->n == out->n && x->k == out->k);
+    run_elements(
+        ctx, add_block,
+        (elements){.count = x->n * x->k, .a = a, .b = b, .x = x->x, .z = y->x, .y = out->x});
+}
+
+void mgvi_vec_clip(mgv_ctx *ctx, double low, double high, mgvi_vec *y)
+{
+    run_elements(ctx, clip_block, (elements){.count = y->n * y->k, .a = low, .b = high, .y = y->x});
 }
 
 /* ---- reductions ----------------------------------------------------------------------------- */

@@ -26,6 +26,11 @@ void mgvi_vec_copy(mgv_ctx *ctx, const mgvi_vec *x, mgvi_vec *y);
 void mgvi_vec_scale(mgv_ctx *ctx, double a, mgvi_vec *y);
 /* y = a x + b y */
 void mgvi_vec_axpby(mgv_ctx *ctx, double a, const mgvi_vec *x, double b, mgvi_vec *y);
+/* out = a x + b y; out may be x or y */
+void mgvi_vec_add(mgv_ctx *ctx, double a, const mgvi_vec *x, double b, const mgvi_vec *y,
+                  mgvi_vec *out);
+/* y_i to the nearest number in [low, high]; either may be infinite. NaN stays. */
+void mgvi_vec_clip(mgv_ctx *ctx, double low, double high, mgvi_vec *y);
 void mgvi_vec_swap(mgvi_vec *x, mgvi_vec *y);
 /* out[c], c < k. Of an empty vector: 0, the minimum +infinity. A NaN entry makes its lane NaN. */
 void mgvi_vec_dot(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y, double *out);

@@ -27,6 +27,9 @@ mgvi_verdict mgvi_verdict_combine(const mgv_problem *problem, const mgvi_verdict
                                   const mgvi_verdict *dual);
 
 /* Hard margin: tries to turn u into convex weights q with A'q = 0 (8), which prove that no w
- * separates. On success the verdict's certificate says so and mgvi_judge_dual() is -q. */
-bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, mgvi_verdict *verdict);
+ * separates, in at most 4 x `most` conjugate gradient steps of two products each. On success the
+ * verdict's certificate says so and mgvi_judge_dual() is -q. */
+bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, int most, mgvi_verdict *verdict);
+/* The largest |a_i|: the unit of margins. Hard losses only. */
+double mgvi_judge_radius(const mgvi_judge *judge);
 #endif

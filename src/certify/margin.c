@@ -38,9 +38,9 @@ static double combine(mgvi_judge *judge, const mgvi_vec *q, mgvi_vec *x)
 }
 
 /* Solves (A' Q A) y = r by conjugate gradients, Q = diag(weight); r is overwritten. */
-static void solve_weighted(mgvi_judge *judge, const mgvi_vec *weight, mgvi_vec *r, mgvi_vec *y)
+static void solve_weighted(mgvi_judge *judge, const mgvi_vec *weight, int most, mgvi_vec *r,
+                           mgvi_vec *y)
 {
-    enum { MOST = 200 };
     const mgv_problem *p = judge->problem;
     mgvi_vec *d = &judge->dir, *Ad = &judge->Aq;
     double rr, first;
@@ -48,7 +48,7 @@ static void solve_weighted(mgvi_judge *judge, const mgvi_vec *weight, mgvi_vec *
     mgvi_vec_copy(p->ctx, r, d);
     mgvi_vec_dot(p->ctx, r, r, &rr);
     first = rr;
-    for (int it = 0; it < MOST && rr > 1e-28 * first && rr > 0; it++) {
+    for (int it = 0; it < most && rr > 1e-28 * first && rr > 0; it++) {
         mgvi_op_mul(p->A, 1, d, 0, Ad);
         for (int64_t i = 0; i < Ad->n; i++)
             Ad->x[i] *= weight->x[i];
@@ -65,9 +65,11 @@ static void solve_weighted(mgvi_judge *judge, const mgvi_vec *weight, mgvi_vec *
     }
 }
 
+double mgvi_judge_radius(const mgvi_judge *judge) { return judge->radius; }
+
 /* Four corrections q <- q - Q A (A'QA)^-1 A'q with Q = diag(q) fixed: they end at rounding level,
  * and only the sign of q decides whether it is a proof.                                      (8) */
-bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, mgvi_verdict *verdict)
+bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, int most_steps, mgvi_verdict *verdict)
 {
     const mgv_problem *p = judge->problem;
     mgvi_vec *q = &judge->u;
@@ -83,7 +85,7 @@ bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, mgvi_verdict *verdic
     for (int round = 0; round < 4; round++) {
         if (combine(judge, q, &judge->residual) == 0)
             break;
-        solve_weighted(judge, &judge->q, &judge->residual, &judge->y);
+        solve_weighted(judge, &judge->q, most_steps, &judge->residual, &judge->y);
         mgvi_op_mul(p->A, 1, &judge->y, 0, &judge->Aq);
         for (int64_t i = 0; i < q->n; i++)
             q->x[i] -= judge->q.x[i] * judge->Aq.x[i];

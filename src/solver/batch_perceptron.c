@@ -101,6 +101,7 @@ const mgvi_solver_ops mgvi_solver_batch_perceptron = {
     .losses = "margin",
     .penalties = "l2",
     .no_intercept = true,
+    .settings = "perceptron_form",
     .state_size = sizeof(state),
     .init = init,
     .step = step,

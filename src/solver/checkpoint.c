@@ -16,21 +16,15 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-/* The solver's settings that are not at their defaults: a setting that did not exist when the file
- * was written has no part in it. The solver's name is in the file. */
-static uint64_t mix_settings(uint64_t hash, mgv_ctx *ctx, const mgv_settings *settings)
+/* The solver's own settings, by their texts. */
+static uint64_t mix_settings(uint64_t hash, const mgv_solver *solver)
 {
-    for (size_t i = 0; i < mgvi_setting_count(); i++) {
-        mgv_setting_info info = {.size = sizeof info};
-        char value[MGVI_TEXT_MAX];
-        mgvi_setting_at(i, &info);
-        if (strcmp(info.group, "solver") != 0 || strcmp(info.name, "solver") == 0 ||
-            mgvi_settings_get(ctx, settings, info.name, value, sizeof value) != MGV_OK ||
-            strcmp(value, info.default_text) == 0)
-            continue;
-        hash = mix(hash, info.name, strlen(info.name));
-        hash = mix(hash, value, strlen(value));
-    }
+    char name[64], value[MGVI_TEXT_MAX];
+    const char *at = solver->run.ops->settings;
+    for (int length; at && sscanf(at, " %63s%n", name, &length) == 1; at += length)
+        if (mgvi_settings_get(solver->run.ctx, &solver->settings, name, value, sizeof value) ==
+            MGV_OK)
+            hash = mix(hash, value, strlen(value));
     return hash;
 }
 
@@ -44,8 +38,8 @@ static void fingerprint(const mgv_solver *solver, char text[FINGERPRINT])
     h = mix(h, s->scale, strlen(s->scale));
     h = mix(h, &s->seed, sizeof s->seed);
     h = mix(h, &s->shrink, sizeof s->shrink);
-    h = mix_settings(h, solver->run.ctx, s);
     h = mix(h, &s->tol, sizeof s->tol); /* it decides when certificates are taken */
+    h = mix_settings(h, solver);
     const int64_t shape[3] = {X->rows, X->cols, X->nnz};
     h = mix(h, shape, sizeof shape);
     h = mix(h, p->data->labels, (size_t)X->rows * sizeof *p->data->labels);

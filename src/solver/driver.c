@@ -16,7 +16,7 @@
 enum { MOST_KEPT = 32 };
 
 /* Passes between certificates that no estimate asked for. */
-static const double FIRST_PASSES = 6, GROWTH = 0.3;
+static const double FIRST_PASSES = 10, GROWTH = 0.3;
 
 mgv_status mgvi_run_vec(mgvi_run *run, mgvi_space space, mgvi_vec *out)
 {
@@ -167,16 +167,22 @@ static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate 
                                               better_u ? found : &old);
 }
 
-/* Hard margin without a separating w: attempts at a proof double their distance. */
+/* Hard margin without a separating w: a proof is tried when the solver suspects one, or when the
+ * upper bound has become small; attempts double their distance, and cost no more than the run. */
 static void attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate *it)
 {
     mgvi_driver_memory *m = &solver->memory;
     const unsigned can = solver->run.problem->loss->can;
-    if (!(can & MGVI_HARD) || !(can & MGVI_MARGIN) || pair->verdict->certificate.separable == 1 ||
-        m->certificates < m->next_proof)
+    const mgv_certificate *c = &pair->verdict->certificate;
+    const bool suspicious = solver->run.suspicious;
+    if (!(can & MGVI_HARD) || !(can & MGVI_MARGIN) || c->separable == 1)
+        return;
+    if (!suspicious && (m->certificates < m->next_proof ||
+                        c->margin_upper > 0.05 * mgvi_judge_radius(solver->judge)))
         return;
     m->next_proof = 2 * m->certificates + 1;
-    if (mgvi_judge_prove(solver->judge, it->u, pair->verdict))
+    const int most = suspicious ? 200 : (int)fmin(fmax(passes_so_far(solver) / 8, 30), 200);
+    if (mgvi_judge_prove(solver->judge, it->u, most, pair->verdict))
         mgvi_vec_copy(solver->run.ctx, mgvi_judge_dual(solver->judge), &pair->u);
 }
 
@@ -278,6 +284,8 @@ static void conclude(mgv_solver *solver, bool certified)
 {
     const bool asked = report(solver, certified);
     solver->stop = stop_now(solver, certified ? solver->best.verdict : NULL, asked);
+    if (solver->stop == MGV_STOP_NONE && solver->run.finished)
+        solver->stop = MGV_STOP_STALLED;
     if (solver->stop == MGV_STOP_NONE)
         return;
     settle(solver, certified);
@@ -292,7 +300,7 @@ static mgv_status advance(mgv_solver *solver)
     mgvi_run *run = &solver->run;
     MGVI_TRY(run->ops->step(run));
     run->iteration++;
-    const bool certified = certificate_due(solver);
+    const bool certified = run->finished || certificate_due(solver);
     if (certified)
         certify(solver);
     conclude(solver, certified);
@@ -317,14 +325,16 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     solver->next_checkpoint = solver->started + FIRST_SAVE;
     solver->touched_before = solver->run.problem->A->touched;
     atomic_store(&solver->run.ctx->interrupted, 0);
-    const bool fresh = solver->memory.certificates == 0;
-    if (fresh) /* the start is an iterate too */
-        certify(solver);
     /* A run that ended with its certificate has it still when it is resumed. */
-    conclude(solver, solver->memory.certified == solver->run.iteration);
+    conclude(solver,
+             solver->memory.certificates > 0 && solver->memory.certified == solver->run.iteration);
     while (st == MGV_OK && solver->stop == MGV_STOP_NONE)
         st = advance(solver);
     book_counters(solver);
+    const bool certified =
+        solver->stop == MGV_STOP_CERTIFIED || solver->stop == MGV_STOP_INFEASIBLE;
+    if (st == MGV_OK && !certified && solver->run.ops->ended)
+        solver->run.ops->ended(&solver->run);
     if (st == MGV_OK && solver->settings.checkpoint[0])
         st = mgvi_checkpoint_write(solver, solver->settings.checkpoint);
     return st;

@@ -1,5 +1,7 @@
 /* solver/list.h - the registered solvers; `auto` takes the first that fits the problem. */
+SOLVER(exact_margin)
 SOLVER(dual_coordinate)
+SOLVER(dual_diagonal)
 SOLVER(momentum_margin)
 SOLVER(perceptron)
 SOLVER(batch_perceptron)

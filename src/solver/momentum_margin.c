@@ -193,6 +193,7 @@ const mgvi_solver_ops mgvi_solver_momentum_margin = {
     .losses = "margin",
     .penalties = "l2",
     .no_intercept = true,
+    .settings = "surrogate large_steps sampling",
     .state_size = sizeof(state),
     .init = init,
     .step = step,

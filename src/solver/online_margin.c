@@ -53,8 +53,10 @@ static mgv_status perceptron_step(mgvi_run *run)
 {
     state *s = run->state;
     const int64_t n = s->rows.live_count;
-    if (s->resting)
+    if (s->resting) { /* the checkpoint of a finished run */
+        run->finished = true;
         return MGV_OK;
+    }
     s->resting = 1;
     memcpy(s->order, s->rows.live, (size_t)n * sizeof *s->order);
     mgvi_rng_shuffle(&run->rng, s->order, n);
@@ -64,6 +66,7 @@ static mgv_status perceptron_step(mgvi_run *run)
         add_row(s, s->order[k], 1);
         s->resting = 0;
     }
+    run->finished = s->resting;
     return MGV_OK;
 }
 

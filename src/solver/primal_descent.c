@@ -96,7 +96,7 @@ static double estimate(const mgvi_run *run)
     return mgvi_margin_pair_gap(run->ctx, &at);
 }
 
-#define DESCENT_SOLVER(id, text, step_fn)                                                          \
+#define DESCENT_SOLVER(id, text, settings_of, step_fn)                                             \
     const mgvi_solver_ops mgvi_solver_##id = {                                                     \
         .name = #id,                                                                               \
         .summary = text,                                                                           \
@@ -104,6 +104,7 @@ static double estimate(const mgvi_run *run)
         .losses = "margin",                                                                        \
         .penalties = "l2",                                                                         \
         .no_intercept = true,                                                                      \
+        .settings = settings_of,                                                                   \
         .state_size = sizeof(state),                                                               \
         .init = init,                                                                              \
         .step = step_fn,                                                                           \
@@ -112,7 +113,7 @@ static double estimate(const mgvi_run *run)
     };
 
 DESCENT_SOLVER(normalized_gd, "a baseline: normalised gradient descent on a surrogate loss",
-               normalized_step)
-DESCENT_SOLVER(gd, "a baseline: gradient descent on a surrogate loss", plain_step)
+               "surrogate", normalized_step)
+DESCENT_SOLVER(gd, "a baseline: gradient descent on a surrogate loss", "surrogate", plain_step)
 DESCENT_SOLVER(homotopic_subgradient, "a baseline: subgradients of the hinge with lambda -> 0",
-               homotopic_step)
+               NULL, homotopic_step)

@@ -51,8 +51,21 @@ static const char *first_missing(unsigned needs, unsigned can)
     return "a capability";
 }
 
+static bool takes_loss(const mgvi_solver_ops *ops, const mgvi_loss_ops *loss)
+{
+    return !(ops->needs.loss & ~loss->can) && (!ops->losses || listed(ops->losses, loss->name));
+}
+
 mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *p)
 {
+    if (ops->losses && !listed(ops->losses, p->loss->name))
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with loss %s; this is %s",
+                         ops->name, ops->losses, p->loss->name);
+    if (ops->no_intercept && p->free_cols > 0)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver %s has no intercept; ask for a plane through the origin "
+                         "(--no-intercept) or another solver",
+                         ops->name);
     if (ops->needs.loss & ~p->loss->can)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s needs %s of the loss; %s has none",
                          ops->name, first_missing(ops->needs.loss, p->loss->can), p->loss->name);
@@ -63,12 +76,6 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
     if (ops->penalties && !listed(ops->penalties, p->penalty->name))
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with penalty %s; this is %s",
                          ops->name, ops->penalties, p->penalty->name);
-    if (ops->losses && !listed(ops->losses, p->loss->name))
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with loss %s; this is %s",
-                         ops->name, ops->losses, p->loss->name);
-    if (ops->no_intercept && p->free_cols)
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver %s has no unpenalised intercept; say --no-intercept", ops->name);
     if (ops->needs.op & ~p->A->ops->can)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s cannot work with operator %s",
                          ops->name, p->A->ops->name);
@@ -77,10 +84,14 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
 
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgvi_solver_ops **out)
 {
+    const mgvi_solver_ops *nearest = NULL;
     for (int i = 0; i < mgvi_solver_count(); i++) {
         *out = solvers[i];
         if (mgvi_solver_fits(ctx, *out, problem) == MGV_OK)
             return MGV_OK;
+        if (!nearest && takes_loss(*out, problem->loss))
+            nearest = *out;
     }
-    return mgvi_solver_fits(ctx, solvers[0], problem); /* the most general one explains */
+    /* What the first solver lacks that knows the loss explains more than one that does not. */
+    return mgvi_solver_fits(ctx, nearest ? nearest : solvers[0], problem);
 }

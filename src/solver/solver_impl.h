@@ -23,7 +23,8 @@ typedef struct mgvi_solver_ops {
     } needs;
     const char *penalties; /* NULL: any with the bits; else the names it is limited to */
     const char *losses;    /* the same */
-    bool no_intercept;     /* refuses an unpenalised column */
+    bool no_intercept;     /* the method knows no free column */
+    const char *settings;  /* NULL or the names of settings of its own that decide its steps */
     size_t state_size;     /* zeroed memory at run->state */
     mgv_status (*init)(mgvi_run *run);
     /* One iteration. No allocation, printing, clock or stopping. */
@@ -32,6 +33,8 @@ typedef struct mgvi_solver_ops {
     /* May be NULL. A guess of the present relative gap from what the step has seen, NaN: no idea.
      * It only says when a certificate is worth its passes. */
     double (*estimate)(const mgvi_run *run);
+    /* May be NULL. The run ends here without its certificate: the place for advice. */
+    void (*ended)(mgvi_run *run);
     /* May be NULL. Checks a state that came from a file. */
     mgv_status (*restored)(mgvi_run *run);
 } mgvi_solver_ops;
@@ -45,6 +48,8 @@ struct mgvi_run {
     mgvi_rng rng;
     void *state;
     int64_t iteration; /* steps done */
+    bool finished;     /* set by the solver: further steps would change nothing */
+    bool suspicious;   /* set by the solver: u looks like a proof that no w is feasible */
     double touched;    /* entries read by row kernels; operators count their own */
     mgvi_tensor *kept; /* what a checkpoint holds */
     int kept_count;
@@ -62,6 +67,6 @@ const mgvi_solver_ops *mgvi_solver_at(int index);
 const mgvi_solver_ops *mgvi_solver_find(const char *name); /* NULL: unknown */
 /* Fails with MGV_E_UNSUPPORTED and a sentence that names what the problem lacks. */
 mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *problem);
-/* The solver `auto` stands for. */
+/* The solver `auto` stands for; the sentence of the nearest one when none fits. */
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgvi_solver_ops **out);
 #endif

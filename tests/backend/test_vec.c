@@ -121,7 +121,21 @@ TEST(elementwise_loops_match)
         mgvi_vec_scale(ctx, 3, &y);
         for (int64_t i = 0; i < 2 * n; i++)
             CHECK(y.x[i] == 3 * z.x[i]);
+        mgvi_vec_add(ctx, 2, &x, -0.5, &z, &y);
+        for (int64_t i = 0; i < 2 * n; i++)
+            CHECK(y.x[i] == 2 * x.x[i] + -0.5 * z.x[i]);
+        mgvi_vec_add(ctx, 1, &y, 3, &x, &y); /* in place */
+        for (int64_t i = 0; i < 2 * n; i++)
+            CHECK(y.x[i] == 2 * x.x[i] + -0.5 * z.x[i] + 3 * x.x[i]);
+        mgvi_vec_copy(ctx, &z, &y);
+        mgvi_vec_clip(ctx, -INFINITY, 0.5, &y);
+        mgvi_vec_clip(ctx, -0.25, INFINITY, &y);
+        for (int64_t i = 0; i < 2 * n; i++)
+            CHECK(y.x[i] == fmax(-0.25, fmin(z.x[i], 0.5)));
         mgvi_vec_fill(ctx, &y, NAN);
+        mgvi_vec_clip(ctx, 0, 1, &y);
+        for (int64_t i = 0; i < 2 * n; i++)
+            CHECK(isnan(y.x[i]));
         mgvi_vec_axpby(ctx, 2, &x, 0, &y); /* y is not read */
         const double *before = x.x;
         mgvi_vec_swap(&x, &y);

@@ -150,7 +150,7 @@ TEST(the_perceptron_rests_at_a_separator)
     CHECK(c.separable == 1);
     const double touched = fit.solver->run.touched;
     margin_step(&fit);
-    CHECK(touched == fit.solver->run.touched);
+    CHECK(fit.solver->run.finished && touched == fit.solver->run.touched);
     CHECK(margin_judge(&fit).margin == c.margin);
     mgv_fit_free(&fit);
     margin_set_free(&s);

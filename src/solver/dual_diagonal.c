@@ -1,0 +1,313 @@
+/* dual_diagonal.c - dual diagonal descent for the hard margin; docs/algorithms/dual_diagonal.md.
+ *
+ *   min over u in [-1/lambda_t, 0]^n of  1/2 |A'u|^2 + sum_i u_i,   w = -A'u                  (1)
+ *
+ * by one projected gradient step for each lambda_t of a schedule that falls to 0 (2), with the
+ * momentum t/(t + alpha):
+ *   z  = u + beta du,  beta = t/(t + alpha),  du the last move                                (3)
+ *   u+ = clip(z + (A w(z) - 1)/L, -1/lambda_t, 0)                                             (4)
+ * L is |A|^2, or as small as the move dz = u+ - z allows (5); momentum that points uphill is
+ * dropped (6). w follows by w(z) = w + beta dw and w+ = w(z) - A'dz: one product with A and one
+ * with A' an iteration. */
+#include "op/rows.h"
+#include "solver/solver_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    REFRESH = 100,         /* steps between two recomputations of w from u */
+    POWER_ITERATIONS = 60, /* for L without backtracking */
+    LONG_RUN = 100         /* steps after which a box that still holds is worth a warning */
+};
+
+/* Decay of L after a step that (5) accepts, and its floor in units of the mean |a_i|^2: along
+ * directions with A'd = 0 there is no other. */
+static const double DECAY = 0.95, FLOOR = 1e-12;
+
+/* Power iteration gives |A|^2 from below. */
+static const double SAFETY = 1.02;
+
+typedef enum schedule {
+    SCHEDULE_LOG,
+    SCHEDULE_SQRT,
+    SCHEDULE_1_T,
+    SCHEDULE_1_T2,
+    SCHEDULE_2_T,
+    SCHEDULE_CONSTANT
+} schedule;
+static const char *const schedule_names[] = {"log", "sqrt", "1/t", "1/t^2", "2^-t", "constant"};
+
+/* Plain numbers of the state, saved as they are. */
+typedef struct memory {
+    int64_t momentum; /* t of (3): steps since the start or the last restart */
+    double L;
+    double estimate; /* relative gap as the last step saw it */
+} memory;
+
+typedef struct state {
+    mgvi_vec u, du, z, dz, next, slack; /* rows; slack = A w(z) - 1 */
+    mgvi_vec w, dw, wz, dwz;            /* cols; dwz = -A'dz */
+    double mean_square, frobenius;      /* mean of |a_i|^2; |A|_F^2 >= |A|^2 */
+    double lambda0;
+    schedule schedule;
+    bool hopeless; /* a row of zeros: the start is the proof */
+    memory m;
+} state;
+
+/* ---- the start ------------------------------------------------------------------------------- */
+
+static mgv_status allocate(mgvi_run *run, state *s)
+{
+    mgvi_vec *const rows[] = {&s->u, &s->du, &s->z, &s->dz, &s->next, &s->slack};
+    mgvi_vec *const cols[] = {&s->w, &s->dw, &s->wz, &s->dwz};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
+    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
+    MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n));
+    MGVI_TRY(mgvi_run_keep(run, "du", MGVI_T_F64, s->du.x, s->du.n));
+    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
+    MGVI_TRY(mgvi_run_keep(run, "dw", MGVI_T_F64, s->dw.x, s->dw.n));
+    return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
+}
+
+static mgv_status read_settings(mgvi_run *run, state *s)
+{
+    const mgv_settings *set = run->settings;
+    while (strcmp(schedule_names[s->schedule], set->schedule) != 0)
+        s->schedule++;
+    if (set->inertia > 0 && set->inertia < 3)
+        return MGVI_FAIL(run->ctx, MGV_E_ARG,
+                         "inertia is %g; allowed: 0 (none) or at least 3, where it converges",
+                         set->inertia);
+    return MGV_OK;
+}
+
+/* Mean and sum of |a_i|^2 over the rows with weight. A row of zeros cannot have a margin: u starts
+ * as that row alone, which is the proof. */
+static mgv_status measure_rows(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    mgvi_arena scratch; /* rows may be a copy of the data */
+    mgvi_rows *rows;
+    mgvi_arena_init(&scratch, run->ctx);
+    const mgv_status st = mgvi_rows_new(p->A, &scratch, &rows);
+    if (st == MGV_OK)
+        mgvi_rows_square_norms(rows, s->slack.x);
+    mgvi_arena_free(&scratch);
+    MGVI_TRY(st);
+    int64_t weighted = 0;
+    for (int64_t i = 0; i < s->u.n; i++) {
+        if (mgvi_coef_pick(&p->row.scale, i, 0) == 0)
+            continue;
+        weighted++;
+        s->frobenius += s->slack.x[i];
+        if (s->slack.x[i] == 0) {
+            s->u.x[i] = -1;
+            s->hopeless = true;
+        }
+    }
+    if (!isfinite(s->frobenius * s->frobenius))
+        return MGVI_FAIL(run->ctx, MGV_E_INPUT,
+                         "the data are too large: the sum of their squares is %g; divide them by "
+                         "a power of ten",
+                         s->frobenius);
+    s->mean_square = weighted > 0 ? s->frobenius / (double)weighted : 0;
+    return MGV_OK;
+}
+
+static mgv_status choose_L(mgvi_run *run, state *s)
+{
+    s->m.L = s->mean_square;
+    if (!run->settings->backtracking) {
+        s->m.L = run->settings->lipschitz;
+        double norm = 0;
+        if (isnan(s->m.L)) {
+            MGVI_TRY(mgvi_op_norm(run->problem->A, &run->arena, POWER_ITERATIONS,
+                                  (uint64_t)run->settings->seed, &norm));
+            s->m.L = fmin(SAFETY * norm * norm, s->frobenius);
+        }
+    }
+    if (!(s->m.L > 0)) /* no row has a number: any step will do */
+        s->m.L = 1;
+    return MGV_OK;
+}
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    MGVI_TRY(read_settings(run, s));
+    MGVI_TRY(allocate(run, s));
+    MGVI_TRY(measure_rows(run, s));
+    s->lambda0 = isnan(run->settings->lambda0) ? s->mean_square : run->settings->lambda0;
+    s->m.estimate = NAN;
+    return choose_L(run, s);
+}
+
+/* ---- one step -------------------------------------------------------------------------------- */
+
+/* 1/lambda_t, t = 0, 1, ...; infinite when lambda_t is 0 or 2^t overflows.                   (2) */
+static double box(const state *s, int64_t iteration)
+{
+    enum { BEYOND_DOUBLE = 2000 };
+    const double t = (double)iteration;
+    switch (s->schedule) {
+    case SCHEDULE_LOG:
+        return log(t + 2) / s->lambda0;
+    case SCHEDULE_SQRT:
+        return sqrt(t + 1) / s->lambda0;
+    case SCHEDULE_1_T:
+        return (t + 1) / s->lambda0;
+    case SCHEDULE_1_T2:
+        return (t + 1) * (t + 1) / s->lambda0;
+    case SCHEDULE_2_T:
+        return ldexp(1, iteration < BEYOND_DOUBLE ? (int)iteration : BEYOND_DOUBLE) / s->lambda0;
+    case SCHEDULE_CONSTANT:
+        break;
+    }
+    return 1 / s->lambda0;
+}
+
+static double square(mgv_ctx *ctx, const mgvi_vec *x)
+{
+    double out;
+    mgvi_vec_dot(ctx, x, x, &out);
+    return out;
+}
+
+/* (4) from z for the present L, and dz, dwz = -A'dz. */
+static void descend(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    mgvi_vec_add(run->ctx, 1, &s->z, 1 / s->m.L, &s->slack, &s->next);
+    mgvi_loss_dual_clip(run->ctx, p->loss, &p->row, &s->next); /* u <= 0; 0 without weight */
+    mgvi_vec_clip(run->ctx, -box(s, run->iteration), 0, &s->next);
+    mgvi_vec_add(run->ctx, 1, &s->next, -1, &s->z, &s->dz);
+    mgvi_op_mul_t(p->A, -1, &s->dz, 0, &s->dwz);
+}
+
+/* (4) with the first L that meets  |A'dz|^2 <= L |dz|^2, which makes (1) fall as far as a step
+ * 1/L promises. A refused L at least doubles. At the Frobenius norm it is met but for rounding,
+ * and near the end dz is nothing but rounding: there the search must stop.                   (5) */
+static void search(mgvi_run *run, state *s)
+{
+    for (;;) {
+        descend(run, s);
+        if (!run->settings->backtracking)
+            return;
+        const double length = square(run->ctx, &s->dz), image = square(run->ctx, &s->dwz);
+        if (image <= s->m.L * length || s->m.L >= s->frobenius) {
+            if (length > 0)
+                s->m.L = fmax(DECAY * s->m.L, FLOOR * s->mean_square);
+            return;
+        }
+        s->m.L = fmin(fmax(2 * s->m.L, image / length), s->frobenius);
+    }
+}
+
+/* The relative gap 1 - lower/upper with the margins of w(z), which the step has computed. */
+static double guess_gap(mgv_ctx *ctx, const state *s)
+{
+    double least, sum;
+    mgvi_vec_min(ctx, &s->slack, &least);
+    mgvi_vec_sum(ctx, &s->u, &sum);
+    const double lower = (1 + least) / sqrt(square(ctx, &s->wz));
+    const double upper = sqrt(square(ctx, &s->w)) / -sum;
+    return 1 - lower / upper;
+}
+
+/* The step is taken; momentum goes on unless the step from z undid part of the move (6). */
+static void move(mgvi_run *run, state *s, double beta)
+{
+    double agreement;
+    mgvi_vec_add(run->ctx, 1, &s->next, -1, &s->u, &s->du);
+    mgvi_vec_copy(run->ctx, &s->next, &s->u);
+    mgvi_vec_axpby(run->ctx, 1, &s->dwz, beta, &s->dw);
+    mgvi_vec_axpby(run->ctx, 1, &s->dw, 1, &s->w);
+    s->m.momentum++;
+    if (run->settings->restart) {
+        mgvi_vec_dot(run->ctx, &s->dz, &s->du, &agreement);
+        if (agreement < 0)
+            s->m.momentum = 0;
+    }
+}
+
+static mgv_status step(mgvi_run *run)
+{
+    state *s = run->state;
+    const double alpha = run->settings->inertia, t = (double)s->m.momentum;
+    const double beta = alpha > 0 ? t / (t + alpha) : 0; /* (3) */
+    if (s->hopeless) {
+        run->suspicious = run->finished = true;
+        return MGV_OK;
+    }
+    if (run->iteration % REFRESH == REFRESH - 1) /* running sums drift by rounding */
+        mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->w);
+    mgvi_vec_add(run->ctx, 1, &s->u, beta, &s->du, &s->z);
+    mgvi_vec_add(run->ctx, 1, &s->w, beta, &s->dw, &s->wz);
+    mgvi_vec_fill(run->ctx, &s->slack, -1);
+    mgvi_op_mul(run->problem->A, 1, &s->wz, 1, &s->slack);
+    search(run, s);
+    move(run, s, beta);
+    s->m.estimate = guess_gap(run->ctx, s);
+    return MGV_OK;
+}
+
+static mgvi_iterate expose(mgvi_run *run)
+{
+    const state *s = run->state;
+    return (mgvi_iterate){.w = &s->w, .u = &s->u};
+}
+
+static double estimate(const mgvi_run *run)
+{
+    const state *s = run->state;
+    return s->m.estimate;
+}
+
+/* A box that still holds means the soft margin with C = 1/lambda_t, not the hard one. */
+static void ended(mgvi_run *run)
+{
+    const state *s = run->state;
+    const double bound = box(s, run->iteration - 1);
+    int64_t held = 0;
+    for (int64_t i = 0; i < s->u.n; i++)
+        held += -s->u.x[i] >= bound;
+    if (held > 0 && run->iteration >= LONG_RUN)
+        mgvi_log(run->ctx, MGV_WARNING,
+                 "dual_diagonal: after %" PRId64 " iterations %" PRId64
+                 " multipliers are still held at 1/lambda_t = %g: this is the soft margin with "
+                 "that C; a faster --schedule or a smaller --lambda0 opens the box, unless the "
+                 "classes cannot be separated",
+                 run->iteration, held, bound);
+}
+
+/* A checkpoint is a file: the numbers that steer the step must be possible. */
+static mgv_status restored(mgvi_run *run)
+{
+    const state *s = run->state;
+    const bool sound =
+        s->m.momentum >= 0 && s->m.momentum <= run->iteration && s->m.L > 0 && isfinite(s->m.L);
+    return sound ? MGV_OK
+                 : MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's step length is damaged");
+}
+
+const mgvi_solver_ops mgvi_solver_dual_diagonal = {
+    .name = "dual_diagonal",
+    .summary = "inertial dual diagonal descent for the hard margin, loss margin, no intercept",
+    .needs = {.penalty = MGVI_STRONG | MGVI_CONJ,
+              .loss = MGVI_CONJ | MGVI_DUAL_CLIP,
+              .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},
+    .penalties = "l2",
+    .losses = "margin",
+    .no_intercept = true,
+    .settings = "schedule lambda0 inertia restart backtracking lipschitz",
+    .state_size = sizeof(state),
+    .init = init,
+    .step = step,
+    .expose = expose,
+    .estimate = estimate,
+    .ended = ended,
+    .restored = restored,
+};

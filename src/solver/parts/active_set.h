@@ -1,0 +1,44 @@
+/* parts/active_set.h - dual active set on a working set of rows; docs/algorithms/exact_margin.md.
+ *
+ *   min over b of  1/2 b'Kb - 1'b   subject to  b >= 0  (and y'b = 0 with an intercept)        (1)
+ *
+ * K is the Gram matrix of the working set W, with rho y y' added when there is an intercept: on
+ * y'b = 0 that changes nothing, and it makes "dependent" mean A'd = 0 and y'd = 0 at once. P holds
+ * the rows with b > 0, K_PP = U'U with U upper and stored by rows, so that substitutions and the
+ * rotations of a deletion run along memory. The factor survives from round to round.            */
+#ifndef MGVI_SOLVER_PARTS_ACTIVE_SET_H
+#define MGVI_SOLVER_PARTS_ACTIVE_SET_H
+
+#include "base/memory.h"
+
+typedef enum mgvi_active_end {
+    MGVI_ACTIVE_OPTIMAL,
+    MGVI_ACTIVE_RAY,  /* `ray` >= 0 with (nearly) A'ray = 0: perhaps a proof of inseparability */
+    MGVI_ACTIVE_STUCK /* the limit of solves, or numbers beyond repair */
+} mgvi_active_end;
+
+typedef struct mgvi_active_set {
+    int64_t capacity, size, count; /* of W; |W|; |P| */
+    double *K;                     /* capacity x capacity, the leading size x size is filled */
+    double *y;                     /* intercept entries of W; NULL: no intercept */
+    double *b, *f, *ray;           /* per row of W: solution, margins K b + b0 y, ray */
+    double b0;                     /* the intercept */
+    int32_t *P;                    /* positions in W */
+    bool *inside;                  /* per row of W: in P */
+    double *U;                     /* capacity x capacity */
+    double *z1, *z2;               /* U^-T 1, U^-T y_P */
+    double *s, *x, *c;             /* work, per row of P */
+    int64_t solves;
+} mgvi_active_set;
+
+/* Room for `capacity` rows from the arena; `intercept` asks for y. */
+mgv_status mgvi_active_set_init(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity,
+                                bool intercept);
+/* More room, everything kept. */
+mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity);
+/* Row `j` of W enters P with b_j as it is, if it is independent of P: K_jj - |U^-T K_Pj|^2 is above
+ * 1e-10 K_jj. */
+bool mgvi_active_set_append(mgvi_active_set *a, int64_t j);
+/* Solves (1) on the present W from the present P and b. */
+mgvi_active_end mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves);
+#endif
