@@ -145,6 +145,8 @@ static void print_next(const fit *f, FILE *out)
     if (code == CLI_NO_SOLUTION)
         fprintf(out, "next         margrave fit %s --loss hinge   (a soft margin always exists)\n",
                 f->job.file);
+    else if (f->job.run.stop == MGV_STOP_STALLED)
+        fputs("next         another --solver, or a larger --tol\n", out);
     else if (code == CLI_STOPPED && checkpoint.text[0])
         fprintf(out, "next         the same command with --resume %s and a larger budget\n",
                 checkpoint.text);

@@ -40,7 +40,7 @@ static const char *ending(mgv_stop stop)
     case MGV_STOP_TIME:
         return "reached time_limit before its certificate";
     case MGV_STOP_STALLED:
-        return "reached rounding level before its certificate";
+        return "can go no further, short of its certificate";
     default:
         return mgv_stop_name(stop);
     }

@@ -219,7 +219,7 @@ typedef enum mgv_stop {
     MGV_STOP_DIVERGED = 6,
     MGV_STOP_INFEASIBLE = 7, /* proven: no weights satisfy the hard constraints */
     MGV_STOP_MAX_PASSES = 8,
-    MGV_STOP_STALLED = 9 /* rounding level reached before the certificate */
+    MGV_STOP_STALLED = 9 /* further steps change nothing, short of the certificate */
 } mgv_stop;
 /* "certified", "max_iter", ...; static. */
 MGV_API const char *mgv_stop_name(mgv_stop stop);

@@ -210,7 +210,7 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out
         out->residual = hard_residual(judge);
     if ((p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN)) {
         c->margin = mgvi_margin_lower(judge, w);
-        out->primal_score = -c->margin;
+        out->primal_score = mgvi_judge_square(judge, w) > 0 ? -c->margin : INFINITY; /* no w yet */
         return;
     }
     double loss = 0, least;

@@ -1,0 +1,110 @@
+/* batch_perceptron.c - the row with the least margin, again and again;
+ * docs/algorithms/margin_baselines.md. Rows are divided by R; at t = 1, 2, ...
+ *   i = argmin_i a_i.w  (the first of equals)
+ *   counting:   w <- w + a_i,              b_i <- b_i + 1                                     (4)
+ *   projected:  w <- w + a_i / sqrt(t),    b_i <- b_i + 1 / sqrt(t),
+ *               then both are divided by max(1, |w|)                                          (5)
+ * so that w = A'b in either form. */
+#include "solver/parts/margin_rows.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef struct state {
+    mgvi_margin_rows rows;
+    double *acc;      /* w in the row kernels' form */
+    mgvi_vec w, z, b; /* z = A w */
+    bool projected;
+    double least; /* min z */
+} state;
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    MGVI_TRY(mgvi_margin_rows_new(run, &s->rows));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->b));
+    const int64_t acc_len = mgvi_rows_acc_len(s->rows.rows);
+    s->acc = mgvi_run_array(run, (size_t)acc_len, sizeof *s->acc);
+    if (!s->acc)
+        return MGV_E_MEMORY;
+    s->projected = strcmp(run->settings->perceptron_form, "projected") == 0;
+    mgvi_margin_rows_start(&s->rows, &s->z);
+    MGVI_TRY(mgvi_run_keep(run, "acc", MGVI_T_F64, s->acc, acc_len));
+    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
+    MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
+    MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->b.x, s->b.n));
+    return mgvi_run_keep(run, "least", MGVI_T_F64, &s->least, 1);
+}
+
+/* The first row with the least margin. */
+static int64_t worst_row(const mgvi_vec *z)
+{
+    int64_t worst = 0;
+    for (int64_t i = 1; i < z->n; i++)
+        if (z->x[i] < z->x[worst])
+            worst = i;
+    return worst;
+}
+
+/* The second half of (5). */
+static void project(mgvi_run *run, state *s)
+{
+    mgvi_vec acc = mgvi_vec_wrap(s->acc, mgvi_rows_acc_len(s->rows.rows), MGVI_COLS);
+    double norm;
+    mgvi_vec_norm2(run->ctx, &s->w, &norm);
+    if (norm <= 1)
+        return;
+    mgvi_vec_scale(run->ctx, 1 / norm, &acc);
+    mgvi_vec_scale(run->ctx, 1 / norm, &s->w);
+    mgvi_vec_scale(run->ctx, 1 / norm, &s->b);
+}
+
+static mgv_status step(mgvi_run *run)
+{
+    state *s = run->state;
+    const int64_t i = worst_row(&s->z);
+    const double delta = s->projected ? 1 / sqrt((double)run->iteration + 1) : 1;
+    mgvi_margin_rows_add(&s->rows, i, delta, s->acc); /* (4) */
+    s->b.x[i] += delta;
+    mgvi_rows_weights(s->rows.rows, s->acc, s->w.x);
+    if (s->projected)
+        project(run, s);
+    mgvi_margin_rows_mul(&s->rows, &s->w, &s->z);
+    mgvi_vec_min(run->ctx, &s->z, &s->least);
+    return MGV_OK;
+}
+
+static mgvi_margin_pair pair(const state *s)
+{
+    return (mgvi_margin_pair){.w = &s->w, .least = s->least, .b = &s->b, .v = &s->w};
+}
+
+static mgvi_iterate expose(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgvi_margin_pair at = pair(s);
+    return mgvi_margin_rows_show(&s->rows, &at);
+}
+
+static double estimate(const mgvi_run *run)
+{
+    const mgvi_margin_pair at = pair(run->state);
+    return mgvi_margin_pair_gap(run->ctx, &at);
+}
+
+const mgvi_solver_ops mgvi_solver_batch_perceptron = {
+    .name = "batch_perceptron",
+    .summary = "a baseline: adds the row with the least margin, error 1/t at best",
+    .needs = {.op = MGVI_MUL | MGVI_ROW},
+    .losses = "margin",
+    .penalties = "l2",
+    .no_intercept = true,
+    .settings = "perceptron_form",
+    .state_size = sizeof(state),
+    .init = init,
+    .step = step,
+    .expose = expose,
+    .estimate = estimate,
+};

@@ -1,0 +1,102 @@
+/* margin_rows.c - rows of norm at most 1, and pairs at the problem's scale. */
+#include "solver/parts/margin_rows.h"
+
+#include <math.h>
+
+static bool has_weight(const mgv_problem *p, int64_t i)
+{
+    return mgvi_coef_pick(&p->row.scale, i, 0) > 0;
+}
+
+/* R from the squares in `square`, which has one number per row. */
+static mgv_status measure(mgvi_margin_rows *r, double *square)
+{
+    const mgv_problem *p = r->run->problem;
+    double most = 0;
+    mgvi_rows_square_norms(r->rows, square);
+    for (int64_t i = 0; i < p->A->rows; i++) {
+        if (!has_weight(p, i))
+            continue;
+        if (!isfinite(square[i]))
+            return MGVI_FAIL(r->run->ctx, MGV_E_INPUT,
+                             "row %" PRId64
+                             " is too large: |x|^2 overflows; divide the data by a power of ten",
+                             i + 1);
+        most = fmax(most, square[i]);
+        r->live[r->live_count++] = (int32_t)i;
+    }
+    r->radius = most > 0 ? sqrt(most) : 1;
+    return MGV_OK;
+}
+
+mgv_status mgvi_margin_rows_new(mgvi_run *run, mgvi_margin_rows *out)
+{
+    const int64_t n = run->problem->A->rows;
+    if (n > INT32_MAX)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "solver %s takes at most 2^31 rows; there are %" PRId64, run->ops->name,
+                         n);
+    *out = (mgvi_margin_rows){.run = run};
+    MGVI_TRY(mgvi_rows_new(run->problem->A, &run->arena, &out->rows));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &out->out_w));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &out->out_u));
+    out->live = mgvi_run_array(run, (size_t)n, sizeof *out->live);
+    return out->live ? measure(out, out->out_u.x) : MGV_E_MEMORY;
+}
+
+static void leave_out(const mgvi_margin_rows *r, mgvi_vec *z)
+{
+    if (r->live_count == z->n)
+        return;
+    for (int64_t i = 0; i < z->n; i++)
+        if (!has_weight(r->run->problem, i))
+            z->x[i] = INFINITY;
+}
+
+void mgvi_margin_rows_mul(const mgvi_margin_rows *r, const mgvi_vec *w, mgvi_vec *z)
+{
+    mgvi_op_mul(r->run->problem->A, 1 / r->radius, w, 0, z);
+    leave_out(r, z);
+}
+
+void mgvi_margin_rows_mul_t(const mgvi_margin_rows *r, const mgvi_vec *q, mgvi_vec *v)
+{
+    mgvi_op_mul_t(r->run->problem->A, 1 / r->radius, q, 0, v);
+}
+
+void mgvi_margin_rows_start(const mgvi_margin_rows *r, mgvi_vec *z)
+{
+    mgvi_vec_fill(r->run->ctx, z, 0);
+    leave_out(r, z);
+}
+
+void mgvi_margin_rows_add(const mgvi_margin_rows *r, int64_t i, double delta, double *acc)
+{
+    mgvi_rows_axpy(r->rows, i, delta / r->radius, acc);
+    r->run->touched += (double)mgvi_rows_nnz(r->rows, i);
+}
+
+double mgvi_margin_pair_gap(mgv_ctx *ctx, const mgvi_margin_pair *pair)
+{
+    double sum, w, v;
+    mgvi_vec_sum(ctx, pair->b, &sum);
+    mgvi_vec_norm2(ctx, pair->w, &w);
+    mgvi_vec_norm2(ctx, pair->v, &v);
+    return 1 - pair->least / w * (sum / v); /* NaN before the first step */
+}
+
+/* A factor that cannot be trusted (0, infinite, NaN) leaves the vector as it is: only its direction
+ * counts. */
+static double sound(double factor) { return factor > 0 && isfinite(factor) ? factor : 1; }
+
+mgvi_iterate mgvi_margin_rows_show(mgvi_margin_rows *r, const mgvi_margin_pair *pair)
+{
+    mgv_ctx *ctx = r->run->ctx;
+    double sum, length;
+    mgvi_vec_sum(ctx, pair->b, &sum);
+    mgvi_vec_norm2(ctx, pair->v, &length);
+    const double norm = r->radius * length; /* |A'b| */
+    mgvi_vec_axpby(ctx, sound(1 / (r->radius * pair->least)), pair->w, 0, &r->out_w);
+    mgvi_vec_axpby(ctx, -sound(sum / norm / norm), pair->b, 0, &r->out_u);
+    return (mgvi_iterate){.w = &r->out_w, .u = &r->out_u};
+}
