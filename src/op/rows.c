@@ -218,6 +218,23 @@ void mgvi_rows_load(const mgvi_rows *rows, const double *w, double *acc)
 }
 
 /* ---- norms ---------------------------------------------------------------------------------- */
+/* The sum of squares of n stored values, in lanes that the compiler can keep in vectors. */
+#define SUM_OF_SQUARES(T, S)                                                                       \
+    static double sum_of_squares_##S(const T *x, int64_t n)                                        \
+    {                                                                                              \
+        enum { LANES = 8 };                                                                        \
+        double sum[LANES] = {0};                                                                   \
+        int64_t t = 0;                                                                             \
+        for (; t + LANES <= n; t += LANES)                                                         \
+            for (int k = 0; k < LANES; k++)                                                        \
+                sum[k] += (double)x[t + k] * (double)x[t + k];                                     \
+        for (; t < n; t++)                                                                         \
+            sum[0] += (double)x[t] * (double)x[t];                                                 \
+        return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));  \
+    }
+SUM_OF_SQUARES(float, f32)
+SUM_OF_SQUARES(double, f64)
+
 /* |s (x_r - c)|^2. A sparse row leaves out its zeros, which contribute c . s^2 c less what the
  * stored columns would: sum s^2 (x^2 - 2 c x) + c . s^2 c. */
 static double square_norm(const mgvi_rows *rows, int64_t r)
@@ -227,6 +244,9 @@ static double square_norm(const mgvi_rows *rows, int64_t r)
     const int64_t first = sparse ? m->ptr[r] : r * m->row_stride;
     const int64_t n = sparse ? m->ptr[r + 1] - first : m->cols;
     double sum = 0;
+    if (!rows->centre && !rows->scale)
+        return m->dtype == MGV_F32 ? sum_of_squares_f32((const float *)m->val + first, n)
+                                   : sum_of_squares_f64((const double *)m->val + first, n);
     for (int64_t t = 0; t < n; t++) {
         const int64_t j = sparse ? m->idx[first + t] : t;
         const double x = mgvi_matrix_value(m, first + t), c = rows->centre ? rows->centre[j] : 0;

@@ -366,11 +366,12 @@ static void give_up(mgvi_run *run, state *s)
              s->set.solves);
 }
 
-/* Multiplications before the prover is asked: what a few of its steps would cost. */
+/* Multiplications before the prover is asked: what a few of its steps would cost, and no less than
+ * a tenth of a second or twenty passes. */
 static double patience(const mgv_problem *p)
 {
     const double n = (double)p->A->rows, d = (double)p->A->cols;
-    return 0.1 * fmin(n, 40 * d) * d * d + 1e7;
+    return fmax(0.1 * fmin(n, 40 * d) * d * d, 4e8) + 20 * n * d;
 }
 
 static mgv_status step(mgvi_run *run)

@@ -197,7 +197,9 @@ static int64_t most_violated(mgvi_active_set *a, bool by_length)
 {
     int64_t worst = -1;
     double least = INFINITY;
-    a->simd->dense_mul_f64(a->K, a->capacity, a->size, a->size, a->b, a->f); /* b is 0 outside P */
+    memset(a->f, 0, (size_t)a->size * sizeof *a->f);
+    /* K is symmetric; rows with b = 0 are not read */
+    a->simd->dense_mul_t_f64(a->K, a->capacity, a->size, a->size, a->b, a->f);
     for (int64_t i = 0; i < a->size; i++) {
         const double f = a->f[i] += a->y ? a->b0 * a->y[i] : 0;
         const double length = a->K[i * a->capacity + i];
