@@ -68,9 +68,9 @@ double mgvi_rng_normal(mgvi_rng *rng)
     return radius * cos(6.283185307179586477 * mgvi_rng_uniform(rng));
 }
 
-/* Shuffles are part of inner loops: a linear congruential generator (Knuth's MMIX constants), started
- * afresh from 64 random bits, gives one number per item; its high half is good enough for an order.
- * Lemire's product without the rejection: the bias is below count/2^32. */
+/* Shuffles are part of inner loops: a linear congruential generator (Knuth's MMIX constants),
+ * started afresh from 64 random bits, gives one number per item; its high half is good enough for
+ * an order. Lemire's product without the rejection: the bias is below count/2^32. */
 void mgvi_rng_shuffle(mgvi_rng *rng, int32_t *items, int64_t count)
 {
     uint64_t state = mgvi_rng_u64(rng);

@@ -138,8 +138,8 @@ static mgv_status room_for(mgvi_run *run, state *s, int64_t rows)
     int64_t capacity = s->set.capacity;
     if (rows <= capacity)
         return MGV_OK;
-    while (capacity < rows)
-        capacity *= 2;
+    while (capacity < rows) /* the arena keeps what is outgrown, so by half only */
+        capacity += capacity / 2 + 1;
     capacity = capacity < n ? capacity : n;
     const double *old_dense = s->dense;
     const int32_t *old_W = s->W;
@@ -179,7 +179,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(mgvi_active_set_init(&s->set, &run->arena, start, p->free_cols > 0));
+    MGVI_TRY(mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols, p->free_cols > 0));
     s->W = mgvi_run_array(run, (size_t)start, sizeof *s->W);
     s->in_W = mgvi_run_array(run, (size_t)n, sizeof *s->in_W);
     s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);

@@ -20,7 +20,7 @@ static void check_active_set(uint64_t seed, int64_t n, int64_t d, bool intercept
     mgvi_active_set a;
     mgvi_rng rng = mgvi_rng_seed(seed);
     mgvi_arena_init(&arena, ctx);
-    CHECK_OK(ctx, mgvi_active_set_init(&a, &arena, n / 2, intercept));
+    CHECK_OK(ctx, mgvi_active_set_init(&a, &arena, n / 2, d + intercept, intercept));
     double *B = malloc((size_t)(n * d) * sizeof *B);
     for (int64_t i = 0; i < n * d; i++)
         B[i] = mgvi_rng_normal(&rng) + (i % d == 0 ? 2 : 0);

@@ -14,8 +14,9 @@ static mgv_status allocate(mgvi_active_set *a, mgvi_arena *arena, int64_t capaci
 {
     const size_t n = (size_t)capacity, real_size = sizeof(double);
     a->capacity = capacity;
+    a->factor = capacity < a->columns ? capacity : a->columns;
     a->K = mgvi_arena_array(arena, n * n, real_size);
-    a->U = mgvi_arena_array(arena, n * n, real_size);
+    a->U = mgvi_arena_array(arena, (size_t)a->factor * (size_t)a->factor, real_size);
     a->y = intercept ? mgvi_arena_array(arena, n, real_size) : NULL;
     a->P = mgvi_arena_array(arena, n, sizeof *a->P);
     a->inside = mgvi_arena_array(arena, n, sizeof *a->inside);
@@ -27,9 +28,9 @@ static mgv_status allocate(mgvi_active_set *a, mgvi_arena *arena, int64_t capaci
 }
 
 mgv_status mgvi_active_set_init(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity,
-                                bool intercept)
+                                int64_t columns, bool intercept)
 {
-    *a = (mgvi_active_set){.simd = arena->ctx->simd};
+    *a = (mgvi_active_set){.simd = arena->ctx->simd, .columns = columns};
     return allocate(a, arena, capacity, intercept);
 }
 
@@ -41,7 +42,7 @@ mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t c
     for (size_t i = 0; i < n; i++)
         memcpy(a->K + i * (size_t)capacity, old.K + i * (size_t)old.capacity, n * sizeof *a->K);
     for (size_t i = 0; i < p; i++)
-        memcpy(a->U + i * (size_t)capacity, old.U + i * (size_t)old.capacity, p * sizeof *a->U);
+        memcpy(a->U + i * (size_t)a->factor, old.U + i * (size_t)old.factor, p * sizeof *a->U);
     if (old.y)
         memcpy(a->y, old.y, n * sizeof *a->y);
     memcpy(a->b, old.b, n * sizeof *a->b);
@@ -58,7 +59,7 @@ mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t c
 static void forward(const mgvi_active_set *a, double *x)
 {
     for (int64_t r = 0; r < a->count; r++) {
-        const double *u = a->U + r * a->capacity;
+        const double *u = a->U + r * a->factor;
         x[r] /= u[r];
         a->simd->axpy_f64(-x[r], u + r + 1, x + r + 1, a->count - r - 1);
     }
@@ -68,7 +69,7 @@ static void forward(const mgvi_active_set *a, double *x)
 static void backward(const mgvi_active_set *a, double *x)
 {
     for (int64_t r = a->count - 1; r >= 0; r--) {
-        const double *u = a->U + r * a->capacity;
+        const double *u = a->U + r * a->factor;
         x[r] = (x[r] - a->simd->dot_f64(u + r + 1, x + r + 1, a->count - r - 1)) / u[r];
     }
 }
@@ -89,8 +90,8 @@ static void push(mgvi_active_set *a, int64_t j, double schur)
     const int64_t n = a->count;
     const double diagonal = sqrt(schur);
     for (int64_t r = 0; r < n; r++)
-        a->U[r * a->capacity + n] = a->x[r];
-    a->U[n * a->capacity + n] = diagonal;
+        a->U[r * a->factor + n] = a->x[r];
+    a->U[n * a->factor + n] = diagonal;
     a->z1[n] = (1 - a->simd->dot_f64(a->x, a->z1, n)) / diagonal;
     if (a->y)
         a->z2[n] = (a->y[j] - a->simd->dot_f64(a->x, a->z2, n)) / diagonal;
@@ -102,7 +103,7 @@ static void push(mgvi_active_set *a, int64_t j, double schur)
 bool mgvi_active_set_append(mgvi_active_set *a, int64_t j)
 {
     const double schur = project(a, j), diagonal = a->K[j * a->capacity + j];
-    if (!(schur > DEPENDENT * diagonal))
+    if (!(schur > DEPENDENT * diagonal) || a->count == a->factor)
         return false;
     push(a, j, schur);
     return true;
@@ -123,7 +124,7 @@ static void rotate(double co, double si, int64_t n, const double *restrict u, do
  * dropped row until U is triangular again; z1 and z2 turn with them like columns. */
 static void drop(mgvi_active_set *a, int64_t k)
 {
-    const int64_t n = a->count, ld = a->capacity;
+    const int64_t n = a->count, ld = a->factor;
     double *tail = a->x;
     double t1 = a->z1[k], t2 = a->y ? a->z2[k] : 0;
     memcpy(tail + k + 1, a->U + k * ld + k + 1, (size_t)(n - k - 1) * sizeof *tail);

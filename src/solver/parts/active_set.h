@@ -21,26 +21,29 @@ typedef enum mgvi_active_end {
 typedef struct mgvi_active_set {
     const mgvi_simd *simd;
     int64_t capacity, size, count; /* of W; |W|; |P| */
-    double *K;                     /* capacity x capacity, the leading size x size is filled */
-    double *y;                     /* intercept entries of W; NULL: no intercept */
-    double *b, *f, *ray;           /* per row of W: solution, margins K b + b0 y, ray */
-    double b0;                     /* the intercept */
-    int32_t *P;                    /* positions in W */
-    bool *inside;                  /* per row of W: in P */
-    double *U;                     /* capacity x capacity */
-    double *z1, *z2;               /* U^-T 1, U^-T y_P */
-    double *s, *x, *c;             /* work, per row of P */
+    int64_t columns;
+    double *K;           /* capacity x capacity, the leading size x size is filled */
+    double *y;           /* intercept entries of W; NULL: no intercept */
+    double *b, *f, *ray; /* per row of W: solution, margins K b + b0 y, ray */
+    double b0;           /* the intercept */
+    int32_t *P;          /* positions in W */
+    bool *inside;        /* per row of W: in P */
+    double *U;           /* factor x factor: independent rows are no more than columns */
+    int64_t factor;
+    double *z1, *z2;   /* U^-T 1, U^-T y_P */
+    double *s, *x, *c; /* work, per row of P */
     int64_t solves;
     double work; /* multiplications so far */
 } mgvi_active_set;
 
-/* Room for `capacity` rows from the arena; `intercept` asks for y. */
+/* Room for `capacity` rows of `columns` numbers from the arena; `intercept` asks for y (and is one
+ * of the columns). */
 mgv_status mgvi_active_set_init(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity,
-                                bool intercept);
+                                int64_t columns, bool intercept);
 /* More room, everything kept. */
 mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity);
 /* Row `j` of W enters P with b_j as it is, if it is independent of P: K_jj - |U^-T K_Pj|^2 is above
- * 1e-10 K_jj. */
+ * 1e-10 K_jj, and P is not full. */
 bool mgvi_active_set_append(mgvi_active_set *a, int64_t j);
 /* Solves (1) on the present W from the present P and b; stuck beyond either limit. */
 mgvi_active_end mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves, double most_work);
