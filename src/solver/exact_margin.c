@@ -320,6 +320,8 @@ static void coordinate_pass(mgvi_run *run, state *s)
                          .u = s->u.x,
                          .acc = s->acc};
     for (int64_t i = 0; i < p->A->rows; i++) {
+        if (s->m.passes == 0 && p->free_cols) /* from here on with the intercept's share */
+            s->curvature[i] += s->rho;
         e.free_sum += p->free_cols ? mgvi_problem_free_entry(p, i) * s->u.x[i] : 0;
         if (mgvi_coef_pick(&p->row.scale, i, 0) > 0 && s->curvature[i] > 0)
             s->order[count++] = (int32_t)i;
@@ -359,8 +361,6 @@ static mgv_status ask_the_prover(mgvi_run *run, state *s)
 static void give_up(mgvi_run *run, state *s)
 {
     s->m.lost = true;
-    for (int64_t i = 0; i < run->problem->A->rows; i++)
-        s->curvature[i] += run->problem->free_cols ? s->rho : 0;
     mgvi_log(run->ctx, MGV_INFO,
              "the active set ended after %" PRId64 " solves; Newton on the squared hinge decides",
              s->set.solves);
