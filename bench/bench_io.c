@@ -7,7 +7,7 @@
  * reading time. Timing `train` with a loose tolerance would add a training run to the peer's
  * seconds. So read_like_liblinear() below does what read_problem() in its train.c does (two passes
  * with fgets, strtok, strtol and strtod into (index, value) nodes), written by us, and without its
- * bookkeeping: the peer is if anything a little faster here than it is there. */
+ * bookkeeping. How far that is from `train` itself has not been measured. */
 #include "base/clock.h"
 #include "io/io.h"
 

@@ -126,17 +126,17 @@ void mgv_data_free(mgv_ctx *ctx, mgv_data *data) { mgvi_data_free(ctx, data); }
 mgv_status mgv_data_describe(const mgv_data *data, mgv_data_info *out)
 {
     const mgvi_matrix *X = &data->X;
-    *out = (mgv_data_info){.size = out->size,
-                           .rows = X->rows,
-                           .cols = X->cols,
-                           .nonzeros = X->nnz,
-                           .layout = X->layout,
-                           .dtype = X->dtype,
-                           .has_labels = data->labels != NULL,
-                           .classes = data->classes,
-                           .bytes = mgvi_data_bytes(data),
-                           .format = data->format,
-                           .load_seconds = data->load_seconds};
+    const mgv_data_info info = {.rows = X->rows,
+                                .cols = X->cols,
+                                .nonzeros = X->nnz,
+                                .layout = X->layout,
+                                .dtype = X->dtype,
+                                .has_labels = data->labels != NULL,
+                                .classes = data->classes,
+                                .bytes = mgvi_data_bytes(data),
+                                .format = data->format,
+                                .load_seconds = data->load_seconds};
+    mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }
 

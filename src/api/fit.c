@@ -1,7 +1,7 @@
 /* fit.c - public functions on problems, solvers, models and reports. */
 #include "report/report.h"
 
-#include <string.h>
+#include <math.h>
 
 mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                            mgv_problem **out)
@@ -43,27 +43,33 @@ mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver)
     return mgvi_driver_run(solver);
 }
 
+/* |w| in the user's units: scaling undone, without the intercept. */
+static double user_norm(const mgv_problem *p, const double *w)
+{
+    double square = 0;
+    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
+        const double coef = p->scale ? p->scale[j] * w[j] : w[j];
+        square += coef * coef;
+    }
+    return sqrt(square);
+}
+
 mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
                                mgv_certificate *certificate)
 {
     const mgv_problem *p = solver->run.problem;
-    if (run) {
-        int64_t nonzeros = 0;
-        for (int64_t j = 0; j < mgvi_problem_penalised(p); j++)
-            nonzeros += solver->answer.w.x[j] != 0;
-        *run = (mgv_run_info){.size = run->size,
-                              .solver = solver->run.ops->name,
-                              .stop = solver->stop,
-                              .iterations = solver->run.iteration,
-                              .passes = mgvi_driver_passes(solver),
-                              .seconds = solver->memory.seconds,
-                              .nonzeros = nonzeros};
-    }
-    if (certificate) {
-        const size_t size = certificate->size;
-        *certificate = solver->answer_verdict.certificate;
-        certificate->size = size;
-    }
+    const double *w = solver->answer.w.x;
+    const mgv_run_info info = {.solver = solver->run.ops->name,
+                               .stop = solver->stop,
+                               .iterations = solver->run.iteration,
+                               .passes = mgvi_driver_passes(solver),
+                               .seconds = solver->memory.seconds,
+                               .nonzeros = mgvi_count_nonzeros(w, mgvi_problem_penalised(p)),
+                               .norm = user_norm(p, w)};
+    if (run)
+        mgvi_copy_out(run, &info, sizeof info);
+    if (certificate)
+        mgvi_copy_out(certificate, &solver->answer_verdict.certificate, sizeof *certificate);
     return MGV_OK;
 }
 
@@ -116,17 +122,14 @@ void mgv_model_free(mgv_ctx *ctx, mgv_model *model)
 
 mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out)
 {
-    int64_t nonzeros = 0;
-    for (int64_t j = 0; j < model->features; j++)
-        nonzeros += model->coef[j] != 0;
-    *out = (mgv_model_info){.size = out->size,
-                            .features = model->features,
-                            .classes = model->classes,
-                            .nonzeros = nonzeros,
-                            .coef = model->coef,
-                            .intercept = model->intercept,
-                            .norm = model->norm,
-                            .metadata = model->metadata};
+    const mgv_model_info info = {.features = model->features,
+                                 .classes = model->classes,
+                                 .nonzeros = mgvi_count_nonzeros(model->coef, model->features),
+                                 .coef = model->coef,
+                                 .intercept = model->intercept,
+                                 .norm = model->norm,
+                                 .metadata = model->metadata};
+    mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }
 

@@ -65,9 +65,8 @@ mgv_status mgv_registry_at(size_t index, mgv_entry *out)
         const size_t count = (size_t)kinds[k].count();
         if (index < count) {
             mgv_entry entry = kinds[k].at((int)index);
-            entry.size = out->size;
             entry.kind = kinds[k].name;
-            *out = entry;
+            mgvi_copy_out(out, &entry, sizeof entry);
             return MGV_OK;
         }
         index -= count;

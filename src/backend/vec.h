@@ -18,6 +18,13 @@ typedef struct mgvi_vec {
 
 /* From the arena, cleared. MGV_E_MEMORY with a sentence. */
 mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out);
+static inline int64_t mgvi_count_nonzeros(const double *x, int64_t n)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++)
+        count += x[i] != 0;
+    return count;
+}
 /* A view of k = 1 over the caller's memory. */
 mgvi_vec mgvi_vec_wrap(double *x, int64_t n, mgvi_space space);
 

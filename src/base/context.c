@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 mgv_status mgvi_fail(mgv_ctx *ctx, mgv_status status, const char *format, ...)
 {
@@ -11,4 +12,12 @@ mgv_status mgvi_fail(mgv_ctx *ctx, mgv_status status, const char *format, ...)
     vsnprintf(ctx->error, sizeof ctx->error, format, args);
     va_end(args);
     return status;
+}
+
+void mgvi_copy_out(void *out, const void *value, size_t full)
+{
+    const size_t skip = sizeof(size_t), known = *(const size_t *)out;
+    const size_t bytes = known < full ? known : full;
+    if (bytes > skip)
+        memcpy((char *)out + skip, (const char *)value + skip, bytes - skip);
 }

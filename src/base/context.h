@@ -25,6 +25,10 @@ struct mgv_ctx {
 mgv_status mgvi_fail(mgv_ctx *ctx, mgv_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Fills a struct of the caller's that begins with `size`: no more than the caller knows of, and its
+ * `size` stays. `full` is the size of ours at `value`. */
+void mgvi_copy_out(void *out, const void *value, size_t full);
+
 #define MGVI_FAIL(ctx, status, ...) mgvi_fail(ctx, status, __VA_ARGS__)
 #define MGVI_TRY(call)                                                                             \
     do {                                                                                           \

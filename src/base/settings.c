@@ -280,12 +280,12 @@ mgv_status mgvi_setting_at(size_t index, mgv_setting_info *out)
         return MGV_E_ARG;
     pthread_once(&texts_once, write_texts);
     const setting *s = &table[index];
-    *out = (mgv_setting_info){.size = out->size,
-                              .name = s->name,
-                              .group = s->group,
-                              .type = kinds[s->kind],
-                              .default_text = default_texts[index],
-                              .allowed = allowed_texts[index],
-                              .help = s->help};
+    const mgv_setting_info info = {.name = s->name,
+                                   .group = s->group,
+                                   .type = kinds[s->kind],
+                                   .default_text = default_texts[index],
+                                   .allowed = allowed_texts[index],
+                                   .help = s->help};
+    mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }

@@ -8,15 +8,8 @@
  * z holds a_i.w + y_i b, and the two b cancel in the sum. */
 double mgvi_margin_lower(const mgvi_judge *judge, const mgvi_vec *w)
 {
-    const mgv_problem *p = judge->problem;
-    double least[2] = {INFINITY, INFINITY};
-    for (int64_t i = 0; i < judge->z.n; i++) {
-        const int side = p->free_cols && mgvi_problem_free_entry(p, i) > 0;
-        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
-            least[side] = fmin(least[side], judge->z.x[i]);
-    }
     const double norm = sqrt(mgvi_judge_square(judge, w));
-    const double m = p->free_cols ? 0.5 * (least[0] + least[1]) : least[0];
+    const double m = mgvi_problem_least_margin(judge->problem, judge->z.x);
     return norm > 0 ? m / norm : 0;
 }
 

@@ -164,15 +164,16 @@ mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_d
         return MGVI_FAIL(ctx, MGV_E_ARG, "the data has no labels to compare with");
     if (!model->classify && data->text_labels)
         return MGVI_FAIL(ctx, MGV_E_INPUT, "the model predicts a quantity, the labels are words");
-    *out = (mgv_metrics){.size = out->size,
-                         .rows = data->X.rows,
-                         .accuracy = NAN,
-                         .balanced_accuracy = NAN,
-                         .auc = NAN,
-                         .mse = NAN,
-                         .r2 = NAN};
+    mgv_metrics metrics = {.rows = data->X.rows,
+                           .accuracy = NAN,
+                           .balanced_accuracy = NAN,
+                           .auc = NAN,
+                           .mse = NAN,
+                           .r2 = NAN};
     if (model->classify)
-        return classification(ctx, model, data, scores, out);
-    regression(data, scores, out);
+        MGVI_TRY(classification(ctx, model, data, scores, &metrics));
+    else
+        regression(data, scores, &metrics);
+    mgvi_copy_out(out, &metrics, sizeof metrics);
     return MGV_OK;
 }

@@ -1,7 +1,7 @@
 /* problem.c - creates a problem from data and settings. */
 #include "problem/problem.h"
 
-#include <string.h>
+#include <math.h>
 
 mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                             mgv_problem **out)
@@ -55,4 +55,15 @@ void mgvi_problem_user_weights(const mgv_problem *p, const double *w, double *co
             shift -= p->centre[j] * coef[j];
     }
     *intercept = shift;
+}
+
+double mgvi_problem_least_margin(const mgv_problem *p, const double *z)
+{
+    double least[2] = {INFINITY, INFINITY};
+    for (int64_t i = 0; i < p->A->rows; i++) {
+        const int side = p->free_cols && mgvi_problem_free_entry(p, i) > 0;
+        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
+            least[side] = fmin(least[side], z[i]);
+    }
+    return p->free_cols ? 0.5 * (least[0] + least[1]) : least[0];
 }

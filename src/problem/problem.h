@@ -60,6 +60,10 @@ static inline double mgvi_problem_free_entry(const mgv_problem *p, int64_t i)
 /* What row i's score is fitted to when A is not signed: the label, or -1 and +1 for classes. */
 static inline double mgvi_problem_target(const mgv_problem *p, int64_t i) { return p->target[i]; }
 
+/* Hard margin, z = A w: the least z over the rows with weight; with an intercept the best one for
+ * this w makes both classes' least margins equal, and this is their mean. */
+double mgvi_problem_least_margin(const mgv_problem *problem, const double *z);
+
 /* w of the problem (cols numbers, scaled units) to the user's units: coef (X's cols) and
  * intercept. */
 void mgvi_problem_user_weights(const mgv_problem *problem, const double *w, double *coef,

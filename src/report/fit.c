@@ -68,13 +68,11 @@ static json_t *certificate_block(const mgv_solver *s)
 
 static json_t *model_block(const mgv_model *m, const char *file)
 {
-    int64_t nonzeros = 0;
     if (!m)
         return json_null();
-    for (int64_t j = 0; j < m->features; j++)
-        nonzeros += m->coef[j] != 0;
     return json_pack("{s:o, s:I, s:f}", "file", file ? mgvi_json_string(file) : json_null(),
-                     "nonzeros", (json_int_t)nonzeros, "norm", m->norm);
+                     "nonzeros", (json_int_t)mgvi_count_nonzeros(m->coef, m->features), "norm",
+                     m->norm);
 }
 
 static mgv_status train_block(mgv_ctx *ctx, const mgv_solver *s, const mgv_model *model,

@@ -240,9 +240,8 @@ static mgv_event event_now(const mgv_solver *solver, mgv_event_kind kind)
         e.train_score = solver->best.verdict->train_score;
     }
     if (kind == MGV_EVENT_TRACE) {
-        e.nonzeros = 0;
-        for (int64_t j = 0; j < mgvi_problem_penalised(solver->run.problem); j++)
-            e.nonzeros += solver->best.w.x[j] != 0;
+        e.nonzeros =
+            mgvi_count_nonzeros(solver->best.w.x, mgvi_problem_penalised(solver->run.problem));
     }
     return e;
 }

@@ -263,15 +263,10 @@ static void combine(mgvi_run *run, state *s)
 static double guess_gap(const mgvi_run *run, const state *s, double sum_b)
 {
     const mgv_problem *p = run->problem;
-    double least[2] = {INFINITY, INFINITY}, square = 0;
-    for (int64_t i = 0; i < s->z.n; i++) {
-        const int side = p->free_cols && mgvi_problem_free_entry(p, i) > 0;
-        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
-            least[side] = fmin(least[side], s->z.x[i]);
-    }
+    double square = 0;
     for (int64_t j = 0; j < mgvi_problem_penalised(p); j++)
         square += s->w.x[j] * s->w.x[j];
-    const double m = p->free_cols ? 0.5 * (least[0] + least[1]) : least[0];
+    const double m = mgvi_problem_least_margin(p, s->z.x);
     return square > 0 ? 1 - m * sum_b / square : NAN;
 }
 

@@ -140,6 +140,22 @@ TEST(a_context_survives_every_failing_allocation)
     }
 }
 
+/* A caller built against an older, shorter struct: what it does not know of is not written. */
+TEST(shorter_structs_of_old_callers_stay_whole)
+{
+    struct {
+        mgv_setting_info info;
+        char after[8];
+    } old;
+    memset(&old, 0x5a, sizeof old);
+    old.info.size = offsetof(mgv_setting_info, help);
+    CHECK(mgv_setting_at(0, &old.info) == MGV_OK);
+    CHECK(old.info.size == offsetof(mgv_setting_info, help) && old.info.name[0]);
+    unsigned char untouched[sizeof old.info.help];
+    memset(untouched, 0x5a, sizeof untouched);
+    assert_memory_equal(&old.info.help, untouched, sizeof untouched);
+}
+
 TEST(settings_know_their_bounds)
 {
     mgv_ctx *ctx = mgv_check_ctx();
@@ -176,5 +192,6 @@ int main(void)
     return RUN(philox_gives_the_published_vectors, random_numbers_resume_and_have_their_moments,
                every_block_runs_once_for_any_number_of_threads, blocks_cover_the_rows,
                arena_is_aligned_cleared_and_leaves_nothing,
-               a_context_survives_every_failing_allocation, settings_know_their_bounds);
+               a_context_survives_every_failing_allocation,
+               shorter_structs_of_old_callers_stay_whole, settings_know_their_bounds);
 }

@@ -235,8 +235,11 @@ TEST(standardising_equals_standardised_data)
         mgv_fit_start(&b, Z, y, N, D, options);
         mgv_fit_solve(&b);
         CHECK_NEAR(a.certificate.primal, b.certificate.primal, 1e-12, "primal");
-        double coef[D], shift;
+        double coef[D], shift, square = 0;
         mgvi_problem_user_weights(a.problem, mgv_fit_weights(&a), coef, &shift);
+        for (int j = 0; j < D; j++)
+            square += coef[j] * coef[j];
+        CHECK_NEAR(a.run.norm, sqrt(square), 1e-12, "norm in the user's units");
         for (int i = 0; i < N; i++) { /* scores agree in the user's units */
             double sa = shift, sb = intercept ? mgv_fit_weights(&b)[D] : 0;
             for (int j = 0; j < D; j++) {
