@@ -71,7 +71,7 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
     *out = NULL;
     const mgvi_solver_ops *ops = mgvi_solver_find(settings->solver);
     if (strcmp(settings->solver, "auto") == 0)
-        MGVI_TRY(mgvi_solver_auto(ctx, problem, &ops));
+        MGVI_TRY(mgvi_solver_auto(ctx, problem, settings, &ops));
     if (!ops)
         return MGVI_FAIL(ctx, MGV_E_ARG, "there is no solver '%.40s'; `margrave list` names them",
                          settings->solver);

@@ -1,4 +1,5 @@
-/* solver/list.h - the registered solvers; `auto` takes the first that fits the problem. */
+/* solver/list.h - the registered solvers; `auto` takes the cheapest that fits the problem
+ * (solver_impl.h: cost), and the first where none can tell its cost. */
 SOLVER(exact_margin)
 SOLVER(dual_coordinate)
 SOLVER(dual_diagonal)

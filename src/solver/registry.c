@@ -1,6 +1,7 @@
 /* registry.c - the solvers by name, and whether one fits a problem. */
 #include "solver/solver_impl.h"
 
+#include <math.h>
 #include <string.h>
 
 #define SOLVER(name) extern const mgvi_solver_ops mgvi_solver_##name;
@@ -82,16 +83,27 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
     return MGV_OK;
 }
 
-mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgvi_solver_ops **out)
+mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
+                            const mgvi_solver_ops **out)
 {
-    const mgvi_solver_ops *nearest = NULL;
+    const mgvi_solver_ops *nearest = NULL, *best = NULL;
+    double least = INFINITY;
     for (int i = 0; i < mgvi_solver_count(); i++) {
-        *out = solvers[i];
-        if (mgvi_solver_fits(ctx, *out, problem) == MGV_OK)
-            return MGV_OK;
-        if (!nearest && takes_loss(*out, problem->loss))
-            nearest = *out;
+        const mgvi_solver_ops *ops = solvers[i];
+        if (mgvi_solver_fits(ctx, ops, problem) != MGV_OK) {
+            if (!nearest && takes_loss(ops, problem->loss))
+                nearest = ops;
+            continue;
+        }
+        const double cost = ops->cost ? ops->cost(problem, settings) : INFINITY;
+        if (!best || cost < least) {
+            best = ops;
+            least = cost;
+        }
     }
+    *out = best;
+    if (best)
+        return MGV_OK;
     /* What the first solver lacks that knows the loss explains more than one that does not. */
     return mgvi_solver_fits(ctx, nearest ? nearest : solvers[0], problem);
 }

@@ -25,7 +25,11 @@ typedef struct mgvi_solver_ops {
     const char *losses;    /* the same */
     bool no_intercept;     /* the method knows no free column */
     const char *settings;  /* NULL or the names of settings of its own that decide its steps */
-    size_t state_size;     /* zeroed memory at run->state */
+    /* What `auto` goes by: the expected work, in multiplications, to reach the tolerance on a
+     * problem that fits, from its shape and strengths alone. NULL or INFINITY: not known; a
+     * solver that knows its own is preferred, and the list's order decides among the others. */
+    double (*cost)(const mgv_problem *problem, const mgv_settings *settings);
+    size_t state_size; /* zeroed memory at run->state */
     mgv_status (*init)(mgvi_run *run);
     /* One iteration. No allocation, printing, clock or stopping. */
     mgv_status (*step)(mgvi_run *run);
@@ -67,6 +71,8 @@ const mgvi_solver_ops *mgvi_solver_at(int index);
 const mgvi_solver_ops *mgvi_solver_find(const char *name); /* NULL: unknown */
 /* Fails with MGV_E_UNSUPPORTED and a sentence that names what the problem lacks. */
 mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *problem);
-/* The solver `auto` stands for; the sentence of the nearest one when none fits. */
-mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgvi_solver_ops **out);
+/* The solver `auto` stands for: of those that fit the cheapest, the first of the list among equals.
+ * The sentence of the nearest one when none fits. */
+mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
+                            const mgvi_solver_ops **out);
 #endif
