@@ -21,16 +21,18 @@ typedef struct predict {
     double seconds;
 } predict;
 
-static void write_row(const predict *p, FILE *out, double score)
+static void write_row(const predict *p, FILE *out, int64_t row)
 {
-    if (p->about.classes == 2)
-        fputs(mgv_model_class(p->model, score > 0), out);
+    const int64_t outputs = p->about.outputs;
+    const double *score = p->score + row * outputs;
+    if (p->about.classes > 0)
+        fputs(mgv_model_class(p->model, mgv_model_decide(p->model, score)), out);
     else
-        fprintf(out, "%.17g", score);
-    if (p->scores)
-        fprintf(out, "\t%.17g", score);
-    if (p->distance)
-        fprintf(out, "\t%.17g", score / p->about.norm);
+        fprintf(out, "%.17g", score[0]);
+    for (int64_t k = 0; p->scores && k < outputs; k++)
+        fprintf(out, "\t%.17g", score[k]);
+    for (int64_t k = 0; p->distance && k < outputs; k++)
+        fprintf(out, "\t%.17g", score[k] / p->about.norms[k]);
     fputc('\n', out);
 }
 
@@ -49,7 +51,7 @@ static int write_file(predict *p)
         return cli_complain(c, CLI_FAILURE, "%s: %s", p->output, strerror(errno));
     }
     for (int64_t i = 0; i < p->shape.rows; i++)
-        write_row(p, out, p->score[i]);
+        write_row(p, out, i);
     const bool bad = ferror(out) != 0;
     int code = CLI_GO_ON;
     if (fclose(out) != 0 || bad || rename(part, p->output) != 0) {
@@ -66,7 +68,7 @@ static int write_predictions(predict *p)
     if (!to_stdout)
         return write_file(p);
     for (int64_t i = 0; i < p->shape.rows && !p->c->json; i++)
-        write_row(p, stdout, p->score[i]);
+        write_row(p, stdout, i);
     return CLI_GO_ON;
 }
 
@@ -108,6 +110,9 @@ static void print_metrics(const predict *p)
     if (p->measured && p->about.classes == 2)
         fprintf(out, "accuracy %.2f %%, balanced accuracy %.2f %%, area under the curve %.4f\n",
                 100 * m->accuracy, 100 * m->balanced_accuracy, m->auc);
+    else if (p->measured && p->about.classes > 2)
+        fprintf(out, "accuracy %.2f %%, balanced accuracy %.2f %%\n", 100 * m->accuracy,
+                100 * m->balanced_accuracy);
     else if (p->measured)
         fprintf(out, "mean squared error %.6g, R2 %.4f\n", m->mse, m->r2);
 }
@@ -136,18 +141,22 @@ static int work(predict *p)
     if (st != MGV_OK)
         return cli_fail(c, st);
     mgv_model_describe(p->model, &p->about);
-    if (p->distance && !(p->about.norm > 0))
-        return cli_complain(c, CLI_USAGE,
-                            "%s: all weights are zero, so there is no boundary to "
-                            "measure a distance from",
-                            c->argument[0]);
+    for (int64_t k = 0; p->distance && k < p->about.outputs; k++)
+        if (!(p->about.norms[k] > 0))
+            return cli_complain(c, CLI_USAGE,
+                                "%s: all weights%s%s are zero, so there is no boundary to "
+                                "measure a distance from",
+                                c->argument[0], p->about.outputs > 1 ? " of class " : "",
+                                p->about.outputs > 1 ? mgv_model_class(p->model, k) : "");
     p->data = cli_read(c, c->argument[1], &code);
     if (!p->data)
         return code;
     mgv_data_describe(p->data, &p->shape);
-    p->score = malloc((size_t)(p->shape.rows ? p->shape.rows : 1) * sizeof *p->score);
+    p->score = calloc((size_t)(p->shape.rows ? p->shape.rows : 1),
+                      (size_t)p->about.outputs * sizeof *p->score);
     if (!p->score)
-        return cli_complain(c, CLI_FAILURE, "no memory for %" PRId64 " scores", p->shape.rows);
+        return cli_complain(c, CLI_FAILURE, "no memory for %" PRId64 " scores",
+                            p->shape.rows * p->about.outputs);
     if ((st = compute(p)) != MGV_OK)
         return cli_fail(c, st);
     if ((code = write_predictions(p)) != CLI_GO_ON)
@@ -167,7 +176,8 @@ int cli_predict(cli *c, int argc, char **argv)
                  .metrics = {.size = sizeof p.metrics}};
     const cli_option options[] = {
         {"output", 'o', "FILE", "the predictions (standard output)", NULL, &p.output},
-        {"scores", 0, NULL, "also x.w + b, after a tab", &p.scores, NULL},
+        {"scores", 0, NULL, "also x.w + b, after a tab; with many classes one per class", &p.scores,
+         NULL},
         {"distance", 0, NULL,
          "also the signed distance to the boundary, (x.w + b)/|w|, after a tab", &p.distance,
          NULL}};

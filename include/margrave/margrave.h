@@ -270,21 +270,25 @@ MGV_API void mgv_model_free(mgv_ctx *ctx, mgv_model *model);
 typedef struct mgv_model_info {
     size_t size;
     int64_t features, classes, nonzeros; /* classes is 0 for regression */
-    const double *coef;                  /* `features` numbers, lives as long as the model */
-    double intercept, norm;
-    const char *metadata; /* the JSON text stored with the model */
+    const double *coef;                  /* outputs x features, lives as long as the model */
+    double intercept, norm;              /* of the first output */
+    const char *metadata;                /* the JSON text stored with the model */
+    int64_t outputs; /* 1 for two classes or a quantity; more classes have one each */
+    const double *intercepts, *norms; /* one per output */
 } mgv_model_info;
 MGV_API mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out);
 /* NULL when out of range. */
 MGV_API const char *mgv_model_class(const mgv_model *model, int64_t index);
 
-/* Fills `scores` (rows numbers: x.coef + intercept). */
+/* Fills `scores` (rows x outputs: x.coef + intercept). */
 MGV_API mgv_status mgv_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
                                     double *scores);
+/* The class that one row's `outputs` scores speak for; 0 for a quantity. */
+MGV_API int64_t mgv_model_decide(const mgv_model *model, const double *scores);
 typedef struct mgv_metrics {
     size_t size;
     int64_t rows;
-    double accuracy, balanced_accuracy, auc; /* NaN for regression */
+    double accuracy, balanced_accuracy, auc; /* NaN for regression; auc: two classes only */
     double mse, r2;                          /* NaN for classification */
 } mgv_metrics;
 /* MGV_E_ARG when the data has no labels. */

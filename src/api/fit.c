@@ -122,13 +122,17 @@ void mgv_model_free(mgv_ctx *ctx, mgv_model *model)
 
 mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out)
 {
-    const mgv_model_info info = {.features = model->features,
-                                 .classes = model->classes,
-                                 .nonzeros = mgvi_count_nonzeros(model->coef, model->features),
-                                 .coef = model->coef,
-                                 .intercept = model->intercept,
-                                 .norm = model->norm,
-                                 .metadata = model->metadata};
+    const mgv_model_info info = {
+        .features = model->features,
+        .classes = model->classes,
+        .nonzeros = mgvi_count_nonzeros(model->coef, model->outputs * model->features),
+        .coef = model->coef,
+        .intercept = model->intercept[0],
+        .norm = model->norm[0],
+        .metadata = model->metadata,
+        .outputs = model->outputs,
+        .intercepts = model->intercept,
+        .norms = model->norm};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }
@@ -141,6 +145,11 @@ const char *mgv_model_class(const mgv_model *model, int64_t index)
 mgv_status mgv_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores)
 {
     return mgvi_model_scores(ctx, model, data, scores);
+}
+
+int64_t mgv_model_decide(const mgv_model *model, const double *scores)
+{
+    return mgvi_model_decide(model, scores);
 }
 
 mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,

@@ -281,3 +281,16 @@ mgv_status mgvi_data_set_text_labels(mgv_ctx *ctx, mgv_data *data, const char *c
     mgvi_release(ctx, set);
     return st;
 }
+
+int64_t mgvi_data_class_of(const mgv_data *data, double label)
+{
+    int64_t low = 0, high = data->classes; /* class_value increases */
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (data->class_value[middle] < label)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < data->classes && data->class_value[low] == label ? low : -1;
+}

@@ -47,6 +47,8 @@ mgv_status mgvi_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labe
                                 mgvi_spelling_fn spelling, const void *user);
 /* Words: texts[i] is row i's label. */
 mgv_status mgvi_data_set_text_labels(mgv_ctx *ctx, mgv_data *data, const char *const *texts);
+/* The class whose labels[] value is `label`; -1: none. */
+int64_t mgvi_data_class_of(const mgv_data *data, double label);
 /* Matrix, labels and weights: MGV_E_INPUT names the first fault. Files that are used where they are
  * mapped are not looked at before this. */
 mgv_status mgvi_data_verify(mgv_ctx *ctx, const mgv_data *data);

@@ -11,7 +11,7 @@
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-static mgv_status empty_model(mgv_ctx *ctx, int64_t features, mgv_model **out)
+static mgv_status empty_model(mgv_ctx *ctx, int64_t outputs, int64_t features, mgv_model **out)
 {
     *out = NULL;
     mgv_model *m = mgvi_new(ctx, sizeof *m);
@@ -20,8 +20,11 @@ static mgv_status empty_model(mgv_ctx *ctx, int64_t features, mgv_model **out)
     m->ctx = ctx;
     mgvi_arena_init(&m->arena, ctx);
     m->features = features;
-    m->coef = mgvi_arena_array(&m->arena, (size_t)features, sizeof *m->coef);
-    if (!m->coef) {
+    m->outputs = outputs;
+    m->coef = mgvi_arena_array(&m->arena, (size_t)features, (size_t)outputs * sizeof *m->coef);
+    m->intercept = mgvi_arena_array(&m->arena, (size_t)outputs, sizeof *m->intercept);
+    m->norm = mgvi_arena_array(&m->arena, (size_t)outputs, sizeof *m->norm);
+    if (!m->coef || !m->intercept || !m->norm) {
         mgvi_model_free(m);
         return MGV_E_MEMORY;
     }
@@ -72,6 +75,12 @@ static double norm_of(const double *x, int64_t n)
     return sqrt(sum);
 }
 
+static void measure(mgv_model *m)
+{
+    for (int64_t k = 0; k < m->outputs; k++)
+        m->norm[k] = norm_of(m->coef + k * m->features, m->features);
+}
+
 static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
 
 /* What the model was: kept as text, shown by reports, never needed to predict. */
@@ -112,9 +121,9 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     mgv_status st = MGV_OK;
     mgv_model *m;
     *out = NULL;
-    MGVI_TRY(empty_model(ctx, p->data->X.cols, &m));
-    mgvi_problem_user_weights(p, solver->answer.w.x, m->coef, &m->intercept);
-    m->norm = norm_of(m->coef, m->features);
+    MGVI_TRY(empty_model(ctx, 1, p->data->X.cols, &m));
+    mgvi_problem_user_weights(p, solver->answer.w.x, m->coef, m->intercept);
+    measure(m);
     m->classify = p->classify;
     m->row_norm = p->scaling == MGVI_SCALE_ROWNORM;
     if (p->classify)
@@ -155,14 +164,21 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
     char *classes = classes_text(m);
     if (!classes)
         return MGV_E_MEMORY;
-    const mgvi_tensor tensors[] = {
-        {.name = "coef", .type = MGVI_T_F64, .rank = 2, .shape = {1, m->features}, .data = m->coef},
-        {.name = "intercept", .type = MGVI_T_F64, .rank = 1, .shape = {1}, .data = &m->intercept},
-        {.name = "class_values",
-         .type = MGVI_T_F64,
-         .rank = 1,
-         .shape = {m->classes},
-         .data = m->class_value}};
+    const mgvi_tensor tensors[] = {{.name = "coef",
+                                    .type = MGVI_T_F64,
+                                    .rank = 2,
+                                    .shape = {m->outputs, m->features},
+                                    .data = m->coef},
+                                   {.name = "intercept",
+                                    .type = MGVI_T_F64,
+                                    .rank = 1,
+                                    .shape = {m->outputs},
+                                    .data = m->intercept},
+                                   {.name = "class_values",
+                                    .type = MGVI_T_F64,
+                                    .rank = 1,
+                                    .shape = {m->classes},
+                                    .data = m->class_value}};
     const mgvi_meta meta[] = {{"format", "margrave model"},
                               {"format_version", "1"},
                               {"task", m->classify ? "classify" : "regress"},
@@ -181,9 +197,10 @@ static mgv_status parse_classes(mgv_model *m, const char *path, const char *text
     int64_t count = 0;
     for (const char *s = text; *s; s++)
         count += *s == '\n';
-    if (count != 2)
-        return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: the model has %" PRId64 " classes, expected 2",
-                         path, count);
+    if (count < 2 || m->outputs != (count == 2 ? 1 : count))
+        return MGVI_FAIL(m->ctx, MGV_E_INPUT,
+                         "%s: %" PRId64 " rows of weights do not fit %" PRId64 " classes", path,
+                         m->outputs, count);
     MGVI_TRY(allocate_classes(m, count));
     const void *values;
     MGVI_TRY(mgvi_tensors_need(m->ctx, file, "class_values", MGVI_T_F64, 1, count, -1, &values));
@@ -206,15 +223,17 @@ static mgv_status parse_classes(mgv_model *m, const char *path, const char *text
 static mgv_status parse_numbers(mgv_model *m, const char *path, const double *coef,
                                 const double *intercept)
 {
-    memcpy(m->coef, coef, (size_t)m->features * sizeof *coef);
-    m->intercept = *intercept;
-    m->norm = norm_of(m->coef, m->features);
-    for (int64_t j = 0; j < m->features; j++)
+    const int64_t count = m->outputs * m->features;
+    memcpy(m->coef, coef, (size_t)count * sizeof *coef);
+    memcpy(m->intercept, intercept, (size_t)m->outputs * sizeof *intercept);
+    measure(m);
+    for (int64_t j = 0; j < count; j++)
         if (!isfinite(m->coef[j]))
             return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: coefficient %" PRId64 " is %g", path, j,
                              m->coef[j]);
-    if (!isfinite(m->intercept))
-        return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: the intercept is %g", path, m->intercept);
+    for (int64_t k = 0; k < m->outputs; k++)
+        if (!isfinite(m->intercept[k]))
+            return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: the intercept is %g", path, m->intercept[k]);
     return MGV_OK;
 }
 
@@ -235,14 +254,21 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
     if (strcmp(meta_or_empty(file, "format_version"), "1") != 0)
         return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: model format version '%.20s' is not known here",
                          path, meta_or_empty(file, "format_version"));
-    MGVI_TRY(mgvi_tensors_need(ctx, file, "coef", MGVI_T_F64, 2, 1, -1, &coef));
-    MGVI_TRY(mgvi_tensors_need(ctx, file, "intercept", MGVI_T_F64, 1, 1, -1, &intercept));
-    MGVI_TRY(empty_model(ctx, mgvi_tensors_find(file, "coef")->shape[1], &m));
+    MGVI_TRY(mgvi_tensors_need(ctx, file, "coef", MGVI_T_F64, 2, -1, -1, &coef));
+    const int64_t *shape = mgvi_tensors_find(file, "coef")->shape;
+    MGVI_TRY(mgvi_tensors_need(ctx, file, "intercept", MGVI_T_F64, 1, shape[0], -1, &intercept));
+    if (shape[0] < 1 || shape[0] > MGVI_CLASSES_MAX)
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: coef has %" PRId64 " rows", path, shape[0]);
+    MGVI_TRY(empty_model(ctx, shape[0], shape[1], &m));
     MGVI_CHECK(st, done, parse_numbers(m, path, coef, intercept));
     m->classify = strcmp(meta_or_empty(file, "task"), "classify") == 0;
     m->row_norm = strcmp(meta_or_empty(file, "row_norm"), "yes") == 0;
     if (m->classify)
         MGVI_CHECK(st, done, parse_classes(m, path, meta_or_empty(file, "classes"), file));
+    else if (m->outputs != 1)
+        MGVI_CHECK(st, done,
+                   MGVI_FAIL(ctx, MGV_E_INPUT, "%s: %" PRId64 " rows of weights for one quantity",
+                             path, m->outputs));
     m->metadata = arena_text(&m->arena, meta_or_empty(file, "model"));
     st = m->metadata ? MGV_OK : MGV_E_MEMORY;
 done:

@@ -1,6 +1,10 @@
 /* model/model.h - the fitted model: weights in the user's units, classes, and where they came from.
- * Files (.mgm) are tensors (data/tensors.h): coef (1 x d), intercept (1), classes (text, one per
- * line), and metadata: task, scale, p, formula, certificate and settings as JSON text. */
+ * Files (.mgm) are tensors (data/tensors.h): coef (outputs x d), intercept (outputs), classes
+ * (text, one per line), and metadata: task, scale, p, formula, certificate and settings as JSON
+ * text.
+ *
+ * A quantity and two classes have one output (positive: the second class); more classes have one
+ * output each, and the largest wins. */
 #ifndef MGVI_MODEL_MODEL_H
 #define MGVI_MODEL_MODEL_H
 
@@ -10,9 +14,10 @@ struct mgv_model {
     mgv_ctx *ctx;
     mgvi_arena arena;
     int64_t features;
-    double *coef;
-    double intercept, norm;
-    bool classify, row_norm; /* row_norm: rows are divided by their length before scoring */
+    int64_t outputs;
+    double *coef;             /* outputs x features */
+    double *intercept, *norm; /* one per output */
+    bool classify, row_norm;  /* row_norm: rows are divided by their length before scoring */
     int64_t classes;
     char **class_text;
     double *class_value; /* NaN for words */
@@ -27,7 +32,10 @@ mgv_status mgvi_model_parse(mgv_ctx *ctx, const char *path, const void *bytes, s
                             mgv_model **out);
 void mgvi_model_free(mgv_model *model);
 
+/* scores: rows x outputs. */
 mgv_status mgvi_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores);
+/* The class a row's scores speak for; the first of equal ones. */
+int64_t mgvi_model_decide(const mgv_model *model, const double *scores);
 mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
                                const double *scores, mgv_metrics *out);
 #endif

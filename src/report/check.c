@@ -165,17 +165,8 @@ static mgv_status count_classes(doctor *d)
     d->class_rows = mgvi_arena_array(&d->arena, (size_t)data->classes + 1, sizeof *d->class_rows);
     if (!d->class_rows)
         return MGV_E_MEMORY;
-    for (int64_t i = 0; data->classes > 0 && i < data->X.rows; i++) {
-        int64_t low = 0, high = data->classes - 1; /* class_value increases */
-        while (low < high) {
-            const int64_t middle = (low + high) / 2;
-            if (data->class_value[middle] < data->labels[i])
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        d->class_rows[low]++;
-    }
+    for (int64_t i = 0; data->classes > 0 && i < data->X.rows; i++)
+        d->class_rows[mgvi_data_class_of(data, data->labels[i])]++;
     return MGV_OK;
 }
 

@@ -71,8 +71,8 @@ static json_t *model_block(const mgv_model *m, const char *file)
     if (!m)
         return json_null();
     return json_pack("{s:o, s:I, s:f}", "file", file ? mgvi_json_string(file) : json_null(),
-                     "nonzeros", (json_int_t)mgvi_count_nonzeros(m->coef, m->features), "norm",
-                     m->norm);
+                     "nonzeros", (json_int_t)mgvi_count_nonzeros(m->coef, m->outputs * m->features),
+                     "norm", m->norm[0]);
 }
 
 static mgv_status train_block(mgv_ctx *ctx, const mgv_solver *s, const mgv_model *model,
@@ -83,7 +83,7 @@ static mgv_status train_block(mgv_ctx *ctx, const mgv_solver *s, const mgv_model
         return MGV_OK;
     mgv_data *data = s->run.problem->data;
     mgv_metrics metrics = {.size = sizeof metrics};
-    double *scores = mgvi_alloc(ctx, (size_t)data->X.rows, sizeof *scores);
+    double *scores = mgvi_alloc(ctx, (size_t)data->X.rows, (size_t)model->outputs * sizeof *scores);
     if (!scores)
         return MGV_E_MEMORY;
     mgv_status st = mgvi_model_scores(ctx, model, data, scores);

@@ -1,0 +1,165 @@
+/* metrics.c - how good predictions are. */
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The model's number of each class of the data: by value, or by spelling for words; -1: the model
+ * has never seen it. */
+static void map_classes(const mgv_model *m, const mgv_data *data, int64_t *map)
+{
+    for (int64_t c = 0; c < data->classes; c++) {
+        map[c] = -1;
+        for (int64_t k = 0; k < m->classes; k++) {
+            const bool same = data->text_labels || isnan(m->class_value[k])
+                                  ? strcmp(data->class_text[c], m->class_text[k]) == 0
+                                  : data->class_value[c] == m->class_value[k];
+            if (same)
+                map[c] = k;
+        }
+    }
+}
+
+/* The model's class of each row's label, -1 where it has none. Labels too many to be classes are
+ * compared by value. */
+static mgv_status true_classes(mgv_ctx *ctx, const mgv_model *m, const mgv_data *data,
+                               int64_t *truth)
+{
+    int64_t *map = mgvi_alloc(ctx, (size_t)data->classes + 1, sizeof *map);
+    if (!map)
+        return MGV_E_MEMORY;
+    map_classes(m, data, map);
+    for (int64_t i = 0; i < data->X.rows; i++) {
+        const int64_t c = mgvi_data_class_of(data, data->labels[i]);
+        truth[i] = c >= 0 ? map[c] : -1;
+        for (int64_t k = 0; data->classes == 0 && k < m->classes; k++)
+            if (m->class_value[k] == data->labels[i])
+                truth[i] = k;
+    }
+    mgvi_release(ctx, map);
+    return MGV_OK;
+}
+
+typedef struct scored {
+    double score;
+    int positive;
+} scored;
+
+static int by_score(const void *a, const void *b)
+{
+    const double x = ((const scored *)a)->score, y = ((const scored *)b)->score;
+    return (x > y) - (x < y);
+}
+
+/* Area under the ROC curve = probability that a positive scores above a negative, ties half. */
+static double area_under_curve(scored *s, int64_t n)
+{
+    double pairs = 0, wins = 0, negatives = 0;
+    qsort(s, (size_t)n, sizeof *s, by_score);
+    for (int64_t i = 0; i < n;) {
+        double plus = 0, minus = 0;
+        int64_t j = i;
+        for (; j < n && s[j].score == s[i].score; j++)
+            s[j].positive ? plus++ : minus++;
+        wins += plus * (negatives + 0.5 * minus);
+        pairs += plus;
+        negatives += minus;
+        i = j;
+    }
+    return pairs > 0 && negatives > 0 ? wins / (pairs * negatives) : NAN;
+}
+
+/* Only two classes have a curve. */
+static mgv_status measure_area(mgv_ctx *ctx, const double *scores, const int64_t *truth, int64_t n,
+                               double *area)
+{
+    int64_t known = 0;
+    scored *s = mgvi_alloc(ctx, (size_t)n + 1, sizeof *s);
+    if (!s)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        if (truth[i] >= 0)
+            s[known++] = (scored){scores[i], (int)truth[i]};
+    *area = area_under_curve(s, known);
+    mgvi_release(ctx, s);
+    return MGV_OK;
+}
+
+/* The share of right answers, over all rows and as a mean over the model's classes; a class
+ * without rows has no share. */
+static mgv_status measure_accuracy(mgv_ctx *ctx, const mgv_model *m, const double *scores,
+                                   const int64_t *truth, int64_t n, mgv_metrics *out)
+{
+    double *right = mgvi_new(ctx, (size_t)(2 * m->classes) * sizeof *right);
+    if (!right)
+        return MGV_E_MEMORY;
+    double *total = right + m->classes, all = 0, shares = 0, present = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (truth[i] < 0)
+            continue;
+        total[truth[i]]++;
+        right[truth[i]] += mgvi_model_decide(m, scores + i * m->outputs) == truth[i];
+    }
+    for (int64_t k = 0; k < m->classes; k++) {
+        all += right[k];
+        present += total[k] > 0;
+        shares += total[k] > 0 ? right[k] / total[k] : 0;
+    }
+    out->accuracy = n > 0 ? all / (double)n : NAN;
+    out->balanced_accuracy = present > 1 ? shares / present : NAN;
+    mgvi_release(ctx, right);
+    return MGV_OK;
+}
+
+static mgv_status classification(mgv_ctx *ctx, const mgv_model *m, const mgv_data *data,
+                                 const double *scores, mgv_metrics *out)
+{
+    const int64_t n = data->X.rows;
+    int64_t *truth = mgvi_alloc(ctx, (size_t)n + 1, sizeof *truth);
+    if (!truth)
+        return MGV_E_MEMORY;
+    mgv_status st = true_classes(ctx, m, data, truth);
+    if (st == MGV_OK)
+        st = measure_accuracy(ctx, m, scores, truth, n, out);
+    if (st == MGV_OK && m->outputs == 1)
+        st = measure_area(ctx, scores, truth, n, &out->auc);
+    mgvi_release(ctx, truth);
+    return st;
+}
+
+static void regression(const mgv_data *data, const double *scores, mgv_metrics *out)
+{
+    const int64_t n = data->X.rows;
+    double mean = 0, error = 0, spread = 0;
+    for (int64_t i = 0; i < n; i++)
+        mean += data->labels[i] / (double)n;
+    for (int64_t i = 0; i < n; i++) {
+        const double e = data->labels[i] - scores[i], v = data->labels[i] - mean;
+        error += e * e;
+        spread += v * v;
+    }
+    out->mse = error / (double)n;
+    out->r2 = spread > 0 ? 1 - error / spread : NAN;
+}
+
+mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
+                               const double *scores, mgv_metrics *out)
+{
+    if (!data->labels)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "the data has no labels to compare with");
+    if (!model->classify && data->text_labels)
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "the model predicts a quantity, the labels are words");
+    mgv_metrics metrics = {.rows = data->X.rows,
+                           .accuracy = NAN,
+                           .balanced_accuracy = NAN,
+                           .auc = NAN,
+                           .mse = NAN,
+                           .r2 = NAN};
+    if (model->classify)
+        MGVI_TRY(classification(ctx, model, data, scores, &metrics));
+    else
+        regression(data, scores, &metrics);
+    mgvi_copy_out(out, &metrics, sizeof metrics);
+    return MGV_OK;
+}
