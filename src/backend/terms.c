@@ -40,7 +40,7 @@ typedef struct loss_loops {
     tile_fn value, conj, grad, curv, prox, dual_clip;
 } loss_loops;
 typedef struct penalty_loops {
-    tile_fn value, conj, prox, mirror, dual_clip;
+    tile_fn value, conj, prox, mirror;
 } penalty_loops;
 
 #define LOSS_LOOPS(NAME, SAMPLE, SUMMARY)                                                          \
@@ -61,14 +61,12 @@ typedef struct penalty_loops {
     TILE_LOOP(penalty_##NAME##_value, NAME##_value(c, x[j]))                                       \
     TILE_LOOP(penalty_##NAME##_conj, NAME##_conj(c, x[j]))                                         \
     TILE_LOOP(penalty_##NAME##_prox, NAME##_prox(c, x[j], step))                                   \
-    TILE_LOOP(penalty_##NAME##_mirror, NAME##_mirror(c, x[j]))                                     \
-    TILE_LOOP(penalty_##NAME##_dual_clip, NAME##_dual_clip(c, x[j]))
+    TILE_LOOP(penalty_##NAME##_mirror, NAME##_mirror(c, x[j]))
 #define PENALTY_ENTRY(NAME, SAMPLE, SUMMARY)                                                       \
     {.value = penalty_##NAME##_value,                                                              \
      .conj = penalty_##NAME##_conj,                                                                \
      .prox = penalty_##NAME##_prox,                                                                \
-     .mirror = penalty_##NAME##_mirror,                                                            \
-     .dual_clip = penalty_##NAME##_dual_clip},
+     .mirror = penalty_##NAME##_mirror},
 
 MGVI_LOSSES(LOSS_LOOPS)
 MGVI_PENALTIES(PENALTY_LOOPS)
@@ -283,37 +281,128 @@ void mgvi_loss_dual_clip(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coe
     map(ctx, losses[loss->index].dual_clip, c, u, 0, u);
 }
 
-void mgvi_penalty_value(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
-                        const mgvi_vec *w, double *out)
+/* ---- Penalties: by coordinate, or a whole lane at a time ------------------------------------ */
+mgv_status mgvi_penalty_open(mgvi_arena *arena, const mgvi_penalty_ops *ops,
+                             const mgvi_coefs *coefs, const void *data, int64_t n, int32_t k,
+                             mgvi_penalty *out)
 {
-    assert(penalty->can & MGVI_VALUE);
-    sum(ctx, penalties[penalty->index].value, c, w, out);
+    *out = (mgvi_penalty){.ctx = arena->ctx, .ops = ops, .coefs = coefs, .data = data};
+    if (!ops->whole)
+        return MGV_OK;
+    const int64_t lanes = k > 1 ? 2 * n : 0; /* one lane's argument and result */
+    const int64_t room = lanes + (ops->whole->room ? ops->whole->room(n, data) : 0);
+    out->work = mgvi_arena_array(arena, (size_t)room, sizeof *out->work);
+    return out->work ? MGV_OK : MGV_E_MEMORY;
 }
 
-void mgvi_penalty_conj(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
-                       const mgvi_vec *v, double *out)
+/* What a whole function is told about a lane of x, and where the lane lies contiguous. */
+typedef struct lane_view {
+    mgvi_whole self;
+    const double *in;
+    double *out;
+} lane_view;
+
+static lane_view lane_open(const mgvi_penalty *r, const mgvi_vec *x, int32_t lane, mgvi_vec *y)
 {
-    assert(penalty->can & MGVI_CONJ);
-    sum(ctx, penalties[penalty->index].conj, c, v, out);
+    lane_view v = {.self = {.ctx = r->ctx,
+                            .c = mgvi_coefs_at(r->coefs, 0, lane),
+                            .n = x->n,
+                            .data = r->data,
+                            .work = r->work},
+                   .in = x->x,
+                   .out = y ? y->x : NULL};
+    if (x->k == 1)
+        return v;
+    for (int64_t i = 0; i < x->n; i++)
+        r->work[i] = x->x[i * x->k + lane];
+    v.in = r->work;
+    v.out = r->work + x->n;
+    v.self.work = r->work + 2 * x->n;
+    return v;
 }
 
-void mgvi_penalty_prox(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
-                       const mgvi_vec *w, double step, mgvi_vec *out)
+static void lane_store(const lane_view *v, int32_t lane, mgvi_vec *y)
 {
-    assert(penalty->can & MGVI_PROX);
-    map(ctx, penalties[penalty->index].prox, c, w, step, out);
+    for (int64_t i = 0; i < y->n && y->k > 1; i++)
+        y->x[i * y->k + lane] = v->out[i];
 }
 
-void mgvi_penalty_mirror(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
-                         const mgvi_vec *v, mgvi_vec *w)
+typedef double (*whole_number)(const mgvi_whole *self, const double *x);
+
+static void each_lane(const mgvi_penalty *r, whole_number f, const mgvi_vec *x, double *out)
 {
-    assert(penalty->can & MGVI_MIRROR);
-    map(ctx, penalties[penalty->index].mirror, c, v, 0, w);
+    for (int32_t lane = 0; lane < x->k; lane++) {
+        const lane_view v = lane_open(r, x, lane, NULL);
+        out[lane] = f(&v.self, v.in);
+    }
 }
 
-void mgvi_penalty_dual_clip(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
-                            mgvi_vec *v)
+void mgvi_penalty_value(const mgvi_penalty *r, const mgvi_vec *w, double *out)
 {
-    assert(penalty->can & MGVI_DUAL_CLIP);
-    map(ctx, penalties[penalty->index].dual_clip, c, v, 0, v);
+    assert(r->ops->can & MGVI_VALUE);
+    if (r->ops->whole)
+        each_lane(r, r->ops->whole->value, w, out);
+    else
+        sum(r->ctx, penalties[r->ops->index].value, r->coefs, w, out);
+}
+
+void mgvi_penalty_conj(const mgvi_penalty *r, const mgvi_vec *v, double *out)
+{
+    assert(r->ops->can & MGVI_CONJ);
+    if (r->ops->whole)
+        each_lane(r, r->ops->whole->conj, v, out);
+    else
+        sum(r->ctx, penalties[r->ops->index].conj, r->coefs, v, out);
+}
+
+void mgvi_penalty_prox(const mgvi_penalty *r, const mgvi_vec *w, double step, mgvi_vec *out)
+{
+    assert(r->ops->can & MGVI_PROX);
+    if (!r->ops->whole) {
+        map(r->ctx, penalties[r->ops->index].prox, r->coefs, w, step, out);
+        return;
+    }
+    for (int32_t lane = 0; lane < w->k; lane++) {
+        const lane_view v = lane_open(r, w, lane, out);
+        r->ops->whole->prox(&v.self, v.in, step, v.out);
+        lane_store(&v, lane, out);
+    }
+}
+
+void mgvi_penalty_mirror(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *w)
+{
+    assert(r->ops->can & MGVI_MIRROR);
+    if (!r->ops->whole) {
+        map(r->ctx, penalties[r->ops->index].mirror, r->coefs, v, 0, w);
+        return;
+    }
+    for (int32_t lane = 0; lane < v->k; lane++) {
+        const lane_view at = lane_open(r, v, lane, w);
+        r->ops->whole->mirror(&at.self, at.in, at.out);
+        lane_store(&at, lane, w);
+    }
+}
+
+/* The domain of a separable conjugate is a product of intervals around 0. */
+static double interval_scale(const mgvi_penalty *r, const mgvi_vec *v, int32_t lane)
+{
+    double t = 1;
+    for (int64_t j = 0; j < v->n; j++) {
+        const double x = v->x[j * v->k + lane];
+        const double inside = r->ops->dual_clip(mgvi_coefs_at(r->coefs, j, lane), x);
+        if (inside != x)
+            t = r_min(t, inside / x);
+    }
+    return r_max(t, 0);
+}
+
+void mgvi_penalty_dual_scale(const mgvi_penalty *r, const mgvi_vec *v, double *out)
+{
+    const mgvi_whole_ops *whole = r->ops->whole;
+    if (whole && whole->dual_scale) {
+        each_lane(r, whole->dual_scale, v, out);
+        return;
+    }
+    for (int32_t lane = 0; lane < v->k; lane++)
+        out[lane] = whole ? 1 : interval_scale(r, v, lane);
 }

@@ -43,14 +43,24 @@ void mgvi_loss_prox(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c
                     double step, mgvi_vec *out);
 void mgvi_loss_dual_clip(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, mgvi_vec *u);
 
-void mgvi_penalty_value(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
-                        const mgvi_vec *w, double *out);
-void mgvi_penalty_conj(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
-                       const mgvi_vec *v, double *out);
-void mgvi_penalty_prox(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
-                       const mgvi_vec *w, double step, mgvi_vec *out);
-void mgvi_penalty_mirror(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
-                         const mgvi_vec *v, mgvi_vec *w);
-void mgvi_penalty_dual_clip(mgv_ctx *ctx, const mgvi_penalty_ops *penalty, const mgvi_coefs *c,
-                            mgvi_vec *v);
+/* A penalty at work: its coefficients, its own data, and work space of the holder's own, so that
+ * two holders of one problem may work at once. */
+typedef struct mgvi_penalty {
+    mgv_ctx *ctx;
+    const mgvi_penalty_ops *ops;
+    const mgvi_coefs *coefs; /* borrowed; a penalty of a whole vector reads entry 0 of each lane */
+    const void *data;        /* borrowed */
+    double *work;            /* NULL for a separable penalty */
+} mgvi_penalty;
+/* For vectors of n x k. The work space comes from the arena. */
+mgv_status mgvi_penalty_open(mgvi_arena *arena, const mgvi_penalty_ops *ops,
+                             const mgvi_coefs *coefs, const void *data, int64_t n, int32_t k,
+                             mgvi_penalty *out);
+
+void mgvi_penalty_value(const mgvi_penalty *r, const mgvi_vec *w, double *out);
+void mgvi_penalty_conj(const mgvi_penalty *r, const mgvi_vec *v, double *out);
+void mgvi_penalty_prox(const mgvi_penalty *r, const mgvi_vec *w, double step, mgvi_vec *out);
+void mgvi_penalty_mirror(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *w);
+/* out[lane]: the largest t in [0, 1] with t v in the domain of the conjugate, which contains 0. */
+void mgvi_penalty_dual_scale(const mgvi_penalty *r, const mgvi_vec *v, double *out);
 #endif

@@ -52,7 +52,8 @@ enum {
     MGVI_SMOOTH = 1 << 8,    /* f' is Lipschitz */
     MGVI_HARD = 1 << 9,      /* 0 or infinite: a constraint */
     MGVI_MARGIN = 1 << 10,   /* a loss of y x.w: the labels' signs are folded into A */
-    MGVI_STRONG = 1 << 11    /* strongly convex: f* is smooth */
+    MGVI_STRONG = 1 << 11,   /* strongly convex: f* is smooth */
+    MGVI_SEPARABLE = 1 << 12 /* a penalty with a formula per coordinate */
 };
 
 /* Says that a term lacks a function: its bit is not in NAME_can and tables hold NULL. */

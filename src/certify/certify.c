@@ -29,6 +29,7 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->z));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->u));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->v));
+    MGVI_TRY(mgvi_problem_penalty(p, arena, &j->penalty));
     if (p->loss->can & MGVI_HARD) {
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->q));
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->Aq));
@@ -42,15 +43,9 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
 
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge) { return &judge->u; }
 
-/* The penalised coordinates of a column vector. */
-static mgvi_vec penalised(const mgv_problem *p, const mgvi_vec *x)
-{
-    return mgvi_vec_wrap(x->x, mgvi_problem_penalised(p), MGVI_COLS);
-}
-
 double mgvi_judge_square(const mgvi_judge *judge, const mgvi_vec *x)
 {
-    const mgvi_vec part = penalised(judge->problem, x);
+    const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);
     double square;
     mgvi_vec_dot(judge->problem->ctx, &part, &part, &square);
     return square;
@@ -73,42 +68,28 @@ void mgvi_judge_balance(mgvi_judge *judge)
             judge->u.x[i] *= factor;
 }
 
-/* The largest t <= 1 with t v in the domain of R*, which contains 0 and is a product of
- * intervals. */
-static double domain_scale(const mgv_problem *p, const mgvi_vec *v)
-{
-    double t = 1;
-    if (!(p->penalty->can & MGVI_DUAL_CLIP) || (p->penalty->can & MGVI_STRONG))
-        return t;
-    for (int64_t j = 0; j < v->n; j++) {
-        const double inside = p->penalty->dual_clip(mgvi_coefs_at(&p->col, j, 0), v->x[j]);
-        if (inside != v->x[j] && fabs(v->x[j]) > 0)
-            t = fmin(t, inside / v->x[j]);
-    }
-    return fmax(t, 0);
-}
-
 static double dual_value(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
-    mgvi_vec v = penalised(p, &judge->v);
+    mgvi_vec v = mgvi_problem_penalised_part(p, &judge->v);
     mgvi_vec_scale(p->ctx, -1, &v);
-    const double t = domain_scale(p, &v);
+    double t;
+    mgvi_penalty_dual_scale(&judge->penalty, &v, &t);
     if (t < 1) {
         mgvi_vec_scale(p->ctx, t, &v);
         mgvi_vec_scale(p->ctx, t, &judge->u);
     }
     double penalty, loss;
-    mgvi_penalty_conj(p->ctx, p->penalty, &p->col, &v, &penalty);
+    mgvi_penalty_conj(&judge->penalty, &v, &penalty);
     mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, &loss);
     return -penalty - loss;
 }
 
-static double primal_penalty(const mgv_problem *p, const mgvi_vec *w)
+static double primal_penalty(const mgvi_judge *judge, const mgvi_vec *w)
 {
-    const mgvi_vec part = penalised(p, w);
+    const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, w);
     double value;
-    mgvi_penalty_value(p->ctx, p->penalty, &p->col, &part, &value);
+    mgvi_penalty_value(&judge->penalty, &part, &value);
     return value;
 }
 
@@ -216,7 +197,7 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out
     double loss = 0, least;
     if (!(p->loss->can & MGVI_HARD))
         mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, &loss);
-    c->primal = primal_penalty(p, w) + loss;
+    c->primal = primal_penalty(judge, w) + loss;
     out->primal_score = p->loss->can & MGVI_HARD ? out->residual : c->primal;
     mgvi_vec_min(p->ctx, &judge->z, &least);
     if ((p->loss->can & MGVI_MARGIN) && least > 0)

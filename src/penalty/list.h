@@ -1,4 +1,5 @@
-/* penalty/list.h - the separable penalties: X(name, coefficients for tests, formula). */
+/* penalty/list.h - the separable penalties: X(name, coefficients for tests, formula), and those of
+ * a whole vector, NAME.c: X(name). */
 #ifndef MGVI_PENALTY_LIST_H
 #define MGVI_PENALTY_LIST_H
 
@@ -16,4 +17,6 @@
     X(lp, power, "scale/p |w|^p, 1 < p <= 2")                                                      \
     X(nonneg, scale_only, "w >= 0")                                                                \
     X(box, bounds, "a <= w <= b")
+
+#define MGVI_WHOLE_PENALTIES(X) X(entropy)
 #endif

@@ -1,4 +1,4 @@
-/* registry.c - the table of penalties made from list.h. */
+/* registry.c - the tables of penalties made from list.h. */
 #include "penalty/registry.h"
 
 #include "penalty/list.h"
@@ -9,7 +9,11 @@
 /* Random legal coefficients. Scales spread over the decades that data and strengths produce. */
 static real random_scale(mgvi_rng *rng) { return pow(10, 6 * mgvi_rng_uniform(rng) - 4); }
 
-static mgvi_coef scale_only(mgvi_rng *rng) { return (mgvi_coef){.scale = random_scale(rng)}; }
+mgvi_coef mgvi_penalty_sample_scale(mgvi_rng *rng)
+{
+    return (mgvi_coef){.scale = random_scale(rng)};
+}
+#define scale_only mgvi_penalty_sample_scale
 
 static mgvi_coef two_scales(mgvi_rng *rng)
 {
@@ -36,7 +40,7 @@ static mgvi_coef bounds(mgvi_rng *rng)
     {.name = #NAME,                                                                                \
      .summary = SUMMARY,                                                                           \
      .index = index_of_##NAME,                                                                     \
-     .can = NAME##_can,                                                                            \
+     .can = (unsigned)NAME##_can | MGVI_SEPARABLE,                                                 \
      .value = HAS(NAME, MGVI_VALUE, value),                                                        \
      .grad = HAS(NAME, MGVI_GRAD, grad),                                                           \
      .curv = HAS(NAME, MGVI_CURV, curv),                                                           \
@@ -47,21 +51,28 @@ static mgvi_coef bounds(mgvi_rng *rng)
      .dual_clip = HAS(NAME, MGVI_DUAL_CLIP, dual_clip),                                            \
      .sample_coef = SAMPLE},
 #define INDEX(NAME, SAMPLE, SUMMARY) index_of_##NAME,
+#define DECLARE(NAME) extern const mgvi_penalty_ops mgvi_penalty_##NAME;
+#define POINTER(NAME) &mgvi_penalty_##NAME,
 
-enum { MGVI_PENALTIES(INDEX) count };
-static const mgvi_penalty_ops table[count] = {MGVI_PENALTIES(ENTRY)};
+enum { MGVI_PENALTIES(INDEX) separable_count };
+static const mgvi_penalty_ops separable[separable_count] = {MGVI_PENALTIES(ENTRY)};
+MGVI_WHOLE_PENALTIES(DECLARE)
+static const mgvi_penalty_ops *const whole[] = {MGVI_WHOLE_PENALTIES(POINTER)};
+enum { whole_count = sizeof whole / sizeof *whole };
 
-int mgvi_penalty_count(void) { return count; }
+int mgvi_penalty_count(void) { return separable_count + whole_count; }
 
 const mgvi_penalty_ops *mgvi_penalty_at(int index)
 {
-    return index >= 0 && index < count ? &table[index] : NULL;
+    if (index < 0 || index >= mgvi_penalty_count())
+        return NULL;
+    return index < separable_count ? &separable[index] : whole[index - separable_count];
 }
 
 const mgvi_penalty_ops *mgvi_penalty_find(const char *name)
 {
-    for (int i = 0; i < count; i++)
-        if (strcmp(table[i].name, name) == 0)
-            return &table[i];
+    for (int i = 0; i < mgvi_penalty_count(); i++)
+        if (strcmp(mgvi_penalty_at(i)->name, name) == 0)
+            return mgvi_penalty_at(i);
     return NULL;
 }

@@ -1,15 +1,20 @@
-/* penalty/registry.h - the registered separable penalties as a table of scalar functions.
- * R(w) = sum_j r(c_j, w_j); scale = strength * weight_j, a and b as the penalty documents them. */
+/* penalty/registry.h - the registered penalties. Those that separate are tables of scalar
+ * functions, R(w) = sum_j r(c_j, w_j) with scale = strength * weight_j, a and b as the penalty
+ * documents them; the others are functions of a whole vector. backend/terms.h has one set of calls
+ * for both. */
 #ifndef MGVI_PENALTY_REGISTRY_H
 #define MGVI_PENALTY_REGISTRY_H
 
-#include "base/formula.h"
-#include "base/rng.h"
+#include "penalty/whole.h"
 
 typedef struct mgvi_penalty_ops {
     const char *name, *summary;
-    int index;    /* position in list.h */
+    int index;    /* separable: position in list.h */
     unsigned can; /* MGVI_VALUE ... of base/formula.h; a function not in it is NULL */
+    /* Reads the penalty's own settings; *data lives in the arena. NULL: it has none. */
+    mgv_status (*bind)(mgvi_arena *arena, const mgv_settings *settings, int64_t n,
+                       const void **data);
+    const mgvi_whole_ops *whole; /* NULL: the scalar functions below; else those are all NULL */
     real (*value)(mgvi_coef c, real w);
     real (*grad)(mgvi_coef c, real w);
     real (*curv)(mgvi_coef c, real w);
@@ -24,4 +29,6 @@ typedef struct mgvi_penalty_ops {
 int mgvi_penalty_count(void);
 const mgvi_penalty_ops *mgvi_penalty_at(int index);          /* NULL: out of range */
 const mgvi_penalty_ops *mgvi_penalty_find(const char *name); /* NULL: unknown */
+
+mgvi_coef mgvi_penalty_sample_scale(mgvi_rng *rng); /* a sample_coef: a random scale alone */
 #endif

@@ -257,6 +257,8 @@ mgv_status mgvi_bind_rows(mgv_problem *p)
     MGVI_TRY(bind_weights(p));
     MGVI_TRY(bind_targets(p));
     bind_strengths(p);
+    if (p->penalty->bind)
+        return p->penalty->bind(&p->arena, &p->settings, p->data->X.cols, &p->penalty_data);
     return MGV_OK;
 }
 

@@ -44,6 +44,12 @@ void mgvi_problem_free(mgv_problem *problem)
     mgvi_release(problem->ctx, problem);
 }
 
+mgv_status mgvi_problem_penalty(const mgv_problem *p, mgvi_arena *arena, mgvi_penalty *out)
+{
+    return mgvi_penalty_open(arena, p->penalty, &p->col, p->penalty_data, mgvi_problem_penalised(p),
+                             p->lanes, out);
+}
+
 void mgvi_problem_user_weights(const mgv_problem *p, const double *w, double *coef,
                                double *intercept)
 {

@@ -29,7 +29,8 @@ struct mgv_problem {
     const mgvi_loss_ops *loss;
     mgvi_coefs row; /* s_i, and the loss's a_i and b_i */
     const mgvi_penalty_ops *penalty;
-    mgvi_coefs col; /* for the penalised columns */
+    mgvi_coefs col;           /* for the penalised columns */
+    const void *penalty_data; /* the penalty's own (penalty/registry.h), NULL: none */
 
     bool classify;
     double lambda, mu, p; /* as solved; NaN where they do not apply */
@@ -51,6 +52,13 @@ static inline int64_t mgvi_problem_penalised(const mgv_problem *p)
 {
     return p->A->cols - p->free_cols;
 }
+/* The penalised coordinates of a column vector: a view. */
+static inline mgvi_vec mgvi_problem_penalised_part(const mgv_problem *p, const mgvi_vec *x)
+{
+    return (mgvi_vec){.x = x->x, .n = mgvi_problem_penalised(p), .k = x->k, .space = MGVI_COLS};
+}
+/* The penalty, ready for vectors like that part; its work space comes from the arena. */
+mgv_status mgvi_problem_penalty(const mgv_problem *problem, mgvi_arena *arena, mgvi_penalty *out);
 /* The entry of row i in the intercept column: +1 or -1. */
 static inline double mgvi_problem_free_entry(const mgv_problem *p, int64_t i)
 {

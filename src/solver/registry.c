@@ -41,11 +41,11 @@ static const char *first_missing(unsigned needs, unsigned can)
     static const struct {
         unsigned bit;
         const char *name;
-    } names[] = {{MGVI_VALUE, "a value"},          {MGVI_PROX, "a proximal map"},
-                 {MGVI_CONJ, "a conjugate"},       {MGVI_GRAD, "a gradient"},
-                 {MGVI_CURV, "a curvature"},       {MGVI_MIRROR, "a mirror map"},
-                 {MGVI_SMOOTH, "smoothness"},      {MGVI_STRONG, "strong convexity"},
-                 {MGVI_HARD, "to be a constraint"}};
+    } names[] = {{MGVI_VALUE, "a value"},           {MGVI_PROX, "a proximal map"},
+                 {MGVI_CONJ, "a conjugate"},        {MGVI_GRAD, "a gradient"},
+                 {MGVI_CURV, "a curvature"},        {MGVI_MIRROR, "a mirror map"},
+                 {MGVI_SMOOTH, "smoothness"},       {MGVI_STRONG, "strong convexity"},
+                 {MGVI_HARD, "to be a constraint"}, {MGVI_SEPARABLE, "a formula per coordinate"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (needs & ~can & names[i].bit)
             return names[i].name;

@@ -1,4 +1,5 @@
-/* test_penalty.c - laws that every registered penalty obeys, and the stored prox vectors. */
+/* test_penalty.c - laws that every registered separable penalty obeys, and the stored prox vectors.
+ */
 #include "check.h"
 
 #include "penalty/registry.h"
@@ -10,8 +11,9 @@
 
 enum { TRIALS = 10000 };
 
+/* Those that separate come first; test_whole.c has the others. */
 #define FOR_EACH_PENALTY(pen)                                                                      \
-    for (int pen##_i = 0; pen##_i < mgvi_penalty_count(); pen##_i++)                               \
+    for (int pen##_i = 0; !mgvi_penalty_at(pen##_i)->whole; pen##_i++)                             \
         for (const mgvi_penalty_ops *pen = mgvi_penalty_at(pen##_i); pen; pen = NULL)
 
 #define SAID "%s: scale = %.17g, a = %.17g, b = %.17g, w = %.17g, v = %.17g"
@@ -53,6 +55,7 @@ TEST(the_registry_finds_what_it_lists)
     FOR_EACH_PENALTY(pen)
     {
         CHECK(mgvi_penalty_find(pen->name) == pen && pen->index == pen_i && *pen->summary);
+        CHECK(pen->can & MGVI_SEPARABLE);
         CHECK(!!(pen->can & MGVI_GRAD) == (pen->grad != NULL));
         CHECK(!!(pen->can & MGVI_CURV) == (pen->curv != NULL));
         CHECK(!!(pen->can & MGVI_MIRROR) == (pen->mirror != NULL));

@@ -1,0 +1,35 @@
+/* penalty/whole.h - what a penalty that does not separate provides: functions of a whole vector.
+ * They see one contiguous lane at a time; backend/terms.c brings lanes and penalties together, so
+ * that no caller asks whether a penalty separates. docs/terms.md, "Penalties of a whole vector". */
+#ifndef MGVI_PENALTY_WHOLE_H
+#define MGVI_PENALTY_WHOLE_H
+
+#include "base/formula.h"
+#include "base/memory.h"
+#include "base/rng.h"
+#include "base/settings.h"
+
+/* What a function is told about its lane. */
+typedef struct mgvi_whole {
+    mgv_ctx *ctx;
+    mgvi_coef c;      /* scale: the strength; a and b as the penalty documents them */
+    int64_t n;        /* penalised columns */
+    const void *data; /* what bind() made: groups, shapes, sorted weights; NULL without bind */
+    double *work;     /* room(n, data) numbers of the caller's own, kept from call to call */
+} mgvi_whole;
+
+/* A function the penalty lacks is NULL and its bit is not in `can`. `out` may be the argument. */
+typedef struct mgvi_whole_ops {
+    /* How many numbers of work space; NULL: none. */
+    int64_t (*room)(int64_t n, const void *data);
+    double (*value)(const mgvi_whole *self, const double *w);
+    /* argmin_v R(v) + |v - w|^2/(2 step), to rounding level; may iterate. */
+    void (*prox)(const mgvi_whole *self, const double *w, double step, double *out);
+    double (*conj)(const mgvi_whole *self, const double *v);
+    void (*mirror)(const mgvi_whole *self, const double *v, double *out);
+    /* The largest t in [0, 1] with t v in the domain of the conjugate; NULL: it is everywhere. */
+    double (*dual_scale)(const mgvi_whole *self, const double *v);
+    /* Random legal data for tests, as bind() makes it; NULL: none. */
+    mgv_status (*sample_data)(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const void **data);
+} mgvi_whole_ops;
+#endif
