@@ -179,8 +179,9 @@ int cli_predict(cli *c, int argc, char **argv)
         {"scores", 0, NULL, "also x.w + b, after a tab; with many classes one per class", &p.scores,
          NULL},
         {"distance", 0, NULL,
-         "also the signed distance to the boundary, (x.w + b)/|w|, after a tab", &p.distance,
-         NULL}};
+         "also the signed distance to the boundary, (x.w + b)/|w|_p in the norm of the fit, after "
+         "a tab",
+         &p.distance, NULL}};
     const cli_usage usage = {
         .arguments = "MODEL DATA",
         .purpose =

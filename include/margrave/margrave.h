@@ -241,7 +241,7 @@ typedef struct mgv_run_info {
     int64_t iterations;
     double passes, seconds;
     int64_t nonzeros;
-    double norm; /* of the weights in the user's units */
+    double norm; /* |w|_p of the weights in the user's units; p = 2 where the fit has no norm */
 } mgv_run_info;
 
 /* The solver named by the setting `solver`. MGV_E_UNSUPPORTED names what the problem lacks. */
@@ -271,7 +271,7 @@ typedef struct mgv_model_info {
     size_t size;
     int64_t features, classes, nonzeros; /* classes is 0 for regression */
     const double *coef;                  /* outputs x features, lives as long as the model */
-    double intercept, norm;              /* of the first output */
+    double intercept, norm;              /* of the first output; |coef|_p in the norm of the fit */
     const char *metadata;                /* the JSON text stored with the model */
     int64_t outputs; /* 1 for two classes or a quantity; more classes have one each */
     const double *intercepts, *norms; /* one per output */

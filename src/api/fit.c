@@ -43,15 +43,17 @@ mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver)
     return mgvi_driver_run(solver);
 }
 
-/* |w| in the user's units: scaling undone, without the intercept. */
+/* |w|_p in the user's units: scaling undone, without the intercept. */
 static double user_norm(const mgv_problem *p, const double *w)
 {
-    double square = 0;
-    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
-        const double coef = p->scale ? p->scale[j] * w[j] : w[j];
-        square += coef * coef;
-    }
-    return sqrt(square);
+    const double exponent = isnan(p->p) ? 2 : p->p;
+    const int64_t d = mgvi_problem_penalised(p);
+    if (!p->scale)
+        return mgvi_lp_norm(w, d, exponent);
+    double sum = 0;
+    for (int64_t j = 0; j < d; j++)
+        sum += pow(fabs(p->scale[j] * w[j]), exponent);
+    return pow(sum, 1 / exponent);
 }
 
 mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,

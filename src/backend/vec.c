@@ -286,3 +286,18 @@ void mgvi_vec_norm2(mgv_ctx *ctx, const mgvi_vec *x, double *out)
     for (int32_t c = 0; c < x->k; c++)
         out[c] = isfinite(out[c]) && out[c] >= smallest ? sqrt(out[c]) : scaled_norm2(x, c);
 }
+
+double mgvi_lp_norm(const double *x, int64_t n, double p)
+{
+    double most = 0, sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        most = fmax(most, fabs(x[i]));
+    if (isinf(most) || isinf(p))
+        return most;
+    const double unit = most > 0 ? most : 1; /* all zeros, or NaN, which the sum shows */
+    for (int64_t i = 0; i < n; i++) {
+        const double t = fabs(x[i]) / unit;
+        sum += p == 2 ? t * t : p == 1 ? t : pow(t, p);
+    }
+    return unit * (p == 2 ? sqrt(sum) : p == 1 ? sum : pow(sum, 1 / p));
+}

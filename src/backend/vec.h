@@ -45,4 +45,8 @@ void mgvi_vec_sum(mgv_ctx *ctx, const mgvi_vec *x, double *out);
 void mgvi_vec_min(mgv_ctx *ctx, const mgvi_vec *x, double *out);
 void mgvi_vec_norm2(mgv_ctx *ctx, const mgvi_vec *x, double *out); /* no overflow, no underflow */
 void mgvi_vec_abs_max(mgv_ctx *ctx, const mgvi_vec *x, double *out);
+/* (sum_i |x_i|^p)^(1/p), 1 <= p <= infinity; no overflow, no underflow. */
+double mgvi_lp_norm(const double *x, int64_t n, double p);
+/* q with 1/p + 1/q = 1; infinite for p = 1. */
+static inline double mgvi_dual_exponent(double p) { return p / (p - 1); }
 #endif

@@ -43,12 +43,14 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
 
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge) { return &judge->u; }
 
-double mgvi_judge_square(const mgvi_judge *judge, const mgvi_vec *x)
+double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double exponent)
 {
     const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);
-    double square;
-    mgvi_vec_dot(judge->problem->ctx, &part, &part, &square);
-    return square;
+    double norm;
+    if (exponent != 2)
+        return mgvi_lp_norm(part.x, part.n, exponent);
+    mgvi_vec_norm2(judge->problem->ctx, &part, &norm);
+    return norm;
 }
 
 void mgvi_judge_balance(mgvi_judge *judge)
@@ -143,7 +145,7 @@ static void conclude(const mgv_problem *p, mgvi_verdict *v)
 {
     if (!(p->loss->can & MGVI_HARD))
         conclude_soft(&v->certificate);
-    else if (p->loss->can & MGVI_MARGIN)
+    else if (mgvi_problem_has_margin(p))
         conclude_margin(&v->certificate);
     else
         conclude_constraint(&v->certificate, v->residual);
@@ -189,9 +191,9 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out
     out->train_score = train_score(judge);
     if (p->loss->can & MGVI_HARD)
         out->residual = hard_residual(judge);
-    if ((p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN)) {
+    if (mgvi_problem_has_margin(p)) {
         c->margin = mgvi_margin_lower(judge, w);
-        out->primal_score = mgvi_judge_square(judge, w) > 0 ? -c->margin : INFINITY; /* no w yet */
+        out->primal_score = mgvi_judge_norm(judge, w, 2) > 0 ? -c->margin : INFINITY; /* no w yet */
         return;
     }
     double loss = 0, least;
@@ -211,7 +213,7 @@ static void judge_dual(mgvi_judge *judge, const mgvi_vec *u, mgvi_verdict *out)
     mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, &judge->u); /* (3) */
     mgvi_judge_balance(judge);
     mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->v);
-    if ((p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN)) {
+    if (mgvi_problem_has_margin(p)) {
         out->certificate.margin_upper = mgvi_margin_upper(judge);
         out->dual_score = -out->certificate.margin_upper;
     } else {

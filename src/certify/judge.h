@@ -16,8 +16,8 @@ struct mgvi_judge {
 
 /* Scales the heavier side of u so that u is orthogonal to the intercept column (4). */
 void mgvi_judge_balance(mgvi_judge *judge);
-/* The sum over the penalised columns of x_j^2. */
-double mgvi_judge_square(const mgvi_judge *judge, const mgvi_vec *x);
+/* The norm of the penalised columns of x. */
+double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double exponent);
 /* Bounds of the margin, (5) and (6), from z = A w, w and from the balanced u, v = A'u. */
 double mgvi_margin_lower(const mgvi_judge *judge, const mgvi_vec *w);
 double mgvi_margin_upper(const mgvi_judge *judge);

@@ -3,22 +3,23 @@
 
 #include <math.h>
 
-/* Without intercept  min_i a_i.w / |w|; with it the best intercept for this w is half way:
- *   (min over y=+1 of a_i.w + min over y=-1 of a_i.w) / (2 |w|)                              (5)
+/* Without intercept  min_i a_i.w / |w|_p; with it the best intercept for this w is half way:
+ *   (min over y=+1 of a_i.w + min over y=-1 of a_i.w) / (2 |w|_p)                            (5)
  * z holds a_i.w + y_i b, and the two b cancel in the sum. */
 double mgvi_margin_lower(const mgvi_judge *judge, const mgvi_vec *w)
 {
-    const double norm = sqrt(mgvi_judge_square(judge, w));
+    const double norm = mgvi_judge_norm(judge, w, judge->problem->p);
     const double m = mgvi_problem_least_margin(judge->problem, judge->z.x);
     return norm > 0 ? m / norm : 0;
 }
 
-/* gamma <= |A'b| / sum b for every b = -u >= 0 that is orthogonal to the intercept.         (6) */
+/* gamma <= |A'b|_q / sum b for every b = -u >= 0 that is orthogonal to the intercept.       (6) */
 double mgvi_margin_upper(const mgvi_judge *judge)
 {
+    const double q = mgvi_dual_exponent(judge->problem->p);
     double sum;
     mgvi_vec_sum(judge->problem->ctx, &judge->u, &sum);
-    return sum < 0 ? sqrt(mgvi_judge_square(judge, &judge->v)) / -sum : INFINITY;
+    return sum < 0 ? mgvi_judge_norm(judge, &judge->v, q) / -sum : INFINITY;
 }
 
 /* x = A'q, over all columns: the intercept is one more condition. Returns |x|. */

@@ -67,18 +67,10 @@ static mgv_status copy_classes(mgv_model *m, const mgv_data *data)
     return MGV_OK;
 }
 
-static double norm_of(const double *x, int64_t n)
-{
-    double sum = 0;
-    for (int64_t j = 0; j < n; j++)
-        sum += x[j] * x[j];
-    return sqrt(sum);
-}
-
 static void measure(mgv_model *m)
 {
     for (int64_t k = 0; k < m->outputs; k++)
-        m->norm[k] = norm_of(m->coef + k * m->features, m->features);
+        m->norm[k] = mgvi_lp_norm(m->coef + k * m->features, m->features, m->p);
 }
 
 static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
@@ -123,6 +115,7 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     *out = NULL;
     MGVI_TRY(empty_model(ctx, 1, p->data->X.cols, &m));
     mgvi_problem_user_weights(p, solver->answer.w.x, m->coef, m->intercept);
+    m->p = isnan(p->p) ? 2 : p->p;
     measure(m);
     m->classify = p->classify;
     m->row_norm = p->scaling == MGVI_SCALE_ROWNORM;
@@ -179,11 +172,14 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
                                     .rank = 1,
                                     .shape = {m->classes},
                                     .data = m->class_value}};
+    char norm[32];
+    snprintf(norm, sizeof norm, "%.17g", m->p);
     const mgvi_meta meta[] = {{"format", "margrave model"},
                               {"format_version", "1"},
                               {"task", m->classify ? "classify" : "regress"},
                               {"classes", classes},
                               {"row_norm", m->row_norm ? "yes" : "no"},
+                              {"p", norm},
                               {"model", m->metadata}};
     const mgv_status st = mgvi_tensors_write(ctx, path, tensors, m->classify ? 3 : 2, meta,
                                              sizeof meta / sizeof *meta);
@@ -243,6 +239,15 @@ static const char *meta_or_empty(const mgvi_tensors *file, const char *key)
     return text ? text : "";
 }
 
+/* Models written before there were other norms do not say. */
+static mgv_status parse_norm(mgv_model *m, const char *path, const char *text)
+{
+    m->p = 2;
+    if (*text && (!mgvi_parse_real(text, &m->p) || !(m->p >= 1 && m->p <= 2)))
+        return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: the norm is '%.20s'", path, text);
+    return MGV_OK;
+}
+
 static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
                               mgv_model **out)
 {
@@ -260,6 +265,7 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
     if (shape[0] < 1 || shape[0] > MGVI_CLASSES_MAX)
         return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: coef has %" PRId64 " rows", path, shape[0]);
     MGVI_TRY(empty_model(ctx, shape[0], shape[1], &m));
+    MGVI_CHECK(st, done, parse_norm(m, path, meta_or_empty(file, "p")));
     MGVI_CHECK(st, done, parse_numbers(m, path, coef, intercept));
     m->classify = strcmp(meta_or_empty(file, "task"), "classify") == 0;
     m->row_norm = strcmp(meta_or_empty(file, "row_norm"), "yes") == 0;

@@ -17,6 +17,7 @@ struct mgv_model {
     int64_t outputs;
     double *coef;             /* outputs x features */
     double *intercept, *norm; /* one per output */
+    double p;                 /* norm is |coef|_p: the fit's norm, 2 where it has none */
     bool classify, row_norm;  /* row_norm: rows are divided by their length before scoring */
     int64_t classes;
     char **class_text;

@@ -53,8 +53,48 @@ static mgv_status choose_loss(mgv_problem *p)
     return MGV_OK;
 }
 
-/* lambda and mu from C, lambda, mu; the penalty from its name or from which of them are given. */
-static mgv_status choose_penalty(mgv_problem *p)
+/* `sparse` is 1 + 1/log d: |w|_p is then |w|_1 up to a factor of e. */
+static mgv_status read_norm(mgv_problem *p, double *norm)
+{
+    const double d = (double)p->data->X.cols;
+    const char *text = p->settings.p;
+    const bool sparse = strcmp(text, "sparse") == 0;
+    if (sparse)
+        *norm = d > M_E ? 1 + 1 / log(d) : 2;
+    if (!sparse && (!mgvi_parse_real(text, norm) || !(*norm > 1 && *norm <= 2)))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "p is %.40s; allowed: above 1 and at most 2, or `sparse`; for |w|_1 say "
+                         "--penalty l1",
+                         text);
+    return MGV_OK;
+}
+
+/* The penalty from its name, or from which of lambda, mu and p are given. */
+static mgv_status choose_penalty(mgv_problem *p, double norm)
+{
+    const mgv_settings *s = &p->settings;
+    const bool has_mu = !isnan(s->mu) && s->mu > 0, round = norm == 2;
+    const char *name = s->penalty;
+    if (strcmp(name, "auto") == 0)
+        name = !round ? "lp" : !has_mu ? "l2" : isnan(s->lambda) && isnan(s->C) ? "l1" : "enet";
+    if (strcmp(name, "lp") == 0 && round)
+        name = "l2"; /* the same penalty, which more solvers know */
+    p->penalty = mgvi_penalty_find(name);
+    if (!p->penalty)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "there is no penalty '%.40s'; `margrave list` names them", name);
+    const bool power = strcmp(name, "lp") == 0;
+    if (!round && !power)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "p is %.40s, but the penalty is %s: p is for lp", s->p,
+                         name);
+    if (power && has_mu)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "mu has no place beside p = %.40s", s->p);
+    p->p = power || strcmp(name, "l2") == 0 ? norm : strcmp(name, "l1") == 0 ? 1 : NAN;
+    return MGV_OK;
+}
+
+/* lambda and mu from C, lambda, mu; lambda is NaN where it follows from C and the weights. */
+static mgv_status choose_strengths(mgv_problem *p)
 {
     const mgv_settings *s = &p->settings;
     const bool hard = p->loss->can & MGVI_HARD;
@@ -66,21 +106,8 @@ static mgv_status choose_penalty(mgv_problem *p)
     if (hard && (has_C || has_lambda))
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "loss %s is a constraint: it has no C and no lambda",
                          p->loss->name);
-    const char *name = s->penalty;
-    if (strcmp(name, "auto") == 0)
-        name = !has_mu || s->mu == 0 ? "l2" : has_lambda || has_C ? "enet" : "l1";
-    p->penalty = mgvi_penalty_find(name);
-    if (!p->penalty)
-        return MGVI_FAIL(p->ctx, MGV_E_ARG,
-                         "there is no penalty '%.40s'; `margrave list` names them", name);
-    if (strcmp(s->p, "2") != 0)
-        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED, "p is %.40s; this version has p = 2 only",
-                         s->p);
-    p->p = 2;
     p->mu = has_mu ? s->mu : 0;
-    p->lambda = hard         ? 1
-                : has_lambda ? s->lambda
-                             : NAN; /* NAN: from C, when the weights are known */
+    p->lambda = hard ? 1 : has_lambda ? s->lambda : NAN;
     if (has_lambda && s->lambda == 0 && p->mu == 0)
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "lambda and mu are both 0: nothing is penalised");
     return MGV_OK;
@@ -90,7 +117,10 @@ mgv_status mgvi_bind_terms(mgv_problem *p)
 {
     MGVI_TRY(choose_task(p));
     MGVI_TRY(choose_loss(p));
-    return choose_penalty(p);
+    double norm;
+    MGVI_TRY(read_norm(p, &norm));
+    MGVI_TRY(choose_penalty(p, norm));
+    return choose_strengths(p);
 }
 
 /* ---- rows: labels, weights ------------------------------------------------------------------- */
@@ -247,7 +277,7 @@ static void bind_strengths(mgv_problem *p)
     const bool has_l1 =
         strcmp(p->penalty->name, "l1") == 0 || strcmp(p->penalty->name, "enet") == 0;
     p->col.scale.constant = has_l1 ? p->mu : p->lambda;
-    p->col.a.constant = has_l1 ? p->lambda : 0;
+    p->col.a.constant = has_l1 ? p->lambda : p->p; /* lp: the exponent */
     p->col.b.constant = INFINITY;
 }
 

@@ -7,7 +7,11 @@
 static void penalty_text(const mgv_problem *p, char *out, size_t size)
 {
     const char *name = p->penalty->name;
-    if (strcmp(name, "l2") == 0)
+    if (strcmp(name, "lp") == 0 && mgvi_problem_has_margin(p)) /* the margin's units, (7) */
+        snprintf(out, size, "1/2 |w|_%.6g^2", p->p);
+    else if (strcmp(name, "lp") == 0)
+        snprintf(out, size, "%.6g/%.6g |w|_%.6g^%.6g", p->lambda, p->p, p->p, p->p);
+    else if (strcmp(name, "l2") == 0)
         snprintf(out, size, "%.6g/2 |w|^2", p->lambda);
     else if (strcmp(name, "l1") == 0)
         snprintf(out, size, "%.6g |w|_1", p->mu);

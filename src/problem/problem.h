@@ -11,6 +11,8 @@
 #include "data/data.h"
 #include "op/op.h"
 
+#include <math.h>
+
 typedef enum mgvi_scaling {
     MGVI_SCALE_NONE,
     MGVI_SCALE_STD,
@@ -33,8 +35,9 @@ struct mgv_problem {
     const void *penalty_data; /* the penalty's own (penalty/registry.h), NULL: none */
 
     bool classify;
-    double lambda, mu, p; /* as solved; NaN where they do not apply */
-    double total_weight;  /* sum of sample times class weights */
+    double lambda, mu;   /* as solved; NaN where they do not apply */
+    double p;            /* the penalty is a power of |w|_p; NaN where it is of no norm */
+    double total_weight; /* sum of sample times class weights */
     mgvi_scaling scaling;
     const double *target;         /* rows: the label, or -1 and +1 for classes */
     const double *sign;           /* rows: +1 for the second class; NULL for regression */
@@ -48,6 +51,11 @@ mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
                             mgv_problem **out);
 void mgvi_problem_free(mgv_problem *problem); /* NULL is accepted */
 
+/* A hard margin in the norm p: certified by bounds of the margin, free of w's and u's scale. */
+static inline bool mgvi_problem_has_margin(const mgv_problem *p)
+{
+    return (p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN) && !isnan(p->p);
+}
 static inline int64_t mgvi_problem_penalised(const mgv_problem *p)
 {
     return p->A->cols - p->free_cols;

@@ -172,10 +172,9 @@ static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate 
 static void attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate *it)
 {
     mgvi_driver_memory *m = &solver->memory;
-    const unsigned can = solver->run.problem->loss->can;
     const mgv_certificate *c = &pair->verdict->certificate;
     const bool suspicious = solver->run.suspicious;
-    if (!(can & MGVI_HARD) || !(can & MGVI_MARGIN) || c->separable == 1)
+    if (!mgvi_problem_has_margin(solver->run.problem) || c->separable == 1)
         return;
     if (!suspicious && (m->certificates < m->next_proof ||
                         c->margin_upper > 0.05 * mgvi_judge_radius(solver->judge)))

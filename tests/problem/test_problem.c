@@ -80,7 +80,11 @@ TEST(refusals_say_why)
         {"loss=margin C=1", MGV_E_ARG, "is a constraint"},
         {"loss=hinge task=regress", MGV_E_ARG, "needs two classes"},
         {"lambda=0 mu=0", MGV_E_ARG, "nothing is penalised"},
-        {"p=1.5", MGV_E_UNSUPPORTED, "p is 1.5"},
+        {"p=1", MGV_E_ARG, "--penalty l1"},
+        {"p=2.5", MGV_E_ARG, "p is 2.5"},
+        {"p=thin", MGV_E_ARG, "p is thin"},
+        {"p=1.5 penalty=enet", MGV_E_ARG, "the penalty is enet"},
+        {"p=1.5 mu=1", MGV_E_ARG, "mu has no place"},
         {"class_weight=7:1", MGV_E_ARG, "class '7'"},
         {"class_weight=1:x", MGV_E_ARG, "is 'x'"},
         {"class_weight=heavy", MGV_E_ARG, "LABEL:W"},
@@ -92,6 +96,36 @@ TEST(refusals_say_why)
         CHECK_FAILS(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem),
                     cases[k].status, cases[k].part);
         CHECK(fit.problem == NULL);
+        mgv_fit_free(&fit);
+    }
+}
+
+TEST(p_chooses_the_penalty)
+{
+    static const struct {
+        const char *options, *penalty, *formula;
+        double p;
+    } cases[] = {
+        {"loss=margin", "l2", "min 1/2 |w|^2 subject", 2},
+        {"loss=margin p=2.0", "l2", "min 1/2 |w|^2 subject", 2},
+        {"loss=margin p=1.5", "lp", "min 1/2 |w|_1.5^2 subject", 1.5},
+        {"loss=equal p=1.5", "lp", "min 1/1.5 |w|_1.5^1.5 subject", 1.5},
+        {"loss=margin penalty=lp", "l2", "min 1/2 |w|^2 subject", 2},
+        {"loss=margin p=sparse", "lp", "min 1/2 |w|_", 1 + 1 / log(D)},
+        {"lambda=3 p=1.2", "lp", "min 3/1.2 |w|_1.2^1.2", 1.2},
+        {"penalty=entropy", "entropy", "entropy(w)", NAN},
+        {"mu=1", "l1", "|w|_1", 1},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        mgv_fit fit;
+        start(&fit, cases[k].options);
+        bind(&fit);
+        const mgv_problem *p = fit.problem;
+        CHECK_THAT(strcmp(p->penalty->name, cases[k].penalty) == 0, "%s: %s", cases[k].options,
+                   p->penalty->name);
+        CHECK_THAT(strstr(p->formula, cases[k].formula), "%s: %s", cases[k].options, p->formula);
+        CHECK_THAT(p->p == cases[k].p || (isnan(p->p) && isnan(cases[k].p)), "%s: %.17g",
+                   cases[k].options, p->p);
         mgv_fit_free(&fit);
     }
 }
@@ -142,5 +176,5 @@ TEST(solvers_say_what_a_problem_lacks)
 int main(void)
 {
     return RUN(C_and_lambda_are_converted, class_weights_are_sample_weights, refusals_say_why,
-               labels_decide_the_task, solvers_say_what_a_problem_lacks);
+               p_chooses_the_penalty, labels_decide_the_task, solvers_say_what_a_problem_lacks);
 }
