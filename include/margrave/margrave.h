@@ -195,6 +195,20 @@ MGV_API mgv_status mgv_data_check_text(mgv_ctx *ctx, mgv_data *data, const char 
                                        const mgv_settings *settings, char **text);
 MGV_API void mgv_string_free(mgv_ctx *ctx, char *text);
 
+/* ---- Operators ------------------------------------------------------------------------------ */
+/* A linear map the caller computes: y = A x and g = A'u, cols and rows numbers. The two must be
+ * each other's transposes: mgv_operator_check() tries. Called on the thread that called the
+ * library. A return value other than 0 ends the run after this step, like mgv_ctx_interrupt(). */
+typedef struct mgv_operator {
+    size_t size;
+    int64_t rows, cols;
+    void *user;
+    int (*mul)(void *user, const double *x, double *y);
+    int (*mul_t)(void *user, const double *u, double *g);
+} mgv_operator;
+/* MGV_E_INPUT with the two numbers when <A x, u> and <x, A'u> differ for random x and u. */
+MGV_API mgv_status mgv_operator_check(mgv_ctx *ctx, const mgv_operator *op);
+
 /* ---- Problem -------------------------------------------------------------------------------- */
 /* min R(w) + F(w) + sum_i s_i G_i((A w)_i), bound from data and settings. Borrows the data. */
 typedef struct mgv_problem mgv_problem;

@@ -1,5 +1,11 @@
-/* op/list.h - the registered operators: NAME is src/op/NAME.c with its table mgvi_operator_NAME. */
+/* op/list.h - the registered operators: NAME has its table mgvi_operator_NAME in src/op/. */
 OPERATOR(dense)
 OPERATOR(csr)
 OPERATOR(csc)
 OPERATOR(view)
+OPERATOR(mask)
+OPERATOR(blur)
+OPERATOR(diff1d)
+OPERATOR(diff2d)
+OPERATOR(stack)
+OPERATOR(user)

@@ -21,6 +21,14 @@ int mgvi_operator_count(void) { return sizeof operators / sizeof *operators; }
 
 const mgvi_op_ops *mgvi_operator_at(int index) { return operators[index]; }
 
+mgv_status mgvi_op_check_lanes(mgv_ctx *ctx, int32_t lanes)
+{
+    if (lanes < 1 || lanes > MGVI_LANES_MAX)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "an operator of %" PRId32 " lanes; allowed: from 1 to %d",
+                         lanes, MGVI_LANES_MAX);
+    return MGV_OK;
+}
+
 /* ---- stored matrices ------------------------------------------------------------------------ */
 mgv_status mgvi_op_from_matrix(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes, mgvi_op **out)
 {
@@ -28,9 +36,7 @@ mgv_status mgvi_op_from_matrix(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes
                                                    [MGV_CSR] = &mgvi_operator_csr,
                                                    [MGV_CSC] = &mgvi_operator_csc};
     *out = NULL;
-    if (lanes < 1 || lanes > MGVI_LANES_MAX)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "an operator of %" PRId32 " lanes; allowed: from 1 to %d",
-                         lanes, MGVI_LANES_MAX);
+    MGVI_TRY(mgvi_op_check_lanes(ctx, lanes));
     mgvi_stored *s = mgvi_new(ctx, sizeof *s);
     if (!s)
         return MGV_E_MEMORY;
@@ -43,7 +49,7 @@ mgv_status mgvi_op_from_matrix(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes
     s->matrix = *m;
     s->transposed = mgvi_matrix_by_columns(m);
     const mgvi_matrix by_rows = s->transposed ? mgvi_matrix_transpose(m) : *m;
-    const mgv_status st = mgvi_rowwise_init(ctx, &by_rows, lanes, &s->by_rows);
+    const mgv_status st = mgvi_rowwise_init(ctx, NULL, &by_rows, lanes, &s->by_rows);
     if (st == MGV_OK)
         *out = &s->op;
     else

@@ -46,6 +46,8 @@ const mgvi_op_ops *mgvi_operator_at(int index);
  * (work space is allocated here). Products never fail; one thread at a time. */
 mgv_status mgvi_op_from_matrix(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes, mgvi_op **out);
 void mgvi_op_free(mgvi_op *op); /* NULL is accepted */
+/* MGV_E_ARG unless 1 <= lanes <= MGVI_LANES_MAX. */
+mgv_status mgvi_op_check_lanes(mgv_ctx *ctx, int32_t lanes);
 
 static inline void mgvi_op_mul(mgvi_op *op, double alpha, const mgvi_vec *x, double beta,
                                mgvi_vec *y)
@@ -82,4 +84,43 @@ typedef struct mgvi_view {
 mgv_status mgvi_op_view(mgv_ctx *ctx, mgvi_op *base, const mgvi_view *view, int32_t lanes,
                         mgvi_op **out);
 
+/* ---- operators without a stored matrix ------------------------------------------------------- */
+/* Every one checks its arguments, copies what it is given (unless said otherwise) and works with up
+ * to `lanes` columns at once. nnz is what one product reads: numbers of its input. */
+
+/* The chosen entries of a vector (of a matrix, flattened by rows): y_t = x[entry[t]]. `entry` is
+ * strictly increasing, 0-based, below `cols`. |A| = 1. */
+mgv_status mgvi_op_mask(mgv_ctx *ctx, int64_t cols, const int64_t *entry, int64_t count,
+                        int32_t lanes, mgvi_op **out);
+
+typedef enum mgvi_edges { MGVI_EDGES_REFLECT, MGVI_EDGES_PERIODIC } mgvi_edges;
+/* Blur of a height x width image by the point spread function psf (psf_height x psf_width, by rows,
+ * both odd, its middle is the origin): y(i, j) = sum_ab psf(a, b) x(i - a, j - b), where pixels
+ * beyond the edge are mirror images (reflect: the edge lies between pixels) or come from the other
+ * side (periodic). By FFT. */
+mgv_status mgvi_op_blur(mgv_ctx *ctx, int64_t height, int64_t width, const double *psf,
+                        int64_t psf_height, int64_t psf_width, mgvi_edges edges, int32_t lanes,
+                        mgvi_op **out);
+
+/* Forward differences of a height x width image: rows 2p and 2p + 1 are x(i, j+1) - x(i, j) and
+ * x(i+1, j) - x(i, j) at pixel p = i width + j, 0 beyond the last column (row). |A|^2 < 8. */
+mgv_status mgvi_op_diff2d(mgv_ctx *ctx, int64_t height, int64_t width, int32_t lanes,
+                          mgvi_op **out);
+/* x_{i+1} - x_i, n - 1 rows. |A|^2 < 4. */
+mgv_status mgvi_op_diff1d(mgv_ctx *ctx, int64_t n, int32_t lanes, mgvi_op **out);
+
+/* A part of a block matrix: factor * op, its upper left corner at (row, col). Parts may overlap:
+ * they are added. */
+typedef struct mgvi_stack_part {
+    mgvi_op *op;  /* taken over; NULL: the identity of `size` */
+    int64_t size; /* of an identity */
+    double factor;
+    int64_t row, col;
+} mgvi_stack_part;
+/* rows and cols reach as far as the parts do. Takes over the operators, also on failure. */
+mgv_status mgvi_op_stack(mgv_ctx *ctx, const mgvi_stack_part *parts, int count, int32_t lanes,
+                         mgvi_op **out);
+
+/* The caller's own pair of functions; borrows user->user. */
+mgv_status mgvi_op_user(mgv_ctx *ctx, const mgv_operator *user, int32_t lanes, mgvi_op **out);
 #endif

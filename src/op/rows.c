@@ -79,7 +79,7 @@ static mgv_status dense_by_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_ma
     return MGV_OK;
 }
 
-static mgv_status bind_matrix(mgvi_arena *arena, const mgvi_matrix *m, mgvi_matrix *out)
+mgv_status mgvi_matrix_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_matrix *out)
 {
     if (m->layout == MGV_CSC)
         return sparse_by_rows(arena, m, out);
@@ -172,7 +172,7 @@ mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
                         .row_scale = view.row_scale,
                         .scale = view.scale,
                         .centre = view.centre};
-    MGVI_TRY(bind_matrix(arena, &stored->matrix, &rows->m));
+    MGVI_TRY(mgvi_matrix_rows(arena, &stored->matrix, &rows->m));
     MGVI_TRY(bind_columns(rows, op, arena));
     *out = rows;
     return MGV_OK;

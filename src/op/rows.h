@@ -33,6 +33,8 @@ typedef struct mgvi_rows {
     double centre_square;    /* c . s^2 c */
 } mgvi_rows;
 
+/* The matrix stored by rows (CSR, or dense in C order): `m` itself, or a copy in the arena. */
+mgv_status mgvi_matrix_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_matrix *out);
 /* For a stored matrix or a view over one with one sign per row, else MGV_E_UNSUPPORTED. Column
  * orders and odd strides are copied into the arena by rows: coordinate methods need rows.
  * `op` must outlive the result. */

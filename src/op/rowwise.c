@@ -25,7 +25,14 @@ static int64_t output_count(const mgvi_matrix *m, int32_t k)
     return most < 1 ? 1 : most < blocks ? most : blocks;
 }
 
-mgv_status mgvi_rowwise_init(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes, mgvi_rowwise *out)
+static double *numbers_from(mgv_ctx *ctx, mgvi_arena *arena, int64_t count)
+{
+    return arena ? mgvi_arena_array(arena, (size_t)count, sizeof(double))
+                 : mgvi_alloc(ctx, (size_t)count, sizeof(double));
+}
+
+mgv_status mgvi_rowwise_init(mgv_ctx *ctx, mgvi_arena *arena, const mgvi_matrix *m, int32_t lanes,
+                             mgvi_rowwise *out)
 {
     *out = (mgvi_rowwise){.ctx = ctx, .m = *m, .lanes = lanes};
     out->kernels = m->layout == MGV_CSR ? &mgvi_csr_kernels
@@ -39,11 +46,12 @@ mgv_status mgvi_rowwise_init(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes, 
         const int64_t wanted = output_count(m, k) * m->cols * k;
         numbers = wanted > numbers ? wanted : numbers;
     }
-    out->partial = mgvi_alloc(ctx, (size_t)numbers, sizeof *out->partial);
-    out->sums = mgvi_alloc(ctx, (size_t)lanes * 2 * OUTPUTS, sizeof *out->sums);
+    out->partial = numbers_from(ctx, arena, numbers);
+    out->sums = numbers_from(ctx, arena, (int64_t)lanes * 2 * OUTPUTS);
     if (out->partial && out->sums)
         return MGV_OK;
-    mgvi_rowwise_free(out);
+    if (!arena)
+        mgvi_rowwise_free(out);
     return MGV_E_MEMORY;
 }
 

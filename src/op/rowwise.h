@@ -28,7 +28,9 @@ typedef struct mgvi_rowwise {
     double *sums;    /* the lane sums of M'u's blocks */
 } mgvi_rowwise;
 
-mgv_status mgvi_rowwise_init(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes, mgvi_rowwise *out);
+/* Work space from the arena, or, when it is NULL, to be freed by mgvi_rowwise_free. */
+mgv_status mgvi_rowwise_init(mgv_ctx *ctx, mgvi_arena *arena, const mgvi_matrix *m, int32_t lanes,
+                             mgvi_rowwise *out);
 void mgvi_rowwise_free(mgvi_rowwise *rw); /* half-built is accepted */
 
 /* y = alpha map(M[rows] x) + beta y with the view's row side and shifts; x is scaled already.

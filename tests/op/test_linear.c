@@ -1,0 +1,331 @@
+/* test_linear.c - the operators without a stored matrix against plain matrices made entry by entry:
+ * mask, blur, differences, stacks, the caller's own functions. */
+#include "subject.h"
+
+static void check_everything(mgv_ctx *ctx, mgvi_op *op, const double *ref, const char *name)
+{
+    const subject s = {.ctx = ctx, .op = op, .ref = ref, .name = name};
+    for (int l = 0; l < LANE_COUNTS; l++)
+        check_subject(&s, lane_counts[l]);
+    mgvi_op_free(op);
+}
+
+static double *zeros(int64_t rows, int64_t cols)
+{
+    return sample_memory((size_t)(rows * cols), sizeof(double));
+}
+
+TEST(a_mask_takes_the_chosen_entries)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    enum { COLS = 23, ROWS = 7 };
+    static const int64_t entry[ROWS] = {0, 3, 4, 11, 12, 20, 22};
+    double *ref = zeros(ROWS, COLS);
+    for (int i = 0; i < ROWS; i++)
+        ref[i * COLS + entry[i]] = 1;
+    mgvi_op *op;
+    CHECK_OK(ctx, mgvi_op_mask(ctx, COLS, entry, ROWS, 8, &op));
+    check_everything(ctx, op, ref, "mask");
+    CHECK_OK(ctx, mgvi_op_mask(ctx, COLS, entry, 0, 8, &op));
+    check_everything(ctx, op, ref, "empty mask");
+    const int64_t twice[] = {2, 2}, beyond[] = {1, COLS};
+    CHECK_FAILS(ctx, mgvi_op_mask(ctx, COLS, twice, 2, 1, &op), MGV_E_ARG, "entry 1 of the mask");
+    CHECK_FAILS(ctx, mgvi_op_mask(ctx, COLS, beyond, 2, 1, &op), MGV_E_ARG, "below 23");
+    CHECK_FAILS(ctx, mgvi_op_mask(ctx, COLS, entry, 2, 0, &op), MGV_E_ARG, "0 lanes");
+    free(ref);
+    mgv_ctx_free(ctx);
+}
+
+/* The pixel that stands for position i of a line of n. */
+static int64_t beyond_edge(int64_t i, int64_t n, mgvi_edges edges)
+{
+    while (i < 0 || i >= n)
+        if (edges == MGVI_EDGES_PERIODIC)
+            i += i < 0 ? n : -n;
+        else
+            i = i < 0 ? -1 - i : 2 * n - 1 - i;
+    return i;
+}
+
+static void check_blur(mgv_ctx *ctx, int64_t height, int64_t width, int64_t ph, int64_t pw,
+                       mgvi_edges edges)
+{
+    double *ref = zeros(height * width, height * width), *psf = random_numbers(9, ph * pw);
+    for (int64_t i = 0; i < height; i++)
+        for (int64_t j = 0; j < width; j++)
+            for (int64_t a = 0; a < ph; a++)
+                for (int64_t b = 0; b < pw; b++) {
+                    const int64_t row = beyond_edge(i - (a - ph / 2), height, edges),
+                                  col = beyond_edge(j - (b - pw / 2), width, edges);
+                    ref[(i * width + j) * height * width + row * width + col] += psf[a * pw + b];
+                }
+    mgvi_op *op;
+    CHECK_OK(ctx, mgvi_op_blur(ctx, height, width, psf, ph, pw, edges, 8, &op));
+    check_everything(ctx, op, ref, edges == MGVI_EDGES_REFLECT ? "reflecting" : "periodic");
+    free(ref);
+    free(psf);
+}
+
+/* Any PSF, not only a symmetric one; images smaller than it; a single line. */
+TEST(a_blur_is_the_plain_convolution)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    static const int64_t shapes[][4] = {{5, 7, 3, 3}, {6, 4, 5, 1}, {1, 9, 1, 5},
+                                        {3, 4, 7, 9}, {1, 1, 3, 3}, {11, 8, 1, 1}};
+    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+        for (int edges = MGVI_EDGES_REFLECT; edges <= MGVI_EDGES_PERIODIC; edges++)
+            check_blur(ctx, shapes[i][0], shapes[i][1], shapes[i][2], shapes[i][3],
+                       (mgvi_edges)edges);
+    mgvi_op *op;
+    const double psf[4] = {1, 1, NAN, 1};
+    CHECK_FAILS(ctx, mgvi_op_blur(ctx, 4, 4, psf, 2, 1, MGVI_EDGES_REFLECT, 1, &op), MGV_E_ARG,
+                "odd numbers");
+    CHECK_FAILS(ctx, mgvi_op_blur(ctx, 0, 4, psf, 1, 1, MGVI_EDGES_REFLECT, 1, &op), MGV_E_ARG,
+                "an image of 0 x 4");
+    CHECK_FAILS(ctx, mgvi_op_blur(ctx, 4, 4, psf, 1, 3, MGVI_EDGES_REFLECT, 1, &op), MGV_E_INPUT,
+                "entry 2");
+    mgv_ctx_free(ctx);
+}
+
+/* A PSF that sums to 1 leaves a constant image alone, also at reflecting edges. */
+TEST(reflecting_edges_keep_a_constant_image)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    const double psf[9] = {.1, .05, .2, .05, .1, .1, .2, .1, .1};
+    mgvi_op *op;
+    CHECK_OK(ctx, mgvi_op_blur(ctx, 13, 17, psf, 3, 3, MGVI_EDGES_REFLECT, 1, &op));
+    double one[13 * 17], y[13 * 17];
+    for (int i = 0; i < 13 * 17; i++)
+        one[i] = 1;
+    const mgvi_vec x = mgvi_vec_wrap(one, 13 * 17, MGVI_COLS);
+    mgvi_vec out = mgvi_vec_wrap(y, 13 * 17, MGVI_ROWS);
+    mgvi_op_mul(op, 1, &x, 0, &out);
+    for (int i = 0; i < 13 * 17; i++)
+        CHECK_NEAR(y[i], 1, 1e-14, "pixel %d", i);
+    mgvi_op_free(op);
+    mgv_ctx_free(ctx);
+}
+
+TEST(differences_match_their_definition)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    static const int64_t shapes[][2] = {{1, 1}, {1, 6}, {5, 1}, {4, 7}, {40, 33}};
+    for (size_t at = 0; at < sizeof shapes / sizeof *shapes; at++) {
+        const int64_t h = shapes[at][0], w = shapes[at][1], n = h * w;
+        double *image = zeros(2 * n, n), *line = zeros(n, n);
+        for (int64_t p = 0; p < n; p++) {
+            if (p % w + 1 < w) {
+                image[2 * p * n + p + 1] = 1;
+                image[2 * p * n + p] = -1;
+            }
+            if (p / w + 1 < h) {
+                image[(2 * p + 1) * n + p + w] = 1;
+                image[(2 * p + 1) * n + p] = -1;
+            }
+            if (p + 1 < n) {
+                line[p * n + p + 1] = 1;
+                line[p * n + p] = -1;
+            }
+        }
+        mgvi_op *op;
+        if (n < 100) { /* plain loops are slow */
+            CHECK_OK(ctx, mgvi_op_diff2d(ctx, h, w, 8, &op));
+            check_everything(ctx, op, image, "diff2d");
+            CHECK_OK(ctx, mgvi_op_diff1d(ctx, n, 8, &op));
+            check_everything(ctx, op, line, "diff1d");
+        }
+        CHECK_OK(ctx, mgvi_op_diff2d(ctx, h, w, 1, &op));
+        mgvi_arena arena;
+        mgvi_arena_init(&arena, ctx);
+        double norm;
+        CHECK_OK(ctx, mgvi_op_norm(op, &arena, 30, 1, &norm));
+        CHECK_LE(norm * norm, 8, "|A|^2");
+        mgvi_arena_free(&arena);
+        mgvi_op_free(op);
+        free(image);
+        free(line);
+    }
+    mgv_ctx_free(ctx);
+}
+
+/* [2 A, 0; A, -I] with a gap row, parts overlapping nowhere and everywhere. */
+TEST(a_stack_is_the_block_matrix)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    sample s = sample_new(4, 3, 0.8, CSR, MGV_F64);
+    enum { ROWS = 9, COLS = 7 };
+    double *ref = zeros(ROWS, COLS);
+    mgvi_stack_part parts[4] = {{.factor = 2},
+                                {.factor = 1, .row = 5},
+                                {.factor = -1, .row = 5, .col = 3, .size = 4},
+                                {.factor = 0.5, .row = 0, .col = 0, .size = 2}};
+    for (int i = 0; i < 2; i++)
+        CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &s.m, 8, &parts[i].op));
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 3; j++) {
+            ref[i * COLS + j] += 2 * s.ref[i * 3 + j];
+            ref[(5 + i) * COLS + j] += s.ref[i * 3 + j];
+        }
+    for (int i = 0; i < 4; i++)
+        ref[(5 + i) * COLS + 3 + i] -= 1;
+    ref[0] += 0.5;
+    ref[COLS + 1] += 0.5;
+    mgvi_op *op;
+    CHECK_OK(ctx, mgvi_op_stack(ctx, parts, 4, 8, &op));
+    CHECK(op->rows == ROWS && op->cols == COLS);
+    check_everything(ctx, op, ref, "stack");
+    mgvi_stack_part bad = {.factor = 1, .row = -1};
+    CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &s.m, 2, &bad.op));
+    CHECK_FAILS(ctx, mgvi_op_stack(ctx, &bad, 1, 2, &op), MGV_E_ARG, "lies at (-1, 0)");
+    bad.row = 0;
+    CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &s.m, 2, &bad.op));
+    CHECK_FAILS(ctx, mgvi_op_stack(ctx, &bad, 1, 3, &op), MGV_E_ARG, "3 lanes");
+    free(ref);
+    sample_free(&s);
+    mgv_ctx_free(ctx);
+}
+
+/* ---- the caller's own functions -------------------------------------------------------------- */
+typedef struct scaling {
+    int64_t n;
+    double factor, factor_t;
+    int stop;
+} scaling;
+
+static int scale_mul(void *user, const double *x, double *y)
+{
+    const scaling *s = user;
+    for (int64_t i = 0; i < s->n; i++)
+        y[i] = s->factor * x[i];
+    return s->stop;
+}
+
+static int scale_mul_t(void *user, const double *u, double *g)
+{
+    const scaling *s = user;
+    for (int64_t i = 0; i < s->n; i++)
+        g[i] = s->factor_t * u[i];
+    return s->stop;
+}
+
+TEST(functions_of_the_caller_are_an_operator)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    scaling s = {.n = 6, .factor = 3, .factor_t = 3};
+    mgv_operator user = {.size = sizeof user,
+                         .rows = 6,
+                         .cols = 6,
+                         .user = &s,
+                         .mul = scale_mul,
+                         .mul_t = scale_mul_t};
+    double *ref = zeros(6, 6);
+    for (int i = 0; i < 6; i++)
+        ref[i * 6 + i] = 3;
+    mgvi_op *op;
+    CHECK_OK(ctx, mgvi_op_user(ctx, &user, 8, &op));
+    check_everything(ctx, op, ref, "user");
+    CHECK_OK(ctx, mgv_operator_check(ctx, &user));
+    s.factor_t = 3.001;
+    CHECK_FAILS(ctx, mgv_operator_check(ctx, &user), MGV_E_INPUT, "not each other's transposes");
+    s.factor_t = NAN;
+    CHECK_FAILS(ctx, mgv_operator_check(ctx, &user), MGV_E_INPUT, "not each other's transposes");
+    user.mul_t = NULL;
+    CHECK_FAILS(ctx, mgv_operator_check(ctx, &user), MGV_E_ARG, "both functions");
+    CHECK_FAILS(ctx, mgv_operator_check(ctx, NULL), MGV_E_ARG, "operator");
+    user.mul_t = scale_mul_t;
+    user.size = 8;
+    CHECK_FAILS(ctx, mgvi_op_user(ctx, &user, 1, &op), MGV_E_ARG, "size is 8");
+    user.size = sizeof user;
+    s.stop = 1; /* a product asks for the end of the run */
+    double x[6] = {0}, y[6];
+    const mgvi_vec in = mgvi_vec_wrap(x, 6, MGVI_COLS);
+    mgvi_vec out = mgvi_vec_wrap(y, 6, MGVI_ROWS);
+    CHECK_OK(ctx, mgvi_op_user(ctx, &user, 1, &op));
+    mgvi_op_mul(op, 1, &in, 0, &out);
+    CHECK(atomic_load(&ctx->interrupted) == 1);
+    mgvi_op_free(op);
+    free(ref);
+    mgv_ctx_free(ctx);
+}
+
+/* ---- threads and memory ---------------------------------------------------------------------- */
+enum { KINDS = 5 };
+static mgv_status make(mgv_ctx *ctx, int kind, int64_t h, int64_t w, mgvi_op **out)
+{
+    const double psf[15] = {.1, .2, .3, .1, .3, .1, .2, .1, .4, .5, .1, .1, .2, .3, .1};
+    mgvi_stack_part parts[2] = {{.factor = 1, .size = h * w}, {.factor = 2, .row = h * w}};
+    int64_t *entry = sample_memory((size_t)(h * w), sizeof *entry);
+    for (int64_t i = 0; i < h * w / 2; i++)
+        entry[i] = 2 * i;
+    mgv_status st = MGV_OK;
+    if (kind == 0)
+        st = mgvi_op_mask(ctx, h * w, entry, h * w / 2, 1, out);
+    else if (kind == 1)
+        st = mgvi_op_blur(ctx, h, w, psf, 3, 5, MGVI_EDGES_REFLECT, 1, out);
+    else if (kind == 2)
+        st = mgvi_op_diff1d(ctx, h * w, 1, out);
+    else if (kind == 3)
+        st = mgvi_op_diff2d(ctx, h, w, 1, out);
+    else if ((st = mgvi_op_diff2d(ctx, h, w, 1, &parts[1].op)) == MGV_OK)
+        st = mgvi_op_stack(ctx, parts, 2, 1, out);
+    free(entry);
+    return st;
+}
+
+TEST(threads_change_no_bit)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    const int64_t h = 300, w = 310;
+    for (int kind = 0; kind < KINDS; kind++) {
+        double *first = NULL;
+        for (int threads = 1; threads <= 4; threads += 3) {
+            CHECK_OK(ctx, mgv_ctx_set_threads(ctx, threads));
+            mgvi_op *op = NULL;
+            CHECK_OK(ctx, make(ctx, kind, h, w, &op));
+            double *x = random_numbers(3, op->cols), *y = zeros(op->rows + op->cols, 1);
+            const mgvi_vec in = mgvi_vec_wrap(x, op->cols, MGVI_COLS);
+            mgvi_vec out = mgvi_vec_wrap(y, op->rows, MGVI_ROWS),
+                     back = mgvi_vec_wrap(y + op->rows, op->cols, MGVI_COLS);
+            mgvi_op_mul(op, 1, &in, 0, &out);
+            mgvi_op_mul_t(op, 1, &out, 0, &back);
+            if (first)
+                CHECK_THAT(memcmp(first, y, (size_t)(op->rows + op->cols) * sizeof *y) == 0,
+                           "kind %d", kind);
+            free(x);
+            free(first);
+            first = y;
+            mgvi_op_free(op);
+        }
+        free(first);
+    }
+    mgv_ctx_free(ctx);
+}
+
+TEST(every_failing_allocation_is_survived)
+{
+    for (int kind = 0; kind < KINDS; kind++)
+        for (long fail_at = 1, done = 0; !done; fail_at++) {
+            mgv_check_allocator a;
+            mgv_check_allocator_init(&a, 0);
+            mgv_ctx *ctx;
+            CHECK(mgv_ctx_new(&a.hooks, &ctx) == MGV_OK);
+            atomic_store(&a.calls, 0);
+            a.fail_at = fail_at;
+            mgvi_op *op = NULL;
+            const mgv_status st = make(ctx, kind, 5, 6, &op);
+            CHECK(st == MGV_OK || (st == MGV_E_MEMORY && mgv_ctx_error(ctx)[0] && !op));
+            done = st == MGV_OK;
+            mgvi_op_free(op);
+            mgv_ctx_free(ctx);
+            CHECK(atomic_load(&a.live) == 0);
+            CHECK(fail_at < 20);
+        }
+}
+
+int main(void)
+{
+    return RUN(a_mask_takes_the_chosen_entries, a_blur_is_the_plain_convolution,
+               reflecting_edges_keep_a_constant_image, differences_match_their_definition,
+               a_stack_is_the_block_matrix, functions_of_the_caller_are_an_operator,
+               threads_change_no_bit, every_failing_allocation_is_survived);
+}
