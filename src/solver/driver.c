@@ -108,6 +108,12 @@ void mgvi_driver_free(mgv_solver *solver)
     mgvi_release(ctx, solver);
 }
 
+mgv_status mgvi_driver_start(mgv_solver *solver, const double *w, const double *u)
+{
+    mgvi_run *run = &solver->run;
+    return run->ops->start ? run->ops->start(run, w, u) : MGV_OK;
+}
+
 /* ---- the loop -------------------------------------------------------------------------------- */
 
 double mgvi_driver_touched(const mgv_solver *solver)

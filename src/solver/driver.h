@@ -46,6 +46,9 @@ struct mgv_solver {
 
 mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
                            mgv_solver **out);
+/* Before the first run: begin at w (A's columns) and u (A's rows, or NULL) in place of 0. A solver
+ * that has no use for them ignores them. */
+mgv_status mgvi_driver_start(mgv_solver *solver, const double *w, const double *u);
 mgv_status mgvi_driver_run(mgv_solver *solver);
 void mgvi_driver_free(mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);

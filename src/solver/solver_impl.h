@@ -31,6 +31,8 @@ typedef struct mgvi_solver_ops {
     double (*cost)(const mgv_problem *problem, const mgv_settings *settings);
     size_t state_size; /* zeroed memory at run->state */
     mgv_status (*init)(mgvi_run *run);
+    /* May be NULL. Begins at w (A's columns) and, where it is not NULL, u (A's rows). */
+    mgv_status (*start)(mgvi_run *run, const double *w, const double *u);
     /* One iteration. No allocation, printing, clock or stopping. */
     mgv_status (*step)(mgvi_run *run);
     mgvi_iterate (*expose)(mgvi_run *run);
