@@ -286,6 +286,10 @@ mgv_status mgvi_bind_rows(mgv_problem *p)
     MGVI_TRY(bind_labels(p));
     MGVI_TRY(bind_weights(p));
     MGVI_TRY(bind_targets(p));
+    if (strcmp(p->penalty->name, "l1") == 0 && p->mu == 0 && !(p->loss->can & MGVI_HARD))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "penalty l1 needs its strength: --mu X beside the averaged loss, or "
+                         "--select cv:5 to choose it");
     bind_strengths(p);
     if (p->penalty->bind)
         return p->penalty->bind(&p->arena, &p->settings, p->data->X.cols, &p->penalty_data);
