@@ -131,11 +131,14 @@ static void print_model(const fit *f, FILE *out)
     if (!f->job.model)
         return;
     mgv_model_describe(f->job.model, &m);
-    fprintf(out, "model        %s: %" PRId64 " of %" PRId64 " weights are nonzero, |w| = %.6g\n",
+    fprintf(out, "model        %s: %" PRId64 " of %" PRId64 " weights are nonzero",
             !f->output                    ? "not saved"
             : strcmp(f->output, "-") == 0 ? "on standard output"
                                           : f->output,
-            m.nonzeros, m.features, m.norm);
+            m.nonzeros, m.outputs * m.features);
+    if (m.outputs == 1)
+        fprintf(out, ", |w| = %.6g", m.norm);
+    fputc('\n', out);
 }
 
 static void print_next(const fit *f, FILE *out)

@@ -18,6 +18,9 @@ void cli_job_print_data(const cli_job *job, FILE *out)
     if (d.classes == 2)
         fprintf(out, "; classes '%s' and '%s'", mgv_data_class(job->data, 0),
                 mgv_data_class(job->data, 1));
+    else if (d.classes > 2 && job->run.runs > 1)
+        fprintf(out, "; %" PRId64 " classes, '%s' to '%s'", d.classes, mgv_data_class(job->data, 0),
+                mgv_data_class(job->data, d.classes - 1));
     if (d.load_seconds > 0)
         fprintf(out, "; read in %.2g s", d.load_seconds);
     fputc('\n', out);
@@ -63,6 +66,9 @@ static void print_proof(const cli_job *job, FILE *out)
     mgv_solver_dual(job->solver, &q, &rows);
     for (int64_t i = 0; i < rows; i++)
         count += q[i] != 0;
+    const char *class = mgv_data_class(job->data, job->run.impossible_class);
+    if (class)
+        fprintf(out, "class        '%s' against the rest:\n", class);
     fprintf(out,
             "certificate  not separable: a convex combination of %" PRId64
             " examples y_i x_i is zero\n"
@@ -79,7 +85,12 @@ static void print_proof(const cli_job *job, FILE *out)
 static void print_margin(const cli_job *job, FILE *out)
 {
     const mgv_certificate *k = &job->certificate;
-    if (k->separable == 1)
+    if (k->separable == 1 && job->run.runs > 1)
+        fprintf(out,
+                "certificate  every class is separable from the rest; the least margin lies in\n"
+                "             [%.8g, %.8g], the worst relative gap is %.1e\n",
+                k->margin, k->margin_upper, k->relative_gap);
+    else if (k->separable == 1)
         fprintf(out,
                 "certificate  separable with margin in [%.8g, %.8g]: the lower end is attained\n"
                 "             by the model, the upper one is proven; relative gap %.1e\n",
@@ -107,6 +118,11 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
             "certificate  the model does not meet the constraints yet; the optimum, if there is\n"
             "             one, is at least %.10g (proven)\n",
             k->dual);
+    } else if (job->run.runs > 1) {
+        fprintf(out,
+                "certificate  each of the %" PRId64 " optima is known to a relative gap of %.1e or "
+                "less,\n             verified\n",
+                job->run.runs, k->relative_gap);
     } else {
         fprintf(out,
                 "certificate  the optimum lies between %.10g (proven)\n"

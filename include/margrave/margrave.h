@@ -255,7 +255,10 @@ typedef struct mgv_run_info {
     int64_t iterations;
     double passes, seconds;
     int64_t nonzeros;
-    double norm; /* |w|_p of the weights in the user's units; p = 2 where the fit has no norm */
+    double norm;  /* |w|_p of the weights in the user's units, p = 2 where the fit has no norm;
+                   * NaN: many classes, each has its own */
+    int64_t runs; /* 1, or one for each of more than two classes */
+    int64_t impossible_class; /* MGV_STOP_INFEASIBLE of many classes: which; -1 else */
 } mgv_run_info;
 
 /* The solver named by the setting `solver`. MGV_E_UNSUPPORTED names what the problem lacks. */
@@ -269,7 +272,8 @@ MGV_API mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *r
 MGV_API mgv_status mgv_solver_checkpoint(mgv_ctx *ctx, const mgv_solver *solver, const char *path);
 MGV_API mgv_status mgv_solver_resume(mgv_ctx *ctx, mgv_solver *solver, const char *path);
 /* The dual variables of the certificate, one per row; the proof's convex weights when the stop is
- * MGV_STOP_INFEASIBLE. Lives as long as the solver. */
+ * MGV_STOP_INFEASIBLE. More than two classes: only the proof, else none. Lives as long as the
+ * solver. */
 MGV_API mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int64_t *count);
 MGV_API void mgv_solver_free(mgv_ctx *ctx, mgv_solver *solver);
 

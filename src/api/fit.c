@@ -1,5 +1,6 @@
 /* fit.c - public functions on problems, solvers, models and reports. */
 #include "report/report.h"
+#include "solver/family.h"
 
 #include <math.h>
 
@@ -9,7 +10,7 @@ mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *set
     *out = NULL;
     if (!data || !settings)
         return MGVI_FAIL(ctx, MGV_E_ARG, "a problem needs data and settings");
-    return mgvi_problem_new(ctx, data, settings, out);
+    return mgvi_problem_new(ctx, data, settings, MGVI_EVERY_CLASS, out);
 }
 
 void mgv_problem_free(mgv_ctx *ctx, mgv_problem *problem)
@@ -39,7 +40,7 @@ mgv_status mgv_solver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_se
 
 mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver)
 {
-    (void)ctx;
+    atomic_store(&ctx->interrupted, 0);
     return mgvi_driver_run(solver);
 }
 
@@ -60,18 +61,28 @@ mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
                                mgv_certificate *certificate)
 {
     const mgv_problem *p = solver->run.problem;
-    const double *w = solver->answer.w.x;
-    const mgv_run_info info = {.solver = solver->run.ops->name,
-                               .stop = solver->stop,
-                               .iterations = solver->run.iteration,
-                               .passes = mgvi_driver_passes(solver),
-                               .seconds = solver->memory.seconds,
-                               .nonzeros = mgvi_count_nonzeros(w, mgvi_problem_penalised(p)),
-                               .norm = user_norm(p, w)};
+    const mgvi_summary sum = mgvi_driver_summary(solver);
+    mgv_run_info info = {.solver = sum.solver,
+                         .stop = sum.stop,
+                         .iterations = sum.iterations,
+                         .passes = sum.passes,
+                         .seconds = sum.seconds,
+                         .runs = 1,
+                         .impossible_class = -1};
+    if (solver->family) {
+        const int64_t count = solver->family->members * p->data->X.cols;
+        info.nonzeros = mgvi_count_nonzeros(solver->family->coef, count);
+        info.norm = NAN; /* every class has its own */
+        info.runs = solver->family->members;
+        info.impossible_class = solver->family->impossible;
+    } else {
+        info.nonzeros = mgvi_count_nonzeros(solver->answer.w.x, mgvi_problem_penalised(p));
+        info.norm = user_norm(p, solver->answer.w.x);
+    }
     if (run)
         mgvi_copy_out(run, &info, sizeof info);
     if (certificate)
-        mgvi_copy_out(certificate, &solver->answer_verdict.certificate, sizeof *certificate);
+        mgvi_copy_out(certificate, &sum.certificate, sizeof *certificate);
     return MGV_OK;
 }
 
@@ -87,8 +98,9 @@ mgv_status mgv_solver_resume(mgv_ctx *ctx, mgv_solver *solver, const char *path)
 
 mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int64_t *count)
 {
-    *values = solver->answer.u.x;
-    *count = solver->answer.u.n;
+    const mgvi_vec *u = solver->family ? &solver->family->proof : &solver->answer.u;
+    *values = u->x;
+    *count = u->n;
     return MGV_OK;
 }
 

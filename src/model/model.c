@@ -2,6 +2,7 @@
 #include "model/model.h"
 
 #include "io/io.h"
+#include "solver/family.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -79,17 +80,18 @@ static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(
 static mgv_status describe(mgv_model *m, const mgv_solver *solver)
 {
     const mgv_problem *p = solver->run.problem;
-    const mgv_certificate *c = &solver->answer_verdict.certificate;
+    const mgvi_summary sum = mgvi_driver_summary(solver);
+    const mgv_certificate *c = &sum.certificate;
     json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "margrave", mgv_version(), "task",
                           p->classify ? "classify" : "regress", "loss", p->loss->name, "penalty",
                           p->penalty->name, "scale", p->settings.scale, "formula", p->formula,
-                          "solver", solver->run.ops->name);
+                          "solver", sum.solver);
     if (o) {
         json_object_set_new(o, "lambda", number(p->lambda));
         json_object_set_new(o, "mu", number(p->mu));
         json_object_set_new(o, "p", number(p->p));
-        json_object_set_new(o, "iterations", json_integer(solver->run.iteration));
-        json_object_set_new(o, "stop", json_string(mgv_stop_name(solver->stop)));
+        json_object_set_new(o, "iterations", json_integer(sum.iterations));
+        json_object_set_new(o, "stop", json_string(mgv_stop_name(sum.stop)));
         json_object_set_new(o, "primal", number(c->primal));
         json_object_set_new(o, "dual", number(c->dual));
         json_object_set_new(o, "relative_gap", number(c->relative_gap));
@@ -107,16 +109,27 @@ static mgv_status describe(mgv_model *m, const mgv_solver *solver)
     return MGV_OK;
 }
 
+static void copy_weights(mgv_model *m, const mgv_solver *solver)
+{
+    const mgvi_family *f = solver->family;
+    if (f) {
+        memcpy(m->coef, f->coef, (size_t)(m->outputs * m->features) * sizeof *m->coef);
+        memcpy(m->intercept, f->intercept, (size_t)m->outputs * sizeof *m->intercept);
+    } else {
+        mgvi_problem_user_weights(solver->run.problem, solver->answer.w.x, m->coef, m->intercept);
+    }
+    measure(m);
+}
+
 mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out)
 {
     const mgv_problem *p = solver->run.problem;
     mgv_status st = MGV_OK;
     mgv_model *m;
     *out = NULL;
-    MGVI_TRY(empty_model(ctx, 1, p->data->X.cols, &m));
-    mgvi_problem_user_weights(p, solver->answer.w.x, m->coef, m->intercept);
+    MGVI_TRY(empty_model(ctx, solver->family ? solver->family->members : 1, p->data->X.cols, &m));
     m->p = isnan(p->p) ? 2 : p->p;
-    measure(m);
+    copy_weights(m, solver);
     m->classify = p->classify;
     m->row_norm = p->scaling == MGVI_SCALE_ROWNORM;
     if (p->classify)

@@ -134,31 +134,37 @@ static mgv_status bind_labels(mgv_problem *p)
         return MGVI_FAIL(p->ctx, MGV_E_INPUT,
                          "every label is '%.40s': a classifier needs two classes",
                          data->class_text[0]);
-    if (data->classes != 2)
+    if (data->classes == 0)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
-                         "%s%" PRId64 " classes: this version fits two (for a quantity, say "
-                         "--task regress)",
-                         data->classes ? "" : "more than ",
-                         data->classes ? data->classes : (int64_t)MGVI_CLASSES_MAX);
+                         "more than %d classes (for a quantity, say --task regress)",
+                         (int)MGVI_CLASSES_MAX);
+    p->many = p->positive == MGVI_EVERY_CLASS && data->classes > 2;
+    if (p->positive == MGVI_EVERY_CLASS)
+        p->positive = p->many ? 0 : 1;
     double *sign = mgvi_arena_array(&p->arena, (size_t)data->X.rows, sizeof *sign);
     if (!sign)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < data->X.rows; i++)
-        sign[i] = data->labels[i] == data->class_value[1] ? 1 : -1;
+        sign[i] = data->labels[i] == data->class_value[p->positive] ? 1 : -1;
     p->sign = sign;
     return MGV_OK;
 }
 
-static mgv_status balanced_weights(mgv_problem *p, const double *s, double weight[2])
+/* Every class gets the same weight in all; the total stays. */
+static mgv_status balanced_weights(mgv_problem *p, const double *s, double *weight)
 {
-    double sum[2] = {0, 0};
-    for (int64_t i = 0; i < p->data->X.rows; i++)
-        sum[p->sign[i] > 0] += s[i];
-    for (int c = 0; c < 2; c++) {
-        if (sum[c] == 0)
+    const mgv_data *data = p->data;
+    double total = 0;
+    memset(weight, 0, (size_t)data->classes * sizeof *weight);
+    for (int64_t i = 0; i < data->X.rows; i++) {
+        weight[mgvi_data_class_of(data, data->labels[i])] += s[i];
+        total += s[i];
+    }
+    for (int64_t c = 0; c < data->classes; c++) {
+        if (weight[c] == 0)
             return MGVI_FAIL(p->ctx, MGV_E_INPUT, "class '%.40s' has no weight: nothing to balance",
-                             p->data->class_text[c]);
-        weight[c] = (sum[0] + sum[1]) / (2 * sum[c]);
+                             data->class_text[c]);
+        weight[c] = total / ((double)data->classes * weight[c]);
     }
     return MGV_OK;
 }
@@ -175,7 +181,7 @@ static int find_class(const mgv_data *data, const char *text)
 }
 
 /* "LABEL:W,LABEL:W" */
-static mgv_status listed_weights(mgv_problem *p, double weight[2])
+static mgv_status listed_weights(mgv_problem *p, double *weight)
 {
     char text[MGVI_TEXT_MAX], *rest = text, *item;
     snprintf(text, sizeof text, "%s", p->settings.class_weight);
@@ -190,8 +196,9 @@ static mgv_status listed_weights(mgv_problem *p, double weight[2])
         if (c < 0)
             return MGVI_FAIL(p->ctx, MGV_E_ARG,
                              "class_weight names class '%.40s'; the classes are "
-                             "'%.40s' and '%.40s'",
-                             item, p->data->class_text[0], p->data->class_text[1]);
+                             "'%.40s'%s'%.40s'",
+                             item, p->data->class_text[0], p->data->classes > 2 ? " to " : " and ",
+                             p->data->class_text[p->data->classes - 1]);
         if (!mgvi_parse_real(colon + 1, &w) || !(w >= 0) || isinf(w))
             return MGVI_FAIL(p->ctx, MGV_E_ARG,
                              "class_weight of '%.40s' is '%.40s'; allowed: 0 or "
@@ -204,17 +211,22 @@ static mgv_status listed_weights(mgv_problem *p, double weight[2])
 
 static mgv_status apply_class_weights(mgv_problem *p, double *s)
 {
-    double weight[2] = {1, 1};
+    const mgv_data *data = p->data;
     if (!p->settings.class_weight[0])
         return MGV_OK;
     if (!p->classify)
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "class_weight is for classes, the task is regression");
+    double *weight = mgvi_arena_array(&p->arena, (size_t)data->classes, sizeof *weight);
+    if (!weight)
+        return MGV_E_MEMORY;
+    for (int64_t c = 0; c < data->classes; c++)
+        weight[c] = 1;
     if (strcmp(p->settings.class_weight, "balanced") == 0)
         MGVI_TRY(balanced_weights(p, s, weight));
     else
         MGVI_TRY(listed_weights(p, weight));
-    for (int64_t i = 0; i < p->data->X.rows; i++)
-        s[i] *= weight[p->sign[i] > 0];
+    for (int64_t i = 0; i < data->X.rows; i++)
+        s[i] *= weight[mgvi_data_class_of(data, data->labels[i])];
     return MGV_OK;
 }
 

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FORMULA_MAX = 1024 };
+
 static void penalty_text(const mgv_problem *p, char *out, size_t size)
 {
     const char *name = p->penalty->name;
@@ -29,18 +31,22 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
         p->data->weights || p->settings.class_weight[0] ? "weighted mean" : "mean";
     snprintf(score, sizeof score, "%s%s%s", p->loss->can & MGVI_MARGIN ? "y (" : "",
              p->free_cols ? "x.w + b" : "x.w", p->loss->can & MGVI_MARGIN ? ")" : "");
-    p->formula = mgvi_arena_array(&p->arena, 512, 1);
+    p->formula = mgvi_arena_array(&p->arena, FORMULA_MAX, 1);
     if (!p->formula)
         return MGV_E_MEMORY;
+    char *text = p->formula;
+    if (p->many)
+        text += snprintf(text, FORMULA_MAX / 2,
+                         "for each of %" PRId64 " classes against the rest: ", p->data->classes);
     if (strcmp(p->loss->name, "margin") == 0)
-        snprintf(p->formula, 512, "min %s subject to %s >= 1", penalty, score);
+        snprintf(text, FORMULA_MAX / 2, "min %s subject to %s >= 1", penalty, score);
     else if (strcmp(p->loss->name, "equal") == 0)
-        snprintf(p->formula, 512, "min %s subject to %s = y", penalty, score);
+        snprintf(text, FORMULA_MAX / 2, "min %s subject to %s = y", penalty, score);
     else if (strcmp(p->loss->name, "interval") == 0)
-        snprintf(p->formula, 512, "min %s subject to |%s - y| <= %.6g", penalty, score,
+        snprintf(text, FORMULA_MAX / 2, "min %s subject to |%s - y| <= %.6g", penalty, score,
                  p->settings.epsilon);
     else
-        snprintf(p->formula, 512, "min %s + %s %s(%s%s)", penalty, weighted, p->loss->name, score,
-                 p->loss->can & MGVI_MARGIN ? "" : " - y");
+        snprintf(text, FORMULA_MAX / 2, "min %s + %s %s(%s%s)", penalty, weighted, p->loss->name,
+                 score, p->loss->can & MGVI_MARGIN ? "" : " - y");
     return MGV_OK;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 
 mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
-                            mgv_problem **out)
+                            int64_t positive, mgv_problem **out)
 {
     mgv_status st = MGV_OK;
     *out = NULL;
@@ -14,6 +14,7 @@ mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
     p->ctx = ctx;
     p->data = data;
     p->lanes = 1;
+    p->positive = positive;
     p->settings = *settings;
     mgvi_arena_init(&p->arena, ctx);
     if (!data->labels)

@@ -38,6 +38,8 @@ struct mgv_problem {
     double lambda, mu;   /* as solved; NaN where they do not apply */
     double p;            /* the penalty is a power of |w|_p; NaN where it is of no norm */
     double total_weight; /* sum of sample times class weights */
+    int64_t positive;    /* the class whose rows are +1; all others are -1 */
+    bool many;           /* stands for such a problem of every class; bound for class 0 */
     mgvi_scaling scaling;
     const double *target;         /* rows: the label, or -1 and +1 for classes */
     const double *sign;           /* rows: +1 for the second class; NULL for regression */
@@ -47,8 +49,11 @@ struct mgv_problem {
     mgv_settings settings; /* a copy, for reports */
 };
 
+/* Classes: class `positive` against the rest. MGVI_EVERY_CLASS: of two classes the second against
+ * the first; of more the problem is `many`. */
+enum { MGVI_EVERY_CLASS = -1 };
 mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
-                            mgv_problem **out);
+                            int64_t positive, mgv_problem **out);
 void mgvi_problem_free(mgv_problem *problem); /* NULL is accepted */
 
 /* A hard margin in the norm p: certified by bounds of the margin, free of w's and u's scale. */

@@ -240,7 +240,7 @@ static mgv_status try_solver(doctor *d)
 /* A refusal is a finding, not a failure. */
 static mgv_status try_fit(doctor *d)
 {
-    mgv_status st = mgvi_problem_new(d->ctx, d->data, d->settings, &d->problem);
+    mgv_status st = mgvi_problem_new(d->ctx, d->data, d->settings, MGVI_EVERY_CLASS, &d->problem);
     if (st == MGV_OK)
         st = try_solver(d);
     if (st == MGV_OK || st == MGV_E_MEMORY || st == MGV_E_INTERNAL)

@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include "base/threads.h"
+#include "solver/family.h"
 
 #include <math.h>
 #include <sys/resource.h>
@@ -21,37 +22,36 @@ static json_t *problem_block(const mgv_problem *p)
 static json_t *solver_block(const mgv_solver *s)
 {
     const mgv_ctx *ctx = s->run.ctx;
+    const mgvi_summary sum = mgvi_driver_summary(s);
     const bool f32 = s->run.problem->data->X.dtype == MGV_F32;
-    return json_pack("{s:s, s:I, s:f, s:f, s:i, s:s, s:s, s:I, s:s}", "name", s->run.ops->name,
-                     "iterations", (json_int_t)s->run.iteration, "passes", mgvi_driver_passes(s),
-                     "seconds", s->memory.seconds, "threads", mgvi_pool_threads(ctx->pool),
-                     "backend", "cpu", "precision", f32 ? "f32" : "f64", "seed",
-                     (json_int_t)s->settings.seed, "stop", mgv_stop_name(s->stop));
+    return json_pack("{s:s, s:I, s:f, s:f, s:i, s:s, s:s, s:I, s:s}", "name", sum.solver,
+                     "iterations", (json_int_t)sum.iterations, "passes", sum.passes, "seconds",
+                     sum.seconds, "threads", mgvi_pool_threads(ctx->pool), "backend", "cpu",
+                     "precision", f32 ? "f32" : "f64", "seed", (json_int_t)s->settings.seed, "stop",
+                     mgv_stop_name(sum.stop));
 }
 
 /* The examples in a proof of inseparability with their weights, heaviest rows as they come. */
-static json_t *proof_block(const mgv_solver *s)
+static json_t *proof_block(const mgv_solver *s, const mgv_certificate *c)
 {
-    const mgv_certificate *c = &s->answer_verdict.certificate;
+    const mgvi_vec *u = s->family ? &s->family->proof : &s->answer.u;
     if (c->separable != 0)
         return json_null();
     json_t *rows = json_array(), *weights = json_array();
-    for (int64_t i = 0; i < s->answer.u.n; i++) {
-        if (s->answer.u.x[i] == 0)
+    for (int64_t i = 0; i < u->n; i++) {
+        if (u->x[i] == 0)
             continue;
         json_array_append_new(rows, json_integer(i + 1));
-        json_array_append_new(weights, json_real(-s->answer.u.x[i]));
+        json_array_append_new(weights, json_real(-u->x[i]));
     }
     return json_pack("{s:f, s:o, s:o}", "norm", c->proof_norm, "rows", rows, "weights", weights);
 }
 
-static json_t *certificate_block(const mgv_solver *s)
+static json_t *certificate_numbers(const mgv_certificate *c)
 {
-    const mgv_certificate *c = &s->answer_verdict.certificate;
     if (!c->verified) /* a certificate that fails its check is not printed */
-        return json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:b, s:n}", "primal", "dual", "gap",
-                         "relative_gap", "margin", "margin_upper", "separable", "verified", 0,
-                         "proof");
+        return json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:b}", "primal", "dual", "gap",
+                         "relative_gap", "margin", "margin_upper", "separable", "verified", 0);
     json_t *o = json_object();
     json_object_set_new(o, "primal", mgvi_json_number(c->primal));
     json_object_set_new(o, "dual", mgvi_json_number(c->dual));
@@ -62,8 +62,35 @@ static json_t *certificate_block(const mgv_solver *s)
     json_object_set_new(o, "separable",
                         c->separable < 0 ? json_null() : json_boolean(c->separable));
     json_object_set_new(o, "verified", json_true());
-    json_object_set_new(o, "proof", proof_block(s));
     return o;
+}
+
+static json_t *certificate_block(const mgv_solver *s)
+{
+    const mgvi_summary sum = mgvi_driver_summary(s);
+    const mgv_certificate *c = &sum.certificate;
+    json_t *o = certificate_numbers(c);
+    json_object_set_new(o, "proof", c->verified ? proof_block(s, c) : json_null());
+    return o;
+}
+
+/* More than two classes: what each run came to. */
+static json_t *classes_block(const mgv_solver *s)
+{
+    const mgvi_family *f = s->family;
+    if (!f)
+        return json_null();
+    json_t *list = json_array();
+    for (int64_t c = 0; c < f->members; c++) {
+        const mgvi_summary *one = &f->member[c];
+        json_t *o = json_pack("{s:o, s:s, s:I, s:f, s:f, s:o}", "class",
+                              mgvi_json_string(s->run.problem->data->class_text[c]), "stop",
+                              mgv_stop_name(one->stop), "iterations", (json_int_t)one->iterations,
+                              "passes", one->passes, "seconds", one->seconds, "certificate",
+                              certificate_numbers(&one->certificate));
+        json_array_append_new(list, o);
+    }
+    return list;
 }
 
 static json_t *model_block(const mgv_model *m, const char *file)
@@ -106,10 +133,11 @@ mgv_status mgvi_report_fit(mgv_ctx *ctx, const mgv_solver *s, const mgv_model *m
     MGVI_TRY(train_block(ctx, s, model, &train));
     getrusage(RUSAGE_SELF, &usage);
     json_t *o = json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:{s:i, s:s}, s:n, s:o, s:o, s:n, s:I}", "version",
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:{s:i, s:s}, s:n, s:o, s:o, s:n, s:I}", "version",
         mgv_version(), "command", "fit", "data", mgvi_report_data(p->data, data_file), "problem",
-        problem_block(p), "solver", solver_block(s), "certificate", certificate_block(s), "path",
-        "points", 1, "by", "iteration", "selected", "model", model_block(model, model_file),
-        "train", train, "validation", "memory_peak_bytes", (json_int_t)usage.ru_maxrss * 1024);
+        problem_block(p), "solver", solver_block(s), "certificate", certificate_block(s), "classes",
+        classes_block(s), "path", "points", 1, "by", "iteration", "selected", "model",
+        model_block(model, model_file), "train", train, "validation", "memory_peak_bytes",
+        (json_int_t)usage.ru_maxrss * 1024);
     return mgvi_json_text(ctx, o, json);
 }

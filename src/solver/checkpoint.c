@@ -54,10 +54,20 @@ static void fingerprint(const mgv_solver *solver, char text[FINGERPRINT])
     snprintf(text, FINGERPRINT, "%016" PRIx64, h);
 }
 
+mgv_status mgvi_checkpoint_possible(const mgv_solver *solver)
+{
+    if (!solver->family)
+        return MGV_OK;
+    return MGVI_FAIL(solver->run.ctx, MGV_E_UNSUPPORTED,
+                     "%" PRId64 " classes are one run each, and a checkpoint holds one run",
+                     solver->run.problem->data->classes);
+}
+
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
 {
     const mgvi_run *run = &solver->run;
     char print[FINGERPRINT], version[8];
+    MGVI_TRY(mgvi_checkpoint_possible(solver));
     fingerprint(solver, print);
     snprintf(version, sizeof version, "%d", FORMAT_VERSION);
     mgvi_driver_memory memory = solver->memory;
@@ -126,6 +136,7 @@ mgv_status mgvi_checkpoint_parse(mgv_solver *solver, const char *path, const voi
                                  size_t size)
 {
     mgvi_tensors *file;
+    MGVI_TRY(mgvi_checkpoint_possible(solver));
     MGVI_TRY(mgvi_tensors_parse(solver->run.ctx, path, bytes, size, &file));
     const mgv_status st = restore(solver, path, file);
     mgvi_tensors_free(solver->run.ctx, file);

@@ -6,6 +6,8 @@
  * on the clock. */
 #include "solver/driver.h"
 
+#include "solver/family.h"
+
 #include "base/clock.h"
 
 #include <math.h>
@@ -90,7 +92,9 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
                              .ratio = 1,
                              .best = {.primal_score = INFINITY, .dual_score = -INFINITY}};
     mgvi_arena_init(&solver->run.arena, ctx);
-    const mgv_status st = prepare(solver);
+    mgv_status st = problem->many ? mgvi_family_new(solver) : prepare(solver);
+    if (st == MGV_OK && settings->checkpoint[0])
+        st = mgvi_checkpoint_possible(solver);
     if (st != MGV_OK) {
         mgvi_driver_free(solver);
         return st;
@@ -325,10 +329,11 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
 {
     mgv_status st = MGV_OK;
     enum { FIRST_SAVE = 60 };
+    if (solver->family)
+        return mgvi_family_run(solver);
     solver->started = mgvi_clock_seconds();
     solver->next_checkpoint = solver->started + FIRST_SAVE;
     solver->touched_before = solver->run.problem->A->touched;
-    atomic_store(&solver->run.ctx->interrupted, 0);
     /* A run that ended with its certificate has it still when it is resumed. */
     conclude(solver,
              solver->memory.certificates > 0 && solver->memory.certified == solver->run.iteration);
@@ -342,4 +347,16 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     if (st == MGV_OK && solver->settings.checkpoint[0])
         st = mgvi_checkpoint_write(solver, solver->settings.checkpoint);
     return st;
+}
+
+mgvi_summary mgvi_driver_summary(const mgv_solver *solver)
+{
+    if (solver->family)
+        return mgvi_family_summary(solver);
+    return (mgvi_summary){.solver = solver->run.ops->name,
+                          .stop = solver->stop,
+                          .iterations = solver->run.iteration,
+                          .passes = mgvi_driver_passes(solver),
+                          .seconds = solver->memory.seconds,
+                          .certificate = solver->answer_verdict.certificate};
 }

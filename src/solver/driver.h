@@ -26,7 +26,19 @@ typedef struct mgvi_pair {
     mgvi_verdict *verdict;
 } mgvi_pair;
 
+typedef struct mgvi_family mgvi_family; /* solver/family.h */
+
+/* What a run, or a family of runs, has come to. */
+typedef struct mgvi_summary {
+    const char *solver;
+    mgv_stop stop;
+    int64_t iterations;
+    double passes, seconds;
+    mgv_certificate certificate;
+} mgvi_summary;
+
 struct mgv_solver {
+    mgvi_family *family; /* more than two classes: the runs are its members', not this one's */
     mgvi_run run;
     mgv_settings settings; /* a copy: run.settings points here */
     mgvi_judge *judge;
@@ -51,10 +63,13 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
 mgv_status mgvi_driver_start(mgv_solver *solver, const double *w, const double *u);
 mgv_status mgvi_driver_run(mgv_solver *solver);
 void mgvi_driver_free(mgv_solver *solver);
+mgvi_summary mgvi_driver_summary(const mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);
 double
 mgvi_driver_touched(const mgv_solver *solver); /* entries read, all sittings, without `settled` */
 
+/* A family of runs has no checkpoint. */
+mgv_status mgvi_checkpoint_possible(const mgv_solver *solver);
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path);
 mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path);
 /* From bytes in memory, as a fuzzer has them. After a failure the solver may only be freed. */

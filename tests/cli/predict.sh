@@ -60,3 +60,26 @@ run 0 predict line.mgm line.svm --json
 json out metrics.accuracy null
 true_that "$("$json_get" out metrics.r2) > 0.999" "R2"
 finish
+
+# more than two classes: one run each, the largest score speaks
+{
+    echo "height,weight,label"
+    awk 'BEGIN { split("yak ant bee", name, " ")
+                 for (i = 0; i < 30; i++) printf "%g,%g,%s\n", 9 * cos(2.1 * (i % 3)) + i % 7 / 7, \
+                     9 * sin(2.1 * (i % 3)) + i % 5 / 5, name[1 + i % 3] }'
+} >three.csv
+run 0 fit three.csv --C 10 -o three.mgm
+has out "3 classes, 'ant' to 'yak'"
+has out "for each of 3 classes against the rest: min"
+has out "each of the 3 optima"
+run 0 predict three.mgm three.csv --scores -o table
+has out "accuracy 100.00 %, balanced accuracy 100.00 %"
+awk -F '\t' -v OFS= '
+    { best = $2 >= $3 && $2 >= $4 ? "ant" : $3 >= $4 ? "bee" : "yak" }
+    NF != 4 || $1 != best { exit 1 }' table || fail "the largest of three scores"
+run 0 fit three.csv --C 10 --no-model --json
+json out classes.0.class ant
+json out classes.2.certificate.verified true
+json out train.accuracy 1
+run 2 fit three.csv --checkpoint state
+has err "3 classes are one run each"

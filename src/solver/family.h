@@ -1,0 +1,23 @@
+/* solver/family.h - more than two classes by one run per class: the class against the rest.
+ * Members are bound, solved and put away one after the other, so that only their weights stay. */
+#ifndef MGVI_SOLVER_FAMILY_H
+#define MGVI_SOLVER_FAMILY_H
+
+#include "solver/driver.h"
+
+struct mgvi_family {
+    int64_t members;
+    mgvi_summary *member; /* stop is MGV_STOP_NONE for one that has not run */
+    double *coef;         /* members x the data's columns, in the user's units */
+    double *intercept;    /* members */
+    int64_t impossible;   /* the member that proved there is no answer, -1: none */
+    mgvi_vec proof;       /* its u */
+};
+
+/* Makes `solver` the head of a family; its problem stands for every class of its data. */
+mgv_status mgvi_family_new(mgv_solver *solver);
+/* Runs the members that have no certificate yet. */
+mgv_status mgvi_family_run(mgv_solver *solver);
+/* Counts and values are sums, gaps and margins those of the worst member. */
+mgvi_summary mgvi_family_summary(const mgv_solver *solver);
+#endif
