@@ -70,8 +70,9 @@ finding quantity note
 json out fit_would.task regress
 awk 'BEGIN { for (i = 1; i <= 20; i++) print i % 3, "1:" i }' >three.svm
 run 0 check three.svm --json
-finding fit warning
-json out fit_would.loss null
+finding fit ok
+has out "for each of 3 classes against the rest"
+json out fit_would.loss hinge
 run 0 check demo.svm --loss equal --label-column none --json
 finding fit ok
 printf '%s\n' 'a,b' '1,2' '3,4' >plain.csv
