@@ -57,10 +57,11 @@ void cli_job_print_solver(const cli_job *job, FILE *out)
             r->solver, ending(r->stop), r->iterations, r->passes, r->seconds);
 }
 
-/* The convex weights that prove inseparability: how many, and the first few rows. */
+/* The convex weights that prove inseparability: how many, and which rows when they are few, else
+ * the first of them. */
 static void print_proof(const cli_job *job, FILE *out)
 {
-    enum { SHOWN = 8 };
+    enum { SHOWN = 8, FEW = 16 };
     const double *q;
     int64_t rows, count = 0;
     mgv_solver_dual(job->solver, &q, &rows);
@@ -76,10 +77,13 @@ static void print_proof(const cli_job *job, FILE *out)
             "             (rows",
             count, job->certificate.proof_norm);
     int64_t shown = 0;
-    for (int64_t i = 0; i < rows && shown < SHOWN; i++)
+    for (int64_t i = 0; i < rows && shown < (count > FEW ? SHOWN : FEW); i++)
         if (q[i] != 0)
             fprintf(out, "%s %" PRId64, shown++ ? "," : "", i + 1);
-    fprintf(out, "%s; --json has all with their weights)\n", count > shown ? ", ..." : "");
+    fprintf(out, "%s; --json has all with their weights%s)\n", count > shown ? ", ..." : "",
+            count > FEW && strcmp(cli_setting(job->c, "short_proof").text, "yes") != 0
+                ? ",\n             --short-proof looks for as few as possible"
+                : "");
 }
 
 static void print_margin(const cli_job *job, FILE *out)

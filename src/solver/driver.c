@@ -6,9 +6,9 @@
  * on the clock. */
 #include "solver/driver.h"
 
-#include "solver/family.h"
-
 #include "base/clock.h"
+#include "solver/family.h"
+#include "solver/parts/shorten.h"
 
 #include <math.h>
 #include <string.h>
@@ -177,26 +177,47 @@ static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate 
                                               better_u ? found : &old);
 }
 
+/* The proof at hand on fewer rows; it stays as it is when the judge does not believe the short one.
+ */
+static mgv_status shorten_proof(mgv_solver *solver, mgvi_pair *pair)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    mgvi_vec *q = &solver->answer.u; /* the answer is made when the run ends */
+    mgvi_vec_copy(ctx, &pair->u, q);
+    mgvi_vec_scale(ctx, -1, q);
+    MGVI_TRY(mgvi_shorten_proof(solver->run.problem, q));
+    mgvi_vec_scale(ctx, -1, q);
+    enum { STEPS = 30 };
+    if (mgvi_judge_prove(solver->judge, q, STEPS, pair->verdict))
+        mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    else
+        mgvi_log(ctx, MGV_WARNING,
+                 "no short proof was found that holds to rounding; this is the long one");
+    return MGV_OK;
+}
+
 /* Hard margin without a separating w: a proof is tried when the solver suspects one, or when the
  * upper bound has become small; attempts double their distance, and cost no more than the run. */
-static void attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate *it)
+static mgv_status attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate *it)
 {
     mgvi_driver_memory *m = &solver->memory;
     const mgv_certificate *c = &pair->verdict->certificate;
     const bool suspicious = solver->run.suspicious;
     if (!mgvi_problem_has_margin(solver->run.problem) || c->separable == 1)
-        return;
+        return MGV_OK;
     if (!suspicious && (m->certificates < m->next_proof ||
                         c->margin_upper > 0.05 * mgvi_judge_radius(solver->judge)))
-        return;
+        return MGV_OK;
     m->next_proof = 2 * m->certificates + 1;
     const int most = suspicious ? 200 : (int)fmin(fmax(passes_so_far(solver) / 8, 30), 200);
-    if (mgvi_judge_prove(solver->judge, it->u, most, pair->verdict))
-        mgvi_vec_copy(solver->run.ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    if (!mgvi_judge_prove(solver->judge, it->u, most, pair->verdict))
+        return MGV_OK;
+    mgvi_vec_copy(solver->run.ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    return solver->settings.short_proof ? shorten_proof(solver, pair) : MGV_OK;
 }
 
 /* A certificate on schedule. */
-static void certify(mgv_solver *solver)
+static mgv_status certify(mgv_solver *solver)
 {
     mgvi_run *run = &solver->run;
     mgvi_driver_memory *m = &solver->memory;
@@ -206,12 +227,13 @@ static void certify(mgv_solver *solver)
     keep_better(solver, &solver->best, &it, &found);
     m->certificates++;
     m->certified = run->iteration;
-    attempt_proof(solver, &solver->best, &it);
+    MGVI_TRY(attempt_proof(solver, &solver->best, &it));
     const double gap = found.certificate.relative_gap;
     if (estimate > 0 && gap > 0 && isfinite(gap))
         m->ratio = fmin(fmax(gap / estimate, 0.01), 1.0);
     const double passes = passes_so_far(solver);
     m->next_certificate = passes + fmax(FIRST_PASSES, GROWTH * passes);
+    return MGV_OK;
 }
 
 /* The answer of a run that ends here; one more certificate when the present iterate has none. */
@@ -310,7 +332,7 @@ static mgv_status advance(mgv_solver *solver)
     run->iteration++;
     const bool certified = run->finished || certificate_due(solver);
     if (certified)
-        certify(solver);
+        MGVI_TRY(certify(solver));
     conclude(solver, certified);
     return save_now_and_then(solver);
 }

@@ -10,14 +10,12 @@
  * proof from the rows. When the hint is not borne out, or the active set is stuck, the solver goes
  * on with dual coordinate passes from the b at hand, which always make progress.                (4)
  */
-#include "backend/cpu/gemm.h"
-#include "base/threads.h"
-#include "op/rows.h"
 #include "solver/parts/dual_epoch.h"
 #include "solver/solver_impl.h"
 
 #include "solver/parts/active_set.h"
 #include "solver/parts/separate.h"
+#include "solver/parts/working_set.h"
 
 #include <math.h>
 #include <string.h>
@@ -26,13 +24,10 @@ enum {
     JOIN = 128,      /* rows that join W in a round */
     JOIN_MANY = 300, /* the same when there are more than MANY rows */
     MANY = 100000,
-    GRAM_BLOCKS = 8,   /* rows of W made dense at a time */
-    FALLBACK = 1000,   /* coordinate passes before the question is left undecided */
-    DENSE_WIDTH = 8192 /* columns up to which W is kept dense for matrix products */
+    FALLBACK = 1000 /* coordinate passes before the question is left undecided */
 };
 
 typedef struct memory {
-    int64_t size;   /* |W| */
     bool lost;      /* the active set gave up, (4) */
     bool asked;     /* and the prover has been asked */
     bool ray;       /* the active set ended with a ray */
@@ -44,12 +39,9 @@ typedef struct state {
     mgvi_rows *rows;
     mgvi_storage storage;
     mgvi_active_set set;
-    int32_t *W;    /* rows of the working set */
-    bool *in_W;    /* per row */
-    double *dense; /* W by rows, `width` numbers each, in the problem's columns; NULL: wide */
-    int64_t width;
-    double rho;         /* weight of the intercept in K */
-    double *acc, *part; /* acc: w in the row kernels' form; part: GRAM_BLOCKS work rows */
+    mgvi_working_set work;
+    bool *in_W;  /* per row */
+    double *acc; /* w in the row kernels' form */
     mgvi_vec w, u, z;
     int32_t *order; /* candidates of a round; coordinate passes */
     double *curvature;
@@ -58,79 +50,6 @@ typedef struct state {
 } state;
 
 /* ---- the working set ------------------------------------------------------------------------- */
-
-typedef struct gram_job {
-    state *s;
-    int64_t first, blocks;
-} gram_job;
-
-/* a_i as it stands in the problem, the intercept's entry multiplied by sqrt(rho). */
-static void expand_row(const state *s, int64_t i, double *acc, double *out)
-{
-    memset(acc, 0, (size_t)mgvi_rows_acc_len(s->rows) * sizeof *acc);
-    mgvi_rows_axpy(s->rows, i, 1, acc);
-    mgvi_rows_weights(s->rows, acc, out);
-    if (s->set.y)
-        out[s->width - 1] *= sqrt(s->rho);
-}
-
-static void expand_block(void *arg, int64_t block)
-{
-    const gram_job *job = arg;
-    const state *s = job->s;
-    const int64_t count = s->m.size - job->first;
-    double *acc = s->part + block * mgvi_rows_acc_len(s->rows);
-    for (int64_t t = mgvi_block_begin(count, job->blocks, block);
-         t < mgvi_block_begin(count, job->blocks, block + 1); t++)
-        expand_row(s, s->W[job->first + t], acc, s->dense + (job->first + t) * s->width);
-}
-
-/* Wide data: K_ij by the row kernels, one work vector per block. */
-static void gram_block(void *arg, int64_t block)
-{
-    const gram_job *job = arg;
-    const state *s = job->s;
-    const int64_t count = s->m.size - job->first, slot = mgvi_rows_acc_len(s->rows) - 1;
-    double *acc = s->part + block * (slot + 1);
-    for (int64_t t = mgvi_block_begin(count, job->blocks, block);
-         t < mgvi_block_begin(count, job->blocks, block + 1); t++) {
-        const int64_t j = job->first + t;
-        memset(acc, 0, (size_t)(slot + 1) * sizeof *acc);
-        mgvi_rows_axpy(s->rows, s->W[j], 1, acc);
-        if (s->set.y)
-            acc[slot] *= s->rho;
-        for (int64_t i = 0; i <= j; i++)
-            s->set.K[j * s->set.capacity + i] = mgvi_rows_dot(s->rows, s->W[i], acc);
-    }
-}
-
-/* Rows first.. of W get their part of K. */
-static mgv_status extend_gram(mgvi_run *run, state *s, int64_t first)
-{
-    mgvi_active_set *a = &s->set;
-    const int64_t count = s->m.size - first, ld = a->capacity;
-    gram_job job = {.s = s, .first = first, .blocks = count < GRAM_BLOCKS ? count : GRAM_BLOCKS};
-    mgvi_pool_run(run->ctx->pool, job.blocks, s->dense ? expand_block : gram_block, &job);
-    if (s->dense)
-        MGVI_TRY(mgvi_gemm_f64(run->ctx,
-                               &(mgvi_gemm_shape){.m = count,
-                                                  .n = s->m.size,
-                                                  .k = s->width,
-                                                  .transpose_b = true,
-                                                  .lda = s->width,
-                                                  .ldb = s->width,
-                                                  .ldc = ld},
-                               1, s->dense + first * s->width, s->dense, 0, a->K + first * ld));
-    for (int64_t j = first; j < s->m.size; j++) {
-        for (int64_t i = 0; i < j; i++)
-            a->K[i * ld + j] = a->K[j * ld + i];
-        if (a->y)
-            a->y[j] = mgvi_problem_free_entry(run->problem, s->W[j]);
-        run->touched += (double)mgvi_rows_nnz(s->rows, s->W[j]);
-    }
-    a->size = s->m.size;
-    return MGV_OK;
-}
 
 static mgv_status room_for(mgvi_run *run, state *s, int64_t rows)
 {
@@ -141,29 +60,25 @@ static mgv_status room_for(mgvi_run *run, state *s, int64_t rows)
     while (capacity < rows) /* the arena keeps what is outgrown, so by half only */
         capacity += capacity / 2 + 1;
     capacity = capacity < n ? capacity : n;
-    const double *old_dense = s->dense;
-    const int32_t *old_W = s->W;
     MGVI_TRY(mgvi_active_set_grow(&s->set, &run->arena, capacity));
-    s->W = mgvi_run_array(run, (size_t)capacity, sizeof *s->W);
-    if (old_dense)
-        s->dense = mgvi_run_array(run, (size_t)capacity * (size_t)s->width, sizeof *s->dense);
-    if (!s->W || (old_dense && !s->dense))
-        return MGV_E_MEMORY;
-    memcpy(s->W, old_W, (size_t)s->m.size * sizeof *s->W);
-    if (old_dense)
-        memcpy(s->dense, old_dense, (size_t)(s->m.size * s->width) * sizeof *s->dense);
-    return MGV_OK;
+    return mgvi_working_set_reserve(&s->work, capacity);
 }
 
 static mgv_status join(mgvi_run *run, state *s, const int32_t *rows, int64_t count)
 {
-    const int64_t first = s->m.size;
+    mgvi_active_set *a = &s->set;
+    const int64_t first = s->work.size;
     MGVI_TRY(room_for(run, s, first + count));
     for (int64_t t = 0; t < count; t++) {
-        s->W[s->m.size++] = rows[t];
         s->in_W[rows[t]] = true;
+        if (a->y)
+            a->y[first + t] = mgvi_problem_free_entry(run->problem, rows[t]);
     }
-    return extend_gram(run, s, first);
+    const double before = s->work.touched;
+    mgvi_working_set_join(&s->work, rows, count);
+    run->touched += s->work.touched - before;
+    a->size = s->work.size;
+    return mgvi_working_set_gram(&s->work, first, a->K, a->capacity);
 }
 
 /* ---- starting -------------------------------------------------------------------------------- */
@@ -175,21 +90,16 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     const size_t acc_len = (size_t)mgvi_rows_acc_len(s->rows);
     s->storage = mgvi_dual_storage(s->rows);
-    s->width = p->A->cols;
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
     MGVI_TRY(mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols, p->free_cols > 0));
-    s->W = mgvi_run_array(run, (size_t)start, sizeof *s->W);
+    MGVI_TRY(mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start));
     s->in_W = mgvi_run_array(run, (size_t)n, sizeof *s->in_W);
     s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
     s->curvature = mgvi_run_array(run, (size_t)n, sizeof *s->curvature);
     s->acc = mgvi_run_array(run, acc_len, sizeof *s->acc);
-    s->part = mgvi_run_array(run, acc_len * GRAM_BLOCKS, sizeof *s->part);
-    if (s->width <= DENSE_WIDTH &&
-        !(s->dense = mgvi_run_array(run, (size_t)(start * s->width), sizeof *s->dense)))
-        return MGV_E_MEMORY;
-    return s->W && s->in_W && s->order && s->curvature && s->acc && s->part ? MGV_OK : MGV_E_MEMORY;
+    return s->in_W && s->order && s->curvature && s->acc ? MGV_OK : MGV_E_MEMORY;
 }
 
 /* The first rows: random ones, and with an intercept one of each class among them, which are P. */
@@ -233,7 +143,7 @@ static mgv_status init(mgvi_run *run)
     }
     if (!isfinite(sum))
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the rows are too large: their squares overflow");
-    s->rho = sum > 0 ? sum / (double)usable : 1;
+    s->work.rho = sum > 0 ? sum / (double)usable : 1;
     s->m.estimate = NAN;
     MGVI_TRY(first_rows(run, s, usable));
     s->start = run->rng;
@@ -247,12 +157,12 @@ static void combine(mgvi_run *run, state *s)
 {
     memset(s->acc, 0, (size_t)mgvi_rows_acc_len(s->rows) * sizeof *s->acc);
     mgvi_vec_fill(run->ctx, &s->u, 0);
-    for (int64_t t = 0; t < s->m.size; t++) {
+    for (int64_t t = 0; t < s->work.size; t++) {
         if (!(s->set.b[t] > 0))
             continue;
-        mgvi_rows_axpy(s->rows, s->W[t], s->set.b[t], s->acc);
-        run->touched += (double)mgvi_rows_nnz(s->rows, s->W[t]);
-        s->u.x[s->W[t]] = -s->set.b[t];
+        mgvi_rows_axpy(s->rows, s->work.W[t], s->set.b[t], s->acc);
+        run->touched += (double)mgvi_rows_nnz(s->rows, s->work.W[t]);
+        s->u.x[s->work.W[t]] = -s->set.b[t];
     }
     mgvi_rows_weights(s->rows, s->acc, s->w.x);
     if (run->problem->free_cols) /* y'b = 0, so the accumulated intercept is rounding */
@@ -310,13 +220,13 @@ static void coordinate_pass(mgvi_run *run, state *s)
                          .storage = s->storage,
                          .curvature = s->curvature,
                          .inverse_lambda = 1,
-                         .free_weight = p->free_cols ? s->rho : 0,
+                         .free_weight = p->free_cols ? s->work.rho : 0,
                          .watch = true,
                          .u = s->u.x,
                          .acc = s->acc};
     for (int64_t i = 0; i < p->A->rows; i++) {
         if (s->m.passes == 0 && p->free_cols) /* from here on with the intercept's share */
-            s->curvature[i] += s->rho;
+            s->curvature[i] += s->work.rho;
         e.free_sum += p->free_cols ? mgvi_problem_free_entry(p, i) * s->u.x[i] : 0;
         if (mgvi_coef_pick(&p->row.scale, i, 0) > 0 && s->curvature[i] > 0)
             s->order[count++] = (int32_t)i;
@@ -325,7 +235,7 @@ static void coordinate_pass(mgvi_run *run, state *s)
     mgvi_dual_epoch_run(&e, s->order, count, s->order);
     run->touched += e.touched;
     if (p->free_cols)
-        s->acc[mgvi_rows_acc_len(s->rows) - 1] -= s->rho * e.free_sum;
+        s->acc[mgvi_rows_acc_len(s->rows) - 1] -= s->work.rho * e.free_sum;
     mgvi_rows_weights(s->rows, s->acc, s->w.x);
     s->m.estimate = e.product != 0 ? 1 - e.least * e.sum_u / e.product : NAN;
 }
@@ -386,11 +296,11 @@ static mgv_status step(mgvi_run *run)
         return MGV_OK;
     }
     const mgvi_active_end end = mgvi_active_set_solve(
-        &s->set, 5 * s->m.size + 200, s->m.asked ? INFINITY : patience(run->problem));
+        &s->set, 5 * s->work.size + 200, s->m.asked ? INFINITY : patience(run->problem));
     if (end != MGVI_ACTIVE_OPTIMAL) {
         const bool again = s->m.asked;
         if (end == MGVI_ACTIVE_RAY)
-            memcpy(s->set.b, s->set.ray, (size_t)s->m.size * sizeof *s->set.b);
+            memcpy(s->set.b, s->set.ray, (size_t)s->work.size * sizeof *s->set.b);
         combine(run, s);
         give_up(run, s);
         s->m.ray = end == MGVI_ACTIVE_RAY;
@@ -402,7 +312,7 @@ static mgv_status step(mgvi_run *run)
     combine(run, s);
     mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
     double sum_b = 0;
-    for (int64_t t = 0; t < s->m.size; t++)
+    for (int64_t t = 0; t < s->work.size; t++)
         sum_b += s->set.b[t];
     s->m.estimate = guess_gap(run, s, sum_b);
     const int64_t count = violators(s, run->problem, n > MANY ? JOIN_MANY : JOIN, s->order);

@@ -60,7 +60,7 @@ offers "settings simd solvers stops" list s
 offers "data/a b.svm data/a.svm" fit data/a
 offers "data/folder" predict model.mgm data/f
 offers "--no-model" fit --no-m
-offers "--no-shrink" fit --no-sh
+offers "--no-shrink" fit --no-shr
 offers "--keep" demo --k
 offers "" demo ""
 

@@ -94,6 +94,9 @@ json out model null
 true_that "$("$json_get" out certificate.proof.norm) < 1e-12" "norm of the proof"
 [ "$("$json_get" out certificate.proof.rows.#)" = "$("$json_get" out certificate.proof.weights.#)" ] ||
     fail "the proof needs a weight for every row"
+run 4 fit demo-twin.svm --loss margin --short-proof --json
+true_that "$("$json_get" out certificate.proof.norm) < 1e-12" "norm of the short proof"
+true_that "$("$json_get" out certificate.proof.rows.#) <= 22" "20 features, an intercept: 22 examples"
 run 3 fit demo-twin.svm --loss margin --max-iter 0
 has out "certificate  undecided"
 

@@ -38,7 +38,7 @@ static void check_active_set(uint64_t seed, int64_t n, int64_t d, bool intercept
             }
         }
         a.size = half;
-        if (intercept && a.count == 0)
+        if (intercept && a.factor.count == 0)
             CHECK(mgvi_active_set_append(&a, 0) && mgvi_active_set_append(&a, 1));
         const mgvi_active_end end = mgvi_active_set_solve(&a, 10000, INFINITY);
         CHECK_THAT(end == MGVI_ACTIVE_OPTIMAL, "seed %d: end %d", (int)seed, (int)end);
@@ -66,6 +66,9 @@ TEST(active_set_meets_its_conditions)
         check_active_set(seed, 40, 6, false);  /* more rows than columns: exchanges */
         check_active_set(seed, 30, 60, true);
     }
+    check_active_set(13, 440, 500, false); /* hundreds of rows with weight: blocks of pivots */
+    check_active_set(14, 440, 500, true);
+    check_active_set(15, 800, 230, false); /* blocks that do not pay */
 }
 
 /* ---- the solver ------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* active_set.c - single pivots on (1): one row enters or leaves P, the factor follows. */
+/* active_set.c - pivots on (1): rows enter and leave P, the factor follows. */
 #include "solver/parts/active_set.h"
 
 #include <math.h>
@@ -7,21 +7,26 @@
 static const double DEPENDENT = 1e-10; /* of K_jj: squared distance to the span of P */
 static const double VIOLATED = 1e-12;  /* margins above 1 - this are met */
 static const double RAY_SIGN = 1e-7;   /* of max |c|: below it a coefficient counts as 0 */
+static const double CLOSE = 1e-9;      /* of K_jj: rows nearer to the span enter in no block */
+enum { BLOCKS_ABOVE = 150, LAST_BLOCK = 3 };
 
 /* ---- room ------------------------------------------------------------------------------------ */
+
+static int64_t factor_rows(const mgvi_active_set *a, int64_t capacity)
+{
+    return capacity < a->columns ? capacity : a->columns; /* independent rows */
+}
 
 static mgv_status allocate(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity, bool intercept)
 {
     const size_t n = (size_t)capacity, real_size = sizeof(double);
     a->capacity = capacity;
-    a->factor = capacity < a->columns ? capacity : a->columns;
     a->K = mgvi_arena_array(arena, n * n, real_size);
-    a->U = mgvi_arena_array(arena, (size_t)a->factor * (size_t)a->factor, real_size);
     a->y = intercept ? mgvi_arena_array(arena, n, real_size) : NULL;
     a->P = mgvi_arena_array(arena, n, sizeof *a->P);
     a->inside = mgvi_arena_array(arena, n, sizeof *a->inside);
-    double **const vectors[] = {&a->b, &a->f, &a->ray, &a->z1, &a->z2, &a->s, &a->x, &a->c};
-    bool full = a->K && a->U && a->P && a->inside && (a->y || !intercept);
+    double **const vectors[] = {&a->b, &a->f, &a->ray, &a->s, &a->c};
+    bool full = a->K && a->P && a->inside && (a->y || !intercept);
     for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
         full = full && (*vectors[v] = mgvi_arena_array(arena, n, real_size));
     return full ? MGV_OK : MGV_E_MEMORY;
@@ -30,125 +35,55 @@ static mgv_status allocate(mgvi_active_set *a, mgvi_arena *arena, int64_t capaci
 mgv_status mgvi_active_set_init(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity,
                                 int64_t columns, bool intercept)
 {
-    *a = (mgvi_active_set){.simd = arena->ctx->simd, .columns = columns};
+    *a = (mgvi_active_set){.simd = arena->ctx->simd, .columns = columns, .fewest = INT64_MAX};
+    MGVI_TRY(mgvi_factor_init(&a->factor, arena, factor_rows(a, capacity), intercept ? 2 : 1));
     return allocate(a, arena, capacity, intercept);
 }
 
 mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity)
 {
     const mgvi_active_set old = *a;
-    const size_t n = (size_t)old.size, p = (size_t)old.count;
+    const size_t n = (size_t)old.size;
+    MGVI_TRY(mgvi_factor_grow(&a->factor, arena, factor_rows(a, capacity)));
     MGVI_TRY(allocate(a, arena, capacity, old.y != NULL));
     for (size_t i = 0; i < n; i++)
         memcpy(a->K + i * (size_t)capacity, old.K + i * (size_t)old.capacity, n * sizeof *a->K);
-    for (size_t i = 0; i < p; i++)
-        memcpy(a->U + i * (size_t)a->factor, old.U + i * (size_t)old.factor, p * sizeof *a->U);
     if (old.y)
         memcpy(a->y, old.y, n * sizeof *a->y);
     memcpy(a->b, old.b, n * sizeof *a->b);
     memcpy(a->inside, old.inside, n * sizeof *a->inside);
-    memcpy(a->P, old.P, p * sizeof *a->P);
-    memcpy(a->z1, old.z1, p * sizeof *a->z1);
-    memcpy(a->z2, old.z2, p * sizeof *a->z2);
+    memcpy(a->P, old.P, (size_t)old.factor.count * sizeof *a->P);
     return MGV_OK;
 }
 
-/* ---- the factor ------------------------------------------------------------------------------ */
+/* ---- P and its factor ------------------------------------------------------------------------ */
 
-/* x = U^-T v in place: U' is lower, row r of U serves as its column. */
-static void forward(const mgvi_active_set *a, double *x)
-{
-    for (int64_t r = 0; r < a->count; r++) {
-        const double *u = a->U + r * a->factor;
-        x[r] /= u[r];
-        a->simd->axpy_f64(-x[r], u + r + 1, x + r + 1, a->count - r - 1);
-    }
-}
-
-/* x = U^-1 x in place. */
-static void backward(const mgvi_active_set *a, double *x)
-{
-    for (int64_t r = a->count - 1; r >= 0; r--) {
-        const double *u = a->U + r * a->factor;
-        x[r] = (x[r] - a->simd->dot_f64(u + r + 1, x + r + 1, a->count - r - 1)) / u[r];
-    }
-}
-
-/* x = U^-T K_Pj; returns the Schur complement K_jj - x.x. */
-static double project(mgvi_active_set *a, int64_t j)
+/* Row j enters P when its squared distance to the span is above `least` K_jj. */
+static bool enter(mgvi_active_set *a, int64_t j, double least)
 {
     const double *k = a->K + j * a->capacity;
-    for (int64_t r = 0; r < a->count; r++)
-        a->x[r] = k[a->P[r]];
-    forward(a, a->x);
-    return k[j] - a->simd->dot_f64(a->x, a->x, a->count);
-}
-
-/* Row j enters behind the others, with x = U^-T K_Pj at hand. */
-static void push(mgvi_active_set *a, int64_t j, double schur)
-{
-    const int64_t n = a->count;
-    const double diagonal = sqrt(schur);
+    const double v[2] = {1, a->y ? a->y[j] : 0};
+    const int64_t n = a->factor.count;
     for (int64_t r = 0; r < n; r++)
-        a->U[r * a->factor + n] = a->x[r];
-    a->U[n * a->factor + n] = diagonal;
-    a->z1[n] = (1 - a->simd->dot_f64(a->x, a->z1, n)) / diagonal;
-    if (a->y)
-        a->z2[n] = (a->y[j] - a->simd->dot_f64(a->x, a->z2, n)) / diagonal;
+        a->factor.column[r] = k[a->P[r]];
+    const double schur = mgvi_factor_project(&a->factor, k[j]);
+    if (!(schur > least * k[j]) || n == a->factor.most)
+        return false;
+    mgvi_factor_push(&a->factor, schur, v);
     a->P[n] = (int32_t)j;
     a->inside[j] = true;
-    a->count++;
-}
-
-bool mgvi_active_set_append(mgvi_active_set *a, int64_t j)
-{
-    const double schur = project(a, j), diagonal = a->K[j * a->capacity + j];
-    if (!(schur > DEPENDENT * diagonal) || a->count == a->factor)
-        return false;
-    push(a, j, schur);
     return true;
 }
 
-/* to = co u + si tail, tail = co tail - si u */
-static void rotate(double co, double si, int64_t n, const double *restrict u, double *restrict tail,
-                   double *restrict to)
-{
-    for (int64_t q = 0; q < n; q++) {
-        const double v = u[q], t = tail[q];
-        to[q] = co * v + si * t;
-        tail[q] = co * t - si * v;
-    }
-}
+bool mgvi_active_set_append(mgvi_active_set *a, int64_t j) { return enter(a, j, DEPENDENT); }
 
-/* Drops the k-th row of P: its column goes, and the rows below are rotated against the tail of the
- * dropped row until U is triangular again; z1 and z2 turn with them like columns. */
+/* Drops the k-th row of P. */
 static void drop(mgvi_active_set *a, int64_t k)
 {
-    const int64_t n = a->count, ld = a->factor;
-    double *tail = a->x;
-    double t1 = a->z1[k], t2 = a->y ? a->z2[k] : 0;
-    memcpy(tail + k + 1, a->U + k * ld + k + 1, (size_t)(n - k - 1) * sizeof *tail);
-    for (int64_t r = 0; r < k; r++) { /* rows above only lose the column */
-        double *u = a->U + r * ld;
-        memmove(u + k, u + k + 1, (size_t)(n - k - 1) * sizeof *u);
-    }
-    for (int64_t r = k + 1; r < n; r++) {
-        const double *from = a->U + r * ld;
-        const double h = hypot(from[r], tail[r]), co = from[r] / h, si = tail[r] / h;
-        rotate(co, si, n - r, from + r, tail + r, a->U + (r - 1) * ld + r - 1);
-        const double v1 = a->z1[r];
-        a->z1[r - 1] = co * v1 + si * t1;
-        t1 = co * t1 - si * v1;
-        if (a->y) {
-            const double v2 = a->z2[r];
-            a->z2[r - 1] = co * v2 + si * t2;
-            t2 = co * t2 - si * v2;
-        }
-    }
+    mgvi_factor_drop(&a->factor, k);
     a->inside[a->P[k]] = false;
     a->b[a->P[k]] = 0;
-    memmove(a->P + k, a->P + k + 1, (size_t)(n - k - 1) * sizeof *a->P);
-    a->count--;
+    memmove(a->P + k, a->P + k + 1, (size_t)(a->factor.count - k) * sizeof *a->P);
 }
 
 /* ---- the method ------------------------------------------------------------------------------ */
@@ -156,14 +91,15 @@ static void drop(mgvi_active_set *a, int64_t k)
 /* s = K_PP^-1 (1 - b0 y_P), with b0 such that y's = 0. */
 static void solve(mgvi_active_set *a)
 {
-    const int64_t n = a->count;
+    const int64_t n = a->factor.count;
     double square = 0;
     a->b0 = 0;
-    if (a->y && (square = a->simd->dot_f64(a->z2, a->z2, n)) > 0)
-        a->b0 = a->simd->dot_f64(a->z1, a->z2, n) / square;
+    const double *z1 = a->factor.carry[0], *z2 = a->factor.carry[1];
+    if (a->y && (square = a->simd->dot_f64(z2, z2, n)) > 0)
+        a->b0 = a->simd->dot_f64(z1, z2, n) / square;
     for (int64_t r = 0; r < n; r++)
-        a->s[r] = a->z1[r] - (a->y ? a->b0 * a->z2[r] : 0);
-    backward(a, a->s);
+        a->s[r] = z1[r] - (a->y ? a->b0 * z2[r] : 0);
+    mgvi_factor_backward(&a->factor, a->s);
     a->solves++;
     a->work += 3.0 * (double)n * (double)n + (double)a->size * (double)n;
 }
@@ -173,7 +109,7 @@ static bool move(mgvi_active_set *a)
 {
     int64_t blocking = -1;
     double t = 1;
-    for (int64_t r = 0; r < a->count; r++) {
+    for (int64_t r = 0; r < a->factor.count; r++) {
         const double b = a->b[a->P[r]];
         if (a->s[r] <= 0 && b - a->s[r] > 0 && b / (b - a->s[r]) < t) {
             t = b / (b - a->s[r]);
@@ -183,7 +119,7 @@ static bool move(mgvi_active_set *a)
             blocking = r;
         }
     }
-    for (int64_t r = 0; r < a->count; r++) {
+    for (int64_t r = 0; r < a->factor.count; r++) {
         double *b = &a->b[a->P[r]];
         *b = blocking < 0 ? a->s[r] : fmax(*b + t * (a->s[r] - *b), 0);
     }
@@ -192,36 +128,40 @@ static bool move(mgvi_active_set *a)
     return blocking < 0;
 }
 
-/* f = K b + b0 y on W; the row outside P with the smallest f (every other time relative to its
- * length), or -1 when none is violated. */
-static int64_t most_violated(mgvi_active_set *a, bool by_length)
+/* f = K b + b0 y on W; the number of violated rows outside P. *worst is the one with the smallest f
+ * (every other time relative to its length), -1: none. */
+static int64_t violated_rows(mgvi_active_set *a, bool by_length, int64_t *worst)
 {
-    int64_t worst = -1;
+    int64_t count = 0;
     double least = INFINITY;
+    *worst = -1;
     memset(a->f, 0, (size_t)a->size * sizeof *a->f);
     /* K is symmetric; rows with b = 0 are not read */
     a->simd->dense_mul_t_f64(a->K, a->capacity, a->size, a->size, a->b, a->f);
     for (int64_t i = 0; i < a->size; i++) {
         const double f = a->f[i] += a->y ? a->b0 * a->y[i] : 0;
+        if (a->inside[i] || !(f < 1 - VIOLATED))
+            continue;
         const double length = a->K[i * a->capacity + i];
         const double key = by_length && length > 0 ? (f - 1) / sqrt(length) : f - 1;
-        if (!a->inside[i] && f < 1 - VIOLATED && key < least) {
+        count++;
+        if (key < least) {
             least = key;
-            worst = i;
+            *worst = i;
         }
     }
-    return worst;
+    return count;
 }
 
 /* Row j depends on P: d = (-c on P, 1 on j), c = K_PP^-1 K_Pj, raises the dual and leaves A'b as it
  * is. True: a row blocks and j took its place. False: nothing blocks, and d is a ray. */
 static bool exchange(mgvi_active_set *a, int64_t j)
 {
-    const int64_t n = a->count;
+    const int64_t n = a->factor.count;
     double most = 0, t = INFINITY;
     int64_t blocking = -1;
-    memcpy(a->c, a->x, (size_t)n * sizeof *a->c);
-    backward(a, a->c);
+    memcpy(a->c, a->factor.column, (size_t)n * sizeof *a->c);
+    mgvi_factor_backward(&a->factor, a->c);
     for (int64_t r = 0; r < n; r++)
         most = fmax(most, fabs(a->c[r]));
     for (int64_t r = 0; r < n; r++)
@@ -243,16 +183,77 @@ static bool exchange(mgvi_active_set *a, int64_t j)
     return true;
 }
 
+/* ---- blocks of pivots ------------------------------------------------------------------------ */
+
+/* All rows of P with s <= 0 leave at once, but for the best of a class that would be emptied: the
+ * balance y'b = 0 needs both. True: none had to. */
+static bool drop_negative(mgvi_active_set *a)
+{
+    int64_t keep[2] = {-1, -1};
+    bool none = true;
+    for (int64_t r = 0; r < a->factor.count; r++) {
+        const int side = a->y && a->y[a->P[r]] > 0;
+        if (keep[side] < 0 || a->s[r] > a->s[keep[side]])
+            keep[side] = r;
+    }
+    for (int64_t r = a->factor.count - 1; r >= 0; r--) {
+        if (a->s[r] > 0)
+            continue;
+        none = false;
+        if (r != keep[0] && r != keep[1])
+            drop(a, r);
+        a->work += (double)(a->factor.count * a->factor.count);
+    }
+    return none;
+}
+
+/* Every violated row enters that is independent enough; then rows leave until b = s > 0. The steps
+ * are not along a path of feasible b, so only the end of a block is. */
+static void pivot_block(mgvi_active_set *a, int64_t limit)
+{
+    for (int64_t i = 0; i < a->size; i++)
+        if (!a->inside[i] && a->f[i] < 1 - VIOLATED) {
+            enter(a, i, CLOSE);
+            a->work += (double)(a->factor.count * a->factor.count);
+        }
+    do
+        solve(a);
+    while (!drop_negative(a) && a->solves < limit);
+    for (int64_t r = 0; r < a->factor.count; r++)
+        a->b[a->P[r]] = fmax(a->s[r], 0);
+}
+
+/* Whether a block is worth trying with so many violated rows: single pivots for good once blocks
+ * have failed to reduce them three times. */
+static bool block_pays(mgvi_active_set *a, int64_t violated)
+{
+    if (a->factor.count <= BLOCKS_ABOVE || a->failures >= LAST_BLOCK)
+        return false;
+    if (violated >= a->fewest && ++a->failures >= LAST_BLOCK)
+        return false;
+    a->fewest = violated < a->fewest ? violated : a->fewest;
+    return true;
+}
+
 mgvi_active_end mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves, double most_work)
 {
     const int64_t limit = a->solves + most_solves;
+    int64_t j;
+    bool settled = false;
+    a->fewest = INT64_MAX; /* of this W */
     for (bool by_length = false; a->solves < limit && a->work < most_work; by_length = !by_length) {
-        do
+        while (!settled && a->solves < limit) {
             solve(a);
-        while (!move(a) && a->count > 0 && a->solves < limit);
-        const int64_t j = most_violated(a, by_length);
-        if (j < 0)
+            settled = move(a) || a->factor.count == 0;
+        }
+        const int64_t violated = violated_rows(a, by_length, &j);
+        if (violated == 0)
             return MGVI_ACTIVE_OPTIMAL;
+        if (violated > 1 && block_pays(a, violated)) {
+            pivot_block(a, limit); /* ends with b = s */
+            continue;
+        }
+        settled = false;
         if (mgvi_active_set_append(a, j))
             continue;
         if (!exchange(a, j))

@@ -4,13 +4,13 @@
  *
  * K is the Gram matrix of the working set W, with rho y y' added when there is an intercept: on
  * y'b = 0 that changes nothing, and it makes "dependent" mean A'd = 0 and y'd = 0 at once. P holds
- * the rows with b > 0, K_PP = U'U with U upper and stored by rows, so that substitutions and the
- * rotations of a deletion run along memory. The factor survives from round to round.            */
+ * the rows with b > 0, and the factor of K_PP survives from round to round. One row enters or
+ * leaves P at a time; with many rows in P all violated rows enter at once, then all that s < 0
+ * leave at once, for as long as that reduces the number of violated rows. */
 #ifndef MGVI_SOLVER_PARTS_ACTIVE_SET_H
 #define MGVI_SOLVER_PARTS_ACTIVE_SET_H
 
-#include "base/memory.h"
-#include "simd/simd.h"
+#include "solver/parts/factor.h"
 
 typedef enum mgvi_active_end {
     MGVI_ACTIVE_OPTIMAL,
@@ -20,20 +20,20 @@ typedef enum mgvi_active_end {
 
 typedef struct mgvi_active_set {
     const mgvi_simd *simd;
-    int64_t capacity, size, count; /* of W; |W|; |P| */
+    int64_t capacity, size; /* of W; |W| */
     int64_t columns;
     double *K;           /* capacity x capacity, the leading size x size is filled */
     double *y;           /* intercept entries of W; NULL: no intercept */
     double *b, *f, *ray; /* per row of W: solution, margins K b + b0 y, ray */
     double b0;           /* the intercept */
-    int32_t *P;          /* positions in W */
+    int32_t *P;          /* positions in W, as many as the factor has rows */
     bool *inside;        /* per row of W: in P */
-    double *U;           /* factor x factor: independent rows are no more than columns */
-    int64_t factor;
-    double *z1, *z2;   /* U^-T 1, U^-T y_P */
-    double *s, *x, *c; /* work, per row of P */
+    mgvi_factor factor;  /* of K_PP; carries U^-T 1 and U^-T y_P */
+    double *s, *c;       /* work, per row of P */
     int64_t solves;
-    double work; /* multiplications so far */
+    double work;    /* multiplications so far */
+    int64_t fewest; /* violated rows after a block of pivots */
+    int failures;   /* blocks that did not reduce them; at LAST_BLOCK single pivots only */
 } mgvi_active_set;
 
 /* Room for `capacity` rows of `columns` numbers from the arena; `intercept` asks for y (and is one
