@@ -5,15 +5,12 @@
  * For each file: our seconds to a certified relative gap, and LIBLINEAR's seconds at the largest
  * tolerance (found with hindsight) whose weights have at most that primal suboptimality. Both start
  * from data in memory; minimum of several runs. Objectives are recomputed here in float64. */
-#include "base/clock.h"
 #include "base/memory.h"
 #include "io/io.h"
 #include "model/model.h"
+#include "peer_liblinear.h"
 
-#include <linear.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { REPEATS = 7 };
@@ -24,40 +21,10 @@ static void fail(mgv_ctx *ctx, const char *what)
     exit(1);
 }
 
-static void quiet(const char *text) { (void)text; }
-
-static double entry(const mgvi_matrix *X, int64_t i, int64_t j)
-{
-    return mgvi_matrix_value(X, i * X->row_stride + j * X->col_stride);
-}
-
-/* LIBLINEAR's own layout: 1-based nodes ended by index -1. */
-static struct problem to_liblinear(const mgv_data *data)
-{
-    const mgvi_matrix *X = &data->X;
-    struct problem lp = {.l = (int)X->rows, .n = (int)X->cols, .bias = -1};
-    struct feature_node *node = malloc(((size_t)X->nnz + (size_t)X->rows) * sizeof *node);
-    lp.y = malloc((size_t)X->rows * sizeof *lp.y);
-    lp.x = malloc((size_t)X->rows * sizeof *lp.x);
-    for (int64_t i = 0; i < X->rows; i++) {
-        lp.y[i] = data->labels[i] == data->class_value[1] ? 1 : -1;
-        lp.x[i] = node;
-        if (X->layout == MGV_CSR) {
-            for (int64_t t = X->ptr[i]; t < X->ptr[i + 1]; t++)
-                *node++ = (struct feature_node){X->idx[t] + 1, mgvi_matrix_value(X, t)};
-        } else {
-            for (int64_t j = 0; j < X->cols; j++)
-                if (entry(X, i, j) != 0)
-                    *node++ = (struct feature_node){(int)j + 1, entry(X, i, j)};
-        }
-        *node++ = (struct feature_node){-1, 0};
-    }
-    return lp;
-}
-
 /* mean hinge + |w|^2 / (2 C n) */
-static double objective(const struct problem *lp, const double *w, double sign)
+static double objective(const struct problem *lp, const double *w, double sign, const void *user)
 {
+    (void)user;
     double loss = 0, square = 0;
     for (int i = 0; i < lp->l; i++) {
         double z = 0;
@@ -98,28 +65,6 @@ static timing ours(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings)
     return best;
 }
 
-static timing liblinear(const struct problem *lp, double optimum, double suboptimality)
-{
-    timing best = {.seconds = INFINITY, .primal = NAN};
-    for (double eps = 2; eps > 1e-7; eps *= 0.8) {
-        struct parameter param = {.solver_type = L2R_L1LOSS_SVC_DUAL, .eps = eps, .C = 1};
-        double seconds = INFINITY, primal = NAN;
-        for (int r = 0; r < REPEATS; r++) {
-            const double start = mgvi_clock_seconds();
-            struct model *m = train(lp, &param);
-            seconds = fmin(seconds, mgvi_clock_seconds() - start);
-            primal = objective(lp, m->w, m->label[0] > 0 ? 1 : -1);
-            free_and_destroy_model(&m);
-            if (primal > optimum * (1 + suboptimality))
-                break;
-        }
-        best = (timing){.seconds = seconds, .primal = primal, .gap = eps};
-        if (primal <= optimum * (1 + suboptimality))
-            break;
-    }
-    return best;
-}
-
 static void set(mgv_ctx *ctx, mgv_settings *s, const char *name, const char *value)
 {
     if (mgv_settings_set(ctx, s, name, value) != MGV_OK)
@@ -137,7 +82,7 @@ static void compare(mgv_ctx *ctx, const char *path)
     set(ctx, s, "C", "1");
     set(ctx, s, "intercept", "no");
     set(ctx, s, "tol", "1e-6");
-    const struct problem lp = to_liblinear(data);
+    struct problem lp = peer_problem(data);
     const timing exact = ours(ctx, data, s);
     const double optimum = exact.primal * (1 - exact.gap); /* a proven lower bound */
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -147,16 +92,16 @@ static void compare(mgv_ctx *ctx, const char *path)
         for (int threads = 1; threads <= 2; threads++) {
             mgv_ctx_set_threads(ctx, threads);
             const timing a = ours(ctx, data, s);
-            const timing b = liblinear(&lp, optimum, atof(tolerance[k]));
+            const struct parameter param = {.solver_type = L2R_L1LOSS_SVC_DUAL, .C = 1};
+            const peer_run b = peer_train(&lp, param, 2, .8, optimum * (1 + atof(tolerance[k])),
+                                          REPEATS, 4, objective, NULL);
             printf("%-28s %-5s %7d %10.2f %10.1e %10.1e %7.1f %12.2f %10.1e %7.2f\n", name,
                    tolerance[k], threads, 1e3 * a.seconds, a.gap, a.primal / optimum - 1, a.passes,
-                   1e3 * b.seconds, b.primal / optimum - 1, b.seconds / a.seconds);
+                   1e3 * b.seconds, b.objective / optimum - 1, b.seconds / a.seconds);
             fflush(stdout);
         }
     }
-    free(lp.x[0]);
-    free(lp.x);
-    free(lp.y);
+    peer_free(&lp);
     mgv_data_free(ctx, data);
     mgv_settings_free(ctx, s);
 }
@@ -166,7 +111,7 @@ int main(int argc, char **argv)
     mgv_ctx *ctx;
     if (mgv_ctx_new(NULL, &ctx) != MGV_OK)
         return 1;
-    set_print_string_function(quiet);
+    set_print_string_function(peer_quiet);
     printf("hinge, C = 1, no intercept; milliseconds, minimum of %d; LIBLINEAR %d, one thread\n\n",
            REPEATS, liblinear_version);
     printf("%-28s %-5s %7s %10s %10s %10s %7s %12s %10s %7s\n", "data", "gap", "threads", "ours ms",

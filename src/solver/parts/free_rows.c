@@ -1,0 +1,379 @@
+/* free_rows.c - packing the free rows, conjugate gradients on them, and the step that is taken. */
+#include "solver/parts/free_rows.h"
+
+#include "base/threads.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    GRAIN = 1 << 13,
+    BLOCKS = 16,
+    MOST_ROUNDS = 10,   /* changes of the face */
+    MOST_PRODUCTS = 500 /* in one step: what three hundred short passes cost */
+};
+/* Of the residual of (6): bounds will be met on the way, more would be wasted. */
+static const double ACCURACY = 0.1;
+/* Of K's mean diagonal. Documents that are nearly equal make K nearly singular; the ridge keeps
+ * their steps within reach of the box. 1e-2 leaves them behind, 1e-6 doubles the products. */
+static const double RIDGE = 1e-4;
+
+struct mgvi_free_rows {
+    const mgv_problem *problem;
+    const mgvi_rows *rows;
+    mgvi_arena *arena;
+    int64_t room;    /* entries that fit */
+    int64_t count;   /* |E| */
+    int32_t *member; /* the rows of E */
+    /* Row k of the packed matrix is y p s x of row member[k], its columns renumbered. */
+    int64_t *ptr;
+    int32_t *idx;
+    double *val;
+    /* Its transpose. */
+    int64_t cols;
+    int64_t *col_ptr;
+    int32_t *col_idx;
+    double *col_val;
+    int32_t *number;      /* per column: its number in the packed matrix, or -1 */
+    int32_t *column;      /* the inverse */
+    double *pull;         /* per packed row: y p, what the centre is multiplied by */
+    double *centre;       /* per packed column: c s */
+    double centre_beyond; /* sum of (c s)^2 over the other columns */
+    double centre_total;  /* over all columns */
+    double inverse_lambda, kappa;
+    double *x, *gradient, *dir, *image, *delta, *residual; /* per packed row */
+    bool *face;
+    double ridge;
+    double *v; /* per packed column */
+    double touched;
+};
+
+/* ---- the packed matrix ----------------------------------------------------------------------- */
+
+static double column_scale(const mgvi_rows *rows, int64_t j)
+{
+    return rows->scale ? rows->scale[j] : 1;
+}
+
+mgv_status mgvi_free_rows_new(const mgv_problem *p, const mgvi_rows *rows, mgvi_arena *arena,
+                              mgvi_free_rows **out)
+{
+    mgvi_free_rows *f = mgvi_arena_array(arena, 1, sizeof *f);
+    if (!f)
+        return MGV_E_MEMORY;
+    f->problem = p;
+    f->rows = rows;
+    f->arena = arena;
+    const size_t n = (size_t)rows->count, d = (size_t)rows->m.cols;
+    double **const per_row[] = {&f->pull,  &f->x,     &f->gradient, &f->dir,
+                                &f->image, &f->delta, &f->residual};
+    for (size_t k = 0; k < sizeof per_row / sizeof *per_row; k++)
+        if (!(*per_row[k] = mgvi_arena_array(arena, n, sizeof **per_row[k])))
+            return MGV_E_MEMORY;
+    if (!(f->member = mgvi_arena_array(arena, n, sizeof *f->member)) ||
+        !(f->face = mgvi_arena_array(arena, n, sizeof *f->face)) ||
+        !(f->ptr = mgvi_arena_array(arena, n + 1, sizeof *f->ptr)) ||
+        !(f->col_ptr = mgvi_arena_array(arena, d + 2, sizeof *f->col_ptr)) ||
+        !(f->number = mgvi_arena_array(arena, d, sizeof *f->number)) ||
+        !(f->column = mgvi_arena_array(arena, d, sizeof *f->column)) ||
+        !(f->centre = mgvi_arena_array(arena, d, sizeof *f->centre)) ||
+        !(f->v = mgvi_arena_array(arena, d, sizeof *f->v)))
+        return MGV_E_MEMORY;
+    memset(f->number, -1, d * sizeof *f->number);
+    for (int64_t j = 0; rows->centre && j < rows->m.cols; j++)
+        f->centre_total += pow(rows->centre[j] * column_scale(rows, j), 2);
+    *out = f;
+    return MGV_OK;
+}
+
+/* The number of column j in the packed matrix, a new one at its first appearance. */
+static int32_t number_of(mgvi_free_rows *f, int64_t j)
+{
+    if (f->number[j] < 0) {
+        f->number[j] = (int32_t)f->cols;
+        f->column[f->cols] = (int32_t)j;
+        f->col_ptr[f->cols + 2] = 0;
+        f->cols++;
+    }
+    return f->number[j];
+}
+
+static void pack_row(mgvi_free_rows *f, int64_t k)
+{
+    const mgvi_rows *rows = f->rows;
+    const mgvi_matrix *m = &rows->m;
+    const int64_t i = f->member[k], r = mgvi_rows_source(rows, i);
+    const bool dense = m->layout == MGV_DENSE;
+    const int64_t first = dense ? r * m->row_stride : m->ptr[r], count = mgvi_rows_nnz(rows, i);
+    int64_t at = f->ptr[k];
+    f->pull[k] = (rows->sign ? rows->sign[i] : 1) * (rows->row_scale ? rows->row_scale[i] : 1);
+    for (int64_t t = 0; t < count; t++) {
+        const int64_t j = dense ? t : m->idx[first + t];
+        const double x = mgvi_matrix_value(m, first + t);
+        if (x == 0)
+            continue;
+        f->idx[at] = number_of(f, j);
+        f->val[at] = f->pull[k] * x * column_scale(rows, j);
+        f->col_ptr[f->idx[at] + 2]++;
+        at++;
+    }
+    f->ptr[k + 1] = at;
+    f->touched += (double)count;
+}
+
+/* col_ptr[j + 2] counts column j, then col_ptr[j + 1] is where it grows, at last where it ends. */
+static void transpose(mgvi_free_rows *f)
+{
+    for (int64_t j = 0; j < f->cols; j++)
+        f->col_ptr[j + 2] += f->col_ptr[j + 1];
+    for (int64_t k = 0; k < f->count; k++)
+        for (int64_t t = f->ptr[k]; t < f->ptr[k + 1]; t++) {
+            const int64_t at = f->col_ptr[f->idx[t] + 1]++;
+            f->col_idx[at] = (int32_t)k;
+            f->col_val[at] = f->val[t];
+        }
+}
+
+/* The rows of E, and room for their entries: few of the data's, as a rule. */
+static mgv_status choose(mgvi_free_rows *f, const double *u)
+{
+    int64_t entries = 0;
+    f->count = 0;
+    for (int64_t i = 0; i < f->rows->count; i++)
+        if (u[i] < 0 && u[i] > -mgvi_coef_pick(&f->problem->row.scale, i, 0)) {
+            f->member[f->count++] = (int32_t)i;
+            entries += mgvi_rows_nnz(f->rows, i);
+        }
+    if (entries <= f->room)
+        return MGV_OK;
+    const size_t room = (size_t)(entries + entries / 4);
+    f->room = 0;
+    if (!(f->idx = mgvi_arena_array(f->arena, room, sizeof *f->idx)) ||
+        !(f->val = mgvi_arena_array(f->arena, room, sizeof *f->val)) ||
+        !(f->col_idx = mgvi_arena_array(f->arena, room, sizeof *f->col_idx)) ||
+        !(f->col_val = mgvi_arena_array(f->arena, room, sizeof *f->col_val)))
+        return MGV_E_MEMORY;
+    f->room = (int64_t)room;
+    return MGV_OK;
+}
+
+static void pack(mgvi_free_rows *f)
+{
+    const mgvi_rows *rows = f->rows;
+    for (int64_t j = 0; j < f->cols; j++)
+        f->number[f->column[j]] = -1;
+    f->cols = 0;
+    f->col_ptr[0] = f->col_ptr[1] = f->ptr[0] = 0;
+    for (int64_t k = 0; k < f->count; k++)
+        pack_row(f, k);
+    transpose(f);
+    f->centre_beyond = f->centre_total;
+    for (int64_t j = 0; j < f->cols; j++) {
+        const int64_t c = f->column[j];
+        f->centre[j] = rows->centre ? rows->centre[c] * column_scale(rows, c) : 0;
+        f->centre_beyond -= f->centre[j] * f->centre[j];
+    }
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+typedef struct gather_job {
+    const int64_t *ptr;
+    const int32_t *idx;
+    const double *val, *x;
+    double *y;
+    const mgvi_simd *simd;
+    int64_t count, blocks;
+} gather_job;
+
+static void gather_block(void *arg, int64_t block)
+{
+    const gather_job *job = arg;
+    const int64_t first = mgvi_block_begin(job->count, job->blocks, block);
+    const int64_t rows = mgvi_block_begin(job->count, job->blocks, block + 1) - first;
+    job->simd->csr_mul_f64(job->val, job->idx, job->ptr + first, rows, job->x, job->y + first);
+}
+
+static void gather(const mgvi_free_rows *f, gather_job job)
+{
+    job.simd = f->problem->ctx->simd;
+    job.blocks = mgvi_block_count(job.ptr[job.count], GRAIN, BLOCKS);
+    mgvi_pool_run(f->problem->ctx->pool, job.blocks, gather_block, &job);
+}
+
+static double dot(const mgvi_free_rows *f, const double *x, const double *y, int64_t n)
+{
+    return f->problem->ctx->simd->dot_f64(x, y, n);
+}
+
+/* v = A_E'x on the packed columns; returns sum_k y p x, whose product with -c s is v elsewhere. */
+static double pull_back(mgvi_free_rows *f, const double *x)
+{
+    gather(f, (gather_job){f->col_ptr, f->col_idx, f->col_val, x, f->v, .count = f->cols});
+    const double sum = dot(f, f->pull, x, f->count);
+    if (f->rows->centre)
+        for (int64_t j = 0; j < f->cols; j++)
+            f->v[j] -= sum * f->centre[j];
+    return sum;
+}
+
+/* a0'x */
+static double free_part(const mgvi_free_rows *f, const double *x)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < f->count; k++)
+        sum += mgvi_problem_free_entry(f->problem, f->member[k]) * x[k];
+    return sum;
+}
+
+/* y = (A_E A_E'/lambda + kappa a0 a0') x */
+static void curve(mgvi_free_rows *f, const double *x, double *y)
+{
+    const double sum = pull_back(f, x);
+    gather(f, (gather_job){f->ptr, f->idx, f->val, f->v, y, .count = f->count});
+    const double shift =
+        f->rows->centre ? dot(f, f->centre, f->v, f->cols) - sum * f->centre_beyond : 0;
+    const double pressure = f->kappa > 0 ? f->kappa * free_part(f, x) : 0;
+    for (int64_t k = 0; k < f->count; k++) {
+        y[k] = f->inverse_lambda * (y[k] - shift * f->pull[k]);
+        if (f->kappa > 0)
+            y[k] += pressure * mgvi_problem_free_entry(f->problem, f->member[k]);
+    }
+    f->touched += 2 * (double)f->ptr[f->count];
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+/* Where x[k] may go: from -s to 0. */
+static double bound_of(const mgvi_free_rows *f, int64_t k)
+{
+    return mgvi_coef_pick(&f->problem->row.scale, f->member[k], 0);
+}
+
+/* The face: rows inside the box, and those at a bound whose gradient points into it. `dir` becomes
+ * the gradient on the face; returns its square. */
+static double face_gradient(mgvi_free_rows *f)
+{
+    double square = 0;
+    for (int64_t k = 0; k < f->count; k++) {
+        const double g = f->gradient[k], x = f->x[k];
+        f->face[k] = (x < 0 || g < 0) && (x > -bound_of(f, k) || g > 0);
+        f->dir[k] = f->face[k] ? g : 0;
+        square += f->dir[k] * f->dir[k];
+    }
+    return square;
+}
+
+/* x += e, exactly at a bound where it comes within rounding of one; gradient -= K e. */
+static void move(mgvi_free_rows *f, const double *e, const double *Ke)
+{
+    for (int64_t k = 0; k < f->count; k++) {
+        const double s = bound_of(f, k), x = f->x[k] + e[k];
+        f->gradient[k] -= Ke[k];
+        f->x[k] = x > -1e-14 * s ? 0 : x < -(1 - 1e-14) * s ? -s : x;
+    }
+}
+
+/* (K + ridge) delta = gradient on the face by conjugate gradients; `dir` is the face's gradient, of
+ * square rho. Returns the products. */
+static int64_t newton_direction(mgvi_free_rows *f, double rho, int64_t most)
+{
+    const int64_t n = f->count;
+    const double enough = ACCURACY * ACCURACY * rho;
+    int64_t products = 0;
+    memset(f->delta, 0, (size_t)n * sizeof *f->delta);
+    memcpy(f->residual, f->dir, (size_t)n * sizeof *f->dir);
+    while (products < most && rho > enough) {
+        curve(f, f->dir, f->image);
+        products++;
+        for (int64_t k = 0; k < n; k++)
+            f->image[k] = f->face[k] ? f->image[k] + f->ridge * f->dir[k] : 0;
+        const double length = rho / dot(f, f->dir, f->image, n);
+        for (int64_t k = 0; k < n; k++) {
+            f->delta[k] += length * f->dir[k];
+            f->residual[k] -= length * f->image[k];
+        }
+        const double next = dot(f, f->residual, f->residual, n);
+        for (int64_t k = 0; k < n; k++)
+            f->dir[k] = f->residual[k] + next / rho * f->dir[k];
+        rho = next;
+    }
+    return products;
+}
+
+/* sum over E of s max(0, 1 - z) + u (1 - z) >= 0: their share of the duality gap. */
+static double share_of_gap(const mgvi_free_rows *f)
+{
+    double sum = 0;
+    for (int64_t k = 0; k < f->count; k++) {
+        const double slack = -f->gradient[k];
+        sum += bound_of(f, k) * fmax(0, slack) + f->x[k] * slack;
+    }
+    return sum;
+}
+
+/* Newton steps on one face after the other: whoever leaves the box stops at its bound and leaves
+ * the face, whoever is pulled back joins again. F may fall on the way (a document that stops leaves
+ * its near copies behind, until the next round solves for them): the caller compares. Returns by
+ * how much F grew. */
+static double solve(mgvi_free_rows *f, double target, int64_t *products)
+{
+    double gain = 0, rho = face_gradient(f);
+    for (int round = 0; round < MOST_ROUNDS && rho > 0 && *products < MOST_PRODUCTS; round++) {
+        if (share_of_gap(f) <= target)
+            break;
+        *products += 1 + newton_direction(f, rho, MOST_PRODUCTS - *products);
+        double *const e = f->dir, *const Ke = f->image;
+        for (int64_t k = 0; k < f->count; k++)
+            e[k] = fmin(0, fmax(-bound_of(f, k), f->x[k] + f->delta[k])) - f->x[k];
+        curve(f, e, Ke);
+        gain += dot(f, f->gradient, e, f->count) - dot(f, e, Ke, f->count) / 2;
+        move(f, e, Ke);
+        rho = face_gradient(f);
+    }
+    return gain;
+}
+
+/* u and w follow x; by how much a0'u grew. */
+static double take(mgvi_free_rows *f, double *u, double *acc)
+{
+    const int64_t slot = mgvi_rows_acc_len(f->rows) - 1;
+    const double intercept = acc[slot];
+    double free_sum = 0;
+    for (int64_t k = 0; k < f->count; k++) {
+        const int64_t i = f->member[k];
+        const double change = f->x[k] - u[i];
+        mgvi_rows_axpy(f->rows, i, -change * f->inverse_lambda, acc);
+        free_sum += mgvi_problem_free_entry(f->problem, i) * change;
+        u[i] = f->x[k];
+    }
+    f->touched += (double)f->ptr[f->count];
+    if (f->problem->free_cols)
+        acc[slot] = intercept - f->kappa * free_sum;
+    return free_sum;
+}
+
+mgv_status mgvi_free_rows_step(mgvi_free_rows *f, const mgvi_free_goal *goal, double *u,
+                               double *acc, mgvi_free_step *out)
+{
+    f->inverse_lambda = goal->inverse_lambda;
+    f->kappa = goal->kappa;
+    f->touched = 0;
+    MGVI_TRY(choose(f, u));
+    *out = (mgvi_free_step){.rows = f->count};
+    if (f->count == 0)
+        return MGV_OK;
+    pack(f);
+    const int64_t nnz = f->ptr[f->count];
+    f->ridge = RIDGE * (f->inverse_lambda * dot(f, f->val, f->val, nnz) / (double)f->count);
+    for (int64_t k = 0; k < f->count; k++) {
+        f->x[k] = u[f->member[k]];
+        f->gradient[k] = mgvi_rows_dot(f->rows, f->member[k], acc) - 1;
+    }
+    f->touched += (double)nnz;
+    out->gain = solve(f, goal->target, &out->products);
+    if (out->gain > 0)
+        out->free_sum = take(f, u, acc);
+    out->touched = f->touched;
+    return MGV_OK;
+}

@@ -1,0 +1,43 @@
+/* parts/free_rows.h - Newton's method on the free rows of a hinge dual;
+ * docs/algorithms/dual_coordinate.md.
+ *
+ *   F(u) = -|A'u|^2/(2 lambda) - sum_i u_i + b0 a0'u - kappa/2 (a0'u)^2,   -s <= u <= 0
+ *
+ * is quadratic in the rows E = {-s < u_i < 0} that rest at no bound. Its maximiser over them, all
+ * others fixed, solves
+ *   (A_E A_E'/lambda + kappa a0 a0') delta = z_E - 1                                          (6)
+ * which is found by conjugate gradients on a packed copy of the rows of E and its transpose, so
+ * that both products are gathers. Rows that would leave the box stop at its side and the others
+ * are solved for again (a primal-dual active set method).                                    (7) */
+#ifndef MGVI_SOLVER_PARTS_FREE_ROWS_H
+#define MGVI_SOLVER_PARTS_FREE_ROWS_H
+
+#include "op/rows.h"
+#include "problem/problem.h"
+
+typedef struct mgvi_free_rows mgvi_free_rows;
+
+/* Work space for any E, from the arena. */
+mgv_status mgvi_free_rows_new(const mgv_problem *problem, const mgvi_rows *rows, mgvi_arena *arena,
+                              mgvi_free_rows **out);
+
+typedef struct mgvi_free_goal {
+    double inverse_lambda, kappa;
+    double target; /* E's share of the duality gap that is good enough */
+} mgvi_free_goal;
+
+/* What one step did. */
+typedef struct mgvi_free_step {
+    int64_t rows;     /* |E| */
+    int64_t products; /* with A_E A_E' */
+    double gain;      /* F after minus F before; when not above 0, u has not been changed */
+    double free_sum;  /* by how much a0'u grew */
+    double touched;   /* stored entries read */
+} mgvi_free_step;
+
+/* Maximises F over the box in the rows of E from u and w = -A'u/lambda (`acc`, with b0 - kappa a0'u
+ * in its intercept), until their share of the gap is at most the target or a limit is reached.
+ * Takes more room from the arena when E has more entries than ever before. */
+mgv_status mgvi_free_rows_step(mgvi_free_rows *f, const mgvi_free_goal *goal, double *u,
+                               double *acc, mgvi_free_step *out);
+#endif
