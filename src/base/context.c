@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+mgv_ctx mgvi_ctx_child(const mgv_ctx *parent)
+{
+    return (mgv_ctx){.allocator = parent->allocator,
+                     .pool = parent->pool,
+                     .simd = parent->simd,
+                     .parent = parent};
+}
+
 mgv_status mgvi_fail(mgv_ctx *ctx, mgv_status status, const char *format, ...)
 {
     va_list args;

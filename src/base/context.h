@@ -18,8 +18,18 @@ struct mgv_ctx {
     mgv_event_fn on_event;
     void *event_user;
     atomic_int interrupted;
+    const mgv_ctx *parent; /* NULL: the caller's own. A child serves one block of parallel work */
     char error[MGVI_ERROR_MAX];
 };
+
+/* A context for one of several pieces of work done at once: its own sentence, no events, and what
+ * it gives to the pool runs in place. The parent's interrupt is its own too. Nothing to free. */
+mgv_ctx mgvi_ctx_child(const mgv_ctx *parent);
+static inline bool mgvi_ctx_interrupted(const mgv_ctx *ctx)
+{
+    return atomic_load(&ctx->interrupted) != 0 ||
+           (ctx->parent && atomic_load(&ctx->parent->interrupted) != 0);
+}
 
 /* Leaves the sentence in the context and returns `status`. */
 mgv_status mgvi_fail(mgv_ctx *ctx, mgv_status status, const char *format, ...)

@@ -281,7 +281,7 @@ static mgv_event event_now(const mgv_solver *solver, mgv_event_kind kind)
 static bool report(mgv_solver *solver, bool certified)
 {
     mgv_ctx *ctx = solver->run.ctx;
-    bool stop = atomic_load(&ctx->interrupted) != 0;
+    bool stop = mgvi_ctx_interrupted(ctx);
     if (ctx->on_event) {
         const mgv_event e = event_now(solver, certified ? MGV_EVENT_TRACE : MGV_EVENT_PROGRESS);
         stop = mgvi_event_send(ctx, &e) || stop;

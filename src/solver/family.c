@@ -1,9 +1,12 @@
-/* family.c - one run per class, one after the other. */
+/* family.c - one run per class, as many at once as there are threads. */
 #include "solver/family.h"
 
 #include "base/clock.h"
+#include "base/threads.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <string.h>
 
 mgv_status mgvi_family_new(mgv_solver *solver)
 {
@@ -24,83 +27,153 @@ mgv_status mgvi_family_new(mgv_solver *solver)
     return MGV_OK;
 }
 
-static mgv_status collect(mgv_solver *head, int64_t c, const mgv_solver *member)
+/* ---- one member ------------------------------------------------------------------------------ */
+
+/* What a member leaves beside its weights. */
+typedef struct outcome {
+    mgv_status status;
+    char error[MGVI_ERROR_MAX];
+    double *proof; /* rows; NULL: none */
+} outcome;
+
+/* A run of the family: its blocks are the members, which the threads claim in order. */
+typedef struct sitting {
+    mgv_solver *head;
+    double started;
+    pthread_t caller;
+    outcome *outcome;     /* of every member */
+    atomic_llong barrier; /* the first member that makes all later ones pointless */
+} sitting;
+
+static mgv_status collect(sitting *at, int64_t c, const mgv_solver *member)
 {
-    mgvi_family *f = head->family;
+    mgvi_family *f = at->head->family;
     const mgv_problem *p = member->run.problem;
+    const mgvi_vec *u = &member->answer.u;
     f->member[c] = mgvi_driver_summary(member);
     mgvi_problem_user_weights(p, member->answer.w.x, f->coef + c * p->data->X.cols,
                               &f->intercept[c]);
     if (member->stop != MGV_STOP_INFEASIBLE)
         return MGV_OK;
-    f->impossible = c;
-    MGVI_TRY(mgvi_run_vec(&head->run, MGVI_ROWS, &f->proof));
-    mgvi_vec_copy(head->run.ctx, &member->answer.u, &f->proof);
-    return MGV_OK;
+    at->outcome[c].proof = mgvi_dup(member->run.ctx, u->x, (size_t)u->n, sizeof *u->x);
+    return at->outcome[c].proof ? MGV_OK : MGV_E_MEMORY;
 }
 
 /* Binds class c against the rest, runs it, keeps what it came to. */
-static mgv_status run_member(mgv_solver *head, int64_t c, double seconds_left)
+static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
 {
-    mgv_ctx *ctx = head->run.ctx;
-    mgv_data *data = head->run.problem->data;
-    mgv_settings settings = head->settings;
+    mgv_data *data = at->head->run.problem->data;
+    mgv_settings settings = at->head->settings;
     mgv_problem *problem = NULL;
     mgv_solver *solver = NULL;
-    settings.time_limit = fmax(seconds_left, 0);
+    settings.time_limit = fmax(settings.time_limit - (mgvi_clock_seconds() - at->started), 0);
     mgvi_log(ctx, MGV_INFO, "class '%.40s' against the rest, %" PRId64 " of %" PRId64,
-             data->class_text[c], c + 1, head->family->members);
+             data->class_text[c], c + 1, data->classes);
     mgv_status st = mgvi_problem_new(ctx, data, &settings, c, &problem);
     if (st == MGV_OK)
         st = mgvi_driver_new(ctx, problem, &settings, &solver);
     if (st == MGV_OK)
         st = mgvi_driver_run(solver);
     if (st == MGV_OK)
-        st = collect(head, c, solver);
+        st = collect(at, c, solver);
     mgvi_driver_free(solver);
     mgvi_problem_free(problem);
     return st;
 }
 
-/* Whether a member that ended so leaves nothing for the others to do. */
+/* Whether a member that ended so leaves nothing for later ones to do. */
 static bool ends_the_family(mgv_stop stop)
 {
     return stop == MGV_STOP_INFEASIBLE || stop == MGV_STOP_USER || stop == MGV_STOP_TIME;
 }
 
-/* What was not reached must not win against what was. */
-static void give_up_the_rest(mgv_solver *head, int64_t first, mgv_stop stop)
+/* Events belong to the thread that called the library; members on other threads are silent. */
+static void member_block(void *arg, int64_t c)
+{
+    sitting *at = arg;
+    outcome *out = &at->outcome[c];
+    const mgvi_summary *summary = &at->head->family->member[c];
+    mgv_ctx *parent = at->head->run.ctx, child = mgvi_ctx_child(parent);
+    if (summary->stop == MGV_STOP_CERTIFIED || atomic_load(&at->barrier) < c)
+        return;
+    if (pthread_equal(at->caller, pthread_self())) {
+        child.on_event = parent->on_event;
+        child.event_user = parent->event_user;
+    }
+    out->status = run_member(at, &child, c);
+    memcpy(out->error, child.error, sizeof out->error);
+    if (out->status == MGV_OK && !ends_the_family(summary->stop))
+        return;
+    /* Every member before the barrier has been started, so the first one that ends the family is
+     * the same for any number of threads. */
+    long long now = atomic_load(&at->barrier);
+    while (c < now && !atomic_compare_exchange_weak(&at->barrier, &now, c))
+        ;
+    if (summary->stop == MGV_STOP_USER)
+        atomic_store(&parent->interrupted, 1);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* What was not reached must not win against what was. After a proof nothing else counts, whatever
+ * other threads had finished. */
+static void give_up_the_rest(mgv_solver *head, int64_t barrier, mgv_stop stop)
 {
     mgvi_family *f = head->family;
-    if (stop != MGV_STOP_INFEASIBLE && first < f->members)
+    const int64_t cols = head->run.problem->data->X.cols;
+    int64_t lost = 0;
+    for (int64_t c = barrier + 1; c < f->members; c++) {
+        if (stop != MGV_STOP_INFEASIBLE && f->member[c].stop != MGV_STOP_NONE)
+            continue;
+        f->member[c] = (mgvi_summary){.solver = f->member[barrier].solver, .stop = stop};
+        memset(f->coef + c * cols, 0, (size_t)cols * sizeof *f->coef);
+        f->intercept[c] = -1e300;
+        lost++;
+    }
+    if (stop != MGV_STOP_INFEASIBLE && lost > 0)
         mgvi_log(head->run.ctx, MGV_WARNING,
                  "%" PRId64 " of %" PRId64
                  " classes were not reached: no row will be given to them",
-                 f->members - first, f->members);
-    for (int64_t c = first; c < f->members; c++) {
-        f->member[c].stop = stop;
-        f->intercept[c] = -1e300;
-    }
+                 lost, f->members);
+}
+
+/* The outcome at the barrier is the family's. */
+static mgv_status settle(sitting *at)
+{
+    mgv_solver *head = at->head;
+    mgvi_family *f = head->family;
+    const int64_t c = atomic_load(&at->barrier);
+    head->stop = mgvi_family_summary(head).stop;
+    if (c >= f->members)
+        return MGV_OK;
+    if (at->outcome[c].status != MGV_OK)
+        return MGVI_FAIL(head->run.ctx, at->outcome[c].status, "%s", at->outcome[c].error);
+    give_up_the_rest(head, c, f->member[c].stop);
+    head->stop = mgvi_family_summary(head).stop;
+    if (f->member[c].stop != MGV_STOP_INFEASIBLE)
+        return MGV_OK;
+    f->impossible = c;
+    MGVI_TRY(mgvi_run_vec(&head->run, MGVI_ROWS, &f->proof));
+    memcpy(f->proof.x, at->outcome[c].proof, (size_t)f->proof.n * sizeof *f->proof.x);
+    return MGV_OK;
 }
 
 mgv_status mgvi_family_run(mgv_solver *solver)
 {
-    mgvi_family *f = solver->family;
-    const double started = mgvi_clock_seconds();
-    solver->stop = MGV_STOP_NONE;
-    for (int64_t c = 0; c < f->members; c++) {
-        if (f->member[c].stop == MGV_STOP_CERTIFIED)
-            continue;
-        const double spent = mgvi_clock_seconds() - started;
-        MGVI_TRY(run_member(solver, c, solver->settings.time_limit - spent));
-        const mgv_stop stop = f->member[c].stop;
-        if (ends_the_family(stop)) {
-            give_up_the_rest(solver, c + 1, stop);
-            break;
-        }
-    }
-    solver->stop = mgvi_family_summary(solver).stop;
-    return MGV_OK;
+    mgv_ctx *ctx = solver->run.ctx;
+    const int64_t members = solver->family->members;
+    sitting at = {.head = solver, .started = mgvi_clock_seconds(), .caller = pthread_self()};
+    at.outcome = mgvi_zeros(ctx, (size_t)members, sizeof *at.outcome);
+    if (!at.outcome)
+        return MGV_E_MEMORY;
+    atomic_init(&at.barrier, members);
+    mgvi_pool_run(ctx->pool, members, member_block, &at);
+    const mgv_status st = settle(&at);
+    solver->family->seconds += mgvi_clock_seconds() - at.started;
+    for (int64_t c = 0; c < members; c++)
+        mgvi_release(ctx, at.outcome[c].proof);
+    mgvi_release(ctx, at.outcome);
+    return st;
 }
 
 /* The pair that promises less. A certificate that was not verified promises nothing. */
@@ -132,9 +205,9 @@ mgvi_summary mgvi_family_summary(const mgv_solver *solver)
             continue;
         sum.iterations += one->iterations;
         sum.passes += one->passes;
-        sum.seconds += one->seconds;
         add_certificate(&sum.certificate, &one->certificate);
     }
+    sum.seconds = f->seconds;
     if (!sum.solver)
         sum.solver = solver->run.ops->name;
     return sum;

@@ -1,5 +1,6 @@
 /* solver/family.h - more than two classes by one run per class: the class against the rest.
- * Members are bound, solved and put away one after the other, so that only their weights stay. */
+ * Members are bound, solved and put away, several at once on the threads of the context, so that
+ * only their weights stay. */
 #ifndef MGVI_SOLVER_FAMILY_H
 #define MGVI_SOLVER_FAMILY_H
 
@@ -12,12 +13,14 @@ struct mgvi_family {
     double *intercept;    /* members */
     int64_t impossible;   /* the member that proved there is no answer, -1: none */
     mgvi_vec proof;       /* its u */
+    double seconds;       /* of all sittings; members overlap */
 };
 
 /* Makes `solver` the head of a family; its problem stands for every class of its data. */
 mgv_status mgvi_family_new(mgv_solver *solver);
 /* Runs the members that have no certificate yet. */
 mgv_status mgvi_family_run(mgv_solver *solver);
-/* Counts and values are sums, gaps and margins those of the worst member. */
+/* Counts and values are sums; the seconds are the family's; gaps and margins those of the worst
+ * member. */
 mgvi_summary mgvi_family_summary(const mgv_solver *solver);
 #endif

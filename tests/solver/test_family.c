@@ -139,6 +139,37 @@ TEST(separability_of_every_class_is_decided)
     mgv_fit_free(&fit);
 }
 
+/* The proof that counts is the first class's, however many classes ran beside it. */
+TEST(one_and_eight_threads_give_the_same_bits)
+{
+    double X[N * D], y[N];
+    for (int hard = 0; hard < 2; hard++) {
+        mgv_fit fit[2];
+        mgv_model *m[2];
+        const double *q[2];
+        int64_t n;
+        clouds(hard ? 0.5 : 2, X, y);
+        for (int t = 0; t < 2; t++) {
+            mgv_fit_start(&fit[t], X, y, N, D, hard ? "loss=margin" : "loss=hinge C=1");
+            CHECK_OK(fit[t].ctx, mgv_ctx_set_threads(fit[t].ctx, t ? 8 : 1));
+            mgv_fit_solve(&fit[t]);
+            CHECK_OK(fit[t].ctx, mgv_solver_dual(fit[t].solver, &q[t], &n));
+            CHECK_OK(fit[t].ctx, mgv_model_new(fit[t].ctx, fit[t].solver, &m[t]));
+        }
+        CHECK(fit[0].run.stop == (hard ? MGV_STOP_INFEASIBLE : MGV_STOP_CERTIFIED));
+        CHECK(fit[0].run.impossible_class == (hard ? 0 : -1));
+        CHECK(fit[0].run.impossible_class == fit[1].run.impossible_class);
+        CHECK(fit[0].run.iterations == fit[1].run.iterations);
+        assert_memory_equal(m[0]->coef, m[1]->coef, K * D * sizeof(double));
+        if (hard)
+            assert_memory_equal(q[0], q[1], N * sizeof(double));
+        for (int t = 0; t < 2; t++) {
+            mgv_model_free(fit[t].ctx, m[t]);
+            mgv_fit_free(&fit[t]);
+        }
+    }
+}
+
 /* Weights of a class are weights of its rows, whichever member they stand in. */
 TEST(class_weights_are_row_weights)
 {
@@ -178,6 +209,7 @@ TEST(an_interrupted_family_keeps_what_it_has)
     mgv_fit fit;
     mgv_model *m;
     mgv_fit_start(&fit, X, y, N, D, "loss=hinge C=1 tol=1e-12");
+    CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, 1)); /* others would have gone ahead */
     mgv_ctx_on_event(fit.ctx, stop_at_second_class, &classes);
     mgv_fit_solve(&fit);
     mgv_ctx_on_event(fit.ctx, NULL, NULL);
@@ -195,6 +227,6 @@ TEST(an_interrupted_family_keeps_what_it_has)
 int main(void)
 {
     return RUN(members_are_the_two_class_fits, the_largest_score_decides_and_files_keep_it,
-               separability_of_every_class_is_decided, class_weights_are_row_weights,
-               an_interrupted_family_keeps_what_it_has);
+               separability_of_every_class_is_decided, one_and_eight_threads_give_the_same_bits,
+               class_weights_are_row_weights, an_interrupted_family_keeps_what_it_has);
 }
