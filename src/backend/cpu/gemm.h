@@ -45,4 +45,12 @@ mgv_status mgvi_cholesky(mgv_ctx *ctx, int64_t n, double *a, int64_t lda, int64_
 /* Solves U'U X = B in place for k right-hand sides: x is n x k, B on entry, X on return. */
 mgv_status mgvi_cholesky_solve(mgv_ctx *ctx, int64_t n, const double *u, int64_t ldu, int32_t k,
                                double *x);
+
+/* P A = L U by row pivoting, in place: L below the diagonal (its own is 1), U on and above it; step
+ * k exchanged the rows k and perm[k]. *regular is false when a column had no pivot but 0; the
+ * factors are then useless. */
+mgv_status mgvi_lu(mgv_ctx *ctx, int64_t n, double *a, int64_t lda, int32_t *perm, bool *regular);
+/* Solves A x = b, or A'x = b when `transposed`, in place. */
+void mgvi_lu_solve(const mgv_ctx *ctx, int64_t n, const double *lu, int64_t lda,
+                   const int32_t *perm, bool transposed, double *x);
 #endif
