@@ -74,9 +74,10 @@ static mgv_status choose_penalty(mgv_problem *p, double norm)
 {
     const mgv_settings *s = &p->settings;
     const bool has_mu = !isnan(s->mu) && s->mu > 0, round = norm == 2;
+    const bool has_lambda = s->lambda > 0 || !isnan(s->C); /* NaN: not given */
     const char *name = s->penalty;
     if (strcmp(name, "auto") == 0)
-        name = !round ? "lp" : !has_mu ? "l2" : isnan(s->lambda) && isnan(s->C) ? "l1" : "enet";
+        name = !round ? "lp" : !has_mu ? "l2" : has_lambda ? "enet" : "l1";
     if (strcmp(name, "lp") == 0 && round)
         name = "l2"; /* the same penalty, which more solvers know */
     p->penalty = mgvi_penalty_find(name);

@@ -3,6 +3,7 @@
 SOLVER(exact_margin)
 SOLVER(dual_coordinate)
 SOLVER(primal_coordinate)
+SOLVER(column_generation)
 SOLVER(dual_diagonal)
 SOLVER(momentum_margin)
 SOLVER(perceptron)

@@ -1,0 +1,82 @@
+/* hinge_block.c - products and values of a small dense hinge problem. */
+#include "solver/parts/hinge_block.h"
+
+#include "simd/simd.h"
+
+#include <math.h>
+#include <string.h>
+
+/* out = Z x, or Z'x when `transposed` */
+static void multiply(const mgv_ctx *ctx, const mgvi_hinge_block *p, bool transposed,
+                     const double *x, double *out)
+{
+    const mgvi_simd *simd = ctx->simd;
+    const bool by_columns = p->row_stride == 1;
+    const int64_t outer = by_columns ? p->cols : p->rows, inner = by_columns ? p->rows : p->cols;
+    const int64_t stride = by_columns ? p->col_stride : p->row_stride;
+    if (by_columns == transposed) {
+        simd->dense_mul_f64(p->Z, stride, outer, inner, x, out);
+        return;
+    }
+    memset(out, 0, (size_t)inner * sizeof *out);
+    simd->dense_mul_t_f64(p->Z, stride, outer, inner, x, out);
+}
+
+void mgvi_hinge_scores(const mgv_ctx *ctx, const mgvi_hinge_block *p, const mgvi_hinge_point *at,
+                       double *z)
+{
+    if (p->gram) {
+        ctx->simd->dense_mul_f64(p->gram, p->gram_stride, p->rows, p->rows, at->theta, z);
+        for (int64_t i = 0; i < p->rows; i++)
+            z[i] /= p->lambda;
+    } else {
+        multiply(ctx, p, false, at->w, z);
+    }
+    for (int64_t i = 0; p->y && i < p->rows; i++)
+        z[i] += p->y[i] * at->b;
+}
+
+void mgvi_hinge_duals(const mgv_ctx *ctx, const mgvi_hinge_block *p, const double *theta, double *v)
+{
+    multiply(ctx, p, true, theta, v);
+    for (int64_t j = 0; p->lin && j < p->cols; j++)
+        v[j] += p->lin[j];
+}
+
+/* The penalty's side of (1) and (2): R(w) - lin.w, and R*(v) or the scale that makes v feasible. */
+static void judge_columns(const mgvi_hinge_block *p, const double *w, const double *v,
+                          double *penalty, double *conjugate, double *scale)
+{
+    double most = 0;
+    *penalty = *conjugate = 0;
+    for (int64_t j = 0; j < p->cols; j++) {
+        const double excess = fmax(fabs(v[j]) - p->mu, 0);
+        *penalty += (p->lambda / 2 * fabs(w[j]) + p->mu) * fabs(w[j]);
+        if (p->lin)
+            *penalty -= p->lin[j] * w[j];
+        if (p->lambda > 0)
+            *conjugate += excess * excess / (2 * p->lambda);
+        most = fmax(most, fabs(v[j]));
+    }
+    *scale = p->lambda > 0 || most <= p->mu ? 1 : p->mu / most;
+}
+
+mgvi_hinge_values mgvi_hinge_judge(const mgvi_hinge_block *p, const mgvi_hinge_point *at,
+                                   const double *z, const double *v)
+{
+    double penalty = 0, conjugate = 0, scale = 1, loss = 0, sum = 0, missed = p->lin_free;
+    if (!p->gram)
+        judge_columns(p, at->w, v, &penalty, &conjugate, &scale);
+    for (int64_t i = 0; i < p->rows; i++) {
+        const double free = p->y ? p->y[i] * at->b : 0;
+        loss += p->s[i] * fmax(0, 1 - z[i]);
+        sum += at->theta[i];
+        missed += p->y ? p->y[i] * at->theta[i] : 0;
+        if (p->gram) /* theta'G theta / (2 lambda) on both sides */
+            penalty += at->theta[i] * (z[i] - free) / 2;
+    }
+    if (p->gram)
+        conjugate = penalty;
+    return (mgvi_hinge_values){.primal = loss + penalty - p->lin_free * at->b,
+                               .dual = scale * sum - conjugate - fabs(missed * at->b)};
+}

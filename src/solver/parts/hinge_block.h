@@ -1,0 +1,66 @@
+/* parts/hinge_block.h - a hinge problem of a few rows and columns, held densely: what is left of a
+ * large one when rows are frozen at a bound and columns at zero;
+ * docs/algorithms/column_generation.md.
+ *
+ *   P(w, b) = lambda/2 |w|^2 + mu |w|_1 - lin.w - lin_free b + sum_i s_i max(0, 1 - z_i)      (1)
+ *   z = Z w + y b,   v = Z'theta + lin,   0 <= theta <= s,   y.theta + lin_free = 0
+ *   D(theta) = sum theta - |S_mu(v)|^2 / (2 lambda);  lambda = 0: sum theta where |v| <= mu   (2)
+ *
+ * lin and lin_free are the frozen rows' share of A'theta; theta = -u. Their constant, the weight of
+ * the frozen rows, is left out on both sides. */
+#ifndef MGVI_SOLVER_PARTS_HINGE_BLOCK_H
+#define MGVI_SOLVER_PARTS_HINGE_BLOCK_H
+
+#include "base/context.h"
+
+typedef struct mgvi_hinge_block {
+    int64_t rows, cols;
+    const double *Z; /* entry (i, j) is Z[i*row_stride + j*col_stride]; one of the two is 1 */
+    int64_t row_stride, col_stride;
+    const double *y;    /* rows: the intercept's column, NULL: no intercept */
+    const double *s;    /* rows: weights, > 0 */
+    const double *lin;  /* cols, NULL: 0 */
+    double lin_free;    /* 0 without an intercept */
+    double lambda, mu;  /* one of them > 0 */
+    const double *gram; /* mu = 0 only, may be NULL: ZZ', both triangles; Z and w are then not
+                           looked at, lin must be NULL and w is Z'theta/lambda throughout */
+    int64_t gram_stride;
+} mgvi_hinge_block;
+
+typedef struct mgvi_hinge_point {
+    double *theta; /* rows */
+    double *w;     /* cols; NULL with a gram matrix */
+    double b;
+} mgvi_hinge_point;
+
+/* z = Z w + y b (or G theta / lambda + y b), v = Z'theta + lin. */
+void mgvi_hinge_scores(const mgv_ctx *ctx, const mgvi_hinge_block *block,
+                       const mgvi_hinge_point *at, double *z);
+void mgvi_hinge_duals(const mgv_ctx *ctx, const mgvi_hinge_block *block, const double *theta,
+                      double *v);
+
+typedef struct mgvi_hinge_values {
+    double primal, dual;
+} mgvi_hinge_values;
+/* (1) and (2) from z and v (NULL with a gram matrix). For lambda = 0 theta is scaled into |v| <=
+ * mu; a theta that misses the intercept's equation pays |b| for what it misses. */
+mgvi_hinge_values mgvi_hinge_judge(const mgvi_hinge_block *block, const mgvi_hinge_point *at,
+                                   const double *z, const double *v);
+
+/* Where the solution is thought to lie: the rows with 0 < theta < s, the columns with w != 0. */
+typedef struct mgvi_hinge_face {
+    int64_t free_rows, active_cols;
+    const int32_t *row, *col;
+    const bool *upper;  /* per row of the block: theta = s; false for the free rows */
+    const double *sign; /* per active column: the sign of w */
+} mgvi_hinge_face;
+
+/* The point of that face with
+ *   z_E = 1,  v_A = lambda w_A + mu sign_A,  y.theta + lin_free = 0,                           (3)
+ * w zero elsewhere: the exact solution of the block when the face is right. lambda = 0 needs as
+ * many free rows as active columns and intercept. *solved is false where (3) has no unique solution
+ * or theta leaves [0, s]; `out` is then spoiled. Works in its own memory: MGV_E_MEMORY. */
+mgv_status mgvi_hinge_polish(mgv_ctx *ctx, const mgvi_hinge_block *block,
+                             const mgvi_hinge_face *face, const mgvi_hinge_point *near,
+                             mgvi_hinge_point *out, bool *solved);
+#endif

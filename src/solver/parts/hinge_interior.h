@@ -1,0 +1,29 @@
+/* parts/hinge_interior.h - a primal-dual interior point for a small dense hinge problem, ended by
+ * the exact point of the face it is heading for; docs/algorithms/column_generation.md (6) to (10).
+ */
+#ifndef MGVI_SOLVER_PARTS_HINGE_INTERIOR_H
+#define MGVI_SOLVER_PARTS_HINGE_INTERIOR_H
+
+#include "base/memory.h"
+#include "solver/parts/hinge_block.h"
+
+typedef struct mgvi_hinge_interior mgvi_hinge_interior;
+
+/* Work space for blocks of `rows` rows and at most `cols` columns (0: blocks with a gram matrix).
+ */
+mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols,
+                                   mgvi_hinge_interior **out);
+
+typedef struct mgvi_hinge_result {
+    int64_t steps;
+    double primal, dual; /* of the point returned */
+    bool exact;          /* it is the exact point of a face, up to rounding */
+} mgvi_hinge_result;
+
+/* Solves the block, whose Z is stored by columns (row_stride 1), until (primal - dual) <= tol
+ * primal, or as well as it can, and writes the best point to `out`. Starts from the middle of the
+ * box each time. */
+mgv_status mgvi_hinge_interior_solve(mgv_ctx *ctx, mgvi_hinge_interior *work,
+                                     const mgvi_hinge_block *block, double tol,
+                                     mgvi_hinge_point *out, mgvi_hinge_result *result);
+#endif
