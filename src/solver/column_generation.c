@@ -1,10 +1,10 @@
 /* column_generation.c - the hinge with l1, l2 or both on wide data, to machine precision;
  * docs/algorithms/column_generation.md.
  *
- *   mu = 0:  G = A A' once; an interior point for theta in n dimensions; w = A'theta / lambda  (11)
+ *   mu = 0:  G = A A' once; an interior point for theta in n dimensions; w = A'theta / lambda  (12)
  *   mu > 0:  W = the columns with the largest |A's|
- *            repeat  (w, b, theta) = the solution on the columns of W; v = A'theta on all (12)
- *                    columns with the largest |v_j| > mu join W (13) until none is violated
+ *            repeat  (w, b, theta) = the solution on the columns of W; v = A'theta on all (13)
+ *                    columns with the largest |v_j| > mu join W (14) until none is violated
  *
  * An interior point solves the problems on W (parts/hinge_interior.h) and the exact point of a face
  * ends it. Nothing leaves W, so that rounds end; and w = 0 outside W is part of the certificate. */
@@ -69,7 +69,7 @@ static void gather(state *s, const int32_t *cols, int64_t count, double *out)
     }
 }
 
-/* (11) */
+/* (12) */
 static mgv_status make_gram(mgvi_run *run, state *s)
 {
     double *block = s->Z;
@@ -81,9 +81,14 @@ static mgv_status make_gram(mgvi_run *run, state *s)
         gather(s, cols, count, block);
         MGVI_TRY(mgvi_syrk_f64(run->ctx, s->n, count, 1, block, s->n, 1, s->gram, s->n));
     }
-    for (int64_t i = 0; i < s->n; i++)
+    for (int64_t i = 0; i < s->n; i++) {
         for (int64_t j = 0; j < i; j++)
             s->gram[i * s->n + j] = s->gram[j * s->n + i];
+        if (!isfinite(s->gram[i * s->n + i]))
+            return MGVI_FAIL(run->ctx, MGV_E_INPUT,
+                             "row %d is too large: its square overflows (--scale std?)",
+                             (int)s->row[i] + 1);
+    }
     return MGV_OK;
 }
 
@@ -306,16 +311,14 @@ static mgv_status first_columns(mgvi_run *run, state *s)
     return join(run, s, count < most ? count : most);
 }
 
-/* (12): the problem on W, as exactly as the last round makes worth while. */
+/* (13): the problem on W, as exactly as the last round makes worth while. */
 static mgv_status solve_on_W(mgvi_run *run, state *s)
 {
     const mgvi_hinge_block block = block_of(s);
     mgvi_hinge_point at = {.theta = s->theta, .w = s->part};
     mgvi_hinge_result result;
     const double enough = 0.2 * run->settings->tol;
-    const double tol = s->complete     ? enough
-                       : isnan(s->gap) ? 1e-2
-                                       : fmax(enough, 0.03 * s->gap);
+    const double tol = s->complete ? enough : isnan(s->gap) ? 1e-2 : fmax(enough, 0.03 * s->gap);
     MGVI_TRY(mgvi_hinge_interior_solve(run->ctx, s->interior, &block, tol, &at, &result));
     mgvi_vec_fill(run->ctx, &s->w, 0);
     for (int64_t t = 0; t < s->size; t++)
@@ -328,7 +331,7 @@ static mgv_status solve_on_W(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
-/* (13): violated columns, and with room left those that are nearly. */
+/* (14): violated columns, and with room left those that are nearly. */
 static mgv_status widen(mgvi_run *run, state *s)
 {
     const bool settled = s->complete;
@@ -342,7 +345,7 @@ static mgv_status widen(mgvi_run *run, state *s)
     return join(run, s, count < s->n ? count : s->n);
 }
 
-/* (11) */
+/* (12) */
 static mgv_status solve_square(mgvi_run *run, state *s)
 {
     mgvi_hinge_point at = {.theta = s->theta};

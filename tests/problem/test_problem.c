@@ -162,7 +162,7 @@ TEST(labels_decide_the_task)
 TEST(solvers_say_what_a_problem_lacks)
 {
     mgv_fit fit;
-    start(&fit, "mu=0.1");
+    start(&fit, "mu=0.1 solver=dual_coordinate");
     bind(&fit);
     CHECK(strcmp(fit.problem->penalty->name, "l1") == 0 && fit.problem->lambda == 0);
     CHECK_FAILS(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver),

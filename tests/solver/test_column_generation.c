@@ -152,7 +152,224 @@ TEST(every_regime_reaches_its_certificate)
                 check_regime(&regimes[t], seed, kind & 1, kind & 2 && regimes[t].n > 4);
 }
 
+/* Whole numbers in few values: many ties, equal rows and columns, no unique solution. */
+TEST(ties_and_equal_columns_do_no_harm)
+{
+    enum { N = 40, D = 24 };
+    static const char *const options[] = {"mu=0.02", "mu=0.1", "mu=0.02 lambda=0.001",
+                                          "lambda=0.05"};
+    for (uint64_t seed = 1; seed <= 5; seed++)
+        for (size_t t = 0; t < sizeof options / sizeof *options; t++) {
+            double X[N * D], y[N], primal, dual;
+            mgvi_rng rng = mgvi_rng_seed(seed);
+            for (int i = 0; i < N; i++) {
+                for (int j = 0; j < D; j++)
+                    X[i * D + j] =
+                        j < D / 2 ? (double)mgvi_rng_below(&rng, 3) : X[i * D + j - D / 2];
+                y[i] = X[i * D] + X[i * D + 1] > X[i * D + 2] + (i % 5 == 0) ? 1 : -1;
+            }
+            mgv_fit f;
+            mgv_fit_start(&f, X, y, N, D, "solver=column_generation tol=1e-9");
+            mgv_fit_set(&f, options[t]);
+            mgv_fit_solve(&f);
+            CHECK_THAT(f.run.stop == MGV_STOP_CERTIFIED, "seed %d, %s: %s at %g", (int)seed,
+                       options[t], mgv_stop_name(f.run.stop), f.certificate.relative_gap);
+            plain_values(&f, y, NULL, N, D, &primal, &dual);
+            CHECK_LE(primal - dual, 2e-9 * primal, "%s", options[t]);
+            mgv_fit_free(&f);
+        }
+}
+
+/* ---- the edges ------------------------------------------------------------------------------- */
+
+TEST(no_weights_are_needed_beyond_the_largest_mu)
+{
+    double *X, *y;
+    mgv_random_set(3, 30, 50, 0.5, &X, &y);
+    double most = 0;
+    for (int j = 0; j < 50; j++) {
+        double sum = 0;
+        for (int i = 0; i < 30; i++)
+            sum += y[i] * X[i * 50 + j] / 30;
+        most = fmax(most, fabs(sum));
+    }
+    for (int above = 0; above < 2; above++) {
+        char options[128];
+        snprintf(options, sizeof options,
+                 "solver=column_generation intercept=no tol=1e-12 mu=%.17g",
+                 most * (above ? 1 + 1e-9 : 1 - 1e-9));
+        mgv_fit f;
+        mgv_fit_start(&f, X, y, 30, 50, options);
+        mgv_fit_solve(&f);
+        CHECK_LE(f.certificate.relative_gap, 1e-12, "%s", options);
+        CHECK((f.run.nonzeros == 0) == above);
+        CHECK(!above || f.certificate.primal == 1);
+        mgv_fit_free(&f);
+    }
+    free(X);
+    free(y);
+}
+
+/* The same numbers as CSR, CSC, Fortran order and float32: one problem, one answer. */
+TEST(every_storage_gives_the_same_optimum)
+{
+    enum { N = 24, D = 90 };
+    static double dense[N * D], other[N * D];
+    static float narrow[N * D];
+    static int64_t ptr[D + 1], row_ptr[N + 1];
+    static int32_t idx[N * D], row_idx[N * D];
+    double *X, *y, first = NAN;
+    mgv_random_set(8, N, D, 0.2, &X, &y);
+    for (int t = 0; t < N * D; t++)
+        dense[t] = narrow[t] = (float)(t % 3 ? 0 : X[t]);
+    for (int form = 0; form < 5; form++) {
+        mgv_fit f;
+        mgv_data *data = NULL;
+        int64_t at = 0;
+        mgv_fit_start(&f, dense, y, N, D, "solver=column_generation mu=0.004 scale=std tol=1e-11");
+        if (form == 1) {
+            for (int i = 0; i < N; i++) {
+                for (int j = 0; j < D; j++)
+                    if (dense[i * D + j] != 0) {
+                        other[at] = dense[i * D + j];
+                        row_idx[at++] = j;
+                    }
+                row_ptr[i + 1] = at;
+            }
+            CHECK_OK(f.ctx, mgv_data_from_sparse(f.ctx, MGV_CSR, MGV_F64, other, row_ptr, row_idx,
+                                                 N, D, &data));
+        } else if (form == 2) {
+            for (int j = 0; j < D; j++) {
+                for (int i = 0; i < N; i++)
+                    if (dense[i * D + j] != 0) {
+                        other[at] = dense[i * D + j];
+                        idx[at++] = i;
+                    }
+                ptr[j + 1] = at;
+            }
+            CHECK_OK(f.ctx,
+                     mgv_data_from_sparse(f.ctx, MGV_CSC, MGV_F64, other, ptr, idx, N, D, &data));
+        } else if (form == 3) {
+            for (int i = 0; i < N; i++)
+                for (int j = 0; j < D; j++)
+                    other[j * N + i] = dense[i * D + j];
+            CHECK_OK(f.ctx, mgv_data_from_dense(f.ctx, MGV_F64, other, N, D, 1, N, &data));
+        } else if (form == 4) {
+            CHECK_OK(f.ctx, mgv_data_from_dense(f.ctx, MGV_F32, narrow, N, D, D, 1, &data));
+        }
+        if (data) {
+            mgv_data_free(f.ctx, f.data);
+            f.data = data;
+            CHECK_OK(f.ctx, mgv_data_set_labels(f.ctx, data, y));
+        }
+        mgv_fit_solve(&f);
+        CHECK(f.run.stop == MGV_STOP_CERTIFIED);
+        if (form == 0)
+            first = f.certificate.primal;
+        CHECK_NEAR(f.certificate.primal, first, 1e-11 * first, "form %d", form);
+        mgv_fit_free(&f);
+    }
+    free(X);
+    free(y);
+}
+
+TEST(threads_and_resuming_do_not_change_the_bits)
+{
+    static const char *const options[] = {"mu=0.005", "mu=0.005 lambda=0.01", "lambda=0.01"};
+    const char *file = "test_column_generation.state";
+    double *X, *y, first[301];
+    mgv_random_set(4, 60, 300, 0.5, &X, &y);
+    for (size_t t = 0; t < sizeof options / sizeof *options; t++)
+        for (int threads = 1; threads <= 3; threads++) {
+            mgv_fit f;
+            mgv_fit_start(&f, X, y, 60, 300, "solver=column_generation tol=1e-11");
+            mgv_fit_set(&f, options[t]);
+            CHECK_OK(f.ctx, mgv_ctx_set_threads(f.ctx, threads));
+            if (threads == 3) { /* stopped after one round and continued */
+                mgv_fit_set(&f, "max_iter=1 checkpoint=test_column_generation.state");
+                mgv_fit_solve(&f);
+                mgv_solver_free(f.ctx, f.solver);
+                mgv_fit_set(&f, "max_iter=100");
+                CHECK_OK(f.ctx, mgv_solver_new(f.ctx, f.problem, f.settings, &f.solver));
+                CHECK_OK(f.ctx, mgv_solver_resume(f.ctx, f.solver, file));
+                CHECK_OK(f.ctx, mgv_solver_run(f.ctx, f.solver));
+            } else {
+                mgv_fit_solve(&f);
+            }
+            if (threads == 1)
+                memcpy(first, mgv_fit_weights(&f), sizeof first);
+            assert_memory_equal(first, mgv_fit_weights(&f), sizeof first);
+            mgv_fit_free(&f);
+        }
+    remove(file);
+    free(X);
+    free(y);
+}
+
+static mgv_status bind_and_run(mgv_ctx *ctx, const mgv_fit *f, mgv_problem **problem,
+                               mgv_solver **solver)
+{
+    MGVI_TRY(mgv_problem_new(ctx, f->data, f->settings, problem));
+    MGVI_TRY(mgv_solver_new(ctx, *problem, f->settings, solver));
+    return mgv_solver_run(ctx, *solver);
+}
+
+TEST(every_allocation_may_fail)
+{
+    static const char *const options[] = {"mu=0.02", "lambda=0.1", "mu=0.01 lambda=0.1"};
+    double *X, *y;
+    mgv_random_set(12, 9, 40, 0.5, &X, &y);
+    y[0] = -y[1];
+    for (size_t t = 0; t < sizeof options / sizeof *options; t++)
+        for (long fail_at = 1;; fail_at++) {
+            mgv_check_allocator a;
+            mgv_problem *problem = NULL;
+            mgv_solver *solver = NULL;
+            mgv_fit f = {.ctx = NULL};
+            mgv_check_allocator_init(&a, 0);
+            assert_int_equal(mgv_ctx_new(&a.hooks, &f.ctx), MGV_OK);
+            CHECK_OK(f.ctx, mgv_data_from_dense(f.ctx, MGV_F64, X, 9, 40, 40, 1, &f.data));
+            CHECK_OK(f.ctx, mgv_data_set_labels(f.ctx, f.data, y));
+            CHECK_OK(f.ctx, mgv_settings_new(f.ctx, &f.settings));
+            mgv_fit_set(&f, "solver=column_generation tol=1e-10");
+            mgv_fit_set(&f, options[t]);
+            a.fail_at = a.calls + fail_at;
+            const mgv_status st = bind_and_run(f.ctx, &f, &problem, &solver);
+            a.fail_at = 0;
+            CHECK(st == MGV_OK || (st == MGV_E_MEMORY && mgv_ctx_error(f.ctx)[0]));
+            mgv_solver_free(f.ctx, solver);
+            mgv_problem_free(f.ctx, problem);
+            mgv_fit_free(&f);
+            assert_int_equal(a.live, 0);
+            if (st == MGV_OK) {
+                CHECK(fail_at > 20);
+                break;
+            }
+        }
+    free(X);
+    free(y);
+}
+
+TEST(refusals_say_why)
+{
+    const double X[] = {1e200, -1e200, 2e200}, y[] = {1, -1, 1};
+    mgv_fit f;
+    mgv_fit_start(&f, X, y, 3, 1, "solver=column_generation");
+    CHECK_OK(f.ctx, mgv_problem_new(f.ctx, f.data, f.settings, &f.problem));
+    CHECK_OK(f.ctx, mgv_solver_new(f.ctx, f.problem, f.settings, &f.solver));
+    CHECK_FAILS(f.ctx, mgv_solver_run(f.ctx, f.solver), MGV_E_INPUT, "row 1 is too large");
+    mgv_fit_free(&f);
+    mgv_fit_start(&f, X, y, 3, 1, "solver=column_generation loss=logistic");
+    CHECK_OK(f.ctx, mgv_problem_new(f.ctx, f.data, f.settings, &f.problem));
+    CHECK_FAILS(f.ctx, mgv_solver_new(f.ctx, f.problem, f.settings, &f.solver), MGV_E_UNSUPPORTED,
+                "works with loss hinge");
+    mgv_fit_free(&f);
+}
+
 int main(void)
 {
-    return RUN(every_known_optimum_is_met, every_regime_reaches_its_certificate);
+    return RUN(every_known_optimum_is_met, every_regime_reaches_its_certificate,
+               ties_and_equal_columns_do_no_harm, no_weights_are_needed_beyond_the_largest_mu,
+               every_storage_gives_the_same_optimum, threads_and_resuming_do_not_change_the_bits,
+               every_allocation_may_fail, refusals_say_why);
 }

@@ -390,7 +390,7 @@ TEST(rows_beyond_the_numbers_are_refused)
 {
     const double X[] = {1e200, -1e200, 2e200}, y[] = {1, -1, 1};
     mgv_fit fit;
-    mgv_fit_start(&fit, X, y, 3, 1, "loss=hinge");
+    mgv_fit_start(&fit, X, y, 3, 1, "loss=hinge solver=dual_coordinate");
     CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
     CHECK_FAILS(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver),
                 MGV_E_INPUT, "row 1 is too large");

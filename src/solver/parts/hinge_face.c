@@ -1,7 +1,7 @@
 /* hinge_face.c - guesses the face of the solution from a point of the interior. On the central path
  * a free row has slack and xi of the order of tau, another one its a or its c; an active column has
  * its multiplier of that order, another one its weight. So
- *   rows by min(a/(s slack), c/(s xi)),   columns by max(p/zp, q/zq), (10) fall into two groups
+ *   rows by min(a/(s slack), c/(s xi)),   columns by max(p/zp, q/zq), (11) fall into two groups
  * with a gap between that grows as 1/tau^2. A vertex (lambda = 0) has as many free rows as active
  * columns and intercept: one of the two cuts then decides both. */
 #include "solver/parts/hinge_interior_impl.h"

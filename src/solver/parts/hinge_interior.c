@@ -1,7 +1,8 @@
 /* hinge_interior.c - Mehrotra's predictor and corrector for
- *   Z w + y b + xi - slack = 1,   zp = mu + lambda w - v,   zq = mu - lambda w + v,   w = p - q (6)
- *   p zp = q zq = slack a = xi c = tau,   c = s - a,   v = Z'a + lin,   y.a + lin_free = 0 (7) The
- * same step for primal and dual variables where lambda > 0 couples them, else one each. */
+ *   Z w + y b + xi - slack = 1,   zp = mu + lambda w - v,   zq = mu - lambda w + v        (7)
+ *   p zp = q zq = slack a = xi c = tau,   y.a + lin_free = 0                              (8)
+ * with w = p - q, c = s - a and v = Z'a + lin. The same step for primal and dual variables where
+ * lambda > 0 couples them, else one each. */
 #include "simd/simd.h"
 #include "solver/parts/hinge_interior_impl.h"
 

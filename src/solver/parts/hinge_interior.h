@@ -1,5 +1,5 @@
 /* parts/hinge_interior.h - a primal-dual interior point for a small dense hinge problem, ended by
- * the exact point of the face it is heading for; docs/algorithms/column_generation.md (6) to (10).
+ * the exact point of the face it is heading for; docs/algorithms/column_generation.md (7) to (11).
  */
 #ifndef MGVI_SOLVER_PARTS_HINGE_INTERIOR_H
 #define MGVI_SOLVER_PARTS_HINGE_INTERIOR_H

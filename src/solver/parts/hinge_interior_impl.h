@@ -41,7 +41,7 @@ static inline bool mgvi_hinge_by_columns(const mgvi_hinge_block *p)
     return !p->gram && p->cols < p->rows;
 }
 
-/* hinge_normal.c: the normal equations (8) or (9) at the present point; false: not positive. */
+/* hinge_normal.c: the normal equations (9) or (10) at the present point; false: not positive. */
 mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive);
 /* da, db, dw and g = Z'da from r, k0 and the residual rb of the intercept's equation. */
 mgv_status mgvi_hinge_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb);

@@ -1,9 +1,9 @@
 /* hinge_normal.c - the linear systems of the interior point. With K and Th the weights of columns
  * and rows, in the smaller of the two sizes:
- *   (Z K Z' + Th) da + y db = r - Z k0,   y.da = rb,   dw = K Z'da + k0                        (8)
+ *   (Z K Z' + Th) da + y db = r - Z k0,   y.da = rb,   dw = K Z'da + k0                        (9)
  *   (1/K + Z'Th^-1 Z) dw + Z'Th^-1 y db = k0/K + Z'Th^-1 r,
- *    y'Th^-1 Z dw + y.Th^-1 y db = y.Th^-1 r - rb,   da = (r - Z dw - y db)/Th                 (9)
- * With a gram matrix (mu = 0): K = 1/lambda, k0 = 0, Z K Z' = G/lambda in (8). */
+ *    y'Th^-1 Z dw + y.Th^-1 y db = y.Th^-1 r - rb,   da = (r - Z dw - y db)/Th                 (10)
+ * With a gram matrix (mu = 0): K = 1/lambda, k0 = 0, Z K Z' = G/lambda in (9). */
 #include "backend/cpu/gemm.h"
 #include "simd/simd.h"
 #include "solver/parts/hinge_interior_impl.h"
@@ -52,7 +52,7 @@ mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positiv
     return MGV_OK;
 }
 
-/* (8) */
+/* (9) */
 static mgv_status rows_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb)
 {
     const mgvi_hinge_block *p = k->p;
@@ -84,7 +84,7 @@ static mgv_status rows_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb
     return MGV_OK;
 }
 
-/* (9) */
+/* (10) */
 static mgv_status cols_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb)
 {
     const mgvi_hinge_block *p = k->p;

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { REFINEMENTS = 2 };
+enum { REFINEMENTS = 3 };
 
 typedef struct polish {
     mgv_ctx *ctx;
@@ -86,6 +86,14 @@ static mgv_status solve_vertex(polish *k, bool *solved)
 
 /* ---- lambda > 0 ------------------------------------------------------------------------------ */
 
+/* A ridge of the size of rounding keeps a factor regular where rows or columns depend on each
+ * other; refinement makes up for it. Relative to each entry, for columns may have any units. */
+static void add_ridge(double *F, int64_t size)
+{
+    for (int64_t t = 0; t < size; t++)
+        F[t * size + t] *= 1 + 1e-13;
+}
+
 static double y_at(const polish *k, int64_t t) { return k->p->y ? k->p->y[k->face->row[t]] : 0; }
 
 /* F = M M' + rho y y' and its Cholesky factor. */
@@ -112,6 +120,7 @@ static mgv_status factor(polish *k, bool *solved)
     for (int64_t s = 0; s < e && k->rho > 0; s++)
         for (int64_t t = 0; t < e; t++)
             k->F[s * e + t] += k->rho * y_at(k, s) * y_at(k, t);
+    add_ridge(k->F, e);
     MGVI_TRY(mgvi_cholesky(k->ctx, e, k->F, e, &pivot));
     *solved = pivot < 0;
     return MGV_OK;
@@ -144,16 +153,20 @@ static void residual(polish *k)
     }
 }
 
-/* (5): corrections by the bordered factor until the residual is rounding. */
-static mgv_status solve_face(polish *k, bool *solved)
+/* (5): corrections by the bordered factor until the residual is rounding, from `near` when given:
+ * what the equations leave open stays as it is there. */
+static mgv_status solve_face(polish *k, const mgvi_hinge_point *near, bool *solved)
 {
     const int64_t e = k->e;
     MGVI_TRY(factor(k, solved));
     if (!*solved)
         return MGV_OK;
     double yq = 0;
-    for (int64_t t = 0; t < e; t++)
+    for (int64_t t = 0; t < e; t++) {
         k->q[t] = y_at(k, t);
+        k->theta[t] = near ? near->theta[k->face->row[t]] : 0;
+    }
+    k->x[k->m] = near && k->p->y ? near->b : 0;
     if (k->p->y)
         MGVI_TRY(mgvi_cholesky_solve(k->ctx, e, k->F, e, 1, k->q));
     for (int64_t t = 0; t < e; t++)
@@ -182,8 +195,7 @@ static mgv_status solve_face(polish *k, bool *solved)
 
 /* ---- no unique solution ---------------------------------------------------------------------- */
 
-/* The factor of N'N, or of NN' when there are fewer rows than columns; a ridge of the size of
- * rounding keeps it regular, and refinement makes up for it. */
+/* The factor of N'N, or of NN' when there are fewer rows than columns. */
 static mgv_status factor_smaller(polish *k, int64_t *size, bool *solved)
 {
     const int64_t e = k->e, c = k->width;
@@ -200,8 +212,7 @@ static mgv_status factor_smaller(polish *k, int64_t *size, bool *solved)
                                               .ldb = c,
                                               .ldc = *size},
                            1, k->M, k->M, 0, k->F));
-    for (int64_t t = 0; t < *size; t++) /* relative to each: columns may have any units */
-        k->F[t * *size + t] *= 1 + 1e-13;
+    add_ridge(k->F, *size);
     MGVI_TRY(mgvi_cholesky(k->ctx, *size, k->F, *size, &pivot));
     *solved = pivot < 0;
     return MGV_OK;
@@ -242,12 +253,12 @@ static mgv_status solve_nearest(polish *k, const mgvi_hinge_point *near, bool *s
     k->x[k->m] = near->b;
     for (int64_t t = 0; t < e; t++)
         k->theta[t] = near->theta[k->face->row[t]];
-    for (int pass = 0; pass <= 2 * REFINEMENTS; pass++) {
+    for (int pass = 0; pass <= REFINEMENTS; pass++) {
         for (int64_t i = 0; i < e; i++)
             k->r[i] = 1 - simd->dot_f64(k->M + i * c, k->x, c);
         MGVI_TRY(add_least(k, size, false, k->r, k->x));
     }
-    for (int pass = 0; pass <= 2 * REFINEMENTS; pass++) {
+    for (int pass = 0; pass <= REFINEMENTS; pass++) {
         for (int64_t j = 0; j < c; j++)
             k->r[j] = k->f[j] + (j < k->m ? k->p->lambda * k->x[j] : 0);
         for (int64_t i = 0; i < e; i++)
@@ -330,7 +341,7 @@ mgv_status mgvi_hinge_polish(mgv_ctx *ctx, const mgvi_hinge_block *block,
         fill_matrix(&k);
         right_side(&k);
         st = vertex       ? solve_vertex(&k, solved)
-             : face_of_l2 ? solve_face(&k, solved)
+             : face_of_l2 ? solve_face(&k, near, solved)
                           : solve_nearest(&k, near, solved);
         *solved = st == MGV_OK && *solved && spread(&k, out);
     }
