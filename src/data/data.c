@@ -73,8 +73,9 @@ void *mgvi_data_array(mgv_ctx *ctx, mgv_data *data, size_t count, size_t size)
 
 mgv_status mgvi_data_check_once(mgv_ctx *ctx, mgv_data *data)
 {
-    if (!data->checked)
-        MGVI_TRY(mgvi_data_verify(ctx, data));
+    if (data->checked) /* not written again: threads may share data that has passed */
+        return MGV_OK;
+    MGVI_TRY(mgvi_data_verify(ctx, data));
     data->checked = true;
     return MGV_OK;
 }
