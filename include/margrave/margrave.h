@@ -169,6 +169,11 @@ MGV_API mgv_status mgv_data_from_sparse(mgv_ctx *ctx, mgv_layout layout, mgv_dty
 /* Copies `rows` numbers; NULL removes them. Labels must be finite, weights finite and >= 0. */
 MGV_API mgv_status mgv_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labels);
 MGV_API mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const double *weights);
+/* Copies `cols` numbers; NULL removes them. The group of each column for the penalty `group`, from 0
+ * on, -1: none; and factors of a penalty that works column by column, finite and >= 0. */
+MGV_API mgv_status mgv_data_set_groups(mgv_ctx *ctx, mgv_data *data, const int64_t *groups);
+MGV_API mgv_status mgv_data_set_penalty_weights(mgv_ctx *ctx, mgv_data *data,
+                                                const double *weights);
 MGV_API void mgv_data_free(mgv_ctx *ctx, mgv_data *data);
 
 typedef struct mgv_data_info {

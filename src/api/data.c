@@ -121,6 +121,36 @@ mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const double *weig
     return MGV_OK;
 }
 
+mgv_status mgv_data_set_groups(mgv_ctx *ctx, mgv_data *data, const int64_t *groups)
+{
+    MGVI_TRY(need(ctx, data, "data"));
+    const size_t cols = (size_t)data->X.cols;
+    int64_t *copy = groups ? mgvi_data_array(ctx, data, cols, sizeof *copy) : NULL;
+    if (groups && !copy)
+        return MGV_E_MEMORY;
+    if (groups)
+        memcpy(copy, groups, cols * sizeof *copy);
+    data->group = copy;
+    return MGV_OK;
+}
+
+mgv_status mgv_data_set_penalty_weights(mgv_ctx *ctx, mgv_data *data, const double *weights)
+{
+    MGVI_TRY(need(ctx, data, "data"));
+    const int64_t cols = data->X.cols;
+    for (int64_t j = 0; weights && j < cols; j++)
+        if (!(weights[j] >= 0) || isinf(weights[j]))
+            return MGVI_FAIL(ctx, MGV_E_INPUT, "the penalty weight of column %" PRId64 " is %g",
+                             j + 1, weights[j]);
+    double *copy = weights ? mgvi_data_array(ctx, data, (size_t)cols, sizeof *copy) : NULL;
+    if (weights && !copy)
+        return MGV_E_MEMORY;
+    if (weights)
+        memcpy(copy, weights, (size_t)cols * sizeof *copy);
+    data->col_weights = copy;
+    return MGV_OK;
+}
+
 void mgv_data_free(mgv_ctx *ctx, mgv_data *data) { mgvi_data_free(ctx, data); }
 
 mgv_status mgv_data_describe(const mgv_data *data, mgv_data_info *out)

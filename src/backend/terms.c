@@ -290,8 +290,9 @@ mgv_status mgvi_penalty_open(mgvi_arena *arena, const mgvi_penalty_ops *ops,
     if (!ops->whole)
         return MGV_OK;
     const int64_t lanes = k > 1 ? 2 * n : 0; /* one lane's argument and result */
-    const int64_t room = lanes + (ops->whole->room ? ops->whole->room(n, data) : 0);
-    out->work = mgvi_arena_array(arena, (size_t)room, sizeof *out->work);
+    out->room = ops->whole->room ? ops->whole->room(n, data) : 0;
+    out->work_size = lanes + k * out->room;
+    out->work = mgvi_arena_array(arena, (size_t)out->work_size, sizeof *out->work);
     return out->work ? MGV_OK : MGV_E_MEMORY;
 }
 
@@ -317,7 +318,7 @@ static lane_view lane_open(const mgvi_penalty *r, const mgvi_vec *x, int32_t lan
         r->work[i] = x->x[i * x->k + lane];
     v.in = r->work;
     v.out = r->work + x->n;
-    v.self.work = r->work + 2 * x->n;
+    v.self.work = r->work + 2 * x->n + lane * r->room;
     return v;
 }
 

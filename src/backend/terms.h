@@ -50,7 +50,8 @@ typedef struct mgvi_penalty {
     const mgvi_penalty_ops *ops;
     const mgvi_coefs *coefs; /* borrowed; a penalty of a whole vector reads entry 0 of each lane */
     const void *data;        /* borrowed */
-    double *work;            /* NULL for a separable penalty */
+    double *work;            /* NULL for a separable penalty; each lane's own lies behind others */
+    int64_t room, work_size; /* numbers of a lane, and of all */
 } mgvi_penalty;
 /* For vectors of n x k. The work space comes from the arena. */
 mgv_status mgvi_penalty_open(mgvi_arena *arena, const mgvi_penalty_ops *ops,

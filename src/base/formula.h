@@ -53,7 +53,8 @@ enum {
     MGVI_HARD = 1 << 9,      /* 0 or infinite: a constraint */
     MGVI_MARGIN = 1 << 10,   /* a loss of y x.w: the labels' signs are folded into A */
     MGVI_STRONG = 1 << 11,   /* strongly convex: f* is smooth */
-    MGVI_SEPARABLE = 1 << 12 /* a penalty with a formula per coordinate */
+    MGVI_SEPARABLE = 1 << 12, /* a penalty with a formula per coordinate */
+    MGVI_NORM = 1 << 13       /* f(t x) = t f(x), t >= 0: its strength is mu */
 };
 
 /* Says that a term lacks a function: its bit is not in NAME_can and tables hold NULL. */

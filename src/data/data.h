@@ -23,6 +23,8 @@ struct mgv_data {
     double *class_value; /* the labels[] value of each class, increasing */
     double *weights;     /* one per row, or NULL */
     char **names;        /* one per column, or NULL */
+    int64_t *group;      /* one per column, -1: none; or NULL */
+    double *col_weights; /* one per column: factors of the penalty; or NULL */
     const char *format;  /* static */
     double load_seconds;
     int first_index;      /* of libsvm text: 0 or 1; -1: does not apply */

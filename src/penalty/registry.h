@@ -11,9 +11,8 @@ typedef struct mgvi_penalty_ops {
     const char *name, *summary;
     int index;    /* separable: position in list.h */
     unsigned can; /* MGVI_VALUE ... of base/formula.h; a function not in it is NULL */
-    /* Reads the penalty's own settings; *data lives in the arena. NULL: it has none. */
-    mgv_status (*bind)(mgvi_arena *arena, const mgv_settings *settings, int64_t n,
-                       const void **data);
+    /* Reads what belongs to the penalty alone; *data lives in the arena. NULL: it has nothing. */
+    mgv_status (*bind)(mgvi_arena *arena, const mgvi_penalty_input *input, const void **data);
     const mgvi_whole_ops *whole; /* NULL: the scalar functions below; else those are all NULL */
     real (*value)(mgvi_coef c, real w);
     real (*grad)(mgvi_coef c, real w);

@@ -9,6 +9,9 @@
 #include "base/rng.h"
 #include "base/settings.h"
 
+/* A v scaled to the boundary of the conjugate's domain counts as inside: it misses by rounding. */
+#define MGVI_ON_BOUNDARY 1e-12
+
 /* What a function is told about its lane. */
 typedef struct mgvi_whole {
     mgv_ctx *ctx;
@@ -17,6 +20,13 @@ typedef struct mgvi_whole {
     const void *data; /* what bind() made: groups, shapes, sorted weights; NULL without bind */
     double *work;     /* room(n, data) numbers of the caller's own, kept from call to call */
 } mgvi_whole;
+
+/* What a penalty is made from. */
+typedef struct mgvi_penalty_input {
+    const mgv_settings *settings;
+    int64_t n;            /* penalised columns */
+    const int64_t *group; /* n numbers: the group of each column, -1: none; NULL: not known */
+} mgvi_penalty_input;
 
 /* A function the penalty lacks is NULL and its bit is not in `can`. `out` may be the argument. */
 typedef struct mgvi_whole_ops {

@@ -104,11 +104,13 @@ static mgv_status choose_strengths(mgv_problem *p)
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "give C or lambda, not both: C = 1/(lambda n)");
     if (has_C && s->C == 0)
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "C is 0; allowed: above 0");
-    if (hard && (has_C || has_lambda))
+    const bool net = strcmp(p->penalty->name, "enet") == 0; /* the ratio of its parts matters */
+    if (hard && (has_C || (has_lambda && !net)))
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "loss %s is a constraint: it has no C and no lambda",
                          p->loss->name);
-    p->mu = has_mu ? s->mu : 0;
-    p->lambda = hard ? 1 : has_lambda ? s->lambda : NAN;
+    const bool first_degree = net || (p->penalty->can & MGVI_NORM);
+    p->mu = has_mu ? s->mu : hard && first_degree ? 1 : 0;
+    p->lambda = has_lambda ? s->lambda : hard ? 1 : NAN;
     if (has_lambda && s->lambda == 0 && p->mu == 0)
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "lambda and mu are both 0: nothing is penalised");
     return MGV_OK;
@@ -287,11 +289,35 @@ static void bind_strengths(mgv_problem *p)
         const double C = isnan(p->settings.C) ? 1 : p->settings.C;
         p->lambda = only_mu ? 0 : 1 / (C * p->total_weight);
     }
-    const bool has_l1 =
-        strcmp(p->penalty->name, "l1") == 0 || strcmp(p->penalty->name, "enet") == 0;
-    p->col.scale.constant = has_l1 ? p->mu : p->lambda;
-    p->col.a.constant = has_l1 ? p->lambda : p->p; /* lp: the exponent */
+    const bool has_mu = strcmp(p->penalty->name, "enet") == 0 || (p->penalty->can & MGVI_NORM);
+    p->col.scale.constant = has_mu ? p->mu : p->lambda;
+    p->col.a.constant = has_mu ? p->lambda : p->p; /* lp: the exponent */
     p->col.b.constant = INFINITY;
+}
+
+/* Factors of the columns, for penalties that work column by column. */
+static mgv_status bind_column_weights(mgv_problem *p)
+{
+    const double *weights = p->data->col_weights;
+    const int64_t d = p->data->X.cols;
+    if (!weights)
+        return MGV_OK;
+    if (!(p->penalty->can & MGVI_SEPARABLE))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "penalty %s does not work column by column: it takes no weights",
+                         p->penalty->name);
+    double *scale = mgvi_arena_array(&p->arena, (size_t)d, sizeof *scale);
+    double *a = mgvi_arena_array(&p->arena, (size_t)d, sizeof *a);
+    if (!scale || !a)
+        return MGV_E_MEMORY;
+    for (int64_t j = 0; j < d; j++) {
+        scale[j] = weights[j] * p->col.scale.constant;
+        a[j] = weights[j] * p->col.a.constant;
+    }
+    p->col.scale = (mgvi_coef_array){.values = scale, .lanes = 1};
+    if (strcmp(p->penalty->name, "enet") == 0)
+        p->col.a = (mgvi_coef_array){.values = a, .lanes = 1};
+    return MGV_OK;
 }
 
 mgv_status mgvi_bind_rows(mgv_problem *p)
@@ -299,13 +325,19 @@ mgv_status mgvi_bind_rows(mgv_problem *p)
     MGVI_TRY(bind_labels(p));
     MGVI_TRY(bind_weights(p));
     MGVI_TRY(bind_targets(p));
-    if (strcmp(p->penalty->name, "l1") == 0 && p->mu == 0 && !(p->loss->can & MGVI_HARD))
+    if ((p->penalty->can & MGVI_NORM) && p->mu == 0 && !(p->loss->can & MGVI_HARD))
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
-                         "penalty l1 needs its strength: --mu X beside the averaged loss, or "
-                         "--select cv:5 to choose it");
+                         "penalty %s needs its strength: --mu X beside the averaged loss, or "
+                         "--select cv:5 to choose it",
+                         p->penalty->name);
     bind_strengths(p);
+    MGVI_TRY(bind_column_weights(p));
     if (p->penalty->bind)
-        return p->penalty->bind(&p->arena, &p->settings, p->data->X.cols, &p->penalty_data);
+        return p->penalty->bind(&p->arena,
+                                &(mgvi_penalty_input){.settings = &p->settings,
+                                                      .n = p->data->X.cols,
+                                                      .group = p->data->group},
+                                &p->penalty_data);
     return MGV_OK;
 }
 

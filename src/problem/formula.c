@@ -20,7 +20,7 @@ static void penalty_text(const mgv_problem *p, char *out, size_t size)
     else if (strcmp(name, "enet") == 0)
         snprintf(out, size, "%.6g/2 |w|^2 + %.6g |w|_1", p->lambda, p->mu);
     else
-        snprintf(out, size, "%.6g %s(w)", p->lambda, name);
+        snprintf(out, size, "%.6g %s(w)", p->penalty->can & MGVI_NORM ? p->mu : p->lambda, name);
 }
 
 mgv_status mgvi_bind_formula(mgv_problem *p)

@@ -56,9 +56,12 @@ static void sample_close(sample *t)
     mgv_ctx_free(t->ctx);
 }
 
+/* tv2d has no conjugate: it has laws of its own in test_prox.c. */
+static bool in_turn(const mgvi_penalty_ops *ops) { return ops->whole && (ops->can & MGVI_CONJ); }
+
 #define FOR_EACH_SAMPLE(t, trials)                                                                 \
     for (int t##_i = 0; t##_i < mgvi_penalty_count(); t##_i++)                                     \
-        for (uint64_t t##_seed = 1; mgvi_penalty_at(t##_i)->whole && t##_seed <= (trials);         \
+        for (uint64_t t##_seed = 1; in_turn(mgvi_penalty_at(t##_i)) && t##_seed <= (trials);       \
              t##_seed++)
 
 static void draw(sample *t, mgvi_vec *x)
@@ -136,8 +139,11 @@ TEST(prox_and_its_residual_are_a_conjugate_pair)
         for (int64_t i = 0; i < t.v.n * t.v.k; i++)
             t.v.x[i] *= inside[i % t.v.k] * (inside[i % t.v.k] < 1 ? 1 - 1e-14 : 1);
         young_gap(&t, &t.p, &t.v, gap, unit);
+        double size[LANES]; /* w - p is rounded like w, however small the strength */
+        mgvi_vec_norm2(t.ctx, &t.w, size);
         for (int32_t c = 0; c < t.w.k; c++) {
-            CHECK_LE(1 - inside[c], 1e-9, "%s, seed %d", t.ops->name, (int)t_seed);
+            const double slip = 1e-14 * size[c] / step / mgvi_coefs_at(&t.coefs, 0, c).scale;
+            CHECK_LE(1 - inside[c], 1e-9 + slip, "%s, seed %d", t.ops->name, (int)t_seed);
             CHECK_NEAR(gap[c], 0, 1e-9 * unit[c], "%s, seed %d", t.ops->name, (int)t_seed);
         }
         mgvi_penalty_prox(&t.r, &t.w, step, &t.w); /* in place */
