@@ -5,10 +5,10 @@
  * into parts, each with its own G; the parts are added in order many columns: slabs of rows are
  * packed by all threads, then the tiles of G are shared out */
 #include "backend/cpu/gemm.h"
+#include "backend/cpu/panels.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "simd/gemm_kernels.h"
-#include "simd/simd.h"
 
 #include <assert.h>
 #include <math.h>
@@ -29,11 +29,7 @@ enum {
 };
 
 typedef struct gram {
-    const mgvi_gemm_kernels *kernels;
-    bool f64; /* type of the data */
-    size_t size;
-    int lanes, tile_width;
-    int64_t d, padded, panels; /* columns, with the padding of the last panel; panels of them */
+    mgvi_panels p;
     const void *a;
     int64_t stride;
     const double *h;    /* NULL: 1 */
@@ -53,67 +49,14 @@ typedef struct gram {
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-static int64_t panel_width(const gram *r, int64_t panel)
+/* Rows begin .. begin + count of B into the place `to` for `room` rows, from its row `at` on. */
+static void pack(const gram *r, char *to, int64_t room, int64_t at, int64_t begin, int64_t count)
 {
-    return least(r->tile_width, r->padded - panel * r->tile_width);
-}
-
-/* Rows begin .. begin + count of B into the panels at `to`, which are `depth` rows deep, from their
- * row `at` on. */
-#define PACK(T, S)                                                                                 \
-    static void pack_##S(const gram *r, T *restrict to, int64_t depth, int64_t at, int64_t begin,  \
-                         int64_t count)                                                            \
-    {                                                                                              \
-        const int64_t width = r->tile_width;                                                       \
-        for (int64_t t = 0; t < count; t++) {                                                      \
-            const int64_t i = r->row ? r->row[begin + t] : begin + t;                              \
-            const T *from = (const T *)r->a + i * r->stride;                                       \
-            const T scale = r->h ? (T)sqrt(r->h[i]) : 1;                                           \
-            for (int64_t j = 0; j < r->d; j += width) {                                            \
-                const int64_t wide = least(width, r->padded - j);                                  \
-                r->kernels->pack_##S(scale, from + j, (int)least(width, r->d - j),                 \
-                                     to + j * depth + (at + t) * wide, (int)wide);                 \
-            }                                                                                      \
-        }                                                                                          \
+    for (int64_t t = 0; t < count; t++) {
+        const int64_t i = r->row ? r->row[begin + t] : begin + t;
+        mgvi_panels_put(&r->p, to, room, at + t, r->h ? sqrt(r->h[i]) : 1,
+                        (const char *)r->a + (size_t)(i * r->stride) * r->p.size);
     }
-PACK(float, f32)
-PACK(double, f64)
-
-static void pack(const gram *r, char *to, int64_t depth, int64_t at, int64_t begin, int64_t count)
-{
-    if (r->f64)
-        pack_f64(r, (double *)to, depth, at, begin, count);
-    else
-        pack_f32(r, (float *)to, depth, at, begin, count);
-}
-
-/* The tile of G (rows i.., columns of `panel`): beta times itself plus what the panels hold. */
-static void add_tile(const gram *r, const char *packed, int64_t depth, int64_t i, int64_t panel,
-                     double beta, double *g, int64_t ldg)
-{
-    const int64_t j = panel * r->tile_width, over = i / r->tile_width;
-    const int64_t below = i > j ? (i - j) / r->lanes * r->lanes : 0; /* whole vectors to skip */
-    const int vecs = (int)(ceil_div(least(r->tile_width, r->d - j) - below, r->lanes));
-    const size_t at_a = (size_t)(over * r->tile_width * depth + i % r->tile_width);
-    const size_t at_b = (size_t)(j * depth + below);
-    const int64_t step_a = panel_width(r, over), step_b = panel_width(r, panel);
-    const int rows = (int)least(r->kernels->rows, r->d - i);
-    const int cols = (int)least(vecs * r->lanes, r->d - j - below);
-    double *c = g + i * ldg + j + below;
-    if (r->f64)
-        r->kernels->tile_f64(depth, (const double *)packed + at_a, step_a,
-                             (const double *)packed + at_b, step_b, vecs, 1, beta, c, ldg, rows,
-                             cols);
-    else
-        r->kernels->tile_wide(depth, (const float *)packed + at_a, step_a,
-                              (const float *)packed + at_b, step_b, vecs, 1, beta, c, ldg, rows,
-                              cols);
-}
-
-/* Tiles of a panel from the first row of G down to the diagonal. */
-static int64_t panel_tiles(const gram *r, int64_t panel)
-{
-    return ceil_div(least(r->d, (panel + 1) * r->tile_width), r->kernels->rows);
 }
 
 /* ---- few columns ---------------------------------------------------------------------------- */
@@ -137,10 +80,8 @@ static void part_task(void *arg, int64_t part)
     for (int64_t at = begin; at < end; at += r->depth) {
         const int64_t depth = least(r->depth, end - at);
         pack(r, packed, depth, 0, at, depth);
-        for (int64_t panel = 0; panel < r->panels; panel++)
-            for (int64_t tile = 0; tile < panel_tiles(r, panel); tile++)
-                add_tile(r, packed, depth, tile * r->kernels->rows, panel, at > begin,
-                         r->partial + part * r->d * r->d, r->d);
+        mgvi_panels_add(&r->p, packed, depth, depth, at > begin,
+                        r->partial + part * r->p.d * r->p.d, r->p.d);
     }
     atomic_store(&r->taken[place], 0);
 }
@@ -149,10 +90,10 @@ static void add_parts_task(void *arg, int64_t i)
 {
     const gram *r = arg;
     double *g = r->g + i * r->ldg;
-    memcpy(g + i, r->partial + i * r->d + i, (size_t)(r->d - i) * sizeof *g);
+    memcpy(g + i, r->partial + i * r->p.d + i, (size_t)(r->p.d - i) * sizeof *g);
     for (int64_t part = 1; part < r->parts; part++) {
-        const double *p = r->partial + (part * r->d + i) * r->d;
-        for (int64_t j = i; j < r->d; j++)
+        const double *p = r->partial + (part * r->p.d + i) * r->p.d;
+        for (int64_t j = i; j < r->p.d; j++)
             g[j] += p[j];
     }
 }
@@ -160,7 +101,7 @@ static void add_parts_task(void *arg, int64_t i)
 /* ---- many columns --------------------------------------------------------------------------- */
 static char *slab_piece(const gram *r, int64_t piece)
 {
-    return r->packed + (size_t)(piece * r->depth * r->padded) * r->size;
+    return r->packed + (size_t)(piece * r->depth * r->p.padded) * r->p.size;
 }
 
 static int64_t piece_depth(const gram *r, int64_t piece)
@@ -179,8 +120,8 @@ static void pack_task(void *arg, int64_t task)
 /* Tasks of a group of neighbouring panels: a few rows of tiles each, down to the diagonal. */
 static int64_t group_tasks(const gram *r, int64_t group)
 {
-    const int64_t last = least((group + 1) * PANELS_TOGETHER, r->panels) - 1;
-    return ceil_div(panel_tiles(r, last), TILES_TOGETHER);
+    const int64_t last = least((group + 1) * PANELS_TOGETHER, r->p.count) - 1;
+    return ceil_div(mgvi_panels_tiles(&r->p, last), TILES_TOGETHER);
 }
 
 /* Tasks are numbered from the last group, which has most, to the first. The left operand of a row
@@ -188,25 +129,26 @@ static int64_t group_tasks(const gram *r, int64_t group)
 static void tiles_task(void *arg, int64_t task)
 {
     const gram *r = arg;
-    int64_t group = ceil_div(r->panels, PANELS_TOGETHER) - 1;
+    int64_t group = ceil_div(r->p.count, PANELS_TOGETHER) - 1;
     for (; task >= group_tasks(r, group); group--)
         task -= group_tasks(r, group);
     const int64_t first = group * PANELS_TOGETHER;
-    const int64_t end = least(first + PANELS_TOGETHER, r->panels);
+    const int64_t end = least(first + PANELS_TOGETHER, r->p.count);
     for (int64_t piece = 0; piece * r->depth < r->slab_rows; piece++)
         for (int64_t tile = task * TILES_TOGETHER; tile < (task + 1) * TILES_TOGETHER; tile++)
             for (int64_t panel = first; panel < end; panel++)
-                if (tile < panel_tiles(r, panel))
-                    add_tile(r, slab_piece(r, piece), piece_depth(r, piece),
-                             tile * r->kernels->rows, panel, r->slab + piece > 0, r->g, r->ldg);
+                if (tile < mgvi_panels_tiles(&r->p, panel))
+                    mgvi_panels_add_tile(&r->p, slab_piece(r, piece), piece_depth(r, piece),
+                                         piece_depth(r, piece), tile * r->p.kernels->rows, panel,
+                                         r->slab + piece > 0, r->g, r->ldg);
 }
 
 static void add_slabs(mgv_ctx *ctx, gram *r)
 {
     int64_t tasks = 0;
-    for (int64_t group = 0; group * PANELS_TOGETHER < r->panels; group++)
+    for (int64_t group = 0; group * PANELS_TOGETHER < r->p.count; group++)
         tasks += group_tasks(r, group);
-    const int64_t most = (int64_t)(r->packed_size / r->size) / r->padded;
+    const int64_t most = (int64_t)(r->packed_size / r->p.size) / r->p.padded;
     for (r->slab = 0; r->slab < r->rows; r->slab += most) {
         r->slab_rows = least(most, r->rows - r->slab);
         mgvi_pool_run(ctx->pool, ceil_div(r->slab_rows, PACK_ROWS), pack_task, r);
@@ -218,7 +160,7 @@ static void add_slabs(mgv_ctx *ctx, gram *r)
 static void mirror_task(void *arg, int64_t task)
 {
     const gram *r = arg;
-    const int64_t i0 = task * MIRROR, i1 = least(i0 + MIRROR, r->d);
+    const int64_t i0 = task * MIRROR, i1 = least(i0 + MIRROR, r->p.d);
     for (int64_t j0 = 0; j0 < i1; j0 += MIRROR)
         for (int64_t i = i0; i < i1; i++)
             for (int64_t j = j0; j < least(j0 + MIRROR, i); j++)
@@ -250,8 +192,8 @@ static mgv_status find_rows(mgv_ctx *ctx, gram *r, int64_t n)
 /* How the work is cut: by the shape alone. */
 static mgv_status plan(mgv_ctx *ctx, gram *r)
 {
-    const int64_t row_bytes = r->padded * (int64_t)r->size;
-    const int64_t square = r->d * r->d * (int64_t)sizeof(double);
+    const int64_t row_bytes = r->p.padded * (int64_t)r->p.size;
+    const int64_t square = r->p.d * r->p.d * (int64_t)sizeof(double);
     const int64_t most = least(MOST_PARTS, PARTS_BYTES / square);
     int64_t places = 1;
     r->parts = most >= FEWEST_PARTS ? mgvi_block_count(r->rows, PART_ROWS, most) : 1;
@@ -276,31 +218,25 @@ static mgv_status plan(mgv_ctx *ctx, gram *r)
 static void compute(mgv_ctx *ctx, gram *r)
 {
     if (r->rows == 0) {
-        for (int64_t i = 0; i < r->d; i++)
-            memset(r->g + i * r->ldg, 0, (size_t)r->d * sizeof *r->g);
+        for (int64_t i = 0; i < r->p.d; i++)
+            memset(r->g + i * r->ldg, 0, (size_t)r->p.d * sizeof *r->g);
         return;
     }
     if (r->parts > 1) {
         mgvi_pool_run(ctx->pool, r->parts, part_task, r);
-        mgvi_pool_run(ctx->pool, r->d, add_parts_task, r);
+        mgvi_pool_run(ctx->pool, r->p.d, add_parts_task, r);
     } else {
         add_slabs(ctx, r);
     }
-    mgvi_pool_run(ctx->pool, ceil_div(r->d, MIRROR), mirror_task, r);
+    mgvi_pool_run(ctx->pool, ceil_div(r->p.d, MIRROR), mirror_task, r);
 }
 
 static mgv_status gram_of(mgv_ctx *ctx, gram *r, int64_t n)
 {
-    assert(n >= 0 && r->d >= 0 && r->ldg >= r->d);
-    if (r->d == 0)
+    assert(n >= 0 && r->p.d >= 0 && r->ldg >= r->p.d);
+    if (r->p.d == 0)
         return MGV_OK;
-    r->kernels = ctx->simd->gemm;
-    r->size = r->f64 ? sizeof(double) : sizeof(float);
-    r->lanes = r->f64 ? r->kernels->lanes_f64 : r->kernels->lanes_f32;
-    r->tile_width = r->kernels->vecs * r->lanes;
-    const int round = r->lanes > r->kernels->rows ? r->lanes : r->kernels->rows;
-    r->padded = ceil_div(r->d, round) * round;
-    r->panels = ceil_div(r->d, r->tile_width);
+    r->p = mgvi_panels_for(ctx, r->p.f64, r->p.d);
     mgv_status st = find_rows(ctx, r, n);
     if (st == MGV_OK)
         st = plan(ctx, r);
@@ -316,13 +252,13 @@ static mgv_status gram_of(mgv_ctx *ctx, gram *r, int64_t n)
 mgv_status mgvi_gram_f32(mgv_ctx *ctx, int64_t n, int64_t d, const float *a, int64_t stride,
                          const double *h, double *g, int64_t ldg)
 {
-    gram r = {.d = d, .a = a, .stride = stride, .h = h, .g = g, .ldg = ldg};
+    gram r = {.p = {.d = d}, .a = a, .stride = stride, .h = h, .g = g, .ldg = ldg};
     return gram_of(ctx, &r, n);
 }
 
 mgv_status mgvi_gram_f64(mgv_ctx *ctx, int64_t n, int64_t d, const double *a, int64_t stride,
                          const double *h, double *g, int64_t ldg)
 {
-    gram r = {.f64 = true, .d = d, .a = a, .stride = stride, .h = h, .g = g, .ldg = ldg};
+    gram r = {.p = {.f64 = true, .d = d}, .a = a, .stride = stride, .h = h, .g = g, .ldg = ldg};
     return gram_of(ctx, &r, n);
 }
