@@ -78,8 +78,9 @@ static double dual_value(mgvi_judge *judge)
     double t;
     mgvi_penalty_dual_scale(&judge->penalty, &v, &t);
     if (t < 1) {
-        mgvi_vec_scale(p->ctx, t, &v);
-        mgvi_vec_scale(p->ctx, t, &judge->u);
+        const double inward = t * (1 - 0x1p-51); /* no entry may round out again */
+        mgvi_vec_scale(p->ctx, inward, &v);
+        mgvi_vec_scale(p->ctx, inward, &judge->u);
     }
     double penalty, loss;
     mgvi_penalty_conj(&judge->penalty, &v, &penalty);

@@ -151,12 +151,11 @@ static double seconds_now(const mgv_solver *solver)
 static bool certificate_due(mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
-    if (passes_so_far(solver) >= solver->memory.next_certificate)
-        return true;
-    if (!run->ops->estimate)
+    const double estimate = run->ops->estimate ? run->ops->estimate(run) : NAN;
+    if (isinf(estimate))
         return false;
-    const double guess = run->ops->estimate(run) * solver->memory.ratio;
-    return guess <= solver->settings.tol;
+    return passes_so_far(solver) >= solver->memory.next_certificate ||
+           estimate * solver->memory.ratio <= solver->settings.tol;
 }
 
 /* Keeps w when its primal value is the best so far, u when its dual value is. */

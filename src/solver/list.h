@@ -1,6 +1,7 @@
 /* solver/list.h - the registered solvers; `auto` takes the cheapest that fits the problem
  * (solver_impl.h: cost), and the first where none can tell its cost. */
 SOLVER(exact_margin)
+SOLVER(newton)
 SOLVER(dual_coordinate)
 SOLVER(primal_coordinate)
 SOLVER(column_generation)

@@ -36,8 +36,9 @@ typedef struct mgvi_solver_ops {
     /* One iteration. No allocation, printing, clock or stopping. */
     mgv_status (*step)(mgvi_run *run);
     mgvi_iterate (*expose)(mgvi_run *run);
-    /* May be NULL. A guess of the present relative gap from what the step has seen, NaN: no idea.
-     * It only says when a certificate is worth its passes. */
+    /* May be NULL. A guess of the present relative gap from what the step has seen, NaN: no idea,
+     * INFINITY: nothing to certify yet, so not even on schedule. It only says when a certificate is
+     * worth its passes. */
     double (*estimate)(const mgvi_run *run);
     /* May be NULL. The run ends here without its certificate: the place for advice. */
     void (*ended)(mgvi_run *run);

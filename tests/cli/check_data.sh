@@ -22,7 +22,7 @@ json out data.n 400
 json out data.format libsvm
 json out fit_would.task classify
 json out fit_would.loss hinge
-json out fit_would.solver dual_coordinate
+json out fit_would.solver newton
 json out fit_would.refusal null
 json out class_rows.# 2
 for code in format classes order duplicates column_kinds scaling fit; do
@@ -34,7 +34,7 @@ done
 run 0 check demo.svm
 has out "data     demo.svm: 400 rows, 20 features"
 has out "ok       format libsvm, indices from 1"
-has out "ok       fit would classify with loss hinge, penalty l2 and solver dual_coordinate"
+has out "ok       fit would classify with loss hinge, penalty l2 and solver newton"
 
 # everything wrong at once: sorted, doubled, contradictory, empty, constant, unscaled, rare
 {

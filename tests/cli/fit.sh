@@ -31,7 +31,7 @@ run 0 fit demo.svm --C 1 -o named.mgm
 empty err
 for text in "data         demo.svm: 400 rows, 20 features" \
     "problem      min 0.0025/2 |w|^2 + mean hinge(y (x.w + b))" \
-    "solver       dual_coordinate ended with its certificate" "certificate  the optimum lies" \
+    "solver       newton ended with its certificate" "certificate  the optimum lies" \
     "training     accuracy 100.00 %" "model        named.mgm" \
     "next         margrave predict named.mgm DATA"; do
     has out "$text"
@@ -57,7 +57,7 @@ has err "certificate"
 run 2 fit demo.svm -o - --json
 
 # the trace
-run 0 fit demo.svm --no-model --trace trace.csv --json
+run 0 fit demo.svm --solver dual_coordinate --no-model --trace trace.csv --json
 head -n 1 trace.csv >header
 is header "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,train_score,validation_score,nonzeros"
 awk -F, 'NF != 12 { exit 1 } NR > 2 && $1 <= last { exit 1 } NR > 1 { last = $1; gap = $7 }

@@ -21,7 +21,7 @@ run 0 list settings
 [ "$(grep -c '^  [A-Za-z]' out)" = "$count" ] || fail "list settings and list --json differ"
 run 0 list solvers --json
 json out registered.0.name exact_margin
-json out registered.1.name dual_coordinate
+json out registered.1.name newton
 json out settings.# 0
 MGV_SIMD=scalar "$margrave" list --json >out
 json out in_use.simd scalar

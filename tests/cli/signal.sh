@@ -5,7 +5,7 @@ run 0 demo --keep
 for signal in INT TERM; do
     rm -f trace.csv long.mgm
     # With so large a C the gap closes in hours, if ever: only the signal ends this run.
-    "$margrave" fit demo-twin.svm --C 1e6 --tol 1e-9 \
+    "$margrave" fit demo-twin.svm --solver dual_coordinate --C 1e6 --tol 1e-9 \
         --max-iter 1000000000000 --trace trace.csv --checkpoint state -o long.mgm --json \
         >out 2>err </dev/null &
     pid=$!

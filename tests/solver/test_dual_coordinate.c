@@ -35,7 +35,8 @@ TEST(soft_margin_vector)
 {
     json_t *v = mgv_vector_load("margin_soft_margin");
     mgv_fit fit;
-    start_linear_p2(&fit, "loss=hinge C=2 intercept=no tol=1e-12 max_iter=100000");
+    start_linear_p2(&fit,
+                    "loss=hinge solver=dual_coordinate C=2 intercept=no tol=1e-12 max_iter=100000");
     mgv_fit_solve(&fit);
     CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified);
     check_weights(&fit, v, "w_star", 1e-9);
@@ -134,8 +135,9 @@ TEST(svm_vectors_with_free_intercept)
         double *X = mgv_vector_array(c, "X", NULL), *y = mgv_vector_array(c, "y", &n);
         char options[160];
         snprintf(options, sizeof options,
-                 "loss=hinge lambda=%.17g intercept=%s tol=1e-10 max_iter=2000000", lambda,
-                 bias ? "yes" : "no");
+                 "loss=hinge solver=dual_coordinate lambda=%.17g intercept=%s tol=1e-10 "
+                 "max_iter=2000000",
+                 lambda, bias ? "yes" : "no");
         mgv_fit fit;
         mgv_fit_start(&fit, X, y, n, json_integer_value(json_object_get(c, "m")), options);
         mgv_fit_solve(&fit);
@@ -162,7 +164,8 @@ TEST(every_loss_reaches_its_certificate)
     for (int k = 0; k < 7; k++)
         for (int intercept = 0; intercept < 2; intercept++) {
             char options[160];
-            snprintf(options, sizeof options, "loss=%s C=1 intercept=%d tol=1e-8 max_iter=200000",
+            snprintf(options, sizeof options,
+                     "solver=dual_coordinate loss=%s C=1 intercept=%d tol=1e-8 max_iter=200000",
                      losses[k], intercept);
             mgv_fit fit;
             mgv_fit_start(&fit, X, y, 120, 7, options);
@@ -189,9 +192,10 @@ TEST(a_weight_of_two_is_the_row_twice)
             y2[m] = y[i];
         }
     }
-    static const char *const options[] = {"loss=hinge C=1 tol=1e-10 max_iter=200000",
-                                          "loss=logistic lambda=0.01 tol=1e-12 max_iter=200000",
-                                          "loss=margin intercept=no tol=1e-9 max_iter=200000"};
+    static const char *const options[] = {
+        "loss=hinge solver=dual_coordinate C=1 tol=1e-10 max_iter=200000",
+        "loss=logistic lambda=0.01 tol=1e-12 max_iter=200000",
+        "loss=margin intercept=no tol=1e-9 max_iter=200000"};
     for (int k = 0; k < 2; k++) {
         mgv_fit a, b;
         mgv_fit_start(&a, X, y, 40, 5, options[k]);
@@ -262,7 +266,9 @@ TEST(shrinking_changes_the_work_not_the_answer)
     double primal[2], passes[2];
     for (int shrink = 0; shrink < 2; shrink++) {
         mgv_fit fit;
-        mgv_fit_start(&fit, X, y, 300, 10, "loss=hinge C=10 intercept=no tol=1e-7 max_iter=100000");
+        mgv_fit_start(
+            &fit, X, y, 300, 10,
+            "loss=hinge solver=dual_coordinate C=10 intercept=no tol=1e-7 max_iter=100000");
         mgv_fit_set(&fit, shrink ? "shrink=yes" : "shrink=no");
         mgv_fit_solve(&fit);
         primal[shrink] = fit.certificate.primal;
@@ -292,7 +298,8 @@ TEST(same_bits_for_threads_and_log)
     for (int variant = 0; variant < 4; variant++) {
         mgv_fit fit;
         int events = 0;
-        mgv_fit_start(&fit, X, y, n, d, "loss=hinge C=1 tol=1e-5 max_iter=60");
+        mgv_fit_start(&fit, X, y, n, d,
+                      "loss=hinge solver=dual_coordinate C=1 tol=1e-5 max_iter=60");
         CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, 1 + variant));
         if (variant % 2)
             mgv_ctx_on_event(fit.ctx, count_events, &events);
@@ -319,13 +326,15 @@ TEST(ten_and_ten_steps_are_twenty)
     char file[64];
     snprintf(file, sizeof file, "test_checkpoint.%d", (int)getpid());
     mgv_fit whole, first, second;
-    mgv_fit_start(&whole, X, y, n, d, "loss=hinge C=1 tol=1e-14 max_iter=23");
+    mgv_fit_start(&whole, X, y, n, d,
+                  "loss=hinge solver=dual_coordinate C=1 tol=1e-14 max_iter=23");
     mgv_fit_solve(&whole);
-    mgv_fit_start(&first, X, y, n, d, "loss=hinge C=1 tol=1e-14 max_iter=9");
+    mgv_fit_start(&first, X, y, n, d, "loss=hinge solver=dual_coordinate C=1 tol=1e-14 max_iter=9");
     mgv_fit_solve(&first);
     CHECK(first.run.stop == MGV_STOP_MAX_ITER);
     CHECK_OK(first.ctx, mgv_solver_checkpoint(first.ctx, first.solver, file));
-    mgv_fit_start(&second, X, y, n, d, "loss=hinge C=1 tol=1e-14 max_iter=23");
+    mgv_fit_start(&second, X, y, n, d,
+                  "loss=hinge solver=dual_coordinate C=1 tol=1e-14 max_iter=23");
     CHECK_OK(second.ctx,
              mgv_problem_new(second.ctx, second.data, second.settings, &second.problem));
     CHECK_OK(second.ctx,
@@ -372,7 +381,7 @@ TEST(budgets_and_callbacks_end_a_run_with_an_answer)
                  {"max_iter=100", MGV_STOP_USER}};
     for (int k = 0; k < 5; k++) {
         mgv_fit fit;
-        mgv_fit_start(&fit, X, y, 200, 6, "loss=hinge C=100 tol=1e-13");
+        mgv_fit_start(&fit, X, y, 200, 6, "loss=hinge solver=dual_coordinate C=100 tol=1e-13");
         mgv_fit_set(&fit, cases[k].options);
         if (cases[k].stop == MGV_STOP_USER)
             mgv_ctx_on_event(fit.ctx, stop_at_three, NULL);

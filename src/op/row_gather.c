@@ -1,0 +1,154 @@
+/* row_gather.c - sets of rows: all of a problem's, or copies of some. */
+#include "base/threads.h"
+#include "op/row_set.h"
+
+#include <string.h>
+
+/* Above this share of entries rows are made dense: measured on 0.6 (three times faster), 0.11 and
+ * 0.04 (slower). */
+static const double DENSE_FROM = 0.3;
+
+enum { ROWS_AT_LEAST = 512 };
+
+static mgv_status describe(const mgvi_rows *rows, double *touched, mgvi_row_set *s)
+{
+    if (rows->centre && rows->row_scale)
+        return MGVI_FAIL(rows->ctx, MGV_E_UNSUPPORTED,
+                         "rows are divided by their norms and columns centred: no sums over rows");
+    s->ctx = rows->ctx;
+    s->m = rows->m;
+    s->intercept = rows->intercept;
+    s->cols = rows->m.cols + (rows->intercept ? 1 : 0);
+    s->centre = rows->centre;
+    s->scale = rows->scale;
+    s->sign = rows->sign;
+    s->row_scale = rows->row_scale;
+    s->touched = touched;
+    s->sparse = rows->m.layout == MGV_CSR &&
+                (double)rows->m.nnz <= DENSE_FROM * (double)rows->m.rows * (double)rows->m.cols;
+    return MGV_OK;
+}
+
+mgv_status mgvi_row_set_all(const mgvi_rows *rows, mgvi_arena *arena, double *touched,
+                            mgvi_row_set *set)
+{
+    memset(set, 0, sizeof *set);
+    if (rows->row) {
+        int32_t *list = mgvi_arena_array(arena, (size_t)rows->count, sizeof *list);
+        if (!list)
+            return MGV_E_MEMORY;
+        for (int64_t i = 0; i < rows->count; i++)
+            list[i] = (int32_t)i;
+        return mgvi_row_set_gather(rows, list, rows->count, false, arena, touched, set);
+    }
+    MGVI_TRY(describe(rows, touched, set));
+    set->plain = set->m.layout == MGV_DENSE && set->m.dtype == MGV_F32 && !set->intercept &&
+                 !set->centre && !set->scale && !set->row_scale;
+    set->entries = (double)set->m.nnz;
+    return mgvi_row_set_reserve(set, arena);
+}
+
+/* ---- copies ---------------------------------------------------------------------------------- */
+
+typedef struct gather_job {
+    const mgvi_rows *rows;
+    const int32_t *list;
+    mgvi_row_set from, *to;
+    int64_t blocks;
+} gather_job;
+
+static void gather_block(void *arg, int64_t block)
+{
+    const gather_job *job = arg;
+    const mgvi_rows *rows = job->rows;
+    mgvi_row_set *to = job->to;
+    const size_t size = to->exact ? sizeof(double) : sizeof(float);
+    const int64_t end = mgvi_block_begin(to->m.rows, job->blocks, block + 1);
+    for (int64_t t = mgvi_block_begin(to->m.rows, job->blocks, block); t < end; t++) {
+        const int64_t i = job->list[t], r = mgvi_rows_source(rows, i);
+        const double sign = rows->sign ? rows->sign[i] : 1;
+        const double row_scale = rows->row_scale ? rows->row_scale[i] : 1;
+        if (!to->sparse) {
+            mgvi_row_set_fetch(&job->from, r, sign, row_scale,
+                               (char *)to->own_val + (size_t)(t * to->cols) * size);
+            continue;
+        }
+        const size_t width = mgvi_dtype_size(rows->m.dtype);
+        const size_t count = (size_t)(rows->m.ptr[r + 1] - rows->m.ptr[r]);
+        memcpy(to->own_idx + to->own_ptr[t], rows->m.idx + rows->m.ptr[r],
+               count * sizeof *to->own_idx);
+        memcpy((char *)to->own_val + (size_t)to->own_ptr[t] * width,
+               (const char *)rows->m.val + (size_t)rows->m.ptr[r] * width, count * width);
+        to->own_sign[t] = sign;
+        to->own_row_scale[t] = row_scale;
+    }
+}
+
+/* Room for the copies; the arena keeps what is outgrown, so by half more than needed. */
+static mgv_status grow(mgvi_row_set *s, mgvi_arena *arena, int64_t count, int64_t nnz, size_t size)
+{
+    if (!s->own_ptr || count > s->capacity) {
+        s->capacity = count + count / 2;
+        s->own_ptr = mgvi_arena_array(arena, (size_t)s->capacity + 1, sizeof *s->own_ptr);
+        s->own_sign = mgvi_arena_array(arena, (size_t)s->capacity, sizeof *s->own_sign);
+        s->own_row_scale = mgvi_arena_array(arena, (size_t)s->capacity, sizeof *s->own_row_scale);
+        if (!s->own_ptr || !s->own_sign || !s->own_row_scale)
+            return MGV_E_MEMORY;
+    }
+    if (nnz > s->nnz_capacity) {
+        s->nnz_capacity = nnz + nnz / 2;
+        s->own_val = mgvi_arena_array(arena, (size_t)s->nnz_capacity, size);
+        s->own_idx =
+            s->sparse ? mgvi_arena_array(arena, (size_t)s->nnz_capacity, sizeof *s->own_idx) : NULL;
+        if (!s->own_val || (s->sparse && !s->own_idx))
+            return MGV_E_MEMORY;
+    }
+    return MGV_OK;
+}
+
+/* The matrix of the copies. Dense ones have everything in them, the intercept too. */
+static void bind_copies(mgvi_row_set *s, int64_t count, int64_t nnz)
+{
+    s->m.rows = count;
+    s->m.nnz = nnz;
+    s->m.val = s->own_val;
+    if (s->sparse) {
+        s->m.ptr = s->own_ptr;
+        s->m.idx = s->own_idx;
+        s->sign = s->own_sign;
+        s->row_scale = s->row_scale ? s->own_row_scale : NULL;
+        return;
+    }
+    s->m.layout = MGV_DENSE;
+    s->m.dtype = s->exact ? MGV_F64 : MGV_F32;
+    s->m.cols = s->m.row_stride = s->cols;
+    s->m.col_stride = 1;
+    s->plain = true;
+    s->intercept = false;
+    s->sign = s->row_scale = s->centre = s->scale = NULL;
+}
+
+mgv_status mgvi_row_set_gather(const mgvi_rows *rows, const int32_t *list, int64_t count,
+                               bool exact, mgvi_arena *arena, double *touched, mgvi_row_set *set)
+{
+    gather_job job = {.rows = rows, .list = list, .to = set};
+    MGVI_TRY(describe(rows, touched, &job.from));
+    job.from.exact = set->exact = exact;
+    MGVI_TRY(describe(rows, touched, set));
+    int64_t nnz = 0, entries = 0;
+    const size_t size = set->sparse ? mgvi_dtype_size(rows->m.dtype) : exact ? 8 : 4;
+    for (int64_t t = 0; t < count; t++)
+        entries += mgvi_rows_nnz(rows, list[t]);
+    nnz = set->sparse ? entries : count * set->cols;
+    MGVI_TRY(grow(set, arena, count, nnz, size));
+    set->own_ptr[0] = 0;
+    for (int64_t t = 0; set->sparse && t < count; t++)
+        set->own_ptr[t + 1] = set->own_ptr[t] + mgvi_rows_nnz(rows, list[t]);
+    set->m.rows = count;
+    job.blocks = mgvi_block_count(count, ROWS_AT_LEAST, 16);
+    mgvi_pool_run(set->ctx->pool, job.blocks, gather_block, &job);
+    bind_copies(set, count, nnz);
+    set->entries = (double)entries;
+    *touched += set->entries;
+    return mgvi_row_set_reserve(set, arena);
+}

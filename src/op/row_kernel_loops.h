@@ -1,0 +1,66 @@
+/* op/row_kernel_loops.h - the loops of row_kernels.h, included once per instruction set by a file
+ * that names its table in MGVI_ROW_TABLE. */
+#include "op/row_kernels.h"
+
+enum { LANES = 8 };
+
+#define FETCH(NAME, IN, OUT)                                                                       \
+    static void NAME(const IN *restrict x, const double *restrict c, const double *restrict s,     \
+                     double factor, int64_t n, OUT *restrict out)                                  \
+    {                                                                                              \
+        if (c && s)                                                                                \
+            for (int64_t j = 0; j < n; j++)                                                        \
+                out[j] = (OUT)(factor * s[j] * ((double)x[j] - c[j]));                             \
+        else if (c)                                                                                \
+            for (int64_t j = 0; j < n; j++)                                                        \
+                out[j] = (OUT)(factor * ((double)x[j] - c[j]));                                    \
+        else if (s)                                                                                \
+            for (int64_t j = 0; j < n; j++)                                                        \
+                out[j] = (OUT)(factor * s[j] * (double)x[j]);                                      \
+        else                                                                                       \
+            for (int64_t j = 0; j < n; j++)                                                        \
+                out[j] = (OUT)(factor * (double)x[j]);                                             \
+    }
+FETCH(f32_to_f32, float, float)
+FETCH(f32_to_f64, float, double)
+FETCH(f64_to_f32, double, float)
+FETCH(f64_to_f64, double, double)
+
+#define SQUARES(S, T)                                                                              \
+    static void add_squares_##S(const T *restrict a, int64_t stride, int64_t rows, int64_t cols,   \
+                                double *restrict sum)                                              \
+    {                                                                                              \
+        for (int64_t i = 0; i < rows; i++)                                                         \
+            for (int64_t j = 0; j < cols; j++)                                                     \
+                sum[j] += (double)a[i * stride + j] * (double)a[i * stride + j];                   \
+    }                                                                                              \
+    static void dot_squares_##S(const T *restrict a, int64_t stride, int64_t rows, int64_t cols,   \
+                                const double *restrict x, double *restrict q)                      \
+    {                                                                                              \
+        for (int64_t i = 0; i < rows; i++) {                                                       \
+            const T *row = a + i * stride;                                                         \
+            double part[LANES] = {0}, rest = 0;                                                    \
+            int64_t j = 0;                                                                         \
+            for (; j + LANES <= cols; j += LANES)                                                  \
+                for (int l = 0; l < LANES; l++)                                                    \
+                    part[l] += (double)row[j + l] * (double)row[j + l] * x[j + l];                 \
+            for (; j < cols; j++)                                                                  \
+                rest += (double)row[j] * (double)row[j] * x[j];                                    \
+            for (int l = 0; l < LANES; l++)                                                        \
+                rest += part[l];                                                                   \
+            q[i] = rest;                                                                           \
+        }                                                                                          \
+    }
+SQUARES(f32, float)
+SQUARES(f64, double)
+
+const mgvi_row_kernel_table MGVI_ROW_TABLE = {
+    .f32_to_f32 = f32_to_f32,
+    .f32_to_f64 = f32_to_f64,
+    .f64_to_f32 = f64_to_f32,
+    .f64_to_f64 = f64_to_f64,
+    .add_squares_f32 = add_squares_f32,
+    .add_squares_f64 = add_squares_f64,
+    .dot_squares_f32 = dot_squares_f32,
+    .dot_squares_f64 = dot_squares_f64,
+};

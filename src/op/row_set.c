@@ -1,0 +1,574 @@
+/* row_set.c - sweeps over rows that are brought into the cache a few at a time. */
+#include "op/row_set.h"
+
+#include "base/threads.h"
+#include "op/row_kernels.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    CHUNK_BYTES = 24 << 10, /* rows in the first cache */
+    MOST_CHUNK = 256,       /* rows */
+    ROOM_BYTES = 160 << 10, /* packed rows in the second cache */
+    MOST_ROOM = 768,        /* rows summed in float32 */
+    MOST_BLOCKS = 32,
+    PARTS_BYTES = 32 << 20, /* all partial sums */
+    GRAIN = 1 << 14         /* entries, at least, of a block */
+};
+
+/* What a thread works with. */
+typedef struct place {
+    char *rows;         /* chunk x cols, H's type */
+    double *t, *t2, *h; /* coefficients of the chunk */
+    char *packed;       /* panels of `room` rows */
+    int64_t held;       /* rows in them */
+} place;
+
+static const mgvi_row_kernel_table *kernels_of(const mgv_ctx *ctx)
+{
+#if defined(__x86_64__)
+    if (strcmp(ctx->simd->name, "avx512") == 0)
+        return &mgvi_row_kernels_avx512;
+    if (strcmp(ctx->simd->name, "avx2") == 0)
+        return &mgvi_row_kernels_avx2;
+#else
+    (void)ctx;
+#endif
+    return &mgvi_row_kernels_scalar;
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static size_t round_up(size_t bytes) { return (bytes + MGVI_ALIGN - 1) / MGVI_ALIGN * MGVI_ALIGN; }
+
+/* ---- work space ------------------------------------------------------------------------------ */
+
+/* Columns of the partial H of sparse rows: the data's and e of (2). */
+static int64_t sparse_width(const mgvi_row_set *s) { return s->m.cols + 1; }
+
+static int64_t chunk_rows(const mgvi_row_set *s)
+{
+    const int64_t rows = CHUNK_BYTES / (s->cols * (int64_t)s->panels.size);
+    return s->sparse || rows > MOST_CHUNK ? MOST_CHUNK : rows < 8 ? 8 : rows;
+}
+
+static int64_t packed_room(const mgvi_row_set *s)
+{
+    const int64_t rows = ROOM_BYTES / (s->panels.padded * (int64_t)s->panels.size);
+    return rows > MOST_ROOM ? MOST_ROOM : rows < 64 ? 64 : rows;
+}
+
+static size_t rows_bytes(const mgvi_row_set *s)
+{
+    return s->sparse ? 0 : round_up((size_t)(chunk_rows(s) * s->cols) * s->panels.size);
+}
+
+static place place_at(const mgvi_row_set *s, int64_t index)
+{
+    char *base = s->places + (size_t)index * s->place_size;
+    const int64_t chunk = chunk_rows(s);
+    place p = {.rows = base, .t = (double *)(void *)(base + rows_bytes(s))};
+    p.t2 = p.t + chunk;
+    p.h = p.t2 + chunk;
+    p.packed = base + rows_bytes(s) + round_up((size_t)(3 * chunk) * sizeof *p.t);
+    return p;
+}
+
+/* The partial sums of a block: r, r2 and H, and the sums of (1): S, S2, sum y t, sum y t2. */
+enum { TOTALS = 4 };
+
+mgv_status mgvi_row_set_reserve(mgvi_row_set *s, mgvi_arena *arena)
+{
+    const int64_t width = s->sparse ? sparse_width(s) : s->cols;
+    s->panels = mgvi_panels_for(s->ctx, s->exact, s->cols);
+    s->partial_size = (size_t)(2 * width + width * width + TOTALS + 7) / 8 * 8;
+    /* a block should have more to do than its share of adding up */
+    const int64_t work = s->sparse ? 16 * s->m.nnz : s->m.rows * s->cols;
+    int64_t most = work / (4 * width * width + 1);
+    most = least(most, PARTS_BYTES / (int64_t)(s->partial_size * sizeof(double)));
+    most = most < 4 ? 4 : least(most, MOST_BLOCKS);
+    s->blocks = mgvi_block_count(s->m.nnz, GRAIN, most);
+    if (s->blocks > 1 && s->blocks % 2)
+        s->blocks--; /* halves are equal for two threads */
+    const int64_t places = mgvi_pool_threads(s->ctx->pool);
+    s->place_size = rows_bytes(s) + round_up((size_t)(3 * chunk_rows(s)) * sizeof(double)) +
+                    (s->sparse ? 0 : round_up(mgvi_panels_bytes(&s->panels, packed_room(s))));
+    const size_t sums = (size_t)s->blocks * s->partial_size;
+    if (sums > s->partial_capacity) {
+        s->partial = mgvi_arena_array(arena, sums, sizeof *s->partial);
+        s->partial_capacity = s->partial ? sums : 0;
+    }
+    if (!s->places) {
+        s->places = mgvi_arena_array(arena, (size_t)places, s->place_size);
+        s->taken = mgvi_arena_array(arena, (size_t)places, sizeof *s->taken);
+        s->scaled_w = mgvi_arena_array(arena, (size_t)s->cols, sizeof *s->scaled_w);
+    }
+    return s->partial && s->places && s->taken && s->scaled_w ? MGV_OK : MGV_E_MEMORY;
+}
+
+/* At most as many blocks run at once as there are threads: a place is always free. */
+static int64_t take_place(const mgvi_row_set *s)
+{
+    for (int64_t i = 0;; i++) {
+        int expected = 0;
+        if (atomic_compare_exchange_strong(&s->taken[i], &expected, 1))
+            return i;
+    }
+}
+
+/* ---- rows into the cache --------------------------------------------------------------------- */
+
+static void fetch_dense(const mgvi_row_set *s, int64_t i, double factor, void *out)
+{
+    const mgvi_row_kernel_table *k = kernels_of(s->ctx);
+    const mgvi_matrix *m = &s->m;
+    const float *x32 = (const float *)m->val + i * m->row_stride;
+    const double *x64 = (const double *)m->val + i * m->row_stride;
+    const bool f32 = m->dtype == MGV_F32;
+    if (s->exact && f32)
+        k->f32_to_f64(x32, s->centre, s->scale, factor, m->cols, out);
+    else if (s->exact)
+        k->f64_to_f64(x64, s->centre, s->scale, factor, m->cols, out);
+    else if (f32)
+        k->f32_to_f32(x32, s->centre, s->scale, factor, m->cols, out);
+    else
+        k->f64_to_f32(x64, s->centre, s->scale, factor, m->cols, out);
+}
+
+static void fetch_sparse(const mgvi_row_set *s, int64_t i, double factor, void *out)
+{
+    const mgvi_matrix *m = &s->m;
+    double *d64 = out;
+    float *d32 = out;
+    for (int64_t j = 0; j < m->cols; j++) {
+        double x = s->centre ? -factor * s->centre[j] : 0;
+        if (s->scale)
+            x *= s->scale[j];
+        if (s->exact)
+            d64[j] = x;
+        else
+            d32[j] = (float)x;
+    }
+    for (int64_t t = m->ptr[i]; t < m->ptr[i + 1]; t++) {
+        const int32_t j = m->idx[t];
+        double x = mgvi_matrix_value(m, t) - (s->centre ? s->centre[j] : 0);
+        x *= s->scale ? factor * s->scale[j] : factor;
+        if (s->exact)
+            d64[j] = x;
+        else
+            d32[j] = (float)x;
+    }
+}
+
+void mgvi_row_set_fetch(const mgvi_row_set *s, int64_t i, double sign, double row_scale, void *out)
+{
+    const double factor = sign * row_scale;
+    if (s->m.layout == MGV_DENSE)
+        fetch_dense(s, i, factor, out);
+    else
+        fetch_sparse(s, i, factor, out);
+    if (s->intercept && s->exact)
+        ((double *)out)[s->m.cols] = sign;
+    else if (s->intercept)
+        ((float *)out)[s->m.cols] = (float)sign;
+}
+
+/* The rows of a chunk, `*stride` entries apart: in place, or fetched. */
+static const void *fetch(const mgvi_row_set *s, const place *p, int64_t first, int64_t count,
+                         int64_t *stride)
+{
+    if (s->plain) {
+        *stride = s->m.row_stride;
+        return (const char *)s->m.val + (size_t)(first * s->m.row_stride) * s->panels.size;
+    }
+    *stride = s->cols;
+    for (int64_t i = 0; i < count; i++)
+        mgvi_row_set_fetch(s, first + i, 1, s->row_scale ? s->row_scale[first + i] : 1,
+                           p->rows + (size_t)(i * s->cols) * s->panels.size);
+    return p->rows;
+}
+
+/* ---- z = A w --------------------------------------------------------------------------------- */
+
+typedef struct mul_job {
+    mgvi_row_set *s;
+    const double *w;
+    double shift; /* c . s w */
+    double *z;
+} mul_job;
+
+static void mul_rows(const mul_job *job, const place *p, int64_t first, int64_t count)
+{
+    const mgvi_row_set *s = job->s;
+    const mgvi_simd *simd = s->ctx->simd;
+    const mgvi_matrix *m = &s->m;
+    double *z = job->z + first;
+    if (s->sparse) {
+        if (m->dtype == MGV_F32)
+            simd->csr_mul_f32(m->val, m->idx, m->ptr + first, count, s->scaled_w, z);
+        else
+            simd->csr_mul_f64(m->val, m->idx, m->ptr + first, count, s->scaled_w, z);
+        const double b = s->intercept ? job->w[m->cols] : 0;
+        for (int64_t i = 0; i < count; i++)
+            z[i] = (s->row_scale ? s->row_scale[first + i] : 1) * (z[i] - job->shift) + b;
+    } else {
+        int64_t stride;
+        const void *rows = fetch(s, p, first, count, &stride);
+        if (s->exact)
+            simd->dense_mul_f64(rows, stride, count, s->cols, job->w, z);
+        else
+            simd->dense_mul_f32(rows, stride, count, s->cols, job->w, z);
+    }
+    for (int64_t i = 0; s->sign && i < count; i++)
+        z[i] *= s->sign[first + i];
+}
+
+static void mul_block(void *arg, int64_t block)
+{
+    const mul_job *job = arg;
+    mgvi_row_set *s = job->s;
+    const int64_t at = take_place(s), chunk = chunk_rows(s);
+    const place p = place_at(s, at);
+    const int64_t end = mgvi_block_begin(s->m.rows, s->blocks, block + 1);
+    for (int64_t i = mgvi_block_begin(s->m.rows, s->blocks, block); i < end; i += chunk)
+        mul_rows(job, &p, i, least(chunk, end - i));
+    atomic_store(&s->taken[at], 0);
+}
+
+void mgvi_row_set_mul(mgvi_row_set *s, const double *w, double *z)
+{
+    mul_job job = {.s = s, .w = w, .z = z};
+    for (int64_t j = 0; s->sparse && j < s->m.cols; j++) {
+        s->scaled_w[j] = s->scale ? s->scale[j] * w[j] : w[j];
+        job.shift += s->centre ? s->centre[j] * s->scaled_w[j] : 0;
+    }
+    mgvi_pool_run(s->ctx->pool, s->blocks, mul_block, &job);
+    *s->touched += s->entries;
+}
+
+/* ---- sums over rows -------------------------------------------------------------------------- */
+
+typedef struct sweep_job {
+    mgvi_row_set *s;
+    mgvi_row_set_fill fill;
+    void *arg;
+    bool second, curvature;
+} sweep_job;
+
+/* The upper triangle of sum_i k_i [x_i e_i][x_i e_i]', indices increase within a row. */
+#define SCATTER(T, S)                                                                              \
+    static void scatter_##S(const mgvi_row_set *s, int64_t first, int64_t count, const double *h,  \
+                            double *H)                                                             \
+    {                                                                                              \
+        const mgvi_matrix *m = &s->m;                                                              \
+        const int64_t d = m->cols, width = d + 1;                                                  \
+        for (int64_t i = 0; i < count; i++) {                                                      \
+            if (h[i] == 0)                                                                         \
+                continue;                                                                          \
+            const double p = s->row_scale ? s->row_scale[first + i] : 1;                           \
+            const double k = h[i] * p * p, e = s->intercept ? 1 / p : 1;                           \
+            const int64_t n = m->ptr[first + i + 1] - m->ptr[first + i];                           \
+            const T *val = (const T *)m->val + m->ptr[first + i];                                  \
+            const int32_t *idx = m->idx + m->ptr[first + i];                                       \
+            for (int64_t t = 0; t < n; t++) {                                                      \
+                const double v = k * (double)val[t];                                               \
+                double *row = H + idx[t] * width;                                                  \
+                for (int64_t r = t; r < n; r++)                                                    \
+                    row[idx[r]] += v * (double)val[r];                                             \
+                row[d] += v * e;                                                                   \
+            }                                                                                      \
+            H[d * width + d] += k * e * e;                                                         \
+        }                                                                                          \
+    }
+SCATTER(float, f32)
+SCATTER(double, f64)
+
+/* t_i y_i in place, with their sum. */
+static double apply_sign(const mgvi_row_set *s, int64_t first, int64_t count, double *t)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (s->sign)
+            t[i] *= s->sign[first + i];
+        sum += t[i];
+    }
+    return sum;
+}
+
+/* r += sum_i f_i t_i x_i, and the two sums of (1). */
+static void add_sparse(const mgvi_row_set *s, int64_t first, int64_t count, double *t, double *r,
+                       double *total)
+{
+    const mgvi_matrix *m = &s->m;
+    total[1] += apply_sign(s, first, count, t);
+    for (int64_t i = 0; s->row_scale && i < count; i++)
+        t[i] *= s->row_scale[first + i];
+    for (int64_t i = 0; i < count; i++)
+        total[0] += t[i];
+    if (m->dtype == MGV_F32)
+        s->ctx->simd->csr_mul_t_f32(m->val, m->idx, m->ptr + first, count, t, r);
+    else
+        s->ctx->simd->csr_mul_t_f64(m->val, m->idx, m->ptr + first, count, t, r);
+}
+
+static void add_dense(const mgvi_row_set *s, const void *rows, int64_t stride, int64_t first,
+                      int64_t count, double *t, double *g)
+{
+    apply_sign(s, first, count, t);
+    if (s->exact)
+        s->ctx->simd->dense_mul_t_f64(rows, stride, count, s->cols, t, g);
+    else
+        s->ctx->simd->dense_mul_t_f32(rows, stride, count, s->cols, t, g);
+}
+
+static void flush(const mgvi_row_set *s, place *p, double *H)
+{
+    if (p->held > 0)
+        mgvi_panels_add(&s->panels, p->packed, packed_room(s), p->held, 1, H, s->cols);
+    p->held = 0;
+}
+
+/* sqrt(h_i) a_i into the panels; the sign drops out. */
+static void pack(const mgvi_row_set *s, place *p, const char *rows, int64_t stride, int64_t count,
+                 double *H)
+{
+    const int64_t room = packed_room(s);
+    for (int64_t i = 0; i < count; i++) {
+        if (p->h[i] == 0)
+            continue;
+        mgvi_panels_put(&s->panels, p->packed, room, p->held++, sqrt(p->h[i]),
+                        rows + (size_t)(i * stride) * s->panels.size);
+        if (p->held == room)
+            flush(s, p, H);
+    }
+}
+
+static void sweep_chunk(const sweep_job *job, place *p, int64_t first, int64_t count, double *sums)
+{
+    const mgvi_row_set *s = job->s;
+    const int64_t width = s->sparse ? sparse_width(s) : s->cols;
+    double *g = sums, *g2 = g + width, *H = g2 + width, *total = H + width * width;
+    job->fill(job->arg, first, count, p->t, job->second ? p->t2 : NULL,
+              job->curvature ? p->h : NULL);
+    if (s->sparse) {
+        add_sparse(s, first, count, p->t, g, total);
+        if (job->second)
+            add_sparse(s, first, count, p->t2, g2, total + 2);
+        if (job->curvature && s->m.dtype == MGV_F32)
+            scatter_f32(s, first, count, p->h, H);
+        else if (job->curvature)
+            scatter_f64(s, first, count, p->h, H);
+        return;
+    }
+    int64_t stride;
+    const void *rows = fetch(s, p, first, count, &stride);
+    add_dense(s, rows, stride, first, count, p->t, g);
+    if (job->second)
+        add_dense(s, rows, stride, first, count, p->t2, g2);
+    if (job->curvature)
+        pack(s, p, rows, stride, count, H);
+}
+
+static void sweep_block(void *arg, int64_t block)
+{
+    const sweep_job *job = arg;
+    mgvi_row_set *s = job->s;
+    double *sums = s->partial + (size_t)block * s->partial_size;
+    const int64_t width = s->sparse ? sparse_width(s) : s->cols, chunk = chunk_rows(s);
+    const int64_t at = take_place(s);
+    place p = place_at(s, at);
+    memset(sums, 0, (size_t)(2 * width) * sizeof *sums);
+    memset(sums + 2 * width + width * width, 0, TOTALS * sizeof *sums);
+    if (job->curvature)
+        memset(sums + 2 * width, 0, (size_t)(width * width) * sizeof *sums);
+    const int64_t end = mgvi_block_begin(s->m.rows, s->blocks, block + 1);
+    for (int64_t i = mgvi_block_begin(s->m.rows, s->blocks, block); i < end; i += chunk)
+        sweep_chunk(job, &p, i, least(chunk, end - i), sums);
+    if (job->curvature && !s->sparse)
+        flush(s, &p, sums + 2 * width);
+    atomic_store(&s->taken[at], 0);
+}
+
+typedef struct add_job {
+    const mgvi_row_set *s;
+    int64_t width, blocks;
+} add_job;
+
+/* Rows of H, one of `blocks` parts: the first block's sums get those of the others in order. */
+static void add_curvature(void *arg, int64_t part)
+{
+    const add_job *job = arg;
+    const mgvi_row_set *s = job->s;
+    double *H = s->partial + 2 * job->width;
+    for (int64_t i = part; i < job->width; i += job->blocks)
+        for (int64_t b = 1; b < s->blocks; b++) {
+            const double *from = H + (size_t)b * s->partial_size + i * job->width;
+            for (int64_t j = i; j < job->width; j++)
+                H[i * job->width + j] += from[j];
+        }
+}
+
+static void add_blocks(mgvi_row_set *s, bool curvature)
+{
+    add_job job = {.s = s, .width = s->sparse ? sparse_width(s) : s->cols};
+    const int64_t square = job.width * job.width;
+    double *sums = s->partial;
+    for (int64_t b = 1; b < s->blocks; b++) {
+        const double *from = sums + (size_t)b * s->partial_size;
+        for (int64_t j = 0; j < 2 * job.width; j++)
+            sums[j] += from[j];
+        for (int64_t j = 2 * job.width + square; j < 2 * job.width + square + TOTALS; j++)
+            sums[j] += from[j];
+    }
+    job.blocks = mgvi_block_count(square * s->blocks, 1 << 15, 16);
+    if (curvature && s->blocks > 1)
+        mgvi_pool_run(s->ctx->pool, job.blocks, add_curvature, &job);
+}
+
+/* (1) */
+static void finish_vector(const mgvi_row_set *s, const double *r, const double *total, double *g)
+{
+    if (!s->sparse) {
+        memcpy(g, r, (size_t)s->cols * sizeof *g);
+        return;
+    }
+    for (int64_t j = 0; j < s->m.cols; j++) {
+        g[j] = s->centre ? r[j] - s->centre[j] * total[0] : r[j];
+        if (s->scale)
+            g[j] *= s->scale[j];
+    }
+    if (s->intercept)
+        g[s->m.cols] = total[1];
+}
+
+/* (2), upper triangle */
+static void finish_curvature(const mgvi_row_set *s, const double *G, double *H, int64_t ld)
+{
+    const int64_t d = s->m.cols, width = s->sparse ? sparse_width(s) : s->cols;
+    if (!s->sparse) {
+        for (int64_t i = 0; i < s->cols; i++)
+            memcpy(H + i * ld + i, G + i * width + i, (size_t)(s->cols - i) * sizeof *H);
+        return;
+    }
+    const double total = G[d * width + d];
+    for (int64_t i = 0; i < d; i++) {
+        const double ci = s->centre ? s->centre[i] : 0, si = s->scale ? s->scale[i] : 1;
+        const double mi = G[i * width + d];
+        for (int64_t j = i; j < d; j++) {
+            double x = G[i * width + j];
+            if (s->centre)
+                x += total * ci * s->centre[j] - ci * G[j * width + d] - mi * s->centre[j];
+            H[i * ld + j] = s->scale ? si * s->scale[j] * x : x;
+        }
+        if (s->intercept)
+            H[i * ld + d] = si * (mi - ci * total);
+    }
+    if (s->intercept)
+        H[d * ld + d] = total;
+}
+
+void mgvi_row_set_sweep(mgvi_row_set *s, mgvi_row_set_fill fill, void *arg, double *g, double *g2,
+                        double *H, int64_t ld)
+{
+    sweep_job job = {.s = s, .fill = fill, .arg = arg, .second = g2, .curvature = H};
+    const int64_t width = s->sparse ? sparse_width(s) : s->cols;
+    mgvi_pool_run(s->ctx->pool, s->blocks, sweep_block, &job);
+    add_blocks(s, H);
+    const double *total = s->partial + 2 * width + width * width;
+    finish_vector(s, s->partial, total, g);
+    if (g2)
+        finish_vector(s, s->partial + width, total + 2, g2);
+    if (H)
+        finish_curvature(s, s->partial + 2 * width, H, ld);
+    *s->touched += s->entries;
+}
+
+/* ---- leverage -------------------------------------------------------------------------------- */
+
+typedef struct leverage_job {
+    mgvi_row_set *s;
+    const double *inverse; /* NULL: the energies are wanted, one partial sum per block */
+    double base;           /* sparse: sum_j s_j^2 c_j^2 inverse_j */
+    double *q;
+} leverage_job;
+
+/* (x - c)^2 - c^2: what an entry adds to that of an absent one. */
+static double excess(const mgvi_row_set *s, int64_t t, int32_t j)
+{
+    const double x = mgvi_matrix_value(&s->m, t), c = s->centre ? s->centre[j] : 0;
+    return x * (x - 2 * c) * (s->scale ? s->scale[j] * s->scale[j] : 1);
+}
+
+static void sparse_leverage(const leverage_job *job, int64_t first, int64_t count, double *sums)
+{
+    const mgvi_row_set *s = job->s;
+    for (int64_t i = first; i < first + count; i++) {
+        const double p = s->row_scale ? s->row_scale[i] : 1;
+        double q = job->base;
+        for (int64_t t = s->m.ptr[i]; t < s->m.ptr[i + 1]; t++) {
+            const int32_t j = s->m.idx[t];
+            if (job->inverse)
+                q += excess(s, t, j) * job->inverse[j];
+            else
+                sums[j] += p * p * excess(s, t, j);
+        }
+        if (job->inverse)
+            job->q[i] = fmax(p * p * q, 0);
+        else
+            sums[s->m.cols] += p * p;
+    }
+}
+
+static void leverage_block(void *arg, int64_t block)
+{
+    const leverage_job *job = arg;
+    mgvi_row_set *s = job->s;
+    const mgvi_row_kernel_table *k = kernels_of(s->ctx);
+    const int64_t chunk = chunk_rows(s), at = take_place(s), d = s->m.cols;
+    const place p = place_at(s, at);
+    double *sums = s->partial + (size_t)block * s->partial_size;
+    if (!job->inverse)
+        memset(sums, 0, (size_t)(d + 1) * sizeof *sums);
+    const int64_t end = mgvi_block_begin(s->m.rows, s->blocks, block + 1);
+    for (int64_t i = mgvi_block_begin(s->m.rows, s->blocks, block); i < end; i += chunk) {
+        const int64_t count = least(chunk, end - i);
+        int64_t stride;
+        if (s->sparse) {
+            sparse_leverage(job, i, count, sums);
+            continue;
+        }
+        const void *rows = fetch(s, &p, i, count, &stride);
+        if (job->inverse && s->exact)
+            k->dot_squares_f64(rows, stride, count, d, job->inverse, job->q + i);
+        else if (job->inverse)
+            k->dot_squares_f32(rows, stride, count, d, job->inverse, job->q + i);
+        else if (s->exact)
+            k->add_squares_f64(rows, stride, count, d, sums);
+        else
+            k->add_squares_f32(rows, stride, count, d, sums);
+    }
+    atomic_store(&s->taken[at], 0);
+}
+
+void mgvi_row_set_leverage(mgvi_row_set *s, double *energy, double *q)
+{
+    leverage_job job = {.s = s, .q = q};
+    const int64_t d = s->m.cols;
+    mgvi_pool_run(s->ctx->pool, s->blocks, leverage_block, &job);
+    for (int64_t j = 0; j < d; j++) {
+        double sum = 0, squares = 0;
+        for (int64_t b = 0; b < s->blocks; b++) {
+            sum += s->partial[(size_t)b * s->partial_size + (size_t)j];
+            squares += s->partial[(size_t)b * s->partial_size + (size_t)d];
+        }
+        const double c = s->centre ? s->centre[j] * (s->scale ? s->scale[j] : 1) : 0;
+        if (s->sparse)
+            sum += squares * c * c;
+        energy[j] = fmax(sum, 0) / (double)s->m.rows;
+        s->scaled_w[j] = energy[j] > 0 ? 1 / energy[j] : 0;
+        job.base += s->sparse ? c * c * s->scaled_w[j] : 0;
+    }
+    job.inverse = s->scaled_w;
+    mgvi_pool_run(s->ctx->pool, s->blocks, leverage_block, &job);
+    *s->touched += 2 * s->entries;
+}

@@ -1,0 +1,416 @@
+/* newton.c - hinge SVMs with l2, l1 or both penalties, tall data: smoothing on growing samples,
+ * Newton's method, rows far from the hinge fixed, exact finish; docs/algorithms/newton.md.
+ *
+ *   samples of 4096, 16384, (65536) rows weighted by leverage, then all rows:
+ *       follow the minimiser w(alpha) of the smoothed problem as alpha falls to 0.01      (4)-(8)
+ *   fix the rows far from the hinge (9), finish on the others, rows fixed wrongly join (10), repeat
+ *
+ * A step is one Newton step of the smoothing, or one round of the finish. */
+#include "solver/parts/tall_finish.h"
+
+#include "op/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    NO_SAMPLES = 8000, /* fewer rows are used as they are */
+    FIRST_SAMPLE = 4096,
+    SECOND_SAMPLE = 16384,
+    THIRD_SAMPLE = 65536, /* when there are more than MANY rows */
+    MANY = 400000,
+    MOST_STEPS = 60, /* Newton steps in a stage */
+    ROUNDS_ALONE = 6 /* rounds of the finish before all rows are kept */
+};
+
+static const double ALPHA_LAST = 0.01, ALPHA_FACTOR = 0.25;
+static const double ON_THE_PATH = 0.02; /* decrement / alpha at which alpha may fall */
+static const double FAR = 4;            /* rows further from the hinge than FAR alpha are fixed */
+static const double STEEP_DENSE = 4, STEEP_SPARSE = 16; /* leverage / mean: majorised curvature */
+static const double STANDING_OUT = 6;                   /* leverage / mean: never fixed, if few */
+static const double FEW = 0.05;
+static const double SKIP_CURVATURE = 1e-4;
+static const double L1_WIDTH = 0.1; /* |w_j| is smoothed at this part of alpha, in its unit */
+static const double TARGET = 0.3;   /* part of the tolerance asked of the reduced problem */
+
+typedef enum phase { BEGIN, SMOOTHING, FINISH } phase;
+
+typedef struct memory {
+    int32_t phase;
+    int32_t stage;  /* which sample; the last is all rows */
+    int32_t steps;  /* Newton steps in the stage */
+    int32_t rounds; /* of the finish */
+    double alpha, mean_leverage;
+    double gap; /* of the reduced problem */
+    double target;
+    bool lost;   /* the smoothing led nowhere: all rows, and the interior point starts cold */
+    bool solved; /* w_out and u_out are a solution of a reduced problem */
+} memory;
+
+typedef struct state {
+    mgvi_rows *rows;
+    mgvi_row_set all, sample;
+    mgvi_tall_smooth smooth; /* points at `all` or `sample` */
+    mgvi_tall_finish finish;
+    double *s;         /* per row: the loss's weight */
+    double *leverage;  /* per row */
+    double *v;         /* per row of the sample: weight over probability */
+    double *u, *trial; /* per row of the present set */
+    uint8_t *steep, *steep_sample, *place;
+    double *w, *lambda, *mu, *energy, *width, *unit; /* per column */
+    int32_t *list;                                   /* rows of the sample */
+    double offset[3];                                /* of the systematic samples */
+    mgvi_vec w_out, u_out, z;
+    memory m;
+} state;
+
+/* ---- making it ------------------------------------------------------------------------------- */
+
+static void bind_coefficients(const mgv_problem *p, state *s)
+{
+    for (int64_t i = 0; i < p->A->rows; i++)
+        s->s[i] = mgvi_coef_pick(&p->row.scale, i, 0);
+    const bool quadratic = strcmp(p->penalty->name, "l2") == 0;
+    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
+        const mgvi_coef c = mgvi_coefs_at(&p->col, j, 0);
+        s->lambda[j] = quadratic ? c.scale : strcmp(p->penalty->name, "l1") == 0 ? 0 : c.a;
+        s->mu[j] = quadratic ? 0 : c.scale;
+    }
+}
+
+static mgv_status allocate(mgvi_run *run, state *s)
+{
+    const size_t n = (size_t)run->problem->A->rows, d = (size_t)run->problem->A->cols;
+    double **const by_row[] = {&s->s, &s->leverage, &s->v, &s->u, &s->trial};
+    double **const by_col[] = {&s->w, &s->lambda, &s->mu, &s->energy, &s->width, &s->unit};
+    uint8_t **const flags[] = {&s->steep, &s->steep_sample, &s->place};
+    for (size_t k = 0; k < sizeof by_row / sizeof *by_row; k++)
+        if (!(*by_row[k] = mgvi_run_array(run, n, sizeof **by_row[k])))
+            return MGV_E_MEMORY;
+    for (size_t k = 0; k < sizeof by_col / sizeof *by_col; k++)
+        if (!(*by_col[k] = mgvi_run_array(run, d, sizeof **by_col[k])))
+            return MGV_E_MEMORY;
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+        if (!(*flags[k] = mgvi_run_array(run, n, sizeof **flags[k])))
+            return MGV_E_MEMORY;
+    if (!(s->list = mgvi_run_array(run, n, sizeof *s->list)))
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w_out));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u_out));
+    return mgvi_run_vec(run, MGVI_ROWS, &s->z);
+}
+
+static mgv_status keep(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
+    MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
+    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w, d));
+    MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u, n));
+    MGVI_TRY(mgvi_run_keep(run, "place", MGVI_T_U8, s->place, n));
+    MGVI_TRY(mgvi_run_keep(run, "w_out", MGVI_T_F64, s->w_out.x, d));
+    return mgvi_run_keep(run, "u_out", MGVI_T_F64, s->u_out.x, n);
+}
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    if (p->A->rows > INT32_MAX)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "solver newton takes at most 2^31 rows; there are %" PRId64, p->A->rows);
+    MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
+    MGVI_TRY(allocate(run, s));
+    bind_coefficients(p, s);
+    MGVI_TRY(mgvi_row_set_all(s->rows, &run->arena, &run->touched, &s->all));
+    s->finish = (mgvi_tall_finish){.run = run,
+                                   .rows = s->rows,
+                                   .s = s->s,
+                                   .lambda = s->lambda,
+                                   .mu = s->mu,
+                                   .width = s->width,
+                                   .unit = s->unit};
+    MGVI_TRY(mgvi_tall_finish_init(&s->finish));
+    s->smooth = s->finish.smooth; /* they take turns with the work space */
+    for (int k = 0; k < 3; k++)
+        s->offset[k] = mgvi_rng_uniform(&run->rng);
+    s->m.phase = BEGIN;
+    s->m.gap = INFINITY;
+    s->m.target = TARGET * run->settings->tol;
+    return keep(run, s);
+}
+
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* Rows of stage `stage`, the number of rows for the last. */
+static int64_t stage_rows(int64_t n, int stage)
+{
+    const int64_t size[] = {FIRST_SAMPLE, SECOND_SAMPLE < n / 3 ? SECOND_SAMPLE : n / 3,
+                            THIRD_SAMPLE};
+    const int samples = n < NO_SAMPLES ? 0 : n > MANY ? 3 : 2;
+    return stage < samples ? size[stage] : n;
+}
+
+/* Leverage, what stands out, and the units of the columns: functions of the data. */
+static mgv_status measure(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
+    mgvi_row_set_leverage(&s->all, s->energy, s->leverage);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += s->leverage[i];
+    const double mean = sum > 0 ? sum / (double)n : 1;
+    s->m.mean_leverage = mean;
+    const double steep = (s->all.sparse ? STEEP_SPARSE : STEEP_DENSE) * mean;
+    for (int64_t i = 0; i < n; i++)
+        s->steep[i] = s->leverage[i] > steep;
+    for (int64_t j = 0; j < d; j++) {
+        if (!isfinite(s->energy[j]))
+            return MGVI_FAIL(run->ctx, MGV_E_INPUT,
+                             "column %" PRId64 " is too large: its squares overflow", j);
+        s->unit[j] = s->energy[j] > 0 ? 1 / sqrt(s->energy[j]) : 1;
+        s->width[j] = L1_WIDTH * s->unit[j];
+    }
+    return MGV_OK;
+}
+
+/* A systematic sample: row i with probability p_i = min(1, rows (q_i/mean + 1)/(2 n)), weighted by
+ * 1/p_i. */
+static int64_t draw(const mgvi_run *run, state *s, int64_t rows, double offset)
+{
+    const int64_t n = run->problem->A->rows;
+    const double factor = (double)rows / (2 * (double)n);
+    double sum = offset;
+    int64_t count = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const double p = fmin(1, factor * (s->leverage[i] / s->m.mean_leverage + 1));
+        const double before = floor(sum);
+        sum += p;
+        if ((p < 1 && floor(sum) == before) || s->s[i] == 0)
+            continue;
+        s->list[count] = (int32_t)i;
+        s->v[count] = s->s[i] / p;
+        s->steep_sample[count] = s->steep[i];
+        count++;
+    }
+    return count;
+}
+
+/* The rows of the stage; u is left to the caller. */
+static mgv_status bind_stage(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows, rows = stage_rows(n, s->m.stage);
+    mgvi_tall_smooth *h = &s->smooth;
+    h->lambda = s->lambda;
+    h->mu = s->mu;
+    h->k = s->width;
+    h->lin = NULL;
+    h->least = SKIP_CURVATURE;
+    h->w = s->w;
+    h->u = s->u;
+    h->trial = s->trial;
+    h->alpha = s->m.alpha;
+    if (rows == n) {
+        h->set = &s->all;
+        h->v = s->s;
+        h->steep = s->steep;
+        return MGV_OK;
+    }
+    const int64_t count = draw(run, s, rows, s->offset[s->m.stage]);
+    h->set = &s->sample;
+    h->v = s->v;
+    h->steep = s->steep_sample;
+    return mgvi_row_set_gather(s->rows, s->list, count, false, &run->arena, &run->touched,
+                               &s->sample);
+}
+
+static mgv_status next_stage(mgvi_run *run, state *s)
+{
+    s->m.steps = 0;
+    MGVI_TRY(bind_stage(run, s));
+    mgvi_tall_smooth_start(&s->smooth);
+    return MGV_OK;
+}
+
+static mgv_status begin(mgvi_run *run, state *s)
+{
+    MGVI_TRY(measure(run, s));
+    s->m.alpha = 1;
+    s->m.phase = SMOOTHING;
+    return next_stage(run, s);
+}
+
+/* ---- smoothing ------------------------------------------------------------------------------- */
+
+/* (9): which rows stay, from u on the path and u0, where the path seems to end. */
+static void place_rows(const mgvi_run *run, state *s, const double *u0)
+{
+    const int64_t n = run->problem->A->rows;
+    const double mean = s->m.mean_leverage, alpha = s->m.alpha;
+    int64_t standing_out = 0;
+    for (int64_t i = 0; i < n; i++)
+        standing_out += s->leverage[i] > STANDING_OUT * mean;
+    const bool keep_those = (double)standing_out < FEW * (double)n;
+    for (int64_t i = 0; i < n; i++) {
+        const double u = s->u[i], q = s->leverage[i] / mean;
+        const double reach = FAR * alpha * fmax(1, sqrt(q)) + fabs(u - u0[i]) / 2;
+        const bool near = fmin(fabs(u), fabs(u0[i])) <= reach || u * u0[i] < 0;
+        s->place[i] = near || (keep_those && q > STANDING_OUT) ? MGVI_ROW_KEPT
+                      : u > 0                                  ? MGVI_ROW_ONE
+                                                               : MGVI_ROW_ZERO;
+    }
+}
+
+/* One Newton step; at the end of the path on these rows, the next ones. */
+static mgv_status smooth(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
+    const int64_t rows = stage_rows(n, s->m.stage);
+    const bool last = rows == n;
+    const double least = last ? ALPHA_LAST : fmax(4 * (double)d / (double)rows, ALPHA_LAST);
+    mgvi_tall_smooth *h = &s->smooth;
+    MGVI_TRY(mgvi_tall_smooth_sweep(h));
+    const bool on_path = h->decrement <= ON_THE_PATH * h->alpha || s->m.steps >= MOST_STEPS;
+    s->m.steps++;
+    if (!on_path) {
+        mgvi_tall_smooth_move(h, h->alpha, 0);
+    } else if (h->alpha > least) {
+        const double next = fmax(ALPHA_FACTOR * h->alpha, least);
+        mgvi_tall_smooth_move(h, next, next - h->alpha);
+    } else if (!last) {
+        for (int64_t j = 0; j < d; j++)
+            s->w[j] += h->step[j];
+        s->m.stage++;
+        MGVI_TRY(next_stage(run, s));
+    } else {
+        mgvi_tall_smooth_extrapolate(h, s->trial);
+        place_rows(run, s, s->trial);
+        s->m.lost = s->m.steps > MOST_STEPS || h->cautious;
+        s->m.phase = FINISH;
+    }
+    s->m.alpha = h->alpha;
+    return MGV_OK;
+}
+
+/* ---- the finish ------------------------------------------------------------------------------ */
+
+/* (10): fixed rows on the wrong side of the hinge are kept from now on. How many. */
+static int64_t join(mgvi_run *run, state *s)
+{
+    int64_t joined = 0;
+    mgvi_op_mul(run->problem->A, 1, &s->w_out, 0, &s->z);
+    for (int64_t i = 0; i < s->z.n; i++) {
+        const double u = 1 - s->z.x[i];
+        if ((s->place[i] == MGVI_ROW_ONE && u < 0) || (s->place[i] == MGVI_ROW_ZERO && u > 0)) {
+            s->place[i] = MGVI_ROW_KEPT;
+            joined++;
+        }
+    }
+    return joined;
+}
+
+/* The next round is asked for after the judge has seen the last one and was not satisfied. */
+static mgv_status finish(mgvi_run *run, state *s)
+{
+    if (s->m.solved) {
+        const int64_t joined = join(run, s);
+        const bool stuck = joined == 0 && s->m.gap > s->m.target;
+        if (stuck && s->m.lost) {
+            run->finished = true; /* rounding: there is nothing left to improve */
+            return MGV_OK;
+        }
+        s->m.lost = s->m.lost || stuck;
+        if (joined == 0 && !stuck)
+            s->m.target *= 0.03;
+    }
+    if (s->m.lost || s->m.rounds >= ROUNDS_ALONE)
+        memset(s->place, MGVI_ROW_KEPT, (size_t)run->problem->A->rows);
+    MGVI_TRY(mgvi_tall_finish_solve(&s->finish, s->place, s->m.lost ? NULL : s->w, s->m.alpha,
+                                    s->m.target, &s->w_out, &s->u_out));
+    s->m.gap = s->finish.value.gap;
+    s->m.solved = true;
+    s->m.rounds++;
+    return MGV_OK;
+}
+
+static mgv_status step(mgvi_run *run)
+{
+    state *s = run->state;
+    switch ((phase)s->m.phase) {
+    case BEGIN:
+        MGVI_TRY(begin(run, s));
+        return smooth(run, s);
+    case SMOOTHING:
+        return smooth(run, s);
+    case FINISH:
+        return finish(run, s);
+    }
+    return MGV_OK;
+}
+
+/* Before the finish the dual point is that of the smoothed loss, on all rows. */
+static mgvi_iterate expose(mgvi_run *run)
+{
+    state *s = run->state;
+    if (!s->m.solved) {
+        const double alpha = s->m.alpha > 0 ? s->m.alpha : 1;
+        memcpy(s->w_out.x, s->w, (size_t)s->w_out.n * sizeof *s->w);
+        mgvi_op_mul(run->problem->A, -1, &s->w_out, 0, &s->u_out);
+        for (int64_t i = 0; i < s->u_out.n; i++) {
+            const double t = (1 + s->u_out.x[i]) / alpha;
+            s->u_out.x[i] = -s->s[i] * (0.5 + 0.5 * t / hypot(1, t));
+        }
+    }
+    return (mgvi_iterate){.w = &s->w_out, .u = &s->u_out};
+}
+
+static double estimate(const mgvi_run *run)
+{
+    const state *s = run->state;
+    return s->m.solved ? s->m.gap : INFINITY;
+}
+
+/* The sets and what is measured are functions of the data and the memory. */
+static mgv_status restored(mgvi_run *run)
+{
+    state *s = run->state;
+    if (s->m.phase < BEGIN || s->m.phase > FINISH || s->m.stage < 0 || s->m.stage > 3 ||
+        !(s->m.alpha >= 0) || !(s->m.target > 0))
+        return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of newton is not valid");
+    for (int64_t i = 0; i < run->problem->A->rows; i++)
+        if (s->place[i] > MGVI_ROW_ZERO)
+            return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of newton is not valid");
+    if (s->m.phase == BEGIN)
+        return MGV_OK;
+    const double touched = run->touched;
+    MGVI_TRY(measure(run, s));
+    const mgv_status st = s->m.phase == SMOOTHING ? bind_stage(run, s) : MGV_OK;
+    run->touched = touched; /* an unbroken run did this once */
+    return st;
+}
+
+/* The rule of docs/algorithms/newton.md: about 25 factorisations and as many multiplications as
+ * one pass of N d^2. Up to 400 columns it is the fastest on every set measured. */
+static double cost(const mgv_problem *p, const mgv_settings *settings)
+{
+    enum { FEW_COLUMNS = 400, CRUDE_COLUMNS = 200 };
+    static const double CRUDE = 1e-3;
+    const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
+    const double work = n * d * d + 25 * d * d * d, by_rows = 40 * 60 * nnz;
+    const bool crude = settings->tol >= CRUDE && d >= CRUDE_COLUMNS;
+    return d <= FEW_COLUMNS && !crude ? fmin(work, by_rows / 2) : work;
+}
+
+const mgvi_solver_ops mgvi_solver_newton = {
+    .name = "newton",
+    .summary = "hinge with penalty l2, l1 or enet: smoothing, Newton steps, exact finish",
+    .needs = {.penalty = MGVI_VALUE | MGVI_CONJ, .loss = MGVI_VALUE | MGVI_CONJ, .op = MGVI_ROW},
+    .penalties = "l2 l1 enet",
+    .losses = "hinge",
+    .cost = cost,
+    .state_size = sizeof(state),
+    .init = init,
+    .step = step,
+    .expose = expose,
+    .estimate = estimate,
+    .restored = restored,
+};

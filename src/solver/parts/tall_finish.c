@@ -1,0 +1,161 @@
+/* tall_finish.c - one round of the finish. */
+#include "solver/parts/tall_finish.h"
+
+#include "solver/parts/tall_polish.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { RECENTRE = 40, INTERIOR = 80 };
+
+/* How well the reduced problem is centred before the interior point starts: without it the interior
+ * point takes two or three times as many steps. */
+static const double CENTRED = 1e-5, NEARLY_CENTRED = 1e-2;
+/* Gaps from which a polish is worth trying: a vertex shows early. */
+static const double POLISH_QUADRATIC = 1e-6, POLISH_VERTEX = 1e-3;
+
+mgv_status mgvi_tall_finish_init(mgvi_tall_finish *f)
+{
+    mgvi_run *run = f->run;
+    const size_t d = (size_t)run->problem->A->cols;
+    f->list = mgvi_run_array(run, (size_t)run->problem->A->rows, sizeof *f->list);
+    f->w = mgvi_run_array(run, d, sizeof *f->w);
+    f->lin = mgvi_run_array(run, d, sizeof *f->lin);
+    f->v = mgvi_run_array(run, d, sizeof *f->v);
+    if (!f->list || !f->w || !f->lin || !f->v)
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &f->fixed_u));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &f->product));
+    MGVI_TRY(mgvi_tall_smooth_init(&f->smooth, &run->arena, (int64_t)d));
+    return mgvi_tall_interior_init(&f->interior, &run->arena, (int64_t)d, &f->smooth.solver);
+}
+
+static mgv_status room_for(mgvi_tall_finish *f, int64_t rows)
+{
+    if (rows <= f->capacity)
+        return MGV_OK;
+    f->capacity = rows + rows / 2;
+    f->cap = mgvi_run_array(f->run, (size_t)f->capacity, sizeof *f->cap);
+    f->u = mgvi_run_array(f->run, (size_t)f->capacity, sizeof *f->u);
+    f->trial = mgvi_run_array(f->run, (size_t)f->capacity, sizeof *f->trial);
+    return f->cap && f->u && f->trial ? MGV_OK : MGV_E_MEMORY;
+}
+
+/* The kept rows, and the constants that the fixed ones leave. */
+static mgv_status reduce(mgvi_tall_finish *f, const uint8_t *place, mgvi_tall_reduced *r)
+{
+    const int64_t n = f->run->problem->A->rows, d = f->run->problem->A->cols;
+    f->kept = 0;
+    r->fixed = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const bool kept = place[i] == MGVI_ROW_KEPT && f->s[i] > 0;
+        const bool one = place[i] == MGVI_ROW_ONE;
+        f->fixed_u.x[i] = one ? f->s[i] : 0;
+        r->fixed += f->fixed_u.x[i];
+        if (kept)
+            f->list[f->kept++] = (int32_t)i;
+    }
+    MGVI_TRY(room_for(f, f->kept));
+    for (int64_t t = 0; t < f->kept; t++)
+        f->cap[t] = f->s[f->list[t]];
+    mgvi_op_mul_t(f->run->problem->A, 1, &f->fixed_u, 0, &f->product);
+    memcpy(f->lin, f->product.x, (size_t)d * sizeof *f->lin);
+    MGVI_TRY(mgvi_row_set_gather(f->rows, f->list, f->kept, true, &f->run->arena, &f->run->touched,
+                                 &f->set));
+    r->set = &f->set;
+    r->cap = f->cap;
+    r->lambda = f->lambda;
+    r->mu = f->mu;
+    r->lin = f->lin;
+    return MGV_OK;
+}
+
+/* The smoothed problem of the kept rows at the same alpha, from the smoothed point of all.
+ * `*centred` when it was solved. */
+static mgv_status recentre(mgvi_tall_finish *f, const double *start, double alpha, bool *centred)
+{
+    mgvi_tall_smooth *h = &f->smooth;
+    memcpy(f->w, start, (size_t)f->run->problem->A->cols * sizeof *f->w);
+    h->set = &f->set;
+    h->v = f->cap;
+    h->lambda = f->lambda;
+    h->mu = f->mu;
+    h->k = f->width;
+    h->lin = f->lin;
+    h->alpha = alpha;
+    h->w = f->w;
+    h->u = f->u;
+    h->trial = f->trial;
+    mgvi_tall_smooth_start(h);
+    for (int t = 0; t < RECENTRE; t++) {
+        MGVI_TRY(mgvi_tall_smooth_sweep(h));
+        if (h->decrement <= CENTRED * alpha)
+            break;
+        mgvi_tall_smooth_move(h, alpha, 0);
+    }
+    *centred = h->decrement <= NEARLY_CENTRED * alpha && !h->cautious;
+    return MGV_OK;
+}
+
+/* Weights that the dual point says are 0 become so, unless that costs more than the target. */
+static void make_zeros_exact(mgvi_tall_finish *f, const mgvi_tall_reduced *r, double target)
+{
+    static const double INSIDE = 1 - 1e-3;
+    mgvi_tall_interior *ip = &f->interior;
+    mgvi_tall_reduced_dual(r, ip->best_a, f->v);
+    bool any = false;
+    for (int64_t j = 0; j < r->set->cols; j++) {
+        const bool zero = r->mu[j] > 0 && fabs(f->v[j]) < INSIDE * r->mu[j];
+        f->w[j] = zero ? 0 : ip->best_w[j];
+        any = any || f->w[j] != ip->best_w[j];
+    }
+    if (!any)
+        return;
+    mgvi_row_set_mul(r->set, f->w, f->trial);
+    const mgvi_tall_value found = mgvi_tall_reduced_value(r, f->w, f->trial, ip->best_a, f->v);
+    if (found.gap <= fmax(target, ip->best.gap)) {
+        ip->best = found;
+        memcpy(ip->best_w, f->w, (size_t)r->set->cols * sizeof *f->w);
+    }
+}
+
+/* Interior point and polish in turn. */
+static mgv_status solve_reduced(mgvi_tall_finish *f, const mgvi_tall_reduced *r, double target)
+{
+    mgvi_tall_interior *ip = &f->interior;
+    const double early = f->lambda[0] > 0 ? POLISH_QUADRATIC : POLISH_VERTEX;
+    MGVI_TRY(mgvi_tall_interior_run(ip, fmax(target, early), INTERIOR));
+    if (ip->best.gap > target) {
+        MGVI_TRY(mgvi_tall_polish(r, f->unit, ip->best_w, ip->best_a, &ip->best));
+        if (ip->best.gap > target) {
+            MGVI_TRY(mgvi_tall_interior_run(ip, target, INTERIOR));
+            if (ip->best.gap > target)
+                MGVI_TRY(mgvi_tall_polish(r, f->unit, ip->best_w, ip->best_a, &ip->best));
+        }
+    }
+    make_zeros_exact(f, r, target);
+    return MGV_OK;
+}
+
+mgv_status mgvi_tall_finish_solve(mgvi_tall_finish *f, const uint8_t *place, const double *start,
+                                  double alpha, double target, mgvi_vec *w, mgvi_vec *u)
+{
+    mgvi_tall_reduced reduced;
+    mgvi_arena *arena = &f->run->arena;
+    bool centred = false;
+    MGVI_TRY(reduce(f, place, &reduced));
+    if (start)
+        MGVI_TRY(recentre(f, start, alpha, &centred));
+    if (centred)
+        MGVI_TRY(
+            mgvi_tall_interior_start(&f->interior, arena, &reduced, f->w, f->u, alpha, f->width));
+    else
+        MGVI_TRY(mgvi_tall_interior_cold(&f->interior, arena, &reduced, f->unit));
+    MGVI_TRY(solve_reduced(f, &reduced, target));
+    f->value = f->interior.best;
+    memcpy(w->x, f->interior.best_w, (size_t)w->n * sizeof *w->x);
+    mgvi_vec_axpby(f->run->ctx, -1, &f->fixed_u, 0, u);
+    for (int64_t t = 0; t < f->kept; t++)
+        u->x[f->list[t]] = -f->interior.best_a[t];
+    return MGV_OK;
+}

@@ -1,0 +1,37 @@
+/* parts/tall_finish.h - the exact finish: rows far from the hinge are fixed at a_i = s_i or 0, the
+ * others make a small problem that is solved by re-centring, an interior point and a polish
+ * (docs/algorithms/newton.md, "The finish"). */
+#ifndef MGVI_SOLVER_PARTS_TALL_FINISH_H
+#define MGVI_SOLVER_PARTS_TALL_FINISH_H
+
+#include "solver/parts/tall_interior.h"
+#include "solver/parts/tall_smooth.h"
+#include "solver/solver_impl.h"
+
+enum { MGVI_ROW_KEPT = 0, MGVI_ROW_ONE = 1, MGVI_ROW_ZERO = 2 }; /* where a_i stands */
+
+typedef struct mgvi_tall_finish {
+    mgvi_run *run;
+    const mgvi_rows *rows;
+    const double *s;            /* per row of the problem */
+    const double *lambda, *mu;  /* per column, 0 for free ones */
+    const double *width, *unit; /* per column: of |w_j|'s smoothing by alpha; a size of w_j */
+    mgvi_row_set set;           /* the kept rows */
+    int32_t *list;              /* which they are */
+    int64_t kept, capacity;
+    double *cap, *u, *trial;   /* per kept row */
+    double *w, *lin, *v;       /* per column */
+    mgvi_vec fixed_u, product; /* rows: the fixed part of the dual point; cols: A' of it */
+    mgvi_tall_smooth smooth;
+    mgvi_tall_interior interior;
+    mgvi_tall_value value; /* of the last round, on the reduced problem */
+} mgvi_tall_finish;
+
+/* Set run, rows, s, lambda, mu, width and unit before. */
+mgv_status mgvi_tall_finish_init(mgvi_tall_finish *f);
+/* Solves the problem of the rows with place[i] = KEPT to a relative gap of `target`, started from
+ * the smoothed `start` at width alpha, or cold where that leads nowhere or `start` is NULL. w and u
+ * get the solution, u for all rows. */
+mgv_status mgvi_tall_finish_solve(mgvi_tall_finish *f, const uint8_t *place, const double *start,
+                                  double alpha, double target, mgvi_vec *w, mgvi_vec *u);
+#endif

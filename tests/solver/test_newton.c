@@ -1,0 +1,216 @@
+/* test_newton.c - hinge SVMs by smoothing and an exact finish: exact optima, every shape and
+ * strength, the driver's promises. */
+#include "vectors.h"
+
+#include "solver/driver.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- exact optima ---------------------------------------------------------------------------- */
+
+static void check_vector(const json_t *c)
+{
+    const char *id = json_string_value(json_object_get(c, "id"));
+    int64_t n, d;
+    double *X = mgv_vector_array(c, "X", NULL), *y = mgv_vector_array(c, "y", &n);
+    double *w = mgv_vector_array(c, "w", &d), *theta = mgv_vector_array(c, "theta", NULL);
+    const double lambda = mgv_vector_number(json_object_get(c, "lam"));
+    const double mu = mgv_vector_number(json_object_get(c, "mu"));
+    const double b = mgv_vector_number(json_object_get(c, "b"));
+    const double objective = mgv_vector_number(json_object_get(c, "objective"));
+    double *coef = malloc((size_t)d * sizeof *coef), intercept;
+    char options[200];
+    snprintf(options, sizeof options, "solver=newton tol=1e-12 lambda=%.17g mu=%.17g intercept=%s",
+             lambda, mu, json_integer_value(json_object_get(c, "bias")) ? "yes" : "no");
+    mgv_fit fit;
+    mgv_fit_start(&fit, X, y, n, d, options);
+    mgv_fit_solve(&fit);
+    CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s: %s, gap %g", id,
+               mgv_stop_name(fit.run.stop), fit.certificate.relative_gap);
+    CHECK_LE(fit.certificate.gap, 1e-12, "%s", id);
+    CHECK_NEAR(fit.certificate.primal, objective, 1e-12, "%s", id);
+    mgvi_problem_user_weights(fit.problem, mgv_fit_weights(&fit), coef, &intercept);
+    for (int64_t j = 0; j < d; j++) {
+        CHECK_NEAR(coef[j], w[j], 1e-9, "%s: w[%d]", id, (int)j);
+        CHECK_THAT(w[j] != 0 || coef[j] == 0, "%s: w[%d] is %g, not 0", id, (int)j, coef[j]);
+    }
+    CHECK_NEAR(intercept, b, 1e-9, "%s: b", id);
+    for (int64_t i = 0; i < n; i++)
+        CHECK_NEAR(-(double)n * fit.solver->answer.u.x[i], theta[i], 1e-9, "%s: theta[%d]", id,
+                   (int)i);
+    mgv_fit_free(&fit);
+    free(X);
+    free(y);
+    free(w);
+    free(theta);
+    free(coef);
+}
+
+TEST(vectors_are_met)
+{
+    json_t *v = mgv_vector_load("sparse_svm_hinge");
+    const json_t *cases = json_object_get(v, "cases");
+    for (size_t k = 0; k < json_array_size(cases); k++)
+        check_vector(json_array_get(cases, k));
+    json_decref(v);
+}
+
+/* ---- every shape and strength ---------------------------------------------------------------- */
+
+static void solve_random(int64_t n, int64_t d, double noise, double stretch, const char *options)
+{
+    double *X, *y;
+    mgv_random_set((uint64_t)(n * 1000 + d), n, d, noise, &X, &y);
+    for (int64_t i = 0; i < n; i++) /* columns of different units, away from the origin */
+        for (int64_t j = 0; j < d; j++)
+            X[i * d + j] = pow(stretch, (double)(j % 5)) * (X[i * d + j] + (double)(j % 3));
+    mgv_fit fit;
+    mgv_fit_start(&fit, X, y, n, d, options);
+    mgv_fit_set(&fit, "solver=newton tol=1e-8");
+    mgv_fit_solve(&fit);
+    CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified,
+               "%d x %d, noise %g, stretch %g, %s: %s, gap %g", (int)n, (int)d, noise, stretch,
+               options, mgv_stop_name(fit.run.stop), fit.certificate.relative_gap);
+    mgv_fit_free(&fit);
+    free(X);
+    free(y);
+}
+
+TEST(random_problems_are_certified)
+{
+    static const int64_t shapes[][2] = {{20, 3}, {300, 8}, {900, 30}, {60, 60}, {30, 80}};
+    static const char *const strengths[] = {
+        "lambda=1 mu=0",       "lambda=0.01 mu=0", "lambda=1e-6 mu=0", "lambda=0.01 mu=0.02",
+        "lambda=1e-4 mu=1e-3", "lambda=0 mu=0.03", "lambda=0 mu=1e-3"};
+    for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+        for (size_t t = 0; t < sizeof strengths / sizeof *strengths; t++)
+            for (int bits = 0; bits < 8; bits++) {
+                char options[100];
+                snprintf(options, sizeof options, "%s intercept=%s", strengths[t],
+                         bits & 1 ? "yes" : "no");
+                solve_random(shapes[k][0], shapes[k][1], bits & 2 ? 2 : 0, bits & 4 ? 7 : 1,
+                             options);
+            }
+}
+
+/* ---- the driver's promises ------------------------------------------------------------------- */
+
+/* Rows enough for samples, with a rare column and rows that stand out. */
+static void rare_set(int64_t n, int64_t d, double **X, double **y)
+{
+    mgv_random_set(11, n, d, 1.5, X, y);
+    for (int64_t i = 0; i < n; i++) {
+        (*X)[i * d] = i % 500 == 0 ? 1 : 0;
+        if (i % 997 == 0)
+            for (int64_t j = 1; j < d; j++)
+                (*X)[i * d + j] *= 8;
+    }
+}
+
+TEST(same_bits_for_any_number_of_threads)
+{
+    enum { ROWS = 9000, COLS = 7 };
+    double *X, *y, first[COLS + 1];
+    rare_set(ROWS, COLS, &X, &y);
+    for (int threads = 1; threads <= 3; threads++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, ROWS, COLS, "solver=newton lambda=1e-4 mu=1e-3 tol=1e-9");
+        CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, threads));
+        mgv_fit_solve(&fit);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
+        if (threads == 1)
+            memcpy(first, mgv_fit_weights(&fit), sizeof first);
+        assert_memory_equal(first, mgv_fit_weights(&fit), sizeof first);
+        mgv_fit_free(&fit);
+    }
+    free(X);
+    free(y);
+}
+
+TEST(a_broken_run_is_continued_to_the_same_bits)
+{
+    enum { ROWS = 9000, COLS = 5 };
+    static const char *const options = "solver=newton lambda=1e-5 tol=1e-10 max_iter=1000";
+    double *X, *y;
+    char file[64];
+    snprintf(file, sizeof file, "test_newton.%d", (int)getpid());
+    rare_set(ROWS, COLS, &X, &y);
+    mgv_fit whole;
+    mgv_fit_start(&whole, X, y, ROWS, COLS, options);
+    mgv_fit_solve(&whole);
+    for (int64_t at = 0; at < whole.run.iterations; at++) {
+        mgv_fit first, second;
+        char limit[40];
+        snprintf(limit, sizeof limit, "max_iter=%d", (int)at);
+        mgv_fit_start(&first, X, y, ROWS, COLS, options);
+        mgv_fit_set(&first, limit);
+        mgv_fit_solve(&first);
+        CHECK(first.run.stop == MGV_STOP_MAX_ITER && first.certificate.verified);
+        CHECK_OK(first.ctx, mgv_solver_checkpoint(first.ctx, first.solver, file));
+        mgv_fit_start(&second, X, y, ROWS, COLS, options);
+        CHECK_OK(second.ctx,
+                 mgv_problem_new(second.ctx, second.data, second.settings, &second.problem));
+        CHECK_OK(second.ctx,
+                 mgv_solver_new(second.ctx, second.problem, second.settings, &second.solver));
+        CHECK_OK(second.ctx, mgv_solver_resume(second.ctx, second.solver, file));
+        CHECK_OK(second.ctx, mgv_solver_run(second.ctx, second.solver));
+        assert_memory_equal(mgv_fit_weights(&whole), mgv_fit_weights(&second),
+                            (COLS + 1) * sizeof(double));
+        mgv_fit_free(&first);
+        mgv_fit_free(&second);
+    }
+    remove(file);
+    mgv_fit_free(&whole);
+    free(X);
+    free(y);
+}
+
+TEST(a_weight_of_two_is_the_row_twice)
+{
+    enum { ROWS = 200, COLS = 4 };
+    double *X, *y, twice_X[2 * ROWS * COLS], twice_y[2 * ROWS], weight[ROWS];
+    mgv_random_set(3, ROWS, COLS, 1, &X, &y);
+    int64_t n = 0;
+    for (int64_t i = 0; i < ROWS; i++) {
+        weight[i] = (double)(i % 3);
+        for (int64_t t = 0; t < i % 3; t++, n++) {
+            memcpy(twice_X + n * COLS, X + i * COLS, COLS * sizeof *X);
+            twice_y[n] = y[i];
+        }
+    }
+    mgv_fit weighted, repeated;
+    mgv_fit_start(&weighted, X, y, ROWS, COLS, "solver=newton lambda=0.01 mu=0.01 tol=1e-10");
+    CHECK_OK(weighted.ctx, mgv_data_set_weights(weighted.ctx, weighted.data, weight));
+    mgv_fit_solve(&weighted);
+    mgv_fit_start(&repeated, twice_X, twice_y, n, COLS,
+                  "solver=newton lambda=0.01 mu=0.01 tol=1e-10");
+    mgv_fit_solve(&repeated);
+    CHECK_NEAR(weighted.certificate.primal, repeated.certificate.primal, 1e-10, "primal");
+    for (int j = 0; j <= COLS; j++)
+        CHECK_NEAR(mgv_fit_weights(&weighted)[j], mgv_fit_weights(&repeated)[j], 1e-5, "w[%d]", j);
+    mgv_fit_free(&weighted);
+    mgv_fit_free(&repeated);
+    free(X);
+    free(y);
+}
+
+TEST(columns_beyond_the_numbers_are_refused)
+{
+    const double X[] = {1e200, -1e200, 2e200}, y[] = {1, -1, 1};
+    mgv_fit fit;
+    mgv_fit_start(&fit, X, y, 3, 1, "solver=newton");
+    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+    CHECK_OK(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver));
+    CHECK_FAILS(fit.ctx, mgv_solver_run(fit.ctx, fit.solver), MGV_E_INPUT, "column 0 is too large");
+    mgv_fit_free(&fit);
+}
+
+int main(void)
+{
+    return RUN(vectors_are_met, random_problems_are_certified, same_bits_for_any_number_of_threads,
+               a_broken_run_is_continued_to_the_same_bits, a_weight_of_two_is_the_row_twice,
+               columns_beyond_the_numbers_are_refused);
+}
