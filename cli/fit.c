@@ -199,7 +199,10 @@ static void print_next(const fit *f, FILE *out)
 {
     const int code = cli_job_code(&f->job);
     const cli_text checkpoint = cli_setting(f->job.c, "checkpoint");
-    if (code == CLI_NO_SOLUTION)
+    if (code == CLI_NO_SOLUTION && isnan(f->job.certificate.margin_upper))
+        fprintf(out, "next         margrave fit %s --loss squared   (or a wider --epsilon)\n",
+                f->job.file);
+    else if (code == CLI_NO_SOLUTION)
         fprintf(out, "next         margrave fit %s --loss hinge   (a soft margin always exists)\n",
                 f->job.file);
     else if (f->job.run.stop == MGV_STOP_STALLED)

@@ -86,6 +86,28 @@ static void print_proof(const cli_job *job, FILE *out)
                 : "");
 }
 
+/* Equalities and intervals that contradict each other, or the penalty's domain. */
+static void print_contradiction(const cli_job *job, FILE *out)
+{
+    const double *u;
+    int64_t rows, count = 0;
+    mgv_solver_dual(job->solver, &u, &rows);
+    for (int64_t i = 0; i < rows; i++)
+        count += u[i] != 0;
+    fprintf(out, "certificate  no weights meet the constraints: ");
+    if (isnan(job->certificate.proof_norm))
+        fprintf(out,
+                "the optimum would be at least %.8g,\n"
+                "             above every value of the penalty (proven)\n",
+                job->certificate.dual);
+    else
+        fprintf(out,
+                "%" PRId64 " of them, weighted, have a left side of zero\n"
+                "             (up to a norm of %.1e) and a right side that is not; --json has the "
+                "weights\n",
+                count, job->certificate.proof_norm);
+}
+
 static void print_margin(const cli_job *job, FILE *out)
 {
     const mgv_certificate *k = &job->certificate;
@@ -112,7 +134,7 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
     if (!k->verified) {
         fputs("certificate  none: the check of the last one failed, so it is not shown\n", out);
     } else if (job->run.stop == MGV_STOP_INFEASIBLE) {
-        print_proof(job, out);
+        (isnan(k->margin_upper) ? print_contradiction : print_proof)(job, out);
     } else if (!isnan(k->margin_upper)) {
         print_margin(job, out);
     } else if (job->run.stop != MGV_STOP_CERTIFIED &&

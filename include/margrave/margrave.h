@@ -249,7 +249,7 @@ typedef struct mgv_certificate {
     double primal, dual, gap, relative_gap;
     double margin, margin_upper; /* attained lower and proven upper bound of the hard margin */
     double proof_norm;           /* |A'q| of the convex weights q that prove inseparability */
-    int separable;               /* 1 yes, 0 no, -1 not decided */
+    int separable;               /* 1 yes, 0 proven that no weights meet the constraints, -1 open */
     int verified;                /* 1 when the judge's checks passed */
 } mgv_certificate;
 

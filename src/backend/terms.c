@@ -407,3 +407,16 @@ void mgvi_penalty_dual_scale(const mgvi_penalty *r, const mgvi_vec *v, double *o
     for (int32_t lane = 0; lane < v->k; lane++)
         out[lane] = whole ? 1 : interval_scale(r, v, lane);
 }
+
+double mgvi_penalty_most(const mgvi_penalty *r, int64_t n)
+{
+    const mgvi_whole_ops *whole = r->ops->whole;
+    if (!whole || !whole->most)
+        return INFINITY;
+    const mgvi_whole self = {.ctx = r->ctx,
+                             .c = mgvi_coefs_at(r->coefs, 0, 0),
+                             .n = n,
+                             .data = r->data,
+                             .work = r->work};
+    return whole->most(&self);
+}

@@ -62,6 +62,8 @@ void mgvi_penalty_value(const mgvi_penalty *r, const mgvi_vec *w, double *out);
 void mgvi_penalty_conj(const mgvi_penalty *r, const mgvi_vec *v, double *out);
 void mgvi_penalty_prox(const mgvi_penalty *r, const mgvi_vec *w, double step, mgvi_vec *out);
 void mgvi_penalty_mirror(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *w);
+/* The largest finite value of R on n columns (the first lane's), infinite where there is none. */
+double mgvi_penalty_most(const mgvi_penalty *r, int64_t n);
 /* out[lane]: the largest t in [0, 1] with t v in the domain of the conjugate, which contains 0. */
 void mgvi_penalty_dual_scale(const mgvi_penalty *r, const mgvi_vec *v, double *out);
 #endif

@@ -30,6 +30,7 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->u));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->v));
     MGVI_TRY(mgvi_problem_penalty(p, arena, &j->penalty));
+    j->most = mgvi_penalty_most(&j->penalty, mgvi_problem_penalised(p));
     if (p->loss->can & MGVI_HARD) {
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->q));
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->Aq));
@@ -70,7 +71,12 @@ void mgvi_judge_balance(mgvi_judge *judge)
             judge->u.x[i] *= factor;
 }
 
-static double dual_value(mgvi_judge *judge)
+/* A sum and the size of the numbers in it, by which rounding is measured. */
+typedef struct sized {
+    double value, size;
+} sized;
+
+static sized dual_value(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     mgvi_vec v = mgvi_problem_penalised_part(p, &judge->v);
@@ -85,7 +91,7 @@ static double dual_value(mgvi_judge *judge)
     double penalty, loss;
     mgvi_penalty_conj(&judge->penalty, &v, &penalty);
     mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, &loss);
-    return -penalty - loss;
+    return (sized){.value = -penalty - loss, .size = fabs(penalty) + fabs(loss)};
 }
 
 static double primal_penalty(const mgvi_judge *judge, const mgvi_vec *w)
@@ -159,8 +165,22 @@ mgvi_verdict mgvi_verdict_combine(const mgv_problem *p, const mgvi_verdict *prim
     out.certificate.dual = dual->certificate.dual;
     out.certificate.margin_upper = dual->certificate.margin_upper;
     out.dual_score = dual->dual_score;
+    if (dual->certificate.separable == 0) /* a proof is a matter of u alone */
+        out.certificate.separable = 0;
     conclude(p, &out);
     return out;
+}
+
+/* Equalities and intervals: neither a smaller value nor a smaller residual alone is better. */
+bool mgvi_verdict_improves(const mgv_problem *p, const mgvi_verdict *found,
+                           const mgvi_verdict *kept, const mgvi_verdict *dual)
+{
+    if (!(p->loss->can & MGVI_HARD) || mgvi_problem_has_margin(p))
+        return found->primal_score < kept->primal_score;
+    const mgvi_verdict with = mgvi_verdict_combine(p, found, dual);
+    const mgvi_verdict without = mgvi_verdict_combine(p, kept, dual);
+    return with.certificate.relative_gap < without.certificate.relative_gap ||
+           isnan(without.certificate.relative_gap);
 }
 
 /* ---- the two sides --------------------------------------------------------------------------- */
@@ -218,7 +238,11 @@ static void judge_dual(mgvi_judge *judge, const mgvi_vec *u, mgvi_verdict *out)
         out->certificate.margin_upper = mgvi_margin_upper(judge);
         out->dual_score = -out->certificate.margin_upper;
     } else {
-        out->dual_score = out->certificate.dual = dual_value(judge);
+        const sized value = dual_value(judge);
+        out->dual_score = out->certificate.dual = value.value;
+        const bool beyond = value.value > judge->most + 1e-9 * value.size; /* (10) */
+        if ((p->loss->can & MGVI_HARD) && beyond)
+            out->certificate.separable = 0;
     }
 }
 

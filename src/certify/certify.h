@@ -26,9 +26,14 @@ const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);
 mgvi_verdict mgvi_verdict_combine(const mgv_problem *problem, const mgvi_verdict *primal,
                                   const mgvi_verdict *dual);
 
-/* Hard margin: tries to turn u into convex weights q with A'q = 0 (8), which prove that no w
- * separates, in at most 4 x `most` conjugate gradient steps of two products each. On success the
- * verdict's certificate says so and mgvi_judge_dual() is -q. */
+/* Whether the w of `found` is better than that of `kept`, beside the u of `dual`. */
+bool mgvi_verdict_improves(const mgv_problem *problem, const mgvi_verdict *found,
+                           const mgvi_verdict *kept, const mgvi_verdict *dual);
+
+/* Hard losses: tries to turn u into one with A'u = 0 and a negative support value (8), which proves
+ * that no w satisfies the constraints, in at most 4 x `most` conjugate gradient steps of two
+ * products each. On success the verdict's certificate says so and mgvi_judge_dual() is that u with
+ * sum |u_i| = 1: for a margin -q with convex weights q. */
 bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, int most, mgvi_verdict *verdict);
 /* The largest |a_i|: the unit of margins. Hard losses only. */
 double mgvi_judge_radius(const mgvi_judge *judge);

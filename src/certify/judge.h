@@ -7,6 +7,7 @@
 struct mgvi_judge {
     const mgv_problem *problem;
     mgvi_penalty penalty;
+    double most;               /* the largest finite value of R */
     double radius;             /* largest |a_i|, hard margin only: the unit of a proof */
     mgvi_vec z, u;             /* rows: A w; the feasible dual point */
     mgvi_vec v;                /* cols: A'u */

@@ -61,49 +61,82 @@ static void solve_weighted(mgvi_judge *judge, const mgvi_vec *weight, int most, 
 
 double mgvi_judge_radius(const mgvi_judge *judge) { return judge->radius; }
 
-/* Four corrections q <- q - Q A (A'QA)^-1 A'q with Q = diag(q) fixed: they end at rounding level,
- * and only the sign of q decides whether it is a proof.                                      (8) */
-bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, int most_steps, mgvi_verdict *verdict)
+/* The largest distance of 0 to a row's set: what w has to achieve. 1 for a margin. */
+static double demand(const mgv_problem *p)
+{
+    double most = 0;
+    for (int64_t i = 0; i < p->A->rows; i++) {
+        const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
+        most = fmax(most, c.scale > 0 ? fabs(p->loss->prox(c, 0, 1)) : 0);
+    }
+    return most;
+}
+
+/* Brings u into the domain of the conjugates and to sum |u_i| = 1; the largest change is at most
+ * `slack` times the largest u_i, or it is no proof. */
+static bool clip_and_normalise(mgvi_judge *judge, double slack)
 {
     const mgv_problem *p = judge->problem;
-    mgvi_vec *q = &judge->u;
-    mgvi_vec_copy(p->ctx, u, q);
-    mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, q);
-    mgvi_vec_scale(p->ctx, -1, q);
-    double sum, most, least;
-    mgvi_vec_sum(p->ctx, q, &sum);
-    if (!(sum > 0) || isinf(sum))
+    mgvi_vec *u = &judge->u;
+    double most, worst = 0, sum = 0;
+    mgvi_vec_abs_max(p->ctx, u, &most);
+    for (int64_t i = 0; i < u->n; i++) {
+        const double inside = p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), u->x[i]);
+        worst = fmax(worst, fabs(inside - u->x[i]));
+        u->x[i] = inside;
+        sum += fabs(inside);
+    }
+    if (!(worst <= slack * most) || !(sum > 0) || isinf(sum))
         return false;
-    mgvi_vec_scale(p->ctx, 1 / sum, q);
-    mgvi_vec_copy(p->ctx, q, &judge->q);
+    mgvi_vec_scale(p->ctx, 1 / sum, u);
+    return true;
+}
+
+/* Four corrections u <- u - Q A (A'QA)^-1 A'u with Q = diag(|u|) fixed: they end at rounding level,
+ * and only the signs of u decide whether it is a proof. On the way to 0 u may leave its domain by
+ * what the next correction takes back.                                                       (8) */
+static bool correct(mgvi_judge *judge, int most_steps)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_vec *u = &judge->u;
+    for (int64_t i = 0; i < u->n; i++)
+        judge->q.x[i] = fabs(u->x[i]);
     for (int round = 0; round < 4; round++) {
-        if (combine(judge, q, &judge->residual) <= 0.5e-12 * judge->radius)
+        double most, outside = 0;
+        if (combine(judge, u, &judge->residual) <= 0.5e-12 * judge->radius)
             break; /* good enough as it is */
         solve_weighted(judge, &judge->q, most_steps, &judge->residual, &judge->y);
         mgvi_op_mul(p->A, 1, &judge->y, 0, &judge->Aq);
-        for (int64_t i = 0; i < q->n; i++)
-            q->x[i] -= judge->q.x[i] * judge->Aq.x[i];
-        mgvi_vec_abs_max(p->ctx, q, &most);
-        mgvi_vec_min(p->ctx, q, &least);
-        if (!(least >= -0.01 * most))
+        for (int64_t i = 0; i < u->n; i++)
+            u->x[i] -= judge->q.x[i] * judge->Aq.x[i];
+        mgvi_vec_abs_max(p->ctx, u, &most);
+        for (int64_t i = 0; i < u->n; i++)
+            outside = fmax(
+                outside, fabs(u->x[i] - p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), u->x[i])));
+        if (!(outside <= 0.01 * most))
             return false;
     }
-    mgvi_vec_abs_max(p->ctx, q, &most);
-    mgvi_vec_min(p->ctx, q, &least);
-    if (!(least >= -1e-12 * most))
+    return true;
+}
+
+bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
+                      mgvi_verdict *verdict)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_vec_copy(p->ctx, start, &judge->u);
+    if (!clip_and_normalise(judge, INFINITY) || !correct(judge, most_steps) ||
+        !clip_and_normalise(judge, 1e-12))
         return false;
-    for (int64_t i = 0; i < q->n; i++)
-        q->x[i] = fmax(q->x[i], 0);
-    mgvi_vec_sum(p->ctx, q, &sum);
-    mgvi_vec_scale(p->ctx, 1 / sum, q);
-    const double norm = combine(judge, q, &judge->residual); /* from the rows, afresh */
-    if (!(norm <= 1e-12 * judge->radius))
+    double support;
+    const double norm = combine(judge, &judge->u, &judge->residual); /* from the rows, afresh */
+    mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, &support);   /* a margin: -1 */
+    if (!(norm * demand(p) <= -1e-12 * judge->radius * support))     /* (9) */
         return false;
     mgv_certificate *c = &verdict->certificate;
     c->separable = 0;
     c->proof_norm = norm;
-    c->margin_upper = norm;
+    if (mgvi_problem_has_margin(p))
+        c->margin_upper = norm;
     c->verified = 1;
-    mgvi_vec_scale(p->ctx, -1, q);
     return true;
 }

@@ -192,6 +192,47 @@ void mgvi_rows_scaled_axpy(const mgvi_rows *rows, int64_t r, double alpha, doubl
         v[m->idx[t]] += alpha * s2[m->idx[t]] * mgvi_matrix_value(m, t);
 }
 
+/* ---- rows as numbers --------------------------------------------------------------------------
+ */
+static void entries_in_full(const mgvi_rows *rows, int64_t r, double *room)
+{
+    const mgvi_matrix *m = &rows->m;
+    if (m->layout == MGV_DENSE) {
+        for (int64_t j = 0; j < m->cols; j++)
+            room[j] = mgvi_matrix_value(m, r * m->row_stride + j);
+        return;
+    }
+    memset(room, 0, (size_t)m->cols * sizeof *room);
+    for (int64_t t = m->ptr[r]; t < m->ptr[r + 1]; t++)
+        room[m->idx[t]] = mgvi_matrix_value(m, t);
+}
+
+mgvi_entries mgvi_rows_entries(const mgvi_rows *rows, int64_t i, bool centred, double *room)
+{
+    const mgvi_matrix *m = &rows->m;
+    const int64_t r = mgvi_rows_source(rows, i);
+    const bool full = m->layout == MGV_DENSE || (centred && rows->centre);
+    mgvi_entries e = {.val = room, .idx = full ? NULL : m->idx + m->ptr[r], .n = m->cols};
+    if (full) {
+        entries_in_full(rows, r, room);
+    } else {
+        e.n = m->ptr[r + 1] - m->ptr[r];
+        for (int64_t t = 0; t < e.n; t++)
+            room[t] = mgvi_matrix_value(m, m->ptr[r] + t);
+    }
+    if (centred && rows->centre)
+        for (int64_t j = 0; j < e.n; j++)
+            room[j] -= rows->centre[j];
+    if (rows->scale)
+        for (int64_t t = 0; t < e.n; t++)
+            room[t] *= rows->scale[e.idx ? e.idx[t] : t];
+    const double factor =
+        (rows->sign ? rows->sign[i] : 1) * (rows->row_scale ? rows->row_scale[i] : 1);
+    for (int64_t t = 0; t < e.n && factor != 1; t++)
+        room[t] *= factor;
+    return e;
+}
+
 /* ---- between acc and w ---------------------------------------------------------------------- */
 void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w)
 {

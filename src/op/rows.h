@@ -147,6 +147,17 @@ static inline void mgvi_rows_raw_axpy(const mgvi_rows *rows, int64_t r, double a
         simd->scatter_axpy_f64(alpha, a64, idx, n, v);
 }
 
+/* Row i as numbers: val[t] at column idx[t], or at column t where idx is NULL. */
+typedef struct mgvi_entries {
+    const double *val;
+    const int32_t *idx;
+    int64_t n;
+} mgvi_entries;
+/* Row a_i without its intercept entry; `room` holds m.cols numbers and is where val lies. A centred
+ * row has no zeros: it is written out in full, unless `centred` is false, which leaves the centre
+ * out: sum_i u_i a_i is the same where the intercept is free and sum_i u_i a_i0 = 0. */
+mgvi_entries mgvi_rows_entries(const mgvi_rows *rows, int64_t i, bool centred, double *room);
+
 /* v += alpha s^2 x_r */
 void mgvi_rows_scaled_axpy(const mgvi_rows *rows, int64_t r, double alpha, double *v);
 

@@ -27,6 +27,9 @@ static double entropy_value(const mgvi_whole *self, const double *w)
     return fabs(total - 1) <= ON_SIMPLEX ? self->c.scale * sum : INFINITY;
 }
 
+/* At a corner of the simplex. */
+static double entropy_most(const mgvi_whole *self) { return self->c.scale * log((double)self->n); }
+
 static double entropy_conj(const mgvi_whole *self, const double *v)
 {
     const double most = largest(v, self->n);
@@ -96,6 +99,7 @@ const mgvi_penalty_ops mgvi_penalty_entropy = {
     .whole = &(const mgvi_whole_ops){.value = entropy_value,
                                      .prox = entropy_prox,
                                      .conj = entropy_conj,
-                                     .mirror = entropy_mirror},
+                                     .mirror = entropy_mirror,
+                                     .most = entropy_most},
     .sample_coef = mgvi_penalty_sample_scale,
 };

@@ -39,6 +39,8 @@ typedef struct mgvi_whole_ops {
     void (*mirror)(const mgvi_whole *self, const double *v, double *out);
     /* The largest t in [0, 1] with t v in the domain of the conjugate; NULL: it is everywhere. */
     double (*dual_scale)(const mgvi_whole *self, const double *v);
+    /* The largest finite value of R; NULL: there is none. */
+    double (*most)(const mgvi_whole *self);
     /* Random legal data for tests, as bind() makes it; NULL: none. */
     mgv_status (*sample_data)(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const void **data);
 } mgvi_whole_ops;

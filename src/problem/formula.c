@@ -19,6 +19,8 @@ static void penalty_text(const mgv_problem *p, char *out, size_t size)
         snprintf(out, size, "%.6g |w|_1", p->mu);
     else if (strcmp(name, "enet") == 0)
         snprintf(out, size, "%.6g/2 |w|^2 + %.6g |w|_1", p->lambda, p->mu);
+    else if (strcmp(name, "entropy") == 0)
+        snprintf(out, size, "%.6g sum w log(d w) over the simplex", p->lambda);
     else
         snprintf(out, size, "%.6g %s(w)", p->penalty->can & MGVI_NORM ? p->mu : p->lambda, name);
 }

@@ -164,8 +164,9 @@ static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate 
 {
     mgv_ctx *ctx = solver->run.ctx;
     const bool first = pair->verdict->certificate.size == 0;
-    const bool better_w = first || found->primal_score < pair->verdict->primal_score;
     const bool better_u = first || found->dual_score > pair->verdict->dual_score;
+    const bool better_w = first || mgvi_verdict_improves(solver->run.problem, found, pair->verdict,
+                                                         better_u ? found : pair->verdict);
     if (better_u)
         mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
     if (better_w)
@@ -202,17 +203,19 @@ static mgv_status attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_
     mgvi_driver_memory *m = &solver->memory;
     const mgv_certificate *c = &pair->verdict->certificate;
     const bool suspicious = solver->run.suspicious;
-    if (!mgvi_problem_has_margin(solver->run.problem) || c->separable == 1)
+    const bool margin = mgvi_problem_has_margin(solver->run.problem);
+    if (!(solver->run.problem->loss->can & MGVI_HARD) || c->separable >= 0)
         return MGV_OK;
-    if (!suspicious && (m->certificates < m->next_proof ||
-                        c->margin_upper > 0.05 * mgvi_judge_radius(solver->judge)))
+    const bool hopeful =
+        margin ? c->margin_upper > 0.05 * mgvi_judge_radius(solver->judge) : c->relative_gap < 0.01;
+    if (!suspicious && (m->certificates < m->next_proof || hopeful))
         return MGV_OK;
     m->next_proof = 2 * m->certificates + 1;
     const int most = suspicious ? 200 : (int)fmin(fmax(passes_so_far(solver) / 8, 30), 200);
     if (!mgvi_judge_prove(solver->judge, it->u, most, pair->verdict))
         return MGV_OK;
     mgvi_vec_copy(solver->run.ctx, mgvi_judge_dual(solver->judge), &pair->u);
-    return solver->settings.short_proof ? shorten_proof(solver, pair) : MGV_OK;
+    return margin && solver->settings.short_proof ? shorten_proof(solver, pair) : MGV_OK;
 }
 
 /* A certificate on schedule. */

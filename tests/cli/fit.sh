@@ -100,9 +100,15 @@ true_that "$("$json_get" out certificate.proof.rows.#) <= 22" "20 features, an i
 run 3 fit demo-twin.svm --loss margin --max-iter 0
 has out "certificate  undecided"
 
-# constraints that cannot be met: no claim that the model attains anything
-run 3 fit demo.svm --loss equal --no-model --max-iter 20
+# constraints that cannot be met are proven to contradict each other; before that, no claim that
+# the model attains anything
+run 4 fit demo.svm --loss equal --no-model
+has out "certificate  no weights meet the constraints: 400 of them"
+has out "next         margrave fit demo.svm --loss squared"
+run 3 fit demo.svm --loss equal --no-model --max-iter 1
 has out "certificate  the model does not meet the constraints yet"
+run 4 fit demo.svm --loss margin --penalty entropy --no-model
+has out "above every value of the penalty (proven)"
 
 # sample weights: a weight of 2 is the row twice
 head -n 40 demo-twin.svm >part.svm

@@ -113,7 +113,7 @@ TEST(p_chooses_the_penalty)
         {"loss=margin penalty=lp", "l2", "min 1/2 |w|^2 subject", 2},
         {"loss=margin p=sparse", "lp", "min 1/2 |w|_", 1 + 1 / log(D)},
         {"lambda=3 p=1.2", "lp", "min 3/1.2 |w|_1.2^1.2", 1.2},
-        {"penalty=entropy", "entropy", "entropy(w)", NAN},
+        {"penalty=entropy", "entropy", "w log(d w) over the simplex", NAN},
         {"mu=1", "l1", "|w|_1", 1},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
