@@ -4,20 +4,7 @@
  * first made feasible: clipped (3), balanced (4), and scaled into the domain of R*. */
 #include "certify/judge.h"
 
-#include "op/rows.h"
-
 #include <math.h>
-
-static mgv_status measure_radius(mgvi_arena *arena, mgvi_judge *j)
-{
-    mgvi_rows *rows;
-    MGVI_TRY(mgvi_rows_new(j->problem->A, arena, &rows));
-    mgvi_rows_square_norms(rows, j->z.x);
-    double most;
-    mgvi_vec_abs_max(j->problem->ctx, &j->z, &most);
-    j->radius = sqrt(most);
-    return MGV_OK;
-}
 
 mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **out)
 {
@@ -39,7 +26,7 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
         MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->dir));
     }
     *out = j;
-    return p->loss->can & MGVI_HARD ? measure_radius(arena, j) : MGV_OK;
+    return p->loss->can & MGVI_HARD ? mgvi_rows_new(p->A, arena, &j->rows) : MGV_OK;
 }
 
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge) { return &judge->u; }

@@ -36,5 +36,5 @@ bool mgvi_verdict_improves(const mgv_problem *problem, const mgvi_verdict *found
  * sum |u_i| = 1: for a margin -q with convex weights q. */
 bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, int most, mgvi_verdict *verdict);
 /* The largest |a_i|: the unit of margins. Hard losses only. */
-double mgvi_judge_radius(const mgvi_judge *judge);
+double mgvi_judge_radius(mgvi_judge *judge);
 #endif

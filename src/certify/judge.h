@@ -3,12 +3,14 @@
 #define MGVI_CERTIFY_JUDGE_H
 
 #include "certify/certify.h"
+#include "op/rows.h"
 
 struct mgvi_judge {
     const mgv_problem *problem;
     mgvi_penalty penalty;
     double most;               /* the largest finite value of R */
-    double radius;             /* largest |a_i|, hard margin only: the unit of a proof */
+    mgvi_rows *rows;           /* hard losses only */
+    double radius;             /* largest |a_i|: the unit of a proof; 0: not asked for yet */
     mgvi_vec z, u;             /* rows: A w; the feasible dual point */
     mgvi_vec v;                /* cols: A'u */
     mgvi_vec q, Aq;            /* rows: work space of the proof */

@@ -59,7 +59,16 @@ static void solve_weighted(mgvi_judge *judge, const mgvi_vec *weight, int most, 
     }
 }
 
-double mgvi_judge_radius(const mgvi_judge *judge) { return judge->radius; }
+double mgvi_judge_radius(mgvi_judge *judge)
+{
+    double most;
+    if (!(judge->radius > 0)) {
+        mgvi_rows_square_norms(judge->rows, judge->Aq.x);
+        mgvi_vec_abs_max(judge->problem->ctx, &judge->Aq, &most);
+        judge->radius = sqrt(most);
+    }
+    return judge->radius;
+}
 
 /* The largest distance of 0 to a row's set: what w has to achieve. 1 for a margin. */
 static double demand(const mgv_problem *p)
@@ -98,12 +107,13 @@ static bool clip_and_normalise(mgvi_judge *judge, double slack)
 static bool correct(mgvi_judge *judge, int most_steps)
 {
     const mgv_problem *p = judge->problem;
+    const double radius = mgvi_judge_radius(judge);
     mgvi_vec *u = &judge->u;
     for (int64_t i = 0; i < u->n; i++)
         judge->q.x[i] = fabs(u->x[i]);
     for (int round = 0; round < 4; round++) {
         double most, outside = 0;
-        if (combine(judge, u, &judge->residual) <= 0.5e-12 * judge->radius)
+        if (combine(judge, u, &judge->residual) <= 0.5e-12 * radius)
             break; /* good enough as it is */
         solve_weighted(judge, &judge->q, most_steps, &judge->residual, &judge->y);
         mgvi_op_mul(p->A, 1, &judge->y, 0, &judge->Aq);
@@ -130,7 +140,7 @@ bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
     double support;
     const double norm = combine(judge, &judge->u, &judge->residual); /* from the rows, afresh */
     mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, &support);   /* a margin: -1 */
-    if (!(norm * demand(p) <= -1e-12 * judge->radius * support))     /* (9) */
+    if (!(norm * demand(p) <= -1e-12 * mgvi_judge_radius(judge) * support)) /* (9) */
         return false;
     mgv_certificate *c = &verdict->certificate;
     c->separable = 0;

@@ -298,14 +298,16 @@ static double square_norm(const mgvi_rows *rows, int64_t r)
     return sum > 0 ? sum : 0;
 }
 
+double mgvi_rows_square_norm(const mgvi_rows *rows, int64_t i)
+{
+    const double p = rows->row_scale ? rows->row_scale[i] : 1;
+    return p * p * square_norm(rows, mgvi_rows_source(rows, i));
+}
+
 static void square_norms_block(void *arg, int64_t block)
 {
     const row_job *job = arg;
-    FOR_ROWS(job, block, i)
-    {
-        const double p = job->rows->row_scale ? job->rows->row_scale[i] : 1;
-        job->out[i] = p * p * square_norm(job->rows, mgvi_rows_source(job->rows, i));
-    }
+    FOR_ROWS(job, block, i) { job->out[i] = mgvi_rows_square_norm(job->rows, i); }
 }
 
 void mgvi_rows_square_norms(const mgvi_rows *rows, double *out)

@@ -45,7 +45,8 @@ void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w);
 /* Its inverse: acc such that (1) and (2) hold for any w. It is one of many when centred (the one
  * with S = 0), so weights(load(w)) = w but not the other way round. */
 void mgvi_rows_load(const mgvi_rows *rows, const double *w, double *acc);
-/* out[i] = |a_i|^2 without the intercept column */
+/* |a_i|^2 without the intercept column; for all rows */
+double mgvi_rows_square_norm(const mgvi_rows *rows, int64_t i);
 void mgvi_rows_square_norms(const mgvi_rows *rows, double *out);
 
 static inline int64_t mgvi_rows_source(const mgvi_rows *rows, int64_t i)

@@ -1,21 +1,23 @@
-/* exact_margin.c - the hard margin to machine precision: cold working sets that never evict around
- * a dual active set whose factor is kept from round to round; docs/algorithms/exact_margin.md.
+/* exact_margin.c - the hard margin to machine precision, in the norm p: cold working sets around an
+ * inner solver; docs/algorithms/exact_margin.md.
  *
  *   W = k random rows
- *   repeat  b = argmin of (1) of parts/active_set.h on W;  w = A_W'b                          (2)
- *           z = A w on all rows; the k rows with the smallest z < 1 outside W join W          (3)
+ *   repeat  b = the solution on W;  w = A_W'b, or its mirror image (9) when p is not 2          (2)
+ *           z = A w on all rows; the k rows with the smallest z < 1 outside W join W            (3)
  *   until no row is violated
  *
+ * Inside, p = 2: a dual active set whose factor is kept from round to round. Nothing ever leaves W.
+ * Other p, and p = 2 when the active set is stuck on data that has a margin: an interior point
+ * method, and while the gap is large rows that are far from being support vectors leave W. (4)
+ *
  * A ray of the active set is only a hint that the data is not separable: the judge recomputes any
- * proof from the rows. When the hint is not borne out, or the active set is stuck, the solver goes
- * on with dual coordinate passes from the b at hand, which always make progress.                (4)
- */
-#include "solver/parts/dual_epoch.h"
+ * proof from the rows. When the hint is not borne out, or the inner solver is stuck, the prover of
+ * parts/separate.h is asked. */
 #include "solver/solver_impl.h"
 
 #include "solver/parts/active_set.h"
+#include "solver/parts/interior.h"
 #include "solver/parts/separate.h"
-#include "solver/parts/working_set.h"
 
 #include <math.h>
 #include <string.h>
@@ -24,27 +26,31 @@ enum {
     JOIN = 128,      /* rows that join W in a round */
     JOIN_MANY = 300, /* the same when there are more than MANY rows */
     MANY = 100000,
-    FALLBACK = 1000 /* coordinate passes before the question is left undecided */
+    JOIN_INTERIOR = 64,    /* the same for the interior point, which starts with three times that */
+    ITERATIONS = 100,      /* of the interior point in a round */
+    PIVOT_WIDTH = 8192,    /* columns up to which the active set keeps its rows dense */
+    INTERIOR_WIDTH = 65536 /* columns the interior point can do with, for it must */
 };
+static const double FIRST_INNER_GAP = 0.05, LAST_INNER_GAP = 1e-15;
+static const double EVICT_ABOVE = 0.02; /* the gap; below it nothing leaves W */
 
 typedef struct memory {
-    bool lost;      /* the active set gave up, (4) */
-    bool asked;     /* and the prover has been asked */
-    bool ray;       /* the active set ended with a ray */
-    int64_t passes; /* coordinate passes since */
+    bool interior; /* the interior point is at work */
+    bool asked;    /* the prover was */
+    bool hinted;   /* u was a ray: when it was no proof, the prover is asked */
+    mgvi_separable answer;
     double estimate;
 } memory;
 
 typedef struct state {
     mgvi_rows *rows;
-    mgvi_storage storage;
-    mgvi_active_set set;
     mgvi_working_set work;
+    mgvi_active_set set;
+    mgvi_interior ip;
     bool *in_W;  /* per row */
     double *acc; /* w in the row kernels' form */
     mgvi_vec w, u, z;
-    int32_t *order; /* candidates of a round; coordinate passes */
-    double *curvature;
+    int32_t *order; /* candidates of a round */
     mgvi_rng start; /* the generator after init: a resumed run repeats its rounds from here */
     memory m;
 } state;
@@ -54,71 +60,136 @@ typedef struct state {
 static mgv_status room_for(mgvi_run *run, state *s, int64_t rows)
 {
     const int64_t n = run->problem->A->rows;
-    int64_t capacity = s->set.capacity;
+    int64_t capacity = s->work.capacity;
     if (rows <= capacity)
         return MGV_OK;
     while (capacity < rows) /* the arena keeps what is outgrown, so by half only */
         capacity += capacity / 2 + 1;
     capacity = capacity < n ? capacity : n;
-    MGVI_TRY(mgvi_active_set_grow(&s->set, &run->arena, capacity));
-    return mgvi_working_set_reserve(&s->work, capacity);
+    MGVI_TRY(mgvi_working_set_reserve(&s->work, capacity));
+    return s->m.interior ? mgvi_interior_reserve(&s->ip, capacity)
+                         : mgvi_active_set_grow(&s->set, &run->arena, capacity);
+}
+
+static mgv_status extend_gram(mgvi_run *run, state *s, int64_t first)
+{
+    mgvi_active_set *a = &s->set;
+    a->size = s->work.size;
+    for (int64_t t = first; a->y && t < a->size; t++)
+        a->y[t] = mgvi_problem_free_entry(run->problem, s->work.W[t]);
+    return mgvi_working_set_gram(&s->work, first, a->K, a->capacity);
 }
 
 static mgv_status join(mgvi_run *run, state *s, const int32_t *rows, int64_t count)
 {
-    mgvi_active_set *a = &s->set;
     const int64_t first = s->work.size;
     MGVI_TRY(room_for(run, s, first + count));
     for (int64_t t = 0; t < count; t++) {
         s->in_W[rows[t]] = true;
-        if (a->y)
-            a->y[first + t] = mgvi_problem_free_entry(run->problem, rows[t]);
+        if (!isfinite(mgvi_rows_square_norm(s->rows, rows[t])))
+            return MGVI_FAIL(run->ctx, MGV_E_INPUT,
+                             "row %" PRId32 " is too large: its square overflows", rows[t] + 1);
     }
     const double before = s->work.touched;
     mgvi_working_set_join(&s->work, rows, count);
     run->touched += s->work.touched - before;
-    a->size = s->work.size;
-    return mgvi_working_set_gram(&s->work, first, a->K, a->capacity);
+    if (!s->m.interior)
+        return extend_gram(run, s, first);
+    mgvi_interior_joined(&s->ip, NULL);
+    return MGV_OK;
+}
+
+/* Rows with little weight and much slack leave W; they come back when they are violated. */
+static mgv_status evict(mgvi_run *run, state *s)
+{
+    const mgvi_interior *ip = &s->ip;
+    int32_t *keep = s->order;
+    int64_t count = 0;
+    double most = 0;
+    for (int64_t t = 0; t < ip->size; t++)
+        most = fmax(most, ip->b[t]);
+    for (int64_t t = 0; t < ip->size; t++) {
+        const int32_t row = s->work.W[t];
+        const bool leaves = ip->b[t] < 0.03 * most && s->z.x[row] > 1.5;
+        s->in_W[row] = !leaves;
+        if (!leaves)
+            keep[count++] = (int32_t)t;
+    }
+    (void)run;
+    MGVI_TRY(mgvi_working_set_keep(&s->work, keep, count));
+    mgvi_interior_kept(&s->ip, keep, count);
+    return MGV_OK;
 }
 
 /* ---- starting -------------------------------------------------------------------------------- */
+
+/* The interior point takes over, with the rows of W and the b at hand; false: too wide for it. */
+static mgv_status use_interior(mgvi_run *run, state *s, bool *possible)
+{
+    const mgv_problem *p = run->problem;
+    *possible = s->work.width <= INTERIOR_WIDTH;
+    if (!*possible)
+        return MGV_OK;
+    MGVI_TRY(mgvi_working_set_densify(&s->work));
+    MGVI_TRY(mgvi_interior_init(&s->ip, &s->work, &run->arena, mgvi_dual_exponent(p->p),
+                                s->work.capacity));
+    mgvi_interior_joined(&s->ip, s->set.b);
+    s->m.interior = true;
+    return MGV_OK;
+}
 
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     const int64_t n = p->A->rows, start = n < 4 * JOIN ? n : 4 * JOIN;
+    bool possible = true;
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
-    const size_t acc_len = (size_t)mgvi_rows_acc_len(s->rows);
-    s->storage = mgvi_dual_storage(s->rows);
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols, p->free_cols > 0));
-    MGVI_TRY(mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start));
+    MGVI_TRY(
+        mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start, p->A->cols <= PIVOT_WIDTH));
     s->in_W = mgvi_run_array(run, (size_t)n, sizeof *s->in_W);
     s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
-    s->curvature = mgvi_run_array(run, (size_t)n, sizeof *s->curvature);
-    s->acc = mgvi_run_array(run, acc_len, sizeof *s->acc);
-    return s->in_W && s->order && s->curvature && s->acc ? MGV_OK : MGV_E_MEMORY;
+    s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows), sizeof *s->acc);
+    if (!s->in_W || !s->order || !s->acc)
+        return MGV_E_MEMORY;
+    if (p->p == 2)
+        return mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols, p->free_cols > 0);
+    MGVI_TRY(use_interior(run, s, &possible));
+    return possible ? MGV_OK
+                    : MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                                "solver exact_margin takes at most %d columns when p is not 2; "
+                                "there are %" PRId64,
+                                INTERIOR_WIDTH, p->A->cols);
 }
 
 /* The first rows: random ones, and with an intercept one of each class among them, which are P. */
 static mgv_status first_rows(mgvi_run *run, state *s, int64_t usable)
 {
     const mgv_problem *p = run->problem;
-    int64_t count = usable < JOIN ? usable : JOIN;
-    mgvi_rng_shuffle(&run->rng, s->order, usable);
-    if (p->free_cols)
-        for (int64_t t = 1; t < usable; t++)
-            if (mgvi_problem_free_entry(p, s->order[t]) !=
-                mgvi_problem_free_entry(p, s->order[0])) {
-                const int32_t other = s->order[t];
-                s->order[t] = s->order[1];
-                s->order[1] = other;
-                break;
-            }
-    MGVI_TRY(join(run, s, s->order, count));
-    if (p->free_cols && count > 1 && mgvi_active_set_append(&s->set, 0))
+    const int64_t most = s->m.interior ? 3 * JOIN_INTERIOR : JOIN;
+    const int64_t count = usable < most ? usable : most;
+    int32_t *order = s->order;
+    for (int64_t t = 0; t < count; t++) {
+        const int64_t other = t + mgvi_rng_below(&run->rng, (uint32_t)(usable - t));
+        const int32_t row = order[t];
+        order[t] = order[other];
+        order[other] = row;
+    }
+    for (int64_t t = 1; p->free_cols && t < usable; t++)
+        if (mgvi_problem_free_entry(p, order[t]) != mgvi_problem_free_entry(p, order[0])) {
+            const int32_t row = order[t];
+            order[t] = order[1];
+            order[1] = row;
+            break;
+        }
+    double square = 0;
+    for (int64_t t = 0; t < count; t++)
+        square += mgvi_rows_square_norm(s->rows, order[t]) / (double)count;
+    s->work.rho = square > 0 && isfinite(square) ? square : 1;
+    MGVI_TRY(join(run, s, order, count));
+    if (!s->m.interior && p->free_cols && count > 1 && mgvi_active_set_append(&s->set, 0))
         mgvi_active_set_append(&s->set, 1);
     return MGV_OK;
 }
@@ -129,21 +200,13 @@ static mgv_status init(mgvi_run *run)
     const mgv_problem *p = run->problem;
     const int64_t n = p->A->rows;
     int64_t usable = 0;
-    double sum = 0;
     if (n > INT32_MAX)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver exact_margin takes at most 2^31 rows; there are %" PRId64, n);
     MGVI_TRY(allocate(run, s));
-    mgvi_rows_square_norms(s->rows, s->curvature);
-    for (int64_t i = 0; i < n; i++) {
-        if (mgvi_coef_pick(&p->row.scale, i, 0) == 0)
-            continue;
-        sum += s->curvature[i];
-        s->order[usable++] = (int32_t)i;
-    }
-    if (!isfinite(sum))
-        return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the rows are too large: their squares overflow");
-    s->work.rho = sum > 0 ? sum / (double)usable : 1;
+    for (int64_t i = 0; i < n; i++)
+        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
+            s->order[usable++] = (int32_t)i;
     s->m.estimate = NAN;
     MGVI_TRY(first_rows(run, s, usable));
     s->start = run->rng;
@@ -152,7 +215,7 @@ static mgv_status init(mgvi_run *run)
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
-/* (2): w = A_W'b, in the row kernels' form and as a vector. */
+/* (2) for p = 2: w = A_W'b, in the row kernels' form and as a vector. */
 static void combine(mgvi_run *run, state *s)
 {
     memset(s->acc, 0, (size_t)mgvi_rows_acc_len(s->rows) * sizeof *s->acc);
@@ -166,18 +229,30 @@ static void combine(mgvi_run *run, state *s)
     }
     mgvi_rows_weights(s->rows, s->acc, s->w.x);
     if (run->problem->free_cols) /* y'b = 0, so the accumulated intercept is rounding */
-        s->w.x[s->w.n - 1] = s->acc[mgvi_rows_acc_len(s->rows) - 1] = s->set.b0;
+        s->w.x[s->w.n - 1] = s->set.b0;
 }
 
-/* The relative gap from the margins at hand: (upper - lower)/upper with upper = |w|/sum b. */
-static double guess_gap(const mgvi_run *run, const state *s, double sum_b)
+/* The interior point has th(A_W'b) at hand. */
+static void copy_interior(mgvi_run *run, state *s)
+{
+    mgvi_vec_fill(run->ctx, &s->u, 0);
+    for (int64_t t = 0; t < s->work.size; t++)
+        s->u.x[s->work.W[t]] = -s->ip.b[t];
+    memcpy(s->w.x, s->ip.th, (size_t)s->ip.columns * sizeof *s->w.x);
+    if (run->problem->free_cols)
+        s->w.x[s->w.n - 1] = s->ip.b0;
+}
+
+/* The relative gap from the margins at hand: (upper - lower)/upper with upper = |w|_p/sum b. */
+static double guess_gap(const mgvi_run *run, const state *s)
 {
     const mgv_problem *p = run->problem;
-    double square = 0;
-    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++)
-        square += s->w.x[j] * s->w.x[j];
+    const mgvi_vec w = mgvi_problem_penalised_part(p, &s->w);
+    double sum_b;
+    mgvi_vec_sum(run->ctx, &s->u, &sum_b);
+    const double norm = mgvi_lp_norm(w.x, w.n, p->p);
     const double m = mgvi_problem_least_margin(p, s->z.x);
-    return square > 0 ? 1 - m * sum_b / square : NAN;
+    return norm > 0 ? 1 + m / norm * sum_b / norm : NAN;
 }
 
 /* The `most` smallest z < 1 outside W, by a heap with the largest of them on top; ties by row. */
@@ -210,65 +285,39 @@ static int64_t violators(const state *s, const mgv_problem *p, int64_t most, int
     return count;
 }
 
-/* (4) */
-static void coordinate_pass(mgvi_run *run, state *s)
+/* The interior point takes over where the active set has failed; undecided when it cannot. */
+static mgv_status take_over(mgvi_run *run, state *s)
 {
-    const mgv_problem *p = run->problem;
-    int64_t count = 0;
-    mgvi_dual_epoch e = {.problem = p,
-                         .rows = s->rows,
-                         .storage = s->storage,
-                         .curvature = s->curvature,
-                         .inverse_lambda = 1,
-                         .free_weight = p->free_cols ? s->work.rho : 0,
-                         .watch = true,
-                         .u = s->u.x,
-                         .acc = s->acc};
-    for (int64_t i = 0; i < p->A->rows; i++) {
-        if (s->m.passes == 0 && p->free_cols) /* from here on with the intercept's share */
-            s->curvature[i] += s->work.rho;
-        e.free_sum += p->free_cols ? mgvi_problem_free_entry(p, i) * s->u.x[i] : 0;
-        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0 && s->curvature[i] > 0)
-            s->order[count++] = (int32_t)i;
-    }
-    mgvi_rng_shuffle(&run->rng, s->order, count);
-    mgvi_dual_epoch_run(&e, s->order, count, s->order);
-    run->touched += e.touched;
-    if (p->free_cols)
-        s->acc[mgvi_rows_acc_len(s->rows) - 1] -= s->work.rho * e.free_sum;
-    mgvi_rows_weights(s->rows, s->acc, s->w.x);
-    s->m.estimate = e.product != 0 ? 1 - e.least * e.sum_u / e.product : NAN;
+    bool possible;
+    s->m.hinted = false;
+    MGVI_TRY(use_interior(run, s, &possible));
+    run->finished = !possible;
+    return MGV_OK;
 }
 
-/* What comes after the active set: Newton on the squared hinge decides whether there is a margin at
- * all (parts/separate.h). A proof goes to the judge; without one the coordinate passes follow. */
+/* Newton on the squared hinge decides whether there is a margin at all. A proof goes to the judge;
+ * without an answer, and when there is a margin but the active set has been wrong about it, the
+ * interior point goes on. */
 static mgv_status ask_the_prover(mgvi_run *run, state *s)
 {
     enum { MOST_COLUMNS = 4096, MOST_STEPS = 150 };
     mgvi_separate *prover;
-    mgvi_separable answer;
     const mgvi_vec *w, *q;
+    s->m.asked = true;
+    mgvi_log(run->ctx, MGV_INFO, "Newton on the squared hinge decides whether there is a margin");
     const mgv_status st = mgvi_separate_new(run->problem, &run->arena, MOST_COLUMNS, &prover);
-    if (st == MGV_E_UNSUPPORTED)
-        return MGV_OK;
-    MGVI_TRY(st);
-    MGVI_TRY(mgvi_separate_run(prover, MOST_STEPS, &answer, &w, &q));
-    s->m.lost = answer != MGVI_SEPARABLE_YES || s->m.ray; /* separable: the active set may go on */
-    run->suspicious = answer == MGVI_SEPARABLE_NO;
-    if (answer == MGVI_SEPARABLE_NO) {
+    if (st != MGV_E_UNSUPPORTED) {
+        MGVI_TRY(st);
+        MGVI_TRY(mgvi_separate_run(prover, MOST_STEPS, &s->m.answer, &w, &q));
+    }
+    run->suspicious = s->m.answer == MGVI_SEPARABLE_NO;
+    if (run->suspicious) {
         mgvi_vec_copy(run->ctx, q, &s->u);
         mgvi_vec_scale(run->ctx, -1, &s->u);
+        s->m.estimate = 0; /* let the judge look at once */
     }
-    return MGV_OK;
-}
-
-/* The active set gave up; its b is where coordinate passes go on. */
-static void give_up(mgvi_run *run, state *s)
-{
-    s->m.lost = true;
-    mgvi_log(run->ctx, MGV_INFO,
-             "the active set ended after %" PRId64 " solves; Newton on the squared hinge decides",
-             s->set.solves);
+    const bool misled = s->m.hinted || s->m.answer == MGVI_SEPARABLE_NO;
+    return !s->m.interior && misled ? take_over(run, s) : MGV_OK;
 }
 
 /* Multiplications before the prover is asked: what a few of its steps would cost, and no less than
@@ -279,48 +328,67 @@ static double patience(const mgv_problem *p)
     return fmax(0.1 * fmin(n, 40 * d) * d * d, 4e8) + 20 * n * d;
 }
 
+/* False: the active set ended otherwise, and what follows from that is done. */
+static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
+{
+    const mgvi_active_end end = mgvi_active_set_solve(
+        &s->set, 5 * s->work.size + 200, s->m.asked ? INFINITY : patience(run->problem));
+    *solved = end == MGVI_ACTIVE_OPTIMAL;
+    if (end == MGVI_ACTIVE_RAY)
+        memcpy(s->set.b, s->set.ray, (size_t)s->work.size * sizeof *s->set.b);
+    combine(run, s);
+    if (*solved)
+        return MGV_OK;
+    mgvi_log(run->ctx, MGV_INFO, "the active set ended after %" PRId64 " solves", s->set.solves);
+    s->m.estimate = 0; /* let the judge look at once */
+    run->suspicious = s->m.hinted = end == MGVI_ACTIVE_RAY;
+    if (s->m.hinted)
+        return MGV_OK;
+    if (!s->m.asked)
+        return ask_the_prover(run, s);
+    return take_over(run, s);
+}
+
+static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
+{
+    const double guess = isnan(s->m.estimate) ? 1 : s->m.estimate;
+    const double goal = s->ip.changed ? 0.1 * guess : 0.5 * run->settings->tol; /* W suffices */
+    const double tol = fmax(fmin(FIRST_INNER_GAP, goal), LAST_INNER_GAP);
+    MGVI_TRY(mgvi_interior_solve(&s->ip, tol, ITERATIONS, solved));
+    copy_interior(run, s);
+    if (*solved)
+        return MGV_OK;
+    mgvi_log(run->ctx, MGV_INFO,
+             "the interior point ended at a gap of %.1e after %" PRId64 " iterations", s->ip.gap,
+             s->ip.iterations);
+    s->m.estimate = 0;
+    run->finished = s->m.asked; /* undecided, with the interval so far */
+    return s->m.asked ? MGV_OK : ask_the_prover(run, s);
+}
+
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
-    const int64_t n = run->problem->A->rows;
-    if (s->m.lost && !s->m.asked) { /* the ray was no proof */
-        s->m.asked = true;
-        return ask_the_prover(run, s);
-    }
-    if (s->m.lost) {
-        if (run->suspicious) /* u was a proof that failed: start from the active set's b again */
-            combine(run, s);
-        run->suspicious = false;
-        coordinate_pass(run, s);
-        run->finished = ++s->m.passes >= FALLBACK; /* undecided, with the interval so far */
+    const mgv_problem *p = run->problem;
+    bool solved;
+    run->suspicious = false;
+    if (s->m.hinted) /* the ray was no proof */
+        return s->m.asked ? take_over(run, s) : ask_the_prover(run, s);
+    MGVI_TRY(s->m.interior ? solve_by_interior(run, s, &solved) : solve_by_pivots(run, s, &solved));
+    if (!solved)
         return MGV_OK;
-    }
-    const mgvi_active_end end = mgvi_active_set_solve(
-        &s->set, 5 * s->work.size + 200, s->m.asked ? INFINITY : patience(run->problem));
-    if (end != MGVI_ACTIVE_OPTIMAL) {
-        const bool again = s->m.asked;
-        if (end == MGVI_ACTIVE_RAY)
-            memcpy(s->set.b, s->set.ray, (size_t)s->work.size * sizeof *s->set.b);
-        combine(run, s);
-        give_up(run, s);
-        s->m.ray = end == MGVI_ACTIVE_RAY;
-        s->m.asked = s->m.asked || !s->m.ray;
-        run->suspicious = s->m.ray;
-        s->m.estimate = 0; /* let the judge look at once */
-        return s->m.ray || again ? MGV_OK : ask_the_prover(run, s);
-    }
-    combine(run, s);
-    mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
-    double sum_b = 0;
-    for (int64_t t = 0; t < s->work.size; t++)
-        sum_b += s->set.b[t];
-    s->m.estimate = guess_gap(run, s, sum_b);
-    const int64_t count = violators(s, run->problem, n > MANY ? JOIN_MANY : JOIN, s->order);
-    if (count == 0) {
-        run->finished = true;
-        return MGV_OK;
-    }
-    return join(run, s, s->order, count);
+    const double before = s->m.estimate;
+    mgvi_op_mul(p->A, 1, &s->w, 0, &s->z);
+    s->m.estimate = guess_gap(run, s);
+    if (s->m.interior && s->m.estimate > EVICT_ABOVE)
+        MGVI_TRY(evict(run, s));
+    const int64_t most = s->m.interior ? JOIN_INTERIOR : p->A->rows > MANY ? JOIN_MANY : JOIN;
+    const int64_t count = violators(s, p, most, s->order);
+    if (count > 0)
+        return join(run, s, s->order, count);
+    /* the interior point may do better on the same W, until rounding ends that */
+    run->finished = !s->m.interior || s->m.estimate >= before;
+    return MGV_OK;
 }
 
 static mgvi_iterate expose(mgvi_run *run)
@@ -346,9 +414,9 @@ static mgv_status restored(mgvi_run *run)
 
 const mgvi_solver_ops mgvi_solver_exact_margin = {
     .name = "exact_margin",
-    .summary = "hard margin to machine precision: working sets and a dual active set",
-    .needs = {.penalty = MGVI_STRONG, .loss = MGVI_HARD | MGVI_MARGIN, .op = MGVI_ROW},
-    .penalties = "l2",
+    .summary = "hard margin to machine precision: working sets, active set or interior point",
+    .needs = {.loss = MGVI_HARD | MGVI_MARGIN, .op = MGVI_ROW},
+    .penalties = "l2 lp",
     .state_size = sizeof(state),
     .init = init,
     .step = step,

@@ -63,7 +63,8 @@ static mgv_status collect(const mgv_problem *p, mgvi_arena *arena, const mgvi_ve
     const int64_t most = p->A->cols + 1 < s->count ? p->A->cols + 1 : s->count;
     const int64_t capacity = most + CHUNK < s->count ? most + CHUNK : s->count;
     MGVI_TRY(mgvi_rows_new(p->A, arena, &rows));
-    MGVI_TRY(mgvi_working_set_init(&s->set, p, rows, arena, capacity));
+    const bool dense = p->A->cols <= WHITE_COLUMNS;
+    MGVI_TRY(mgvi_working_set_init(&s->set, p, rows, arena, capacity, dense));
     MGVI_TRY(mgvi_factor_init(&s->factor, arena, most, 0));
     const size_t size = (size_t)capacity;
     s->left = mgvi_arena_array(arena, (size_t)s->count, sizeof *s->left);

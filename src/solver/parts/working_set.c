@@ -9,24 +9,30 @@
 
 enum { BLOCKS = 8 }; /* rows treated at a time */
 
-static mgv_status allocate(mgvi_working_set *s, int64_t capacity)
+static double *dense_room(const mgvi_working_set *s)
+{
+    const size_t rows = (size_t)s->capacity, width = (size_t)s->width;
+    if (rows > SIZE_MAX / width) /* refused with a sentence */
+        return mgvi_arena_array(s->arena, SIZE_MAX, sizeof(double));
+    return mgvi_arena_array(s->arena, rows * width, sizeof(double));
+}
+
+static mgv_status allocate(mgvi_working_set *s, int64_t capacity, bool dense)
 {
     s->capacity = capacity;
     s->W = mgvi_arena_array(s->arena, (size_t)capacity, sizeof *s->W);
-    if (s->width > MGVI_DENSE_WIDTH)
-        return s->W ? MGV_OK : MGV_E_MEMORY;
-    s->dense = mgvi_arena_array(s->arena, (size_t)capacity * (size_t)s->width, sizeof *s->dense);
-    return s->W && s->dense ? MGV_OK : MGV_E_MEMORY;
+    s->dense = dense ? dense_room(s) : NULL;
+    return s->W && (s->dense || !dense) ? MGV_OK : MGV_E_MEMORY;
 }
 
 mgv_status mgvi_working_set_init(mgvi_working_set *s, const mgv_problem *p, mgvi_rows *rows,
-                                 mgvi_arena *arena, int64_t capacity)
+                                 mgvi_arena *arena, int64_t capacity, bool dense)
 {
     const size_t work = (size_t)mgvi_rows_acc_len(rows) * BLOCKS;
     *s = (mgvi_working_set){
         .problem = p, .arena = arena, .rows = rows, .width = p->A->cols, .rho = 1};
     s->part = mgvi_arena_array(arena, work, sizeof *s->part);
-    return s->part ? allocate(s, capacity) : MGV_E_MEMORY;
+    return s->part ? allocate(s, capacity, dense) : MGV_E_MEMORY;
 }
 
 mgv_status mgvi_working_set_reserve(mgvi_working_set *s, int64_t capacity)
@@ -34,7 +40,7 @@ mgv_status mgvi_working_set_reserve(mgvi_working_set *s, int64_t capacity)
     const mgvi_working_set old = *s;
     if (capacity <= old.capacity)
         return MGV_OK;
-    MGVI_TRY(allocate(s, capacity));
+    MGVI_TRY(allocate(s, capacity, old.dense != NULL));
     memcpy(s->W, old.W, (size_t)s->size * sizeof *s->W);
     if (s->dense)
         memcpy(s->dense, old.dense, (size_t)(s->size * s->width) * sizeof *s->dense);
@@ -79,6 +85,17 @@ static void expand_block(void *arg, int64_t block)
     }
 }
 
+mgv_status mgvi_working_set_densify(mgvi_working_set *s)
+{
+    if (s->dense)
+        return MGV_OK;
+    if (!(s->dense = dense_room(s)))
+        return MGV_E_MEMORY;
+    job j = job_from(s, 0);
+    mgvi_pool_run(s->rows->ctx->pool, j.blocks, expand_block, &j);
+    return MGV_OK;
+}
+
 void mgvi_working_set_join(mgvi_working_set *s, const int32_t *rows, int64_t count)
 {
     const int64_t first = s->size;
@@ -114,7 +131,7 @@ mgv_status mgvi_working_set_keep(mgvi_working_set *s, const int32_t *keep, int64
     return full ? MGV_OK : MGV_E_MEMORY;
 }
 
-/* Wide data: K_ij by the row kernels, one work vector per block. */
+/* K_ij by the row kernels, one work vector per block. */
 static void gram_block(void *arg, int64_t block)
 {
     const job *j = arg;

@@ -1,0 +1,232 @@
+/* test_exact_margin_norms.c - the exact margin in norms other than 2, and the interior point. */
+#include "vectors.h"
+
+#include "base/rng.h"
+#include "solver/driver.h"
+#include "solver/parts/active_set.h"
+#include "solver/parts/interior.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+TEST(vectors_to_machine_precision)
+{
+    static const char *const names[] = {"margin_linear_p1_5", "margin_wide_p1_5",
+                                        "margin_wide_plog"};
+    for (int k = 0; k < 3; k++) {
+        json_t *v = mgv_vector_load(names[k]);
+        const int64_t n = json_integer_value(json_object_get(v, "n")),
+                      d = json_integer_value(json_object_get(v, "d"));
+        double *X = mgv_vector_array(v, "X", NULL), *y = mgv_vector_array(v, "y", NULL);
+        double *w = mgv_vector_array(v, "w_star", NULL);
+        const double gamma = mgv_vector_number(json_object_get(v, "gamma"));
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, n, d, "loss=margin intercept=no tol=1e-12");
+        mgv_fit_set(&fit, k < 2 ? "p=1.5" : "p=sparse");
+        mgv_fit_solve(&fit);
+        CHECK_THAT(strcmp(fit.run.solver, "exact_margin") == 0, "auto took %s", fit.run.solver);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "%s: %s, gap %g", names[k],
+                   mgv_stop_name(fit.run.stop), fit.certificate.relative_gap);
+        CHECK_NEAR(fit.certificate.margin, gamma, 1e-12 * gamma, "%s", names[k]);
+        CHECK_NEAR(fit.certificate.margin_upper, gamma, 1e-12 * gamma, "%s", names[k]);
+        for (int64_t j = 0; j < d; j++)
+            CHECK_NEAR(mgv_fit_weights(&fit)[j], w[j], 1e-9 * fmax(1, fabs(w[j])), "%s: w[%d]",
+                       names[k], (int)j);
+        mgv_fit_free(&fit);
+        free(X);
+        free(y);
+        free(w);
+        json_decref(v);
+    }
+}
+
+static void separable_set(uint64_t seed, int64_t n, int64_t d, double factor, double **X,
+                          double **y)
+{
+    mgv_random_set(seed, n, d, 0, X, y);
+    (*y)[0] = 1;
+    (*y)[1] = -1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++)
+            (*X)[i * d + j] = factor * ((*X)[i * d + j] + 3 * (*y)[i] / (double)(j + 1));
+}
+
+/* Certified to 1e-10 whatever the shape and the norm; between the margins of nearby norms, for
+ * |w|_p falls with p; and p near 2 has nearly the answer of the active set. */
+TEST(shapes_norms_and_intercepts)
+{
+    static const int64_t shape[][2] = {{2, 1}, {2, 5}, {30, 100}, {600, 10}, {1500, 20}};
+    static const char *const norms[] = {"p=1.05", "p=sparse", "p=1.5", "p=1.999999", "p=2"};
+    for (size_t k = 0; k < sizeof shape / sizeof *shape; k++)
+        for (int intercept = 0; intercept < 2; intercept++) {
+            double *X, *y, margin[5];
+            const int64_t n = shape[k][0], d = shape[k][1];
+            separable_set(40 + k, n, d, 1, &X, &y);
+            for (int p = 0; p < 5; p++) {
+                mgv_fit fit;
+                mgv_fit_start(&fit, X, y, n, d, "loss=margin tol=1e-10");
+                mgv_fit_set(&fit, norms[p]);
+                mgv_fit_set(&fit, intercept ? "intercept=yes" : "intercept=no");
+                mgv_fit_solve(&fit);
+                CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "%d x %d, %s: %s, margin [%g, %g]",
+                           (int)n, (int)d, norms[p], mgv_stop_name(fit.run.stop),
+                           fit.certificate.margin, fit.certificate.margin_upper);
+                margin[p] = fit.certificate.margin;
+                mgv_fit_free(&fit);
+            }
+            CHECK_LE(margin[0], margin[2] * (1 + 1e-9), "1.05 and 1.5");
+            CHECK_LE(margin[2], margin[4] * (1 + 1e-9), "1.5 and 2");
+            CHECK_NEAR(margin[3], margin[4], 1e-5 * margin[4], "nearly 2");
+            free(X);
+            free(y);
+        }
+}
+
+TEST(scale_does_not_matter)
+{
+    static const double factor[] = {1, 1e6, 1e-6};
+    double margin[3];
+    for (int k = 0; k < 3; k++) {
+        double *X, *y;
+        separable_set(50, 80, 6, factor[k], &X, &y);
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, 80, 6, "loss=margin tol=1e-10 p=1.3");
+        mgv_fit_solve(&fit);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
+        margin[k] = fit.certificate.margin / factor[k];
+        CHECK_NEAR(margin[k], margin[0], 1e-9 * margin[0], "factor %g", factor[k]);
+        mgv_fit_free(&fit);
+        free(X);
+        free(y);
+    }
+}
+
+/* A proof does not depend on the norm; the interior point is what asks for it. */
+TEST(inseparable_sets_are_proven)
+{
+    for (uint64_t seed = 60; seed < 66; seed++) {
+        double *X, *y;
+        mgv_random_set(seed, 300, 8, 1, &X, &y);
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, 300, 8, seed % 3 ? "loss=margin p=1.5" : "loss=margin p=sparse");
+        mgv_fit_set(&fit, seed % 2 ? "intercept=yes" : "intercept=no");
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_INFEASIBLE, "seed %d: %s", (int)seed,
+                   mgv_stop_name(fit.run.stop));
+        mgv_fit_free(&fit);
+        free(X);
+        free(y);
+    }
+}
+
+TEST(the_same_bits_again)
+{
+    double *X, *y, *first = NULL;
+    const int64_t n = 900, d = 30;
+    separable_set(80, n, d, 1, &X, &y);
+    char file[64];
+    snprintf(file, sizeof file, "test_norms.%d", (int)getpid());
+    for (int variant = 0; variant < 4; variant++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, n, d, "loss=margin tol=1e-11 p=1.2");
+        CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, 1 + variant));
+        if (variant == 3) { /* broken off after two rounds and continued */
+            mgv_fit cut;
+            mgv_fit_start(&cut, X, y, n, d, "loss=margin tol=1e-11 p=1.2 max_iter=2");
+            mgv_fit_solve(&cut);
+            CHECK_OK(cut.ctx, mgv_solver_checkpoint(cut.ctx, cut.solver, file));
+            mgv_fit_free(&cut);
+            CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+            CHECK_OK(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver));
+            CHECK_OK(fit.ctx, mgv_solver_resume(fit.ctx, fit.solver, file));
+            CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
+            remove(file);
+        } else {
+            mgv_fit_solve(&fit);
+        }
+        const size_t size = (size_t)(d + 1) * sizeof *first;
+        if (!first) {
+            first = malloc(size);
+            memcpy(first, mgv_fit_weights(&fit), size);
+        }
+        assert_memory_equal(first, mgv_fit_weights(&fit), size);
+        mgv_fit_free(&fit);
+    }
+    free(first);
+    free(X);
+    free(y);
+}
+
+/* ---- the interior point by itself ------------------------------------------------------------ */
+
+/* With q = 2 the two inner solvers have the same problem: it is what takes over from the active set
+ * when that is stuck, from whatever b there is. Rows leave and come back on the way. */
+TEST(interior_point_beside_the_active_set)
+{
+    for (int variant = 0; variant < 4; variant++) {
+        const int64_t n = 90, d = variant < 2 ? 40 : 8;
+        const bool intercept = variant % 2;
+        double *X, *y, start[90];
+        int32_t all[90], keep[90];
+        separable_set(7 + (uint64_t)variant, n, d, 1, &X, &y);
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, n, d, "loss=margin");
+        mgv_fit_set(&fit, intercept ? "intercept=yes" : "intercept=no");
+        mgv_fit_solve(&fit);
+        mgvi_arena arena;
+        mgvi_rows *rows;
+        mgvi_working_set set;
+        mgvi_active_set a;
+        mgvi_interior ip;
+        bool solved;
+        mgvi_arena_init(&arena, fit.ctx);
+        for (int i = 0; i < n; i++) {
+            all[i] = i;
+            start[i] = i % 7;
+        }
+        CHECK_OK(fit.ctx, mgvi_rows_new(fit.problem->A, &arena, &rows));
+        CHECK_OK(fit.ctx, mgvi_working_set_init(&set, fit.problem, rows, &arena, n, false));
+        mgvi_working_set_join(&set, all, n);
+        CHECK_OK(fit.ctx, mgvi_active_set_init(&a, &arena, n, d + intercept, intercept));
+        a.size = n;
+        for (int i = 0; intercept && i < n; i++)
+            a.y[i] = y[i];
+        CHECK_OK(fit.ctx, mgvi_working_set_gram(&set, 0, a.K, n));
+        int other = 1;
+        while (y[other] == y[0])
+            other++;
+        if (intercept)
+            CHECK(mgvi_active_set_append(&a, 0) && mgvi_active_set_append(&a, other));
+        CHECK(mgvi_active_set_solve(&a, 10000, INFINITY) == MGVI_ACTIVE_OPTIMAL);
+        CHECK_OK(fit.ctx, mgvi_working_set_densify(&set));
+        CHECK_OK(fit.ctx, mgvi_interior_init(&ip, &set, &arena, 2, n));
+        mgvi_interior_joined(&ip, start);
+        CHECK_OK(fit.ctx, mgvi_interior_solve(&ip, 1e-3, 100, &solved));
+        CHECK(solved);
+        int64_t count = 0;
+        for (int i = 0; i < n; i++)
+            if (a.b[i] > 0 || i % 2)
+                keep[count++] = i;
+        CHECK_OK(fit.ctx, mgvi_working_set_keep(&set, keep, count));
+        mgvi_interior_kept(&ip, keep, count);
+        CHECK_OK(fit.ctx, mgvi_interior_solve(&ip, 1e-13, 100, &solved));
+        CHECK_THAT(solved && ip.gap <= 1e-12, "variant %d: gap %g", variant, ip.gap);
+        for (int64_t t = 0; t < count; t++)
+            CHECK_NEAR(ip.b[t], a.b[keep[t]], 1e-8 * ip.sum, "variant %d: b", variant);
+        if (intercept)
+            CHECK_NEAR(ip.b0, a.b0, 1e-8 * (1 + fabs(a.b0)), "intercept");
+        mgvi_arena_free(&arena);
+        mgv_fit_free(&fit);
+        free(X);
+        free(y);
+    }
+}
+
+int main(void)
+{
+    return RUN(vectors_to_machine_precision, shapes_norms_and_intercepts, scale_does_not_matter,
+               inseparable_sets_are_proven, the_same_bits_again,
+               interior_point_beside_the_active_set);
+}
