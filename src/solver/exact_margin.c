@@ -138,6 +138,20 @@ static mgv_status use_interior(mgvi_run *run, state *s, bool *possible)
     return MGV_OK;
 }
 
+static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
+{
+    if (p->A->rows > INT32_MAX)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver exact_margin takes at most 2^31 rows; there are %" PRId64,
+                         p->A->rows);
+    if (p->p != 2 && p->A->cols > INTERIOR_WIDTH)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver exact_margin takes at most %d columns when p is not 2; there are "
+                         "%" PRId64,
+                         INTERIOR_WIDTH, p->A->cols);
+    return MGV_OK;
+}
+
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
@@ -156,12 +170,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
         return MGV_E_MEMORY;
     if (p->p == 2)
         return mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols, p->free_cols > 0);
-    MGVI_TRY(use_interior(run, s, &possible));
-    return possible ? MGV_OK
-                    : MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                                "solver exact_margin takes at most %d columns when p is not 2; "
-                                "there are %" PRId64,
-                                INTERIOR_WIDTH, p->A->cols);
+    return use_interior(run, s, &possible);
 }
 
 /* The first rows: random ones, and with an intercept one of each class among them, which are P. */
@@ -200,9 +209,6 @@ static mgv_status init(mgvi_run *run)
     const mgv_problem *p = run->problem;
     const int64_t n = p->A->rows;
     int64_t usable = 0;
-    if (n > INT32_MAX)
-        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                         "solver exact_margin takes at most 2^31 rows; there are %" PRId64, n);
     MGVI_TRY(allocate(run, s));
     for (int64_t i = 0; i < n; i++)
         if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
@@ -417,6 +423,7 @@ const mgvi_solver_ops mgvi_solver_exact_margin = {
     .summary = "hard margin to machine precision: working sets, active set or interior point",
     .needs = {.loss = MGVI_HARD | MGVI_MARGIN, .op = MGVI_ROW},
     .penalties = "l2 lp",
+    .fits = fits,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

@@ -24,7 +24,10 @@ typedef struct mgvi_solver_ops {
     const char *penalties; /* NULL: any with the bits; else the names it is limited to */
     const char *losses;    /* the same */
     bool no_intercept;     /* the method knows no free column */
-    const char *settings;  /* NULL or the names of settings of its own that decide its steps */
+    /* May be NULL. What else must hold of a problem; MGV_E_UNSUPPORTED and a sentence if it does
+     * not. */
+    mgv_status (*fits)(mgv_ctx *ctx, const mgv_problem *problem);
+    const char *settings; /* NULL or the names of settings of its own that decide its steps */
     /* What `auto` goes by: the expected work, in multiplications, to reach the tolerance on a
      * problem that fits, from its shape and strengths alone. NULL or INFINITY: not known; a
      * solver that knows its own is preferred, and the list's order decides among the others. */
