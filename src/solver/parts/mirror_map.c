@@ -209,6 +209,16 @@ double mgvi_mirror_map_floor(const mgvi_mirror_map *map)
     }
 }
 
+double mgvi_mirror_map_conj(const mgvi_mirror_map *map)
+{
+    if (map->kind == MGVI_MIRROR_ENTROPY)
+        return map->c * (map->shift + log(map->sum / (double)map->d));
+    if (map->kind == MGVI_MIRROR_POWER) /* w.v/q */
+        return map->sum / map->q;
+    const double norm = mgvi_mirror_map_norm(map);
+    return norm * norm / 2;
+}
+
 double mgvi_mirror_map_norm(const mgvi_mirror_map *map)
 {
     return map->unit * pow(map->sum, 1 / map->q);

@@ -62,6 +62,8 @@ void mgvi_mirror_map_commit(mgvi_mirror_map *map, const mgvi_entries *row, doubl
 double mgvi_mirror_map_lipschitz(const mgvi_mirror_map *map, const mgvi_entries *row);
 /* The share of L_i below which a curvature is not believed: it may vanish with v. */
 double mgvi_mirror_map_floor(const mgvi_mirror_map *map);
+/* R*(v) */
+double mgvi_mirror_map_conj(const mgvi_mirror_map *map);
 /* |v|_q for a norm: also |w|_p. */
 double mgvi_mirror_map_norm(const mgvi_mirror_map *map);
 /* u of this map times this is the u of the problem's own penalty with the same w. */
