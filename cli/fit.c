@@ -234,6 +234,7 @@ static int print_results(fit *f)
     if (out == stderr && job->c->terminal.verbosity == CLI_QUIET)
         return CLI_GO_ON;
     cli_job_print_data(job, out);
+    cli_job_print_selection(job, out);
     cli_job_print_solver(job, out);
     cli_job_print_certificate(job, out);
     cli_job_print_training(job, out);
@@ -335,7 +336,7 @@ int cli_fit(cli *c, int argc, char **argv)
         .example = "margrave fit a9a --loss hinge --C 1 -o a9a.mgm",
         .least = 1,
         .most = 1,
-        .settings = "problem solver stop data run",
+        .settings = "problem solver select stop data run",
         .options = options,
         .option_count = sizeof options / sizeof *options};
     int code = cli_parse(c, &usage, argc, argv);

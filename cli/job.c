@@ -11,8 +11,10 @@ void cli_job_free(cli_job *job)
 {
     mgv_ctx *ctx = job->c->ctx;
     mgv_model_free(ctx, job->model);
-    mgv_solver_free(ctx, job->solver);
-    mgv_problem_free(ctx, job->problem);
+    if (!job->selection)
+        mgv_solver_free(ctx, job->solver);
+    mgv_problem_free(ctx, job->own_problem);
+    mgv_selection_free(ctx, job->selection);
     mgv_data_free(ctx, job->data);
 }
 
@@ -49,7 +51,8 @@ static int on_event(void *user, const mgv_event *event)
 static mgv_status prepare(cli_job *job)
 {
     cli *c = job->c;
-    mgv_status st = mgv_problem_new(c->ctx, job->data, c->settings, &job->problem);
+    mgv_status st = mgv_problem_new(c->ctx, job->data, c->settings, &job->own_problem);
+    job->problem = job->own_problem;
     if (st == MGV_OK)
         st = mgv_solver_new(c->ctx, job->problem, c->settings, &job->solver);
     const cli_text resume = cli_setting(c, "resume");
@@ -58,20 +61,40 @@ static mgv_status prepare(cli_job *job)
     return st;
 }
 
+static bool selects(const cli *c) { return strcmp(cli_setting(c, "select").text, "none") != 0; }
+
+/* Chooses among the models of a path; the run of the chosen one is part of it. */
+static mgv_status choose(cli_job *job)
+{
+    cli *c = job->c;
+    const mgv_status st = mgv_selection_run(c->ctx, job->data, c->settings, &job->selection);
+    if (st == MGV_OK) {
+        job->problem = mgv_selection_problem(job->selection);
+        job->solver = mgv_selection_solver(job->selection);
+    }
+    return st;
+}
+
+static mgv_status solve(cli_job *job)
+{
+    cli *c = job->c;
+    mgv_status st = selects(c) ? MGV_OK : prepare(job);
+    if (st != MGV_OK)
+        return st;
+    if (job->trace)
+        fputs("iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,"
+              "train_score,validation_score,nonzeros\n",
+              job->trace);
+    cli_terminal_goal(&c->terminal, strtod(cli_setting(c, "tol").text, NULL));
+    return selects(c) ? choose(job) : mgv_solver_run(c->ctx, job->solver);
+}
+
 int cli_job_run(cli_job *job)
 {
     cli *c = job->c;
     cli_signals_catch(c->ctx);
     mgv_ctx_on_event(c->ctx, on_event, job);
-    mgv_status st = prepare(job);
-    if (st == MGV_OK) {
-        if (job->trace)
-            fputs("iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,"
-                  "train_score,validation_score,nonzeros\n",
-                  job->trace);
-        cli_terminal_goal(&c->terminal, strtod(cli_setting(c, "tol").text, NULL));
-        st = mgv_solver_run(c->ctx, job->solver);
-    }
+    mgv_status st = solve(job);
     cli_terminal_wipe(&c->terminal);
     mgv_ctx_on_event(c->ctx, NULL, NULL);
     if (st != MGV_OK)

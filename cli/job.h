@@ -6,11 +6,13 @@
 
 typedef struct cli_job {
     cli *c;
-    const char *file; /* the data's name */
-    FILE *trace;      /* NULL: none */
-    mgv_data *data;   /* freed with the job */
-    mgv_problem *problem;
+    const char *file;           /* the data's name */
+    FILE *trace;                /* NULL: none */
+    mgv_data *data;             /* freed with the job */
+    mgv_selection *selection;   /* NULL: the strength is given, nothing is chosen */
+    const mgv_problem *problem; /* own_problem, or the selection's */
     mgv_solver *solver;
+    mgv_problem *own_problem;
     mgv_model *model;
     mgv_run_info run;
     mgv_certificate certificate;
@@ -27,6 +29,7 @@ int cli_job_code(const cli_job *job);
 /* Lines for people: "LABEL    words". */
 void cli_job_print_data(const cli_job *job, FILE *out);
 void cli_job_print_solver(const cli_job *job, FILE *out);
+void cli_job_print_selection(const cli_job *job, FILE *out); /* nothing when nothing was chosen */
 void cli_job_print_certificate(const cli_job *job, FILE *out);
 void cli_job_print_training(const cli_job *job, FILE *out);
 /* The metrics of the model on `data`, which has labels. */

@@ -282,6 +282,60 @@ MGV_API mgv_status mgv_solver_resume(mgv_ctx *ctx, mgv_solver *solver, const cha
 MGV_API mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int64_t *count);
 MGV_API void mgv_solver_free(mgv_ctx *ctx, mgv_solver *solver);
 
+/* ---- Selection ------------------------------------------------------------------------------ */
+/* A path of models, scored on rows they have not seen (setting `select`), and the chosen one solved
+ * to its certificate. Owns its problem and its solver; borrows the data. */
+typedef struct mgv_selection mgv_selection;
+/* Fits the path, the folds and the chosen model. An interrupt ends it with the best so far. */
+MGV_API mgv_status mgv_selection_run(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                                     mgv_selection **out);
+MGV_API void mgv_selection_free(mgv_ctx *ctx, mgv_selection *selection);
+/* Of the chosen model; they live as long as the selection and must not be freed. mgv_model_new()
+ * makes a model that carries the path along. */
+MGV_API const mgv_problem *mgv_selection_problem(const mgv_selection *selection);
+MGV_API mgv_solver *mgv_selection_solver(mgv_selection *selection);
+
+typedef struct mgv_selection_info {
+    size_t size;
+    const char *rule;       /* the setting, e.g. "cv:5" */
+    const char *method;     /* e.g. "lasso path" */
+    const char *by;         /* "lambda" or "iteration" */
+    int64_t points, point;  /* of the path, and the chosen one from 0 */
+    int64_t compared;       /* paths; see mgv_selection_compared() */
+    int classify;           /* scores are accuracies; else mean squared errors */
+    double score, score_se; /* held out, of the chosen point; NaN: none */
+    double seconds;         /* everything, the final fit included */
+} mgv_selection_info;
+MGV_API mgv_status mgv_selection_describe(const mgv_selection *selection, mgv_selection_info *out);
+
+typedef struct mgv_path_point {
+    size_t size;
+    double lambda, mu;      /* NaN where they do not apply */
+    int64_t iteration;      /* 0 unless the path is by iteration */
+    double score, score_se; /* held out */
+    double gap;             /* worst fold's, in units of |y|^2/2; NaN: not known */
+    int64_t nonzeros;
+} mgv_path_point;
+/* Point `index` of the chosen path. MGV_E_ARG when it is out of range. */
+MGV_API mgv_status mgv_selection_point(const mgv_selection *selection, int64_t index,
+                                       mgv_path_point *out);
+/* The best point of the `index`-th path that was compared; *method is its name. */
+MGV_API mgv_status mgv_selection_compared(const mgv_selection *selection, int64_t index,
+                                          const char **method, mgv_path_point *out,
+                                          double *seconds);
+
+/* A column with a nonzero weight in the final model. */
+typedef struct mgv_feature {
+    size_t size;
+    int64_t column;   /* from 0 */
+    const char *name; /* NULL: none known; lives as long as the data */
+    double coef;
+    int64_t folds; /* in how many folds the chosen point has it; -1: not known */
+} mgv_feature;
+/* The `index`-th by size of its weight. MGV_E_ARG when there are fewer. */
+MGV_API mgv_status mgv_selection_feature(mgv_ctx *ctx, mgv_selection *selection, int64_t index,
+                                         mgv_feature *out);
+
 /* ---- Model ---------------------------------------------------------------------------------- */
 typedef struct mgv_model mgv_model;
 /* Copies the best iterate, in the user's units. */

@@ -135,6 +135,7 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     if (p->classify)
         MGVI_CHECK(st, done, copy_classes(m, p->data));
     MGVI_CHECK(st, done, describe(m, solver));
+    MGVI_CHECK(st, done, mgvi_model_path_copy(&m->arena, solver->selection, &m->path));
     *out = m;
     m = NULL;
 done:
@@ -170,21 +171,15 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
     char *classes = classes_text(m);
     if (!classes)
         return MGV_E_MEMORY;
-    const mgvi_tensor tensors[] = {{.name = "coef",
-                                    .type = MGVI_T_F64,
-                                    .rank = 2,
-                                    .shape = {m->outputs, m->features},
-                                    .data = m->coef},
-                                   {.name = "intercept",
-                                    .type = MGVI_T_F64,
-                                    .rank = 1,
-                                    .shape = {m->outputs},
-                                    .data = m->intercept},
-                                   {.name = "class_values",
-                                    .type = MGVI_T_F64,
-                                    .rank = 1,
-                                    .shape = {m->classes},
-                                    .data = m->class_value}};
+    mgvi_tensor tensors[3 + MGVI_PATH_TENSORS] = {
+        {"coef", MGVI_T_F64, 2, {m->outputs, m->features}, m->coef},
+        {"intercept", MGVI_T_F64, 1, {m->outputs}, m->intercept},
+        {"class_values", MGVI_T_F64, 1, {m->classes}, m->class_value}};
+    int count = m->classify ? 3 : 2;
+    if (m->path.count > 0) {
+        mgvi_model_path_tensors(&m->path, tensors + count);
+        count += MGVI_PATH_TENSORS;
+    }
     char norm[32];
     snprintf(norm, sizeof norm, "%.17g", m->p);
     const mgvi_meta meta[] = {{"format", "margrave model"},
@@ -194,8 +189,8 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
                               {"row_norm", m->row_norm ? "yes" : "no"},
                               {"p", norm},
                               {"model", m->metadata}};
-    const mgv_status st = mgvi_tensors_write(ctx, path, tensors, m->classify ? 3 : 2, meta,
-                                             sizeof meta / sizeof *meta);
+    const mgv_status st =
+        mgvi_tensors_write(ctx, path, tensors, count, meta, sizeof meta / sizeof *meta);
     mgvi_release(ctx, classes);
     return st;
 }
@@ -288,6 +283,7 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_INPUT, "%s: %" PRId64 " rows of weights for one quantity",
                              path, m->outputs));
+    MGVI_CHECK(st, done, mgvi_model_path_parse(&m->arena, path, file, m->features, &m->path));
     m->metadata = arena_text(&m->arena, meta_or_empty(file, "model"));
     st = m->metadata ? MGV_OK : MGV_E_MEMORY;
 done:

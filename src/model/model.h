@@ -8,7 +8,7 @@
 #ifndef MGVI_MODEL_MODEL_H
 #define MGVI_MODEL_MODEL_H
 
-#include "solver/driver.h"
+#include "model/path.h"
 
 struct mgv_model {
     mgv_ctx *ctx;
@@ -23,6 +23,7 @@ struct mgv_model {
     char **class_text;
     double *class_value; /* NaN for words */
     char *metadata;      /* a JSON object */
+    mgvi_model_path path;
 };
 
 mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out);

@@ -64,6 +64,19 @@ void mgvi_problem_user_weights(const mgv_problem *p, const double *w, double *co
     *intercept = shift;
 }
 
+void mgvi_problem_own_weights(const mgv_problem *p, const double *coef, double intercept, double *w)
+{
+    const int64_t d = p->data->X.cols;
+    double shift = intercept;
+    for (int64_t j = 0; j < d; j++) {
+        w[j] = p->scale ? coef[j] / p->scale[j] : coef[j];
+        if (p->centre)
+            shift += p->centre[j] * coef[j];
+    }
+    if (p->free_cols)
+        w[d] = shift;
+}
+
 double mgvi_problem_least_margin(const mgv_problem *p, const double *z)
 {
     double least[2] = {INFINITY, INFINITY};

@@ -90,6 +90,10 @@ double mgvi_problem_least_margin(const mgv_problem *problem, const double *z);
 void mgvi_problem_user_weights(const mgv_problem *problem, const double *w, double *coef,
                                double *intercept);
 
+/* Its inverse. */
+void mgvi_problem_own_weights(const mgv_problem *problem, const double *coef, double intercept,
+                              double *w);
+
 /* Hard margin: which rows and columns a proof of inseparability can involve (peel.c). `row` has
  * A's rows, `col` A's columns. */
 mgv_status mgvi_problem_peel(const mgv_problem *problem, mgvi_arena *arena, bool *row, bool *col);

@@ -128,16 +128,22 @@ mgv_status mgvi_report_fit(mgv_ctx *ctx, const mgv_solver *s, const mgv_model *m
 {
     const mgv_problem *p = s->run.problem;
     struct rusage usage;
-    json_t *train;
+    json_t *train, *selected;
     *json = NULL;
     MGVI_TRY(train_block(ctx, s, model, &train));
+    const mgv_status st = mgvi_report_selected(s->selection, &selected);
     getrusage(RUSAGE_SELF, &usage);
-    json_t *o = json_pack(
-        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:{s:i, s:s}, s:n, s:o, s:o, s:n, s:I}", "version",
-        mgv_version(), "command", "fit", "data", mgvi_report_data(p->data, data_file), "problem",
-        problem_block(p), "solver", solver_block(s), "certificate", certificate_block(s), "classes",
-        classes_block(s), "path", "points", 1, "by", "iteration", "selected", "model",
-        model_block(model, model_file), "train", train, "validation", "memory_peak_bytes",
-        (json_int_t)usage.ru_maxrss * 1024);
+    json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}",
+                          "version", mgv_version(), "command", "fit", "data",
+                          mgvi_report_data(p->data, data_file), "problem", problem_block(p),
+                          "solver", solver_block(s), "certificate", certificate_block(s), "classes",
+                          classes_block(s), "path", mgvi_report_path(s->selection), "selected",
+                          selected, "model", model_block(model, model_file), "train", train,
+                          "validation", mgvi_report_validation(s->selection), "memory_peak_bytes",
+                          (json_int_t)usage.ru_maxrss * 1024);
+    if (st != MGV_OK) {
+        json_decref(o);
+        return st;
+    }
     return mgvi_json_text(ctx, o, json);
 }

@@ -3,6 +3,7 @@
 #define MGVI_REPORT_REPORT_H
 
 #include "model/model.h"
+#include "select/selection.h"
 
 #include <jansson.h>
 
@@ -15,6 +16,11 @@ json_t *mgvi_report_data(const mgv_data *data, const char *file);
 int64_t mgvi_data_bytes(const mgv_data *data);
 /* Dumps and frees `object` (NULL: out of memory); *text comes from the context's allocator. */
 mgv_status mgvi_json_text(mgv_ctx *ctx, json_t *object, char **text);
+
+/* select.c; without a selection null, and a path of one point. */
+json_t *mgvi_report_path(const mgv_selection *selection);
+mgv_status mgvi_report_selected(mgv_selection *selection, json_t **out);
+json_t *mgvi_report_validation(const mgv_selection *selection);
 
 mgv_status mgvi_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const mgv_model *model,
                            const char *data_file, const char *model_file, char **json);

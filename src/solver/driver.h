@@ -54,6 +54,7 @@ struct mgv_solver {
      * schedule of a resumed run would not be that of an unbroken one. */
     double settled;
     double started, next_checkpoint;
+    struct mgv_selection *selection; /* that chose this run's strength; NULL: nobody did */
 };
 
 mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,

@@ -1,0 +1,188 @@
+/* select/lane_kernels.h - the loops of lanes.h for WIDTH floats, included twice per instruction
+ * set. Vectors of WIDTH floats are GNU C's; the compiler cuts them into the registers there are. */
+
+#define PASTE2(a, b) a##b
+#define PASTE(a, b) PASTE2(a, b)
+#define NAME(name) PASTE(name##_, WIDTH)
+
+typedef float NAME(lane) __attribute__((vector_size(4 * WIDTH), may_alias));
+typedef int32_t NAME(bits) __attribute__((vector_size(4 * WIDTH), may_alias));
+#define LANE NAME(lane)
+#define BITS NAME(bits)
+#define AT(array, row) (*(LANE *)((array) + (int64_t)(row)*WIDTH))
+#define BITS_AT(array, row) (*(const BITS *)((array) + (int64_t)(row)*WIDTH))
+
+/* p_j.R over the rows that each lane trains on: sparse columns. */
+#define SPARSE_TERM(t)                                                                             \
+    (val[t] * (LANE)(*(const BITS *)(R + (idx[t] & -WIDTH)) & BITS_AT(mask, idx[t] & (WIDTH - 1))))
+
+/* The rows of a dense column are sorted by code: one mask per stretch. */
+#define DOT(s, j, g)                                                                               \
+    do {                                                                                           \
+        const float *const R = (s)->R, *val = (s)->P.f32 + (s)->P.ptr[j];                          \
+        const int32_t *const mask = (s)->mask;                                                     \
+        LANE a = {0}, b = {0}, c = {0}, d = {0};                                                   \
+        if ((s)->P.dense) {                                                                        \
+            (g) = a;                                                                               \
+            for (int32_t code = 0; code < (s)->codes; code++) {                                    \
+                int64_t i = (s)->stretch[code];                                                    \
+                const int64_t end = (s)->stretch[code + 1];                                        \
+                LANE p = {0}, q = {0};                                                             \
+                for (; i + 4 <= end; i += 4) {                                                     \
+                    p += val[i] * AT(R, i) + val[i + 1] * AT(R, i + 1);                            \
+                    q += val[i + 2] * AT(R, i + 2) + val[i + 3] * AT(R, i + 3);                    \
+                }                                                                                  \
+                for (; i < end; i++)                                                               \
+                    p += val[i] * AT(R, i);                                                        \
+                (g) += (LANE)((BITS)(p + q) & BITS_AT(mask, code));                                \
+            }                                                                                      \
+        } else {                                                                                   \
+            const int32_t *idx = (s)->P.idx + (s)->P.ptr[j];                                       \
+            const int64_t n = mgvi_packed_nnz(&(s)->P, j);                                         \
+            int64_t t = 0;                                                                         \
+            for (; t + 4 <= n; t += 4) {                                                           \
+                a += SPARSE_TERM(t);                                                               \
+                b += SPARSE_TERM(t + 1);                                                           \
+                c += SPARSE_TERM(t + 2);                                                           \
+                d += SPARSE_TERM(t + 3);                                                           \
+            }                                                                                      \
+            for (; t < n; t++)                                                                     \
+                a += SPARSE_TERM(t);                                                               \
+            (g) = (a + b) + (c + d);                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* R -= p_j move, in every row. */
+#define SUBTRACT(s, j, move)                                                                       \
+    do {                                                                                           \
+        float *const R = (s)->R;                                                                   \
+        const float *val = (s)->P.f32 + (s)->P.ptr[j];                                             \
+        const int64_t n = mgvi_packed_nnz(&(s)->P, j);                                             \
+        if ((s)->P.dense) {                                                                        \
+            for (int64_t i = 0; i < n; i++)                                                        \
+                AT(R, i) -= val[i] * (move);                                                       \
+        } else {                                                                                   \
+            const int32_t *idx = (s)->P.idx + (s)->P.ptr[j];                                       \
+            for (int64_t t = 0; t < n; t++)                                                        \
+                *(LANE *)(R + (idx[t] & -WIDTH)) -= val[t] * (move);                               \
+        }                                                                                          \
+    } while (0)
+
+static void NAME(sweep)(mgvi_lanes *s, const int32_t *list, int64_t count, float *change)
+{
+    const BITS magnitude = (BITS){0} + INT32_MAX;
+    const LANE l1 = AT(s->l1, 0), shift = AT(s->shift, 0);
+    LANE off = AT(s->off, 0), most = {0};
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t j = list[k];
+        const LANE N = AT(s->square, j), S = AT(s->sum, j), w = AT(s->w, j);
+        LANE g;
+        DOT(s, j, g);
+        const LANE v = N * w + g + off * S;
+        LANE excess = (LANE)((BITS)v & magnitude);
+        if (s->weight)
+            excess -= l1 * AT(s->weight, j);
+        else
+            excess -= l1;
+        const LANE kept = (LANE)((BITS)excess & (excess > 0));
+        const LANE next = (LANE)((BITS)kept | ((BITS)v & ~magnitude)) * AT(s->inverse, j);
+        const LANE move = next - w;
+        union {
+            BITS v;
+            uint64_t word[WIDTH / 2];
+        } moved = {.v = move != 0};
+        uint64_t any = 0;
+        for (int q = 0; q < WIDTH / 2; q++)
+            any |= moved.word[q];
+        if (!any)
+            continue;
+        SUBTRACT(s, j, move);
+        AT(s->w, j) = next;
+        off += shift * S * move;
+        const LANE size = N * move * move;
+        const BITS larger = size > most;
+        most = (LANE)(((BITS)size & larger) | ((BITS)most & ~larger));
+    }
+    AT(s->off, 0) = off;
+    memcpy(change, &most, sizeof most);
+}
+
+static void NAME(gradient)(mgvi_lanes *s, const int32_t *list, int64_t first, int64_t count)
+{
+    const LANE off = AT(s->off, 0);
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t j = list ? list[k] : first + k;
+        LANE g;
+        DOT(s, j, g);
+        AT(s->grad, j) = g + off * AT(s->sum, j);
+    }
+}
+
+enum { NAME(PIECE) = 64 }; /* rows or columns summed in float32 before float64 takes over */
+
+static void NAME(rows)(const mgvi_lanes *s, mgvi_lane_rows *out)
+{
+    const LANE off = AT(s->off, 0);
+    memset(out, 0, WIDTH * sizeof *out);
+    for (int32_t code = 0; code < s->codes; code++) {
+        const BITS mask = BITS_AT(s->mask, code);
+        const int64_t end = s->stretch[code + 1];
+        for (int64_t i = s->stretch[code]; i < end;) {
+            LANE rr = {0}, yr = {0}, wrong = {0};
+            for (int64_t k = 0; k < NAME(PIECE) && i < end; k++, i++) {
+                const float y = s->target[i], e = s->e[i];
+                const LANE r = AT(s->R, i) + off * e;
+                rr += r * r;
+                yr += y * r;
+                wrong += (LANE)((BITS)((LANE){0} + e * e) & ((y - r) * y <= 0));
+            }
+            for (int l = 0; l < WIDTH; l++) {
+                out[l].rr += mask[l] ? rr[l] : 0;
+                out[l].yr += mask[l] ? yr[l] : 0;
+                out[l].held += mask[l] ? 0 : rr[l];
+                out[l].wrong += mask[l] ? 0 : wrong[l];
+            }
+        }
+    }
+}
+
+static void NAME(cols)(const mgvi_lanes *s, const int32_t *list, int64_t count, mgvi_lane_cols *out)
+{
+    const BITS magnitude = (BITS){0} + INT32_MAX;
+    const LANE l2 = AT(s->l2, 0), one = (LANE){0} + 1;
+    LANE worst = {0};
+    memset(out, 0, WIDTH * sizeof *out);
+    for (int64_t k = 0; k < count;) {
+        LANE norm1 = {0}, square = {0};
+        for (int64_t q = 0; q < NAME(PIECE) && k < count; q++, k++) {
+            const int64_t j = list[k];
+            LANE c = one;
+            if (s->weight)
+                c = AT(s->weight, j);
+            const LANE w = AT(s->w, j) * c;
+            const LANE h = (AT(s->grad, j) - l2 * c * w) / c;
+            const LANE size = (LANE)((BITS)h & magnitude & (AT(s->inverse, j) > 0));
+            const BITS larger = size > worst;
+            norm1 += (LANE)((BITS)w & magnitude);
+            square += w * w;
+            worst = (LANE)(((BITS)size & larger) | ((BITS)worst & ~larger));
+        }
+        for (int l = 0; l < WIDTH; l++) {
+            out[l].norm1 += norm1[l];
+            out[l].square += square[l];
+        }
+    }
+    for (int l = 0; l < WIDTH; l++)
+        out[l].worst = worst[l];
+}
+
+#undef PASTE2
+#undef PASTE
+#undef NAME
+#undef LANE
+#undef BITS
+#undef AT
+#undef BITS_AT
+#undef SPARSE_TERM
+#undef DOT
+#undef SUBTRACT

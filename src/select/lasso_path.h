@@ -1,0 +1,23 @@
+/* select/lasso_path.h - Lasso and elastic-net paths of every lane of a split at once, each point
+ * certified by a duality gap; docs/algorithms/lasso_path.md. */
+#ifndef MGVI_SELECT_LASSO_PATH_H
+#define MGVI_SELECT_LASSO_PATH_H
+
+#include "select/lanes.h"
+#include "select/path.h"
+
+typedef struct mgvi_lasso_plan {
+    double share;   /* mu = share * strength, lambda = (1 - share) * strength; 1: Lasso */
+    double lambda;  /* >= 0: lambda stays, mu is the strength; NaN: by `share` */
+    int64_t points; /* strengths from the largest useful one down to `end` times it */
+    double end;
+    double gap;       /* of every lane, in units of |y|^2/2 */
+    int64_t patience; /* points without improvement after which the path ends */
+    bool classify;    /* errors are the share misclassified */
+    double sparse;    /* keep weights while they number at most this */
+} mgvi_lasso_plan;
+
+/* Adds the points to `path`. Ends early, without failing, when the context is interrupted. */
+mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_lasso_plan *plan,
+                           mgvi_path *path);
+#endif

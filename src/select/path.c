@@ -1,0 +1,132 @@
+/* path.c - keeps the points of a path and applies the rule of choice. */
+#include "select/path.h"
+
+#include <math.h>
+#include <string.h>
+
+void mgvi_path_init(mgvi_path *path, mgv_ctx *ctx, const char *method, const char *by)
+{
+    *path = (mgvi_path){
+        .ctx = ctx, .method = method, .by = by, .kept_weights = true, .best = -1, .chosen = -1};
+}
+
+void mgvi_path_free(mgvi_path *path)
+{
+    mgvi_release(path->ctx, path->point);
+    mgvi_release(path->ctx, path->errors);
+    mgvi_release(path->ctx, path->index);
+    mgvi_release(path->ctx, path->value);
+    mgvi_release(path->ctx, path->folds);
+    *path = (mgvi_path){.ctx = path->ctx};
+}
+
+/* Makes room in one of the arrays of a group; the capacity is changed when all of them have it. */
+static bool grow(mgv_ctx *ctx, void **array, int64_t used, int64_t capacity, size_t size)
+{
+    void *larger = mgvi_grow(ctx, *array, (size_t)used, (size_t)capacity, size);
+    if (larger)
+        *array = larger;
+    return larger != NULL;
+}
+
+static void mean_and_error(const double *errors, int32_t lanes, mgvi_path_point *point)
+{
+    double sum = 0, square = 0;
+    int count = 0;
+    for (int32_t l = 0; l < lanes; l++)
+        if (!isnan(errors[l])) {
+            sum += errors[l];
+            count++;
+        }
+    point->error = count ? sum / count : NAN;
+    for (int32_t l = 0; l < lanes; l++)
+        if (!isnan(errors[l]))
+            square += (errors[l] - point->error) * (errors[l] - point->error);
+    point->error_se = count > 1 ? sqrt(square / (count - 1) / count) : NAN;
+}
+
+mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const double *errors,
+                         int32_t lanes)
+{
+    enum { FIRST = 64 };
+    if (path->count == path->capacity) {
+        const int64_t capacity = path->capacity ? 2 * path->capacity : FIRST;
+        if (!grow(path->ctx, (void **)&path->point, path->count, capacity, sizeof *path->point) ||
+            !grow(path->ctx, (void **)&path->errors, path->count * MGVI_SPLIT_LANES,
+                  capacity * MGVI_SPLIT_LANES, sizeof *path->errors))
+            return MGV_E_MEMORY;
+        path->capacity = capacity;
+    }
+    double *own = path->errors + path->count * MGVI_SPLIT_LANES;
+    for (int32_t l = 0; l < MGVI_SPLIT_LANES; l++)
+        own[l] = l < lanes ? errors[l] : NAN;
+    mgvi_path_point *p = &path->point[path->count];
+    *p = *point;
+    p->first = path->entries;
+    p->kept = 0;
+    mean_and_error(own, lanes, p);
+    if (!isnan(p->error) && (path->best < 0 || p->error < path->point[path->best].error))
+        path->best = path->count;
+    path->count++;
+    return MGV_OK;
+}
+
+mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint8_t folds)
+{
+    enum { FIRST = 1024 };
+    if (path->entries == path->entry_capacity) {
+        const int64_t capacity = path->entry_capacity ? 2 * path->entry_capacity : FIRST;
+        if (!grow(path->ctx, (void **)&path->index, path->entries, capacity, sizeof *path->index) ||
+            !grow(path->ctx, (void **)&path->value, path->entries, capacity, sizeof *path->value) ||
+            !grow(path->ctx, (void **)&path->folds, path->entries, capacity, sizeof *path->folds))
+            return MGV_E_MEMORY;
+        path->entry_capacity = capacity;
+    }
+    path->index[path->entries] = index;
+    path->value[path->entries] = value;
+    path->folds[path->entries++] = folds;
+    path->point[path->count - 1].kept++;
+    return MGV_OK;
+}
+
+int64_t mgvi_path_since_best(const mgvi_path *path)
+{
+    return path->best < 0 ? 0 : path->count - 1 - path->best;
+}
+
+/* The first point whose residual is at most delta. */
+static mgv_status choose_discrepancy(mgvi_path *path, double delta)
+{
+    double least = INFINITY;
+    for (int64_t k = 0; k < path->count && path->chosen < 0; k++) {
+        least = fmin(least, path->point[k].residual);
+        if (path->point[k].residual <= delta)
+            path->chosen = k;
+    }
+    if (path->chosen >= 0)
+        return MGV_OK;
+    return MGVI_FAIL(path->ctx, MGV_E_INPUT,
+                     "no model of the %s has a residual of at most %g; the smallest is %g",
+                     path->method, delta, least);
+}
+
+mgv_status mgvi_path_choose(mgvi_path *path, const mgvi_rule *rule)
+{
+    path->chosen = -1;
+    if (rule->kind == MGVI_RULE_DISCREPANCY)
+        return choose_discrepancy(path, rule->delta);
+    if (rule->kind == MGVI_RULE_LAST) {
+        path->chosen = path->count - 1;
+        return MGV_OK;
+    }
+    if (path->best < 0)
+        return MGVI_FAIL(path->ctx, MGV_E_NUMERIC, "the %s has no held-out error to choose by",
+                         path->method);
+    path->chosen = path->best;
+    const mgvi_path_point *best = &path->point[path->best];
+    if (rule->one_se) /* the first, and most regularised, within one standard error of the best */
+        for (int64_t k = path->best; k >= 0; k--)
+            if (path->point[k].error <= best->error + best->error_se)
+                path->chosen = k;
+    return MGV_OK;
+}

@@ -1,0 +1,52 @@
+/* select/path.h - a path of models (by strength or by iteration) with their held-out errors, and
+ * the choice among them. Who made the models does not matter here. */
+#ifndef MGVI_SELECT_PATH_H
+#define MGVI_SELECT_PATH_H
+
+#include "select/split.h"
+
+/* One model. Its weights are entries first .. first + kept of the path's arrays, in the user's
+ * units. */
+typedef struct mgvi_path_point {
+    double lambda, mu;      /* NaN where they do not apply */
+    int64_t iteration;      /* 0: the path is not by iterations */
+    double error, error_se; /* held out: mean squared error, or the share misclassified */
+    double residual;        /* sqrt(sum weight (y - z)^2) over the data, NaN: not known */
+    double gap;             /* of the worst lane in units of its |y|^2/2; NaN: not known */
+    int64_t nonzeros, first, kept;
+    double intercept;
+} mgvi_path_point;
+
+typedef struct mgvi_path {
+    mgv_ctx *ctx;
+    const char *method, *by; /* "lasso path", "lambda"; static */
+    const char *penalty, *loss, *scale,
+        *solver; /* of the final fit: settings; NULL: as the user said */
+    mgvi_path_point *point;
+    int64_t count, capacity;
+    int32_t *index; /* entries of the models */
+    double *value;
+    uint8_t *folds; /* in how many folds the weight is not 0 */
+    int64_t entries, entry_capacity;
+    bool kept_weights; /* false: too large, the curve alone is kept */
+    bool has_folds;
+    double *errors; /* count x MGVI_SPLIT_LANES: of every lane, NaN where it has none */
+    int64_t best;   /* least error so far; -1: none */
+    int64_t chosen; /* by the rule; -1: not yet */
+    double seconds;
+} mgvi_path;
+
+void mgvi_path_init(mgvi_path *path, mgv_ctx *ctx, const char *method, const char *by);
+void mgvi_path_free(mgvi_path *path);
+/* Adds a point; `errors` has one number per lane of the split (NaN: the lane is not judged), from
+ * which error and error_se are computed. */
+mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const double *errors,
+                         int32_t lanes);
+/* Adds a weight to the last point. */
+mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint8_t folds);
+/* Points since the best one. */
+int64_t mgvi_path_since_best(const mgvi_path *path);
+/* Sets `chosen`. MGV_E_NUMERIC when no point has an error, MGV_E_INPUT when no point reaches the
+ * discrepancy asked for. */
+mgv_status mgvi_path_choose(mgvi_path *path, const mgvi_rule *rule);
+#endif

@@ -1,0 +1,249 @@
+/* selection.c - rows, paths, the choice, and the final fit. */
+#include "select/selection.h"
+
+#include "base/clock.h"
+#include "base/event.h"
+#include "io/io.h"
+#include "op/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the data -------------------------------------------------------------------------------- */
+
+/* The data under the settings with some strength: what it is does not matter for rows and labels.
+ */
+static mgv_status bind_probe(mgv_selection *s)
+{
+    mgv_settings any = s->settings;
+    if (isnan(any.mu) && isnan(any.lambda) && isnan(any.C))
+        any.mu = any.lambda = 1;
+    if (strcmp(any.penalty, "l1") == 0 && isnan(any.mu))
+        any.mu = 1;
+    return mgvi_problem_new(s->ctx, s->data, &any, MGVI_EVERY_CLASS, &s->probe);
+}
+
+static mgv_status read_validation(mgv_selection *s)
+{
+    if (s->rule.kind != MGVI_RULE_FILE)
+        return MGV_OK;
+    mgv_settings reading = s->settings;
+    reading.features = s->data->X.cols;
+    MGVI_TRY(mgvi_read_file(s->ctx, s->rule.file, &reading, &s->validation));
+    if (!s->validation->labels)
+        return MGVI_FAIL(s->ctx, MGV_E_INPUT, "%s has no labels to validate with", s->rule.file);
+    if (s->validation->X.cols != s->data->X.cols)
+        return MGVI_FAIL(s->ctx, MGV_E_INPUT, "%s has %" PRId64 " columns, the data %" PRId64,
+                         s->rule.file, s->validation->X.cols, s->data->X.cols);
+    return mgvi_data_check_once(s->ctx, s->validation);
+}
+
+/* -1 or +1 of a validation row, as the training data spells its classes. */
+static mgv_status validation_class(const mgv_selection *s, int64_t i, double *out)
+{
+    const mgv_data *v = s->validation, *data = s->data;
+    for (int c = 0; c < 2; c++) {
+        bool same = !v->text_labels && !data->text_labels && v->labels[i] == data->class_value[c];
+        for (int64_t k = 0; !same && data->text_labels && k < v->classes; k++)
+            same = v->class_value[k] == v->labels[i] &&
+                   strcmp(v->class_text[k], data->class_text[c]) == 0;
+        if (same) {
+            *out = c ? 1 : -1;
+            return MGV_OK;
+        }
+    }
+    return MGVI_FAIL(s->ctx, MGV_E_INPUT,
+                     "%s: the label of row %" PRId64 " is not a class of the training data",
+                     s->rule.file, i + 1);
+}
+
+static mgv_status validation_rows(mgv_selection *s, int64_t own)
+{
+    const mgv_data *v = s->validation;
+    double *norm = s->factor + own;
+    MGVI_TRY(mgvi_matrix_row_norms(s->ctx, &v->X, norm));
+    for (int64_t i = 0; i < v->X.rows; i++) {
+        s->e[own + i] = v->weights ? sqrt(v->weights[i]) : 1;
+        norm[i] = s->probe->row_scale && norm[i] > 0 ? s->e[own + i] / norm[i] : s->e[own + i];
+        s->y[own + i] = v->labels[i];
+        if (s->probe->classify)
+            MGVI_TRY(validation_class(s, i, &s->y[own + i]));
+    }
+    return MGV_OK;
+}
+
+static mgv_status fill_rows(mgv_selection *s)
+{
+    const mgv_problem *p = s->probe;
+    const int64_t own = s->data->X.rows, rows = s->split.rows;
+    s->e = mgvi_arena_array(&s->arena, (size_t)rows, sizeof *s->e);
+    s->factor = mgvi_arena_array(&s->arena, (size_t)rows, sizeof *s->factor);
+    s->y = mgvi_arena_array(&s->arena, (size_t)rows, sizeof *s->y);
+    if (!s->e || !s->factor || !s->y)
+        return MGV_E_MEMORY;
+    const bool hard = p->loss->can & MGVI_HARD; /* weights are 0 or 1 then */
+    for (int64_t i = 0; i < own; i++) {
+        const double weight = mgvi_coef_pick(&p->row.scale, i, 0) * (hard ? 1 : p->total_weight);
+        s->e[i] = sqrt(weight);
+        s->factor[i] = p->row_scale ? s->e[i] * p->row_scale[i] : s->e[i];
+        s->y[i] = mgvi_problem_target(p, i);
+    }
+    return s->validation ? validation_rows(s, own) : MGV_OK;
+}
+
+static mgv_status split_rows(mgv_selection *s)
+{
+    const int64_t n = s->data->X.rows;
+    int32_t *group = NULL;
+    if (s->probe->classify) {
+        group = mgvi_arena_array(&s->arena, (size_t)n, sizeof *group);
+        if (!group)
+            return MGV_E_MEMORY;
+        for (int64_t i = 0; i < n; i++)
+            group[i] = mgvi_problem_target(s->probe, i) > 0;
+    }
+    MGVI_TRY(mgvi_split_new(&s->arena, &s->rule, n, s->validation ? s->validation->X.rows : 0,
+                            group, (uint64_t)s->settings.seed, &s->split));
+    return fill_rows(s);
+}
+
+/* ---- paths and the choice -------------------------------------------------------------------- */
+
+static mgv_status walk_paths(mgv_selection *s)
+{
+    const mgvi_method *methods[MGVI_PATHS_MOST];
+    int count;
+    MGVI_TRY(mgvi_methods_choose(s, methods, &count));
+    for (int k = 0; k < count; k++) {
+        mgvi_path *path = &s->path[k];
+        const double started = mgvi_clock_seconds();
+        mgvi_path_init(path, s->ctx, methods[k]->name, "lambda");
+        path->penalty = methods[k]->penalty;
+        path->scale = methods[k]->scale;
+        s->paths = k + 1;
+        MGVI_TRY(methods[k]->walk(s, methods[k], path));
+        MGVI_TRY(mgvi_path_choose(path, &s->rule));
+        path->seconds = mgvi_clock_seconds() - started;
+        const mgvi_path_point *p = &path->point[path->chosen];
+        mgvi_log(s->ctx, MGV_DEBUG, "%s: error %.6g after %" PRId64 " points, %.3g s", path->method,
+                 p->error, path->count, path->seconds);
+        if (p->error < mgvi_selection_point(s)->error)
+            s->chosen = k;
+    }
+    return MGV_OK;
+}
+
+/* ---- the final fit --------------------------------------------------------------------------- */
+
+static mgv_settings final_settings(const mgv_selection *s)
+{
+    const mgvi_path *path = mgvi_selection_path(s);
+    const mgvi_path_point *point = mgvi_selection_point(s);
+    mgv_settings final = s->settings;
+    if (path->penalty)
+        strcpy(final.penalty, path->penalty);
+    if (path->scale)
+        strcpy(final.scale, path->scale);
+    if (!isnan(point->mu) || !isnan(point->lambda))
+        final.C = NAN;
+    final.mu = point->mu;
+    final.lambda = point->lambda;
+    return final;
+}
+
+/* The path's weights, in the final problem's units. */
+static mgv_status warm_start(mgv_selection *s)
+{
+    const mgvi_path *path = mgvi_selection_path(s);
+    const mgvi_path_point *point = mgvi_selection_point(s);
+    const int64_t d = s->data->X.cols;
+    double *coef = mgvi_zeros(s->ctx, (size_t)d, sizeof *coef);
+    double *w = mgvi_zeros(s->ctx, (size_t)s->problem->A->cols, sizeof *w);
+    mgv_status st = coef && w ? MGV_OK : MGV_E_MEMORY;
+    if (st == MGV_OK) {
+        for (int64_t k = point->first; k < point->first + point->kept; k++)
+            coef[path->index[k]] = path->value[k];
+        mgvi_problem_own_weights(s->problem, coef, point->intercept, w);
+        st = mgvi_driver_start(s->solver, w, NULL);
+    }
+    mgvi_release(s->ctx, coef);
+    mgvi_release(s->ctx, w);
+    return st;
+}
+
+static mgv_status fit_chosen(mgv_selection *s)
+{
+    const mgv_settings final = final_settings(s);
+    const bool interrupted = atomic_load(&s->ctx->interrupted) != 0;
+    MGVI_TRY(mgvi_problem_new(s->ctx, s->data, &final, MGVI_EVERY_CLASS, &s->problem));
+    MGVI_TRY(mgvi_driver_new(s->ctx, s->problem, &final, &s->solver));
+    s->solver->selection = s;
+    if (mgvi_selection_point(s)->kept > 0)
+        MGVI_TRY(warm_start(s));
+    if (interrupted) /* the run clears the request: it is meant for the whole selection */
+        s->solver->settings.max_iter = 0;
+    MGVI_TRY(mgvi_driver_run(s->solver));
+    if (interrupted)
+        s->solver->stop = MGV_STOP_USER;
+    return MGV_OK;
+}
+
+/* ---- making and freeing ---------------------------------------------------------------------- */
+
+static mgv_status run(mgv_selection *s)
+{
+    const double started = mgvi_clock_seconds();
+    atomic_store(&s->ctx->interrupted, 0);
+    MGVI_TRY(mgvi_rule_parse(s->ctx, &s->settings, &s->rule));
+    if (s->rule.kind == MGVI_RULE_NONE)
+        return MGVI_FAIL(s->ctx, MGV_E_ARG, "select is none: there is nothing to choose");
+    if (s->settings.checkpoint[0] || s->settings.resume[0])
+        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
+                         "select has no checkpoints yet: leave out checkpoint and resume");
+    MGVI_TRY(bind_probe(s));
+    if (s->probe->classify && s->data->classes > 2)
+        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
+                         "select chooses for two classes or a quantity; there are %" PRId64
+                         " classes",
+                         s->data->classes);
+    MGVI_TRY(read_validation(s));
+    MGVI_TRY(split_rows(s));
+    MGVI_TRY(walk_paths(s));
+    MGVI_TRY(fit_chosen(s));
+    s->seconds = mgvi_clock_seconds() - started;
+    return MGV_OK;
+}
+
+mgv_status mgvi_selection_run(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                              mgv_selection **out)
+{
+    *out = NULL;
+    mgv_selection *s = mgvi_new(ctx, sizeof *s);
+    if (!s)
+        return MGV_E_MEMORY;
+    s->ctx = ctx;
+    s->data = data;
+    s->settings = *settings;
+    mgvi_arena_init(&s->arena, ctx);
+    const mgv_status st = run(s);
+    if (st != MGV_OK) {
+        mgvi_selection_free(s);
+        return st;
+    }
+    *out = s;
+    return MGV_OK;
+}
+
+void mgvi_selection_free(mgv_selection *s)
+{
+    if (!s)
+        return;
+    mgvi_driver_free(s->solver);
+    mgvi_problem_free(s->problem);
+    mgvi_problem_free(s->probe);
+    for (int k = 0; k < s->paths; k++)
+        mgvi_path_free(&s->path[k]);
+    mgvi_data_free(s->ctx, s->validation);
+    mgvi_arena_free(&s->arena);
+    mgvi_release(s->ctx, s);
+}

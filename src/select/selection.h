@@ -1,0 +1,62 @@
+/* select/selection.h - fits paths of models, scores them on rows they have not seen, chooses one
+ * and solves it to the end: the handle behind mgv_selection. docs/algorithms/selection.md. */
+#ifndef MGVI_SELECT_SELECTION_H
+#define MGVI_SELECT_SELECTION_H
+
+#include "select/lanes.h"
+#include "select/path.h"
+#include "solver/driver.h"
+
+enum { MGVI_PATHS_MOST = 8 };
+
+typedef struct mgvi_feature {
+    int64_t column;
+    double coef;
+    int64_t folds; /* -1: not known */
+} mgvi_feature;
+
+struct mgv_selection {
+    mgv_ctx *ctx;
+    mgvi_arena arena;
+    mgv_data *data;        /* borrowed */
+    mgv_data *validation;  /* of val:FILE, owned */
+    mgv_settings settings; /* the user's */
+    mgvi_rule rule;
+    mgvi_split split;
+    mgv_problem *probe; /* the data under the settings, with any strength: rows, classes, weights */
+    double *e, *factor, *y; /* of the split's rows: sqrt(weight), times the row's scale, target */
+    mgvi_path path[MGVI_PATHS_MOST];
+    int paths, chosen; /* what was compared, and the winner */
+    double seconds;    /* of all of it, the final fit included */
+    mgv_problem *problem;
+    mgv_solver *solver;    /* of the chosen model */
+    mgvi_feature *feature; /* nonzero weights of the final model, largest first; NULL: not asked */
+    int64_t feature_count;
+};
+
+mgv_status mgvi_selection_run(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                              mgv_selection **out);
+void mgvi_selection_free(mgv_selection *selection); /* NULL is accepted */
+
+static inline const mgvi_path *mgvi_selection_path(const mgv_selection *s)
+{
+    return &s->path[s->chosen];
+}
+static inline const mgvi_path_point *mgvi_selection_point(const mgv_selection *s)
+{
+    return &s->path[s->chosen].point[s->path[s->chosen].chosen];
+}
+
+/* *out is NULL when the model has no such feature. */
+mgv_status mgvi_selection_feature(mgv_selection *s, int64_t index, const mgvi_feature **out);
+
+/* One way to make a path. */
+typedef struct mgvi_method {
+    const char *name;
+    mgv_status (*walk)(mgv_selection *s, const struct mgvi_method *method, mgvi_path *path);
+    const char *penalty, *scale; /* settings of the final fit; NULL: the user's */
+    mgvi_lane_weighting weighting;
+} mgvi_method;
+/* methods.c: the methods to compare under the settings; `out` has room for MGVI_PATHS_MOST. */
+mgv_status mgvi_methods_choose(mgv_selection *s, const mgvi_method **out, int *count);
+#endif

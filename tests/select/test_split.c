@@ -1,0 +1,99 @@
+/* test_split.c - the setting `select`, folds, held-out parts. */
+#include "check.h"
+
+#include "select/split.h"
+
+#include <math.h>
+#include <string.h>
+
+static mgv_status parse(mgv_ctx *ctx, const char *text, bool one_se, mgvi_rule *rule)
+{
+    mgv_settings settings;
+    mgvi_settings_defaults(&settings);
+    snprintf(settings.select, sizeof settings.select, "%s", text);
+    settings.one_se = one_se;
+    return mgvi_rule_parse(ctx, &settings, rule);
+}
+
+TEST(rules_are_understood_or_refused)
+{
+    static const char *const wrong[] = {"",          "cv",          "cv:1",  "cv:16",
+                                        "cv:x",      "holdout:0",   "val:",  "holdout:1",
+                                        "sometimes", "discrepancy", "cv:4 ", "discrepancy:-1"};
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgvi_rule r;
+    CHECK(parse(ctx, "none", false, &r) == MGV_OK && r.kind == MGVI_RULE_NONE);
+    CHECK(parse(ctx, "last", false, &r) == MGV_OK && r.kind == MGVI_RULE_LAST);
+    CHECK(parse(ctx, "cv:7", true, &r) == MGV_OK && r.kind == MGVI_RULE_CV && r.folds == 7);
+    CHECK(parse(ctx, "holdout:.25", false, &r) == MGV_OK && r.fraction == .25);
+    CHECK(parse(ctx, "discrepancy:3", false, &r) == MGV_OK && r.delta == 3);
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++)
+        CHECK_FAILS(ctx, parse(ctx, wrong[k], false, &r), MGV_E_ARG, "cv:K");
+    CHECK_FAILS(ctx, parse(ctx, "holdout:.5", true, &r), MGV_E_ARG, "one_se");
+    mgv_ctx_free(ctx);
+}
+
+TEST(folds_are_even_stratified_and_seeded)
+{
+    enum { N = 103, K = 5 };
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgvi_arena arena;
+    mgvi_arena_init(&arena, ctx);
+    int32_t group[N];
+    for (int i = 0; i < N; i++)
+        group[i] = i % 10 == 0; /* 11 rows of the second class */
+    const mgvi_rule rule = {.kind = MGVI_RULE_CV, .folds = K};
+    mgvi_split a, b, c;
+    CHECK_OK(ctx, mgvi_split_new(&arena, &rule, N, 0, group, 1, &a));
+    CHECK_OK(ctx, mgvi_split_new(&arena, &rule, N, 0, group, 1, &b));
+    CHECK_OK(ctx, mgvi_split_new(&arena, &rule, N, 0, group, 2, &c));
+    assert_memory_equal(a.code, b.code, N);
+    CHECK(memcmp(a.code, c.code, N) != 0);
+    CHECK(a.lanes == K + 1 && a.codes == K);
+    int count[2][K] = {{0}};
+    for (int i = 0; i < N; i++) {
+        count[group[i]][a.code[i]]++;
+        CHECK(mgvi_split_trains(&a, i, K)); /* the full fit has every row */
+        for (int l = 0; l < K; l++)
+            CHECK(mgvi_split_trains(&a, i, l) == (l != a.code[i]));
+    }
+    for (int f = 0; f < K; f++) {
+        CHECK(count[0][f] + count[1][f] >= N / K && count[0][f] + count[1][f] <= N / K + 1);
+        CHECK(count[1][f] >= 2 && count[1][f] <= 3);
+        CHECK(mgvi_split_judged(&a, f));
+    }
+    CHECK(!mgvi_split_judged(&a, K));
+    mgvi_arena_free(&arena);
+    mgv_ctx_free(ctx);
+}
+
+TEST(held_out_parts_and_files)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgvi_arena arena;
+    mgvi_arena_init(&arena, ctx);
+    const mgvi_rule part = {.kind = MGVI_RULE_HOLDOUT, .fraction = .2};
+    const mgvi_rule file = {.kind = MGVI_RULE_FILE}, folds = {.kind = MGVI_RULE_CV, .folds = 5};
+    mgvi_split s;
+    CHECK_OK(ctx, mgvi_split_new(&arena, &part, 50, 0, NULL, 3, &s));
+    int held = 0;
+    for (int i = 0; i < 50; i++) {
+        held += !mgvi_split_trains(&s, i, 0);
+        CHECK(mgvi_split_trains(&s, i, 1));
+    }
+    CHECK(held == 10 && s.lanes == 2);
+    CHECK_OK(ctx, mgvi_split_new(&arena, &file, 7, 3, NULL, 3, &s));
+    CHECK(s.lanes == 1 && s.rows == 10 && mgvi_split_judged(&s, 0));
+    for (int i = 0; i < 10; i++)
+        CHECK(mgvi_split_trains(&s, i, 0) == (i < 7));
+    CHECK_FAILS(ctx, mgvi_split_new(&arena, &folds, 9, 0, NULL, 0, &s), MGV_E_ARG, "10 rows");
+    CHECK_FAILS(ctx, mgvi_split_new(&arena, &part, 2, 0, NULL, 0, &s), MGV_E_ARG, "empty");
+    mgvi_arena_free(&arena);
+    mgv_ctx_free(ctx);
+}
+
+int main(void)
+{
+    return RUN(rules_are_understood_or_refused, folds_are_even_stratified_and_seeded,
+               held_out_parts_and_files);
+}
