@@ -38,7 +38,7 @@ static mgv_status walk_lasso(mgv_selection *s, const mgvi_method *method, mgvi_p
 {
     const mgv_settings *set = &s->settings;
     const bool net = strcmp(method->penalty, "enet") == 0;
-    const mgvi_lasso_plan plan = {.share = net ? set->l1_ratio : 1,
+    const mgvi_lasso_plan plan = {.share = net ? set->enet_share : 1,
                                   .lambda = net && !isnan(set->lambda) ? set->lambda : NAN,
                                   .points = set->path_points,
                                   .end = set->path_end,
