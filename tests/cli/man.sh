@@ -49,7 +49,7 @@ for kind in losses penalties solvers stops readers writers; do
     done
 done
 for code in 0 1 2 3 4; do entry "$code"; done
-parts fit.page "NAME,SYNOPSIS,DESCRIPTION,OPTIONS,PROBLEM SETTINGS,SOLVER SETTINGS,STOP SETTINGS,DATA SETTINGS,RUN SETTINGS,EXIT STATUS,ENVIRONMENT,EXAMPLES,SEE ALSO"
+parts fit.page "NAME,SYNOPSIS,DESCRIPTION,OPTIONS,PROBLEM SETTINGS,SOLVER SETTINGS,SELECT SETTINGS,STOP SETTINGS,DATA SETTINGS,RUN SETTINGS,EXIT STATUS,ENVIRONMENT,EXAMPLES,SEE ALSO"
 has list.page "\\fBmargrave list\\fP [\\fIKIND\\fP] [\\fIOPTION\\fP...]"
 
 # The page does not depend on the machine's instruction set.
