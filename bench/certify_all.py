@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+"""certify_all.py - every soft loss with every penalty on every classification set of MARGRAVE_DATA,
+default settings: which runs end with their certificate?
+
+usage: certify_all.py MARGRAVE [--solver NAME] [--tol T] [--sets a,b] [--losses a,b] [--penalties a,b]
+                               [--seconds S] [--scale S]
+Prints a line per failure (and per run with -v), and a summary. Exit status 1 if any run failed."""
+import argparse, glob, json, os, subprocess, sys
+
+LOSSES = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber".split()
+PENALTIES = {"l2": ["--lambda", "1e-3"], "l1": ["--mu", "1e-3"],
+             "enet": ["--lambda", "1e-3", "--mu", "1e-3"]}
+SETS = ("a9a australian breast-cancer breast-west colon-cancer.raw colon-cancer.std covtype.sub92962.libsvm.binary.scale "
+        "diabetes fourclass german.numer heart heart_scale ijcnn1 leukemia madelon mushrooms prostate-singh "
+        "reuters-money-fx sonar splice w8a").split()
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("margrave")
+    p.add_argument("--solver", default="auto")
+    p.add_argument("--tol", default="1e-4")
+    p.add_argument("--sets", default=",".join(SETS))
+    p.add_argument("--losses", default=",".join(LOSSES))
+    p.add_argument("--penalties", default=",".join(PENALTIES))
+    p.add_argument("--seconds", type=float, default=10)
+    p.add_argument("--scale", default="none")
+    p.add_argument("-v", action="store_true")
+    o = p.parse_args()
+    data = os.environ.get("MARGRAVE_DATA")
+    if not data:
+        sys.exit("certify_all: set MARGRAVE_DATA to the folder with the data sets")
+    runs = failures = 0
+    for name in o.sets.split(","):
+        files = [f for f in glob.glob(os.path.join(data, name + "*")) if f[len(data) + 1:] in
+                 [name + e for e in ("", ".bz2", ".xz", ".gz")]]
+        if not files:
+            print(f"{name}: not found")
+            continue
+        for loss in o.losses.split(","):
+            for penalty in o.penalties.split(","):
+                command = [o.margrave, "fit", files[0], "--json", "-q", "--no-model", "--loss", loss,
+                           "--task", "classify", "--penalty", penalty, "--solver", o.solver, "--tol", o.tol,
+                           "--scale", o.scale, "--time-limit", str(o.seconds)] + PENALTIES[penalty]
+                r = subprocess.run(command, capture_output=True, text=True)
+                runs += 1
+                try:
+                    j = json.loads(r.stdout)
+                    s, c = j["solver"], j["certificate"]
+                    line = (f"{name:12.12} {loss:13} {penalty:4} {s['name']:16} {s['stop']:9} "
+                            f"gap {c['relative_gap'] or float('nan'):8.1e} {s['iterations']:6} it "
+                            f"{s['passes']:8.1f} passes {s['seconds']:7.3f} s")
+                    good = s["stop"] == "certified"
+                except (ValueError, KeyError, TypeError):
+                    line = f"{name:12.12} {loss:13} {penalty:4} {(r.stderr or r.stdout).strip()[:150]}"
+                    good = False
+                failures += not good
+                if o.v or not good:
+                    print(("     " if good else "FAIL ") + line, flush=True)
+    print(f"{runs} runs, {failures} without a certificate")
+    return failures > 0
+
+
+sys.exit(main())

@@ -1,0 +1,16 @@
+/* parts/newton_point.h - where a Newton model is made; docs/algorithms/proximal_newton.md (2). */
+#ifndef MGVI_SOLVER_PARTS_NEWTON_POINT_H
+#define MGVI_SOLVER_PARTS_NEWTON_POINT_H
+
+#include "problem/problem.h"
+
+/*   m(d) = (A'u).d + 1/2 sum_i h_i (A d)_i^2 + R(w + d) - R(w),   u = L'(A w), h = L''(A w)    (2)
+ */
+typedef struct mgvi_newton_point {
+    const mgvi_vec *w, *g; /* columns: w, A'u */
+    const mgvi_vec *u, *h; /* rows */
+    double accuracy;       /* of the model's minimiser: part of its first violation left over */
+    bool exact;            /* curvature in float64 */
+    double kink;           /* >= 1: what l1 strengths are multiplied by, on the way to 1 */
+} mgvi_newton_point;
+#endif

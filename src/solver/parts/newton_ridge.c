@@ -1,0 +1,334 @@
+/* newton_ridge.c - three ways to solve (3). */
+#include "solver/parts/newton_ridge.h"
+
+#include "backend/cpu/gemm.h"
+#include "base/threads.h"
+#include "op/gram.h"
+#include "op/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_COLUMNS = 1500, /* of a Cholesky factor */
+    MOST_ROWS = 1500,
+    MOST_PRODUCTS = 500, /* of conjugate gradients in one step */
+    GRAM_BLOCKS = 16
+};
+
+typedef enum method { BY_COLUMNS, BY_ROWS, BY_PRODUCTS } method;
+
+struct mgvi_newton_ridge {
+    const mgv_problem *p;
+    method method;
+    int64_t n, cols;
+    double *H;    /* cols x cols, or n x n */
+    double *unit; /* BY_COLUMNS: scaling of the columns; BY_ROWS: sqrt(h) */
+    double *rhs;
+    /* BY_ROWS */
+    double *K; /* A A'/lambda over the penalised columns */
+    mgvi_vec y;
+    double *work;
+    /* BY_PRODUCTS */
+    mgvi_rows *rows;
+    mgvi_vec residual, scaled, dir, image, rows_image;
+    double *inverse; /* of the diagonal */
+};
+
+static double ridge_at(const mgv_problem *p, int64_t j)
+{
+    return j < mgvi_problem_penalised(p) ? p->penalty->curv(mgvi_coefs_at(&p->col, j, 0), 0) : 0;
+}
+
+static bool uniform(const mgv_problem *p) { return !p->col.scale.values && !p->col.a.values; }
+
+static bool has_gram(const mgv_problem *p)
+{
+    const mgvi_matrix *X = &p->data->X;
+    return (p->A->ops->can & MGVI_ROW) &&
+           (X->layout == MGV_CSR || (X->layout == MGV_DENSE && X->col_stride == 1));
+}
+
+/* Multiplications of the curvature and its factor. */
+static double columns_cost(const mgv_problem *p)
+{
+    const double d = (double)p->A->cols, n = (double)p->A->rows;
+    if (!has_gram(p) || p->A->cols > MOST_COLUMNS)
+        return INFINITY;
+    const double nnz = (double)p->A->nnz;
+    return d * d * d / 6 + (p->data->X.layout == MGV_CSR ? 4 * nnz * nnz / n : n * d * d / 2);
+}
+
+static double rows_cost(const mgv_problem *p)
+{
+    const double n = (double)p->A->rows;
+    return p->A->rows <= MOST_ROWS && uniform(p) ? n * n * n / 6 + 10 * n * n : INFINITY;
+}
+
+/* A dozen products; a gather costs as much as several multiplications of a dense product. */
+static double products_cost(const mgv_problem *p)
+{
+    return 12 * 2 * (p->data->X.layout == MGV_DENSE ? 2.0 : 8.0) * (double)p->A->nnz;
+}
+
+static method choose(const mgv_problem *p)
+{
+    const double columns = columns_cost(p), rows = rows_cost(p), products = products_cost(p);
+    if (columns <= rows && columns <= products)
+        return BY_COLUMNS;
+    return rows <= products ? BY_ROWS : BY_PRODUCTS;
+}
+
+double mgvi_newton_ridge_cost(const mgv_problem *p)
+{
+    return fmin(columns_cost(p), fmin(rows_cost(p), products_cost(p))) + 2 * (double)p->A->nnz;
+}
+
+/* ---- a factor of the columns ----------------------------------------------------------------- */
+
+/* H scaled to a unit diagonal and factored; a ridge that grows until it is definite. */
+static mgv_status factor_columns(mgvi_newton_ridge *m, const mgvi_newton_point *at)
+{
+    const int64_t d = m->cols;
+    for (double ridge = 1e-14;; ridge *= 1e3) {
+        int64_t pivot;
+        MGVI_TRY(mgvi_op_gram(m->p->A, at->h->x, at->exact, m->H, d));
+        for (int64_t j = 0; j < d; j++) {
+            m->H[j * d + j] += ridge_at(m->p, j);
+            m->unit[j] = m->H[j * d + j] > 0 ? 1 / sqrt(m->H[j * d + j]) : 0;
+        }
+        for (int64_t i = 0; i < d; i++) {
+            for (int64_t j = 0; j < d; j++)
+                m->H[i * d + j] *= m->unit[i] * m->unit[j];
+            m->H[i * d + i] = 1 + ridge;
+        }
+        MGVI_TRY(mgvi_cholesky(m->p->ctx, d, m->H, d, &pivot));
+        if (pivot < 0)
+            return MGV_OK;
+        if (!(ridge < 1))
+            return MGVI_FAIL(m->p->ctx, MGV_E_NUMERIC,
+                             "the curvature of the loss is not finite: scale the data "
+                             "(--scale std)");
+    }
+}
+
+static mgv_status solve_by_columns(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
+{
+    MGVI_TRY(factor_columns(m, at));
+    for (int64_t j = 0; j < m->cols; j++)
+        m->rhs[j] = -m->unit[j] * (at->g->x[j] + ridge_at(m->p, j) * at->w->x[j]);
+    MGVI_TRY(mgvi_cholesky_solve(m->p->ctx, m->cols, m->H, m->cols, 1, m->rhs));
+    for (int64_t j = 0; j < m->cols; j++)
+        d->x[j] = m->unit[j] * m->rhs[j];
+    return MGV_OK;
+}
+
+/* ---- a factor of the rows -------------------------------------------------------------------- */
+
+typedef struct gram_job {
+    mgvi_newton_ridge *m;
+    const mgvi_rows *rows;
+    double *acc;
+    double inverse_lambda;
+    int64_t blocks;
+} gram_job;
+
+/* K_ik for k <= i, one work vector per block. */
+static void gram_block(void *arg, int64_t block)
+{
+    const gram_job *job = arg;
+    const int64_t n = job->m->n, len = mgvi_rows_acc_len(job->rows);
+    double *acc = job->acc + block * len;
+    for (int64_t i = mgvi_block_begin(n, job->blocks, block);
+         i < mgvi_block_begin(n, job->blocks, block + 1); i++) {
+        memset(acc, 0, (size_t)len * sizeof *acc);
+        mgvi_rows_axpy(job->rows, i, job->inverse_lambda, acc);
+        if (job->rows->intercept)
+            acc[len - 1] = 0;
+        for (int64_t k = 0; k <= i; k++)
+            job->m->K[i * n + k] = job->m->K[k * n + i] = mgvi_rows_dot(job->rows, k, acc);
+    }
+}
+
+static mgv_status make_gram(mgvi_newton_ridge *m, mgvi_arena *arena)
+{
+    gram_job job = {.m = m, .inverse_lambda = 1 / ridge_at(m->p, 0)};
+    mgvi_rows *rows;
+    MGVI_TRY(mgvi_rows_new(m->p->A, arena, &rows));
+    job.rows = rows;
+    job.blocks = m->n < GRAM_BLOCKS ? m->n : GRAM_BLOCKS;
+    const size_t len = (size_t)mgvi_rows_acc_len(rows) * (size_t)job.blocks;
+    if (!(job.acc = mgvi_arena_array(arena, len, sizeof *job.acc)))
+        return MGV_E_MEMORY;
+    mgvi_pool_run(m->p->ctx->pool, job.blocks, gram_block, &job);
+    m->p->A->touched += (double)m->p->A->nnz;
+    return MGV_OK;
+}
+
+/* With y = u + H A d (the linearised dual point), v = sqrt(H) A d and K = A A'/lambda,
+ *   (I + S K S) v = -S (A w + K u) + S a0 d0,   a0'(u + S v) = 0,   d = -w - A'y/lambda         (4)
+ * A w without the intercept's part, S = diag(sqrt(h)). */
+static mgv_status solve_by_rows(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
+{
+    const mgv_problem *p = m->p;
+    const int64_t n = m->n, pen = mgvi_problem_penalised(p);
+    const bool free = p->free_cols > 0;
+    double *S = m->unit, *rhs = m->rhs; /* n x 2: the right-hand side, and S a0 */
+    int64_t pivot;
+    mgvi_vec_copy(p->ctx, at->w, d);
+    if (free)
+        d->x[pen] = 0;
+    mgvi_op_mul(p->A, 1, d, 0, &m->y);
+    for (int64_t i = 0; i < n; i++) {
+        S[i] = sqrt(at->h->x[i]);
+        rhs[2 * i] = -S[i] * (m->y.x[i] + p->ctx->simd->dot_f64(m->K + i * n, at->u->x, n));
+        rhs[2 * i + 1] = free ? S[i] * mgvi_problem_free_entry(p, i) : 0;
+        m->work[i] = rhs[2 * i + 1];
+    }
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t k = 0; k < n; k++)
+            m->H[i * n + k] = S[i] * m->K[i * n + k] * S[k] + (i == k);
+    MGVI_TRY(mgvi_cholesky(p->ctx, n, m->H, n, &pivot));
+    if (pivot >= 0)
+        return MGVI_FAIL(p->ctx, MGV_E_NUMERIC,
+                         "the curvature of the loss is not finite: scale the data (--scale std)");
+    MGVI_TRY(mgvi_cholesky_solve(p->ctx, n, m->H, n, 2, rhs));
+    double missing = 0, along = 0, across = 0;
+    for (int64_t i = 0; i < n; i++) {
+        missing -= mgvi_problem_free_entry(p, i) * at->u->x[i];
+        along += m->work[i] * rhs[2 * i + 1];
+        across += m->work[i] * rhs[2 * i];
+    }
+    const double d0 = free && along > 0 ? (missing - across) / along : 0;
+    for (int64_t i = 0; i < n; i++)
+        m->y.x[i] = at->u->x[i] + S[i] * (rhs[2 * i] + d0 * rhs[2 * i + 1]);
+    mgvi_op_mul_t(p->A, -1 / ridge_at(p, 0), &m->y, 0, d);
+    for (int64_t j = 0; j < pen; j++)
+        d->x[j] -= at->w->x[j];
+    if (free)
+        d->x[pen] = d0;
+    return MGV_OK;
+}
+
+/* ---- conjugate gradients --------------------------------------------------------------------- */
+
+/* image = (Lambda + A'HA) dir */
+static void curve(mgvi_newton_ridge *m, const mgvi_newton_point *at)
+{
+    mgvi_op_mul(m->p->A, 1, &m->dir, 0, &m->rows_image);
+    for (int64_t i = 0; i < m->n; i++)
+        m->rows_image.x[i] *= at->h->x[i];
+    mgvi_op_mul_t(m->p->A, 1, &m->rows_image, 0, &m->image);
+    for (int64_t j = 0; j < m->cols; j++)
+        m->image.x[j] += ridge_at(m->p, j) * m->dir.x[j];
+}
+
+/* 1 over the diagonal of the curvature; the shift by the column means is left out. */
+static void invert_diagonal(mgvi_newton_ridge *m, const mgvi_newton_point *at)
+{
+    const mgvi_rows *r = m->rows;
+    const int64_t pen = mgvi_problem_penalised(m->p);
+    double total = 0;
+    memset(m->inverse, 0, (size_t)m->cols * sizeof *m->inverse);
+    for (int64_t i = 0; i < m->n; i++) {
+        if (at->h->x[i] == 0)
+            continue;
+        const int64_t row = mgvi_rows_source(r, i), count = mgvi_rows_nnz(r, i);
+        const bool dense = r->m.layout == MGV_DENSE;
+        const int64_t first = dense ? row * r->m.row_stride : r->m.ptr[row];
+        const double scale = r->row_scale ? r->row_scale[i] : 1, h = at->h->x[i] * scale * scale;
+        for (int64_t t = 0; t < count; t++) {
+            const double x = mgvi_matrix_value(&r->m, first + t);
+            m->inverse[dense ? t : r->m.idx[first + t]] += h * x * x;
+        }
+        total += at->h->x[i];
+    }
+    m->p->A->touched += (double)m->p->A->nnz;
+    for (int64_t j = 0; j < pen; j++) {
+        const double s = r->scale ? r->scale[j] : 1,
+                     sum = m->inverse[j] * s * s + ridge_at(m->p, j);
+        m->inverse[j] = sum > 0 ? 1 / sum : 0;
+    }
+    if (pen < m->cols)
+        m->inverse[pen] = total > 0 ? 1 / total : 0;
+}
+
+static double apply_diagonal(mgvi_newton_ridge *m)
+{
+    double product;
+    for (int64_t j = 0; j < m->cols; j++)
+        m->scaled.x[j] = m->inverse[j] * m->residual.x[j];
+    mgvi_vec_dot(m->p->ctx, &m->residual, &m->scaled, &product);
+    return product;
+}
+
+static mgv_status solve_by_products(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
+{
+    mgv_ctx *ctx = m->p->ctx;
+    invert_diagonal(m, at);
+    mgvi_vec_fill(ctx, d, 0);
+    for (int64_t j = 0; j < m->cols; j++)
+        m->residual.x[j] = -(at->g->x[j] + ridge_at(m->p, j) * at->w->x[j]);
+    double rho = apply_diagonal(m);
+    const double enough = at->accuracy * at->accuracy * rho;
+    mgvi_vec_copy(ctx, &m->scaled, &m->dir);
+    for (int k = 0; k < MOST_PRODUCTS && rho > enough; k++) {
+        double bend;
+        curve(m, at);
+        mgvi_vec_dot(ctx, &m->dir, &m->image, &bend);
+        if (!(bend > 0))
+            break;
+        mgvi_vec_axpby(ctx, rho / bend, &m->dir, 1, d);
+        mgvi_vec_axpby(ctx, -rho / bend, &m->image, 1, &m->residual);
+        const double next = apply_diagonal(m);
+        mgvi_vec_axpby(ctx, 1, &m->scaled, next / rho, &m->dir);
+        rho = next;
+    }
+    return MGV_OK;
+}
+
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+static mgv_status allocate(mgvi_newton_ridge *m, mgvi_arena *arena)
+{
+    const size_t side = (size_t)(m->method == BY_COLUMNS ? m->cols : m->n);
+    if (m->method == BY_PRODUCTS) {
+        mgvi_vec *const cols[] = {&m->residual, &m->scaled, &m->dir, &m->image};
+        for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
+            MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, m->cols, 1, cols[k]));
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, m->n, 1, &m->rows_image));
+        m->inverse = mgvi_arena_array(arena, (size_t)m->cols, sizeof *m->inverse);
+        return m->inverse ? mgvi_rows_new(m->p->A, arena, &m->rows) : MGV_E_MEMORY;
+    }
+    if (!(m->H = mgvi_arena_array(arena, side * side, sizeof *m->H)) ||
+        !(m->unit = mgvi_arena_array(arena, side, sizeof *m->unit)) ||
+        !(m->rhs = mgvi_arena_array(arena, 2 * side, sizeof *m->rhs)))
+        return MGV_E_MEMORY;
+    if (m->method == BY_COLUMNS)
+        return MGV_OK;
+    if (!(m->K = mgvi_arena_array(arena, side * side, sizeof *m->K)) ||
+        !(m->work = mgvi_arena_array(arena, side, sizeof *m->work)))
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, m->n, 1, &m->y));
+    return make_gram(m, arena);
+}
+
+mgv_status mgvi_newton_ridge_new(const mgv_problem *p, mgvi_arena *arena, mgvi_newton_ridge **out)
+{
+    mgvi_newton_ridge *m = mgvi_arena_array(arena, 1, sizeof *m);
+    if (!m)
+        return MGV_E_MEMORY;
+    m->p = p;
+    m->n = p->A->rows;
+    m->cols = p->A->cols;
+    m->method = choose(p);
+    *out = m;
+    return allocate(m, arena);
+}
+
+mgv_status mgvi_newton_ridge_solve(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
+{
+    return m->method == BY_COLUMNS ? solve_by_columns(m, at, d)
+           : m->method == BY_ROWS  ? solve_by_rows(m, at, d)
+                                   : solve_by_products(m, at, d);
+}

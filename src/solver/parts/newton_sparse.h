@@ -1,0 +1,20 @@
+/* parts/newton_sparse.h - proximal Newton steps for l1 and enet;
+ * docs/algorithms/proximal_newton.md.
+ *
+ * Minimises the model m(d) of newton_point.h over a working set of columns: those with a weight and
+ * the worst of those that want one. The free intercept is eliminated by centring the columns with
+ * the weights h, which leaves zeros alone. */
+#ifndef MGVI_SOLVER_PARTS_NEWTON_SPARSE_H
+#define MGVI_SOLVER_PARTS_NEWTON_SPARSE_H
+
+#include "solver/parts/newton_point.h"
+
+typedef struct mgvi_newton_sparse mgvi_newton_sparse;
+/* Copies the data by columns into the arena. */
+mgv_status mgvi_newton_sparse_new(const mgv_problem *problem, mgvi_arena *arena,
+                                  mgvi_newton_sparse **out);
+/* d on all columns and the intercept. *joined: the columns that wanted a weight and had none. Takes
+ * more room from the arena when the working set is larger than ever before. */
+mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_point *at, mgvi_vec *d,
+                                    int64_t *joined);
+#endif

@@ -1,0 +1,454 @@
+/* proximal_newton.c - Newton's method for smooth losses with l2, l1 and elastic net, and for the
+ * hinge; docs/algorithms/proximal_newton.md.
+ *
+ *   min over w of  P(w) = R(w) + L(A w),   L(z) = sum_i s_i G_i(z_i) (1) d = argmin m(d), the
+ * quadratic model at w (parts/newton_point.h),  w <- w + t d              (2) with t found on
+ * stored A w and A d. u = L'(A w) is the dual point.
+ *
+ * The hinge has no curvature. It is met by the method of multipliers: around a dual point c its
+ * Moreau envelope is the smooth hinge of width b at a shifted argument,
+ *   L_c(z) = sum_i s_i G_b(z_i + b c_i/s_i),   c <- L_c'(A w) when w nearly minimises R + L_c (7)
+ * which converges to the hinge's own optimum with b fixed, and faster the smaller b is. */
+#include "simd/simd.h"
+#include "solver/parts/newton_ridge.h"
+#include "solver/parts/newton_sparse.h"
+#include "solver/solver_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    REFRESH = 10,     /* steps between two recomputations of A w */
+    MOST_TRIALS = 40, /* of a line search */
+    PATIENCE = 50     /* steps without progress before giving up */
+};
+
+/* The hinge is first smoothed, then met exactly. */
+enum { NOT_HINGE, SMOOTHING, MULTIPLIERS };
+static const double LAST_SMOOTHING = 0.02;
+
+/* l1 strengths come down to theirs from this part of where w leaves 0, by this factor a step. */
+static const double START_KINK = 0.2, KINK_FALL = 0.2;
+
+/* Plain numbers of the state, saved as they are. */
+typedef struct memory {
+    int64_t phase;         /* of the hinge */
+    double damping;        /* theta of (8) */
+    double kink;           /* l1 strengths are multiplied by this, on the way to 1 */
+    double width;          /* b of (7) */
+    double length;         /* t of the last step */
+    double estimate;       /* relative gap */
+    double best;           /* the smallest seen */
+    double primal, lowest; /* the objective, and its smallest */
+    int64_t idle;          /* steps since it was */
+    int64_t inner;         /* steps since c moved */
+} memory;
+
+typedef struct state {
+    mgvi_newton_ridge *ridge; /* one of the two */
+    mgvi_newton_sparse *sparse;
+    const mgvi_loss_ops *loss; /* what is smooth */
+    mgvi_coefs row;
+    mgvi_penalty penalty;
+    bool hinge;
+    mgvi_vec w, g, d;              /* columns; g = A'u */
+    mgvi_vec z, zd, u, h, x, v, c; /* rows; x and v are work space, c multipliers */
+    memory m;
+} state;
+
+/* ---- making it ------------------------------------------------------------------------------- */
+
+static bool has_kinks(const mgv_problem *p) { return strcmp(p->penalty->name, "l2") != 0; }
+
+/* The hinge's stand-in. */
+static void set_stand_in(state *s, int64_t phase, double width)
+{
+    s->m.phase = phase;
+    s->m.width = width;
+    s->loss = mgvi_loss_find(phase == SMOOTHING ? "sqrt_hinge" : "smooth_hinge");
+    s->row.b = (mgvi_coef_array){.constant = width};
+}
+
+static mgv_status keep_state(mgvi_run *run, state *s)
+{
+    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
+    MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
+    if (s->hinge)
+        MGVI_TRY(mgvi_run_keep(run, "c", MGVI_T_F64, s->c.x, s->c.n));
+    return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
+}
+
+static void look(mgvi_run *run, state *s);
+
+/* The smallest factor of the l1 strengths that would keep w at 0. */
+static double largest_strength(const mgv_problem *p, const state *s)
+{
+    double most = 1;
+    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
+        const double scale = mgvi_coef_pick(&p->col.scale, j, 0);
+        most = scale > 0 ? fmax(most, fabs(s->g.x[j]) / scale) : most;
+    }
+    return most;
+}
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    mgvi_vec *const cols[] = {&s->w, &s->g, &s->d};
+    mgvi_vec *const rows[] = {&s->z, &s->zd, &s->u, &s->h, &s->x, &s->v};
+    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
+    MGVI_TRY(mgvi_problem_penalty(p, &run->arena, &s->penalty));
+    if (has_kinks(p))
+        MGVI_TRY(mgvi_newton_sparse_new(p, &run->arena, &s->sparse));
+    else
+        MGVI_TRY(mgvi_newton_ridge_new(p, &run->arena, &s->ridge));
+    s->hinge = strcmp(p->loss->name, "hinge") == 0;
+    s->loss = p->loss;
+    s->row = p->row;
+    s->m =
+        (memory){.damping = 0.1, .kink = 1, .estimate = NAN, .best = INFINITY, .lowest = INFINITY};
+    if (s->hinge) {
+        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->c));
+        set_stand_in(s, SMOOTHING, 1);
+    }
+    MGVI_TRY(keep_state(run, s));
+    look(run, s);
+    s->m.kink = s->sparse ? fmax(1, START_KINK * largest_strength(p, s)) : 1;
+    return MGV_OK;
+}
+
+/* ---- where we are ---------------------------------------------------------------------------- */
+
+/* x = z + t A d + the multipliers' shift (7). */
+static void shifted(mgvi_run *run, state *s, double t)
+{
+    mgvi_vec_add(run->ctx, 1, &s->z, t, &s->zd, &s->x);
+    for (int64_t i = 0; s->m.phase == MULTIPLIERS && i < s->x.n; i++) {
+        const double scale = mgvi_coef_pick(&s->row.scale, i, 0);
+        s->x.x[i] += scale > 0 ? s->m.width * s->c.x[i] / scale : 0;
+    }
+}
+
+/* The relative gap of (w, t u), with the t that the judge will find; d and v are work space. */
+static double relative_gap(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    const mgvi_vec w = mgvi_problem_penalised_part(p, &s->w);
+    mgvi_vec minus = mgvi_problem_penalised_part(p, &s->d);
+    double loss, penalty, dual_loss, dual_penalty, t;
+    mgvi_loss_value(run->ctx, p->loss, &p->row, &s->z, &loss);
+    mgvi_penalty_value(&s->penalty, &w, &penalty);
+    mgvi_vec_copy(run->ctx, &s->g, &s->d);
+    mgvi_vec_scale(run->ctx, -1, &minus);
+    mgvi_penalty_dual_scale(&s->penalty, &minus, &t);
+    mgvi_vec_scale(run->ctx, t, &minus);
+    mgvi_vec_add(run->ctx, t, &s->u, 0, &s->u, &s->v);
+    mgvi_penalty_conj(&s->penalty, &minus, &dual_penalty);
+    mgvi_loss_conj(run->ctx, p->loss, &p->row, &s->v, &dual_loss);
+    const double primal = s->m.primal = loss + penalty;
+    return (primal + dual_penalty + dual_loss) / fmax(fabs(primal), 1e-300);
+}
+
+/* Rows beyond their bend have no curvature, and a step that takes them there is cut short. They are
+ * then given a part of the curvature that would keep the model above the loss:
+ *   h_i >= theta (s_i/2) / max(|x_i - 1 + b/2|, b/2)   for the smooth hinges,  theta s_i G''(0)
+ * else (8)
+ */
+static void dampen(state *s)
+{
+    const bool bent = s->loss == mgvi_loss_find("smooth_hinge");
+    const mgvi_coef unit = {.scale = 1, .b = mgvi_coef_pick(&s->row.b, 0, 0)};
+    const double flat = s->m.damping * s->loss->curv(unit, s->loss->can & MGVI_MARGIN ? 0.5 : 0);
+    if (s->m.damping == 0)
+        return;
+    for (int64_t i = 0; i < s->h.n; i++) {
+        const double scale = mgvi_coef_pick(&s->row.scale, i, 0), b = unit.b / 2;
+        const double least = bent ? s->m.damping * 0.5 / fmax(fabs(s->x.x[i] - 1 + b), b) : flat;
+        s->h.x[i] = fmax(s->h.x[i], scale * least);
+    }
+}
+
+/* u, h, A'u and the gap at the present w. */
+static void look(mgvi_run *run, state *s)
+{
+    shifted(run, s, 0);
+    mgvi_loss_grad(run->ctx, s->loss, &s->row, &s->x, &s->u);
+    mgvi_loss_curv(run->ctx, s->loss, &s->row, &s->x, &s->h);
+    dampen(s);
+    mgvi_op_mul_t(run->problem->A, 1, &s->u, 0, &s->g);
+    s->m.estimate = relative_gap(run, s);
+}
+
+/* ---- the line search ------------------------------------------------------------------------- */
+
+/* The penalty's coefficients on the way to their own. */
+static mgvi_coef coef_at(const mgv_problem *p, const state *s, int64_t j)
+{
+    mgvi_coef c = mgvi_coefs_at(&p->col, j, 0);
+    c.scale *= s->m.kink;
+    return c;
+}
+
+/* The derivative of R along d at w + t d, from the right. */
+static double penalty_slope(const mgv_problem *p, const state *s, double t)
+{
+    const bool kinks = has_kinks(p);
+    double sum = 0;
+    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
+        if (s->d.x[j] == 0)
+            continue;
+        const mgvi_coef c = coef_at(p, s, j);
+        const double w = s->w.x[j] + t * s->d.x[j];
+        sum += kinks && w == 0 ? c.scale * fabs(s->d.x[j]) : p->penalty->grad(c, w) * s->d.x[j];
+    }
+    return sum;
+}
+
+/* The derivative of R + L along d. */
+static double slope_at(mgvi_run *run, state *s, double t)
+{
+    double loss;
+    shifted(run, s, t);
+    mgvi_loss_grad(run->ctx, s->loss, &s->row, &s->x, &s->v);
+    mgvi_vec_dot(run->ctx, &s->v, &s->zd, &loss);
+    const double slope = loss + penalty_slope(run->problem, s, t);
+    return isnan(slope) ? INFINITY : slope;
+}
+
+/* R + L at w + t d. */
+static double value_at(mgvi_run *run, state *s, double t)
+{
+    const mgv_problem *p = run->problem;
+    double value;
+    shifted(run, s, t);
+    mgvi_loss_value(run->ctx, s->loss, &s->row, &s->x, &value);
+    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++)
+        value += p->penalty->value(coef_at(p, s, j), s->w.x[j] + t * s->d.x[j]);
+    return value;
+}
+
+/* A t where the slope has fallen to a tenth and is not above 0: the function is lower there. 1 is
+ * tried first, and for kinked penalties nothing beyond it: there are its zeros. */
+static double line_search(mgvi_run *run, state *s, double first)
+{
+    double low = 0, high = 1, at_low = first, at_high = slope_at(run, s, 1);
+    const double most = s->sparse ? 1 : 1 << 20;
+    int trials = 0;
+    if (at_high > 0 && at_high <= -0.1 * first && value_at(run, s, 1) < value_at(run, s, 0))
+        return 1;
+    while (at_high < 0.1 * first && high < most && trials++ < MOST_TRIALS) {
+        low = high;
+        at_low = at_high;
+        high *= 4;
+        at_high = slope_at(run, s, high);
+    }
+    if (at_high <= 0 && (high == 1 || at_high >= 0.1 * first || high >= most))
+        return high;
+    while (at_low < 0.1 * first && trials++ < MOST_TRIALS) {
+        /* The secant, kept off the ends. */
+        const double part = isinf(at_high) ? 0.1 : at_low / (at_low - at_high);
+        const double t = low + fmin(0.9, fmax(0.1, part)) * (high - low),
+                     slope = slope_at(run, s, t);
+        if (slope <= 0) {
+            low = t;
+            at_low = slope;
+        } else {
+            high = t;
+            at_high = slope;
+        }
+    }
+    return low;
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+/* How well the model is to be minimised: so that the gap, which falls with the square of the
+ * violation for strongly convex penalties and like it for others, can reach the tolerance. */
+static double wanted_accuracy(const mgvi_run *run, const state *s)
+{
+    if (s->hinge)
+        return 0.03;
+    const double fall = run->settings->tol / fmax(s->m.estimate, 1e-300);
+    return fmin(0.1, fmax(1e-4, 0.3 * (s->ridge ? sqrt(fall) : fall)));
+}
+
+/* sum_i b/(2 s_i) (v_i - c_i)^2: how far the multipliers would move, as (7) measures it. */
+static double multiplier_distance(const state *s)
+{
+    double distance = 0;
+    for (int64_t i = 0; i < s->c.n; i++) {
+        const double scale = mgvi_coef_pick(&s->row.scale, i, 0), move = s->v.x[i] - s->c.x[i];
+        distance += scale > 0 ? s->m.width / (2 * scale) * move * move : 0;
+    }
+    return distance;
+}
+
+/* The next stand-in, when what an undamped model promised is small beside what a new one brings. */
+static void advance_hinge(mgvi_run *run, state *s, double promised)
+{
+    s->m.inner++;
+    if (s->m.damping > 0)
+        return;
+    shifted(run, s, 0);
+    mgvi_loss_grad(run->ctx, s->loss, &s->row, &s->x, &s->v);
+    if (s->m.phase == SMOOTHING) {
+        if (promised > 0.2 * s->m.width)
+            return;
+        mgvi_vec_copy(run->ctx, &s->v, &s->c);
+        if (s->m.width > LAST_SMOOTHING)
+            set_stand_in(s, SMOOTHING, 0.25 * s->m.width);
+        else
+            set_stand_in(s, MULTIPLIERS, s->m.width);
+    } else {
+        if (promised > 0.3 * multiplier_distance(s))
+            return;
+        mgvi_vec_copy(run->ctx, &s->v, &s->c);
+        if (s->m.inner <= 3)
+            set_stand_in(s, MULTIPLIERS, fmax(1e-9, 0.3 * s->m.width));
+        else if (s->m.inner > 8)
+            set_stand_in(s, MULTIPLIERS, 2 * s->m.width);
+    }
+    s->m.inner = 0;
+}
+
+/* theta of (8) from the length of the step just taken. */
+static void adapt_damping(state *s)
+{
+    if (s->m.length < 0.3)
+        s->m.damping = fmin(1, fmax(0.02, 4 * s->m.damping));
+    else if (s->m.length >= 0.7)
+        s->m.damping = s->m.damping > 0.01 ? 0.25 * s->m.damping : 0;
+}
+
+static mgv_status minimise_model(mgvi_run *run, state *s)
+{
+    const mgvi_newton_point at = {.w = &s->w,
+                                  .g = &s->g,
+                                  .u = &s->u,
+                                  .h = &s->h,
+                                  .accuracy = wanted_accuracy(run, s),
+                                  .kink = s->m.kink,
+                                  .exact = s->m.estimate < 1e-3 || s->m.idle > 2};
+    int64_t joined;
+    return s->ridge ? mgvi_newton_ridge_solve(s->ridge, &at, &s->d)
+                    : mgvi_newton_sparse_solve(s->sparse, &at, &s->d, &joined);
+}
+
+/* Nothing better for a long time: neither the gap nor the objective, at the penalty's own strength.
+ */
+static void give_up_in_time(mgvi_run *run, state *s)
+{
+    const bool better = s->m.estimate < 0.7 * s->m.best || s->m.primal < s->m.lowest * (1 - 1e-3);
+    s->m.best = fmin(s->m.best, s->m.estimate);
+    s->m.lowest = fmin(s->m.lowest, s->m.primal);
+    s->m.idle = better || s->m.kink > 1 ? 0 : s->m.idle + 1;
+    run->finished = s->m.idle >= PATIENCE;
+}
+
+static mgv_status step(mgvi_run *run)
+{
+    state *s = run->state;
+    MGVI_TRY(minimise_model(run, s));
+    mgvi_op_mul(run->problem->A, 1, &s->d, 0, &s->zd);
+    const double slope = slope_at(run, s, 0);
+    if (!isfinite(slope))
+        return MGVI_FAIL(run->ctx, MGV_E_NUMERIC,
+                         "a Newton step left the finite numbers: scale the data (--scale std)");
+    s->m.length = slope < 0 ? line_search(run, s, slope) : 0;
+    mgvi_vec_axpby(run->ctx, s->m.length, &s->d, 1, &s->w);
+    mgvi_vec_axpby(run->ctx, s->m.length, &s->zd, 1, &s->z);
+    if (run->iteration % REFRESH == REFRESH - 1)
+        mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
+    if (s->hinge)
+        advance_hinge(run, s, -slope);
+    adapt_damping(s);
+    if (s->m.length >= 0.3)
+        s->m.kink = fmax(1, KINK_FALL * s->m.kink);
+    look(run, s);
+    give_up_in_time(run, s);
+    return MGV_OK;
+}
+
+static mgvi_iterate expose(mgvi_run *run)
+{
+    state *s = run->state;
+    return (mgvi_iterate){.w = &s->w, .u = &s->u};
+}
+
+static double estimate(const mgvi_run *run)
+{
+    const state *s = run->state;
+    return s->m.estimate;
+}
+
+static mgv_status restored(mgvi_run *run)
+{
+    state *s = run->state;
+    for (int64_t j = 0; j < s->w.n; j++)
+        if (!isfinite(s->w.x[j]))
+            return MGVI_FAIL(run->ctx, MGV_E_INPUT, "weight %" PRId64 " of the checkpoint is %g",
+                             j + 1, s->w.x[j]);
+    const memory kept = s->m;
+    if (s->hinge && !(kept.width > 0 && isfinite(kept.width) &&
+                      (kept.phase == SMOOTHING || kept.phase == MULTIPLIERS)))
+        return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's width is %g", kept.width);
+    if (s->hinge)
+        set_stand_in(s, kept.phase, kept.width);
+    look(run, s);
+    s->m = kept;
+    return MGV_OK;
+}
+
+static mgv_status start(mgvi_run *run, const double *w, const double *u)
+{
+    state *s = run->state;
+    memcpy(s->w.x, w, (size_t)s->w.n * sizeof *w);
+    mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
+    if (s->hinge && u) {
+        memcpy(s->c.x, u, (size_t)s->c.n * sizeof *u);
+        mgvi_loss_dual_clip(run->ctx, run->problem->loss, &run->problem->row, &s->c);
+        set_stand_in(s, MULTIPLIERS, LAST_SMOOTHING);
+    }
+    look(run, s);
+    return MGV_OK;
+}
+
+/* Steps: half a dozen for losses that bend everywhere; more where curvature comes and goes, and
+ * many for the hinge. With l2 and more columns than rows such losses end near a hard margin, where
+ * faces change without end: not the method for it. */
+static double cost(const mgv_problem *p, const mgv_settings *settings)
+{
+    static const char *const bent[] = {"hinge", "squared_hinge", "smooth_hinge", "huber"};
+    double steps = 6;
+    (void)settings;
+    for (size_t k = 0; k < sizeof bent / sizeof *bent; k++)
+        if (strcmp(p->loss->name, bent[k]) == 0)
+            steps = k == 0 ? 40 : 18;
+    if (has_kinks(p)) /* sweeps of a working set */
+        return steps * 100 * (double)p->A->nnz;
+    if (steps > 6 && p->A->rows < p->A->cols)
+        return INFINITY;
+    return steps * mgvi_newton_ridge_cost(p);
+}
+
+const mgvi_solver_ops mgvi_solver_proximal_newton = {
+    .name = "proximal_newton",
+    .summary = "Newton's method: smooth losses and the hinge, penalties l2, l1 and elastic net",
+    .needs = {.penalty = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_KKT | MGVI_CONJ,
+              .loss = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_CONJ,
+              .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},
+    .penalties = "l2 l1 enet",
+    .losses = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber",
+    .cost = cost,
+    .state_size = sizeof(state),
+    .init = init,
+    .start = start,
+    .step = step,
+    .expose = expose,
+    .estimate = estimate,
+    .restored = restored,
+};

@@ -1,0 +1,325 @@
+/* test_proximal_newton.c - every loss with every penalty, against slow references and exact optima.
+ */
+#include "stepping.h"
+
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const losses[] = {"hinge",    "squared_hinge", "smooth_hinge", "sqrt_hinge",
+                                     "logistic", "exponential",   "squared",      "huber"};
+static const char *const penalties[] = {"penalty=l2 lambda=0.01", "penalty=l1 mu=0.01",
+                                        "penalty=enet lambda=0.01 mu=0.01"};
+#define COUNT(list) (sizeof(list) / sizeof *(list))
+
+static void start_random(mgv_fit *fit, uint64_t seed, int64_t n, int64_t d, const char *options)
+{
+    double *X, *y;
+    mgv_random_set(seed, n, d, 0.7, &X, &y);
+    mgv_fit_start(fit, X, y, n, d, "task=classify solver=proximal_newton");
+    mgv_fit_set(fit, options);
+    free(X);
+    free(y);
+}
+
+/* ---- certificates in every regime ------------------------------------------------------------ */
+
+/* Tall, square and wide; centred, scaled, with and without intercept. */
+TEST(every_loss_and_penalty_to_1e_8)
+{
+    static const struct {
+        int64_t n, d;
+        const char *view;
+    } shapes[] = {{80, 6, "intercept=yes"},
+                  {60, 12, "intercept=no"},
+                  {40, 40, "intercept=yes scale=std"},
+                  {25, 70, "intercept=yes scale=maxabs"},
+                  {50, 9, "intercept=no scale=std"},
+                  {50, 9, "intercept=yes scale=rownorm"}};
+    for (size_t l = 0; l < COUNT(losses); l++)
+        for (size_t p = 0; p < COUNT(penalties); p++)
+            for (size_t k = 0; k < COUNT(shapes); k++) {
+                char options[200];
+                snprintf(options, sizeof options, "loss=%s smoothing=0.5 tol=1e-8 %s %s", losses[l],
+                         penalties[p], shapes[k].view);
+                mgv_fit fit;
+                start_random(&fit, 11 + k, shapes[k].n, shapes[k].d, options);
+                mgv_fit_solve(&fit);
+                CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified,
+                           "%s, %d x %d: %s, gap %g after %d steps", options, (int)shapes[k].n,
+                           (int)shapes[k].d, mgv_stop_name(fit.run.stop),
+                           fit.certificate.relative_gap, (int)fit.run.iterations);
+                CHECK_LE((double)fit.run.iterations, strcmp(losses[l], "hinge") ? 40 : 150, "%s",
+                         options);
+                mgv_fit_free(&fit);
+            }
+}
+
+/* ---- independent references ------------------------------------------------------------------ */
+
+/* The objective's minimum by proximal gradient steps with momentum, restarted when it points
+ * uphill, on dense rows and without an intercept: slow and simple. */
+static double slow_minimum(const mgv_problem *p, const double *X, const double *y, int n, int d)
+{
+    double w[8] = {0}, v[8] = {0}, next[8], best = INFINITY, theta = 1, L = 1e-9;
+    const bool margin = p->loss->can & MGVI_MARGIN;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < d; j++)
+            L += 4 * X[i * d + j] * X[i * d + j] / n; /* curvatures are at most 2 here */
+    for (int t = 0; t < 60000; t++) {
+        double grad[8] = {0}, value = 0, uphill = 0;
+        for (int i = 0; i < n; i++) {
+            double z = 0, zw = 0;
+            const double sign = margin ? y[i] : 1;
+            for (int j = 0; j < d; j++) {
+                z += sign * X[i * d + j] * v[j];
+                zw += sign * X[i * d + j] * w[j];
+            }
+            const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
+            const double u = p->loss->grad(c, z);
+            value += p->loss->value(c, zw);
+            for (int j = 0; j < d; j++)
+                grad[j] += u * sign * X[i * d + j];
+        }
+        for (int j = 0; j < d; j++)
+            value += p->penalty->value(mgvi_coefs_at(&p->col, j, 0), w[j]);
+        best = fmin(best, value);
+        for (int j = 0; j < d; j++) {
+            next[j] = p->penalty->prox(mgvi_coefs_at(&p->col, j, 0), v[j] - grad[j] / L, 1 / L);
+            uphill += (v[j] - next[j]) * (next[j] - w[j]);
+        }
+        const double after = uphill > 0 ? 1 : (1 + sqrt(1 + 4 * theta * theta)) / 2;
+        for (int j = 0; j < d; j++) {
+            v[j] = next[j] + (uphill > 0 ? 0 : (theta - 1) / after) * (next[j] - w[j]);
+            w[j] = next[j];
+        }
+        theta = after;
+    }
+    return best;
+}
+
+TEST(objectives_are_those_of_a_slow_method)
+{
+    enum { N = 20, D = 4 };
+    double *X, *y;
+    mgv_random_set(5, N, D, 0.7, &X, &y);
+    for (size_t l = 1; l < COUNT(losses); l++)
+        for (size_t p = 0; p < COUNT(penalties); p++) {
+            if (strcmp(losses[l], "exponential") == 0) /* no bound on its curvature */
+                continue;
+            char options[200];
+            snprintf(options, sizeof options, "loss=%s smoothing=0.5 intercept=no tol=1e-10 %s",
+                     losses[l], penalties[p]);
+            mgv_fit fit;
+            start_random(&fit, 5, N, D, options);
+            mgv_fit_solve(&fit);
+            const double slow = slow_minimum(fit.problem, X, y, N, D);
+            CHECK_NEAR(fit.certificate.primal, slow, 1e-8 * slow, "%s", options);
+            mgv_fit_free(&fit);
+        }
+    free(X);
+    free(y);
+}
+
+/* One column: lambda w + mean x (x w - y) = 0. */
+TEST(ridge_regression_in_closed_form)
+{
+    const double X[] = {1, -2, 0.5, 3}, y[] = {1, -1, -1, 1};
+    double xx = 0, xy = 0;
+    for (int i = 0; i < 4; i++) {
+        xx += X[i] * X[i] / 4;
+        xy += X[i] * y[i] / 4;
+    }
+    for (int sparse = 0; sparse < 2; sparse++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, 4, 1,
+                      "task=classify loss=squared solver=proximal_newton intercept=no tol=1e-12");
+        mgv_fit_set(&fit, sparse ? "penalty=enet lambda=0.3 mu=0.1" : "lambda=0.3");
+        mgv_fit_solve(&fit);
+        CHECK_NEAR(mgv_fit_weights(&fit)[0], (xy - (sparse ? 0.1 : 0)) / (xx + 0.3), 1e-10, "w");
+        mgv_fit_free(&fit);
+    }
+}
+
+/* Every case of the vectors, among them lambda = 0, with an unpenalised intercept or none. */
+TEST(svm_vectors)
+{
+    json_t *v = mgv_vector_load("sparse_svm_hinge"), *cases = json_object_get(v, "cases"), *c;
+    size_t k;
+    json_array_foreach(cases, k, c)
+    {
+        const double lambda = mgv_vector_number(json_object_get(c, "lam"));
+        const double mu = mgv_vector_number(json_object_get(c, "mu"));
+        const double optimum = mgv_vector_number(json_object_get(c, "objective"));
+        const char *id = json_string_value(json_object_get(c, "id"));
+        int64_t n;
+        double *X = mgv_vector_array(c, "X", NULL), *y = mgv_vector_array(c, "y", &n);
+        char options[160];
+        snprintf(options, sizeof options,
+                 "loss=hinge penalty=%s %s%.17g mu=%.17g intercept=%s tol=1e-8 "
+                 "solver=proximal_newton",
+                 mu == 0       ? "l2"
+                 : lambda == 0 ? "l1"
+                               : "enet",
+                 lambda > 0 ? "lambda=" : "seed=", lambda > 0 ? lambda : 1, mu,
+                 json_integer_value(json_object_get(c, "bias")) ? "yes" : "no");
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, n, json_integer_value(json_object_get(c, "m")), options);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "case %s: %s, gap %g", id ? id : "?",
+                   options, fit.certificate.relative_gap);
+        CHECK_NEAR(fit.certificate.primal, optimum, 2e-8 * optimum, "case %s", id ? id : "?");
+        mgv_fit_free(&fit);
+        free(X);
+        free(y);
+    }
+    json_decref(v);
+}
+
+/* ---- laws ------------------------------------------------------------------------------------ */
+
+/* A row of weight 3 is the row three times. */
+TEST(weights_are_repeated_rows)
+{
+    enum { N = 30, D = 5 };
+    double *X, *y, twice[3 * N * D], labels[3 * N], weights[N];
+    mgv_random_set(9, N, D, 0.7, &X, &y);
+    int rows = 0;
+    for (int i = 0; i < N; i++) {
+        weights[i] = 1 + i % 3;
+        for (int r = 0; r < 1 + i % 3; r++, rows++) {
+            memcpy(twice + rows * D, X + i * D, D * sizeof *X);
+            labels[rows] = y[i];
+        }
+    }
+    for (size_t l = 0; l < COUNT(losses); l++)
+        for (size_t p = 0; p < COUNT(penalties); p++) {
+            char options[200];
+            snprintf(options, sizeof options,
+                     "task=classify solver=proximal_newton tol=1e-9 loss=%s %s", losses[l],
+                     penalties[p]);
+            mgv_fit a, b;
+            mgv_fit_start(&a, X, y, N, D, options);
+            CHECK_OK(a.ctx, mgv_data_set_weights(a.ctx, a.data, weights));
+            mgv_fit_start(&b, twice, labels, rows, D, options);
+            mgv_fit_solve(&a);
+            mgv_fit_solve(&b);
+            CHECK_NEAR(a.certificate.primal, b.certificate.primal, 2e-9 * b.certificate.primal,
+                       "%s", options);
+            mgv_fit_free(&a);
+            mgv_fit_free(&b);
+        }
+    free(X);
+    free(y);
+}
+
+/* Many rows, many columns, few entries: conjugate gradients; the optimum is that of
+ * dual_coordinate. */
+TEST(sparse_and_large)
+{
+    enum { N = 1700, D = 1600, PER = 6 };
+    static float val[N * PER];
+    static int32_t idx[N * PER];
+    static int64_t ptr[N + 1];
+    static double y[N];
+    mgvi_rng rng = mgvi_rng_seed(3);
+    for (int i = 0; i < N; i++) {
+        for (int k = 0; k < PER; k++) {
+            idx[i * PER + k] = (int32_t)(k * (D / PER)) + (int32_t)mgvi_rng_below(&rng, D / PER);
+            val[i * PER + k] = (float)mgvi_rng_normal(&rng);
+        }
+        ptr[i + 1] = (i + 1) * PER;
+        y[i] = val[i * PER] + 0.5 * mgvi_rng_normal(&rng) > 0 ? 1 : -1;
+    }
+    static const char *const cases[] = {"loss=logistic", "loss=squared_hinge", "loss=hinge"};
+    for (size_t k = 0; k < COUNT(cases); k++) {
+        double primal[2];
+        for (int r = 0; r < 2; r++) {
+            mgv_fit fit = {.ctx = mgv_check_ctx()};
+            CHECK_OK(fit.ctx, mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F32, val, ptr, idx, N, D,
+                                                   &fit.data));
+            CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
+            CHECK_OK(fit.ctx, mgv_settings_new(fit.ctx, &fit.settings));
+            mgv_fit_set(&fit, "lambda=0.001 tol=1e-7");
+            mgv_fit_set(&fit, cases[k]);
+            mgv_fit_set(&fit, r ? "solver=dual_coordinate" : "solver=proximal_newton");
+            mgv_fit_solve(&fit);
+            CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "%s: gap %g", cases[k],
+                       fit.certificate.relative_gap);
+            primal[r] = fit.certificate.primal;
+            mgv_fit_free(&fit);
+        }
+        CHECK_NEAR(primal[0], primal[1], 2e-7 * primal[0], "%s", cases[k]);
+    }
+}
+
+static const char *const runs[] = {"loss=logistic penalty=l2 lambda=1e-3",
+                                   "loss=squared_hinge penalty=l1 mu=1e-3",
+                                   "loss=hinge penalty=enet lambda=1e-3 mu=1e-3"};
+
+TEST(threads_do_not_matter)
+{
+    for (size_t k = 0; k < COUNT(runs); k++) {
+        mgv_fit one, three;
+        start_random(&one, 21, 300, 20, runs[k]);
+        start_random(&three, 21, 300, 20, runs[k]);
+        CHECK_OK(one.ctx, mgv_ctx_set_threads(one.ctx, 1));
+        CHECK_OK(three.ctx, mgv_ctx_set_threads(three.ctx, 3));
+        mgv_fit_solve(&one);
+        mgv_fit_solve(&three);
+        CHECK(one.run.iterations == three.run.iterations);
+        CHECK(memcmp(mgv_fit_weights(&one), mgv_fit_weights(&three), 21 * sizeof(double)) == 0);
+        mgv_fit_free(&one);
+        mgv_fit_free(&three);
+    }
+}
+
+TEST(a_resumed_run_takes_the_same_steps)
+{
+    char file[64];
+    snprintf(file, sizeof file, "test_newton_checkpoint.%d", (int)getpid());
+    for (size_t k = 0; k < COUNT(runs); k++) {
+        double *X, *y;
+        char options[200];
+        snprintf(options, sizeof options, "solver=proximal_newton tol=1e-13 %s", runs[k]);
+        mgv_random_set(23, 100, 8, 0.7, &X, &y);
+        for (int cut = 1; cut < 7; cut += 2) {
+            mgv_fit whole, part, rest;
+            open_rows(&whole, X, y, 100, 8, options);
+            open_rows(&part, X, y, 100, 8, options);
+            open_rows(&rest, X, y, 100, 8, options);
+            const mgvi_iterate a = step_to(&whole, cut + 3);
+            step_to(&part, cut);
+            CHECK_OK(part.ctx, mgv_solver_checkpoint(part.ctx, part.solver, file));
+            CHECK_OK(rest.ctx, mgv_solver_resume(rest.ctx, rest.solver, file));
+            const mgvi_iterate b = step_to(&rest, cut + 3);
+            CHECK(memcmp(a.w->x, b.w->x, 9 * sizeof(double)) == 0);
+            CHECK(memcmp(a.u->x, b.u->x, 100 * sizeof(double)) == 0);
+            mgv_fit_free(&whole);
+            mgv_fit_free(&part);
+            mgv_fit_free(&rest);
+        }
+        free(X);
+        free(y);
+    }
+    remove(file);
+}
+
+/* The dual point is the gradient of the loss, and l1's zeros are exact. */
+TEST(iterates_are_what_they_should_be)
+{
+    mgv_fit fit;
+    start_random(&fit, 31, 60, 30, "loss=logistic penalty=l1 mu=0.05 tol=1e-10");
+    mgv_fit_solve(&fit);
+    CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
+    CHECK(fit.run.nonzeros > 0 && fit.run.nonzeros < 20);
+    mgv_fit_free(&fit);
+}
+
+int main(void)
+{
+    return RUN(every_loss_and_penalty_to_1e_8, objectives_are_those_of_a_slow_method,
+               ridge_regression_in_closed_form, svm_vectors, weights_are_repeated_rows,
+               sparse_and_large, threads_do_not_matter, a_resumed_run_takes_the_same_steps,
+               iterates_are_what_they_should_be);
+}
