@@ -48,6 +48,7 @@ const cli_command *cli_command_find(const char *name);
 int cli_command_unknown(const char *name);
 
 int cli_fit(cli *c, int argc, char **argv);
+int cli_path(cli *c, int argc, char **argv);
 int cli_predict(cli *c, int argc, char **argv);
 int cli_check(cli *c, int argc, char **argv);
 int cli_convert(cli *c, int argc, char **argv);

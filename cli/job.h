@@ -18,6 +18,9 @@ typedef struct cli_job {
     mgv_certificate certificate;
 } cli_job;
 
+/* Gives `data` the sample weights, penalty weights and groups of the files that settings name. */
+int cli_apply_numbers(cli *c, mgv_data *data);
+
 void cli_job_free(cli_job *job);
 /* Binds the data under the settings, runs the solver until it stops and, unless it is proven that
  * there is none, makes the model. Signals and `trace` are looked after. CLI_GO_ON, or the exit code

@@ -9,6 +9,7 @@ static const cli_command commands[] = {
     {"demo", "the two-minute tour on data made from a seed", cli_demo},
     {"check", "the data doctor: what is in a file, and what `fit` would do", cli_check},
     {"fit", "fit a model and certify it", cli_fit},
+    {"path", "a certified model for every strength of the penalty", cli_path},
     {"predict", "labels, scores, distances and metrics from a model", cli_predict},
     {"convert", "data from one file format to another", cli_convert},
     {"list", "everything registered: losses, solvers, readers, settings, ...", cli_list},

@@ -122,7 +122,7 @@ MGV_API mgv_status mgv_settings_get(mgv_ctx *ctx, const mgv_settings *settings, 
 typedef struct mgv_setting_info {
     size_t size;
     const char *name;         /* with underscores */
-    const char *group;        /* "problem", "solver", "stop", "data", "run" */
+    const char *group;        /* "problem", "solver", "stop", "path", "data", "run" */
     const char *type;         /* "real", "int", "bool", "text" or "choice" */
     const char *default_text; /* "" when unset */
     const char *allowed;      /* bounds or choices as text */
@@ -169,8 +169,8 @@ MGV_API mgv_status mgv_data_from_sparse(mgv_ctx *ctx, mgv_layout layout, mgv_dty
 /* Copies `rows` numbers; NULL removes them. Labels must be finite, weights finite and >= 0. */
 MGV_API mgv_status mgv_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labels);
 MGV_API mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const double *weights);
-/* Copies `cols` numbers; NULL removes them. The group of each column for the penalty `group`, from 0
- * on, -1: none; and factors of a penalty that works column by column, finite and >= 0. */
+/* Copies `cols` numbers; NULL removes them. The group of each column for the penalty `group`, from
+ * 0 on, -1: none; and factors of a penalty that works column by column, finite and >= 0. */
 MGV_API mgv_status mgv_data_set_groups(mgv_ctx *ctx, mgv_data *data, const int64_t *groups);
 MGV_API mgv_status mgv_data_set_penalty_weights(mgv_ctx *ctx, mgv_data *data,
                                                 const double *weights);
@@ -372,11 +372,57 @@ typedef struct mgv_metrics {
 MGV_API mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
                                       const double *scores, mgv_metrics *out);
 
+/* ---- Paths ---------------------------------------------------------------------------------- */
+/* One problem under falling strengths, along mu or lambda; each run starts from the last answer and
+ * ends with its own certificate. Reads the settings of a fit and `along`, `path_points`,
+ * `path_end` and `strengths`. `time_limit` is for the whole path, the other budgets for every
+ * point. */
+typedef struct mgv_path mgv_path;
+
+/* Binds the problem and finds the strengths, which may solve a few problems. Borrows the data. */
+MGV_API mgv_status mgv_path_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                                mgv_path **out);
+/* Solves the next point. *solver is what solved it, for mgv_solver_describe() and mgv_model_new(),
+ * and lives until the next call; NULL when no point or no time is left. After a failure the points
+ * that are done stay, and the call may be repeated. */
+MGV_API mgv_status mgv_path_next(mgv_ctx *ctx, mgv_path *path, const mgv_solver **solver);
+MGV_API void mgv_path_free(mgv_ctx *ctx, mgv_path *path);
+
+typedef struct mgv_path_info {
+    size_t size;
+    const char *along;    /* "mu" or "lambda" */
+    double largest;       /* strength of the first point */
+    int64_t points, done; /* how many there are, and how many are solved */
+    const char *formula;  /* of the last point solved; lives until the next call */
+} mgv_path_info;
+MGV_API mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out);
+
+/* One point; what is not known before its run is 0, NULL or MGV_STOP_NONE. */
+typedef struct mgv_path_result {
+    size_t size;
+    double lambda, mu;
+    mgv_stop stop;
+    const char *solver;
+    int64_t iterations;
+    double passes, seconds;
+    double primal, dual, relative_gap;
+    int verified;
+    int64_t nonzeros;
+    double norm;        /* of the weights in the user's units */
+    double train_score; /* accuracy, or the mean squared error of a quantity */
+} mgv_path_result;
+/* MGV_E_ARG when `index` is out of range. */
+MGV_API mgv_status mgv_path_at(const mgv_path *path, int64_t index, mgv_path_result *out);
+
 /* ---- Report --------------------------------------------------------------------------------- */
 /* The JSON object of `margrave fit --json`, freed with mgv_string_free(). `model` and the files
  * may be NULL. */
 MGV_API mgv_status mgv_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const mgv_model *model,
                                   const char *data_file, const char *model_file, char **json);
+/* The JSON object of `margrave path --json`. `model_files` has a name for every point that is done;
+ * it and `data_file` may be NULL. */
+MGV_API mgv_status mgv_report_path(mgv_ctx *ctx, const mgv_path *path, const char *data_file,
+                                   const char *const *model_files, char **json);
 
 #ifdef __cplusplus
 }

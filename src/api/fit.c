@@ -44,19 +44,6 @@ mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver)
     return mgvi_driver_run(solver);
 }
 
-/* |w|_p in the user's units: scaling undone, without the intercept. */
-static double user_norm(const mgv_problem *p, const double *w)
-{
-    const double exponent = isnan(p->p) ? 2 : p->p;
-    const int64_t d = mgvi_problem_penalised(p);
-    if (!p->scale)
-        return mgvi_lp_norm(w, d, exponent);
-    double sum = 0;
-    for (int64_t j = 0; j < d; j++)
-        sum += pow(fabs(p->scale[j] * w[j]), exponent);
-    return pow(sum, 1 / exponent);
-}
-
 mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
                                mgv_certificate *certificate)
 {
@@ -77,7 +64,7 @@ mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
         info.impossible_class = solver->family->impossible;
     } else {
         info.nonzeros = mgvi_count_nonzeros(solver->answer.w.x, mgvi_problem_penalised(p));
-        info.norm = user_norm(p, solver->answer.w.x);
+        info.norm = mgvi_problem_user_norm(p, solver->answer.w.x);
     }
     if (run)
         mgvi_copy_out(run, &info, sizeof info);

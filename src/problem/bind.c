@@ -320,6 +320,17 @@ static mgv_status bind_column_weights(mgv_problem *p)
     return MGV_OK;
 }
 
+mgv_status mgvi_problem_set_strengths(mgv_problem *p, double lambda, double mu)
+{
+    p->penalty = mgvi_penalty_find(mu > 0 && lambda > 0 ? "enet" : mu > 0 ? "l1" : "l2");
+    p->p = mu > 0 ? (lambda > 0 ? NAN : 1) : 2;
+    p->lambda = p->settings.lambda = lambda;
+    p->mu = p->settings.mu = mu;
+    p->settings.C = NAN;
+    bind_strengths(p);
+    return mgvi_bind_formula(p);
+}
+
 mgv_status mgvi_bind_rows(mgv_problem *p)
 {
     MGVI_TRY(bind_labels(p));

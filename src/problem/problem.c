@@ -87,3 +87,15 @@ double mgvi_problem_least_margin(const mgv_problem *p, const double *z)
     }
     return p->free_cols ? 0.5 * (least[0] + least[1]) : least[0];
 }
+
+double mgvi_problem_user_norm(const mgv_problem *p, const double *w)
+{
+    const double exponent = isnan(p->p) ? 2 : p->p;
+    const int64_t d = mgvi_problem_penalised(p);
+    if (!p->scale)
+        return mgvi_lp_norm(w, d, exponent);
+    double sum = 0;
+    for (int64_t j = 0; j < d; j++)
+        sum += pow(fabs(p->scale[j] * w[j]), exponent);
+    return pow(sum, 1 / exponent);
+}

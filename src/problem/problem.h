@@ -55,6 +55,9 @@ enum { MGVI_EVERY_CLASS = -1 };
 mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                             int64_t positive, mgv_problem **out);
 void mgvi_problem_free(mgv_problem *problem); /* NULL is accepted */
+/* Another strength under the same data, for paths: mu > 0 makes the penalty l1 or, with lambda > 0,
+ * enet; else it is l2. Solvers of the problem must be gone or done. */
+mgv_status mgvi_problem_set_strengths(mgv_problem *problem, double lambda, double mu);
 
 /* A hard margin in the norm p: certified by bounds of the margin, free of w's and u's scale. */
 static inline bool mgvi_problem_has_margin(const mgv_problem *p)
@@ -93,6 +96,9 @@ void mgvi_problem_user_weights(const mgv_problem *problem, const double *w, doub
 /* Its inverse. */
 void mgvi_problem_own_weights(const mgv_problem *problem, const double *coef, double intercept,
                               double *w);
+
+/* |w|_p in the user's units: scaling undone, without the intercept. */
+double mgvi_problem_user_norm(const mgv_problem *problem, const double *w);
 
 /* Hard margin: which rows and columns a proof of inseparability can involve (peel.c). `row` has
  * A's rows, `col` A's columns. */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <sys/resource.h>
 
-static json_t *problem_block(const mgv_problem *p)
+json_t *mgvi_report_problem(const mgv_problem *p)
 {
     json_t *o = json_pack("{s:s, s:s, s:s, s:b, s:s, s:s, s:s}", "task",
                           p->classify ? "classify" : "regress", "loss", p->loss->name, "penalty",
@@ -135,7 +135,7 @@ mgv_status mgvi_report_fit(mgv_ctx *ctx, const mgv_solver *s, const mgv_model *m
     getrusage(RUSAGE_SELF, &usage);
     json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}",
                           "version", mgv_version(), "command", "fit", "data",
-                          mgvi_report_data(p->data, data_file), "problem", problem_block(p),
+                          mgvi_report_data(p->data, data_file), "problem", mgvi_report_problem(p),
                           "solver", solver_block(s), "certificate", certificate_block(s), "classes",
                           classes_block(s), "path", mgvi_report_path(s->selection), "selected",
                           selected, "model", model_block(model, model_file), "train", train,

@@ -24,6 +24,11 @@ json_t *mgvi_report_validation(const mgv_selection *selection);
 
 mgv_status mgvi_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const mgv_model *model,
                            const char *data_file, const char *model_file, char **json);
+/* {"loss", "penalty", "lambda", "mu", ...}; NULL: no memory */
+json_t *mgvi_report_problem(const mgv_problem *problem);
+/* `model_files` has a name for every point that is done; NULL: none was saved. */
+mgv_status mgvi_report_walk(mgv_ctx *ctx, const mgv_path *path, const char *data_file,
+                            const char *const *model_files, char **json);
 /* The data doctor. */
 mgv_status mgvi_report_check(mgv_ctx *ctx, mgv_data *data, const char *path,
                              const mgv_settings *settings, char **json);

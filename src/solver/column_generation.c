@@ -30,10 +30,11 @@ typedef struct key {
 typedef struct state {
     double lambda, mu;
     mgvi_gather *columns;
-    int64_t n, d;    /* rows with weight, penalised columns */
-    int32_t *row;    /* which rows they are */
-    double *s, *y;   /* their weights and intercept entries (NULL: no intercept) */
-    double *theta;   /* n */
+    int64_t n, d;   /* rows with weight, penalised columns */
+    int32_t *row;   /* which rows they are */
+    double *s, *y;  /* their weights and intercept entries (NULL: no intercept) */
+    double side[2]; /* the weight of the rows with y = -1 and +1; without intercept of all, first */
+    double *theta;  /* n */
     double *scratch; /* GRAM_COLUMNS columns over all rows */
     double *gram;    /* mu = 0: n x n */
     /* mu > 0 */
@@ -45,6 +46,7 @@ typedef struct state {
     bool warm;        /* w and u hold a start */
     mgvi_hinge_interior *interior;
     mgvi_vec w, u, v;
+    double at_zero;   /* P of w = 0 with its best intercept */
     double gap;       /* relative, of the last round */
     double round_gap; /* of its problem on W */
     bool complete;    /* no column was violated: W is all that matters */
@@ -162,8 +164,10 @@ static mgv_status bind_rows(mgvi_run *run, state *s)
         s->s[s->n] = weight;
         if (s->y)
             s->y[s->n] = mgvi_problem_free_entry(p, i);
+        s->side[s->y && s->y[s->n] > 0] += weight;
         s->n++;
     }
+    s->at_zero = s->y ? 2 * fmin(s->side[0], s->side[1]) : s->side[0];
     return MGV_OK;
 }
 
@@ -210,6 +214,18 @@ static mgv_status init(mgvi_run *run)
     return bind_columns(run, s);
 }
 
+/* The support of w and the columns that u nearly violates make the first W. */
+static mgv_status start(mgvi_run *run, const double *w, const double *u)
+{
+    state *s = run->state;
+    if (s->gram || !u)
+        return MGV_OK;
+    memcpy(s->w.x, w, (size_t)s->w.n * sizeof *w);
+    memcpy(s->u.x, u, (size_t)s->u.n * sizeof *u);
+    s->warm = true;
+    return MGV_OK;
+}
+
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
 static mgvi_hinge_block block_of(const state *s)
@@ -225,6 +241,14 @@ static mgvi_hinge_block block_of(const state *s)
                               .mu = s->mu,
                               .gram = s->gram,
                               .gram_stride = s->n};
+}
+
+/* w = 0 with its best intercept. */
+static void no_weights(state *s)
+{
+    memset(s->w.x, 0, (size_t)s->w.n * sizeof *s->w.x);
+    if (s->y)
+        s->w.x[s->d] = (s->side[1] > s->side[0]) - (s->side[1] < s->side[0]);
 }
 
 /* u = -theta, and v = A'theta on all columns. */
@@ -272,18 +296,14 @@ static int64_t rank_columns(state *s, double least)
     return count;
 }
 
-/* theta = s, the heavier class scaled down where the intercept asks for balance. */
+/* w = 0 and its best intercept; theta = s, the heavier class scaled down where the intercept asks
+ * for balance. */
 static void whole_box(state *s)
 {
-    double side[2] = {0, 0};
-    for (int64_t i = 0; s->y && i < s->n; i++)
-        side[s->y[i] > 0] += s->s[i];
-    for (int64_t i = 0; i < s->n; i++) {
-        const int mine = s->y && s->y[i] > 0;
-        s->theta[i] = s->s[i] * (side[mine] > side[!mine] ? side[!mine] / side[mine] : 1);
-    }
-    if (s->y) /* the best intercept of w = 0 */
-        s->w.x[s->d] = side[1] > side[0] ? 1 : side[1] < side[0] ? -1 : 0;
+    const double least = fmin(s->side[0], s->side[1]);
+    for (int64_t i = 0; i < s->n; i++)
+        s->theta[i] = s->y ? s->s[i] * least / s->side[s->y[i] > 0] : s->s[i];
+    no_weights(s);
 }
 
 /* The first W; w = 0 is the solution when not even the whole box violates a column. */
@@ -325,6 +345,10 @@ static mgv_status solve_on_W(mgvi_run *run, state *s)
         s->w.x[s->W[t]] = s->part[t];
     if (s->y)
         s->w.x[s->d] = at.b;
+    if (s->at_zero <= result.primal * (1 + 1e-13)) { /* nothing is as good, and sparser */
+        no_weights(s);
+        result.primal = fmin(result.primal, s->at_zero);
+    }
     spread_theta(run, s);
     s->round_gap = (result.primal - result.dual) / result.primal;
     s->gap = (result.primal - dual_value(s)) / result.primal;
@@ -417,6 +441,7 @@ const mgvi_solver_ops mgvi_solver_column_generation = {
     .cost = cost,
     .state_size = sizeof(state),
     .init = init,
+    .start = start,
     .step = step,
     .expose = expose,
     .estimate = estimate,

@@ -155,6 +155,21 @@ static void refresh(mgvi_run *run, state *s)
         s->acc[slot] = intercept;
 }
 
+/* From the dual variables of a neighbouring problem, such as another lambda; w follows. */
+static mgv_status start(mgvi_run *run, const double *w, const double *u)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    if (!u || !(p->loss->can & MGVI_DUAL_CLIP) || (p->loss->can & MGVI_HARD))
+        return MGV_OK;
+    memcpy(s->u.x, u, (size_t)s->u.n * sizeof *u);
+    mgvi_loss_dual_clip(run->ctx, p->loss, &p->row, &s->u);
+    if (p->free_cols)
+        s->acc[mgvi_rows_acc_len(s->rows) - 1] = w[s->w.n - 1];
+    refresh(run, s);
+    return MGV_OK;
+}
+
 /* The relative gap, as far as a full pass with moving w can tell. */
 static double guess_gap(const mgv_problem *p, const mgvi_dual_epoch *e)
 {
@@ -279,6 +294,7 @@ const mgvi_solver_ops mgvi_solver_dual_coordinate = {
     .cost = cost,
     .state_size = sizeof(state),
     .init = init,
+    .start = start,
     .step = step,
     .expose = expose,
     .estimate = estimate,

@@ -1,0 +1,285 @@
+/* path.c - `margrave path`: a model for every strength, each certified, with a table. */
+#include "job.h"
+#include "options.h"
+#include "signals.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+typedef struct path_job {
+    cli *c;
+    const char *file;      /* the data's name */
+    const char *directory; /* NULL: nothing is saved */
+    mgv_data *data;
+    mgv_path *path;
+    mgv_path_info info;
+    bool classify;
+    FILE *table;
+    char **model; /* file names of the points that are done */
+    bool early;   /* a point ended before its certificate, or the path before its last point */
+} path_job;
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int make_directory(path_job *job)
+{
+    struct stat s;
+    if (!job->directory)
+        return CLI_GO_ON;
+    if (mkdir(job->directory, 0777) != 0 && errno != EEXIST)
+        return cli_complain(job->c, CLI_FAILURE, "%s: %s", job->directory, strerror(errno));
+    if (stat(job->directory, &s) != 0 || !S_ISDIR(s.st_mode))
+        return cli_complain(job->c, CLI_USAGE, "%s: this is not a directory", job->directory);
+    return CLI_GO_ON;
+}
+
+/* DIR/NAME, to be freed. */
+static char *in_directory(const path_job *job, const char *name)
+{
+    const size_t size = strlen(job->directory) + strlen(name) + 2;
+    char *text = malloc(size);
+    if (text)
+        snprintf(text, size, "%s/%s", job->directory, name);
+    return text;
+}
+
+static int open_table(path_job *job)
+{
+    job->model = calloc((size_t)job->info.points, sizeof *job->model);
+    if (!job->model)
+        return cli_complain(job->c, CLI_FAILURE, "no memory");
+    if (!job->directory)
+        return CLI_GO_ON;
+    char *name = in_directory(job, "path.csv");
+    job->table = name ? fopen(name, "w") : NULL;
+    const int code = job->table ? CLI_GO_ON
+                                : cli_complain(job->c, CLI_FAILURE, "%s: %s",
+                                               name ? name : job->directory, strerror(errno));
+    free(name);
+    if (job->table)
+        fputs("point,lambda,mu,primal,dual,relative_gap,nonzeros,norm,train_score,iterations,"
+              "passes,seconds,stop,model\n",
+              job->table);
+    return code;
+}
+
+/* The row is on the disk before the next point begins: a path that is killed leaves what it had. */
+static void table_row(path_job *job, int64_t k, const mgv_path_result *p)
+{
+    if (!job->table)
+        return;
+    const double numbers[] = {p->lambda, p->mu,           p->primal,
+                              p->dual,   p->relative_gap, (double)p->nonzeros,
+                              p->norm,   p->train_score,  (double)p->iterations,
+                              p->passes, p->seconds};
+    fprintf(job->table, "%" PRId64, k + 1);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (isfinite(numbers[i]))
+            fprintf(job->table, ",%.17g", numbers[i]);
+        else
+            fputc(',', job->table);
+    const char *slash = job->model[k] ? strrchr(job->model[k], '/') : NULL;
+    fprintf(job->table, ",%s,%s\n", mgv_stop_name(p->stop), slash ? slash + 1 : "");
+    fflush(job->table);
+}
+
+static int close_table(path_job *job)
+{
+    FILE *table = job->table;
+    job->table = NULL;
+    if (!table)
+        return CLI_GO_ON;
+    const bool bad = ferror(table) != 0;
+    return fclose(table) != 0 || bad
+               ? cli_complain(job->c, CLI_FAILURE, "%s/path.csv: the table cannot be written",
+                              job->directory)
+               : CLI_GO_ON;
+}
+
+static int save_model(path_job *job, int64_t k, const mgv_solver *solver)
+{
+    cli *c = job->c;
+    char name[32];
+    mgv_model *model = NULL;
+    if (!job->directory)
+        return CLI_GO_ON;
+    snprintf(name, sizeof name, "point-%0*" PRId64 ".mgm", job->info.points > 999 ? 5 : 3, k + 1);
+    char *file = in_directory(job, name);
+    if (!file)
+        return cli_complain(c, CLI_FAILURE, "no memory");
+    mgv_status st = mgv_model_new(c->ctx, solver, &model);
+    if (st == MGV_OK)
+        st = mgv_model_save(c->ctx, model, file);
+    mgv_model_free(c->ctx, model);
+    if (st == MGV_OK)
+        job->model[k] = file;
+    else
+        free(file);
+    return st == MGV_OK ? CLI_GO_ON : cli_fail(c, st);
+}
+
+/* ---- for people ------------------------------------------------------------------------------ */
+
+static void print_head(const path_job *job)
+{
+    const cli_job data = {.c = job->c, .file = job->file, .data = job->data};
+    cli_job_print_data(&data, stdout);
+    printf("path         %" PRId64 " points along %s, the largest %.8g\n\n", job->info.points,
+           job->info.along, job->info.largest);
+    printf("point %12s %9s %11s %14s %8s %9s %8s %8s\n", job->info.along, "nonzeros", "|w|",
+           "objective", "gap", job->classify ? "accuracy" : "mse", "passes", "seconds");
+}
+
+static void print_point(const path_job *job, int64_t k, const mgv_path_result *p)
+{
+    const double strength = strcmp(job->info.along, "mu") == 0 ? p->mu : p->lambda;
+    printf("%5" PRId64 " %12.6g %9" PRId64 " %11.5g ", k + 1, strength, p->nonzeros, p->norm);
+    if (p->verified)
+        printf("%14.9g %8.1e ", p->primal, fmax(p->relative_gap, 0));
+    else
+        printf("%14s %8s ", "-", "-");
+    if (job->classify)
+        printf("%8.2f%%", 100 * p->train_score);
+    else
+        printf("%9.4g", p->train_score);
+    printf(" %8.1f %8.2g%s%s\n", p->passes, p->seconds, p->stop == MGV_STOP_CERTIFIED ? "" : "  ",
+           p->stop == MGV_STOP_CERTIFIED ? "" : mgv_stop_name(p->stop));
+    fflush(stdout);
+}
+
+static void print_tail(const path_job *job)
+{
+    if (job->info.done < job->info.points)
+        printf("\nThe path ended after %" PRId64 " of %" PRId64 " points.\n", job->info.done,
+               job->info.points);
+    if (job->directory && job->info.done > 0)
+        printf("\nmodels       %s/point-*.mgm, %s/path.csv has this table\n"
+               "next         margrave predict %s DATA\n",
+               job->directory, job->directory, job->model[job->info.done - 1]);
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static int on_event(void *user, const mgv_event *event)
+{
+    path_job *job = user;
+    cli_terminal_event(&job->c->terminal, event);
+    return cli_signalled();
+}
+
+static bool is_classes(const path_job *job)
+{
+    const cli_text task = cli_setting(job->c, "task");
+    mgv_data_info d = {.size = sizeof d};
+    mgv_data_describe(job->data, &d);
+    return strcmp(task.text, "classify") == 0 || (strcmp(task.text, "auto") == 0 && d.classes == 2);
+}
+
+static int walk(path_job *job)
+{
+    cli *c = job->c;
+    const mgv_solver *solver;
+    int code = CLI_GO_ON;
+    for (int64_t k = 0; code == CLI_GO_ON && !cli_signalled(); k++) {
+        mgv_path_result point = {.size = sizeof point};
+        const mgv_status st = mgv_path_next(c->ctx, job->path, &solver);
+        cli_terminal_wipe(&c->terminal);
+        if (st != MGV_OK)
+            return cli_fail(c, st);
+        if (!solver)
+            break;
+        mgv_path_at(job->path, k, &point);
+        job->early = job->early || point.stop != MGV_STOP_CERTIFIED;
+        code = save_model(job, k, solver);
+        table_row(job, k, &point);
+        if (!c->json && code == CLI_GO_ON)
+            print_point(job, k, &point);
+    }
+    mgv_path_describe(job->path, &job->info);
+    job->early = job->early || job->info.done < job->info.points;
+    return code;
+}
+
+static int print_json(const path_job *job)
+{
+    char *json = NULL;
+    const mgv_status st =
+        mgv_report_path(job->c->ctx, job->path, job->file,
+                        job->directory ? (const char *const *)job->model : NULL, &json);
+    if (st != MGV_OK)
+        return cli_fail(job->c, st);
+    puts(json);
+    mgv_string_free(job->c->ctx, json);
+    return CLI_GO_ON;
+}
+
+static int work(path_job *job)
+{
+    cli *c = job->c;
+    int code = make_directory(job);
+    if (code != CLI_GO_ON)
+        return code;
+    cli_signals_catch(c->ctx);
+    job->data = cli_read(c, job->file, &code);
+    if (!job->data || (code = cli_apply_numbers(c, job->data)) != CLI_GO_ON)
+        return code;
+    cli_terminal_status(&c->terminal, "finding the largest strength");
+    const mgv_status st = mgv_path_new(c->ctx, job->data, c->settings, &job->path);
+    cli_terminal_wipe(&c->terminal);
+    if (st != MGV_OK)
+        return cli_fail(c, st);
+    job->info.size = sizeof job->info;
+    mgv_path_describe(job->path, &job->info);
+    job->classify = is_classes(job);
+    if ((code = open_table(job)) != CLI_GO_ON)
+        return code;
+    if (!c->json)
+        print_head(job);
+    cli_terminal_goal(&c->terminal, strtod(cli_setting(c, "tol").text, NULL));
+    mgv_ctx_on_event(c->ctx, on_event, job);
+    code = walk(job);
+    mgv_ctx_on_event(c->ctx, NULL, NULL);
+    if (code != CLI_GO_ON)
+        return code;
+    if (c->json)
+        code = print_json(job);
+    else
+        print_tail(job);
+    return code != CLI_GO_ON ? code : job->early ? CLI_STOPPED : CLI_DONE;
+}
+
+int cli_path(cli *c, int argc, char **argv)
+{
+    path_job job = {.c = c};
+    const cli_option options[] = {{"output", 'o', "DIR",
+                                   "where the models and path.csv go; made if it is not there "
+                                   "(nothing is saved)",
+                                   NULL, &job.directory}};
+    const cli_usage usage = {
+        .arguments = "DATA",
+        .purpose = "Fits a model for every strength of the penalty, from the largest that means "
+                   "anything down,\neach started from the last one and each with its own "
+                   "certificate; prints a table.",
+        .example = "margrave path leukemia --penalty l1 -o leukemia.path",
+        .least = 1,
+        .most = 1,
+        .settings = "problem solver stop path path_points path_end data run !checkpoint !resume",
+        .options = options,
+        .option_count = sizeof options / sizeof *options};
+    int code = cli_parse(c, &usage, argc, argv);
+    if (code != CLI_GO_ON)
+        return code;
+    job.file = c->argument[0];
+    code = work(&job);
+    const int closed = close_table(&job);
+    for (int64_t k = 0; job.model && k < job.info.points; k++)
+        free(job.model[k]);
+    free(job.model);
+    mgv_path_free(c->ctx, job.path);
+    mgv_data_free(c->ctx, job.data);
+    return closed == CLI_GO_ON ? code : closed;
+}

@@ -1,0 +1,205 @@
+/* walk.c - a grid of strengths, from the largest down, each with a warm start. */
+#include "select/walk.h"
+
+#include "select/strength.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the path goes along ---------------------------------------------------------------- */
+
+/* The strength that is not given; mu for penalty l1. */
+static bool choose_along(const mgv_settings *s)
+{
+    if (strcmp(s->along, "auto") != 0)
+        return strcmp(s->along, "mu") == 0;
+    return strcmp(s->penalty, "l1") == 0 || !isnan(s->lambda) || !isnan(s->C);
+}
+
+/* Settings that bind: the strength of the path gets a number until its points have theirs. */
+static mgv_status settle_strengths(mgv_ctx *ctx, bool along_mu, mgv_settings *s)
+{
+    const bool has_lambda = !isnan(s->lambda) || !isnan(s->C);
+    if (along_mu && !isnan(s->mu))
+        return MGVI_FAIL(ctx, MGV_E_ARG,
+                         "mu is given, but it is what the path goes along: leave it out, or list "
+                         "--strengths");
+    if (!along_mu && has_lambda)
+        return MGVI_FAIL(ctx, MGV_E_ARG,
+                         "%s is given, but lambda is what the path goes along: leave it out, or "
+                         "list --strengths",
+                         isnan(s->C) ? "lambda" : "C");
+    if (!along_mu && strcmp(s->penalty, "l1") == 0)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "penalty l1 has no path along lambda; say --along mu");
+    if (along_mu) {
+        s->mu = 1;
+        if (!has_lambda)
+            s->lambda = 0;
+    } else {
+        s->lambda = 1;
+    }
+    s->checkpoint[0] = s->resume[0] = 0;
+    return MGV_OK;
+}
+
+static mgv_status check_problem(const mgv_path *path)
+{
+    const mgv_problem *p = path->problem;
+    const char *name = p->penalty->name;
+    const bool l1 = strcmp(name, "l1") == 0, enet = strcmp(name, "enet") == 0;
+    if (p->many)
+        return MGVI_FAIL(path->ctx, MGV_E_UNSUPPORTED,
+                         "a path is for two classes or a quantity; there are %" PRId64 " classes",
+                         p->data->classes);
+    if (p->data->col_weights)
+        return MGVI_FAIL(path->ctx, MGV_E_UNSUPPORTED, "a path takes no penalty weights");
+    if (p->loss->can & MGVI_HARD)
+        return MGVI_FAIL(path->ctx, MGV_E_ARG,
+                         "loss %s is a constraint and has no strength to follow", p->loss->name);
+    if (path->along_mu ? !l1 && !enet : strcmp(name, "l2") != 0 && !enet)
+        return MGVI_FAIL(path->ctx, MGV_E_ARG, "penalty %s has no path along %s", name,
+                         path->along_mu ? "mu" : "lambda");
+    return MGV_OK;
+}
+
+/* ---- the strengths --------------------------------------------------------------------------- */
+
+static int falling(const void *x, const void *y)
+{
+    const double a = *(const double *)x, b = *(const double *)y;
+    return (a < b) - (a > b);
+}
+
+/* The numbers between commas, largest first. */
+static mgv_status listed(mgv_path *path, double *value)
+{
+    char text[MGVI_TEXT_MAX], *rest = text, *item;
+    snprintf(text, sizeof text, "%s", path->settings.strengths);
+    while ((item = strsep(&rest, ","))) {
+        double x;
+        if (!mgvi_parse_real(item, &x) || !(x > 0) || isinf(x))
+            return MGVI_FAIL(path->ctx, MGV_E_ARG,
+                             "strengths has '%.40s'; allowed: numbers above 0 with commas between",
+                             item);
+        value[path->count++] = x;
+    }
+    qsort(value, (size_t)path->count, sizeof *value, falling);
+    path->largest = value[0];
+    return MGV_OK;
+}
+
+/* From the largest down to `path_end` of it, evenly in the logarithm. */
+static mgv_status graded(mgv_path *path, double *value)
+{
+    const mgv_settings *s = &path->settings;
+    if (path->along_mu)
+        MGVI_TRY(mgvi_largest_mu(path->problem, s, &path->largest));
+    else
+        MGVI_TRY(mgvi_largest_lambda(path->problem, &path->largest));
+    if (!(path->largest > 0) || isinf(path->largest))
+        return MGVI_FAIL(path->ctx, MGV_E_INPUT,
+                         "w = 0 is the solution for every mu: no column tells the labels apart");
+    path->count = s->path_points;
+    for (int64_t k = 0; k < s->path_points; k++)
+        value[k] =
+            path->largest * pow(s->path_end, k > 0 ? (double)k / (double)(s->path_points - 1) : 0);
+    return MGV_OK;
+}
+
+static mgv_status choose_points(mgv_path *path)
+{
+    int64_t most = path->settings.path_points;
+    for (const char *at = path->settings.strengths; *at; at++)
+        most += *at == ',';
+    double *value = mgvi_arena_array(&path->arena, (size_t)most + 1, sizeof *value);
+    path->point = mgvi_arena_array(&path->arena, (size_t)most + 1, sizeof *path->point);
+    if (!value || !path->point)
+        return MGV_E_MEMORY;
+    const double lambda = path->problem->lambda, mu = path->problem->mu;
+    MGVI_TRY(path->settings.strengths[0] ? listed(path, value) : graded(path, value));
+    for (int64_t k = 0; k < path->count; k++) {
+        path->point[k].lambda = path->along_mu ? lambda : value[k];
+        path->point[k].mu = path->along_mu ? value[k] : mu;
+    }
+    return MGV_OK;
+}
+
+mgv_status mgvi_walk_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings, mgv_path **out)
+{
+    mgv_status st = MGV_OK;
+    *out = NULL;
+    mgv_path *path = mgvi_new(ctx, sizeof *path);
+    if (!path)
+        return MGV_E_MEMORY;
+    path->ctx = ctx;
+    path->settings = *settings;
+    path->along_mu = choose_along(settings);
+    mgvi_arena_init(&path->arena, ctx);
+    MGVI_CHECK(st, done, settle_strengths(ctx, path->along_mu, &path->settings));
+    MGVI_CHECK(st, done,
+               mgvi_problem_new(ctx, data, &path->settings, MGVI_EVERY_CLASS, &path->problem));
+    MGVI_CHECK(st, done, check_problem(path));
+    MGVI_CHECK(st, done, choose_points(path));
+    *out = path;
+    path = NULL;
+done:
+    mgvi_walk_free(path);
+    return st;
+}
+
+void mgvi_walk_free(mgv_path *path)
+{
+    if (!path)
+        return;
+    mgvi_driver_free(path->solver);
+    mgvi_problem_free(path->problem);
+    mgvi_arena_free(&path->arena);
+    mgvi_release(path->ctx, path);
+}
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+/* The run of the next point, started from the last one's answer. */
+static mgv_status run_point(mgv_path *path, const mgv_settings *settings, mgv_solver **out)
+{
+    const mgvi_walk_point *point = &path->point[path->done];
+    const mgv_solver *last = path->solver;
+    MGVI_TRY(mgvi_problem_set_strengths(path->problem, point->lambda, point->mu));
+    MGVI_TRY(mgvi_driver_new(path->ctx, path->problem, settings, out));
+    if (last)
+        MGVI_TRY(mgvi_driver_start(*out, last->answer.w.x, last->answer.u.x));
+    return mgvi_driver_run(*out);
+}
+
+static void record(mgv_path *path)
+{
+    const mgv_solver *solver = path->solver;
+    mgvi_walk_point *point = &path->point[path->done++];
+    const double *w = solver->answer.w.x;
+    point->summary = mgvi_driver_summary(solver);
+    point->nonzeros = mgvi_count_nonzeros(w, mgvi_problem_penalised(path->problem));
+    point->norm = mgvi_problem_user_norm(path->problem, w);
+    point->train_score = solver->answer_verdict.train_score;
+    path->spent += point->summary.seconds;
+}
+
+mgv_status mgvi_walk_next(mgv_path *path, const mgv_solver **out)
+{
+    *out = NULL;
+    mgv_settings settings = path->settings;
+    settings.time_limit -= path->spent;
+    if (path->done == path->count || !(settings.time_limit > 0))
+        return MGV_OK;
+    mgv_solver *solver = NULL;
+    const mgv_status st = run_point(path, &settings, &solver);
+    if (st != MGV_OK) {
+        mgvi_driver_free(solver);
+        return st;
+    }
+    mgvi_driver_free(path->solver);
+    *out = path->solver = solver;
+    record(path);
+    return MGV_OK;
+}
