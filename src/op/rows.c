@@ -194,12 +194,23 @@ void mgvi_rows_scaled_axpy(const mgvi_rows *rows, int64_t r, double alpha, doubl
 
 /* ---- rows as numbers --------------------------------------------------------------------------
  */
+/* n stored values from `first` on. */
+static void copy_values(const mgvi_matrix *m, int64_t first, int64_t n, double *restrict room)
+{
+    const float *const v32 = (const float *)m->val + first;
+    const double *const v64 = (const double *)m->val + first;
+    if (m->dtype == MGV_F32)
+        for (int64_t t = 0; t < n; t++)
+            room[t] = v32[t];
+    else
+        memcpy(room, v64, (size_t)n * sizeof *room);
+}
+
 static void entries_in_full(const mgvi_rows *rows, int64_t r, double *room)
 {
     const mgvi_matrix *m = &rows->m;
     if (m->layout == MGV_DENSE) {
-        for (int64_t j = 0; j < m->cols; j++)
-            room[j] = mgvi_matrix_value(m, r * m->row_stride + j);
+        copy_values(m, r * m->row_stride, m->cols, room);
         return;
     }
     memset(room, 0, (size_t)m->cols * sizeof *room);
@@ -217,8 +228,7 @@ mgvi_entries mgvi_rows_entries(const mgvi_rows *rows, int64_t i, bool centred, d
         entries_in_full(rows, r, room);
     } else {
         e.n = m->ptr[r + 1] - m->ptr[r];
-        for (int64_t t = 0; t < e.n; t++)
-            room[t] = mgvi_matrix_value(m, m->ptr[r] + t);
+        copy_values(m, m->ptr[r], e.n, room);
     }
     if (centred && rows->centre)
         for (int64_t j = 0; j < e.n; j++)

@@ -234,9 +234,12 @@ static void visit(mgvi_run *run, state *s, int32_t i, findings *f)
               .lipschitz = s->lipschitz[i] + s->kappa,
               .u = s->u.x[i]};
     l.shift = l.entry * s->m.intercept;
-    line_point point = look(s, &l, 0);
+    const double z = mgvi_mirror_map_dot(&s->map, &l.row) + l.shift;
     run->touched += (double)mgvi_rows_nnz(s->rows, i);
-    observe(f, p, l.c, l.u, point.z);
+    observe(f, p, l.c, l.u, z);
+    if (p->loss->dual_step(l.c, l.u, z, l.lipschitz) == l.u)
+        return; /* at rest, whatever the curvature */
+    line_point point = look(s, &l, 0);
     const double next = s->exact ? maximise(s, &l, &point) : bounded_step(s, &l, &point);
     const double move = next - l.u;
     if (!(fabs(move) > 1e-14 * fabs(l.u)) || isinf(move))

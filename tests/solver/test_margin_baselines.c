@@ -21,6 +21,51 @@ enum { SOLVERS = sizeof hard_margin_solvers / sizeof *hard_margin_solvers };
 
 /* ---- laws ------------------------------------------------------------------------------------ */
 
+/* In other norms: the same laws, the certificate in that norm. */
+TEST(bounds_hold_in_every_norm)
+{
+    static const struct {
+        const char *set, *options;
+    } cases[] = {{"margin_linear_p1_5", "solver=perceptron p=1.5"},
+                 {"margin_linear_p1_5", "solver=mirror_sgd p=1.5"},
+                 {"margin_wide_p1_5", "solver=perceptron p=1.5"},
+                 {"margin_wide_p1_5", "solver=mirror_sgd p=1.5"},
+                 {"margin_wide_plog", "solver=mirror_sgd p=sparse"},
+                 {"margin_wide_plog", "solver=perceptron p=sparse"}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        margin_set s = margin_set_load(cases[k].set);
+        margin_check_bounds(&s, cases[k].options, 200);
+        margin_check_units(&s, cases[k].options);
+        margin_check_resume(cases[k].options);
+        margin_set_free(&s);
+    }
+}
+
+/* Equalities: mirror descent with step 1/max L finds the point of least norm. */
+TEST(mirror_descent_meets_equalities)
+{
+    static const char *const names[] = {"margin_interp_p2", "margin_interp_p1_5"};
+    for (int k = 0; k < 2; k++) {
+        mgv_fit fit;
+        int64_t n, d;
+        json_t *v = mgv_vector_load(names[k]);
+        double *X = mgv_vector_array(v, "X", NULL), *y = mgv_vector_array(v, "y", &n);
+        double *want = mgv_vector_array(v, "theta_star", &d);
+        mgv_fit_start(&fit, X, y, n, d,
+                      "task=regress loss=equal intercept=no tol=1e-10 solver=mirror_sgd");
+        mgv_settings_set(fit.ctx, fit.settings, "p", json_string_value(json_object_get(v, "p")));
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "%s", names[k]);
+        for (int64_t j = 0; j < d; j++)
+            CHECK_NEAR(mgv_fit_weights(&fit)[j], want[j], 1e-8, "%s: w[%d]", names[k], (int)j);
+        mgv_fit_free(&fit);
+        free(X);
+        free(y);
+        free(want);
+        json_decref(v);
+    }
+}
+
 TEST(bounds_hold_at_every_step)
 {
     static const char *const sets[] = {"margin_linear_p2", "margin_wide_p2", "margin_toy_p2"};
@@ -365,7 +410,8 @@ TEST(odd_sets)
 
 int main(void)
 {
-    return RUN(bounds_hold_at_every_step, weights_are_a_combination_of_rows,
+    return RUN(bounds_hold_in_every_norm, mirror_descent_meets_equalities,
+               bounds_hold_at_every_step, weights_are_a_combination_of_rows,
                no_margin_is_never_claimed, rows_without_weight_are_not_there, units_do_not_matter,
                same_bits_for_threads, a_resumed_run_is_the_unbroken_one,
                sparse_and_dense_rows_take_the_same_path, the_perceptron_rests_at_a_separator,

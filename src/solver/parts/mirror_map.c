@@ -125,13 +125,18 @@ static mgvi_mirror_point measure(const mgvi_mirror_map *map, const mgvi_entries 
 
 double mgvi_mirror_map_dot(const mgvi_mirror_map *map, const mgvi_entries *row)
 {
-    const bool entropy = map->kind == MGVI_MIRROR_ENTROPY;
-    double z = 0;
-    for (int64_t t = 0; t < row->n; t++) {
-        const int64_t j = row->idx ? row->idx[t] : t;
-        z += row->val[t] * map->base[j] * (entropy ? 1 : map->v[j]);
-    }
-    return factor(map, map->sum) * z;
+    const double *a = row->val, *v = map->v, *base = map->base;
+    const int32_t *idx = row->idx;
+    double z[4] = {0}; /* four sums, so that additions overlap */
+    if (map->kind == MGVI_MIRROR_ENTROPY)
+        for (int64_t t = 0; t < row->n; t++)
+            z[t % 4] += a[t] * base[idx ? idx[t] : t];
+    else
+        for (int64_t t = 0; t < row->n; t++) {
+            const int64_t j = idx ? idx[t] : t;
+            z[t % 4] += a[t] * base[j] * v[j];
+        }
+    return factor(map, map->sum) * ((z[0] + z[1]) + (z[2] + z[3]));
 }
 
 mgvi_mirror_point mgvi_mirror_map_begin(mgvi_mirror_map *map, const mgvi_entries *row)
