@@ -77,7 +77,8 @@ struct mgvi_arena_block {
 
 void mgvi_arena_init(mgvi_arena *arena, mgv_ctx *ctx) { *arena = (mgvi_arena){.ctx = ctx}; }
 
-void *mgvi_arena_array(mgvi_arena *arena, size_t count, size_t size)
+/* *bytes is the room that was taken. */
+static void *arena_take(mgvi_arena *arena, size_t count, size_t size, size_t *taken)
 {
     enum { BLOCK = 1 << 16 }; /* small requests share a block, large ones get their own */
     size_t bytes;
@@ -98,7 +99,21 @@ void *mgvi_arena_array(mgvi_arena *arena, size_t count, size_t size)
     }
     void *p = (char *)(b + 1) + b->used;
     b->used += bytes;
-    return memset(p, 0, bytes);
+    *taken = bytes;
+    return p;
+}
+
+void *mgvi_arena_array(mgvi_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    void *p = arena_take(arena, count, size, &bytes);
+    return p ? memset(p, 0, bytes) : NULL;
+}
+
+void *mgvi_arena_scratch(mgvi_arena *arena, size_t count, size_t size)
+{
+    size_t bytes;
+    return arena_take(arena, count, size, &bytes);
 }
 
 void mgvi_arena_free(mgvi_arena *arena)

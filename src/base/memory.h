@@ -18,12 +18,14 @@ char *mgvi_strdup(mgv_ctx *ctx, const char *text);
 char *mgvi_format(mgv_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void mgvi_release(mgv_ctx *ctx, void *memory); /* NULL is accepted */
 
-/* Blocks that live and die together. Everything is cleared and 64-byte aligned. */
+/* Blocks that live and die together, 64-byte aligned. Arrays are cleared; scratch is not, which
+ * matters for large squares that are filled from one corner. */
 typedef struct mgvi_arena {
     mgv_ctx *ctx;
     struct mgvi_arena_block *blocks;
 } mgvi_arena;
 void mgvi_arena_init(mgvi_arena *arena, mgv_ctx *ctx);
 void *mgvi_arena_array(mgvi_arena *arena, size_t count, size_t size);
+void *mgvi_arena_scratch(mgvi_arena *arena, size_t count, size_t size);
 void mgvi_arena_free(mgvi_arena *arena);
 #endif

@@ -155,7 +155,7 @@ static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
-    const int64_t n = p->A->rows, start = n < 4 * JOIN ? n : 4 * JOIN;
+    const int64_t n = p->A->rows, start = n < 6 * JOIN ? n : 6 * JOIN;
     bool possible = true;
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));

@@ -110,6 +110,8 @@ TEST(arena_is_aligned_cleared_and_leaves_nothing)
         memset(p, 255, 3 * n);
     }
     CHECK(mgvi_arena_array(&arena, SIZE_MAX / 2, 3) == NULL);
+    CHECK(mgvi_arena_scratch(&arena, SIZE_MAX / 2, 3) == NULL);
+    CHECK((uintptr_t)mgvi_arena_scratch(&arena, 1000, 3) % MGVI_ALIGN == 0);
     CHECK(strstr(mgv_ctx_error(ctx), "do not fit"));
     mgvi_arena_free(&arena);
     assert_int_equal(a.live, before);

@@ -21,7 +21,7 @@ static mgv_status allocate(mgvi_active_set *a, mgvi_arena *arena, int64_t capaci
 {
     const size_t n = (size_t)capacity, real_size = sizeof(double);
     a->capacity = capacity;
-    a->K = mgvi_arena_array(arena, n * n, real_size);
+    a->K = mgvi_arena_scratch(arena, n * n, real_size);
     a->y = intercept ? mgvi_arena_array(arena, n, real_size) : NULL;
     a->P = mgvi_arena_array(arena, n, sizeof *a->P);
     a->inside = mgvi_arena_array(arena, n, sizeof *a->inside);

@@ -8,7 +8,7 @@ mgv_status mgvi_factor_init(mgvi_factor *f, mgvi_arena *arena, int64_t most, int
 {
     const size_t n = (size_t)most;
     *f = (mgvi_factor){.simd = arena->ctx->simd, .most = most, .carried = carried};
-    f->U = mgvi_arena_array(arena, n * n, sizeof *f->U);
+    f->U = mgvi_arena_scratch(arena, n * n, sizeof *f->U);
     f->column = mgvi_arena_array(arena, n, sizeof *f->column);
     bool full = f->U && f->column;
     for (int c = 0; c < carried; c++)

@@ -19,8 +19,8 @@ static mgv_status allocate(mgvi_interior *s, int64_t capacity)
 {
     const size_t n = (size_t)capacity;
     s->capacity = capacity;
-    s->T = mgvi_arena_array(s->arena, n * (size_t)s->columns, sizeof *s->T);
-    s->H = mgvi_arena_array(s->arena, n * n, sizeof *s->H);
+    s->T = mgvi_arena_scratch(s->arena, n * (size_t)s->columns, sizeof *s->T);
+    s->H = mgvi_arena_scratch(s->arena, n * n, sizeof *s->H);
     s->rhs = mgvi_arena_array(s->arena, 2 * n, sizeof *s->rhs);
     double **const rows[] = {&s->b, &s->z, &s->f, &s->step, &s->z_step};
     bool full = s->T && s->H && s->rhs;

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+static const double SINGLE = 1e-6; /* damping above which float32 products do */
+
 struct mgvi_separate {
     const mgv_problem *p;
     bool *row, *col;        /* alive */
@@ -45,8 +47,8 @@ mgv_status mgvi_separate_new(const mgv_problem *p, mgvi_arena *arena, int64_t mo
     s->unit = mgvi_arena_array(arena, c, sizeof *s->unit);
     s->rhs = mgvi_arena_array(arena, c, sizeof *s->rhs);
     s->h = mgvi_arena_array(arena, (size_t)n, sizeof *s->h);
-    s->G = mgvi_arena_array(arena, c * c, sizeof *s->G);
-    s->H = mgvi_arena_array(arena, c * c, sizeof *s->H);
+    s->G = mgvi_arena_scratch(arena, c * c, sizeof *s->G);
+    s->H = mgvi_arena_scratch(arena, c * c, sizeof *s->H);
     if (!s->row || !s->col || !s->at || !s->unit || !s->rhs || !s->h || !s->G || !s->H)
         return MGV_E_MEMORY;
     MGVI_TRY(mgvi_problem_peel(p, arena, s->row, s->col));
@@ -240,7 +242,8 @@ static mgv_status newton_step(mgvi_separate *s, double *damping, double *t)
     mgv_ctx *ctx = s->p->ctx;
     bool definite;
     mgvi_op_mul_t(s->p->A, 1, &s->r, 0, &s->grad);
-    MGVI_TRY(mgvi_op_gram(s->p->A, s->h, true, s->G, s->p->A->cols));
+    /* float32 products are wrong by less than this damping */
+    MGVI_TRY(mgvi_op_gram(s->p->A, s->h, *damping < SINGLE, s->G, s->p->A->cols));
     for (;;) {
         MGVI_TRY(factor(s, *damping, &definite));
         if (definite || *damping > 1)

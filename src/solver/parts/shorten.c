@@ -69,7 +69,7 @@ static mgv_status collect(const mgv_problem *p, mgvi_arena *arena, const mgvi_ve
     const size_t size = (size_t)capacity;
     s->left = mgvi_arena_array(arena, (size_t)s->count, sizeof *s->left);
     s->later = mgvi_arena_array(arena, (size_t)s->count, sizeof *s->later);
-    s->K = mgvi_arena_array(arena, size * size, sizeof *s->K);
+    s->K = mgvi_arena_scratch(arena, size * size, sizeof *s->K);
     s->P = mgvi_arena_array(arena, size, sizeof *s->P);
     s->q = mgvi_arena_array(arena, size, sizeof *s->q);
     s->c = mgvi_arena_array(arena, size, sizeof *s->c);

@@ -13,8 +13,8 @@ static double *dense_room(const mgvi_working_set *s)
 {
     const size_t rows = (size_t)s->capacity, width = (size_t)s->width;
     if (rows > SIZE_MAX / width) /* refused with a sentence */
-        return mgvi_arena_array(s->arena, SIZE_MAX, sizeof(double));
-    return mgvi_arena_array(s->arena, rows * width, sizeof(double));
+        return mgvi_arena_scratch(s->arena, SIZE_MAX, sizeof(double));
+    return mgvi_arena_scratch(s->arena, rows * width, sizeof(double));
 }
 
 static mgv_status allocate(mgvi_working_set *s, int64_t capacity, bool dense)
