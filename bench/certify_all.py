@@ -8,7 +8,8 @@ Prints a line per failure (and per run with -v), and a summary. Exit status 1 if
 import argparse, glob, json, os, subprocess, sys
 
 LOSSES = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber".split()
-PENALTIES = {"l2": ["--lambda", "1e-3"], "l1": ["--mu", "1e-3"],
+PENALTIES = {"l2": [],  # C = 1
+              "l1": ["--mu", "1e-3"],
              "enet": ["--lambda", "1e-3", "--mu", "1e-3"]}
 SETS = ("a9a australian breast-cancer breast-west colon-cancer.raw colon-cancer.std covtype.sub92962.libsvm.binary.scale "
         "diabetes fourclass german.numer heart heart_scale ijcnn1 leukemia madelon mushrooms prostate-singh "
