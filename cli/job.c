@@ -115,6 +115,8 @@ int cli_job_code(const cli_job *job)
         return CLI_DONE;
     case MGV_STOP_INFEASIBLE:
         return CLI_NO_SOLUTION;
+    case MGV_STOP_MAX_ITER: /* the last iterate is what was asked for */
+        return strcmp(cli_setting(job->c, "select").text, "last") == 0 ? CLI_DONE : CLI_STOPPED;
     default:
         return CLI_STOPPED;
     }

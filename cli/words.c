@@ -32,6 +32,8 @@ static const char *ending(mgv_stop stop)
     switch (stop) {
     case MGV_STOP_CERTIFIED:
         return "ended with its certificate";
+    case MGV_STOP_DISCREPANCY:
+        return "stopped where the residual reached the noise";
     case MGV_STOP_INFEASIBLE:
         return "ended with a proof that there is no solution";
     case MGV_STOP_USER:

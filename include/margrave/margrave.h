@@ -80,7 +80,8 @@ MGV_API void mgv_ctx_interrupt(mgv_ctx *ctx);
 typedef enum mgv_event_kind {
     MGV_EVENT_LOG = 0,      /* `text` is a sentence */
     MGV_EVENT_PROGRESS = 1, /* an iteration ended; the certificate fields are the last known */
-    MGV_EVENT_TRACE = 2     /* a certificate was taken; all fields are fresh */
+    MGV_EVENT_TRACE = 2     /* a certificate was taken, all fields are fresh; in a run that stops
+                               early (select) every iteration, without one */
 } mgv_event_kind;
 
 typedef enum mgv_level { MGV_WARNING = 0, MGV_INFO = 1, MGV_DEBUG = 2 } mgv_level;
@@ -219,6 +220,12 @@ MGV_API mgv_status mgv_operator_check(mgv_ctx *ctx, const mgv_operator *op);
 typedef struct mgv_problem mgv_problem;
 MGV_API mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                                    mgv_problem **out);
+/* A w beside `target` (rows numbers, copied) for a linear map of the caller's; loss `equal` unless
+ * the settings name another, no intercept. `groups` (cols numbers, for the penalty `group`) may be
+ * NULL. Borrows op->user. */
+MGV_API mgv_status mgv_problem_from_operator(mgv_ctx *ctx, const mgv_operator *op,
+                                             const double *target, const int64_t *groups,
+                                             const mgv_settings *settings, mgv_problem **out);
 MGV_API void mgv_problem_free(mgv_ctx *ctx, mgv_problem *problem);
 /* The objective with its numbers, e.g. "min 0.5*3.07e-05*|w|^2 + mean hinge(y (x.w + b))". */
 MGV_API const char *mgv_problem_formula(const mgv_problem *problem);
@@ -280,6 +287,10 @@ MGV_API mgv_status mgv_solver_resume(mgv_ctx *ctx, mgv_solver *solver, const cha
  * MGV_STOP_INFEASIBLE. More than two classes: only the proof, else none. Lives as long as the
  * solver. */
 MGV_API mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int64_t *count);
+/* The weights of the answer, one per column of the problem (an intercept is the last), in the
+ * problem's units. Lives as long as the solver. */
+MGV_API mgv_status mgv_solver_weights(const mgv_solver *solver, const double **values,
+                                      int64_t *count);
 MGV_API void mgv_solver_free(mgv_ctx *ctx, mgv_solver *solver);
 
 /* ---- Selection ------------------------------------------------------------------------------ */

@@ -13,6 +13,18 @@ mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *set
     return mgvi_problem_new(ctx, data, settings, MGVI_EVERY_CLASS, out);
 }
 
+mgv_status mgv_problem_from_operator(mgv_ctx *ctx, const mgv_operator *op, const double *target,
+                                     const int64_t *groups, const mgv_settings *settings,
+                                     mgv_problem **out)
+{
+    mgvi_op *A;
+    *out = NULL;
+    if (!op || !target || !settings)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "a problem needs an operator, a target and settings");
+    MGVI_TRY(mgvi_op_user(ctx, op, 1, &A));
+    return mgvi_problem_over(ctx, A, target, groups, settings, out);
+}
+
 void mgv_problem_free(mgv_ctx *ctx, mgv_problem *problem)
 {
     (void)ctx;
@@ -88,6 +100,14 @@ mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int6
     const mgvi_vec *u = solver->family ? &solver->family->proof : &solver->answer.u;
     *values = u->x;
     *count = u->n;
+    return MGV_OK;
+}
+
+mgv_status mgv_solver_weights(const mgv_solver *solver, const double **values, int64_t *count)
+{
+    *values = solver->family ? solver->family->coef : solver->answer.w.x;
+    *count = solver->family ? solver->family->members * solver->run.problem->data->X.cols
+                            : solver->answer.w.n;
     return MGV_OK;
 }
 

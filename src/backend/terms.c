@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum {
-    TILE = 256,          /* elements: six tiles of float64 are 12 KiB */
+    TILE = 256,          /* elements: seven tiles of float64 are 14 KiB */
     GRAIN = 1 << 14,     /* elements per block, at least */
     MOST_BLOCKS = 64,    /* enough for any machine's threads, few enough to add up */
     MOST_PARTIAL = 4096, /* numbers of all blocks' partial sums, on the caller's stack */
@@ -19,16 +19,18 @@ enum {
 };
 
 /* ---- One loop per term and function --------------------------------------------------------- */
-/* y[j] = f(c_j, x[j]) or f(c_j, x[j], step) for j < m <= TILE. */
+/* y[j] = f(c_j, x[j]), f(c_j, x[j], step[j]) or f(c_j, x[j], z[j], step[j]) for j < m <= TILE. */
 typedef void (*tile_fn)(const double *restrict scale, const double *restrict a,
-                        const double *restrict b, const double *restrict x, double step,
-                        double *restrict y, int m);
+                        const double *restrict b, const double *restrict x,
+                        const double *restrict z, const double *restrict step, double *restrict y,
+                        int m);
 
 #define TILE_LOOP(name, CALL)                                                                      \
     static void name(const double *restrict scale, const double *restrict a,                       \
-                     const double *restrict b, const double *restrict x, double step,              \
-                     double *restrict y, int m)                                                    \
+                     const double *restrict b, const double *restrict x, const double *restrict z, \
+                     const double *restrict step, double *restrict y, int m)                       \
     {                                                                                              \
+        (void)z;                                                                                   \
         (void)step;                                                                                \
         for (int j = 0; j < m; j++) {                                                              \
             const mgvi_coef c = {scale[j], a[j], b[j]};                                            \
@@ -37,7 +39,7 @@ typedef void (*tile_fn)(const double *restrict scale, const double *restrict a,
     }
 
 typedef struct loss_loops {
-    tile_fn value, conj, grad, curv, prox, dual_clip;
+    tile_fn value, conj, grad, curv, prox, dual_clip, dual_step;
 } loss_loops;
 typedef struct penalty_loops {
     tile_fn value, conj, prox, mirror;
@@ -48,19 +50,21 @@ typedef struct penalty_loops {
     TILE_LOOP(loss_##NAME##_conj, NAME##_conj(c, x[j]))                                            \
     TILE_LOOP(loss_##NAME##_grad, NAME##_grad(c, x[j]))                                            \
     TILE_LOOP(loss_##NAME##_curv, NAME##_curv(c, x[j]))                                            \
-    TILE_LOOP(loss_##NAME##_prox, NAME##_prox(c, x[j], step))                                      \
-    TILE_LOOP(loss_##NAME##_dual_clip, NAME##_dual_clip(c, x[j]))
+    TILE_LOOP(loss_##NAME##_prox, NAME##_prox(c, x[j], step[j]))                                   \
+    TILE_LOOP(loss_##NAME##_dual_clip, NAME##_dual_clip(c, x[j]))                                  \
+    TILE_LOOP(loss_##NAME##_dual_step, NAME##_dual_step(c, x[j], z[j], step[j]))
 #define LOSS_ENTRY(NAME, SAMPLE, SUMMARY)                                                          \
     {.value = loss_##NAME##_value,                                                                 \
      .conj = loss_##NAME##_conj,                                                                   \
      .grad = loss_##NAME##_grad,                                                                   \
      .curv = loss_##NAME##_curv,                                                                   \
      .prox = loss_##NAME##_prox,                                                                   \
-     .dual_clip = loss_##NAME##_dual_clip},
+     .dual_clip = loss_##NAME##_dual_clip,                                                         \
+     .dual_step = loss_##NAME##_dual_step},
 #define PENALTY_LOOPS(NAME, SAMPLE, SUMMARY)                                                       \
     TILE_LOOP(penalty_##NAME##_value, NAME##_value(c, x[j]))                                       \
     TILE_LOOP(penalty_##NAME##_conj, NAME##_conj(c, x[j]))                                         \
-    TILE_LOOP(penalty_##NAME##_prox, NAME##_prox(c, x[j], step))                                   \
+    TILE_LOOP(penalty_##NAME##_prox, NAME##_prox(c, x[j], step[j]))                                \
     TILE_LOOP(penalty_##NAME##_mirror, NAME##_mirror(c, x[j]))
 #define PENALTY_ENTRY(NAME, SAMPLE, SUMMARY)                                                       \
     {.value = penalty_##NAME##_value,                                                              \
@@ -78,7 +82,8 @@ typedef struct sweep {
     tile_fn loop;
     const mgvi_coefs *coefs;
     const double *x;
-    double step;
+    const double *z; /* the second argument, where there is one */
+    mgvi_coef_array step;
     int64_t n, blocks;
     int32_t k;
     double *y;       /* elementwise result, or */
@@ -156,7 +161,7 @@ static void add_tile(const double *y, const tile *t, double *restrict sums)
         sums[t->lane + j] += part[j];
 }
 
-static void run_tile(const sweep *job, const tile *t, double room[3][TILE], double *sums)
+static void run_tile(const sweep *job, const tile *t, double room[4][TILE], double *sums)
 {
     double y[TILE];
     const int m = t->rows * t->lanes;
@@ -164,7 +169,8 @@ static void run_tile(const sweep *job, const tile *t, double room[3][TILE], doub
     const double *scale = coef_tile(&job->coefs->scale, job->k, t, room[0]);
     const double *a = coef_tile(&job->coefs->a, job->k, t, room[1]);
     const double *b = coef_tile(&job->coefs->b, job->k, t, room[2]);
-    job->loop(scale, a, b, job->x + at, job->step, y, m);
+    const double *step = coef_tile(&job->step, job->k, t, room[3]);
+    job->loop(scale, a, b, job->x + at, (job->z ? job->z : job->x) + at, step, y, m);
     if (sums)
         add_tile(y, t, sums);
     else /* by way of the tile: the result may replace the argument */
@@ -174,7 +180,8 @@ static void run_tile(const sweep *job, const tile *t, double room[3][TILE], doub
 static void run_block(void *arg, int64_t block)
 {
     const sweep *job = arg;
-    double room[3][TILE];
+    double room[4][TILE];
+    fill_constant(&job->step, room[3]);
     fill_constant(&job->coefs->scale, room[0]);
     fill_constant(&job->coefs->a, room[1]);
     fill_constant(&job->coefs->b, room[2]);
@@ -200,7 +207,7 @@ static sweep job_of(tile_fn loop, const mgvi_coefs *c, const mgvi_vec *x, double
     return (sweep){.loop = loop,
                    .coefs = c,
                    .x = x->x,
-                   .step = step,
+                   .step.constant = step,
                    .n = x->n,
                    .k = x->k,
                    .blocks = mgvi_block_count(x->n * x->k, GRAIN, MOST_BLOCKS)};
@@ -211,6 +218,19 @@ static void map(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi_vec 
 {
     assert(y->n == x->n && y->k == x->k);
     sweep job = job_of(loop, c, x, step);
+    job.y = y->x;
+    mgvi_pool_run(ctx->pool, job.blocks, run_block, &job);
+}
+
+/* The same with a second argument, or with steps that differ. */
+static void map_each(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi_vec *x,
+                     const double *z, const mgvi_coef_array *step, mgvi_vec *y)
+{
+    assert(y->n == x->n && y->k == x->k);
+    assert(!step->values || step->lanes == 1 || step->lanes == x->k);
+    sweep job = job_of(loop, c, x, 0);
+    job.step = *step;
+    job.z = z;
     job.y = y->x;
     mgvi_pool_run(ctx->pool, job.blocks, run_block, &job);
 }
@@ -279,6 +299,14 @@ void mgvi_loss_dual_clip(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coe
 {
     assert(loss->can & MGVI_DUAL_CLIP);
     map(ctx, losses[loss->index].dual_clip, c, u, 0, u);
+}
+
+void mgvi_loss_dual_step(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c,
+                         const mgvi_vec *u, const mgvi_vec *z, const mgvi_coef_array *r,
+                         mgvi_vec *out)
+{
+    assert(u->n == z->n && u->k == z->k);
+    map_each(ctx, losses[loss->index].dual_step, c, u, z->x, r, out);
 }
 
 /* ---- Penalties: by coordinate, or a whole lane at a time ------------------------------------ */
@@ -368,6 +396,13 @@ void mgvi_penalty_prox(const mgvi_penalty *r, const mgvi_vec *w, double step, mg
         r->ops->whole->prox(&v.self, v.in, step, v.out);
         lane_store(&v, lane, out);
     }
+}
+
+void mgvi_penalty_prox_each(const mgvi_penalty *r, const mgvi_vec *w, const mgvi_coef_array *step,
+                            mgvi_vec *out)
+{
+    assert((r->ops->can & MGVI_PROX) && (r->ops->can & MGVI_SEPARABLE));
+    map_each(r->ctx, penalties[r->ops->index].prox, r->coefs, w, NULL, step, out);
 }
 
 void mgvi_penalty_mirror(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *w)

@@ -43,6 +43,12 @@ void mgvi_loss_prox(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c
                     double step, mgvi_vec *out);
 void mgvi_loss_dual_clip(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, mgvi_vec *u);
 
+/* out = argmax over u' of z.(u' - u) - r/2 |u' - u|^2 - (s G)*(u'), row by row: the proximal step
+ * of the conjugate of length 1/r from u along z. */
+void mgvi_loss_dual_step(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c,
+                         const mgvi_vec *u, const mgvi_vec *z, const mgvi_coef_array *r,
+                         mgvi_vec *out);
+
 /* A penalty at work: its coefficients, its own data, and work space of the holder's own, so that
  * two holders of one problem may work at once. */
 typedef struct mgvi_penalty {
@@ -61,6 +67,9 @@ mgv_status mgvi_penalty_open(mgvi_arena *arena, const mgvi_penalty_ops *ops,
 void mgvi_penalty_value(const mgvi_penalty *r, const mgvi_vec *w, double *out);
 void mgvi_penalty_conj(const mgvi_penalty *r, const mgvi_vec *v, double *out);
 void mgvi_penalty_prox(const mgvi_penalty *r, const mgvi_vec *w, double step, mgvi_vec *out);
+/* With a step of its own for every coordinate (or lane of it): separable penalties only. */
+void mgvi_penalty_prox_each(const mgvi_penalty *r, const mgvi_vec *w, const mgvi_coef_array *step,
+                            mgvi_vec *out);
 void mgvi_penalty_mirror(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *w);
 /* The largest finite value of R on n columns (the first lane's), infinite where there is none. */
 double mgvi_penalty_most(const mgvi_penalty *r, int64_t n);

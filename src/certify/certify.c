@@ -26,7 +26,12 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
         MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->dir));
     }
     *out = j;
-    return p->loss->can & MGVI_HARD ? mgvi_rows_new(p->A, arena, &j->rows) : MGV_OK;
+    if (!(p->loss->can & MGVI_HARD))
+        return MGV_OK;
+    if (p->A->ops->can & MGVI_ROW)
+        return mgvi_rows_new(p->A, arena, &j->rows);
+    /* no rows to look at: the norm is at least that of a row */
+    return mgvi_op_norm_cover(p->A, arena, NULL, d, 1, &j->radius);
 }
 
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge) { return &judge->u; }
@@ -69,6 +74,8 @@ static sized dual_value(mgvi_judge *judge)
     mgvi_vec v = mgvi_problem_penalised_part(p, &judge->v);
     mgvi_vec_scale(p->ctx, -1, &v);
     double t;
+    if (!(p->penalty->can & MGVI_CONJ))
+        return (sized){.value = -INFINITY}; /* no bound from below is known */
     mgvi_penalty_dual_scale(&judge->penalty, &v, &t);
     if (t < 1) {
         const double inward = t * (1 - 0x1p-51); /* no entry may round out again */

@@ -10,6 +10,7 @@
 #include "op/view.h"
 
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 struct mgvi_columns {
@@ -126,4 +127,31 @@ void mgvi_columns_mul_t(mgvi_columns *c, const int64_t *list, int64_t count, con
     if (c->view.intercept)
         memcpy(g->x + mgvi_columns_count(c) * k, sums[0], (size_t)k * sizeof *g->x);
     count_touched(c, list, count);
+}
+
+/* |A_j|^2 = scale^2 sum_i p_i^2 (x_ij - centre)^2, p the row scale: a sum over the stored entries,
+ * and over the zeros centre^2 times what is left of sum p^2. */
+void mgvi_columns_square_norms(const mgvi_columns *c, double *out)
+{
+    const mgvi_matrix *m = &c->xt.m;
+    double total = 0;
+    for (int64_t i = 0; i < m->cols; i++)
+        total += c->view.row_scale ? c->view.row_scale[i] * c->view.row_scale[i] : 1;
+    for (int64_t j = 0; j < m->rows; j++) {
+        const bool sparse = m->layout == MGV_CSR;
+        const int64_t first = sparse ? m->ptr[j] : j * m->row_stride;
+        const int64_t count = sparse ? m->ptr[j + 1] - first : m->cols;
+        const double centre = c->view.centre ? c->view.centre[j] : 0;
+        const double scale = c->view.scale ? c->view.scale[j] : 1;
+        double sum = 0, seen = 0;
+        for (int64_t t = 0; t < count; t++) {
+            const int64_t i = sparse ? m->idx[first + t] : t;
+            const double p = c->view.row_scale ? c->view.row_scale[i] : 1;
+            const double x = p * (mgvi_matrix_value(m, first + t) - centre);
+            sum += x * x;
+            seen += p * p;
+        }
+        out[j] = scale * scale * (sum + centre * centre * fmax(0, total - seen));
+    }
+    c->op->touched += (double)m->nnz;
 }

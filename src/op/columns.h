@@ -14,6 +14,9 @@ mgv_status mgvi_columns_new(mgvi_op *op, mgvi_arena *arena, mgvi_columns **out);
 /* Columns that can be chosen: all but the intercept, which is always in. */
 int64_t mgvi_columns_count(const mgvi_columns *columns);
 
+/* out[j] = |A_j|^2 for those columns. */
+void mgvi_columns_square_norms(const mgvi_columns *columns, double *out);
+
 /* y = A[:, list] w[list]; `list` increases. */
 void mgvi_columns_mul(mgvi_columns *columns, const int64_t *list, int64_t count, const mgvi_vec *w,
                       mgvi_vec *y);

@@ -65,6 +65,12 @@ static inline void mgvi_op_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, d
  * MGV_E_NUMERIC when products overflow. */
 mgv_status mgvi_op_norm(mgvi_op *op, mgvi_arena *arena, int iterations, uint64_t seed, double *out);
 
+/* A number that |A diag(scale)| hardly ever exceeds, from ten Lanczos steps: ten products each way.
+ * `scale` (NULL: 1) and the norm are for the first `used` columns, the others count as 0. Lanes may
+ * not be fixed. MGV_E_NUMERIC when products overflow. */
+mgv_status mgvi_op_norm_cover(mgvi_op *op, mgvi_arena *arena, const double *scale, int64_t used,
+                              uint64_t seed, double *out);
+
 /* ---- views: what the problem lays over the data; solvers see one operator ------------------- */
 /* A = diag(sign) [ diag(row_scale) (X[rows, :] - 1 centre') diag(scale) | 1 ]
  * Every part is optional (NULL, 0). Nothing is densified or copied; arrays are borrowed. */

@@ -373,6 +373,25 @@ static mgv_status bind_column_scaling(mgv_problem *p)
     return MGV_OK;
 }
 
+/* Half way to unit columns: divided by the root of the standard deviation, or of the root mean
+ * square where columns are not centred. Rare words are lifted, but not to the height of common
+ * ones: docs/algorithms/primal_dual.md. */
+static mgv_status bind_root_scaling(mgv_problem *p)
+{
+    const mgvi_matrix *X = &p->data->X;
+    double *scale = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *scale);
+    double *mean = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *mean);
+    if (!scale || !mean)
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_matrix_column_stats(p->ctx, X, p->row.scale.values, mean, scale, NULL, NULL));
+    for (int64_t j = 0; j < X->cols; j++) {
+        const double size = p->settings.intercept ? scale[j] : hypot(scale[j], mean[j]);
+        scale[j] = size > 0 ? 1 / sqrt(size) : 1;
+    }
+    p->scale = scale;
+    return MGV_OK;
+}
+
 static mgv_status bind_row_scaling(mgv_problem *p)
 {
     const mgvi_matrix *X = &p->data->X;
@@ -403,10 +422,12 @@ static mgv_status bind_centre(mgv_problem *p)
 
 mgv_status mgvi_bind_operator(mgv_problem *p)
 {
-    static const char *const names[] = {"none", "std", "maxabs", "rownorm"};
-    for (int k = 0; k < 4; k++)
+    static const char *const names[] = {"none", "std", "maxabs", "rownorm", "sqrt"};
+    for (int k = 0; k < 5; k++)
         if (strcmp(p->settings.scale, names[k]) == 0)
             p->scaling = (mgvi_scaling)k;
+    if (p->scaling == MGVI_SCALE_SQRT)
+        MGVI_TRY(bind_root_scaling(p));
     if (p->scaling == MGVI_SCALE_STD || p->scaling == MGVI_SCALE_MAXABS)
         MGVI_TRY(bind_column_scaling(p));
     if (p->scaling == MGVI_SCALE_ROWNORM)

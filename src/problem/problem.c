@@ -2,21 +2,30 @@
 #include "problem/problem.h"
 
 #include <math.h>
+#include <string.h>
+
+static mgv_status open_problem(mgv_ctx *ctx, const mgv_settings *settings, mgv_problem **out)
+{
+    mgv_problem *p = mgvi_new(ctx, sizeof *p);
+    *out = p;
+    if (!p)
+        return MGV_E_MEMORY;
+    p->ctx = ctx;
+    p->lanes = 1;
+    p->settings = *settings;
+    mgvi_arena_init(&p->arena, ctx);
+    return MGV_OK;
+}
 
 mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                             int64_t positive, mgv_problem **out)
 {
+    mgv_problem *p;
     mgv_status st = MGV_OK;
     *out = NULL;
-    mgv_problem *p = mgvi_new(ctx, sizeof *p);
-    if (!p)
-        return MGV_E_MEMORY;
-    p->ctx = ctx;
+    MGVI_TRY(open_problem(ctx, settings, &p));
     p->data = data;
-    p->lanes = 1;
     p->positive = positive;
-    p->settings = *settings;
-    mgvi_arena_init(&p->arena, ctx);
     if (!data->labels)
         MGVI_CHECK(st, done, MGVI_FAIL(ctx, MGV_E_INPUT, "the data has no labels to fit"));
     if (data->X.rows == 0 || data->X.cols == 0)
@@ -36,11 +45,63 @@ done:
     return st;
 }
 
+/* The targets as a table whose matrix is not stored: terms and rows are bound as ever. */
+static mgv_status bind_table(mgv_problem *p, const double *target, const int64_t *group)
+{
+    MGVI_TRY(mgvi_data_new(p->ctx, &p->own_data));
+    mgv_data *data = p->data = p->own_data;
+    data->X = (mgvi_matrix){
+        .layout = MGV_DENSE, .dtype = MGV_F64, .rows = p->A->rows, .cols = p->A->cols};
+    data->format = "operator";
+    data->checked = true;
+    if (group) {
+        data->group = mgvi_data_array(p->ctx, data, (size_t)p->A->cols, sizeof *group);
+        if (!data->group)
+            return MGV_E_MEMORY;
+        memcpy(data->group, group, (size_t)p->A->cols * sizeof *group);
+    }
+    return mgvi_data_set_labels(p->ctx, data, target, NULL, NULL);
+}
+
+mgv_status mgvi_problem_over(mgv_ctx *ctx, mgvi_op *A, const double *target, const int64_t *group,
+                             const mgv_settings *settings, mgv_problem **out)
+{
+    mgv_problem *p = NULL;
+    mgv_status st;
+    *out = NULL;
+    MGVI_CHECK(st, done, open_problem(ctx, settings, &p));
+    p->A = A;
+    A = NULL;
+    p->settings.intercept = false;
+    memcpy(p->settings.task, "regress", sizeof "regress");
+    if (strcmp(settings->loss, "auto") == 0)
+        memcpy(p->settings.loss, "equal", sizeof "equal");
+    if (p->A->rows < 1 || p->A->cols < 1)
+        MGVI_CHECK(st, done,
+                   MGVI_FAIL(ctx, MGV_E_ARG, "an operator of %" PRId64 " x %" PRId64, p->A->rows,
+                             p->A->cols));
+    if (strcmp(settings->scale, "none") != 0)
+        MGVI_CHECK(st, done,
+                   MGVI_FAIL(ctx, MGV_E_ARG, "scale %.40s is for stored data, this is an operator",
+                             settings->scale));
+    MGVI_CHECK(st, done, bind_table(p, target, group));
+    MGVI_CHECK(st, done, mgvi_bind_terms(p));
+    MGVI_CHECK(st, done, mgvi_bind_rows(p));
+    MGVI_CHECK(st, done, mgvi_bind_formula(p));
+    *out = p;
+    return MGV_OK;
+done:
+    mgvi_op_free(A);
+    mgvi_problem_free(p);
+    return st;
+}
+
 void mgvi_problem_free(mgv_problem *problem)
 {
     if (!problem)
         return;
     mgvi_op_free(problem->A);
+    mgvi_data_free(problem->ctx, problem->own_data);
     mgvi_arena_free(&problem->arena);
     mgvi_release(problem->ctx, problem);
 }

@@ -17,13 +17,15 @@ typedef enum mgvi_scaling {
     MGVI_SCALE_NONE,
     MGVI_SCALE_STD,
     MGVI_SCALE_MAXABS,
-    MGVI_SCALE_ROWNORM
+    MGVI_SCALE_ROWNORM,
+    MGVI_SCALE_SQRT
 } mgvi_scaling;
 
 struct mgv_problem {
     mgv_ctx *ctx;
     mgvi_arena arena;
-    mgv_data *data; /* borrowed */
+    mgv_data *data;     /* borrowed, or */
+    mgv_data *own_data; /* made for an operator: targets and groups, no matrix */
 
     mgvi_op *A;
     int64_t free_cols; /* 0 or 1, at the end */
@@ -54,6 +56,10 @@ struct mgv_problem {
 enum { MGVI_EVERY_CLASS = -1 };
 mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                             int64_t positive, mgv_problem **out);
+/* For an operator that is no table: the losses want `target` (A's rows), `equal` when the setting
+ * says auto; no intercept. `group` (A's columns) may be NULL. Takes over A, also on failure. */
+mgv_status mgvi_problem_over(mgv_ctx *ctx, mgvi_op *A, const double *target, const int64_t *group,
+                             const mgv_settings *settings, mgv_problem **out);
 void mgvi_problem_free(mgv_problem *problem); /* NULL is accepted */
 /* Another strength under the same data, for paths: mu > 0 makes the penalty l1 or, with lambda > 0,
  * enet; else it is l2. Solvers of the problem must be gone or done. */

@@ -1,5 +1,5 @@
 /* selection.c - rows, paths, the choice, and the final fit. */
-#include "select/selection.h"
+#include "select/iterations.h"
 
 #include "base/clock.h"
 #include "base/event.h"
@@ -16,9 +16,11 @@
 static mgv_status bind_probe(mgv_selection *s)
 {
     mgv_settings any = s->settings;
-    if (isnan(any.mu) && isnan(any.lambda) && isnan(any.C))
+    const mgvi_loss_ops *loss = mgvi_loss_find(any.loss);
+    const bool hard = loss && (loss->can & MGVI_HARD); /* has no strength */
+    if (!hard && isnan(any.mu) && isnan(any.lambda) && isnan(any.C))
         any.mu = any.lambda = 1;
-    if (strcmp(any.penalty, "l1") == 0 && isnan(any.mu))
+    if (!hard && strcmp(any.penalty, "l1") == 0 && isnan(any.mu))
         any.mu = 1;
     return mgvi_problem_new(s->ctx, s->data, &any, MGVI_EVERY_CLASS, &s->probe);
 }
@@ -206,10 +208,14 @@ static mgv_status run(mgv_selection *s)
                          "select chooses for two classes or a quantity; there are %" PRId64
                          " classes",
                          s->data->classes);
-    MGVI_TRY(read_validation(s));
-    MGVI_TRY(split_rows(s));
-    MGVI_TRY(walk_paths(s));
-    MGVI_TRY(fit_chosen(s));
+    if (mgvi_iterations_suffice(s)) {
+        MGVI_TRY(mgvi_iterations_run(s));
+    } else {
+        MGVI_TRY(read_validation(s));
+        MGVI_TRY(split_rows(s));
+        MGVI_TRY(walk_paths(s));
+        MGVI_TRY(fit_chosen(s));
+    }
     s->seconds = mgvi_clock_seconds() - started;
     return MGV_OK;
 }

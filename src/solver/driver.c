@@ -71,6 +71,7 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
                            mgv_solver **out)
 {
     *out = NULL;
+    const mgvi_early early = mgvi_early_read(problem, settings);
     const mgvi_solver_ops *ops = mgvi_solver_find(settings->solver);
     if (strcmp(settings->solver, "auto") == 0)
         MGVI_TRY(mgvi_solver_auto(ctx, problem, settings, &ops));
@@ -78,6 +79,10 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
         return MGVI_FAIL(ctx, MGV_E_ARG, "there is no solver '%.40s'; `margrave list` names them",
                          settings->solver);
     MGVI_TRY(mgvi_solver_fits(ctx, ops, problem));
+    if (early.on && !ops->residual)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver %s has no path of iterates to choose from; primal_dual has",
+                         ops->name);
     mgv_solver *solver = mgvi_new(ctx, sizeof *solver);
     if (!solver)
         return MGV_E_MEMORY;
@@ -91,6 +96,8 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
         (mgvi_driver_memory){.next_certificate = FIRST_PASSES,
                              .ratio = 1,
                              .best = {.primal_score = INFINITY, .dual_score = -INFINITY}};
+    solver->run.early = early.on;
+    solver->noise = early.noise;
     mgvi_arena_init(&solver->run.arena, ctx);
     mgv_status st = problem->many ? mgvi_family_new(solver) : prepare(solver);
     if (st == MGV_OK && settings->checkpoint[0])
@@ -151,6 +158,8 @@ static double seconds_now(const mgv_solver *solver)
 static bool certificate_due(mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
+    if (run->early) /* its certificate is taken when it ends */
+        return false;
     const double estimate = run->ops->estimate ? run->ops->estimate(run) : NAN;
     if (isinf(estimate))
         return false;
@@ -242,10 +251,14 @@ static mgv_status certify(mgv_solver *solver)
 static void settle(mgv_solver *solver, bool certified)
 {
     mgv_ctx *ctx = solver->run.ctx;
-    mgvi_vec_copy(ctx, &solver->best.w, &solver->answer.w);
-    mgvi_vec_copy(ctx, &solver->best.u, &solver->answer.u);
-    solver->answer_verdict = *solver->best.verdict;
-    if (certified)
+    if (solver->run.early) { /* the present iterate, whatever came before */
+        solver->answer_verdict = (mgvi_verdict){0};
+    } else {
+        mgvi_vec_copy(ctx, &solver->best.w, &solver->answer.w);
+        mgvi_vec_copy(ctx, &solver->best.u, &solver->answer.u);
+        solver->answer_verdict = *solver->best.verdict;
+    }
+    if (certified && !solver->run.early)
         return;
     const double before = solver->run.problem->A->touched;
     const mgvi_iterate it = solver->run.ops->expose(&solver->run);
@@ -256,7 +269,7 @@ static void settle(mgv_solver *solver, bool certified)
     solver->touched_before += extra;
 }
 
-static mgv_event event_now(const mgv_solver *solver, mgv_event_kind kind)
+static mgv_event event_now(mgv_solver *solver, mgv_event_kind kind)
 {
     const mgv_certificate *c = &solver->best.verdict->certificate;
     mgv_event e = mgvi_event_blank(kind);
@@ -272,10 +285,11 @@ static mgv_event event_now(const mgv_solver *solver, mgv_event_kind kind)
         e.margin_upper = c->margin_upper;
         e.train_score = solver->best.verdict->train_score;
     }
-    if (kind == MGV_EVENT_TRACE) {
-        e.nonzeros =
-            mgvi_count_nonzeros(solver->best.w.x, mgvi_problem_penalised(solver->run.problem));
-    }
+    const int64_t penalised = mgvi_problem_penalised(solver->run.problem);
+    if (kind == MGV_EVENT_TRACE && solver->run.early)
+        e.nonzeros = mgvi_count_nonzeros(solver->run.ops->expose(&solver->run).w->x, penalised);
+    else if (kind == MGV_EVENT_TRACE)
+        e.nonzeros = mgvi_count_nonzeros(solver->best.w.x, penalised);
     return e;
 }
 
@@ -285,7 +299,8 @@ static bool report(mgv_solver *solver, bool certified)
     mgv_ctx *ctx = solver->run.ctx;
     bool stop = mgvi_ctx_interrupted(ctx);
     if (ctx->on_event) {
-        const mgv_event e = event_now(solver, certified ? MGV_EVENT_TRACE : MGV_EVENT_PROGRESS);
+        const bool row = certified || solver->run.early; /* every iterate may be the answer */
+        const mgv_event e = event_now(solver, row ? MGV_EVENT_TRACE : MGV_EVENT_PROGRESS);
         stop = mgvi_event_send(ctx, &e) || stop;
     }
     return stop;
@@ -301,13 +316,21 @@ static mgv_status save_now_and_then(mgv_solver *solver)
     return mgvi_checkpoint_write(solver, solver->settings.checkpoint);
 }
 
+static double residual_now(const mgv_solver *solver)
+{
+    const mgvi_run *run = &solver->run;
+    return run->early && run->iteration > 0 && run->ops->residual ? run->ops->residual(run) : NAN;
+}
+
 static mgv_stop stop_now(mgv_solver *solver, const mgvi_verdict *verdict, bool asked)
 {
     const mgvi_progress progress = {.iteration = solver->run.iteration,
                                     .passes = mgvi_driver_passes(solver),
                                     .seconds = seconds_now(solver),
                                     .verdict = verdict,
-                                    .asked_to_stop = asked};
+                                    .asked_to_stop = asked,
+                                    .residual = residual_now(solver),
+                                    .noise = solver->noise};
     return mgvi_stop_check(&progress, &solver->settings);
 }
 

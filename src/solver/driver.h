@@ -4,6 +4,7 @@
 
 #include "certify/certify.h"
 #include "solver/solver_impl.h"
+#include "stop/early.h"
 #include "stop/stop.h"
 
 /* Everything but vectors that must survive a checkpoint: plain numbers only. */
@@ -41,6 +42,7 @@ struct mgv_solver {
     mgvi_family *family; /* more than two classes: the runs are its members', not this one's */
     mgvi_run run;
     mgv_settings settings; /* a copy: run.settings points here */
+    double noise;          /* of an early-stopped run: the residual to reach; NaN: none */
     mgvi_judge *judge;
     mgvi_driver_memory memory;
     mgvi_pair best; /* of the certificates on schedule: part of the state */

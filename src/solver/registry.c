@@ -1,5 +1,6 @@
 /* registry.c - the solvers by name, and whether one fits a problem. */
 #include "solver/solver_impl.h"
+#include "stop/early.h"
 
 #include <math.h>
 #include <string.h>
@@ -87,9 +88,12 @@ mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_
                             const mgvi_solver_ops **out)
 {
     const mgvi_solver_ops *nearest = NULL, *best = NULL;
+    const bool early = mgvi_early_read(problem, settings).on;
     double least = INFINITY;
     for (int i = 0; i < mgvi_solver_count(); i++) {
         const mgvi_solver_ops *ops = solvers[i];
+        if (early && !ops->residual)
+            continue; /* its iterates are not a path */
         if (mgvi_solver_fits(ctx, ops, problem) != MGV_OK) {
             if (!nearest && takes_loss(ops, problem->loss))
                 nearest = ops;

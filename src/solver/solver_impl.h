@@ -43,6 +43,8 @@ typedef struct mgvi_solver_ops {
      * INFINITY: nothing to certify yet, so not even on schedule. It only says when a certificate is
      * worth its passes. */
     double (*estimate)(const mgvi_run *run);
+    /* May be NULL. |A w - y| of the exposed w, for the discrepancy principle; no products. */
+    double (*residual)(const mgvi_run *run);
     /* May be NULL. The run ends here without its certificate: the place for advice. */
     void (*ended)(mgvi_run *run);
     /* May be NULL. Checks a state that came from a file. */
@@ -59,6 +61,7 @@ struct mgvi_run {
     void *state;
     int64_t iteration; /* steps done */
     bool finished;     /* set by the solver: further steps would change nothing */
+    bool early;        /* an iterate before convergence is the answer (setting `select`) */
     bool suspicious;   /* set by the solver: u looks like a proof that no w is feasible */
     double touched;    /* entries read by row kernels; operators count their own */
     mgvi_tensor *kept; /* what a checkpoint holds */

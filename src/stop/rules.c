@@ -15,6 +15,12 @@ static mgv_stop gap(const mgvi_progress *p, const mgv_settings *s)
     return c->verified && c->relative_gap <= s->tol ? MGV_STOP_CERTIFIED : MGV_STOP_NONE;
 }
 
+static mgv_stop discrepancy(const mgvi_progress *p, const mgv_settings *s)
+{
+    (void)s;
+    return p->residual <= p->noise ? MGV_STOP_DISCREPANCY : MGV_STOP_NONE;
+}
+
 static mgv_stop interrupt(const mgvi_progress *p, const mgv_settings *s)
 {
     (void)s;
@@ -40,6 +46,9 @@ static const mgvi_stop_rule infeasible_rule = {
     "infeasible", "a proof that no weights satisfy the constraints", infeasible, true};
 static const mgvi_stop_rule gap_rule = {"gap", "the certified relative gap is at most tol", gap,
                                         true};
+static const mgvi_stop_rule discrepancy_rule = {
+    "discrepancy", "the residual is at most the noise (select discrepancy:DELTA)", discrepancy,
+    false};
 static const mgvi_stop_rule interrupt_rule = {"interrupt", "a signal or the callback asked to stop",
                                               interrupt, false};
 static const mgvi_stop_rule iterations_rule = {"iterations", "max_iter iterations are done",
