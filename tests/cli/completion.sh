@@ -70,7 +70,7 @@ offers "$(names solvers)" fit --solver ""
 offers "$(names readers)" fit --format ""
 offers "$(names readers | sed 's/auto //')" convert --from ""
 offers "$(names writers | sed 's/auto //')" convert --to ""
-offers "maxabs none rownorm std" fit data/a.svm --scale ""
+offers "maxabs none rownorm sqrt std" fit data/a.svm --scale ""
 offers "linear" fit --kernel ""
 offers "" fit --lambda ""
 offers "data/folder" fit -o data/f

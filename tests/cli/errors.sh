@@ -33,7 +33,7 @@ refuses 2 "margrave fit: --json=1 takes no value; \`margrave fit --help\` shows 
 refuses 2 "margrave fit: expected DATA; \`margrave fit --help\` shows the use" fit
 refuses 2 "margrave fit: too many arguments: b; \`margrave fit --help\` shows the use" fit a b
 refuses 2 "margrave fit: tol is 'tiny'; allowed: from 0 to 1" fit good.svm --tol tiny
-refuses 2 "margrave fit: scale is 'much'; allowed: none|std|maxabs|rownorm" fit good.svm --scale=much
+refuses 2 "margrave fit: scale is 'much'; allowed: none|std|maxabs|rownorm|sqrt" fit good.svm --scale=much
 refuses 2 "margrave fit: there is no loss 'hinje'; \`margrave list\` names them" \
     fit good.svm --loss hinje
 refuses 2 "margrave fit: give C or lambda, not both: C = 1/(lambda n)" fit good.svm --C 1 --lambda 1
