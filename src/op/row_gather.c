@@ -84,22 +84,23 @@ static void gather_block(void *arg, int64_t block)
     }
 }
 
-/* Room for the copies; the arena keeps what is outgrown, so by half more than needed. */
+/* Room for the copies; the arena keeps what is outgrown, so by an eighth more than
+ * needed. */
 static mgv_status grow(mgvi_row_set *s, mgvi_arena *arena, int64_t count, int64_t nnz, size_t size)
 {
     if (!s->own_ptr || count > s->capacity) {
-        s->capacity = count + count / 2;
-        s->own_ptr = mgvi_arena_array(arena, (size_t)s->capacity + 1, sizeof *s->own_ptr);
-        s->own_sign = mgvi_arena_array(arena, (size_t)s->capacity, sizeof *s->own_sign);
-        s->own_row_scale = mgvi_arena_array(arena, (size_t)s->capacity, sizeof *s->own_row_scale);
+        s->capacity = count + count / 8;
+        s->own_ptr = mgvi_arena_scratch(arena, (size_t)s->capacity + 1, sizeof *s->own_ptr);
+        s->own_sign = mgvi_arena_scratch(arena, (size_t)s->capacity, sizeof *s->own_sign);
+        s->own_row_scale = mgvi_arena_scratch(arena, (size_t)s->capacity, sizeof *s->own_row_scale);
         if (!s->own_ptr || !s->own_sign || !s->own_row_scale)
             return MGV_E_MEMORY;
     }
     if (nnz > s->nnz_capacity) {
-        s->nnz_capacity = nnz + nnz / 2;
-        s->own_val = mgvi_arena_array(arena, (size_t)s->nnz_capacity, size);
+        s->nnz_capacity = nnz + nnz / 8;
+        s->own_val = mgvi_arena_scratch(arena, (size_t)s->nnz_capacity, size);
         s->own_idx =
-            s->sparse ? mgvi_arena_array(arena, (size_t)s->nnz_capacity, sizeof *s->own_idx) : NULL;
+            s->sparse ? mgvi_arena_scratch(arena, (size_t)s->nnz_capacity, sizeof *s->own_idx) : NULL;
         if (!s->own_val || (s->sparse && !s->own_idx))
             return MGV_E_MEMORY;
     }

@@ -54,6 +54,55 @@ FETCH(f64_to_f64, double, double)
 SQUARES(f32, float)
 SQUARES(f64, double)
 
+#if defined(__FMA__)
+#define MULTIPLY_ADD(a, b, c) __builtin_fmaf(a, b, c)
+#else
+#define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
+#endif
+
+enum { STRIP = 64 }; /* columns whose sums stay in registers */
+
+/* `both` and `wide` (columns, STRIP or less) are constants where it counts. */
+static inline __attribute__((always_inline)) void
+rough_strip(const float *restrict a, int64_t stride, int64_t rows, int wide, bool both,
+            const double *restrict t, const double *restrict t2, double *restrict g,
+            double *restrict g2)
+{
+    float s[STRIP] = {0}, s2[STRIP] = {0};
+    for (int64_t i = 0; i < rows; i++) {
+        const float *row = a + i * stride;
+        const float ti = (float)t[i], t2i = both ? (float)t2[i] : 0;
+        for (int j = 0; j < wide; j++)
+            s[j] = MULTIPLY_ADD(ti, row[j], s[j]);
+        for (int j = 0; both && j < wide; j++)
+            s2[j] = MULTIPLY_ADD(t2i, row[j], s2[j]);
+    }
+    for (int j = 0; j < wide; j++)
+        g[j] += (double)s[j];
+    for (int j = 0; both && j < wide; j++)
+        g2[j] += (double)s2[j];
+}
+
+static void rough_mul_t(const float *a, int64_t stride, int64_t rows, int64_t cols, const double *t,
+                        const double *t2, double *g, double *g2)
+{
+    enum { HALF = STRIP / 2, PIECE = 8 };
+    int64_t j = 0;
+    for (; j + HALF <= cols; j += HALF)
+        if (t2)
+            rough_strip(a + j, stride, rows, HALF, true, t, t2, g + j, g2 + j);
+        else
+            rough_strip(a + j, stride, rows, HALF, false, t, NULL, g + j, NULL);
+    for (; j + PIECE <= cols; j += PIECE)
+        if (t2)
+            rough_strip(a + j, stride, rows, PIECE, true, t, t2, g + j, g2 + j);
+        else
+            rough_strip(a + j, stride, rows, PIECE, false, t, NULL, g + j, NULL);
+    if (j < cols)
+        rough_strip(a + j, stride, rows, (int)(cols - j), t2 != NULL, t, t2, g + j,
+                    t2 ? g2 + j : NULL);
+}
+
 const mgvi_row_kernel_table MGVI_ROW_TABLE = {
     .f32_to_f32 = f32_to_f32,
     .f32_to_f64 = f32_to_f64,
@@ -63,4 +112,5 @@ const mgvi_row_kernel_table MGVI_ROW_TABLE = {
     .add_squares_f64 = add_squares_f64,
     .dot_squares_f32 = dot_squares_f32,
     .dot_squares_f64 = dot_squares_f64,
+    .rough_mul_t = rough_mul_t,
 };

@@ -20,6 +20,10 @@ typedef struct mgvi_row_kernel_table {
     MGVI_FETCH_ROW(f64_to_f64, double, double);
     MGVI_SQUARES(f32, float);
     MGVI_SQUARES(f64, double);
+    /* g_j += sum_i t_i a_ij and g2_j += sum_i t2_i a_ij (t2 and g2 NULL: not wanted), summed in
+     * float32 over these few rows */
+    void (*rough_mul_t)(const float *a, int64_t stride, int64_t rows, int64_t cols, const double *t,
+                        const double *t2, double *g, double *g2);
 } mgvi_row_kernel_table;
 
 extern const mgvi_row_kernel_table mgvi_row_kernels_scalar, mgvi_row_kernels_avx2,

@@ -95,11 +95,11 @@ mgv_status mgvi_row_set_reserve(mgvi_row_set *s, mgvi_arena *arena)
                     (s->sparse ? 0 : round_up(mgvi_panels_bytes(&s->panels, packed_room(s))));
     const size_t sums = (size_t)s->blocks * s->partial_size;
     if (sums > s->partial_capacity) {
-        s->partial = mgvi_arena_array(arena, sums, sizeof *s->partial);
+        s->partial = mgvi_arena_scratch(arena, sums, sizeof *s->partial);
         s->partial_capacity = s->partial ? sums : 0;
     }
     if (!s->places) {
-        s->places = mgvi_arena_array(arena, (size_t)places, s->place_size);
+        s->places = mgvi_arena_scratch(arena, (size_t)places, s->place_size);
         s->taken = mgvi_arena_array(arena, (size_t)places, sizeof *s->taken);
         s->scaled_w = mgvi_arena_array(arena, (size_t)s->cols, sizeof *s->scaled_w);
     }
@@ -315,10 +315,7 @@ static void add_dense(const mgvi_row_set *s, const void *rows, int64_t stride, i
                       int64_t count, double *t, double *g)
 {
     apply_sign(s, first, count, t);
-    if (s->exact)
-        s->ctx->simd->dense_mul_t_f64(rows, stride, count, s->cols, t, g);
-    else
-        s->ctx->simd->dense_mul_t_f32(rows, stride, count, s->cols, t, g);
+    s->ctx->simd->dense_mul_t_f64(rows, stride, count, s->cols, t, g);
 }
 
 static void flush(const mgvi_row_set *s, place *p, double *H)
@@ -362,9 +359,17 @@ static void sweep_chunk(const sweep_job *job, place *p, int64_t first, int64_t c
     }
     int64_t stride;
     const void *rows = fetch(s, p, first, count, &stride);
-    add_dense(s, rows, stride, first, count, p->t, g);
-    if (job->second)
-        add_dense(s, rows, stride, first, count, p->t2, g2);
+    if (s->exact) {
+        add_dense(s, rows, stride, first, count, p->t, g);
+        if (job->second)
+            add_dense(s, rows, stride, first, count, p->t2, g2);
+    } else {
+        apply_sign(s, first, count, p->t);
+        if (job->second)
+            apply_sign(s, first, count, p->t2);
+        kernels_of(s->ctx)->rough_mul_t(rows, stride, count, s->cols, p->t,
+                                        job->second ? p->t2 : NULL, g, g2);
+    }
     if (job->curvature)
         pack(s, p, rows, stride, count, H);
 }

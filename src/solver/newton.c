@@ -7,6 +7,7 @@
  *
  * A step is one Newton step of the smoothing, or one round of the finish. */
 #include "solver/parts/tall_finish.h"
+#include "solver/parts/tall_place.h"
 
 #include "op/rows.h"
 
@@ -25,10 +26,7 @@ enum {
 
 static const double ALPHA_LAST = 0.01, ALPHA_FACTOR = 0.25;
 static const double ON_THE_PATH = 0.02; /* decrement / alpha at which alpha may fall */
-static const double FAR = 4;            /* rows further from the hinge than FAR alpha are fixed */
 static const double STEEP_DENSE = 4, STEEP_SPARSE = 16; /* leverage / mean: majorised curvature */
-static const double STANDING_OUT = 6;                   /* leverage / mean: never fixed, if few */
-static const double FEW = 0.05;
 static const double SKIP_CURVATURE = 1e-4;
 static const double L1_WIDTH = 0.1; /* |w_j| is smoothed at this part of alpha, in its unit */
 static const double TARGET = 0.3;   /* part of the tolerance asked of the reduced problem */
@@ -241,23 +239,16 @@ static mgv_status begin(mgvi_run *run, state *s)
 
 /* ---- smoothing ------------------------------------------------------------------------------- */
 
-/* (9): which rows stay, from u on the path and u0, where the path seems to end. */
-static void place_rows(const mgvi_run *run, state *s, const double *u0)
+static mgv_status place_rows(state *s, const double *u0)
 {
-    const int64_t n = run->problem->A->rows;
-    const double mean = s->m.mean_leverage, alpha = s->m.alpha;
-    int64_t standing_out = 0;
-    for (int64_t i = 0; i < n; i++)
-        standing_out += s->leverage[i] > STANDING_OUT * mean;
-    const bool keep_those = (double)standing_out < FEW * (double)n;
-    for (int64_t i = 0; i < n; i++) {
-        const double u = s->u[i], q = s->leverage[i] / mean;
-        const double reach = FAR * alpha * fmax(1, sqrt(q)) + fabs(u - u0[i]) / 2;
-        const bool near = fmin(fabs(u), fabs(u0[i])) <= reach || u * u0[i] < 0;
-        s->place[i] = near || (keep_those && q > STANDING_OUT) ? MGVI_ROW_KEPT
-                      : u > 0                                  ? MGVI_ROW_ONE
-                                                               : MGVI_ROW_ZERO;
-    }
+    const mgvi_tall_place p = {.all = &s->all,
+                               .leverage = s->leverage,
+                               .energy = s->energy,
+                               .mean_leverage = s->m.mean_leverage,
+                               .u = s->u,
+                               .u0 = u0,
+                               .alpha = s->m.alpha};
+    return mgvi_tall_place_rows(&p, s->place);
 }
 
 /* One Newton step; at the end of the path on these rows, the next ones. */
@@ -283,7 +274,7 @@ static mgv_status smooth(mgvi_run *run, state *s)
         MGVI_TRY(next_stage(run, s));
     } else {
         mgvi_tall_smooth_extrapolate(h, s->trial);
-        place_rows(run, s, s->trial);
+        MGVI_TRY(place_rows(s, s->trial));
         s->m.lost = s->m.steps > MOST_STEPS || h->cautious;
         s->m.phase = FINISH;
     }
@@ -293,26 +284,12 @@ static mgv_status smooth(mgvi_run *run, state *s)
 
 /* ---- the finish ------------------------------------------------------------------------------ */
 
-/* (10): fixed rows on the wrong side of the hinge are kept from now on. How many. */
-static int64_t join(mgvi_run *run, state *s)
-{
-    int64_t joined = 0;
-    mgvi_op_mul(run->problem->A, 1, &s->w_out, 0, &s->z);
-    for (int64_t i = 0; i < s->z.n; i++) {
-        const double u = 1 - s->z.x[i];
-        if ((s->place[i] == MGVI_ROW_ONE && u < 0) || (s->place[i] == MGVI_ROW_ZERO && u > 0)) {
-            s->place[i] = MGVI_ROW_KEPT;
-            joined++;
-        }
-    }
-    return joined;
-}
-
 /* The next round is asked for after the judge has seen the last one and was not satisfied. */
 static mgv_status finish(mgvi_run *run, state *s)
 {
     if (s->m.solved) {
-        const int64_t joined = join(run, s);
+        mgvi_op_mul(run->problem->A, 1, &s->w_out, 0, &s->z);
+        const int64_t joined = mgvi_tall_place_join(s->place, s->z.x, s->z.n);
         const bool stuck = joined == 0 && s->m.gap > s->m.target;
         if (stuck && s->m.lost) {
             run->finished = true; /* rounding: there is nothing left to improve */
@@ -389,15 +366,16 @@ static mgv_status restored(mgvi_run *run)
 }
 
 /* The rule of docs/algorithms/newton.md: about 25 factorisations and as many multiplications as
- * one pass of N d^2. Up to 400 columns it is the fastest on every set measured. */
+ * one pass of N d^2. Where columns are few, or dense and not many, it is the fastest by far. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
-    enum { FEW_COLUMNS = 400, CRUDE_COLUMNS = 200 };
-    static const double CRUDE = 1e-3;
+    enum { FEW_COLUMNS = 400, FEW_DENSE_COLUMNS = 2000, CRUDE_COLUMNS = 200 };
+    static const double CRUDE = 1e-3, DENSE = 0.3;
     const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
     const double work = n * d * d + 25 * d * d * d, by_rows = 40 * 60 * nnz;
-    const bool crude = settings->tol >= CRUDE && d >= CRUDE_COLUMNS;
-    return d <= FEW_COLUMNS && !crude ? fmin(work, by_rows / 2) : work;
+    const bool dense = nnz > DENSE * n * d && d <= FEW_DENSE_COLUMNS && n >= d;
+    const bool crude = settings->tol >= CRUDE && d >= CRUDE_COLUMNS && !dense;
+    return (d <= FEW_COLUMNS || dense) && !crude ? fmin(work, by_rows / 2) : work;
 }
 
 const mgvi_solver_ops mgvi_solver_newton = {

@@ -6,11 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { RECENTRE = 40, INTERIOR = 80 };
+enum { RECENTRE = 40, INTERIOR = 80, ATTEMPTS = 4 };
 
 /* How well the reduced problem is centred before the interior point starts: without it the interior
  * point takes two or three times as many steps. */
 static const double CENTRED = 1e-5, NEARLY_CENTRED = 1e-2;
+/* A decrement, in alpha, that shows that fixing rows has let a column loose. */
+static const double LOOSE = 0.1;
 /* Gaps from which a polish is worth trying: a vertex shows early. */
 static const double POLISH_QUADRATIC = 1e-6, POLISH_VERTEX = 1e-3;
 
@@ -25,6 +27,7 @@ mgv_status mgvi_tall_finish_init(mgvi_tall_finish *f)
     if (!f->list || !f->w || !f->lin || !f->v)
         return MGV_E_MEMORY;
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &f->fixed_u));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &f->z));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &f->product));
     MGVI_TRY(mgvi_tall_smooth_init(&f->smooth, &run->arena, (int64_t)d));
     return mgvi_tall_interior_init(&f->interior, &run->arena, (int64_t)d, &f->smooth.solver);
@@ -41,38 +44,55 @@ static mgv_status room_for(mgvi_tall_finish *f, int64_t rows)
     return f->cap && f->u && f->trial ? MGV_OK : MGV_E_MEMORY;
 }
 
-/* The kept rows, and the constants that the fixed ones leave. */
-static mgv_status reduce(mgvi_tall_finish *f, const uint8_t *place, mgvi_tall_reduced *r)
+static mgv_status gather(mgvi_tall_finish *f, const uint8_t *place, mgvi_tall_reduced *r)
 {
-    const int64_t n = f->run->problem->A->rows, d = f->run->problem->A->cols;
     f->kept = 0;
-    r->fixed = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const bool kept = place[i] == MGVI_ROW_KEPT && f->s[i] > 0;
-        const bool one = place[i] == MGVI_ROW_ONE;
-        f->fixed_u.x[i] = one ? f->s[i] : 0;
-        r->fixed += f->fixed_u.x[i];
-        if (kept)
+    for (int64_t i = 0; i < f->run->problem->A->rows; i++)
+        if (place[i] == MGVI_ROW_KEPT && f->s[i] > 0)
             f->list[f->kept++] = (int32_t)i;
-    }
     MGVI_TRY(room_for(f, f->kept));
     for (int64_t t = 0; t < f->kept; t++)
         f->cap[t] = f->s[f->list[t]];
-    mgvi_op_mul_t(f->run->problem->A, 1, &f->fixed_u, 0, &f->product);
-    memcpy(f->lin, f->product.x, (size_t)d * sizeof *f->lin);
-    MGVI_TRY(mgvi_row_set_gather(f->rows, f->list, f->kept, true, &f->run->arena, &f->run->touched,
-                                 &f->set));
     r->set = &f->set;
     r->cap = f->cap;
     r->lambda = f->lambda;
     r->mu = f->mu;
     r->lin = f->lin;
+    return mgvi_row_set_gather(f->rows, f->list, f->kept, true, &f->run->arena, &f->run->touched,
+                               &f->set);
+}
+
+/* The kept rows, and the constants that the fixed ones leave. */
+static mgv_status reduce(mgvi_tall_finish *f, const uint8_t *place, mgvi_tall_reduced *r)
+{
+    r->fixed = 0;
+    for (int64_t i = 0; i < f->fixed_u.n; i++) {
+        f->fixed_u.x[i] = place[i] == MGVI_ROW_ONE ? f->s[i] : 0;
+        r->fixed += f->fixed_u.x[i];
+    }
+    mgvi_op_mul_t(f->run->problem->A, 1, &f->fixed_u, 0, &f->product);
+    memcpy(f->lin, f->product.x, (size_t)f->product.n * sizeof *f->lin);
+    return gather(f, place, r);
+}
+
+/* The same when a few rows have joined: their parts of the constants are taken back. */
+static mgv_status extend(mgvi_tall_finish *f, const uint8_t *place, mgvi_tall_reduced *r)
+{
+    MGVI_TRY(gather(f, place, r));
+    for (int64_t t = 0; t < f->kept; t++) {
+        f->u[t] = -f->fixed_u.x[f->list[t]];
+        r->fixed += f->u[t];
+        f->fixed_u.x[f->list[t]] = 0;
+    }
+    mgvi_tall_reduced_dual(r, f->u, f->v);
+    memcpy(f->lin, f->v, (size_t)f->product.n * sizeof *f->lin);
     return MGV_OK;
 }
 
 /* The smoothed problem of the kept rows at the same alpha, from the smoothed point of all.
- * `*centred` when it was solved. */
-static mgv_status recentre(mgvi_tall_finish *f, const double *start, double alpha, bool *centred)
+ * `*centred` when it was solved, `*loose` when it had to go far. */
+static mgv_status recentre(mgvi_tall_finish *f, const double *start, double alpha, bool *centred,
+                           bool *loose)
 {
     mgvi_tall_smooth *h = &f->smooth;
     memcpy(f->w, start, (size_t)f->run->problem->A->cols * sizeof *f->w);
@@ -87,8 +107,10 @@ static mgv_status recentre(mgvi_tall_finish *f, const double *start, double alph
     h->u = f->u;
     h->trial = f->trial;
     mgvi_tall_smooth_start(h);
+    *loose = false;
     for (int t = 0; t < RECENTRE; t++) {
         MGVI_TRY(mgvi_tall_smooth_sweep(h));
+        *loose = *loose || h->decrement > LOOSE * alpha;
         if (h->decrement <= CENTRED * alpha)
             break;
         mgvi_tall_smooth_move(h, alpha, 0);
@@ -137,15 +159,33 @@ static mgv_status solve_reduced(mgvi_tall_finish *f, const mgvi_tall_reduced *r,
     return MGV_OK;
 }
 
-mgv_status mgvi_tall_finish_solve(mgvi_tall_finish *f, const uint8_t *place, const double *start,
+/* The reduced problem, centred; rows that turn out to be needed join before it is solved. */
+static mgv_status prepare(mgvi_tall_finish *f, uint8_t *place, const double *start, double alpha,
+                          mgvi_tall_reduced *reduced, bool *centred)
+{
+    bool loose;
+    *centred = false;
+    MGVI_TRY(reduce(f, place, reduced));
+    for (int t = 0; start && t < ATTEMPTS; t++) {
+        MGVI_TRY(recentre(f, start, alpha, centred, &loose));
+        if (!loose)
+            break;
+        memcpy(f->product.x, f->w, (size_t)f->product.n * sizeof *f->w);
+        mgvi_op_mul(f->run->problem->A, 1, &f->product, 0, &f->z);
+        if (mgvi_tall_place_join(place, f->z.x, f->z.n) == 0)
+            break;
+        MGVI_TRY(extend(f, place, reduced));
+    }
+    return MGV_OK;
+}
+
+mgv_status mgvi_tall_finish_solve(mgvi_tall_finish *f, uint8_t *place, const double *start,
                                   double alpha, double target, mgvi_vec *w, mgvi_vec *u)
 {
     mgvi_tall_reduced reduced;
     mgvi_arena *arena = &f->run->arena;
-    bool centred = false;
-    MGVI_TRY(reduce(f, place, &reduced));
-    if (start)
-        MGVI_TRY(recentre(f, start, alpha, &centred));
+    bool centred;
+    MGVI_TRY(prepare(f, place, start, alpha, &reduced, &centred));
     if (centred)
         MGVI_TRY(
             mgvi_tall_interior_start(&f->interior, arena, &reduced, f->w, f->u, alpha, f->width));

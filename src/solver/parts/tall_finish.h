@@ -5,10 +5,9 @@
 #define MGVI_SOLVER_PARTS_TALL_FINISH_H
 
 #include "solver/parts/tall_interior.h"
+#include "solver/parts/tall_place.h"
 #include "solver/parts/tall_smooth.h"
 #include "solver/solver_impl.h"
-
-enum { MGVI_ROW_KEPT = 0, MGVI_ROW_ONE = 1, MGVI_ROW_ZERO = 2 }; /* where a_i stands */
 
 typedef struct mgvi_tall_finish {
     mgvi_run *run;
@@ -21,6 +20,7 @@ typedef struct mgvi_tall_finish {
     int64_t kept, capacity;
     double *cap, *u, *trial;   /* per kept row */
     double *w, *lin, *v;       /* per column */
+    mgvi_vec z;                /* rows: A w */
     mgvi_vec fixed_u, product; /* rows: the fixed part of the dual point; cols: A' of it */
     mgvi_tall_smooth smooth;
     mgvi_tall_interior interior;
@@ -30,8 +30,8 @@ typedef struct mgvi_tall_finish {
 /* Set run, rows, s, lambda, mu, width and unit before. */
 mgv_status mgvi_tall_finish_init(mgvi_tall_finish *f);
 /* Solves the problem of the rows with place[i] = KEPT to a relative gap of `target`, started from
- * the smoothed `start` at width alpha, or cold where that leads nowhere or `start` is NULL. w and u
- * get the solution, u for all rows. */
-mgv_status mgvi_tall_finish_solve(mgvi_tall_finish *f, const uint8_t *place, const double *start,
+ * the smoothed `start` at width alpha, or cold where that leads nowhere or `start` is NULL. Rows
+ * whose fixing lets a column run away are kept. w and u get the solution, u for all rows. */
+mgv_status mgvi_tall_finish_solve(mgvi_tall_finish *f, uint8_t *place, const double *start,
                                   double alpha, double target, mgvi_vec *w, mgvi_vec *u);
 #endif

@@ -1,0 +1,22 @@
+/* parts/tall_place.h - which rows stay in the finish: those near the hinge, those that stand out,
+ * and enough of every column; docs/algorithms/newton.md (9). */
+#ifndef MGVI_SOLVER_PARTS_TALL_PLACE_H
+#define MGVI_SOLVER_PARTS_TALL_PLACE_H
+
+#include "op/row_set.h"
+
+enum { MGVI_ROW_KEPT = 0, MGVI_ROW_ONE = 1, MGVI_ROW_ZERO = 2 }; /* where a_i stands */
+
+typedef struct mgvi_tall_place {
+    mgvi_row_set *all;
+    const double *leverage, *energy; /* of all: row_set.h */
+    double mean_leverage;
+    const double *u, *u0; /* on the path at alpha, and where the path seems to end */
+    double alpha;
+} mgvi_tall_place;
+
+/* place[i] for all rows. Work space is allocated and freed: MGV_E_MEMORY. */
+mgv_status mgvi_tall_place_rows(const mgvi_tall_place *p, uint8_t *place);
+/* (10): fixed rows on the wrong side of the hinge at z = A w are kept from now on. How many. */
+int64_t mgvi_tall_place_join(uint8_t *place, const double *z, int64_t rows);
+#endif
