@@ -36,6 +36,11 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
 
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge) { return &judge->u; }
 
+double mgvi_judge_shift(const mgvi_judge *judge)
+{
+    return mgvi_problem_best_shift(judge->problem, judge->z.x);
+}
+
 double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double exponent)
 {
     const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);

@@ -21,6 +21,8 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *problem, mgvi_ju
  * can be read with mgvi_judge_dual() until the next call. */
 mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u);
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);
+/* Hard margin: what the w just judged needs on its intercept for the margin the verdict states. */
+double mgvi_judge_shift(const mgvi_judge *judge);
 /* The verdict on the pair (w of `primal`, u of `dual`): the primal side depends on w alone, the
  * dual side on u alone. */
 mgvi_verdict mgvi_verdict_combine(const mgv_problem *problem, const mgvi_verdict *primal,

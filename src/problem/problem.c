@@ -138,15 +138,32 @@ void mgvi_problem_own_weights(const mgv_problem *p, const double *coef, double i
         w[d] = shift;
 }
 
-double mgvi_problem_least_margin(const mgv_problem *p, const double *z)
+/* The least z over the rows with weight: of each class with an intercept, else of all in [0]. */
+static void least_by_class(const mgv_problem *p, const double *z, double least[2])
 {
-    double least[2] = {INFINITY, INFINITY};
+    least[0] = least[1] = INFINITY;
     for (int64_t i = 0; i < p->A->rows; i++) {
         const int side = p->free_cols && mgvi_problem_free_entry(p, i) > 0;
         if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
             least[side] = fmin(least[side], z[i]);
     }
+}
+
+double mgvi_problem_least_margin(const mgv_problem *p, const double *z)
+{
+    double least[2];
+    least_by_class(p, z, least);
     return p->free_cols ? 0.5 * (least[0] + least[1]) : least[0];
+}
+
+double mgvi_problem_best_shift(const mgv_problem *p, const double *z)
+{
+    double least[2];
+    if (!p->free_cols || !mgvi_problem_has_margin(p))
+        return 0;
+    least_by_class(p, z, least);
+    const double shift = 0.5 * (least[0] - least[1]);
+    return isfinite(shift) ? shift : 0;
 }
 
 double mgvi_problem_user_norm(const mgv_problem *p, const double *w)

@@ -93,6 +93,8 @@ static inline double mgvi_problem_target(const mgv_problem *p, int64_t i) { retu
 /* Hard margin, z = A w: the least z over the rows with weight; with an intercept the best one for
  * this w makes both classes' least margins equal, and this is their mean. */
 double mgvi_problem_least_margin(const mgv_problem *problem, const double *z);
+/* What to add to the intercept for that; 0 without one, and for other losses. */
+double mgvi_problem_best_shift(const mgv_problem *problem, const double *z);
 
 /* w of the problem (cols numbers, scaled units) to the user's units: coef (X's cols) and
  * intercept. */

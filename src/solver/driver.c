@@ -178,8 +178,10 @@ static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate 
                                                          better_u ? found : pair->verdict);
     if (better_u)
         mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
-    if (better_w)
+    if (better_w) {
         mgvi_vec_copy(ctx, it->w, &pair->w);
+        pair->w.x[pair->w.n - 1] += mgvi_judge_shift(solver->judge);
+    }
     const mgvi_verdict old = *pair->verdict;
     if (better_w || better_u)
         *pair->verdict = mgvi_verdict_combine(solver->run.problem, better_w ? found : &old,

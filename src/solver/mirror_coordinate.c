@@ -148,6 +148,31 @@ static void refresh(mgvi_run *run, state *s)
     }
 }
 
+/* What the weights hold for the centre of rows that were taken without it. */
+static double centre_share(const state *s, const double *w)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < s->map.d && !s->centred && s->rows->centre; j++)
+        sum += w[j] * s->rows->centre[j] * (s->rows->scale ? s->rows->scale[j] : 1);
+    return sum;
+}
+
+/* u decides; w has the intercept. u is in the units of the problem's own penalty, which for
+ * constraints is not the map's. */
+static mgv_status start(mgvi_run *run, const double *w, const double *u)
+{
+    state *s = run->state;
+    if (!u || s->map.kind == MGVI_MIRROR_NORM)
+        return MGV_OK;
+    memcpy(s->u.x, u, (size_t)s->u.n * sizeof *u);
+    mgvi_loss_dual_clip(run->ctx, run->problem->loss, &run->problem->row, &s->u);
+    refresh(run, s);
+    mgvi_mirror_map_refresh(&s->map);
+    if (run->problem->free_cols)
+        s->m.intercept = w[s->map.d] - centre_share(s, w);
+    return MGV_OK;
+}
+
 /* The row in hand, and z and the curvature along its u at u + move. */
 typedef struct line {
     const mgv_problem *problem;
@@ -291,11 +316,7 @@ static mgvi_iterate expose(mgvi_run *run)
     const mgv_problem *p = run->problem;
     mgvi_mirror_map_weights(&s->map, s->w.x);
     if (p->free_cols)
-        s->w.x[s->w.n - 1] = s->m.intercept;
-    if (!s->centred && s->rows->centre)
-        for (int64_t j = 0; j < s->map.d; j++)
-            s->w.x[s->w.n - 1] +=
-                s->w.x[j] * s->rows->centre[j] * (s->rows->scale ? s->rows->scale[j] : 1);
+        s->w.x[s->w.n - 1] = s->m.intercept + centre_share(s, s->w.x);
     mgvi_intercept_improve(p, 0.01 * run->settings->tol, &s->w, &s->z);
     mgvi_vec_copy(run->ctx, &s->u, &s->shown);
     mgvi_vec_scale(run->ctx, mgvi_mirror_map_dual_factor(&s->map), &s->shown);
@@ -326,6 +347,7 @@ const mgvi_solver_ops mgvi_solver_mirror_coordinate = {
     .settings = "shrink exact_steps",
     .state_size = sizeof(state),
     .init = init,
+    .start = start,
     .step = step,
     .expose = expose,
     .estimate = estimate,

@@ -59,7 +59,6 @@ has err "mean squared error"
 run 0 predict line.mgm line.svm --json
 json out metrics.accuracy null
 true_that "$("$json_get" out metrics.r2) > 0.999" "R2"
-finish
 
 # more than two classes: one run each, the largest score speaks
 {
@@ -83,3 +82,14 @@ json out classes.2.certificate.verified true
 json out train.accuracy 1
 run 2 fit three.csv --checkpoint state
 has err "3 classes are one run each"
+
+# the norm of the fit: the least distance of a training row is the margin
+for p in 2 1.5 sparse; do
+    "$margrave" fit zoo.csv --loss margin --p $p -o norm.mgm --json --tol 1e-4 >fit.json || fail "fit in norm $p"
+    run 0 predict norm.mgm zoo.csv --distance -o table
+    margin=$("$json_get" fit.json certificate.margin)
+    awk -F '\t' -v margin="$margin" '
+        { d = $2 < 0 ? -$2 : $2; if (NR == 1 || d < least) least = d }
+        END { exit !((least - margin) ^ 2 < 1e-20 * margin ^ 2) }' table || fail "distances in norm $p"
+done
+finish

@@ -229,6 +229,13 @@ TEST(the_intercept_is_free)
         mgv_fit_solve(&fit);
         CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "%s: gap %g", norms[k],
                    fit.certificate.relative_gap);
+        mgvi_vec z =
+            mgvi_vec_wrap((double[40]){0}, 40, MGVI_ROWS); /* its own intercept attains it */
+        double least;
+        mgvi_op_mul(fit.problem->A, 1, &fit.solver->answer.w, 0, &z);
+        mgvi_vec_min(fit.ctx, &z, &least);
+        CHECK_NEAR(least / mgvi_lp_norm(mgv_fit_weights(&fit), set.d, fit.problem->p),
+                   fit.certificate.margin, 1e-12, "%s: attained", norms[k]);
         if (k == 0) {
             mgv_fit exact;
             mgv_fit_start(&exact, set.X, set.y, set.n, set.d, "loss=margin solver=exact_margin");
@@ -367,11 +374,80 @@ TEST(the_run_of_every_margin_solver)
     margin_set_free(&set);
 }
 
+/* A run that starts where another ended is there. */
+TEST(a_warm_start_is_where_it_was)
+{
+    static const char *const cases[] = {"loss=hinge lambda=0.05 p=1.4",
+                                        "loss=logistic lambda=0.05 p=1.4 scale=std",
+                                        "loss=logistic lambda=0.1 penalty=entropy"};
+    double *X, *y;
+    mgv_random_set(8, 60, 5, 0.5, &X, &y);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        mgv_fit cold, warm;
+        mgv_fit_start(&cold, X, y, 60, 5, "tol=1e-7 solver=mirror_coordinate");
+        mgv_fit_set(&cold, cases[k]);
+        mgv_fit_solve(&cold);
+        CHECK(cold.run.stop == MGV_STOP_CERTIFIED && cold.run.iterations > 2);
+        mgv_fit_start(&warm, X, y, 60, 5, "tol=1e-6 max_iter=2 solver=mirror_coordinate");
+        mgv_fit_set(&warm, cases[k]);
+        CHECK_OK(warm.ctx, mgv_problem_new(warm.ctx, warm.data, warm.settings, &warm.problem));
+        CHECK_OK(warm.ctx, mgv_solver_new(warm.ctx, warm.problem, warm.settings, &warm.solver));
+        CHECK_OK(warm.ctx,
+                 mgvi_driver_start(warm.solver, cold.solver->answer.w.x, cold.solver->answer.u.x));
+        CHECK_OK(warm.ctx, mgv_solver_run(warm.ctx, warm.solver));
+        CHECK_THAT(warm.solver->stop == MGV_STOP_CERTIFIED, "%s: gap %g", cases[k],
+                   warm.solver->answer_verdict.certificate.relative_gap);
+        mgv_fit_free(&cold);
+        mgv_fit_free(&warm);
+    }
+    free(X);
+    free(y);
+}
+
+/* Every allocation of the new solvers may fail: a sentence, no leak. */
+TEST(every_allocation_may_fail)
+{
+    static const char *const cases[] = {
+        "loss=margin p=1.5 solver=mirror_coordinate", "loss=hinge penalty=entropy lambda=1",
+        "loss=margin p=1.5 intercept=no solver=accelerated_coordinate",
+        "loss=margin p=1.5 intercept=no solver=perceptron",
+        "task=regress loss=equal penalty=entropy intercept=no solver=mirror_sgd"};
+    double *X, *y;
+    mgv_random_set(31, 12, 20, 0.5, &X, &y);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (long fail_at = 1;; fail_at++) {
+            mgv_check_allocator a;
+            mgv_fit fit = {0};
+            mgv_check_allocator_init(&a, 0);
+            assert_int_equal(mgv_ctx_new(&a.hooks, &fit.ctx), MGV_OK);
+            CHECK_OK(fit.ctx, mgv_data_from_dense(fit.ctx, MGV_F64, X, 12, 20, 20, 1, &fit.data));
+            CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
+            CHECK_OK(fit.ctx, mgv_settings_new(fit.ctx, &fit.settings));
+            mgv_fit_set(&fit, cases[k]);
+            mgv_fit_set(&fit, "max_iter=20");
+            a.fail_at = a.calls + fail_at;
+            mgv_status st = mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem);
+            if (st == MGV_OK)
+                st = mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver);
+            if (st == MGV_OK)
+                st = mgv_solver_run(fit.ctx, fit.solver);
+            CHECK_THAT(st == MGV_OK || (st == MGV_E_MEMORY && mgv_ctx_error(fit.ctx)[0]),
+                       "%s: allocation %ld: %s", cases[k], fail_at, mgv_ctx_error(fit.ctx));
+            mgv_fit_free(&fit);
+            assert_int_equal(a.live, 0);
+            if (st == MGV_OK)
+                break;
+        }
+    free(X);
+    free(y);
+}
+
 int main(void)
 {
     return RUN(margins_of_the_stored_sets, equalities_and_intervals_of_the_stored_sets,
                entropy_on_the_simplex, the_dual_value_never_falls,
                sparse_and_dense_rows_take_the_same_steps, the_intercept_is_free,
                soft_losses_meet_dual_coordinate, contradictions_are_proven,
-               rows_of_zeros_and_single_rows, the_run_of_every_margin_solver);
+               rows_of_zeros_and_single_rows, the_run_of_every_margin_solver,
+               a_warm_start_is_where_it_was, every_allocation_may_fail);
 }
