@@ -75,8 +75,8 @@ mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
         info.runs = solver->family->members;
         info.impossible_class = solver->family->impossible;
     } else {
-        info.nonzeros = mgvi_count_nonzeros(solver->answer.w.x, mgvi_problem_penalised(p));
-        info.norm = mgvi_problem_user_norm(p, solver->answer.w.x);
+        info.nonzeros = mgvi_problem_nonzeros(p, solver->answer.w.x);
+        info.norm = p->lanes == 1 ? mgvi_problem_user_norm(p, solver->answer.w.x) : NAN;
     }
     if (run)
         mgvi_copy_out(run, &info, sizeof info);

@@ -1,7 +1,7 @@
 /* terms.c - the loops over the formulas of list.h, one per term and function, with the formula
  * inlined. A block of rows is cut into tiles: coefficients and results of a tile lie in the first
  * cache, contiguous whatever the lanes, so every inner loop is the same and is vectorised. */
-#include "backend/terms.h"
+#include "backend/joint_terms.h"
 
 #include "base/threads.h"
 #include "loss/list.h"
@@ -263,6 +263,11 @@ static void sum(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi_vec 
 void mgvi_loss_value(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c,
                      const mgvi_vec *z, double *out)
 {
+    if (loss->joint) {
+        memset(out, 0, (size_t)z->k * sizeof *out);
+        out[0] = mgvi_joint_value(ctx, loss, c, z);
+        return;
+    }
     assert(loss->can & MGVI_VALUE);
     sum(ctx, losses[loss->index].value, c, z, out);
 }
@@ -270,6 +275,11 @@ void mgvi_loss_value(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *
 void mgvi_loss_conj(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *u,
                     double *out)
 {
+    if (loss->joint) {
+        memset(out, 0, (size_t)u->k * sizeof *out);
+        out[0] = mgvi_joint_conj(ctx, loss, c, u);
+        return;
+    }
     assert(loss->can & MGVI_CONJ);
     sum(ctx, losses[loss->index].conj, c, u, out);
 }
@@ -277,6 +287,10 @@ void mgvi_loss_conj(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c
 void mgvi_loss_grad(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *z,
                     mgvi_vec *grad)
 {
+    if (loss->joint) {
+        mgvi_joint_grad(ctx, loss, c, z, grad);
+        return;
+    }
     assert(loss->can & MGVI_GRAD);
     map(ctx, losses[loss->index].grad, c, z, 0, grad);
 }
@@ -297,6 +311,10 @@ void mgvi_loss_prox(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c
 
 void mgvi_loss_dual_clip(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, mgvi_vec *u)
 {
+    if (loss->joint) {
+        mgvi_joint_dual_clip(ctx, c, u);
+        return;
+    }
     assert(loss->can & MGVI_DUAL_CLIP);
     map(ctx, losses[loss->index].dual_clip, c, u, 0, u);
 }

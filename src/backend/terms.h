@@ -30,7 +30,7 @@ static inline mgvi_coef mgvi_coefs_at(const mgvi_coefs *c, int64_t i, int32_t la
 
 /* out[lane] = sum_i s_i G(z_i), and so on. The term must have the function (its bit in `can`). A
  * result has its argument's n and k and may be the same vector. One infinite or NaN entry makes its
- * lane's sum infinite or NaN. */
+ * lane's sum infinite or NaN. A loss of many classes has one sum, out[0]; the other lanes get 0. */
 void mgvi_loss_value(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c,
                      const mgvi_vec *z, double *out);
 void mgvi_loss_conj(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *u,

@@ -13,11 +13,13 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
         return MGV_E_MEMORY;
     j->problem = p;
     const int64_t n = p->A->rows, d = p->A->cols;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->z));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->u));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->v));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &j->z));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &j->u));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, p->lanes, &j->v));
     MGVI_TRY(mgvi_problem_penalty(p, arena, &j->penalty));
     j->most = mgvi_penalty_most(&j->penalty, mgvi_problem_penalised(p));
+    if (!(j->lane = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *j->lane)))
+        return MGV_E_MEMORY;
     if (p->loss->can & MGVI_HARD) {
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->q));
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->Aq));
@@ -56,6 +58,10 @@ void mgvi_judge_balance(mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     if (!p->free_cols)
         return;
+    if (p->loss->can & MGVI_JOINT) {
+        mgvi_judge_balance_classes(judge);
+        return;
+    }
     double side[2] = {0, 0};
     for (int64_t i = 0; i < judge->u.n; i++) {
         const double t = mgvi_problem_free_entry(p, i) * judge->u.x[i];
@@ -73,32 +79,49 @@ typedef struct sized {
     double value, size;
 } sized;
 
+static double all_lanes(const mgvi_judge *judge)
+{
+    double sum = 0;
+    for (int32_t c = 0; c < judge->problem->lanes; c++)
+        sum += judge->lane[c];
+    return sum;
+}
+
 static sized dual_value(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     mgvi_vec v = mgvi_problem_penalised_part(p, &judge->v);
     mgvi_vec_scale(p->ctx, -1, &v);
-    double t;
     if (!(p->penalty->can & MGVI_CONJ))
         return (sized){.value = -INFINITY}; /* no bound from below is known */
-    mgvi_penalty_dual_scale(&judge->penalty, &v, &t);
+    mgvi_penalty_dual_scale(&judge->penalty, &v, judge->lane);
+    double t = 1;
+    for (int32_t c = 0; c < v.k; c++)
+        t = fmin(t, judge->lane[c]);
     if (t < 1) {
         const double inward = t * (1 - 0x1p-51); /* no entry may round out again */
         mgvi_vec_scale(p->ctx, inward, &v);
         mgvi_vec_scale(p->ctx, inward, &judge->u);
     }
-    double penalty, loss;
-    mgvi_penalty_conj(&judge->penalty, &v, &penalty);
-    mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, &loss);
+    mgvi_penalty_conj(&judge->penalty, &v, judge->lane);
+    const double penalty = all_lanes(judge);
+    mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, judge->lane);
+    const double loss = all_lanes(judge);
     return (sized){.value = -penalty - loss, .size = fabs(penalty) + fabs(loss)};
 }
 
 static double primal_penalty(const mgvi_judge *judge, const mgvi_vec *w)
 {
     const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, w);
-    double value;
-    mgvi_penalty_value(&judge->penalty, &part, &value);
-    return value;
+    mgvi_penalty_value(&judge->penalty, &part, judge->lane);
+    return all_lanes(judge);
+}
+
+static double primal_loss(const mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, judge->lane);
+    return all_lanes(judge);
 }
 
 /* max_i dist(z_i, Y_i) / (1 + |z_i|) */
@@ -191,6 +214,8 @@ static double train_score(const mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     const double n = (double)judge->z.n;
     double sum = 0;
+    if (p->loss->can & MGVI_JOINT)
+        return mgvi_judge_right_classes(judge) / n;
     for (int64_t i = 0; i < judge->z.n; i++) {
         const double z = judge->z.x[i], y = p->sign ? 0 : mgvi_problem_target(p, i);
         if (p->sign)
@@ -216,14 +241,15 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out
         out->primal_score = mgvi_judge_norm(judge, w, 2) > 0 ? -c->margin : INFINITY; /* no w yet */
         return;
     }
-    double loss = 0, least;
-    if (!(p->loss->can & MGVI_HARD))
-        mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, &loss);
+    const double loss = p->loss->can & MGVI_HARD ? 0 : primal_loss(judge);
     c->primal = primal_penalty(judge, w) + loss;
     out->primal_score = p->loss->can & MGVI_HARD ? out->residual : c->primal;
-    mgvi_vec_min(p->ctx, &judge->z, &least);
-    if ((p->loss->can & MGVI_MARGIN) && least > 0)
-        c->separable = 1; /* these weights separate the data */
+    if (p->loss->can & MGVI_MARGIN) {
+        double least;
+        mgvi_vec_min(p->ctx, &judge->z, &least);
+        if (least > 0)
+            c->separable = 1; /* these weights separate the data */
+    }
 }
 
 static void judge_dual(mgvi_judge *judge, const mgvi_vec *u, mgvi_verdict *out)

@@ -11,6 +11,7 @@ struct mgvi_judge {
     double most;               /* the largest finite value of R */
     mgvi_rows *rows;           /* hard losses only */
     double radius;             /* largest |a_i|: the unit of a proof; 0: not asked for yet */
+    double *lane;              /* a number for each lane */
     mgvi_vec z, u;             /* rows: A w; the feasible dual point */
     mgvi_vec v;                /* cols: A'u */
     mgvi_vec q, Aq;            /* rows: work space of the proof */
@@ -24,4 +25,10 @@ double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double expone
 /* Bounds of the margin, (5) and (6), from z = A w, w and from the balanced u, v = A'u. */
 double mgvi_margin_lower(const mgvi_judge *judge, const mgvi_vec *w);
 double mgvi_margin_upper(const mgvi_judge *judge);
+
+/* classes.c: losses of many classes. Moves u within its domain so that its sum over the rows is 0
+ * in every lane, which the intercepts ask for. */
+void mgvi_judge_balance_classes(mgvi_judge *judge);
+/* How many rows have their largest score in their own class. */
+double mgvi_judge_right_classes(const mgvi_judge *judge);
 #endif

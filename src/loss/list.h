@@ -1,4 +1,5 @@
-/* loss/list.h - the losses: X(name, coefficients for tests, formula). */
+/* loss/list.h - the scalar losses: X(name, coefficients for tests, formula), and those of many
+ * classes, NAME.c: X(name). */
 #ifndef MGVI_LOSS_LIST_H
 #define MGVI_LOSS_LIST_H
 
@@ -26,4 +27,6 @@
     X(huber, target, "1/2 (z - a)^2, linear where |z - a| > b")                                    \
     X(equal, target, "hard: z = a")                                                                \
     X(interval, bounds, "hard: a <= z <= b")
+
+#define MGVI_JOINT_LOSSES(X) X(softmax)
 #endif

@@ -49,20 +49,28 @@ static mgvi_coef bounds(mgvi_rng *rng)
      .sample_coef = SAMPLE},
 #define INDEX(NAME, SAMPLE, SUMMARY) index_of_##NAME,
 
-enum { MGVI_LOSSES(INDEX) count };
-static const mgvi_loss_ops table[count] = {MGVI_LOSSES(ENTRY)};
+enum { MGVI_LOSSES(INDEX) scalar_count };
+static const mgvi_loss_ops scalar[scalar_count] = {MGVI_LOSSES(ENTRY)};
 
-int mgvi_loss_count(void) { return count; }
+#define DECLARE(NAME) extern const mgvi_loss_ops mgvi_loss_##NAME;
+#define POINTER(NAME) &mgvi_loss_##NAME,
+MGVI_JOINT_LOSSES(DECLARE)
+static const mgvi_loss_ops *const joint[] = {MGVI_JOINT_LOSSES(POINTER)};
+enum { joint_count = sizeof joint / sizeof *joint };
+
+int mgvi_loss_count(void) { return scalar_count + joint_count; }
 
 const mgvi_loss_ops *mgvi_loss_at(int index)
 {
-    return index >= 0 && index < count ? &table[index] : NULL;
+    if (index < 0 || index >= mgvi_loss_count())
+        return NULL;
+    return index < scalar_count ? &scalar[index] : joint[index - scalar_count];
 }
 
 const mgvi_loss_ops *mgvi_loss_find(const char *name)
 {
-    for (int i = 0; i < count; i++)
-        if (strcmp(table[i].name, name) == 0)
-            return &table[i];
+    for (int i = 0; i < mgvi_loss_count(); i++)
+        if (strcmp(mgvi_loss_at(i)->name, name) == 0)
+            return mgvi_loss_at(i);
     return NULL;
 }

@@ -1,4 +1,5 @@
-/* loss/registry.h - the registered losses as a table of scalar functions.
+/* loss/registry.h - the registered losses: tables of scalar functions, and those of many classes,
+ * which are functions of a row of scores (loss/joint.h).
  * A loss is G(z) with its row's coefficient: scale s, and a, b as the loss documents them.
  * Every function is of s G: value s G(z); conj (s G)*(u) = s G*(u/s). */
 #ifndef MGVI_LOSS_REGISTRY_H
@@ -6,11 +7,13 @@
 
 #include "base/formula.h"
 #include "base/rng.h"
+#include "loss/joint.h"
 
 typedef struct mgvi_loss_ops {
     const char *name, *summary;
-    int index;    /* position in list.h */
+    int index;    /* scalar: position in list.h */
     unsigned can; /* MGVI_VALUE ... of base/formula.h; a function not in it is NULL */
+    const mgvi_joint_ops *joint; /* NULL: the scalar functions below; else those are all NULL */
     real (*value)(mgvi_coef c, real z);
     real (*grad)(mgvi_coef c, real z);
     real (*curv)(mgvi_coef c, real z);

@@ -127,7 +127,8 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     mgv_status st = MGV_OK;
     mgv_model *m;
     *out = NULL;
-    MGVI_TRY(empty_model(ctx, solver->family ? solver->family->members : 1, p->data->X.cols, &m));
+    MGVI_TRY(
+        empty_model(ctx, solver->family ? solver->family->members : p->lanes, p->data->X.cols, &m));
     m->p = isnan(p->p) ? 2 : p->p;
     copy_weights(m, solver);
     m->classify = p->classify;
@@ -201,7 +202,7 @@ static mgv_status parse_classes(mgv_model *m, const char *path, const char *text
     int64_t count = 0;
     for (const char *s = text; *s; s++)
         count += *s == '\n';
-    if (count < 2 || m->outputs != (count == 2 ? 1 : count))
+    if (count < 2 || (m->outputs != count && !(count == 2 && m->outputs == 1)))
         return MGVI_FAIL(m->ctx, MGV_E_INPUT,
                          "%s: %" PRId64 " rows of weights do not fit %" PRId64 " classes", path,
                          m->outputs, count);

@@ -3,8 +3,8 @@
  * (text, one per line), and metadata: task, scale, p, formula, certificate and settings as JSON
  * text.
  *
- * A quantity and two classes have one output (positive: the second class); more classes have one
- * output each, and the largest wins. */
+ * A quantity has one output, two classes one (positive: the second class) or two, more classes one
+ * each; of several the largest wins. */
 #ifndef MGVI_MODEL_MODEL_H
 #define MGVI_MODEL_MODEL_H
 

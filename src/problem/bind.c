@@ -45,9 +45,9 @@ static mgv_status choose_loss(mgv_problem *p)
     if (!p->loss)
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "there is no loss '%.40s'; `margrave list` names them",
                          name);
-    if ((p->loss->can & MGVI_MARGIN) && !p->classify)
+    if ((p->loss->can & (MGVI_MARGIN | MGVI_JOINT)) && !p->classify)
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
-                         "loss %s needs two classes, but the labels are a quantity (or the task "
+                         "loss %s needs classes, but the labels are a quantity (or the task "
                          "is regress)",
                          name);
     return MGV_OK;
@@ -128,6 +128,19 @@ mgv_status mgvi_bind_terms(mgv_problem *p)
 
 /* ---- rows: labels, weights ------------------------------------------------------------------- */
 
+/* A loss of all classes at once takes the number of the row's class for its target. */
+static mgv_status bind_class_numbers(mgv_problem *p)
+{
+    const mgv_data *data = p->data;
+    double *number = mgvi_arena_array(&p->arena, (size_t)data->X.rows, sizeof *number);
+    if (!number)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < data->X.rows; i++)
+        number[i] = (double)mgvi_data_class_of(data, data->labels[i]);
+    p->target = number;
+    return MGV_OK;
+}
+
 static mgv_status bind_labels(mgv_problem *p)
 {
     const mgv_data *data = p->data;
@@ -141,6 +154,11 @@ static mgv_status bind_labels(mgv_problem *p)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
                          "more than %d classes (for a quantity, say --task regress)",
                          (int)MGVI_CLASSES_MAX);
+    if (p->loss->can & MGVI_JOINT) {
+        p->lanes = (int32_t)data->classes;
+        p->positive = 0;
+        return bind_class_numbers(p);
+    }
     p->many = p->positive == MGVI_EVERY_CLASS && data->classes > 2;
     if (p->positive == MGVI_EVERY_CLASS)
         p->positive = p->many ? 0 : 1;
@@ -261,7 +279,9 @@ static mgv_status bind_targets(mgv_problem *p)
     const int64_t n = p->data->X.rows;
     const double *y = p->data->labels;
     p->row.b.constant = p->settings.smoothing;
-    if (p->classify) /* a quantity loss on classes fits -1 and +1 */
+    if (p->loss->can & MGVI_JOINT)
+        y = p->target;
+    else if (p->classify) /* a quantity loss on classes fits -1 and +1 */
         y = p->sign;
     p->target = y;
     if (p->loss->can & MGVI_MARGIN)

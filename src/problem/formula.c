@@ -32,7 +32,10 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
     const char *weighted =
         p->data->weights || p->settings.class_weight[0] ? "weighted mean" : "mean";
     snprintf(score, sizeof score, "%s%s%s", p->loss->can & MGVI_MARGIN ? "y (" : "",
-             p->free_cols ? "x.w + b" : "x.w", p->loss->can & MGVI_MARGIN ? ")" : "");
+             p->loss->can & MGVI_JOINT ? (p->free_cols ? "W x + b" : "W x")
+             : p->free_cols            ? "x.w + b"
+                                       : "x.w",
+             p->loss->can & MGVI_MARGIN ? ")" : "");
     p->formula = mgvi_arena_array(&p->arena, FORMULA_MAX, 1);
     if (!p->formula)
         return MGV_E_MEMORY;
@@ -49,6 +52,9 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
                  p->settings.epsilon);
     else
         snprintf(text, FORMULA_MAX / 2, "min %s + %s %s(%s%s)", penalty, weighted, p->loss->name,
-                 score, p->loss->can & MGVI_MARGIN ? "" : " - y");
+                 score,
+                 p->loss->can & MGVI_MARGIN  ? ""
+                 : p->loss->can & MGVI_JOINT ? "; y"
+                                             : " - y");
     return MGV_OK;
 }

@@ -115,14 +115,16 @@ mgv_status mgvi_problem_penalty(const mgv_problem *p, mgvi_arena *arena, mgvi_pe
 void mgvi_problem_user_weights(const mgv_problem *p, const double *w, double *coef,
                                double *intercept)
 {
-    const int64_t d = p->data->X.cols;
-    double shift = p->free_cols ? w[d] : 0;
-    for (int64_t j = 0; j < d; j++) {
-        coef[j] = p->scale ? p->scale[j] * w[j] : w[j];
-        if (p->centre)
-            shift -= p->centre[j] * coef[j];
+    const int64_t d = p->data->X.cols, lanes = p->lanes;
+    for (int64_t lane = 0; lane < lanes; lane++, coef += d) {
+        double shift = p->free_cols ? w[d * lanes + lane] : 0;
+        for (int64_t j = 0; j < d; j++) {
+            coef[j] = p->scale ? p->scale[j] * w[j * lanes + lane] : w[j * lanes + lane];
+            if (p->centre)
+                shift -= p->centre[j] * coef[j];
+        }
+        intercept[lane] = shift;
     }
-    *intercept = shift;
 }
 
 void mgvi_problem_own_weights(const mgv_problem *p, const double *coef, double intercept, double *w)

@@ -79,6 +79,11 @@ static inline mgvi_vec mgvi_problem_penalised_part(const mgv_problem *p, const m
 {
     return (mgvi_vec){.x = x->x, .n = mgvi_problem_penalised(p), .k = x->k, .space = MGVI_COLS};
 }
+/* Nonzero weights of w, over all lanes. */
+static inline int64_t mgvi_problem_nonzeros(const mgv_problem *p, const double *w)
+{
+    return mgvi_count_nonzeros(w, mgvi_problem_penalised(p) * p->lanes);
+}
 /* The penalty, ready for vectors like that part; its work space comes from the arena. */
 mgv_status mgvi_problem_penalty(const mgv_problem *problem, mgvi_arena *arena, mgvi_penalty *out);
 /* The entry of row i in the intercept column: +1 or -1. */
@@ -96,8 +101,8 @@ double mgvi_problem_least_margin(const mgv_problem *problem, const double *z);
 /* What to add to the intercept for that; 0 without one, and for other losses. */
 double mgvi_problem_best_shift(const mgv_problem *problem, const double *z);
 
-/* w of the problem (cols numbers, scaled units) to the user's units: coef (X's cols) and
- * intercept. */
+/* w of the problem (cols x lanes, scaled units) to the user's units: coef (lanes x X's cols) and
+ * intercept (lanes). */
 void mgvi_problem_user_weights(const mgv_problem *problem, const double *w, double *coef,
                                double *intercept);
 

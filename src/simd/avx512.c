@@ -1,33 +1,38 @@
 /* avx512.c - the kernel table of AVX-512 (F, DQ, BW, VL).
  * The row kernels wait for memory, not for arithmetic, and keep to 256-bit vectors: on Zen 4
  * float32 A'u reads 31 GB/s with them and 22 with 512 bits (the conversion to float64 crosses
- * lanes), and no Intel processor lowers its clock. The matrix products use all 512. */
+ * lanes), and no Intel processor lowers its clock. The matrix products and the k-lane kernels
+ * (lanes_avx512.c) use all 512. */
 #include "simd/simd.h"
 
 #if defined(__x86_64__)
 #include "simd/gemm_kernels.h"
+#include "simd/lanes_avx512.h"
 #include "simd/vec_avx2.h"
 
 #define T float
 #define NAME(kernel) kernel##_f32
 #include "simd/rows.h"
-
-#include "simd/lanes.h"
 #undef T
 #undef NAME
 
 #define T double
 #define NAME(kernel) kernel##_f64
 #include "simd/rows.h"
-
-#include "simd/lanes.h"
 #undef T
 #undef NAME
+
+#define LANES(S)                                                                                   \
+    .dense_mul_k_##S = mgvi_avx512_dense_mul_k_##S,                                                \
+    .dense_mul_t_k_##S = mgvi_avx512_dense_mul_t_k_##S,                                            \
+    .csr_mul_k_##S = mgvi_avx512_csr_mul_k_##S, .csr_mul_t_k_##S = mgvi_avx512_csr_mul_t_k_##S
 
 const mgvi_simd mgvi_simd_avx512 = {
     .name = "avx512",
     .gemm = &mgvi_gemm_avx512,
-    MGVI_SIMD_TABLE(f32),
-    MGVI_SIMD_TABLE(f64),
+    MGVI_SIMD_ROW_TABLE(f32),
+    LANES(f32),
+    MGVI_SIMD_ROW_TABLE(f64),
+    LANES(f64),
 };
 #endif

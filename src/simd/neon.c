@@ -5,6 +5,7 @@
 #include "simd/gemm_kernels.h"
 #include "simd/vec_neon.h"
 
+#define LANE_SCOPE static
 #define T float
 #define NAME(kernel) kernel##_f32
 #include "simd/rows.h"

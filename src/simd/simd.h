@@ -53,13 +53,14 @@ typedef struct mgvi_simd {
 } mgvi_simd;
 
 /* The same entries as initialisers, from file-local functions of the same names. */
-#define MGVI_SIMD_TABLE(S)                                                                         \
+#define MGVI_SIMD_ROW_TABLE(S)                                                                     \
     .dot_##S = dot_##S, .axpy_##S = axpy_##S, .gather_dot_##S = gather_dot_##S,                    \
     .scatter_axpy_##S = scatter_axpy_##S, .dense_mul_##S = dense_mul_##S,                          \
-    .dense_mul_k_##S = dense_mul_k_##S, .dense_mul_t_##S = dense_mul_t_##S,                        \
-    .dense_mul_t_k_##S = dense_mul_t_k_##S, .csr_mul_##S = csr_mul_##S,                            \
-    .csr_mul_k_##S = csr_mul_k_##S, .csr_mul_t_##S = csr_mul_t_##S,                                \
-    .csr_mul_t_k_##S = csr_mul_t_k_##S
+    .dense_mul_t_##S = dense_mul_t_##S, .csr_mul_##S = csr_mul_##S, .csr_mul_t_##S = csr_mul_t_##S
+#define MGVI_SIMD_TABLE(S)                                                                         \
+    MGVI_SIMD_ROW_TABLE(S), .dense_mul_k_##S = dense_mul_k_##S,                                    \
+                            .dense_mul_t_k_##S = dense_mul_t_k_##S,                                \
+                            .csr_mul_k_##S = csr_mul_k_##S, .csr_mul_t_k_##S = csr_mul_t_k_##S
 
 extern const mgvi_simd mgvi_simd_scalar;
 #if defined(__x86_64__)

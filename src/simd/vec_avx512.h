@@ -1,4 +1,4 @@
-/* simd/vec_avx512.h - the vocabulary of the matrix product kernels: AVX-512. */
+/* simd/vec_avx512.h - the vocabulary of the matrix product and k-lane kernels: AVX-512. */
 #ifndef MGVI_SIMD_VEC_AVX512_H
 #define MGVI_SIMD_VEC_AVX512_H
 
@@ -7,13 +7,16 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum { W = 8 };                        /* doubles per vector */
+enum { W = 8 };     /* doubles per vector */
+#define LANE_VECS 4 /* 32 lanes at a time; at most 16 registers hold sums */
+#define LANE_ROWS(vecs) ((vecs) <= 2 ? 8 : 4)
 enum { TILE_ROWS = 8, TILE_VECS = 3 }; /* 24 of the 32 registers hold sums */
 typedef __m512d vec;
 typedef __m512 fvec;
 
 INLINE vec v_zero(void) { return _mm512_setzero_pd(); }
 INLINE vec v_set(double a) { return _mm512_set1_pd(a); }
+INLINE vec v_add(vec a, vec b) { return _mm512_add_pd(a, b); }
 INLINE vec v_mul(vec a, vec b) { return _mm512_mul_pd(a, b); }
 INLINE vec v_fma(vec a, vec b, vec c) { return _mm512_fmadd_pd(a, b, c); }
 INLINE void v_store(double *p, vec a) { _mm512_storeu_pd(p, a); }
@@ -22,6 +25,11 @@ INLINE vec v_load_f64(const double *p) { return _mm512_loadu_pd(p); }
 INLINE vec v_load_part_f64(const double *p, int64_t n)
 {
     return _mm512_maskz_loadu_pd((__mmask8)((1u << n) - 1), p);
+}
+
+INLINE void v_store_part(double *p, vec a, int64_t n)
+{
+    _mm512_mask_storeu_pd(p, (__mmask8)((1u << n) - 1), a);
 }
 
 INLINE fvec f_zero(void) { return _mm512_setzero_ps(); }

@@ -61,8 +61,8 @@ static mgv_status prepare(mgv_solver *solver)
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &answer->u));
     best->verdict = &solver->memory.best;
     answer->verdict = &solver->answer_verdict;
-    MGVI_TRY(mgvi_run_keep(run, "best_w", MGVI_T_F64, best->w.x, best->w.n));
-    MGVI_TRY(mgvi_run_keep(run, "best_u", MGVI_T_F64, best->u.x, best->u.n));
+    MGVI_TRY(mgvi_run_keep(run, "best_w", MGVI_T_F64, best->w.x, best->w.n * best->w.k));
+    MGVI_TRY(mgvi_run_keep(run, "best_u", MGVI_T_F64, best->u.x, best->u.n * best->u.k));
     MGVI_TRY(mgvi_run_keep(run, "driver", MGVI_T_U8, &solver->memory, sizeof solver->memory));
     return run->ops->init(run);
 }
@@ -287,11 +287,11 @@ static mgv_event event_now(mgv_solver *solver, mgv_event_kind kind)
         e.margin_upper = c->margin_upper;
         e.train_score = solver->best.verdict->train_score;
     }
-    const int64_t penalised = mgvi_problem_penalised(solver->run.problem);
+    const mgv_problem *problem = solver->run.problem;
     if (kind == MGV_EVENT_TRACE && solver->run.early)
-        e.nonzeros = mgvi_count_nonzeros(solver->run.ops->expose(&solver->run).w->x, penalised);
+        e.nonzeros = mgvi_problem_nonzeros(problem, solver->run.ops->expose(&solver->run).w->x);
     else if (kind == MGV_EVENT_TRACE)
-        e.nonzeros = mgvi_count_nonzeros(solver->best.w.x, penalised);
+        e.nonzeros = mgvi_problem_nonzeros(problem, solver->best.w.x);
     return e;
 }
 

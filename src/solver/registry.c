@@ -42,11 +42,17 @@ static const char *first_missing(unsigned needs, unsigned can)
     static const struct {
         unsigned bit;
         const char *name;
-    } names[] = {{MGVI_VALUE, "a value"},           {MGVI_PROX, "a proximal map"},
-                 {MGVI_CONJ, "a conjugate"},        {MGVI_GRAD, "a gradient"},
-                 {MGVI_CURV, "a curvature"},        {MGVI_MIRROR, "a mirror map"},
-                 {MGVI_SMOOTH, "smoothness"},       {MGVI_STRONG, "strong convexity"},
-                 {MGVI_HARD, "to be a constraint"}, {MGVI_SEPARABLE, "a formula per coordinate"}};
+    } names[] = {{MGVI_VALUE, "a value"},
+                 {MGVI_PROX, "a proximal map"},
+                 {MGVI_CONJ, "a conjugate"},
+                 {MGVI_GRAD, "a gradient"},
+                 {MGVI_CURV, "a curvature"},
+                 {MGVI_MIRROR, "a mirror map"},
+                 {MGVI_SMOOTH, "smoothness"},
+                 {MGVI_STRONG, "strong convexity"},
+                 {MGVI_HARD, "to be a constraint"},
+                 {MGVI_JOINT, "to be of many classes"},
+                 {MGVI_SEPARABLE, "a formula per coordinate"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (needs & ~can & names[i].bit)
             return names[i].name;
@@ -55,7 +61,8 @@ static const char *first_missing(unsigned needs, unsigned can)
 
 static bool takes_loss(const mgvi_solver_ops *ops, const mgvi_loss_ops *loss)
 {
-    return !(ops->needs.loss & ~loss->can) && (!ops->losses || listed(ops->losses, loss->name));
+    return !(loss->can & ~ops->needs.loss & MGVI_JOINT) && !(ops->needs.loss & ~loss->can) &&
+           (!ops->losses || listed(ops->losses, loss->name));
 }
 
 mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *p)
@@ -63,6 +70,11 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
     if (ops->losses && !listed(ops->losses, p->loss->name))
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with loss %s; this is %s",
                          ops->name, ops->losses, p->loss->name);
+    if ((p->loss->can & MGVI_JOINT) && !(ops->needs.loss & MGVI_JOINT))
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver %s fits two classes or a quantity; loss %s is of all classes at "
+                         "once",
+                         ops->name, p->loss->name);
     if (ops->no_intercept && p->free_cols > 0)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s has no intercept; ask for a plane through the origin "

@@ -1,4 +1,5 @@
-/* test_loss.c - laws that every registered loss obeys, and reference values of the iterated ones.
+/* test_loss.c - laws that every registered scalar loss obeys, and reference values of the iterated
+ * ones.
  */
 #include "check.h"
 
@@ -11,7 +12,7 @@ enum { TRIALS = 10000 };
 
 #define FOR_EACH_LOSS(loss)                                                                        \
     for (int loss##_i = 0; loss##_i < mgvi_loss_count(); loss##_i++)                               \
-        for (const mgvi_loss_ops *loss = mgvi_loss_at(loss##_i); loss; loss = NULL)
+        for (const mgvi_loss_ops *loss = mgvi_loss_at(loss##_i); loss && !loss->joint; loss = NULL)
 
 #define SAID "%s: s = %.17g, a = %.17g, b = %.17g, z = %.17g, u = %.17g"
 #define SAY(loss, c, z, u) (loss)->name, (c).scale, (c).a, (c).b, z, u

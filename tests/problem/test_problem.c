@@ -78,7 +78,7 @@ TEST(refusals_say_why)
         {"loss=rabbit", MGV_E_ARG, "no loss 'rabbit'"},
         {"penalty=rabbit", MGV_E_ARG, "no penalty 'rabbit'"},
         {"loss=margin C=1", MGV_E_ARG, "is a constraint"},
-        {"loss=hinge task=regress", MGV_E_ARG, "needs two classes"},
+        {"loss=hinge task=regress", MGV_E_ARG, "needs classes"},
         {"lambda=0 mu=0", MGV_E_ARG, "nothing is penalised"},
         {"p=1", MGV_E_ARG, "--penalty l1"},
         {"p=2.5", MGV_E_ARG, "p is 2.5"},

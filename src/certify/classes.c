@@ -1,0 +1,77 @@
+/* classes.c - what the judge knows of losses of many classes.
+ *
+ * With intercepts a dual point needs sum_i u_ij = 0 for every class j. From any u = s (p - e_c)
+ * with p in the simplex one is made by moving probability: a class with too much, excess_j > 0,
+ * gives up the share excess_j / (sum_i s_i p_ij) of every p_ij, and what a row has given goes to
+ * the classes with too little in the proportion of what they lack. The rows stay in the simplex,
+ * and the sums are then right, because all classes together have no excess. (9) */
+#include "certify/judge.h"
+
+#include <math.h>
+
+static int32_t class_of(const mgv_problem *p, int64_t i)
+{
+    return (int32_t)mgvi_coef_pick(&p->row.a, i, 0);
+}
+
+/* lane[j] > 0: the share class j gives up; < 0: minus its part of what is given. False: there is
+ * nothing to move. */
+static bool find_shares(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    const int32_t k = p->lanes;
+    const mgvi_vec *u = &judge->u;
+    double *excess = judge->lane, lacking = 0;
+    mgvi_vec_sum(p->ctx, u, excess);
+    for (int32_t j = 0; j < k; j++) {
+        double held = 0;
+        for (int64_t i = 0; i < u->n && excess[j] > 0; i++)
+            held += u->x[i * k + j] + mgvi_coef_pick(&p->row.scale, i, 0) * (class_of(p, i) == j);
+        if (excess[j] > 0)
+            excess[j] = fmin(excess[j] / held, 1);
+        else
+            lacking -= excess[j];
+    }
+    for (int32_t j = 0; j < k && lacking > 0; j++)
+        if (excess[j] < 0)
+            excess[j] /= lacking;
+    return lacking > 0;
+}
+
+void mgvi_judge_balance_classes(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    const int32_t k = p->lanes;
+    const double *share = judge->lane;
+    if (!find_shares(judge))
+        return;
+    for (int64_t i = 0; i < judge->u.n; i++) {
+        double *u = judge->u.x + i * k, given = 0;
+        const double s = mgvi_coef_pick(&p->row.scale, i, 0);
+        const int32_t c = class_of(p, i);
+        for (int32_t j = 0; j < k; j++)
+            if (share[j] > 0) {
+                const double part = share[j] * (u[j] + s * (j == c));
+                u[j] -= part;
+                given += part;
+            }
+        for (int32_t j = 0; j < k; j++)
+            if (share[j] < 0)
+                u[j] -= share[j] * given;
+    }
+}
+
+double mgvi_judge_right_classes(const mgvi_judge *judge)
+{
+    const int32_t k = judge->problem->lanes;
+    double right = 0;
+    for (int64_t i = 0; i < judge->z.n; i++) {
+        const double *z = judge->z.x + i * k;
+        int32_t best = 0;
+        for (int32_t j = 1; j < k; j++)
+            if (z[j] > z[best])
+                best = j;
+        right += best == class_of(judge->problem, i);
+    }
+    return right;
+}

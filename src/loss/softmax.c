@@ -1,0 +1,47 @@
+/* softmax.c - G(z) = log(sum_j e^(z_j)) - z_c,   G*(p - e_c) = sum_j p_j log p_j on the simplex. */
+#include "loss/registry.h"
+
+static double largest(const double *z, int32_t k)
+{
+    double most = z[0];
+    for (int32_t j = 1; j < k; j++)
+        most = r_max(most, z[j]);
+    return most;
+}
+
+static double softmax_value(double s, const double *z, int32_t k, int32_t c)
+{
+    const double most = largest(z, k);
+    double sum = 0;
+    for (int32_t j = 0; j < k; j++)
+        sum += exp(z[j] - most);
+    return s * (log(sum) + (most - z[c]));
+}
+
+static void softmax_grad(double s, const double *z, int32_t k, int32_t c, double *u)
+{
+    const double most = largest(z, k);
+    double sum = 0;
+    for (int32_t j = 0; j < k; j++)
+        sum += u[j] = exp(z[j] - most);
+    for (int32_t j = 0; j < k; j++)
+        u[j] = s * (u[j] / sum - (j == c));
+}
+
+static double softmax_conj(double s, const double *u, int32_t k, int32_t c)
+{
+    double sum = 0;
+    for (int32_t j = 0; j < k; j++) {
+        const double p = r_ratio(u[j], s) + (j == c);
+        sum += p > 0 ? p * log(p) : 0;
+    }
+    return s * sum;
+}
+
+static const mgvi_joint_ops joint = {softmax_value, softmax_grad, softmax_conj};
+const mgvi_loss_ops mgvi_loss_softmax = {
+    .name = "softmax",
+    .summary = "many classes at once: log(sum_j e^z_j) - z_c",
+    .can = MGVI_VALUE | MGVI_GRAD | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_JOINT,
+    .joint = &joint,
+};

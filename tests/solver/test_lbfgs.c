@@ -1,0 +1,193 @@
+/* test_lbfgs.c - losses of many classes at once: softmax to its certificate. */
+#include "vectors.h"
+
+#include "model/model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { N = 120, D = 5, K = 3 };
+
+static void clouds(double *X, double *y, int classes)
+{
+    mgvi_rng rng = mgvi_rng_seed(8);
+    for (int i = 0; i < N; i++) {
+        y[i] = i % classes;
+        for (int j = 0; j < D; j++)
+            X[i * D + j] = mgvi_rng_normal(&rng) + (j == i % classes);
+    }
+}
+
+/* F and the norm of its gradient at the model's weights, from the definition. */
+static double objective(const mgv_model *m, const double *X, const double *y, const double *s,
+                        double lambda, double *slope)
+{
+    double f = 0, grad[K * (D + 1)] = {0}, total = 0;
+    for (int i = 0; i < N; i++)
+        total += s ? s[i] : 1;
+    for (int c = 0; c < K; c++)
+        for (int j = 0; j < D; j++) {
+            f += 0.5 * lambda * m->coef[c * D + j] * m->coef[c * D + j];
+            grad[c * (D + 1) + j] = lambda * m->coef[c * D + j];
+        }
+    for (int i = 0; i < N; i++) {
+        double z[K], sum = 0;
+        for (int c = 0; c < K; c++) {
+            z[c] = m->intercept[c];
+            for (int j = 0; j < D; j++)
+                z[c] += m->coef[c * D + j] * X[i * D + j];
+            sum += exp(z[c]);
+        }
+        const double weight = (s ? s[i] : 1) / total;
+        f += weight * (log(sum) - z[(int)y[i]]);
+        for (int c = 0; c < K; c++) {
+            const double u = weight * (exp(z[c]) / sum - (c == (int)y[i]));
+            for (int j = 0; j <= D; j++)
+                grad[c * (D + 1) + j] += u * (j < D ? X[i * D + j] : 1);
+        }
+    }
+    *slope = 0;
+    for (int t = 0; t < K * (D + 1); t++)
+        if (t % (D + 1) < D || m->intercept[0] != 0)
+            *slope += grad[t] * grad[t];
+    *slope = sqrt(*slope);
+    return f;
+}
+
+TEST(softmax_meets_its_optimality_condition)
+{
+    static const char *const options[] = {
+        "loss=softmax lambda=0.01 tol=1e-10", "loss=softmax lambda=0.01 tol=1e-10 intercept=false",
+        "loss=softmax lambda=1e-5 tol=1e-7", "loss=softmax C=0.5 tol=1e-10"};
+    double X[N * D], y[N];
+    clouds(X, y, K);
+    for (int o = 0; o < 4; o++) {
+        mgv_fit fit;
+        mgv_model *m;
+        double slope;
+        mgv_fit_start(&fit, X, y, N, D, options[o]);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s",
+                   options[o]);
+        CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &m));
+        CHECK(m->outputs == K);
+        const double f = objective(m, X, y, NULL, fit.problem->lambda, &slope);
+        CHECK_NEAR(f, fit.certificate.primal, 1e-12, "%s", options[o]);
+        CHECK_LE(slope, o == 2 ? 1e-5 : 3e-6, "%s", options[o]);
+        mgv_model_free(fit.ctx, m);
+        mgv_fit_free(&fit);
+    }
+}
+
+/* Two classes: w = w_1 - w_0 with half the strength is the logistic fit. */
+TEST(two_classes_are_logistic_regression)
+{
+    double X[N * D], y[N];
+    mgv_fit joint, single;
+    mgv_model *a, *b;
+    clouds(X, y, 2);
+    mgv_fit_start(&joint, X, y, N, D, "loss=softmax lambda=0.02 tol=1e-11");
+    mgv_fit_start(&single, X, y, N, D,
+                  "loss=logistic lambda=0.01 tol=1e-11 solver=dual_coordinate max_iter=100000");
+    mgv_fit_solve(&joint);
+    mgv_fit_solve(&single);
+    CHECK_OK(joint.ctx, mgv_model_new(joint.ctx, joint.solver, &a));
+    CHECK_OK(single.ctx, mgv_model_new(single.ctx, single.solver, &b));
+    for (int j = 0; j < D; j++)
+        CHECK_NEAR(a->coef[D + j] - a->coef[j], b->coef[j], 1e-5, "weight %d", j);
+    CHECK_NEAR(joint.certificate.primal, single.certificate.primal, 1e-10, "objective");
+    mgv_model_free(joint.ctx, a);
+    mgv_model_free(single.ctx, b);
+    mgv_fit_free(&joint);
+    mgv_fit_free(&single);
+}
+
+/* lower <= optimum <= upper at every certificate, weights count as rows repeated. */
+static double best_dual = -INFINITY, least_primal = INFINITY;
+static int watch(void *user, const mgv_event *e)
+{
+    (void)user;
+    if (e->kind == MGV_EVENT_TRACE) {
+        best_dual = fmax(best_dual, e->dual);
+        least_primal = fmin(least_primal, e->primal);
+    }
+    return 0;
+}
+
+TEST(certificates_bracket_the_optimum_and_weights_are_rows)
+{
+    double X[N * D], y[N], twice[2 * N * D], labels[2 * N], weight[N];
+    int64_t rows = 0;
+    mgv_fit by_weight, by_rows;
+    clouds(X, y, K);
+    for (int i = 0; i < N; i++) {
+        weight[i] = 1 + i % 2;
+        for (int r = 0; r < weight[i]; r++, rows++) {
+            memcpy(twice + rows * D, X + i * D, D * sizeof *X);
+            labels[rows] = y[i];
+        }
+    }
+    mgv_fit_start(&by_rows, twice, labels, rows, D, "loss=softmax lambda=0.001 tol=1e-10");
+    mgv_fit_solve(&by_rows);
+    mgv_fit_start(&by_weight, X, y, N, D, "loss=softmax lambda=0.001 tol=1e-10");
+    CHECK_OK(by_weight.ctx, mgv_data_set_weights(by_weight.ctx, by_weight.data, weight));
+    mgv_ctx_on_event(by_weight.ctx, watch, NULL);
+    mgv_fit_solve(&by_weight);
+    CHECK_NEAR(by_weight.certificate.primal, by_rows.certificate.primal, 1e-10, "objective");
+    CHECK_LE(best_dual, by_rows.certificate.primal * (1 + 1e-12), "dual");
+    CHECK_LE(by_rows.certificate.dual * (1 - 1e-12), least_primal, "primal");
+    mgv_fit_free(&by_rows);
+    mgv_fit_free(&by_weight);
+}
+
+TEST(other_solvers_and_losses_say_what_they_lack)
+{
+    double X[N * D], y[N];
+    mgv_fit fit;
+    clouds(X, y, K);
+    mgv_fit_start(&fit, X, y, N, D, "loss=softmax solver=dual_coordinate");
+    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+    CHECK_FAILS(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver),
+                MGV_E_UNSUPPORTED, "all classes at once");
+    mgv_fit_free(&fit);
+    mgv_fit_start(&fit, X, y, N, D, "loss=softmax task=regress");
+    CHECK_FAILS(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem), MGV_E_ARG,
+                "needs classes");
+    mgv_fit_free(&fit);
+}
+
+/* Ten steps and ten more are twenty, through a file. */
+TEST(a_resumed_run_takes_the_same_steps)
+{
+    double X[N * D], y[N];
+    char file[64];
+    mgv_fit whole, half, rest;
+    snprintf(file, sizeof file, "test_lbfgs.%d", (int)getpid());
+    clouds(X, y, K);
+    mgv_fit_start(&whole, X, y, N, D, "loss=softmax lambda=1e-4 tol=1e-14 max_iter=20");
+    mgv_fit_start(&half, X, y, N, D, "loss=softmax lambda=1e-4 tol=1e-14 max_iter=10");
+    mgv_fit_start(&rest, X, y, N, D, "loss=softmax lambda=1e-4 tol=1e-14 max_iter=20");
+    CHECK_OK(whole.ctx, mgv_ctx_set_threads(whole.ctx, 3));
+    mgv_fit_solve(&whole);
+    mgv_fit_solve(&half);
+    CHECK_OK(half.ctx, mgv_solver_checkpoint(half.ctx, half.solver, file));
+    CHECK_OK(rest.ctx, mgv_problem_new(rest.ctx, rest.data, rest.settings, &rest.problem));
+    CHECK_OK(rest.ctx, mgv_solver_new(rest.ctx, rest.problem, rest.settings, &rest.solver));
+    CHECK_OK(rest.ctx, mgv_solver_resume(rest.ctx, rest.solver, file));
+    CHECK_OK(rest.ctx, mgv_solver_run(rest.ctx, rest.solver));
+    assert_memory_equal(mgv_fit_weights(&whole), mgv_fit_weights(&rest),
+                        K * (D + 1) * sizeof(double));
+    mgv_fit_free(&whole);
+    mgv_fit_free(&half);
+    mgv_fit_free(&rest);
+    remove(file);
+}
+
+int main(void)
+{
+    return RUN(softmax_meets_its_optimality_condition, two_classes_are_logistic_regression,
+               certificates_bracket_the_optimum_and_weights_are_rows,
+               other_solvers_and_losses_say_what_they_lack, a_resumed_run_takes_the_same_steps);
+}
