@@ -183,7 +183,7 @@ TEST(loops_apply_the_formulas)
     bench_init(&t);
     for (int i = 0; i < SHAPES; i++)
         for (int kind = 0; kind < KINDS; kind++) {
-            for (int j = 0; j < mgvi_loss_count(); j++)
+            for (int j = 0; !mgvi_loss_at(j)->joint; j++) /* these stand first */
                 check_loss(&t, mgvi_loss_at(j), shapes[i], kind);
             for (int j = 0; !mgvi_penalty_at(j)->whole; j++)
                 check_penalty(&t, mgvi_penalty_at(j), shapes[i], kind);
@@ -198,7 +198,7 @@ TEST(sums_have_the_same_bits_for_any_number_of_threads)
     bench t;
     bench_init(&t);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        for (int j = 0; j < mgvi_loss_count(); j++) {
+        for (int j = 0; !mgvi_loss_at(j)->joint; j++) {
             const mgvi_loss_ops *loss = mgvi_loss_at(j);
             const mgvi_coefs c = random_coefs(&t, loss->sample_coef, cases[i], SHARED);
             const size_t bytes = (size_t)cases[i].k * sizeof(double);
@@ -213,6 +213,36 @@ TEST(sums_have_the_same_bits_for_any_number_of_threads)
                 CHECK(isfinite(t.out[0]));
             }
         }
+    bench_free(&t);
+}
+
+/* Losses of many classes: the sums of the rows, whatever the threads. */
+TEST(joint_losses_are_summed_by_rows)
+{
+    enum { N = 4000, K = 5 };
+    bench t;
+    bench_init(&t);
+    for (int j = 0; j < mgvi_loss_count(); j++) {
+        const mgvi_loss_ops *loss = mgvi_loss_at(j);
+        double number[N], want = 0, first = 0;
+        mgvi_vec x = vec_of(t.x, (shape){N, K});
+        if (!loss->joint)
+            continue;
+        for (int i = 0; i < N; i++) {
+            number[i] = i % K;
+            for (int c = 0; c < K; c++)
+                t.x[i * K + c] = sin(i + 3 * c);
+            want += loss->joint->value(0.5, t.x + i * K, K, i % K);
+        }
+        const mgvi_coefs c = {.scale = {.constant = 0.5}, .a = {.values = number, .lanes = 1}};
+        for (int threads = 1; threads <= 5; threads += 2) {
+            CHECK_OK(t.ctx, mgv_ctx_set_threads(t.ctx, threads));
+            mgvi_loss_value(t.ctx, loss, &c, &x, t.out);
+            first = threads == 1 ? t.out[0] : first;
+            CHECK(t.out[0] == first && t.out[1] == 0);
+            CHECK_NEAR(t.out[0], want, 1e-9, "%s", loss->name);
+        }
+    }
     bench_free(&t);
 }
 
@@ -238,5 +268,5 @@ TEST(infinity_and_nan_reach_the_sum)
 int main(void)
 {
     return RUN(loops_apply_the_formulas, sums_have_the_same_bits_for_any_number_of_threads,
-               infinity_and_nan_reach_the_sum);
+               joint_losses_are_summed_by_rows, infinity_and_nan_reach_the_sum);
 }
