@@ -69,11 +69,15 @@ static void print_model(const fit *f, FILE *out)
     if (!f->job.model)
         return;
     mgv_model_describe(f->job.model, &m);
-    fprintf(out, "model        %s: %" PRId64 " of %" PRId64 " weights are nonzero",
+    fprintf(out, "model        %s: ",
             !f->output                    ? "not saved"
             : strcmp(f->output, "-") == 0 ? "on standard output"
-                                          : f->output,
-            m.nonzeros, m.outputs * m.features);
+                                          : f->output);
+    if (m.support >= 0)
+        fprintf(out, "%" PRId64 " support vectors", m.support);
+    else
+        fprintf(out, "%" PRId64 " of %" PRId64 " weights are nonzero", m.nonzeros,
+                m.outputs * m.features);
     if (m.outputs == 1)
         fprintf(out, ", |w| = %.6g", m.norm);
     fputc('\n', out);

@@ -358,11 +358,14 @@ MGV_API void mgv_model_free(mgv_ctx *ctx, mgv_model *model);
 typedef struct mgv_model_info {
     size_t size;
     int64_t features, classes, nonzeros; /* classes is 0 for regression */
-    const double *coef;                  /* outputs x features, lives as long as the model */
-    double intercept, norm;              /* of the first output; |coef|_p in the norm of the fit */
-    const char *metadata;                /* the JSON text stored with the model */
-    int64_t outputs; /* 1 for two classes or a quantity; more classes have one each */
+    const double *coef;     /* outputs x features, lives as long as the model; NULL where there are
+                               support vectors */
+    double intercept, norm; /* of the first output; |coef|_p in the norm of the fit */
+    const char *metadata;   /* the JSON text stored with the model */
+    int64_t outputs;        /* 1 for two classes or a quantity; more classes have one each */
     const double *intercepts, *norms; /* one per output */
+    const char *kernel;               /* the setting's name, "linear" without one */
+    int64_t support;                  /* support vectors; -1: the model has weights */
 } mgv_model_info;
 MGV_API mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out);
 /* NULL when out of range. */

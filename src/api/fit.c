@@ -69,7 +69,7 @@ mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
                          .runs = 1,
                          .impossible_class = -1};
     if (solver->family) {
-        const int64_t count = solver->family->members * p->data->X.cols;
+        const int64_t count = solver->family->members * mgvi_problem_coefs(p);
         info.nonzeros = mgvi_count_nonzeros(solver->family->coef, count);
         info.norm = NAN; /* every class has its own */
         info.runs = solver->family->members;
@@ -143,17 +143,18 @@ void mgv_model_free(mgv_ctx *ctx, mgv_model *model)
 
 mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out)
 {
-    const mgv_model_info info = {
-        .features = model->features,
-        .classes = model->classes,
-        .nonzeros = mgvi_count_nonzeros(model->coef, model->outputs * model->features),
-        .coef = model->coef,
-        .intercept = model->intercept[0],
-        .norm = model->norm[0],
-        .metadata = model->metadata,
-        .outputs = model->outputs,
-        .intercepts = model->intercept,
-        .norms = model->norm};
+    const mgv_model_info info = {.features = model->features,
+                                 .classes = model->classes,
+                                 .nonzeros = mgvi_model_nonzeros(model),
+                                 .coef = model->support < 0 ? model->coef : NULL,
+                                 .intercept = model->intercept[0],
+                                 .norm = model->norm[0],
+                                 .metadata = model->metadata,
+                                 .outputs = model->outputs,
+                                 .intercepts = model->intercept,
+                                 .norms = model->norm,
+                                 .kernel = mgvi_kernel_name(model->kernel.kind),
+                                 .support = model->support};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }

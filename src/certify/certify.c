@@ -46,11 +46,20 @@ double mgvi_judge_shift(const mgvi_judge *judge)
 double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double exponent)
 {
     const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);
-    double norm;
     if (exponent != 2)
         return mgvi_lp_norm(part.x, part.n, exponent);
-    mgvi_vec_norm2(judge->problem->ctx, &part, &norm);
-    return norm;
+    return mgvi_op_length(judge->problem->A, &part);
+}
+
+/* What a penalty of w is computed from: w, or, where the operator knows lengths only, one
+ * coordinate of that length (which is all that l2 sees). `length` is room for it. */
+static mgvi_vec seen_by_penalty(const mgv_problem *p, const mgvi_vec *x, double *length)
+{
+    const mgvi_vec part = mgvi_problem_penalised_part(p, x);
+    if (!p->A->ops->square)
+        return part;
+    *length = mgvi_op_length(p->A, &part);
+    return mgvi_vec_wrap(length, 1, MGVI_COLS);
 }
 
 void mgvi_judge_balance(mgvi_judge *judge)
@@ -90,7 +99,8 @@ static double all_lanes(const mgvi_judge *judge)
 static sized dual_value(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
-    mgvi_vec v = mgvi_problem_penalised_part(p, &judge->v);
+    double length;
+    mgvi_vec v = seen_by_penalty(p, &judge->v, &length);
     mgvi_vec_scale(p->ctx, -1, &v);
     if (!(p->penalty->can & MGVI_CONJ))
         return (sized){.value = -INFINITY}; /* no bound from below is known */
@@ -112,7 +122,8 @@ static sized dual_value(mgvi_judge *judge)
 
 static double primal_penalty(const mgvi_judge *judge, const mgvi_vec *w)
 {
-    const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, w);
+    double length;
+    const mgvi_vec part = seen_by_penalty(judge->problem, w, &length);
     mgvi_penalty_value(&judge->penalty, &part, judge->lane);
     return all_lanes(judge);
 }
@@ -232,7 +243,10 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out
 {
     const mgv_problem *p = judge->problem;
     mgv_certificate *c = &out->certificate;
-    mgvi_op_mul(p->A, 1, w, 0, &judge->z);
+    if (p->loss->can & MGVI_MARGIN)
+        mgvi_op_mul_low(p->A, w, &judge->z);
+    else
+        mgvi_op_mul(p->A, 1, w, 0, &judge->z);
     out->train_score = train_score(judge);
     if (p->loss->can & MGVI_HARD)
         out->residual = hard_residual(judge);

@@ -133,6 +133,8 @@ bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
                       mgvi_verdict *verdict)
 {
     const mgv_problem *p = judge->problem;
+    if (p->A->ops->square) /* |A'q| from q'Kq is no better than sqrt(rounding): no proof */
+        return false;
     mgvi_vec_copy(p->ctx, start, &judge->u);
     if (!clip_and_normalise(judge, INFINITY) || !correct(judge, most_steps) ||
         !clip_and_normalise(judge, 1e-12))

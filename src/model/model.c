@@ -22,10 +22,10 @@ static mgv_status empty_model(mgv_ctx *ctx, int64_t outputs, int64_t features, m
     mgvi_arena_init(&m->arena, ctx);
     m->features = features;
     m->outputs = outputs;
-    m->coef = mgvi_arena_array(&m->arena, (size_t)features, (size_t)outputs * sizeof *m->coef);
+    m->support = -1;
     m->intercept = mgvi_arena_array(&m->arena, (size_t)outputs, sizeof *m->intercept);
     m->norm = mgvi_arena_array(&m->arena, (size_t)outputs, sizeof *m->norm);
-    if (!m->coef || !m->intercept || !m->norm) {
+    if (!m->intercept || !m->norm) {
         mgvi_model_free(m);
         return MGV_E_MEMORY;
     }
@@ -109,16 +109,30 @@ static mgv_status describe(mgv_model *m, const mgv_solver *solver)
     return MGV_OK;
 }
 
-static void copy_weights(mgv_model *m, const mgv_solver *solver)
+static mgv_status copy_weights(mgv_model *m, const mgv_solver *solver)
 {
     const mgvi_family *f = solver->family;
+    const mgv_problem *p = solver->run.problem;
+    const int64_t each = mgvi_problem_coefs(p);
+    m->coef = mgvi_arena_array(&m->arena, (size_t)each, (size_t)m->outputs * sizeof *m->coef);
+    if (!m->coef)
+        return MGV_E_MEMORY;
+    const mgvi_vec part = mgvi_problem_penalised_part(p, &solver->answer.w);
     if (f) {
-        memcpy(m->coef, f->coef, (size_t)(m->outputs * m->features) * sizeof *m->coef);
+        memcpy(m->coef, f->coef, (size_t)(m->outputs * each) * sizeof *m->coef);
         memcpy(m->intercept, f->intercept, (size_t)m->outputs * sizeof *m->intercept);
     } else {
-        mgvi_problem_user_weights(solver->run.problem, solver->answer.w.x, m->coef, m->intercept);
+        mgvi_problem_user_weights(p, part.x, m->coef, m->intercept);
     }
-    measure(m);
+    m->kernel = p->kernel;
+    if (m->kernel.kind == MGVI_KERNEL_LINEAR) {
+        measure(m);
+        return MGV_OK;
+    }
+    for (int64_t k = 0; k < m->outputs; k++)
+        m->norm[k] = f ? f->length[k] : mgvi_op_length(p->A, &part);
+    return m->kernel.kind == MGVI_KERNEL_PRECOMPUTED ? MGV_OK
+                                                     : mgvi_model_take_support(m, p, m->coef);
 }
 
 mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out)
@@ -130,7 +144,7 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     MGVI_TRY(
         empty_model(ctx, solver->family ? solver->family->members : p->lanes, p->data->X.cols, &m));
     m->p = isnan(p->p) ? 2 : p->p;
-    copy_weights(m, solver);
+    MGVI_CHECK(st, done, copy_weights(m, solver));
     m->classify = p->classify;
     m->row_norm = p->scaling == MGVI_SCALE_ROWNORM;
     if (p->classify)
@@ -172,8 +186,8 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
     char *classes = classes_text(m);
     if (!classes)
         return MGV_E_MEMORY;
-    mgvi_tensor tensors[3 + MGVI_PATH_TENSORS] = {
-        {"coef", MGVI_T_F64, 2, {m->outputs, m->features}, m->coef},
+    mgvi_tensor tensors[3 + MGVI_PATH_TENSORS + MGVI_MODEL_KERNEL_TENSORS] = {
+        {"coef", MGVI_T_F64, 2, {m->outputs, mgvi_model_width(m)}, m->coef},
         {"intercept", MGVI_T_F64, 1, {m->outputs}, m->intercept},
         {"class_values", MGVI_T_F64, 1, {m->classes}, m->class_value}};
     int count = m->classify ? 3 : 2;
@@ -181,17 +195,32 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
         mgvi_model_path_tensors(&m->path, tensors + count);
         count += MGVI_PATH_TENSORS;
     }
-    char norm[32];
+    if (m->support >= 0)
+        strcpy(tensors[0].name, "dual_coef");
+    if (m->kernel.kind != MGVI_KERNEL_LINEAR)
+        count += mgvi_model_kernel_tensors(m, tensors + count);
+    char norm[32], sigma2[32], offset[32], degree[16];
     snprintf(norm, sizeof norm, "%.17g", m->p);
+    snprintf(sigma2, sizeof sigma2, "%.17g", m->kernel.sigma2);
+    snprintf(offset, sizeof offset, "%.17g", m->kernel.offset);
+    snprintf(degree, sizeof degree, "%d", m->kernel.degree);
+    char features[24];
+    snprintf(features, sizeof features, "%" PRId64, m->features);
     const mgvi_meta meta[] = {{"format", "margrave model"},
                               {"format_version", "1"},
                               {"task", m->classify ? "classify" : "regress"},
                               {"classes", classes},
                               {"row_norm", m->row_norm ? "yes" : "no"},
                               {"p", norm},
-                              {"model", m->metadata}};
-    const mgv_status st =
-        mgvi_tensors_write(ctx, path, tensors, count, meta, sizeof meta / sizeof *meta);
+                              {"model", m->metadata},
+                              {"kernel", mgvi_kernel_name(m->kernel.kind)},
+                              {"features", features},
+                              {"sigma2", sigma2},
+                              {"offset", offset},
+                              {"degree", degree}};
+    /* The last four only where there are support vectors. */
+    const int said = (int)(sizeof meta / sizeof *meta) - (m->support < 0 ? 4 : 0);
+    const mgv_status st = mgvi_tensors_write(ctx, path, tensors, count, meta, said);
     mgvi_release(ctx, classes);
     return st;
 }
@@ -228,10 +257,14 @@ static mgv_status parse_classes(mgv_model *m, const char *path, const char *text
 static mgv_status parse_numbers(mgv_model *m, const char *path, const double *coef,
                                 const double *intercept)
 {
-    const int64_t count = m->outputs * m->features;
+    const int64_t count = m->outputs * mgvi_model_width(m);
+    m->coef = mgvi_arena_array(&m->arena, (size_t)count, sizeof *m->coef);
+    if (!m->coef)
+        return MGV_E_MEMORY;
     memcpy(m->coef, coef, (size_t)count * sizeof *coef);
     memcpy(m->intercept, intercept, (size_t)m->outputs * sizeof *intercept);
-    measure(m);
+    if (m->kernel.kind == MGVI_KERNEL_LINEAR)
+        measure(m);
     for (int64_t j = 0; j < count; j++)
         if (!isfinite(m->coef[j]))
             return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: coefficient %" PRId64 " is %g", path, j,
@@ -257,6 +290,31 @@ static mgv_status parse_norm(mgv_model *m, const char *path, const char *text)
     return MGV_OK;
 }
 
+/* Models written before there were kernels do not say. With support vectors the features are told
+ * apart from their number. */
+static mgv_status parse_shape(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
+                              mgv_model **out, const void **coef)
+{
+    const char *name = meta_or_empty(file, "kernel");
+    mgvi_kernel_kind kind = MGVI_KERNEL_LINEAR;
+    if (*name && !mgvi_kernel_find(name, &kind))
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: kernel '%.20s' is not known here", path, name);
+    const bool support = kind != MGVI_KERNEL_LINEAR && kind != MGVI_KERNEL_PRECOMPUTED;
+    const char *tensor = support ? "dual_coef" : "coef";
+    MGVI_TRY(mgvi_tensors_need(ctx, file, tensor, MGVI_T_F64, 2, -1, -1, coef));
+    const int64_t *shape = mgvi_tensors_find(file, tensor)->shape;
+    int64_t features = shape[1];
+    if (shape[0] < 1 || shape[0] > MGVI_CLASSES_MAX)
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: %s has %" PRId64 " rows", path, tensor, shape[0]);
+    const char *said = meta_or_empty(file, "features");
+    if (support && (!mgvi_parse_int(said, &features) || features < 1 || features > INT32_MAX))
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: the model has '%.20s' features", path, said);
+    MGVI_TRY(empty_model(ctx, shape[0], features, out));
+    (*out)->kernel.kind = kind;
+    (*out)->support = support ? shape[1] : -1;
+    return MGV_OK;
+}
+
 static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
                               mgv_model **out)
 {
@@ -268,14 +326,14 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
     if (strcmp(meta_or_empty(file, "format_version"), "1") != 0)
         return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: model format version '%.20s' is not known here",
                          path, meta_or_empty(file, "format_version"));
-    MGVI_TRY(mgvi_tensors_need(ctx, file, "coef", MGVI_T_F64, 2, -1, -1, &coef));
-    const int64_t *shape = mgvi_tensors_find(file, "coef")->shape;
-    MGVI_TRY(mgvi_tensors_need(ctx, file, "intercept", MGVI_T_F64, 1, shape[0], -1, &intercept));
-    if (shape[0] < 1 || shape[0] > MGVI_CLASSES_MAX)
-        return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: coef has %" PRId64 " rows", path, shape[0]);
-    MGVI_TRY(empty_model(ctx, shape[0], shape[1], &m));
+    MGVI_TRY(parse_shape(ctx, path, file, &m, &coef));
+    MGVI_CHECK(
+        st, done,
+        mgvi_tensors_need(ctx, file, "intercept", MGVI_T_F64, 1, m->outputs, -1, &intercept));
     MGVI_CHECK(st, done, parse_norm(m, path, meta_or_empty(file, "p")));
     MGVI_CHECK(st, done, parse_numbers(m, path, coef, intercept));
+    if (m->kernel.kind != MGVI_KERNEL_LINEAR)
+        MGVI_CHECK(st, done, mgvi_model_parse_kernel(m, path, file));
     m->classify = strcmp(meta_or_empty(file, "task"), "classify") == 0;
     m->row_norm = strcmp(meta_or_empty(file, "row_norm"), "yes") == 0;
     if (m->classify)

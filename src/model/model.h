@@ -3,6 +3,11 @@
  * (text, one per line), and metadata: task, scale, p, formula, certificate and settings as JSON
  * text.
  *
+ * With a kernel (docs/algorithms/kernel.md) there are support vectors in place of features: sv, or
+ * sv_pointers, sv_indices and sv_values when they are sparse, dual_coef (outputs x vectors), norm
+ * (outputs), centre and scale (d) where the fit scaled, and metadata: kernel, sigma2, degree,
+ * offset. A precomputed kernel has coef (outputs x examples), and rows of kernel values for data.
+ *
  * A quantity has one output, two classes one (positive: the second class) or two, more classes one
  * each; of several the largest wins. */
 #ifndef MGVI_MODEL_MODEL_H
@@ -15,7 +20,7 @@ struct mgv_model {
     mgvi_arena arena;
     int64_t features;
     int64_t outputs;
-    double *coef;             /* outputs x features */
+    double *coef;             /* outputs x features, or x support */
     double *intercept, *norm; /* one per output */
     double p;                 /* norm is |coef|_p: the fit's norm, 2 where it has none */
     bool classify, row_norm;  /* row_norm: rows are divided by their length before scoring */
@@ -24,7 +29,17 @@ struct mgv_model {
     double *class_value; /* NaN for words */
     char *metadata;      /* a JSON object */
     mgvi_model_path path;
+    mgvi_kernel kernel;
+    int64_t support;        /* vectors; -1: none, coef are weights of the features */
+    mgvi_matrix sv;         /* in the user's units: dense in C order, or CSR */
+    double *centre, *scale; /* features; NULL: none */
 };
+static inline int64_t mgvi_model_width(const mgv_model *m)
+{
+    return m->support < 0 ? m->features : m->support;
+}
+/* Weights that are not 0, or support vectors. */
+int64_t mgvi_model_nonzeros(const mgv_model *model);
 
 mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out);
 mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *model, const char *path);
@@ -33,6 +48,17 @@ mgv_status mgvi_model_load(mgv_ctx *ctx, const char *path, mgv_model **out);
 mgv_status mgvi_model_parse(mgv_ctx *ctx, const char *path, const void *bytes, size_t size,
                             mgv_model **out);
 void mgvi_model_free(mgv_model *model);
+
+/* kernel_model.c: the support vectors of the fit; `coef` is outputs x examples. */
+mgv_status mgvi_model_take_support(mgv_model *model, const mgv_problem *problem,
+                                   const double *coef);
+/* What a kernel model has in its file beside the others; room for MGVI_MODEL_KERNEL_TENSORS. */
+enum { MGVI_MODEL_KERNEL_TENSORS = 7 };
+int mgvi_model_kernel_tensors(const mgv_model *model, mgvi_tensor *out);
+mgv_status mgvi_model_parse_kernel(mgv_model *model, const char *path, const mgvi_tensors *file);
+/* scores without the intercepts */
+mgv_status mgvi_model_kernel_scores(mgv_ctx *ctx, const mgv_model *model, const mgvi_matrix *X,
+                                    double *scores);
 
 /* scores: rows x outputs. */
 mgv_status mgvi_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores);

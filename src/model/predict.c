@@ -9,7 +9,7 @@ static mgv_status add_intercepts(mgv_ctx *ctx, const mgv_model *m, const mgvi_ma
 {
     mgv_status st = MGV_OK;
     double *norm = NULL;
-    if (m->row_norm) {
+    if (m->row_norm && m->support < 0) { /* with support vectors they have been divided */
         norm = mgvi_alloc(ctx, (size_t)X->rows, sizeof *norm);
         if (!norm)
             return MGV_E_MEMORY;
@@ -51,10 +51,14 @@ mgv_status mgvi_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *dat
     mgv_status st = MGV_OK;
     mgvi_op *op = NULL;
     mgvi_arena arena;
-    mgvi_matrix X = data->X;
+    const mgvi_matrix X = data->X;
     mgvi_vec coef, z = {scores, X.rows, (int32_t)model->outputs, MGVI_ROWS};
     MGVI_TRY(matching_columns(ctx, model, &X));
     MGVI_TRY(mgvi_data_check_once(ctx, data));
+    if (model->support >= 0) {
+        MGVI_TRY(mgvi_model_kernel_scores(ctx, model, &X, scores));
+        return add_intercepts(ctx, model, &X, scores);
+    }
     mgvi_arena_init(&arena, ctx);
     MGVI_CHECK(st, done, gather_outputs(&arena, model, X.cols, &coef));
     MGVI_CHECK(st, done, mgvi_op_from_matrix(ctx, &X, (int32_t)model->outputs, &op));

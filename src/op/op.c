@@ -105,9 +105,13 @@ void mgvi_op_free(mgvi_op *op)
 
 /* ---- norm ----------------------------------------------------------------------------------- */
 /* x /= |x|; returns |x| of the first lane, all being equal. */
-static double normalise(mgv_ctx *ctx, mgvi_vec *x, double *norms)
+static double normalise(mgvi_op *op, mgvi_vec *x, double *norms)
 {
-    mgvi_vec_norm2(ctx, x, norms);
+    mgv_ctx *ctx = op->ctx;
+    if (x->space == MGVI_COLS && op->ops->square)
+        norms[0] = mgvi_op_length(op, x);
+    else
+        mgvi_vec_norm2(ctx, x, norms);
     const double norm = norms[0];
     if (norm > 0 && isfinite(norm)) {
         /* 1 / norm is infinite when norm is tiny: two steps. */
@@ -136,11 +140,11 @@ mgv_status mgvi_op_norm(mgvi_op *op, mgvi_arena *arena, int iterations, uint64_t
         for (int32_t c = 0; c < k; c++)
             w.x[j * k + c] = start;
     }
-    normalise(ctx, &w, norms);
+    normalise(op, &w, norms);
     double sigma = 0;
     for (int i = 0; i <= iterations; i++) {
         mgvi_op_mul(op, 1, &w, 0, &u);
-        const double length = normalise(ctx, &u, norms);
+        const double length = normalise(op, &u, norms);
         if (!isfinite(length))
             return MGVI_FAIL(ctx, MGV_E_NUMERIC, "the norm of the data overflows");
         sigma = length > sigma ? length : sigma;
@@ -148,7 +152,7 @@ mgv_status mgvi_op_norm(mgvi_op *op, mgvi_arena *arena, int iterations, uint64_t
             break;
         mgvi_op_mul_t(op, 1, &u, 0, &g);
         mgvi_vec_swap(&w, &g);
-        if (!(normalise(ctx, &w, norms) > 0))
+        if (!(normalise(op, &w, norms) > 0))
             break;
     }
     *out = sigma;

@@ -7,13 +7,16 @@
 #include "backend/vec.h"
 #include "op/matrix.h"
 
+#include <math.h>
+
 typedef struct mgvi_op mgvi_op;
 
 enum { /* what an operator can do */
        MGVI_MUL = 1 << 0,
        MGVI_MUL_T = 1 << 1,
-       MGVI_ROW = 1 << 2, /* mgvi_rows: dot and axpy with single rows */
-       MGVI_GRAM = 1 << 3 /* A' diag(h) A */
+       MGVI_ROW = 1 << 2,   /* mgvi_rows: dot and axpy with single rows */
+       MGVI_GRAM = 1 << 3,  /* A' diag(h) A */
+       MGVI_KERNEL = 1 << 4 /* op/kernel.h: columns are coefficients of examples */
 };
 
 typedef struct mgvi_op_ops {
@@ -24,16 +27,23 @@ typedef struct mgvi_op_ops {
     /* G = alpha A'U + beta G */
     void (*mul_t)(mgvi_op *op, double alpha, const mgvi_vec *u, double beta, mgvi_vec *g);
     void (*free)(mgvi_op *op);
+    /* NULL: the columns' own inner product. |x|^2 of the penalised columns x, k = 1, where the
+     * columns are coefficients of something longer. */
+    double (*square)(mgvi_op *op, const double *x);
+    /* NULL: mul. y <= A x entry by entry, k = 1, exact where an entry is below 1: all that the
+     * value of a falling loss needs, and less work than every entry in float64. */
+    void (*mul_low)(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y);
 } mgvi_op_ops;
 
 struct mgvi_op {
     const mgvi_op_ops *ops;
     mgv_ctx *ctx;
     int64_t rows, cols;
-    int64_t nnz;      /* stored entries read by one product */
-    double touched;   /* stored entries read by products so far */
-    int32_t lanes;    /* the largest k of a product */
-    bool lanes_fixed; /* k must be `lanes`: the signs differ from lane to lane */
+    int64_t nnz;       /* stored entries read by one product */
+    double touched;    /* stored entries read by products so far */
+    int32_t lanes;     /* the largest k of a product */
+    bool lanes_fixed;  /* k must be `lanes`: the signs differ from lane to lane */
+    mgv_status failed; /* a product that was refused its memory left NaN, and this */
 };
 enum { MGVI_LANES_MAX = 4096 };
 
@@ -58,6 +68,24 @@ static inline void mgvi_op_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, d
                                  mgvi_vec *g)
 {
     op->ops->mul_t(op, alpha, u, beta, g);
+}
+
+/* |x| in the operator's columns; x may leave out the intercept at its end. k = 1. */
+static inline double mgvi_op_length(mgvi_op *op, const mgvi_vec *x)
+{
+    double length;
+    if (op->ops->square)
+        return sqrt(op->ops->square(op, x->x));
+    mgvi_vec_norm2(op->ctx, x, &length);
+    return length;
+}
+/* y <= A x, see mul_low. */
+static inline void mgvi_op_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y)
+{
+    if (op->ops->mul_low)
+        op->ops->mul_low(op, x, y);
+    else
+        mgvi_op_mul(op, 1, x, 0, y);
 }
 
 /* The largest singular value of A by power iteration on A'A from a seeded start; a lower bound,

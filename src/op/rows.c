@@ -147,9 +147,27 @@ static mgv_status bind_columns(mgvi_rows *rows, mgvi_op *op, mgvi_arena *arena)
     return MGV_OK;
 }
 
+/* Rows of a kernel operator, which has the signs and the intercept itself. */
+static mgv_status kernel_rows(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
+{
+    mgvi_rows *rows = *out = mgvi_arena_array(arena, 1, sizeof *rows);
+    if (!rows)
+        return MGV_E_MEMORY;
+    *rows = (mgvi_rows){.ctx = op->ctx,
+                        .count = op->rows,
+                        .acc_len = op->cols + op->rows,
+                        .intercept = op->cols > op->rows,
+                        .kernel = mgvi_kernel_of(op)};
+    rows->sign = mgvi_kernel_sign(rows->kernel);
+    rows->m.cols = op->rows;
+    return MGV_OK;
+}
+
 mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
 {
     mgv_ctx *ctx = op->ctx;
+    if (mgvi_kernel_of(op))
+        return kernel_rows(op, arena, out);
     const mgvi_view_op *v = mgvi_view_of(op);
     const mgvi_stored *stored = mgvi_stored_of(v ? v->base : op);
     const mgvi_view view = v ? v->view : (mgvi_view){.rows = op->rows};
@@ -243,6 +261,12 @@ mgvi_entries mgvi_rows_entries(const mgvi_rows *rows, int64_t i, bool centred, d
     return e;
 }
 
+void mgvi_rows_kernel_axpy(const mgvi_rows *rows, int64_t i, double d, double *acc)
+{
+    acc[i] += d;
+    rows->ctx->simd->axpy_f64(d, mgvi_kernel_row(rows->kernel, i), acc + rows->count, rows->count);
+}
+
 /* ---- between acc and w ---------------------------------------------------------------------- */
 void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w)
 {
@@ -264,6 +288,8 @@ void mgvi_rows_load(const mgvi_rows *rows, const double *w, double *acc)
         acc[cols] = 0;
         acc[cols + 1] = rows->ctx->simd->dot_f64(rows->centre, acc, cols);
     }
+    if (rows->kernel)
+        mgvi_kernel_combine(rows->kernel, acc, acc + cols);
     if (rows->intercept)
         acc[rows->acc_len - 1] = w[cols];
 }
@@ -322,5 +348,9 @@ static void square_norms_block(void *arg, int64_t block)
 
 void mgvi_rows_square_norms(const mgvi_rows *rows, double *out)
 {
+    if (rows->kernel) {
+        memcpy(out, mgvi_kernel_diagonal(rows->kernel), (size_t)rows->count * sizeof *out);
+        return;
+    }
     run_rows(rows, square_norms_block, NULL, out);
 }

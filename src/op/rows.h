@@ -8,11 +8,12 @@
  *     a_i . w = y_i (p_i (x_i . s^2 r - S e_i - q + S c.s^2 c) + b)                      (2)
  *     e_i = x_i . s^2 c,   q = c . s^2 r
  * acc = [ s^2 r | S q, when centred | b, when there is an intercept ]. Without scaling and centring
- * it is w itself. The functions of the inner loop are inline: rows are often short. */
+ * it is w itself. Over a kernel (op/kernel.h) acc = [ c | f = K c | b ], so that a_i . w is at hand
+ * and a step costs a row of K. The functions of the inner loop are inline: rows are often short. */
 #ifndef MGVI_OP_ROWS_H
 #define MGVI_OP_ROWS_H
 
-#include "op/op.h"
+#include "op/kernel.h"
 #include "simd/simd.h"
 
 enum { MGVI_ROWS_SHORT = 24 }; /* entries below which a call costs more than it saves */
@@ -31,13 +32,14 @@ typedef struct mgvi_rows {
     double *square_scale;    /* s^2, when scaled */
     double *row_centre;      /* e_i, when centred */
     double centre_square;    /* c . s^2 c */
+    mgvi_kernel_op *kernel;  /* NULL: rows of a matrix */
 } mgvi_rows;
 
 /* The matrix stored by rows (CSR, or dense in C order): `m` itself, or a copy in the arena. */
 mgv_status mgvi_matrix_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_matrix *out);
-/* For a stored matrix or a view over one with one sign per row, else MGV_E_UNSUPPORTED. Column
- * orders and odd strides are copied into the arena by rows: coordinate methods need rows.
- * `op` must outlive the result. */
+/* For a stored matrix, a view over one with one sign per row, or a kernel, else
+ * MGV_E_UNSUPPORTED. Column orders and odd strides are copied into the arena by rows: coordinate
+ * methods need rows. `op` must outlive the result. */
 mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out);
 static inline int64_t mgvi_rows_acc_len(const mgvi_rows *rows) { return rows->acc_len; }
 /* (1): `cols` numbers of the operator */
@@ -58,6 +60,8 @@ static inline int64_t mgvi_rows_source(const mgvi_rows *rows, int64_t i)
 static inline int64_t mgvi_rows_nnz(const mgvi_rows *rows, int64_t i)
 {
     const int64_t r = mgvi_rows_source(rows, i);
+    if (rows->kernel)
+        return rows->count;
     return rows->m.layout == MGV_DENSE ? rows->m.cols : rows->m.ptr[r + 1] - rows->m.ptr[r];
 }
 
@@ -66,6 +70,8 @@ static inline int64_t mgvi_rows_nnz(const mgvi_rows *rows, int64_t i)
 static inline void mgvi_rows_prefetch(const mgvi_rows *rows, int64_t i)
 {
     enum { LINE = 64 };
+    if (rows->kernel)
+        return;
     const int64_t r = mgvi_rows_source(rows, i);
     const bool sparse = rows->m.layout != MGV_DENSE;
     const int64_t first = sparse ? rows->m.ptr[r] : r * rows->m.row_stride;
@@ -165,7 +171,8 @@ void mgvi_rows_scaled_axpy(const mgvi_rows *rows, int64_t r, double alpha, doubl
 /* (2) */
 static inline double mgvi_rows_dot(const mgvi_rows *rows, int64_t i, const double *acc)
 {
-    double z = mgvi_rows_raw_dot(rows, mgvi_rows_source(rows, i), acc);
+    double z = rows->kernel ? acc[rows->count + i]
+                            : mgvi_rows_raw_dot(rows, mgvi_rows_source(rows, i), acc);
     if (rows->centre) {
         const double S = acc[rows->m.cols], q = acc[rows->m.cols + 1];
         z += S * (rows->centre_square - rows->row_centre[i]) - q;
@@ -177,6 +184,9 @@ static inline double mgvi_rows_dot(const mgvi_rows *rows, int64_t i, const doubl
     return rows->sign ? rows->sign[i] * z : z;
 }
 
+/* c_i += d, f += d K_i */
+void mgvi_rows_kernel_axpy(const mgvi_rows *rows, int64_t i, double d, double *acc);
+
 /* w += delta a_i */
 static inline void mgvi_rows_axpy(const mgvi_rows *rows, int64_t i, double delta, double *acc)
 {
@@ -186,7 +196,9 @@ static inline void mgvi_rows_axpy(const mgvi_rows *rows, int64_t i, double delta
         acc[rows->acc_len - 1] += d;
     if (rows->row_scale)
         d *= rows->row_scale[i];
-    if (rows->square_scale)
+    if (rows->kernel)
+        mgvi_rows_kernel_axpy(rows, i, d, acc);
+    else if (rows->square_scale)
         mgvi_rows_scaled_axpy(rows, r, d, acc);
     else
         mgvi_rows_raw_axpy(rows, r, d, acc);

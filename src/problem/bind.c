@@ -453,6 +453,9 @@ mgv_status mgvi_bind_operator(mgv_problem *p)
     if (p->scaling == MGVI_SCALE_ROWNORM)
         MGVI_TRY(bind_row_scaling(p));
     p->free_cols = p->settings.intercept ? 1 : 0;
+    mgvi_kernel_find(p->settings.kernel, &p->kernel.kind);
+    if (p->kernel.kind != MGVI_KERNEL_LINEAR)
+        return mgvi_bind_kernel(p);
     MGVI_TRY(bind_centre(p));
     mgvi_op *base;
     MGVI_TRY(mgvi_op_from_matrix(p->ctx, &p->data->X, p->lanes, &base));

@@ -25,17 +25,32 @@ static void penalty_text(const mgv_problem *p, char *out, size_t size)
         snprintf(out, size, "%.6g %s(w)", p->penalty->can & MGVI_NORM ? p->mu : p->lambda, name);
 }
 
+/* ", k(x, z) = ..." */
+static void kernel_text(const mgv_problem *p, char *out, size_t size)
+{
+    const mgvi_kernel *k = &p->kernel;
+    out[0] = 0;
+    if (k->kind == MGVI_KERNEL_RBF)
+        snprintf(out, size, ", k(x, z) = exp(-|x - z|^2/(2 * %.6g))", k->sigma2);
+    else if (k->kind == MGVI_KERNEL_LAPLACE)
+        snprintf(out, size, ", k(x, z) = exp(-|x - z|/sqrt(%.6g))", k->sigma2);
+    else if (k->kind == MGVI_KERNEL_POLY)
+        snprintf(out, size, ", k(x, z) = (x.z/%.6g + %.6g)^%d", k->sigma2, k->offset, k->degree);
+    else if (k->kind == MGVI_KERNEL_PRECOMPUTED)
+        snprintf(out, size, ", k from the data");
+}
+
 mgv_status mgvi_bind_formula(mgv_problem *p)
 {
-    char penalty[160], score[64];
+    char penalty[160], score[64], kernel[128];
+    const char *features = p->kernel.kind == MGVI_KERNEL_LINEAR ? "x.w" : "phi(x).w";
     penalty_text(p, penalty, sizeof penalty);
     const char *weighted =
         p->data->weights || p->settings.class_weight[0] ? "weighted mean" : "mean";
-    snprintf(score, sizeof score, "%s%s%s", p->loss->can & MGVI_MARGIN ? "y (" : "",
-             p->loss->can & MGVI_JOINT ? (p->free_cols ? "W x + b" : "W x")
-             : p->free_cols            ? "x.w + b"
-                                       : "x.w",
-             p->loss->can & MGVI_MARGIN ? ")" : "");
+    snprintf(score, sizeof score, p->free_cols ? "%s%s + b%s" : "%s%s%s",
+             p->loss->can & MGVI_MARGIN ? "y (" : "",
+             p->loss->can & MGVI_JOINT ? "W x" : features, p->loss->can & MGVI_MARGIN ? ")" : "");
+    kernel_text(p, kernel, sizeof kernel);
     p->formula = mgvi_arena_array(&p->arena, FORMULA_MAX, 1);
     if (!p->formula)
         return MGV_E_MEMORY;
@@ -44,17 +59,18 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
         text += snprintf(text, FORMULA_MAX / 2,
                          "for each of %" PRId64 " classes against the rest: ", p->data->classes);
     if (strcmp(p->loss->name, "margin") == 0)
-        snprintf(text, FORMULA_MAX / 2, "min %s subject to %s >= 1", penalty, score);
+        snprintf(text, FORMULA_MAX / 2, "min %s subject to %s >= 1%s", penalty, score, kernel);
     else if (strcmp(p->loss->name, "equal") == 0)
-        snprintf(text, FORMULA_MAX / 2, "min %s subject to %s = y", penalty, score);
+        snprintf(text, FORMULA_MAX / 2, "min %s subject to %s = y%s", penalty, score, kernel);
     else if (strcmp(p->loss->name, "interval") == 0)
-        snprintf(text, FORMULA_MAX / 2, "min %s subject to |%s - y| <= %.6g", penalty, score,
-                 p->settings.epsilon);
+        snprintf(text, FORMULA_MAX / 2, "min %s subject to |%s - y| <= %.6g%s", penalty, score,
+                 p->settings.epsilon, kernel);
     else
-        snprintf(text, FORMULA_MAX / 2, "min %s + %s %s(%s%s)", penalty, weighted, p->loss->name,
+        snprintf(text, FORMULA_MAX / 2, "min %s + %s %s(%s%s)%s", penalty, weighted, p->loss->name,
                  score,
                  p->loss->can & MGVI_MARGIN  ? ""
                  : p->loss->can & MGVI_JOINT ? "; y"
-                                             : " - y");
+                                             : " - y",
+                 kernel);
     return MGV_OK;
 }

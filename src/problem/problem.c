@@ -115,12 +115,13 @@ mgv_status mgvi_problem_penalty(const mgv_problem *p, mgvi_arena *arena, mgvi_pe
 void mgvi_problem_user_weights(const mgv_problem *p, const double *w, double *coef,
                                double *intercept)
 {
-    const int64_t d = p->data->X.cols, lanes = p->lanes;
+    const int64_t d = mgvi_problem_coefs(p), lanes = p->lanes;
+    const bool linear = p->kernel.kind == MGVI_KERNEL_LINEAR;
     for (int64_t lane = 0; lane < lanes; lane++, coef += d) {
         double shift = p->free_cols ? w[d * lanes + lane] : 0;
         for (int64_t j = 0; j < d; j++) {
-            coef[j] = p->scale ? p->scale[j] * w[j * lanes + lane] : w[j * lanes + lane];
-            if (p->centre)
+            coef[j] = (linear && p->scale ? p->scale[j] : 1) * w[j * lanes + lane];
+            if (linear && p->centre)
                 shift -= p->centre[j] * coef[j];
         }
         intercept[lane] = shift;
@@ -172,6 +173,10 @@ double mgvi_problem_user_norm(const mgv_problem *p, const double *w)
 {
     const double exponent = isnan(p->p) ? 2 : p->p;
     const int64_t d = mgvi_problem_penalised(p);
+    if (p->A->ops->square) {
+        const mgvi_vec part = mgvi_vec_wrap((double *)w, d, MGVI_COLS);
+        return mgvi_op_length(p->A, &part);
+    }
     if (!p->scale)
         return mgvi_lp_norm(w, d, exponent);
     double sum = 0;

@@ -9,7 +9,7 @@
 #include "backend/terms.h"
 #include "base/settings.h"
 #include "data/data.h"
-#include "op/op.h"
+#include "op/kernel.h"
 
 #include <math.h>
 
@@ -47,6 +47,7 @@ struct mgv_problem {
     const double *sign;           /* rows: +1 for the second class; NULL for regression */
     const double *scale, *centre; /* per column of the data, NULL: none */
     const double *row_scale;      /* per row, NULL: none */
+    mgvi_kernel kernel;           /* kind MGVI_KERNEL_LINEAR: A is over the data's own columns */
     char *formula;
     mgv_settings settings; /* a copy, for reports */
 };
@@ -101,8 +102,13 @@ double mgvi_problem_least_margin(const mgv_problem *problem, const double *z);
 /* What to add to the intercept for that; 0 without one, and for other losses. */
 double mgvi_problem_best_shift(const mgv_problem *problem, const double *z);
 
-/* w of the problem (cols x lanes, scaled units) to the user's units: coef (lanes x X's cols) and
- * intercept (lanes). */
+/* The numbers a model has per output: one weight per feature, with a kernel one per example. */
+static inline int64_t mgvi_problem_coefs(const mgv_problem *p)
+{
+    return p->kernel.kind == MGVI_KERNEL_LINEAR ? p->data->X.cols : p->data->X.rows;
+}
+/* w of the problem (cols x lanes, scaled units) to the user's units: coef (lanes x
+ * mgvi_problem_coefs) and intercept (lanes). */
 void mgvi_problem_user_weights(const mgv_problem *problem, const double *w, double *coef,
                                double *intercept);
 
@@ -121,5 +127,6 @@ mgv_status mgvi_problem_peel(const mgv_problem *problem, mgvi_arena *arena, bool
 mgv_status mgvi_bind_terms(mgv_problem *problem);
 mgv_status mgvi_bind_rows(mgv_problem *problem);
 mgv_status mgvi_bind_operator(mgv_problem *problem);
+mgv_status mgvi_bind_kernel(mgv_problem *problem); /* bind_kernel.c; A over a kernel's features */
 mgv_status mgvi_bind_formula(mgv_problem *problem);
 #endif

@@ -23,7 +23,9 @@ static json_t *solver_block(const mgv_solver *s)
 {
     const mgv_ctx *ctx = s->run.ctx;
     const mgvi_summary sum = mgvi_driver_summary(s);
-    const bool f32 = s->run.problem->data->X.dtype == MGV_F32;
+    const mgvi_kernel_op *kernel = mgvi_kernel_of(s->run.problem->A);
+    const mgv_dtype dtype = kernel ? mgvi_kernel_fast(kernel) : s->run.problem->data->X.dtype;
+    const bool f32 = dtype == MGV_F32;
     return json_pack("{s:s, s:I, s:f, s:f, s:i, s:s, s:s, s:I, s:s}", "name", sum.solver,
                      "iterations", (json_int_t)sum.iterations, "passes", sum.passes, "seconds",
                      sum.seconds, "threads", mgvi_pool_threads(ctx->pool), "backend", "cpu",
@@ -97,9 +99,10 @@ static json_t *model_block(const mgv_model *m, const char *file)
 {
     if (!m)
         return json_null();
-    return json_pack("{s:o, s:I, s:f}", "file", file ? mgvi_json_string(file) : json_null(),
-                     "nonzeros", (json_int_t)mgvi_count_nonzeros(m->coef, m->outputs * m->features),
-                     "norm", m->norm[0]);
+    return json_pack("{s:o, s:I, s:f, s:o}", "file", file ? mgvi_json_string(file) : json_null(),
+                     "nonzeros", (json_int_t)mgvi_model_nonzeros(m), "norm", m->norm[0],
+                     "support_vectors",
+                     m->support < 0 ? json_null() : json_integer((json_int_t)m->support));
 }
 
 static mgv_status train_block(mgv_ctx *ctx, const mgv_solver *s, const mgv_model *model,

@@ -203,6 +203,9 @@ static mgv_status run(mgv_selection *s)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
                          "select has no checkpoints yet: leave out checkpoint and resume");
     MGVI_TRY(bind_probe(s));
+    if (s->probe->kernel.kind != MGVI_KERNEL_LINEAR)
+        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
+                         "select has no paths with kernels yet (here %s)", s->settings.kernel);
     if (s->probe->classify && s->data->classes > 2)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
                          "select chooses for two classes or a quantity; there are %" PRId64

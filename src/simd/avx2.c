@@ -10,7 +10,9 @@
 #define NAME(kernel) kernel##_f32
 #include "simd/rows.h"
 
+#include "simd/exponentials.h"
 #include "simd/lanes.h"
+#include "simd/pairs.h"
 #undef T
 #undef NAME
 
@@ -18,7 +20,9 @@
 #define NAME(kernel) kernel##_f64
 #include "simd/rows.h"
 
+#include "simd/exponentials.h"
 #include "simd/lanes.h"
+#include "simd/pairs.h"
 #undef T
 #undef NAME
 

@@ -13,12 +13,18 @@
 #define T float
 #define NAME(kernel) kernel##_f32
 #include "simd/rows.h"
+
+#include "simd/exponentials.h"
+#include "simd/pairs.h"
 #undef T
 #undef NAME
 
 #define T double
 #define NAME(kernel) kernel##_f64
 #include "simd/rows.h"
+
+#include "simd/exponentials.h"
+#include "simd/pairs.h"
 #undef T
 #undef NAME
 

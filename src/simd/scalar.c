@@ -5,12 +5,16 @@
 
 #define T float
 #define NAME(kernel) kernel##_f32
+#include "simd/exponentials.h"
+#include "simd/pairs.h"
 #include "simd/scalar_rows.h"
 #undef T
 #undef NAME
 
 #define T double
 #define NAME(kernel) kernel##_f64
+#include "simd/exponentials.h"
+#include "simd/pairs.h"
 #include "simd/scalar_rows.h"
 #undef T
 #undef NAME

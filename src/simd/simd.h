@@ -43,7 +43,21 @@ struct mgvi_gemm_kernels;
     void (*csr_mul_t_##S)(const T *val, const int32_t *idx, const int64_t *ptr, int64_t rows,      \
                           const double *u, double *g);                                             \
     void (*csr_mul_t_k_##S)(const T *val, const int32_t *idx, const int64_t *ptr, int64_t rows,    \
-                            int32_t k, const double *u, double *g);
+                            int32_t k, const double *u, double *g);                                \
+    /* With s_j = min(x_j + shift + b_j, 0): x_j = exp(s_j), and x_j = exp(-sqrt(-2 s_j)) */       \
+    void (*exp_shift_##S)(T * x, const T *b, T shift, int64_t n);                                  \
+    void (*exp_root_##S)(T * x, const T *b, T shift, int64_t n);                                   \
+    /* v -= t (row_i - row_j). Returns argmax of v + up, the first on ties, with its value; *least \
+     * is the minimum of v + down. n is a multiple of 8; up is 0 or -infinity, down 0 or infinity. \
+     * -1: every v + up is -infinity. */                                                           \
+    int64_t (*pair_step_##S)(const T *row_i, const T *row_j, double t, double *v,                  \
+                             const double *up, const double *down, int64_t n, double *largest,     \
+                             double *least);                                                       \
+    /* argmax over d_j = vi - v_j - down_j > 0 of d_j^2 / max(qi + diagonal_j - 2 row_j, floor);   \
+     * -1: no d_j is positive. n is a multiple of 8. */                                            \
+    int64_t (*pair_partner_##S)(const T *row, const double *v, const double *down,                 \
+                                const double *diagonal, double vi, double qi, double floor,        \
+                                int64_t n);
 
 typedef struct mgvi_simd {
     const char *name;
@@ -56,7 +70,9 @@ typedef struct mgvi_simd {
 #define MGVI_SIMD_ROW_TABLE(S)                                                                     \
     .dot_##S = dot_##S, .axpy_##S = axpy_##S, .gather_dot_##S = gather_dot_##S,                    \
     .scatter_axpy_##S = scatter_axpy_##S, .dense_mul_##S = dense_mul_##S,                          \
-    .dense_mul_t_##S = dense_mul_t_##S, .csr_mul_##S = csr_mul_##S, .csr_mul_t_##S = csr_mul_t_##S
+    .dense_mul_t_##S = dense_mul_t_##S, .csr_mul_##S = csr_mul_##S,                                \
+    .csr_mul_t_##S = csr_mul_t_##S, .exp_shift_##S = exp_shift_##S, .exp_root_##S = exp_root_##S,  \
+    .pair_step_##S = pair_step_##S, .pair_partner_##S = pair_partner_##S
 #define MGVI_SIMD_TABLE(S)                                                                         \
     MGVI_SIMD_ROW_TABLE(S), .dense_mul_k_##S = dense_mul_k_##S,                                    \
                             .dense_mul_t_k_##S = dense_mul_t_k_##S,                                \

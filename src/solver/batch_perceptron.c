@@ -52,8 +52,7 @@ static int64_t worst_row(const mgvi_vec *z)
 static void project(mgvi_run *run, state *s)
 {
     mgvi_vec acc = mgvi_vec_wrap(s->acc, mgvi_rows_acc_len(s->rows.rows), MGVI_COLS);
-    double norm;
-    mgvi_vec_norm2(run->ctx, &s->w, &norm);
+    const double norm = mgvi_op_length(run->problem->A, &s->w);
     if (norm <= 1)
         return;
     mgvi_vec_scale(run->ctx, 1 / norm, &acc);
@@ -91,7 +90,7 @@ static mgvi_iterate expose(mgvi_run *run)
 static double estimate(const mgvi_run *run)
 {
     const mgvi_margin_pair at = pair(run->state);
-    return mgvi_margin_pair_gap(run->ctx, &at);
+    return mgvi_margin_pair_gap(run, &at);
 }
 
 const mgvi_solver_ops mgvi_solver_batch_perceptron = {
@@ -101,6 +100,7 @@ const mgvi_solver_ops mgvi_solver_batch_perceptron = {
     .losses = "margin",
     .penalties = "l2",
     .no_intercept = true,
+    .kernels = true,
     .settings = "perceptron_form",
     .state_size = sizeof(state),
     .init = init,

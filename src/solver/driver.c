@@ -360,6 +360,7 @@ static mgv_status advance(mgv_solver *solver)
     const bool certified = run->finished || certificate_due(solver);
     if (certified)
         MGVI_TRY(certify(solver));
+    MGVI_TRY(run->problem->A->failed);
     conclude(solver, certified);
     return save_now_and_then(solver);
 }

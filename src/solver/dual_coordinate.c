@@ -128,7 +128,7 @@ static mgv_status init(mgvi_run *run)
     s->inverse_lambda = 1 / p->lambda;
     MGVI_TRY(measure_rows(run, s));
     choose_rows(p, s);
-    if (run->settings->shrink && strcmp(p->loss->name, "hinge") == 0)
+    if (run->settings->shrink && strcmp(p->loss->name, "hinge") == 0 && !s->rows->kernel)
         MGVI_TRY(mgvi_free_rows_new(p, s->rows, &run->arena, &s->free_rows));
     mgvi_intercept_improve(p, 1e-6, &s->w, &s->z); /* the best constant is where the shift starts */
     if (p->free_cols)
@@ -291,6 +291,7 @@ const mgvi_solver_ops mgvi_solver_dual_coordinate = {
               .loss = MGVI_VALUE | MGVI_CONJ | MGVI_PROX,
               .op = MGVI_ROW},
     .penalties = "l2",
+    .kernels = true,
     .cost = cost,
     .state_size = sizeof(state),
     .init = init,

@@ -169,11 +169,11 @@ static double box(const state *s, int64_t iteration)
     return 1 / s->lambda0;
 }
 
-static double square(mgv_ctx *ctx, const mgvi_vec *x)
+/* |x|^2 of columns */
+static double square(const mgvi_run *run, const mgvi_vec *x)
 {
-    double out;
-    mgvi_vec_dot(ctx, x, x, &out);
-    return out;
+    const double length = mgvi_op_length(run->problem->A, x);
+    return length * length;
 }
 
 /* (4) from z for the present L, and dz, dwz = -A'dz. */
@@ -196,7 +196,9 @@ static void search(mgvi_run *run, state *s)
         descend(run, s);
         if (!run->settings->backtracking)
             return;
-        const double length = square(run->ctx, &s->dz), image = square(run->ctx, &s->dwz);
+        double length;
+        mgvi_vec_dot(run->ctx, &s->dz, &s->dz, &length);
+        const double image = square(run, &s->dwz);
         if (image <= s->m.L * length || s->m.L >= s->frobenius) {
             if (length > 0)
                 s->m.L = fmax(DECAY * s->m.L, FLOOR * s->mean_square);
@@ -207,13 +209,14 @@ static void search(mgvi_run *run, state *s)
 }
 
 /* The relative gap 1 - lower/upper with the margins of w(z), which the step has computed. */
-static double guess_gap(mgv_ctx *ctx, const state *s)
+static double guess_gap(const mgvi_run *run, const state *s)
 {
+    mgvi_op *A = run->problem->A;
     double least, sum;
-    mgvi_vec_min(ctx, &s->slack, &least);
-    mgvi_vec_sum(ctx, &s->u, &sum);
-    const double lower = (1 + least) / sqrt(square(ctx, &s->wz));
-    const double upper = sqrt(square(ctx, &s->w)) / -sum;
+    mgvi_vec_min(run->ctx, &s->slack, &least);
+    mgvi_vec_sum(run->ctx, &s->u, &sum);
+    const double lower = (1 + least) / mgvi_op_length(A, &s->wz);
+    const double upper = mgvi_op_length(A, &s->w) / -sum;
     return 1 - lower / upper;
 }
 
@@ -250,7 +253,7 @@ static mgv_status step(mgvi_run *run)
     mgvi_op_mul(run->problem->A, 1, &s->wz, 1, &s->slack);
     search(run, s);
     move(run, s, beta);
-    s->m.estimate = guess_gap(run->ctx, s);
+    s->m.estimate = guess_gap(run, s);
     return MGV_OK;
 }
 
@@ -302,6 +305,7 @@ const mgvi_solver_ops mgvi_solver_dual_diagonal = {
     .penalties = "l2",
     .losses = "margin",
     .no_intercept = true,
+    .kernels = true,
     .settings = "schedule lambda0 inertia restart backtracking lipschitz",
     .state_size = sizeof(state),
     .init = init,

@@ -19,9 +19,11 @@ mgv_status mgvi_family_new(mgv_solver *solver)
     f->members = data->classes;
     f->impossible = -1;
     f->member = mgvi_run_array(run, members, sizeof *f->member);
-    f->coef = mgvi_run_array(run, members * (size_t)data->X.cols, sizeof *f->coef);
+    f->coef =
+        mgvi_run_array(run, members * (size_t)mgvi_problem_coefs(run->problem), sizeof *f->coef);
     f->intercept = mgvi_run_array(run, members, sizeof *f->intercept);
-    if (!f->member || !f->coef || !f->intercept)
+    f->length = mgvi_run_array(run, members, sizeof *f->length);
+    if (!f->member || !f->coef || !f->intercept || !f->length)
         return MGV_E_MEMORY;
     solver->family = f;
     return MGV_OK;
@@ -51,8 +53,9 @@ static mgv_status collect(sitting *at, int64_t c, const mgv_solver *member)
     const mgv_problem *p = member->run.problem;
     const mgvi_vec *u = &member->answer.u;
     f->member[c] = mgvi_driver_summary(member);
-    mgvi_problem_user_weights(p, member->answer.w.x, f->coef + c * p->data->X.cols,
-                              &f->intercept[c]);
+    const mgvi_vec part = mgvi_problem_penalised_part(p, &member->answer.w);
+    mgvi_problem_user_weights(p, part.x, f->coef + c * mgvi_problem_coefs(p), &f->intercept[c]);
+    f->length[c] = mgvi_op_length(p->A, &part);
     if (member->stop != MGV_STOP_INFEASIBLE)
         return MGV_OK;
     at->outcome[c].proof = mgvi_dup(member->run.ctx, u->x, (size_t)u->n, sizeof *u->x);

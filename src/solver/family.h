@@ -9,8 +9,9 @@
 struct mgvi_family {
     int64_t members;
     mgvi_summary *member; /* stop is MGV_STOP_NONE for one that has not run */
-    double *coef;         /* members x the data's columns, in the user's units */
+    double *coef;         /* members x mgvi_problem_coefs(), in the user's units */
     double *intercept;    /* members */
+    double *length;       /* members: |w| in the operator's columns */
     int64_t impossible;   /* the member that proved there is no answer, -1: none */
     mgvi_vec proof;       /* its u */
     double seconds;       /* of all sittings; members overlap */

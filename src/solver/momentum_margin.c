@@ -110,8 +110,8 @@ static bool step_holds(mgvi_run *run, state *s)
     double moved, size;
     mgvi_vec_copy(run->ctx, &s->v_try, &s->delta);
     mgvi_vec_axpby(run->ctx, -1, &s->v, 1, &s->delta);
-    mgvi_vec_norm2(run->ctx, &s->delta, &moved);
-    mgvi_vec_norm2(run->ctx, &s->v, &size);
+    moved = mgvi_op_length(run->problem->A, &s->delta);
+    size = mgvi_op_length(run->problem->A, &s->v);
     if (moved <= 1e-10 * size)
         return true;
     const double divergence = mgvi_surrogate_divergence(run->ctx, &s->q, &s->q_try);
@@ -175,7 +175,7 @@ static mgvi_iterate expose(mgvi_run *run)
 static double estimate(const mgvi_run *run)
 {
     const mgvi_margin_pair at = pair(run->state);
-    return mgvi_margin_pair_gap(run->ctx, &at);
+    return mgvi_margin_pair_gap(run, &at);
 }
 
 static mgv_status restored(mgvi_run *run)
@@ -193,6 +193,7 @@ const mgvi_solver_ops mgvi_solver_momentum_margin = {
     .losses = "margin",
     .penalties = "l2",
     .no_intercept = true,
+    .kernels = true,
     .settings = "surrogate large_steps sampling",
     .state_size = sizeof(state),
     .init = init,

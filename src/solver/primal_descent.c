@@ -93,7 +93,7 @@ static mgvi_iterate expose(mgvi_run *run)
 static double estimate(const mgvi_run *run)
 {
     const mgvi_margin_pair at = pair(run->state);
-    return mgvi_margin_pair_gap(run->ctx, &at);
+    return mgvi_margin_pair_gap(run, &at);
 }
 
 #define DESCENT_SOLVER(id, text, settings_of, step_fn)                                             \

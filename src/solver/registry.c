@@ -90,6 +90,10 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
     if (ops->penalties && !listed(ops->penalties, p->penalty->name))
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with penalty %s; this is %s",
                          ops->name, ops->penalties, p->penalty->name);
+    if ((p->A->ops->can & MGVI_KERNEL) && !ops->kernels)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver %s does not work with kernels (here %s); kernel_svm does",
+                         ops->name, mgvi_kernel_name(p->kernel.kind));
     if (ops->needs.op & ~p->A->ops->can)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s cannot work with operator %s",
                          ops->name, p->A->ops->name);

@@ -27,6 +27,7 @@ typedef struct mgvi_solver_ops {
     /* May be NULL. What else must hold of a problem; MGV_E_UNSUPPORTED and a sentence if it does
      * not. */
     mgv_status (*fits)(mgv_ctx *ctx, const mgv_problem *problem);
+    bool kernels;         /* columns may be coefficients: lengths by mgvi_op_length() alone */
     const char *settings; /* NULL or the names of settings of its own that decide its steps */
     /* What `auto` goes by: the expected work, in multiplications, to reach the tolerance on a
      * problem that fits, from its shape and strengths alone. NULL or INFINITY: not known; a

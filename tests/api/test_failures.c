@@ -23,7 +23,8 @@ static const char *path(const char *suffix)
 }
 
 static mgv_status use_everything(mgv_ctx *ctx, everything *e, const double *X, const double *y,
-                                 int64_t n, int64_t d, const char *scale, const char *loss)
+                                 int64_t n, int64_t d, const char *scale, const char *loss,
+                                 const char *kernel)
 {
     double scores[256];
     mgv_metrics metrics = {.size = sizeof metrics};
@@ -32,6 +33,7 @@ static mgv_status use_everything(mgv_ctx *ctx, everything *e, const double *X, c
     MGVI_TRY(mgv_settings_set(ctx, e->settings, "tol", "1e-14"));
     MGVI_TRY(mgv_settings_set(ctx, e->settings, "scale", scale));
     MGVI_TRY(mgv_settings_set(ctx, e->settings, "loss", loss));
+    MGVI_TRY(mgv_settings_set(ctx, e->settings, "kernel", kernel));
     MGVI_TRY(mgv_data_from_dense(ctx, MGV_F64, X, n, d, d, 1, &e->data));
     MGVI_TRY(mgv_data_set_labels(ctx, e->data, y));
     MGVI_TRY(mgv_data_set_weights(ctx, e->data, X == NULL ? NULL : (double[256]){[0 ... 255] = 1}));
@@ -68,13 +70,16 @@ static void free_everything(mgv_ctx *ctx, everything *e)
 
 TEST(every_allocation_may_fail)
 {
-    static const char *const scales[] = {"none", "std", "maxabs", "rownorm", "none", "std", "std"};
-    static const char *const losses[] = {"hinge",  "hinge",  "hinge", "hinge",
-                                         "margin", "margin", "hinge"};
+    static const char *const scales[] = {"none", "std",  "maxabs", "rownorm", "none",
+                                         "std",  "none", "std",    "std"};
+    static const char *const losses[] = {"hinge",  "hinge", "hinge",         "hinge", "margin",
+                                         "margin", "hinge", "squared_hinge", "hinge"};
+    static const char *const kernels[] = {"linear", "linear", "linear", "linear", "linear",
+                                          "linear", "rbf",    "poly",   "linear"};
     double *X, *y;
     mgv_random_set(31, 30, 4, 0.5, &X, &y);
-    for (int k = 0; k < 7; k++) {
-        for (int i = 0; k == 6 && i < 10; i++)
+    for (int k = 0; k < 9; k++) {
+        for (int i = 0; k == 8 && i < 10; i++)
             y[i] = 7; /* a third class */
         for (long fail_at = 1;; fail_at++) {
             mgv_check_allocator a;
@@ -84,7 +89,8 @@ TEST(every_allocation_may_fail)
             assert_int_equal(mgv_ctx_new(&a.hooks, &ctx), MGV_OK);
             const long before = a.live;
             a.fail_at = a.calls + fail_at;
-            const mgv_status st = use_everything(ctx, &e, X, y, 30, 4, scales[k], losses[k]);
+            const mgv_status st =
+                use_everything(ctx, &e, X, y, 30, 4, scales[k], losses[k], kernels[k]);
             free_everything(ctx, &e);
             CHECK_THAT(a.live == before, "%s: allocation %ld leaks %ld", scales[k], fail_at,
                        a.live - before);

@@ -16,7 +16,7 @@ for shell in bash zsh fish; do
     cp out "script.$shell"
     for command in $("$margrave" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
         has "script.$shell" "$command"
-        "$margrave" "$command" --help | sed -n 's/\[no-]//;s/^[ ,a-z-]*--\([A-Za-z-]*\).*/\1/p' >options
+        "$margrave" "$command" --help | sed -n 's/\[no-]//;s/^[ ,a-z-]*--\([A-Za-z0-9-]*\).*/\1/p' >options
         while read -r option; do
             grep -qE -e "(--|-l )$option\\b" "script.$shell" || fail "$shell: no --$option of $command"
         done <options
@@ -71,7 +71,7 @@ offers "$(names readers)" fit --format ""
 offers "$(names readers | sed 's/auto //')" convert --from ""
 offers "$(names writers | sed 's/auto //')" convert --to ""
 offers "maxabs none rownorm sqrt std" fit data/a.svm --scale ""
-offers "linear" fit --kernel ""
+offers "rbf" fit --kernel "r"
 offers "" fit --lambda ""
 offers "data/folder" fit -o data/f
 offers "data/folder" fit --checkpoint data/f

@@ -37,7 +37,7 @@ for command in $("$margrave" help | sed -n 's/^  \([a-z]*\) .*/\1/p'); do
     cp out "$command.page"
     grep -qF "margrave\\-$command \\- " "$command.page" || fail "man $command: no name"
     troff_takes "$command.page"
-    "$margrave" "$command" --help | sed -n 's/\[no-]//;s/^[ ,a-z-]*--\([A-Za-z-]*\).*/--\1/p' >options
+    "$margrave" "$command" --help | sed -n 's/\[no-]//;s/^[ ,a-z-]*--\([A-Za-z0-9-]*\).*/--\1/p' >options
     while read -r option; do
         has "$command.page" "\\fB$(printf '%s' "$option" | sed 's/-/\\-/g')\\fP"
         entry "$option"

@@ -230,6 +230,86 @@ TEST(rows_without_weight_are_not_read)
     }
 }
 
+/* Kernel values against the mathematics library; nothing above 1, nothing subnormal. */
+TEST(exponentials_are_exponentials)
+{
+    for (int level = 0; level < mgvi_simd_count(); level++) {
+        const mgvi_simd *v = mgvi_simd_at(level);
+        for (int64_t n = 1; n < 40; n += 3) {
+            double *x = guarded(n, sizeof *x), *b = guarded(n, sizeof *b);
+            float *y = guarded(n, sizeof *y), *c = guarded(n, sizeof *c);
+            for (int root = 0; root < 2; root++) {
+                for (int64_t j = 0; j < n; j++) {
+                    x[j] = 0.5 - (double)(j * j);
+                    b[j] = -0.25 * (double)j;
+                    y[j] = (float)x[j];
+                    c[j] = (float)b[j];
+                }
+                (root ? v->exp_root_f64 : v->exp_shift_f64)(x, b, -0.125, n);
+                (root ? v->exp_root_f32 : v->exp_shift_f32)(y, c, -0.125f, n);
+                for (int64_t j = 0; j < n; j++) {
+                    const double s = fmin(0.375 - (double)(j * j) - 0.25 * (double)j, 0);
+                    const double want = exp(root ? -sqrt(-2 * s) : s);
+                    CHECK_NEAR(x[j], fmax(want, exp(-708)), 1e-15 * fmax(want, exp(-708)), "%s: %g",
+                               v->name, s);
+                    CHECK_NEAR((double)y[j], fmax(want, exp(-87)), 3e-6 * want + 1e-44, "%s: %g",
+                               v->name, s);
+                }
+            }
+            release_arrays();
+        }
+    }
+}
+
+/* The sweeps of pairs against their definitions, ties to the first place. */
+TEST(pair_sweeps_are_their_definitions)
+{
+    mgvi_rng rng = mgvi_rng_seed(77);
+    for (int level = 0; level < mgvi_simd_count(); level++)
+        for (int64_t n = 8; n <= 64; n += 8) {
+            const mgvi_simd *s = mgvi_simd_at(level);
+            double *v = random_f64(&rng, n), *up = guarded(n, 8), *down = guarded(n, 8);
+            double *a = random_f64(&rng, n), *b = random_f64(&rng, n), *q = guarded(n, 8);
+            float *c = random_f32(&rng, n), *d = random_f32(&rng, n);
+            for (int64_t j = 0; j < n; j++) {
+                up[j] = mgvi_rng_below(&rng, 3) ? 0 : -INFINITY;
+                down[j] = mgvi_rng_below(&rng, 3) ? 0 : INFINITY;
+                q[j] = 2;
+            }
+            for (int f32 = 0; f32 < 2; f32++) {
+                double *next = copy_f64(v, n), most = -INFINITY, low = INFINITY, largest, least;
+                int64_t want = -1, best = -1;
+                for (int64_t j = 0; j < n; j++) {
+                    next[j] -= 0.25 * (f32 ? (double)c[j] - (double)d[j] : a[j] - b[j]);
+                    if (next[j] + up[j] > most) {
+                        most = next[j] + up[j];
+                        want = j;
+                    }
+                    low = fmin(low, next[j] + down[j]);
+                }
+                double *x = copy_f64(v, n), gain = 0;
+                const int64_t got =
+                    f32 ? s->pair_step_f32(c, d, 0.25, x, up, down, n, &largest, &least)
+                        : s->pair_step_f64(a, b, 0.25, x, up, down, n, &largest, &least);
+                CHECK_THAT(got == want && largest == most && least == low, "%s", s->name);
+                assert_memory_equal(x, next, (size_t)n * sizeof *x);
+                for (int64_t j = 0; j < n; j++) {
+                    const double t = 0.5 - (x[j] + down[j]);
+                    const double curve = fmax(2 + q[j] - 2 * (f32 ? (double)c[j] : a[j]), 1e-3);
+                    if (t > 0 && t * t / curve > gain) {
+                        gain = t * t / curve;
+                        best = j;
+                    }
+                }
+                const int64_t j = f32 ? s->pair_partner_f32(c, x, down, q, 0.5, 2, 1e-3, n)
+                                      : s->pair_partner_f64(a, x, down, q, 0.5, 2, 1e-3, n);
+                CHECK_THAT(j == best, "%s: partner %" PRId64 ", expected %" PRId64, s->name, j,
+                           best);
+            }
+            release_arrays();
+        }
+}
+
 TEST(tables_are_chosen_by_name)
 {
     const mgvi_simd *best, *named;
@@ -249,5 +329,6 @@ TEST(tables_are_chosen_by_name)
 int main(void)
 {
     return RUN(row_kernels_agree_with_scalar, matrix_kernels_agree_with_scalar_for_every_lane_count,
-               rows_without_weight_are_not_read, tables_are_chosen_by_name);
+               rows_without_weight_are_not_read, exponentials_are_exponentials,
+               pair_sweeps_are_their_definitions, tables_are_chosen_by_name);
 }

@@ -76,12 +76,12 @@ void mgvi_margin_rows_add(const mgvi_margin_rows *r, int64_t i, double delta, do
     r->run->touched += (double)mgvi_rows_nnz(r->rows, i);
 }
 
-double mgvi_margin_pair_gap(mgv_ctx *ctx, const mgvi_margin_pair *pair)
+double mgvi_margin_pair_gap(const mgvi_run *run, const mgvi_margin_pair *pair)
 {
-    double sum, w, v;
-    mgvi_vec_sum(ctx, pair->b, &sum);
-    mgvi_vec_norm2(ctx, pair->w, &w);
-    mgvi_vec_norm2(ctx, pair->v, &v);
+    double sum;
+    mgvi_vec_sum(run->ctx, pair->b, &sum);
+    const double w = mgvi_op_length(run->problem->A, pair->w);
+    const double v = mgvi_op_length(run->problem->A, pair->v);
     return 1 - pair->least / w * (sum / v); /* NaN before the first step */
 }
 
@@ -92,9 +92,9 @@ static double sound(double factor) { return factor > 0 && isfinite(factor) ? fac
 mgvi_iterate mgvi_margin_rows_show(mgvi_margin_rows *r, const mgvi_margin_pair *pair)
 {
     mgv_ctx *ctx = r->run->ctx;
-    double sum, length;
+    double sum;
     mgvi_vec_sum(ctx, pair->b, &sum);
-    mgvi_vec_norm2(ctx, pair->v, &length);
+    const double length = mgvi_op_length(r->run->problem->A, pair->v);
     const double norm = r->radius * length; /* |A'b| */
     mgvi_vec_axpby(ctx, sound(1 / (r->radius * pair->least)), pair->w, 0, &r->out_w);
     mgvi_vec_axpby(ctx, -sound(sum / norm / norm), pair->b, 0, &r->out_u);

@@ -34,7 +34,7 @@ void mgvi_margin_rows_start(const mgvi_margin_rows *rows, mgvi_vec *z);
 void mgvi_margin_rows_add(const mgvi_margin_rows *rows, int64_t i, double delta, double *acc);
 
 /* The relative gap between min_i a_i.w / |w| and |A'b| / sum b, both already at hand. */
-double mgvi_margin_pair_gap(mgv_ctx *ctx, const mgvi_margin_pair *pair);
+double mgvi_margin_pair_gap(const mgvi_run *run, const mgvi_margin_pair *pair);
 /* The pair at the scale of the problem: a separating w is divided by its least a_i.w, so that it
  * is feasible, and u = -t b with the t that maximises the dual,  t = sum b / |A'b|^2. */
 mgvi_iterate mgvi_margin_rows_show(mgvi_margin_rows *rows, const mgvi_margin_pair *pair);

@@ -1,0 +1,42 @@
+/* op/kernel.h - the kernel operator: A w for w in the feature space of a kernel, w = sum_j c_j
+ * phi(x_j) given by its coefficients c. docs/algorithms/kernel.md. With K_ij = k(x_i, x_j), signs y
+ * and an intercept b, A (c, b) = y (K c + b),   A'u = (y u, sum y u),   |w|^2 = c'K c (1) so that
+ * A' costs nothing, and lengths of columns are the operator's to know (mgvi_op_length). Rows of K
+ * are computed when first needed and kept while they fit. One thread at a time. */
+#ifndef MGVI_OP_KERNEL_H
+#define MGVI_OP_KERNEL_H
+
+#include "op/op.h"
+#include "op/points.h"
+
+typedef struct mgvi_kernel_op mgvi_kernel_op;
+
+typedef struct mgvi_kernel_plan {
+    mgvi_kernel kernel;
+    const mgvi_matrix *X; /* the examples, or their Gram matrix when precomputed */
+    mgvi_point_scaling scaling;
+    const double *sign; /* NULL: 1 */
+    bool intercept;
+    mgv_dtype fast;     /* type of the rows kept; products are float64 all the same */
+    double cache_bytes; /* for rows of K */
+} mgvi_kernel_plan;
+
+/* Borrows the arrays. MGV_E_INPUT for a Gram matrix that is not square or not symmetric. */
+mgv_status mgvi_op_kernel(mgv_ctx *ctx, const mgvi_kernel_plan *plan, mgvi_op **out);
+/* NULL when `op` is not a kernel operator. */
+mgvi_kernel_op *mgvi_kernel_of(mgvi_op *op);
+
+mgv_dtype mgvi_kernel_fast(const mgvi_kernel_op *op);
+/* From here on rows are kept in float64. MGV_E_MEMORY. */
+mgv_status mgvi_kernel_make_exact(mgvi_kernel_op *op);
+const double *mgvi_kernel_sign(const mgvi_kernel_op *op); /* NULL: 1 */
+const double *mgvi_kernel_diagonal(const mgvi_kernel_op *op);
+const mgvi_kernel *mgvi_kernel_spec(const mgvi_kernel_op *op);
+/* f = K c in the precision of the rows kept; sums in float64. */
+void mgvi_kernel_combine(mgvi_kernel_op *op, const double *c, double *f);
+/* out[s*ld + t] = K between the listed rows, in the fast type. MGV_E_MEMORY. */
+mgv_status mgvi_kernel_among(mgvi_kernel_op *op, const int64_t *p, int64_t np, const int64_t *q,
+                             int64_t nq, void *out, int64_t ld);
+/* Row i of K in float64, valid until the next call. */
+const double *mgvi_kernel_row(mgvi_kernel_op *op, int64_t i);
+#endif

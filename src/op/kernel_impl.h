@@ -1,0 +1,54 @@
+/* op/kernel_impl.h - what the files of the kernel operator share. */
+#ifndef MGVI_OP_KERNEL_IMPL_H
+#define MGVI_OP_KERNEL_IMPL_H
+
+#include "op/kernel.h"
+
+enum { MGVI_KERNEL_TILE = 256 }; /* rows of K computed and allocated together */
+
+struct mgvi_kernel_op {
+    mgvi_op op;
+    mgvi_kernel kernel;
+    mgvi_points *points; /* in the fast type */
+    const double *sign;
+    bool intercept;
+    double *diagonal;
+    mgv_dtype fast;
+    double cache_bytes;
+    /* Rows kept: slot s holds row owner[s], slot_of[i] is row i's slot or -1. */
+    char **slabs;
+    int64_t slots, used, hand;
+    int32_t *slot_of, *owner;
+    int64_t *wanted, call; /* per slot: the last call that needed it */
+    char *tile;            /* rows on their way, or not kept; NULL until needed */
+    double *row;           /* one float64 row */
+    int64_t *support;      /* rows with a coefficient */
+    double *c, *f;         /* the last product, f = K c in float64 at least where c is not 0 */
+    bool remembered;
+    double *work;
+};
+
+extern const mgvi_op_ops mgvi_operator_kernel;
+
+size_t mgvi_kernel_row_bytes(const mgvi_kernel_op *k);
+static inline char *mgvi_kernel_slot(const mgvi_kernel_op *k, int64_t slot)
+{
+    return k->slabs[slot / MGVI_KERNEL_TILE] +
+           (size_t)(slot % MGVI_KERNEL_TILE) * mgvi_kernel_row_bytes(k);
+}
+/* kernel_rows.c: sees that the rows are in slots; false when they do not fit or memory is short. */
+bool mgvi_kernel_fetch(mgvi_kernel_op *k, const int64_t *rows, int64_t count);
+/* At most a tile of rows side by side, kept nowhere. NULL: no memory. */
+const char *mgvi_kernel_compute(mgvi_kernel_op *k, const int64_t *rows, int64_t count);
+void mgvi_kernel_free(mgvi_op *op);
+
+/* kernel.c: the rows with c_i != 0 go to k->support. */
+int64_t mgvi_kernel_support(mgvi_kernel_op *k, const double *c);
+void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, const double *f);
+
+/* kernel_exact.c: sums[t] += sum over the first `count` rows i of k->support of c_i k(x_i, q_t). */
+mgv_status mgvi_kernel_exact_sums(mgvi_kernel_op *k, const mgvi_point_list *q, int64_t count,
+                                  const double *c, double *sums);
+double mgvi_kernel_exact_square(mgvi_kernel_op *k, const double *c);
+void mgvi_kernel_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y);
+#endif

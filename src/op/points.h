@@ -1,0 +1,72 @@
+/* op/points.h - examples as points that kernels are computed between: scaled rows of a matrix,
+ * their squared lengths, and blocks of kernel values from matrix products.
+ * docs/algorithms/kernel.md. */
+#ifndef MGVI_OP_POINTS_H
+#define MGVI_OP_POINTS_H
+
+#include "base/memory.h"
+#include "op/matrix.h"
+
+typedef enum mgvi_kernel_kind {
+    MGVI_KERNEL_LINEAR,  /* x.z: no kernel operator, the problem stays in the data's columns */
+    MGVI_KERNEL_RBF,     /* exp(-|x - z|^2 / (2 sigma2)) */
+    MGVI_KERNEL_LAPLACE, /* exp(-|x - z| / sqrt(sigma2)), Euclidean distance */
+    MGVI_KERNEL_POLY,    /* (x.z / sigma2 + offset)^degree */
+    MGVI_KERNEL_PRECOMPUTED
+} mgvi_kernel_kind;
+
+typedef struct mgvi_kernel {
+    mgvi_kernel_kind kind;
+    double sigma2, offset;
+    int degree;
+} mgvi_kernel;
+
+/* The names of the setting `kernel`, in the order of the kinds; false: unknown. */
+bool mgvi_kernel_find(const char *name, mgvi_kernel_kind *out);
+const char *mgvi_kernel_name(mgvi_kernel_kind kind);
+
+/* x -> ((x - centre) * scale) * row_scale; every part may be NULL. Borrowed. */
+typedef struct mgvi_point_scaling {
+    const double *centre, *scale; /* per column */
+    const double *row_scale;      /* per row */
+} mgvi_point_scaling;
+
+typedef struct mgvi_points {
+    mgv_ctx *ctx;
+    mgvi_arena arena;
+    mgvi_matrix source; /* as given, by rows: dense with any strides, or CSR */
+    mgvi_point_scaling scaling;
+    bool sparse;
+    mgvi_matrix rows; /* scaled: dense in C order of type `rows.dtype`, or CSR */
+    double *square;   /* |x|^2 per row of `rows` */
+} mgvi_points;
+
+/* Dense points are kept in `dtype`, in place when the matrix is already so, else as a copy. Sparse
+ * ones keep their type; `drop_centre` leaves the centre out, as kernels of differences allow, else
+ * centring sparse points is MGV_E_UNSUPPORTED. The matrix must outlive the points. */
+mgv_status mgvi_points_new(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_point_scaling *scaling,
+                           mgv_dtype dtype, bool drop_centre, mgvi_points **out);
+void mgvi_points_free(mgvi_points *points); /* NULL is accepted */
+
+/* Row i scaled, as `cols` numbers of the type, made from the original in float64. */
+void mgvi_points_expand(const mgvi_points *points, int64_t i, mgv_dtype dtype, void *out);
+
+/* Some of the points: `count` of them, from `first` on or those listed in `index`. */
+typedef struct mgvi_point_list {
+    const mgvi_points *points;
+    const int64_t *index; /* NULL: consecutive */
+    int64_t first, count;
+} mgvi_point_list;
+static inline int64_t mgvi_point_at(const mgvi_point_list *list, int64_t t)
+{
+    return list->index ? list->index[t] : list->first + t;
+}
+
+/* out[s*ld + t] = k(p_s, q_t), float or double as `dtype` says. Dense points are multiplied in that
+ * type; from points of another type, and from any point of the original matrix, float64 values are
+ * float64 throughout. Columns beyond the narrower of the two lists are zeros. MGV_E_MEMORY. */
+mgv_status mgvi_kernel_block(mgv_ctx *ctx, const mgvi_kernel *kernel, const mgvi_point_list *p,
+                             const mgvi_point_list *q, mgv_dtype dtype, void *out, int64_t ld);
+/* k(x_i, x_i) */
+double mgvi_kernel_self(const mgvi_kernel *kernel, const mgvi_points *points, int64_t i);
+#endif

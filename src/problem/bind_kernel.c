@@ -1,0 +1,80 @@
+/* bind_kernel.c - binds a kernel: its numbers, its precision, its operator. */
+#include "op/stats.h"
+#include "problem/problem.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Half the summed variance of the scaled columns: the mean of |x - z|^2/(2 sigma2) is then 2. */
+static mgv_status usual_width(mgv_problem *p, double *out)
+{
+    const mgvi_matrix *X = &p->data->X;
+    *out = 0.5; /* rows of length 1 */
+    if (p->row_scale)
+        return MGV_OK;
+    double *mean = mgvi_alloc(p->ctx, (size_t)X->cols, sizeof *mean);
+    double *std = mgvi_alloc(p->ctx, (size_t)X->cols, sizeof *std);
+    const mgv_status st = mean && std
+                              ? mgvi_matrix_column_stats(p->ctx, X, NULL, mean, std, NULL, NULL)
+                              : MGV_E_MEMORY;
+    double sum = 0;
+    for (int64_t j = 0; st == MGV_OK && j < X->cols; j++) {
+        const double s = p->scale ? p->scale[j] * std[j] : std[j];
+        sum += s * s;
+    }
+    mgvi_release(p->ctx, std);
+    mgvi_release(p->ctx, mean);
+    if (sum > 0 && isfinite(sum))
+        *out = sum / 2;
+    return st;
+}
+
+/* float32 values where they were asked for and their error can be bounded (op/kernel_exact.c) for
+ * the solver that works with them; the judge is float64 all the same. */
+static mgv_dtype choose_precision(const mgv_problem *p)
+{
+    static const char *const losses[] = {"margin", "hinge", "squared_hinge"};
+    const char *solver = p->settings.solver;
+    bool known = false;
+    for (size_t k = 0; k < sizeof losses / sizeof *losses; k++)
+        known = known || strcmp(p->loss->name, losses[k]) == 0;
+    return strcmp(p->settings.precision, "f32") == 0 && known &&
+                   p->kernel.kind == MGVI_KERNEL_RBF && p->data->X.layout == MGV_DENSE &&
+                   (strcmp(solver, "auto") == 0 || strcmp(solver, "kernel_svm") == 0)
+               ? MGV_F32
+               : MGV_F64;
+}
+
+mgv_status mgvi_bind_kernel(mgv_problem *p)
+{
+    static const double MEGABYTE = 1e6;
+    const char *name = p->settings.kernel;
+    mgvi_kernel *k = &p->kernel;
+    const bool given = k->kind == MGVI_KERNEL_PRECOMPUTED;
+    if (strcmp(p->penalty->name, "l2") != 0)
+        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
+                         "kernel %s has the length of w alone: penalty l2 and p = 2, not %s", name,
+                         p->penalty->name);
+    if (p->data->col_weights)
+        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
+                         "kernel %s has no columns of its own: it takes no penalty weights", name);
+    if (given && p->scaling != MGVI_SCALE_NONE)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "a precomputed kernel cannot be scaled by %s",
+                         p->settings.scale);
+    k->degree = (int)p->settings.degree;
+    k->offset = p->settings.offset;
+    k->sigma2 = isnan(p->settings.sigma2) ? 1 : p->settings.sigma2;
+    if (isnan(p->settings.sigma2) && (k->kind == MGVI_KERNEL_RBF || k->kind == MGVI_KERNEL_LAPLACE))
+        MGVI_TRY(usual_width(p, &k->sigma2));
+    const mgvi_kernel_plan plan = {
+        .kernel = *k,
+        .X = &p->data->X,
+        .scaling = {.centre = p->centre, .scale = p->scale, .row_scale = p->row_scale},
+        .sign = p->loss->can & MGVI_MARGIN ? p->sign : NULL,
+        .intercept = p->settings.intercept,
+        .fast = choose_precision(p),
+        .cache_bytes = p->settings.cache * MEGABYTE};
+    if (!(p->loss->can & MGVI_MARGIN))
+        p->sign = NULL; /* the target carries the class; A is not signed */
+    return mgvi_op_kernel(p->ctx, &plan, &p->A);
+}

@@ -1,0 +1,323 @@
+/* test_kernel.c - kernel blocks and the kernel operator against pair by pair sums. */
+#include "check.h"
+
+#include "base/rng.h"
+#include "op/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 70, COLS = 13 };
+
+typedef struct sample {
+    double x[ROWS * COLS]; /* the truth */
+    float f32[ROWS * COLS];
+    double sparse_val[ROWS * COLS];
+    int64_t ptr[ROWS + 1];
+    int32_t idx[ROWS * COLS];
+    double sign[ROWS];
+} sample;
+
+/* Half of the entries are 0, all are exact in float32. */
+static sample *make_sample(uint64_t seed)
+{
+    sample *s = calloc(1, sizeof *s);
+    mgvi_rng rng = mgvi_rng_seed(seed);
+    int64_t at = 0;
+    for (int i = 0; i < ROWS; i++) {
+        s->sign[i] = mgvi_rng_below(&rng, 2) ? 1 : -1;
+        for (int j = 0; j < COLS; j++) {
+            const float x = mgvi_rng_below(&rng, 2) ? (float)mgvi_rng_normal(&rng) : 0;
+            s->f32[i * COLS + j] = x;
+            s->x[i * COLS + j] = (double)x;
+            if (x != 0) {
+                s->sparse_val[at] = (double)x;
+                s->idx[at++] = j;
+            }
+        }
+        s->ptr[i + 1] = at;
+    }
+    return s;
+}
+
+/* 0: dense f64, 1: dense f32, 2: CSR */
+static mgvi_matrix as_matrix(const sample *s, int kind)
+{
+    if (kind == 2)
+        return (mgvi_matrix){.layout = MGV_CSR,
+                             .dtype = MGV_F64,
+                             .rows = ROWS,
+                             .cols = COLS,
+                             .nnz = s->ptr[ROWS],
+                             .val = s->sparse_val,
+                             .ptr = s->ptr,
+                             .idx = s->idx};
+    return (mgvi_matrix){.layout = MGV_DENSE,
+                         .dtype = kind ? MGV_F32 : MGV_F64,
+                         .rows = ROWS,
+                         .cols = COLS,
+                         .nnz = ROWS * COLS,
+                         .val = kind ? (const void *)s->f32 : (const void *)s->x,
+                         .row_stride = COLS,
+                         .col_stride = 1};
+}
+
+static const mgvi_kernel kernels[] = {{MGVI_KERNEL_RBF, 3, 0, 1},
+                                      {MGVI_KERNEL_LAPLACE, 2, 0, 1},
+                                      {MGVI_KERNEL_POLY, 2, 0.5, 3},
+                                      {MGVI_KERNEL_POLY, 1, 0, 1}};
+enum { KERNELS = sizeof kernels / sizeof *kernels };
+
+/* As the definition says. */
+static double value(const mgvi_kernel *k, const double *x, const double *z)
+{
+    double dot = 0, square = 0;
+    for (int j = 0; j < COLS; j++) {
+        dot += x[j] * z[j];
+        square += (x[j] - z[j]) * (x[j] - z[j]);
+    }
+    if (k->kind == MGVI_KERNEL_RBF)
+        return exp(-square / (2 * k->sigma2));
+    if (k->kind == MGVI_KERNEL_LAPLACE)
+        return exp(-sqrt(square / k->sigma2));
+    return pow(dot / k->sigma2 + k->offset, k->degree);
+}
+
+TEST(blocks_are_the_definition)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    sample *s = make_sample(3);
+    const int64_t some[] = {5, 0, 69, 33, 34, 12, 1, 68};
+    double *out = calloc(ROWS * ROWS, sizeof *out);
+    for (int kind = 0; kind < 9; kind++) { /* every pair of layouts */
+        const mgvi_matrix a = as_matrix(s, kind / 3), b = as_matrix(s, kind % 3);
+        mgvi_points *p, *q;
+        CHECK_OK(ctx, mgvi_points_new(ctx, &a, &(mgvi_point_scaling){0}, MGV_F64, true, &p));
+        CHECK_OK(ctx, mgvi_points_new(ctx, &b, &(mgvi_point_scaling){0}, MGV_F64, true, &q));
+        for (int k = 0; k < KERNELS; k++)
+            for (int count = 1; count <= 8; count += 7) {
+                const mgvi_point_list left = {.points = p, .index = some, .count = count};
+                const mgvi_point_list right = {.points = q, .first = 2, .count = ROWS - 2};
+                CHECK_OK(ctx,
+                         mgvi_kernel_block(ctx, &kernels[k], &left, &right, MGV_F64, out, ROWS));
+                for (int i = 0; i < count; i++)
+                    for (int j = 0; j < ROWS - 2; j++)
+                        CHECK_NEAR(out[i * ROWS + j],
+                                   value(&kernels[k], s->x + some[i] * COLS, s->x + (j + 2) * COLS),
+                                   some[i] == j + 2 ? 1e-7 : 1e-11, "kernel %d, layouts %d", k,
+                                   kind);
+            }
+        mgvi_points_free(p);
+        mgvi_points_free(q);
+    }
+    free(out);
+    free(s);
+    mgv_ctx_free(ctx);
+}
+
+/* Points scaled by the library are points scaled here. */
+TEST(scaling_is_applied)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    sample *s = make_sample(4);
+    double centre[COLS], scale[COLS], row[ROWS], *moved = calloc(ROWS * COLS, sizeof *moved);
+    for (int j = 0; j < COLS; j++) {
+        centre[j] = 0.1 * j;
+        scale[j] = 1 + 0.2 * j;
+    }
+    for (int i = 0; i < ROWS; i++)
+        row[i] = 1 + 0.01 * i;
+    for (int kind = 0; kind < 3; kind++) {
+        const bool sparse = kind == 2;
+        for (int i = 0; i < ROWS; i++)
+            for (int j = 0; j < COLS; j++)
+                moved[i * COLS + j] =
+                    (s->x[i * COLS + j] - (sparse ? 0 : centre[j])) * scale[j] * row[i];
+        const mgvi_matrix m = as_matrix(s, kind);
+        mgvi_points *p;
+        const mgvi_point_scaling scaling = {centre, scale, row};
+        CHECK_OK(ctx, mgvi_points_new(ctx, &m, &scaling, MGV_F64, true, &p));
+        const mgvi_point_list one = {.points = p, .first = 7, .count = 1},
+                              all = {.points = p, .count = ROWS};
+        double out[ROWS];
+        CHECK_OK(ctx, mgvi_kernel_block(ctx, &kernels[0], &one, &all, MGV_F64, out, ROWS));
+        for (int j = 0; j < ROWS; j++)
+            CHECK_NEAR(out[j], value(&kernels[0], moved + 7 * COLS, moved + j * COLS), 1e-12,
+                       "row %d, layout %d", j, kind);
+        mgvi_points_free(p);
+    }
+    const mgvi_matrix m = as_matrix(s, 2);
+    mgvi_points *p;
+    CHECK_FAILS(
+        ctx,
+        mgvi_points_new(ctx, &m, &(mgvi_point_scaling){centre, NULL, NULL}, MGV_F64, false, &p),
+        MGV_E_UNSUPPORTED, "sparse");
+    free(moved);
+    free(s);
+    mgv_ctx_free(ctx);
+}
+
+static mgvi_op *make_op(mgv_ctx *ctx, const sample *s, const mgvi_matrix *m, const mgvi_kernel *k,
+                        mgv_dtype fast, double cache)
+{
+    mgvi_op *op;
+    const mgvi_kernel_plan plan = {.kernel = *k,
+                                   .X = m,
+                                   .sign = s->sign,
+                                   .intercept = true,
+                                   .fast = fast,
+                                   .cache_bytes = cache};
+    CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &op));
+    return op;
+}
+
+/* A (c, b) = y (K c + b), A'u = (y u, y.u), |w|^2 = c'K c, with room for all rows or for few. */
+TEST(operator_is_its_formula)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    sample *s = make_sample(5);
+    mgvi_rng rng = mgvi_rng_seed(8);
+    for (int k = 0; k < KERNELS; k++)
+        for (int kind = 0; kind < 3; kind++)
+            for (int room = 0; room < 3; room++) {
+                const mgvi_matrix m = as_matrix(s, kind);
+                const double rows_kept[] = {1e9, 8.0 * ROWS * 2, 8.0 * ROWS * 20};
+                mgvi_op *op = make_op(ctx, s, &m, &kernels[k], MGV_F64, rows_kept[room]);
+                double c[ROWS + 1] = {0}, z[ROWS], u[ROWS], g[ROWS + 1];
+                for (int turn = 0; turn < 4; turn++) {
+                    for (int i = 0; i < ROWS; i++) {
+                        c[i] = mgvi_rng_below(&rng, 3) == 0 ? mgvi_rng_normal(&rng) : 0;
+                        u[i] = mgvi_rng_normal(&rng);
+                    }
+                    c[ROWS] = 0.3;
+                    const mgvi_vec w = mgvi_vec_wrap(c, ROWS + 1, MGVI_COLS);
+                    const mgvi_vec part = mgvi_vec_wrap(c, ROWS, MGVI_COLS);
+                    mgvi_vec vz = mgvi_vec_wrap(z, ROWS, MGVI_ROWS);
+                    const mgvi_vec vu = mgvi_vec_wrap(u, ROWS, MGVI_ROWS);
+                    mgvi_vec vg = mgvi_vec_wrap(g, ROWS + 1, MGVI_COLS);
+                    if (turn % 2) /* a product first, which the length may remember */
+                        mgvi_op_mul(op, 1, &w, 0, &vz);
+                    const double length = mgvi_op_length(op, &part);
+                    mgvi_op_mul(op, 1, &w, 0, &vz);
+                    mgvi_op_mul_t(op, 1, &vu, 0, &vg);
+                    double square = 0, sum = 0;
+                    for (int i = 0; i < ROWS; i++) {
+                        double f = 0;
+                        for (int j = 0; j < ROWS; j++)
+                            f += c[j] * value(&kernels[k], s->x + i * COLS, s->x + j * COLS);
+                        square += c[i] * f;
+                        sum += s->sign[i] * u[i];
+                        CHECK_NEAR(z[i], s->sign[i] * (f + 0.3), 1e-9 * (1 + fabs(f)),
+                                   "kernel %d layout %d room %d row %d", k, kind, room, i);
+                        CHECK(g[i] == s->sign[i] * u[i]);
+                    }
+                    CHECK_NEAR(g[ROWS], sum, 1e-12, "intercept");
+                    CHECK_NEAR(length * length, square, 1e-9 * square, "length");
+                    for (int i = 0; i < ROWS; i++) /* nearly the same direction */
+                        c[i] *= -2.5;
+                    CHECK_NEAR(mgvi_op_length(op, &part), 2.5 * length, 1e-9 * length, "multiple");
+                }
+                CHECK(op->failed == MGV_OK && op->touched > 0);
+                mgvi_op_free(op);
+            }
+    free(s);
+    mgv_ctx_free(ctx);
+}
+
+/* float32 rows: below the truth everywhere, the truth itself below 1, and lengths in float64. */
+TEST(low_products_are_low_and_exact_below_1)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    sample *s = make_sample(6);
+    const mgvi_matrix m = as_matrix(s, 1);
+    mgvi_op *op = make_op(ctx, s, &m, &kernels[0], MGV_F32, 1e9);
+    mgvi_rng rng = mgvi_rng_seed(9);
+    int64_t above = 0;
+    for (int turn = 0; turn < 20; turn++) {
+        double c[ROWS + 1] = {0}, low[ROWS], z[ROWS];
+        for (int i = 0; i < ROWS; i++)
+            c[i] = mgvi_rng_below(&rng, 2) ? 3 * mgvi_rng_normal(&rng) : 0;
+        const mgvi_vec w = mgvi_vec_wrap(c, ROWS + 1, MGVI_COLS);
+        const mgvi_vec part = mgvi_vec_wrap(c, ROWS, MGVI_COLS);
+        mgvi_vec vl = mgvi_vec_wrap(low, ROWS, MGVI_ROWS), vz = mgvi_vec_wrap(z, ROWS, MGVI_ROWS);
+        mgvi_op_mul_low(op, &w, &vl);
+        const double length = mgvi_op_length(op, &part);
+        mgvi_op_mul(op, 1, &w, 0, &vz);
+        double square = 0;
+        for (int i = 0; i < ROWS; i++) {
+            double f = 0;
+            for (int j = 0; j < ROWS; j++)
+                f += c[j] * value(&kernels[0], s->x + i * COLS, s->x + j * COLS);
+            square += c[i] * f;
+            CHECK_NEAR(z[i], s->sign[i] * f, 1e-12 * (1 + fabs(f)), "float64 product");
+            CHECK_LE(low[i], z[i] + 1e-12, "row %d", i);
+            CHECK_LE(z[i] - low[i], z[i] < 1 ? 1e-12 : 1e-3, "row %d", i);
+            above += z[i] > low[i] + 1e-12;
+        }
+        CHECK_NEAR(length * length, square, 1e-11 * square, "length");
+    }
+    CHECK(above > 0); /* some sums were left in float32 */
+    mgvi_op_free(op);
+    free(s);
+    mgv_ctx_free(ctx);
+}
+
+TEST(threads_do_not_change_bits)
+{
+    sample *s = make_sample(10);
+    double z[2][ROWS];
+    for (int t = 0; t < 2; t++) {
+        mgv_ctx *ctx = mgv_check_ctx();
+        CHECK_OK(ctx, mgv_ctx_set_threads(ctx, t ? 3 : 1));
+        const mgvi_matrix m = as_matrix(s, 0);
+        mgvi_op *op = make_op(ctx, s, &m, &kernels[0], MGV_F64, 1e9);
+        double c[ROWS + 1];
+        for (int i = 0; i <= ROWS; i++)
+            c[i] = sin(i);
+        const mgvi_vec w = mgvi_vec_wrap(c, ROWS + 1, MGVI_COLS);
+        mgvi_vec vz = mgvi_vec_wrap(z[t], ROWS, MGVI_ROWS);
+        mgvi_op_mul(op, 1, &w, 0, &vz);
+        mgvi_op_free(op);
+        mgv_ctx_free(ctx);
+    }
+    assert_memory_equal(z[0], z[1], sizeof z[0]);
+    free(s);
+}
+
+TEST(gram_matrices_are_checked)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    double K[] = {2, 1, 0, 1, 2, 1, 0, 1, 2};
+    mgvi_matrix m = {.layout = MGV_DENSE,
+                     .dtype = MGV_F64,
+                     .rows = 3,
+                     .cols = 3,
+                     .nnz = 9,
+                     .val = K,
+                     .row_stride = 3,
+                     .col_stride = 1};
+    mgvi_kernel_plan plan = {
+        .kernel = {.kind = MGVI_KERNEL_PRECOMPUTED}, .X = &m, .fast = MGV_F64, .cache_bytes = 1e6};
+    mgvi_op *op;
+    CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &op));
+    double c[] = {1, 0, -1}, z[3];
+    const mgvi_vec w = mgvi_vec_wrap(c, 3, MGVI_COLS);
+    mgvi_vec vz = mgvi_vec_wrap(z, 3, MGVI_ROWS);
+    mgvi_op_mul(op, 1, &w, 0, &vz);
+    CHECK(z[0] == 2 && z[1] == 0 && z[2] == -2);
+    CHECK_NEAR(mgvi_op_length(op, &w), 2, 1e-15, "length");
+    mgvi_op_free(op);
+    K[1] = 1.5;
+    CHECK_FAILS(ctx, mgvi_op_kernel(ctx, &plan, &op), MGV_E_INPUT, "symmetric");
+    m.cols = 2;
+    CHECK_FAILS(ctx, mgvi_op_kernel(ctx, &plan, &op), MGV_E_INPUT, "square");
+    mgv_ctx_free(ctx);
+}
+
+int main(void)
+{
+    return RUN(blocks_are_the_definition, scaling_is_applied, operator_is_its_formula,
+               low_products_are_low_and_exact_below_1, threads_do_not_change_bits,
+               gram_matrices_are_checked);
+}
