@@ -247,13 +247,10 @@ static double margin_at(state *s, const mgvi_entries *row, double c)
         set_map(s, c);
         return mgvi_mirror_map_dot(&s->map, row);
     }
-    if (s->form == LINEAR) {
-        for (int64_t t = 0; t < row->n; t++) {
-            const int64_t j = row->idx ? row->idx[t] : t;
-            z += a[t] * (s->v_first[j] + c * s->v_second[j]);
-        }
-        return z / s->map.c;
-    }
+    if (s->form == LINEAR)
+        return (mgvi_entries_dot(&s->map, row, s->v_first) +
+                c * mgvi_entries_dot(&s->map, row, s->v_second)) /
+               s->map.c;
     const double norm = mgvi_norm_moments_at(&s->moments, c);
     for (int64_t t = 0; t < row->n && norm > 0; t++) { /* N (v/N)^(q-1), q - 1 odd */
         const double v = (s->v_first[row->idx[t]] + c * s->v_second[row->idx[t]]) / norm;
@@ -265,14 +262,11 @@ static double margin_at(state *s, const mgvi_entries *row, double c)
 /* The images follow first_i += df, second_i += ds. */
 static void move_images(state *s, const mgvi_entries *row, double df, double ds)
 {
-    for (int64_t t = 0; t < row->n; t++) {
-        const int64_t j = row->idx ? row->idx[t] : t;
-        const double dx = -df * row->val[t], dy = -ds * row->val[t];
-        if (s->form == MOMENTS)
-            mgvi_norm_moments_move(&s->moments, s->v_first[j], s->v_second[j], dx, dy);
-        s->v_first[j] += dx;
-        s->v_second[j] += dy;
-    }
+    for (int64_t t = 0; t < row->n && s->form == MOMENTS; t++)
+        mgvi_norm_moments_move(&s->moments, s->v_first[row->idx[t]], s->v_second[row->idx[t]],
+                               -df * row->val[t], -ds * row->val[t]);
+    mgvi_entries_axpy(&s->map, row, -df, s->v_first);
+    mgvi_entries_axpy(&s->map, row, -ds, s->v_second);
 }
 
 static void take_step(mgvi_run *run, state *s)
@@ -310,8 +304,7 @@ static void image(mgvi_run *run, const state *s, const mgvi_vec *u, double *v)
         if (u->x[i] == 0)
             continue;
         const mgvi_entries row = row_of(s, i);
-        for (int64_t t = 0; t < row.n; t++)
-            v[row.idx ? row.idx[t] : t] -= u->x[i] * row.val[t];
+        mgvi_entries_axpy(&s->map, &row, -u->x[i], v);
         run->touched += (double)mgvi_rows_nnz(s->rows, i);
     }
 }

@@ -141,8 +141,7 @@ static void refresh(mgvi_run *run, state *s)
         if (s->u.x[i] == 0)
             continue;
         const mgvi_entries row = row_of(s, i);
-        for (int64_t t = 0; t < row.n; t++)
-            s->map.v[row.idx ? row.idx[t] : t] -= s->u.x[i] * row.val[t];
+        mgvi_entries_axpy(&s->map, &row, -s->u.x[i], s->map.v);
         s->m.free_sum += mgvi_problem_free_entry(run->problem, i) * s->u.x[i];
         run->touched += (double)mgvi_rows_nnz(s->rows, i);
     }
@@ -200,8 +199,8 @@ static line_point look(state *s, const line *l, double move)
 
 /* The maximiser of D along u_i (2): the root of a decreasing function. Newton's step for the smooth
  * part with the loss's conjugate taken exactly points to the root's side; a bracket keeps it there.
- * A step below 1e-3 of the move has an error of about 1e-6 of it. On return *point belongs to the
- * result, unless nothing moved. */
+ * A point from which the next step would be below a hundredth of the move is taken: near the
+ * solution that is the first. On return *point belongs to the result, unless nothing moved. */
 static double maximise(state *s, const line *l, line_point *point)
 {
     enum { MOST = 50 };
@@ -218,11 +217,10 @@ static double maximise(state *s, const line *l, line_point *point)
             high = x;
         if (!(next > low && next < high) && isfinite(low) && isfinite(high))
             next = 0.5 * (low + high);
-        const bool last = fabs(next - x) <= 1e-3 * fabs(next - l->u) || next == x;
+        if (fabs(next - x) <= 1e-2 * fabs(x - l->u))
+            break;
         x = next;
         *point = look(s, l, x - l->u);
-        if (last)
-            break;
     }
     return x;
 }
@@ -269,7 +267,7 @@ static void visit(mgvi_run *run, state *s, int32_t i, findings *f)
     const double move = next - l.u;
     if (!(fabs(move) > 1e-14 * fabs(l.u)) || isinf(move))
         return; /* rounding: whether such a row has moved must not depend on the data's units */
-    mgvi_mirror_map_commit(&s->map, &l.row, -move, &point.map);
+    mgvi_mirror_map_commit(&s->map, &l.row, &point.map);
     s->u.x[i] = next;
     s->m.intercept -= s->kappa * l.entry * move;
     s->m.free_sum += l.entry * move;

@@ -75,7 +75,7 @@ static void add_row(mgvi_run *run, state *s, int64_t i, const mgvi_entries *row,
 {
     mgvi_mirror_map_begin(&s->map, row);
     const mgvi_mirror_point point = mgvi_mirror_map_probe(&s->map, row, delta);
-    mgvi_mirror_map_commit(&s->map, row, delta, &point);
+    mgvi_mirror_map_commit(&s->map, row, &point);
     s->b.x[i] += delta;
     run->touched += (double)mgvi_rows_nnz(s->rows, i);
 }
@@ -97,8 +97,7 @@ static void refresh(mgvi_run *run, state *s)
             if (s->b.x[i] == 0)
                 continue;
             const mgvi_entries row = mgvi_rows_entries(s->rows, i, true, s->row);
-            for (int64_t t = 0; t < row.n; t++)
-                s->map.v[row.idx ? row.idx[t] : t] += s->b.x[i] * row.val[t];
+            mgvi_entries_axpy(&s->map, &row, s->b.x[i], s->map.v);
             run->touched += (double)mgvi_rows_nnz(s->rows, i);
         }
     }

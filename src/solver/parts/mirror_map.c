@@ -14,39 +14,37 @@ mgv_status mgvi_mirror_map_new(const mgv_problem *p, mgvi_arena *arena, mgvi_mir
                              .d = mgvi_problem_penalised(p),
                              .q = q,
                              .c = p->lambda,
-                             .whole = -1};
+                             .whole = -1,
+                             .simd = arena->ctx->simd};
     enum { MOST_PRODUCTS = 8 };
     if (q - 2 <= MOST_PRODUCTS && fabs(q - round(q)) < 1e-14 * q)
         out->whole = (int)(round(q) - 2);
-    double **const all[] = {&out->v, &out->base, &out->at, &out->at_base};
+    double **const all[] = {&out->v,       &out->base, &out->t,    &out->at,
+                            &out->at_base, &out->at_t, &out->slope};
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
         if (!(*all[k] = mgvi_arena_array(arena, (size_t)out->d, sizeof(double))))
             return MGV_E_MEMORY;
     return MGV_OK;
 }
 
-/* |x|^(q-2), 1 for q = 2 whatever x. */
-static inline double power(const mgvi_mirror_map *map, double x)
+/* `base` and t of n values of v: |x|^(q-2), which is 1 for q = 2 whatever x, or an exponential. */
+static void evaluate(const mgvi_mirror_map *map, const double *restrict v, int64_t n, double shift,
+                     double *restrict base, double *restrict t)
 {
-    if (map->whole < 0)
-        return pow(fabs(x), map->q - 2);
-    double y = 1;
+    const bool norm = map->kind == MGVI_MIRROR_NORM;
+    const double inverse = 1 / (norm ? map->unit : map->c), whole = norm ? 1 : inverse;
+    if (map->kind == MGVI_MIRROR_ENTROPY) {
+        for (int64_t j = 0; j < n; j++)
+            t[j] = base[j] = exp(v[j] * inverse - shift);
+        return;
+    }
+    for (int64_t j = 0; j < n; j++)
+        base[j] = map->whole < 0 ? pow(fabs(v[j] * inverse), map->q - 2) * whole : whole;
     for (int k = 0; k < map->whole; k++)
-        y *= fabs(x);
-    return y;
-}
-
-/* `base` of n values of v. */
-static void bases(const mgvi_mirror_map *map, const double *v, int64_t n, double shift,
-                  double *base)
-{
-    const double inverse = 1 / (map->kind == MGVI_MIRROR_NORM ? map->unit : map->c);
-    if (map->kind == MGVI_MIRROR_ENTROPY)
         for (int64_t j = 0; j < n; j++)
-            base[j] = exp(v[j] * inverse - shift);
-    else
-        for (int64_t j = 0; j < n; j++)
-            base[j] = power(map, v[j] * inverse) * (map->kind == MGVI_MIRROR_NORM ? 1 : inverse);
+            base[j] *= fabs(v[j] * inverse);
+    for (int64_t j = 0; j < n; j++)
+        t[j] = base[j] * v[j];
 }
 
 static double factor(const mgvi_mirror_map *map, double sum)
@@ -59,16 +57,29 @@ static double factor(const mgvi_mirror_map *map, double sum)
 }
 
 /* S over n columns. */
-static double sum_up(const mgvi_mirror_map *map, const double *v, const double *base, int64_t n)
+static double sum_up(const mgvi_mirror_map *map, const double *v, const double *t, int64_t n)
 {
     double sum = 0;
     if (map->kind == MGVI_MIRROR_ENTROPY)
         for (int64_t j = 0; j < n; j++)
-            sum += base[j];
+            sum += t[j];
     else
-        for (int64_t j = 0; j < n; j++)
-            sum += base[j] * v[j] * v[j];
+        sum = map->simd->dot_f64(t, v, n);
     return map->kind == MGVI_MIRROR_NORM ? sum / (map->unit * map->unit) : sum;
+}
+
+double mgvi_entries_dot(const mgvi_mirror_map *map, const mgvi_entries *row, const double *x)
+{
+    return row->idx ? map->simd->gather_dot_f64(row->val, row->idx, row->n, x)
+                    : map->simd->dot_f64(row->val, x, row->n);
+}
+
+void mgvi_entries_axpy(const mgvi_mirror_map *map, const mgvi_entries *row, double alpha, double *y)
+{
+    if (row->idx)
+        map->simd->scatter_axpy_f64(alpha, row->val, row->idx, row->n, y);
+    else
+        map->simd->axpy_f64(alpha, row->val, y, row->n);
 }
 
 void mgvi_mirror_map_start(mgvi_mirror_map *map, double radius)
@@ -86,32 +97,26 @@ void mgvi_mirror_map_refresh(mgvi_mirror_map *map)
     }
     map->unit = most > 0 ? most : map->unit;
     map->shift = top;
-    bases(map, map->v, map->d, map->shift, map->base);
-    map->sum = map->fresh_sum = sum_up(map, map->v, map->base, map->d);
+    evaluate(map, map->v, map->d, map->shift, map->base, map->t);
+    map->sum = map->fresh_sum = sum_up(map, map->v, map->t, map->d);
 }
 
 void mgvi_mirror_map_weights(const mgvi_mirror_map *map, double *w)
 {
     const double f = factor(map, map->sum);
-    const bool entropy = map->kind == MGVI_MIRROR_ENTROPY;
     for (int64_t j = 0; j < map->d; j++)
-        w[j] = f * map->base[j] * (entropy ? 1 : map->v[j]);
+        w[j] = f * map->t[j];
 }
 
-/* The sums over the row in hand, from its v and base. */
+/* The sums over the row in hand, from its v, base and t. */
 static mgvi_mirror_point measure(const mgvi_mirror_map *map, const mgvi_entries *row, double rest)
 {
-    const double *a = row->val, *v = map->at, *base = map->at_base;
-    double z = 0, square = 0;
-    if (map->kind == MGVI_MIRROR_ENTROPY)
-        for (int64_t t = 0; t < row->n; t++)
-            z += a[t] * base[t];
-    else
-        for (int64_t t = 0; t < row->n; t++)
-            z += a[t] * base[t] * v[t];
+    const double *a = row->val;
     for (int64_t t = 0; t < row->n; t++)
-        square += a[t] * a[t] * base[t];
-    const double sum = rest + sum_up(map, v, base, row->n), f = factor(map, sum);
+        map->slope[t] = a[t] * map->at_base[t];
+    const double z = map->simd->dot_f64(a, map->at_t, row->n);
+    const double square = map->simd->dot_f64(a, map->slope, row->n);
+    const double sum = rest + sum_up(map, map->at, map->at_t, row->n), f = factor(map, sum);
     mgvi_mirror_point p = {.z = f * z, .sum = sum};
     if (map->kind == MGVI_MIRROR_ENTROPY)
         p.curvature = (f * square - p.z * p.z) / map->c;
@@ -125,18 +130,7 @@ static mgvi_mirror_point measure(const mgvi_mirror_map *map, const mgvi_entries 
 
 double mgvi_mirror_map_dot(const mgvi_mirror_map *map, const mgvi_entries *row)
 {
-    const double *a = row->val, *v = map->v, *base = map->base;
-    const int32_t *idx = row->idx;
-    double z[4] = {0}; /* four sums, so that additions overlap */
-    if (map->kind == MGVI_MIRROR_ENTROPY)
-        for (int64_t t = 0; t < row->n; t++)
-            z[t % 4] += a[t] * base[idx ? idx[t] : t];
-    else
-        for (int64_t t = 0; t < row->n; t++) {
-            const int64_t j = idx ? idx[t] : t;
-            z[t % 4] += a[t] * base[j] * v[j];
-        }
-    return factor(map, map->sum) * ((z[0] + z[1]) + (z[2] + z[3]));
+    return factor(map, map->sum) * mgvi_entries_dot(map, row, map->t);
 }
 
 mgvi_mirror_point mgvi_mirror_map_begin(mgvi_mirror_map *map, const mgvi_entries *row)
@@ -145,40 +139,51 @@ mgvi_mirror_point mgvi_mirror_map_begin(mgvi_mirror_map *map, const mgvi_entries
         for (int64_t t = 0; t < row->n; t++) {
             map->at[t] = map->v[row->idx[t]];
             map->at_base[t] = map->base[row->idx[t]];
+            map->at_t[t] = map->t[row->idx[t]];
         }
     } else {
-        memcpy(map->at, map->v, (size_t)row->n * sizeof *map->at);
-        memcpy(map->at_base, map->base, (size_t)row->n * sizeof *map->at);
+        const size_t bytes = (size_t)row->n * sizeof *map->at;
+        memcpy(map->at, map->v, bytes);
+        memcpy(map->at_base, map->base, bytes);
+        memcpy(map->at_t, map->t, bytes);
     }
     map->lift = 0;
     /* A row that fills all columns leaves nothing: no rounding of the difference. */
     const bool all = row->n == map->d;
-    map->rest = all ? 0 : fmax(0, map->sum - sum_up(map, map->at, map->at_base, row->n));
+    map->rest = all ? 0 : fmax(0, map->sum - sum_up(map, map->at, map->at_t, row->n));
     return measure(map, row, map->rest);
 }
 
 mgvi_mirror_point mgvi_mirror_map_probe(mgvi_mirror_map *map, const mgvi_entries *row, double step)
 {
     enum { STEEP = 500 }; /* e^500 is a number */
+    if (row->idx)
+        for (int64_t t = 0; t < row->n; t++)
+            map->at[t] = map->v[row->idx[t]] + step * row->val[t];
+    else
+        for (int64_t t = 0; t < row->n; t++)
+            map->at[t] = map->v[t] + step * row->val[t];
     double top = -INFINITY;
-    for (int64_t t = 0; t < row->n; t++) {
-        map->at[t] = map->v[row->idx ? row->idx[t] : t] + step * row->val[t];
-        top = fmax(top, map->at[t]);
-    }
-    map->lift = 0;
-    if (map->kind == MGVI_MIRROR_ENTROPY && top / map->c - map->shift > STEEP)
-        map->lift = top / map->c - map->shift;
-    bases(map, map->at, row->n, map->shift + map->lift, map->at_base);
+    for (int64_t t = 0; t < row->n && map->kind == MGVI_MIRROR_ENTROPY; t++)
+        top = fmax(top, map->at[t] / map->c - map->shift);
+    map->lift = top > STEEP ? top : 0;
+    evaluate(map, map->at, row->n, map->shift + map->lift, map->at_base, map->at_t);
     return measure(map, row, map->rest * exp(-map->lift));
 }
 
-void mgvi_mirror_map_commit(mgvi_mirror_map *map, const mgvi_entries *row, double step,
+void mgvi_mirror_map_commit(mgvi_mirror_map *map, const mgvi_entries *row,
                             const mgvi_mirror_point *point)
 {
-    for (int64_t t = 0; t < row->n; t++) {
-        const int64_t j = row->idx ? row->idx[t] : t;
-        map->v[j] += step * row->val[t];
-        map->base[j] = map->at_base[t];
+    for (int64_t t = 0; t < row->n && row->idx; t++) {
+        map->v[row->idx[t]] = map->at[t];
+        map->base[row->idx[t]] = map->at_base[t];
+        map->t[row->idx[t]] = map->at_t[t];
+    }
+    if (!row->idx) {
+        const size_t bytes = (size_t)row->n * sizeof *map->at;
+        memcpy(map->v, map->at, bytes);
+        memcpy(map->base, map->at_base, bytes);
+        memcpy(map->t, map->at_t, bytes);
     }
     map->sum = point->sum;
     /* Rounding of S is relative to the largest it has been; and numbers must stay in range. */

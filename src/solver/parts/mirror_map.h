@@ -27,10 +27,12 @@ typedef struct mgvi_mirror_map {
     double unit;  /* norm: v is divided by it before powers are taken, so that none overflows */
     double shift; /* entropy: subtracted from v/c */
     double sum, fresh_sum; /* S in these units; as it was when last summed up */
-    double *v, *base;
-    double *at, *at_base; /* work space: v and base along the row in hand */
-    double rest;          /* S without the row in hand */
-    double lift;          /* entropy: further shift of the point in hand */
+    double *v, *base, *t;
+    double *at, *at_base, *at_t; /* work space: v, base and t along the row in hand */
+    double *slope;               /* work space: a base */
+    const struct mgvi_simd *simd;
+    double rest; /* S without the row in hand */
+    double lift; /* entropy: further shift of the point in hand */
 } mgvi_mirror_map;
 
 /* What is known at v + step a. */
@@ -48,13 +50,17 @@ void mgvi_mirror_map_start(mgvi_mirror_map *map, double radius);
 /* Everything from v afresh: running sums drift by rounding. */
 void mgvi_mirror_map_refresh(mgvi_mirror_map *map);
 void mgvi_mirror_map_weights(const mgvi_mirror_map *map, double *w);
-/* a . w along a row. */
+/* Sums and steps along a row: a.x, and y += alpha a. */
+double mgvi_entries_dot(const mgvi_mirror_map *map, const mgvi_entries *row, const double *x);
+void mgvi_entries_axpy(const mgvi_mirror_map *map, const mgvi_entries *row, double alpha,
+                       double *y);
+/* a.w along a row. */
 double mgvi_mirror_map_dot(const mgvi_mirror_map *map, const mgvi_entries *row);
 /* Takes the row in hand and tells what is known at step 0. */
 mgvi_mirror_point mgvi_mirror_map_begin(mgvi_mirror_map *map, const mgvi_entries *row);
 mgvi_mirror_point mgvi_mirror_map_probe(mgvi_mirror_map *map, const mgvi_entries *row, double step);
-/* v += step a, where `point` was the last one probed, at `step`. */
-void mgvi_mirror_map_commit(mgvi_mirror_map *map, const mgvi_entries *row, double step,
+/* v moves to where `point`, the last one, was probed. */
+void mgvi_mirror_map_commit(mgvi_mirror_map *map, const mgvi_entries *row,
                             const mgvi_mirror_point *point);
 
 /* L_i: the most curvature R* can have along the row (norm and entropy); for a power, whose
