@@ -322,6 +322,10 @@ static mgv_status ask_the_prover(mgvi_run *run, state *s)
         mgvi_vec_scale(run->ctx, -1, &s->u);
         s->m.estimate = 0; /* let the judge look at once */
     }
+    if (s->m.answer == MGVI_SEPARABLE_YES) { /* but for rows that were peeled off, perhaps */
+        mgvi_vec_copy(run->ctx, w, &s->w);
+        s->m.estimate = 0;
+    }
     const bool misled = s->m.hinted || s->m.answer == MGVI_SEPARABLE_NO;
     return !s->m.interior && misled ? take_over(run, s) : MGV_OK;
 }
@@ -334,6 +338,29 @@ static double patience(const mgv_problem *p)
     return fmax(0.1 * fmin(n, 40 * d) * d * d, 4e8) + 20 * n * d;
 }
 
+/* A ray's A'q is zero to the accuracy of one solve. Four corrections of q_P from A'q recomputed
+ * from the rows bring it to rounding. Becomes the active set's b. */
+static void polish_ray(state *s)
+{
+    mgvi_active_set *a = &s->set;
+    const int64_t n = a->factor.count, length = mgvi_rows_acc_len(s->rows);
+    memcpy(a->b, a->ray, (size_t)s->work.size * sizeof *a->b);
+    for (int round = 0; round < 4; round++) {
+        memset(s->acc, 0, (size_t)length * sizeof *s->acc);
+        for (int64_t t = 0; t < s->work.size; t++)
+            if (a->b[t] > 0)
+                mgvi_rows_axpy(s->rows, s->work.W[t], a->b[t], s->acc);
+        if (a->y)
+            s->acc[length - 1] *= s->work.rho;
+        for (int64_t r = 0; r < n; r++)
+            a->c[r] = mgvi_rows_dot(s->rows, s->work.W[a->P[r]], s->acc);
+        mgvi_factor_forward(&a->factor, a->c);
+        mgvi_factor_backward(&a->factor, a->c);
+        for (int64_t r = 0; r < n; r++)
+            a->b[a->P[r]] = fmax(a->b[a->P[r]] - a->c[r], 0);
+    }
+}
+
 /* False: the active set ended otherwise, and what follows from that is done. */
 static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
 {
@@ -341,7 +368,7 @@ static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
         &s->set, 5 * s->work.size + 200, s->m.asked ? INFINITY : patience(run->problem));
     *solved = end == MGVI_ACTIVE_OPTIMAL;
     if (end == MGVI_ACTIVE_RAY)
-        memcpy(s->set.b, s->set.ray, (size_t)s->work.size * sizeof *s->set.b);
+        polish_ray(s);
     combine(run, s);
     if (*solved)
         return MGV_OK;

@@ -121,6 +121,93 @@ TEST(inseparable_sets_are_proven)
     }
 }
 
+static void check_case(const char *what, const double *X, const double *y, int64_t n, int64_t d,
+                       const char *options, mgv_stop stop, double margin)
+{
+    static const char *const norms[] = {"p=2", "p=1.5", "p=1.1"};
+    for (int k = 0; k < 3; k++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, n, d, "loss=margin tol=1e-10");
+        mgv_fit_set(&fit, norms[k]);
+        mgv_fit_set(&fit, options);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == stop, "%s, %s: %s", what, norms[k], mgv_stop_name(fit.run.stop));
+        if (!isnan(margin))
+            CHECK_NEAR(fit.certificate.margin, margin, 1e-9, "%s, %s", what, norms[k]);
+        if (stop == MGV_STOP_INFEASIBLE)
+            CHECK(fit.certificate.separable == 0 && fit.certificate.proof_norm <= 1e-12);
+        mgv_fit_free(&fit);
+    }
+}
+
+/* Two examples, one column, copies, zeros, opposites: the answers can be read off. */
+TEST(small_and_odd_sets)
+{
+    const double two[] = {1, -3}, one_column[] = {3, 2, 5, -1, -4};
+    const double zero_row[] = {1, 2, 0, 0, -2, -1}, all_zero[] = {0, 0, 0, 0, 0, 0};
+    const double copies[] = {1, 0, 1, 0, 1, 0, -1, 0, -1, 0, 0, 0};
+    const double opposite[] = {1, 2, 1, 2, -1, -1};
+    check_case("two rows", two, (const double[]){1, -1}, 2, 1, "intercept=no", MGV_STOP_CERTIFIED,
+               1);
+    check_case("two rows", two, (const double[]){1, -1}, 2, 1, "intercept=yes", MGV_STOP_CERTIFIED,
+               2);
+    check_case("one column", one_column, (const double[]){1, 1, 1, -1, -1}, 5, 1, "intercept=no",
+               MGV_STOP_CERTIFIED, 1);
+    check_case("one column", one_column, (const double[]){1, 1, 1, -1, -1}, 5, 1, "intercept=yes",
+               MGV_STOP_CERTIFIED, 1.5);
+    check_case("one column, mixed", one_column, (const double[]){1, -1, 1, -1, 1}, 5, 1,
+               "intercept=yes", MGV_STOP_INFEASIBLE, NAN);
+    check_case("zero row", zero_row, (const double[]){1, 1, -1}, 3, 2, "intercept=no",
+               MGV_STOP_INFEASIBLE, NAN);
+    check_case("zero row", zero_row, (const double[]){1, 1, -1}, 3, 2, "intercept=yes",
+               MGV_STOP_CERTIFIED, NAN);
+    check_case("all zero", all_zero, (const double[]){1, 1, -1}, 3, 2, "intercept=yes",
+               MGV_STOP_INFEASIBLE, NAN);
+    check_case("copies", copies, (const double[]){1, 1, 1, -1, -1}, 5, 2, "intercept=yes",
+               MGV_STOP_CERTIFIED, 1);
+    check_case("a copy with the other label", opposite, (const double[]){1, -1, -1}, 3, 2,
+               "intercept=yes", MGV_STOP_INFEASIBLE, NAN);
+}
+
+/* Margins so small that independent rows look dependent: the active set reports a ray that is no
+ * proof, the prover finds a separating w, and the interior point goes on from there. */
+TEST(thin_margins)
+{
+    static const double thickness[] = {1e-5, 1e-6, 1e-7};
+    enum { N = 60, D = 5 };
+    for (int k = 0; k < 3; k++)
+        for (int intercept = 0; intercept < 2; intercept++) {
+            double X[N * D], y[N];
+            mgvi_rng rng = mgvi_rng_seed(11);
+            for (int i = 0; i < N; i++) {
+                y[i] = i % 2 ? 1 : -1;
+                for (int j = 0; j < D; j++)
+                    X[i * D + j] = j < D - 1 ? mgvi_rng_normal(&rng)
+                                             : y[i] * thickness[k] * (1 + mgvi_rng_uniform(&rng));
+            }
+            mgv_fit fit;
+            mgv_fit_start(&fit, X, y, N, D, "loss=margin tol=1e-9");
+            mgv_fit_set(&fit, intercept ? "intercept=yes" : "intercept=no");
+            mgv_fit_solve(&fit);
+            const mgv_certificate *c = &fit.certificate;
+            CHECK_THAT(c->separable == 1, "%g: margin in [%g, %g]", thickness[k], c->margin,
+                       c->margin_upper);
+            CHECK(c->margin <= 2 * thickness[k] && c->margin_upper >= thickness[k]);
+            CHECK_LE(c->relative_gap, 0.1, "%g", thickness[k]);
+            mgv_fit_free(&fit);
+        }
+}
+
+TEST(one_class_is_refused_with_a_sentence)
+{
+    const double X[] = {1, 2, 3, 4}, y[] = {1, 1};
+    mgv_fit fit;
+    mgv_fit_start(&fit, X, y, 2, 2, "loss=margin");
+    CHECK(mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem) == MGV_E_INPUT);
+    CHECK(strstr(mgv_ctx_error(fit.ctx), "two classes"));
+    mgv_fit_free(&fit);
+}
+
 TEST(the_same_bits_again)
 {
     double *X, *y, *first = NULL;
@@ -227,6 +314,7 @@ TEST(interior_point_beside_the_active_set)
 int main(void)
 {
     return RUN(vectors_to_machine_precision, shapes_norms_and_intercepts, scale_does_not_matter,
-               inseparable_sets_are_proven, the_same_bits_again,
+               inseparable_sets_are_proven, small_and_odd_sets, thin_margins,
+               one_class_is_refused_with_a_sentence, the_same_bits_again,
                interior_point_beside_the_active_set);
 }
