@@ -299,8 +299,8 @@ static void covtype(const bench *b)
     mgv_data *data = standardised(b, raw, "covtype");
     heading("covtype sample, 92,962 x 54 standardised, and a constant column");
     compare(b, data,
-            &(work){"covtype lambda 1e-4", 1e-4, {1e-2, 1e-3, 1e-4, 1e-6, 1e-10}, .5, 6, REPEATS});
-    compare(b, data, &(work){"covtype lambda 1e-6", 1e-6, {1e-4, 1e-6, 1e-10}, .02, 6, REPEATS});
+            &(work){"covtype lambda 1e-4", 1e-4, {1e-2, 1e-3, 1e-4, 1e-6, 1e-10}, 100, 6, REPEATS});
+    compare(b, data, &(work){"covtype lambda 1e-6", 1e-6, {1e-4, 1e-6, 1e-10}, 100, 6, REPEATS});
     mgv_data_free(b->ctx, data);
     mgv_data_free(b->ctx, raw);
 }
@@ -309,7 +309,7 @@ static void large(const bench *b)
 {
     heading("generated as covtype, 581,012 x 54, and a constant column");
     mgv_data *data = generated(b, 581012, 54, 1, "large");
-    compare(b, data, &(work){"generated lambda 1e-4", 1e-4, {1e-4, 1e-8}, .1, 15, 3});
+    compare(b, data, &(work){"generated lambda 1e-4", 1e-4, {1e-4, 1e-8}, 30, 8, 3});
     mgv_data_free(b->ctx, data);
 }
 

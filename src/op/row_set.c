@@ -82,11 +82,13 @@ mgv_status mgvi_row_set_reserve(mgvi_row_set *s, mgvi_arena *arena)
     const int64_t width = s->sparse ? sparse_width(s) : s->cols;
     s->panels = mgvi_panels_for(s->ctx, s->exact, s->cols);
     s->partial_size = (size_t)(2 * width + width * width + TOTALS + 7) / 8 * 8;
-    /* a block should have more to do than its share of adding up */
-    const int64_t work = s->sparse ? 16 * s->m.nnz : s->m.rows * s->cols;
-    int64_t most = work / (4 * width * width + 1);
+    /* A block's sums are cleared and added: it should have several times more to do than that. The
+     * sums of dense rows take about 16 multiplications at a time, those of sparse rows one. */
+    const double rows = (double)s->m.rows, nnz = (double)s->m.nnz, square = (double)(width * width);
+    const double work = s->sparse ? nnz * nnz / (2 * rows + 1) : rows * square / 32;
+    int64_t most = (int64_t)fmin(work / (8 * square + 1), MOST_BLOCKS);
     most = least(most, PARTS_BYTES / (int64_t)(s->partial_size * sizeof(double)));
-    most = most < 4 ? 4 : least(most, MOST_BLOCKS);
+    most = most < 2 ? 2 : most;
     s->blocks = mgvi_block_count(s->m.nnz, GRAIN, most);
     if (s->blocks > 1 && s->blocks % 2)
         s->blocks--; /* halves are equal for two threads */

@@ -35,9 +35,9 @@ mgv_status mgvi_tall_finish_init(mgvi_tall_finish *f)
 
 static mgv_status room_for(mgvi_tall_finish *f, int64_t rows)
 {
-    if (rows <= f->capacity)
+    if (f->cap && rows <= f->capacity)
         return MGV_OK;
-    f->capacity = rows + rows / 2;
+    f->capacity = rows + rows / 8;
     f->cap = mgvi_run_array(f->run, (size_t)f->capacity, sizeof *f->cap);
     f->u = mgvi_run_array(f->run, (size_t)f->capacity, sizeof *f->u);
     f->trial = mgvi_run_array(f->run, (size_t)f->capacity, sizeof *f->trial);

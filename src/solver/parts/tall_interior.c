@@ -78,9 +78,9 @@ static mgv_status room_for(mgvi_tall_interior *ip, mgvi_arena *arena, int64_t ro
     double **const vectors[] = {&ip->a,   &ip->c,         &ip->s,       &ip->xi,
                                 &ip->z,   &ip->da,        &ip->ds,      &ip->dxi,
                                 &ip->Zdw, &ip->row_right, &ip->inverse, &ip->best_a};
-    if (rows <= ip->capacity)
+    if (ip->a && rows <= ip->capacity)
         return MGV_OK;
-    ip->capacity = rows + rows / 2;
+    ip->capacity = rows + rows / 8;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         if (!(*vectors[i] = mgvi_arena_array(arena, (size_t)ip->capacity, sizeof **vectors[i])))
             return MGV_E_MEMORY;

@@ -6,31 +6,44 @@
 
 enum { LANES = 8 };
 
+/* What is wanted is known where it is inlined: one root and one division for all three. */
+static inline __attribute__((always_inline)) void
+all_coefficients(const double *restrict u, const double *restrict v, int64_t n, double alpha,
+                 double least, double *restrict t1, double *restrict t2, double *restrict h)
+{
+    const double inverse = 1 / alpha;
+    for (int64_t i = 0; i < n; i++) {
+        const double t = u[i] * inverse, a = fabs(t), r = sqrt(1 + t * t);
+        const double tail = 1 / (2 * r * (r + a)); /* of psi' */
+        t1[i] = v[i] * (t < 0 ? tail : 1 - tail);
+        if (t2 || h) {
+            const double inverse_r = 2 * tail * (r + a),
+                         c = 0.5 * inverse_r * inverse_r * inverse_r;
+            const double weighted = v[i] * inverse * c;
+            if (t2)
+                t2[i] = -t * weighted;
+            if (h)
+                h[i] = c < least ? 0 : weighted;
+        }
+    }
+}
+
 static void coefficients(const double *restrict u, const double *restrict v,
                          const uint8_t *restrict steep, int64_t n, double alpha, double least,
                          double *restrict t1, double *restrict t2, double *restrict h)
 {
-    const double inverse = 1 / alpha;
-    for (int64_t i = 0; i < n; i++) {
-        const double t = u[i] * inverse, a = fabs(t), r2 = 1 + t * t, r = sqrt(r2);
-        const double tail = 1 / (2 * r * (r + a));
-        t1[i] = v[i] * (t < 0 ? tail : 1 - tail);
-    }
-    if (t2)
-        for (int64_t i = 0; i < n; i++) {
-            const double t = u[i] * inverse, r2 = 1 + t * t;
-            t2[i] = -0.5 * v[i] * inverse * t / (r2 * sqrt(r2));
-        }
-    if (!h)
-        return;
-    for (int64_t i = 0; i < n; i++) {
-        const double t = u[i] * inverse, r2 = 1 + t * t, c = 0.5 / (r2 * sqrt(r2));
-        h[i] = c < least ? 0 : v[i] * inverse * c;
-    }
-    for (int64_t i = 0; steep && i < n; i++)
+    if (t2 && h)
+        all_coefficients(u, v, n, alpha, least, t1, t2, h);
+    else if (h)
+        all_coefficients(u, v, n, alpha, least, t1, NULL, h);
+    else if (t2)
+        all_coefficients(u, v, n, alpha, least, t1, t2, NULL);
+    else
+        all_coefficients(u, v, n, alpha, least, t1, NULL, NULL);
+    for (int64_t i = 0; steep && h && i < n; i++)
         if (steep[i]) {
-            const double t = u[i] * inverse, c = 0.5 / sqrt(1 + t * t);
-            h[i] = c < least ? 0 : v[i] * inverse * c;
+            const double t = u[i] / alpha, c = 0.5 / sqrt(1 + t * t);
+            h[i] = c < least ? 0 : v[i] / alpha * c;
         }
 }
 
