@@ -333,9 +333,8 @@ static mgv_status minimise_model(mgvi_run *run, state *s)
                                   .accuracy = wanted_accuracy(run, s),
                                   .kink = s->m.kink,
                                   .exact = s->m.estimate < 1e-3 || s->m.idle > 2};
-    int64_t joined;
     return s->ridge ? mgvi_newton_ridge_solve(s->ridge, &at, &s->d)
-                    : mgvi_newton_sparse_solve(s->sparse, &at, &s->d, &joined);
+                    : mgvi_newton_sparse_solve(s->sparse, &at, &s->d);
 }
 
 /* Nothing better for a long time: neither the gap nor the objective, at the penalty's own strength.
@@ -428,9 +427,13 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     for (size_t k = 0; k < sizeof bent / sizeof *bent; k++)
         if (strcmp(p->loss->name, bent[k]) == 0)
             steps = k == 0 ? 40 : 18;
-    if (has_kinks(p)) /* sweeps of a working set */
-        return steps * 100 * (double)p->A->nnz;
-    if (steps > 6 && p->A->rows < p->A->cols)
+    /* Sweeps of a working set. Dense columns beyond the rows are nearly dependent: there a polished
+     * support is worth more than cheap sweeps (squared loss: primal_coordinate). */
+    const bool wide = p->A->rows < p->A->cols;
+    if (has_kinks(p))
+        return steps * (wide && steps < 40 && p->data->X.layout == MGV_DENSE ? 2 : 100) *
+               (double)p->A->nnz;
+    if (steps > 6 && wide)
         return INFINITY;
     return steps * mgvi_newton_ridge_cost(p);
 }

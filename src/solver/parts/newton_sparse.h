@@ -10,11 +10,11 @@
 #include "solver/parts/newton_point.h"
 
 typedef struct mgvi_newton_sparse mgvi_newton_sparse;
-/* Copies the data by columns into the arena. */
+/* Copies the data by columns into the arena, unless there are few of them. */
 mgv_status mgvi_newton_sparse_new(const mgv_problem *problem, mgvi_arena *arena,
                                   mgvi_newton_sparse **out);
-/* d on all columns and the intercept. *joined: the columns that wanted a weight and had none. Takes
- * more room from the arena when the working set is larger than ever before. */
-mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_point *at, mgvi_vec *d,
-                                    int64_t *joined);
+/* d on all columns and the intercept. Takes more room from the arena when the working set is larger
+ * than ever before. */
+mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_point *at,
+                                    mgvi_vec *d);
 #endif
