@@ -29,6 +29,8 @@ typedef struct mgvi_lane_kernels {
     void (*sweep)(mgvi_lanes *s, const int32_t *list, int64_t count, float *change);
     /* grad of columns list[0..count), or first, first + 1, ... when the list is NULL */
     void (*gradient)(mgvi_lanes *s, const int32_t *list, int64_t first, int64_t count);
+    /* R = P w, in every row */
+    void (*multiply)(mgvi_lanes *s);
     void (*rows)(const mgvi_lanes *s, mgvi_lane_rows *out);
     void (*cols)(const mgvi_lanes *s, const int32_t *list, int64_t count, mgvi_lane_cols *out);
 } mgvi_lane_kernels;

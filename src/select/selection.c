@@ -150,6 +150,8 @@ static mgv_settings final_settings(const mgv_selection *s)
         final.C = NAN;
     final.mu = point->mu;
     final.lambda = point->lambda;
+    final.select[0] = 0; /* what is left to do is one run */
+    strcpy(final.select, "none");
     return final;
 }
 
@@ -157,15 +159,12 @@ static mgv_settings final_settings(const mgv_selection *s)
 static mgv_status warm_start(mgv_selection *s)
 {
     const mgvi_path *path = mgvi_selection_path(s);
-    const mgvi_path_point *point = mgvi_selection_point(s);
     const int64_t d = s->data->X.cols;
     double *coef = mgvi_zeros(s->ctx, (size_t)d, sizeof *coef);
     double *w = mgvi_zeros(s->ctx, (size_t)s->problem->A->cols, sizeof *w);
     mgv_status st = coef && w ? MGV_OK : MGV_E_MEMORY;
-    if (st == MGV_OK) {
-        for (int64_t k = point->first; k < point->first + point->kept; k++)
-            coef[path->index[k]] = path->value[k];
-        mgvi_problem_own_weights(s->problem, coef, point->intercept, w);
+    if (st == MGV_OK && mgvi_path_weights(path, path->chosen, d, coef)) {
+        mgvi_problem_own_weights(s->problem, coef, mgvi_selection_point(s)->intercept, w);
         st = mgvi_driver_start(s->solver, w, NULL);
     }
     mgvi_release(s->ctx, coef);
@@ -180,8 +179,7 @@ static mgv_status fit_chosen(mgv_selection *s)
     MGVI_TRY(mgvi_problem_new(s->ctx, s->data, &final, MGVI_EVERY_CLASS, &s->problem));
     MGVI_TRY(mgvi_driver_new(s->ctx, s->problem, &final, &s->solver));
     s->solver->selection = s;
-    if (mgvi_selection_point(s)->kept > 0)
-        MGVI_TRY(warm_start(s));
+    MGVI_TRY(warm_start(s));
     if (interrupted) /* the run clears the request: it is meant for the whole selection */
         s->solver->settings.max_iter = 0;
     MGVI_TRY(mgvi_driver_run(s->solver));
