@@ -1,4 +1,5 @@
 /* methods.c - which paths the settings ask for. */
+#include "select/driver_paths.h"
 #include "select/lasso_path.h"
 #include "select/ridge_path.h"
 #include "select/selection.h"
@@ -104,22 +105,31 @@ static void compare_all(const mgv_selection *s, const mgvi_method **out, int *co
     }
 }
 
+/* Any other loss or penalty, through the driver. */
+static const mgvi_method strengths = {.name = "strengths", .walk = mgvi_walk_strengths};
+static const mgvi_method iterations = {.name = "iterations", .walk = mgvi_walk_iterations};
+
+/* Squared losses have paths of their own; elsewhere a soft loss has a path of strengths unless its
+ * strength is given, and a constraint, or a given strength, the iterations themselves. */
 mgv_status mgvi_methods_choose(mgv_selection *s, const mgvi_method **out, int *count)
 {
     const mgv_settings *set = &s->settings;
     const bool squared = strcmp(s->probe->loss->name, "squared") == 0;
+    const bool given = !isnan(set->C) || !isnan(set->mu) ||
+                       (!isnan(set->lambda) && strcmp(set->penalty, "enet") != 0);
+    const bool own = squared && !given && strcmp(set->solver, "auto") == 0;
     *count = 1;
-    if (squared && strcmp(set->penalty, "enet") == 0)
+    if (given || (s->probe->loss->can & MGVI_HARD))
+        out[0] = &iterations;
+    else if (own && strcmp(set->penalty, "enet") == 0)
         out[0] = &enet;
-    else if (squared && strcmp(set->penalty, "l1") == 0)
+    else if (own && strcmp(set->penalty, "l1") == 0)
         out[0] = &lasso;
-    else if (squared && strcmp(set->penalty, "l2") == 0)
+    else if (own && strcmp(set->penalty, "l2") == 0)
         out[0] = &ridge;
-    else if (squared && strcmp(set->penalty, "auto") == 0)
+    else if (own && strcmp(set->penalty, "auto") == 0)
         compare_all(s, out, count);
     else
-        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                         "select has no path for loss %s with penalty %s", s->probe->loss->name,
-                         set->penalty);
+        out[0] = &strengths;
     return MGV_OK;
 }
