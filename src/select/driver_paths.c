@@ -248,12 +248,25 @@ static bool is_point(int64_t iteration)
     return iteration <= EVERY_ITERATION || iteration % (iteration / 20) == 0;
 }
 
+/* Solvers that have a cheaper form for runs that stop early are told so (stop/early.h). */
+static mgv_status choose_form(drive *d)
+{
+    const mgv_problem *p = d->lanes[0].problem;
+    const mgvi_solver_ops *ops = mgvi_solver_find(d->settings.solver);
+    if (strcmp(d->settings.solver, "auto") == 0)
+        MGVI_TRY(mgvi_solver_auto(d->s->ctx, p, &d->settings, &ops));
+    d->path->early = ops && ops->residual && (p->loss->can & MGVI_HARD);
+    strcpy(d->settings.select, d->path->early ? "last" : "none");
+    return MGV_OK;
+}
+
 static mgv_status walk_iterations(drive *d)
 {
     mgv_selection *s = d->s;
     const int32_t lanes = s->split.lanes;
     mgvi_path *path = d->path;
     const mgvi_vec *w[MGVI_SPLIT_LANES];
+    MGVI_TRY(choose_form(d));
     for (int32_t l = 0; l < lanes; l++)
         MGVI_TRY(mgvi_driver_new(s->ctx, d->lanes[l].problem, &d->settings, &d->lanes[l].solver));
     for (int64_t k = 1; k <= d->settings.max_iter; k++) {

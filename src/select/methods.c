@@ -16,11 +16,11 @@ static mgv_status weighting_of(const mgv_selection *s, mgvi_lane_weighting *out)
 {
     const char *scale = s->settings.scale;
     *out = strcmp(scale, "std") == 0    ? MGVI_WEIGHT_STD
-           : strcmp(scale, "root") == 0 ? MGVI_WEIGHT_ROOT
+           : strcmp(scale, "sqrt") == 0 ? MGVI_WEIGHT_ROOT
                                         : MGVI_WEIGHT_NONE;
     if (strcmp(scale, "maxabs") == 0 || (*out == MGVI_WEIGHT_STD && !s->settings.intercept))
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                         "select along strengths has no --scale %s%s; use none, root or rownorm",
+                         "select along strengths has no --scale %s%s; use none, sqrt or rownorm",
                          scale, *out == MGVI_WEIGHT_STD ? " without an intercept" : "");
     return MGV_OK;
 }
@@ -79,14 +79,14 @@ static mgv_status walk_ridge(mgv_selection *s, const mgvi_method *method, mgvi_p
 static const mgvi_method lasso = {.name = "lasso path", .penalty = "l1", .walk = walk_lasso};
 static const mgvi_method enet = {.name = "elastic-net path", .penalty = "enet", .walk = walk_lasso};
 static const mgvi_method ridge = {.name = "ridge path", .penalty = "l2", .walk = walk_ridge};
-static const mgvi_method lasso_root = {.name = "lasso path, root scale",
+static const mgvi_method lasso_root = {.name = "lasso path, sqrt scale",
                                        .penalty = "l1",
-                                       .scale = "root",
+                                       .scale = "sqrt",
                                        .walk = walk_lasso,
                                        .weighting = MGVI_WEIGHT_ROOT};
-static const mgvi_method ridge_root = {.name = "ridge path, root scale",
+static const mgvi_method ridge_root = {.name = "ridge path, sqrt scale",
                                        .penalty = "l2",
-                                       .scale = "root",
+                                       .scale = "sqrt",
                                        .walk = walk_ridge,
                                        .weighting = MGVI_WEIGHT_ROOT};
 

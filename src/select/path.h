@@ -33,6 +33,7 @@ typedef struct mgvi_path {
     int64_t basis_count, cols;
     bool kept_weights; /* false: too large, the curve alone is kept */
     bool has_folds;
+    bool early;     /* by iterations: of the solver's form for early stopping */
     double *errors; /* count x MGVI_SPLIT_LANES: of every lane, NaN where it has none */
     int64_t best;   /* least error so far; -1: none */
     int64_t chosen; /* by the rule; -1: not yet */

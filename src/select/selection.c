@@ -163,7 +163,7 @@ static mgv_settings final_settings(const mgv_selection *s)
         final.mu = point->mu;
         final.lambda = point->lambda;
     }
-    strcpy(final.select, "none"); /* what is left to do is one run */
+    strcpy(final.select, path->early ? "last" : "none"); /* what is left to do is one run */
     return final;
 }
 

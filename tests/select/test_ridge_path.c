@@ -143,7 +143,7 @@ TEST(every_strength_of_every_fold_is_its_own_solution)
 
 TEST(least_squares_solves_the_normal_equations)
 {
-    static const char *const scales[] = {"none", "root", "std"};
+    static const char *const scales[] = {"none", "sqrt", "std"};
     double X[N * D], y[N], weights[N], w[D];
     bool all[N];
     make(2, X, y, weights);
