@@ -79,7 +79,7 @@ static void next_v(bidiagonal *b, const double *beta, double *alpha)
 {
     mgvi_lanes *s = b->s;
     double square[MGVI_SPLIT_LANES] = {0};
-    mgvi_lanes_gradient(s);
+    mgvi_lanes_gradient(s, NULL, 0);
     for (int64_t j = 0; j < s->P.cols; j++)
         for (int32_t l = 0; l < s->lanes; l++) {
             const int64_t t = j * s->width + l;
