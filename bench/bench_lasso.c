@@ -4,6 +4,7 @@
  *                                     DATA: a folder with reuters-money-fx, news20.multiclass,
  * riboflavin
  *
+ * BENCH_ONLY=reuters,news,ribo,dense chooses sets, BENCH_PEERS=1 stops after glmnet.
  * Seconds run from the matrix in memory to the chosen model, for us with its certificate (gap
  * 1e-4). Ours: the least of three runs, two threads. A peer runs once, with a limit of
  * PEER_SECONDS. 100 strengths to 1/1000 of the largest (text) or 1/100 (dense), no standardisation.
@@ -340,7 +341,9 @@ static void compare(const set *s, bool intercept, const char *bar)
         snprintf(name, sizeof name, "margrave auto: %s", any.method);
         print_row(name, &any, 0, "");
     }
-    for (size_t k = 0; k < sizeof peers / sizeof *peers; k++) {
+    const char *most = getenv("BENCH_PEERS");
+    const size_t count = most ? (size_t)atoi(most) : sizeof peers / sizeof *peers;
+    for (size_t k = 0; k < count && k < sizeof peers / sizeof *peers; k++) {
         outcome other = {.f1 = NAN};
         if (peer(peers[k].command, s, intercept, &other)) {
             print_row(peers[k].name, &other, lasso.seconds, k ? "20x" : bar);
