@@ -112,6 +112,7 @@ int cli_job_code(const cli_job *job)
     switch (job->run.stop) {
     case MGV_STOP_CERTIFIED:
     case MGV_STOP_DISCREPANCY:
+    case MGV_STOP_SELECTED:
         return CLI_DONE;
     case MGV_STOP_INFEASIBLE:
         return CLI_NO_SOLUTION;

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct predict {
     cli *c;
@@ -36,15 +37,23 @@ static void write_row(const predict *p, FILE *out, int64_t row)
     fputc('\n', out);
 }
 
+/* Whether a file of this name may be replaced by another: devices and pipes are written into. */
+static bool replaceable(const char *name)
+{
+    struct stat info;
+    return stat(name, &info) != 0 || S_ISREG(info.st_mode);
+}
+
 /* To a temporary name first: a file of predictions is whole or not there. */
 static int write_file(predict *p)
 {
     cli *c = p->c;
+    const bool replace = replaceable(p->output);
     const size_t size = strlen(p->output) + sizeof ".part";
     char *part = malloc(size);
     if (!part)
         return cli_complain(c, CLI_FAILURE, "no memory");
-    snprintf(part, size, "%s.part", p->output);
+    snprintf(part, size, "%s%s", p->output, replace ? ".part" : "");
     FILE *out = fopen(part, "w");
     if (!out) {
         free(part);
@@ -54,9 +63,10 @@ static int write_file(predict *p)
         write_row(p, out, i);
     const bool bad = ferror(out) != 0;
     int code = CLI_GO_ON;
-    if (fclose(out) != 0 || bad || rename(part, p->output) != 0) {
+    if (fclose(out) != 0 || bad || (replace && rename(part, p->output) != 0)) {
         code = cli_complain(c, CLI_FAILURE, "%s: %s", p->output, strerror(errno));
-        remove(part);
+        if (replace)
+            remove(part);
     }
     free(part);
     return code;

@@ -44,6 +44,8 @@ static const char *ending(mgv_stop stop)
         return "reached max_passes before its certificate";
     case MGV_STOP_TIME:
         return "reached time_limit before its certificate";
+    case MGV_STOP_SELECTED:
+        return "stopped where held-out rows are fitted best";
     case MGV_STOP_STALLED:
         return "can go no further, short of its certificate";
     default:

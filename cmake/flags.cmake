@@ -42,6 +42,10 @@ function(margrave_simd_flags)
                 set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
                                                                  "-mavx2;-mfma;-mbmi2")
             endif()
+            # Paths to choose from are float32 and differ between instruction sets anyway.
+            if(name MATCHES "^lanes_avx")
+                set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
+            endif()
         endif()
     endforeach()
 endfunction()

@@ -245,7 +245,8 @@ typedef enum mgv_stop {
     MGV_STOP_DIVERGED = 6,
     MGV_STOP_INFEASIBLE = 7, /* proven: no weights satisfy the hard constraints */
     MGV_STOP_MAX_PASSES = 8,
-    MGV_STOP_STALLED = 9 /* further steps change nothing, short of the certificate */
+    MGV_STOP_STALLED = 9,  /* further steps change nothing, short of the certificate */
+    MGV_STOP_SELECTED = 10 /* this iteration was chosen on held-out rows: early stopping */
 } mgv_stop;
 /* "certified", "max_iter", ...; static. */
 MGV_API const char *mgv_stop_name(mgv_stop stop);

@@ -118,6 +118,15 @@ static void NAME(gradient)(mgvi_lanes *s, const int32_t *list, int64_t first, in
     }
 }
 
+static void NAME(multiply)(mgvi_lanes *s)
+{
+    memset(s->R, 0, (size_t)(s->P.rows * WIDTH) * sizeof *s->R);
+    for (int64_t j = 0; j < s->P.cols; j++) {
+        const LANE minus = -AT(s->w, j);
+        SUBTRACT(s, j, minus);
+    }
+}
+
 enum { NAME(PIECE) = 64 }; /* rows or columns summed in float32 before float64 takes over */
 
 static void NAME(rows)(const mgvi_lanes *s, mgvi_lane_rows *out)

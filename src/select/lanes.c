@@ -97,7 +97,8 @@ void mgvi_lanes_reset(mgvi_lanes *s)
 
 typedef struct pass {
     mgvi_lanes *s;
-    int64_t blocks;
+    const int32_t *list; /* NULL: all columns */
+    int64_t count, blocks;
     mgvi_lane_weighting weighting;
 } pass;
 
@@ -145,27 +146,31 @@ static void measure_column(const pass *job, int64_t j)
 static void measure_block(void *arg, int64_t block)
 {
     const pass *job = arg;
-    for (int64_t j = mgvi_block_begin(job->s->P.cols, job->blocks, block);
-         j < mgvi_block_begin(job->s->P.cols, job->blocks, block + 1); j++)
+    for (int64_t j = mgvi_block_begin(job->count, job->blocks, block);
+         j < mgvi_block_begin(job->count, job->blocks, block + 1); j++)
         measure_column(job, j);
 }
 
 static void gradient_block(void *arg, int64_t block)
 {
     const pass *job = arg;
-    const int64_t first = mgvi_block_begin(job->s->P.cols, job->blocks, block);
-    job->s->kernels->gradient(job->s, NULL, first,
-                              mgvi_block_begin(job->s->P.cols, job->blocks, block + 1) - first);
+    const int64_t first = mgvi_block_begin(job->count, job->blocks, block);
+    const int64_t count = mgvi_block_begin(job->count, job->blocks, block + 1) - first;
+    job->s->kernels->gradient(job->s, job->list ? job->list + first : NULL, first, count);
 }
 
-static void run_columns(mgvi_lanes *s, mgvi_block_fn fn, mgvi_lane_weighting weighting)
+/* Every column is one block's own. */
+static void run_columns(pass job, mgvi_block_fn fn)
 {
-    pass job = {.s = s, .weighting = weighting};
-    job.blocks = mgvi_block_count(s->P.ptr[s->P.cols], GRAIN, BLOCKS);
-    mgvi_pool_run(s->ctx->pool, job.blocks, fn, &job);
+    const int64_t nnz = job.s->P.ptr[job.s->P.cols], cols = job.s->P.cols;
+    job.blocks = mgvi_block_count(cols > 0 ? nnz / cols * job.count : 0, GRAIN, BLOCKS);
+    mgvi_pool_run(job.s->ctx->pool, job.blocks, fn, &job);
 }
 
-void mgvi_lanes_gradient(mgvi_lanes *s) { run_columns(s, gradient_block, MGVI_WEIGHT_NONE); }
+void mgvi_lanes_gradient(mgvi_lanes *s, const int32_t *list, int64_t count)
+{
+    run_columns((pass){.s = s, .list = list, .count = list ? count : s->P.cols}, gradient_block);
+}
 
 void mgvi_lanes_set_strength(mgvi_lanes *s, double mu, double lambda)
 {
@@ -277,7 +282,7 @@ mgv_status mgvi_lanes_new(mgvi_arena *arena, const mgvi_lane_data *data, const m
         s->l2[l] = -1; /* no strength yet */
     for (int64_t j = 0; j < s->P.cols; j++)
         s->all[j] = (int32_t)j;
-    run_columns(s, measure_block, data->weighting);
+    run_columns((pass){.s = s, .count = s->P.cols, .weighting = data->weighting}, measure_block);
     mgvi_lanes_reset(s);
     *out = s;
     return MGV_OK;

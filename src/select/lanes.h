@@ -29,6 +29,8 @@ typedef struct mgvi_lane_kernels {
     void (*sweep)(mgvi_lanes *s, const int32_t *list, int64_t count, float *change);
     /* grad of columns list[0..count), or first, first + 1, ... when the list is NULL */
     void (*gradient)(mgvi_lanes *s, const int32_t *list, int64_t first, int64_t count);
+    /* R = P w, in every row */
+    void (*multiply)(mgvi_lanes *s);
     void (*rows)(const mgvi_lanes *s, mgvi_lane_rows *out);
     void (*cols)(const mgvi_lanes *s, const int32_t *list, int64_t count, mgvi_lane_cols *out);
 } mgvi_lane_kernels;
@@ -75,8 +77,8 @@ mgv_status mgvi_lanes_new(mgvi_arena *arena, const mgvi_lane_data *data, const m
 void mgvi_lanes_reset(mgvi_lanes *s);
 /* Strengths mu and lambda of averaged losses. */
 void mgvi_lanes_set_strength(mgvi_lanes *s, double mu, double lambda);
-/* grad of every column, on all threads. */
-void mgvi_lanes_gradient(mgvi_lanes *s);
+/* grad of the columns listed (NULL: of all), on all threads. */
+void mgvi_lanes_gradient(mgvi_lanes *s, const int32_t *list, int64_t count);
 /* The largest gap of a lane in units of |y|^2/2, as far as grad of the list (NULL: all) tells;
  * `rows` is what the pass over the rows found. */
 double mgvi_lanes_gap(const mgvi_lanes *s, const int32_t *list, int64_t count,

@@ -20,7 +20,7 @@ typedef struct walk {
     mgvi_lanes *s;
     const mgvi_lasso_plan *plan;
     mgvi_path *path;
-    int32_t *set, *active; /* columns: W, and those of it that are nonzero */
+    int32_t *set, *active; /* columns: W, and those of it that are nonzero or, in turn, outside */
     bool *in_set;
     int64_t set_count, active_count;
     float previous[MGVI_SPLIT_LANES]; /* l1 of the strength before */
@@ -112,6 +112,16 @@ static void solve_set(walk *k, mgvi_lane_rows *rows)
     }
 }
 
+/* grad of the columns outside W; solve_set() has left that of W. */
+static void look_outside(walk *k)
+{
+    int64_t count = 0;
+    for (int64_t j = 0; j < k->s->P.cols; j++)
+        if (!k->in_set[j])
+            k->active[count++] = (int32_t)j;
+    mgvi_lanes_gradient(k->s, k->active, count);
+}
+
 /* Returns the gap over all columns. */
 static double solve_strength(walk *k, double mu, double lambda, mgvi_lane_rows *rows)
 {
@@ -120,7 +130,7 @@ static double solve_strength(walk *k, double mu, double lambda, mgvi_lane_rows *
     k->sweeps = 0;
     for (;;) {
         solve_set(k, rows);
-        mgvi_lanes_gradient(k->s);
+        look_outside(k);
         const double gap = mgvi_lanes_gap(k->s, NULL, 0, rows);
         const bool done = admit_violators(k) == 0 || gap <= k->plan->gap;
         if (done || k->sweeps >= MOST_SWEEPS) {
@@ -217,7 +227,7 @@ mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_lass
     if (!k.set || !k.active || !k.in_set)
         return MGV_E_MEMORY;
     path->has_folds = lanes->lanes > 1;
-    mgvi_lanes_gradient(lanes);
+    mgvi_lanes_gradient(lanes, NULL, 0);
     const double most = largest_strength(&k);
     if (!(most > 0) || !isfinite(most))
         return MGVI_FAIL(lanes->ctx, MGV_E_INPUT,

@@ -17,6 +17,8 @@ void mgvi_path_free(mgvi_path *path)
     mgvi_release(path->ctx, path->index);
     mgvi_release(path->ctx, path->value);
     mgvi_release(path->ctx, path->folds);
+    mgvi_release(path->ctx, path->basis);
+    mgvi_release(path->ctx, path->combination);
     *path = (mgvi_path){.ctx = path->ctx};
 }
 
@@ -87,6 +89,38 @@ mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, ui
     path->folds[path->entries++] = folds;
     path->point[path->count - 1].kept++;
     return MGV_OK;
+}
+
+mgv_status mgvi_path_set_basis(mgvi_path *path, const float *basis, int64_t count, int64_t cols)
+{
+    path->basis = mgvi_dup(path->ctx, basis, (size_t)(count * cols), sizeof *basis);
+    path->basis_count = count;
+    path->cols = cols;
+    return path->basis ? MGV_OK : MGV_E_MEMORY;
+}
+
+mgv_status mgvi_path_add_combination(mgvi_path *path, const double *z)
+{
+    const int64_t count = path->basis_count, used = (path->count - 1) * count;
+    if (!grow(path->ctx, (void **)&path->combination, used, used + count,
+              sizeof *path->combination))
+        return MGV_E_MEMORY;
+    memcpy(path->combination + used, z, (size_t)count * sizeof *z);
+    return MGV_OK;
+}
+
+bool mgvi_path_weights(const mgvi_path *path, int64_t point, int64_t cols, double *coef)
+{
+    const mgvi_path_point *p = &path->point[point];
+    memset(coef, 0, (size_t)cols * sizeof *coef);
+    for (int64_t t = p->first; t < p->first + p->kept; t++)
+        coef[path->index[t]] = path->value[t];
+    for (int64_t b = 0; path->basis && b < path->basis_count; b++) {
+        const double z = path->combination[point * path->basis_count + b];
+        for (int64_t j = 0; j < cols; j++)
+            coef[j] += z * path->basis[b * path->cols + j];
+    }
+    return path->basis || p->kept == p->nonzeros;
 }
 
 int64_t mgvi_path_since_best(const mgvi_path *path)

@@ -28,8 +28,12 @@ typedef struct mgvi_path {
     double *value;
     uint8_t *folds; /* in how many folds the weight is not 0 */
     int64_t entries, entry_capacity;
+    float *basis;        /* NULL, or dense paths: basis_count x cols; the weights of point k are */
+    double *combination; /* sum_b combination[k*basis_count + b] basis[b] */
+    int64_t basis_count, cols;
     bool kept_weights; /* false: too large, the curve alone is kept */
     bool has_folds;
+    bool early;     /* by iterations: of the solver's form for early stopping */
     double *errors; /* count x MGVI_SPLIT_LANES: of every lane, NaN where it has none */
     int64_t best;   /* least error so far; -1: none */
     int64_t chosen; /* by the rule; -1: not yet */
@@ -44,6 +48,12 @@ mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const do
                          int32_t lanes);
 /* Adds a weight to the last point. */
 mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint8_t folds);
+/* Dense paths: copies the basis, before the first point; then every point is followed by its
+ * combination. */
+mgv_status mgvi_path_set_basis(mgvi_path *path, const float *basis, int64_t count, int64_t cols);
+mgv_status mgvi_path_add_combination(mgvi_path *path, const double *z);
+/* The weights of a point, `cols` numbers; false: they were not kept. */
+bool mgvi_path_weights(const mgvi_path *path, int64_t point, int64_t cols, double *coef);
 /* Points since the best one. */
 int64_t mgvi_path_since_best(const mgvi_path *path);
 /* Sets `chosen`. MGV_E_NUMERIC when no point has an error, MGV_E_INPUT when no point reaches the

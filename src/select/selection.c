@@ -11,17 +11,23 @@
 
 /* ---- the data -------------------------------------------------------------------------------- */
 
-/* The data under the settings with some strength: what it is does not matter for rows and labels.
- */
+mgv_settings mgvi_selection_any_strength(const mgv_settings *settings)
+{
+    mgv_settings any = *settings;
+    const mgvi_loss_ops *loss = mgvi_loss_find(any.loss);
+    const bool sparse = strcmp(any.penalty, "l1") == 0 || strcmp(any.penalty, "enet") == 0;
+    if (loss && (loss->can & MGVI_HARD))
+        return any; /* a constraint has none */
+    if (isnan(any.lambda) && isnan(any.C) && !sparse && isnan(any.mu))
+        any.lambda = 1;
+    if (sparse && isnan(any.mu))
+        any.mu = 1;
+    return any;
+}
+
 static mgv_status bind_probe(mgv_selection *s)
 {
-    mgv_settings any = s->settings;
-    const mgvi_loss_ops *loss = mgvi_loss_find(any.loss);
-    const bool hard = loss && (loss->can & MGVI_HARD); /* has no strength */
-    if (!hard && isnan(any.mu) && isnan(any.lambda) && isnan(any.C))
-        any.mu = any.lambda = 1;
-    if (!hard && strcmp(any.penalty, "l1") == 0 && isnan(any.mu))
-        any.mu = 1;
+    const mgv_settings any = mgvi_selection_any_strength(&s->settings);
     return mgvi_problem_new(s->ctx, s->data, &any, MGVI_EVERY_CLASS, &s->probe);
 }
 
@@ -122,6 +128,8 @@ static mgv_status walk_paths(mgv_selection *s)
         mgvi_path_init(path, s->ctx, methods[k]->name, "lambda");
         path->penalty = methods[k]->penalty;
         path->scale = methods[k]->scale;
+        path->loss = methods[k]->loss;
+        path->solver = methods[k]->solver;
         s->paths = k + 1;
         MGVI_TRY(methods[k]->walk(s, methods[k], path));
         MGVI_TRY(mgvi_path_choose(path, &s->rule));
@@ -146,10 +154,16 @@ static mgv_settings final_settings(const mgv_selection *s)
         strcpy(final.penalty, path->penalty);
     if (path->scale)
         strcpy(final.scale, path->scale);
-    if (!isnan(point->mu) || !isnan(point->lambda))
+    if (path->loss)
+        strcpy(final.loss, path->loss);
+    if (path->solver)
+        strcpy(final.solver, path->solver);
+    if (!isnan(point->mu) || !isnan(point->lambda)) {
         final.C = NAN;
-    final.mu = point->mu;
-    final.lambda = point->lambda;
+        final.mu = point->mu;
+        final.lambda = point->lambda;
+    }
+    strcpy(final.select, path->early ? "last" : "none"); /* what is left to do is one run */
     return final;
 }
 
@@ -157,20 +171,26 @@ static mgv_settings final_settings(const mgv_selection *s)
 static mgv_status warm_start(mgv_selection *s)
 {
     const mgvi_path *path = mgvi_selection_path(s);
-    const mgvi_path_point *point = mgvi_selection_point(s);
     const int64_t d = s->data->X.cols;
     double *coef = mgvi_zeros(s->ctx, (size_t)d, sizeof *coef);
     double *w = mgvi_zeros(s->ctx, (size_t)s->problem->A->cols, sizeof *w);
     mgv_status st = coef && w ? MGV_OK : MGV_E_MEMORY;
-    if (st == MGV_OK) {
-        for (int64_t k = point->first; k < point->first + point->kept; k++)
-            coef[path->index[k]] = path->value[k];
-        mgvi_problem_own_weights(s->problem, coef, point->intercept, w);
+    if (st == MGV_OK && mgvi_path_weights(path, path->chosen, d, coef)) {
+        mgvi_problem_own_weights(s->problem, coef, mgvi_selection_point(s)->intercept, w);
         st = mgvi_driver_start(s->solver, w, NULL);
     }
     mgvi_release(s->ctx, coef);
     mgvi_release(s->ctx, w);
     return st;
+}
+
+/* The steps of the full fit once more, up to the chosen one. */
+static mgv_status repeat_iterations(mgv_selection *s)
+{
+    for (int64_t k = 0; k < mgvi_selection_point(s)->iteration; k++)
+        MGVI_TRY(mgvi_driver_step(s->solver));
+    mgvi_driver_end(s->solver, MGV_STOP_SELECTED);
+    return MGV_OK;
 }
 
 static mgv_status fit_chosen(mgv_selection *s)
@@ -180,8 +200,9 @@ static mgv_status fit_chosen(mgv_selection *s)
     MGVI_TRY(mgvi_problem_new(s->ctx, s->data, &final, MGVI_EVERY_CLASS, &s->problem));
     MGVI_TRY(mgvi_driver_new(s->ctx, s->problem, &final, &s->solver));
     s->solver->selection = s;
-    if (mgvi_selection_point(s)->kept > 0)
-        MGVI_TRY(warm_start(s));
+    if (mgvi_selection_point(s)->iteration > 0)
+        return repeat_iterations(s);
+    MGVI_TRY(warm_start(s));
     if (interrupted) /* the run clears the request: it is meant for the whole selection */
         s->solver->settings.max_iter = 0;
     MGVI_TRY(mgvi_driver_run(s->solver));

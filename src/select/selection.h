@@ -50,11 +50,14 @@ static inline const mgvi_path_point *mgvi_selection_point(const mgv_selection *s
 /* *out is NULL when the model has no such feature. */
 mgv_status mgvi_selection_feature(mgv_selection *s, int64_t index, const mgvi_feature **out);
 
+/* The settings with some strength where none is given: enough to bind rows and labels. */
+mgv_settings mgvi_selection_any_strength(const mgv_settings *settings);
+
 /* One way to make a path. */
 typedef struct mgvi_method {
     const char *name;
     mgv_status (*walk)(mgv_selection *s, const struct mgvi_method *method, mgvi_path *path);
-    const char *penalty, *scale; /* settings of the final fit; NULL: the user's */
+    const char *penalty, *scale, *loss, *solver; /* settings of the fit; NULL: the user's */
     mgvi_lane_weighting weighting;
 } mgvi_method;
 /* methods.c: the methods to compare under the settings; `out` has room for MGVI_PATHS_MOST. */

@@ -351,6 +351,23 @@ static void conclude(mgv_solver *solver, bool certified)
         solver->stop = better;
 }
 
+mgv_status mgvi_driver_step(mgv_solver *solver)
+{
+    MGVI_TRY(solver->run.ops->step(&solver->run));
+    solver->run.iteration++;
+    return MGV_OK;
+}
+
+/* The answer is the present iterate, whatever a certificate would think of it. */
+void mgvi_driver_end(mgv_solver *solver, mgv_stop stop)
+{
+    const mgvi_iterate it = solver->run.ops->expose(&solver->run);
+    const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
+    solver->answer_verdict.certificate.size = 0; /* no pair yet */
+    keep_better(solver, &solver->answer, &it, &found);
+    solver->stop = stop;
+}
+
 /* One step and what follows from it. */
 static mgv_status advance(mgv_solver *solver)
 {

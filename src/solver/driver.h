@@ -65,6 +65,9 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
  * that has no use for them ignores them. */
 mgv_status mgvi_driver_start(mgv_solver *solver, const double *w, const double *u);
 mgv_status mgvi_driver_run(mgv_solver *solver);
+/* One step without certificates, stopping rules and events, and the end of a run made of such. */
+mgv_status mgvi_driver_step(mgv_solver *solver);
+void mgvi_driver_end(mgv_solver *solver, mgv_stop stop);
 void mgvi_driver_free(mgv_solver *solver);
 mgvi_summary mgvi_driver_summary(const mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);

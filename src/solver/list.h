@@ -2,6 +2,7 @@
  * (solver_impl.h: cost), and the first where none can tell its cost. */
 SOLVER(exact_margin)
 SOLVER(newton)
+SOLVER(least_squares)
 SOLVER(dual_coordinate)
 SOLVER(primal_coordinate)
 SOLVER(column_generation)

@@ -13,6 +13,7 @@
 #include "base/threads.h"
 #include "op/packed.h"
 #include "simd/simd.h"
+#include "solver/parts/anderson.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
@@ -25,9 +26,9 @@ enum {
     GRAIN = 1 << 13, /* entries of a block of columns */
     BLOCKS = 64
 };
-static const double CONSTANT = 1e-13;  /* N_j / |p_j|^2 below this: the column is constant */
-static const double ROUNDING = 1e-31;  /* moves N_j dw^2 below this part of sum s y^2 are none */
-static const double INNER_GAIN = 1e-3; /* sweeps end when the move fell by this much */
+static const double CONSTANT = 1e-13; /* N_j / |p_j|^2 below this: the column is constant */
+static const double ROUNDING = 1e-31; /* moves N_j dw^2 below this part of sum s y^2 are none */
+static const double INNER_GAIN = 0.1; /* sweeps end when the move fell by this much */
 
 typedef struct violator {
     double excess; /* of |g_j| over mu_j, in units of sqrt(N_j) */
@@ -46,6 +47,8 @@ typedef struct state {
     int32_t *set;
     int64_t set_count;
     violator *violators;
+    mgvi_anderson anderson; /* of the weights of the set */
+    double *trial;
     double estimate;
 } state;
 
@@ -172,6 +175,10 @@ static mgv_status allocate(mgvi_run *run, state *s)
         s->energy += s->target[i] * s->target[i];
         factor[i] = p->row_scale ? s->e[i] * p->row_scale[i] : s->e[i];
     }
+    s->trial = mgvi_run_array(run, d, sizeof *s->trial);
+    if (!s->trial)
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_anderson_new(&run->arena, (int64_t)d, &s->anderson));
     const mgvi_matrix *X = &p->data->X;
     MGVI_TRY(mgvi_packed_new(&run->arena, &X, 1, factor, NULL, MGV_F64, &s->P));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
@@ -309,6 +316,47 @@ static void drop_zeros(state *s)
     s->set_count = kept;
 }
 
+/* (1) over the set, which holds every nonzero column. */
+static double objective(const mgvi_run *run, const state *s)
+{
+    double value = 0;
+    for (int64_t i = 0; i < s->P.rows; i++) {
+        const double r = s->R[i] + s->off * s->e[i];
+        value += 0.5 * r * r;
+    }
+    for (int64_t k = 0; k < s->set_count; k++) {
+        const mgvi_coef c = mgvi_coefs_at(&run->problem->col, s->set[k], 0);
+        const double w = s->w.x[s->set[k]];
+        value += c.scale * fabs(w) + 0.5 * c.a * w * w;
+    }
+    return value;
+}
+
+/* Exchanges the set's weights with `trial`. */
+static void exchange(mgvi_run *run, state *s)
+{
+    for (int64_t k = 0; k < s->set_count; k++) {
+        const double w = s->w.x[s->set[k]];
+        s->w.x[s->set[k]] = s->trial[k];
+        s->trial[k] = w;
+    }
+    refresh(run, s);
+}
+
+/* After a sweep: now and then the point that the sweeps are heading for, if it is better. */
+static void extrapolate(mgvi_run *run, state *s)
+{
+    double *slot = mgvi_anderson_slot(&s->anderson);
+    for (int64_t k = 0; k < s->set_count; k++)
+        slot[k] = s->w.x[s->set[k]];
+    if (!mgvi_anderson_push(&s->anderson, s->trial))
+        return;
+    const double before = objective(run, s);
+    exchange(run, s);
+    if (!(objective(run, s) < before))
+        exchange(run, s);
+}
+
 /* Sweeps of a working set, then a look at every column. */
 static mgv_status step(mgvi_run *run)
 {
@@ -318,9 +366,12 @@ static mgv_status step(mgvi_run *run)
     const int64_t joining = choose_set(run, s);
     const double first = sweep(run, s);
     drop_zeros(s);
+    mgvi_anderson_reset(&s->anderson, s->set_count);
     double move = first;
-    for (int k = 1; k < MOST_SWEEPS && move > INNER_GAIN * INNER_GAIN * first; k++)
+    for (int k = 1; k < MOST_SWEEPS && move > INNER_GAIN * INNER_GAIN * first; k++) {
         move = sweep(run, s);
+        extrapolate(run, s);
+    }
     refresh(run, s);
     for_columns(run, gradient_column);
     s->fresh = true;

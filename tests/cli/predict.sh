@@ -93,3 +93,7 @@ for p in 2 1.5 sparse; do
         END { exit !((least - margin) ^ 2 < 1e-20 * margin ^ 2) }' table || fail "distances in norm $p"
 done
 finish
+
+# a device is written into, not replaced
+run 0 predict three.mgm three.csv -o /dev/null
+[ -c /dev/null ] || fail "/dev/null is no device any more"

@@ -175,8 +175,7 @@ TEST(a_warm_start_ends_at_the_same_point_sooner)
     CHECK_OK(cold.ctx, mgvi_driver_new(cold.ctx, cold.problem, cold.settings, &again));
     CHECK_OK(cold.ctx, mgvi_driver_start(again, mgv_fit_weights(&cold), NULL));
     CHECK_OK(cold.ctx, mgvi_driver_run(again));
-    CHECK(again->stop == MGV_STOP_CERTIFIED && again->run.iteration <= 2);
-    CHECK(cold.run.iterations > 2);
+    CHECK(again->stop == MGV_STOP_CERTIFIED && again->run.iteration < cold.run.iterations);
     for (int j = 0; j < D; j++)
         CHECK_NEAR(again->answer.w.x[j], mgv_fit_weights(&cold)[j], 1e-6, "w[%d]", j);
     mgvi_driver_free(again);

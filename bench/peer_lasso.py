@@ -1,0 +1,77 @@
+# peer_lasso.py PEER FOLDER INTERCEPT END - LassoCV of scikit-learn or celer, or skglm's path in a loop
+# over the folds, on what bench_lasso left in FOLDER; prints "result SECONDS CV_ERROR TEST_ERROR NONZEROS".
+import sys
+import time
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+warnings.filterwarnings("ignore")
+peer, folder, intercept, end = sys.argv[1], sys.argv[2], sys.argv[3] == "1", float(sys.argv[4])
+
+
+def raw(name, kind):
+    return np.fromfile(f"{folder}/{name}", dtype=kind)
+
+
+n, d, nnz, dense = (int(v) for v in raw("shape", np.int32))
+if dense:
+    X = np.asfortranarray(raw("val", np.float64).reshape(d, n).T)
+else:
+    X = sp.csc_matrix((raw("val", np.float64), raw("idx", np.int32), raw("ptr", np.int32)), shape=(n, d))
+y, fold = raw("y", np.float64), raw("fold", np.int32).reshape(-1, n)
+
+
+def fit_cv(A, b, f):
+    """Chosen weights, intercept, cv error."""
+    splits = [(np.flatnonzero(f != k), np.flatnonzero(f == k)) for k in range(1, 5)]
+    if peer in ("sklearn", "celer"):
+        if peer == "sklearn":
+            from sklearn.linear_model import LassoCV
+
+            model = LassoCV(eps=end, alphas=100, fit_intercept=intercept, cv=splits)
+        else:
+            from celer import LassoCV
+
+            model = LassoCV(eps=end, n_alphas=100, fit_intercept=intercept, cv=splits)
+        model.fit(A, b)
+        return model.coef_, model.intercept_, model.mse_path_.mean(axis=1).min()
+    from skglm import Lasso
+
+    centred = b - b.mean() if intercept else b
+    alphas = np.abs(A.T @ centred).max() / len(b) * np.geomspace(1, end, 100)
+    errors = np.zeros((len(splits), len(alphas)))
+    models = []
+    for k, (train, test) in enumerate(splits + [(np.arange(len(b)), None)]):
+        model = Lasso(fit_intercept=intercept, warm_start=True)
+        sub = A[train] if test is not None else A
+        sub = sub.tocsc() if sp.issparse(sub) else np.asfortranarray(sub)
+        for i, alpha in enumerate(alphas):
+            model.alpha = alpha
+            model.fit(sub, b[train])
+            if test is None:
+                models.append((model.coef_.copy(), model.intercept_))
+            else:
+                errors[k, i] = np.mean((model.predict(A[test]) - b[test]) ** 2)
+    mean = errors.mean(axis=0)
+    return (*models[int(mean.argmin())], mean.min())
+
+
+if peer == "skglm":  # numba compiles at the first call: not counted
+    from skglm import Lasso
+
+    small = sp.random(50, 20, 0.5, format="csc", random_state=0) if not dense else np.asfortranarray(np.random.rand(50, 20))
+    Lasso(alpha=0.01, fit_intercept=intercept).fit(small, np.random.rand(50))
+total = error = test_error = nonzeros = 0.0
+for f in fold:
+    own = f > 0
+    A = X if own.all() else np.asfortranarray(X[own])
+    started = time.perf_counter()
+    coef, b, cv = fit_cv(A, y[own], f[own])
+    total += time.perf_counter() - started
+    error += cv / len(fold)
+    nonzeros += np.count_nonzero(coef) / len(fold)
+    if not own.all():
+        test_error += np.mean((X[~own] @ coef + b - y[~own]) ** 2) / len(fold)
+print("result", total, error, test_error, nonzeros)

@@ -1,0 +1,324 @@
+/* driver_paths.c - paths through the driver, for every loss, penalty and solver: by strength, each
+ * point a run to a loose certificate that starts at the point before; and by iteration, the lanes
+ * stepping side by side. A lane is the problem with weight 0 for the rows it does not train on. */
+#include "select/driver_paths.h"
+
+#include "base/event.h"
+#include "op/op.h"
+#include "select/strength.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    STRENGTHS = 16,        /* of a path by strength */
+    STRENGTH_PATIENCE = 4, /* strengths without improvement after which it ends */
+    EVERY_ITERATION = 50,  /* up to here every iteration is a point, then every 20th part */
+    LEAST_PATIENCE = 20
+};
+static const double DECADES = 5, LOOSE = 1e-3;
+static const double MOST_ENTRIES = 4e6; /* weights kept for the model file */
+
+typedef struct lane {
+    mgv_data data; /* the selection's, with weights of its own */
+    mgv_problem *problem;
+    mgv_solver *solver;
+    mgvi_vec z; /* A w, or the scores of the validation rows */
+} lane;
+
+typedef struct drive {
+    mgv_selection *s;
+    mgvi_path *path;
+    mgvi_arena arena;
+    mgv_settings settings; /* of the lanes */
+    lane lanes[MGVI_SPLIT_LANES];
+    mgvi_op *validation; /* X of val:FILE */
+    double *coef;        /* work space: the data's columns */
+} drive;
+
+/* ---- lanes ----------------------------------------------------------------------------------- */
+
+static mgv_status make_lane(drive *d, int32_t l)
+{
+    mgv_selection *s = d->s;
+    lane *own = &d->lanes[l];
+    const int64_t n = s->data->X.rows;
+    double *weights = mgvi_arena_array(&d->arena, (size_t)n, sizeof *weights);
+    if (!weights)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++) {
+        const double given = s->data->weights ? s->data->weights[i] : 1;
+        weights[i] = mgvi_split_trains(&s->split, i, l) ? given : 0;
+    }
+    own->data = *s->data;
+    own->data.weights = weights;
+    MGVI_TRY(mgvi_problem_new(s->ctx, &own->data, &d->settings, MGVI_EVERY_CLASS, &own->problem));
+    const int64_t rows = s->validation ? s->validation->X.rows : n;
+    return mgvi_vec_new(&d->arena, MGVI_ROWS, rows, 1, &own->z);
+}
+
+static mgv_status open_drive(drive *d)
+{
+    mgv_selection *s = d->s;
+    mgvi_arena_init(&d->arena, s->ctx);
+    d->coef = mgvi_arena_array(&d->arena, (size_t)s->data->X.cols, sizeof *d->coef);
+    if (!d->coef)
+        return MGV_E_MEMORY;
+    if (s->validation)
+        MGVI_TRY(mgvi_op_from_matrix(s->ctx, &s->validation->X, 1, &d->validation));
+    for (int32_t l = 0; l < s->split.lanes; l++)
+        MGVI_TRY(make_lane(d, l));
+    return MGV_OK;
+}
+
+static void close_drive(drive *d)
+{
+    for (int32_t l = 0; l < d->s->split.lanes; l++) {
+        mgvi_driver_free(d->lanes[l].solver);
+        mgvi_problem_free(d->lanes[l].problem);
+    }
+    mgvi_op_free(d->validation);
+    mgvi_arena_free(&d->arena);
+}
+
+/* ---- scores ---------------------------------------------------------------------------------- */
+
+/* Of the validation rows, in the user's units. */
+static void score_validation(drive *d, lane *own, const mgvi_vec *w)
+{
+    double intercept;
+    mgvi_problem_user_weights(own->problem, w->x, d->coef, &intercept);
+    const mgvi_vec coef = mgvi_vec_wrap(d->coef, d->s->data->X.cols, MGVI_COLS);
+    mgvi_op_mul(d->validation, 1, &coef, 0, &own->z);
+    const int64_t first = d->s->data->X.rows;
+    for (int64_t i = 0; i < own->z.n; i++) {
+        const double e = d->s->e[first + i], scale = e > 0 ? d->s->factor[first + i] / e : 1;
+        own->z.x[i] = scale * own->z.x[i] + intercept;
+    }
+}
+
+/* The weighted error of lane l with weights w on the rows it does not train on; NaN: none. */
+static double lane_error(drive *d, int32_t l, const mgvi_vec *w)
+{
+    mgv_selection *s = d->s;
+    lane *own = &d->lanes[l];
+    const bool file = s->validation != NULL, classify = s->probe->classify;
+    if (!mgvi_split_judged(&s->split, l))
+        return NAN;
+    if (file)
+        score_validation(d, own, w);
+    else
+        mgvi_op_mul(own->problem->A, 1, w, 0, &own->z);
+    double sum = 0, total = 0;
+    for (int64_t i = 0; i < own->z.n; i++) {
+        const int64_t row = file ? s->data->X.rows + i : i;
+        if (!file && mgvi_split_trains(&s->split, i, l))
+            continue;
+        const double weight = s->e[row] * s->e[row], y = s->y[row];
+        const double z =
+            own->problem->sign && !file ? own->problem->sign[i] * own->z.x[i] : own->z.x[i];
+        sum += weight * (classify ? z * y <= 0 : (z - y) * (z - y));
+        total += weight;
+    }
+    return total > 0 ? sum / total : NAN;
+}
+
+/* |y - z| of the full fit: only `discrepancy` asks. */
+static double full_residual(drive *d, const mgvi_vec *w)
+{
+    mgv_selection *s = d->s;
+    lane *own = &d->lanes[s->split.lanes - 1];
+    if (s->rule.kind != MGVI_RULE_DISCREPANCY)
+        return NAN;
+    double sum = 0;
+    mgvi_op_mul(own->problem->A, 1, w, 0, &own->z);
+    for (int64_t i = 0; i < own->z.n; i++) {
+        const double z = own->problem->sign ? own->problem->sign[i] * own->z.x[i] : own->z.x[i];
+        sum += s->e[i] * s->e[i] * (z - s->y[i]) * (z - s->y[i]);
+    }
+    return sqrt(sum);
+}
+
+static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *const *w)
+{
+    mgv_selection *s = d->s;
+    mgvi_path *path = d->path;
+    const int32_t full = s->split.lanes - 1;
+    const int64_t cols = s->data->X.cols;
+    double errors[MGVI_SPLIT_LANES];
+    for (int32_t l = 0; l <= full; l++)
+        errors[l] = lane_error(d, l, w[l]);
+    mgvi_problem_user_weights(d->lanes[full].problem, w[full]->x, d->coef, &point.intercept);
+    point.nonzeros = mgvi_count_nonzeros(d->coef, cols);
+    point.residual = full_residual(d, w[full]);
+    point.gap = NAN;
+    MGVI_TRY(mgvi_path_add(path, &point, errors, s->split.lanes));
+    path->has_folds = full > 1;
+    path->kept_weights =
+        path->kept_weights && (double)(path->entries + point.nonzeros) < MOST_ENTRIES;
+    for (int64_t j = 0; path->kept_weights && j < cols; j++) {
+        uint8_t folds = 0;
+        if (d->coef[j] == 0)
+            continue;
+        for (int32_t l = 0; l < full; l++)
+            folds += w[l]->x[j] != 0;
+        MGVI_TRY(mgvi_path_add_weight(path, (int32_t)j, d->coef[j], folds));
+    }
+    mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
+    const double error = path->point[path->count - 1].error;
+    e.iteration = point.iteration ? point.iteration : path->count;
+    e.validation_score = s->probe->classify ? 1 - error : error;
+    e.nonzeros = point.nonzeros;
+    if (mgvi_event_send(s->ctx, &e))
+        atomic_store(&s->ctx->interrupted, 1);
+    return MGV_OK;
+}
+
+/* ---- by strength ----------------------------------------------------------------------------- */
+
+/* A run of its own, silent: the path's points are the news. */
+static mgv_status run_lane(drive *d, int32_t l)
+{
+    lane *own = &d->lanes[l];
+    mgv_ctx *ctx = d->s->ctx;
+    const mgv_event_fn listener = ctx->on_event;
+    const bool interrupted = atomic_load(&ctx->interrupted);
+    mgv_solver *before = own->solver;
+    own->solver = NULL;
+    ctx->on_event = NULL;
+    mgv_status st = mgvi_driver_new(ctx, own->problem, &d->settings, &own->solver);
+    if (st == MGV_OK && before)
+        st = mgvi_driver_start(own->solver, before->answer.w.x, before->answer.u.x);
+    mgvi_driver_free(before);
+    if (st == MGV_OK)
+        st = mgvi_driver_run(own->solver);
+    ctx->on_event = listener;
+    if (interrupted) /* the driver clears the request when it starts */
+        atomic_store(&ctx->interrupted, 1);
+    return st;
+}
+
+/* Strong penalties may all be equally bad: patience begins with the first improvement. The path
+ * goes on when its end is the best. */
+static bool another_strength(const drive *d, int done)
+{
+    const int64_t since = mgvi_path_since_best(d->path);
+    if (atomic_load(&d->s->ctx->interrupted) || (d->path->best > 0 && since >= STRENGTH_PATIENCE))
+        return false;
+    return done < STRENGTHS || (d->path->best > 0 && since < 2 && done < 2 * STRENGTHS);
+}
+
+static mgv_status walk_strengths(drive *d)
+{
+    mgv_selection *s = d->s;
+    const mgv_settings *set = &s->settings;
+    mgv_problem *full = d->lanes[s->split.lanes - 1].problem;
+    const bool l1 = strcmp(full->penalty->name, "l1") == 0;
+    const bool sparse = l1 || strcmp(full->penalty->name, "enet") == 0;
+    double most;
+    d->settings.tol = fmax(d->settings.tol, LOOSE); /* the chosen one is solved to the user's */
+    if (sparse)
+        MGVI_TRY(mgvi_largest_mu(full, &d->settings, &most));
+    else
+        MGVI_TRY(mgvi_largest_lambda(full, &most));
+    for (int q = 0; another_strength(d, q); q++) {
+        const double strength = most * pow(10, -DECADES * q / (STRENGTHS - 1));
+        const double share = (1 - set->enet_share) / set->enet_share;
+        const double lambda = !sparse              ? strength
+                              : l1                 ? 0
+                              : isnan(set->lambda) ? share * strength
+                                                   : set->lambda;
+        const mgvi_vec *w[MGVI_SPLIT_LANES];
+        for (int32_t l = 0; l < s->split.lanes; l++) {
+            lane *own = &d->lanes[l];
+            MGVI_TRY(mgvi_problem_set_strengths(own->problem, lambda, sparse ? strength : 0));
+            MGVI_TRY(run_lane(d, l));
+            w[l] = &own->solver->answer.w;
+        }
+        const mgvi_path_point point = {.lambda = l1 ? NAN : lambda, .mu = sparse ? strength : NAN};
+        MGVI_TRY(add_point(d, point, w));
+    }
+    return MGV_OK;
+}
+
+/* ---- by iteration ---------------------------------------------------------------------------- */
+
+static bool is_point(int64_t iteration)
+{
+    return iteration <= EVERY_ITERATION || iteration % (iteration / 20) == 0;
+}
+
+/* Solvers that have a cheaper form for runs that stop early are told so (stop/early.h). */
+static mgv_status choose_form(drive *d)
+{
+    const mgv_problem *p = d->lanes[0].problem;
+    const mgvi_solver_ops *ops = mgvi_solver_find(d->settings.solver);
+    if (strcmp(d->settings.solver, "auto") == 0)
+        MGVI_TRY(mgvi_solver_auto(d->s->ctx, p, &d->settings, &ops));
+    d->path->early = ops && ops->residual && (p->loss->can & MGVI_HARD);
+    strcpy(d->settings.select, d->path->early ? "last" : "none");
+    return MGV_OK;
+}
+
+static mgv_status walk_iterations(drive *d)
+{
+    mgv_selection *s = d->s;
+    const int32_t lanes = s->split.lanes;
+    mgvi_path *path = d->path;
+    const mgvi_vec *w[MGVI_SPLIT_LANES];
+    MGVI_TRY(choose_form(d));
+    for (int32_t l = 0; l < lanes; l++)
+        MGVI_TRY(mgvi_driver_new(s->ctx, d->lanes[l].problem, &d->settings, &d->lanes[l].solver));
+    for (int64_t k = 1; k <= d->settings.max_iter; k++) {
+        bool finished = true;
+        for (int32_t l = 0; l < lanes; l++) {
+            MGVI_TRY(mgvi_driver_step(d->lanes[l].solver));
+            finished = finished && d->lanes[l].solver->run.finished;
+        }
+        if (!is_point(k) && !finished)
+            continue;
+        for (int32_t l = 0; l < lanes; l++)
+            w[l] = d->lanes[l].solver->run.ops->expose(&d->lanes[l].solver->run).w;
+        const mgvi_path_point point = {.lambda = NAN, .mu = NAN, .iteration = k};
+        MGVI_TRY(add_point(d, point, w));
+        const int64_t best = path->best < 0 ? 0 : path->point[path->best].iteration;
+        const bool patient =
+            path->best < 0 || k - best < (best > LEAST_PATIENCE ? best : LEAST_PATIENCE);
+        if (finished || !patient || atomic_load(&s->ctx->interrupted))
+            break;
+    }
+    return MGV_OK;
+}
+
+/* ---- the methods ----------------------------------------------------------------------------- */
+
+static mgv_status drive_path(mgv_selection *s, const mgvi_method *method, mgvi_path *path,
+                             mgv_status (*walk)(drive *))
+{
+    drive d = {.s = s, .path = path, .settings = s->settings};
+    if (method->penalty)
+        strcpy(d.settings.penalty, method->penalty);
+    if (method->scale)
+        strcpy(d.settings.scale, method->scale);
+    if (method->loss)
+        strcpy(d.settings.loss, method->loss);
+    if (method->solver)
+        strcpy(d.settings.solver, method->solver);
+    d.settings = mgvi_selection_any_strength(&d.settings);
+    mgv_status st = open_drive(&d);
+    if (st == MGV_OK)
+        st = walk(&d);
+    close_drive(&d);
+    return st;
+}
+
+mgv_status mgvi_walk_strengths(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
+{
+    return drive_path(s, method, path, walk_strengths);
+}
+
+mgv_status mgvi_walk_iterations(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
+{
+    path->by = "iteration";
+    return drive_path(s, method, path, walk_iterations);
+}

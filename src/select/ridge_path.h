@@ -1,0 +1,13 @@
+/* select/ridge_path.h - the whole ridge path of every lane of a split from a few lock-step
+ * Golub-Kahan steps; docs/algorithms/ridge_path.md. */
+#ifndef MGVI_SELECT_RIDGE_PATH_H
+#define MGVI_SELECT_RIDGE_PATH_H
+
+#include "select/lanes.h"
+#include "select/path.h"
+
+/* Adds the points, largest strength first, with the full fit's weights as combinations of a basis.
+ * `classify`: errors are the share misclassified. Uses R, w and grad of the lanes. */
+mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, int64_t points, bool classify,
+                           mgvi_path *path);
+#endif
