@@ -76,7 +76,8 @@ TEST(optima_are_those_of_plain_sweeps)
         const double mu = k % 2 ? 0.3 : 0.03, lambda = k & 2 ? 0.1 : 0;
         const bool intercept = k & 4;
         snprintf(options, sizeof options,
-                 "task=regress penalty=%s mu=%g lambda=%g intercept=%s tol=1e-12 "
+                 "solver=primal_coordinate task=regress penalty=%s mu=%g lambda=%g intercept=%s "
+                 "tol=1e-12 "
                  "solver=primal_coordinate",
                  lambda > 0 ? "enet" : "l1", mu, lambda, intercept ? "yes" : "no");
         mgv_fit fit;
@@ -100,7 +101,8 @@ TEST(orthogonal_design_is_a_threshold)
         for (int j = 0; j < SIZE; j++)
             H[i * SIZE + j] = __builtin_popcount((unsigned)(i & j)) % 2 ? -1 : 1;
     mgv_fit fit;
-    solve(&fit, H, y, SIZE, SIZE, "task=regress penalty=l1 mu=1 intercept=no tol=1e-14");
+    solve(&fit, H, y, SIZE, SIZE,
+          "solver=primal_coordinate task=regress penalty=l1 mu=1 intercept=no tol=1e-14");
     for (int j = 0; j < SIZE; j++) {
         double c = 0;
         for (int i = 0; i < SIZE; i++)
@@ -124,7 +126,8 @@ TEST(weights_are_repeated_rows)
             y[rows++] = y[i];
         }
     }
-    const char *options = "task=regress penalty=l1 mu=.1 scale=std tol=1e-13";
+    const char *options =
+        "solver=primal_coordinate task=regress penalty=l1 mu=.1 scale=std tol=1e-13";
     mgv_fit weighted, repeated;
     mgv_fit_start(&weighted, X, y, N, D, options);
     CHECK_OK(weighted.ctx, mgv_data_set_weights(weighted.ctx, weighted.data, weights));
@@ -144,8 +147,9 @@ TEST(every_scaling_is_certified)
     for (int k = 0; k < 8; k++) {
         char options[200];
         snprintf(options, sizeof options,
-                 "task=regress penalty=l1 mu=.02 scale=%s intercept=%s tol=1e-10", scales[k % 4],
-                 k < 4 ? "yes" : "no");
+                 "solver=primal_coordinate task=regress penalty=l1 mu=.02 scale=%s intercept=%s "
+                 "tol=1e-10",
+                 scales[k % 4], k < 4 ? "yes" : "no");
         mgv_fit fit;
         solve(&fit, X, y, N, D, options);
         mgv_fit_free(&fit);
@@ -160,7 +164,7 @@ TEST(constant_columns_stay_out)
     for (int i = 0; i < N; i++)
         X[i * 3 + 1] = 1e6;
     mgv_fit fit;
-    solve(&fit, X, y, N, 3, "task=regress penalty=l1 mu=1e-3 tol=1e-10");
+    solve(&fit, X, y, N, 3, "solver=primal_coordinate task=regress penalty=l1 mu=1e-3 tol=1e-10");
     CHECK(mgv_fit_weights(&fit)[1] == 0);
     mgv_fit_free(&fit);
 }
@@ -170,7 +174,7 @@ TEST(a_warm_start_ends_at_the_same_point_sooner)
     double X[N * D], y[N];
     make(5, N, D, X, y);
     mgv_fit cold;
-    solve(&cold, X, y, N, D, "task=regress penalty=l1 mu=.01 tol=1e-12");
+    solve(&cold, X, y, N, D, "solver=primal_coordinate task=regress penalty=l1 mu=.01 tol=1e-12");
     mgv_solver *again;
     CHECK_OK(cold.ctx, mgvi_driver_new(cold.ctx, cold.problem, cold.settings, &again));
     CHECK_OK(cold.ctx, mgvi_driver_start(again, mgv_fit_weights(&cold), NULL));
@@ -189,7 +193,8 @@ TEST(threads_do_not_matter)
     make(6, BIG, WIDE, X, y);
     for (int threads = 1; threads <= 8; threads *= 2) {
         mgv_fit fit;
-        mgv_fit_start(&fit, X, y, BIG, WIDE, "task=regress penalty=l1 mu=.05 tol=1e-8");
+        mgv_fit_start(&fit, X, y, BIG, WIDE,
+                      "solver=primal_coordinate task=regress penalty=l1 mu=.05 tol=1e-8");
         CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, threads));
         mgv_fit_solve(&fit);
         if (threads == 1)
