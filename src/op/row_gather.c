@@ -1,5 +1,6 @@
 /* row_gather.c - sets of rows: all of a problem's, or copies of some. */
 #include "base/threads.h"
+#include "op/row_kernels.h"
 #include "op/row_set.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
  * 0.04 (slower). */
 static const double DENSE_FROM = 0.3;
 
-enum { ROWS_AT_LEAST = 512 };
+enum { ROWS_AT_LEAST = 512, MOST_COPIED = 64 << 20 };
 
 static mgv_status describe(const mgvi_rows *rows, double *touched, mgvi_row_set *s)
 {
@@ -16,6 +17,7 @@ static mgv_status describe(const mgvi_rows *rows, double *touched, mgvi_row_set 
         return MGVI_FAIL(rows->ctx, MGV_E_UNSUPPORTED,
                          "rows are divided by their norms and columns centred: no sums over rows");
     s->ctx = rows->ctx;
+    s->kernels = mgvi_row_kernels_for(rows->ctx);
     s->m = rows->m;
     s->intercept = rows->intercept;
     s->cols = rows->m.cols + (rows->intercept ? 1 : 0);
@@ -29,21 +31,31 @@ static mgv_status describe(const mgvi_rows *rows, double *touched, mgvi_row_set 
     return MGV_OK;
 }
 
+/* Copies of all rows. */
+static mgv_status gather_all(const mgvi_rows *rows, mgvi_arena *arena, double *touched,
+                             mgvi_row_set *set)
+{
+    int32_t *list = mgvi_arena_scratch(arena, (size_t)rows->count, sizeof *list);
+    if (!list)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < rows->count; i++)
+        list[i] = (int32_t)i;
+    return mgvi_row_set_gather(rows, list, rows->count, false, arena, touched, set);
+}
+
 mgv_status mgvi_row_set_all(const mgvi_rows *rows, mgvi_arena *arena, double *touched,
                             mgvi_row_set *set)
 {
     memset(set, 0, sizeof *set);
-    if (rows->row) {
-        int32_t *list = mgvi_arena_array(arena, (size_t)rows->count, sizeof *list);
-        if (!list)
-            return MGV_E_MEMORY;
-        for (int64_t i = 0; i < rows->count; i++)
-            list[i] = (int32_t)i;
-        return mgvi_row_set_gather(rows, list, rows->count, false, arena, touched, set);
-    }
     MGVI_TRY(describe(rows, touched, set));
     set->plain = set->m.layout == MGV_DENSE && set->m.dtype == MGV_F32 && !set->intercept &&
                  !set->centre && !set->scale && !set->row_scale;
+    /* rows that would be brought into form in every pass are copied, unless that takes much room */
+    const double bytes = (double)rows->count * (double)set->cols * sizeof(float);
+    if (rows->row || (!set->sparse && !set->plain && bytes <= MOST_COPIED)) {
+        memset(set, 0, sizeof *set);
+        return gather_all(rows, arena, touched, set);
+    }
     set->entries = (double)set->m.nnz;
     return mgvi_row_set_reserve(set, arena);
 }
@@ -99,8 +111,9 @@ static mgv_status grow(mgvi_row_set *s, mgvi_arena *arena, int64_t count, int64_
     if (nnz > s->nnz_capacity) {
         s->nnz_capacity = nnz + nnz / 8;
         s->own_val = mgvi_arena_scratch(arena, (size_t)s->nnz_capacity, size);
-        s->own_idx =
-            s->sparse ? mgvi_arena_scratch(arena, (size_t)s->nnz_capacity, sizeof *s->own_idx) : NULL;
+        s->own_idx = s->sparse
+                         ? mgvi_arena_scratch(arena, (size_t)s->nnz_capacity, sizeof *s->own_idx)
+                         : NULL;
         if (!s->own_val || (s->sparse && !s->own_idx))
             return MGV_E_MEMORY;
     }

@@ -26,6 +26,8 @@ typedef struct mgvi_row_kernel_table {
                         const double *t2, double *g, double *g2);
 } mgvi_row_kernel_table;
 
+/* The table of the context's instruction set. */
+const mgvi_row_kernel_table *mgvi_row_kernels_for(const mgv_ctx *ctx);
 extern const mgvi_row_kernel_table mgvi_row_kernels_scalar, mgvi_row_kernels_avx2,
     mgvi_row_kernels_avx512;
 #endif

@@ -25,7 +25,7 @@ typedef struct place {
     int64_t held;       /* rows in them */
 } place;
 
-static const mgvi_row_kernel_table *kernels_of(const mgv_ctx *ctx)
+const mgvi_row_kernel_table *mgvi_row_kernels_for(const mgv_ctx *ctx)
 {
 #if defined(__x86_64__)
     if (strcmp(ctx->simd->name, "avx512") == 0)
@@ -122,7 +122,7 @@ static int64_t take_place(const mgvi_row_set *s)
 
 static void fetch_dense(const mgvi_row_set *s, int64_t i, double factor, void *out)
 {
-    const mgvi_row_kernel_table *k = kernels_of(s->ctx);
+    const mgvi_row_kernel_table *k = s->kernels;
     const mgvi_matrix *m = &s->m;
     const float *x32 = (const float *)m->val + i * m->row_stride;
     const double *x64 = (const double *)m->val + i * m->row_stride;
@@ -369,8 +369,8 @@ static void sweep_chunk(const sweep_job *job, place *p, int64_t first, int64_t c
         apply_sign(s, first, count, p->t);
         if (job->second)
             apply_sign(s, first, count, p->t2);
-        kernels_of(s->ctx)->rough_mul_t(rows, stride, count, s->cols, p->t,
-                                        job->second ? p->t2 : NULL, g, g2);
+        s->kernels->rough_mul_t(rows, stride, count, s->cols, p->t, job->second ? p->t2 : NULL, g,
+                                g2);
     }
     if (job->curvature)
         pack(s, p, rows, stride, count, H);
@@ -530,7 +530,7 @@ static void leverage_block(void *arg, int64_t block)
 {
     const leverage_job *job = arg;
     mgvi_row_set *s = job->s;
-    const mgvi_row_kernel_table *k = kernels_of(s->ctx);
+    const mgvi_row_kernel_table *k = s->kernels;
     const int64_t chunk = chunk_rows(s), at = take_place(s), d = s->m.cols;
     const place p = place_at(s, at);
     double *sums = s->partial + (size_t)block * s->partial_size;

@@ -25,6 +25,7 @@ typedef struct mgvi_row_set {
     const double *sign, *row_scale, *centre, *scale; /* NULL: 1, 1, 0, 1 */
     double *touched;                                 /* entries read are counted here */
     double entries;                                  /* read by a pass */
+    const struct mgvi_row_kernel_table *kernels;
     /* work space */
     mgvi_panels panels;
     int64_t blocks;
@@ -42,8 +43,9 @@ typedef struct mgvi_row_set {
     double *own_sign, *own_row_scale;
 } mgvi_row_set;
 
-/* All rows, in place (the chosen rows of a view are copied). `touched` may not be NULL. Allocates
- * from the arena. MGV_E_UNSUPPORTED when rows are centred and scaled both. */
+/* All rows, in place, or copied where they are dense, need work and are not too large. When copied,
+ * the intercept is a column like others for mgvi_row_set_leverage. `touched` may not be NULL.
+ * Allocates from the arena. MGV_E_UNSUPPORTED when rows are centred and scaled both. */
 mgv_status mgvi_row_set_all(const mgvi_rows *rows, mgvi_arena *arena, double *touched,
                             mgvi_row_set *out);
 /* Copies of the rows listed. `set` is zeroed memory, or an earlier set whose memory is used again

@@ -115,8 +115,8 @@ static void check_view(mgv_ctx *ctx, const sample *s, int form, int parts)
     } else {
         CHECK_OK(ctx, mgvi_row_set_all(rows, &arena, &touched, &set));
         check_set(&set, v.ref, v.rows, 1e-5, what);
-        if (!(parts & HAS_ROWS))
-            check_leverage(&set, v.ref, v.rows, s->m.cols, what);
+        if (v.rows > 0)
+            check_leverage(&set, v.ref, v.rows, set.m.cols, what);
         mgvi_row_set some = {0};
         int32_t *list = sample_memory((size_t)v.rows, sizeof *list);
         double *ref = sample_memory((size_t)(v.rows * v.cols), sizeof *ref);
