@@ -1,0 +1,25 @@
+#!/bin/sh
+# svm_l1.sh - linear programmes beside HiGHS (scipy), wide data beside LIBLINEAR -s 3; leukemia and
+# colon-cancer from $MARGRAVE_DATA where they are there.
+set -eu
+if [ ! -x build-bench/bench/bench_svm_l1 ]; then
+    echo "svm_l1: LIBLINEAR was not found when the benchmarks were built (Debian: liblinear-dev)" >&2
+    exit 1
+fi
+files=
+for name in leukemia colon-cancer.std colon-cancer; do
+    for file in "${MARGRAVE_DATA:-/nonexistent}/$name" "${MARGRAVE_DATA:-/nonexistent}/$name.bz2"; do
+        [ -f "$file" ] && files="$files $file" && break
+    done
+done
+[ -n "$files" ] || echo "svm_l1: no leukemia or colon-cancer in MARGRAVE_DATA; the generated sets only" >&2
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+# shellcheck disable=SC2086
+build-bench/bench/bench_svm_l1 "$work" $files
+if ! python3 -c "import numpy, scipy.optimize" 2>/dev/null; then
+    echo "svm_l1: HiGHS comes with scipy, which python3 does not have (pip install scipy); ours alone:" >&2
+    cut -f 2,3,5,7 "$work/ours.tsv"
+    exit 1
+fi
+python3 bench/svm_l1.py "$work"
