@@ -18,8 +18,9 @@
 #include <string.h>
 
 enum {
-    GRAM_COLUMNS = 512, /* made dense at a time */
-    MOST_ROWS = 20000   /* a square of them must fit */
+    SOME = 512,             /* columns over all rows, before those without weight leave */
+    GRAM_ENTRIES = 1 << 21, /* of A made dense at a time: 16 MiB */
+    MOST_ROWS = 20000       /* a square of them must fit */
 };
 
 typedef struct key {
@@ -35,8 +36,8 @@ typedef struct state {
     double *s, *y;  /* their weights and intercept entries (NULL: no intercept) */
     double side[2]; /* the weight of the rows with y = -1 and +1; without intercept of all, first */
     double *theta;  /* n */
-    double *scratch; /* GRAM_COLUMNS columns over all rows */
-    double *gram;    /* mu = 0: n x n */
+    double *scratch; /* SOME columns over all rows */
+    double *gram;    /* mu = 0: n x n, and in `part` a second one */
     /* mu > 0 */
     int32_t *W;
     bool *in_W;
@@ -62,8 +63,8 @@ static void gather(state *s, const int32_t *cols, int64_t count, double *out)
         mgvi_gather_columns(s->columns, cols, count, out, s->n);
         return;
     }
-    for (int64_t first = 0; first < count; first += GRAM_COLUMNS) {
-        const int64_t some = count - first < GRAM_COLUMNS ? count - first : GRAM_COLUMNS;
+    for (int64_t first = 0; first < count; first += SOME) {
+        const int64_t some = count - first < SOME ? count - first : SOME;
         mgvi_gather_columns(s->columns, cols + first, some, s->scratch, all);
         for (int64_t t = 0; t < some; t++)
             for (int64_t i = 0; i < s->n; i++)
@@ -71,26 +72,24 @@ static void gather(state *s, const int32_t *cols, int64_t count, double *out)
     }
 }
 
-/* (12) */
+/* (12), as many columns at a time as fit in Z. */
 static mgv_status make_gram(mgvi_run *run, state *s)
 {
-    double *block = s->Z;
-    int32_t cols[GRAM_COLUMNS];
-    for (int64_t first = 0; first < s->d; first += GRAM_COLUMNS) {
-        const int64_t count = s->d - first < GRAM_COLUMNS ? s->d - first : GRAM_COLUMNS;
+    for (int64_t first = 0; first < s->d; first += s->capacity) {
+        const int64_t count = s->d - first < s->capacity ? s->d - first : s->capacity;
+        double *out = first == 0 ? s->gram : s->part;
         for (int64_t t = 0; t < count; t++)
-            cols[t] = (int32_t)(first + t);
-        gather(s, cols, count, block);
-        MGVI_TRY(mgvi_syrk_f64(run->ctx, s->n, count, 1, block, s->n, 1, s->gram, s->n));
+            s->W[t] = (int32_t)(first + t);
+        gather(s, s->W, count, s->Z);
+        MGVI_TRY(mgvi_gram_f64(run->ctx, count, s->n, s->Z, s->n, NULL, out, s->n));
+        for (int64_t t = 0; first > 0 && t < s->n * s->n; t++)
+            s->gram[t] += out[t];
     }
-    for (int64_t i = 0; i < s->n; i++) {
-        for (int64_t j = 0; j < i; j++)
-            s->gram[i * s->n + j] = s->gram[j * s->n + i];
+    for (int64_t i = 0; i < s->n; i++)
         if (!isfinite(s->gram[i * s->n + i]))
             return MGVI_FAIL(run->ctx, MGV_E_INPUT,
                              "row %d is too large: its square overflows (--scale std?)",
                              (int)s->row[i] + 1);
-    }
     return MGV_OK;
 }
 
@@ -176,13 +175,17 @@ static mgv_status bind_columns(mgvi_run *run, state *s)
     const size_t d = (size_t)s->d, n = (size_t)s->n;
     MGVI_TRY(mgvi_gather_new(run->problem->A, &run->arena, &s->columns));
     if (s->n < s->u.n &&
-        !(s->scratch = mgvi_run_array(run, GRAM_COLUMNS * (size_t)s->u.n, sizeof *s->scratch)))
+        !(s->scratch = mgvi_run_array(run, SOME * (size_t)s->u.n, sizeof *s->scratch)))
         return MGV_E_MEMORY;
     if (s->mu == 0) {
+        const int64_t most = GRAM_ENTRIES / s->n + 1;
+        s->capacity = s->d < most ? s->d : most;
         s->gram = mgvi_run_array(run, n * n, sizeof *s->gram);
-        s->Z = mgvi_run_array(run, GRAM_COLUMNS * n, sizeof *s->Z);
+        s->part = mgvi_run_array(run, s->capacity < s->d ? n * n : 0, sizeof *s->part);
+        s->Z = mgvi_run_array(run, (size_t)s->capacity * n, sizeof *s->Z);
+        s->W = mgvi_run_array(run, (size_t)s->capacity, sizeof *s->W);
         MGVI_TRY(mgvi_hinge_interior_new(&run->arena, s->n, 0, &s->interior));
-        return s->gram && s->Z ? MGV_OK : MGV_E_MEMORY;
+        return s->gram && s->part && s->Z && s->W ? MGV_OK : MGV_E_MEMORY;
     }
     s->W = mgvi_run_array(run, d, sizeof *s->W);
     s->in_W = mgvi_run_array(run, d, sizeof *s->in_W);

@@ -342,7 +342,7 @@ TEST(every_allocation_may_fail)
             mgv_fit_free(&f);
             assert_int_equal(a.live, 0);
             if (st == MGV_OK) {
-                CHECK(fail_at > 20);
+                CHECK(fail_at > 10);
                 break;
             }
         }

@@ -146,7 +146,10 @@ static void sizes(const mgvi_hinge_interior *k, const mgvi_hinge_key *rows,
     }
 }
 
-mgv_status mgvi_hinge_try_faces(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *exact)
+/* How many of the faces are worth a factorisation at this gap. */
+static int worth_trying(double gap) { return gap > 1e-3 ? 1 : gap > 1e-5 ? 2 : FACES; }
+
+mgv_status mgvi_hinge_try_faces(mgv_ctx *ctx, mgvi_hinge_interior *k, double gap, bool *exact)
 {
     const mgvi_hinge_block *p = k->p;
     const int64_t n = p->rows, m = p->gram ? 0 : p->cols;
@@ -156,7 +159,7 @@ mgv_status mgvi_hinge_try_faces(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *exac
     if (m > 0)
         rank_columns(k, cols);
     sizes(k, rows, cols, e, a);
-    for (int t = 0; t < FACES && !*exact; t++) {
+    for (int t = 0; t < worth_trying(gap) && !*exact; t++) {
         if (a[t] < 0 || a[t] > m || e[t] > n)
             continue;
         const uint64_t hash = mix(mix(1, rows, e[t]), cols, a[t]);

@@ -48,5 +48,5 @@ mgv_status mgvi_hinge_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb)
 
 /* hinge_face.c: tries the faces the present point suggests; keeps the exact point of one as the
  * best when it is better. */
-mgv_status mgvi_hinge_try_faces(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *exact);
+mgv_status mgvi_hinge_try_faces(mgv_ctx *ctx, mgvi_hinge_interior *k, double gap, bool *exact);
 #endif

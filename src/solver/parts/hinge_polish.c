@@ -29,6 +29,7 @@ typedef struct polish {
     double *F;         /* e x e: the factor */
     double *f;         /* m, and f_b behind */
     double *x, *theta; /* (w; b) and theta_E */
+    double *whole;     /* theta of all rows; with a gram matrix only */
     double *r, *q;     /* work: the longer of e and m + 1 */
     int32_t *perm;
     double rho;
@@ -137,18 +138,14 @@ static void residual(polish *k)
             k->x[t] = -k->f[t];
         simd->dense_mul_t_f64(k->M, k->m, e, k->m, k->theta, k->x);
     }
+    for (int64_t i = 0; p->gram && i < p->rows; i++)
+        k->whole[i] = k->face->upper[i] ? p->s[i] : 0;
+    for (int64_t t = 0; p->gram && t < e; t++)
+        k->whole[k->face->row[t]] = k->theta[t];
     for (int64_t s = 0; s < e; s++) {
-        double z = 0;
-        if (p->gram) {
-            const double *row = p->gram + k->face->row[s] * p->gram_stride;
-            for (int64_t t = 0; t < e; t++)
-                z += row[k->face->row[t]] * k->theta[t];
-            for (int64_t i = 0; i < p->rows; i++)
-                if (k->face->upper[i])
-                    z += row[i] * p->s[i];
-        } else {
-            z = simd->dot_f64(k->M + s * k->m, k->x, k->m);
-        }
+        const double z =
+            p->gram ? simd->dot_f64(p->gram + k->face->row[s] * p->gram_stride, k->whole, p->rows)
+                    : simd->dot_f64(k->M + s * k->m, k->x, k->m);
         k->r[s] = p->lambda * (1 - y_at(k, s) * k->x[k->m]) - z;
     }
 }
@@ -275,8 +272,9 @@ static bool allocate(polish *k, double **memory)
 {
     const size_t e = (size_t)k->e, m = (size_t)k->m, most = e > m ? e : m + 1;
     const size_t matrix = k->p->gram ? 0 : e * (size_t)k->width;
+    const size_t rows = k->p->gram ? (size_t)k->p->rows : 0;
     double *at = *memory =
-        mgvi_zeros(k->ctx, matrix + e * e + 2 * (m + 1) + e + 2 * most, sizeof *at);
+        mgvi_zeros(k->ctx, matrix + e * e + 2 * (m + 1) + e + 2 * most + rows, sizeof *at);
     k->perm = mgvi_zeros(k->ctx, e + 1, sizeof *k->perm);
     if (!at || !k->perm)
         return false;
@@ -287,6 +285,7 @@ static bool allocate(polish *k, double **memory)
     k->theta = k->x + m + 1;
     k->r = k->theta + e;
     k->q = k->r + most;
+    k->whole = k->q + most;
     return true;
 }
 
