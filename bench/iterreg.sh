@@ -8,5 +8,5 @@ trap 'rm -rf "$scratch"' EXIT INT TERM
 command -v Rscript >/dev/null || echo "iterreg: no Rscript: glmnet is left out (apt-get install r-cran-glmnet)" >&2
 build-bench/bench/bench_lasso "$scratch" ${MARGRAVE_DATA:+"$MARGRAVE_DATA"}
 if [ -x build-bench/bench/bench_iterreg ]; then
-    build-bench/bench/bench_iterreg ${MARGRAVE_DATA:+"$MARGRAVE_DATA"}
+    build-bench/bench/bench_iterreg
 fi

@@ -9,6 +9,7 @@
  *          that could leave 0. */
 #include "solver/parts/restart.h"
 #include "solver/parts/steps.h"
+#include "solver/parts/support.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,8 +23,7 @@ typedef struct memory {
 
 typedef struct state {
     mgvi_penalty penalty;
-    mgvi_columns *columns; /* NULL: full products */
-    int64_t *list;         /* the columns of a product */
+    mgvi_support support;
     mgvi_steps steps;
     mgvi_point now;                   /* p: exact form only */
     mgvi_vec next, g;                 /* cols: w+; A'(2 u - u_old) */
@@ -41,7 +41,7 @@ typedef struct state {
 static int64_t choose_lazy(const mgvi_run *run, const state *s)
 {
     const int64_t wanted = run->settings->lazy;
-    if (!s->columns || !(run->problem->penalty->can & MGVI_SEPARABLE))
+    if (!s->support.columns || !(run->problem->penalty->can & MGVI_SEPARABLE))
         return 1;
     return wanted > 0 ? wanted : run->early ? 5 : 1;
 }
@@ -54,9 +54,7 @@ static mgv_status make_vectors(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->du));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u_next));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z_old));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->work));
-    s->list = mgvi_run_array(run, (size_t)run->problem->A->cols, sizeof *s->list);
-    return s->list ? MGV_OK : MGV_E_MEMORY;
+    return mgvi_run_vec(run, MGVI_ROWS, &s->work);
 }
 
 /* A tv2d's next prox starts where the last one ended. */
@@ -80,13 +78,13 @@ static mgv_status init(mgvi_run *run)
     const mgv_problem *p = run->problem;
     MGVI_TRY(make_vectors(run, s));
     MGVI_TRY(mgvi_problem_penalty(p, &run->arena, &s->penalty));
-    MGVI_TRY(mgvi_columns_new(p->A, &run->arena, &s->columns));
+    MGVI_TRY(mgvi_support_new(run, &s->support));
     s->lazy = choose_lazy(run, s);
     s->average = strcmp(run->settings->iterate, "average") == 0;
     s->restarts = run->settings->restart && !run->early && !s->average && s->lazy == 1 &&
                   (p->penalty->can & MGVI_CONJ);
     mgvi_start_weights(p, &s->now.w);
-    MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->columns, &s->now.w, &s->steps));
+    MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->now.w, &s->steps));
     mgvi_op_mul(p->A, 1, &s->now.w, 0, &s->now.z);
     mgvi_displacement(p, &s->now.z, &s->work);
     s->memory.norm = s->steps.norm;
@@ -113,59 +111,31 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-static int64_t list_all(state *s, int64_t d)
-{
-    for (int64_t j = 0; j < d; j++)
-        s->list[j] = j;
-    return d;
-}
-
-static int64_t list_support(state *s, const mgvi_vec *w, int64_t d)
-{
-    int64_t count = 0;
-    for (int64_t j = 0; j < d; j++) {
-        s->list[count] = j;
-        count += w->x[j] != 0;
-    }
-    return count;
-}
-
-/* Columns that are not 0, or would not be if their last gradient had doubled. */
-static int64_t list_restless(const mgvi_run *run, state *s, int64_t d)
+/* Columns that are not 0, or would not be if their last gradient had doubled; or all of them. */
+static int64_t list_columns(const mgvi_run *run, state *s, bool all)
 {
     const mgv_problem *p = run->problem;
-    int64_t count = 0;
-    for (int64_t j = 0; j < d; j++) {
-        s->list[count] = j;
-        count += s->now.w.x[j] != 0 ||
+    int64_t count = 0, *list = s->support.list;
+    for (int64_t j = 0; j < s->support.penalised; j++) {
+        list[count] = j;
+        count += all || s->now.w.x[j] != 0 ||
                  p->penalty->kkt(mgvi_coefs_at(&p->col, j, 0), 0, 2 * s->g.x[j]) > 0;
     }
     return count;
 }
 
-static void multiply_t(const mgvi_run *run, state *s, const mgvi_vec *u, mgvi_vec *out)
-{
-    if (s->columns)
-        mgvi_columns_mul_t(s->columns, s->list, list_all(s, mgvi_problem_penalised(run->problem)),
-                           u, out);
-    else
-        mgvi_op_mul_t(run->problem->A, 1, u, 0, out);
-}
-
 /* Lazy form: g = A'(u + du), on the columns that matter. */
 static void refresh_direction(const mgvi_run *run, state *s)
 {
-    const int64_t d = mgvi_problem_penalised(run->problem);
     mgvi_vec_add(run->ctx, 1, &s->now.u, 1, &s->du, &s->work);
-    const bool all = run->iteration % s->lazy == 1;
-    const int64_t count = all ? list_all(s, d) : list_restless(run, s, d);
-    mgvi_columns_mul_t(s->columns, s->list, count, &s->work, &s->g);
+    const int64_t count = list_columns(run, s, run->iteration % s->lazy == 1);
+    mgvi_columns_mul_t(s->support.columns, s->support.list, count, &s->work, &s->g);
 }
 
 /* Exact form: p += A'du, g = p + A'du. */
 static void extend_direction(const mgvi_run *run, state *s)
 {
-    multiply_t(run, s, &s->du, &s->g);
+    mgvi_support_mul_t(&s->support, &s->du, &s->g);
     double size, residual;
     mgvi_vec_norm2(run->ctx, &s->g, &size);
     mgvi_vec_norm2(run->ctx, &s->du, &residual);
@@ -196,18 +166,6 @@ static void move_weights(const mgvi_run *run, state *s)
     }
     for (int64_t j = d; j < s->next.n; j++)
         s->next.x[j] = s->now.w.x[j] - steps->tau_free * s->g.x[j];
-}
-
-/* z = A w+ */
-static void multiply_support(const mgvi_run *run, state *s)
-{
-    mgvi_vec_copy(run->ctx, &s->now.z, &s->z_old);
-    if (s->columns) {
-        const int64_t count = list_support(s, &s->next, mgvi_problem_penalised(run->problem));
-        mgvi_columns_mul(s->columns, s->list, count, &s->next, &s->now.z);
-    } else {
-        mgvi_op_mul(run->problem->A, 1, &s->next, 0, &s->now.z);
-    }
 }
 
 /* L was estimated: |A (w+ - w)| > L |w+ - w| would show that it is too small, and tau too large.
@@ -258,7 +216,8 @@ static mgv_status step(mgvi_run *run)
     if (s->lazy > 1 && run->iteration > 0)
         refresh_direction(run, s);
     move_weights(run, s);
-    multiply_support(run, s);
+    mgvi_vec_copy(run->ctx, &s->now.z, &s->z_old);
+    mgvi_support_mul(&s->support, &s->next, &s->now.z);
     const double moved = watch_norm(run, s);
     mgvi_vec_copy(run->ctx, &s->next, &s->now.w); /* no swaps: a checkpoint knows the places */
     move_dual(run, s);

@@ -8,6 +8,16 @@
 /* Below 1, or w would stop where the bound is attained. */
 static const double MARGIN = 0.99;
 
+mgv_status mgvi_centred_intercept(mgv_ctx *ctx, const mgv_problem *p)
+{
+    if (p->free_cols && (!p->centre || p->row_scale))
+        return MGVI_FAIL(
+            ctx, MGV_E_UNSUPPORTED,
+            "this solver's intercept needs centred columns, which --scale rownorm does "
+            "not have; ask for --no-intercept");
+    return MGV_OK;
+}
+
 void mgvi_start_weights(const mgv_problem *p, mgvi_vec *w)
 {
     mgvi_vec_fill(p->ctx, w, 0);

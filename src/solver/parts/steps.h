@@ -24,6 +24,9 @@ mgv_status mgvi_steps_new(mgvi_run *run, const mgvi_penalty *penalty, mgvi_colum
 /* tau follows from L and sigma. */
 void mgvi_steps_set_norm(const mgvi_run *run, mgvi_steps *steps, double norm);
 
+/* A solver's `fits`: an intercept that rests at the mean of the targets is right only where columns
+ * are centred. */
+mgv_status mgvi_centred_intercept(mgv_ctx *ctx, const mgv_problem *problem);
 /* The weights that fit the mean of the targets: 0, and the intercept that a loss with a target
  * wants. */
 void mgvi_start_weights(const mgv_problem *problem, mgvi_vec *w);

@@ -1,0 +1,136 @@
+/* test_regularisation_baselines.c - dual gradient methods and Bregman iteration against their plain
+ * formulas and against optima known otherwise. */
+#include "regression.h"
+
+#define EQUAL "task=regress loss=equal intercept=no "
+
+/* Landweber's iteration, and Nesterov's, written out on w. */
+TEST(landweber_takes_the_plain_steps)
+{
+    static const char *const names[] = {"landweber", "nesterov_landweber"};
+    regression r = regression_new(1, 12, 20, 3, 4);
+    for (int momentum = 0; momentum < 2; momentum++) {
+        const double L = 150; /* |A|^2 of such a matrix is below */
+        char options[200];
+        snprintf(options, sizeof options, EQUAL "penalty=l2 select=last lipschitz=%g solver=%s", L,
+                 names[momentum]);
+        mgv_fit fit;
+        open_rows(&fit, r.X, r.y, r.n, r.d, options);
+        double x[20] = {0}, v[20] = {0};
+        for (int k = 1; k <= 25; k++) {
+            const mgvi_iterate it = step_to(&fit, k);
+            for (int j = 0; j < r.d; j++)
+                CHECK_NEAR(it.w->x[j], v[j], 1e-12, "%s, step %d", names[momentum], k);
+            double next[20];
+            memcpy(next, v, sizeof next);
+            for (int i = 0; i < r.n; i++) {
+                double e = -r.y[i];
+                for (int j = 0; j < r.d; j++)
+                    e += r.X[i * r.d + j] * v[j];
+                for (int j = 0; j < r.d; j++)
+                    next[j] -= e * r.X[i * r.d + j] / L;
+            }
+            const double m = momentum ? (k - 1.0) / (k + 2.0) : 0;
+            for (int j = 0; j < r.d; j++) {
+                v[j] = next[j] + m * (next[j] - x[j]);
+                x[j] = next[j];
+            }
+        }
+        mgv_fit_free(&fit);
+    }
+    regression_free(&r);
+}
+
+/* All of them interpolate: the least |w|^2, the least |w|_1 (a is small enough here), the same
+ * optimum as primal_dual. */
+TEST(they_reach_the_optimum)
+{
+    static const char *const runs[][2] = {
+        {"penalty=l2", "landweber"},
+        {"penalty=l2", "nesterov_landweber"},
+        {"penalty=enet lambda=0.5", "linearized_bregman"},
+        {"penalty=enet lambda=0.5", "accelerated_dual_gradient"},
+        {"penalty=l1 kappa=0.02", "accelerated_dual_gradient"},
+        {"penalty=l1", "bregman"},
+        {"penalty=owl owl=oscar:0.5", "bregman"},
+    };
+    regression r = regression_new(2, 20, 60, 3, INFINITY);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        char options[200];
+        mgv_fit ours, reference;
+        snprintf(options, sizeof options, EQUAL "%s solver=%s tol=1e-5 max_iter=50000", runs[i][0],
+                 runs[i][1]);
+        solve(&ours, &r, options);
+        snprintf(options, sizeof options, EQUAL "%s solver=primal_dual tol=1e-8 max_iter=50000",
+                 runs[i][0]);
+        solve(&reference, &r, options);
+        CHECK_THAT(ours.run.stop == MGV_STOP_CERTIFIED, "%s %s: %s, gap %g", runs[i][1], runs[i][0],
+                   mgv_stop_name(ours.run.stop), ours.certificate.relative_gap);
+        CHECK_NEAR(ours.certificate.primal, reference.certificate.primal,
+                   3e-5 * reference.certificate.primal, "%s %s", runs[i][1], runs[i][0]);
+        mgv_fit_free(&ours);
+        mgv_fit_free(&reference);
+    }
+    regression_free(&r);
+}
+
+/* Acceleration needs fewer iterations; an intercept is found; a discrepancy is met. */
+TEST(acceleration_intercept_and_discrepancy)
+{
+    regression r = regression_new(3, 40, 80, 4, 5);
+    for (int64_t i = 0; i < r.n; i++)
+        r.y[i] += 7;
+    char options[300];
+    int64_t steps[2];
+    for (int accelerated = 0; accelerated < 2; accelerated++) {
+        mgv_fit fit;
+        snprintf(options, sizeof options,
+                 "task=regress loss=equal penalty=l1 kappa=.05 select=discrepancy:%.17g solver=%s",
+                 length(r.noise, r.n),
+                 accelerated ? "accelerated_dual_gradient" : "linearized_bregman");
+        solve(&fit, &r, options);
+        CHECK(fit.run.stop == MGV_STOP_DISCREPANCY);
+        CHECK_NEAR(mgv_fit_weights(&fit)[r.d], 7, 1.5, "the intercept");
+        steps[accelerated] = fit.run.iterations;
+        mgv_fit_free(&fit);
+    }
+    CHECK(steps[1] < steps[0]);
+    mgv_fit fit;
+    mgv_fit_start(&fit, r.X, r.y, r.n, r.d,
+                  "task=regress loss=equal penalty=l1 scale=rownorm solver=bregman");
+    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+    CHECK_FAILS(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver),
+                MGV_E_UNSUPPORTED, "centred columns");
+    mgv_fit_free(&fit);
+    regression_free(&r);
+}
+
+/* --scale sqrt: every column divided by the root of its standard deviation. */
+TEST(root_scaling_is_half_way_to_unit_columns)
+{
+    regression r = regression_new(4, 30, 5, 2, 5);
+    for (int64_t i = 0; i < r.n * r.d; i++)
+        r.X[i] = r.X[i] * (double)(1 + i % r.d) + 3;
+    for (int intercept = 0; intercept < 2; intercept++) {
+        mgv_fit fit;
+        open_rows(&fit, r.X, r.y, r.n, r.d,
+                  intercept ? "task=regress loss=equal penalty=l1 scale=sqrt"
+                            : EQUAL "penalty=l1 scale=sqrt");
+        for (int64_t j = 0; j < r.d; j++) {
+            double mean = 0, square = 0;
+            for (int64_t i = 0; i < r.n; i++)
+                mean += r.X[i * r.d + j] / (double)r.n;
+            for (int64_t i = 0; i < r.n; i++)
+                square += pow(r.X[i * r.d + j] - (intercept ? mean : 0), 2) / (double)r.n;
+            CHECK_NEAR(fit.problem->scale[j], 1 / sqrt(sqrt(square)), 1e-12, "column %d", (int)j);
+        }
+        mgv_fit_free(&fit);
+    }
+    regression_free(&r);
+}
+
+int main(void)
+{
+    return RUN(landweber_takes_the_plain_steps, they_reach_the_optimum,
+               acceleration_intercept_and_discrepancy, root_scaling_is_half_way_to_unit_columns);
+}
