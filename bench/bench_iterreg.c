@@ -1,6 +1,7 @@
 /* bench_iterreg.c - iterative regularisation on the paper's dense data: 1000 x 2000, 200 nonzero
  * weights, neighbouring columns correlated by rho, float32. One run, model chosen inside it.
- * usage: bench_iterreg [FOLDER]   (FOLDER: where to leave the data for bench/iterreg_peers.py)
+ * usage: bench_iterreg   (the Lasso of glmnet, celer and scikit-learn: bench_lasso, started beside
+ * it)
  *
  * Two ways to choose the iteration: `holdout` runs on 80 % of the rows until the error on the rest
  * has not improved for max(20, k) iterations and then k iterations on all rows; `noise` stops one
@@ -68,20 +69,6 @@ static set *make_set(double rho, double snr)
     for (int i = 0; i < ROWS; i++)
         s->y[i] += e[i] * s->noise / sqrt(noise);
     return s;
-}
-
-/* Row-major float32 X, then float64 y, w: what the peers read. */
-static void leave_set(const set *s, const char *folder)
-{
-    char name[1000];
-    snprintf(name, sizeof name, "%s/dense_rho%g.bin", folder, s->rho);
-    FILE *out = fopen(name, "wb");
-    if (!out || fwrite(s->X, sizeof *s->X, (size_t)(ROWS + TEST) * COLS, out) == 0 ||
-        fwrite(s->y, sizeof s->y, 1, out) != 1 || fwrite(s->w, sizeof s->w, 1, out) != 1 ||
-        fclose(out) != 0) {
-        fprintf(stderr, "bench_iterreg: %s cannot be written\n", name);
-        exit(1);
-    }
 }
 
 /* ---- one run ----------------------------------------------------------------------------------
@@ -227,15 +214,13 @@ static void compare(const set *s)
         }
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     if (mgv_ctx_new(NULL, &ctx) != MGV_OK)
         return 1;
     static const double sets[][2] = {{.2, 5}, {.8, 3}};
     for (int i = 0; i < 2; i++) {
         set *s = make_set(sets[i][0], sets[i][1]);
-        if (argc > 1)
-            leave_set(s, argv[1]);
         compare(s);
         free(s->X);
         free(s);
