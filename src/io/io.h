@@ -43,6 +43,8 @@ void mgvi_source_close(mgv_ctx *ctx, mgvi_source *source);
 mgv_status mgvi_read_source(mgv_ctx *ctx, mgvi_source *source, mgv_data **out);
 mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                           mgv_data **out);
+/* Names for the columns from a file with one per line: MGV_E_INPUT when their number is another. */
+mgv_status mgvi_read_column_names(mgv_ctx *ctx, const char *path, mgv_data *data);
 mgv_status mgvi_write_file(mgv_ctx *ctx, const mgv_data *data, const char *path,
                            const mgv_settings *settings);
 #endif

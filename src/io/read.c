@@ -124,9 +124,15 @@ mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *se
     *out = NULL;
     MGVI_TRY(mgvi_source_open(ctx, path, &source));
     source.settings = settings;
-    const mgv_status st = mgvi_read_source(ctx, &source, out);
+    mgv_status st = mgvi_read_source(ctx, &source, out);
     mgvi_source_close(ctx, &source);
-    if (st == MGV_OK)
-        (*out)->load_seconds = mgvi_clock_seconds() - start;
-    return st;
+    if (st == MGV_OK && settings && settings->names[0])
+        st = mgvi_read_column_names(ctx, settings->names, *out);
+    if (st != MGV_OK) {
+        mgvi_data_free(ctx, *out);
+        *out = NULL;
+        return st;
+    }
+    (*out)->load_seconds = mgvi_clock_seconds() - start;
+    return MGV_OK;
 }

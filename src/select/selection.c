@@ -37,6 +37,7 @@ static mgv_status read_validation(mgv_selection *s)
         return MGV_OK;
     mgv_settings reading = s->settings;
     reading.features = s->data->X.cols;
+    reading.names[0] = 0;
     MGVI_TRY(mgvi_read_file(s->ctx, s->rule.file, &reading, &s->validation));
     if (!s->validation->labels)
         return MGVI_FAIL(s->ctx, MGV_E_INPUT, "%s has no labels to validate with", s->rule.file);

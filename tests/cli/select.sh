@@ -1,0 +1,63 @@
+# select.sh - `fit --select`: words, JSON, the trace, refusals.
+. "$2/tests/cli/lib.sh"
+
+# y = 3 + 2 x1 - x2 + noise, x3 .. x8 of no use; awk's own generator, seeded
+awk 'BEGIN { srand(7); for (i = 0; i < 80; i++) { line = ""
+    for (j = 1; j <= 8; j++) { x[j] = rand() - .5; line = line " " j ":" x[j] }
+    print 3 + 2 * x[1] - x[2] + .1 * (rand() - .5) line } }' >data.svm
+printf 'one\ntwo\nthree\nfour\nfive\nsix\nseven\neight\n' >names.txt
+
+run 0 fit data.svm --penalty l1 --select cv:5 --names names.txt --trace trace.csv -o lasso.mgm
+has out "selection    cv:5: point"
+has out "of the lasso path, mu"
+has out "held-out mean squared error"
+has out "features     one (5 folds), two (5 folds)"
+has out "ended with its certificate"
+true_that "$(wc -l <trace.csv) > 20" "a row of the trace per point"
+run 0 predict lasso.mgm data.svm -o /dev/null
+
+run 0 fit data.svm --select cv:5 --json --no-model --names names.txt
+json out selected.rule cv:5
+json out selected.compared.2.method "primal-dual, early"
+json out selected.features.0.name one
+json out selected.compared.0.method "lasso path"
+json out selected.compared.1.method "ridge path"
+true_that "$("$json_get" out validation.mse) < .01" "the held-out error"
+true_that "$("$json_get" out selected.score) == $("$json_get" out validation.mse)" "the same score"
+
+run 0 fit data.svm --penalty l1 --select cv:5 --one-se --json --no-model
+few=$("$json_get" out model.nonzeros)
+run 0 fit data.svm --penalty l1 --select cv:5 --json --no-model
+json out path.by lambda
+true_that "$few <= $("$json_get" out model.nonzeros)" "one standard error is sparser"
+
+# early stopping, held-out parts and files
+run 0 fit data.svm --loss equal --penalty l1 --select holdout:.25 --json --no-model
+json out path.by iteration
+json out solver.stop selected
+head -n 60 data.svm >train.svm
+tail -n 20 data.svm >held.svm
+run 0 fit train.svm --penalty l2 --select val:held.svm --json --no-model
+json out selected.score_se null
+true_that "$("$json_get" out selected.score) < .01" "the error on the file"
+
+# classes
+awk '{ $1 = ($1 > 3) ? 1 : -1; print }' data.svm >classes.svm
+run 0 fit classes.svm --select cv:4 --json --no-model
+json out validation.mse null
+true_that "$("$json_get" out validation.accuracy) > .85" "accuracy"
+
+# what cannot be
+run 2 fit data.svm --select cv:1 --no-model
+has err "select is 'cv:1'; allowed: none, last, cv:K (2 to 15 folds)"
+run 2 fit data.svm --select cv:40 --no-model
+run 2 fit data.svm --penalty l1 --select holdout:.3 --one-se --no-model
+has err "one_se needs folds"
+run 1 fit data.svm --select val:none.svm --no-model
+has err "none.svm"
+run 2 fit data.svm --penalty l1 --select discrepancy:0 --no-model
+has err "residual"
+head -n 3 names.txt >few.txt
+run 2 fit data.svm --penalty l1 --select cv:4 --names few.txt --no-model
+is err "margrave fit: few.txt: 3 names for 8 columns"
+finish
