@@ -85,9 +85,9 @@ void mgvi_kernel_combine(mgvi_kernel_op *k, const double *c, double *f)
     if (mgvi_kernel_fetch(k, k->support, count)) {
         add_rows(k, &job);
     } else { /* more rows than are kept: tile by tile */
-        for (int64_t t = 0; t < count; t += MGVI_KERNEL_TILE) {
+        for (int64_t t = 0; t < count; t += k->tile_rows) {
             job.rows = k->support + t;
-            job.count = count - t < MGVI_KERNEL_TILE ? count - t : MGVI_KERNEL_TILE;
+            job.count = count - t < k->tile_rows ? count - t : k->tile_rows;
             job.values = mgvi_kernel_compute(k, job.rows, job.count);
             if (!job.values) {
                 give_up(k, f);

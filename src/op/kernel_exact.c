@@ -89,8 +89,8 @@ static void lane_block(void *arg, int64_t block)
     const mgvi_kernel_op *k = job->k;
     const int64_t n = k->op.rows, j = block * COLUMN_BLOCK;
     const int64_t width = n - j < COLUMN_BLOCK ? n - j : COLUMN_BLOCK;
-    for (int64_t s = 0; s < k->used; s += MGVI_KERNEL_TILE) {
-        const int64_t rows = k->used - s < MGVI_KERNEL_TILE ? k->used - s : MGVI_KERNEL_TILE;
+    for (int64_t s = 0; s < k->used; s += k->tile_rows) {
+        const int64_t rows = k->used - s < k->tile_rows ? k->used - s : k->tile_rows;
         k->op.ctx->simd->dense_mul_t_k_f32((const float *)mgvi_kernel_slot(k, s) + j, n, rows,
                                            width, LANES, job->weight + s * LANES,
                                            job->sums + j * LANES);

@@ -4,7 +4,9 @@
 
 #include "op/kernel.h"
 
-enum { MGVI_KERNEL_TILE = 256 }; /* rows of K computed and allocated together */
+/* Rows of K computed and allocated together: as many as fit the bytes, since a matrix product lays
+ * out all points anew. */
+enum { MGVI_KERNEL_TILE = 512, MGVI_KERNEL_TILE_BYTES = 1 << 26 };
 
 struct mgvi_kernel_op {
     mgvi_op op;
@@ -17,6 +19,7 @@ struct mgvi_kernel_op {
     double cache_bytes;
     /* Rows kept: slot s holds row owner[s], slot_of[i] is row i's slot or -1. */
     char **slabs;
+    int64_t tile_rows; /* at most MGVI_KERNEL_TILE */
     int64_t slots, used, hand;
     int32_t *slot_of, *owner;
     int64_t *wanted, call; /* per slot: the last call that needed it */
@@ -33,8 +36,7 @@ extern const mgvi_op_ops mgvi_operator_kernel;
 size_t mgvi_kernel_row_bytes(const mgvi_kernel_op *k);
 static inline char *mgvi_kernel_slot(const mgvi_kernel_op *k, int64_t slot)
 {
-    return k->slabs[slot / MGVI_KERNEL_TILE] +
-           (size_t)(slot % MGVI_KERNEL_TILE) * mgvi_kernel_row_bytes(k);
+    return k->slabs[slot / k->tile_rows] + (size_t)(slot % k->tile_rows) * mgvi_kernel_row_bytes(k);
 }
 /* kernel_rows.c: sees that the rows are in slots; false when they do not fit or memory is short. */
 bool mgvi_kernel_fetch(mgvi_kernel_op *k, const int64_t *rows, int64_t count);

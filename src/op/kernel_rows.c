@@ -29,7 +29,7 @@ static mgv_status compute_into(mgvi_kernel_op *k, const int64_t *rows, int64_t c
 const char *mgvi_kernel_compute(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
 {
     if (!k->tile)
-        k->tile = mgvi_alloc(k->op.ctx, MGVI_KERNEL_TILE, mgvi_kernel_row_bytes(k));
+        k->tile = mgvi_alloc(k->op.ctx, (size_t)k->tile_rows, mgvi_kernel_row_bytes(k));
     if (!k->tile || compute_into(k, rows, count, k->tile) != MGV_OK)
         return NULL;
     return k->tile;
@@ -39,10 +39,10 @@ const char *mgvi_kernel_compute(mgvi_kernel_op *k, const int64_t *rows, int64_t 
 
 static bool slab_ready(mgvi_kernel_op *k, int64_t slot)
 {
-    char **slab = &k->slabs[slot / MGVI_KERNEL_TILE];
-    const int64_t rest = k->slots - slot / MGVI_KERNEL_TILE * MGVI_KERNEL_TILE;
+    char **slab = &k->slabs[slot / k->tile_rows];
+    const int64_t rest = k->slots - slot / k->tile_rows * k->tile_rows;
     if (!*slab)
-        *slab = mgvi_alloc(k->op.ctx, (size_t)(rest < MGVI_KERNEL_TILE ? rest : MGVI_KERNEL_TILE),
+        *slab = mgvi_alloc(k->op.ctx, (size_t)(rest < k->tile_rows ? rest : k->tile_rows),
                            mgvi_kernel_row_bytes(k));
     return *slab != NULL;
 }
@@ -95,8 +95,8 @@ bool mgvi_kernel_fetch(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
             k->wanted[k->slot_of[rows[t]]] = k->call;
     int64_t missing[MGVI_KERNEL_TILE], t = 0;
     while (t < count) {
-        int64_t most = MGVI_KERNEL_TILE - k->used % MGVI_KERNEL_TILE, found = 0;
-        most = k->used == k->slots         ? MGVI_KERNEL_TILE
+        int64_t most = k->tile_rows - k->used % k->tile_rows, found = 0;
+        most = k->used == k->slots         ? k->tile_rows
                : k->slots - k->used < most ? k->slots - k->used
                                            : most;
         for (; t < count && found < most; t++)
@@ -139,7 +139,7 @@ mgv_status mgvi_kernel_among(mgvi_kernel_op *k, const int64_t *p, int64_t np, co
 static void free_slots(mgvi_kernel_op *k)
 {
     mgv_ctx *ctx = k->op.ctx;
-    for (int64_t s = 0; k->slabs && s * MGVI_KERNEL_TILE < k->slots; s++)
+    for (int64_t s = 0; k->slabs && s * k->tile_rows < k->slots; s++)
         mgvi_release(ctx, k->slabs[s]);
     mgvi_release(ctx, k->slabs);
     mgvi_release(ctx, k->owner);
@@ -158,10 +158,12 @@ static mgv_status make_slots(mgvi_kernel_op *k)
     const double fit = k->cache_bytes / (double)mgvi_kernel_row_bytes(k);
     k->slots = fit < (double)n ? (int64_t)fit : n;
     k->slots = k->slots < 2 ? (n < 2 ? n : 2) : k->slots;
+    const int64_t rows = MGVI_KERNEL_TILE_BYTES / (int64_t)mgvi_kernel_row_bytes(k);
+    k->tile_rows = rows < 8 ? 8 : rows > MGVI_KERNEL_TILE ? MGVI_KERNEL_TILE : rows;
     k->used = k->hand = 0;
     for (int64_t i = 0; i < n; i++)
         k->slot_of[i] = -1;
-    k->slabs = mgvi_zeros(ctx, (size_t)(k->slots / MGVI_KERNEL_TILE + 1), sizeof *k->slabs);
+    k->slabs = mgvi_zeros(ctx, (size_t)(k->slots / k->tile_rows + 1), sizeof *k->slabs);
     k->owner = mgvi_zeros(ctx, (size_t)k->slots, sizeof *k->owner);
     k->wanted = mgvi_zeros(ctx, (size_t)k->slots, sizeof *k->wanted);
     return k->slabs && k->owner && k->wanted ? MGV_OK : MGV_E_MEMORY;

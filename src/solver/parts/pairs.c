@@ -26,7 +26,7 @@ mgv_status mgvi_pairs_grow(mgvi_pairs *p, mgvi_arena *arena, int64_t capacity)
             memcpy(wider, *arrays[k], (size_t)old.size * sizeof *wider);
         *arrays[k] = wider;
     }
-    p->K = mgvi_arena_array(arena, (size_t)(p->capacity * p->capacity), size);
+    p->K = mgvi_arena_scratch(arena, (size_t)(p->capacity * p->capacity), size);
     if (!p->K)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < old.size; i++)
@@ -38,11 +38,18 @@ mgv_status mgvi_pairs_grow(mgvi_pairs *p, mgvi_arena *arena, int64_t capacity)
     return MGV_OK;
 }
 
-/* In squares that stay in the cache. */
+/* In squares that stay in the cache. The point at the origin has zeros, and so have the columns
+ * that fill up the last group. */
 #define DEFINE_MIRROR(T, S)                                                                        \
     static void mirror_##S(T *K, int64_t ld, int64_t first, int64_t end)                           \
     {                                                                                              \
         enum { SQUARE = 32 };                                                                      \
+        K[0] = 0;                                                                                  \
+        for (int64_t j = first; j < end; j++)                                                      \
+            K[j * ld] = 0;                                                                         \
+        for (int64_t i = 0; i < end; i++)                                                          \
+            for (int64_t j = end; j % PLACES != 0; j++)                                            \
+                K[i * ld + j] = 0;                                                                 \
         for (int64_t i0 = 0; i0 < first; i0 += SQUARE)                                             \
             for (int64_t j0 = first; j0 < end; j0 += SQUARE)                                       \
                 for (int64_t i = i0; i < first && i < i0 + SQUARE; i++)                            \
