@@ -67,17 +67,11 @@ static mgv_status prepare(mgv_solver *solver)
     return run->ops->init(run);
 }
 
-mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
-                           mgv_solver **out)
+static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
+                              const mgv_settings *settings, const mgvi_solver_ops *ops,
+                              mgv_solver **out)
 {
-    *out = NULL;
     const mgvi_early early = mgvi_early_read(problem, settings);
-    const mgvi_solver_ops *ops = mgvi_solver_find(settings->solver);
-    if (strcmp(settings->solver, "auto") == 0)
-        MGVI_TRY(mgvi_solver_auto(ctx, problem, settings, &ops));
-    if (!ops)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no solver '%.40s'; `margrave list` names them",
-                         settings->solver);
     MGVI_TRY(mgvi_solver_fits(ctx, ops, problem));
     if (early.on && !ops->residual)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
@@ -108,6 +102,36 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
     }
     *out = solver;
     return MGV_OK;
+}
+
+/* A solver that refuses the numbers when it looks at them closer leaves the problem to the next. */
+static mgv_status open_automatic(mgv_ctx *ctx, const mgv_problem *problem,
+                                 const mgv_settings *settings, mgv_solver **out)
+{
+    const mgvi_solver_ops *first, *second;
+    char refusal[MGVI_ERROR_MAX];
+    MGVI_TRY(mgvi_solver_auto(ctx, problem, settings, NULL, &first));
+    const mgv_status st = open_solver(ctx, problem, settings, first, out);
+    if (st != MGV_E_UNSUPPORTED)
+        return st;
+    memcpy(refusal, ctx->error, sizeof refusal);
+    if (mgvi_solver_auto(ctx, problem, settings, first, &second) != MGV_OK)
+        return MGVI_FAIL(ctx, st, "%s", refusal);
+    mgvi_log(ctx, MGV_INFO, "%s; solver %s takes its place", refusal, second->name);
+    return open_solver(ctx, problem, settings, second, out);
+}
+
+mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
+                           mgv_solver **out)
+{
+    *out = NULL;
+    if (strcmp(settings->solver, "auto") == 0)
+        return open_automatic(ctx, problem, settings, out);
+    const mgvi_solver_ops *ops = mgvi_solver_find(settings->solver);
+    if (!ops)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no solver '%.40s'; `margrave list` names them",
+                         settings->solver);
+    return open_solver(ctx, problem, settings, ops, out);
 }
 
 void mgvi_driver_free(mgv_solver *solver)

@@ -274,9 +274,9 @@ static mgv_status restored(mgvi_run *run)
                  : MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's list of rows is damaged");
 }
 
-/* About 60 passes to the default tolerance, more on dense rows, whose scales are anybody's; an entry
- * of a row taken at random costs as much as 40 multiplications of a matrix product. A hard margin
- * may take any number. */
+/* About 60 passes to the default tolerance, more on dense rows, whose scales are anybody's; an
+ * entry of a row taken at random costs as much as 40 multiplications of a matrix product. A hard
+ * margin may take any number. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     (void)settings;

@@ -1,7 +1,8 @@
 /* lbfgs.c - limited-memory BFGS for smooth losses of many classes; docs/algorithms/lbfgs.md.
  *   F(W) = lambda/2 |W|^2 + sum_i s_i G(W x_i),   g = lambda W + A'U,  U = grad of the losses (1)
  *   D = -H g by the two-loop recursion over the last pairs (S, Y)                              (2)
- *   W+ = W + t D,  t = 1 unless F(W+) > F(W) + 1e-4 t <g, D>                                   (3) */
+ *   W+ = W + t D,  t = 1 unless F(W+) > F(W) + 1e-4 t <g, D>                                   (3)
+ */
 #include "solver/solver_impl.h"
 
 #include <math.h>

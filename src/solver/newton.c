@@ -109,6 +109,35 @@ static mgv_status keep(mgvi_run *run, state *s)
     return mgvi_run_keep(run, "u_out", MGVI_T_F64, s->u_out.x, n);
 }
 
+/* The squares of a column, weighted and summed in float32, stay below its largest number. */
+static const double LARGEST_SQUARES = 1e36;
+
+/* Leverage, what stands out, and the units of the columns: functions of the data. */
+static mgv_status measure(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
+    mgvi_row_set_leverage(&s->all, s->energy, s->leverage);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += s->leverage[i];
+    const double mean = sum > 0 ? sum / (double)n : 1;
+    s->m.mean_leverage = mean;
+    const double steep = (s->all.sparse ? STEEP_SPARSE : STEEP_DENSE) * mean;
+    for (int64_t i = 0; i < n; i++)
+        s->steep[i] = s->leverage[i] > steep;
+    for (int64_t j = 0; j < d; j++) {
+        if (!(s->energy[j] * (double)n < LARGEST_SQUARES))
+            return MGVI_FAIL(
+                run->ctx, MGV_E_UNSUPPORTED,
+                "solver newton adds up squares in float32, and those of column %" PRId64
+                " are too large for it; divide the column by its size (--scale std)",
+                j + 1);
+        s->unit[j] = s->energy[j] > 0 ? 1 / sqrt(s->energy[j]) : 1;
+        s->width[j] = L1_WIDTH * s->unit[j];
+    }
+    return MGV_OK;
+}
+
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
@@ -120,6 +149,7 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(allocate(run, s));
     bind_coefficients(p, s);
     MGVI_TRY(mgvi_row_set_all(s->rows, &run->arena, &run->touched, &s->all));
+    MGVI_TRY(measure(run, s));
     s->finish = (mgvi_tall_finish){.run = run,
                                    .rows = s->rows,
                                    .s = s->s,
@@ -146,29 +176,6 @@ static int64_t stage_rows(int64_t n, int stage)
                             THIRD_SAMPLE};
     const int samples = n < NO_SAMPLES ? 0 : n > MANY ? 3 : 2;
     return stage < samples ? size[stage] : n;
-}
-
-/* Leverage, what stands out, and the units of the columns: functions of the data. */
-static mgv_status measure(mgvi_run *run, state *s)
-{
-    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
-    mgvi_row_set_leverage(&s->all, s->energy, s->leverage);
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += s->leverage[i];
-    const double mean = sum > 0 ? sum / (double)n : 1;
-    s->m.mean_leverage = mean;
-    const double steep = (s->all.sparse ? STEEP_SPARSE : STEEP_DENSE) * mean;
-    for (int64_t i = 0; i < n; i++)
-        s->steep[i] = s->leverage[i] > steep;
-    for (int64_t j = 0; j < d; j++) {
-        if (!isfinite(s->energy[j]))
-            return MGVI_FAIL(run->ctx, MGV_E_INPUT,
-                             "column %" PRId64 " is too large: its squares overflow", j);
-        s->unit[j] = s->energy[j] > 0 ? 1 / sqrt(s->energy[j]) : 1;
-        s->width[j] = L1_WIDTH * s->unit[j];
-    }
-    return MGV_OK;
 }
 
 /* A systematic sample: row i with probability p_i = min(1, rows (q_i/mean + 1)/(2 n)), weighted by
@@ -231,7 +238,6 @@ static mgv_status next_stage(mgvi_run *run, state *s)
 
 static mgv_status begin(mgvi_run *run, state *s)
 {
-    MGVI_TRY(measure(run, s));
     s->m.alpha = 1;
     s->m.phase = SMOOTHING;
     return next_stage(run, s);
@@ -346,7 +352,7 @@ static double estimate(const mgvi_run *run)
     return s->m.solved ? s->m.gap : INFINITY;
 }
 
-/* The sets and what is measured are functions of the data and the memory. */
+/* The sets are functions of the data and the memory. */
 static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
@@ -356,12 +362,8 @@ static mgv_status restored(mgvi_run *run)
     for (int64_t i = 0; i < run->problem->A->rows; i++)
         if (s->place[i] > MGVI_ROW_ZERO)
             return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of newton is not valid");
-    if (s->m.phase == BEGIN)
-        return MGV_OK;
-    const double touched = run->touched;
-    MGVI_TRY(measure(run, s));
     const mgv_status st = s->m.phase == SMOOTHING ? bind_stage(run, s) : MGV_OK;
-    run->touched = touched; /* an unbroken run did this once */
+    run->touched = 0; /* an unbroken run did this, and what init does, once */
     return st;
 }
 

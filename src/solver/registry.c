@@ -101,15 +101,15 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
 }
 
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
-                            const mgvi_solver_ops **out)
+                            const mgvi_solver_ops *except, const mgvi_solver_ops **out)
 {
     const mgvi_solver_ops *nearest = NULL, *best = NULL;
     const bool early = mgvi_early_read(problem, settings).on;
     double least = INFINITY;
     for (int i = 0; i < mgvi_solver_count(); i++) {
         const mgvi_solver_ops *ops = solvers[i];
-        if (early && !ops->residual)
-            continue; /* its iterates are not a path */
+        if (ops == except || (early && !ops->residual))
+            continue; /* it has refused, or its iterates are not a path */
         if (mgvi_solver_fits(ctx, ops, problem) != MGV_OK) {
             if (!nearest && takes_loss(ops, problem->loss))
                 nearest = ops;

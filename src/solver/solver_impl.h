@@ -84,5 +84,5 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
 /* The solver `auto` stands for: of those that fit the cheapest, the first of the list among equals.
  * The sentence of the nearest one when none fits. */
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
-                            const mgvi_solver_ops **out);
+                            const mgvi_solver_ops *except, const mgvi_solver_ops **out);
 #endif
