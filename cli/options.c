@@ -98,8 +98,9 @@ static int unknown(const reader *r, const char *mark, const char *name)
     snprintf(near, sizeof near, "%s", guess.best);
     for (char *at = near; (at = strchr(at, '_'));)
         *at = '-';
+    const char *full = strcmp(mark, "-") == 0 ? "--" : mark; /* settings have long names only */
     return cli_complain(r->c, CLI_USAGE, "there is no option '%s%.60s'; did you mean '%s%s'?", mark,
-                        name, mark, near);
+                        name, full, near);
 }
 
 /* The value of an option: behind its '=' or the next word. NULL: there is none. */

@@ -18,7 +18,7 @@
 #include <string.h>
 
 enum {
-    JOIN = 800,           /* rows that join W in a round */
+    JOIN = 400,           /* rows that join W in a round */
     MOST_STEPS = 200000,  /* of ascent in a round */
     MOST_BISECTIONS = 60, /* for the intercept */
     FLAT_ROUNDS = 5       /* rounds without progress before we stop */

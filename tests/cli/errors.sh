@@ -17,6 +17,7 @@ printf '%s\n' '+1 1:1 2:0.5' '-1 1:-1 2:0.25' '+1 1:2' '-1 2:-3' >good.svm
 refuses 2 "margrave: there is no command 'fti'; did you mean 'fit'?" fti
 refuses 2 "margrave: there is no command 'xyzzy'; \`margrave help\` lists them" xyzzy
 refuses 2 "margrave fit: there is no option '--lamda'; did you mean '--lambda'?" fit good.svm --lamda 1
+refuses 2 "margrave fit: there is no option '-C'; did you mean '--C'?" fit good.svm -C 1
 refuses 2 "margrave fit: there is no option '--max-itr'; did you mean '--max-iter'?" fit --max-itr=3
 refuses 2 "margrave fit: there is no option '--bogosity'; \`margrave fit --help\` lists them" \
     fit good.svm --bogosity

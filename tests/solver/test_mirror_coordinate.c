@@ -214,6 +214,50 @@ TEST(sparse_and_dense_rows_take_the_same_steps)
     }
 }
 
+/* With an intercept sparse rows are taken without their centre, without one in full: the optimum
+ * knows nothing of it. */
+TEST(centred_columns_have_the_same_optimum)
+{
+    enum { N = 40, D = 12 };
+    static const char *const cases[] = {
+        "loss=hinge p=1.4 C=1 scale=std", "loss=hinge p=1.4 C=1 scale=std intercept=no",
+        "loss=margin p=1.5", "loss=squared penalty=entropy lambda=0.1 scale=std"};
+    mgvi_rng rng = mgvi_rng_seed(5);
+    double X[N * D] = {0}, y[N], val[N * D];
+    int64_t ptr[N + 1] = {0};
+    int32_t idx[N * D];
+    for (int i = 0; i < N; i++) {
+        y[i] = i % 2 ? 1 : -1;
+        ptr[i + 1] = ptr[i];
+        for (int j = 0; j < D; j++) {
+            if (j && mgvi_rng_below(&rng, 3))
+                continue;
+            X[i * D + j] = val[ptr[i + 1]] = 2 + mgvi_rng_normal(&rng) + (j ? 0 : 4 * y[i]);
+            idx[ptr[i + 1]++] = j;
+        }
+    }
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        double primal[2];
+        for (int t = 0; t < 2; t++) {
+            mgv_fit fit;
+            mgv_fit_start(&fit, X, y, N, D, "solver=mirror_coordinate tol=1e-8");
+            mgv_fit_set(&fit, cases[k]);
+            if (t) {
+                mgv_data_free(fit.ctx, fit.data);
+                CHECK_OK(fit.ctx, mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F64, val, ptr, idx, N,
+                                                       D, &fit.data));
+                CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
+            }
+            mgv_fit_solve(&fit);
+            CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "%s: gap %g", cases[k],
+                       fit.certificate.relative_gap);
+            primal[t] = fit.certificate.primal;
+            mgv_fit_free(&fit);
+        }
+        CHECK_NEAR(primal[0], primal[1], 1e-7 * primal[0], "%s", cases[k]);
+    }
+}
+
 /* The intercept by multipliers against a constant column of tiny weight, which costs nothing. */
 TEST(the_intercept_is_free)
 {
@@ -446,8 +490,8 @@ int main(void)
 {
     return RUN(margins_of_the_stored_sets, equalities_and_intervals_of_the_stored_sets,
                entropy_on_the_simplex, the_dual_value_never_falls,
-               sparse_and_dense_rows_take_the_same_steps, the_intercept_is_free,
-               soft_losses_meet_dual_coordinate, contradictions_are_proven,
+               sparse_and_dense_rows_take_the_same_steps, centred_columns_have_the_same_optimum,
+               the_intercept_is_free, soft_losses_meet_dual_coordinate, contradictions_are_proven,
                rows_of_zeros_and_single_rows, the_run_of_every_margin_solver,
                a_warm_start_is_where_it_was, every_allocation_may_fail);
 }
