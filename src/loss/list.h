@@ -28,5 +28,5 @@
     X(equal, target, "hard: z = a")                                                                \
     X(interval, bounds, "hard: a <= z <= b")
 
-#define MGVI_JOINT_LOSSES(X) X(softmax)
+#define MGVI_JOINT_LOSSES(X) X(softmax) X(crammer_singer)
 #endif

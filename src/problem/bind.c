@@ -326,6 +326,10 @@ static mgv_status bind_column_weights(mgv_problem *p)
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
                          "penalty %s does not work column by column: it takes no weights",
                          p->penalty->name);
+    if ((p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "a margin is measured in one norm: it takes no penalty weights (scale the "
+                         "columns of the data instead)");
     double *scale = mgvi_arena_array(&p->arena, (size_t)d, sizeof *scale);
     double *a = mgvi_arena_array(&p->arena, (size_t)d, sizeof *a);
     if (!scale || !a)

@@ -413,6 +413,7 @@ const mgvi_solver_ops mgvi_solver_accelerated_coordinate = {
     .penalties = "l2 lp entropy",
     .no_intercept = true,
     .settings = "restart",
+    .uniform = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

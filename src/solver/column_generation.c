@@ -131,9 +131,6 @@ static mgv_status strengths(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     const bool l2 = strcmp(p->penalty->name, "l2") == 0;
-    if (p->col.scale.values || p->col.a.values)
-        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                         "solver column_generation penalises every column alike");
     s->mu = l2 ? 0 : p->col.scale.constant;
     s->lambda = l2                                      ? p->col.scale.constant
                 : strcmp(p->penalty->name, "enet") == 0 ? p->col.a.constant
@@ -442,6 +439,7 @@ const mgvi_solver_ops mgvi_solver_column_generation = {
     .penalties = "l2 l1 enet",
     .losses = "hinge",
     .cost = cost,
+    .uniform = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

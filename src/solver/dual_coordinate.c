@@ -294,6 +294,7 @@ const mgvi_solver_ops mgvi_solver_dual_coordinate = {
     .penalties = "l2",
     .kernels = true,
     .cost = cost,
+    .uniform = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

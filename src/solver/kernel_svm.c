@@ -476,6 +476,7 @@ const mgvi_solver_ops mgvi_solver_kernel_svm = {
     .losses = "margin hinge squared_hinge",
     .kernels = true,
     .cost = cost,
+    .uniform = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

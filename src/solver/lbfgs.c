@@ -213,6 +213,7 @@ const mgvi_solver_ops mgvi_solver_lbfgs = {
               .loss = MGVI_JOINT | MGVI_SMOOTH | MGVI_GRAD,
               .op = MGVI_MUL | MGVI_MUL_T},
     .penalties = "l2",
+    .uniform = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

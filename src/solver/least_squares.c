@@ -203,6 +203,7 @@ const mgvi_solver_ops mgvi_solver_least_squares = {
     .penalties = "l2",
     .losses = "squared",
     .cost = cost,
+    .uniform = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

@@ -343,6 +343,7 @@ const mgvi_solver_ops mgvi_solver_mirror_coordinate = {
               .op = MGVI_ROW},
     .penalties = "l2 lp entropy",
     .settings = "shrink exact_steps",
+    .uniform = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

@@ -80,6 +80,11 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
                          "solver %s has no intercept; ask for a plane through the origin "
                          "(--no-intercept) or another solver",
                          ops->name);
+    if (ops->uniform && (p->col.scale.values || p->col.a.values))
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver %s penalises every column alike; newton, proximal_newton and "
+                         "primal_dual know penalty weights",
+                         ops->name);
     if (ops->needs.loss & ~p->loss->can)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s needs %s of the loss; %s has none",
                          ops->name, first_missing(ops->needs.loss, p->loss->can), p->loss->name);

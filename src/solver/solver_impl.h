@@ -24,6 +24,7 @@ typedef struct mgvi_solver_ops {
     const char *penalties; /* NULL: any with the bits; else the names it is limited to */
     const char *losses;    /* the same */
     bool no_intercept;     /* the method knows no free column */
+    bool uniform;          /* it penalises every column alike: no --penalty-weight */
     /* May be NULL. What else must hold of a problem; MGV_E_UNSUPPORTED and a sentence if it does
      * not. */
     mgv_status (*fits)(mgv_ctx *ctx, const mgv_problem *problem);

@@ -1,0 +1,177 @@
+/* class_coordinate.c - dual coordinate ascent for the loss crammer_singer, all dual variables of a
+ * row at once; docs/algorithms/class_coordinate.md.
+ *   W = -A'U/lambda,   u_i = q_i - s_i e_c,   q_i >= 0, sum_j q_ij = s_i (1) q_i <- the nearest
+ * point of that set to q_i + (z_i - e_c)/r,   z_i = W x_i, r = |x_i|^2/lambda (2) A pass over all
+ * rows is followed by short ones over the rows that moved in the last pass. */
+#include "op/rows.h"
+#include "solver/solver_impl.h"
+
+#include <math.h>
+
+enum { SHORT_PASSES = 5 };
+
+typedef struct state {
+    mgvi_rows *rows;
+    mgvi_vec w, u;   /* columns, rows; w only when asked for */
+    double *acc;     /* the weights of each class in the form of op/rows.h, one after the other */
+    double *norm;    /* |x_i|^2 */
+    double *z, *one; /* a row of scores; the weights of one class */
+    int32_t *order, *moved;
+    struct memory {
+        double gap, loss; /* of the last full pass, each row as it was when visited */
+    } m;
+} state;
+
+static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
+{
+    if (p->A->rows > INT32_MAX)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver class_coordinate takes at most 2^31 rows; there are %" PRId64,
+                         p->A->rows);
+    return MGV_OK;
+}
+
+/* q = 0 for every class but the row's own: u = 0 and W = 0. */
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    const int64_t n = p->A->rows, k = p->lanes;
+    MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
+    const int64_t length = mgvi_rows_acc_len(s->rows);
+    s->acc = mgvi_run_array(run, (size_t)(k * length), sizeof *s->acc);
+    s->norm = mgvi_run_array(run, (size_t)n, sizeof *s->norm);
+    s->z = mgvi_run_array(run, (size_t)k, sizeof *s->z);
+    s->one = mgvi_run_array(run, (size_t)p->A->cols, sizeof *s->one);
+    s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
+    s->moved = mgvi_run_array(run, (size_t)n, sizeof *s->moved);
+    if (!s->acc || !s->norm || !s->z || !s->one || !s->order || !s->moved)
+        return MGV_E_MEMORY;
+    mgvi_rows_square_norms(s->rows, s->norm);
+    for (int64_t i = 0; i < n; i++)
+        s->order[i] = (int32_t)i;
+    s->m.gap = INFINITY;
+    MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, n * k));
+    MGVI_TRY(mgvi_run_keep(run, "acc", MGVI_T_F64, s->acc, k * length));
+    MGVI_TRY(mgvi_run_keep(run, "order", MGVI_T_I32, s->order, n));
+    return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
+}
+
+/* The nearest point of {q >= 0, sum q = total}: a common shift, and what it makes negative is 0.
+ * Dropping entries only raises the shift, so those dropped stay out.                        (2) */
+static void project(double *q, int32_t k, double total)
+{
+    double shift = -INFINITY;
+    for (int32_t round = 0; round < k; round++) {
+        double sum = -total, count = 0;
+        for (int32_t j = 0; j < k; j++)
+            if (q[j] > shift) {
+                sum += q[j];
+                count++;
+            }
+        if (sum / count <= shift)
+            break;
+        shift = sum / count;
+    }
+    for (int32_t j = 0; j < k; j++)
+        q[j] = fmax(q[j] - shift, 0);
+}
+
+/* The best q_i for the others as they are, left in z. A row of zeros has nothing to weigh: its
+ * loss is 1 whatever W is, and any other class may carry it. */
+static void best_row(const state *s, double r, double weight, const double *u, int32_t c)
+{
+    const int32_t k = s->u.k;
+    for (int32_t j = 0; j < k; j++) {
+        const double q = u[j] + weight * (j == c);
+        s->z[j] = r > 0 ? q + (s->z[j] - (j == c)) / r : weight * (j == (c == 0));
+    }
+    project(s->z, k, weight);
+}
+
+/* Visits row i; true when it moved. */
+static bool visit(mgvi_run *run, state *s, int64_t i, bool measure)
+{
+    const mgv_problem *p = run->problem;
+    const int32_t k = s->u.k, c = (int32_t)mgvi_coef_pick(&p->row.a, i, 0);
+    const int64_t length = mgvi_rows_acc_len(s->rows);
+    const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
+    double *u = s->u.x + i * k, product = 0, change = 0;
+    for (int32_t j = 0; j < k; j++) {
+        s->z[j] = mgvi_rows_dot(s->rows, i, s->acc + j * length);
+        product += s->z[j] * u[j];
+    }
+    run->touched += (double)k * (double)mgvi_rows_nnz(s->rows, i) / (double)p->lanes;
+    if (measure) {
+        const double loss = p->loss->joint->value(weight, s->z, k, c);
+        s->m.loss += loss;
+        s->m.gap += loss + p->loss->joint->conj(weight, u, k, c) - product;
+    }
+    best_row(s, s->norm[i] / p->lambda, weight, u, c);
+    for (int32_t j = 0; j < k; j++) {
+        const double next = s->z[j] - weight * (j == c), step = next - u[j];
+        if (fabs(step) <= 1e-15 * weight)
+            continue;
+        mgvi_rows_axpy(s->rows, i, -step / p->lambda, s->acc + j * length);
+        u[j] = next;
+        change = fmax(change, fabs(step));
+    }
+    return change > 1e-12 * weight;
+}
+
+static mgv_status step(mgvi_run *run)
+{
+    state *s = run->state;
+    int64_t count = s->u.n, moved = 0;
+    s->m.gap = s->m.loss = 0;
+    mgvi_rng_shuffle(&run->rng, s->order, count);
+    for (int64_t t = 0; t < count; t++)
+        if (visit(run, s, s->order[t], true))
+            s->moved[moved++] = s->order[t];
+    for (int pass = 0; pass < SHORT_PASSES && moved > 0 && moved < count; pass++) {
+        count = moved;
+        moved = 0;
+        mgvi_rng_shuffle(&run->rng, s->moved, count);
+        for (int64_t t = 0; t < count; t++)
+            if (visit(run, s, s->moved[t], false))
+                s->moved[moved++] = s->moved[t];
+    }
+    return MGV_OK;
+}
+
+static mgvi_iterate expose(mgvi_run *run)
+{
+    state *s = run->state;
+    const int64_t length = mgvi_rows_acc_len(s->rows);
+    for (int32_t c = 0; c < s->w.k; c++) {
+        mgvi_rows_weights(s->rows, s->acc + c * length, s->one);
+        for (int64_t j = 0; j < s->w.n; j++)
+            s->w.x[j * s->w.k + c] = s->one[j];
+    }
+    return (mgvi_iterate){.w = &s->w, .u = &s->u};
+}
+
+/* The rows' own gaps as they were met add up to about the gap of the whole. */
+static double estimate(const mgvi_run *run)
+{
+    const state *s = run->state;
+    return s->m.gap / fmax(s->m.loss, 1e-300);
+}
+
+const mgvi_solver_ops mgvi_solver_class_coordinate = {
+    .name = "class_coordinate",
+    .summary = "dual coordinate ascent over rows, loss crammer_singer, no intercept",
+    .needs = {.penalty = MGVI_VALUE, .loss = MGVI_JOINT, .op = MGVI_MUL | MGVI_MUL_T},
+    .penalties = "l2",
+    .losses = "crammer_singer",
+    .no_intercept = true,
+    .fits = fits,
+    .uniform = true,
+    .state_size = sizeof(state),
+    .init = init,
+    .step = step,
+    .expose = expose,
+    .estimate = estimate,
+};
