@@ -371,13 +371,13 @@ static mgv_status restored(mgvi_run *run)
  * one pass of N d^2. Where columns are few, or dense and not many, it is the fastest by far. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
-    enum { FEW_COLUMNS = 400, FEW_DENSE_COLUMNS = 2000, CRUDE_COLUMNS = 200 };
-    static const double CRUDE = 1e-3, DENSE = 0.3;
+    enum { FEW_COLUMNS = 400, FEW_DENSE_COLUMNS = 2000 };
+    static const double DENSE = 0.3;
     const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
     const double work = n * d * d + 25 * d * d * d, by_rows = 40 * 60 * nnz;
     const bool dense = nnz > DENSE * n * d && d <= FEW_DENSE_COLUMNS && n >= d;
-    const bool crude = settings->tol >= CRUDE && d >= CRUDE_COLUMNS && !dense;
-    return (d <= FEW_COLUMNS || dense) && !crude ? fmin(work, by_rows / 2) : work;
+    (void)settings;
+    return d <= FEW_COLUMNS || dense ? fmin(work, by_rows / 2) : work;
 }
 
 const mgvi_solver_ops mgvi_solver_newton = {
