@@ -48,8 +48,8 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
     const char *weighted =
         p->data->weights || p->settings.class_weight[0] ? "weighted mean" : "mean";
     snprintf(score, sizeof score, p->free_cols ? "%s%s + b%s" : "%s%s%s",
-             p->loss->can & MGVI_MARGIN ? "y (" : "",
-             p->loss->can & MGVI_JOINT ? "W x" : features, p->loss->can & MGVI_MARGIN ? ")" : "");
+             p->loss->can & MGVI_MARGIN ? "y (" : "", p->loss->can & MGVI_JOINT ? "W x" : features,
+             p->loss->can & MGVI_MARGIN ? ")" : "");
     kernel_text(p, kernel, sizeof kernel);
     p->formula = mgvi_arena_array(&p->arena, FORMULA_MAX, 1);
     if (!p->formula)
