@@ -211,6 +211,8 @@ mgvi_summary mgvi_family_summary(const mgv_solver *solver)
         add_certificate(&sum.certificate, &one->certificate);
     }
     sum.seconds = f->seconds;
+    if (f->impossible >= 0) /* its proof speaks for all, those not reached included */
+        sum.certificate = f->member[f->impossible].certificate;
     if (!sum.solver)
         sum.solver = solver->run.ops->name;
     return sum;

@@ -22,6 +22,6 @@ mgv_status mgvi_family_new(mgv_solver *solver);
 /* Runs the members that have no certificate yet. */
 mgv_status mgvi_family_run(mgv_solver *solver);
 /* Counts and values are sums; the seconds are the family's; gaps and margins those of the worst
- * member. */
+ * member. The proof that one has no answer is the certificate of all. */
 mgvi_summary mgvi_family_summary(const mgv_solver *solver);
 #endif

@@ -92,8 +92,17 @@ for p in 2 1.5 sparse; do
         { d = $2 < 0 ? -$2 : $2; if (NR == 1 || d < least) least = d }
         END { exit !((least - margin) ^ 2 < 1e-20 * margin ^ 2) }' table || fail "distances in norm $p"
 done
-finish
+
+# a class between the others: the proof is its own, and it is printed
+printf '%s\n' '1 1:1' '2 1:2' '3 1:3' '1 1:1.5' '2 1:2.2' '3 1:3.1' >middle.svm
+run 4 fit middle.svm --loss margin --no-model
+has out "class        '2' against the rest"
+has out "not separable"
+run 4 fit middle.svm --loss margin --no-model --json
+json out certificate.verified true
+json out certificate.separable false
 
 # a device is written into, not replaced
 run 0 predict three.mgm three.csv -o /dev/null
 [ -c /dev/null ] || fail "/dev/null is no device any more"
+finish

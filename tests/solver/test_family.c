@@ -126,6 +126,7 @@ TEST(separability_of_every_class_is_decided)
     mgv_fit_solve(&fit);
     CHECK(fit.run.stop == MGV_STOP_INFEASIBLE && fit.certificate.separable == 0);
     CHECK(fit.run.impossible_class == 1 && fit.certificate.proof_norm < 1e-12);
+    CHECK(fit.certificate.verified && fit.certificate.margin_upper < 1e-12);
     const double *q;
     int64_t n;
     CHECK_OK(fit.ctx, mgv_solver_dual(fit.solver, &q, &n));
