@@ -11,7 +11,7 @@
  * hinge no box and r_i = lambda / s_i, the hard margin neither. Values of K may be float32: when
  * the judge, who is float64, does not agree with our estimate, we go on in float64. (10) */
 #include "op/kernel.h"
-#include "solver/parts/pairs.h"
+#include "solver/parts/pairs_core.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
@@ -19,11 +19,12 @@
 
 enum {
     JOIN = 400,           /* rows that join W in a round */
-    MOST_STEPS = 200000,  /* of ascent in a round */
     MOST_BISECTIONS = 60, /* for the intercept */
     FLAT_ROUNDS = 5       /* rounds without progress before we stop */
 };
 
+/* Values of K swept over in a round's ascent. */
+static const double MOST_WORK = 1e8;
 /* Largest violation after the first round's ascent; float32 kernels are left above this C. */
 static const double FIRST_EPS = 0.3, MOST_C_FLOAT = 1000;
 /* Multipliers beyond this, in units of 1/max K_ii, say that the margin is lost in rounding. */
@@ -44,6 +45,7 @@ typedef struct memory {
 typedef struct state {
     mgvi_kernel_op *kernel;
     mgvi_pairs pairs;
+    mgvi_pairs_core core;
     int64_t *W;    /* rows of the working set; place t + 1 of `pairs` */
     bool *in_W;    /* per row */
     double *bound; /* most |c_i| */
@@ -215,7 +217,7 @@ static mgv_status init(mgvi_run *run)
 /* ---- a round --------------------------------------------------------------------------------- */
 
 /* (8), from f as it is; c and the intercept go to `now`. */
-static void ascend(mgvi_run *run, state *s)
+static mgv_status ascend(mgvi_run *run, state *s)
 {
     mgvi_pairs *a = &s->pairs;
     const mgv_problem *p = run->problem;
@@ -227,12 +229,14 @@ static void ascend(mgvi_run *run, state *s)
     }
     a->c[0] = a->v[0] = 0;
     mgvi_pairs_mark(a);
-    const int64_t steps = mgvi_pairs_run(a, s->m.eps, MOST_STEPS);
+    double work;
+    MGVI_TRY(mgvi_pairs_core_run(&s->core, a, &run->arena, s->m.eps, MOST_WORK, &work));
     for (int64_t t = 0; t < s->m.size; t++)
         s->now.x[s->W[t]] = a->c[t + 1];
     if (p->free_cols && isfinite(a->most + a->least))
         s->now.x[s->now.n - 1] = 0.5 * (a->most + a->least);
-    run->touched += 3.0 * (double)steps * (double)s->m.size;
+    run->touched += work;
+    return MGV_OK;
 }
 
 /* The sums of a round. */
@@ -408,7 +412,7 @@ static mgv_status step(mgvi_run *run)
         MGVI_TRY(go_exact(run, s));
         MGVI_TRY(rebuild(run, s));
     }
-    ascend(run, s);
+    MGVI_TRY(ascend(run, s));
     mgvi_kernel_combine(s->kernel, s->now.x, s->f);
     MGVI_TRY(run->problem->A->failed);
     appraise(run, s);

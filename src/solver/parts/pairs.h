@@ -38,6 +38,8 @@ static inline char *mgvi_pairs_row(const mgvi_pairs *p, int64_t place)
 void mgvi_pairs_mirror(mgvi_pairs *p, int64_t first, int64_t end);
 /* Whether each place may move, from c, lo and hi. */
 void mgvi_pairs_mark(mgvi_pairs *p);
+/* `most` and `least` from v as it is. */
+void mgvi_pairs_measure(mgvi_pairs *p);
 /* Steps until most - least <= eps, at most `most_steps`; returns their number. */
 int64_t mgvi_pairs_run(mgvi_pairs *p, double eps, int64_t most_steps);
 #endif
