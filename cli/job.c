@@ -26,8 +26,12 @@ static void trace_number(FILE *trace, double x)
         fputc(',', trace);
 }
 
-static void trace_row(FILE *trace, const mgv_event *e)
+/* Bytes per iteration are those since the row before. */
+static void trace_row(cli_job *job, const mgv_event *e)
 {
+    FILE *trace = job->trace;
+    const double steps = (double)(e->iteration - job->traced.iteration);
+    const double bytes = e->bytes - job->traced.bytes;
     const double numbers[] = {e->passes,      e->seconds,         e->primal, e->dual,
                               e->gap,         e->relative_gap,    e->margin, e->margin_upper,
                               e->train_score, e->validation_score};
@@ -35,6 +39,10 @@ static void trace_row(FILE *trace, const mgv_event *e)
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         trace_number(trace, numbers[i]);
     trace_number(trace, e->nonzeros < 0 ? NAN : (double)e->nonzeros);
+    trace_number(trace, e->bytes);
+    trace_number(trace, steps > 0 ? bytes / steps : NAN);
+    job->traced.iteration = e->iteration;
+    job->traced.bytes = e->bytes;
     fputc('\n', trace);
     fflush(trace); /* a run that is killed leaves what it had */
 }
@@ -44,7 +52,7 @@ static int on_event(void *user, const mgv_event *event)
     cli_job *job = user;
     cli_terminal_event(&job->c->terminal, event);
     if (job->trace && event->kind == MGV_EVENT_TRACE)
-        trace_row(job->trace, event);
+        trace_row(job, event);
     return cli_signalled();
 }
 
@@ -83,7 +91,7 @@ static mgv_status solve(cli_job *job)
         return st;
     if (job->trace)
         fputs("iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,"
-              "train_score,validation_score,nonzeros\n",
+              "train_score,validation_score,nonzeros,bytes,bytes_per_iteration\n",
               job->trace);
     cli_terminal_goal(&c->terminal, strtod(cli_setting(c, "tol").text, NULL));
     return selects(c) ? choose(job) : mgv_solver_run(c->ctx, job->solver);
@@ -113,6 +121,7 @@ int cli_job_code(const cli_job *job)
     case MGV_STOP_CERTIFIED:
     case MGV_STOP_DISCREPANCY:
     case MGV_STOP_SELECTED:
+    case MGV_STOP_APRIORI:
         return CLI_DONE;
     case MGV_STOP_INFEASIBLE:
         return CLI_NO_SOLUTION;

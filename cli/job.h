@@ -6,8 +6,12 @@
 
 typedef struct cli_job {
     cli *c;
-    const char *file;           /* the data's name */
-    FILE *trace;                /* NULL: none */
+    const char *file; /* the data's name */
+    FILE *trace;      /* NULL: none */
+    struct {
+        int64_t iteration;
+        double bytes;
+    } traced;                   /* the last row */
     mgv_data *data;             /* freed with the job */
     mgv_selection *selection;   /* NULL: the strength is given, nothing is chosen */
     const mgv_problem *problem; /* own_problem, or the selection's */

@@ -46,6 +46,8 @@ static const char *ending(mgv_stop stop)
         return "reached time_limit before its certificate";
     case MGV_STOP_SELECTED:
         return "stopped where held-out rows are fitted best";
+    case MGV_STOP_APRIORI:
+        return "did the iterations that the noise prescribes";
     case MGV_STOP_STALLED:
         return "can go no further, short of its certificate";
     default:

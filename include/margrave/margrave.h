@@ -98,6 +98,7 @@ typedef struct mgv_event {
     double margin, margin_upper;
     double train_score, validation_score;
     int64_t nonzeros;
+    double bytes; /* of the matrix read so far: its entries, with the indices of a sparse one */
 } mgv_event;
 
 /* Return nonzero to end the run after this step with the best iterate. Called on the thread that
@@ -245,8 +246,9 @@ typedef enum mgv_stop {
     MGV_STOP_DIVERGED = 6,
     MGV_STOP_INFEASIBLE = 7, /* proven: no weights satisfy the hard constraints */
     MGV_STOP_MAX_PASSES = 8,
-    MGV_STOP_STALLED = 9,  /* further steps change nothing, short of the certificate */
-    MGV_STOP_SELECTED = 10 /* this iteration was chosen on held-out rows: early stopping */
+    MGV_STOP_STALLED = 9,   /* further steps change nothing, short of the certificate */
+    MGV_STOP_SELECTED = 10, /* this iteration was chosen on held-out rows: early stopping */
+    MGV_STOP_APRIORI = 11   /* as many iterations as the noise level prescribes */
 } mgv_stop;
 /* "certified", "max_iter", ...; static. */
 MGV_API const char *mgv_stop_name(mgv_stop stop);

@@ -37,7 +37,7 @@ const char *mgv_stop_name(mgv_stop stop)
 {
     static const char *const names[] = {"not run",    "certified", "discrepancy", "max_iter",
                                         "time",       "user",      "diverged",    "infeasible",
-                                        "max_passes", "stalled",   "selected"};
+                                        "max_passes", "stalled",   "selected",    "apriori"};
     return (unsigned)stop < sizeof names / sizeof *names ? names[stop] : "unknown";
 }
 

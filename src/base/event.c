@@ -20,7 +20,8 @@ mgv_event mgvi_event_blank(mgv_event_kind kind)
                        .margin_upper = NAN,
                        .train_score = NAN,
                        .validation_score = NAN,
-                       .nonzeros = -1};
+                       .nonzeros = -1,
+                       .bytes = NAN};
 }
 
 bool mgvi_event_send(mgv_ctx *ctx, const mgv_event *event)

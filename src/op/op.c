@@ -45,6 +45,7 @@ mgv_status mgvi_op_from_matrix(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes
                       .rows = m->rows,
                       .cols = m->cols,
                       .nnz = m->nnz,
+                      .entry = (m->dtype == MGV_F32 ? 4 : 8) + (m->layout == MGV_DENSE ? 0 : 4),
                       .lanes = lanes};
     s->matrix = *m;
     s->transposed = mgvi_matrix_by_columns(m);

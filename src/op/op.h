@@ -40,6 +40,7 @@ struct mgvi_op {
     mgv_ctx *ctx;
     int64_t rows, cols;
     int64_t nnz;       /* stored entries read by one product */
+    int32_t entry;     /* bytes of one, with its index; 0: not stored, a double each */
     double touched;    /* stored entries read by products so far */
     int32_t lanes;     /* the largest k of a product */
     bool lanes_fixed;  /* k must be `lanes`: the signs differ from lane to lane */
@@ -68,6 +69,12 @@ static inline void mgvi_op_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, d
                                  mgvi_vec *g)
 {
     op->ops->mul_t(op, alpha, u, beta, g);
+}
+
+/* The bytes that `entries` stored entries take to read. */
+static inline double mgvi_op_bytes(const mgvi_op *op, double entries)
+{
+    return entries * (op->entry > 0 ? op->entry : (int32_t)sizeof(double));
 }
 
 /* |x| in the operator's columns; x may leave out the intercept at its end. k = 1. */

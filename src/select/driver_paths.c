@@ -13,8 +13,7 @@
 enum {
     STRENGTHS = 16,        /* of a path by strength */
     STRENGTH_PATIENCE = 4, /* strengths without improvement after which it ends */
-    EVERY_ITERATION = 50,  /* up to here every iteration is a point, then every 20th part */
-    LEAST_PATIENCE = 20
+    EVERY_ITERATION = 50   /* up to here every iteration is a point, then every 20th part */
 };
 static const double DECADES = 5, LOOSE = 1e-3;
 static const double MOST_ENTRIES = 4e6; /* weights kept for the model file */
@@ -202,8 +201,9 @@ static mgv_status run_lane(drive *d, int32_t l)
  * goes on when its end is the best. */
 static bool another_strength(const drive *d, int done)
 {
-    const int64_t since = mgvi_path_since_best(d->path);
-    if (atomic_load(&d->s->ctx->interrupted) || (d->path->best > 0 && since >= STRENGTH_PATIENCE))
+    const int64_t since = mgvi_path_since_best(d->path), wanted = d->s->settings.patience;
+    if (atomic_load(&d->s->ctx->interrupted) ||
+        (d->path->best > 0 && since >= (wanted ? wanted : STRENGTH_PATIENCE)))
         return false;
     return done < STRENGTHS || (d->path->best > 0 && since < 2 && done < 2 * STRENGTHS);
 }
@@ -265,7 +265,7 @@ static mgv_status walk_iterations(drive *d)
     mgv_selection *s = d->s;
     const int32_t lanes = s->split.lanes;
     mgvi_path *path = d->path;
-    const mgvi_vec *w[MGVI_SPLIT_LANES];
+    const mgvi_vec *w[MGVI_SPLIT_LANES] = {0};
     MGVI_TRY(choose_form(d));
     for (int32_t l = 0; l < lanes; l++)
         MGVI_TRY(mgvi_driver_new(s->ctx, d->lanes[l].problem, &d->settings, &d->lanes[l].solver));
@@ -281,10 +281,8 @@ static mgv_status walk_iterations(drive *d)
             w[l] = d->lanes[l].solver->run.ops->expose(&d->lanes[l].solver->run).w;
         const mgvi_path_point point = {.lambda = NAN, .mu = NAN, .iteration = k};
         MGVI_TRY(add_point(d, point, w));
-        const int64_t best = path->best < 0 ? 0 : path->point[path->best].iteration;
-        const bool patient =
-            path->best < 0 || k - best < (best > LEAST_PATIENCE ? best : LEAST_PATIENCE);
-        if (finished || !patient || atomic_load(&s->ctx->interrupted))
+        if (finished || !mgvi_path_patient(path, k, s->settings.patience) ||
+            atomic_load(&s->ctx->interrupted))
             break;
     }
     return MGV_OK;

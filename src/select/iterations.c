@@ -6,7 +6,8 @@
 bool mgvi_iterations_suffice(const mgv_selection *s)
 {
     return (s->probe->loss->can & MGVI_HARD) &&
-           (s->rule.kind == MGVI_RULE_LAST || s->rule.kind == MGVI_RULE_DISCREPANCY);
+           (s->rule.kind == MGVI_RULE_LAST || s->rule.kind == MGVI_RULE_DISCREPANCY ||
+            s->rule.kind == MGVI_RULE_APRIORI);
 }
 
 mgv_status mgvi_iterations_run(mgv_selection *s)

@@ -50,7 +50,7 @@ static mgv_status walk_lasso(mgv_selection *s, const mgvi_method *method, mgvi_p
                                   .points = set->path_points,
                                   .end = set->path_end,
                                   .gap = set->path_gap,
-                                  .patience = PATIENCE,
+                                  .patience = set->patience ? set->patience : PATIENCE,
                                   .classify = s->probe->classify};
     mgvi_arena arena;
     mgvi_lanes *lanes;

@@ -128,6 +128,16 @@ int64_t mgvi_path_since_best(const mgvi_path *path)
     return path->best < 0 ? 0 : path->count - 1 - path->best;
 }
 
+/* Curves of early stopping have several dips: max(10, k/2) ends in the first of them. */
+bool mgvi_path_patient(const mgvi_path *path, int64_t k, int64_t wanted)
+{
+    enum { LEAST = 20 };
+    if (path->best < 0)
+        return true;
+    const int64_t best = path->point[path->best].iteration;
+    return k - best < (wanted ? wanted : best > LEAST ? best : LEAST);
+}
+
 /* The first point whose residual is at most delta. */
 static mgv_status choose_discrepancy(mgvi_path *path, double delta)
 {

@@ -56,6 +56,9 @@ mgv_status mgvi_path_add_combination(mgvi_path *path, const double *z);
 bool mgvi_path_weights(const mgvi_path *path, int64_t point, int64_t cols, double *coef);
 /* Points since the best one. */
 int64_t mgvi_path_since_best(const mgvi_path *path);
+/* By iterations: whether to go on after iteration k, `wanted` iterations at most after the best
+ * one; 0: max(20, the best one). */
+bool mgvi_path_patient(const mgvi_path *path, int64_t k, int64_t wanted);
 /* Sets `chosen`. MGV_E_NUMERIC when no point has an error, MGV_E_INPUT when no point reaches the
  * discrepancy asked for. */
 mgv_status mgvi_path_choose(mgvi_path *path, const mgvi_rule *rule);

@@ -233,6 +233,11 @@ static mgv_status run(mgv_selection *s)
                          "select chooses for two classes or a quantity; there are %" PRId64
                          " classes",
                          s->data->classes);
+    if (s->rule.kind == MGVI_RULE_APRIORI && !mgvi_iterations_suffice(s))
+        return MGVI_FAIL(s->ctx, MGV_E_ARG,
+                         "select apriori counts the iterations of an early-stopped run: --loss "
+                         "equal beside it (here %s)",
+                         s->probe->loss->name);
     if (mgvi_iterations_suffice(s)) {
         MGVI_TRY(mgvi_iterations_run(s));
     } else {

@@ -12,7 +12,7 @@ static mgv_status refuse(mgv_ctx *ctx, const char *text)
 {
     return MGVI_FAIL(ctx, MGV_E_ARG,
                      "select is '%.80s'; allowed: none, last, cv:K (2 to %d folds), holdout:F "
-                     "(0 < F < 1), val:FILE, discrepancy:DELTA",
+                     "(0 < F < 1), val:FILE, discrepancy:DELTA, apriori:DELTA (DELTA > 0)",
                      text, MGVI_SPLIT_LANES - 1);
 }
 
@@ -45,6 +45,10 @@ static bool parse_argument(const char *text, mgvi_rule *out)
     if ((value = argument(text, "discrepancy"))) {
         out->kind = MGVI_RULE_DISCREPANCY;
         return mgvi_parse_real(value, &out->delta) && out->delta >= 0 && isfinite(out->delta);
+    }
+    if ((value = argument(text, "apriori"))) {
+        out->kind = MGVI_RULE_APRIORI;
+        return mgvi_parse_real(value, &out->delta) && out->delta > 0 && isfinite(out->delta);
     }
     out->kind = MGVI_RULE_FILE;
     out->file = argument(text, "val");

@@ -17,7 +17,8 @@ typedef enum mgvi_rule_kind {
     MGVI_RULE_CV,
     MGVI_RULE_HOLDOUT,
     MGVI_RULE_FILE, /* val:FILE */
-    MGVI_RULE_DISCREPANCY
+    MGVI_RULE_DISCREPANCY,
+    MGVI_RULE_APRIORI /* the number of iterations follows from the noise */
 } mgvi_rule_kind;
 
 /* The settings `select` and `one_se`, understood. */

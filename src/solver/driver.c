@@ -67,6 +67,24 @@ static mgv_status prepare(mgv_solver *solver)
     return run->ops->init(run);
 }
 
+/* docs/algorithms/primal_dual.md (15): k = C |y - A w_0| / (sigma_factor DELTA), for the mean of the
+ * iterates of a primal-dual run, whose sigma is what the number is measured in. */
+static mgv_status plan_iterations(mgv_solver *solver, double noise)
+{
+    const mgvi_run *run = &solver->run;
+    const mgv_settings *s = &solver->settings;
+    if (!run->ops->settings || !strstr(run->ops->settings, "iterate"))
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "select apriori is a rule for solver primal_dual, not for %s",
+                         run->ops->name);
+    const double k = ceil(s->apriori_factor / s->sigma_factor * run->ops->residual(run) / noise);
+    if (!(k < 1e15))
+        return MGVI_FAIL(run->ctx, MGV_E_ARG,
+                         "select apriori with a noise of %g would take %.0e iterations", noise, k);
+    solver->planned = k < 1 ? 1 : (int64_t)k;
+    return MGV_OK;
+}
+
 static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
                               const mgv_settings *settings, const mgvi_solver_ops *ops,
                               mgv_solver **out)
@@ -81,6 +99,8 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
     if (!solver)
         return MGV_E_MEMORY;
     solver->settings = *settings;
+    if (early.apriori) /* its law holds for the mean of the iterates */
+        strcpy(solver->settings.iterate, "average");
     solver->run = (mgvi_run){.ctx = ctx,
                              .problem = problem,
                              .settings = &solver->settings,
@@ -91,9 +111,11 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
                              .ratio = 1,
                              .best = {.primal_score = INFINITY, .dual_score = -INFINITY}};
     solver->run.early = early.on;
-    solver->noise = early.noise;
+    solver->noise = early.apriori ? NAN : early.noise;
     mgvi_arena_init(&solver->run.arena, ctx);
     mgv_status st = problem->many ? mgvi_family_new(solver) : prepare(solver);
+    if (st == MGV_OK && early.apriori)
+        st = plan_iterations(solver, early.noise);
     if (st == MGV_OK && settings->checkpoint[0])
         st = mgvi_checkpoint_possible(solver);
     if (st != MGV_OK) {
@@ -301,6 +323,7 @@ static mgv_event event_now(mgv_solver *solver, mgv_event_kind kind)
     mgv_event e = mgvi_event_blank(kind);
     e.iteration = solver->run.iteration;
     e.passes = mgvi_driver_passes(solver);
+    e.bytes = mgvi_op_bytes(solver->run.problem->A, mgvi_driver_touched(solver) + solver->settled);
     e.seconds = seconds_now(solver);
     if (solver->memory.certificates > 0) {
         e.primal = c->primal;
@@ -356,7 +379,8 @@ static mgv_stop stop_now(mgv_solver *solver, const mgvi_verdict *verdict, bool a
                                     .verdict = verdict,
                                     .asked_to_stop = asked,
                                     .residual = residual_now(solver),
-                                    .noise = solver->noise};
+                                    .noise = solver->noise,
+                                    .planned = solver->planned};
     return mgvi_stop_check(&progress, &solver->settings);
 }
 

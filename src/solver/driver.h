@@ -43,6 +43,7 @@ struct mgv_solver {
     mgvi_run run;
     mgv_settings settings; /* a copy: run.settings points here */
     double noise;          /* of an early-stopped run: the residual to reach; NaN: none */
+    int64_t planned;       /* or the number of iterations; 0: none */
     mgvi_judge *judge;
     mgvi_driver_memory memory;
     mgvi_pair best; /* of the certificates on schedule: part of the state */

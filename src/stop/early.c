@@ -5,16 +5,21 @@
 #include <math.h>
 #include <string.h>
 
+/* Whether `text` is `word` and a number. */
+static bool read_noise(const char *text, const char *word, double *out)
+{
+    const size_t n = strlen(word);
+    return strncmp(text, word, n) == 0 && mgvi_parse_real(text + n, out);
+}
+
 mgvi_early mgvi_early_read(const mgv_problem *problem, const mgv_settings *settings)
 {
-    static const char word[] = "discrepancy:";
     const char *text = settings->select;
     mgvi_early out = {.noise = NAN};
     if (!(problem->loss->can & MGVI_HARD))
         return out;
-    if (strncmp(text, word, sizeof word - 1) == 0)
-        out.on = mgvi_parse_real(text + sizeof word - 1, &out.noise);
-    else
-        out.on = strcmp(text, "last") == 0;
+    out.apriori = read_noise(text, "apriori:", &out.noise);
+    out.on =
+        out.apriori || read_noise(text, "discrepancy:", &out.noise) || strcmp(text, "last") == 0;
     return out;
 }

@@ -2,6 +2,7 @@
 STOP_RULE(infeasible)
 STOP_RULE(gap)
 STOP_RULE(discrepancy)
+STOP_RULE(apriori)
 STOP_RULE(interrupt)
 STOP_RULE(iterations)
 STOP_RULE(passes)

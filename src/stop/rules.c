@@ -21,6 +21,12 @@ static mgv_stop discrepancy(const mgvi_progress *p, const mgv_settings *s)
     return p->residual <= p->noise ? MGV_STOP_DISCREPANCY : MGV_STOP_NONE;
 }
 
+static mgv_stop apriori(const mgvi_progress *p, const mgv_settings *s)
+{
+    (void)s;
+    return p->planned > 0 && p->iteration >= p->planned ? MGV_STOP_APRIORI : MGV_STOP_NONE;
+}
+
 static mgv_stop interrupt(const mgvi_progress *p, const mgv_settings *s)
 {
     (void)s;
@@ -49,6 +55,8 @@ static const mgvi_stop_rule gap_rule = {"gap", "the certified relative gap is at
 static const mgvi_stop_rule discrepancy_rule = {
     "discrepancy", "the residual is at most the noise (select discrepancy:DELTA)", discrepancy,
     false};
+static const mgvi_stop_rule apriori_rule = {
+    "apriori", "as many iterations as the noise prescribes (select apriori:DELTA)", apriori, false};
 static const mgvi_stop_rule interrupt_rule = {"interrupt", "a signal or the callback asked to stop",
                                               interrupt, false};
 static const mgvi_stop_rule iterations_rule = {"iterations", "max_iter iterations are done",

@@ -68,6 +68,36 @@ TEST(the_best_mean_iterate_follows_the_noise)
                    "k delta = %g, %g, %g", product[0], product[1], product[2]);
 }
 
+/* `apriori` turns that law into a number of iterations: C |y| / (sigma_factor noise), of which the
+ * mean is the answer. */
+TEST(the_noise_prescribes_the_iterations)
+{
+    regression r = regression_new(8, 60, 150, 6, 10);
+    const double noise = length(r.noise, r.n), size = length(r.y, r.n);
+    char options[200];
+    mgv_fit fit, same;
+    snprintf(options, sizeof options, PLAIN "select=apriori:%.17g sigma_factor=.5", noise);
+    solve(&fit, &r, options);
+    CHECK(fit.run.stop == MGV_STOP_APRIORI);
+    CHECK_NEAR((double)fit.run.iterations, ceil(6 / .5 * size / noise), 1, "iterations");
+    snprintf(options, sizeof options,
+             PLAIN "select=last iterate=average sigma_factor=.5 max_iter=%d",
+             (int)fit.run.iterations);
+    solve(&same, &r, options);
+    const mgvi_iterate mean = same.solver->run.ops->expose(&same.solver->run);
+    CHECK(distance(mean.w->x, mgv_fit_weights(&fit), r.d) == 0);
+    CHECK_LE(distance(mean.w->x, r.w, r.d), .5 * length(r.w, r.d), "the mean's error");
+    mgv_fit_free(&same);
+    mgv_fit_free(&fit);
+    snprintf(options, sizeof options, PLAIN "select=apriori:1 solver=landweber penalty=l2");
+    mgv_fit_start(&fit, r.X, r.y, r.n, r.d, options);
+    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+    CHECK_FAILS(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver),
+                MGV_E_UNSUPPORTED, "primal_dual");
+    mgv_fit_free(&fit);
+    regression_free(&r);
+}
+
 /* 30 of the 60 columns of A are combinations of the others, and the noise is orthogonal to all: no
  * w fits. The iterates converge to the least-squares weights of least |w|_1, which are those that
  * interpolate the data without noise; u diverges. */
@@ -153,6 +183,37 @@ TEST(an_iteration_reads_the_columns_it_needs)
     CHECK_LE(total / 60, 0.6 * (double)r.d, "columns read in an iteration");
     mgv_fit_free(&exact);
     mgv_fit_free(&lazy);
+    regression_free(&r);
+}
+
+/* The events say how many bytes that was. */
+typedef struct reading {
+    double before, worst;
+    int64_t rows;
+    const mgvi_op *A;
+} reading;
+
+static int read_bytes(void *user, const mgv_event *e)
+{
+    reading *now = user;
+    if (e->kind != MGV_EVENT_TRACE)
+        return 0;
+    now->worst = fmax(now->worst, fabs(e->bytes - 8 * now->A->touched - now->before));
+    now->rows++;
+    return 0;
+}
+
+TEST(events_have_the_bytes_read)
+{
+    regression r = regression_new(11, 50, 400, 5, 10);
+    mgv_fit fit;
+    open_rows(&fit, r.X, r.y, r.n, r.d, PLAIN "select=last max_iter=40");
+    reading now = {.A = fit.problem->A, .before = -8 * fit.problem->A->touched};
+    mgv_ctx_on_event(fit.ctx, read_bytes, &now);
+    CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
+    CHECK(now.rows >= 40);
+    CHECK(now.worst == 0);
+    mgv_fit_free(&fit);
     regression_free(&r);
 }
 
@@ -342,9 +403,10 @@ TEST(functions_of_the_caller_are_solved_with)
 
 int main(void)
 {
-    return RUN(
-        the_discrepancy_principle_stops_at_the_noise, the_best_mean_iterate_follows_the_noise,
-        data_that_nothing_fits_lead_to_the_normal_solution, an_iteration_reads_the_columns_it_needs,
-        threads_and_pauses_change_no_bit, every_failing_allocation_is_survived,
-        the_stored_matrix_is_completed, functions_of_the_caller_are_solved_with);
+    return RUN(the_discrepancy_principle_stops_at_the_noise,
+               the_best_mean_iterate_follows_the_noise, the_noise_prescribes_the_iterations,
+               events_have_the_bytes_read, data_that_nothing_fits_lead_to_the_normal_solution,
+               an_iteration_reads_the_columns_it_needs, threads_and_pauses_change_no_bit,
+               every_failing_allocation_is_survived, the_stored_matrix_is_completed,
+               functions_of_the_caller_are_solved_with);
 }
