@@ -5,8 +5,10 @@
 #include "base/settings.h"
 #include "solver/driver.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 json_t *mgv_vector_load(const char *name)
 {
@@ -109,6 +111,51 @@ void mgv_fit_free(mgv_fit *fit)
     mgv_data_free(fit->ctx, fit->data);
     mgv_ctx_free(fit->ctx);
     free(fit->X);
+}
+
+/* `fit` goes on from where the same run was after `cut` iterations. */
+static void continue_from(mgv_fit *fit, const double *X, const double *y, int64_t n, int64_t d,
+                          const char *options, int64_t cut)
+{
+    char file[64], limit[40];
+    mgv_fit part;
+    snprintf(file, sizeof file, "same_bits.%d", (int)getpid());
+    snprintf(limit, sizeof limit, "max_iter=%" PRId64, cut);
+    mgv_fit_start(&part, X, y, n, d, options);
+    mgv_fit_set(&part, limit);
+    mgv_fit_solve(&part);
+    CHECK(part.run.iterations == cut);
+    CHECK_OK(part.ctx, mgv_solver_checkpoint(part.ctx, part.solver, file));
+    mgv_fit_free(&part);
+    CHECK_OK(fit->ctx, mgv_problem_new(fit->ctx, fit->data, fit->settings, &fit->problem));
+    CHECK_OK(fit->ctx, mgv_solver_new(fit->ctx, fit->problem, fit->settings, &fit->solver));
+    CHECK_OK(fit->ctx, mgv_solver_resume(fit->ctx, fit->solver, file));
+    CHECK_OK(fit->ctx, mgv_solver_run(fit->ctx, fit->solver));
+    remove(file);
+}
+
+void mgv_check_same_bits(const double *X, const double *y, int64_t n, int64_t d,
+                         const char *options, int64_t cut)
+{
+    double *first = NULL;
+    for (int variant = 1; variant <= 4; variant++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, n, d, options);
+        CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, variant));
+        if (variant == 4)
+            continue_from(&fit, X, y, n, d, options, cut);
+        else
+            mgv_fit_solve(&fit);
+        const mgvi_vec *w = &fit.solver->answer.w;
+        const size_t size = (size_t)(w->n * w->k) * sizeof *first;
+        if (!first) {
+            first = malloc(size);
+            memcpy(first, w->x, size);
+        }
+        assert_memory_equal(first, w->x, size);
+        mgv_fit_free(&fit);
+    }
+    free(first);
 }
 
 void mgv_random_set(uint64_t seed, int64_t n, int64_t d, double noise, double **X, double **y)

@@ -30,6 +30,10 @@ void mgv_fit_set(mgv_fit *fit, const char *options);
 void mgv_fit_solve(mgv_fit *fit);                  /* problem, solver, run */
 const double *mgv_fit_weights(const mgv_fit *fit); /* the problem's w */
 void mgv_fit_free(mgv_fit *fit);
+/* The law of every solver: 1, 2 and 3 threads, and a run broken off after `cut` iterations and
+ * continued from its checkpoint, end in the same bits of w. */
+void mgv_check_same_bits(const double *X, const double *y, int64_t n, int64_t d,
+                         const char *options, int64_t cut);
 /* A random two-class set: labels from a plane plus noise. */
 void mgv_random_set(uint64_t seed, int64_t n, int64_t d, double noise, double **X, double **y);
 #endif

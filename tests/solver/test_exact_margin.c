@@ -210,40 +210,12 @@ TEST(duplicates_and_opposites)
 
 TEST(the_same_bits_again)
 {
-    double *X, *y, *first = NULL;
+    double *X, *y;
     const int64_t n = 3000, d = 30;
     mgv_random_set(80, n, d, 0, &X, &y);
     for (int64_t i = 0; i < n; i++)
         X[i * d] += y[i];
-    char file[64];
-    snprintf(file, sizeof file, "test_exact.%d", (int)getpid());
-    for (int variant = 0; variant < 4; variant++) {
-        mgv_fit fit;
-        mgv_fit_start(&fit, X, y, n, d, "loss=margin tol=1e-11");
-        CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, 1 + variant));
-        if (variant == 3) { /* broken off after two rounds and continued */
-            mgv_fit cut;
-            mgv_fit_start(&cut, X, y, n, d, "loss=margin tol=1e-11 max_iter=2");
-            mgv_fit_solve(&cut);
-            CHECK_OK(cut.ctx, mgv_solver_checkpoint(cut.ctx, cut.solver, file));
-            mgv_fit_free(&cut);
-            CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
-            CHECK_OK(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver));
-            CHECK_OK(fit.ctx, mgv_solver_resume(fit.ctx, fit.solver, file));
-            CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
-            remove(file);
-        } else {
-            mgv_fit_solve(&fit);
-        }
-        const size_t size = (size_t)(d + 1) * sizeof *first;
-        if (!first) {
-            first = malloc(size);
-            memcpy(first, mgv_fit_weights(&fit), size);
-        }
-        assert_memory_equal(first, mgv_fit_weights(&fit), size);
-        mgv_fit_free(&fit);
-    }
-    free(first);
+    mgv_check_same_bits(X, y, n, d, "loss=margin tol=1e-11", 2);
     free(X);
     free(y);
 }

@@ -328,44 +328,11 @@ TEST(no_margin_is_below_precision)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static void open_run(mgv_fit *fit, const double *X, const double *y, int threads)
-{
-    mgv_fit_start(fit, X, y, 900, 3, "kernel=rbf sigma2=1 C=5 tol=1e-7");
-    CHECK_OK(fit->ctx, mgv_ctx_set_threads(fit->ctx, threads));
-    CHECK_OK(fit->ctx, mgv_problem_new(fit->ctx, fit->data, fit->settings, &fit->problem));
-    CHECK_OK(fit->ctx, mgv_solver_new(fit->ctx, fit->problem, fit->settings, &fit->solver));
-}
-
 TEST(threads_and_resuming_do_not_change_bits)
 {
-    double *X, *y, *answer[3];
+    double *X, *y;
     mgv_random_set(37, 900, 3, 0.6, &X, &y);
-    char path[64];
-    snprintf(path, sizeof path, "test_kernel_svm.%d.state", (int)getpid());
-    for (int k = 0; k < 3; k++) {
-        mgv_fit fit;
-        open_run(&fit, X, y, k == 0 ? 1 : 3);
-        if (k == 2) { /* three rounds, a file, and the rest from there */
-            for (int t = 0; t < 3; t++) {
-                CHECK_OK(fit.ctx, fit.solver->run.ops->step(&fit.solver->run));
-                fit.solver->run.iteration++;
-            }
-            CHECK_OK(fit.ctx, mgv_solver_checkpoint(fit.ctx, fit.solver, path));
-            mgv_fit_free(&fit);
-            open_run(&fit, X, y, 2);
-            CHECK_OK(fit.ctx, mgv_solver_resume(fit.ctx, fit.solver, path));
-            unlink(path);
-        }
-        CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
-        CHECK(fit.solver->stop == MGV_STOP_CERTIFIED);
-        answer[k] = malloc(901 * sizeof(double));
-        memcpy(answer[k], mgv_fit_weights(&fit), 901 * sizeof(double));
-        mgv_fit_free(&fit);
-    }
-    assert_memory_equal(answer[0], answer[1], 901 * sizeof(double));
-    assert_memory_equal(answer[0], answer[2], 901 * sizeof(double));
-    for (int k = 0; k < 3; k++)
-        free(answer[k]);
+    mgv_check_same_bits(X, y, 900, 3, "kernel=rbf sigma2=1 C=5 tol=1e-7", 3);
     free(X);
     free(y);
 }
