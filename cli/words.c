@@ -63,29 +63,41 @@ void cli_job_print_solver(const cli_job *job, FILE *out)
             r->solver, ending(r->stop), r->iterations, r->passes, r->seconds);
 }
 
+/* Entry i of a proof: its row and, where `classes` > 1, the class it was held against. */
+static void print_example(const cli_job *job, int64_t i, int64_t classes, FILE *out)
+{
+    fprintf(out, " %" PRId64, i / classes + 1);
+    if (classes > 1)
+        fprintf(out, " against '%s'", mgv_data_class(job->data, i % classes));
+}
+
 /* The convex weights that prove inseparability: how many, and which rows when they are few, else
  * the first of them. */
 static void print_proof(const cli_job *job, FILE *out)
 {
     enum { SHOWN = 8, FEW = 16 };
     const double *q;
-    int64_t rows, count = 0;
+    int64_t rows, count = 0, shown = 0;
+    mgv_data_info data = {.size = sizeof data};
+    mgv_data_describe(job->data, &data);
     mgv_solver_dual(job->solver, &q, &rows);
     for (int64_t i = 0; i < rows; i++)
         count += q[i] != 0;
+    const int64_t classes = rows > data.rows ? rows / data.rows : 1;
     const char *class = mgv_data_class(job->data, job->run.impossible_class);
     if (class)
         fprintf(out, "class        '%s' against the rest:\n", class);
     fprintf(out,
-            "certificate  not separable: a convex combination of %" PRId64
-            " examples y_i x_i is zero\n"
+            "certificate  not separable: a convex combination of %" PRId64 " %s is zero\n"
             "             up to a norm of %.1e, so no weights have them all on the right side\n"
             "             (rows",
-            count, job->certificate.proof_norm);
-    int64_t shown = 0;
+            count, classes > 1 ? "examples, own class less another," : "examples y_i x_i",
+            job->certificate.proof_norm);
     for (int64_t i = 0; i < rows && shown < (count > FEW ? SHOWN : FEW); i++)
-        if (q[i] != 0)
-            fprintf(out, "%s %" PRId64, shown++ ? "," : "", i + 1);
+        if (q[i] != 0) {
+            fputs(shown++ ? "," : "", out);
+            print_example(job, i, classes, out);
+        }
     fprintf(out, "%s; --json has all with their weights%s)\n", count > shown ? ", ..." : "",
             count > FEW && strcmp(cli_setting(job->c, "short_proof").text, "yes") != 0
                 ? ",\n             --short-proof looks for as few as possible"

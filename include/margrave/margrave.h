@@ -287,8 +287,9 @@ MGV_API mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *r
 MGV_API mgv_status mgv_solver_checkpoint(mgv_ctx *ctx, const mgv_solver *solver, const char *path);
 MGV_API mgv_status mgv_solver_resume(mgv_ctx *ctx, mgv_solver *solver, const char *path);
 /* The dual variables of the certificate, one per row; the proof's convex weights when the stop is
- * MGV_STOP_INFEASIBLE. More than two classes: only the proof, else none. Lives as long as the
- * solver. */
+ * MGV_STOP_INFEASIBLE. More than two classes: only the proof, else none, but for problems of all
+ * classes at once (losses softmax and crammer_singer, and `multiclass` joint), which have one per
+ * row and class. Lives as long as the solver. */
 MGV_API mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int64_t *count);
 /* The weights of the answer, one per column of the problem (an intercept is the last), in the
  * problem's units. Lives as long as the solver. */

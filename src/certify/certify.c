@@ -227,6 +227,8 @@ static double train_score(const mgvi_judge *judge)
     double sum = 0;
     if (p->loss->can & MGVI_JOINT)
         return mgvi_judge_right_classes(judge) / n;
+    if (mgvi_problem_has_contrasts(p))
+        return mgvi_judge_right_contrasts(judge);
     for (int64_t i = 0; i < judge->z.n; i++) {
         const double z = judge->z.x[i], y = p->sign ? 0 : mgvi_problem_target(p, i);
         if (p->sign)

@@ -1,4 +1,4 @@
-/* classes.c - what the judge knows of losses of many classes.
+/* classes.c - what the judge knows of losses and margins of many classes.
  *
  * With intercepts a dual point needs sum_i u_ij = 0 for every class j. From any u = s (p - e_c)
  * with p in the simplex one is made by moving probability: a class with too much, excess_j > 0,
@@ -74,4 +74,20 @@ double mgvi_judge_right_classes(const mgvi_judge *judge)
         right += best == class_of(judge->problem, i);
     }
     return right;
+}
+
+/* Right when every rival scores less, or as much and stands behind in the order of the classes. */
+double mgvi_judge_right_contrasts(const mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    const int64_t k = p->outputs, n = judge->z.n / k;
+    double right = 0;
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t own = (int64_t)p->target[i];
+        bool wins = true;
+        for (int64_t j = 0; j < k; j++)
+            wins = wins && (judge->z.x[i * k + j] > 0 || (judge->z.x[i * k + j] == 0 && own <= j));
+        right += wins;
+    }
+    return right / (double)n;
 }

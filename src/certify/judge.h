@@ -31,4 +31,6 @@ double mgvi_margin_upper(const mgvi_judge *judge);
 void mgvi_judge_balance_classes(mgvi_judge *judge);
 /* How many rows have their largest score in their own class. */
 double mgvi_judge_right_classes(const mgvi_judge *judge);
+/* The same share from differences of scores (op/contrast.h). */
+double mgvi_judge_right_contrasts(const mgvi_judge *judge);
 #endif

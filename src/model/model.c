@@ -129,8 +129,12 @@ static mgv_status copy_weights(mgv_model *m, const mgv_solver *solver)
         measure(m);
         return MGV_OK;
     }
-    for (int64_t k = 0; k < m->outputs; k++)
-        m->norm[k] = f ? f->length[k] : mgvi_op_length(p->A, &part);
+    for (int64_t k = 0; k < m->outputs && f; k++)
+        m->norm[k] = f->length[k];
+    if (!f && mgvi_problem_has_contrasts(p))
+        mgvi_contrast_lengths(mgvi_contrast_of(p->A), part.x, m->norm);
+    else if (!f)
+        m->norm[0] = mgvi_op_length(p->A, &part);
     return m->kernel.kind == MGVI_KERNEL_PRECOMPUTED ? MGV_OK
                                                      : mgvi_model_take_support(m, p, m->coef);
 }
@@ -141,8 +145,8 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     mgv_status st = MGV_OK;
     mgv_model *m;
     *out = NULL;
-    MGVI_TRY(
-        empty_model(ctx, solver->family ? solver->family->members : p->lanes, p->data->X.cols, &m));
+    MGVI_TRY(empty_model(ctx, solver->family ? solver->family->members : p->outputs,
+                         p->data->X.cols, &m));
     m->p = isnan(p->p) ? 2 : p->p;
     MGVI_CHECK(st, done, copy_weights(m, solver));
     m->classify = p->classify;

@@ -14,9 +14,10 @@ typedef struct mgvi_op mgvi_op;
 enum { /* what an operator can do */
        MGVI_MUL = 1 << 0,
        MGVI_MUL_T = 1 << 1,
-       MGVI_ROW = 1 << 2,   /* mgvi_rows: dot and axpy with single rows */
-       MGVI_GRAM = 1 << 3,  /* A' diag(h) A */
-       MGVI_KERNEL = 1 << 4 /* op/kernel.h: columns are coefficients of examples */
+       MGVI_ROW = 1 << 2,     /* mgvi_rows: dot and axpy with single rows */
+       MGVI_GRAM = 1 << 3,    /* A' diag(h) A */
+       MGVI_KERNEL = 1 << 4,  /* op/kernel.h: columns are coefficients of examples */
+       MGVI_CONTRAST = 1 << 5 /* op/contrast.h: rows are pairs of an example and a class */
 };
 
 typedef struct mgvi_op_ops {

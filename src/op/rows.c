@@ -2,6 +2,7 @@
 #include "op/rows.h"
 
 #include "base/threads.h"
+#include "op/contrast.h"
 #include "op/view.h"
 
 #include <string.h>
@@ -163,9 +164,28 @@ static mgv_status kernel_rows(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
     return MGV_OK;
 }
 
+static mgv_status contrast_rows(mgvi_contrast *c, mgvi_arena *arena, mgvi_rows **out)
+{
+    mgvi_rows *example;
+    MGVI_TRY(mgvi_rows_new(c->base, arena, &example));
+    mgvi_rows *rows = *out = mgvi_arena_array(arena, 1, sizeof *rows);
+    if (!rows)
+        return MGV_E_MEMORY;
+    *rows = (mgvi_rows){.ctx = c->op.ctx,
+                        .count = c->op.rows,
+                        .acc_len = c->k * example->acc_len,
+                        .example = example,
+                        .own = c->own,
+                        .classes = c->k};
+    rows->m.cols = c->op.cols;
+    return MGV_OK;
+}
+
 mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
 {
     mgv_ctx *ctx = op->ctx;
+    if (mgvi_contrast_of(op))
+        return contrast_rows(mgvi_contrast_of(op), arena, out);
     if (mgvi_kernel_of(op))
         return kernel_rows(op, arena, out);
     const mgvi_view_op *v = mgvi_view_of(op);
@@ -267,23 +287,53 @@ void mgvi_rows_kernel_axpy(const mgvi_rows *rows, int64_t i, double d, double *a
     rows->ctx->simd->axpy_f64(d, mgvi_kernel_row(rows->kernel, i), acc + rows->count, rows->count);
 }
 
+double mgvi_rows_contrast_dot(const mgvi_rows *rows, int64_t i, const double *acc)
+{
+    const mgvi_rows *e = rows->example;
+    const int64_t example = i / rows->classes, rival = i % rows->classes, own = rows->own[example];
+    if (rival == own)
+        return 0;
+    return mgvi_rows_dot(e, example, acc + own * e->acc_len) -
+           mgvi_rows_dot(e, example, acc + rival * e->acc_len);
+}
+
+void mgvi_rows_contrast_axpy(const mgvi_rows *rows, int64_t i, double delta, double *acc)
+{
+    const mgvi_rows *e = rows->example;
+    const int64_t example = i / rows->classes, rival = i % rows->classes, own = rows->own[example];
+    if (rival == own)
+        return;
+    mgvi_rows_axpy(e, example, delta, acc + own * e->acc_len);
+    mgvi_rows_axpy(e, example, -delta, acc + rival * e->acc_len);
+}
+
 /* ---- between acc and w ---------------------------------------------------------------------- */
-void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w)
+/* The weights of one class go to every `step`-th place. */
+static void spread_weights(const mgvi_rows *rows, const double *acc, int64_t step, double *w)
 {
     const int64_t cols = rows->m.cols;
     for (int64_t j = 0; j < cols; j++) {
         const double s = rows->scale ? rows->scale[j] : 1;
-        w[j] = acc[j] / s - (rows->centre ? s * rows->centre[j] * acc[cols] : 0);
+        w[j * step] = acc[j] / s - (rows->centre ? s * rows->centre[j] * acc[cols] : 0);
     }
     if (rows->intercept)
-        w[cols] = acc[rows->acc_len - 1];
+        w[cols * step] = acc[rows->acc_len - 1];
 }
 
-void mgvi_rows_load(const mgvi_rows *rows, const double *w, double *acc)
+void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w)
+{
+    if (!rows->example)
+        spread_weights(rows, acc, 1, w);
+    for (int32_t c = 0; c < rows->classes; c++)
+        spread_weights(rows->example, acc + c * rows->example->acc_len, rows->classes, w + c);
+}
+
+/* The inverse for one class, whose weights stand at every `step`-th place. */
+static void gather_weights(const mgvi_rows *rows, const double *w, int64_t step, double *acc)
 {
     const int64_t cols = rows->m.cols;
     for (int64_t j = 0; j < cols; j++)
-        acc[j] = rows->scale ? rows->scale[j] * w[j] : w[j];
+        acc[j] = rows->scale ? rows->scale[j] * w[j * step] : w[j * step];
     if (rows->centre) {
         acc[cols] = 0;
         acc[cols + 1] = rows->ctx->simd->dot_f64(rows->centre, acc, cols);
@@ -291,7 +341,15 @@ void mgvi_rows_load(const mgvi_rows *rows, const double *w, double *acc)
     if (rows->kernel)
         mgvi_kernel_combine(rows->kernel, acc, acc + cols);
     if (rows->intercept)
-        acc[rows->acc_len - 1] = w[cols];
+        acc[rows->acc_len - 1] = w[cols * step];
+}
+
+void mgvi_rows_load(const mgvi_rows *rows, const double *w, double *acc)
+{
+    if (!rows->example)
+        gather_weights(rows, w, 1, acc);
+    for (int32_t c = 0; c < rows->classes; c++)
+        gather_weights(rows->example, w + c, rows->classes, acc + c * rows->example->acc_len);
 }
 
 /* ---- norms ---------------------------------------------------------------------------------- */
@@ -336,6 +394,14 @@ static double square_norm(const mgvi_rows *rows, int64_t r)
 
 double mgvi_rows_square_norm(const mgvi_rows *rows, int64_t i)
 {
+    if (rows->example) {
+        const int64_t example = i / rows->classes;
+        return i % rows->classes == rows->own[example]
+                   ? 0
+                   : 2 * mgvi_rows_square_norm(rows->example, example);
+    }
+    if (rows->kernel)
+        return mgvi_kernel_diagonal(rows->kernel)[i];
     const double p = rows->row_scale ? rows->row_scale[i] : 1;
     return p * p * square_norm(rows, mgvi_rows_source(rows, i));
 }
@@ -346,8 +412,24 @@ static void square_norms_block(void *arg, int64_t block)
     FOR_ROWS(job, block, i) { job->out[i] = mgvi_rows_square_norm(job->rows, i); }
 }
 
+/* From the examples' norms, spread from behind so that they may stand in `out` itself. */
+static void contrast_norms(const mgvi_rows *rows, double *out)
+{
+    const int64_t k = rows->classes;
+    mgvi_rows_square_norms(rows->example, out);
+    for (int64_t i = rows->example->count - 1; i >= 0; i--) {
+        const double square = out[i];
+        for (int64_t j = k - 1; j >= 0; j--)
+            out[i * k + j] = j == rows->own[i] ? 0 : 2 * square;
+    }
+}
+
 void mgvi_rows_square_norms(const mgvi_rows *rows, double *out)
 {
+    if (rows->example) {
+        contrast_norms(rows, out);
+        return;
+    }
     if (rows->kernel) {
         memcpy(out, mgvi_kernel_diagonal(rows->kernel), (size_t)rows->count * sizeof *out);
         return;

@@ -9,7 +9,8 @@
  *     e_i = x_i . s^2 c,   q = c . s^2 r
  * acc = [ s^2 r | S q, when centred | b, when there is an intercept ]. Without scaling and centring
  * it is w itself. Over a kernel (op/kernel.h) acc = [ c | f = K c | b ], so that a_i . w is at hand
- * and a step costs a row of K. The functions of the inner loop are inline: rows are often short. */
+ * and a step costs a row of K. Over contrasts (op/contrast.h) acc holds such a form of every class,
+ * one after the other. The functions of the inner loop are inline: rows are often short. */
 #ifndef MGVI_OP_ROWS_H
 #define MGVI_OP_ROWS_H
 
@@ -33,13 +34,17 @@ typedef struct mgvi_rows {
     double *row_centre;      /* e_i, when centred */
     double centre_square;    /* c . s^2 c */
     mgvi_kernel_op *kernel;  /* NULL: rows of a matrix */
+    /* rows are contrasts of examples: NULL, or the examples' own rows and classes */
+    struct mgvi_rows *example;
+    const int32_t *own; /* per example */
+    int32_t classes;
 } mgvi_rows;
 
 /* The matrix stored by rows (CSR, or dense in C order): `m` itself, or a copy in the arena. */
 mgv_status mgvi_matrix_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_matrix *out);
-/* For a stored matrix, a view over one with one sign per row, or a kernel, else
- * MGV_E_UNSUPPORTED. Column orders and odd strides are copied into the arena by rows: coordinate
- * methods need rows. `op` must outlive the result. */
+/* For a stored matrix, a view over one with one sign per row, a kernel, or contrasts over one of
+ * these, else MGV_E_UNSUPPORTED. Column orders and odd strides are copied into the arena by rows:
+ * coordinate methods need rows. `op` must outlive the result. */
 mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out);
 static inline int64_t mgvi_rows_acc_len(const mgvi_rows *rows) { return rows->acc_len; }
 /* (1): `cols` numbers of the operator */
@@ -60,6 +65,8 @@ static inline int64_t mgvi_rows_source(const mgvi_rows *rows, int64_t i)
 static inline int64_t mgvi_rows_nnz(const mgvi_rows *rows, int64_t i)
 {
     const int64_t r = mgvi_rows_source(rows, i);
+    if (rows->example)
+        return 2 * mgvi_rows_nnz(rows->example, i / rows->classes);
     if (rows->kernel)
         return rows->count;
     return rows->m.layout == MGV_DENSE ? rows->m.cols : rows->m.ptr[r + 1] - rows->m.ptr[r];
@@ -70,7 +77,7 @@ static inline int64_t mgvi_rows_nnz(const mgvi_rows *rows, int64_t i)
 static inline void mgvi_rows_prefetch(const mgvi_rows *rows, int64_t i)
 {
     enum { LINE = 64 };
-    if (rows->kernel)
+    if (rows->kernel || rows->example)
         return;
     const int64_t r = mgvi_rows_source(rows, i);
     const bool sparse = rows->m.layout != MGV_DENSE;
@@ -168,9 +175,15 @@ mgvi_entries mgvi_rows_entries(const mgvi_rows *rows, int64_t i, bool centred, d
 /* v += alpha s^2 x_r */
 void mgvi_rows_scaled_axpy(const mgvi_rows *rows, int64_t r, double alpha, double *v);
 
+/* The same for contrasts: row i is that of example i / classes and class i % classes. */
+double mgvi_rows_contrast_dot(const mgvi_rows *rows, int64_t i, const double *acc);
+void mgvi_rows_contrast_axpy(const mgvi_rows *rows, int64_t i, double delta, double *acc);
+
 /* (2) */
 static inline double mgvi_rows_dot(const mgvi_rows *rows, int64_t i, const double *acc)
 {
+    if (rows->example)
+        return mgvi_rows_contrast_dot(rows, i, acc);
     double z = rows->kernel ? acc[rows->count + i]
                             : mgvi_rows_raw_dot(rows, mgvi_rows_source(rows, i), acc);
     if (rows->centre) {
@@ -190,6 +203,10 @@ void mgvi_rows_kernel_axpy(const mgvi_rows *rows, int64_t i, double d, double *a
 /* w += delta a_i */
 static inline void mgvi_rows_axpy(const mgvi_rows *rows, int64_t i, double delta, double *acc)
 {
+    if (rows->example) {
+        mgvi_rows_contrast_axpy(rows, i, delta, acc);
+        return;
+    }
     const int64_t r = mgvi_rows_source(rows, i);
     double d = rows->sign ? rows->sign[i] * delta : delta;
     if (rows->intercept)

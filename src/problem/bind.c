@@ -128,49 +128,6 @@ mgv_status mgvi_bind_terms(mgv_problem *p)
 
 /* ---- rows: labels, weights ------------------------------------------------------------------- */
 
-/* A loss of all classes at once takes the number of the row's class for its target. */
-static mgv_status bind_class_numbers(mgv_problem *p)
-{
-    const mgv_data *data = p->data;
-    double *number = mgvi_arena_array(&p->arena, (size_t)data->X.rows, sizeof *number);
-    if (!number)
-        return MGV_E_MEMORY;
-    for (int64_t i = 0; i < data->X.rows; i++)
-        number[i] = (double)mgvi_data_class_of(data, data->labels[i]);
-    p->target = number;
-    return MGV_OK;
-}
-
-static mgv_status bind_labels(mgv_problem *p)
-{
-    const mgv_data *data = p->data;
-    if (!p->classify)
-        return MGV_OK;
-    if (data->classes == 1)
-        return MGVI_FAIL(p->ctx, MGV_E_INPUT,
-                         "every label is '%.40s': a classifier needs two classes",
-                         data->class_text[0]);
-    if (data->classes == 0)
-        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
-                         "more than %d classes (for a quantity, say --task regress)",
-                         (int)MGVI_CLASSES_MAX);
-    if (p->loss->can & MGVI_JOINT) {
-        p->lanes = (int32_t)data->classes;
-        p->positive = 0;
-        return bind_class_numbers(p);
-    }
-    p->many = p->positive == MGVI_EVERY_CLASS && data->classes > 2;
-    if (p->positive == MGVI_EVERY_CLASS)
-        p->positive = p->many ? 0 : 1;
-    double *sign = mgvi_arena_array(&p->arena, (size_t)data->X.rows, sizeof *sign);
-    if (!sign)
-        return MGV_E_MEMORY;
-    for (int64_t i = 0; i < data->X.rows; i++)
-        sign[i] = data->labels[i] == data->class_value[p->positive] ? 1 : -1;
-    p->sign = sign;
-    return MGV_OK;
-}
-
 /* Every class gets the same weight in all; the total stays. */
 static mgv_status balanced_weights(mgv_problem *p, const double *s, double *weight)
 {
@@ -279,7 +236,7 @@ static mgv_status bind_targets(mgv_problem *p)
     const int64_t n = p->data->X.rows;
     const double *y = p->data->labels;
     p->row.b.constant = p->settings.smoothing;
-    if (p->loss->can & MGVI_JOINT)
+    if ((p->loss->can & MGVI_JOINT) || p->outputs > 1)
         y = p->target;
     else if (p->classify) /* a quantity loss on classes fits -1 and +1 */
         y = p->sign;
@@ -357,7 +314,7 @@ mgv_status mgvi_problem_set_strengths(mgv_problem *p, double lambda, double mu)
 
 mgv_status mgvi_bind_rows(mgv_problem *p)
 {
-    MGVI_TRY(bind_labels(p));
+    MGVI_TRY(mgvi_bind_classes(p));
     MGVI_TRY(bind_weights(p));
     MGVI_TRY(bind_targets(p));
     if ((p->penalty->can & MGVI_NORM) && p->mu == 0 && !(p->loss->can & MGVI_HARD))
@@ -444,6 +401,23 @@ static mgv_status bind_centre(mgv_problem *p)
                                     NULL);
 }
 
+/* The data's matrix under signs, scaling, centring and the intercept. */
+static mgv_status bind_matrix(mgv_problem *p)
+{
+    MGVI_TRY(bind_centre(p));
+    mgvi_op *base;
+    MGVI_TRY(mgvi_op_from_matrix(p->ctx, &p->data->X, p->outputs, &base));
+    const mgvi_view view = {.sign = p->loss->can & MGVI_MARGIN ? p->sign : NULL,
+                            .sign_lanes = 1,
+                            .row_scale = p->row_scale,
+                            .centre = p->centre,
+                            .scale = p->scale,
+                            .intercept = p->settings.intercept};
+    if (!(p->loss->can & MGVI_MARGIN))
+        p->sign = NULL; /* the target carries the class; A is not signed */
+    return mgvi_op_view(p->ctx, base, &view, p->outputs, &p->A);
+}
+
 mgv_status mgvi_bind_operator(mgv_problem *p)
 {
     static const char *const names[] = {"none", "std", "maxabs", "rownorm", "sqrt"};
@@ -458,18 +432,6 @@ mgv_status mgvi_bind_operator(mgv_problem *p)
         MGVI_TRY(bind_row_scaling(p));
     p->free_cols = p->settings.intercept ? 1 : 0;
     mgvi_kernel_find(p->settings.kernel, &p->kernel.kind);
-    if (p->kernel.kind != MGVI_KERNEL_LINEAR)
-        return mgvi_bind_kernel(p);
-    MGVI_TRY(bind_centre(p));
-    mgvi_op *base;
-    MGVI_TRY(mgvi_op_from_matrix(p->ctx, &p->data->X, p->lanes, &base));
-    const mgvi_view view = {.sign = p->loss->can & MGVI_MARGIN ? p->sign : NULL,
-                            .sign_lanes = 1,
-                            .row_scale = p->row_scale,
-                            .centre = p->centre,
-                            .scale = p->scale,
-                            .intercept = p->settings.intercept};
-    if (!(p->loss->can & MGVI_MARGIN))
-        p->sign = NULL; /* the target carries the class; A is not signed */
-    return mgvi_op_view(p->ctx, base, &view, p->lanes, &p->A);
+    MGVI_TRY(p->kernel.kind != MGVI_KERNEL_LINEAR ? mgvi_bind_kernel(p) : bind_matrix(p));
+    return p->outputs > p->lanes ? mgvi_bind_contrasts(p) : MGV_OK;
 }

@@ -38,7 +38,7 @@ static mgv_dtype choose_precision(const mgv_problem *p)
     bool known = false;
     for (size_t k = 0; k < sizeof losses / sizeof *losses; k++)
         known = known || strcmp(p->loss->name, losses[k]) == 0;
-    return strcmp(p->settings.precision, "f32") == 0 && known &&
+    return strcmp(p->settings.precision, "f32") == 0 && known && p->outputs == 1 &&
                    p->kernel.kind == MGVI_KERNEL_RBF && p->data->X.layout == MGV_DENSE &&
                    (strcmp(solver, "auto") == 0 || strcmp(solver, "kernel_svm") == 0)
                ? MGV_F32

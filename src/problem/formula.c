@@ -47,6 +47,7 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
     penalty_text(p, penalty, sizeof penalty);
     const char *weighted =
         p->data->weights || p->settings.class_weight[0] ? "weighted mean" : "mean";
+    const bool contrasts = p->outputs > p->lanes;
     snprintf(score, sizeof score, p->free_cols ? "%s%s + b%s" : "%s%s%s",
              p->loss->can & MGVI_MARGIN ? "y (" : "", p->loss->can & MGVI_JOINT ? "W x" : features,
              p->loss->can & MGVI_MARGIN ? ")" : "");
@@ -58,7 +59,11 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
     if (p->many)
         text += snprintf(text, FORMULA_MAX / 2,
                          "for each of %" PRId64 " classes against the rest: ", p->data->classes);
-    if (strcmp(p->loss->name, "margin") == 0)
+    if (contrasts)
+        snprintf(text, FORMULA_MAX / 2,
+                 "min %s subject to %s_c - %s_j >= 1 for the class c of x and every other j%s",
+                 penalty, features, features, kernel);
+    else if (strcmp(p->loss->name, "margin") == 0)
         snprintf(text, FORMULA_MAX / 2, "min %s subject to %s >= 1%s", penalty, score, kernel);
     else if (strcmp(p->loss->name, "equal") == 0)
         snprintf(text, FORMULA_MAX / 2, "min %s subject to %s = y%s", penalty, score, kernel);

@@ -51,14 +51,15 @@ static void condemn(peeling *s, int64_t i, int64_t j, bool positive)
 mgv_status mgvi_problem_peel(const mgv_problem *p, mgvi_arena *arena, bool *row, bool *col)
 {
     const mgvi_matrix *X = &p->data->X;
-    const int64_t n = X->rows, d = X->cols;
+    const int64_t n = p->A->rows, d = X->cols;
     peeling s = {.p = p, .row = row, .col = col};
     for (int64_t i = 0; i < n; i++)
         row[i] = mgvi_coef_pick(&p->row.scale, i, 0) > 0;
-    for (int64_t j = 0; j < d + p->free_cols; j++)
+    for (int64_t j = 0; j < p->A->cols; j++)
         col[j] = true;
-    /* Centred columns without an intercept are another problem; columns are not read from CSC. */
-    if ((p->centre && !p->free_cols) || X->layout == MGV_CSC ||
+    /* Contrasts are not rows of the data. Centred columns without an intercept are another problem;
+     * columns are not read from CSC. */
+    if (mgvi_problem_has_contrasts(p) || (p->centre && !p->free_cols) || X->layout == MGV_CSC ||
         (X->layout == MGV_DENSE && X->col_stride != 1))
         return MGV_OK;
     s.positive = mgvi_arena_array(arena, (size_t)d, sizeof *s.positive);

@@ -11,7 +11,7 @@ static mgv_status open_problem(mgv_ctx *ctx, const mgv_settings *settings, mgv_p
     if (!p)
         return MGV_E_MEMORY;
     p->ctx = ctx;
-    p->lanes = 1;
+    p->lanes = p->outputs = 1;
     p->settings = *settings;
     mgvi_arena_init(&p->arena, ctx);
     return MGV_OK;
@@ -115,7 +115,7 @@ mgv_status mgvi_problem_penalty(const mgv_problem *p, mgvi_arena *arena, mgvi_pe
 void mgvi_problem_user_weights(const mgv_problem *p, const double *w, double *coef,
                                double *intercept)
 {
-    const int64_t d = mgvi_problem_coefs(p), lanes = p->lanes;
+    const int64_t d = mgvi_problem_coefs(p), lanes = p->outputs;
     const bool linear = p->kernel.kind == MGVI_KERNEL_LINEAR;
     for (int64_t lane = 0; lane < lanes; lane++, coef += d) {
         double shift = p->free_cols ? w[d * lanes + lane] : 0;
@@ -181,6 +181,6 @@ double mgvi_problem_user_norm(const mgv_problem *p, const double *w)
         return mgvi_lp_norm(w, d, exponent);
     double sum = 0;
     for (int64_t j = 0; j < d; j++)
-        sum += pow(fabs(p->scale[j] * w[j]), exponent);
+        sum += pow(fabs(p->scale[j / p->outputs] * w[j]), exponent);
     return pow(sum, 1 / exponent);
 }

@@ -9,6 +9,7 @@
 #include "backend/terms.h"
 #include "base/settings.h"
 #include "data/data.h"
+#include "op/contrast.h"
 #include "op/kernel.h"
 
 #include <math.h>
@@ -30,6 +31,7 @@ struct mgv_problem {
     mgvi_op *A;
     int64_t free_cols; /* 0 or 1, at the end */
     int32_t lanes;
+    int32_t outputs; /* scores of an example: `lanes`, or the classes of contrasts */
     const mgvi_loss_ops *loss;
     mgvi_coefs row; /* s_i, and the loss's a_i and b_i */
     const mgvi_penalty_ops *penalty;
@@ -96,6 +98,12 @@ static inline double mgvi_problem_free_entry(const mgv_problem *p, int64_t i)
 /* What row i's score is fitted to when A is not signed: the label, or -1 and +1 for classes. */
 static inline double mgvi_problem_target(const mgv_problem *p, int64_t i) { return p->target[i]; }
 
+/* The joint hard margin: A's rows are pairs of an example and a class (op/contrast.h). */
+static inline bool mgvi_problem_has_contrasts(const mgv_problem *p)
+{
+    return p->A->ops->can & MGVI_CONTRAST;
+}
+
 /* Hard margin, z = A w: the least z over the rows with weight; with an intercept the best one for
  * this w makes both classes' least margins equal, and this is their mean. */
 double mgvi_problem_least_margin(const mgv_problem *problem, const double *z);
@@ -107,8 +115,8 @@ static inline int64_t mgvi_problem_coefs(const mgv_problem *p)
 {
     return p->kernel.kind == MGVI_KERNEL_LINEAR ? p->data->X.cols : p->data->X.rows;
 }
-/* w of the problem (cols x lanes, scaled units) to the user's units: coef (lanes x
- * mgvi_problem_coefs) and intercept (lanes). */
+/* w of the problem (cols x lanes, scaled units) to the user's units: coef (outputs x
+ * mgvi_problem_coefs) and intercept (outputs). */
 void mgvi_problem_user_weights(const mgv_problem *problem, const double *w, double *coef,
                                double *intercept);
 
@@ -125,8 +133,10 @@ mgv_status mgvi_problem_peel(const mgv_problem *problem, mgvi_arena *arena, bool
 
 /* bind.c: the parts of binding, in the order they are done. */
 mgv_status mgvi_bind_terms(mgv_problem *problem);
+mgv_status mgvi_bind_classes(mgv_problem *problem); /* bind_classes.c */
 mgv_status mgvi_bind_rows(mgv_problem *problem);
 mgv_status mgvi_bind_operator(mgv_problem *problem);
+mgv_status mgvi_bind_contrasts(mgv_problem *problem); /* bind_classes.c; lays them over A */
 mgv_status mgvi_bind_kernel(mgv_problem *problem); /* bind_kernel.c; A over a kernel's features */
 mgv_status mgvi_bind_formula(mgv_problem *problem);
 #endif

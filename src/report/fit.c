@@ -33,20 +33,30 @@ static json_t *solver_block(const mgv_solver *s)
                      mgv_stop_name(sum.stop));
 }
 
-/* The examples in a proof of inseparability with their weights, heaviest rows as they come. */
+/* The examples in a proof of inseparability with their weights, heaviest rows as they come; of a
+ * joint margin beside each the class that it was held against. */
 static json_t *proof_block(const mgv_solver *s, const mgv_certificate *c)
 {
     const mgvi_vec *u = s->family ? &s->family->proof : &s->answer.u;
     if (c->separable != 0)
         return json_null();
-    json_t *rows = json_array(), *weights = json_array();
+    const mgv_problem *p = s->run.problem;
+    const int64_t k = mgvi_problem_has_contrasts(p) ? p->outputs : 1;
+    json_t *rows = json_array(), *weights = json_array(), *rivals = json_array();
     for (int64_t i = 0; i < u->n; i++) {
         if (u->x[i] == 0)
             continue;
-        json_array_append_new(rows, json_integer(i + 1));
+        json_array_append_new(rows, json_integer(i / k + 1));
         json_array_append_new(weights, json_real(-u->x[i]));
+        if (k > 1)
+            json_array_append_new(rivals, mgvi_json_string(p->data->class_text[i % k]));
     }
-    return json_pack("{s:f, s:o, s:o}", "norm", c->proof_norm, "rows", rows, "weights", weights);
+    json_t *o =
+        json_pack("{s:f, s:o, s:o}", "norm", c->proof_norm, "rows", rows, "weights", weights);
+    if (k > 1)
+        json_object_set(o, "rivals", rivals);
+    json_decref(rivals);
+    return o;
 }
 
 static json_t *certificate_numbers(const mgv_certificate *c)

@@ -101,6 +101,7 @@ const mgvi_solver_ops mgvi_solver_batch_perceptron = {
     .penalties = "l2",
     .no_intercept = true,
     .kernels = true,
+    .contrasts = true,
     .settings = "perceptron_form",
     .state_size = sizeof(state),
     .init = init,

@@ -35,9 +35,10 @@ static const double FIRST_INNER_GAP = 0.05, LAST_INNER_GAP = 1e-15;
 static const double EVICT_ABOVE = 0.02; /* the gap; below it nothing leaves W */
 
 typedef struct memory {
-    bool interior; /* the interior point is at work */
-    bool asked;    /* the prover was */
-    bool hinted;   /* u was a ray: when it was no proof, the prover is asked */
+    bool interior;        /* the interior point is at work */
+    bool asked;           /* the prover was */
+    bool hinted;          /* u was a ray: when it was no proof, the prover is asked */
+    bool below_precision; /* a kernel's margin */
     mgvi_separable answer;
     double estimate;
 } memory;
@@ -127,7 +128,7 @@ static mgv_status evict(mgvi_run *run, state *s)
 static mgv_status use_interior(mgvi_run *run, state *s, bool *possible)
 {
     const mgv_problem *p = run->problem;
-    *possible = s->work.width <= INTERIOR_WIDTH;
+    *possible = s->work.width <= INTERIOR_WIDTH && !(p->A->ops->can & MGVI_KERNEL);
     if (!*possible)
         return MGV_OK;
     MGVI_TRY(mgvi_working_set_densify(&s->work));
@@ -144,6 +145,10 @@ static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver exact_margin takes at most 2^31 rows; there are %" PRId64,
                          p->A->rows);
+    if ((p->A->ops->can & MGVI_KERNEL) && !mgvi_problem_has_contrasts(p))
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver exact_margin works with kernels for a joint margin only; "
+                         "kernel_svm is for two classes");
     if (p->p != 2 && p->A->cols > INTERIOR_WIDTH)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver exact_margin takes at most %d columns when p is not 2; there are "
@@ -256,7 +261,7 @@ static double guess_gap(const mgvi_run *run, const state *s)
     const mgvi_vec w = mgvi_problem_penalised_part(p, &s->w);
     double sum_b;
     mgvi_vec_sum(run->ctx, &s->u, &sum_b);
-    const double norm = mgvi_lp_norm(w.x, w.n, p->p);
+    const double norm = p->p == 2 ? mgvi_op_length(p->A, &w) : mgvi_lp_norm(w.x, w.n, p->p);
     const double m = mgvi_problem_least_margin(p, s->z.x);
     return norm > 0 ? 1 + m / norm * sum_b / norm : NAN;
 }
@@ -361,18 +366,30 @@ static void polish_ray(state *s)
     }
 }
 
+/* With a kernel lengths come from q'K q, no better than the root of rounding: a ray proves nothing,
+ * and there is no other method to ask. What there is of a margin is below precision. */
+static mgv_status give_up(mgvi_run *run, state *s)
+{
+    s->m.below_precision = run->finished = true;
+    s->m.estimate = 0;
+    return MGV_OK;
+}
+
 /* False: the active set ended otherwise, and what follows from that is done. */
 static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
 {
     const mgvi_active_end end = mgvi_active_set_solve(
         &s->set, 5 * s->work.size + 200, s->m.asked ? INFINITY : patience(run->problem));
+    const bool kernel = run->problem->A->ops->can & MGVI_KERNEL;
     *solved = end == MGVI_ACTIVE_OPTIMAL;
-    if (end == MGVI_ACTIVE_RAY)
+    if (end == MGVI_ACTIVE_RAY && !kernel)
         polish_ray(s);
     combine(run, s);
     if (*solved)
         return MGV_OK;
     mgvi_log(run->ctx, MGV_INFO, "the active set ended after %" PRId64 " solves", s->set.solves);
+    if (kernel)
+        return give_up(run, s);
     s->m.estimate = 0; /* let the judge look at once */
     run->suspicious = s->m.hinted = end == MGVI_ACTIVE_RAY;
     if (s->m.hinted)
@@ -432,6 +449,15 @@ static mgvi_iterate expose(mgvi_run *run)
 
 static double estimate(const mgvi_run *run) { return ((const state *)run->state)->m.estimate; }
 
+static void ended(mgvi_run *run)
+{
+    const state *s = run->state;
+    if (s->m.below_precision)
+        mgvi_log(run->ctx, MGV_WARNING,
+                 "the margin is below precision: rounding decides whether there is one; the upper "
+                 "bound stands. A soft margin or a narrower kernel has an answer");
+}
+
 /* Rounds are few and depend on the seed alone, so that a checkpoint holds their number: working
  * set, Gram matrix and factor are made again by repeating them. */
 static mgv_status restored(mgvi_run *run)
@@ -450,11 +476,14 @@ const mgvi_solver_ops mgvi_solver_exact_margin = {
     .summary = "hard margin to machine precision: working sets, active set or interior point",
     .needs = {.loss = MGVI_HARD | MGVI_MARGIN, .op = MGVI_ROW},
     .penalties = "l2 lp",
+    .kernels = true,
+    .contrasts = true,
     .fits = fits,
     .state_size = sizeof(state),
     .init = init,
     .step = step,
     .expose = expose,
     .estimate = estimate,
+    .ended = ended,
     .restored = restored,
 };

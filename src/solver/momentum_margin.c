@@ -194,6 +194,7 @@ const mgvi_solver_ops mgvi_solver_momentum_margin = {
     .penalties = "l2",
     .no_intercept = true,
     .kernels = true,
+    .contrasts = true,
     .settings = "surrogate large_steps sampling",
     .state_size = sizeof(state),
     .init = init,

@@ -99,6 +99,11 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s does not work with kernels (here %s); kernel_svm does",
                          ops->name, mgvi_kernel_name(p->kernel.kind));
+    if (mgvi_problem_has_contrasts(p) && !ops->contrasts)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver %s knows no joint margin of many classes; exact_margin and "
+                         "momentum_margin do",
+                         ops->name);
     if (ops->needs.op & ~p->A->ops->can)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s cannot work with operator %s",
                          ops->name, p->A->ops->name);

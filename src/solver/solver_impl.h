@@ -29,6 +29,7 @@ typedef struct mgvi_solver_ops {
      * not. */
     mgv_status (*fits)(mgv_ctx *ctx, const mgv_problem *problem);
     bool kernels;         /* columns may be coefficients: lengths by mgvi_op_length() alone */
+    bool contrasts;       /* rows may be pairs of an example and a class (op/contrast.h) */
     const char *settings; /* NULL or the names of settings of its own that decide its steps */
     /* What `auto` goes by: the expected work, in multiplications, to reach the tolerance on a
      * problem that fits, from its shape and strengths alone. NULL or INFINITY: not known; a

@@ -27,6 +27,8 @@ mgv_status mgvi_separate_new(const mgv_problem *p, mgvi_arena *arena, int64_t mo
                              mgvi_separate **out)
 {
     const int64_t n = p->A->rows, cols = p->A->cols;
+    if (p->A->ops->can & (MGVI_CONTRAST | MGVI_KERNEL))
+        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED, "the prover takes rows of the data");
     if (cols > most_columns)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED, "the prover takes at most %" PRId64 " columns",
                          most_columns);

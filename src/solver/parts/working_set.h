@@ -1,7 +1,8 @@
 /* parts/working_set.h - a growing list W of rows of A and the products between them.
  *   K_ij = a_i.a_j (+ rho y_i y_j with an intercept, whose column is multiplied by sqrt(rho))
  * Rows are kept dense on request, so that K comes from matrix products; else they are multiplied
- * one by one. */
+ * one by one. Of contrasts (op/contrast.h) the examples are kept, and K is their product times a
+ * small number for the classes. */
 #ifndef MGVI_SOLVER_PARTS_WORKING_SET_H
 #define MGVI_SOLVER_PARTS_WORKING_SET_H
 
@@ -17,6 +18,8 @@ typedef struct mgvi_working_set {
     double *dense; /* W by rows, `width` numbers each, in the problem's columns; NULL: not asked for
                     */
     int64_t width;
+    double *examples; /* contrasts: the examples of W, `example_width` numbers each, or NULL */
+    int64_t example_width;
     double rho;     /* weight of the intercept's column; 1 unless set before a row joins */
     double *part;   /* work rows of the threads */
     double touched; /* entries read so far */

@@ -1,0 +1,114 @@
+/* bind_classes.c - two classes to signs, more to runs of two, to lanes of one loss, or to pairs of
+ * an example and a class. docs/algorithms/multiclass.md. */
+#include "problem/problem.h"
+
+#include <string.h>
+
+/* The number of each row's class, for losses and margins of all classes at once. */
+static mgv_status bind_class_numbers(mgv_problem *p)
+{
+    const mgv_data *data = p->data;
+    double *number = mgvi_arena_array(&p->arena, (size_t)data->X.rows, sizeof *number);
+    if (!number)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < data->X.rows; i++)
+        number[i] = (double)mgvi_data_class_of(data, data->labels[i]);
+    p->target = number;
+    return MGV_OK;
+}
+
+static mgv_status check_classes(const mgv_problem *p)
+{
+    const mgv_data *data = p->data;
+    if (data->classes == 1)
+        return MGVI_FAIL(p->ctx, MGV_E_INPUT,
+                         "every label is '%.40s': a classifier needs two classes",
+                         data->class_text[0]);
+    if (data->classes == 0)
+        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
+                         "more than %d classes (for a quantity, say --task regress)",
+                         (int)MGVI_CLASSES_MAX);
+    return MGV_OK;
+}
+
+/* What the setting asks for must be a form the loss has. */
+static mgv_status check_form(const mgv_problem *p)
+{
+    const char *form = p->settings.multiclass;
+    const bool joint = strcmp(form, "joint") == 0, given = strcmp(form, "auto") != 0;
+    const bool margin = (p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN);
+    if ((p->loss->can & MGVI_JOINT) && given && !joint)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "loss %s is of all classes at once: multiclass %s is for losses of two",
+                         p->loss->name, form);
+    if (!joint || (p->loss->can & MGVI_JOINT) || p->data->classes == 2)
+        return MGV_OK;
+    if (!margin)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "multiclass joint is for loss margin; with a loss of its own: "
+                         "crammer_singer (as hinge) and softmax (as logistic)");
+    if (p->settings.intercept)
+        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
+                         "the joint margin has no free intercepts: say --no-intercept, and add a "
+                         "constant column where planes should not pass through the origin");
+    return MGV_OK;
+}
+
+static mgv_status bind_signs(mgv_problem *p)
+{
+    const mgv_data *data = p->data;
+    double *sign = mgvi_arena_array(&p->arena, (size_t)data->X.rows, sizeof *sign);
+    if (!sign)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < data->X.rows; i++)
+        sign[i] = data->labels[i] == data->class_value[p->positive] ? 1 : -1;
+    p->sign = sign;
+    return MGV_OK;
+}
+
+mgv_status mgvi_bind_classes(mgv_problem *p)
+{
+    const mgv_data *data = p->data;
+    if (!p->classify)
+        return MGV_OK;
+    MGVI_TRY(check_classes(p));
+    MGVI_TRY(check_form(p));
+    const bool contrasts = strcmp(p->settings.multiclass, "joint") == 0 && data->classes > 2;
+    if ((p->loss->can & MGVI_JOINT) || contrasts) {
+        p->outputs = (int32_t)data->classes;
+        p->lanes = contrasts ? 1 : p->outputs;
+        p->positive = 0;
+        return bind_class_numbers(p);
+    }
+    p->many = p->positive == MGVI_EVERY_CLASS && data->classes > 2;
+    if (p->positive == MGVI_EVERY_CLASS)
+        p->positive = p->many ? 0 : 1;
+    return bind_signs(p);
+}
+
+/* An example's own class is no rival: its row is no constraint. */
+static mgv_status spread_weights(mgv_problem *p)
+{
+    const int64_t n = p->data->X.rows, k = p->outputs;
+    double *s = mgvi_arena_array(&p->arena, (size_t)p->A->rows, sizeof *s);
+    if (!s)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < k; j++)
+            s[i * k + j] = j == (int64_t)p->target[i] ? 0 : mgvi_coef_pick(&p->row.scale, i, 0);
+    p->row.scale = (mgvi_coef_array){.values = s, .lanes = 1};
+    return MGV_OK;
+}
+
+mgv_status mgvi_bind_contrasts(mgv_problem *p)
+{
+    mgvi_op *scores = p->A;
+    int32_t *own = mgvi_arena_array(&p->arena, (size_t)scores->rows, sizeof *own);
+    if (!own)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < scores->rows; i++)
+        own[i] = (int32_t)p->target[i];
+    p->A = NULL; /* taken over */
+    MGVI_TRY(mgvi_op_contrast(p->ctx, scores, own, p->outputs, &p->A));
+    return spread_weights(p);
+}
