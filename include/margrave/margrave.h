@@ -227,6 +227,21 @@ MGV_API mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_setti
 MGV_API mgv_status mgv_problem_from_operator(mgv_ctx *ctx, const mgv_operator *op,
                                              const double *target, const int64_t *groups,
                                              const mgv_settings *settings, mgv_problem **out);
+/* A smooth convex F of the caller's: its value and its gradient at w, one number per column of the
+ * problem (an intercept is the last), and a number that |grad F(w) - grad F(v)| <= lipschitz |w -
+ * v| holds for. Called on the thread that called the library. A return value other than 0 ends the
+ * run after this step, like mgv_ctx_interrupt(). */
+typedef struct mgv_smooth {
+    size_t size;
+    void *user;
+    double lipschitz;
+    int (*value)(void *user, const double *w, double *value);
+    int (*grad)(void *user, const double *w, double *gradient);
+} mgv_smooth;
+/* Adds F to a problem that has no solver yet; NULL takes it away. Borrows smooth->user. Solvers
+ * that have no use for a gradient refuse the problem: `primal_dual` takes it. */
+MGV_API mgv_status mgv_problem_set_smooth(mgv_ctx *ctx, mgv_problem *problem,
+                                          const mgv_smooth *smooth);
 MGV_API void mgv_problem_free(mgv_ctx *ctx, mgv_problem *problem);
 /* The objective with its numbers, e.g. "min 0.5*3.07e-05*|w|^2 + mean hinge(y (x.w + b))". */
 MGV_API const char *mgv_problem_formula(const mgv_problem *problem);

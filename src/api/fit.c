@@ -25,6 +25,12 @@ mgv_status mgv_problem_from_operator(mgv_ctx *ctx, const mgv_operator *op, const
     return mgvi_problem_over(ctx, A, target, groups, settings, out);
 }
 
+mgv_status mgv_problem_set_smooth(mgv_ctx *ctx, mgv_problem *problem, const mgv_smooth *smooth)
+{
+    return problem ? mgvi_problem_set_smooth(problem, smooth)
+                   : MGVI_FAIL(ctx, MGV_E_ARG, "problem is NULL");
+}
+
 void mgv_problem_free(mgv_ctx *ctx, mgv_problem *problem)
 {
     (void)ctx;

@@ -1,7 +1,8 @@
-/* certify.c - duality gaps.  P(w) = R(w) + sum s_i G_i((A w)_i)               (1)
- *                            D(u) = -R*(-A'u) - sum (s_i G_i)*(u_i) <= P(w)   (2)
+/* certify.c - duality gaps.  P(w) = R(w) + F(w) + sum s_i G_i((A w)_i)               (1)
+ *                            D(u) = -(R + F)*(-A'u) - sum (s_i G_i)*(u_i) <= P(w)    (2)
  * u must lie in the domain of the conjugates and be orthogonal to unpenalised columns; any u is
- * first made feasible: clipped (3), balanced (4), and scaled into the domain of R*. */
+ * first made feasible: clipped (3), balanced (4), and scaled into the domain of R*. A smooth F is
+ * bounded by its tangent (11). */
 #include "certify/judge.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
     j->most = mgvi_penalty_most(&j->penalty, mgvi_problem_penalised(p));
     if (!(j->lane = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *j->lane)))
         return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_judge_open_smooth(j, arena));
     if (p->loss->can & MGVI_HARD) {
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->q));
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->Aq));
@@ -100,6 +102,8 @@ static sized dual_value(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     double length;
+    if (mgvi_problem_has_smooth(p))
+        return (sized){.value = mgvi_judge_smooth_bound(judge), .size = INFINITY};
     mgvi_vec v = seen_by_penalty(p, &judge->v, &length);
     mgvi_vec_scale(p->ctx, -1, &v);
     if (!(p->penalty->can & MGVI_CONJ))
@@ -258,7 +262,8 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out
         return;
     }
     const double loss = p->loss->can & MGVI_HARD ? 0 : primal_loss(judge);
-    c->primal = primal_penalty(judge, w) + loss;
+    mgvi_judge_touch_smooth(judge, w);
+    c->primal = primal_penalty(judge, w) + mgvi_problem_smooth_value(p, w) + loss;
     out->primal_score = p->loss->can & MGVI_HARD ? out->residual : c->primal;
     if (p->loss->can & MGVI_MARGIN) {
         double least;

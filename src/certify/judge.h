@@ -16,7 +16,16 @@ struct mgvi_judge {
     mgvi_vec v;                /* cols: A'u */
     mgvi_vec q, Aq;            /* rows: work space of the proof */
     mgvi_vec y, residual, dir; /* cols: work space of the proof */
+    mgvi_vec slope, slope_0;   /* cols: grad F at the w judged and at 0; only where there is an F */
+    mgvi_vec blend;            /* cols: a point of R*'s domain, (11) */
+    double height, height_0;   /* F* at these slopes */
 };
+
+/* smooth.c: work space for F, its tangent at w, and the lower bound (11) of P from u, v = A'u;
+ * scales u. */
+mgv_status mgvi_judge_open_smooth(mgvi_judge *judge, mgvi_arena *arena);
+void mgvi_judge_touch_smooth(mgvi_judge *judge, const mgvi_vec *w);
+double mgvi_judge_smooth_bound(mgvi_judge *judge);
 
 /* Scales the heavier side of u so that u is orthogonal to the intercept column (4). */
 void mgvi_judge_balance(mgvi_judge *judge);

@@ -163,6 +163,11 @@ typedef struct mgvi_stack_part {
 mgv_status mgvi_op_stack(mgv_ctx *ctx, const mgvi_stack_part *parts, int count, int32_t lanes,
                          mgvi_op **out);
 
+/* base for each of `channels` interleaved channels: entry i of channel c is x[i channels + c].
+ * Takes over `base`, also on failure, whose lanes must suffice for channels times `lanes`. */
+mgv_status mgvi_op_repeat(mgv_ctx *ctx, mgvi_op *base, int32_t channels, int32_t lanes,
+                          mgvi_op **out);
+
 /* The caller's own pair of functions; borrows user->user. */
 mgv_status mgvi_op_user(mgv_ctx *ctx, const mgv_operator *user, int32_t lanes, mgvi_op **out);
 #endif

@@ -131,7 +131,7 @@ static mgv_status nuclear_bind(mgvi_arena *arena, const mgvi_penalty_input *in, 
 {
     mgvi_shape *shape = mgvi_arena_array(arena, 1, sizeof *shape);
     *data = shape;
-    return shape ? mgvi_shape_read(arena->ctx, in, "nuclear", shape) : MGV_E_MEMORY;
+    return shape ? mgvi_shape_read(arena->ctx, in, "nuclear", false, shape) : MGV_E_MEMORY;
 }
 
 static mgv_status nuclear_sample(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const void **data)

@@ -8,6 +8,7 @@
  * piecewise linear and increasing. It is kept as knots in a double-ended queue; clipping removes
  * knots at both ends and adds one to each, so that all steps together cost O(n). The clip points
  * low_k, high_k bring the minimiser back: w_k = clip(w_{k+1}, low_k, high_k). */
+#include "op/op.h"
 #include "penalty/registry.h"
 
 /* At `at` the derivative's slope changes by `slope` and its intercept by `shift`. */
@@ -115,6 +116,13 @@ static double tv1d_conj(const mgvi_whole *self, const double *v)
     return tv1d_dual_scale(self, v) * (1 + MGVI_ON_BOUNDARY) >= 1 ? 0 : INFINITY;
 }
 
+static mgv_status tv1d_split(mgv_ctx *ctx, const void *data, int64_t n, mgvi_norm_form *out)
+{
+    (void)data;
+    *out = (mgvi_norm_form){.group = 1, .square_norm = 4};
+    return mgvi_op_diff1d(ctx, n, 1, &out->D);
+}
+
 const mgvi_penalty_ops mgvi_penalty_tv1d = {
     .name = "tv1d",
     .summary = "scale sum |w_{i+1} - w_i|: total variation of a sequence",
@@ -123,6 +131,7 @@ const mgvi_penalty_ops mgvi_penalty_tv1d = {
                                      .value = tv1d_value,
                                      .prox = tv1d_prox,
                                      .conj = tv1d_conj,
-                                     .dual_scale = tv1d_dual_scale},
+                                     .dual_scale = tv1d_dual_scale,
+                                     .split = tv1d_split},
     .sample_coef = mgvi_penalty_sample_scale,
 };

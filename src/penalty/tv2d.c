@@ -1,5 +1,6 @@
 /* tv2d.c - isotropic total variation of an image: R(w) = c sum_p |(grad w)_p|_2,  c = scale,
- * forward differences that are 0 beyond the last column and row. docs/terms.md (P17).
+ * forward differences that are 0 beyond the last column and row; of an image with channels the
+ * differences of all channels at a pixel have one length. docs/terms.md (P17).
  *
  * The prox has no closed form: with s = step c,
  *   min_x 1/2 |x - v|^2 + s sum |grad x|  =  max_{|q_p| <= 1} 1/2 |v|^2 - 1/2 |v - s grad'q|^2
@@ -7,6 +8,7 @@
  *   s sum_p (|grad x|_p - <grad x, q>_p) >= 1/2 |x - x*|^2
  * is at most prox_tol^2 of |v|^2/2: x is then exact to prox_tol |v|. The next call starts from the
  * q of this one. There is no formula for the conjugate. */
+#include "op/op.h"
 #include "penalty/registry.h"
 #include "penalty/shape.h"
 
@@ -20,57 +22,66 @@ typedef struct image {
 static int64_t tv2d_room(int64_t n, const void *data)
 {
     (void)data;
-    return 5 * n; /* q and its extrapolation, two numbers a pixel; x */
+    return 5 * n; /* q and its extrapolation, two numbers a pixel and channel; x */
 }
 
-/* The two differences at pixel p = (i, j). */
-static inline void grad_at(const mgvi_shape *s, const double *x, int64_t i, int64_t j, double g[2])
+/* The differences at pixel (i, j): to the right of every channel, then down; |them|^2. */
+static inline double grad_at(const mgvi_shape *s, const double *x, int64_t i, int64_t j, double *g)
 {
-    const int64_t p = i * s->cols + j;
-    g[0] = j + 1 < s->cols ? x[p + 1] - x[p] : 0;
-    g[1] = i + 1 < s->rows ? x[p + s->cols] - x[p] : 0;
+    const int64_t k = s->channels, right = k, down = s->cols * k;
+    const double *at = x + (i * s->cols + j) * k;
+    double sum = 0;
+    for (int64_t c = 0; c < k; c++) {
+        g[c] = j + 1 < s->cols ? at[c + right] - at[c] : 0;
+        g[k + c] = i + 1 < s->rows ? at[c + down] - at[c] : 0;
+        sum += g[c] * g[c] + g[k + c] * g[k + c];
+    }
+    return sum;
 }
 
 static double tv2d_value(const mgvi_whole *self, const double *w)
 {
     const mgvi_shape *s = &((const image *)self->data)->shape;
-    double sum = 0, g[2];
+    double sum = 0, g[2 * MGVI_CHANNELS_MAX];
     for (int64_t i = 0; i < s->rows; i++)
-        for (int64_t j = 0; j < s->cols; j++) {
-            grad_at(s, w, i, j, g);
-            sum += sqrt(g[0] * g[0] + g[1] * g[1]);
-        }
+        for (int64_t j = 0; j < s->cols; j++)
+            sum += sqrt(grad_at(s, w, i, j, g));
     return self->c.scale * sum;
 }
 
 /* x = v - cut grad'q */
 static void primal_of(const mgvi_shape *s, const double *v, double cut, const double *q, double *x)
 {
+    const int64_t k = s->channels, left = 2 * k, up = 2 * s->cols * k;
     for (int64_t i = 0; i < s->rows; i++)
         for (int64_t j = 0; j < s->cols; j++) {
-            const int64_t p = i * s->cols + j;
-            double sum = 0;
-            if (j > 0)
-                sum += q[2 * (p - 1)];
-            if (j + 1 < s->cols)
-                sum -= q[2 * p];
-            if (i > 0)
-                sum += q[2 * (p - s->cols) + 1];
-            if (i + 1 < s->rows)
-                sum -= q[2 * p + 1];
-            x[p] = v[p] - cut * sum;
+            const int64_t p = (i * s->cols + j) * k;
+            for (int64_t c = 0; c < k; c++) {
+                const double *at = q + 2 * p + c;
+                double sum = 0;
+                if (j > 0)
+                    sum += at[-left];
+                if (j + 1 < s->cols)
+                    sum -= at[0];
+                if (i > 0)
+                    sum += at[k - up];
+                if (i + 1 < s->rows)
+                    sum -= at[k];
+                x[p + c] = v[p + c] - cut * sum;
+            }
         }
 }
 
 /* sum |grad x| - <grad x, q> */
 static double gap_of(const mgvi_shape *s, const double *x, const double *q)
 {
-    double sum = 0, g[2];
+    const int64_t size = 2 * s->channels;
+    double sum = 0, g[2 * MGVI_CHANNELS_MAX];
     for (int64_t i = 0; i < s->rows; i++)
-        for (int64_t j = 0; j < s->cols; j++) {
-            const int64_t p = i * s->cols + j;
-            grad_at(s, x, i, j, g);
-            sum += sqrt(g[0] * g[0] + g[1] * g[1]) - g[0] * q[2 * p] - g[1] * q[2 * p + 1];
+        for (int64_t j = 0; j < s->cols; j++, q += size) {
+            sum += sqrt(grad_at(s, x, i, j, g));
+            for (int64_t t = 0; t < size; t++)
+                sum -= g[t] * q[t];
         }
     return sum;
 }
@@ -79,17 +90,21 @@ static double gap_of(const mgvi_shape *s, const double *x, const double *q)
 static void dual_step(const mgvi_shape *s, const double *x, double cut, double momentum, double *q,
                       double *r)
 {
-    double g[2];
+    const int64_t size = 2 * s->channels;
+    double next[2 * MGVI_CHANNELS_MAX];
     for (int64_t i = 0; i < s->rows; i++)
-        for (int64_t j = 0; j < s->cols; j++) {
-            const int64_t p = i * s->cols + j;
-            grad_at(s, x, i, j, g);
-            const double a = r[2 * p] + g[0] / (8 * cut), b = r[2 * p + 1] + g[1] / (8 * cut);
-            const double length = r_max(1, sqrt(a * a + b * b));
-            const double next[2] = {a / length, b / length};
-            for (int t = 0; t < 2; t++) {
-                r[2 * p + t] = next[t] + momentum * (next[t] - q[2 * p + t]);
-                q[2 * p + t] = next[t];
+        for (int64_t j = 0; j < s->cols; j++, q += size, r += size) {
+            double square = 0;
+            grad_at(s, x, i, j, next);
+            for (int64_t t = 0; t < size; t++) {
+                next[t] = r[t] + next[t] / (8 * cut);
+                square += next[t] * next[t];
+            }
+            const double length = r_max(1, sqrt(square));
+            for (int64_t t = 0; t < size; t++) {
+                const double to = next[t] / length;
+                r[t] = to + momentum * (to - q[t]);
+                q[t] = to;
             }
         }
 }
@@ -130,7 +145,7 @@ static mgv_status tv2d_bind(mgvi_arena *arena, const mgvi_penalty_input *in, con
         return MGV_E_MEMORY;
     im->tol = in->settings->prox_tol;
     *data = im;
-    return mgvi_shape_read(arena->ctx, in, "tv2d", &im->shape);
+    return mgvi_shape_read(arena->ctx, in, "tv2d", true, &im->shape);
 }
 
 static mgv_status tv2d_sample(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const void **data)
@@ -139,8 +154,25 @@ static mgv_status tv2d_sample(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const
     if (!im)
         return MGV_E_MEMORY;
     *im = (image){.shape = mgvi_shape_sample(rng, n), .tol = 1e-4};
+    if (im->shape.cols % 3 == 0) { /* a colour image now and then */
+        im->shape.cols /= 3;
+        im->shape.channels = 3;
+    }
     *data = im;
     return MGV_OK;
+}
+
+static mgv_status tv2d_split(mgv_ctx *ctx, const void *data, int64_t n, mgvi_norm_form *out)
+{
+    const mgvi_shape *s = &((const image *)data)->shape;
+    const int32_t k = (int32_t)s->channels;
+    (void)n;
+    *out = (mgvi_norm_form){.group = 2 * k, .square_norm = 8, .preferred = true};
+    MGVI_TRY(mgvi_op_diff2d(ctx, s->rows, s->cols, k, &out->D));
+    if (k == 1)
+        return MGV_OK;
+    mgvi_op *base = out->D;
+    return mgvi_op_repeat(ctx, base, k, 1, &out->D);
 }
 
 const mgvi_penalty_ops mgvi_penalty_tv2d = {
@@ -148,8 +180,10 @@ const mgvi_penalty_ops mgvi_penalty_tv2d = {
     .summary = "scale sum over pixels of |grad w|: isotropic total variation of an image",
     .can = MGVI_VALUE | MGVI_PROX | MGVI_NORM,
     .bind = tv2d_bind,
-    .whole =
-        &(const mgvi_whole_ops){
-            .room = tv2d_room, .value = tv2d_value, .prox = tv2d_prox, .sample_data = tv2d_sample},
+    .whole = &(const mgvi_whole_ops){.room = tv2d_room,
+                                     .value = tv2d_value,
+                                     .prox = tv2d_prox,
+                                     .split = tv2d_split,
+                                     .sample_data = tv2d_sample},
     .sample_coef = mgvi_penalty_sample_scale,
 };

@@ -28,6 +28,16 @@ typedef struct mgvi_penalty_input {
     const int64_t *group; /* n numbers: the group of each column, -1: none; NULL: not known */
 } mgvi_penalty_input;
 
+struct mgvi_op;
+/* R(w) = c sum_g |(D w)_g|_2 over groups of `group` consecutive rows of D: a solver may give D w
+ * dual variables v of its own, |v_g| <= c, in place of R's prox. */
+typedef struct mgvi_norm_form {
+    struct mgvi_op *D; /* NULL: the penalty has no such form */
+    int64_t group;
+    double square_norm; /* >= |D|^2 */
+    bool preferred; /* the prox iterates: it is the slower way unless products with A are slow */
+} mgvi_norm_form;
+
 /* A function the penalty lacks is NULL and its bit is not in `can`. `out` may be the argument. */
 typedef struct mgvi_whole_ops {
     /* How many numbers of work space; NULL: none. */
@@ -41,6 +51,8 @@ typedef struct mgvi_whole_ops {
     double (*dual_scale)(const mgvi_whole *self, const double *v);
     /* The largest finite value of R; NULL: there is none. */
     double (*most)(const mgvi_whole *self);
+    /* Its form as a norm of D w, D the caller's to free; NULL: none. */
+    mgv_status (*split)(mgv_ctx *ctx, const void *data, int64_t n, mgvi_norm_form *out);
     /* Random legal data for tests, as bind() makes it; NULL: none. */
     mgv_status (*sample_data)(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const void **data);
 } mgvi_whole_ops;

@@ -312,6 +312,17 @@ mgv_status mgvi_problem_set_strengths(mgv_problem *p, double lambda, double mu)
     return mgvi_bind_formula(p);
 }
 
+/* What the penalty reads for itself, and its form as a norm of D w. */
+static mgv_status bind_penalty(mgv_problem *p)
+{
+    const mgvi_penalty_input in = {
+        .settings = &p->settings, .n = p->data->X.cols, .group = p->data->group};
+    if (p->penalty->bind)
+        MGVI_TRY(p->penalty->bind(&p->arena, &in, &p->penalty_data));
+    const mgvi_whole_ops *whole = p->penalty->whole;
+    return whole && whole->split ? whole->split(p->ctx, p->penalty_data, in.n, &p->split) : MGV_OK;
+}
+
 mgv_status mgvi_bind_rows(mgv_problem *p)
 {
     MGVI_TRY(mgvi_bind_classes(p));
@@ -324,13 +335,7 @@ mgv_status mgvi_bind_rows(mgv_problem *p)
                          p->penalty->name);
     bind_strengths(p);
     MGVI_TRY(bind_column_weights(p));
-    if (p->penalty->bind)
-        return p->penalty->bind(&p->arena,
-                                &(mgvi_penalty_input){.settings = &p->settings,
-                                                      .n = p->data->X.cols,
-                                                      .group = p->data->group},
-                                &p->penalty_data);
-    return MGV_OK;
+    return bind_penalty(p);
 }
 
 /* ---- the operator ---------------------------------------------------------------------------- */

@@ -101,6 +101,7 @@ void mgvi_problem_free(mgv_problem *problem)
     if (!problem)
         return;
     mgvi_op_free(problem->A);
+    mgvi_op_free(problem->split.D);
     mgvi_data_free(problem->ctx, problem->own_data);
     mgvi_arena_free(&problem->arena);
     mgvi_release(problem->ctx, problem);

@@ -1,4 +1,5 @@
-/* problem/problem.h - min over w of  R(w) + sum_i s_i G_i((A w)_i), bound from data and settings.
+/* problem/problem.h - min over w of  R(w) + F(w) + sum_i s_i G_i((A w)_i), bound from data and
+ * settings; F is the caller's own smooth function, mostly absent.
  *
  * A is one operator (op/view.c): label signs, scaling, centring and the intercept column are laid
  * over the data and no solver sees them. The last `free_cols` columns (the intercept) carry no
@@ -37,6 +38,8 @@ struct mgv_problem {
     const mgvi_penalty_ops *penalty;
     mgvi_coefs col;           /* for the penalised columns */
     const void *penalty_data; /* the penalty's own (penalty/registry.h), NULL: none */
+    mgvi_norm_form split;     /* R as a norm of D w, D is the problem's; D NULL: no such form */
+    mgv_smooth smooth;        /* F; grad NULL: 0 */
 
     bool classify;
     double lambda, mu;   /* as solved; NaN where they do not apply */
@@ -68,10 +71,13 @@ void mgvi_problem_free(mgv_problem *problem); /* NULL is accepted */
  * enet; else it is l2. Solvers of the problem must be gone or done. */
 mgv_status mgvi_problem_set_strengths(mgv_problem *problem, double lambda, double mu);
 
+static inline bool mgvi_problem_has_smooth(const mgv_problem *p) { return p->smooth.grad != NULL; }
+
 /* A hard margin in the norm p: certified by bounds of the margin, free of w's and u's scale. */
 static inline bool mgvi_problem_has_margin(const mgv_problem *p)
 {
-    return (p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN) && !isnan(p->p);
+    return (p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN) && !isnan(p->p) &&
+           !mgvi_problem_has_smooth(p);
 }
 static inline int64_t mgvi_problem_penalised(const mgv_problem *p)
 {
@@ -89,6 +95,12 @@ static inline int64_t mgvi_problem_nonzeros(const mgv_problem *p, const double *
 }
 /* The penalty, ready for vectors like that part; its work space comes from the arena. */
 mgv_status mgvi_problem_penalty(const mgv_problem *problem, mgvi_arena *arena, mgvi_penalty *out);
+/* F(w) and its gradient, over all columns; 0 where there is no F. A callback that answers other
+ * than 0 interrupts the run. */
+mgv_status mgvi_problem_set_smooth(mgv_problem *problem, const mgv_smooth *smooth);
+double mgvi_problem_smooth_value(const mgv_problem *problem, const mgvi_vec *w);
+void mgvi_problem_smooth_grad(const mgv_problem *problem, const mgvi_vec *w, mgvi_vec *grad);
+
 /* The entry of row i in the intercept column: +1 or -1. */
 static inline double mgvi_problem_free_entry(const mgv_problem *p, int64_t i)
 {

@@ -1,12 +1,15 @@
 /* primal_dual.c - preconditioned primal-dual splitting; docs/algorithms/primal_dual.md.
- *   w+ = prox_{tau R}(w - tau A'(2 u - u_old))     (1)
- *   u+ = prox_{sigma G*}(u + sigma A w+)           (2)
+ *   w+ = prox_{tau R}(w - tau (grad F(w) + A'(2 u - u_old)))     (1)
+ *   u+ = prox_{sigma G*}(u + sigma A w+)                         (2)
  * Stopped early, the number of iterations is the regularisation parameter. A w+ reads the columns
  * of the support; A' goes two ways:
  *   exact: p = A'u is kept by increments p+ = p + A'(u+ - u), which stays bounded where u does
  *          not (no w fits the data), and gives the mean's p for restarts;
  *   lazy:  A'(2 u - u_old) is formed for all columns every few iterations, in between for those
- *          that could leave 0. */
+ *          that could leave 0.
+ * A penalty that is a norm of D w may have dual variables of its own (parts/norm_dual.h): A is then
+ * [A; D] and (1) has no prox. */
+#include "solver/parts/norm_dual.h"
 #include "solver/parts/restart.h"
 #include "solver/parts/steps.h"
 #include "solver/parts/support.h"
@@ -27,8 +30,10 @@ typedef struct state {
     mgvi_steps steps;
     mgvi_point now;                   /* p: exact form only */
     mgvi_vec next, g;                 /* cols: w+; A'(2 u - u_old) */
+    mgvi_vec smooth;                  /* cols: grad F(w); none without an F */
     mgvi_vec du, u_next, z_old, work; /* rows: u - u_old, u+, A w before, scratch */
-    int64_t lazy;                     /* 1: exact form */
+    mgvi_norm_dual split;
+    int64_t lazy; /* 1: exact form */
     bool average, restarts;
     mgvi_restart mean;
     memory memory;
@@ -41,7 +46,8 @@ typedef struct state {
 static int64_t choose_lazy(const mgvi_run *run, const state *s)
 {
     const int64_t wanted = run->settings->lazy;
-    if (!s->support.columns || !(run->problem->penalty->can & MGVI_SEPARABLE))
+    if (!s->support.columns || !(run->problem->penalty->can & MGVI_SEPARABLE) ||
+        mgvi_problem_has_smooth(run->problem))
         return 1;
     return wanted > 0 ? wanted : run->early ? 5 : 1;
 }
@@ -51,6 +57,8 @@ static mgv_status make_vectors(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_point_new(run, &s->now));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->next));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->g));
+    if (mgvi_problem_has_smooth(run->problem))
+        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->smooth));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->du));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u_next));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z_old));
@@ -81,10 +89,15 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_support_new(run, &s->support));
     s->lazy = choose_lazy(run, s);
     s->average = strcmp(run->settings->iterate, "average") == 0;
+    MGVI_TRY(mgvi_norm_dual_new(run, &s->split));
     s->restarts = run->settings->restart && !run->early && !s->average && s->lazy == 1 &&
-                  (p->penalty->can & MGVI_CONJ);
+                  (p->penalty->can & MGVI_CONJ) && !mgvi_norm_dual_on(&s->split) &&
+                  !mgvi_problem_has_smooth(p);
     mgvi_start_weights(p, &s->now.w);
     MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->now.w, &s->steps));
+    s->steps.split = mgvi_norm_dual_on(&s->split) ? p->split.square_norm : 0;
+    s->steps.smooth = p->smooth.lipschitz;
+    mgvi_steps_set_norm(run, &s->steps, s->steps.norm);
     mgvi_op_mul(p->A, 1, &s->now.w, 0, &s->now.z);
     mgvi_displacement(p, &s->now.z, &s->work);
     s->memory.norm = s->steps.norm;
@@ -132,7 +145,8 @@ static void refresh_direction(const mgvi_run *run, state *s)
     mgvi_columns_mul_t(s->support.columns, s->support.list, count, &s->work, &s->g);
 }
 
-/* Exact form: p += A'du, g = p + A'du. */
+/* Exact form: p += A'du, g = p + A'du; with a split penalty p and du stand for both kinds of dual
+ * variables. */
 static void extend_direction(const mgvi_run *run, state *s)
 {
     mgvi_support_mul_t(&s->support, &s->du, &s->g);
@@ -140,18 +154,24 @@ static void extend_direction(const mgvi_run *run, state *s)
     mgvi_vec_norm2(run->ctx, &s->g, &size);
     mgvi_vec_norm2(run->ctx, &s->du, &residual);
     s->memory.stillness = residual > 0 ? size / (residual * s->steps.norm) : 0;
+    if (mgvi_norm_dual_on(&s->split))
+        mgvi_op_mul_t(s->split.D, 1, &s->split.step, 1, &s->g);
     mgvi_vec_axpby(run->ctx, 1, &s->g, 1, &s->now.p);
     mgvi_vec_axpby(run->ctx, 1, &s->now.p, 1, &s->g);
 }
 
 /* ---- the step ------------------------------------------------------------------------------- */
 
-/* (1); the free column has no penalty and a step of its own. */
+/* (1); the free column has no penalty and a step of its own. g gets grad F(w) added. */
 static void move_weights(const mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     const mgvi_steps *steps = &s->steps;
     const int64_t d = mgvi_problem_penalised(p);
+    if (mgvi_problem_has_smooth(p)) {
+        mgvi_problem_smooth_grad(p, &s->now.w, &s->smooth);
+        mgvi_vec_axpby(run->ctx, 1, &s->smooth, 1, &s->g);
+    }
     const mgvi_vec w = mgvi_problem_penalised_part(p, &s->now.w),
                    g = mgvi_problem_penalised_part(p, &s->g);
     mgvi_vec next = mgvi_problem_penalised_part(p, &s->next);
@@ -162,7 +182,8 @@ static void move_weights(const mgvi_run *run, state *s)
         mgvi_penalty_prox_each(&s->penalty, &next, &each, &next);
     } else {
         mgvi_vec_add(run->ctx, 1, &w, -steps->tau, &g, &next);
-        mgvi_penalty_prox(&s->penalty, &next, steps->tau, &next);
+        if (!mgvi_norm_dual_on(&s->split))
+            mgvi_penalty_prox(&s->penalty, &next, steps->tau, &next);
     }
     for (int64_t j = d; j < s->next.n; j++)
         s->next.x[j] = s->now.w.x[j] - steps->tau_free * s->g.x[j];
@@ -196,6 +217,8 @@ static void move_dual(const mgvi_run *run, state *s)
     mgvi_loss_dual_step(run->ctx, p->loss, &p->row, &s->now.u, &s->now.z, &r, &s->u_next);
     mgvi_vec_add(run->ctx, 1, &s->u_next, -1, &s->now.u, &s->du);
     mgvi_vec_copy(run->ctx, &s->u_next, &s->now.u);
+    if (mgvi_norm_dual_on(&s->split))
+        mgvi_norm_dual_move(run->ctx, &s->split, s->steps.sigma, &s->now.w);
 }
 
 /* Means and restarts; after a restart the next step goes by p alone. */
@@ -280,7 +303,8 @@ const mgvi_solver_ops mgvi_solver_primal_dual = {
     .needs = {.penalty = MGVI_VALUE | MGVI_PROX,
               .loss = MGVI_CONJ | MGVI_DUAL_CLIP,
               .op = MGVI_MUL | MGVI_MUL_T},
-    .settings = "sigma sigma_factor lipschitz steps iterate lazy restart prox_tol",
+    .smooth = true,
+    .settings = "sigma sigma_factor lipschitz steps iterate lazy restart prox_tol split",
     .state_size = sizeof(state),
     .init = init,
     .start = start,

@@ -75,6 +75,10 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
                          "solver %s fits two classes or a quantity; loss %s is of all classes at "
                          "once",
                          ops->name, p->loss->name);
+    if (mgvi_problem_has_smooth(p) && !ops->smooth)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver %s has no use for the gradient of a smooth F; primal_dual has",
+                         ops->name);
     if (ops->no_intercept && p->free_cols > 0)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s has no intercept; ask for a plane through the origin "

@@ -24,6 +24,7 @@ typedef struct mgvi_solver_ops {
     const char *penalties; /* NULL: any with the bits; else the names it is limited to */
     const char *losses;    /* the same */
     bool no_intercept;     /* the method knows no free column */
+    bool smooth;           /* it follows the gradient of a caller's smooth F */
     bool uniform;          /* it penalises every column alike: no --penalty-weight */
     /* May be NULL. What else must hold of a problem; MGV_E_UNSUPPORTED and a sentence if it does
      * not. */

@@ -248,8 +248,34 @@ TEST(functions_of_the_caller_are_an_operator)
     mgv_ctx_free(ctx);
 }
 
+/* Entry (i, c) of every vector is i channels + c: the operator acts on each channel alone. */
+TEST(a_repeated_operator_keeps_channels_apart)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    enum { CHANNELS = 3, H = 3, W = 4, N = H * W };
+    double *ref = zeros(2 * N * CHANNELS, N * CHANNELS);
+    for (int p = 0; p < N; p++)
+        for (int c = 0; c < CHANNELS; c++)
+            for (int t = 0; t < 2; t++) {
+                double *row = ref + ((2 * p + t) * CHANNELS + c) * N * CHANNELS;
+                const int next = t == 0 ? (p % W + 1 < W ? p + 1 : p) : (p / W + 1 < H ? p + W : p);
+                row[next * CHANNELS + c] += 1;
+                row[p * CHANNELS + c] -= 1;
+            }
+    mgvi_op *base, *op;
+    CHECK_OK(ctx, mgvi_op_diff2d(ctx, H, W, 8 * CHANNELS, &base));
+    CHECK_OK(ctx, mgvi_op_repeat(ctx, base, CHANNELS, 8, &op));
+    check_everything(ctx, op, ref, "repeat");
+    CHECK_OK(ctx, mgvi_op_diff2d(ctx, H, W, 5, &base));
+    CHECK_FAILS(ctx, mgvi_op_repeat(ctx, base, 3, 2, &op), MGV_E_ARG, "3 channels of 2 lanes");
+    CHECK_OK(ctx, mgvi_op_diff2d(ctx, H, W, 5, &base));
+    CHECK_FAILS(ctx, mgvi_op_repeat(ctx, base, 0, 1, &op), MGV_E_ARG, "0 channels");
+    free(ref);
+    mgv_ctx_free(ctx);
+}
+
 /* ---- threads and memory ---------------------------------------------------------------------- */
-enum { KINDS = 5 };
+enum { KINDS = 6 };
 static mgv_status make(mgv_ctx *ctx, int kind, int64_t h, int64_t w, mgvi_op **out)
 {
     const double psf[15] = {.1, .2, .3, .1, .3, .1, .2, .1, .4, .5, .1, .1, .2, .3, .1};
@@ -266,7 +292,11 @@ static mgv_status make(mgv_ctx *ctx, int kind, int64_t h, int64_t w, mgvi_op **o
         st = mgvi_op_diff1d(ctx, h * w, 1, out);
     else if (kind == 3)
         st = mgvi_op_diff2d(ctx, h, w, 1, out);
-    else if ((st = mgvi_op_diff2d(ctx, h, w, 1, &parts[1].op)) == MGV_OK)
+    else if (kind == 4) {
+        mgvi_op *base;
+        if ((st = mgvi_op_blur(ctx, h, w, psf, 3, 5, MGVI_EDGES_PERIODIC, 3, &base)) == MGV_OK)
+            st = mgvi_op_repeat(ctx, base, 3, 1, out);
+    } else if ((st = mgvi_op_diff2d(ctx, h, w, 1, &parts[1].op)) == MGV_OK)
         st = mgvi_op_stack(ctx, parts, 2, 1, out);
     free(entry);
     return st;
@@ -326,6 +356,7 @@ int main(void)
 {
     return RUN(a_mask_takes_the_chosen_entries, a_blur_is_the_plain_convolution,
                reflecting_edges_keep_a_constant_image, differences_match_their_definition,
-               a_stack_is_the_block_matrix, functions_of_the_caller_are_an_operator,
-               threads_change_no_bit, every_failing_allocation_is_survived);
+               a_stack_is_the_block_matrix, a_repeated_operator_keeps_channels_apart,
+               functions_of_the_caller_are_an_operator, threads_change_no_bit,
+               every_failing_allocation_is_survived);
 }

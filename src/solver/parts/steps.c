@@ -82,14 +82,19 @@ double mgvi_gauge(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *work)
     return t < 1 ? 1 / t / stretch : 0;
 }
 
-/* (4): tau (1 + overlap) sigma L^2 = MARGIN, and the same for the free column. */
+/* (4): tau (sigma (1 + overlap) (L^2 + |D|^2) + L_F) = MARGIN, and the same for the free column. */
 void mgvi_steps_set_norm(const mgvi_run *run, mgvi_steps *s, double norm)
 {
     s->norm = norm;
-    const double room = MARGIN / (s->sigma * (1 + s->overlap));
-    s->tau = norm > 0 ? room / (norm * norm) : 1;
-    s->tau_free = s->free_size > 0 ? room / s->free_size : 0;
-    for (int64_t j = 0; s->square && j < mgvi_problem_penalised(run->problem); j++)
+    const int64_t d = mgvi_problem_penalised(run->problem);
+    const double dual = s->sigma * (1 + s->overlap);
+    double stretch = s->unit ? 0 : 1; /* F moves with w, which the units scale */
+    for (int64_t j = 0; s->unit && j < d; j++)
+        stretch = fmax(stretch, s->unit[j] * s->unit[j]);
+    const double slope = dual * (norm * norm + s->split) + s->smooth * stretch;
+    s->tau = slope > 0 ? MARGIN / slope : 1;
+    s->tau_free = s->free_size > 0 ? MARGIN / (dual * s->free_size + s->smooth) : 0;
+    for (int64_t j = 0; s->square && j < d; j++)
         s->square[j] = s->tau * s->unit[j] * s->unit[j];
 }
 

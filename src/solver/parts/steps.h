@@ -10,6 +10,8 @@ typedef struct mgvi_steps {
     double norm;     /* L >= |A| over the penalised columns, divided by `unit` where steps differ */
     double overlap;  /* cosine between the free column and the others */
     double sigma;    /* of u */
+    double split;    /* |D|^2 of a penalty whose D w has dual variables of its own, else 0 */
+    double smooth;   /* Lipschitz constant of grad F */
     double tau;      /* of w; of column j: tau unit_j^2 */
     double tau_free; /* of the free column */
     double free_size; /* its square norm */
@@ -21,7 +23,7 @@ typedef struct mgvi_steps {
  * weights of the first iterate, (3). Uses `columns` (may be NULL) for diagonal steps. */
 mgv_status mgvi_steps_new(mgvi_run *run, const mgvi_penalty *penalty, mgvi_columns *columns,
                           const mgvi_vec *start, mgvi_steps *out);
-/* tau follows from L and sigma. */
+/* tau follows from L, sigma, `split` and `smooth`, which a solver that has them sets before. */
 void mgvi_steps_set_norm(const mgvi_run *run, mgvi_steps *steps, double norm);
 
 /* A solver's `fits`: an intercept that rests at the mean of the targets is right only where columns
