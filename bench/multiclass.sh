@@ -1,0 +1,8 @@
+#!/bin/sh
+# multiclass.sh - many classes beside scikit-learn, LIBLINEAR and plain iterations; data from $MARGRAVE_DATA.
+set -eu
+python3 -c 'import numpy, scipy, sklearn' 2>/dev/null || {
+    echo "multiclass: the peers are missing: pip install numpy scipy scikit-learn" >&2
+    exit 1
+}
+exec python3 bench/multiclass.py build-bench/bench/bench_multiclass "$@"
