@@ -47,6 +47,7 @@ static void print_features(const cli_job *job, FILE *out)
 {
     enum { SHOWN = 8 };
     mgv_feature f = {.size = sizeof f};
+    bool shown = false;
     for (int64_t k = 0; k < SHOWN; k++) {
         if (mgv_selection_feature(job->c->ctx, job->selection, k, &f) != MGV_OK)
             break;
@@ -59,8 +60,10 @@ static void print_features(const cli_job *job, FILE *out)
             fprintf(out, " (%" PRId64 " folds)", f.folds);
         if (k == SHOWN - 1)
             fputs(", ...", out);
+        shown = true;
     }
-    fputc('\n', out);
+    if (shown)
+        fputc('\n', out);
 }
 
 void cli_job_print_selection(const cli_job *job, FILE *out)

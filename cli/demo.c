@@ -86,7 +86,7 @@ static int print_fresh(cli_job *job, const table *t)
     cli *c = job->c;
     mgv_status st = borrow(c, t, ROWS, FRESH, t->y + ROWS, &fresh);
     if (st == MGV_OK)
-        st = cli_metrics(c, job->model, fresh, &m);
+        st = mgv_model_evaluate(c->ctx, job->model, fresh, NULL, &m);
     if (st == MGV_OK)
         printf("fresh rows   accuracy %.2f %% on %d rows the solver has not seen\n",
                100 * m.accuracy, FRESH);

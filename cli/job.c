@@ -131,18 +131,3 @@ int cli_job_code(const cli_job *job)
         return CLI_STOPPED;
     }
 }
-
-mgv_status cli_metrics(cli *c, const mgv_model *model, mgv_data *data, mgv_metrics *out)
-{
-    mgv_data_info info = {.size = sizeof info};
-    mgv_model_info about = {.size = sizeof about};
-    mgv_data_describe(data, &info);
-    mgv_model_describe(model, &about);
-    double *scores =
-        calloc((size_t)(info.rows ? info.rows : 1), (size_t)about.outputs * sizeof *scores);
-    mgv_status st = scores ? mgv_model_scores(c->ctx, model, data, scores) : MGV_E_MEMORY;
-    if (st == MGV_OK)
-        st = mgv_model_evaluate(c->ctx, model, data, scores, out);
-    free(scores);
-    return st;
-}

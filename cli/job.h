@@ -39,6 +39,4 @@ void cli_job_print_solver(const cli_job *job, FILE *out);
 void cli_job_print_selection(const cli_job *job, FILE *out); /* nothing when nothing was chosen */
 void cli_job_print_certificate(const cli_job *job, FILE *out);
 void cli_job_print_training(const cli_job *job, FILE *out);
-/* The metrics of the model on `data`, which has labels. */
-mgv_status cli_metrics(cli *c, const mgv_model *model, mgv_data *data, mgv_metrics *out);
 #endif

@@ -149,7 +149,10 @@ static void print_margin(const cli_job *job, FILE *out)
 void cli_job_print_certificate(const cli_job *job, FILE *out)
 {
     const mgv_certificate *k = &job->certificate;
-    if (!k->verified) {
+    if (isnan(k->primal) && isnan(k->margin_upper)) {
+        fputs("certificate  none: the epoch was chosen by held-out rows, not by an objective\n",
+              out);
+    } else if (!k->verified) {
         fputs("certificate  none: the check of the last one failed, so it is not shown\n", out);
     } else if (job->run.stop == MGV_STOP_INFEASIBLE) {
         (isnan(k->margin_upper) ? print_contradiction : print_proof)(job, out);
@@ -178,7 +181,7 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
 void cli_job_print_training(const cli_job *job, FILE *out)
 {
     mgv_metrics m = {.size = sizeof m};
-    if (!job->model || cli_metrics(job->c, job->model, job->data, &m) != MGV_OK)
+    if (!job->model || mgv_model_evaluate(job->c->ctx, job->model, job->data, NULL, &m) != MGV_OK)
         return;
     if (!isnan(m.accuracy))
         fprintf(out, "training     accuracy %.2f %%\n", 100 * m.accuracy);

@@ -152,7 +152,7 @@ typedef enum mgv_dtype { MGV_F32 = 0, MGV_F64 = 1 } mgv_dtype;
 typedef enum mgv_layout { MGV_DENSE = 0, MGV_CSR = 1, MGV_CSC = 2 } mgv_layout;
 
 /* Reads the settings `format` (auto), `base` (auto), `features` (0: from the file), `precision`,
- * `header`, `label_column` and `separator`. "-" is standard input. */
+ * `header`, `label_column`, `labels`, `names` and `separator`. "-" is standard input. */
 MGV_API mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                                  mgv_data **out);
 /* Writes in the format the name ends in, or `format`; to a temporary name, then renamed. */
@@ -401,7 +401,8 @@ typedef struct mgv_metrics {
     double accuracy, balanced_accuracy, auc; /* NaN for regression; auc: two classes only */
     double mse, r2;                          /* NaN for classification */
 } mgv_metrics;
-/* MGV_E_ARG when the data has no labels. */
+/* MGV_E_ARG when the data has no labels. `scores` may be NULL: they are computed and forgotten, of
+ * dense data and many classes a block of rows at a time. */
 MGV_API mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
                                       const double *scores, mgv_metrics *out);
 

@@ -183,7 +183,8 @@ int64_t mgv_model_decide(const mgv_model *model, const double *scores)
 mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
                               const double *scores, mgv_metrics *out)
 {
-    return mgvi_model_evaluate(ctx, model, data, scores, out);
+    return scores ? mgvi_model_evaluate(ctx, model, data, scores, out)
+                  : mgvi_model_measure(ctx, model, data, out);
 }
 
 mgv_status mgv_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const mgv_model *model,

@@ -2,6 +2,9 @@
 #include "backend/joint_terms.h"
 
 #include "base/threads.h"
+#include "simd/simd.h"
+
+#include <assert.h>
 
 enum { GRAIN = 1 << 13, MOST_BLOCKS = 64 }; /* scores per block, at least */
 
@@ -77,4 +80,30 @@ void mgvi_joint_dual_clip(mgv_ctx *ctx, const mgvi_coefs *c, mgvi_vec *u)
 {
     sweep s = {.coefs = c, .row = clip_row, .x = u->x, .out = u->x, .n = u->n, .k = u->k};
     run(ctx, &s);
+}
+
+/* A loss without float32 formulas. */
+static double rows_by_formula(const mgvi_joint_ops *joint, float *z, int rows, int32_t k, int width,
+                              const int32_t *c, const float *s)
+{
+    double row[MGVI_JOINT_LANES], sum = 0;
+    for (int i = 0; i < rows; i++, z += width) {
+        const double scale = s ? (double)s[i] : 1;
+        for (int32_t j = 0; j < k; j++)
+            row[j] = (double)z[j];
+        sum += joint->value(scale, row, k, c[i]);
+        joint->grad(scale, row, k, c[i], row);
+        for (int32_t j = 0; j < width; j++)
+            z[j] = j < k ? (float)row[j] : 0;
+    }
+    return sum;
+}
+
+double mgvi_joint_rows_f32(const mgv_ctx *ctx, const mgvi_loss_ops *loss, float *z, int rows,
+                           int32_t k, int width, const int32_t *c, const float *s)
+{
+    assert(k <= MGVI_JOINT_LANES);
+    if (loss->joint->rows_f32)
+        return loss->joint->rows_f32(ctx->simd->pass, z, rows, k, width, c, s);
+    return rows_by_formula(loss->joint, z, rows, k, width, c, s);
 }

@@ -292,6 +292,21 @@ static void judge_dual(mgvi_judge *judge, const mgvi_vec *u, mgvi_verdict *out)
     }
 }
 
+mgvi_verdict mgvi_verdict_none(void)
+{
+    return (mgvi_verdict){.certificate = {.size = sizeof(mgv_certificate),
+                                          .primal = NAN,
+                                          .dual = NAN,
+                                          .gap = NAN,
+                                          .relative_gap = NAN,
+                                          .margin = NAN,
+                                          .margin_upper = NAN,
+                                          .proof_norm = NAN,
+                                          .separable = -1},
+                          .residual = NAN,
+                          .train_score = NAN};
+}
+
 mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u)
 {
     mgvi_verdict out = {.certificate = {.size = sizeof out.certificate,

@@ -14,6 +14,9 @@ typedef struct mgvi_verdict {
     double dual_score;   /* larger is a better u */
 } mgvi_verdict;
 
+/* Nothing was judged. */
+mgvi_verdict mgvi_verdict_none(void);
+
 typedef struct mgvi_judge mgvi_judge;
 mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *problem, mgvi_judge **out);
 

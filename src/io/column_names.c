@@ -1,21 +1,8 @@
 /* column_names.c - the setting `names`: one column name per line. */
 #include "io/io.h"
+#include "io/lines.h"
 
 #include <string.h>
-
-/* The next line without its end, or NULL; *at moves behind it. */
-static const char *next_line(const char **at, const char *end, size_t *length)
-{
-    const char *line = *at;
-    if (line == end)
-        return NULL;
-    const char *stop = memchr(line, '\n', (size_t)(end - line));
-    *at = stop ? stop + 1 : end;
-    *length = (size_t)((stop ? stop : end) - line);
-    if (*length > 0 && line[*length - 1] == '\r')
-        --*length;
-    return line;
-}
 
 static mgv_status parse_names(mgv_ctx *ctx, const mgvi_source *source, mgv_data *data)
 {
@@ -26,7 +13,7 @@ static mgv_status parse_names(mgv_ctx *ctx, const mgvi_source *source, mgv_data 
     char **names = mgvi_data_array(ctx, data, (size_t)cols, sizeof *names);
     if (!names)
         return MGV_E_MEMORY;
-    while ((line = next_line(&at, end, &length))) {
+    while ((line = mgvi_next_line(&at, end, &length))) {
         if (count < cols) {
             names[count] = mgvi_data_array(ctx, data, length + 1, 1);
             if (!names[count])

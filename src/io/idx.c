@@ -1,8 +1,9 @@
 /* idx.c - IDX, the format of MNIST: two zeros, a type, the number of sides, big-endian sides, the
  * numbers. The first side counts the rows, the others are flattened. */
+#include "io/idx.h"
+
 #include "base/event.h"
 #include "io/convert.h"
-#include "io/io.h"
 #include "io/unpack.h"
 
 #include <string.h>
@@ -67,14 +68,14 @@ static mgv_status parse(mgv_ctx *ctx, const char *path, const char *bytes, size_
     return MGV_OK;
 }
 
-static mgv_status use_labels(mgv_ctx *ctx, const mgvi_source *source, mgv_data *data)
+mgv_status mgvi_idx_labels(mgv_ctx *ctx, const mgvi_source *source, mgv_data *data)
 {
     idx labels;
     MGVI_TRY(parse(ctx, source->path, source->bytes, source->size, &labels));
     if (labels.cols != 1 || labels.rows != data->X.rows)
         return MGVI_FAIL(ctx, MGV_E_INPUT,
-                         "%s: has %" PRId64 " labels, but there are %" PRId64 " images",
-                         source->path, labels.rows, data->X.rows);
+                         "%s: has %" PRId64 " labels, but there are %" PRId64 " rows", source->path,
+                         labels.rows, data->X.rows);
     double *values = mgvi_alloc(ctx, labels.values.count, sizeof *values);
     if (!values)
         return MGV_E_MEMORY;
@@ -123,7 +124,7 @@ static mgv_status find_labels(mgv_ctx *ctx, const mgvi_source *source, mgv_data 
         return st;
     st = mgvi_source_open(ctx, name, &labels);
     if (st == MGV_OK) {
-        st = use_labels(ctx, &labels, data);
+        st = mgvi_idx_labels(ctx, &labels, data);
         mgvi_source_close(ctx, &labels);
     }
     if (st == MGV_OK)

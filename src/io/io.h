@@ -45,6 +45,8 @@ mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *se
                           mgv_data **out);
 /* Names for the columns from a file with one per line: MGV_E_INPUT when their number is another. */
 mgv_status mgvi_read_column_names(mgv_ctx *ctx, const char *path, mgv_data *data);
+/* The labels of the rows from a file of their own: NPY, IDX, or text with one per line. */
+mgv_status mgvi_read_labels(mgv_ctx *ctx, const char *path, mgv_data *data);
 mgv_status mgvi_write_file(mgv_ctx *ctx, const mgv_data *data, const char *path,
                            const mgv_settings *settings);
 #endif

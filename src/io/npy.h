@@ -17,6 +17,7 @@ typedef struct mgvi_npy {
     int64_t shape[MGVI_NPY_RANK_MAX];
 } mgvi_npy;
 
+extern const mgvi_reader mgvi_reader_npy;
 /* Checks the header and that the data is there. `what` names the array in messages. */
 mgv_status mgvi_npy_parse(mgv_ctx *ctx, const char *what, const char *bytes, size_t size,
                           mgvi_npy *out);

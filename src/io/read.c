@@ -123,9 +123,18 @@ mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *se
     mgvi_source source;
     *out = NULL;
     MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    const bool labelled = settings && settings->labels[0];
+    mgv_settings apart;
     source.settings = settings;
+    if (labelled && strcmp(settings->label_column, "auto") == 0) { /* every column is a feature */
+        apart = *settings;
+        strcpy(apart.label_column, "none");
+        source.settings = &apart;
+    }
     mgv_status st = mgvi_read_source(ctx, &source, out);
     mgvi_source_close(ctx, &source);
+    if (st == MGV_OK && labelled)
+        st = mgvi_read_labels(ctx, settings->labels, *out);
     if (st == MGV_OK && settings && settings->names[0])
         st = mgvi_read_column_names(ctx, settings->names, *out);
     if (st != MGV_OK) {

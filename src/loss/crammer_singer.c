@@ -35,8 +35,8 @@ static double crammer_singer_conj(double s, const double *u, int32_t k, int32_t 
     return u[c]; /* s (p_c - 1) */
 }
 
-static const mgvi_joint_ops joint = {crammer_singer_value, crammer_singer_grad,
-                                     crammer_singer_conj};
+static const mgvi_joint_ops joint = {
+    .value = crammer_singer_value, .grad = crammer_singer_grad, .conj = crammer_singer_conj};
 const mgvi_loss_ops mgvi_loss_crammer_singer = {
     .name = "crammer_singer",
     .summary = "many classes at once: max_j (z_j + [j != c]) - z_c",

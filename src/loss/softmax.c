@@ -1,5 +1,6 @@
 /* softmax.c - G(z) = log(sum_j e^(z_j)) - z_c,   G*(p - e_c) = sum_j p_j log p_j on the simplex. */
 #include "loss/registry.h"
+#include "simd/pass_kernels.h"
 
 static double largest(const double *z, int32_t k)
 {
@@ -38,7 +39,13 @@ static double softmax_conj(double s, const double *u, int32_t k, int32_t c)
     return s * sum;
 }
 
-static const mgvi_joint_ops joint = {softmax_value, softmax_grad, softmax_conj};
+static double softmax_rows(const mgvi_pass_kernels *kernels, float *z, int rows, int32_t k,
+                           int width, const int32_t *c, const float *s)
+{
+    return kernels->softmax(z, rows, k, width, c, s);
+}
+
+static const mgvi_joint_ops joint = {softmax_value, softmax_grad, softmax_conj, softmax_rows};
 const mgvi_loss_ops mgvi_loss_softmax = {
     .name = "softmax",
     .summary = "many classes at once: log(sum_j e^z_j) - z_c",

@@ -86,30 +86,53 @@ static mgv_status measure_area(mgv_ctx *ctx, const double *scores, const int64_t
     return MGV_OK;
 }
 
-/* The share of right answers, over all rows and as a mean over the model's classes; a class
- * without rows has no share. */
-static mgv_status measure_accuracy(mgv_ctx *ctx, const mgv_model *m, const double *scores,
-                                   const int64_t *truth, int64_t n, mgv_metrics *out)
+/* Rows and right answers of each of the model's classes. */
+typedef struct tally {
+    double *total, *right;
+} tally;
+
+static void count_right(const mgv_model *m, const double *scores, const int64_t *truth, int64_t n,
+                        tally *t)
 {
-    double *right = mgvi_new(ctx, (size_t)(2 * m->classes) * sizeof *right);
-    if (!right)
-        return MGV_E_MEMORY;
-    double *total = right + m->classes, all = 0, shares = 0, present = 0;
     for (int64_t i = 0; i < n; i++) {
         if (truth[i] < 0)
             continue;
-        total[truth[i]]++;
-        right[truth[i]] += mgvi_model_decide(m, scores + i * m->outputs) == truth[i];
+        t->total[truth[i]]++;
+        t->right[truth[i]] += mgvi_model_decide(m, scores + i * m->outputs) == truth[i];
     }
+}
+
+/* The same from the data, some rows at a time: scores of all rows and classes may be many times
+ * the model. */
+static mgv_status count_by_blocks(mgv_ctx *ctx, const mgv_model *m, const mgv_data *data,
+                                  const int64_t *truth, tally *t)
+{
+    enum { AT_ONCE = 1 << 17 }; /* scores */
+    const int64_t most = AT_ONCE / m->outputs + 1;
+    double *scores = mgvi_alloc(ctx, (size_t)(most * m->outputs), sizeof *scores);
+    mgv_status st = scores ? MGV_OK : MGV_E_MEMORY;
+    for (int64_t first = 0; st == MGV_OK && first < data->X.rows; first += most) {
+        const int64_t n = data->X.rows - first < most ? data->X.rows - first : most;
+        st = mgvi_model_dense_scores(ctx, m, &data->X, first, n, scores);
+        if (st == MGV_OK)
+            count_right(m, scores, truth + first, n, t);
+    }
+    mgvi_release(ctx, scores);
+    return st;
+}
+
+/* The share of right answers, over all rows and as a mean over the model's classes; a class
+ * without rows has no share. */
+static void conclude(const mgv_model *m, const tally *t, int64_t n, mgv_metrics *out)
+{
+    double all = 0, shares = 0, present = 0;
     for (int64_t k = 0; k < m->classes; k++) {
-        all += right[k];
-        present += total[k] > 0;
-        shares += total[k] > 0 ? right[k] / total[k] : 0;
+        all += t->right[k];
+        present += t->total[k] > 0;
+        shares += t->total[k] > 0 ? t->right[k] / t->total[k] : 0;
     }
     out->accuracy = n > 0 ? all / (double)n : NAN;
     out->balanced_accuracy = present > 1 ? shares / present : NAN;
-    mgvi_release(ctx, right);
-    return MGV_OK;
 }
 
 static mgv_status classification(mgv_ctx *ctx, const mgv_model *m, const mgv_data *data,
@@ -117,14 +140,19 @@ static mgv_status classification(mgv_ctx *ctx, const mgv_model *m, const mgv_dat
 {
     const int64_t n = data->X.rows;
     int64_t *truth = mgvi_alloc(ctx, (size_t)n + 1, sizeof *truth);
-    if (!truth)
-        return MGV_E_MEMORY;
-    mgv_status st = true_classes(ctx, m, data, truth);
+    tally t = {.total = mgvi_new(ctx, (size_t)(2 * m->classes) * sizeof *t.total)};
+    mgv_status st = truth && t.total ? true_classes(ctx, m, data, truth) : MGV_E_MEMORY;
+    t.right = t.total ? t.total + m->classes : NULL;
+    if (st == MGV_OK && scores)
+        count_right(m, scores, truth, n, &t);
+    else if (st == MGV_OK)
+        st = count_by_blocks(ctx, m, data, truth, &t);
     if (st == MGV_OK)
-        st = measure_accuracy(ctx, m, scores, truth, n, out);
+        conclude(m, &t, n, out);
     if (st == MGV_OK && m->outputs == 1)
         st = measure_area(ctx, scores, truth, n, &out->auc);
     mgvi_release(ctx, truth);
+    mgvi_release(ctx, t.total);
     return st;
 }
 
@@ -162,4 +190,19 @@ mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_d
         regression(data, scores, &metrics);
     mgvi_copy_out(out, &metrics, sizeof metrics);
     return MGV_OK;
+}
+
+mgv_status mgvi_model_measure(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
+                              mgv_metrics *out)
+{
+    MGVI_TRY(mgvi_data_check_once(ctx, data));
+    if (model->outputs > 1 && model->support < 0 && !model->row_norm && data->X.layout == MGV_DENSE)
+        return mgvi_model_evaluate(ctx, model, data, NULL, out);
+    double *scores =
+        mgvi_alloc(ctx, (size_t)data->X.rows + 1, (size_t)model->outputs * sizeof *scores);
+    mgv_status st = scores ? mgvi_model_scores(ctx, model, data, scores) : MGV_E_MEMORY;
+    if (st == MGV_OK)
+        st = mgvi_model_evaluate(ctx, model, data, scores, out);
+    mgvi_release(ctx, scores);
+    return st;
 }

@@ -62,8 +62,14 @@ mgv_status mgvi_model_kernel_scores(mgv_ctx *ctx, const mgv_model *model, const 
 
 /* scores: rows x outputs. */
 mgv_status mgvi_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores);
+/* Of `count` rows of dense X from row `first` on; a linear model, and data that was checked. */
+mgv_status mgvi_model_dense_scores(mgv_ctx *ctx, const mgv_model *model, const mgvi_matrix *X,
+                                   int64_t first, int64_t count, double *scores);
 /* The class a row's scores speak for; the first of equal ones. */
 int64_t mgvi_model_decide(const mgv_model *model, const double *scores);
 mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
                                const double *scores, mgv_metrics *out);
+/* The same from the data alone; of many classes without an array of all scores where X is dense. */
+mgv_status mgvi_model_measure(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
+                              mgv_metrics *out);
 #endif

@@ -46,28 +46,46 @@ static mgv_status gather_outputs(mgvi_arena *arena, const mgv_model *m, int64_t 
     return MGV_OK;
 }
 
-mgv_status mgvi_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores)
+/* X coef + intercept for the rows of X. */
+static mgv_status linear_scores(mgv_ctx *ctx, const mgv_model *model, const mgvi_matrix *X,
+                                double *scores)
 {
     mgv_status st = MGV_OK;
     mgvi_op *op = NULL;
     mgvi_arena arena;
-    const mgvi_matrix X = data->X;
-    mgvi_vec coef, z = {scores, X.rows, (int32_t)model->outputs, MGVI_ROWS};
-    MGVI_TRY(matching_columns(ctx, model, &X));
-    MGVI_TRY(mgvi_data_check_once(ctx, data));
-    if (model->support >= 0) {
-        MGVI_TRY(mgvi_model_kernel_scores(ctx, model, &X, scores));
-        return add_intercepts(ctx, model, &X, scores);
-    }
+    mgvi_vec coef, z = {scores, X->rows, (int32_t)model->outputs, MGVI_ROWS};
     mgvi_arena_init(&arena, ctx);
-    MGVI_CHECK(st, done, gather_outputs(&arena, model, X.cols, &coef));
-    MGVI_CHECK(st, done, mgvi_op_from_matrix(ctx, &X, (int32_t)model->outputs, &op));
+    MGVI_CHECK(st, done, gather_outputs(&arena, model, X->cols, &coef));
+    MGVI_CHECK(st, done, mgvi_op_from_matrix(ctx, X, (int32_t)model->outputs, &op));
     mgvi_op_mul(op, 1, &coef, 0, &z);
-    MGVI_CHECK(st, done, add_intercepts(ctx, model, &X, scores));
+    MGVI_CHECK(st, done, add_intercepts(ctx, model, X, scores));
 done:
     mgvi_op_free(op);
     mgvi_arena_free(&arena);
     return st;
+}
+
+mgv_status mgvi_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores)
+{
+    const mgvi_matrix X = data->X;
+    MGVI_TRY(matching_columns(ctx, model, &X));
+    MGVI_TRY(mgvi_data_check_once(ctx, data));
+    if (model->support < 0)
+        return linear_scores(ctx, model, &X, scores);
+    MGVI_TRY(mgvi_model_kernel_scores(ctx, model, &X, scores));
+    return add_intercepts(ctx, model, &X, scores);
+}
+
+mgv_status mgvi_model_dense_scores(mgv_ctx *ctx, const mgv_model *model, const mgvi_matrix *X,
+                                   int64_t first, int64_t count, double *scores)
+{
+    mgvi_matrix part = *X;
+    const size_t offset = (size_t)(first * X->row_stride) * mgvi_dtype_size(X->dtype);
+    MGVI_TRY(matching_columns(ctx, model, X));
+    part.rows = count;
+    part.nnz = count * X->cols;
+    part.val = (const char *)X->val + offset;
+    return linear_scores(ctx, model, &part, scores);
 }
 
 int64_t mgvi_model_decide(const mgv_model *model, const double *scores)

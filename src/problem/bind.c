@@ -26,8 +26,10 @@ static bool looks_like_classes(const mgv_data *data)
 static mgv_status choose_task(mgv_problem *p)
 {
     const char *task = p->settings.task;
-    p->classify =
-        strcmp(task, "classify") == 0 || (strcmp(task, "auto") == 0 && looks_like_classes(p->data));
+    const mgvi_loss_ops *loss = mgvi_loss_find(p->settings.loss);
+    const bool joint = loss && (loss->can & MGVI_JOINT); /* it has no other use for labels */
+    p->classify = strcmp(task, "classify") == 0 ||
+                  (strcmp(task, "auto") == 0 && (joint || looks_like_classes(p->data)));
     if (!p->classify && p->data->text_labels)
         return MGVI_FAIL(p->ctx, MGV_E_INPUT,
                          "the labels are words such as '%.40s': regression "
@@ -321,6 +323,29 @@ static mgv_status bind_penalty(mgv_problem *p)
         MGVI_TRY(p->penalty->bind(&p->arena, &in, &p->penalty_data));
     const mgvi_whole_ops *whole = p->penalty->whole;
     return whole && whole->split ? whole->split(p->ctx, p->penalty_data, in.n, &p->split) : MGV_OK;
+}
+
+mgv_status mgvi_problem_leave_out(mgv_problem *p, const int32_t *row, int64_t count)
+{
+    double left = 1;
+    double *s = mgvi_arena_array(&p->arena, (size_t)p->data->X.rows, sizeof *s);
+    if (!s)
+        return MGV_E_MEMORY;
+    memcpy(s, p->row.scale.values, (size_t)p->data->X.rows * sizeof *s);
+    for (int64_t k = 0; k < count; k++) {
+        left -= s[row[k]];
+        s[row[k]] = 0;
+    }
+    if (!(left > 0))
+        return MGVI_FAIL(p->ctx, MGV_E_INPUT, "the rows to train on have no weight");
+    for (int64_t i = 0; i < p->data->X.rows; i++)
+        s[i] /= left;
+    p->row.scale.values = s;
+    p->total_weight *= left;
+    if (!isnan(p->settings.C)) /* lambda = 1/(C n) of the rows that are left */
+        p->lambda = NAN;
+    bind_strengths(p);
+    return mgvi_bind_formula(p);
 }
 
 mgv_status mgvi_bind_rows(mgv_problem *p)

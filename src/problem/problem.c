@@ -27,7 +27,7 @@ mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
     p->data = data;
     p->positive = positive;
     if (!data->labels)
-        MGVI_CHECK(st, done, MGVI_FAIL(ctx, MGV_E_INPUT, "the data has no labels to fit"));
+        MGVI_CHECK(st, done, MGVI_FAIL(ctx, MGV_E_INPUT, "the data has no labels to fit; --labels FILE names theirs"));
     if (data->X.rows == 0 || data->X.cols == 0)
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_INPUT,

@@ -72,6 +72,9 @@ void mgvi_problem_free(mgv_problem *problem); /* NULL is accepted */
 mgv_status mgvi_problem_set_strengths(mgv_problem *problem, double lambda, double mu);
 
 static inline bool mgvi_problem_has_smooth(const mgv_problem *p) { return p->smooth.grad != NULL; }
+/* Takes the weight of these rows away, for good; the others' weights sum to 1 again. The centre and
+ * the scale of the columns stay: they are no more than coordinates. */
+mgv_status mgvi_problem_leave_out(mgv_problem *problem, const int32_t *row, int64_t count);
 
 /* A hard margin in the norm p: certified by bounds of the margin, free of w's and u's scale. */
 static inline bool mgvi_problem_has_margin(const mgv_problem *p)

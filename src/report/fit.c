@@ -123,14 +123,7 @@ static mgv_status train_block(mgv_ctx *ctx, const mgv_solver *s, const mgv_model
         return MGV_OK;
     mgv_data *data = s->run.problem->data;
     mgv_metrics metrics = {.size = sizeof metrics};
-    double *scores = mgvi_alloc(ctx, (size_t)data->X.rows, (size_t)model->outputs * sizeof *scores);
-    if (!scores)
-        return MGV_E_MEMORY;
-    mgv_status st = mgvi_model_scores(ctx, model, data, scores);
-    if (st == MGV_OK)
-        st = mgvi_model_evaluate(ctx, model, data, scores, &metrics);
-    mgvi_release(ctx, scores);
-    MGVI_TRY(st);
+    MGVI_TRY(mgvi_model_measure(ctx, model, data, &metrics));
     *out = json_pack("{s:o, s:o}", "accuracy", mgvi_json_number(metrics.accuracy), "mse",
                      mgvi_json_number(metrics.mse));
     return MGV_OK;

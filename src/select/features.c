@@ -35,11 +35,12 @@ static void count_folds(mgv_selection *s)
 
 static mgv_status list_features(mgv_selection *s)
 {
-    const int64_t d = s->data->X.cols;
+    const int64_t d = s->problem->lanes == 1 ? s->data->X.cols : 0; /* of one output only */
     double intercept, *coef = mgvi_alloc(s->ctx, (size_t)d, sizeof *coef);
     if (!coef)
         return MGV_E_MEMORY;
-    mgvi_problem_user_weights(s->problem, s->solver->answer.w.x, coef, &intercept);
+    if (d > 0)
+        mgvi_problem_user_weights(s->problem, s->solver->answer.w.x, coef, &intercept);
     const int64_t count = mgvi_count_nonzeros(coef, d);
     s->feature = mgvi_arena_array(&s->arena, (size_t)count + 1, sizeof *s->feature);
     for (int64_t j = 0; s->feature && j < d; j++)

@@ -1,4 +1,5 @@
 /* selection.c - rows, paths, the choice, and the final fit. */
+#include "select/epochs.h"
 #include "select/iterations.h"
 
 #include "base/clock.h"
@@ -38,9 +39,12 @@ static mgv_status read_validation(mgv_selection *s)
     mgv_settings reading = s->settings;
     reading.features = s->data->X.cols;
     reading.names[0] = 0;
+    strcpy(reading.labels, s->settings.validation_labels);
     MGVI_TRY(mgvi_read_file(s->ctx, s->rule.file, &reading, &s->validation));
     if (!s->validation->labels)
-        return MGVI_FAIL(s->ctx, MGV_E_INPUT, "%s has no labels to validate with", s->rule.file);
+        return MGVI_FAIL(s->ctx, MGV_E_INPUT,
+                         "%s has no labels to validate with; --validation-labels FILE names theirs",
+                         s->rule.file);
     if (s->validation->X.cols != s->data->X.cols)
         return MGVI_FAIL(s->ctx, MGV_E_INPUT, "%s has %" PRId64 " columns, the data %" PRId64,
                          s->rule.file, s->validation->X.cols, s->data->X.cols);
@@ -228,17 +232,21 @@ static mgv_status run(mgv_selection *s)
     if (s->probe->kernel.kind != MGVI_KERNEL_LINEAR)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
                          "select has no paths with kernels yet (here %s)", s->settings.kernel);
-    if (s->probe->classify && s->data->classes > 2)
+    const bool joint = s->probe->loss->can & MGVI_JOINT;
+    if (s->probe->classify && s->data->classes > 2 && !joint)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                         "select chooses for two classes or a quantity; there are %" PRId64
-                         " classes",
+                         "select chooses for two classes or a quantity, and for more classes with "
+                         "--loss softmax or crammer_singer; here are %" PRId64 " classes",
                          s->data->classes);
     if (s->rule.kind == MGVI_RULE_APRIORI && !mgvi_iterations_suffice(s))
         return MGVI_FAIL(s->ctx, MGV_E_ARG,
                          "select apriori counts the iterations of an early-stopped run: --loss "
                          "equal beside it (here %s)",
                          s->probe->loss->name);
-    if (mgvi_iterations_suffice(s)) {
+    if (joint) {
+        MGVI_TRY(read_validation(s));
+        MGVI_TRY(mgvi_epochs_run(s));
+    } else if (mgvi_iterations_suffice(s)) {
         MGVI_TRY(mgvi_iterations_run(s));
     } else {
         MGVI_TRY(read_validation(s));
@@ -275,7 +283,8 @@ void mgvi_selection_free(mgv_selection *s)
     if (!s)
         return;
     mgvi_driver_free(s->solver);
-    mgvi_problem_free(s->problem);
+    if (s->problem != s->probe)
+        mgvi_problem_free(s->problem);
     mgvi_problem_free(s->probe);
     for (int k = 0; k < s->paths; k++)
         mgvi_path_free(&s->path[k]);

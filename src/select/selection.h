@@ -28,7 +28,7 @@ struct mgv_selection {
     mgvi_path path[MGVI_PATHS_MOST];
     int paths, chosen; /* what was compared, and the winner */
     double seconds;    /* of all of it, the final fit included */
-    mgv_problem *problem;
+    mgv_problem *problem; /* may be the probe */
     mgv_solver *solver;    /* of the chosen model */
     mgvi_feature *feature; /* nonzero weights of the final model, largest first; NULL: not asked */
     int64_t feature_count;

@@ -3,6 +3,7 @@
 
 #if defined(__x86_64__)
 #include "simd/gemm_kernels.h"
+#include "simd/pass_kernels.h"
 #include "simd/vec_avx2.h"
 
 #define LANE_SCOPE static
@@ -29,6 +30,7 @@
 const mgvi_simd mgvi_simd_avx2 = {
     .name = "avx2",
     .gemm = &mgvi_gemm_avx2,
+    .pass = &mgvi_pass_avx2,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

@@ -7,6 +7,7 @@
 
 #if defined(__x86_64__)
 #include "simd/gemm_kernels.h"
+#include "simd/pass_kernels.h"
 #include "simd/lanes_avx512.h"
 #include "simd/vec_avx2.h"
 
@@ -36,6 +37,7 @@
 const mgvi_simd mgvi_simd_avx512 = {
     .name = "avx512",
     .gemm = &mgvi_gemm_avx512,
+    .pass = &mgvi_pass_avx512,
     MGVI_SIMD_ROW_TABLE(f32),
     LANES(f32),
     MGVI_SIMD_ROW_TABLE(f64),

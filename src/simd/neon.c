@@ -3,6 +3,7 @@
 
 #if defined(__aarch64__)
 #include "simd/gemm_kernels.h"
+#include "simd/pass_kernels.h"
 #include "simd/vec_neon.h"
 
 #define LANE_SCOPE static
@@ -29,6 +30,7 @@
 const mgvi_simd mgvi_simd_neon = {
     .name = "neon",
     .gemm = &mgvi_gemm_neon,
+    .pass = &mgvi_pass_neon,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

@@ -2,6 +2,7 @@
 #include "simd/simd.h"
 
 #include "simd/gemm_kernels.h"
+#include "simd/pass_kernels.h"
 
 #define T float
 #define NAME(kernel) kernel##_f32
@@ -22,6 +23,7 @@
 const mgvi_simd mgvi_simd_scalar = {
     .name = "scalar",
     .gemm = &mgvi_gemm_scalar,
+    .pass = &mgvi_pass_scalar,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

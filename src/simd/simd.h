@@ -8,6 +8,7 @@
 #include <margrave/margrave.h>
 
 struct mgvi_gemm_kernels;
+struct mgvi_pass_kernels;
 
 /* The entries for one type of data T. Single rows for coordinate methods, runs of rows for products
  * with the whole matrix: those load the vector once for several rows.
@@ -62,6 +63,7 @@ struct mgvi_gemm_kernels;
 typedef struct mgvi_simd {
     const char *name;
     const struct mgvi_gemm_kernels *gemm; /* gemm_kernels.h */
+    const struct mgvi_pass_kernels *pass; /* pass_kernels.h */
     MGVI_SIMD_ENTRIES(float, f32)
     MGVI_SIMD_ENTRIES(double, f64)
 } mgvi_simd;

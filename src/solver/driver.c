@@ -53,14 +53,18 @@ static mgv_status prepare(mgv_solver *solver)
     run->state = mgvi_run_array(run, 1, run->ops->state_size);
     if (!run->kept || !run->state)
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_judge_new(&run->arena, run->problem, &solver->judge));
     mgvi_pair *best = &solver->best, *answer = &solver->answer;
+    answer->verdict = &solver->answer_verdict;
+    if (run->ops->primal_only) {
+        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &answer->w));
+        return run->ops->init(run);
+    }
+    MGVI_TRY(mgvi_judge_new(&run->arena, run->problem, &solver->judge));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &best->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &best->u));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &answer->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &answer->u));
     best->verdict = &solver->memory.best;
-    answer->verdict = &solver->answer_verdict;
     MGVI_TRY(mgvi_run_keep(run, "best_w", MGVI_T_F64, best->w.x, best->w.n * best->w.k));
     MGVI_TRY(mgvi_run_keep(run, "best_u", MGVI_T_F64, best->u.x, best->u.n * best->u.k));
     MGVI_TRY(mgvi_run_keep(run, "driver", MGVI_T_U8, &solver->memory, sizeof solver->memory));
@@ -404,6 +408,18 @@ mgv_status mgvi_driver_step(mgv_solver *solver)
     MGVI_TRY(solver->run.ops->step(&solver->run));
     solver->run.iteration++;
     return MGV_OK;
+}
+
+void mgvi_driver_keep(mgv_solver *solver)
+{
+    mgvi_vec_copy(solver->run.ctx, solver->run.ops->expose(&solver->run).w, &solver->answer.w);
+}
+
+void mgvi_driver_end_chosen(mgv_solver *solver, mgv_stop stop, double seconds)
+{
+    solver->answer_verdict = mgvi_verdict_none();
+    solver->memory.seconds = seconds;
+    solver->stop = stop;
 }
 
 /* The answer is the present iterate, whatever a certificate would think of it. */

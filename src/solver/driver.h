@@ -69,6 +69,10 @@ mgv_status mgvi_driver_run(mgv_solver *solver);
 /* One step without certificates, stopping rules and events, and the end of a run made of such. */
 mgv_status mgvi_driver_step(mgv_solver *solver);
 void mgvi_driver_end(mgv_solver *solver, mgv_stop stop);
+/* Makes the present iterate the answer so far; and the end of a run whose answer was kept so: it
+ * was chosen by validation and has no certificate. */
+void mgvi_driver_keep(mgv_solver *solver);
+void mgvi_driver_end_chosen(mgv_solver *solver, mgv_stop stop, double seconds);
 void mgvi_driver_free(mgv_solver *solver);
 mgvi_summary mgvi_driver_summary(const mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);

@@ -79,6 +79,11 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s has no use for the gradient of a smooth F; primal_dual has",
                          ops->name);
+    if (ops->primal_only && strcmp(p->settings.select, "none") == 0)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver %s has no certificate to stop at: its epochs are chosen by "
+                         "held-out rows, --select holdout:0.1 or val:FILE",
+                         ops->name);
     if (ops->no_intercept && p->free_cols > 0)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s has no intercept; ask for a plane through the origin "

@@ -11,7 +11,8 @@
 
 typedef struct mgvi_run mgvi_run;
 
-/* What certificates and callbacks may see; u in the subdifferential of the losses at A w. */
+/* What certificates and callbacks may see; u in the subdifferential of the losses at A w, NULL when
+ * the solver is primal_only. */
 typedef struct mgvi_iterate {
     const mgvi_vec *w, *u;
 } mgvi_iterate;
@@ -25,6 +26,8 @@ typedef struct mgvi_solver_ops {
     const char *losses;    /* the same */
     bool no_intercept;     /* the method knows no free column */
     bool smooth;           /* it follows the gradient of a caller's smooth F */
+    bool primal_only;      /* no u: its iterates are chosen by validation (select/epochs.h), and
+                            * nothing of rows x lanes is allocated, the judge's memory included */
     bool uniform;          /* it penalises every column alike: no --penalty-weight */
     /* May be NULL. What else must hold of a problem; MGV_E_UNSUPPORTED and a sentence if it does
      * not. */

@@ -231,7 +231,7 @@ TEST(idx_labels_lie_beside_the_images)
     mgvi_data_free(ctx, data);
     save_bytes(labels, file, make_idx(file, 8, 1, (const int[]){2}, digits, 2, 1));
     CHECK_FAILS(ctx, mgvi_read_file(ctx, images, NULL, &data), MGV_E_INPUT,
-                "labels-idx1-ubyte: has 2 labels, but there are 3 images");
+                "labels-idx1-ubyte: has 2 labels, but there are 3 rows");
     unlink(images);
     unlink(labels);
     mgv_ctx_free(ctx);

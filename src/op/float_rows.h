@@ -1,0 +1,36 @@
+/* op/float_rows.h - the rows of a stored matrix, or of a view over one, as float32: where they lie
+ * when they are (dense in C order, no row scale), else unpacked into the caller's memory. Signs,
+ * the view's column scale and centre are not applied: callers carry them over to the weights. */
+#ifndef MGVI_OP_FLOAT_ROWS_H
+#define MGVI_OP_FLOAT_ROWS_H
+
+#include "op/op.h"
+
+typedef struct mgvi_float_rows {
+    mgvi_matrix m;           /* CSR or dense in C order: the operator's, or a copy in the arena */
+    int64_t count;           /* our rows */
+    const int64_t *row;      /* m's row of each of them; NULL: all, in order */
+    const double *row_scale; /* NULL: 1 */
+    const double *scale;     /* the view's, per column; NULL: 1 */
+    const double *centre;    /* NULL: 0 */
+    bool intercept;
+    bool in_place; /* nothing is unpacked */
+} mgvi_float_rows;
+
+/* MGV_E_UNSUPPORTED for other operators. Borrows the operator's arrays. */
+mgv_status mgvi_float_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_float_rows *out);
+/* The same for a matrix without a view. */
+mgv_status mgvi_float_rows_of(const mgvi_matrix *m, mgvi_arena *arena, mgvi_float_rows *out);
+
+/* x_i times its row scale, m.cols numbers, into `room`. */
+void mgvi_float_rows_unpack(const mgvi_float_rows *rows, int64_t i, float *room);
+
+/* Row i; `room` (m.cols numbers) may be NULL when in_place. */
+static inline const float *mgvi_float_row(const mgvi_float_rows *rows, int64_t i, float *room)
+{
+    if (rows->in_place)
+        return (const float *)rows->m.val + (rows->row ? rows->row[i] : i) * rows->m.row_stride;
+    mgvi_float_rows_unpack(rows, i, room);
+    return room;
+}
+#endif

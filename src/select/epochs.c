@@ -1,0 +1,336 @@
+/* epochs.c - one run over the rows that train, judged on the others after every epoch.
+ * The error that chooses is the share of held-out rows misclassified; their mean loss only says
+ * whether a run whose error rests is still learning. docs/algorithms/probing.md (6). */
+#include "select/epochs.h"
+
+#include "backend/joint_terms.h"
+#include "base/clock.h"
+#include "base/event.h"
+#include "base/threads.h"
+#include "op/float_rows.h"
+#include "op/stats.h"
+#include "simd/pass_kernels.h"
+#include "simd/simd.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { PATIENCE = 3, ROWS_AT_ONCE = 32, TASK_ROWS = 256, MOST_TASKS = 32 };
+static const double STILL_LEARNING = 0.02; /* a fall of the mean loss by this share */
+static const float TOO_LOW = -1e30f;       /* the score of padding */
+
+/* Held-out rows and what they make of a model. */
+typedef struct jury {
+    mgv_selection *s;
+    mgvi_float_rows rows;
+    int64_t count, tasks;
+    int32_t *row, *c;     /* the rows and their classes */
+    double *weight;       /* of every row */
+    float *v, *start;     /* the model in the data's units: d x width and width */
+    float *z, *room;      /* per task: ROWS_AT_ONCE x width, and x d unless rows are in place */
+    double *wrong, *loss; /* per task */
+    int32_t k;
+    int width;
+    double total; /* of the weights */
+} jury;
+
+/* ---- held-out rows --------------------------------------------------------------------------- */
+
+/* The class of a validation row, as the training data numbers its classes; -1: none. */
+static int64_t class_in_training(const mgv_selection *s, int64_t i)
+{
+    const mgv_data *v = s->validation, *data = s->data;
+    if (!v->text_labels && !data->text_labels)
+        return mgvi_data_class_of(data, v->labels[i]);
+    const int64_t own = mgvi_data_class_of(v, v->labels[i]);
+    for (int64_t c = 0; own >= 0 && c < data->classes; c++)
+        if (strcmp(v->class_text[own], data->class_text[c]) == 0)
+            return c;
+    return -1;
+}
+
+static mgv_status take_file_rows(jury *j)
+{
+    const mgv_selection *s = j->s;
+    const mgv_data *v = s->validation;
+    for (int64_t i = 0; i < v->X.rows; i++) {
+        const int64_t c = class_in_training(s, i);
+        if (c < 0)
+            return MGVI_FAIL(s->ctx, MGV_E_INPUT,
+                             "%s: the label of row %" PRId64 " is not a class of the training data",
+                             s->rule.file, i + 1);
+        j->row[j->count] = (int32_t)i;
+        j->c[j->count] = (int32_t)c;
+        j->weight[j->count++] = v->weights ? v->weights[i] : 1;
+    }
+    return MGV_OK;
+}
+
+/* Takes the held-out rows' weights away from the problem, and keeps them here. */
+static mgv_status take_own_rows(jury *j)
+{
+    mgv_selection *s = j->s;
+    const mgvi_split *split = &s->split;
+    for (int64_t i = 0; i < split->rows; i++) {
+        if (mgvi_split_trains(split, i, 0))
+            continue;
+        j->row[j->count] = (int32_t)i;
+        j->c[j->count] = (int32_t)mgvi_problem_target(s->probe, i);
+        j->weight[j->count++] = mgvi_coef_pick(&s->probe->row.scale, i, 0);
+    }
+    return mgvi_problem_leave_out(s->probe, j->row, j->count);
+}
+
+static mgv_status split_by_class(mgv_selection *s)
+{
+    const int64_t n = s->data->X.rows;
+    int32_t *group = mgvi_arena_array(&s->arena, (size_t)n, sizeof *group);
+    if (!group)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        group[i] = (int32_t)mgvi_problem_target(s->probe, i);
+    return mgvi_split_new(&s->arena, &s->rule, n, 0, group, (uint64_t)s->settings.seed, &s->split);
+}
+
+static mgv_status allocate_jury(jury *j, int64_t most)
+{
+    mgvi_arena *arena = &j->s->arena;
+    const int64_t d = j->rows.m.cols;
+    const size_t wide = (size_t)j->width * sizeof(float);
+    j->row = mgvi_arena_array(arena, (size_t)most, sizeof *j->row);
+    j->c = mgvi_arena_array(arena, (size_t)most, sizeof *j->c);
+    j->weight = mgvi_arena_array(arena, (size_t)most, sizeof *j->weight);
+    j->v = mgvi_arena_array(arena, (size_t)d, wide);
+    j->start = mgvi_arena_array(arena, 1, wide);
+    j->tasks = mgvi_block_count(most, TASK_ROWS, MOST_TASKS);
+    j->wrong = mgvi_arena_array(arena, (size_t)j->tasks, sizeof *j->wrong);
+    j->loss = mgvi_arena_array(arena, (size_t)j->tasks, sizeof *j->loss);
+    j->z = mgvi_arena_array(arena, (size_t)(j->tasks * ROWS_AT_ONCE), wide);
+    if (!j->rows.in_place)
+        j->room =
+            mgvi_arena_array(arena, (size_t)(j->tasks * ROWS_AT_ONCE), (size_t)d * sizeof *j->room);
+    return j->row && j->c && j->weight && j->v && j->start && j->wrong && j->loss && j->z &&
+                   (j->rows.in_place || j->room)
+               ? MGV_OK
+               : MGV_E_MEMORY;
+}
+
+/* Rows divided by their norms are so here too. */
+static mgv_status scale_rows(jury *j)
+{
+    const mgv_selection *s = j->s;
+    if (!s->probe->row_scale)
+        return MGV_OK;
+    j->rows.in_place = false;
+    j->rows.row_scale = s->probe->row_scale;
+    if (!s->validation)
+        return MGV_OK;
+    double *norm = mgvi_arena_array(&j->s->arena, (size_t)s->validation->X.rows, sizeof *norm);
+    if (!norm)
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_matrix_row_norms(s->ctx, &s->validation->X, norm));
+    for (int64_t i = 0; i < s->validation->X.rows; i++)
+        norm[i] = norm[i] > 0 ? 1 / norm[i] : 1;
+    j->rows.row_scale = norm;
+    return MGV_OK;
+}
+
+static mgv_status call_jury(jury *j)
+{
+    mgv_selection *s = j->s;
+    const bool file = s->validation != NULL;
+    int64_t most = 0;
+    j->k = s->probe->lanes;
+    const int lanes = s->ctx->simd->pass->lanes;
+    j->width = (j->k + lanes - 1) / lanes * lanes;
+    if (file) {
+        most = s->validation->X.rows;
+        MGVI_TRY(mgvi_float_rows_of(&s->validation->X, &s->arena, &j->rows));
+    } else {
+        MGVI_TRY(split_by_class(s));
+        MGVI_TRY(mgvi_float_rows_of(&s->data->X, &s->arena, &j->rows));
+        for (int64_t i = 0; i < s->split.rows; i++)
+            most += !mgvi_split_trains(&s->split, i, 0);
+    }
+    MGVI_TRY(scale_rows(j));
+    MGVI_TRY(allocate_jury(j, most));
+    MGVI_TRY(file ? take_file_rows(j) : take_own_rows(j));
+    for (int64_t i = 0; i < j->count; i++)
+        j->total += j->weight[i];
+    if (!(j->total > 0))
+        return MGVI_FAIL(s->ctx, MGV_E_INPUT, "the held-out rows have no weight");
+    return MGV_OK;
+}
+
+/* ---- their verdict --------------------------------------------------------------------------- */
+
+static bool is_wrong(const float *z, int32_t k, int32_t c)
+{
+    for (int32_t l = 0; l < k; l++)
+        if (z[l] > z[c] || (l < c && z[l] == z[c])) /* the first of equal scores wins */
+            return true;
+    return false;
+}
+
+static void judge_task(void *arg, int64_t task)
+{
+    jury *j = arg;
+    mgv_ctx *ctx = j->s->ctx;
+    const int64_t end = mgvi_block_begin(j->count, j->tasks, task + 1), d = j->rows.m.cols;
+    double wrong = 0, loss = 0;
+    for (int64_t first = mgvi_block_begin(j->count, j->tasks, task); first < end;
+         first += ROWS_AT_ONCE) {
+        const int count = (int)(end - first < ROWS_AT_ONCE ? end - first : ROWS_AT_ONCE);
+        const float *x[ROWS_AT_ONCE];
+        float *z = j->z + task * ROWS_AT_ONCE * j->width;
+        float *room = j->room ? j->room + task * ROWS_AT_ONCE * d : NULL;
+        for (int i = 0; i < count; i++)
+            x[i] = mgvi_float_row(&j->rows, j->row[first + i], room ? room + i * d : NULL);
+        ctx->simd->pass->scores(x, count, d, j->v, j->start, j->width, z, NULL);
+        for (int i = 0; i < count; i++)
+            wrong += j->weight[first + i] * is_wrong(z + i * j->width, j->k, j->c[first + i]);
+        for (int i = 0; i < count; i++)
+            loss += j->weight[first + i] * mgvi_joint_rows_f32(ctx, j->s->probe->loss,
+                                                               z + i * j->width, 1, j->k, j->width,
+                                                               j->c + first + i, NULL);
+    }
+    j->wrong[task] = wrong;
+    j->loss[task] = loss;
+}
+
+/* The share of the rows that w, in the problem's units, misclassifies, and their mean loss. */
+static double judge(jury *j, const mgvi_vec *w, double *loss)
+{
+    const mgv_problem *p = j->s->probe;
+    const int64_t d = j->rows.m.cols;
+    double wrong = 0;
+    *loss = 0;
+    for (int32_t c = 0; c < j->width; c++) {
+        double start = c < j->k && p->free_cols ? w->x[d * j->k + c] : 0;
+        for (int64_t f = 0; f < d && c < j->k; f++) {
+            const double v = (p->scale ? p->scale[f] : 1) * w->x[f * j->k + c];
+            j->v[f * j->width + c] = (float)v;
+            start -= p->centre ? p->centre[f] * v : 0;
+        }
+        j->start[c] = c < j->k ? (float)start : TOO_LOW;
+    }
+    mgvi_pool_run(j->s->ctx->pool, j->tasks, judge_task, j);
+    for (int64_t t = 0; t < j->tasks; t++) {
+        wrong += j->wrong[t];
+        *loss += j->loss[t];
+    }
+    *loss /= j->total;
+    return wrong / j->total;
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+static mgv_status check_rule(const mgv_selection *s)
+{
+    const bool validated = s->rule.kind == MGVI_RULE_HOLDOUT || s->rule.kind == MGVI_RULE_FILE;
+    const mgv_settings *set = &s->settings;
+    const bool given = !isnan(set->C) || !isnan(set->lambda);
+    const bool named = strcmp(set->solver, "auto") != 0;
+    const mgvi_solver_ops *ops = named ? mgvi_solver_find(set->solver) : NULL;
+    if (!validated)
+        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
+                         "loss %s chooses among the epochs of one run: --select holdout:F or "
+                         "val:FILE, not %.80s",
+                         s->probe->loss->name, set->select);
+    if (strcmp(s->probe->penalty->name, "l2") != 0)
+        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
+                         "select for loss %s knows penalty l2, and no penalty; this is %s",
+                         s->probe->loss->name, s->probe->penalty->name);
+    if (ops && !ops->primal_only && !given)
+        return MGVI_FAIL(s->ctx, MGV_E_ARG,
+                         "the iterations of solver %s are of one strength: give --C or --lambda",
+                         ops->name);
+    return MGV_OK;
+}
+
+/* Without a strength the epochs alone regularise. */
+static mgv_status open_run(mgv_selection *s)
+{
+    mgv_settings settings = s->settings;
+    if (strcmp(settings.solver, "auto") == 0)
+        strcpy(settings.solver, "minibatch_momentum");
+    if (isnan(settings.C) && isnan(settings.lambda))
+        MGVI_TRY(mgvi_problem_set_strengths(s->probe, 0, 0));
+    s->problem = s->probe;
+    MGVI_TRY(mgvi_driver_new(s->ctx, s->problem, &settings, &s->solver));
+    s->solver->selection = s;
+    return MGV_OK;
+}
+
+/* Adds the epoch just done to the path; true when the world asks to stop. */
+static mgv_status add_epoch(mgv_selection *s, double error, double seconds, bool *stop)
+{
+    mgvi_path *path = &s->path[0];
+    const mgvi_vec *w = s->solver->run.ops->expose(&s->solver->run).w;
+    const mgvi_path_point point = {.lambda = NAN,
+                                   .mu = NAN,
+                                   .iteration = s->solver->run.iteration,
+                                   .residual = NAN,
+                                   .gap = NAN,
+                                   .nonzeros = mgvi_problem_nonzeros(s->problem, w->x)};
+    MGVI_TRY(mgvi_path_add(path, &point, &error, 1));
+    mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
+    e.iteration = point.iteration;
+    e.passes = mgvi_driver_passes(s->solver);
+    e.seconds = seconds;
+    e.validation_score = 1 - error;
+    e.nonzeros = point.nonzeros;
+    *stop = mgvi_event_send(s->ctx, &e) || mgvi_ctx_interrupted(s->ctx);
+    return MGV_OK;
+}
+
+/* How the run ends after `seconds`; NONE: it goes on. */
+static mgv_stop ending(const mgv_selection *s, int64_t resting, double seconds, bool asked)
+{
+    const mgv_settings *set = &s->settings;
+    if (resting >= (set->patience ? set->patience : PATIENCE) || s->solver->run.finished)
+        return MGV_STOP_SELECTED;
+    if (asked)
+        return MGV_STOP_USER;
+    if (s->solver->run.iteration >= set->max_iter)
+        return MGV_STOP_MAX_ITER;
+    if (mgvi_driver_passes(s->solver) >= set->max_passes)
+        return MGV_STOP_MAX_PASSES;
+    return seconds >= set->time_limit ? MGV_STOP_TIME : MGV_STOP_NONE;
+}
+
+static mgv_status run_epochs(mgv_selection *s, jury *j)
+{
+    const double started = mgvi_clock_seconds();
+    mgvi_path *path = &s->path[0];
+    double least_loss = INFINITY, seconds = 0;
+    int64_t resting = 0; /* epochs without a better error or a clearly lower loss */
+    mgv_stop stop = MGV_STOP_NONE;
+    while (stop == MGV_STOP_NONE) {
+        bool asked;
+        double loss;
+        MGVI_TRY(mgvi_driver_step(s->solver));
+        const double error = judge(j, s->solver->run.ops->expose(&s->solver->run).w, &loss);
+        seconds = mgvi_clock_seconds() - started;
+        MGVI_TRY(add_epoch(s, error, seconds, &asked));
+        const bool best = path->best == path->count - 1;
+        if (best)
+            mgvi_driver_keep(s->solver);
+        resting = best || loss < (1 - STILL_LEARNING) * least_loss ? 0 : resting + 1;
+        least_loss = fmin(least_loss, loss);
+        stop = ending(s, resting, seconds, asked);
+    }
+    mgvi_driver_end_chosen(s->solver, stop, seconds);
+    return mgvi_path_choose(path, &s->rule);
+}
+
+mgv_status mgvi_epochs_run(mgv_selection *s)
+{
+    jury j = {.s = s};
+    MGVI_TRY(check_rule(s));
+    MGVI_TRY(call_jury(&j));
+    MGVI_TRY(open_run(s));
+    mgvi_path_init(&s->path[0], s->ctx, s->solver->run.ops->name, "iteration");
+    s->paths = 1;
+    return run_epochs(s, &j);
+}

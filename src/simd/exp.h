@@ -1,0 +1,59 @@
+/* simd/exp.h - e^x for x <= 0 in plain C that compilers turn into vectors:
+ *   e^x = 2^k e^r,  k = round(x / ln 2),  |r| <= ln 2 / 2,  e^r by its Taylor sum. */
+#ifndef MGVI_SIMD_EXP_H
+#define MGVI_SIMD_EXP_H
+
+#include <stdint.h>
+#include <string.h>
+
+/* x <= 0. Adding 1.5 * 2^52 leaves round(x / ln 2) in the last bits. Below -708 the result is
+ * e^-708, 3e-308: never subnormal. Terms up to r^13: 4e-18. */
+static inline double exp_below_0_f64(double x)
+{
+    const double magic = 0x1.8p52;
+    x = x < -708 ? -708 : x;
+    const double t = x * 0x1.71547652b82fep0 + magic, k = t - magic;
+    const double r = (x - k * 0x1.62e42fefa38p-1) - k * 0x1.ef35793c7673p-45;
+    double p = 1.0 / 6227020800.0;
+    p = p * r + 1.0 / 479001600.0;
+    p = p * r + 1.0 / 39916800.0;
+    p = p * r + 1.0 / 3628800.0;
+    p = p * r + 1.0 / 362880.0;
+    p = p * r + 1.0 / 40320.0;
+    p = p * r + 1.0 / 5040.0;
+    p = p * r + 1.0 / 720.0;
+    p = p * r + 1.0 / 120.0;
+    p = p * r + 1.0 / 24.0;
+    p = p * r + 1.0 / 6.0;
+    p = p * r + 0.5;
+    p = p * r * r + r + 1.0;
+    uint64_t bits;
+    memcpy(&bits, &t, sizeof bits);
+    bits = (bits + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return p * power;
+}
+
+/* The same below -87; terms up to r^7: 5e-9. */
+static inline float exp_below_0_f32(float x)
+{
+    const float magic = 0x1.8p23f;
+    x = x < -87 ? -87 : x;
+    const float t = x * 0x1.715476p0f + magic, k = t - magic;
+    const float r = (x - k * 0x1.62e4p-1f) - k * 0x1.7f7d1cp-20f;
+    float p = 1.0f / 5040.0f;
+    p = p * r + 1.0f / 720.0f;
+    p = p * r + 1.0f / 120.0f;
+    p = p * r + 1.0f / 24.0f;
+    p = p * r + 1.0f / 6.0f;
+    p = p * r + 0.5f;
+    p = p * r * r + r + 1.0f;
+    uint32_t bits;
+    memcpy(&bits, &t, sizeof bits);
+    bits = (bits + 127) << 23;
+    float power;
+    memcpy(&power, &bits, sizeof power);
+    return p * power;
+}
+#endif

@@ -1,0 +1,8 @@
+/* pass_scalar.c - the kernels of float32 passes of every processor. */
+#include "simd/pass_kernels.h"
+
+#include "simd/vec_portable.h"
+
+#include "simd/pass.h"
+
+const mgvi_pass_kernels mgvi_pass_scalar = PASS_KERNELS;
