@@ -84,5 +84,5 @@ offers "no yes" fit --intercept =
 offers "task=" fit --set ta
 offers "classify" fit --set task = c
 offers "yes" fit --set intercept = y
-offers "label-column=" predict --set l
+offers "label-column= labels=" predict --set l
 finish
