@@ -66,6 +66,24 @@ static void print_features(const cli_job *job, FILE *out)
         fputc('\n', out);
 }
 
+/* What became of --debias and --stable. */
+static void print_refit(const mgv_selection_info *info, const mgv_path_point *p, FILE *out)
+{
+    if (info->debiased == 1)
+        fprintf(out,
+                "debias       least squares on the point's %" PRId64
+                " columns: %.6g held out, %.6g without\n",
+                p->nonzeros, info->debiased_score, info->plain_score);
+    else if (info->debiased == 0)
+        fprintf(out, "debias       no better: %.6g held out, %.6g without\n", info->debiased_score,
+                info->plain_score);
+    if (info->stable >= 0)
+        fprintf(out,
+                "stable       %" PRId64 " of %" PRId64
+                " columns are in enough folds; least squares on them\n",
+                info->stable, p->nonzeros);
+}
+
 void cli_job_print_selection(const cli_job *job, FILE *out)
 {
     mgv_selection_info info = {.size = sizeof info};
@@ -81,5 +99,6 @@ void cli_job_print_selection(const cli_job *job, FILE *out)
     fputs(",\n             ", out);
     print_score(&info, info.score, info.score_se, out);
     fprintf(out, "; %.2g s in all\n", info.seconds);
+    print_refit(&info, &p, out);
     print_features(job, out);
 }

@@ -335,6 +335,9 @@ typedef struct mgv_selection_info {
     int classify;           /* scores are accuracies; else mean squared errors */
     double score, score_se; /* held out, of the chosen point; NaN: none */
     double seconds;         /* everything, the final fit included */
+    int debiased;           /* setting debias: 1 used, 0 no better, -1 not asked or not possible */
+    double debiased_score, plain_score; /* with it and without it; NaN: not asked */
+    int64_t stable; /* setting stable: how many columns enough folds have; -1: not asked */
 } mgv_selection_info;
 MGV_API mgv_status mgv_selection_describe(const mgv_selection *selection, mgv_selection_info *out);
 

@@ -46,6 +46,7 @@ mgv_status mgv_selection_describe(const mgv_selection *s, mgv_selection_info *ou
 {
     const mgvi_path *path = mgvi_selection_path(s);
     const mgvi_path_point *point = mgvi_selection_point(s);
+    const mgvi_path_point *last = &path->point[path->count - 1];
     const mgv_selection_info info = {.rule = s->settings.select,
                                      .method = path->method,
                                      .by = path->by,
@@ -55,7 +56,12 @@ mgv_status mgv_selection_describe(const mgv_selection *s, mgv_selection_info *ou
                                      .classify = s->probe->classify,
                                      .score = score(s, point->error),
                                      .score_se = point->error_se,
-                                     .seconds = s->seconds};
+                                     .seconds = s->seconds,
+                                     .debiased = last->debiased ? point->debiased : -1,
+                                     .debiased_score = last->debiased ? last->error : NAN,
+                                     .plain_score =
+                                         last->debiased ? path->point[path->plain].error : NAN,
+                                     .stable = s->stable};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }

@@ -30,15 +30,17 @@ mgv_status mgvi_model_path_copy(mgvi_arena *arena, const mgv_selection *s, mgvi_
     const mgvi_path *path = mgvi_selection_path(s);
     out->count = path->count;
     out->chosen = path->chosen;
-    out->entries = path->entries;
+    out->entries = mgvi_count_nonzeros(path->value, path->entries);
     MGVI_TRY(allocate(arena, out));
-    if (path->entries > 0) {
-        memcpy(out->index, path->index, (size_t)path->entries * sizeof *path->index);
-        memcpy(out->value, path->value, (size_t)path->entries * sizeof *path->value);
-    }
+    int64_t used = 0;
     for (int64_t k = 0; k < path->count; k++) {
         const mgvi_path_point *p = &path->point[k];
-        out->first[k + 1] = p->first + p->kept;
+        for (int64_t t = p->first; t < p->first + p->kept; t++)
+            if (path->value[t] != 0) { /* not of the folds alone */
+                out->index[used] = path->index[t];
+                out->value[used++] = path->value[t];
+            }
+        out->first[k + 1] = used;
         out->intercept[k] = p->intercept;
         out->mu[k] = p->mu;
         out->lambda[k] = p->lambda;

@@ -101,6 +101,9 @@ static inline void mgvi_op_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y)
  * MGV_E_NUMERIC when products overflow. */
 mgv_status mgvi_op_norm(mgvi_op *op, mgvi_arena *arena, int iterations, uint64_t seed, double *out);
 
+#define MGVI_NORM_COVER 1.02 /* |A| is hardly ever larger than that times the estimate */
+/* |B|^2 of the bidiagonal B that Lanczos steps leave: alpha_s v-to-u, beta[s + 1] back. */
+double mgvi_bidiagonal_square(const double *alpha, const double *beta, int steps);
 /* A number that |A diag(scale)| hardly ever exceeds, from ten Lanczos steps: ten products each way.
  * `scale` (NULL: 1) and the norm are for the first `used` columns, the others count as 0. Lanes may
  * not be fixed. MGV_E_NUMERIC when products overflow. */

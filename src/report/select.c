@@ -71,6 +71,16 @@ static mgv_status features_block(mgv_selection *s, json_t **out)
     return MGV_OK;
 }
 
+static json_t *debias_block(const mgvi_path *path)
+{
+    const mgvi_path_point *last = &path->point[path->count - 1];
+    json_t *o = json_null();
+    if (last->debiased)
+        o = json_pack("{s:b, s:f, s:f}", "used", path->chosen == path->count - 1, "score",
+                      last->error, "plain_score", path->point[path->plain].error);
+    return o;
+}
+
 mgv_status mgvi_report_selected(mgv_selection *s, json_t **out)
 {
     *out = json_null();
@@ -85,6 +95,8 @@ mgv_status mgvi_report_selected(mgv_selection *s, json_t **out)
     json_object_set_new(o, "method", json_string(path->method));
     json_object_set_new(o, "seconds", json_real(s->seconds));
     json_object_set_new(o, "compared", compared_block(s));
+    json_object_set_new(o, "debias", debias_block(path));
+    json_object_set_new(o, "stable", s->stable < 0 ? json_null() : json_integer(s->stable));
     json_object_set_new(o, "features", features);
     *out = o;
     return st;

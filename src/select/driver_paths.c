@@ -152,16 +152,15 @@ static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *con
     point.residual = full_residual(d, w[full]);
     point.gap = NAN;
     MGVI_TRY(mgvi_path_add(path, &point, errors, s->split.lanes));
-    path->has_folds = full > 1;
+    path->full = full;
     path->kept_weights =
         path->kept_weights && (double)(path->entries + point.nonzeros) < MOST_ENTRIES;
     for (int64_t j = 0; path->kept_weights && j < cols; j++) {
-        uint8_t folds = 0;
-        if (d->coef[j] == 0)
-            continue;
-        for (int32_t l = 0; l < full; l++)
-            folds += w[l]->x[j] != 0;
-        MGVI_TRY(mgvi_path_add_weight(path, (int32_t)j, d->coef[j], folds));
+        unsigned lanes = 0;
+        for (int32_t l = 0; l <= full; l++)
+            lanes |= (unsigned)(w[l]->x[j] != 0) << l;
+        if (lanes)
+            MGVI_TRY(mgvi_path_add_weight(path, (int32_t)j, d->coef[j], (uint16_t)lanes));
     }
     mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
     const double error = path->point[path->count - 1].error;

@@ -18,8 +18,8 @@ static void count_folds(mgv_selection *s)
     const mgvi_path *path = mgvi_selection_path(s);
     const mgvi_path_point *point = mgvi_selection_point(s);
     for (int64_t k = 0; k < s->feature_count; k++)
-        s->feature[k].folds = path->has_folds ? 0 : -1;
-    for (int64_t t = point->first; path->has_folds && t < point->first + point->kept; t++) {
+        s->feature[k].folds = path->full > 1 ? 0 : -1;
+    for (int64_t t = point->first; path->full > 1 && t < point->first + point->kept; t++) {
         int64_t low = 0, high = s->feature_count - 1; /* still sorted by column */
         while (low < high) {
             const int64_t middle = (low + high) / 2;
@@ -29,7 +29,7 @@ static void count_folds(mgv_selection *s)
                 high = middle;
         }
         if (high >= 0 && s->feature[low].column == path->index[t])
-            s->feature[low].folds = path->folds[t];
+            s->feature[low].folds = mgvi_path_folds(path, t);
     }
 }
 

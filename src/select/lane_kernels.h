@@ -78,6 +78,7 @@ static void NAME(sweep)(mgvi_lanes *s, const int32_t *list, int64_t count, float
         const LANE N = AT(s->square, j), S = AT(s->sum, j), w = AT(s->w, j);
         LANE g;
         DOT(s, j, g);
+        s->touched += (double)mgvi_packed_nnz(&s->P, j);
         const LANE v = N * w + g + off * S;
         LANE excess = (LANE)((BITS)v & magnitude);
         if (s->weight)
@@ -97,6 +98,7 @@ static void NAME(sweep)(mgvi_lanes *s, const int32_t *list, int64_t count, float
         if (!any)
             continue;
         SUBTRACT(s, j, move);
+        s->touched += (double)mgvi_packed_nnz(&s->P, j);
         AT(s->w, j) = next;
         off += shift * S * move;
         const LANE size = N * move * move;
@@ -107,10 +109,43 @@ static void NAME(sweep)(mgvi_lanes *s, const int32_t *list, int64_t count, float
     memcpy(change, &most, sizeof most);
 }
 
+/* Dense columns four at a time: one load of a row's residuals serves them all. */
+static void NAME(dot_four)(const mgvi_lanes *s, const int64_t *j, LANE *g)
+{
+    const float *const R = s->R, *a = s->P.f32 + s->P.ptr[j[0]], *b = s->P.f32 + s->P.ptr[j[1]],
+                       *c = s->P.f32 + s->P.ptr[j[2]], *d = s->P.f32 + s->P.ptr[j[3]];
+    g[0] = g[1] = g[2] = g[3] = (LANE){0};
+    for (int32_t code = 0; code < s->codes; code++) {
+        LANE p = {0}, q = {0}, u = {0}, v = {0};
+        for (int64_t i = s->stretch[code]; i < s->stretch[code + 1]; i++) {
+            const LANE r = AT(R, i);
+            p += a[i] * r;
+            q += b[i] * r;
+            u += c[i] * r;
+            v += d[i] * r;
+        }
+        const BITS mask = BITS_AT(s->mask, code);
+        g[0] += (LANE)((BITS)p & mask);
+        g[1] += (LANE)((BITS)q & mask);
+        g[2] += (LANE)((BITS)u & mask);
+        g[3] += (LANE)((BITS)v & mask);
+    }
+}
+
 static void NAME(gradient)(mgvi_lanes *s, const int32_t *list, int64_t first, int64_t count)
 {
     const LANE off = AT(s->off, 0);
-    for (int64_t k = 0; k < count; k++) {
+    int64_t k = 0;
+    for (; s->P.dense && k + 4 <= count; k += 4) {
+        int64_t j[4];
+        LANE g[4];
+        for (int t = 0; t < 4; t++)
+            j[t] = list ? list[k + t] : first + k + t;
+        NAME(dot_four)(s, j, g);
+        for (int t = 0; t < 4; t++)
+            AT(s->grad, j[t]) = g[t] + off * AT(s->sum, j[t]);
+    }
+    for (; k < count; k++) {
         const int64_t j = list ? list[k] : first + k;
         LANE g;
         DOT(s, j, g);
@@ -118,12 +153,79 @@ static void NAME(gradient)(mgvi_lanes *s, const int32_t *list, int64_t first, in
     }
 }
 
-static void NAME(multiply)(mgvi_lanes *s)
+/* Four columns at a time: a row's residuals are loaded and stored once for them all. */
+static void NAME(subtract_dense)(mgvi_lanes *s, const int32_t *list, int64_t count, int64_t begin,
+                                 int64_t end)
 {
-    memset(s->R, 0, (size_t)(s->P.rows * WIDTH) * sizeof *s->R);
-    for (int64_t j = 0; j < s->P.cols; j++) {
-        const LANE minus = -AT(s->w, j);
-        SUBTRACT(s, j, minus);
+    float *const R = s->R;
+    int64_t k = 0;
+    for (; k + 4 <= count; k += 4) {
+        const float *const a = s->P.f32 + s->P.ptr[list[k]], *b = s->P.f32 + s->P.ptr[list[k + 1]],
+                           *c = s->P.f32 + s->P.ptr[list[k + 2]],
+                           *d = s->P.f32 + s->P.ptr[list[k + 3]];
+        const LANE p = AT(s->w, list[k]), q = AT(s->w, list[k + 1]), u = AT(s->w, list[k + 2]),
+                   v = AT(s->w, list[k + 3]);
+        for (int64_t i = begin; i < end; i++)
+            AT(R, i) -= (a[i] * p + b[i] * q) + (c[i] * u + d[i] * v);
+    }
+    for (; k < count; k++) {
+        const float *val = s->P.f32 + s->P.ptr[list[k]];
+        const LANE w = AT(s->w, list[k]);
+        for (int64_t i = begin; i < end; i++)
+            AT(R, i) -= val[i] * w;
+    }
+}
+
+static void NAME(subtract)(mgvi_lanes *s, const int32_t *list, int64_t count, int64_t begin,
+                           int64_t end)
+{
+    if (s->P.dense) {
+        NAME(subtract_dense)(s, list, count, begin, end);
+        return;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        const LANE w = AT(s->w, list[k]);
+        SUBTRACT(s, list[k], w);
+    }
+}
+
+/* w <- S(w - tau g, tau); the columns that are not 0 in every lane then come first in the list. */
+static int64_t NAME(shrink)(mgvi_lanes *s, const float *tau, int32_t *list, int64_t count)
+{
+    const BITS magnitude = (BITS){0} + INT32_MAX;
+    const LANE t = AT(tau, 0);
+    int64_t used = 0;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t j = list[k];
+        const LANE v = AT(s->w, j) - t * AT(s->grad, j);
+        const LANE excess = (LANE)((BITS)v & magnitude) - t;
+        const LANE kept = (LANE)((BITS)excess & (excess > 0));
+        union {
+            LANE v;
+            uint64_t word[WIDTH / 2];
+        } next = {.v = (LANE)((BITS)kept | ((BITS)v & ~magnitude & (excess > 0)))};
+        uint64_t any = 0;
+        for (int q = 0; q < WIDTH / 2; q++)
+            any |= next.word[q];
+        AT(s->w, j) = next.v;
+        list[used] = (int32_t)j;
+        used += any != 0;
+    }
+    return used;
+}
+
+/* U <- U - sigma (R + off e) on the rows trained on, and ahead = 2 U - U_old. */
+static void NAME(climb)(const mgvi_lanes *s, const float *sigma, float *U, float *ahead)
+{
+    const LANE off = AT(s->off, 0), step = AT(sigma, 0);
+    for (int32_t code = 0; code < s->codes; code++) {
+        const BITS mask = BITS_AT(s->mask, code);
+        for (int64_t i = s->stretch[code]; i < s->stretch[code + 1]; i++) {
+            const LANE r = AT(s->R, i) + off * s->e[i], old = AT(U, i);
+            const LANE next = old - (LANE)((BITS)(step * r) & mask);
+            AT(U, i) = next;
+            AT(ahead, i) = next + (next - old);
+        }
     }
 }
 

@@ -167,9 +167,63 @@ static void run_columns(pass job, mgvi_block_fn fn)
     mgvi_pool_run(job.s->ctx->pool, job.blocks, fn, &job);
 }
 
+static void count_touched(mgvi_lanes *s, const int32_t *list, int64_t count)
+{
+    int64_t entries = s->P.dense ? count * s->P.rows : 0;
+    for (int64_t k = 0; list && !s->P.dense && k < count; k++)
+        entries += mgvi_packed_nnz(&s->P, list[k]);
+    s->touched += (double)(list ? entries : s->P.ptr[s->P.cols]);
+}
+
 void mgvi_lanes_gradient(mgvi_lanes *s, const int32_t *list, int64_t count)
 {
     run_columns((pass){.s = s, .list = list, .count = list ? count : s->P.cols}, gradient_block);
+    count_touched(s, list, count);
+}
+
+void mgvi_lanes_transposed(mgvi_lanes *s, float *x, const int32_t *list, int64_t count)
+{
+    float *const R = s->R, *const off = s->off;
+    s->R = x;
+    s->off = s->zero;
+    mgvi_lanes_gradient(s, list, count);
+    s->R = R;
+    s->off = off;
+}
+
+typedef struct product {
+    mgvi_lanes *s;
+    const float *start;
+    const int32_t *list;
+    int64_t count, blocks;
+} product;
+
+/* A block of rows. */
+static void product_block(void *arg, int64_t block)
+{
+    const product *job = arg;
+    mgvi_lanes *s = job->s;
+    const int64_t begin = mgvi_block_begin(s->P.rows, job->blocks, block);
+    const int64_t end = mgvi_block_begin(s->P.rows, job->blocks, block + 1);
+    for (int64_t i = begin; i < end; i++)
+        for (int32_t l = 0; l < s->width; l++)
+            s->R[i * s->width + l] = job->start ? job->start[i] : 0;
+    s->kernels->subtract(s, job->list, job->count, begin, end);
+}
+
+/* The entries of a sparse column are anywhere: one block. */
+void mgvi_lanes_product(mgvi_lanes *s, const float *start, const int32_t *list, int64_t count,
+                        float *out)
+{
+    enum { ROWS = 256 }; /* their residuals stay in the first cache */
+    float *const R = s->R;
+    product job = {s, start, list ? list : s->all, list ? count : s->P.cols, 1};
+    s->R = out;
+    if (s->P.dense)
+        job.blocks = (s->P.rows + ROWS - 1) / ROWS;
+    mgvi_pool_run(s->ctx->pool, job.blocks, product_block, &job);
+    s->R = R;
+    count_touched(s, list, count);
 }
 
 void mgvi_lanes_set_strength(mgvi_lanes *s, double mu, double lambda)
@@ -185,6 +239,20 @@ void mgvi_lanes_set_strength(mgvi_lanes *s, double mu, double lambda)
         const float c = s->weight ? s->weight[t] : 1, N = s->square[t];
         s->inverse[t] = N > 0 ? 1 / (N + s->l2[t % s->width] * c * c) : 0;
     }
+}
+
+mgv_status mgvi_lanes_keep(const mgvi_lanes *s, const int32_t *list, int64_t count, mgvi_path *path)
+{
+    const int32_t full = s->lanes - 1;
+    for (int64_t t = 0; path->kept_weights && t < count; t++) {
+        const float *w = s->w + (int64_t)list[t] * s->width;
+        unsigned lanes = 0;
+        for (int32_t l = 0; l <= full; l++)
+            lanes |= (unsigned)(w[l] != 0) << l;
+        if (lanes)
+            MGVI_TRY(mgvi_path_add_weight(path, list[t], w[full], (uint16_t)lanes));
+    }
+    return MGV_OK;
 }
 
 /* ---- gaps ------------------------------------------------------------------------------------ */
@@ -233,7 +301,8 @@ static bool allocate(mgvi_arena *arena, mgvi_lanes *s, const mgvi_split *split, 
            (s->total = mgvi_arena_array(arena, 3 * width, sizeof *s->total)) &&
            (s->mask = mgvi_arena_array(arena, (size_t)s->codes, wide)) &&
            (s->stretch = mgvi_arena_array(arena, (size_t)s->codes + 1, sizeof *s->stretch)) &&
-           (s->all = mgvi_arena_array(arena, cols, sizeof *s->all));
+           (s->all = mgvi_arena_array(arena, cols, sizeof *s->all)) &&
+           (s->zero = mgvi_arena_array(arena, 1, wide));
 }
 
 static mgv_status pack(mgvi_arena *arena, mgvi_lanes *s, const mgvi_lane_data *data,

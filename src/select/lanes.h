@@ -8,7 +8,7 @@
 #define MGVI_SELECT_LANES_H
 
 #include "op/packed.h"
-#include "select/split.h"
+#include "select/path.h"
 
 typedef struct mgvi_lanes mgvi_lanes;
 
@@ -29,8 +29,13 @@ typedef struct mgvi_lane_kernels {
     void (*sweep)(mgvi_lanes *s, const int32_t *list, int64_t count, float *change);
     /* grad of columns list[0..count), or first, first + 1, ... when the list is NULL */
     void (*gradient)(mgvi_lanes *s, const int32_t *list, int64_t first, int64_t count);
-    /* R = P w, in every row */
-    void (*multiply)(mgvi_lanes *s);
+    /* R -= P w over the columns listed, in rows begin .. end (all rows when sparse) */
+    void (*subtract)(mgvi_lanes *s, const int32_t *list, int64_t count, int64_t begin, int64_t end);
+    /* w <- S(w - tau grad, tau) in the columns listed, of which those not 0 in some lane move to
+     * the front; returns their number */
+    int64_t (*shrink)(mgvi_lanes *s, const float *tau, int32_t *list, int64_t count);
+    /* U <- U - sigma (R + off e) in the rows trained on, ahead = 2 U - U_old */
+    void (*climb)(const mgvi_lanes *s, const float *sigma, float *U, float *ahead);
     void (*rows)(const mgvi_lanes *s, mgvi_lane_rows *out);
     void (*cols)(const mgvi_lanes *s, const int32_t *list, int64_t count, mgvi_lane_cols *out);
 } mgvi_lane_kernels;
@@ -55,6 +60,8 @@ struct mgvi_lanes {
     double *total, *energy; /* width: W = |e|^2, |y|^2 centred, over the rows trained on */
     double *held;           /* width: the weight of the rows not trained on */
     int32_t *all;           /* cols: 0, 1, 2, ... */
+    float *zero;            /* width */
+    double touched;         /* entries read so far */
 };
 
 typedef enum mgvi_lane_weighting {
@@ -79,6 +86,20 @@ void mgvi_lanes_reset(mgvi_lanes *s);
 void mgvi_lanes_set_strength(mgvi_lanes *s, double mu, double lambda);
 /* grad of the columns listed (NULL: of all), on all threads. */
 void mgvi_lanes_gradient(mgvi_lanes *s, const int32_t *list, int64_t count);
+/* grad = P'x over the rows trained on, for x of rows x width in place of the residuals. */
+void mgvi_lanes_transposed(mgvi_lanes *s, float *x, const int32_t *list, int64_t count);
+/* out = start - P w over the columns listed (NULL: of all), in every row, on all threads;
+ * `start` is one number per row, NULL: 0. */
+void mgvi_lanes_product(mgvi_lanes *s, const float *start, const int32_t *list, int64_t count,
+                        float *out);
+/* Adds the columns of the list that are not 0 in some lane to the last point of the path. */
+mgv_status mgvi_lanes_keep(const mgvi_lanes *s, const int32_t *list, int64_t count,
+                           mgvi_path *path);
+/* Bytes of the matrix that `touched` entries are. */
+static inline double mgvi_lanes_bytes(const mgvi_lanes *s)
+{
+    return s->touched * (s->P.dense ? 4 : 8);
+}
 /* The largest gap of a lane in units of |y|^2/2, as far as grad of the list (NULL: all) tells;
  * `rows` is what the pass over the rows found. */
 double mgvi_lanes_gap(const mgvi_lanes *s, const int32_t *list, int64_t count,

@@ -142,23 +142,6 @@ static double solve_strength(walk *k, double mu, double lambda, mgvi_lane_rows *
 
 /* ---- the path -------------------------------------------------------------------------------- */
 
-static mgv_status keep_weights(walk *k)
-{
-    const mgvi_lanes *s = k->s;
-    const int32_t full = s->lanes - 1;
-    mgvi_path *path = k->path;
-    for (int64_t t = 0; path->kept_weights && t < k->set_count; t++) {
-        const float *w = s->w + (int64_t)k->set[t] * s->width;
-        if (w[full] == 0)
-            continue;
-        uint8_t folds = 0;
-        for (int32_t l = 0; l < full; l++)
-            folds += w[l] != 0;
-        MGVI_TRY(mgvi_path_add_weight(path, k->set[t], w[full], folds));
-    }
-    return MGV_OK;
-}
-
 static mgv_status add_point(walk *k, double mu, double lambda, double gap,
                             const mgvi_lane_rows *rows)
 {
@@ -176,7 +159,7 @@ static mgv_status add_point(walk *k, double mu, double lambda, double gap,
     for (int64_t t = 0; t < k->set_count; t++)
         point.nonzeros += s->w[(int64_t)k->set[t] * s->width + full] != 0;
     MGVI_TRY(mgvi_path_add(k->path, &point, errors, s->lanes));
-    return keep_weights(k);
+    return mgvi_lanes_keep(s, k->set, k->set_count, k->path);
 }
 
 /* The least strength at which the full fit is 0. */
@@ -213,6 +196,8 @@ static bool report(const walk *k)
     e.validation_score = k->plan->classify ? 1 - p->error : p->error;
     e.relative_gap = p->gap;
     e.nonzeros = p->nonzeros;
+    e.passes = k->s->touched / (double)k->s->P.ptr[k->s->P.cols];
+    e.bytes = mgvi_lanes_bytes(k->s);
     return mgvi_event_send(k->s->ctx, &e);
 }
 
@@ -226,7 +211,7 @@ mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_lass
     k.in_set = mgvi_arena_array(arena, cols, sizeof *k.in_set);
     if (!k.set || !k.active || !k.in_set)
         return MGV_E_MEMORY;
-    path->has_folds = lanes->lanes > 1;
+    path->full = lanes->lanes - 1;
     mgvi_lanes_gradient(lanes, NULL, 0);
     const double most = largest_strength(&k);
     if (!(most > 0) || !isfinite(most))

@@ -1,5 +1,7 @@
 /* methods.c - which paths the settings ask for. */
+#include "select/debias.h"
 #include "select/driver_paths.h"
+#include "select/early_path.h"
 #include "select/lasso_path.h"
 #include "select/ridge_path.h"
 #include "select/selection.h"
@@ -58,6 +60,8 @@ static mgv_status walk_lasso(mgv_selection *s, const mgvi_method *method, mgvi_p
     mgv_status st = make_lanes(s, &arena, method, &lanes);
     if (st == MGV_OK)
         st = mgvi_lasso_path(&arena, lanes, &plan, path);
+    if (st == MGV_OK && set->debias)
+        st = mgvi_debias(&arena, lanes, &s->rule, path);
     mgvi_arena_free(&arena);
     return st;
 }
@@ -70,6 +74,51 @@ static mgv_status walk_ridge(mgv_selection *s, const mgvi_method *method, mgvi_p
     mgv_status st = make_lanes(s, &arena, method, &lanes);
     if (st == MGV_OK)
         st = mgvi_ridge_path(&arena, lanes, s->settings.path_points, s->probe->classify, path);
+    mgvi_arena_free(&arena);
+    return st;
+}
+
+/* What the block iterate knows: plain steps of primal_dual on equalities with equal weights; the
+ * driver has the rest. */
+static bool fits_lanes(const mgv_selection *s, const mgvi_method *method)
+{
+    const mgv_settings *set = &s->settings;
+    const char *penalty = method->penalty ? method->penalty : set->penalty;
+    const char *loss = method->loss ? method->loss : s->probe->loss->name;
+    const char *solver = method->solver ? method->solver : set->solver;
+    bool same = true;
+    for (int64_t i = 0; i < s->data->X.rows; i++)
+        same = same && s->e[i] == 1;
+    return same && !s->probe->classify && !s->data->col_weights && isnan(set->mu) &&
+           isnan(set->lambda) && isnan(set->C) && strcmp(penalty, "l1") == 0 &&
+           strcmp(loss, "equal") == 0 && strcmp(set->scale, "none") == 0 &&
+           (strcmp(solver, "primal_dual") == 0 || strcmp(solver, "auto") == 0) &&
+           strcmp(set->steps, "scalar") == 0 && strcmp(set->iterate, "last") == 0;
+}
+
+static mgv_status walk_early(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
+{
+    const mgv_settings *set = &s->settings;
+    enum { LAZY = 5 };
+    if (!fits_lanes(s, method))
+        return mgvi_walk_iterations(s, method, path);
+    const mgvi_early_plan plan = {.factor = set->sigma_factor,
+                                  .sigma = set->sigma,
+                                  .square = set->lipschitz,
+                                  .lazy = set->lazy ? set->lazy : LAZY,
+                                  .max_iter = set->max_iter,
+                                  .patience = set->patience};
+    mgvi_arena arena;
+    mgvi_lanes *lanes;
+    path->by = "iteration";
+    path->solver = "primal_dual";
+    path->early = true;
+    mgvi_arena_init(&arena, s->ctx);
+    mgv_status st = make_lanes(s, &arena, method, &lanes);
+    if (st == MGV_OK)
+        st = mgvi_early_path(&arena, lanes, &plan, &s->split, path);
+    if (st == MGV_OK && set->debias)
+        st = mgvi_debias(&arena, lanes, &s->rule, path);
     mgvi_arena_free(&arena);
     return st;
 }
@@ -103,7 +152,7 @@ static const mgvi_method early = {.name = "primal-dual, early",
                                   .penalty = "l1",
                                   .loss = "equal",
                                   .solver = "primal_dual",
-                                  .walk = mgvi_walk_iterations};
+                                  .walk = walk_early};
 
 /* Its kin for text: a strongly convex penalty, accelerated, root-scaled columns. */
 static const mgvi_method dual = {.name = "dual gradient, early",
@@ -133,7 +182,7 @@ static void compare_all(const mgv_selection *s, const mgvi_method **out, int *co
 
 /* Any other loss or penalty, through the driver. */
 static const mgvi_method strengths = {.name = "strengths", .walk = mgvi_walk_strengths};
-static const mgvi_method iterations = {.name = "iterations", .walk = mgvi_walk_iterations};
+static const mgvi_method iterations = {.name = "iterations", .walk = walk_early};
 
 /* Squared losses have paths of their own; elsewhere a soft loss has a path of strengths unless its
  * strength is given, and a constraint, or a given strength, the iterations themselves. */

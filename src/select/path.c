@@ -6,8 +6,13 @@
 
 void mgvi_path_init(mgvi_path *path, mgv_ctx *ctx, const char *method, const char *by)
 {
-    *path = (mgvi_path){
-        .ctx = ctx, .method = method, .by = by, .kept_weights = true, .best = -1, .chosen = -1};
+    *path = (mgvi_path){.ctx = ctx,
+                        .method = method,
+                        .by = by,
+                        .kept_weights = true,
+                        .best = -1,
+                        .chosen = -1,
+                        .square = NAN};
 }
 
 void mgvi_path_free(mgvi_path *path)
@@ -16,9 +21,10 @@ void mgvi_path_free(mgvi_path *path)
     mgvi_release(path->ctx, path->errors);
     mgvi_release(path->ctx, path->index);
     mgvi_release(path->ctx, path->value);
-    mgvi_release(path->ctx, path->folds);
+    mgvi_release(path->ctx, path->lanes);
     mgvi_release(path->ctx, path->basis);
     mgvi_release(path->ctx, path->combination);
+    mgvi_release(path->ctx, path->dual);
     *path = (mgvi_path){.ctx = path->ctx};
 }
 
@@ -67,26 +73,27 @@ mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const do
     p->first = path->entries;
     p->kept = 0;
     mean_and_error(own, lanes, p);
-    if (!isnan(p->error) && (path->best < 0 || p->error < path->point[path->best].error))
+    if (!p->debiased && !isnan(p->error) &&
+        (path->best < 0 || p->error < path->point[path->best].error))
         path->best = path->count;
     path->count++;
     return MGV_OK;
 }
 
-mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint8_t folds)
+mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint16_t lanes)
 {
     enum { FIRST = 1024 };
     if (path->entries == path->entry_capacity) {
         const int64_t capacity = path->entry_capacity ? 2 * path->entry_capacity : FIRST;
         if (!grow(path->ctx, (void **)&path->index, path->entries, capacity, sizeof *path->index) ||
             !grow(path->ctx, (void **)&path->value, path->entries, capacity, sizeof *path->value) ||
-            !grow(path->ctx, (void **)&path->folds, path->entries, capacity, sizeof *path->folds))
+            !grow(path->ctx, (void **)&path->lanes, path->entries, capacity, sizeof *path->lanes))
             return MGV_E_MEMORY;
         path->entry_capacity = capacity;
     }
     path->index[path->entries] = index;
     path->value[path->entries] = value;
-    path->folds[path->entries++] = folds;
+    path->lanes[path->entries++] = lanes;
     path->point[path->count - 1].kept++;
     return MGV_OK;
 }
@@ -113,14 +120,17 @@ bool mgvi_path_weights(const mgvi_path *path, int64_t point, int64_t cols, doubl
 {
     const mgvi_path_point *p = &path->point[point];
     memset(coef, 0, (size_t)cols * sizeof *coef);
-    for (int64_t t = p->first; t < p->first + p->kept; t++)
+    int64_t found = 0;
+    for (int64_t t = p->first; t < p->first + p->kept; t++) {
         coef[path->index[t]] = path->value[t];
+        found += path->value[t] != 0;
+    }
     for (int64_t b = 0; path->basis && b < path->basis_count; b++) {
         const double z = path->combination[point * path->basis_count + b];
         for (int64_t j = 0; j < cols; j++)
             coef[j] += z * path->basis[b * path->cols + j];
     }
-    return path->basis || p->kept == p->nonzeros;
+    return path->basis || found == p->nonzeros;
 }
 
 int64_t mgvi_path_since_best(const mgvi_path *path)
@@ -172,5 +182,9 @@ mgv_status mgvi_path_choose(mgvi_path *path, const mgvi_rule *rule)
         for (int64_t k = path->best; k >= 0; k--)
             if (path->point[k].error <= best->error + best->error_se)
                 path->chosen = k;
+    path->plain = path->chosen;
+    const mgvi_path_point *last = &path->point[path->count - 1];
+    if (last->debiased && last->error < path->point[path->chosen].error)
+        path->chosen = path->count - 1;
     return MGV_OK;
 }

@@ -15,6 +15,7 @@ typedef struct mgvi_path_point {
     double gap;             /* of the worst lane in units of its |y|^2/2; NaN: not known */
     int64_t nonzeros, first, kept;
     double intercept;
+    bool debiased; /* weights by least squares on the columns of an earlier point */
 } mgvi_path_point;
 
 typedef struct mgvi_path {
@@ -26,17 +27,21 @@ typedef struct mgvi_path {
     int64_t count, capacity;
     int32_t *index; /* entries of the models */
     double *value;
-    uint8_t *folds; /* in how many folds the weight is not 0 */
+    uint16_t
+        *lanes; /* bit l: the weight is not 0 in lane l; without the full fit's the value is 0 */
     int64_t entries, entry_capacity;
     float *basis;        /* NULL, or dense paths: basis_count x cols; the weights of point k are */
     double *combination; /* sum_b combination[k*basis_count + b] basis[b] */
     int64_t basis_count, cols;
     bool kept_weights; /* false: too large, the curve alone is kept */
-    bool has_folds;
-    bool early;     /* by iterations: of the solver's form for early stopping */
+    int32_t full;  /* the full fit's lane: the lanes before it are folds, or a fit without a part */
+    double *dual;  /* NULL, or u of the full fit at the best point, per row of the data */
+    double square; /* by iterations: |A|^2 that the steps were made with; NaN: not known */
+    bool early;    /* by iterations: of the solver's form for early stopping */
     double *errors; /* count x MGVI_SPLIT_LANES: of every lane, NaN where it has none */
     int64_t best;   /* least error so far; -1: none */
     int64_t chosen; /* by the rule; -1: not yet */
+    int64_t plain;  /* by the rule, from the points that are not debiased */
     double seconds;
 } mgvi_path;
 
@@ -46,8 +51,14 @@ void mgvi_path_free(mgvi_path *path);
  * which error and error_se are computed. */
 mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const double *errors,
                          int32_t lanes);
-/* Adds a weight to the last point. */
-mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint8_t folds);
+/* Adds a column to the last point that is not 0 in the lanes whose bits are set, and `value` in the
+ * full fit. */
+mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint16_t lanes);
+/* In how many folds entry t of the path is not 0. */
+static inline int mgvi_path_folds(const mgvi_path *path, int64_t t)
+{
+    return __builtin_popcount(path->lanes[t] & ((1u << path->full) - 1));
+}
 /* Dense paths: copies the basis, before the first point; then every point is followed by its
  * combination. */
 mgv_status mgvi_path_set_basis(mgvi_path *path, const float *basis, int64_t count, int64_t cols);

@@ -103,10 +103,10 @@ static void multiply(bidiagonal *b)
     mgvi_lanes *s = b->s;
     float *keep = b->keep + (int64_t)b->steps * s->P.cols;
     for (int64_t t = 0; t < s->P.cols * s->width; t++)
-        s->w[t] = s->weight ? b->V[t] / s->weight[t] : b->V[t];
+        s->w[t] = s->weight ? -b->V[t] / s->weight[t] : -b->V[t];
     for (int64_t j = 0; j < s->P.cols; j++)
-        keep[j] = s->w[j * s->width + s->lanes - 1];
-    s->kernels->multiply(s);
+        keep[j] = -s->w[j * s->width + s->lanes - 1];
+    mgvi_lanes_product(s, NULL, NULL, 0, s->R);
 }
 
 /* Held-out rows of B v. */

@@ -1,6 +1,7 @@
 /* selection.c - rows, paths, the choice, and the final fit. */
 #include "select/epochs.h"
 #include "select/iterations.h"
+#include "select/refit.h"
 
 #include "base/clock.h"
 #include "base/event.h"
@@ -168,11 +169,13 @@ static mgv_settings final_settings(const mgv_selection *s)
         final.mu = point->mu;
         final.lambda = point->lambda;
     }
+    if (!isnan(path->square))
+        final.lipschitz = path->square;
     strcpy(final.select, path->early ? "last" : "none"); /* what is left to do is one run */
     return final;
 }
 
-/* The path's weights, in the final problem's units. */
+/* The path's weights, in the final problem's units; and its dual point, where it is known. */
 static mgv_status warm_start(mgv_selection *s)
 {
     const mgvi_path *path = mgvi_selection_path(s);
@@ -182,16 +185,22 @@ static mgv_status warm_start(mgv_selection *s)
     mgv_status st = coef && w ? MGV_OK : MGV_E_MEMORY;
     if (st == MGV_OK && mgvi_path_weights(path, path->chosen, d, coef)) {
         mgvi_problem_own_weights(s->problem, coef, mgvi_selection_point(s)->intercept, w);
-        st = mgvi_driver_start(s->solver, w, NULL);
+        st = mgvi_driver_start(s->solver, w, path->chosen == path->best ? path->dual : NULL);
     }
     mgvi_release(s->ctx, coef);
     mgvi_release(s->ctx, w);
     return st;
 }
 
-/* The steps of the full fit once more, up to the chosen one. */
+/* The iterate of the path, or the steps of the full fit once more, up to the chosen one. */
 static mgv_status repeat_iterations(mgv_selection *s)
 {
+    if (mgvi_selection_path(s)->dual) {
+        MGVI_TRY(warm_start(s));
+        s->solver->run.iteration = mgvi_selection_point(s)->iteration;
+        mgvi_driver_end(s->solver, MGV_STOP_SELECTED);
+        return MGV_OK;
+    }
     for (int64_t k = 0; k < mgvi_selection_point(s)->iteration; k++)
         MGVI_TRY(mgvi_driver_step(s->solver));
     mgvi_driver_end(s->solver, MGV_STOP_SELECTED);
@@ -205,6 +214,8 @@ static mgv_status fit_chosen(mgv_selection *s)
     MGVI_TRY(mgvi_problem_new(s->ctx, s->data, &final, MGVI_EVERY_CLASS, &s->problem));
     MGVI_TRY(mgvi_driver_new(s->ctx, s->problem, &final, &s->solver));
     s->solver->selection = s;
+    if (mgvi_refit_wanted(s))
+        return mgvi_refit(s);
     if (mgvi_selection_point(s)->iteration > 0)
         return repeat_iterations(s);
     MGVI_TRY(warm_start(s));
@@ -238,6 +249,7 @@ static mgv_status run(mgv_selection *s)
                          "select chooses for two classes or a quantity, and for more classes with "
                          "--loss softmax or crammer_singer; here are %" PRId64 " classes",
                          s->data->classes);
+    MGVI_TRY(mgvi_refit_check(s));
     if (s->rule.kind == MGVI_RULE_APRIORI && !mgvi_iterations_suffice(s))
         return MGVI_FAIL(s->ctx, MGV_E_ARG,
                          "select apriori counts the iterations of an early-stopped run: --loss "
@@ -268,6 +280,7 @@ mgv_status mgvi_selection_run(mgv_ctx *ctx, mgv_data *data, const mgv_settings *
     s->ctx = ctx;
     s->data = data;
     s->settings = *settings;
+    s->stable = -1;
     mgvi_arena_init(&s->arena, ctx);
     const mgv_status st = run(s);
     if (st != MGV_OK) {

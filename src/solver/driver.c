@@ -425,7 +425,12 @@ void mgvi_driver_end_chosen(mgv_solver *solver, mgv_stop stop, double seconds)
 /* The answer is the present iterate, whatever a certificate would think of it. */
 void mgvi_driver_end(mgv_solver *solver, mgv_stop stop)
 {
-    const mgvi_iterate it = solver->run.ops->expose(&solver->run);
+    mgvi_driver_adopt(solver, solver->run.ops->expose(&solver->run).w, stop);
+}
+
+void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, mgv_stop stop)
+{
+    const mgvi_iterate it = {.w = w, .u = solver->run.ops->expose(&solver->run).u};
     const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
     solver->answer_verdict.certificate.size = 0; /* no pair yet */
     keep_better(solver, &solver->answer, &it, &found);

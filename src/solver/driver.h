@@ -73,6 +73,8 @@ void mgvi_driver_end(mgv_solver *solver, mgv_stop stop);
  * was chosen by validation and has no certificate. */
 void mgvi_driver_keep(mgv_solver *solver);
 void mgvi_driver_end_chosen(mgv_solver *solver, mgv_stop stop, double seconds);
+/* The same with w in place of the present iterate's weights. */
+void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, mgv_stop stop);
 void mgvi_driver_free(mgv_solver *solver);
 mgvi_summary mgvi_driver_summary(const mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);

@@ -45,6 +45,18 @@ run 0 fit data.svm --loss equal --penalty l1 --select holdout:.25 --patience 3 -
 few=$("$json_get" out path.points)
 run 0 fit data.svm --loss equal --penalty l1 --select holdout:.25 --json --no-model
 true_that "$few < $("$json_get" out path.points)" "patience"
+run 0 fit data.svm --penalty l1 --select cv:4 --debias --no-model
+has out "debias       "
+run 0 fit data.svm --penalty l1 --select cv:4 --debias --one-se --json --no-model
+true_that "$("$json_get" out selected.debias.score) > 0" "the debiased error"
+run 0 fit data.svm --loss equal --penalty l1 --select cv:4 --stable 1 --no-model -v
+has out "columns are in enough folds; least squares on them"
+run 2 fit data.svm --penalty l1 --select last --debias --no-model
+has err "debias needs held-out rows"
+run 2 fit data.svm --penalty l1 --select holdout:.3 --stable .5 --no-model
+has err "stable counts folds"
+run 2 fit data.svm --penalty l2 --select cv:4 --debias --no-model
+has err "penalty l1 or enet (here l2)"
 head -n 60 data.svm >train.svm
 tail -n 20 data.svm >held.svm
 run 0 fit train.svm --penalty l2 --select val:held.svm --json --no-model

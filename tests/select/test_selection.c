@@ -303,6 +303,8 @@ static void fail_allocations(const char *options)
 TEST(every_allocation_may_fail)
 {
     fail_allocations("task=regress penalty=l1 select=cv:3 path_points=10");
+    fail_allocations("task=regress penalty=l1 select=cv:3 path_points=10 debias=yes");
+    fail_allocations("task=regress loss=equal penalty=l1 select=cv:3 max_iter=9 stable=.6");
     fail_allocations("task=regress penalty=l2 select=cv:3");
     fail_allocations("task=regress loss=equal penalty=l2 select=holdout:.5 max_iter=5");
 }
