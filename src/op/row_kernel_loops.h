@@ -54,17 +54,59 @@ FETCH(f64_to_f64, double, double)
 SQUARES(f32, float)
 SQUARES(f64, double)
 
+/* Two sums side by side, for one load and one store. */
+typedef double pair __attribute__((vector_size(2 * sizeof(double)), aligned(sizeof(double))));
+
+#define SPARSE_ROWS(S, T)                                                                          \
+    static void add_pair_##S(const T *restrict val, const int32_t *restrict idx,                   \
+                             const int64_t *ptr, int64_t rows, const double *t, const double *t2,  \
+                             double *restrict sums)                                                \
+    {                                                                                              \
+        for (int64_t i = 0; i < rows; i++) {                                                       \
+            const pair factor = {t[i], t2[i]};                                                     \
+            for (int64_t k = ptr[i]; k < ptr[i + 1]; k++)                                          \
+                *(pair *)(void *)(sums + 2 * (int64_t)idx[k]) += factor * (double)val[k];          \
+        }                                                                                          \
+    }                                                                                              \
+    static void add_excess_##S(const T *restrict val, const int32_t *restrict idx,                 \
+                               const int64_t *ptr, int64_t rows, const double *p, const double *c, \
+                               double *restrict sum)                                               \
+    {                                                                                              \
+        for (int64_t i = 0; i < rows; i++) {                                                       \
+            const double factor = p ? p[i] * p[i] : 1;                                             \
+            for (int64_t k = ptr[i]; k < ptr[i + 1]; k++) {                                        \
+                const double x = (double)val[k];                                                   \
+                sum[idx[k]] += factor * x * (c ? x - 2 * c[idx[k]] : x);                           \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static void dot_excess_##S(const T *restrict val, const int32_t *restrict idx,                 \
+                               const int64_t *ptr, int64_t rows, const double *p, const double *c, \
+                               const double *weight, double base, double *restrict q)              \
+    {                                                                                              \
+        for (int64_t i = 0; i < rows; i++) {                                                       \
+            double sum = base;                                                                     \
+            for (int64_t k = ptr[i]; k < ptr[i + 1]; k++) {                                        \
+                const double x = (double)val[k];                                                   \
+                sum += x * (c ? x - 2 * c[idx[k]] : x) * weight[idx[k]];                           \
+            }                                                                                      \
+            q[i] = sum > 0 ? (p ? p[i] * p[i] : 1) * sum : 0;                                      \
+        }                                                                                          \
+    }
+SPARSE_ROWS(f32, float)
+SPARSE_ROWS(f64, double)
+
 #if defined(__FMA__)
 #define MULTIPLY_ADD(a, b, c) __builtin_fmaf(a, b, c)
 #else
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))
 #endif
 
-enum { STRIP = 64 }; /* columns whose sums stay in registers */
+enum { STRIP = 32, PIECE = 8 }; /* columns whose sums stay in registers; a vector's */
 
-/* `both` and `wide` (columns, STRIP or less) are constants where it counts. */
+/* Sums of `wide` columns (a constant, at most STRIP), of which the first `skip` are not wanted. */
 static inline __attribute__((always_inline)) void
-rough_strip(const float *restrict a, int64_t stride, int64_t rows, int wide, bool both,
+rough_strip(const float *restrict a, int64_t stride, int64_t rows, int wide, int skip, bool both,
             const double *restrict t, const double *restrict t2, double *restrict g,
             double *restrict g2)
 {
@@ -77,30 +119,40 @@ rough_strip(const float *restrict a, int64_t stride, int64_t rows, int wide, boo
         for (int j = 0; both && j < wide; j++)
             s2[j] = MULTIPLY_ADD(t2i, row[j], s2[j]);
     }
-    for (int j = 0; j < wide; j++)
+    for (int j = skip; j < wide; j++)
         g[j] += (double)s[j];
-    for (int j = 0; both && j < wide; j++)
+    for (int j = skip; both && j < wide; j++)
         g2[j] += (double)s2[j];
+}
+
+/* Strips of constant width; the last one overlaps the one before where columns are left over. */
+static inline __attribute__((always_inline)) void
+rough_strips(const float *a, int64_t stride, int64_t rows, int64_t cols, bool both, const double *t,
+             const double *t2, double *g, double *g2)
+{
+    int64_t j = 0;
+#define STRIPS(wide)                                                                               \
+    for (; j + (wide) <= cols; j += (wide))                                                        \
+    rough_strip(a + j, stride, rows, wide, 0, both, t, t2, g + j, g2 + j)
+    STRIPS(STRIP);
+    STRIPS(2 * PIECE);
+    STRIPS(PIECE);
+#undef STRIPS
+    const int left = (int)(cols - j);
+    if (left > 0 && cols >= PIECE)
+        rough_strip(a + cols - PIECE, stride, rows, PIECE, PIECE - left, both, t, t2,
+                    g + cols - PIECE, g2 + cols - PIECE);
+    else if (left > 0)
+        rough_strip(a, stride, rows, left, 0, both, t, t2, g, g2);
 }
 
 static void rough_mul_t(const float *a, int64_t stride, int64_t rows, int64_t cols, const double *t,
                         const double *t2, double *g, double *g2)
 {
-    enum { HALF = STRIP / 2, PIECE = 8 };
-    int64_t j = 0;
-    for (; j + HALF <= cols; j += HALF)
-        if (t2)
-            rough_strip(a + j, stride, rows, HALF, true, t, t2, g + j, g2 + j);
-        else
-            rough_strip(a + j, stride, rows, HALF, false, t, NULL, g + j, NULL);
-    for (; j + PIECE <= cols; j += PIECE)
-        if (t2)
-            rough_strip(a + j, stride, rows, PIECE, true, t, t2, g + j, g2 + j);
-        else
-            rough_strip(a + j, stride, rows, PIECE, false, t, NULL, g + j, NULL);
-    if (j < cols)
-        rough_strip(a + j, stride, rows, (int)(cols - j), t2 != NULL, t, t2, g + j,
-                    t2 ? g2 + j : NULL);
+    if (t2)
+        rough_strips(a, stride, rows, cols, true, t, t2, g, g2);
+    else
+        rough_strips(a, stride, rows, cols, false, t, t, g, g);
 }
 
 const mgvi_row_kernel_table MGVI_ROW_TABLE = {
@@ -112,5 +164,11 @@ const mgvi_row_kernel_table MGVI_ROW_TABLE = {
     .add_squares_f64 = add_squares_f64,
     .dot_squares_f32 = dot_squares_f32,
     .dot_squares_f64 = dot_squares_f64,
+    .add_pair_f32 = add_pair_f32,
+    .add_pair_f64 = add_pair_f64,
+    .add_excess_f32 = add_excess_f32,
+    .add_excess_f64 = add_excess_f64,
+    .dot_excess_f32 = dot_excess_f32,
+    .dot_excess_f64 = dot_excess_f64,
     .rough_mul_t = rough_mul_t,
 };

@@ -14,7 +14,7 @@ enum {
     MOST_ROOM = 768,        /* rows summed in float32 */
     MOST_BLOCKS = 32,
     PARTS_BYTES = 32 << 20, /* all partial sums */
-    GRAIN = 1 << 14         /* entries, at least, of a block */
+    GRAIN = 1 << 13         /* entries, at least, of a block */
 };
 
 /* What a thread works with. */
@@ -190,6 +190,21 @@ static const void *fetch(const mgvi_row_set *s, const place *p, int64_t first, i
     return p->rows;
 }
 
+void mgvi_row_set_visit_block(mgvi_row_set *s, int64_t block, mgvi_row_set_visit visit, void *arg)
+{
+    const int64_t chunk = chunk_rows(s), at = take_place(s);
+    const place p = place_at(s, at);
+    double *sums = s->partial + (size_t)block * s->partial_size;
+    const int64_t end = mgvi_block_begin(s->m.rows, s->blocks, block + 1);
+    for (int64_t i = mgvi_block_begin(s->m.rows, s->blocks, block); i < end; i += chunk) {
+        const int64_t count = least(chunk, end - i);
+        int64_t stride = 0;
+        const void *rows = s->sparse ? NULL : fetch(s, &p, i, count, &stride);
+        visit(arg, i, count, rows, stride, sums);
+    }
+    atomic_store(&s->taken[at], 0);
+}
+
 /* ---- z = A w --------------------------------------------------------------------------------- */
 
 typedef struct mul_job {
@@ -199,12 +214,15 @@ typedef struct mul_job {
     double *z;
 } mul_job;
 
-static void mul_rows(const mul_job *job, const place *p, int64_t first, int64_t count)
+static void mul_rows(void *arg, int64_t first, int64_t count, const void *rows, int64_t stride,
+                     double *sums)
 {
+    const mul_job *job = arg;
     const mgvi_row_set *s = job->s;
     const mgvi_simd *simd = s->ctx->simd;
     const mgvi_matrix *m = &s->m;
     double *z = job->z + first;
+    (void)sums;
     if (s->sparse) {
         if (m->dtype == MGV_F32)
             simd->csr_mul_f32(m->val, m->idx, m->ptr + first, count, s->scaled_w, z);
@@ -213,13 +231,10 @@ static void mul_rows(const mul_job *job, const place *p, int64_t first, int64_t 
         const double b = s->intercept ? job->w[m->cols] : 0;
         for (int64_t i = 0; i < count; i++)
             z[i] = (s->row_scale ? s->row_scale[first + i] : 1) * (z[i] - job->shift) + b;
+    } else if (s->exact) {
+        simd->dense_mul_f64(rows, stride, count, s->cols, job->w, z);
     } else {
-        int64_t stride;
-        const void *rows = fetch(s, p, first, count, &stride);
-        if (s->exact)
-            simd->dense_mul_f64(rows, stride, count, s->cols, job->w, z);
-        else
-            simd->dense_mul_f32(rows, stride, count, s->cols, job->w, z);
+        simd->dense_mul_f32(rows, stride, count, s->cols, job->w, z);
     }
     for (int64_t i = 0; s->sign && i < count; i++)
         z[i] *= s->sign[first + i];
@@ -228,13 +243,7 @@ static void mul_rows(const mul_job *job, const place *p, int64_t first, int64_t 
 static void mul_block(void *arg, int64_t block)
 {
     const mul_job *job = arg;
-    mgvi_row_set *s = job->s;
-    const int64_t at = take_place(s), chunk = chunk_rows(s);
-    const place p = place_at(s, at);
-    const int64_t end = mgvi_block_begin(s->m.rows, s->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(s->m.rows, s->blocks, block); i < end; i += chunk)
-        mul_rows(job, &p, i, least(chunk, end - i));
-    atomic_store(&s->taken[at], 0);
+    mgvi_row_set_visit_block(job->s, block, mul_rows, arg);
 }
 
 void mgvi_row_set_mul(mgvi_row_set *s, const double *w, double *z)
@@ -297,20 +306,36 @@ static double apply_sign(const mgvi_row_set *s, int64_t first, int64_t count, do
     return sum;
 }
 
-/* r += sum_i f_i t_i x_i, and the two sums of (1). */
-static void add_sparse(const mgvi_row_set *s, int64_t first, int64_t count, double *t, double *r,
-                       double *total)
+/* f_i t_i in place, and the two sums of (1). */
+static void apply_factors(const mgvi_row_set *s, int64_t first, int64_t count, double *t,
+                          double *total)
 {
-    const mgvi_matrix *m = &s->m;
     total[1] += apply_sign(s, first, count, t);
     for (int64_t i = 0; s->row_scale && i < count; i++)
         t[i] *= s->row_scale[first + i];
     for (int64_t i = 0; i < count; i++)
         total[0] += t[i];
-    if (m->dtype == MGV_F32)
-        s->ctx->simd->csr_mul_t_f32(m->val, m->idx, m->ptr + first, count, t, r);
-    else
-        s->ctx->simd->csr_mul_t_f64(m->val, m->idx, m->ptr + first, count, t, r);
+}
+
+/* r += sum_i f_i t_i x_i; with t2 both sums side by side: element j of the first is r[2 j]. */
+static void add_sparse(const mgvi_row_set *s, int64_t first, int64_t count, double *t, double *t2,
+                       double *r, double *total)
+{
+    const mgvi_matrix *m = &s->m;
+    const int64_t *ptr = m->ptr + first;
+    const bool f32 = m->dtype == MGV_F32;
+    apply_factors(s, first, count, t, total);
+    if (t2) {
+        apply_factors(s, first, count, t2, total + 2);
+        if (f32)
+            s->kernels->add_pair_f32(m->val, m->idx, ptr, count, t, t2, r);
+        else
+            s->kernels->add_pair_f64(m->val, m->idx, ptr, count, t, t2, r);
+    } else if (f32) {
+        s->ctx->simd->csr_mul_t_f32(m->val, m->idx, ptr, count, t, r);
+    } else {
+        s->ctx->simd->csr_mul_t_f64(m->val, m->idx, ptr, count, t, r);
+    }
 }
 
 static void add_dense(const mgvi_row_set *s, const void *rows, int64_t stride, int64_t first,
@@ -350,9 +375,7 @@ static void sweep_chunk(const sweep_job *job, place *p, int64_t first, int64_t c
     job->fill(job->arg, first, count, p->t, job->second ? p->t2 : NULL,
               job->curvature ? p->h : NULL);
     if (s->sparse) {
-        add_sparse(s, first, count, p->t, g, total);
-        if (job->second)
-            add_sparse(s, first, count, p->t2, g2, total + 2);
+        add_sparse(s, first, count, p->t, job->second ? p->t2 : NULL, g, total);
         if (job->curvature && s->m.dtype == MGV_F32)
             scatter_f32(s, first, count, p->h, H);
         else if (job->curvature)
@@ -432,15 +455,16 @@ static void add_blocks(mgvi_row_set *s, bool curvature)
         mgvi_pool_run(s->ctx->pool, job.blocks, add_curvature, &job);
 }
 
-/* (1) */
-static void finish_vector(const mgvi_row_set *s, const double *r, const double *total, double *g)
+/* (1); the sums of sparse rows are `stride` apart */
+static void finish_vector(const mgvi_row_set *s, const double *r, int stride, const double *total,
+                          double *g)
 {
     if (!s->sparse) {
         memcpy(g, r, (size_t)s->cols * sizeof *g);
         return;
     }
     for (int64_t j = 0; j < s->m.cols; j++) {
-        g[j] = s->centre ? r[j] - s->centre[j] * total[0] : r[j];
+        g[j] = s->centre ? r[j * stride] - s->centre[j] * total[0] : r[j * stride];
         if (s->scale)
             g[j] *= s->scale[j];
     }
@@ -482,100 +506,11 @@ void mgvi_row_set_sweep(mgvi_row_set *s, mgvi_row_set_fill fill, void *arg, doub
     mgvi_pool_run(s->ctx->pool, s->blocks, sweep_block, &job);
     add_blocks(s, H);
     const double *total = s->partial + 2 * width + width * width;
-    finish_vector(s, s->partial, total, g);
+    const int stride = s->sparse && g2 ? 2 : 1;
+    finish_vector(s, s->partial, stride, total, g);
     if (g2)
-        finish_vector(s, s->partial + width, total + 2, g2);
+        finish_vector(s, s->partial + (s->sparse ? 1 : width), stride, total + 2, g2);
     if (H)
         finish_curvature(s, s->partial + 2 * width, H, ld);
     *s->touched += s->entries;
-}
-
-/* ---- leverage -------------------------------------------------------------------------------- */
-
-typedef struct leverage_job {
-    mgvi_row_set *s;
-    const double *inverse; /* NULL: the energies are wanted, one partial sum per block */
-    double base;           /* sparse: sum_j s_j^2 c_j^2 inverse_j */
-    double *q;
-} leverage_job;
-
-/* (x - c)^2 - c^2: what an entry adds to that of an absent one. */
-static double excess(const mgvi_row_set *s, int64_t t, int32_t j)
-{
-    const double x = mgvi_matrix_value(&s->m, t), c = s->centre ? s->centre[j] : 0;
-    return x * (x - 2 * c) * (s->scale ? s->scale[j] * s->scale[j] : 1);
-}
-
-static void sparse_leverage(const leverage_job *job, int64_t first, int64_t count, double *sums)
-{
-    const mgvi_row_set *s = job->s;
-    for (int64_t i = first; i < first + count; i++) {
-        const double p = s->row_scale ? s->row_scale[i] : 1;
-        double q = job->base;
-        for (int64_t t = s->m.ptr[i]; t < s->m.ptr[i + 1]; t++) {
-            const int32_t j = s->m.idx[t];
-            if (job->inverse)
-                q += excess(s, t, j) * job->inverse[j];
-            else
-                sums[j] += p * p * excess(s, t, j);
-        }
-        if (job->inverse)
-            job->q[i] = fmax(p * p * q, 0);
-        else
-            sums[s->m.cols] += p * p;
-    }
-}
-
-static void leverage_block(void *arg, int64_t block)
-{
-    const leverage_job *job = arg;
-    mgvi_row_set *s = job->s;
-    const mgvi_row_kernel_table *k = s->kernels;
-    const int64_t chunk = chunk_rows(s), at = take_place(s), d = s->m.cols;
-    const place p = place_at(s, at);
-    double *sums = s->partial + (size_t)block * s->partial_size;
-    if (!job->inverse)
-        memset(sums, 0, (size_t)(d + 1) * sizeof *sums);
-    const int64_t end = mgvi_block_begin(s->m.rows, s->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(s->m.rows, s->blocks, block); i < end; i += chunk) {
-        const int64_t count = least(chunk, end - i);
-        int64_t stride;
-        if (s->sparse) {
-            sparse_leverage(job, i, count, sums);
-            continue;
-        }
-        const void *rows = fetch(s, &p, i, count, &stride);
-        if (job->inverse && s->exact)
-            k->dot_squares_f64(rows, stride, count, d, job->inverse, job->q + i);
-        else if (job->inverse)
-            k->dot_squares_f32(rows, stride, count, d, job->inverse, job->q + i);
-        else if (s->exact)
-            k->add_squares_f64(rows, stride, count, d, sums);
-        else
-            k->add_squares_f32(rows, stride, count, d, sums);
-    }
-    atomic_store(&s->taken[at], 0);
-}
-
-void mgvi_row_set_leverage(mgvi_row_set *s, double *energy, double *q)
-{
-    leverage_job job = {.s = s, .q = q};
-    const int64_t d = s->m.cols;
-    mgvi_pool_run(s->ctx->pool, s->blocks, leverage_block, &job);
-    for (int64_t j = 0; j < d; j++) {
-        double sum = 0, squares = 0;
-        for (int64_t b = 0; b < s->blocks; b++) {
-            sum += s->partial[(size_t)b * s->partial_size + (size_t)j];
-            squares += s->partial[(size_t)b * s->partial_size + (size_t)d];
-        }
-        const double c = s->centre ? s->centre[j] * (s->scale ? s->scale[j] : 1) : 0;
-        if (s->sparse)
-            sum += squares * c * c;
-        energy[j] = fmax(sum, 0) / (double)s->m.rows;
-        s->scaled_w[j] = energy[j] > 0 ? 1 / energy[j] : 0;
-        job.base += s->sparse ? c * c * s->scaled_w[j] : 0;
-    }
-    job.inverse = s->scaled_w;
-    mgvi_pool_run(s->ctx->pool, s->blocks, leverage_block, &job);
-    *s->touched += 2 * s->entries;
 }

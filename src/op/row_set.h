@@ -69,7 +69,16 @@ void mgvi_row_set_sweep(mgvi_row_set *set, mgvi_row_set_fill fill, void *arg, do
  * Two passes. `energy` gets the mean squares of the columns. */
 void mgvi_row_set_leverage(mgvi_row_set *set, double *energy, double *q);
 
-/* ---- between row_set.c and row_gather.c ------------------------------------------------------ */
+/* sum_j = sum_i a_ij^2 over the data's columns and the rows with which[i] == flag (NULL: all). */
+void mgvi_row_set_squares(mgvi_row_set *set, const uint8_t *which, uint8_t flag, double *sum);
+
+/* ---- between row_set.c, row_squares.c and row_gather.c --------------------------------------- */
+/* Calls visit for the chunks of one of set->blocks blocks: `count` rows from `first` on, dense ones
+ * `stride` entries apart (NULL when sparse), and the block's room for sums, at least cols + 1. */
+typedef void (*mgvi_row_set_visit)(void *arg, int64_t first, int64_t count, const void *rows,
+                                   int64_t stride, double *sums);
+void mgvi_row_set_visit_block(mgvi_row_set *set, int64_t block, mgvi_row_set_visit visit,
+                              void *arg);
 /* Work space for the shape that is set. */
 mgv_status mgvi_row_set_reserve(mgvi_row_set *set, mgvi_arena *arena);
 /* Row i of set->m as a row of the operator: `cols` numbers, float64 if exact, else float32. */

@@ -8,6 +8,7 @@
  * A step is one Newton step of the smoothing, or one round of the finish. */
 #include "solver/parts/tall_finish.h"
 #include "solver/parts/tall_place.h"
+#include "solver/parts/tall_sample.h"
 
 #include "op/rows.h"
 
@@ -15,15 +16,16 @@
 #include <string.h>
 
 enum {
-    NO_SAMPLES = 8000, /* fewer rows are used as they are */
-    FIRST_SAMPLE = 4096,
-    SECOND_SAMPLE = 16384,
-    THIRD_SAMPLE = 65536, /* when there are more than MANY rows */
-    MANY = 400000,
     MOST_STEPS = 60, /* Newton steps in a stage */
     ROUNDS_ALONE = 6 /* rounds of the finish before all rows are kept */
 };
 
+/* Reach of the rule (9) in alpha: for the finish, and for the rows that the path goes on with; the
+ * latter are worth copying when at most WORTHWHILE of all; fixed rows that cross the hinge on the
+ * way, beyond this part of all, show that too many were fixed. */
+static const double FAR = 4, FAR_ON_THE_PATH = 8, WORTHWHILE = 0.6, CROSSED = 0.002;
+/* The path goes on below ALPHA_LAST while more than TOO_MANY of the rows would be kept. */
+static const double TOO_MANY = 0.25, ALPHA_LEAST = 1e-5;
 static const double ALPHA_LAST = 0.01, ALPHA_FACTOR = 0.25;
 static const double ON_THE_PATH = 0.02; /* decrement / alpha at which alpha may fall */
 static const double STEEP_DENSE = 4, STEEP_SPARSE = 16; /* leverage / mean: majorised curvature */
@@ -35,14 +37,18 @@ typedef enum phase { BEGIN, SMOOTHING, FINISH } phase;
 
 typedef struct memory {
     int32_t phase;
-    int32_t stage;  /* which sample; the last is all rows */
-    int32_t steps;  /* Newton steps in the stage */
-    int32_t rounds; /* of the finish */
-    double alpha, mean_leverage;
+    int32_t stage;   /* which sample; the last is all rows */
+    int32_t steps;   /* Newton steps in the stage */
+    int32_t rounds;  /* of the finish */
+    int64_t present; /* rows in the sample, or near */
+    double alpha, alpha_last, mean_leverage;
     double gap; /* of the reduced problem */
     double target;
-    bool lost;   /* the smoothing led nowhere: all rows, and the interior point starts cold */
-    bool solved; /* w_out and u_out are a solution of a reduced problem */
+    bool lost;     /* the smoothing led nowhere: all rows, and the interior point starts cold */
+    bool solved;   /* w_out and u_out are a solution of a reduced problem */
+    bool near;     /* the path is followed on the rows near the hinge, the others fixed */
+    bool shown;    /* the point on the path is for the judge */
+    bool not_near; /* that went wrong: all rows from now on */
 } memory;
 
 typedef struct state {
@@ -54,8 +60,10 @@ typedef struct state {
     double *leverage;  /* per row */
     double *v;         /* per row of the sample: weight over probability */
     double *u, *trial; /* per row of the present set */
+    double *all_u;     /* near: u of the fixed rows when they were fixed */
     uint8_t *steep, *steep_sample, *place;
     double *w, *lambda, *mu, *energy, *width, *unit; /* per column */
+    double *lin;                                     /* near: what the fixed rows pull */
     int32_t *list;                                   /* rows of the sample */
     double offset[3];                                /* of the systematic samples */
     mgvi_vec w_out, u_out, z;
@@ -79,8 +87,8 @@ static void bind_coefficients(const mgv_problem *p, state *s)
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const size_t n = (size_t)run->problem->A->rows, d = (size_t)run->problem->A->cols;
-    double **const by_row[] = {&s->s, &s->leverage, &s->v, &s->u, &s->trial};
-    double **const by_col[] = {&s->w, &s->lambda, &s->mu, &s->energy, &s->width, &s->unit};
+    double **const by_row[] = {&s->s, &s->leverage, &s->v, &s->u, &s->trial, &s->all_u};
+    double **const by_col[] = {&s->w, &s->lambda, &s->mu, &s->energy, &s->width, &s->unit, &s->lin};
     uint8_t **const flags[] = {&s->steep, &s->steep_sample, &s->place};
     for (size_t k = 0; k < sizeof by_row / sizeof *by_row; k++)
         if (!(*by_row[k] = mgvi_run_array(run, n, sizeof **by_row[k])))
@@ -104,6 +112,7 @@ static mgv_status keep(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w, d));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u, n));
+    MGVI_TRY(mgvi_run_keep(run, "all_u", MGVI_T_F64, s->all_u, n));
     MGVI_TRY(mgvi_run_keep(run, "place", MGVI_T_U8, s->place, n));
     MGVI_TRY(mgvi_run_keep(run, "w_out", MGVI_T_F64, s->w_out.x, d));
     return mgvi_run_keep(run, "u_out", MGVI_T_F64, s->u_out.x, n);
@@ -169,62 +178,50 @@ static mgv_status init(mgvi_run *run)
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
-/* Rows of stage `stage`, the number of rows for the last. */
-static int64_t stage_rows(int64_t n, int stage)
+/* The rows that `place` keeps, and the pull of the fixed ones. */
+static int64_t pick_near(mgvi_run *run, state *s, const mgvi_tall_sample *from)
 {
-    const int64_t size[] = {FIRST_SAMPLE, SECOND_SAMPLE < n / 3 ? SECOND_SAMPLE : n / 3,
-                            THIRD_SAMPLE};
-    const int samples = n < NO_SAMPLES ? 0 : n > MANY ? 3 : 2;
-    return stage < samples ? size[stage] : n;
-}
-
-/* A systematic sample: row i with probability p_i = min(1, rows (q_i/mean + 1)/(2 n)), weighted by
- * 1/p_i. */
-static int64_t draw(const mgvi_run *run, state *s, int64_t rows, double offset)
-{
-    const int64_t n = run->problem->A->rows;
-    const double factor = (double)rows / (2 * (double)n);
-    double sum = offset;
-    int64_t count = 0;
-    for (int64_t i = 0; i < n; i++) {
-        const double p = fmin(1, factor * (s->leverage[i] / s->m.mean_leverage + 1));
-        const double before = floor(sum);
-        sum += p;
-        if ((p < 1 && floor(sum) == before) || s->s[i] == 0)
-            continue;
-        s->list[count] = (int32_t)i;
-        s->v[count] = s->s[i] / p;
-        s->steep_sample[count] = s->steep[i];
-        count++;
-    }
+    mgvi_vec *fixed = &s->u_out, *pull = &s->w_out; /* not needed before the finish */
+    const int64_t count = mgvi_tall_sample_kept(from, s->place, fixed->x);
+    mgvi_op_mul_t(run->problem->A, 1, fixed, 0, pull);
+    memcpy(s->lin, pull->x, (size_t)pull->n * sizeof *s->lin);
     return count;
 }
 
 /* The rows of the stage; u is left to the caller. */
 static mgv_status bind_stage(mgvi_run *run, state *s)
 {
-    const int64_t n = run->problem->A->rows, rows = stage_rows(n, s->m.stage);
+    const int64_t n = run->problem->A->rows, rows = mgvi_tall_stage_rows(n, s->m.stage);
     mgvi_tall_smooth *h = &s->smooth;
+    const mgvi_tall_sample from = {.rows = n,
+                                   .s = s->s,
+                                   .leverage = s->leverage,
+                                   .mean_leverage = s->m.mean_leverage,
+                                   .steep = s->steep,
+                                   .list = s->list,
+                                   .v = s->v,
+                                   .steep_chosen = s->steep_sample};
     h->lambda = s->lambda;
     h->mu = s->mu;
     h->k = s->width;
-    h->lin = NULL;
+    h->lin = s->m.near ? s->lin : NULL;
     h->least = SKIP_CURVATURE;
     h->w = s->w;
     h->u = s->u;
     h->trial = s->trial;
     h->alpha = s->m.alpha;
-    if (rows == n) {
+    if (rows == n && !s->m.near) {
         h->set = &s->all;
         h->v = s->s;
         h->steep = s->steep;
         return MGV_OK;
     }
-    const int64_t count = draw(run, s, rows, s->offset[s->m.stage]);
+    s->m.present = s->m.near ? pick_near(run, s, &from)
+                             : mgvi_tall_sample_draw(&from, rows, s->offset[s->m.stage]);
     h->set = &s->sample;
     h->v = s->v;
     h->steep = s->steep_sample;
-    return mgvi_row_set_gather(s->rows, s->list, count, false, &run->arena, &run->touched,
+    return mgvi_row_set_gather(s->rows, s->list, s->m.present, false, &run->arena, &run->touched,
                                &s->sample);
 }
 
@@ -239,13 +236,14 @@ static mgv_status next_stage(mgvi_run *run, state *s)
 static mgv_status begin(mgvi_run *run, state *s)
 {
     s->m.alpha = 1;
+    s->m.alpha_last = ALPHA_LAST;
     s->m.phase = SMOOTHING;
     return next_stage(run, s);
 }
 
 /* ---- smoothing ------------------------------------------------------------------------------- */
 
-static mgv_status place_rows(state *s, const double *u0)
+static mgv_status place_rows(state *s, const double *u0, double far, int64_t *kept)
 {
     const mgvi_tall_place p = {.all = &s->all,
                                .leverage = s->leverage,
@@ -253,17 +251,120 @@ static mgv_status place_rows(state *s, const double *u0)
                                .mean_leverage = s->m.mean_leverage,
                                .u = s->u,
                                .u0 = u0,
-                               .alpha = s->m.alpha};
-    return mgvi_tall_place_rows(&p, s->place);
+                               .far = far * s->m.alpha};
+    return mgvi_tall_place_rows(&p, s->place, kept);
+}
+
+/* After a step on all rows: those that are far from the hinge, before and after it, are fixed for
+ * the rest of the path, when they are many. */
+static mgv_status narrow(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows;
+    int64_t kept;
+    MGVI_TRY(place_rows(s, s->trial, FAR_ON_THE_PATH, &kept));
+    if ((double)kept > WORTHWHILE * (double)n)
+        return MGV_OK;
+    s->m.near = true;
+    MGVI_TRY(bind_stage(run, s));
+    memcpy(s->all_u, s->u, (size_t)n * sizeof *s->u);
+    for (int64_t t = 0; t < s->m.present; t++)
+        s->u[t] = s->all_u[s->list[t]];
+    return MGV_OK;
+}
+
+/* The end of the path: all rows at both ends of the extrapolation; false when fixed rows have
+ * crossed the hinge, and the path has to be followed on all rows. */
+static mgv_status widen(mgvi_run *run, state *s, bool *sound)
+{
+    const int64_t n = run->problem->A->rows;
+    int64_t crossed = 0;
+    *sound = true;
+    if (!s->m.near)
+        return MGV_OK;
+    for (int64_t t = 0; t < s->m.present; t++)
+        s->all_u[s->list[t]] = s->u[t];
+    memcpy(s->u, s->all_u, (size_t)n * sizeof *s->u);
+    for (int64_t i = 0; i < n; i++)
+        crossed += s->place[i] != MGVI_ROW_KEPT && s->u[i] * s->trial[i] < 0;
+    s->m.near = false;
+    *sound = (double)crossed <= CROSSED * (double)n;
+    s->m.not_near = !*sound;
+    return *sound ? MGV_OK : next_stage(run, s);
+}
+
+/* The Newton step that is due, and the dual point linearised along it, which belongs to it up to
+ * clipping: a = theta + h (u(w + d) - u), A'a = lambda (w + d). Into w_out and u_out; the relative
+ * gap of the two. */
+static double look_ahead(state *s)
+{
+    const mgvi_tall_smooth *h = &s->smooth;
+    const int64_t n = mgvi_row_set_count(&s->all), d = s->all.cols;
+    double primal = 0, dual = 0, *theta = s->v, *curvature = s->all_u;
+    for (int64_t j = 0; j < d; j++) {
+        s->w_out.x[j] = s->w[j] + h->step[j];
+        primal += s->lambda[j] / 2 * s->w_out.x[j] * s->w_out.x[j];
+    }
+    mgvi_row_set_mul(&s->all, s->w_out.x, s->trial);
+    mgvi_tall_loops_for(s->all.ctx)
+        ->coefficients(s->u, s->s, s->steep, n, h->alpha, h->least, theta, NULL, curvature);
+    dual = -primal;
+    for (int64_t i = 0; i < n; i++) {
+        const double u = 1 - s->trial[i], a = theta[i] + curvature[i] * (u - s->u[i]);
+        const double clipped = a < 0 ? 0 : a > s->s[i] ? s->s[i] : a;
+        s->u_out.x[i] = -clipped;
+        dual += clipped;
+        primal += u > 0 ? s->s[i] * u : 0;
+    }
+    return (primal - dual) / primal;
+}
+
+/* So many rows lie at the hinge that fixing the others would save little, as when one class is rare
+ * and w nearly 0: the path goes on until its own gap will do. False when it led too far. */
+static bool go_on(const mgvi_run *run, state *s)
+{
+    static const double PROMISING = 0.7; /* clipping costs something */
+    mgvi_tall_smooth *h = &s->smooth;
+    const double next = ALPHA_FACTOR * s->m.alpha;
+    if (next < ALPHA_LEAST)
+        return false;
+    s->m.gap = look_ahead(s);
+    s->m.shown = fabs(s->m.gap) <= PROMISING * run->settings->tol;
+    mgvi_tall_smooth_move(h, next, next - s->m.alpha);
+    s->m.alpha = s->m.alpha_last = next;
+    return true;
+}
+
+/* The rows of the finish, from where the path seems to end. */
+static mgv_status end_path(mgvi_run *run, state *s)
+{
+    mgvi_tall_smooth *h = &s->smooth;
+    int64_t kept;
+    bool sound;
+    const bool lost = s->m.steps > MOST_STEPS || h->cautious, near = s->m.near;
+    if (s->m.alpha_last < ALPHA_LAST && !lost && go_on(run, s))
+        return MGV_OK;
+    h->set = &s->all;
+    mgvi_tall_smooth_extrapolate(h, s->trial);
+    MGVI_TRY(widen(run, s, &sound));
+    if (!sound)
+        return MGV_OK;
+    MGVI_TRY(place_rows(s, s->trial, FAR, &kept));
+    const bool many = (double)kept > TOO_MANY * (double)s->all.m.rows && s->m.stage > 0;
+    if (many && !near && !lost && s->mu[0] == 0 && go_on(run, s))
+        return MGV_OK;
+    s->m.lost = lost;
+    s->m.shown = false;
+    s->m.phase = FINISH;
+    return MGV_OK;
 }
 
 /* One Newton step; at the end of the path on these rows, the next ones. */
 static mgv_status smooth(mgvi_run *run, state *s)
 {
     const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
-    const int64_t rows = stage_rows(n, s->m.stage);
+    const int64_t rows = mgvi_tall_stage_rows(n, s->m.stage);
     const bool last = rows == n;
-    const double least = last ? ALPHA_LAST : fmax(4 * (double)d / (double)rows, ALPHA_LAST);
+    const double least = last ? s->m.alpha_last : fmax(4 * (double)d / (double)rows, ALPHA_LAST);
     mgvi_tall_smooth *h = &s->smooth;
     MGVI_TRY(mgvi_tall_smooth_sweep(h));
     const bool on_path = h->decrement <= ON_THE_PATH * h->alpha || s->m.steps >= MOST_STEPS;
@@ -279,13 +380,13 @@ static mgv_status smooth(mgvi_run *run, state *s)
         s->m.stage++;
         MGVI_TRY(next_stage(run, s));
     } else {
-        mgvi_tall_smooth_extrapolate(h, s->trial);
-        MGVI_TRY(place_rows(s, s->trial));
-        s->m.lost = s->m.steps > MOST_STEPS || h->cautious;
-        s->m.phase = FINISH;
+        return end_path(run, s);
     }
     s->m.alpha = h->alpha;
-    return MGV_OK;
+    const bool moved = s->m.stage > 0 && h->set == &s->all && s->m.steps > 0;
+    /* fixing rows costs as much as a sweep and a half: some must be left to do */
+    const bool far_to_go = last && moved && ALPHA_FACTOR * h->alpha > least;
+    return far_to_go && !s->m.not_near ? narrow(run, s) : MGV_OK;
 }
 
 /* ---- the finish ------------------------------------------------------------------------------ */
@@ -334,7 +435,7 @@ static mgv_status step(mgvi_run *run)
 static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
-    if (!s->m.solved) {
+    if (!s->m.solved && !s->m.shown) {
         const double alpha = s->m.alpha > 0 ? s->m.alpha : 1;
         memcpy(s->w_out.x, s->w, (size_t)s->w_out.n * sizeof *s->w);
         mgvi_op_mul(run->problem->A, -1, &s->w_out, 0, &s->u_out);
@@ -349,7 +450,7 @@ static mgvi_iterate expose(mgvi_run *run)
 static double estimate(const mgvi_run *run)
 {
     const state *s = run->state;
-    return s->m.solved ? s->m.gap : INFINITY;
+    return s->m.solved || s->m.shown ? s->m.gap : INFINITY;
 }
 
 /* The sets are functions of the data and the memory. */

@@ -95,6 +95,27 @@ static void check_leverage(mgvi_row_set *set, const double *ref, int64_t count, 
     free(want);
 }
 
+/* Rows 0, 1, 2, 5, 6, 7, 10, ...: runs of them, and rows that are left out. */
+static void check_squares(mgvi_row_set *set, const double *ref, int64_t count, int64_t data_cols,
+                          const char *what)
+{
+    enum { PERIOD = 5, TAKEN = 3, FLAG = 2 };
+    double *sum = sample_memory((size_t)set->cols, sizeof *sum);
+    uint8_t *which = sample_memory((size_t)count, sizeof *which);
+    for (int64_t i = 0; i < count; i++)
+        which[i] = i % PERIOD < TAKEN ? FLAG : 1;
+    mgvi_row_set_squares(set, which, FLAG, sum);
+    for (int64_t j = 0; j < data_cols; j++) {
+        double want = 0;
+        for (int64_t i = 0; i < count; i++)
+            if (which[i] == FLAG)
+                want += ref[i * set->cols + j] * ref[i * set->cols + j];
+        CHECK_NEAR(sum[j], want, 1e-5 * (1 + want), "%s: squares of %d", what, (int)j);
+    }
+    free(sum);
+    free(which);
+}
+
 static void check_view(mgv_ctx *ctx, const sample *s, int form, int parts)
 {
     view_sample v = view_sample_new(s, parts, 1);
@@ -115,8 +136,10 @@ static void check_view(mgv_ctx *ctx, const sample *s, int form, int parts)
     } else {
         CHECK_OK(ctx, mgvi_row_set_all(rows, &arena, &touched, &set));
         check_set(&set, v.ref, v.rows, 1e-5, what);
-        if (v.rows > 0)
+        if (v.rows > 0) {
             check_leverage(&set, v.ref, v.rows, set.m.cols, what);
+            check_squares(&set, v.ref, v.rows, set.m.cols, what);
+        }
         mgvi_row_set some = {0};
         int32_t *list = sample_memory((size_t)v.rows, sizeof *list);
         double *ref = sample_memory((size_t)(v.rows * v.cols), sizeof *ref);

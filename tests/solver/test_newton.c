@@ -130,42 +130,96 @@ TEST(same_bits_for_any_number_of_threads)
     free(y);
 }
 
-TEST(a_broken_run_is_continued_to_the_same_bits)
+/* One class is rare and has nothing of its own: w is nearly 0, and most rows lie at the hinge. */
+static void rare_class(int64_t n, int64_t d, double **X, double **y)
 {
-    enum { ROWS = 9000, COLS = 5 };
-    static const char *const options = "solver=newton lambda=1e-5 tol=1e-10 max_iter=1000";
-    double *X, *y;
+    mgv_random_set(12, n, d, 1.5, X, y);
+    for (int64_t i = 0; i < n; i++)
+        (*y)[i] = i % 20 == 0 ? 1 : -1;
+}
+
+enum { BROKEN_ROWS = 8200 };
+
+static void check_broken(const double *X, const double *y, int64_t d, const char *options)
+{
+    const size_t bytes = (size_t)(d + 1) * sizeof(double);
     char file[64];
     snprintf(file, sizeof file, "test_newton.%d", (int)getpid());
-    rare_set(ROWS, COLS, &X, &y);
     mgv_fit whole;
-    mgv_fit_start(&whole, X, y, ROWS, COLS, options);
+    mgv_fit_start(&whole, X, y, BROKEN_ROWS, d, options);
     mgv_fit_solve(&whole);
-    for (int64_t at = 0; at < whole.run.iterations; at++) {
+    CHECK_THAT(whole.run.stop == MGV_STOP_CERTIFIED, "%s: %s", options,
+               mgv_stop_name(whole.run.stop));
+    for (int64_t at = 0; at < whole.run.iterations; at += 2) {
         mgv_fit first, second;
         char limit[40];
         snprintf(limit, sizeof limit, "max_iter=%d", (int)at);
-        mgv_fit_start(&first, X, y, ROWS, COLS, options);
+        mgv_fit_start(&first, X, y, BROKEN_ROWS, d, options);
         mgv_fit_set(&first, limit);
         mgv_fit_solve(&first);
         CHECK(first.run.stop == MGV_STOP_MAX_ITER && first.certificate.verified);
         CHECK_OK(first.ctx, mgv_solver_checkpoint(first.ctx, first.solver, file));
-        mgv_fit_start(&second, X, y, ROWS, COLS, options);
+        mgv_fit_start(&second, X, y, BROKEN_ROWS, d, options);
         CHECK_OK(second.ctx,
                  mgv_problem_new(second.ctx, second.data, second.settings, &second.problem));
         CHECK_OK(second.ctx,
                  mgv_solver_new(second.ctx, second.problem, second.settings, &second.solver));
         CHECK_OK(second.ctx, mgv_solver_resume(second.ctx, second.solver, file));
         CHECK_OK(second.ctx, mgv_solver_run(second.ctx, second.solver));
-        assert_memory_equal(mgv_fit_weights(&whole), mgv_fit_weights(&second),
-                            (COLS + 1) * sizeof(double));
+        assert_memory_equal(mgv_fit_weights(&whole), mgv_fit_weights(&second), bytes);
         mgv_fit_free(&first);
         mgv_fit_free(&second);
     }
     remove(file);
     mgv_fit_free(&whole);
+}
+
+/* With few columns; with more, where rows are fixed on the way; where too few could be. */
+TEST(a_broken_run_is_continued_to_the_same_bits)
+{
+    enum { FEW = 5, MORE = 44 };
+    double *X, *y;
+    rare_set(BROKEN_ROWS, FEW, &X, &y);
+    check_broken(X, y, FEW, "solver=newton lambda=1e-5 tol=1e-10 max_iter=1000");
     free(X);
     free(y);
+    rare_set(BROKEN_ROWS, MORE, &X, &y);
+    check_broken(X, y, MORE, "solver=newton lambda=1e-4 tol=1e-8 max_iter=1000");
+    free(X);
+    free(y);
+    rare_class(BROKEN_ROWS, FEW, &X, &y);
+    check_broken(X, y, FEW, "solver=newton lambda=1e-2 tol=1e-5 max_iter=1000");
+    free(X);
+    free(y);
+}
+
+/* Large ones, at every tolerance: the answer does not depend on how rows were left out. */
+TEST(samples_and_fixed_rows_do_not_change_the_answer)
+{
+    enum { ROWS = 8200, COLS = 40 };
+    static const char *const strengths[] = {"lambda=1e-2", "lambda=1e-4", "lambda=1e-3 mu=1e-3"};
+    for (size_t k = 0; k < 2 * sizeof strengths / sizeof *strengths; k++) {
+        double *X, *y, exact = 0;
+        if (k % 2)
+            rare_class(ROWS, COLS, &X, &y);
+        else
+            rare_set(ROWS, COLS, &X, &y);
+        for (double tol = 1e-9; tol < 1e-3; tol *= 1e3) {
+            char options[100];
+            snprintf(options, sizeof options, "solver=newton %s tol=%g", strengths[k / 2], tol);
+            mgv_fit fit;
+            mgv_fit_start(&fit, X, y, ROWS, COLS, options);
+            mgv_fit_solve(&fit);
+            CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified,
+                       "set %d, %s: %s, gap %g", (int)(k % 2), options, mgv_stop_name(fit.run.stop),
+                       fit.certificate.relative_gap);
+            exact = tol < 1e-8 ? fit.certificate.primal : exact;
+            CHECK_LE(fabs(fit.certificate.primal - exact), 2 * tol * exact, "%s", options);
+            mgv_fit_free(&fit);
+        }
+        free(X);
+        free(y);
+    }
 }
 
 TEST(a_weight_of_two_is_the_row_twice)
@@ -215,6 +269,7 @@ TEST(columns_beyond_the_numbers_are_refused)
 int main(void)
 {
     return RUN(vectors_are_met, random_problems_are_certified, same_bits_for_any_number_of_threads,
-               a_broken_run_is_continued_to_the_same_bits, a_weight_of_two_is_the_row_twice,
+               a_broken_run_is_continued_to_the_same_bits,
+               samples_and_fixed_rows_do_not_change_the_answer, a_weight_of_two_is_the_row_twice,
                columns_beyond_the_numbers_are_refused);
 }

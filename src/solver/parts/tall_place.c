@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-/* Rows further from the hinge than FAR alpha, times the root of their leverage, are fixed. */
-static const double FAR = 4;
 /* Leverage over its mean: never fixed, as long as they are FEW of the rows. */
 static const double STANDING_OUT = 6, FEW = 0.05;
 /* A column whose mean square over the kept rows is below this part of that over all rows. */
@@ -26,17 +24,19 @@ static double outstanding(const mgvi_tall_place *p)
     }
 }
 
+/* The rule (9) without calls: it is applied to every row. */
 static int64_t place_by_slack(const mgvi_tall_place *p, uint8_t *place)
 {
     const int64_t n = mgvi_row_set_count(p->all);
-    const double most = outstanding(p);
+    const double most = outstanding(p), inverse_mean = 1 / p->mean_leverage;
     int64_t kept = 0;
     for (int64_t i = 0; i < n; i++) {
-        const double u = p->u[i], u0 = p->u0[i], q = p->leverage[i] / p->mean_leverage;
-        const double reach = FAR * p->alpha * fmax(1, sqrt(q)) + fabs(u - u0) / 2;
-        const bool near = fmin(fabs(u), fabs(u0)) <= reach || u * u0 < 0;
-        place[i] = near || q > most ? MGVI_ROW_KEPT : u > 0 ? MGVI_ROW_ONE : MGVI_ROW_ZERO;
-        kept += place[i] == MGVI_ROW_KEPT;
+        const double u = p->u[i], u0 = p->u0[i], q = p->leverage[i] * inverse_mean;
+        const double a = fabs(u), a0 = fabs(u0), root = q > 1 ? sqrt(q) : 1;
+        const bool near = (a < a0 ? a : a0) <= p->far * root + fabs(u - u0) / 2 || u * u0 < 0;
+        const bool keep = near || q > most;
+        place[i] = keep ? MGVI_ROW_KEPT : u > 0 ? MGVI_ROW_ONE : MGVI_ROW_ZERO;
+        kept += keep;
     }
     return kept;
 }
@@ -88,36 +88,22 @@ static void feed(const mgvi_tall_place *p, int64_t j, uint8_t *place)
  * linear: every column needs some rows. */
 static mgv_status feed_columns(const mgvi_tall_place *p, int64_t kept, uint8_t *place)
 {
-    mgvi_row_set *s = p->all;
-    const int64_t d = s->m.cols;
-    const size_t size = s->exact ? sizeof(double) : sizeof(float);
-    double *sum = mgvi_zeros(s->ctx, (size_t)d, sizeof *sum);
-    char *row = mgvi_alloc(s->ctx, (size_t)s->cols, size);
-    if (sum && row) {
-        for (int64_t i = 0; i < mgvi_row_set_count(s); i++) {
-            if (place[i] != MGVI_ROW_KEPT)
-                continue;
-            mgvi_row_set_fetch(s, i, 1, s->row_scale ? s->row_scale[i] : 1, row);
-            for (int64_t j = 0; j < d; j++) {
-                const double x =
-                    s->exact ? ((double *)(void *)row)[j] : (double)((float *)(void *)row)[j];
-                sum[j] += x * x;
-            }
-        }
-        for (int64_t j = 0; j < d; j++)
-            if (sum[j] < STARVED * p->energy[j] * (double)kept)
-                feed(p, j, place);
-    }
-    const mgv_status st = sum && row ? MGV_OK : MGV_E_MEMORY;
-    mgvi_release(s->ctx, sum);
-    mgvi_release(s->ctx, row);
-    return st;
+    const int64_t d = p->all->m.cols;
+    double *sum = mgvi_alloc(p->all->ctx, (size_t)d, sizeof *sum);
+    if (!sum)
+        return MGV_E_MEMORY;
+    mgvi_row_set_squares(p->all, place, MGVI_ROW_KEPT, sum);
+    for (int64_t j = 0; j < d; j++)
+        if (sum[j] < STARVED * p->energy[j] * (double)kept)
+            feed(p, j, place);
+    mgvi_release(p->all->ctx, sum);
+    return MGV_OK;
 }
 
-mgv_status mgvi_tall_place_rows(const mgvi_tall_place *p, uint8_t *place)
+mgv_status mgvi_tall_place_rows(const mgvi_tall_place *p, uint8_t *place, int64_t *kept)
 {
-    const int64_t kept = place_by_slack(p, place);
-    return feed_columns(p, kept, place);
+    *kept = place_by_slack(p, place);
+    return feed_columns(p, *kept, place);
 }
 
 int64_t mgvi_tall_place_join(uint8_t *place, const double *z, int64_t rows)

@@ -11,12 +11,12 @@ typedef struct mgvi_tall_place {
     mgvi_row_set *all;
     const double *leverage, *energy; /* of all: row_set.h */
     double mean_leverage;
-    const double *u, *u0; /* on the path at alpha, and where the path seems to end */
-    double alpha;
+    const double *u, *u0; /* two points between which and near which the answer is expected */
+    double far; /* rows further from the hinge, times the root of their leverage, are fixed */
 } mgvi_tall_place;
 
-/* place[i] for all rows. Work space is allocated and freed: MGV_E_MEMORY. */
-mgv_status mgvi_tall_place_rows(const mgvi_tall_place *p, uint8_t *place);
+/* place[i] for all rows, and how many are kept. Work space is allocated and freed: MGV_E_MEMORY. */
+mgv_status mgvi_tall_place_rows(const mgvi_tall_place *p, uint8_t *place, int64_t *kept);
 /* (10): fixed rows on the wrong side of the hinge at z = A w are kept from now on. How many. */
 int64_t mgvi_tall_place_join(uint8_t *place, const double *z, int64_t rows);
 #endif

@@ -180,8 +180,11 @@ void mgvi_tall_smooth_move(mgvi_tall_smooth *h, double alpha, double ahead)
     h->cautious = s < SHORT || (h->cautious && s < LONG);
     for (int64_t j = 0; j < d; j++)
         h->w[j] += s * (h->next[j] - h->w[j]);
-    for (int64_t i = 0; i < n; i++)
-        h->u[i] += s * (h->trial[i] - h->u[i]);
+    for (int64_t i = 0; i < n; i++) {
+        const double before = h->u[i];
+        h->u[i] += s * (h->trial[i] - before);
+        h->trial[i] = before;
+    }
 }
 
 void mgvi_tall_smooth_extrapolate(mgvi_tall_smooth *h, double *u0)
