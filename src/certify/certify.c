@@ -6,6 +6,7 @@
 #include "certify/judge.h"
 
 #include <math.h>
+#include <string.h>
 
 mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **out)
 {
@@ -98,6 +99,38 @@ static double all_lanes(const mgvi_judge *judge)
     return sum;
 }
 
+/* D(t u) with v = -t A'u, both scaled here. */
+static sized dual_at(mgvi_judge *judge, mgvi_vec *v, double t)
+{
+    const mgv_problem *p = judge->problem;
+    if (t < 1) {
+        const double inward = t * (1 - 0x1p-51); /* no entry may round out again */
+        mgvi_vec_scale(p->ctx, inward, v);
+        mgvi_vec_scale(p->ctx, inward, &judge->u);
+    }
+    mgvi_penalty_conj(&judge->penalty, v, judge->lane);
+    const double penalty = all_lanes(judge);
+    mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, judge->lane);
+    const double loss = all_lanes(judge);
+    return (sized){.value = -penalty - loss, .size = fabs(penalty) + fabs(loss)};
+}
+
+/* The elastic net's conjugate, sum (|v_j| - mu)_+^2/(2 lambda), is finite everywhere and steep for
+ * a small lambda: a u that is scaled into |v| <= mu may give the better bound. The scale that does
+ * it, 1 for other penalties and where v is inside. */
+static double into_the_box(const mgv_problem *p, const mgvi_vec *v)
+{
+    double t = 1;
+    if (strcmp(p->penalty->name, "enet") != 0 || (p->loss->can & MGVI_JOINT))
+        return 1;
+    for (int64_t j = 0; j < v->n; j++)
+        for (int32_t c = 0; c < v->k; c++) {
+            const double mu = mgvi_coef_pick(&p->col.scale, j, c), x = fabs(v->x[j * v->k + c]);
+            t = x > mu ? fmin(t, mu / x) : t;
+        }
+    return t;
+}
+
 static sized dual_value(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
@@ -112,16 +145,12 @@ static sized dual_value(mgvi_judge *judge)
     double t = 1;
     for (int32_t c = 0; c < v.k; c++)
         t = fmin(t, judge->lane[c]);
-    if (t < 1) {
-        const double inward = t * (1 - 0x1p-51); /* no entry may round out again */
-        mgvi_vec_scale(p->ctx, inward, &v);
-        mgvi_vec_scale(p->ctx, inward, &judge->u);
-    }
-    mgvi_penalty_conj(&judge->penalty, &v, judge->lane);
-    const double penalty = all_lanes(judge);
-    mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, judge->lane);
-    const double loss = all_lanes(judge);
-    return (sized){.value = -penalty - loss, .size = fabs(penalty) + fabs(loss)};
+    const double box = into_the_box(p, &v);
+    const sized whole = dual_at(judge, &v, t);
+    double loss = 0;
+    for (int64_t i = 0; box < 1 && i < judge->u.n; i++)
+        loss += p->loss->conj(mgvi_coefs_at(&p->row, i, 0), box * judge->u.x[i]);
+    return box < 1 && -loss > whole.value ? dual_at(judge, &v, box) : whole;
 }
 
 static double primal_penalty(const mgvi_judge *judge, const mgvi_vec *w)

@@ -230,7 +230,7 @@ static mgv_status try_solver(doctor *d)
 {
     const char *name = d->settings->solver;
     if (strcmp(name, "auto") == 0)
-        return mgvi_solver_auto(d->ctx, d->problem, d->settings, NULL, &d->solver);
+        return mgvi_solver_auto(d->ctx, d->problem, d->settings, 0, &d->solver);
     d->solver = mgvi_solver_find(name);
     if (!d->solver)
         return MGVI_FAIL(d->ctx, MGV_E_ARG, "there is no solver '%.40s'", name);

@@ -253,7 +253,7 @@ static mgv_status choose_form(drive *d)
     const mgv_problem *p = d->lanes[0].problem;
     const mgvi_solver_ops *ops = mgvi_solver_find(d->settings.solver);
     if (strcmp(d->settings.solver, "auto") == 0)
-        MGVI_TRY(mgvi_solver_auto(d->s->ctx, p, &d->settings, NULL, &ops));
+        MGVI_TRY(mgvi_solver_auto(d->s->ctx, p, &d->settings, 0, &ops));
     d->path->early = ops && ops->residual && (p->loss->can & MGVI_HARD);
     strcpy(d->settings.select, d->path->early ? "last" : "none");
     return MGV_OK;

@@ -105,12 +105,13 @@ static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tenso
 {
     mgvi_run *run = &solver->run;
     char print[FINGERPRINT], version[8];
-    fingerprint(solver, print);
     snprintf(version, sizeof version, "%d", FORMAT_VERSION);
     MGVI_TRY(need_meta(run->ctx, file, path, "format", "margrave checkpoint",
                        "this is not a checkpoint"));
     MGVI_TRY(need_meta(run->ctx, file, path, "format_version", version,
                        "the checkpoint is of another version"));
+    MGVI_TRY(mgvi_driver_take_over(solver, mgvi_tensors_meta(file, "solver")));
+    fingerprint(solver, print);
     MGVI_TRY(need_meta(run->ctx, file, path, "solver", run->ops->name,
                        "the checkpoint is of another solver"));
     MGVI_TRY(need_meta(run->ctx, file, path, "fingerprint", print,

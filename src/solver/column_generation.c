@@ -1,4 +1,4 @@
-/* column_generation.c - the hinge with l1, l2 or both on wide data, to machine precision;
+/* column_generation.c - the hinge, smooth or squared too, with l1, l2 or both on wide data;
  * docs/algorithms/column_generation.md.
  *
  *   mu = 0:  G = A A' once; an interior point for theta in n dimensions; w = A'theta / lambda  (12)
@@ -33,8 +33,11 @@ typedef struct state {
     mgvi_gather *columns;
     int64_t n, d;   /* rows with weight, penalised columns */
     int32_t *row;   /* which rows they are */
-    double *s, *y;  /* their weights and intercept entries (NULL: no intercept) */
+    double *s, *y;  /* their upper bounds and intercept entries (NULL: no intercept) */
+    double *weight; /* their weights: s, but for the squared hinge */
+    double *bend;   /* NULL: the hinge */
     double side[2]; /* the weight of the rows with y = -1 and +1; without intercept of all, first */
+    double lone;    /* the best intercept of w = 0 */
     double *theta;  /* n */
     double *scratch; /* SOME columns over all rows */
     double *gram;    /* mu = 0: n x n, and in `part` a second one */
@@ -140,6 +143,53 @@ static mgv_status strengths(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
+/* Width of the bend, in units of 1/weight: 0 the hinge, 1 the squared one. */
+static double width_of(const mgv_problem *p)
+{
+    return strcmp(p->loss->name, "smooth_hinge") == 0    ? p->row.b.constant
+           : strcmp(p->loss->name, "squared_hinge") == 0 ? 1
+                                                         : 0;
+}
+
+/* The squared hinge has no upper bound, but P(w) <= P(0) keeps theta below sqrt(weight sum). */
+static void bound_theta(const mgv_problem *p, state *s)
+{
+    const bool squared = strcmp(p->loss->name, "squared_hinge") == 0;
+    const double sum = s->side[0] + s->side[1], width = width_of(p);
+    for (int64_t i = 0; i < s->n; i++) {
+        if (s->bend)
+            s->bend[i] = width / s->weight[i];
+        s->s[i] = squared ? 4 * sqrt(s->weight[i] * sum) : s->weight[i];
+    }
+}
+
+/* theta_i of w = 0 with intercept b, without its weight. */
+static double share_at(double width, double score)
+{
+    const double slack = 1 - score;
+    return width > 0 ? fmin(fmax(slack, 0) / width, 1) : slack > 0;
+}
+
+/* The best intercept of w = 0, by bisection of the slope -S+ theta(b) + S- theta(-b), and P there.
+ */
+static void best_without_weights(const mgv_problem *p, state *s)
+{
+    const double width = width_of(p);
+    const mgvi_coef one = {.scale = 1, .b = p->row.b.constant};
+    double low = -1, high = 1;
+    if (width == 0) /* any between -1 and 1 where the classes weigh the same */
+        low = high = (s->side[1] > s->side[0]) - (s->side[1] < s->side[0]);
+    for (int k = 0; k < 60 && low < high; k++) {
+        const double b = (low + high) / 2;
+        const double slope = s->side[0] * share_at(width, -b) - s->side[1] * share_at(width, b);
+        *(slope < 0 ? &low : &high) = b;
+    }
+    s->lone = s->y ? (low + high) / 2 : 0;
+    s->at_zero = s->y ? s->side[0] * p->loss->value(one, -s->lone) +
+                            s->side[1] * p->loss->value(one, s->lone)
+                      : s->side[0] * p->loss->value(one, 0);
+}
+
 /* The rows with weight; the others neither score nor pull. */
 static mgv_status bind_rows(mgvi_run *run, state *s)
 {
@@ -147,23 +197,27 @@ static mgv_status bind_rows(mgvi_run *run, state *s)
     const size_t all = (size_t)p->A->rows;
     s->row = mgvi_run_array(run, all, sizeof *s->row);
     s->s = mgvi_run_array(run, all, sizeof *s->s);
+    s->weight = mgvi_run_array(run, all, sizeof *s->weight);
     s->theta = mgvi_run_array(run, all, sizeof *s->theta);
     if (p->free_cols && !(s->y = mgvi_run_array(run, all, sizeof *s->y)))
         return MGV_E_MEMORY;
-    if (!s->row || !s->s || !s->theta)
+    if (width_of(p) > 0 && !(s->bend = mgvi_run_array(run, all, sizeof *s->bend)))
+        return MGV_E_MEMORY;
+    if (!s->row || !s->s || !s->weight || !s->theta)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < p->A->rows; i++) {
         const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
         if (!(weight > 0))
             continue;
         s->row[s->n] = (int32_t)i;
-        s->s[s->n] = weight;
+        s->weight[s->n] = weight;
         if (s->y)
             s->y[s->n] = mgvi_problem_free_entry(p, i);
         s->side[s->y && s->y[s->n] > 0] += weight;
         s->n++;
     }
-    s->at_zero = s->y ? 2 * fmin(s->side[0], s->side[1]) : s->side[0];
+    bound_theta(p, s);
+    best_without_weights(p, s);
     return MGV_OK;
 }
 
@@ -237,6 +291,7 @@ static mgvi_hinge_block block_of(const state *s)
                               .col_stride = s->n,
                               .y = s->y,
                               .s = s->s,
+                              .bend = s->bend,
                               .lambda = s->lambda,
                               .mu = s->mu,
                               .gram = s->gram,
@@ -248,7 +303,7 @@ static void no_weights(state *s)
 {
     memset(s->w.x, 0, (size_t)s->w.n * sizeof *s->w.x);
     if (s->y)
-        s->w.x[s->d] = (s->side[1] > s->side[0]) - (s->side[1] < s->side[0]);
+        s->w.x[s->d] = s->lone;
 }
 
 /* u = -theta, and v = A'theta on all columns. */
@@ -263,18 +318,20 @@ static void spread_theta(mgvi_run *run, state *s)
 /* The dual value of theta over all columns, as the judge will find it. */
 static double dual_value(const state *s)
 {
-    double sum = 0, most = 0, conjugate = 0;
-    for (int64_t i = 0; i < s->n; i++)
+    double sum = 0, squares = 0, most = 0, conjugate = 0;
+    for (int64_t i = 0; i < s->n; i++) {
         sum += s->theta[i];
+        squares += s->bend ? s->bend[i] * s->theta[i] * s->theta[i] : 0;
+    }
     for (int64_t j = 0; j < s->d; j++) {
         const double excess = fmax(fabs(s->v.x[j]) - s->mu, 0);
         most = fmax(most, fabs(s->v.x[j]));
         if (s->lambda > 0)
             conjugate += excess * excess / (2 * s->lambda);
     }
-    if (s->lambda > 0)
-        return sum - conjugate;
-    return most > s->mu ? sum * s->mu / most : sum;
+    const double t = most > s->mu ? s->mu / most : 1;
+    const double inside = t * sum - t * t / 2 * squares, outside = sum - squares / 2 - conjugate;
+    return s->lambda > 0 ? fmax(inside, outside) : inside;
 }
 
 static int by_value(const void *x, const void *y)
@@ -296,13 +353,17 @@ static int64_t rank_columns(state *s, double least)
     return count;
 }
 
-/* w = 0 and its best intercept; theta = s, the heavier class scaled down where the intercept asks
- * for balance. */
-static void whole_box(state *s)
+/* w = 0 with its best intercept, and theta there; for the hinge the heavier class scaled down
+ * where the intercept asks for balance. */
+static void without_weights(const mgv_problem *p, state *s)
 {
-    const double least = fmin(s->side[0], s->side[1]);
-    for (int64_t i = 0; i < s->n; i++)
-        s->theta[i] = s->y ? s->s[i] * least / s->side[s->y[i] > 0] : s->s[i];
+    const double least = fmin(s->side[0], s->side[1]), width = width_of(p);
+    for (int64_t i = 0; i < s->n; i++) {
+        const double y = s->y ? s->y[i] : 0;
+        s->theta[i] = s->weight[i] * (width > 0 ? share_at(width, y * s->lone)
+                                      : s->y    ? least / s->side[y > 0]
+                                                : 1);
+    }
     no_weights(s);
 }
 
@@ -318,7 +379,7 @@ static mgv_status first_columns(mgvi_run *run, state *s)
         MGVI_TRY(join(run, s, kept));
         most = s->n / 2 + 1;
     } else {
-        whole_box(s);
+        without_weights(run->problem, s);
         spread_theta(run, s);
         count = rank_columns(s, s->mu);
         if (count == 0) {
@@ -434,10 +495,10 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
 
 const mgvi_solver_ops mgvi_solver_column_generation = {
     .name = "column_generation",
-    .summary = "hinge with l1, l2 or both on wide data: columns join an interior point, exact end",
+    .summary = "hinges with l1, l2 or both on wide data: columns join an interior point",
     .needs = {.op = MGVI_MUL_T | MGVI_ROW},
     .penalties = "l2 l1 enet",
-    .losses = "hinge",
+    .losses = "hinge squared_hinge smooth_hinge",
     .cost = cost,
     .uniform = true,
     .state_size = sizeof(state),

@@ -15,8 +15,6 @@
 
 /* ---- what solvers ask of their run ----------------------------------------------------------- */
 
-enum { MOST_KEPT = 32 };
-
 /* Passes between certificates that no estimate asked for. */
 static const double FIRST_PASSES = 10, GROWTH = 0.3;
 
@@ -35,9 +33,9 @@ void *mgvi_run_array(mgvi_run *run, size_t count, size_t size)
 mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type, void *data,
                          int64_t count)
 {
-    if (run->kept_count == MOST_KEPT)
+    if (run->kept_count == MGVI_MOST_KEPT)
         return MGVI_FAIL(run->ctx, MGV_E_INTERNAL, "solver %s keeps more than %d arrays",
-                         run->ops->name, MOST_KEPT);
+                         run->ops->name, MGVI_MOST_KEPT);
     mgvi_tensor *t = &run->kept[run->kept_count++];
     *t = (mgvi_tensor){.type = type, .rank = 1, .shape = {count}, .data = data};
     strncpy(t->name, name, sizeof t->name - 1);
@@ -49,9 +47,7 @@ mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type,
 static mgv_status prepare(mgv_solver *solver)
 {
     mgvi_run *run = &solver->run;
-    run->kept = mgvi_run_array(run, MOST_KEPT, sizeof *run->kept);
-    run->state = mgvi_run_array(run, 1, run->ops->state_size);
-    if (!run->kept || !run->state)
+    if (!(run->kept = mgvi_run_array(run, MGVI_MOST_KEPT, sizeof *run->kept)))
         return MGV_E_MEMORY;
     mgvi_pair *best = &solver->best, *answer = &solver->answer;
     answer->verdict = &solver->answer_verdict;
@@ -67,8 +63,7 @@ static mgv_status prepare(mgv_solver *solver)
     best->verdict = &solver->memory.best;
     MGVI_TRY(mgvi_run_keep(run, "best_w", MGVI_T_F64, best->w.x, best->w.n * best->w.k));
     MGVI_TRY(mgvi_run_keep(run, "best_u", MGVI_T_F64, best->u.x, best->u.n * best->u.k));
-    MGVI_TRY(mgvi_run_keep(run, "driver", MGVI_T_U8, &solver->memory, sizeof solver->memory));
-    return run->ops->init(run);
+    return mgvi_run_keep(run, "driver", MGVI_T_U8, &solver->memory, sizeof solver->memory);
 }
 
 /* docs/algorithms/primal_dual.md (15): k = C |y - A w_0| / (sigma_factor DELTA), for the mean of the
@@ -118,6 +113,8 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
     solver->noise = early.apriori ? NAN : early.noise;
     mgvi_arena_init(&solver->run.arena, ctx);
     mgv_status st = problem->many ? mgvi_family_new(solver) : prepare(solver);
+    if (st == MGV_OK && !problem->many)
+        st = mgvi_driver_seat(solver, ops);
     if (st == MGV_OK && early.apriori)
         st = plan_iterations(solver, early.noise);
     if (st == MGV_OK && settings->checkpoint[0])
@@ -136,15 +133,19 @@ static mgv_status open_automatic(mgv_ctx *ctx, const mgv_problem *problem,
 {
     const mgvi_solver_ops *first, *second;
     char refusal[MGVI_ERROR_MAX];
-    MGVI_TRY(mgvi_solver_auto(ctx, problem, settings, NULL, &first));
+    MGVI_TRY(mgvi_solver_auto(ctx, problem, settings, 0, &first));
     const mgv_status st = open_solver(ctx, problem, settings, first, out);
+    if (st == MGV_OK)
+        (*out)->tried = mgvi_solver_bit(first);
     if (st != MGV_E_UNSUPPORTED)
         return st;
     memcpy(refusal, ctx->error, sizeof refusal);
-    if (mgvi_solver_auto(ctx, problem, settings, first, &second) != MGV_OK)
+    if (mgvi_solver_auto(ctx, problem, settings, mgvi_solver_bit(first), &second) != MGV_OK)
         return MGVI_FAIL(ctx, st, "%s", refusal);
     mgvi_log(ctx, MGV_INFO, "%s; solver %s takes its place", refusal, second->name);
-    return open_solver(ctx, problem, settings, second, out);
+    MGVI_TRY(open_solver(ctx, problem, settings, second, out));
+    (*out)->tried = mgvi_solver_bit(first) | mgvi_solver_bit(second);
+    return MGV_OK;
 }
 
 mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
@@ -444,8 +445,10 @@ static mgv_status advance(mgv_solver *solver)
     MGVI_TRY(run->ops->step(run));
     run->iteration++;
     const bool certified = run->finished || certificate_due(solver);
-    if (certified)
+    if (certified) {
         MGVI_TRY(certify(solver));
+        run->finished = run->finished || mgvi_driver_outspent(solver);
+    }
     MGVI_TRY(run->problem->A->failed);
     conclude(solver, certified);
     return save_now_and_then(solver);
@@ -473,8 +476,10 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     /* A run that ended with its certificate has it still when it is resumed. */
     conclude(solver,
              solver->memory.certificates > 0 && solver->memory.certified == solver->run.iteration);
-    while (st == MGV_OK && solver->stop == MGV_STOP_NONE)
-        st = advance(solver);
+    do
+        while (st == MGV_OK && solver->stop == MGV_STOP_NONE)
+            st = advance(solver);
+    while (mgvi_driver_relay(solver, &st));
     book_counters(solver);
     const bool certified =
         solver->stop == MGV_STOP_CERTIFIED || solver->stop == MGV_STOP_INFEASIBLE;

@@ -57,6 +57,9 @@ struct mgv_solver {
      * schedule of a resumed run would not be that of an unbroken one. */
     double settled;
     double started, next_checkpoint;
+    /* Solver `auto`: those that have refused the problem or ended without a certificate. */
+    mgvi_solver_mask tried;
+    bool outspent; /* the present one has spent far more than another promises to */
     struct mgv_selection *selection; /* that chose this run's strength; NULL: nobody did */
 };
 
@@ -75,6 +78,18 @@ void mgvi_driver_keep(mgv_solver *solver);
 void mgvi_driver_end_chosen(mgv_solver *solver, mgv_stop stop, double seconds);
 /* The same with w in place of the present iterate's weights. */
 void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, mgv_stop stop);
+enum { MGVI_MOST_KEPT = 32 }; /* arrays of a run's state */
+/* relay.c: the state of `ops` in place of any other; what the driver keeps stays. After a failure
+ * the run is as it was. */
+mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops);
+/* Solver `auto`: whether the run has read several times what it promised, and what the next solver
+ * promises: it is then ended for the next one's sake. */
+bool mgvi_driver_outspent(mgv_solver *solver);
+/* Solver `auto`: where one solver sees no way on another begins, and the best pair so far stays.
+ * false: nobody is left, and the run is as it was. */
+bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st);
+/* Solver `auto`: a checkpoint may be of one that took over. Does nothing for other names. */
+mgv_status mgvi_driver_take_over(mgv_solver *solver, const char *name);
 void mgvi_driver_free(mgv_solver *solver);
 mgvi_summary mgvi_driver_summary(const mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);

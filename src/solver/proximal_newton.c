@@ -433,9 +433,9 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     if (has_kinks(p))
         return steps * (wide && steps < 40 && p->data->X.layout == MGV_DENSE ? 2 : 100) *
                (double)p->A->nnz;
-    if (steps > 6 && wide)
+    if (steps > 6 && wide && !mgvi_newton_ridge_scaled(p))
         return INFINITY;
-    return steps * mgvi_newton_ridge_cost(p);
+    return (steps > 6 && wide ? 10 : 1) * steps * mgvi_newton_ridge_cost(p);
 }
 
 const mgvi_solver_ops mgvi_solver_proximal_newton = {

@@ -27,6 +27,16 @@ const mgvi_solver_ops *mgvi_solver_find(const char *name)
     return NULL;
 }
 
+_Static_assert(sizeof solvers / sizeof *solvers <= 64, "mgvi_solver_mask has a bit for each");
+
+mgvi_solver_mask mgvi_solver_bit(const mgvi_solver_ops *ops)
+{
+    for (int i = 0; i < mgvi_solver_count(); i++)
+        if (solvers[i] == ops)
+            return UINT64_C(1) << i;
+    return 0;
+}
+
 /* Whether `name` is a word of the blank-separated `list`. */
 static bool listed(const char *list, const char *name)
 {
@@ -120,15 +130,15 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
 }
 
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
-                            const mgvi_solver_ops *except, const mgvi_solver_ops **out)
+                            mgvi_solver_mask tried, const mgvi_solver_ops **out)
 {
     const mgvi_solver_ops *nearest = NULL, *best = NULL;
     const bool early = mgvi_early_read(problem, settings).on;
     double least = INFINITY;
     for (int i = 0; i < mgvi_solver_count(); i++) {
         const mgvi_solver_ops *ops = solvers[i];
-        if (ops == except || (early && !ops->residual))
-            continue; /* it has refused, or its iterates are not a path */
+        if ((tried >> i & 1) || (early && !ops->residual))
+            continue; /* it has refused or failed, or its iterates are not a path */
         if (mgvi_solver_fits(ctx, ops, problem) != MGV_OK) {
             if (!nearest && takes_loss(ops, problem->loss))
                 nearest = ops;

@@ -87,8 +87,11 @@ const mgvi_solver_ops *mgvi_solver_at(int index);
 const mgvi_solver_ops *mgvi_solver_find(const char *name); /* NULL: unknown */
 /* Fails with MGV_E_UNSUPPORTED and a sentence that names what the problem lacks. */
 mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *problem);
-/* The solver `auto` stands for: of those that fit the cheapest, the first of the list among equals.
- * The sentence of the nearest one when none fits. */
+/* Solvers by their number in the list. */
+typedef uint64_t mgvi_solver_mask;
+/* The solver `auto` stands for: of those that fit the cheapest, the first of the list among equals;
+ * `tried` are left out. The sentence of the nearest one when none fits. */
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
-                            const mgvi_solver_ops *except, const mgvi_solver_ops **out);
+                            mgvi_solver_mask tried, const mgvi_solver_ops **out);
+mgvi_solver_mask mgvi_solver_bit(const mgvi_solver_ops *ops);
 #endif

@@ -347,10 +347,44 @@ TEST(refusals_say_why)
     mgv_fit_free(&f);
 }
 
+/* Squared and smooth hinges: the optima of a method that shares nothing with this one. */
+TEST(bent_hinges_are_those_of_newton_steps)
+{
+    static const char *const losses[] = {"squared_hinge", "smooth_hinge smoothing=0.3"};
+    static const char *const terms[] = {"lambda=0.05", "mu=0.03", "lambda=0.02 mu=0.02"};
+    static const int64_t shapes[][2] = {{20, 45}, {50, 6}};
+    for (int k = 0; k < 2 * 3 * 2 * 2; k++) {
+        const int64_t n = shapes[k / 12][0], d = shapes[k / 12][1];
+        double *X, *y, weight[50], primal[2];
+        mgv_random_set(40 + (uint64_t)k, n, d, 0.6, &X, &y);
+        for (int64_t i = 0; i < n; i++)
+            weight[i] = (double)(i % 3);
+        for (int method = 0; method < 2; method++) {
+            char options[200];
+            snprintf(options, sizeof options, "loss=%s %s intercept=%s tol=1e-9 solver=%s",
+                     losses[k % 2], terms[k / 2 % 3], k / 6 % 2 ? "yes" : "no",
+                     method ? "column_generation" : "proximal_newton");
+            mgv_fit f;
+            mgv_fit_start(&f, X, y, n, d, options);
+            CHECK_OK(f.ctx, mgv_data_set_weights(f.ctx, f.data, weight));
+            mgv_fit_solve(&f);
+            CHECK_THAT(f.run.stop == MGV_STOP_CERTIFIED && f.certificate.verified, "%s: gap %g",
+                       options, f.certificate.relative_gap);
+            primal[method] = f.certificate.primal;
+            mgv_fit_free(&f);
+        }
+        CHECK_NEAR(primal[0], primal[1], 2e-9 * primal[0], "%s %s", losses[k % 2],
+                   terms[k / 2 % 3]);
+        free(X);
+        free(y);
+    }
+}
+
 int main(void)
 {
-    return RUN(every_known_optimum_is_met, every_regime_reaches_its_certificate,
-               ties_and_equal_columns_do_no_harm, no_weights_are_needed_beyond_the_largest_mu,
-               every_storage_gives_the_same_optimum, threads_and_resuming_do_not_change_the_bits,
-               every_allocation_may_fail, refusals_say_why);
+    return RUN(bent_hinges_are_those_of_newton_steps, every_known_optimum_is_met,
+               every_regime_reaches_its_certificate, ties_and_equal_columns_do_no_harm,
+               no_weights_are_needed_beyond_the_largest_mu, every_storage_gives_the_same_optimum,
+               threads_and_resuming_do_not_change_the_bits, every_allocation_may_fail,
+               refusals_say_why);
 }

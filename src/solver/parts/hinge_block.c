@@ -43,7 +43,8 @@ void mgvi_hinge_duals(const mgv_ctx *ctx, const mgvi_hinge_block *p, const doubl
         v[j] += p->lin[j];
 }
 
-/* The penalty's side of (1) and (2): R(w) - lin.w, and R*(v) or the scale that makes v feasible. */
+/* The penalty's side of (1) and (2): R(w) - lin.w, R*(v), and the scale that puts v into |v| <= mu.
+ */
 static void judge_columns(const mgvi_hinge_block *p, const double *w, const double *v,
                           double *penalty, double *conjugate, double *scale)
 {
@@ -58,25 +59,39 @@ static void judge_columns(const mgvi_hinge_block *p, const double *w, const doub
             *conjugate += excess * excess / (2 * p->lambda);
         most = fmax(most, fabs(v[j]));
     }
-    *scale = p->lambda > 0 || most <= p->mu ? 1 : p->mu / most;
+    *scale = most > p->mu ? p->mu / most : 1;
+}
+
+double mgvi_hinge_loss(const mgvi_hinge_block *p, int64_t i, double z)
+{
+    const double slack = fmax(0, 1 - z);
+    if (!p->bend || slack >= p->bend[i] * p->s[i])
+        return p->s[i] * (slack - (p->bend ? p->bend[i] * p->s[i] / 2 : 0));
+    return slack * slack / (2 * p->bend[i]);
 }
 
 mgvi_hinge_values mgvi_hinge_judge(const mgvi_hinge_block *p, const mgvi_hinge_point *at,
                                    const double *z, const double *v)
 {
     double penalty = 0, conjugate = 0, scale = 1, loss = 0, sum = 0, missed = p->lin_free;
+    double squares = 0;
     if (!p->gram)
         judge_columns(p, at->w, v, &penalty, &conjugate, &scale);
     for (int64_t i = 0; i < p->rows; i++) {
         const double free = p->y ? p->y[i] * at->b : 0;
-        loss += p->s[i] * fmax(0, 1 - z[i]);
+        loss += mgvi_hinge_loss(p, i, z[i]);
         sum += at->theta[i];
+        squares += p->bend ? p->bend[i] * at->theta[i] * at->theta[i] : 0;
         missed += p->y ? p->y[i] * at->theta[i] : 0;
         if (p->gram) /* theta'G theta / (2 lambda) on both sides */
             penalty += at->theta[i] * (z[i] - free) / 2;
     }
     if (p->gram)
         conjugate = penalty;
+    const double inside = scale * sum - scale * scale / 2 * squares;
+    const double outside = sum - squares / 2 - conjugate;
+    const bool scalable = p->mu > 0 && !p->lin && p->lin_free == 0;
+    const double dual = p->lambda == 0 ? inside : scalable ? fmax(inside, outside) : outside;
     return (mgvi_hinge_values){.primal = loss + penalty - p->lin_free * at->b,
-                               .dual = scale * sum - conjugate - fabs(missed * at->b)};
+                               .dual = dual - fabs(missed * at->b)};
 }

@@ -2,9 +2,12 @@
  * large one when rows are frozen at a bound and columns at zero;
  * docs/algorithms/column_generation.md.
  *
- *   P(w, b) = lambda/2 |w|^2 + mu |w|_1 - lin.w - lin_free b + sum_i s_i max(0, 1 - z_i)      (1)
+ *   P(w, b) = lambda/2 |w|^2 + mu |w|_1 - lin.w - lin_free b
+ *             + sum_i max over theta_i of  theta_i (1 - z_i) - bend_i/2 theta_i^2              (1)
  *   z = Z w + y b,   v = Z'theta + lin,   0 <= theta <= s,   y.theta + lin_free = 0
- *   D(theta) = sum theta - |S_mu(v)|^2 / (2 lambda);  lambda = 0: sum theta where |v| <= mu   (2)
+ *   D(theta) = sum theta - bend/2 theta^2 - |S_mu(v)|^2 / (2 lambda)                          (2)
+ * lambda = 0: without the last term, where |v| <= mu. bend = 0 is the hinge s_i max(0, 1 - z_i),
+ * bend = g/s the smooth hinge of width g, bend = 1/(own weight) and a large s the squared hinge.
  *
  * lin and lin_free are the frozen rows' share of A'theta; theta = -u. Their constant, the weight of
  * the frozen rows, is left out on both sides. */
@@ -19,6 +22,7 @@ typedef struct mgvi_hinge_block {
     int64_t row_stride, col_stride;
     const double *y;    /* rows: the intercept's column, NULL: no intercept */
     const double *s;    /* rows: weights, > 0 */
+    const double *bend; /* rows, NULL: 0 */
     const double *lin;  /* cols, NULL: 0 */
     double lin_free;    /* 0 without an intercept */
     double lambda, mu;  /* one of them > 0 */
@@ -39,11 +43,15 @@ void mgvi_hinge_scores(const mgv_ctx *ctx, const mgvi_hinge_block *block,
 void mgvi_hinge_duals(const mgv_ctx *ctx, const mgvi_hinge_block *block, const double *theta,
                       double *v);
 
+/* The loss of row i at z: its term of (1). */
+double mgvi_hinge_loss(const mgvi_hinge_block *block, int64_t i, double z);
+
 typedef struct mgvi_hinge_values {
     double primal, dual;
 } mgvi_hinge_values;
-/* (1) and (2) from z and v (NULL with a gram matrix). For lambda = 0 theta is scaled into |v| <=
- * mu; a theta that misses the intercept's equation pays |b| for what it misses. */
+/* (1) and (2) from z and v (NULL with a gram matrix). For lambda = 0, and where it is better,
+ * theta is scaled into |v| <= mu; a theta that misses the intercept's equation pays |b| for what it
+ * misses. */
 mgvi_hinge_values mgvi_hinge_judge(const mgvi_hinge_block *block, const mgvi_hinge_point *at,
                                    const double *z, const double *v);
 

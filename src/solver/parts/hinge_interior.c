@@ -1,8 +1,8 @@
 /* hinge_interior.c - Mehrotra's predictor and corrector for
- *   Z w + y b + xi - slack = 1,   zp = mu + lambda w - v,   zq = mu - lambda w + v        (7)
+ *   Z w + y b + bend a + xi - slack = 1,   zp = mu + lambda w - v,   zq = mu - lambda w + v (7)
  *   p zp = q zq = slack a = xi c = tau,   y.a + lin_free = 0                              (8)
  * with w = p - q, c = s - a and v = Z'a + lin. The same step for primal and dual variables where
- * lambda > 0 couples them, else one each. */
+ * lambda > 0 or bend > 0 couples them, else one each. */
 #include "simd/simd.h"
 #include "solver/parts/hinge_interior_impl.h"
 
@@ -70,10 +70,10 @@ static void middle_of_the_box(mgvi_hinge_interior *k)
             const int mine = p->y[i] > 0;
             share *= side[mine] > side[!mine] ? fmax(side[!mine] / side[mine], 0.1) : 1;
         }
-        k->a[i] = share * p->s[i];
+        k->a[i] = share * (p->bend ? fmin(p->s[i], 1 / p->bend[i]) : p->s[i]);
         k->c[i] = p->s[i] - k->a[i];
         k->slack[i] = 0.5;
-        k->xi[i] = 1.5;
+        k->xi[i] = p->bend ? 1.5 * fmin(1, k->a[i] / k->c[i]) : 1.5;
     }
 }
 
@@ -115,8 +115,9 @@ static double residuals(mgvi_hinge_interior *k)
     double sum = 0, rb = -p->lin_free;
     for (int64_t i = 0; i < p->rows; i++) {
         sum += k->slack[i] * k->a[i] + k->xi[i] * k->c[i];
-        k->rd[i] = 1 - k->z[i] - k->xi[i] + k->slack[i];
-        k->Th[i] = k->xi[i] / k->c[i] + k->slack[i] / k->a[i];
+        const double bend = p->bend ? p->bend[i] : 0;
+        k->rd[i] = 1 - k->z[i] - bend * k->a[i] - k->xi[i] + k->slack[i];
+        k->Th[i] = k->xi[i] / k->c[i] + k->slack[i] / k->a[i] + bend;
         rb -= p->y ? p->y[i] * k->a[i] : 0;
     }
     const int64_t cols = p->gram ? 0 : p->cols;
@@ -190,7 +191,7 @@ static void lengths(const mgvi_hinge_interior *k, double t[2])
     shorten(k->c, k->da, p->rows, -1, &t[1]);
     shorten(k->z_pos, k->dz_pos, cols, 1, &t[1]);
     shorten(k->z_neg, k->dz_neg, cols, 1, &t[1]);
-    if (p->lambda > 0)
+    if (p->lambda > 0 || p->bend)
         t[0] = t[1] = fmin(t[0], t[1]);
 }
 
@@ -298,7 +299,7 @@ mgv_status mgvi_hinge_interior_solve(mgv_ctx *ctx, mgvi_hinge_interior *k,
         MGVI_TRY(step(ctx, k, &positive));
         result->steps++;
         const double gap = judge(k);
-        if (gap <= FIRST_FACE[block->lambda > 0])
+        if (!block->bend && gap <= FIRST_FACE[block->lambda > 0])
             MGVI_TRY(mgvi_hinge_try_faces(ctx, k, gap, &result->exact));
         if (result->exact || k->best_gap <= tol || !(gap <= HOPELESS * least))
             break;

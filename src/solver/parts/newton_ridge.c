@@ -74,13 +74,19 @@ static double products_cost(const mgv_problem *p)
     return 2 * weight * (double)p->A->nnz;
 }
 
+/* The columns' factor is scaled to a unit diagonal and does not mind columns of any sizes, which a
+ * product of rows mixes: where either is quick it is preferred. */
+static const double LITTLE_WORK = 1e7;
+
 static method choose(const mgv_problem *p)
 {
     const double columns = columns_cost(p), rows = rows_cost(p), products = products_cost(p);
-    if (columns <= rows && columns <= products)
+    if (columns <= LITTLE_WORK || (columns <= rows && columns <= products))
         return BY_COLUMNS;
     return rows <= products ? BY_ROWS : BY_PRODUCTS;
 }
+
+bool mgvi_newton_ridge_scaled(const mgv_problem *p) { return choose(p) == BY_COLUMNS; }
 
 double mgvi_newton_ridge_cost(const mgv_problem *p)
 {

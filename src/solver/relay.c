@@ -1,0 +1,103 @@
+/* relay.c - solver `auto`: what happens when the solver that looked cheapest does not get there. */
+#include "solver/driver.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)
+{
+    enum { OF_THE_DRIVER = 3 };
+    mgvi_run *run = &solver->run;
+    const mgvi_run before = *run;
+    mgv_status st = MGV_E_MEMORY;
+    run->ops = ops;
+    run->kept_count = OF_THE_DRIVER;
+    run->iteration = 0;
+    run->finished = run->suspicious = false;
+    run->rng = mgvi_rng_seed((uint64_t)solver->settings.seed);
+    run->kept = mgvi_run_array(run, MGVI_MOST_KEPT, sizeof *run->kept);
+    run->state = mgvi_run_array(run, 1, ops->state_size);
+    if (run->kept && run->state) {
+        memcpy(run->kept, before.kept, OF_THE_DRIVER * sizeof *run->kept);
+        st = ops->init(run);
+    }
+    if (st != MGV_OK) {
+        const mgvi_arena arena = run->arena;
+        *run = before;
+        run->arena = arena;
+    }
+    return st;
+}
+
+/* The cheapest solver that was not tried, fits and knows its cost; NULL: nobody is left. */
+static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
+{
+    const mgvi_run *run = &solver->run;
+    const mgvi_solver_ops *next;
+    if (mgvi_solver_auto(run->ctx, run->problem, &solver->settings, solver->tried, &next) != MGV_OK)
+        return NULL;
+    return next->cost && isfinite(next->cost(run->problem, &solver->settings)) ? next : NULL;
+}
+
+bool mgvi_driver_outspent(mgv_solver *solver)
+{
+    static const double ENTRY = 40; /* an entry read, in multiplications of a matrix product */
+    static const double PATIENCE = 4;
+    const mgvi_run *run = &solver->run;
+    const double tol = solver->settings.tol;
+    if (!solver->tried || !run->ops->cost || run->early ||
+        solver->memory.best.certificate.relative_gap <= tol)
+        return false;
+    const double spent = ENTRY * mgvi_driver_touched(solver);
+    if (!(spent > PATIENCE * run->ops->cost(run->problem, &solver->settings)))
+        return false;
+    const mgvi_solver_ops *next = next_solver(solver);
+    solver->outspent = next && spent > PATIENCE * next->cost(run->problem, &solver->settings);
+    return solver->outspent;
+}
+
+bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st)
+{
+    mgvi_run *run = &solver->run;
+    const bool stalled = *st == MGV_OK && solver->stop == MGV_STOP_STALLED;
+    const mgvi_solver_ops *next;
+    char reason[MGVI_ERROR_MAX];
+    if (!solver->tried || !(stalled || *st == MGV_E_NUMERIC))
+        return false;
+    snprintf(reason, sizeof reason, "%s", run->ctx->error);
+    if (stalled)
+        snprintf(reason, sizeof reason, "solver %s ended at a relative gap of %.1e", run->ops->name,
+                 solver->answer_verdict.certificate.relative_gap);
+    while ((next = next_solver(solver))) {
+        solver->tried |= mgvi_solver_bit(next);
+        const mgv_status seated = mgvi_driver_seat(solver, next);
+        if (seated == MGV_E_UNSUPPORTED)
+            continue;
+        mgvi_log(run->ctx, MGV_INFO, "%s; %s takes over", reason, next->name);
+        solver->stop = MGV_STOP_NONE;
+        solver->outspent = false;
+        solver->memory.certified = -1;
+        solver->memory.ratio = 1;
+        *st = seated;
+        return true;
+    }
+    if (!stalled)
+        *st = MGVI_FAIL(run->ctx, MGV_E_NUMERIC, "%s", reason);
+    if (!solver->outspent)
+        return false;
+    solver->outspent = run->finished = false; /* it goes on by itself */
+    solver->stop = MGV_STOP_NONE;
+    return true;
+}
+
+mgv_status mgvi_driver_take_over(mgv_solver *solver, const char *name)
+{
+    const mgvi_run *run = &solver->run;
+    const mgvi_solver_ops *ops = name ? mgvi_solver_find(name) : NULL;
+    if (!solver->tried || !ops || ops == run->ops ||
+        mgvi_solver_fits(run->ctx, ops, run->problem) != MGV_OK)
+        return MGV_OK;
+    solver->tried |= mgvi_solver_bit(ops);
+    return mgvi_driver_seat(solver, ops);
+}
