@@ -51,10 +51,8 @@ static mgv_status prepare(mgv_solver *solver)
         return MGV_E_MEMORY;
     mgvi_pair *best = &solver->best, *answer = &solver->answer;
     answer->verdict = &solver->answer_verdict;
-    if (run->ops->primal_only) {
-        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &answer->w));
-        return run->ops->init(run);
-    }
+    if (run->ops->primal_only)
+        return mgvi_run_vec(run, MGVI_COLS, &answer->w);
     MGVI_TRY(mgvi_judge_new(&run->arena, run->problem, &solver->judge));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &best->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &best->u));
@@ -66,8 +64,8 @@ static mgv_status prepare(mgv_solver *solver)
     return mgvi_run_keep(run, "driver", MGVI_T_U8, &solver->memory, sizeof solver->memory);
 }
 
-/* docs/algorithms/primal_dual.md (15): k = C |y - A w_0| / (sigma_factor DELTA), for the mean of the
- * iterates of a primal-dual run, whose sigma is what the number is measured in. */
+/* docs/algorithms/primal_dual.md (15): k = C |y - A w_0| / (sigma_factor DELTA), for the mean of
+ * the iterates of a primal-dual run, whose sigma is what the number is measured in. */
 static mgv_status plan_iterations(mgv_solver *solver, double noise)
 {
     const mgvi_run *run = &solver->run;

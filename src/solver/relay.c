@@ -12,7 +12,7 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)
     const mgvi_run before = *run;
     mgv_status st = MGV_E_MEMORY;
     run->ops = ops;
-    run->kept_count = OF_THE_DRIVER;
+    run->kept_count = ops->primal_only ? 0 : OF_THE_DRIVER;
     run->iteration = 0;
     run->finished = run->suspicious = false;
     run->rng = mgvi_rng_seed((uint64_t)solver->settings.seed);
@@ -37,7 +37,9 @@ static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
     const mgvi_solver_ops *next;
     if (mgvi_solver_auto(run->ctx, run->problem, &solver->settings, solver->tried, &next) != MGV_OK)
         return NULL;
-    return next->cost && isfinite(next->cost(run->problem, &solver->settings)) ? next : NULL;
+    return next->cost && !next->primal_only && isfinite(next->cost(run->problem, &solver->settings))
+               ? next
+               : NULL;
 }
 
 bool mgvi_driver_outspent(mgv_solver *solver)
@@ -46,7 +48,7 @@ bool mgvi_driver_outspent(mgv_solver *solver)
     static const double PATIENCE = 4;
     const mgvi_run *run = &solver->run;
     const double tol = solver->settings.tol;
-    if (!solver->tried || !run->ops->cost || run->early ||
+    if (!solver->tried || !solver->judge || !run->ops->cost || run->early ||
         solver->memory.best.certificate.relative_gap <= tol)
         return false;
     const double spent = ENTRY * mgvi_driver_touched(solver);
@@ -63,7 +65,7 @@ bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st)
     const bool stalled = *st == MGV_OK && solver->stop == MGV_STOP_STALLED;
     const mgvi_solver_ops *next;
     char reason[MGVI_ERROR_MAX];
-    if (!solver->tried || !(stalled || *st == MGV_E_NUMERIC))
+    if (!solver->tried || run->ops->primal_only || !(stalled || *st == MGV_E_NUMERIC))
         return false;
     snprintf(reason, sizeof reason, "%s", run->ctx->error);
     if (stalled)
