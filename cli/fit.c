@@ -1,6 +1,7 @@
 /* fit.c - `margrave fit`: data in, model and certificate out. */
 #include "job.h"
 #include "options.h"
+#include "output.h"
 #include "signals.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct fit {
     cli_job job;
@@ -17,41 +17,6 @@ typedef struct fit {
     bool no_model;
     char *default_output;
 } fit;
-
-/* ---- the model's name ------------------------------------------------------------------------ */
-
-/* Cuts one of the endings off `name`, unless nothing would be left. */
-static void cut_ending(char *name, const char *const *endings)
-{
-    const size_t length = strlen(name);
-    for (; *endings; endings++) {
-        const size_t n = strlen(*endings);
-        if (length > n && strcmp(name + length - n, *endings) == 0) {
-            name[length - n] = 0;
-            return;
-        }
-    }
-}
-
-/* "dir/a9a.svm.bz2" -> "a9a.mgm", in the current directory. NULL: no memory. */
-static char *model_name(const char *data)
-{
-    static const char *const packed[] = {".gz", ".bz2", ".xz", ".zst", NULL};
-    static const char *const formats[] = {".svm", ".dat", ".data", ".libsvm", ".svmlight",
-                                          ".txt", ".csv", ".tsv",  ".npy",    ".npz",
-                                          ".mtx", ".idx", ".mgd",  NULL};
-    const char *slash = strrchr(data, '/');
-    const char *base = strcmp(data, "-") == 0 ? "model" : slash ? slash + 1 : data;
-    const size_t size = strlen(base) + sizeof ".mgm";
-    char *name = malloc(size);
-    if (!name)
-        return NULL;
-    strcpy(name, base);
-    cut_ending(name, packed);
-    cut_ending(name, formats);
-    strcat(name, ".mgm");
-    return name;
-}
 
 /* ---- results --------------------------------------------------------------------------------- */
 
@@ -133,18 +98,6 @@ static int print_results(fit *f)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* Whether a file of this name could be made: better known before a long run than after it. */
-static int try_name(cli *c, const char *file)
-{
-    const char *slash = strrchr(file, '/');
-    char *folder = slash ? strndup(file, (size_t)(slash - file) + 1) : strdup(".");
-    const bool fits = folder && access(folder, W_OK | X_OK) == 0;
-    const int reason = errno;
-    free(folder);
-    return fits ? CLI_GO_ON
-                : cli_complain(c, CLI_FAILURE, "%s: cannot be written: %s", file, strerror(reason));
-}
-
 static int try_names(fit *f)
 {
     const cli_text checkpoint = cli_setting(f->job.c, "checkpoint");
@@ -152,7 +105,7 @@ static int try_names(fit *f)
     int code = CLI_GO_ON;
     for (int i = 0; i < 2 && code == CLI_GO_ON; i++)
         if (files[i] && files[i][0] && strcmp(files[i], "-") != 0)
-            code = try_name(f->job.c, files[i]);
+            code = cli_try_name(f->job.c, files[i]);
     return code;
 }
 
@@ -162,7 +115,7 @@ static int open_outputs(fit *f)
     if (f->no_model && f->output)
         return cli_complain(c, CLI_USAGE, "--no-model and --output exclude each other");
     if (!f->no_model && !f->output)
-        f->output = f->default_output = model_name(f->job.file);
+        f->output = f->default_output = cli_model_name(f->job.file);
     if (!f->no_model && !f->output)
         return cli_complain(c, CLI_FAILURE, "no memory");
     if (f->output && strcmp(f->output, "-") == 0 &&

@@ -237,12 +237,12 @@ static void print_taken(const cli_usage *usage)
         at += length;
         for (char *underscore = word; (underscore = strchr(underscore, '_'));)
             *underscore = '-';
-        const bool left_out = word[0] == '!';
+        const bool left_out = word[0] == '!', marked = left_out || word[0] == '=';
         printf("%s%s", left_out ? "; " : gap,
                left_out         ? "not \\fB\\-\\-"
                : is_group(word) ? ""
                                 : "\\fB\\-\\-");
-        print_text(word + left_out);
+        print_text(word + marked);
         fputs(is_group(word) ? "" : "\\fP", stdout);
         gap = ", ";
     }

@@ -20,8 +20,8 @@ typedef struct cli_usage {
     const char *arguments; /* as the help shows them */
     const char *purpose, *example;
     int least, most; /* how many arguments there must be */
-    /* Words: groups and names of the settings it takes, !NAME leaves one out; or
-     * CLI_EVERY_SETTING. */
+    /* Words: groups and names of the settings it takes, !NAME leaves one out, =NAME is never a
+     * group; or CLI_EVERY_SETTING. */
     const char *settings;
     const cli_option *options;
     size_t option_count;

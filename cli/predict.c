@@ -11,7 +11,11 @@
 typedef struct predict {
     cli *c;
     const char *output;
-    bool scores, distance;
+    bool scores, distance, clip;
+    mgv_completion *completion; /* the model is one; then there are pairs in place of data */
+    mgv_triples *pairs;
+    int64_t unknown;
+    double mean_error; /* of a completion: the mean absolute error */
     mgv_model *model;
     mgv_data *data;
     mgv_model_info about;
@@ -100,6 +104,10 @@ static void print_json(const predict *p)
         print_number("balanced_accuracy", m->balanced_accuracy, ", ");
         print_number("auc", m->auc, ", ");
         print_number("mse", m->mse, ", ");
+        if (p->completion) {
+            print_number("rmse", sqrt(m->mse), ", ");
+            print_number("mae", p->mean_error, ", ");
+        }
         print_number("r2", m->r2, "}");
     } else {
         fputs("null", stdout);
@@ -117,7 +125,12 @@ static void print_metrics(const predict *p)
     if (out == stdout)
         fprintf(out, "%s: %" PRId64 " predictions in %.2g s\n", p->output, p->shape.rows,
                 p->seconds);
-    if (p->measured && p->about.classes == 2)
+    if (p->unknown)
+        fprintf(out, "%" PRId64 " pairs have a row or column that was never seen\n", p->unknown);
+    if (p->measured && p->completion)
+        fprintf(out, "root mean squared error %.6g, mean absolute error %.6g, R2 %.4f\n",
+                sqrt(m->mse), p->mean_error, m->r2);
+    else if (p->measured && p->about.classes == 2)
         fprintf(out, "accuracy %.2f %%, balanced accuracy %.2f %%, area under the curve %.4f\n",
                 100 * m->accuracy, 100 * m->balanced_accuracy, m->auc);
     else if (p->measured && p->about.classes > 2)
@@ -125,6 +138,59 @@ static void print_metrics(const predict *p)
                 100 * m->balanced_accuracy);
     else if (p->measured)
         fprintf(out, "mean squared error %.6g, R2 %.4f\n", m->mse, m->r2);
+}
+
+/* ---- completions ----------------------------------------------------------------------------- */
+
+static void measure_pairs(predict *p)
+{
+    const double *want = mgv_triples_values(p->pairs);
+    const int64_t n = p->shape.rows;
+    double mean = 0, squares = 0, total = 0, absolute = 0;
+    for (int64_t k = 0; k < n; k++)
+        mean += want[k] / (double)n;
+    for (int64_t k = 0; k < n; k++) {
+        const double error = p->score[k] - want[k];
+        squares += error * error;
+        absolute += fabs(error);
+        total += (want[k] - mean) * (want[k] - mean);
+    }
+    p->metrics.accuracy = p->metrics.balanced_accuracy = p->metrics.auc = NAN;
+    p->metrics.mse = squares / (double)n;
+    p->metrics.r2 = 1 - squares / total;
+    p->mean_error = absolute / (double)n;
+}
+
+static mgv_status load_pairs(predict *p)
+{
+    mgv_ctx *ctx = p->c->ctx;
+    mgv_triples_info info = {.size = sizeof info};
+    mgv_status st = mgv_completion_load(ctx, p->c->argument[0], &p->completion);
+    if (st == MGV_OK)
+        st = mgv_completion_read_pairs(ctx, p->completion, p->c->argument[1], p->c->settings,
+                                       &p->pairs);
+    if (st != MGV_OK)
+        return st;
+    mgv_triples_describe(p->pairs, &info);
+    p->shape.rows = info.count;
+    p->shape.has_labels = info.has_values;
+    p->unknown = info.unknown;
+    p->about.outputs = 1;
+    return MGV_OK;
+}
+
+/* ---- the command ----------------------------------------------------------------------------- */
+
+static mgv_status compute_pairs(predict *p)
+{
+    const double started = cli_seconds();
+    const mgv_status st =
+        mgv_completion_predict(p->c->ctx, p->completion, p->pairs, p->clip, p->score);
+    p->seconds = cli_seconds() - started;
+    p->measured = p->shape.has_labels && p->shape.rows > 0;
+    if (st == MGV_OK && p->measured)
+        measure_pairs(p);
+    return st;
 }
 
 static mgv_status compute(predict *p)
@@ -139,15 +205,20 @@ static mgv_status compute(predict *p)
     return st;
 }
 
-static int work(predict *p)
+/* The model and the data, or the completion and the pairs. */
+static int load(predict *p)
 {
     cli *c = p->c;
     int code = CLI_GO_ON;
-    if (c->json && p->output && strcmp(p->output, "-") == 0)
-        return cli_complain(c, CLI_USAGE,
-                            "standard output can take one thing only: the predictions "
-                            "or the JSON object");
-    mgv_status st = mgv_model_load(c->ctx, c->argument[0], &p->model);
+    if (mgv_completion_is(c->ctx, c->argument[0])) {
+        if (p->scores || p->distance)
+            return cli_complain(c, CLI_USAGE, "a completion has neither scores nor distances");
+        const mgv_status st = load_pairs(p);
+        return st == MGV_OK ? CLI_GO_ON : cli_fail(c, st);
+    }
+    if (p->clip)
+        return cli_complain(c, CLI_USAGE, "--clip is for completions");
+    const mgv_status st = mgv_model_load(c->ctx, c->argument[0], &p->model);
     if (st != MGV_OK)
         return cli_fail(c, st);
     mgv_model_describe(p->model, &p->about);
@@ -159,15 +230,28 @@ static int work(predict *p)
                                 c->argument[0], p->about.outputs > 1 ? " of class " : "",
                                 p->about.outputs > 1 ? mgv_model_class(p->model, k) : "");
     p->data = cli_read(c, c->argument[1], &code);
-    if (!p->data)
+    if (p->data)
+        mgv_data_describe(p->data, &p->shape);
+    return code;
+}
+
+static int work(predict *p)
+{
+    cli *c = p->c;
+    int code;
+    if (c->json && p->output && strcmp(p->output, "-") == 0)
+        return cli_complain(c, CLI_USAGE,
+                            "standard output can take one thing only: the predictions "
+                            "or the JSON object");
+    if ((code = load(p)) != CLI_GO_ON)
         return code;
-    mgv_data_describe(p->data, &p->shape);
     p->score = calloc((size_t)(p->shape.rows ? p->shape.rows : 1),
                       (size_t)p->about.outputs * sizeof *p->score);
     if (!p->score)
         return cli_complain(c, CLI_FAILURE, "no memory for %" PRId64 " scores",
                             p->shape.rows * p->about.outputs);
-    if ((st = compute(p)) != MGV_OK)
+    const mgv_status st = p->completion ? compute_pairs(p) : compute(p);
+    if (st != MGV_OK)
         return cli_fail(c, st);
     if ((code = write_predictions(p)) != CLI_GO_ON)
         return code;
@@ -191,13 +275,16 @@ int cli_predict(cli *c, int argc, char **argv)
         {"distance", 0, NULL,
          "also the signed distance to the boundary, (x.w + b)/|w|_p in the norm of the fit, after "
          "a tab",
-         &p.distance, NULL}};
+         &p.distance, NULL},
+        {"clip", 0, NULL, "of a completion: values within the range of those seen", &p.clip, NULL}};
     const cli_usage usage = {
         .arguments = "MODEL DATA",
         .purpose =
             "Prints the label of every row of DATA (- is stdin) as the training data spelled "
             "it, one per\nline, and the metrics when DATA has labels. With --json and no -o "
-            "only the metrics.",
+            "only the metrics.\nThe MODEL of `complete` takes pairs `row column`, with values for "
+            "the metrics, "
+            "and prints a\nvalue for each.",
         .example = "margrave predict a9a.mgm a9a.t --scores -o a9a.predictions",
         .least = 2,
         .most = 2,
@@ -210,5 +297,7 @@ int cli_predict(cli *c, int argc, char **argv)
     free(p.score);
     mgv_data_free(c->ctx, p.data);
     mgv_model_free(c->ctx, p.model);
+    mgv_triples_free(c->ctx, p.pairs);
+    mgv_completion_free(c->ctx, p.completion);
     return code;
 }

@@ -25,7 +25,8 @@ bool cli_usage_takes(const cli_usage *usage, const mgv_setting_info *s)
     if (strcmp(usage->settings, CLI_EVERY_SETTING) == 0)
         return true;
     return !has_word(usage->settings, "!", s->name) &&
-           (has_word(usage->settings, "", s->group) || has_word(usage->settings, "", s->name));
+           (has_word(usage->settings, "", s->group) || has_word(usage->settings, "", s->name) ||
+            has_word(usage->settings, "=", s->name));
 }
 
 mgv_setting_info cli_setting_at(size_t index)
@@ -189,7 +190,7 @@ static bool stands_for(const char *kind, const char *value)
 
 cli_expects cli_value_expects(const char *value)
 {
-    static const char *const files[] = {"FILE", "DATA", "MODEL", "IN", "OUT", NULL};
+    static const char *const files[] = {"FILE", "DATA", "MODEL", "IN", "OUT", "RATINGS", NULL};
     static const char *const lists[] = {"COMMAND", "KIND", NULL};
     if (is_one_of(value, files))
         return CLI_EXPECTS_FILE;

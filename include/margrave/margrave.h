@@ -91,7 +91,8 @@ typedef struct mgv_event {
     size_t size;
     mgv_event_kind kind;
     mgv_level level;
-    const char *text; /* NULL unless MGV_EVENT_LOG; valid during the call */
+    const char *text; /* NULL unless MGV_EVENT_LOG; valid during the call. MGV_EVENT_TRACE of a
+                         completion: "path" or "sweep" */
     int64_t iteration;
     double passes, seconds;
     double primal, dual, gap, relative_gap;
@@ -450,6 +451,96 @@ typedef struct mgv_path_result {
 } mgv_path_result;
 /* MGV_E_ARG when `index` is out of range. */
 MGV_API mgv_status mgv_path_at(const mgv_path *path, int64_t index, mgv_path_result *out);
+
+/* ---- Completion ------------------------------------------------------------------------------ */
+/* Seen entries (row, column, value) of a matrix, or pairs (row, column) that are asked for. */
+typedef struct mgv_triples mgv_triples;
+
+/* Text lines `row column value`, separated by blanks, tabs, commas, semicolons or `::`, with or
+ * without a header, what follows ignored; or a sparse matrix (.mtx, .npz) whose stored entries are
+ * the seen ones. Rows and columns are numbers, from 0 where a 0 occurs, else from 1 (setting
+ * `base`), or names. Reads the settings `format`, `separator`, `header` and `base`. */
+MGV_API mgv_status mgv_triples_read(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                                    mgv_triples **out);
+/* Copies `count` entries, indices from 0; `values` NULL: pairs. `rows` and `cols` 0: as many as the
+ * largest index needs. MGV_E_INPUT names the first bad entry. */
+MGV_API mgv_status mgv_triples_new(mgv_ctx *ctx, int64_t count, const int64_t *row,
+                                   const int64_t *col, const double *values, int64_t rows,
+                                   int64_t cols, mgv_triples **out);
+MGV_API void mgv_triples_free(mgv_ctx *ctx, mgv_triples *triples);
+
+typedef struct mgv_triples_info {
+    size_t size;
+    int64_t rows, cols, count;
+    int has_values, row_names, col_names; /* whether there are any */
+    int64_t unknown;                      /* pairs with a row or column the model has not seen */
+    const char *format;
+    double load_seconds;
+} mgv_triples_info;
+MGV_API mgv_status mgv_triples_describe(const mgv_triples *triples, mgv_triples_info *out);
+/* `count` numbers, or NULL; lives as long as the triples, until a completion sorts them. */
+MGV_API const double *mgv_triples_values(const mgv_triples *triples);
+
+/* A low-rank matrix that agrees with the seen entries as well as the held-out ones allow: factors
+ * left and right, and biases where they help. */
+typedef struct mgv_completion mgv_completion;
+/* Reads the settings `select` (none: holdout:0.1; also last, discrepancy:DELTA), `seed`,
+ * `sigma_factor`, `sigma`, `patience`, `rank_max`, `biases`, `finish`, `max_iter` and `time_limit`.
+ * Sorts the triples by row and column, entries given more than once become their mean. An interrupt
+ * ends it with the best so far. */
+MGV_API mgv_status mgv_completion_run(mgv_ctx *ctx, mgv_triples *triples,
+                                      const mgv_settings *settings, mgv_completion **out);
+MGV_API void mgv_completion_free(mgv_ctx *ctx, mgv_completion *completion);
+
+/* Errors are root mean squared ones. NaN: not known. Pointers live as long as the completion. */
+typedef struct mgv_completion_info {
+    size_t size;
+    int64_t rows, cols;
+    int64_t entries, given; /* different ones, and with repetitions */
+    int64_t held_out;       /* entries */
+    int64_t rank;
+    mgv_stop stop;
+    int64_t iterations, iteration; /* of the path: all, and the chosen one */
+    int64_t sweeps;                /* of alternating least squares */
+    int finished, biases;          /* whether the sweeps and the biases were taken */
+    double ridge;                  /* of the sweeps */
+    double baseline_error;         /* held out: zero, or the biases alone */
+    double path_error;             /* of the chosen iterate */
+    double held_out_error;         /* of the answer before it was fitted again to all entries */
+    double train_error;            /* of the answer on all entries */
+    double noise;                  /* the noise level of discrepancy:DELTA */
+    /* With a ridge: 1/2 |X - b|^2 + ridge |X|_*, what no matrix of any rank is below, and their
+     * relative gap. For select last and discrepancy: |X|_*, and what no matrix with these values at
+     * the entries is below. NaN: none. */
+    double primal, dual, relative_gap;
+    double dual_norm;       /* largest singular value of the residual, by Lanczos-like steps */
+    double mean, low, high; /* of the values seen */
+    double seconds;
+    const double *left, *right;        /* rows x rank and cols x rank */
+    const double *row_bias, *col_bias; /* the row's have the mean in them; NULL: none */
+    const char *formula;
+} mgv_completion_info;
+MGV_API mgv_status mgv_completion_describe(const mgv_completion *completion,
+                                           mgv_completion_info *out);
+MGV_API mgv_status mgv_completion_save(mgv_ctx *ctx, const mgv_completion *completion,
+                                       const char *path);
+/* MGV_E_INPUT when the file is not one; mgv_completion_is() asks before. */
+MGV_API mgv_status mgv_completion_load(mgv_ctx *ctx, const char *path, mgv_completion **out);
+/* Whether the file of a model is a completion; 0 also when it cannot be read. */
+MGV_API int mgv_completion_is(mgv_ctx *ctx, const char *path);
+/* Pairs (or triples) in the completion's own numbers and names. */
+MGV_API mgv_status mgv_completion_read_pairs(mgv_ctx *ctx, const mgv_completion *completion,
+                                             const char *path, const mgv_settings *settings,
+                                             mgv_triples **out);
+/* Fills `values` (one per pair, in their order). `clip`: not outside the range of the values seen.
+ * A row or column that was never seen gets what is known without it: the other's bias, or the mean.
+ */
+MGV_API mgv_status mgv_completion_predict(mgv_ctx *ctx, const mgv_completion *completion,
+                                          const mgv_triples *pairs, int clip, double *values);
+/* The JSON object of `margrave complete --json`; the files may be NULL. */
+MGV_API mgv_status mgv_report_completion(mgv_ctx *ctx, const mgv_completion *completion,
+                                         const char *data_file, const char *model_file,
+                                         char **json);
 
 /* ---- Report --------------------------------------------------------------------------------- */
 /* The JSON object of `margrave fit --json`, freed with mgv_string_free(). `model` and the files

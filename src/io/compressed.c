@@ -50,7 +50,7 @@ static mgv_status check_entries(mgv_ctx *ctx, const char *what, const mgvi_compr
                 return MGVI_FAIL(ctx, MGV_E_INPUT,
                                  "%s: index %" PRId32 " of entry %" PRId64 " is not below %" PRId64,
                                  what, c->idx[t], t, c->minor);
-            *canonical = *canonical && c->idx[t] > last && get(c, t) != 0;
+            *canonical = *canonical && c->idx[t] > last && (get(c, t) != 0 || c->keep_zeros);
             last = c->idx[t];
         }
     }
@@ -73,7 +73,7 @@ static int64_t merge_row(mgvi_compressed *c, const entry *entries, int64_t count
         double sum = 0;
         for (; k < count && entries[k].index == index; k++)
             sum += entries[k].value;
-        if (sum != 0)
+        if (sum != 0 || c->keep_zeros)
             put(c, to++, index, sum);
         else
             c->stored_zeros++;

@@ -1,5 +1,5 @@
 /* io/compressed.h - CSR or CSC arrays from outside made canonical: indices in range and strictly
- * increasing, duplicates summed, zeros left out. */
+ * increasing, duplicates summed, zeros left out unless they are to be kept. */
 #ifndef MGVI_IO_COMPRESSED_H
 #define MGVI_IO_COMPRESSED_H
 
@@ -12,6 +12,7 @@ typedef struct mgvi_compressed {
     int32_t *idx;
     void *val;
     mgv_dtype dtype;
+    bool keep_zeros;      /* zeros are entries like others */
     int64_t stored;       /* entries that idx and val hold */
     int64_t stored_zeros; /* out: how many entries were zero */
 } mgvi_compressed;

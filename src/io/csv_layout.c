@@ -106,8 +106,8 @@ size_t mgvi_csv_copy(const mgvi_cell *cell, char *to)
 }
 
 /* ---- the first line ------------------------------------------------------------------------ */
-static mgv_status choose_separator(mgvi_text *text, const char *setting, const char *line,
-                                   char *separator)
+mgv_status mgvi_csv_separator(mgvi_text *text, const char *setting, const char *line,
+                              char *separator)
 {
     static const struct {
         const char *name;
@@ -236,7 +236,7 @@ mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings, mgvi_csv
     if (line == text->end)
         return MGVI_FAIL(text->ctx, MGV_E_INPUT, "%s: there is no row in this file", text->path);
     *layout = (mgvi_csv_layout){.data_begin = line};
-    MGVI_TRY(choose_separator(text, settings->separator, line, &layout->separator));
+    MGVI_TRY(mgvi_csv_separator(text, settings->separator, line, &layout->separator));
     layout->columns = mgvi_csv_count(text, layout->separator, line, text->end);
     MGVI_TRY(mgvi_text_status(text)); /* an open quote */
     MGVI_TRY(choose_label(text, settings, line, layout, &named));

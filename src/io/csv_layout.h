@@ -36,6 +36,9 @@ mgvi_number_status mgvi_csv_number(const mgvi_cell *cell, double *value);
 /* Copies the cell, `to` holding at least end - begin + 1 bytes; returns its length. */
 size_t mgvi_csv_copy(const mgvi_cell *cell, char *to);
 
+/* What separates the cells of the line: the setting `separator`. */
+mgv_status mgvi_csv_separator(mgvi_text *text, const char *setting, const char *line,
+                              char *separator);
 /* Reads settings and the first line. */
 mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings, mgvi_csv_layout *layout);
 /* Column `column` for messages: "column 3", or "column 3 ('age')" under a header. */

@@ -15,6 +15,7 @@ typedef struct mgvi_source {
     size_t size;
     size_t mapped; /* bytes of the mapping, 0: from the allocator */
     const mgv_settings *settings;
+    bool as_entries; /* a sparse matrix is a set of entries: zeros stay, nothing becomes dense */
 } mgvi_source;
 
 typedef struct mgvi_reader {
@@ -43,6 +44,8 @@ void mgvi_source_close(mgv_ctx *ctx, mgvi_source *source);
 mgv_status mgvi_read_source(mgv_ctx *ctx, mgvi_source *source, mgv_data **out);
 mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                           mgv_data **out);
+/* The reader that mgvi_read_source would take. */
+mgv_status mgvi_pick_reader(mgv_ctx *ctx, const mgvi_source *source, const mgvi_reader **out);
 /* Names for the columns from a file with one per line: MGV_E_INPUT when their number is another. */
 mgv_status mgvi_read_column_names(mgv_ctx *ctx, const char *path, mgv_data *data);
 /* The labels of the rows from a file of their own: NPY, IDX, or text with one per line. */

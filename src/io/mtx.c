@@ -13,6 +13,7 @@ typedef enum symmetry { GENERAL, SYMMETRIC, SKEW } symmetry;
 typedef struct job {
     mgvi_text text;
     bool array, pattern;
+    bool as_entries; /* zeros stay, nothing becomes dense */
     symmetry symmetry;
     int64_t rows, cols, stated; /* lines of values that the size line promises */
     const char *data_begin;
@@ -310,8 +311,8 @@ static int by_column(const void *pa, const void *pb)
     return a->order < b->order ? -1 : a->order > b->order;
 }
 
-/* Sorts a row, adds up what was given twice and leaves zeros out. */
-static int64_t tidy_row(entry *e, int64_t n)
+/* Sorts a row, adds up what was given twice and leaves zeros out unless they are to be kept. */
+static int64_t tidy_row(entry *e, int64_t n, bool keep_zeros)
 {
     bool sorted = true;
     for (int64_t t = 1; t < n; t++)
@@ -324,7 +325,7 @@ static int64_t tidy_row(entry *e, int64_t n)
         for (; t < n && e[t].col == sum.col; t++)
             sum.val += e[t].val;
         e[kept] = sum;
-        kept += sum.val != 0;
+        kept += sum.val != 0 || keep_zeros;
     }
     return kept;
 }
@@ -335,7 +336,7 @@ static void tidy_rows(void *arg, int64_t block)
     const int64_t end = mgvi_block_begin(a->j->rows, a->blocks, block + 1);
     for (int64_t i = mgvi_block_begin(a->j->rows, a->blocks, block); i < end; i++) {
         const int64_t begin = i ? a->end[i - 1] : 0;
-        a->count[i] = tidy_row(a->entries + begin, a->end[i] - begin);
+        a->count[i] = tidy_row(a->entries + begin, a->end[i] - begin, a->j->as_entries);
     }
 }
 
@@ -382,7 +383,7 @@ static mgv_status take_coordinates(job *j, mgv_data *data, const char *precision
     mgvi_release(ctx, a.end);
     mgvi_release(ctx, a.count);
     mgvi_release(ctx, a.entries);
-    return st == MGV_OK ? mgvi_data_densify(ctx, data) : st;
+    return st == MGV_OK && !j->as_entries ? mgvi_data_densify(ctx, data) : st;
 }
 
 /* ---- the reader ---------------------------------------------------------------------------- */
@@ -399,7 +400,7 @@ static mgv_status read_text(job *j, mgv_data *data, const mgv_settings *s)
 
 mgv_status mgvi_mtx_read(mgv_ctx *ctx, mgvi_source *source, mgv_data *data, size_t chunk_bytes)
 {
-    job j = {.rows = 0};
+    job j = {.as_entries = source->as_entries};
     mgv_status st = mgvi_text_open(ctx, source, chunk_bytes, '\n', &j.text);
     if (st == MGV_OK)
         st = read_text(&j, data, source->settings);

@@ -213,7 +213,7 @@ static mgv_status read_sparse(archive_view *v)
 {
     char format[8];
     mgvi_matrix *X = &v->data->X;
-    mgvi_compressed c = {0};
+    mgvi_compressed c = {.keep_zeros = v->source->as_entries};
     MGVI_TRY(read_format(v, format));
     X->layout = strcmp(format, "csc") == 0 ? MGV_CSC : MGV_CSR;
     MGVI_TRY(read_shape(v, X));

@@ -25,7 +25,7 @@ static mgv_status reader_by_name(mgv_ctx *ctx, const char *name, const mgvi_read
     return MGVI_FAIL(ctx, MGV_E_ARG, "there is no reader '%.40s'; known: %s", name, known);
 }
 
-static mgv_status pick_reader(mgv_ctx *ctx, const mgvi_source *source, const mgvi_reader **out)
+mgv_status mgvi_pick_reader(mgv_ctx *ctx, const mgvi_source *source, const mgvi_reader **out)
 {
     char known[256];
     int best = 0;
@@ -101,7 +101,7 @@ mgv_status mgvi_read_source(mgv_ctx *ctx, mgvi_source *source, mgv_data **out)
         mgvi_settings_defaults(&defaults);
         source->settings = &defaults;
     }
-    MGVI_CHECK(st, done, pick_reader(ctx, source, &reader));
+    MGVI_CHECK(st, done, mgvi_pick_reader(ctx, source, &reader));
     MGVI_CHECK(st, done, mgvi_data_new(ctx, &data));
     data->format = reader->name;
     MGVI_CHECK(st, done, reader->read(ctx, source, data));

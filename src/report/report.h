@@ -2,6 +2,7 @@
 #ifndef MGVI_REPORT_REPORT_H
 #define MGVI_REPORT_REPORT_H
 
+#include "complete/completion.h"
 #include "model/model.h"
 #include "select/selection.h"
 
@@ -29,6 +30,9 @@ json_t *mgvi_report_problem(const mgv_problem *problem);
 /* `model_files` has a name for every point that is done; NULL: none was saved. */
 mgv_status mgvi_report_walk(mgv_ctx *ctx, const mgv_path *path, const char *data_file,
                             const char *const *model_files, char **json);
+/* {"data", "problem", "solver", "rmse", "certificate", "model"} */
+mgv_status mgvi_report_completion(mgv_ctx *ctx, const mgv_completion *completion,
+                                  const char *data_file, const char *model_file, char **json);
 /* The data doctor. */
 mgv_status mgvi_report_check(mgv_ctx *ctx, mgv_data *data, const char *path,
                              const mgv_settings *settings, char **json);

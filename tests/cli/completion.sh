@@ -50,7 +50,7 @@ names() {
 mkdir -p data/folder
 touch data/a.svm 'data/a b.svm'
 
-offers "check completion convert" c
+offers "check complete completion convert" c
 offers "--help --version" --
 offers "fit" help f
 offers "fit" man f

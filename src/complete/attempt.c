@@ -1,0 +1,243 @@
+/* attempt.c - the path and when it ends. Iterates oscillate around the rank and the subspace that
+ * they have found early; so after the first dip of the held-out error the finish is tried from its
+ * lowest point, and the path only goes on where that is not clearly better. */
+#include "complete/attempt.h"
+
+#include "base/clock.h"
+#include "base/event.h"
+
+#include <math.h>
+
+static const double CLEARLY = 0.95;   /* of the path's best error: the finish has won */
+static const double STEADILY = 0.7;   /* the same before the first dip, the rank long steady */
+static const double BY_FAR = 0.3;     /* the same, directions just taken in being of no use */
+static const double IDLE_SHARE = 0.2; /* of the rank: that many directions are of no use */
+static const double AS_GOOD = 1.002;
+enum { STEADY = 8 };
+enum { PATIENCE = 20 };
+
+typedef struct walk {
+    const mgvi_entries *e;
+    const mgvi_until *until;
+    mgvi_low_rank run;
+    mgvi_finish finish;
+    mgvi_factors best; /* the iterate with the least held-out error */
+    double best_error, last_error;
+    int64_t best_at, rises;
+    double finished_from; /* path error of the iterate the finish started from; infinite: none */
+    int64_t tried_at;     /* iteration of the last early try of the finish; 0: none */
+    int64_t steady;       /* iterations of the same rank */
+    int64_t last_rank;
+} walk;
+
+static bool out_of_time(const walk *w)
+{
+    return mgvi_clock_seconds() - w->until->started >= w->until->settings->time_limit;
+}
+
+static void send(const walk *w)
+{
+    mgv_event event = mgvi_event_blank(MGV_EVENT_TRACE);
+    if (w->until->silent)
+        return;
+    event.text = "path";
+    event.iteration = w->run.iteration;
+    event.seconds = mgvi_clock_seconds() - w->until->started;
+    event.primal = w->run.nuclear;
+    event.train_score = w->run.train;
+    event.validation_score = w->run.held;
+    event.nonzeros = w->run.X.rank;
+    if (mgvi_event_send(w->e->ctx, &event))
+        atomic_store(&w->e->ctx->interrupted, 1);
+}
+
+/* Patience, and paths that only grow worse: the rank has more than doubled since the best. */
+static bool hopeless(const walk *w)
+{
+    const int64_t since = w->run.iteration - w->best_at;
+    const int64_t patience = w->until->settings->patience;
+    const int64_t most = patience                ? patience
+                         : w->best_at > PATIENCE ? w->best_at
+                                                 : (int64_t)PATIENCE;
+    return since >= most || (w->run.X.rank > 2 * w->best.rank + 10 && w->best.rank > 0 &&
+                             w->run.held > 1.05 * w->best_error && since > 3);
+}
+
+static mgv_stop check(const walk *w)
+{
+    const mgvi_until *u = w->until;
+    if (mgvi_ctx_interrupted(w->e->ctx))
+        return MGV_STOP_USER;
+    if (w->run.residual <= u->residual)
+        return MGV_STOP_DISCREPANCY;
+    if (u->choose && (!(w->run.norm > 0) || hopeless(w)))
+        return MGV_STOP_SELECTED;
+    if (w->run.iteration >= u->most)
+        return MGV_STOP_MAX_ITER;
+    return out_of_time(w) ? MGV_STOP_TIME : MGV_STOP_NONE;
+}
+
+static mgv_status finish_best(walk *w)
+{
+    w->finish.value = w->run.y_bar;
+    w->finish.by_col = w->run.by_col;
+    w->finish.deadline = w->until->started + w->until->settings->time_limit;
+    w->finish.first_iteration = w->run.iteration;
+    w->finish.started = w->until->started;
+    MGVI_TRY(mgvi_finish_from(&w->finish, &w->best, w->best_error));
+    w->finished_from = w->best_error;
+    return MGV_OK;
+}
+
+/* Whether the iterate seems to have the rank there is: it takes directions in which do not help the
+ * held-out entries, or its rank has long been the same. *useful is the rank to start from, *share
+ * how far the finish must win to be believed, for the path may go on to fall. */
+static mgv_status rank_is_found(const walk *w, int64_t *useful, double *share, bool *found)
+{
+    const int64_t rank = w->best.rank;
+    MGVI_TRY(mgvi_finish_useful_rank(w->e, &w->best, useful));
+    const bool idle = rank >= 4 && (double)(rank - *useful) >= 2 + IDLE_SHARE * (double)rank;
+    *share = idle ? BY_FAR : STEADILY;
+    *found = idle || w->steady >= STEADY;
+    return MGV_OK;
+}
+
+/* The finish before the first dip. What was tried in vain is tried again at twice the iterations.
+ */
+static mgv_status try_early(walk *w, bool *won)
+{
+    const int64_t rank = w->best.rank;
+    int64_t useful;
+    double share;
+    bool found;
+    if (w->rises || !isinf(w->finished_from) || rank == 0 || w->run.iteration < 2 * w->tried_at)
+        return MGV_OK;
+    MGVI_TRY(rank_is_found(w, &useful, &share, &found));
+    if (!found)
+        return MGV_OK;
+    w->tried_at = w->run.iteration;
+    w->best.rank = useful; /* for the start only: the columns are still there */
+    const mgv_status st = finish_best(w);
+    w->best.rank = rank;
+    w->finished_from = INFINITY;
+    *won = w->finish.error < share * w->best_error;
+    return st;
+}
+
+/* Keeps the best iterate; true when the finish, tried at the first dip, has clearly won. */
+static mgv_status judge(walk *w, bool *won)
+{
+    const double held = w->run.held;
+    if (held < w->best_error) {
+        MGVI_TRY(mgvi_factors_copy(&w->best, &w->run.X, w->run.X.rank, 0));
+        w->best_error = held;
+        w->best_at = w->run.iteration;
+    }
+    w->steady = w->run.X.rank == w->last_rank ? w->steady + 1 : 0;
+    w->last_rank = w->run.X.rank;
+    w->rises = held > w->last_error ? w->rises + 1 : 0;
+    w->last_error = held;
+    if (w->rises == 2 && isinf(w->finished_from) && w->until->settings->finish &&
+        w->best.rank > 0) {
+        MGVI_TRY(finish_best(w));
+        *won = w->finish.error < CLEARLY * w->best_error;
+    }
+    return w->until->settings->finish && !*won ? try_early(w, won) : MGV_OK;
+}
+
+static mgv_status iterate(walk *w, mgv_stop *stop)
+{
+    const mgv_settings *s = w->until->settings;
+    bool won = false;
+    int64_t swept = 0;
+    MGVI_TRY(mgvi_low_rank_start(&w->run, w->e, s->sigma_factor, s->sigma, s->rank_max,
+                                 (uint64_t)s->seed));
+    if (w->run.iteration > w->until->most)
+        w->run.iteration = w->until->most; /* X is 0 there too */
+    for (;;) {
+        send(w);
+        if (w->until->choose)
+            MGVI_TRY(judge(w, &won));
+        *stop = won ? MGV_STOP_SELECTED : check(w);
+        if (*stop != MGV_STOP_NONE)
+            return MGV_OK;
+        if (w->finish.sweeps > swept) /* on the iterate's memory */
+            mgvi_low_rank_restore(&w->run);
+        swept = w->finish.sweeps;
+        MGVI_TRY(mgvi_low_rank_step(&w->run));
+        if (!isfinite(w->run.residual))
+            return MGVI_FAIL(w->e->ctx, MGV_E_NUMERIC,
+                             "iteration %" PRId64 " left the finite numbers: sigma %g is not for "
+                             "values of this size",
+                             w->run.iteration, w->run.sigma);
+    }
+}
+
+/* The better of the best iterate and the finished factors. */
+static mgv_status choose(walk *w, mgvi_attempt *out)
+{
+    const bool more = out->stop == MGV_STOP_SELECTED || out->stop == MGV_STOP_MAX_ITER;
+    if (more && w->until->settings->finish && w->best.rank > 0 &&
+        w->best_error < 0.98 * w->finished_from && !(w->finish.error < CLEARLY * w->best_error))
+        MGVI_TRY(finish_best(w));
+    out->path_error = w->best_error;
+    out->iteration = w->best_at;
+    out->finished = w->finish.error < w->best_error ||
+                    (w->finish.error < AS_GOOD * w->best_error &&
+                     w->finish.best.rank <= w->best.rank); /* then it is the simpler answer */
+    out->error = out->finished ? w->finish.error : w->best_error;
+    out->ridge = out->finished ? w->finish.ridge : 0;
+    mgvi_factors_swap(&out->X, out->finished ? &w->finish.best : &w->best);
+    return MGV_OK;
+}
+
+/* The last iterate with its lower bound: for y' = y/max(1, |Y|) no X with X = b on the entries has
+ * |X|_* < -<b, y'>. */
+static mgv_status take_last(walk *w, mgvi_attempt *out)
+{
+    mgvi_low_rank *run = &w->run;
+    const mgvi_entries *e = w->e;
+    enum { STEPS = 12 };
+    out->iteration = run->iteration;
+    out->path_error = out->error = NAN;
+    out->nuclear = run->nuclear;
+    mgvi_entries_by_col(e, run->y, run->by_col);
+    const mgvi_low_plus_sparse Y = {.scale = 1, .value = run->y, .by_col = run->by_col};
+    for (int k = 0; k < STEPS; k++)
+        MGVI_TRY(mgvi_spectrum_step(&run->spectrum, &Y, mgvi_spectrum_block(e, run->X.rank)));
+    const double norm = run->spectrum.found ? run->spectrum.s[0] : 0;
+    double inner = 0;
+    for (int64_t i = 0; i < e->rows; i++)
+        for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1]; t++)
+            inner -= run->y[t] * mgvi_entries_target(e, i, t);
+    out->bound = inner / fmax(1, norm);
+    mgvi_factors_swap(&out->X, &run->X);
+    return MGV_OK;
+}
+
+mgv_status mgvi_attempt_run(const mgvi_entries *e, const mgvi_until *until, mgvi_attempt *out)
+{
+    mgv_status st;
+    walk w = {.e = e,
+              .until = until,
+              .best_error = INFINITY,
+              .last_error = INFINITY,
+              .finished_from = INFINITY};
+    *out = (mgvi_attempt){.error = NAN, .nuclear = NAN, .bound = NAN};
+    mgvi_factors_init(&out->X, e->ctx, e->rows, e->cols);
+    mgvi_factors_init(&w.best, e->ctx, e->rows, e->cols);
+    mgvi_finish_init(&w.finish, e, until->settings->rank_max, (uint64_t)until->settings->seed);
+    MGVI_CHECK(st, done, iterate(&w, &out->stop));
+    MGVI_CHECK(st, done, until->choose ? choose(&w, out) : take_last(&w, out));
+    out->iterations = w.run.iteration;
+    out->sweeps = w.finish.sweeps;
+    double held;
+    st = mgvi_factors_errors(e, &out->X, &out->train, &held);
+done:
+    mgvi_low_rank_free(&w.run);
+    mgvi_finish_free(&w.finish);
+    mgvi_factors_free(&w.best);
+    return st;
+}
+
+void mgvi_attempt_free(mgvi_attempt *attempt) { mgvi_factors_free(&attempt->X); }

@@ -1,0 +1,379 @@
+/* run.c - from triples to a completion: what is held out, whether biases help, the refit. */
+#include "base/clock.h"
+#include "base/event.h"
+#include "complete/alternate.h"
+#include "complete/attempt.h"
+#include "complete/biases.h"
+#include "complete/completion.h"
+#include "select/split.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { REFIT_SWEEPS = 3, LEAST_HELD = 1 };
+static const double BIASES_SEEM_GOOD = 0.7; /* of the error of 0: the biases are tried first */
+static const double BIASES_HELP = 0.97;     /* of the error of 0: they may be worth a run */
+static const double STRUCTURE = 0.5;        /* of their error: the matrix is more than biases */
+static const double AS_GOOD = 1.01;         /* then no biases, whose rank is lower, may cost that */
+
+typedef struct job {
+    mgv_ctx *ctx;
+    const mgv_settings *settings;
+    mgvi_rule rule;
+    mgvi_arena arena;
+    mgvi_entries e;
+    mgvi_biases biases;
+    mgvi_attempt answer;
+    bool with_biases;
+    int64_t held_out; /* before the refit trains on them */
+    double zero_error, bias_error;
+    double started;
+    mgv_completion *out;
+} job;
+
+/* ---- what is held out ------------------------------------------------------------------------ */
+
+static mgv_status read_rule(job *j)
+{
+    mgvi_rule *rule = &j->rule;
+    MGVI_TRY(mgvi_rule_parse(j->ctx, j->settings, rule));
+    if (rule->kind == MGVI_RULE_NONE) {
+        rule->kind = MGVI_RULE_HOLDOUT;
+        rule->fraction = 0.1;
+    }
+    if (rule->kind != MGVI_RULE_HOLDOUT && rule->kind != MGVI_RULE_LAST &&
+        rule->kind != MGVI_RULE_DISCREPANCY)
+        return MGVI_FAIL(j->ctx, MGV_E_UNSUPPORTED,
+                         "select is '%.60s'; a completion takes holdout:F, last or "
+                         "discrepancy:DELTA",
+                         j->settings->select);
+    return MGV_OK;
+}
+
+static mgv_status hold_out(job *j)
+{
+    mgvi_split split;
+    mgvi_entries *e = &j->e;
+    if (j->rule.kind != MGVI_RULE_HOLDOUT) {
+        e->held = mgvi_arena_array(&j->arena, (size_t)e->count, sizeof *e->held);
+        return e->held ? MGV_OK : MGV_E_MEMORY;
+    }
+    const int64_t held = (int64_t)llround(j->rule.fraction * (double)e->count);
+    if (held < LEAST_HELD || held >= e->count)
+        return MGVI_FAIL(j->ctx, MGV_E_INPUT,
+                         "%" PRId64 " entries are too few to hold some of them out: select "
+                         "discrepancy:DELTA or last do without",
+                         e->count);
+    MGVI_TRY(mgvi_split_new(&j->arena, &j->rule, e->count, 0, NULL, (uint64_t)j->settings->seed,
+                            &split));
+    e->held = split.code; /* 1: trained on by the full fit alone */
+    e->held_count = j->held_out = held;
+    return MGV_OK;
+}
+
+/* ---- biases ---------------------------------------------------------------------------------- */
+
+static void use_biases(job *j, bool on)
+{
+    j->e.row_offset = on ? j->biases.row : NULL;
+    j->e.col_offset = on ? j->biases.col : NULL;
+}
+
+/* The better of the answer so far and one more run, with or without biases. `as_good`: the new one
+ * is taken up to this factor of the old error. */
+static mgv_status attempt(job *j, bool biases, double as_good)
+{
+    const mgvi_until until = {.settings = j->settings,
+                              .started = j->started,
+                              .residual =
+                                  j->rule.kind == MGVI_RULE_DISCREPANCY ? j->rule.delta : NAN,
+                              .choose = j->rule.kind == MGVI_RULE_HOLDOUT,
+                              .most = j->settings->max_iter};
+    mgvi_attempt found;
+    use_biases(j, biases);
+    const mgv_status st = mgvi_attempt_run(&j->e, &until, &found);
+    const bool first = !j->answer.X.ctx;
+    if (st != MGV_OK) {
+        mgvi_attempt_free(&found);
+        return st;
+    }
+    mgvi_log(j->ctx, MGV_INFO, "%s biases: rank %" PRId64 ", held-out error %.6g",
+             biases ? "with" : "without", found.X.rank, found.error);
+    if (first || found.error <= as_good * j->answer.error) {
+        mgvi_attempt_free(&j->answer);
+        j->answer = found;
+        j->with_biases = biases;
+    } else {
+        mgvi_attempt_free(&found);
+    }
+    use_biases(j, j->with_biases);
+    return MGV_OK;
+}
+
+static mgv_status try_biases(job *j)
+{
+    const char *wish = j->settings->biases;
+    const bool judged = j->rule.kind == MGVI_RULE_HOLDOUT;
+    MGVI_TRY(mgvi_biases_new(&j->arena, &j->e, &j->biases));
+    j->zero_error = mgvi_entries_rms(&j->e, 1);
+    mgvi_biases_fit(&j->biases, &j->e);
+    use_biases(j, true);
+    j->bias_error = mgvi_entries_rms(&j->e, 1);
+    const bool automatic = strcmp(wish, "auto") == 0 && judged;
+    if (!automatic)
+        return attempt(j, strcmp(wish, "yes") == 0, 1);
+    const bool first = j->bias_error < BIASES_SEEM_GOOD * j->zero_error;
+    MGVI_TRY(attempt(j, first, 1));
+    if (j->answer.stop != MGV_STOP_SELECTED)
+        return MGV_OK;
+    if (first && j->answer.error < STRUCTURE * j->bias_error)
+        return attempt(j, false, AS_GOOD);
+    if (!first && j->bias_error < BIASES_HELP * j->zero_error &&
+        j->answer.error > STRUCTURE * j->bias_error)
+        return attempt(j, true, 1);
+    return MGV_OK;
+}
+
+/* ---- the refit ------------------------------------------------------------------------------- */
+
+/* The chosen iterate again, with every entry trained on; or a few sweeps. */
+static mgv_status refit(job *j)
+{
+    mgvi_entries *e = &j->e;
+    const mgv_stop stop = j->answer.stop;
+    if (e->held_count == 0 || (stop != MGV_STOP_SELECTED && stop != MGV_STOP_MAX_ITER))
+        return MGV_OK;
+    memset(e->held, 0, (size_t)e->count);
+    e->held_count = 0;
+    if (j->with_biases)
+        mgvi_biases_fit(&j->biases, e);
+    if (!j->answer.finished) {
+        const mgvi_until until = {.settings = j->settings,
+                                  .started = j->started,
+                                  .residual = NAN,
+                                  .most = j->answer.iteration,
+                                  .silent = true};
+        mgvi_attempt again;
+        const mgv_status st = mgvi_attempt_run(e, &until, &again);
+        if (st == MGV_OK && again.stop == MGV_STOP_MAX_ITER)
+            mgvi_factors_swap(&j->answer.X, &again.X);
+        mgvi_attempt_free(&again);
+        return st;
+    }
+    double *s = mgvi_alloc(j->ctx, (size_t)j->answer.X.rank + 1, sizeof *s);
+    mgv_status st = s ? MGV_OK : MGV_E_MEMORY;
+    for (int k = 0; k < REFIT_SWEEPS && st == MGV_OK; k++) {
+        st = mgvi_alternate_sweep(e, &j->answer.X, j->answer.ridge);
+        if (st == MGV_OK)
+            st = mgvi_factors_balance(&j->answer.X, s);
+    }
+    mgvi_release(j->ctx, s);
+    return st;
+}
+
+/* ---- the certificate ------------------------------------------------------------------------- */
+
+/* P = 1/2 |r|^2 + ridge |X|_*, r = b - X on the entries; for theta = r min(1, ridge/|r|), |r| its
+ * largest singular value, no matrix has less than D = <b, theta> - 1/2 |theta|^2.              (6)
+ * |r| comes from steps of subspace iteration, which approach it from below: COVER is for the rest.
+ */
+static mgv_status certify(job *j, mgv_completion_info *info)
+{
+    static const double COVER = 1.01;
+    enum { STEPS = 12 };
+    const mgvi_entries *e = &j->e;
+    const mgvi_factors *X = &j->answer.X;
+    const mgvi_complete_loops *loops = mgvi_complete_loops_for(j->ctx);
+    mgv_status st = MGV_E_MEMORY;
+    mgvi_spectrum v;
+    mgvi_spectrum_init(&v, e, (uint64_t)j->settings->seed);
+    double *r = mgvi_alloc(j->ctx, (size_t)e->count, sizeof *r), squares = 0, inner = 0;
+    double *by_col = mgvi_alloc(j->ctx, (size_t)e->count, sizeof *by_col);
+    double *s = mgvi_alloc(j->ctx, (size_t)X->rank + 1, sizeof *s), nuclear = 0;
+    if (!r || !by_col || !s)
+        goto done;
+    for (int64_t i = 0; i < e->rows; i++) {
+        const int64_t begin = e->row_ptr[i], end = e->row_ptr[i + 1];
+        loops->entry_values(X->left + i * X->width, X->right, X->width, e->col + begin, end - begin,
+                            r + begin);
+        for (int64_t t = begin; t < end; t++) {
+            const double b = mgvi_entries_target(e, i, t);
+            r[t] = b - r[t];
+            squares += r[t] * r[t];
+            inner += b * r[t];
+        }
+    }
+    mgvi_entries_by_col(e, r, by_col);
+    const mgvi_low_plus_sparse R = {.scale = 1, .value = r, .by_col = by_col};
+    for (int k = 0; k < STEPS; k++)
+        MGVI_CHECK(st, done, mgvi_spectrum_step(&v, &R, mgvi_spectrum_block(e, 0)));
+    MGVI_CHECK(st, done, mgvi_factors_balance(&j->answer.X, s));
+    for (int64_t k = 0; k < X->rank; k++)
+        nuclear += s[k];
+    info->dual_norm = v.found ? v.s[0] : 0;
+    if (j->answer.finished && j->answer.ridge > 0) {
+        const double c = fmin(1, j->answer.ridge / (COVER * info->dual_norm));
+        info->primal = squares / 2 + j->answer.ridge * nuclear;
+        info->dual = c * inner - c * c * squares / 2;
+        info->relative_gap = (info->primal - info->dual) / info->primal;
+    }
+done:
+    mgvi_release(j->ctx, r);
+    mgvi_release(j->ctx, by_col);
+    mgvi_release(j->ctx, s);
+    mgvi_spectrum_free(&v);
+    return st;
+}
+
+/* ---- the result ------------------------------------------------------------------------------ */
+
+static double *pack(mgvi_arena *arena, const double *factor, int64_t lines, int64_t width,
+                    int64_t rank)
+{
+    double *out = mgvi_arena_array(arena, (size_t)lines, (size_t)(rank ? rank : 1) * sizeof *out);
+    for (int64_t i = 0; out && i < lines; i++)
+        memcpy(out + i * rank, factor + i * width, (size_t)rank * sizeof *out);
+    return out;
+}
+
+static mgv_status take_factors(job *j)
+{
+    mgv_completion *c = j->out;
+    const mgvi_entries *e = &j->e;
+    const mgvi_factors *X = &j->answer.X;
+    c->left = pack(&c->arena, X->left, X->rows, X->width, X->rank);
+    c->right = pack(&c->arena, X->right, X->cols, X->width, X->rank);
+    c->row_seen = mgvi_arena_array(&c->arena, (size_t)e->rows, 1);
+    c->col_seen = mgvi_arena_array(&c->arena, (size_t)e->cols, 1);
+    if (!c->left || !c->right || !c->row_seen || !c->col_seen)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < e->rows; i++)
+        c->row_seen[i] = e->row_ptr[i + 1] > e->row_ptr[i];
+    for (int64_t i = 0; i < e->cols; i++)
+        c->col_seen[i] = e->col_ptr[i + 1] > e->col_ptr[i];
+    if (!j->with_biases)
+        return MGV_OK;
+    c->row_bias = pack(&c->arena, j->biases.row, e->rows, 1, 1);
+    c->col_bias = pack(&c->arena, j->biases.col, e->cols, 1, 1);
+    return c->row_bias && c->col_bias ? MGV_OK : MGV_E_MEMORY;
+}
+
+static mgv_status describe(job *j, const mgv_triples *triples)
+{
+    mgv_completion *c = j->out;
+    const mgvi_attempt *a = &j->answer;
+    mgv_completion_info *info = &c->info;
+    const double nan = NAN;
+    *info =
+        (mgv_completion_info){.size = sizeof *info,
+                              .rows = j->e.rows,
+                              .cols = j->e.cols,
+                              .entries = j->e.count,
+                              .given = triples->given,
+                              .held_out = j->held_out,
+                              .stop = a->stop,
+                              .iterations = a->iterations,
+                              .iteration = a->iteration,
+                              .sweeps = a->sweeps,
+                              .finished = a->finished,
+                              .biases = j->with_biases,
+                              .ridge = a->finished ? a->ridge : nan,
+                              .baseline_error = j->with_biases ? j->bias_error : j->zero_error,
+                              .path_error = a->path_error,
+                              .held_out_error = a->error,
+                              .noise = j->rule.kind == MGVI_RULE_DISCREPANCY ? j->rule.delta : nan,
+                              .primal = a->nuclear,
+                              .dual = a->bound,
+                              .relative_gap = nan,
+                              .dual_norm = nan,
+                              .mean = mgvi_entries_mean(&j->e),
+                              .low = INFINITY,
+                              .high = -INFINITY};
+    MGVI_TRY(certify(j, info)); /* may drop a direction that has vanished */
+    info->rank = a->X.rank;
+    double held;
+    MGVI_TRY(mgvi_factors_errors(&j->e, &a->X, &info->train_error, &held));
+    for (int64_t t = 0; t < j->e.count; t++) {
+        info->low = fmin(info->low, j->e.value[t]);
+        info->high = fmax(info->high, j->e.value[t]);
+    }
+    return MGV_OK;
+}
+
+/* "X = mean + row + column + L R', ..." */
+static mgv_status write_formula(job *j)
+{
+    const mgv_completion_info *i = &j->out->info;
+    const char *biases = i->biases ? "mean + a_i + c_j + " : "";
+    char text[320];
+    if (i->finished)
+        snprintf(text, sizeof text,
+                 "X_ij = %sl_i.r_j, min 1/2 sum (X_ij - b_ij)^2 + %.4g/2 (|L|^2 + |R|^2), rank "
+                 "%" PRId64,
+                 biases, i->ridge, i->rank);
+    else
+        snprintf(text, sizeof text,
+                 "X_ij = %sl_i.r_j, min |LR'|_* with X_ij = b_ij, stopped at iteration %" PRId64
+                 ", rank %" PRId64,
+                 biases, i->iteration, i->rank);
+    j->out->formula = mgvi_arena_array(&j->out->arena, strlen(text) + 1, 1);
+    if (!j->out->formula)
+        return MGV_E_MEMORY;
+    strcpy(j->out->formula, text);
+    return MGV_OK;
+}
+
+/* A copy of the names: the triples may be freed before the completion. */
+static mgv_status copy_names(mgv_completion *c, const mgv_triples *triples)
+{
+    for (int k = 0; k < 2; k++) {
+        const mgvi_side *from = &triples->side[k];
+        mgvi_side *to = &c->side[k];
+        *to = (mgvi_side){.count = from->count, .base = from->base, .named = from->named};
+        if (!from->named)
+            continue;
+        MGVI_TRY(mgvi_words_new(c->ctx, &to->words));
+        for (int64_t n = 0; n < from->count; n++) {
+            const char *word = mgvi_words_at(from->words, n);
+            int64_t number;
+            MGVI_TRY(mgvi_words_add(to->words, word, strlen(word), &number));
+        }
+    }
+    return MGV_OK;
+}
+
+static mgv_status run(job *j, mgv_triples *triples)
+{
+    MGVI_TRY(read_rule(j));
+    MGVI_TRY(mgvi_triples_sort(triples));
+    if (triples->count == 0)
+        return MGVI_FAIL(j->ctx, MGV_E_INPUT, "there are no entries to complete a matrix from");
+    MGVI_TRY(mgvi_entries_init(j->ctx, triples, &j->arena, &j->e));
+    MGVI_TRY(hold_out(j));
+    MGVI_TRY(try_biases(j));
+    MGVI_TRY(refit(j));
+    MGVI_TRY(mgvi_completion_new(j->ctx, &j->out));
+    MGVI_TRY(describe(j, triples));
+    MGVI_TRY(take_factors(j));
+    MGVI_TRY(copy_names(j->out, triples));
+    MGVI_TRY(write_formula(j));
+    j->out->info.seconds = mgvi_clock_seconds() - j->started;
+    return MGV_OK;
+}
+
+mgv_status mgvi_completion_run(mgv_ctx *ctx, mgv_triples *triples, const mgv_settings *settings,
+                               mgv_completion **out)
+{
+    job j = {.ctx = ctx, .settings = settings, .started = mgvi_clock_seconds()};
+    *out = NULL;
+    mgvi_arena_init(&j.arena, ctx);
+    const mgv_status st = run(&j, triples);
+    mgvi_attempt_free(&j.answer);
+    mgvi_arena_free(&j.arena);
+    if (st == MGV_OK)
+        *out = j.out;
+    else
+        mgvi_completion_free(j.out);
+    return st;
+}
