@@ -338,13 +338,36 @@ mgvi_verdict mgvi_verdict_none(void)
 
 mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u)
 {
-    mgvi_verdict out = {.certificate = {.size = sizeof out.certificate,
-                                        .margin = NAN,
-                                        .margin_upper = NAN,
-                                        .proof_norm = NAN,
-                                        .separable = -1}};
+    mgvi_verdict out = mgvi_verdict_none();
     judge_primal(judge, w, &out);
     judge_dual(judge, u, &out);
     conclude(judge->problem, &out);
     return out;
+}
+
+void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,
+                              mgv_certificate *out)
+{
+    const mgv_problem *p = judge->problem;
+    const int32_t k = p->lanes;
+    mgvi_op_mul(p->A, 1, w, 0, &judge->z);
+    mgvi_vec_copy(p->ctx, u, &judge->u);
+    mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, &judge->u); /* (3) */
+    mgvi_op_mul_t(p->A, -1, &judge->u, 0, &judge->v);
+    for (int32_t c = 0; c < k; c++)
+        out[c] = mgvi_verdict_none().certificate;
+    mgvi_penalty_value(&judge->penalty, w, judge->lane); /* (1) */
+    for (int32_t c = 0; c < k; c++)
+        out[c].primal = judge->lane[c];
+    mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, judge->lane);
+    for (int32_t c = 0; c < k; c++)
+        out[c].primal += judge->lane[c];
+    mgvi_penalty_conj(&judge->penalty, &judge->v, judge->lane); /* (2) */
+    for (int32_t c = 0; c < k; c++)
+        out[c].dual = -judge->lane[c];
+    mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, judge->lane);
+    for (int32_t c = 0; c < k; c++) {
+        out[c].dual -= judge->lane[c];
+        conclude_soft(&out[c]);
+    }
 }

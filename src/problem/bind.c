@@ -438,7 +438,7 @@ static mgv_status bind_matrix(mgv_problem *p)
     mgvi_op *base;
     MGVI_TRY(mgvi_op_from_matrix(p->ctx, &p->data->X, p->outputs, &base));
     const mgvi_view view = {.sign = p->loss->can & MGVI_MARGIN ? p->sign : NULL,
-                            .sign_lanes = 1,
+                            .sign_lanes = p->block ? p->lanes : 1,
                             .row_scale = p->row_scale,
                             .centre = p->centre,
                             .scale = p->scale,

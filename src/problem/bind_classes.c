@@ -57,11 +57,13 @@ static mgv_status check_form(const mgv_problem *p)
 static mgv_status bind_signs(mgv_problem *p)
 {
     const mgv_data *data = p->data;
-    double *sign = mgvi_arena_array(&p->arena, (size_t)data->X.rows, sizeof *sign);
+    const int64_t k = p->lanes;
+    double *sign = mgvi_arena_array(&p->arena, (size_t)data->X.rows, (size_t)k * sizeof *sign);
     if (!sign)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < data->X.rows; i++)
-        sign[i] = data->labels[i] == data->class_value[p->positive] ? 1 : -1;
+        for (int64_t c = 0; c < k; c++)
+            sign[i * k + c] = data->labels[i] == data->class_value[p->positive + c] ? 1 : -1;
     p->sign = sign;
     return MGV_OK;
 }
@@ -74,6 +76,8 @@ mgv_status mgvi_bind_classes(mgv_problem *p)
     MGVI_TRY(check_classes(p));
     MGVI_TRY(check_form(p));
     const bool contrasts = strcmp(p->settings.multiclass, "joint") == 0 && data->classes > 2;
+    if (p->block)
+        return bind_signs(p);
     if ((p->loss->can & MGVI_JOINT) || contrasts) {
         p->outputs = (int32_t)data->classes;
         p->lanes = contrasts ? 1 : p->outputs;

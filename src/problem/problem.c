@@ -17,8 +17,8 @@ static mgv_status open_problem(mgv_ctx *ctx, const mgv_settings *settings, mgv_p
     return MGV_OK;
 }
 
-mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
-                            int64_t positive, mgv_problem **out)
+static mgv_status bind_data(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                            int64_t positive, int32_t lanes, mgv_problem **out)
 {
     mgv_problem *p;
     mgv_status st = MGV_OK;
@@ -26,6 +26,8 @@ mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
     MGVI_TRY(open_problem(ctx, settings, &p));
     p->data = data;
     p->positive = positive;
+    p->block = lanes > 0;
+    p->lanes = p->outputs = p->block ? lanes : 1;
     if (!data->labels)
         MGVI_CHECK(st, done, MGVI_FAIL(ctx, MGV_E_INPUT, "the data has no labels to fit; --labels FILE names theirs"));
     if (data->X.rows == 0 || data->X.cols == 0)
@@ -43,6 +45,18 @@ mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
 done:
     mgvi_problem_free(p);
     return st;
+}
+
+mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                            int64_t positive, mgv_problem **out)
+{
+    return bind_data(ctx, data, settings, positive, 0, out);
+}
+
+mgv_status mgvi_problem_new_block(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                                  int64_t first, int32_t count, mgv_problem **out)
+{
+    return bind_data(ctx, data, settings, first, count, out);
 }
 
 /* The targets as a table whose matrix is not stored: terms and rows are bound as ever. */

@@ -45,7 +45,8 @@ struct mgv_problem {
     double lambda, mu;   /* as solved; NaN where they do not apply */
     double p;            /* the penalty is a power of |w|_p; NaN where it is of no norm */
     double total_weight; /* sum of sample times class weights */
-    int64_t positive;    /* the class whose rows are +1; all others are -1 */
+    int64_t positive;    /* the class whose rows are +1 (of the first lane); all others are -1 */
+    bool block;          /* the lanes are that class and the next ones, each against the rest */
     bool many;           /* stands for such a problem of every class; bound for class 0 */
     mgvi_scaling scaling;
     const double *target;         /* rows: the label, or -1 and +1 for classes */
@@ -62,6 +63,9 @@ struct mgv_problem {
 enum { MGVI_EVERY_CLASS = -1 };
 mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                             int64_t positive, mgv_problem **out);
+/* The classes first, ..., first + count - 1, each against the rest, as the lanes of one problem. */
+mgv_status mgvi_problem_new_block(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                                  int64_t first, int32_t count, mgv_problem **out);
 /* For an operator that is no table: the losses want `target` (A's rows), `equal` when the setting
  * says auto; no intercept. `group` (A's columns) may be NULL. Takes over A, also on failure. */
 mgv_status mgvi_problem_over(mgv_ctx *ctx, mgvi_op *A, const double *target, const int64_t *group,

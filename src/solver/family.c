@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/threads.h"
+#include "solver/parts/lockstep.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -35,7 +36,10 @@ mgv_status mgvi_family_new(mgv_solver *solver)
 typedef struct outcome {
     mgv_status status;
     char error[MGVI_ERROR_MAX];
-    double *proof; /* rows; NULL: none */
+    double *proof;             /* rows; NULL: none */
+    double *start_w, *start_u; /* where lock-step left it, to go on from; NULL: it starts cold */
+    int64_t rounds;            /* of lock-step, */
+    double passes;             /* and its share of the passes */
 } outcome;
 
 /* A run of the family: its blocks are the members, which the threads claim in order. */
@@ -43,7 +47,8 @@ typedef struct sitting {
     mgv_solver *head;
     double started;
     pthread_t caller;
-    outcome *outcome;     /* of every member */
+    outcome *outcome; /* of every member */
+    const mgvi_lockstep_rows *rows;
     atomic_llong barrier; /* the first member that makes all later ones pointless */
 } sitting;
 
@@ -53,6 +58,8 @@ static mgv_status collect(sitting *at, int64_t c, const mgv_solver *member)
     const mgv_problem *p = member->run.problem;
     const mgvi_vec *u = &member->answer.u;
     f->member[c] = mgvi_driver_summary(member);
+    f->member[c].iterations += at->outcome[c].rounds;
+    f->member[c].passes += at->outcome[c].passes;
     const mgvi_vec part = mgvi_problem_penalised_part(p, &member->answer.w);
     mgvi_problem_user_weights(p, part.x, f->coef + c * mgvi_problem_coefs(p), &f->intercept[c]);
     f->length[c] = mgvi_op_length(p->A, &part);
@@ -75,6 +82,8 @@ static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
     mgv_status st = mgvi_problem_new(ctx, data, &settings, c, &problem);
     if (st == MGV_OK)
         st = mgvi_driver_new(ctx, problem, &settings, &solver);
+    if (st == MGV_OK && at->outcome[c].start_u)
+        st = mgvi_driver_start(solver, at->outcome[c].start_w, at->outcome[c].start_u);
     if (st == MGV_OK)
         st = mgvi_driver_run(solver);
     if (st == MGV_OK)
@@ -114,6 +123,128 @@ static void member_block(void *arg, int64_t c)
         ;
     if (summary->stop == MGV_STOP_USER)
         atomic_store(&parent->interrupted, 1);
+}
+
+/* ---- in lock-step ---------------------------------------------------------------------------- */
+
+/* Classes in blocks of at most 16, two at least where that leaves 4 classes each. */
+static int64_t block_count(int64_t classes)
+{
+    const int64_t least = (classes + MGVI_LOCKSTEP_LANES - 1) / MGVI_LOCKSTEP_LANES;
+    return least == 1 && classes >= 8 ? 2 : least;
+}
+
+/* What a class of a block has come to: its certificate, or a start. */
+static mgv_status take_class(sitting *at, const mgv_problem *block, int32_t lane, const mgvi_vec *w,
+                             const mgvi_vec *u)
+{
+    outcome *out = &at->outcome[block->positive + lane];
+    const mgvi_summary *member = &at->head->family->member[block->positive + lane];
+    if (member->stop == MGV_STOP_CERTIFIED)
+        return MGV_OK;
+    out->start_w = mgvi_alloc(block->ctx, (size_t)w->n, sizeof *w->x);
+    out->start_u = mgvi_alloc(block->ctx, (size_t)u->n, sizeof *u->x);
+    if (!out->start_w || !out->start_u)
+        return MGV_E_MEMORY;
+    for (int64_t j = 0; j < w->n; j++)
+        out->start_w[j] = w->x[j * w->k + lane];
+    for (int64_t i = 0; i < u->n; i++)
+        out->start_u[i] = u->x[i * u->k + lane];
+    return MGV_OK;
+}
+
+/* The judge decides which classes are done. */
+static mgv_status judge_block(sitting *at, const mgv_problem *block, mgvi_arena *arena,
+                              const mgvi_lockstep_result *found, double started)
+{
+    mgvi_family *f = at->head->family;
+    const int64_t first = block->positive;
+    const int32_t k = block->lanes;
+    const mgvi_vec u = {.x = found->u, .n = block->A->rows, .k = k, .space = MGVI_ROWS};
+    mgvi_judge *judge;
+    mgvi_vec w;
+    MGVI_TRY(mgvi_judge_new(arena, block, &judge));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, block->A->cols, k, &w));
+    mgv_certificate *certificate = mgvi_arena_array(arena, (size_t)k, sizeof *certificate);
+    if (!certificate)
+        return MGV_E_MEMORY;
+    mgvi_op_mul_t(block->A, -1 / block->lambda, &u, 0, &w);
+    mgvi_judge_certify_lanes(judge, &w, &u, certificate);
+    mgvi_problem_user_weights(block, w.x, f->coef + first * mgvi_problem_coefs(block),
+                              f->intercept + first);
+    mgvi_vec_norm2(block->ctx, &w, f->length + first);
+    for (int32_t c = 0; c < k; c++) {
+        outcome *out = &at->outcome[first + c];
+        out->rounds = found->rounds;
+        out->passes = (found->passes + 3) / k; /* w, and the judge's two */
+        if (certificate[c].verified && certificate[c].relative_gap <= at->head->settings.tol)
+            f->member[first + c] = (mgvi_summary){.solver = at->head->run.ops->name,
+                                                  .stop = MGV_STOP_CERTIFIED,
+                                                  .iterations = out->rounds,
+                                                  .passes = out->passes,
+                                                  .seconds = (mgvi_clock_seconds() - started) / k,
+                                                  .certificate = certificate[c]};
+        MGVI_TRY(take_class(at, block, c, &w, &u));
+    }
+    return MGV_OK;
+}
+
+static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
+{
+    const mgv_solver *head = at->head;
+    const int64_t classes = head->family->members, blocks = block_count(classes);
+    const int64_t first = mgvi_block_begin(classes, blocks, index);
+    const int32_t count = (int32_t)(mgvi_block_begin(classes, blocks, index + 1) - first);
+    const double started = mgvi_clock_seconds();
+    mgv_problem *block = NULL;
+    mgvi_lockstep_result found;
+    mgvi_arena arena;
+    mgvi_arena_init(&arena, ctx);
+    mgv_status st =
+        mgvi_problem_new_block(ctx, head->run.problem->data, &head->settings, first, count, &block);
+    if (st == MGV_OK)
+        st = mgvi_lockstep_run(at->rows, block, head->settings.tol,
+                               mgvi_rng_seed((uint64_t)(head->settings.seed + index)), &arena,
+                               &found);
+    if (st == MGV_OK)
+        st = judge_block(at, block, &arena, &found, started);
+    mgvi_problem_free(block);
+    mgvi_arena_free(&arena);
+    return st;
+}
+
+/* The outcome of the block's first class carries what went wrong. */
+static void lockstep_block(void *arg, int64_t index)
+{
+    sitting *at = arg;
+    const int64_t classes = at->head->family->members;
+    outcome *out = &at->outcome[mgvi_block_begin(classes, block_count(classes), index)];
+    mgv_ctx child = mgvi_ctx_child(at->head->run.ctx);
+    out->status = run_block(at, &child, index);
+    memcpy(out->error, child.error, sizeof out->error);
+}
+
+/* All classes from nothing, where that is the way of the head's solver. */
+static mgv_status run_in_lockstep(sitting *at)
+{
+    const mgvi_run *run = &at->head->run;
+    const mgvi_family *f = at->head->family;
+    mgvi_lockstep_rows *rows;
+    if (strcmp(run->ops->name, "dual_coordinate") != 0 || !mgvi_lockstep_fits(run->problem) ||
+        !run->settings->shrink || f->member[0].stop != MGV_STOP_NONE)
+        return MGV_OK;
+    mgvi_arena arena;
+    mgvi_arena_init(&arena, run->ctx);
+    mgv_status st = mgvi_lockstep_rows_new(run->problem, &arena, &rows);
+    if (st == MGV_OK) {
+        at->rows = rows;
+        mgvi_pool_run(run->ctx->pool, block_count(f->members), lockstep_block, at);
+    }
+    for (int64_t c = 0; c < f->members && st == MGV_OK; c++)
+        if (at->outcome[c].status != MGV_OK)
+            st = MGVI_FAIL(run->ctx, at->outcome[c].status, "%s", at->outcome[c].error);
+    mgvi_arena_free(&arena);
+    return st;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -170,11 +301,17 @@ mgv_status mgvi_family_run(mgv_solver *solver)
     if (!at.outcome)
         return MGV_E_MEMORY;
     atomic_init(&at.barrier, members);
-    mgvi_pool_run(ctx->pool, members, member_block, &at);
-    const mgv_status st = settle(&at);
+    mgv_status st = run_in_lockstep(&at);
+    if (st == MGV_OK) {
+        mgvi_pool_run(ctx->pool, members, member_block, &at);
+        st = settle(&at);
+    }
     solver->family->seconds += mgvi_clock_seconds() - at.started;
-    for (int64_t c = 0; c < members; c++)
+    for (int64_t c = 0; c < members; c++) {
         mgvi_release(ctx, at.outcome[c].proof);
+        mgvi_release(ctx, at.outcome[c].start_w);
+        mgvi_release(ctx, at.outcome[c].start_u);
+    }
     mgvi_release(ctx, at.outcome);
     return st;
 }
