@@ -17,6 +17,7 @@
 
 enum {
     MOST_STEPS = 60, /* Newton steps in a stage */
+    WARM_STEPS = 15, /* the same from a neighbour's solution, before a cold start */
     ROUNDS_ALONE = 6 /* rounds of the finish before all rows are kept */
 };
 
@@ -27,6 +28,7 @@ static const double FAR = 4, FAR_ON_THE_PATH = 8, WORTHWHILE = 0.6, CROSSED = 0.
 /* The path goes on below ALPHA_LAST while more than TOO_MANY of the rows would be kept. */
 static const double TOO_MANY = 0.25, ALPHA_LEAST = 1e-5;
 static const double ALPHA_LAST = 0.01, ALPHA_FACTOR = 0.25;
+static const double WARM_ALPHA = 0.02;  /* where the path begins at a neighbour's solution */
 static const double ON_THE_PATH = 0.02; /* decrement / alpha at which alpha may fall */
 static const double STEEP_DENSE = 4, STEEP_SPARSE = 16; /* leverage / mean: majorised curvature */
 static const double SKIP_CURVATURE = 1e-4;
@@ -44,6 +46,7 @@ typedef struct memory {
     double alpha, alpha_last, mean_leverage;
     double gap; /* of the reduced problem */
     double target;
+    bool warm;     /* the path begins at a neighbour's solution */
     bool lost;     /* the smoothing led nowhere: all rows, and the interior point starts cold */
     bool solved;   /* w_out and u_out are a solution of a reduced problem */
     bool near;     /* the path is followed on the rows near the hinge, the others fixed */
@@ -176,6 +179,15 @@ static mgv_status init(mgvi_run *run)
     return keep(run, s);
 }
 
+static mgv_status start(mgvi_run *run, const double *w, const double *u)
+{
+    state *s = run->state;
+    (void)u;
+    memcpy(s->w, w, (size_t)run->problem->A->cols * sizeof *w);
+    s->m.warm = true;
+    return MGV_OK;
+}
+
 /* ---- samples --------------------------------------------------------------------------------- */
 
 /* The rows that `place` keeps, and the pull of the fixed ones. */
@@ -233,9 +245,14 @@ static mgv_status next_stage(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
+/* A neighbour's solution takes the place of the samples. */
 static mgv_status begin(mgvi_run *run, state *s)
 {
-    s->m.alpha = 1;
+    const int64_t n = run->problem->A->rows;
+    s->m.stage = 0;
+    while (s->m.warm && mgvi_tall_stage_rows(n, s->m.stage) < n)
+        s->m.stage++;
+    s->m.alpha = s->m.warm ? WARM_ALPHA : 1;
     s->m.alpha_last = ALPHA_LAST;
     s->m.phase = SMOOTHING;
     return next_stage(run, s);
@@ -368,6 +385,11 @@ static mgv_status smooth(mgvi_run *run, state *s)
     mgvi_tall_smooth *h = &s->smooth;
     MGVI_TRY(mgvi_tall_smooth_sweep(h));
     const bool on_path = h->decrement <= ON_THE_PATH * h->alpha || s->m.steps >= MOST_STEPS;
+    if (s->m.warm && !on_path && s->m.steps >= WARM_STEPS) { /* it was too far away */
+        s->m.warm = false;
+        memset(s->w, 0, (size_t)d * sizeof *s->w);
+        return begin(run, s);
+    }
     s->m.steps++;
     if (!on_path) {
         mgvi_tall_smooth_move(h, h->alpha, 0);
@@ -490,6 +512,7 @@ const mgvi_solver_ops mgvi_solver_newton = {
     .cost = cost,
     .state_size = sizeof(state),
     .init = init,
+    .start = start,
     .step = step,
     .expose = expose,
     .estimate = estimate,

@@ -1,6 +1,6 @@
 /* test_newton.c - hinge SVMs by smoothing and an exact finish: exact optima, every shape and
  * strength, the driver's promises. */
-#include "vectors.h"
+#include "stepping.h"
 
 #include "solver/driver.h"
 
@@ -222,6 +222,38 @@ TEST(samples_and_fixed_rows_do_not_change_the_answer)
     }
 }
 
+/* From a neighbour's solution the path is shorter; from anywhere else the answer is the same. */
+TEST(a_start_does_not_change_the_answer)
+{
+    enum { ROWS = 9000, COLS = 7 };
+    static const char *const strengths[] = {"lambda=1e-3", "mu=2e-3"};
+    double *X, *y, w[COLS + 1];
+    rare_set(ROWS, COLS, &X, &y);
+    for (int k = 0; k < 2; k++) {
+        mgv_fit cold, warm;
+        char options[80];
+        snprintf(options, sizeof options, "solver=newton tol=1e-8 %s", strengths[k]);
+        mgv_fit_start(&cold, X, y, ROWS, COLS, options);
+        mgv_fit_solve(&cold);
+        for (int near = 0; near < 2; near++) {
+            for (int j = 0; j <= COLS; j++)
+                w[j] = near ? 0.98 * mgv_fit_weights(&cold)[j] : j % 2 ? 40 : -30;
+            open_rows(&warm, X, y, ROWS, COLS, options);
+            CHECK_OK(warm.ctx, mgvi_driver_start(warm.solver, w, NULL));
+            CHECK_OK(warm.ctx, mgv_solver_run(warm.ctx, warm.solver));
+            describe(&warm);
+            CHECK(warm.run.stop == MGV_STOP_CERTIFIED && warm.certificate.verified);
+            CHECK_NEAR(warm.certificate.primal, cold.certificate.primal,
+                       2e-8 * cold.certificate.primal, "%s", options);
+            CHECK(!near || warm.run.iterations < cold.run.iterations);
+            mgv_fit_free(&warm);
+        }
+        mgv_fit_free(&cold);
+    }
+    free(X);
+    free(y);
+}
+
 TEST(a_weight_of_two_is_the_row_twice)
 {
     enum { ROWS = 200, COLS = 4 };
@@ -270,6 +302,6 @@ int main(void)
 {
     return RUN(vectors_are_met, random_problems_are_certified, same_bits_for_any_number_of_threads,
                a_broken_run_is_continued_to_the_same_bits,
-               samples_and_fixed_rows_do_not_change_the_answer, a_weight_of_two_is_the_row_twice,
-               columns_beyond_the_numbers_are_refused);
+               samples_and_fixed_rows_do_not_change_the_answer, a_start_does_not_change_the_answer,
+               a_weight_of_two_is_the_row_twice, columns_beyond_the_numbers_are_refused);
 }
