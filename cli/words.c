@@ -85,7 +85,10 @@ static void print_proof(const cli_job *job, FILE *out)
         count += q[i] != 0;
     const int64_t classes = rows > data.rows ? rows / data.rows : 1;
     const char *class = mgv_data_class(job->data, job->run.impossible_class);
-    if (class)
+    const char *rival = mgv_data_class(job->data, job->run.impossible_rival);
+    if (class && rival)
+        fprintf(out, "classes      '%s' and '%s':\n", class, rival);
+    else if (class)
         fprintf(out, "class        '%s' against the rest:\n", class);
     fprintf(out,
             "certificate  not separable: a convex combination of %" PRId64 " %s is zero\n"
@@ -131,8 +134,11 @@ static void print_margin(const cli_job *job, FILE *out)
     const mgv_certificate *k = &job->certificate;
     if (k->separable == 1 && job->run.runs > 1)
         fprintf(out,
-                "certificate  every class is separable from the rest; the least margin lies in\n"
+                "certificate  every %s; the least margin lies in\n"
                 "             [%.8g, %.8g], the worst relative gap is %.1e\n",
+                strcmp(cli_setting(job->c, "multiclass").text, "ovo") == 0
+                    ? "two classes are separable"
+                    : "class is separable from the rest",
                 k->margin, k->margin_upper, k->relative_gap);
     else if (k->separable == 1)
         fprintf(out,

@@ -290,6 +290,7 @@ typedef struct mgv_run_info {
                    * NaN: many classes, each has its own */
     int64_t runs; /* 1, or one for each of more than two classes */
     int64_t impossible_class; /* MGV_STOP_INFEASIBLE of many classes: which; -1 else */
+    int64_t impossible_rival; /* the class it was held against one to one; -1: the rest */
 } mgv_run_info;
 
 /* The solver named by the setting `solver`. MGV_E_UNSUPPORTED names what the problem lacks. */
@@ -385,7 +386,8 @@ typedef struct mgv_model_info {
                                support vectors */
     double intercept, norm; /* of the first output; |coef|_p in the norm of the fit */
     const char *metadata;   /* the JSON text stored with the model */
-    int64_t outputs;        /* 1 for two classes or a quantity; more classes have one each */
+    int64_t outputs;        /* 1 for two classes or a quantity; more classes have one each, and
+                               every two one where `multiclass` was ovo */
     const double *intercepts, *norms; /* one per output */
     const char *kernel;               /* the setting's name, "linear" without one */
     int64_t support;                  /* support vectors; -1: the model has weights */

@@ -1,6 +1,7 @@
 /* fit.c - public functions on problems, solvers, models and reports. */
 #include "report/report.h"
 #include "solver/family.h"
+#include "solver/member.h"
 
 #include <math.h>
 
@@ -73,13 +74,20 @@ mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
                          .passes = sum.passes,
                          .seconds = sum.seconds,
                          .runs = 1,
-                         .impossible_class = -1};
+                         .impossible_class = -1,
+                         .impossible_rival = -1};
     if (solver->family) {
         const int64_t count = solver->family->members * mgvi_problem_coefs(p);
         info.nonzeros = mgvi_count_nonzeros(solver->family->coef, count);
         info.norm = NAN; /* every class has its own */
         info.runs = solver->family->members;
         info.impossible_class = solver->family->impossible;
+        if (p->pairwise && info.impossible_class >= 0) {
+            const mgvi_class_pair pair =
+                mgvi_class_pair_at(p->data->classes, solver->family->impossible);
+            info.impossible_class = pair.first;
+            info.impossible_rival = pair.second;
+        }
     } else {
         info.nonzeros = mgvi_problem_nonzeros(p, solver->answer.w.x);
         info.norm = p->lanes == 1 ? mgvi_problem_user_norm(p, solver->answer.w.x) : NAN;

@@ -3,6 +3,7 @@
 
 #include "io/io.h"
 #include "solver/family.h"
+#include "solver/member.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -151,6 +152,7 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     MGVI_CHECK(st, done, copy_weights(m, solver));
     m->classify = p->classify;
     m->row_norm = p->scaling == MGVI_SCALE_ROWNORM;
+    m->pairwise = p->pairwise;
     if (p->classify)
         MGVI_CHECK(st, done, copy_classes(m, p->data));
     MGVI_CHECK(st, done, describe(m, solver));
@@ -216,6 +218,7 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
                               {"classes", classes},
                               {"row_norm", m->row_norm ? "yes" : "no"},
                               {"p", norm},
+                              {"multiclass", m->pairwise ? "ovo" : "scores"},
                               {"model", m->metadata},
                               {"kernel", mgvi_kernel_name(m->kernel.kind)},
                               {"features", features},
@@ -235,7 +238,8 @@ static mgv_status parse_classes(mgv_model *m, const char *path, const char *text
     int64_t count = 0;
     for (const char *s = text; *s; s++)
         count += *s == '\n';
-    if (count < 2 || (m->outputs != count && !(count == 2 && m->outputs == 1)))
+    const int64_t outputs = m->pairwise ? mgvi_class_pairs(count) : count;
+    if (count < 2 || (m->outputs != outputs && !(count == 2 && m->outputs == 1)))
         return MGVI_FAIL(m->ctx, MGV_E_INPUT,
                          "%s: %" PRId64 " rows of weights do not fit %" PRId64 " classes", path,
                          m->outputs, count);
@@ -340,6 +344,7 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
         MGVI_CHECK(st, done, mgvi_model_parse_kernel(m, path, file));
     m->classify = strcmp(meta_or_empty(file, "task"), "classify") == 0;
     m->row_norm = strcmp(meta_or_empty(file, "row_norm"), "yes") == 0;
+    m->pairwise = strcmp(meta_or_empty(file, "multiclass"), "ovo") == 0;
     if (m->classify)
         MGVI_CHECK(st, done, parse_classes(m, path, meta_or_empty(file, "classes"), file));
     else if (m->outputs != 1)

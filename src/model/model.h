@@ -9,7 +9,9 @@
  * offset. A precomputed kernel has coef (outputs x examples), and rows of kernel values for data.
  *
  * A quantity has one output, two classes one (positive: the second class) or two, more classes one
- * each; of several the largest wins. */
+ * each; of several the largest wins. One against one (metadata multiclass: ovo) has an output for
+ * every two classes, (0, 1), (0, 2), ..., (1, 2), ...: each votes for one of them, the second where
+ * its score is positive, and of the classes with most votes the first wins. */
 #ifndef MGVI_MODEL_MODEL_H
 #define MGVI_MODEL_MODEL_H
 
@@ -23,6 +25,7 @@ struct mgv_model {
     double *coef;             /* outputs x features, or x support */
     double *intercept, *norm; /* one per output */
     double p;                 /* norm is |coef|_p: the fit's norm, 2 where it has none */
+    bool pairwise;            /* one against one */
     bool classify, row_norm;  /* row_norm: rows are divided by their length before scoring */
     int64_t classes;
     char **class_text;

@@ -10,14 +10,15 @@
 
 /* ---- the task and its terms ------------------------------------------------------------------ */
 
-/* Whole numbers in few classes, or words, are classes; anything else is a quantity. */
-static bool looks_like_classes(const mgv_data *data)
+/* Whole numbers in few classes, or words, are classes; so are few other numbers, where the loss
+ * that was named has no other use for them. Anything else is a quantity. */
+static bool looks_like_classes(const mgv_data *data, bool named)
 {
     if (data->text_labels)
         return true;
     if (data->classes == 0 || data->classes > 100 || 2 * data->classes > data->X.rows + 2)
         return false;
-    for (int64_t c = 0; c < data->classes; c++)
+    for (int64_t c = 0; c < data->classes && !named; c++)
         if (data->class_value[c] != floor(data->class_value[c]))
             return data->classes == 2;
     return true;
@@ -27,9 +28,10 @@ static mgv_status choose_task(mgv_problem *p)
 {
     const char *task = p->settings.task;
     const mgvi_loss_ops *loss = mgvi_loss_find(p->settings.loss);
+    const bool margin = loss && (loss->can & MGVI_MARGIN);
     const bool joint = loss && (loss->can & MGVI_JOINT); /* it has no other use for labels */
     p->classify = strcmp(task, "classify") == 0 ||
-                  (strcmp(task, "auto") == 0 && (joint || looks_like_classes(p->data)));
+                  (strcmp(task, "auto") == 0 && (joint || looks_like_classes(p->data, margin)));
     if (!p->classify && p->data->text_labels)
         return MGVI_FAIL(p->ctx, MGV_E_INPUT,
                          "the labels are words such as '%.40s': regression "
@@ -454,10 +456,15 @@ mgv_status mgvi_bind_operator(mgv_problem *p)
     for (int k = 0; k < 5; k++)
         if (strcmp(p->settings.scale, names[k]) == 0)
             p->scaling = (mgvi_scaling)k;
-    if (p->scaling == MGVI_SCALE_SQRT)
+    const bool columns = p->scaling == MGVI_SCALE_STD || p->scaling == MGVI_SCALE_MAXABS;
+    if (p->whole && p->scaling != MGVI_SCALE_NONE) {
+        p->scale = p->whole->scale;
+        p->centre = p->scaling == MGVI_SCALE_STD ? p->whole->centre : NULL;
+    } else if (p->scaling == MGVI_SCALE_SQRT) {
         MGVI_TRY(bind_root_scaling(p));
-    if (p->scaling == MGVI_SCALE_STD || p->scaling == MGVI_SCALE_MAXABS)
+    } else if (columns) {
         MGVI_TRY(bind_column_scaling(p));
+    }
     if (p->scaling == MGVI_SCALE_ROWNORM)
         MGVI_TRY(bind_row_scaling(p));
     p->free_cols = p->settings.intercept ? 1 : 0;

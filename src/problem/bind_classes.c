@@ -41,7 +41,13 @@ static mgv_status check_form(const mgv_problem *p)
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
                          "loss %s is of all classes at once: multiclass %s is for losses of two",
                          p->loss->name, form);
-    if (!joint || (p->loss->can & MGVI_JOINT) || p->data->classes == 2)
+    const int64_t k = p->data->classes;
+    if (strcmp(form, "ovo") == 0 && k * (k - 1) / 2 > MGVI_CLASSES_MAX)
+        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
+                         "one against one of %" PRId64 " classes is %" PRId64
+                         " problems; at most %d: --multiclass ovr",
+                         k, k * (k - 1) / 2, (int)MGVI_CLASSES_MAX);
+    if (!joint || (p->loss->can & MGVI_JOINT) || k == 2)
         return MGV_OK;
     if (!margin)
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
@@ -85,6 +91,7 @@ mgv_status mgvi_bind_classes(mgv_problem *p)
         return bind_class_numbers(p);
     }
     p->many = p->positive == MGVI_EVERY_CLASS && data->classes > 2;
+    p->pairwise = p->many && strcmp(p->settings.multiclass, "ovo") == 0;
     if (p->positive == MGVI_EVERY_CLASS)
         p->positive = p->many ? 0 : 1;
     return bind_signs(p);

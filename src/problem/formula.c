@@ -58,9 +58,16 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
     if (!p->formula)
         return MGV_E_MEMORY;
     char *text = p->formula;
-    if (p->many)
+    const int64_t k = p->data->classes;
+    const bool lambda_follows = isnan(p->settings.lambda) && !(p->loss->can & MGVI_HARD);
+    if (p->pairwise)
+        text +=
+            snprintf(text, FORMULA_MAX / 2,
+                     "for each of %" PRId64 " pairs of %" PRId64 " classes%s: ", k * (k - 1) / 2, k,
+                     lambda_follows ? ", lambda from C and its rows" : "");
+    else if (p->many)
         text += snprintf(text, FORMULA_MAX / 2,
-                         "for each of %" PRId64 " classes against the rest: ", p->data->classes);
+                         "for each of %" PRId64 " classes against the rest: ", k);
     if (contrasts)
         snprintf(text, FORMULA_MAX / 2,
                  "min %s subject to %s_c - %s_j >= 1 for the class c of x and every other j%s",

@@ -17,19 +17,29 @@ static mgv_status open_problem(mgv_ctx *ctx, const mgv_settings *settings, mgv_p
     return MGV_OK;
 }
 
+/* Which classes: see problem.h. */
+typedef struct classes {
+    int64_t positive;
+    int32_t block;
+    const mgv_problem *whole;
+} classes;
+
 static mgv_status bind_data(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
-                            int64_t positive, int32_t lanes, mgv_problem **out)
+                            classes which, mgv_problem **out)
 {
     mgv_problem *p;
     mgv_status st = MGV_OK;
     *out = NULL;
     MGVI_TRY(open_problem(ctx, settings, &p));
     p->data = data;
-    p->positive = positive;
-    p->block = lanes > 0;
-    p->lanes = p->outputs = p->block ? lanes : 1;
+    p->positive = which.positive;
+    p->whole = which.whole;
+    p->block = which.block > 0;
+    p->lanes = p->outputs = p->block ? which.block : 1;
     if (!data->labels)
-        MGVI_CHECK(st, done, MGVI_FAIL(ctx, MGV_E_INPUT, "the data has no labels to fit; --labels FILE names theirs"));
+        MGVI_CHECK(st, done,
+                   MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "the data has no labels to fit; --labels FILE names theirs"));
     if (data->X.rows == 0 || data->X.cols == 0)
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_INPUT,
@@ -50,13 +60,20 @@ done:
 mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                             int64_t positive, mgv_problem **out)
 {
-    return bind_data(ctx, data, settings, positive, 0, out);
+    return bind_data(ctx, data, settings, (classes){.positive = positive}, out);
 }
 
 mgv_status mgvi_problem_new_block(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                                   int64_t first, int32_t count, mgv_problem **out)
 {
-    return bind_data(ctx, data, settings, first, count, out);
+    return bind_data(ctx, data, settings, (classes){.positive = first, .block = count}, out);
+}
+
+mgv_status mgvi_problem_new_like(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                                 const mgv_problem *whole, mgv_problem **out)
+{
+    return bind_data(ctx, data, settings, (classes){.positive = MGVI_EVERY_CLASS, .whole = whole},
+                     out);
 }
 
 /* The targets as a table whose matrix is not stored: terms and rows are bound as ever. */

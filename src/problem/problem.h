@@ -48,7 +48,9 @@ struct mgv_problem {
     int64_t positive;    /* the class whose rows are +1 (of the first lane); all others are -1 */
     bool block;          /* the lanes are that class and the next ones, each against the rest */
     bool many;           /* stands for such a problem of every class; bound for class 0 */
+    bool pairwise;       /* many: the problems are those of every two classes */
     mgvi_scaling scaling;
+    const mgv_problem *whole;     /* whose scaling of the columns is taken over; NULL: its own */
     const double *target;         /* rows: the label, or -1 and +1 for classes */
     const double *sign;           /* rows: +1 for the second class; NULL for regression */
     const double *scale, *centre; /* per column of the data, NULL: none */
@@ -66,6 +68,9 @@ mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
 /* The classes first, ..., first + count - 1, each against the rest, as the lanes of one problem. */
 mgv_status mgvi_problem_new_block(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                                   int64_t first, int32_t count, mgv_problem **out);
+/* Two classes out of those of `whole`, scaled as `whole` is: `data` has their rows only. */
+mgv_status mgvi_problem_new_like(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                                 const mgv_problem *whole, mgv_problem **out);
 /* For an operator that is no table: the losses want `target` (A's rows), `equal` when the setting
  * says auto; no intercept. `group` (A's columns) may be NULL. Takes over A, also on failure. */
 mgv_status mgvi_problem_over(mgv_ctx *ctx, mgvi_op *A, const double *target, const int64_t *group,

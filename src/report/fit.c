@@ -3,6 +3,7 @@
 
 #include "base/threads.h"
 #include "solver/family.h"
+#include "solver/member.h"
 
 #include <math.h>
 #include <sys/resource.h>
@@ -90,16 +91,21 @@ static json_t *certificate_block(const mgv_solver *s)
 static json_t *classes_block(const mgv_solver *s)
 {
     const mgvi_family *f = s->family;
+    const mgv_problem *p = s->run.problem;
     if (!f)
         return json_null();
     json_t *list = json_array();
     for (int64_t c = 0; c < f->members; c++) {
         const mgvi_summary *one = &f->member[c];
+        const mgvi_class_pair pair =
+            p->pairwise ? mgvi_class_pair_at(p->data->classes, c) : (mgvi_class_pair){c, -1};
         json_t *o = json_pack("{s:o, s:s, s:I, s:f, s:f, s:o}", "class",
-                              mgvi_json_string(s->run.problem->data->class_text[c]), "stop",
+                              mgvi_json_string(p->data->class_text[pair.first]), "stop",
                               mgv_stop_name(one->stop), "iterations", (json_int_t)one->iterations,
                               "passes", one->passes, "seconds", one->seconds, "certificate",
                               certificate_numbers(&one->certificate));
+        if (p->pairwise)
+            json_object_set_new(o, "rival", mgvi_json_string(p->data->class_text[pair.second]));
         json_array_append_new(list, o);
     }
     return list;

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/threads.h"
+#include "solver/member.h"
 #include "solver/parts/lockstep.h"
 
 #include <math.h>
@@ -12,12 +13,12 @@
 mgv_status mgvi_family_new(mgv_solver *solver)
 {
     mgvi_run *run = &solver->run;
-    const mgv_data *data = run->problem->data;
+    const int64_t classes = run->problem->data->classes;
     mgvi_family *f = mgvi_run_array(run, 1, sizeof *f);
     if (!f)
         return MGV_E_MEMORY;
-    const size_t members = (size_t)data->classes;
-    f->members = data->classes;
+    f->members = run->problem->pairwise ? mgvi_class_pairs(classes) : classes;
+    const size_t members = (size_t)f->members;
     f->impossible = -1;
     f->member = mgvi_run_array(run, members, sizeof *f->member);
     f->coef =
@@ -52,44 +53,62 @@ typedef struct sitting {
     atomic_llong barrier; /* the first member that makes all later ones pointless */
 } sitting;
 
-static mgv_status collect(sitting *at, int64_t c, const mgv_solver *member)
+static mgv_status collect(sitting *at, int64_t c, const mgv_solver *solver,
+                          const mgvi_member *member)
 {
     mgvi_family *f = at->head->family;
-    const mgv_problem *p = member->run.problem;
-    const mgvi_vec *u = &member->answer.u;
-    f->member[c] = mgvi_driver_summary(member);
+    const mgv_problem *p = member->problem, *head = at->head->run.problem;
+    mgv_ctx *ctx = solver->run.ctx;
+    f->member[c] = mgvi_driver_summary(solver);
     f->member[c].iterations += at->outcome[c].rounds;
     f->member[c].passes += at->outcome[c].passes;
-    const mgvi_vec part = mgvi_problem_penalised_part(p, &member->answer.w);
-    mgvi_problem_user_weights(p, part.x, f->coef + c * mgvi_problem_coefs(p), &f->intercept[c]);
+    const mgvi_vec part = mgvi_problem_penalised_part(p, &solver->answer.w);
+    MGVI_TRY(mgvi_member_weights(ctx, member, head, part.x, f->coef + c * mgvi_problem_coefs(head),
+                                 &f->intercept[c]));
     f->length[c] = mgvi_op_length(p->A, &part);
-    if (member->stop != MGV_STOP_INFEASIBLE)
+    if (solver->stop != MGV_STOP_INFEASIBLE)
         return MGV_OK;
-    at->outcome[c].proof = mgvi_dup(member->run.ctx, u->x, (size_t)u->n, sizeof *u->x);
-    return at->outcome[c].proof ? MGV_OK : MGV_E_MEMORY;
+    double *proof = at->outcome[c].proof = mgvi_alloc(ctx, (size_t)head->A->rows, sizeof *proof);
+    if (!proof)
+        return MGV_E_MEMORY;
+    mgvi_member_spread(member, solver->answer.u.x, head->A->rows, proof);
+    return MGV_OK;
 }
 
-/* Binds class c against the rest, runs it, keeps what it came to. */
+/* Says which member runs. */
+static void announce(mgv_ctx *ctx, const mgv_problem *head, int64_t c, int64_t members)
+{
+    const mgv_data *data = head->data;
+    if (!head->pairwise) {
+        mgvi_log(ctx, MGV_INFO, "class '%.40s' against the rest, %" PRId64 " of %" PRId64,
+                 data->class_text[c], c + 1, members);
+        return;
+    }
+    const mgvi_class_pair pair = mgvi_class_pair_at(data->classes, c);
+    mgvi_log(ctx, MGV_INFO, "class '%.40s' against '%.40s', %" PRId64 " of %" PRId64,
+             data->class_text[pair.first], data->class_text[pair.second], c + 1, members);
+}
+
+/* Binds member c, runs it, keeps what it came to. */
 static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
 {
-    mgv_data *data = at->head->run.problem->data;
+    const mgv_problem *head = at->head->run.problem;
+    const outcome *out = &at->outcome[c];
     mgv_settings settings = at->head->settings;
-    mgv_problem *problem = NULL;
+    mgvi_member member;
     mgv_solver *solver = NULL;
     settings.time_limit = fmax(settings.time_limit - (mgvi_clock_seconds() - at->started), 0);
-    mgvi_log(ctx, MGV_INFO, "class '%.40s' against the rest, %" PRId64 " of %" PRId64,
-             data->class_text[c], c + 1, data->classes);
-    mgv_status st = mgvi_problem_new(ctx, data, &settings, c, &problem);
-    if (st == MGV_OK)
-        st = mgvi_driver_new(ctx, problem, &settings, &solver);
-    if (st == MGV_OK && at->outcome[c].start_u)
-        st = mgvi_driver_start(solver, at->outcome[c].start_w, at->outcome[c].start_u);
+    announce(ctx, head, c, at->head->family->members);
+    MGVI_TRY(mgvi_member_new(ctx, head, &settings, c, &member));
+    mgv_status st = mgvi_driver_new(ctx, member.problem, &settings, &solver);
+    if (st == MGV_OK && out->start_u)
+        st = mgvi_driver_start(solver, out->start_w, out->start_u);
     if (st == MGV_OK)
         st = mgvi_driver_run(solver);
     if (st == MGV_OK)
-        st = collect(at, c, solver);
+        st = collect(at, c, solver, &member);
     mgvi_driver_free(solver);
-    mgvi_problem_free(problem);
+    mgvi_member_free(ctx, &member);
     return st;
 }
 
@@ -230,8 +249,9 @@ static mgv_status run_in_lockstep(sitting *at)
     const mgvi_run *run = &at->head->run;
     const mgvi_family *f = at->head->family;
     mgvi_lockstep_rows *rows;
-    if (strcmp(run->ops->name, "dual_coordinate") != 0 || !mgvi_lockstep_fits(run->problem) ||
-        !run->settings->shrink || f->member[0].stop != MGV_STOP_NONE)
+    if (run->problem->pairwise || strcmp(run->ops->name, "dual_coordinate") != 0 ||
+        !mgvi_lockstep_fits(run->problem) || !run->settings->shrink ||
+        f->member[0].stop != MGV_STOP_NONE)
         return MGV_OK;
     mgvi_arena arena;
     mgvi_arena_init(&arena, run->ctx);
@@ -254,7 +274,7 @@ static mgv_status run_in_lockstep(sitting *at)
 static void give_up_the_rest(mgv_solver *head, int64_t barrier, mgv_stop stop)
 {
     mgvi_family *f = head->family;
-    const int64_t cols = head->run.problem->data->X.cols;
+    const int64_t cols = mgvi_problem_coefs(head->run.problem);
     int64_t lost = 0;
     for (int64_t c = barrier + 1; c < f->members; c++) {
         if (stop != MGV_STOP_INFEASIBLE && f->member[c].stop != MGV_STOP_NONE)
@@ -265,10 +285,10 @@ static void give_up_the_rest(mgv_solver *head, int64_t barrier, mgv_stop stop)
         lost++;
     }
     if (stop != MGV_STOP_INFEASIBLE && lost > 0)
-        mgvi_log(head->run.ctx, MGV_WARNING,
-                 "%" PRId64 " of %" PRId64
-                 " classes were not reached: no row will be given to them",
-                 lost, f->members);
+        mgvi_log(head->run.ctx, MGV_WARNING, "%" PRId64 " of %" PRId64 " %s", lost, f->members,
+                 head->run.problem->pairwise
+                     ? "pairs of classes were not reached: they vote for the first of the two"
+                     : "classes were not reached: no row will be given to them");
 }
 
 /* The outcome at the barrier is the family's. */

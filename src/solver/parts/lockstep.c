@@ -19,7 +19,7 @@ static const double MOVING = 1.0 / 3, BUSY = 0.25;
 bool mgvi_lockstep_fits(const mgv_problem *p)
 {
     return strcmp(p->loss->name, "hinge") == 0 && strcmp(p->penalty->name, "l2") == 0 &&
-           !p->col.scale.values && !p->free_cols && p->kernel.kind == MGVI_KERNEL_LINEAR &&
+           !p->col.scale.values && !mgvi_problem_has_smooth(p) && !p->free_cols && p->kernel.kind == MGVI_KERNEL_LINEAR &&
            p->data->X.layout == MGV_CSR && !p->centre && !p->scale && p->A->rows <= INT32_MAX;
 }
 

@@ -1,0 +1,100 @@
+/* subset.c - copies rows of a table. */
+#include "data/subset.h"
+
+#include <string.h>
+
+static mgv_status copy_sparse(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_subset *s,
+                              mgv_data *to)
+{
+    const size_t size = mgvi_dtype_size(m->dtype);
+    int64_t nnz = 0;
+    for (int64_t t = 0; t < s->count; t++)
+        nnz += m->ptr[s->rows[t] + 1] - m->ptr[s->rows[t]];
+    int64_t *ptr = mgvi_data_array(ctx, to, (size_t)s->count + 1, sizeof *ptr);
+    int32_t *idx = mgvi_data_array(ctx, to, (size_t)nnz, sizeof *idx);
+    char *val = mgvi_data_array(ctx, to, (size_t)nnz, size);
+    if (!ptr || !idx || !val)
+        return MGV_E_MEMORY;
+    for (int64_t t = 0; t < s->count; t++) {
+        const int64_t from = m->ptr[s->rows[t]], n = m->ptr[s->rows[t] + 1] - from;
+        memcpy(idx + ptr[t], m->idx + from, (size_t)n * sizeof *idx);
+        memcpy(val + (size_t)ptr[t] * size, (const char *)m->val + (size_t)from * size,
+               (size_t)n * size);
+        ptr[t + 1] = ptr[t] + n;
+    }
+    to->X.nnz = nnz;
+    to->X.ptr = ptr;
+    to->X.idx = idx;
+    to->X.val = val;
+    return MGV_OK;
+}
+
+static mgv_status copy_dense(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_subset *s, mgv_data *to)
+{
+    const size_t size = mgvi_dtype_size(m->dtype);
+    const int64_t cols = to->X.cols = s->square ? s->count : m->cols;
+    char *val = mgvi_data_array(ctx, to, (size_t)(s->count * cols), size), *at = val;
+    if (!val)
+        return MGV_E_MEMORY;
+    for (int64_t t = 0; t < s->count; t++)
+        for (int64_t j = 0; j < cols; j++, at += size) {
+            const int64_t column = s->square ? s->rows[j] : j;
+            memcpy(at,
+                   (const char *)m->val +
+                       (s->rows[t] * m->row_stride + column * m->col_stride) * (int64_t)size,
+                   size);
+        }
+    to->X.nnz = s->count * cols;
+    to->X.val = val;
+    to->X.row_stride = cols;
+    to->X.col_stride = 1;
+    return MGV_OK;
+}
+
+static mgv_status copy_labels(mgv_ctx *ctx, const mgv_data *data, const mgvi_subset *s,
+                              mgv_data *to)
+{
+    const int64_t classes[2] = {s->first, s->second};
+    to->labels = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->labels);
+    to->weights = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->weights);
+    to->class_text = mgvi_data_array(ctx, to, 2, sizeof *to->class_text);
+    to->class_value = mgvi_data_array(ctx, to, 2, sizeof *to->class_value);
+    if (!to->labels || !to->weights || !to->class_text || !to->class_value)
+        return MGV_E_MEMORY;
+    for (int64_t t = 0; t < s->count; t++) {
+        to->labels[t] = data->labels[s->rows[t]];
+        to->weights[t] = s->weights[s->rows[t]];
+    }
+    to->classes = 2;
+    to->text_labels = data->text_labels;
+    for (int c = 0; c < 2; c++) {
+        to->class_text[c] = data->class_text[classes[c]];
+        to->class_value[c] = data->class_value[classes[c]];
+    }
+    return MGV_OK;
+}
+
+mgv_status mgvi_data_subset(mgv_ctx *ctx, const mgv_data *data, const mgvi_subset *s,
+                            mgv_data **out)
+{
+    mgv_data *to;
+    *out = NULL;
+    MGVI_TRY(mgvi_data_new(ctx, &to));
+    to->X = data->X;
+    to->X.rows = s->count;
+    mgv_status st = data->X.layout == MGV_DENSE ? copy_dense(ctx, &data->X, s, to)
+                                                : copy_sparse(ctx, &data->X, s, to);
+    if (st == MGV_OK)
+        st = copy_labels(ctx, data, s, to);
+    to->names = data->names;
+    to->group = data->group;
+    to->col_weights = data->col_weights;
+    to->format = data->format;
+    to->first_index = data->first_index;
+    to->checked = true;
+    if (st == MGV_OK)
+        *out = to;
+    else
+        mgvi_data_free(ctx, to);
+    return st;
+}

@@ -1,0 +1,116 @@
+/* member.c - binds members of a family and takes their numbers back to the whole. */
+#include "solver/member.h"
+
+#include "data/subset.h"
+#include "op/rows.h"
+
+#include <string.h>
+
+int64_t mgvi_class_pairs(int64_t classes) { return classes * (classes - 1) / 2; }
+
+mgvi_class_pair mgvi_class_pair_at(int64_t classes, int64_t index)
+{
+    int64_t first = 0;
+    while (index >= classes - 1 - first)
+        index -= classes - 1 - first++;
+    return (mgvi_class_pair){first, first + 1 + index};
+}
+
+/* The rows of two classes, in order. */
+static mgv_status list_rows(mgv_ctx *ctx, const mgv_data *data, mgvi_class_pair pair,
+                            mgvi_member *out, int64_t *count)
+{
+    const double a = data->class_value[pair.first], b = data->class_value[pair.second];
+    *count = 0;
+    for (int64_t i = 0; i < data->X.rows; i++)
+        *count += data->labels[i] == a || data->labels[i] == b;
+    out->rows = mgvi_alloc(ctx, (size_t)*count, sizeof *out->rows);
+    if (!out->rows)
+        return MGV_E_MEMORY;
+    *count = 0;
+    for (int64_t i = 0; i < data->X.rows; i++)
+        if (data->labels[i] == a || data->labels[i] == b)
+            out->rows[(*count)++] = i;
+    return MGV_OK;
+}
+
+/* Weights are those of the whole, class weights included; so are scaling and the kernel's width. */
+static mgv_status bind_pair(mgv_ctx *ctx, const mgv_problem *head, const mgv_settings *settings,
+                            mgvi_class_pair pair, mgvi_member *out)
+{
+    mgv_data whole = *head->data;
+    mgv_settings own = *settings;
+    mgvi_subset subset = {.first = pair.first,
+                          .second = pair.second,
+                          .square = head->kernel.kind == MGVI_KERNEL_PRECOMPUTED};
+    mgvi_arena arena;
+    mgvi_arena_init(&arena, ctx);
+    mgv_status st = list_rows(ctx, head->data, pair, out, &subset.count);
+    subset.rows = out->rows;
+    double *weights = mgvi_arena_array(&arena, (size_t)whole.X.rows, sizeof *weights);
+    if (!weights)
+        st = MGV_E_MEMORY;
+    for (int64_t i = 0; st == MGV_OK && i < whole.X.rows; i++)
+        weights[i] = mgvi_coef_pick(&head->row.scale, i, 0) *
+                     (head->loss->can & MGVI_HARD ? 1 : head->total_weight);
+    subset.weights = weights;
+    if (st == MGV_OK)
+        st = mgvi_matrix_rows(&arena, &head->data->X, &whole.X);
+    if (st == MGV_OK)
+        st = mgvi_data_subset(ctx, &whole, &subset, &out->data);
+    mgvi_arena_free(&arena);
+    MGVI_TRY(st);
+    own.class_weight[0] = 0;
+    own.sigma2 = head->kernel.kind == MGVI_KERNEL_LINEAR ? own.sigma2 : head->kernel.sigma2;
+    return mgvi_problem_new_like(ctx, out->data, &own, head, &out->problem);
+}
+
+mgv_status mgvi_member_new(mgv_ctx *ctx, const mgv_problem *head, const mgv_settings *settings,
+                           int64_t index, mgvi_member *out)
+{
+    *out = (mgvi_member){0};
+    mgv_status st;
+    if (head->pairwise)
+        st = bind_pair(ctx, head, settings, mgvi_class_pair_at(head->data->classes, index), out);
+    else
+        st = mgvi_problem_new(ctx, head->data, settings, index, &out->problem);
+    if (st != MGV_OK)
+        mgvi_member_free(ctx, out);
+    return st;
+}
+
+void mgvi_member_free(mgv_ctx *ctx, mgvi_member *m)
+{
+    mgvi_problem_free(m->problem);
+    mgvi_data_free(ctx, m->data);
+    mgvi_release(ctx, m->rows);
+    *m = (mgvi_member){0};
+}
+
+void mgvi_member_spread(const mgvi_member *m, const double *from, int64_t whole, double *to)
+{
+    if (!m->rows) {
+        memcpy(to, from, (size_t)whole * sizeof *to);
+        return;
+    }
+    memset(to, 0, (size_t)whole * sizeof *to);
+    for (int64_t t = 0; t < m->data->X.rows; t++)
+        to[m->rows[t]] = from[t];
+}
+
+mgv_status mgvi_member_weights(mgv_ctx *ctx, const mgvi_member *m, const mgv_problem *head,
+                               const double *w, double *coef, double *intercept)
+{
+    const mgv_problem *p = m->problem;
+    if (!m->rows || p->kernel.kind == MGVI_KERNEL_LINEAR) {
+        mgvi_problem_user_weights(p, w, coef, intercept);
+        return MGV_OK;
+    }
+    double *own = mgvi_alloc(ctx, (size_t)mgvi_problem_coefs(p), sizeof *own);
+    if (!own)
+        return MGV_E_MEMORY;
+    mgvi_problem_user_weights(p, w, own, intercept);
+    mgvi_member_spread(m, own, mgvi_problem_coefs(head), coef);
+    mgvi_release(ctx, own);
+    return MGV_OK;
+}

@@ -1,0 +1,63 @@
+# multiclass.sh - more than two classes: the three forms, labels of any coding, proofs that name classes.
+. "$(dirname "$0")/lib.sh"
+
+# three corners of the plane, in words, in fractions and in negative numbers
+corners() { # LABEL LABEL LABEL
+    awk -v a="$1" -v b="$2" -v c="$3" 'BEGIN {
+        split(a " " b " " c, label, " ")
+        for (i = 0; i < 30; i++) {
+            k = i % 3
+            printf "%.2f,%.2f,%s\n", (k == 0) * 4 + (i % 7) / 10, (k == 1) * 4 + (i % 5) / 10 - (k == 2) * 4, label[k + 1]
+        }
+    }'
+}
+for labels in "yak ant cow" "0.5 -1.5 2.25" "-3 -7 12"; do
+    # shellcheck disable=SC2086
+    corners $labels >corners.csv
+    cut -d, -f3 corners.csv >expected
+    for form in "--loss hinge" "--loss hinge --multiclass ovo" "--loss margin --multiclass joint --no-intercept" \
+        "--loss margin --multiclass joint --no-intercept --kernel rbf" "--loss margin --multiclass ovo --kernel rbf" \
+        "--loss softmax" "--loss crammer_singer --no-intercept" "--loss squared_hinge --mu 0.001"; do
+        # shellcheck disable=SC2086
+        run 0 fit corners.csv $form -o model.mgm
+        run 0 predict model.mgm corners.csv
+        same out expected "$form on $labels"
+    done
+done
+
+# what is said
+run 0 fit corners.csv --loss margin --multiclass joint --no-intercept --no-model
+has out "subject to x.w_c - x.w_j >= 1 for the class c of x and every other j"
+has out "separable with margin in ["
+run 0 fit corners.csv --loss margin --multiclass ovo --no-model
+has out "for each of 3 pairs of 3 classes: min"
+has out "every two classes are separable"
+run 0 fit corners.csv --loss hinge --multiclass ovo --json --no-model
+json out classes.# 3
+json out classes.2.class -3
+json out classes.2.rival 12
+
+# a proof names example and class; the sum of its weights is 1
+{
+    cat corners.csv
+    echo "4.0,0.0,12"
+} >wrong.csv
+run 4 fit wrong.csv --loss margin --multiclass joint --no-intercept
+has out "own class less another"
+has out "31 against '-3'"
+run 4 fit wrong.csv --loss margin --multiclass joint --no-intercept --json
+json out certificate.separable false
+true_that "$("$json_get" out certificate.proof.norm) < 1e-12" "norm of the proof"
+[ "$("$json_get" out certificate.proof.rivals.#)" = "$("$json_get" out certificate.proof.rows.#)" ] ||
+    fail "a rival for every row of the proof"
+run 4 fit wrong.csv --loss margin --multiclass ovo
+has out "classes      '-3' and '12':"
+
+# refusals
+run 2 fit corners.csv --loss margin --multiclass joint --no-model
+has err "the joint margin has no free intercepts: say --no-intercept"
+run 2 fit corners.csv --loss hinge --multiclass joint --no-model
+has err "multiclass joint is for loss margin"
+run 2 fit corners.csv --loss softmax --multiclass ovo --no-model
+has err "loss softmax is of all classes at once"
+finish
