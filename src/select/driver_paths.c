@@ -32,7 +32,7 @@ typedef struct drive {
     mgv_settings settings; /* of the lanes */
     lane lanes[MGVI_SPLIT_LANES];
     mgvi_op *validation; /* X of val:FILE */
-    double *coef;        /* work space: the data's columns */
+    double *coef;        /* work space: a model's weights */
 } drive;
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
@@ -60,7 +60,8 @@ static mgv_status open_drive(drive *d)
 {
     mgv_selection *s = d->s;
     mgvi_arena_init(&d->arena, s->ctx);
-    d->coef = mgvi_arena_array(&d->arena, (size_t)s->data->X.cols, sizeof *d->coef);
+    const int64_t weights = mgvi_problem_coefs(s->probe);
+    d->coef = mgvi_arena_array(&d->arena, (size_t)weights, sizeof *d->coef);
     if (!d->coef)
         return MGV_E_MEMORY;
     if (s->validation)
@@ -143,7 +144,8 @@ static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *con
     mgv_selection *s = d->s;
     mgvi_path *path = d->path;
     const int32_t full = s->split.lanes - 1;
-    const int64_t cols = s->data->X.cols;
+    const bool linear = s->probe->kernel.kind == MGVI_KERNEL_LINEAR;
+    const int64_t cols = mgvi_problem_coefs(s->probe);
     double errors[MGVI_SPLIT_LANES];
     for (int32_t l = 0; l <= full; l++)
         errors[l] = lane_error(d, l, w[l]);
@@ -154,7 +156,7 @@ static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *con
     MGVI_TRY(mgvi_path_add(path, &point, errors, s->split.lanes));
     path->full = full;
     path->kept_weights =
-        path->kept_weights && (double)(path->entries + point.nonzeros) < MOST_ENTRIES;
+        linear && path->kept_weights && (double)(path->entries + point.nonzeros) < MOST_ENTRIES;
     for (int64_t j = 0; path->kept_weights && j < cols; j++) {
         unsigned lanes = 0;
         for (int32_t l = 0; l <= full; l++)
@@ -271,8 +273,10 @@ static mgv_status walk_iterations(drive *d)
     for (int64_t k = 1; k <= d->settings.max_iter; k++) {
         bool finished = true;
         for (int32_t l = 0; l < lanes; l++) {
-            MGVI_TRY(mgvi_driver_step(d->lanes[l].solver));
-            finished = finished && d->lanes[l].solver->run.finished;
+            mgv_solver *solver = d->lanes[l].solver;
+            if (!mgvi_driver_done(solver))
+                MGVI_TRY(mgvi_driver_step(solver));
+            finished = finished && mgvi_driver_done(solver);
         }
         if (!is_point(k) && !finished)
             continue;

@@ -35,7 +35,9 @@ static void count_folds(mgv_selection *s)
 
 static mgv_status list_features(mgv_selection *s)
 {
-    const int64_t d = s->problem->lanes == 1 ? s->data->X.cols : 0; /* of one output only */
+    const bool linear = s->problem->kernel.kind == MGVI_KERNEL_LINEAR;
+    /* of one output, with columns to show */
+    const int64_t d = s->problem->lanes == 1 && linear ? s->data->X.cols : 0;
     double intercept, *coef = mgvi_alloc(s->ctx, (size_t)d, sizeof *coef);
     if (!coef)
         return MGV_E_MEMORY;

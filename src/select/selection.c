@@ -179,7 +179,7 @@ static mgv_settings final_settings(const mgv_selection *s)
 static mgv_status warm_start(mgv_selection *s)
 {
     const mgvi_path *path = mgvi_selection_path(s);
-    const int64_t d = s->data->X.cols;
+    const int64_t d = mgvi_problem_coefs(s->problem);
     double *coef = mgvi_zeros(s->ctx, (size_t)d, sizeof *coef);
     double *w = mgvi_zeros(s->ctx, (size_t)s->problem->A->cols, sizeof *w);
     mgv_status st = coef && w ? MGV_OK : MGV_E_MEMORY;
@@ -201,7 +201,8 @@ static mgv_status repeat_iterations(mgv_selection *s)
         mgvi_driver_end(s->solver, MGV_STOP_SELECTED);
         return MGV_OK;
     }
-    for (int64_t k = 0; k < mgvi_selection_point(s)->iteration; k++)
+    const int64_t wanted = mgvi_selection_point(s)->iteration;
+    for (int64_t k = 0; k < wanted && !mgvi_driver_done(s->solver); k++)
         MGVI_TRY(mgvi_driver_step(s->solver));
     mgvi_driver_end(s->solver, MGV_STOP_SELECTED);
     return MGV_OK;
@@ -240,9 +241,11 @@ static mgv_status run(mgv_selection *s)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
                          "select has no checkpoints yet: leave out checkpoint and resume");
     MGVI_TRY(bind_probe(s));
-    if (s->probe->kernel.kind != MGVI_KERNEL_LINEAR)
+    if (s->probe->kernel.kind != MGVI_KERNEL_LINEAR && s->rule.kind == MGVI_RULE_FILE)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                         "select has no paths with kernels yet (here %s)", s->settings.kernel);
+                         "with a kernel (here %s) the held-out examples are the data's own: select "
+                         "cv:K or holdout:F",
+                         s->settings.kernel);
     const bool joint = s->probe->loss->can & MGVI_JOINT;
     if (s->probe->classify && s->data->classes > 2 && !joint)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,

@@ -422,6 +422,13 @@ void mgvi_driver_end_chosen(mgv_solver *solver, mgv_stop stop, double seconds)
 }
 
 /* The answer is the present iterate, whatever a certificate would think of it. */
+bool mgvi_driver_done(const mgv_solver *solver)
+{
+    const mgvi_run *run = &solver->run;
+    const bool guess = run->ops->estimate && run->iteration > 0;
+    return run->finished || (guess && run->ops->estimate(run) <= solver->settings.tol);
+}
+
 void mgvi_driver_end(mgv_solver *solver, mgv_stop stop)
 {
     mgvi_driver_adopt(solver, solver->run.ops->expose(&solver->run).w, stop);

@@ -72,6 +72,9 @@ mgv_status mgvi_driver_run(mgv_solver *solver);
 /* One step without certificates, stopping rules and events, and the end of a run made of such. */
 mgv_status mgvi_driver_step(mgv_solver *solver);
 void mgvi_driver_end(mgv_solver *solver, mgv_stop stop);
+/* Whether such steps change nothing any more: the solver is at its end, or within the tolerance by
+ * its own estimate. */
+bool mgvi_driver_done(const mgv_solver *solver);
 /* Makes the present iterate the answer so far; and the end of a run whose answer was kept so: it
  * was chosen by validation and has no certificate. */
 void mgvi_driver_keep(mgv_solver *solver);

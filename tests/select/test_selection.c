@@ -300,6 +300,38 @@ static void fail_allocations(const char *options)
     mgv_fit_free(&plain);
 }
 
+/* The linear kernel written as a kernel: the same folds, the same errors, the same choice. */
+TEST(kernels_choose_what_their_linear_form_chooses)
+{
+    static const char *const cases[] = {"loss=hinge intercept=no select=cv:3",
+                                        "loss=hinge select=holdout:.3",
+                                        "loss=margin intercept=no solver=dual_diagonal "
+                                        "max_iter=30 select=cv:3"};
+    double *X, *y;
+    mgv_random_set(9, 90, 4, 0.1, &X, &y);
+    for (size_t t = 0; t < sizeof cases / sizeof *cases; t++) {
+        mgv_fit linear, kernel;
+        mgv_fit_start(&linear, X, y, 90, 4, cases[t]);
+        mgv_fit_start(&kernel, X, y, 90, 4, cases[t]);
+        mgv_fit_set(&kernel, "kernel=poly degree=1 offset=0 sigma2=1");
+        mgv_selection *a = choose(&linear), *b = choose(&kernel);
+        const mgv_selection_info p = describe(a), q = describe(b);
+        CHECK_THAT(p.points == q.points && p.point == q.point, "%s", cases[t]);
+        CHECK_NEAR(p.score, q.score, 1e-12, "%s", cases[t]);
+        mgv_feature f = {.size = sizeof f};
+        CHECK_FAILS(kernel.ctx, mgv_selection_feature(kernel.ctx, b, 0, &f), MGV_E_ARG, "fewer");
+        mgv_selection_free(linear.ctx, a);
+        mgv_selection_free(kernel.ctx, b);
+        mgv_fit_set(&kernel, "select=val:nowhere.csv");
+        CHECK_FAILS(kernel.ctx, mgv_selection_run(kernel.ctx, kernel.data, kernel.settings, &b),
+                    MGV_E_UNSUPPORTED, "cv:K or holdout:F");
+        mgv_fit_free(&linear);
+        mgv_fit_free(&kernel);
+    }
+    free(X);
+    free(y);
+}
+
 TEST(every_allocation_may_fail)
 {
     fail_allocations("task=regress penalty=l1 select=cv:3 path_points=10");
@@ -315,5 +347,5 @@ int main(void)
                one_standard_error_is_sparser, discrepancy_takes_the_first_residual_that_is_small,
                validation_files_and_weights, the_model_carries_its_path,
                the_same_bits_for_any_number_of_threads, what_cannot_be_is_said,
-               every_allocation_may_fail);
+               kernels_choose_what_their_linear_form_chooses, every_allocation_may_fail);
 }
