@@ -2,24 +2,36 @@
  *   F(W) = lambda/2 |W|^2 + sum_i s_i G(W x_i),   g = lambda W + A'U,  U = grad of the losses (1)
  *   D = -H g by the two-loop recursion over the last pairs (S, Y)                              (2)
  *   W+ = W + t D,  t = 1 unless F(W+) > F(W) + 1e-4 t <g, D>                                   (3)
- */
-#include "solver/solver_impl.h"
+ * Where a pass over the data is long it is fused and in float32, the run begins with a few epochs
+ * of random batches, and H_0 is the inverse of one matrix for all classes (5). */
+#include "op/joint_pass.h"
+#include "solver/parts/minibatch.h"
+#include "solver/parts/row_metric.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { PAIRS = 20, TRIALS = 30 };
+enum { PAIRS = 20, TRIALS = 30, MOST_FAILURES = 3 };
 
 typedef struct state {
     mgvi_vec w, g, dir, trial, next_g; /* columns */
-    mgvi_vec z, u;                     /* rows */
-    double *s, *y;                     /* PAIRS x (columns x lanes) */
+    mgvi_vec u;                        /* rows */
+    mgvi_joint_pass *pass;             /* NULL: products with A */
+    mgvi_minibatch *epochs;            /* NULL: from 0 */
+    mgvi_row_metric metric;
+    bool has_metric;
+    double *s, *y; /* PAIRS x (columns x lanes) */
     double *lane;
     struct memory {
         double f, grad_square; /* of the penalised columns: the gap is grad_square/(2 lambda) */
+        double free_slope;     /* sum of the intercepts' |slopes| */
         double rho[PAIRS];     /* 1/<s, y> */
         double scale;          /* <s, y>/<y, y> of the last pair */
         int64_t pairs, oldest;
+        int32_t begun, precise; /* precise: products in float64 in place of the fused pass */
+        int32_t metric;         /* H_0 is the inverse of (5) */
+        int32_t u_of_w;         /* u belongs to w */
+        int32_t failures;       /* directions along which nothing descended */
     } m;
 } state;
 
@@ -43,31 +55,71 @@ static mgvi_vec pair(const state *s, double *from, int64_t index)
     return v;
 }
 
-/* F(w); z = A w stays. */
-static double objective(mgvi_run *run, const mgvi_vec *w)
-{
-    state *s = run->state;
-    const mgv_problem *p = run->problem;
-    const mgvi_vec part = mgvi_problem_penalised_part(p, w);
-    double loss = 0;
-    mgvi_op_mul(p->A, 1, w, 0, &s->z);
-    mgvi_loss_value(run->ctx, p->loss, &p->row, &s->z, s->lane);
-    for (int32_t c = 0; c < w->k; c++)
-        loss += s->lane[c];
-    return loss + 0.5 * p->lambda * dot(run, &part, &part);
-}
-
-/* The gradient at w from z = A w.                                                           (1) */
-static void gradient(mgvi_run *run, const mgvi_vec *w, mgvi_vec *g)
+/* F(w) and its gradient, in one sweep of float32 while that is exact enough.                 (1) */
+static double evaluate(mgvi_run *run, const mgvi_vec *w, mgvi_vec *g)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
     mgvi_vec part = mgvi_problem_penalised_part(p, g);
     const mgvi_vec w_part = mgvi_problem_penalised_part(p, w);
-    mgvi_loss_grad(run->ctx, p->loss, &p->row, &s->z, &s->u);
-    mgvi_op_mul_t(p->A, 1, &s->u, 0, g);
+    double loss = 0;
+    if (s->pass && !s->m.precise) {
+        loss = mgvi_joint_pass_run(s->pass, w, g);
+    } else {
+        mgvi_op_mul(p->A, 1, w, 0, &s->u);
+        mgvi_loss_value(run->ctx, p->loss, &p->row, &s->u, s->lane);
+        for (int32_t c = 0; c < w->k; c++)
+            loss += s->lane[c];
+        mgvi_loss_grad(run->ctx, p->loss, &p->row, &s->u, &s->u);
+        mgvi_op_mul_t(p->A, 1, &s->u, 0, g);
+    }
+    s->m.u_of_w = !(s->pass && !s->m.precise) && w == &s->w;
     mgvi_vec_axpby(run->ctx, p->lambda, &w_part, 1, &part);
+    return loss + 0.5 * p->lambda * dot(run, &w_part, &w_part);
+}
+
+/* What the estimate of the gap goes by, at the point the run has come to. */
+static void measure_gradient(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgvi_vec part = mgvi_problem_penalised_part(run->problem, &s->g);
     s->m.grad_square = dot(run, &part, &part);
+    s->m.free_slope = 0;
+    for (int64_t t = part.n * part.k; t < numbers(s); t++)
+        s->m.free_slope += fabs(s->g.x[t]);
+}
+
+/* The slopes U at w. */
+static void refresh_slopes(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    if (s->m.u_of_w)
+        return;
+    s->m.u_of_w = true;
+    if (s->pass) {
+        mgvi_joint_pass_slopes(s->pass, &s->w, &s->u);
+        return;
+    }
+    mgvi_op_mul(p->A, 1, &s->w, 0, &s->u);
+    mgvi_loss_grad(run->ctx, p->loss, &p->row, &s->u, &s->u);
+}
+
+/* The fast way pays where a pass is much longer than what surrounds it. */
+static mgv_status init_fast(mgvi_run *run)
+{
+    enum { LEAST_ROWS = 4096 };
+    static const double LEAST_WORK = 1 << 22;
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    if (p->A->rows < LEAST_ROWS || (double)p->A->nnz * p->lanes < LEAST_WORK)
+        return MGV_OK;
+    MGVI_TRY(mgvi_joint_pass_new(&run->arena, p->A, p->loss, &p->row, p->lanes, &s->pass));
+    if (!s->pass)
+        return MGV_OK;
+    MGVI_TRY(mgvi_minibatch_new(run, &s->epochs));
+    s->has_metric = mgvi_row_metric_pays(p);
+    return s->has_metric ? mgvi_row_metric_new(run, &s->metric) : MGV_OK;
 }
 
 static mgv_status init(mgvi_run *run)
@@ -78,15 +130,14 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->dir));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->trial));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->next_g));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     s->s = mgvi_run_array(run, PAIRS, (size_t)numbers(s) * sizeof *s->s);
     s->y = mgvi_run_array(run, PAIRS, (size_t)numbers(s) * sizeof *s->y);
     s->lane = mgvi_run_array(run, (size_t)s->w.k, sizeof *s->lane);
     if (!s->s || !s->y || !s->lane)
         return MGV_E_MEMORY;
-    s->m.f = objective(run, &s->w);
-    gradient(run, &s->w, &s->g);
+    s->m.grad_square = INFINITY;
+    MGVI_TRY(init_fast(run));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n * s->u.k));
@@ -95,10 +146,32 @@ static mgv_status init(mgvi_run *run)
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
+/* A few epochs of random batches, the point where L-BFGS and its metric begin.               (5) */
+static mgv_status begin(mgvi_run *run)
+{
+    enum { EPOCHS = 3 };
+    state *s = run->state;
+    bool warm = s->epochs != NULL;
+    for (int e = 0; warm && e < EPOCHS; e++)
+        warm = mgvi_minibatch_epoch(run, s->epochs, &s->w) == MGV_OK;
+    if (!warm) /* there is none, or its weights grew without bound: 0 is as good */
+        mgvi_vec_fill(run->ctx, &s->w, 0);
+    s->m.begun = true;
+    s->m.f = evaluate(run, &s->w, &s->g);
+    measure_gradient(run);
+    if (!warm || !s->has_metric)
+        return MGV_OK;
+    refresh_slopes(run);
+    const mgv_status st = mgvi_row_metric_refresh(run, &s->metric, &s->u);
+    s->m.metric = st == MGV_OK;
+    return st == MGV_E_NUMERIC ? MGV_OK : st; /* not positive: then without */
+}
+
 /* dir = -H g.                                                                               (2) */
-static void two_loops(mgvi_run *run)
+static mgv_status two_loops(mgvi_run *run)
 {
     state *s = run->state;
+    mgv_status st = MGV_OK;
     double alpha[PAIRS];
     mgvi_vec_copy(run->ctx, &s->g, &s->dir);
     mgvi_vec_scale(run->ctx, -1, &s->dir);
@@ -108,7 +181,9 @@ static void two_loops(mgvi_run *run)
         alpha[at] = s->m.rho[at] * dot(run, &si, &s->dir);
         mgvi_vec_axpby(run->ctx, -alpha[at], &yi, 1, &s->dir);
     }
-    if (s->m.pairs > 0)
+    if (s->m.metric)
+        st = mgvi_row_metric_solve(run, &s->metric, &s->dir);
+    else if (s->m.pairs > 0)
         mgvi_vec_scale(run->ctx, s->m.scale, &s->dir);
     for (int64_t i = 0; i < s->m.pairs; i++) {
         const int64_t at = (s->m.oldest + i) % PAIRS;
@@ -116,6 +191,7 @@ static void two_loops(mgvi_run *run)
         const double beta = s->m.rho[at] * dot(run, &yi, &s->dir);
         mgvi_vec_axpby(run->ctx, alpha[at] - beta, &si, 1, &s->dir);
     }
+    return st;
 }
 
 /* Without pairs the direction has no length: the change of the gradient over a tenth of the unit
@@ -126,21 +202,24 @@ static double first_step(mgvi_run *run, double slope)
     const double length = sqrt(-slope), small = 0.1 / fmax(length, 1e-300);
     mgvi_vec_copy(run->ctx, &s->w, &s->trial);
     mgvi_vec_axpby(run->ctx, small, &s->dir, 1, &s->trial);
-    objective(run, &s->trial);
-    gradient(run, &s->trial, &s->next_g);
+    evaluate(run, &s->trial, &s->next_g);
     const double change = dot(run, &s->next_g, &s->dir) - slope;
     return change > 0 ? -slope * small / change : small;
 }
+
+/* Rounding of F in float32, where evaluate() uses it. */
+static const double FAST_NOISE = 1e-7;
 
 /* Moves to the first t that descends enough; false: none does, rounding has the upper hand. (3) */
 static bool descend(mgvi_run *run, double slope, double t)
 {
     state *s = run->state;
+    const double slack = s->pass && !s->m.precise ? FAST_NOISE * fabs(s->m.f) : 0;
     for (int trial = 0; trial < TRIALS; trial++) {
         mgvi_vec_copy(run->ctx, &s->w, &s->trial);
         mgvi_vec_axpby(run->ctx, t, &s->dir, 1, &s->trial);
-        const double f = objective(run, &s->trial);
-        if (f <= s->m.f + 1e-4 * t * slope) {
+        const double f = evaluate(run, &s->trial, &s->next_g);
+        if (f <= s->m.f + 1e-4 * t * slope + slack) {
             s->m.f = f;
             return true;
         }
@@ -168,42 +247,89 @@ static void remember(mgvi_run *run)
         s->m.oldest = (s->m.oldest + 1) % PAIRS;
 }
 
-static mgv_status step(mgvi_run *run)
+/* P - D = |grad|^2/(2 lambda) for the dual point U (4), and what it takes to make the intercepts'
+ * slopes vanish: probability moved, at the price of a few units of score. */
+static double gap_now(const mgvi_run *run)
+{
+    const state *s = run->state;
+    const double price = 1;
+    return (s->m.grad_square / (2 * run->problem->lambda) + price * s->m.free_slope) /
+           fmax(fabs(s->m.f), 1e-300);
+}
+
+/* From here on in float64: the end is near, or float32 sees no descent any more. */
+static void become_precise(mgvi_run *run)
 {
     state *s = run->state;
-    two_loops(run);
+    s->m.precise = true;
+    s->m.f = evaluate(run, &s->w, &s->g);
+    measure_gradient(run);
+}
+
+/* No step along the direction descends. */
+static void recover(mgvi_run *run, double slope)
+{
+    state *s = run->state;
+    if (s->pass && !s->m.precise && slope != 0) {
+        become_precise(run);
+        return;
+    }
+    run->finished =
+        (s->m.pairs == 0 && !s->m.metric) || slope == 0 || ++s->m.failures >= MOST_FAILURES;
+    s->m.pairs = 0; /* once more along the gradient, then it is over */
+    s->m.metric = false;
+    s->m.f = evaluate(run, &s->w, &s->g);
+}
+
+static mgv_status step(mgvi_run *run)
+{
+    static const double FAST_GAP = 1e-5; /* what float32 is good for */
+    state *s = run->state;
+    if (!s->m.begun)
+        return begin(run);
+    MGVI_TRY(two_loops(run));
     double slope = dot(run, &s->g, &s->dir);
     if (!(slope < 0)) { /* the pairs have lost their meaning */
         s->m.pairs = 0;
-        two_loops(run);
+        MGVI_TRY(two_loops(run));
         slope = dot(run, &s->g, &s->dir);
     }
-    const double t = s->m.pairs > 0 ? 1 : first_step(run, slope);
+    const double t = s->m.pairs > 0 || s->m.metric ? 1 : first_step(run, slope);
     if (slope == 0 || !descend(run, slope, t)) {
-        run->finished = s->m.pairs == 0 || slope == 0;
-        s->m.pairs = 0; /* once more along the gradient, then it is over */
-        objective(run, &s->w);
-        gradient(run, &s->w, &s->g);
+        recover(run, slope);
         return MGV_OK;
     }
-    gradient(run, &s->trial, &s->next_g);
     remember(run);
     mgvi_vec_copy(run->ctx, &s->trial, &s->w);
     mgvi_vec_copy(run->ctx, &s->next_g, &s->g);
+    s->m.u_of_w = !s->pass || s->m.precise;
+    measure_gradient(run);
+    if (s->pass && !s->m.precise && gap_now(run) < FAST_GAP)
+        become_precise(run);
     return MGV_OK;
 }
 
 static mgvi_iterate expose(mgvi_run *run)
 {
     const state *s = run->state;
+    refresh_slopes(run);
     return (mgvi_iterate){.w = &s->w, .u = &s->u};
 }
 
-/* P - D = |grad|^2/(2 lambda) for the dual point U, but for the intercepts' part.            (4) */
+/* The gradient knows the gap, so that the judge need not be asked far from it. */
 static double estimate(const mgvi_run *run)
 {
+    const double gap = gap_now(run);
+    return gap > 2 * run->settings->tol ? INFINITY : gap;
+}
+
+static mgv_status restored(mgvi_run *run)
+{
     const state *s = run->state;
-    return s->m.grad_square / (2 * run->problem->lambda * fmax(fabs(s->m.f), 1e-300));
+    const bool pairs = s->m.pairs >= 0 && s->m.pairs <= PAIRS;
+    if (pairs && s->m.oldest >= 0 && s->m.oldest < PAIRS && !(s->m.metric && !s->has_metric))
+        return MGV_OK;
+    return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of %s is damaged", run->ops->name);
 }
 
 const mgvi_solver_ops mgvi_solver_lbfgs = {
@@ -219,4 +345,5 @@ const mgvi_solver_ops mgvi_solver_lbfgs = {
     .step = step,
     .expose = expose,
     .estimate = estimate,
+    .restored = restored,
 };

@@ -185,9 +185,58 @@ TEST(a_resumed_run_takes_the_same_steps)
     remove(file);
 }
 
+/* Large enough for the fused pass, the epochs before it and the metric; tight enough to end in
+ * float64. */
+enum { ROWS = 4200, COLS = 23, CLASSES = 45 };
+
+static void many_clouds(double *X, double *y)
+{
+    mgvi_rng rng = mgvi_rng_seed(4);
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = i % CLASSES;
+        for (int j = 0; j < COLS; j++)
+            X[i * COLS + j] =
+                (double)(float)(mgvi_rng_normal(&rng) + 2 * (i % CLASSES % COLS == j) + (j % 4));
+    }
+}
+
+TEST(the_fast_way_reaches_the_same_optimum)
+{
+    static const char *const options[] = {"loss=softmax lambda=1e-3 tol=1e-3",
+                                          "loss=softmax lambda=1e-3 tol=1e-8",
+                                          "loss=softmax lambda=1e-3 tol=1e-8 intercept=no",
+                                          "loss=softmax lambda=10 tol=1e-6",
+                                          "loss=softmax lambda=1e-3 tol=1e-6 scale=std",
+                                          "loss=softmax lambda=0.1 tol=1e-6 scale=rownorm"};
+    double *X = malloc(ROWS * COLS * sizeof *X), y[ROWS], optimum = NAN;
+    many_clouds(X, y);
+    for (int o = 0; o < 6; o++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, ROWS, COLS, options[o]);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s",
+                   options[o]);
+        CHECK_LE(fit.run.iterations, 150, "%s", options[o]);
+        if (o == 1) /* the loose run is within its own certificate */
+            CHECK_LE(optimum, fit.certificate.primal * (1 + 1e-3), "optimum");
+        optimum = fit.certificate.primal;
+        mgv_fit_free(&fit);
+    }
+    free(X);
+}
+
+TEST(the_fast_way_has_the_same_bits)
+{
+    double *X = malloc(ROWS * COLS * sizeof *X), y[ROWS];
+    many_clouds(X, y);
+    mgv_check_same_bits(X, y, ROWS, COLS, "loss=softmax lambda=1e-3 tol=1e-15 max_iter=20", 12);
+    free(X);
+}
+
 int main(void)
 {
     return RUN(softmax_meets_its_optimality_condition, two_classes_are_logistic_regression,
                certificates_bracket_the_optimum_and_weights_are_rows,
-               other_solvers_and_losses_say_what_they_lack, a_resumed_run_takes_the_same_steps);
+               other_solvers_and_losses_say_what_they_lack, a_resumed_run_takes_the_same_steps,
+               the_fast_way_reaches_the_same_optimum, the_fast_way_has_the_same_bits);
 }

@@ -1,0 +1,205 @@
+/* joint_pass.c - fused passes for losses of many classes; docs/algorithms/lbfgs.md, "The pass".
+ * With the view's column scale t and centre mu, A (w, b) = (X - 1 mu') t w + b and
+ *   z_i = x_i V + (b - mu'V),  V = t w                                                         (1)
+ *   A'U = ( t (X'U - mu sum_i U_i),  sum_i U_i ).                                              (2)
+ * Blocks of rows depend on the shape alone and are added up in order. */
+#include "op/joint_pass.h"
+
+#include "base/threads.h"
+#include "simd/pass_kernels.h"
+#include "simd/simd.h"
+
+#include <string.h>
+
+enum {
+    ROWS = 64,         /* at once: they stay in the second cache */
+    ROUNDS = 4,        /* times ROWS are summed in float32 */
+    MOST_BLOCKS = 16,  /* with a gradient of their own */
+    GRAIN = 1 << 18,   /* entries of a block, at least */
+    PARTIALS = 1 << 22 /* numbers of all those gradients, at most */
+};
+static const float TOO_LOW = -1e30f; /* the score of padding */
+
+/* A block's own place. */
+typedef struct place {
+    float *z, *g, *room; /* ROWS x width, d x width, ROWS x d unless rows are in place */
+    double *sum, *sum_u; /* d x width, width */
+    double loss;
+} place;
+
+struct mgvi_joint_pass {
+    mgvi_op *op;
+    mgvi_float_rows rows;
+    const mgvi_pass_kernels *kernels;
+    const mgvi_loss_ops *loss;
+    const mgvi_coefs *coefs;
+    int64_t d, blocks;
+    int32_t k;
+    int width;
+    float *v, *start; /* (1) */
+    place *places;
+    double *u; /* where slopes go */
+};
+
+static mgv_status allocate(mgvi_joint_pass *p, mgvi_arena *arena)
+{
+    const size_t wide = (size_t)p->width, d = (size_t)p->d;
+    p->v = mgvi_arena_array(arena, d, wide * sizeof(float));
+    p->start = mgvi_arena_array(arena, wide, sizeof(float));
+    p->places = mgvi_arena_array(arena, (size_t)p->blocks, sizeof *p->places);
+    if (!p->v || !p->start || !p->places)
+        return MGV_E_MEMORY;
+    for (int64_t b = 0; b < p->blocks; b++) {
+        place *at = &p->places[b];
+        at->z = mgvi_arena_array(arena, ROWS, wide * sizeof(float));
+        at->g = mgvi_arena_array(arena, d, wide * sizeof(float));
+        at->sum = mgvi_arena_array(arena, d + 1, wide * sizeof(double));
+        if (!at->z || !at->g || !at->sum)
+            return MGV_E_MEMORY;
+        at->sum_u = at->sum + d * wide;
+        if (!p->rows.in_place && !(at->room = mgvi_arena_array(arena, ROWS, d * sizeof(float))))
+            return MGV_E_MEMORY;
+    }
+    return MGV_OK;
+}
+
+mgv_status mgvi_joint_pass_new(mgvi_arena *arena, mgvi_op *op, const mgvi_loss_ops *loss,
+                               const mgvi_coefs *c, int32_t lanes, mgvi_joint_pass **out)
+{
+    mgvi_float_rows rows;
+    *out = NULL;
+    if (!mgvi_float_rows_dense(op))
+        return MGV_OK;
+    MGVI_TRY(mgvi_float_rows_new(op, arena, &rows));
+    mgvi_joint_pass *p = mgvi_arena_array(arena, 1, sizeof *p);
+    if (!p)
+        return MGV_E_MEMORY;
+    p->op = op;
+    p->rows = rows;
+    p->kernels = op->ctx->simd->pass;
+    p->loss = loss;
+    p->coefs = c;
+    p->d = rows.m.cols;
+    p->k = lanes;
+    p->width = (lanes + p->kernels->lanes - 1) / p->kernels->lanes * p->kernels->lanes;
+    const int64_t room = PARTIALS / (p->d * p->width);
+    const int64_t most = room < 1 ? 1 : room < MOST_BLOCKS ? room : MOST_BLOCKS;
+    p->blocks = mgvi_block_count(rows.count * p->d, GRAIN, most);
+    MGVI_TRY(allocate(p, arena));
+    *out = p;
+    return MGV_OK;
+}
+
+/* ---- a block --------------------------------------------------------------------------------- */
+
+/* Rows first .. first + count, at most ROWS: their slopes to the block's z. */
+static void slopes_of(mgvi_joint_pass *p, place *at, int64_t first, int count, const float **x,
+                      const float **next)
+{
+    int32_t c[ROWS];
+    float s[ROWS];
+    for (int i = 0; i < count; i++) {
+        const int64_t row = first + i;
+        x[i] = mgvi_float_row(&p->rows, row, at->room ? at->room + i * p->d : NULL);
+        next[i] = p->rows.in_place && row + count < p->rows.count
+                      ? mgvi_float_row(&p->rows, row + count, NULL)
+                      : x[i];
+        c[i] = (int32_t)mgvi_coef_pick(&p->coefs->a, row, 0);
+        s[i] = (float)mgvi_coef_pick(&p->coefs->scale, row, 0);
+    }
+    p->kernels->scores(x, count, p->d, p->v, p->start, p->width, at->z, next);
+    at->loss += mgvi_joint_rows_f32(p->op->ctx, p->loss, at->z, count, p->k, p->width, c, s);
+}
+
+static void add_slopes(const mgvi_joint_pass *p, place *at, int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int l = 0; l < p->width; l++)
+            at->sum_u[l] += (double)at->z[i * p->width + l];
+}
+
+static void gradient_block(void *arg, int64_t block)
+{
+    mgvi_joint_pass *p = arg;
+    place *at = &p->places[block];
+    const int64_t end = mgvi_block_begin(p->rows.count, p->blocks, block + 1);
+    const int64_t size = p->d * p->width;
+    const float *x[ROWS], *next[ROWS];
+    int round = 0;
+    at->loss = 0;
+    memset(at->sum, 0, (size_t)(size + p->width) * sizeof *at->sum);
+    for (int64_t i = mgvi_block_begin(p->rows.count, p->blocks, block); i < end; i += ROWS) {
+        const int count = (int)(end - i < ROWS ? end - i : ROWS);
+        slopes_of(p, at, i, count, x, next);
+        add_slopes(p, at, count);
+        p->kernels->gradient(x, count, 0, p->d, at->z, p->width, round == 0, at->g);
+        round = (round + 1) % ROUNDS;
+        if (round == 0 || i + ROWS >= end)
+            p->kernels->widen(at->g, at->sum, size);
+    }
+}
+
+static void slopes_block(void *arg, int64_t block)
+{
+    mgvi_joint_pass *p = arg;
+    place *at = &p->places[block];
+    const int64_t end = mgvi_block_begin(p->rows.count, p->blocks, block + 1);
+    const float *x[ROWS], *next[ROWS];
+    for (int64_t i = mgvi_block_begin(p->rows.count, p->blocks, block); i < end; i += ROWS) {
+        const int count = (int)(end - i < ROWS ? end - i : ROWS);
+        slopes_of(p, at, i, count, x, next);
+        for (int r = 0; r < count; r++)
+            for (int32_t c = 0; c < p->k; c++)
+                p->u[(i + r) * p->k + c] = (double)at->z[r * p->width + c];
+    }
+}
+
+/* ---- the sweep ------------------------------------------------------------------------------- */
+
+/* (1) */
+static void load_weights(mgvi_joint_pass *p, const mgvi_vec *w)
+{
+    for (int l = 0; l < p->width; l++)
+        p->start[l] = l < p->k ? 0 : TOO_LOW;
+    for (int32_t c = 0; c < p->k; c++) {
+        double start = p->rows.intercept ? w->x[p->d * p->k + c] : 0;
+        for (int64_t j = 0; j < p->d; j++) {
+            const double v = (p->rows.scale ? p->rows.scale[j] : 1) * w->x[j * p->k + c];
+            p->v[j * p->width + c] = (float)v;
+            start -= p->rows.centre ? p->rows.centre[j] * v : 0;
+        }
+        p->start[c] = (float)start;
+    }
+}
+
+double mgvi_joint_pass_run(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *g)
+{
+    place *total = &p->places[0];
+    load_weights(p, w);
+    mgvi_pool_run(p->op->ctx->pool, p->blocks, gradient_block, p);
+    p->op->touched += 2 * (double)p->op->nnz;
+    const int64_t size = (p->d + 1) * p->width;
+    for (int64_t b = 1; b < p->blocks; b++) {
+        total->loss += p->places[b].loss;
+        for (int64_t t = 0; t < size; t++)
+            total->sum[t] += p->places[b].sum[t];
+    }
+    for (int32_t c = 0; c < p->k; c++) { /* (2) */
+        for (int64_t j = 0; j < p->d; j++) {
+            const double centre = p->rows.centre ? p->rows.centre[j] * total->sum_u[c] : 0;
+            g->x[j * p->k + c] =
+                (p->rows.scale ? p->rows.scale[j] : 1) * (total->sum[j * p->width + c] - centre);
+        }
+        if (p->rows.intercept)
+            g->x[p->d * p->k + c] = total->sum_u[c];
+    }
+    return total->loss;
+}
+
+void mgvi_joint_pass_slopes(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *u)
+{
+    p->u = u->x;
+    load_weights(p, w);
+    mgvi_pool_run(p->op->ctx->pool, p->blocks, slopes_block, p);
+    p->op->touched += (double)p->op->nnz;
+}

@@ -1,0 +1,340 @@
+/* minibatch.c - momentum on random batches of rows, averaged over every epoch, for losses of many
+ * classes; docs/algorithms/probing.md.
+ *   batch of rows i:  z_i = V'(x_i - mu) + b,   P_i = grad of s_i G at z_i                      (1)
+ *   G = sum_i (x_i - mu) P_i'/size,   g = sum_i P_i/size                                        (2)
+ *   M = .9 M - step (G + lambda V),  V += M,  likewise b                                        (3)
+ *   what is shown is the mean of V and b over the batches of the epoch                      (4)
+ * V is in the units of the data, so that rows are read where they lie; the view's column scale t
+ * becomes a step t_j^2 for column j. Work is cut by rows for (1) and by columns for (2) and (3): a
+ * column's gradient is summed, used and forgotten by one task, and no sum depends on the threads.
+ */
+#include "solver/parts/minibatch.h"
+
+#include "backend/joint_terms.h"
+#include "base/threads.h"
+#include "op/float_rows.h"
+#include "simd/pass_kernels.h"
+#include "simd/simd.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    BATCH = 256,
+    ROWS_AT_ONCE = 32,   /* of a task of (1) */
+    COLUMN_FLOATS = 1024 /* of a task of (2) and (3), about; whole cache lines of every row */
+};
+static const float KEEP = 0.9f;
+static const double SHORTEN = 0.9;        /* of the step 1/L */
+static const float TOO_LOW = -1e30f;      /* the score of padding */
+static const double BIAS_CURVATURE = 0.5; /* of a column of ones: Bohning's bound */
+
+struct mgvi_minibatch {
+    mgvi_float_rows rows;
+    const mgvi_pass_kernels *kernels;
+    int64_t d;
+    int32_t k;
+    int width;                                        /* k, padded to whole vectors */
+    float *v, *m, *sum, *g;                           /* d x width */
+    float *bias, *bias_m, *bias_sum, *start, *offset; /* width */
+    float *step, *origin;                             /* per column */
+    float bias_step, decay;
+    int32_t *order; /* the rows that train */
+    int64_t count;
+    bool weighted;
+    double weight_factor; /* makes the mean weight 1 */
+    /* The present batch. */
+    const float *x[2 * BATCH]; /* its rows, then those of the next one */
+    float *room;               /* BATCH x d, unless rows are in place */
+    int32_t c[BATCH];
+    float s[BATCH];
+    float *p;           /* BATCH x width: scores, then (1) */
+    const int32_t *row; /* of the order */
+    int size, next_size;
+    float *row_sums;    /* of P, per task of rows */
+    float *column_sums; /* origin'V, per task of columns */
+    int64_t column_tasks;
+};
+
+/* What the tasks of a batch are given. */
+typedef struct work {
+    mgvi_run *run;
+    mgvi_minibatch *s;
+} work;
+
+/* ---- a batch --------------------------------------------------------------------------------- */
+
+static void prepare_row(const mgvi_run *run, mgvi_minibatch *s, int i)
+{
+    const mgv_problem *p = run->problem;
+    const int32_t row = s->row[i];
+    if (!s->rows.in_place)
+        s->x[i] = mgvi_float_row(&s->rows, row, s->room + i * s->d);
+    s->c[i] = (int32_t)mgvi_coef_pick(&p->row.a, row, 0);
+    s->s[i] = (float)(s->weight_factor * mgvi_coef_pick(&p->row.scale, row, 0));
+}
+
+/* (1) for ROWS_AT_ONCE rows. */
+static void rows_task(void *arg, int64_t task)
+{
+    const work *job = arg;
+    mgvi_run *run = job->run;
+    mgvi_minibatch *s = job->s;
+    const int first = (int)task * ROWS_AT_ONCE;
+    const int count = s->size - first < ROWS_AT_ONCE ? s->size - first : ROWS_AT_ONCE;
+    float *p = s->p + first * s->width, *sums = s->row_sums + task * s->width;
+    for (int i = first; i < first + count; i++)
+        prepare_row(run, s, i);
+    const bool ahead = s->rows.in_place && first + count <= s->next_size;
+    s->kernels->scores(s->x + first, count, s->d, s->v, s->start, s->width, p,
+                       ahead ? s->x + s->size + first : NULL);
+    mgvi_joint_rows_f32(run->ctx, run->problem->loss, p, count, s->k, s->width, s->c + first,
+                        s->weighted ? s->s + first : NULL);
+    memset(sums, 0, (size_t)s->width * sizeof *sums);
+    for (int i = 0; i < count; i++)
+        for (int l = 0; l < s->width; l++)
+            sums[l] += p[i * s->width + l];
+}
+
+/* (2) and (3) for some columns. */
+static void columns_task(void *arg, int64_t task)
+{
+    mgvi_minibatch *s = ((const work *)arg)->s;
+    const int64_t first = mgvi_block_begin(s->d, s->column_tasks, task);
+    const int64_t end = mgvi_block_begin(s->d, s->column_tasks, task + 1);
+    float *g = s->g + first * s->width;
+    const mgvi_momentum rule = {
+        .keep = KEEP, .decay = s->decay, .step = s->step, .origin = s->origin, .offset = s->offset};
+    s->kernels->gradient(s->x, s->size, first, end, s->p, s->width, true, g);
+    s->kernels->momentum(&rule, first, end, s->width, g, s->m, s->v, s->sum,
+                         s->column_sums + task * s->width);
+}
+
+/* `step` and the gradients are per batch of BATCH rows; a shorter one weighs less. */
+static void sum_slopes(mgvi_minibatch *s, int64_t tasks)
+{
+    memcpy(s->offset, s->row_sums, (size_t)s->width * sizeof *s->offset);
+    for (int64_t t = 1; t < tasks; t++)
+        for (int l = 0; l < s->width; l++)
+            s->offset[l] += s->row_sums[t * s->width + l];
+}
+
+/* b's part of (3), and what the next scores start from: b - mu'V. */
+static void move_bias(mgvi_minibatch *s)
+{
+    for (int l = 0; l < s->width; l++) {
+        float shift = 0;
+        for (int64_t t = 0; t < s->column_tasks; t++)
+            shift += s->column_sums[t * s->width + l];
+        s->bias_m[l] = KEEP * s->bias_m[l] - s->bias_step * s->offset[l];
+        s->bias[l] += s->rows.intercept ? s->bias_m[l] : 0;
+        s->bias_sum[l] += s->bias[l];
+        s->start[l] = l < s->k ? s->bias[l] - shift : TOO_LOW;
+    }
+}
+
+static void run_batch(mgvi_run *run, mgvi_minibatch *s, int64_t first, int64_t end,
+                      int64_t next_end)
+{
+    work job = {run, s};
+    const int64_t tasks = (end - first + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+    s->row = s->order + first;
+    s->size = (int)(end - first);
+    s->next_size = (int)(next_end - end);
+    for (int i = 0; s->rows.in_place && i < s->size + s->next_size; i++)
+        s->x[i] = mgvi_float_row(&s->rows, s->row[i], NULL);
+    mgvi_pool_run(run->ctx->pool, tasks, rows_task, &job);
+    sum_slopes(s, tasks);
+    mgvi_pool_run(run->ctx->pool, s->column_tasks, columns_task, &job);
+    move_bias(s);
+    run->touched += (double)s->size * (double)s->d;
+}
+
+/* ---- an epoch -------------------------------------------------------------------------------- */
+
+/* (4) in the problem's units: V = t W. */
+static void show(const mgvi_minibatch *s, int64_t batches, mgvi_vec *shown)
+{
+    const double factor = 1 / (double)batches;
+    for (int64_t j = 0; j < s->d; j++)
+        for (int32_t c = 0; c < s->k; c++)
+            shown->x[j * s->k + c] =
+                factor * (double)s->sum[j * s->width + c] / (s->rows.scale ? s->rows.scale[j] : 1);
+    for (int32_t c = 0; s->rows.intercept && c < s->k; c++)
+        shown->x[s->d * s->k + c] = factor * (double)s->bias_sum[c];
+}
+
+mgv_status mgvi_minibatch_epoch(mgvi_run *run, mgvi_minibatch *s, mgvi_vec *shown)
+{
+    const int64_t batches = (s->count + BATCH - 1) / BATCH;
+    memset(s->sum, 0, (size_t)(s->d * s->width) * sizeof *s->sum);
+    memset(s->bias_sum, 0, (size_t)s->width * sizeof *s->bias_sum);
+    mgvi_rng_shuffle(&run->rng, s->order, s->count);
+    for (int64_t b = 0; b < batches; b++)
+        run_batch(run, s, mgvi_block_begin(s->count, batches, b),
+                  mgvi_block_begin(s->count, batches, b + 1),
+                  b + 1 < batches ? mgvi_block_begin(s->count, batches, b + 2) : s->count);
+    show(s, batches, shown);
+    return isfinite(s->bias_sum[0]) && isfinite(s->sum[0])
+               ? MGV_OK
+               : MGVI_FAIL(run->ctx, MGV_E_NUMERIC,
+                           "the weights grew without bound in epoch %" PRId64
+                           "; columns of very different size? try --scale std",
+                           run->iteration + 1);
+}
+
+/* ---- lengths of steps ------------------------------------------------------------------------ */
+
+/* The rows that measure the curvature: every so many of those that train. */
+typedef struct sample {
+    const float **x;
+    int64_t count;
+    double *v, *next; /* d numbers */
+} sample;
+
+static mgv_status take_sample(const mgvi_minibatch *s, mgvi_arena *arena, sample *out)
+{
+    enum { MOST = 1024 };
+    out->count = s->count < MOST ? s->count : MOST;
+    out->x = mgvi_arena_array(arena, (size_t)out->count, sizeof *out->x);
+    out->v = mgvi_arena_array(arena, (size_t)s->d, sizeof *out->v);
+    out->next = mgvi_arena_array(arena, (size_t)s->d, sizeof *out->next);
+    float *room = s->rows.in_place
+                      ? NULL
+                      : mgvi_arena_scratch(arena, (size_t)out->count, (size_t)s->d * sizeof *room);
+    if (!out->x || !out->v || !out->next || (!s->rows.in_place && !room))
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < out->count; i++)
+        out->x[i] = mgvi_float_row(&s->rows, s->order[mgvi_block_begin(s->count, out->count, i)],
+                                   room ? room + i * s->d : NULL);
+    return MGV_OK;
+}
+
+/* One power step of the covariance of the view's columns: |C v| for the unit vector v, which
+ * becomes the next one.                                                                     (5) */
+static double power_step(const mgvi_run *run, const mgvi_minibatch *s, const sample *a)
+{
+    const mgvi_simd *simd = run->ctx->simd;
+    double at_centre = 0, sum = 0, square = 0;
+    for (int64_t j = 0; j < s->d; j++) {
+        a->v[j] *= s->rows.scale ? s->rows.scale[j] : 1;
+        at_centre += a->v[j] * (double)s->origin[j];
+        a->next[j] = 0;
+    }
+    for (int64_t i = 0; i < a->count; i++) {
+        const double y = simd->dot_f32(a->x[i], a->v, s->d) - at_centre;
+        simd->axpy_f32(y, a->x[i], a->next, s->d);
+        sum += y;
+    }
+    for (int64_t j = 0; j < s->d; j++) {
+        a->v[j] = (a->next[j] - sum * (double)s->origin[j]) / (double)a->count;
+        a->v[j] *= s->rows.scale ? s->rows.scale[j] : 1;
+        square += a->v[j] * a->v[j];
+    }
+    const double length = sqrt(square);
+    for (int64_t j = 0; length > 0 && j < s->d; j++)
+        a->v[j] /= length;
+    return length;
+}
+
+/* L = lambda_max(cov)/2 bounds the curvature of softmax (Bohning 1992), and step = .9/L.     (5) */
+static mgv_status choose_steps(mgvi_run *run, mgvi_minibatch *s)
+{
+    enum { POWER_STEPS = 8 };
+    mgvi_rng rng = mgvi_rng_stream((uint64_t)run->settings->seed, 1);
+    double length = 0;
+    sample a;
+    mgvi_arena arena;
+    mgvi_arena_init(&arena, run->ctx);
+    const mgv_status st = take_sample(s, &arena, &a);
+    if (st == MGV_OK) {
+        for (int64_t j = 0; j < s->d; j++)
+            a.v[j] = mgvi_rng_normal(&rng) / sqrt((double)s->d);
+        for (int q = 0; q < POWER_STEPS; q++)
+            length = power_step(run, s, &a);
+    }
+    mgvi_arena_free(&arena);
+    MGVI_TRY(st);
+    if (!isfinite(length))
+        return MGVI_FAIL(run->ctx, MGV_E_NUMERIC,
+                         "the columns are too large for float32; try --scale std");
+    const double curvature = 0.5 * length + run->problem->lambda;
+    const double rate = curvature > 0 ? SHORTEN / curvature : 0; /* 0: every column is constant */
+    for (int64_t j = 0; j < s->d; j++) {
+        const double t = s->rows.scale ? s->rows.scale[j] : 1;
+        s->step[j] = (float)(rate * t * t / BATCH);
+    }
+    s->decay = (float)(rate * run->problem->lambda);
+    s->bias_step = (float)(SHORTEN / fmax(curvature, BIAS_CURVATURE) / BATCH);
+    return MGV_OK;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+static mgv_status choose_rows(mgvi_run *run, mgvi_minibatch *s)
+{
+    const mgvi_coef_array *weight = &run->problem->row.scale;
+    double least = INFINITY, most = 0, total = 0;
+    s->order = mgvi_run_array(run, (size_t)s->rows.count, sizeof *s->order);
+    if (!s->order)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < s->rows.count; i++) {
+        const double w = mgvi_coef_pick(weight, i, 0);
+        if (!(w > 0))
+            continue;
+        s->order[s->count++] = (int32_t)i;
+        least = fmin(least, w);
+        most = fmax(most, w);
+        total += w;
+    }
+    s->weighted = least != most;
+    s->weight_factor = (double)s->count / total;
+    return MGV_OK;
+}
+
+static float *floats(mgvi_run *run, int64_t count, int64_t each)
+{
+    return mgvi_run_array(run, (size_t)count, (size_t)each * sizeof(float));
+}
+
+static mgv_status allocate(mgvi_run *run, mgvi_minibatch *s)
+{
+    const int64_t n = s->column_tasks, width = s->width;
+    if (!(s->v = floats(run, s->d, width)) || !(s->m = floats(run, s->d, width)) ||
+        !(s->sum = floats(run, s->d, width)) || !(s->g = floats(run, s->d, width)) ||
+        !(s->bias = floats(run, 5, width)) || !(s->step = floats(run, 2, s->d)) ||
+        !(s->p = floats(run, BATCH, width)) ||
+        !(s->row_sums = floats(run, BATCH / ROWS_AT_ONCE, width)) ||
+        !(s->column_sums = floats(run, n, width)) ||
+        !(s->rows.in_place || (s->room = floats(run, BATCH, s->d))))
+        return MGV_E_MEMORY;
+    s->bias_m = s->bias + width;
+    s->bias_sum = s->bias_m + width;
+    s->start = s->bias_sum + width;
+    s->offset = s->start + width;
+    s->origin = s->step + s->d;
+    return MGV_OK;
+}
+
+mgv_status mgvi_minibatch_new(mgvi_run *run, mgvi_minibatch **out)
+{
+    mgvi_minibatch *s = mgvi_run_array(run, 1, sizeof *s);
+    *out = s;
+    if (!s)
+        return MGV_E_MEMORY;
+    s->kernels = run->ctx->simd->pass;
+    MGVI_TRY(mgvi_float_rows_new(run->problem->A, &run->arena, &s->rows));
+    if (s->rows.count > INT32_MAX)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED, "%s takes at most 2^31 rows", run->ops->name);
+    s->d = s->rows.m.cols;
+    s->k = run->problem->lanes;
+    s->width = (s->k + s->kernels->lanes - 1) / s->kernels->lanes * s->kernels->lanes;
+    s->column_tasks = mgvi_block_count(s->d * s->width, COLUMN_FLOATS, (s->d + 15) / 16);
+    MGVI_TRY(choose_rows(run, s));
+    MGVI_TRY(allocate(run, s));
+    for (int64_t j = 0; j < s->d && s->rows.centre; j++)
+        s->origin[j] = (float)s->rows.centre[j];
+    for (int l = s->k; l < s->width; l++)
+        s->start[l] = TOO_LOW;
+    return choose_steps(run, s);
+}
