@@ -10,3 +10,4 @@ build-bench/bench/bench_lasso "$scratch" ${MARGRAVE_DATA:+"$MARGRAVE_DATA"}
 if [ -x build-bench/bench/bench_iterreg ]; then
     build-bench/bench/bench_iterreg
 fi
+sh bench/complete.sh

@@ -8,12 +8,19 @@
 
 #include <math.h>
 
-static const double CLEARLY = 0.95;   /* of the path's best error: the finish has won */
-static const double STEADILY = 0.7;   /* the same before the first dip, the rank long steady */
-static const double BY_FAR = 0.3;     /* the same, directions just taken in being of no use */
-static const double IDLE_SHARE = 0.2; /* of the rank: that many directions are of no use */
+/* When the finish has won: its error is at most `error` of the path's best, or it explains `gain`
+ * times what that explains of the held-out sum of squares. Before the first dip the path may go on
+ * to fall, and more is asked for. */
+typedef struct margin {
+    double error, gain;
+} margin;
+static const margin AT_THE_DIP = {0.95, 1.05};
+static const margin STEADILY = {0.7, 1.3}; /* the rank has long been the same */
+static const margin BY_FAR = {0.3, 2};     /* directions were taken in that are of no use */
+static const double IDLE_SHARE = 0.2;      /* of the rank: that many directions are of no use */
 static const double AS_GOOD = 1.002;
-enum { STEADY = 8 };
+static const double ENOUGH = 1e-6; /* of the error of X = 0 */
+enum { STEADY = 8, MANY = 2000 };
 enum { PATIENCE = 20 };
 
 typedef struct walk {
@@ -21,8 +28,8 @@ typedef struct walk {
     const mgvi_until *until;
     mgvi_low_rank run;
     mgvi_finish finish;
-    mgvi_factors best; /* the iterate with the least held-out error */
-    double best_error, last_error;
+    mgvi_factors best;                         /* the iterate with the least held-out error */
+    double zero_error, best_error, last_error; /* held out: of X = 0, of the best, of the last */
     int64_t best_at, rises;
     double finished_from; /* path error of the iterate the finish started from; infinite: none */
     int64_t tried_at;     /* iteration of the last early try of the finish; 0: none */
@@ -81,6 +88,7 @@ static mgv_status finish_best(walk *w)
 {
     w->finish.value = w->run.y_bar;
     w->finish.by_col = w->run.by_col;
+    w->finish.enough = ENOUGH * w->zero_error;
     w->finish.deadline = w->until->started + w->until->settings->time_limit;
     w->finish.first_iteration = w->run.iteration;
     w->finish.started = w->until->started;
@@ -89,39 +97,33 @@ static mgv_status finish_best(walk *w)
     return MGV_OK;
 }
 
-/* Whether the iterate seems to have the rank there is: it takes directions in which do not help the
- * held-out entries, or its rank has long been the same. *useful is the rank to start from, *share
- * how far the finish must win to be believed, for the path may go on to fall. */
-static mgv_status rank_is_found(const walk *w, int64_t *useful, double *share, bool *found)
+static bool has_won(const walk *w, margin by)
 {
-    const int64_t rank = w->best.rank;
-    MGVI_TRY(mgvi_finish_useful_rank(w->e, &w->best, useful));
-    const bool idle = rank >= 4 && (double)(rank - *useful) >= 2 + IDLE_SHARE * (double)rank;
-    *share = idle ? BY_FAR : STEADILY;
-    *found = idle || w->steady >= STEADY;
-    return MGV_OK;
+    const double all = w->zero_error * w->zero_error, path = w->best_error * w->best_error;
+    const double finish = w->finish.error * w->finish.error;
+    return w->finish.error < by.error * w->best_error ||
+           (finish < path && all - finish > by.gain * (all - path));
 }
 
-/* The finish before the first dip. What was tried in vain is tried again at twice the iterations.
- */
+/* The finish before the first dip, where the iterate seems to have the rank there is: its rank has
+ * long been the same, or it takes in directions that do not help the held-out entries, if there are
+ * enough of these to tell. What was tried in vain is tried again at twice the iterations. */
 static mgv_status try_early(walk *w, bool *won)
 {
     const int64_t rank = w->best.rank;
     int64_t useful;
-    double share;
-    bool found;
     if (w->rises || !isinf(w->finished_from) || rank == 0 || w->run.iteration < 2 * w->tried_at)
         return MGV_OK;
-    MGVI_TRY(rank_is_found(w, &useful, &share, &found));
-    if (!found)
+    MGVI_TRY(mgvi_finish_useful_rank(w->e, &w->best, &useful));
+    const bool idle = w->e->held_count >= MANY && rank >= 4 &&
+                      (double)(rank - useful) >= 2 + IDLE_SHARE * (double)rank;
+    if (!idle && w->steady < STEADY)
         return MGV_OK;
     w->tried_at = w->run.iteration;
-    w->best.rank = useful; /* for the start only: the columns are still there */
-    const mgv_status st = finish_best(w);
-    w->best.rank = rank;
+    MGVI_TRY(finish_best(w));
     w->finished_from = INFINITY;
-    *won = w->finish.error < share * w->best_error;
-    return st;
+    *won = has_won(w, idle ? BY_FAR : STEADILY);
+    return MGV_OK;
 }
 
 /* Keeps the best iterate; true when the finish, tried at the first dip, has clearly won. */
@@ -139,8 +141,9 @@ static mgv_status judge(walk *w, bool *won)
     w->last_error = held;
     if (w->rises == 2 && isinf(w->finished_from) && w->until->settings->finish &&
         w->best.rank > 0) {
-        MGVI_TRY(finish_best(w));
-        *won = w->finish.error < CLEARLY * w->best_error;
+        if (!has_won(w, AT_THE_DIP)) /* by an early try */
+            MGVI_TRY(finish_best(w));
+        *won = has_won(w, AT_THE_DIP);
     }
     return w->until->settings->finish && !*won ? try_early(w, won) : MGV_OK;
 }
@@ -154,6 +157,7 @@ static mgv_status iterate(walk *w, mgv_stop *stop)
                                  (uint64_t)s->seed));
     if (w->run.iteration > w->until->most)
         w->run.iteration = w->until->most; /* X is 0 there too */
+    w->zero_error = w->run.held;
     for (;;) {
         send(w);
         if (w->until->choose)
@@ -178,7 +182,7 @@ static mgv_status choose(walk *w, mgvi_attempt *out)
 {
     const bool more = out->stop == MGV_STOP_SELECTED || out->stop == MGV_STOP_MAX_ITER;
     if (more && w->until->settings->finish && w->best.rank > 0 &&
-        w->best_error < 0.98 * w->finished_from && !(w->finish.error < CLEARLY * w->best_error))
+        w->best_error < 0.98 * w->finished_from && !has_won(w, AT_THE_DIP))
         MGVI_TRY(finish_best(w));
     out->path_error = w->best_error;
     out->iteration = w->best_at;

@@ -13,7 +13,8 @@
 
 #include <math.h>
 
-enum { SWEEPS = 10, POWER_STEPS = 3 };
+enum { SWEEPS = 10, SWEEPS_MOST = 60, POWER_STEPS = 3 };
+static const double LIVELY = 0.9;     /* sweeps that gain more go on beyond SWEEPS */
 static const double SETTLED = 0.998;  /* a sweep that gains less ends a try */
 static const double NO_WORSE = 1.002; /* a lower rank may cost that much */
 static const double BETTER = 0.997;   /* a higher one must gain that much */
@@ -29,7 +30,8 @@ void mgvi_finish_free(mgvi_finish *f) { mgvi_factors_free(&f->best); }
 
 static bool ended(const mgvi_finish *f)
 {
-    return mgvi_ctx_interrupted(f->e->ctx) || mgvi_clock_seconds() >= f->deadline;
+    return f->error <= f->enough || mgvi_ctx_interrupted(f->e->ctx) ||
+           mgvi_clock_seconds() >= f->deadline;
 }
 
 static void send(const mgvi_finish *f, int64_t rank, double held)
@@ -62,7 +64,7 @@ static mgv_status try_factors(mgvi_finish *f, mgvi_factors *F, double *s, double
     const mgvi_entries *e = f->e;
     double last = INFINITY, held = error;
     *taken = false;
-    for (int k = 0; k < SWEEPS && F->rank > 0 && !ended(f); k++) {
+    for (int k = 0; k < SWEEPS_MOST && F->rank > 0 && !ended(f); k++) {
         const double ridge = ridge_for(e, s, F->rank, error);
         MGVI_TRY(mgvi_alternate_sweep(e, F, ridge));
         f->sweeps++;
@@ -77,7 +79,8 @@ static mgv_status try_factors(mgvi_finish *f, mgvi_factors *F, double *s, double
         }
         error = fmin(error, held);
         /* What two more such gains could not mend is given up. */
-        if (held > SETTLED * last || (k > 0 && held - 2 * (last - held) > goal))
+        if (held > (k < SWEEPS ? SETTLED : LIVELY) * last ||
+            (k > 0 && held - 2 * (last - held) > goal))
             break;
         last = held;
     }
@@ -189,7 +192,9 @@ mgv_status mgvi_finish_from(mgvi_finish *f, const mgvi_factors *X, double error)
     double *s = mgvi_alloc(f->e->ctx, (size_t)(2 * f->rank_max + X->rank), sizeof *s);
     if (!s)
         return MGV_E_MEMORY;
-    MGVI_CHECK(st, done, mgvi_factors_copy(&F, X, X->rank, 0));
+    int64_t useful;
+    MGVI_CHECK(st, done, mgvi_finish_useful_rank(f->e, X, &useful));
+    MGVI_CHECK(st, done, mgvi_factors_copy(&F, X, useful, 0));
     MGVI_CHECK(st, done, mgvi_factors_balance(&F, s));
     MGVI_CHECK(st, done, try_factors(f, &F, s, error, f->error, &taken));
     if (taken)

@@ -10,6 +10,7 @@ typedef struct mgvi_finish {
     double *value, *by_col; /* work, one number per entry each; borrowed */
     int64_t rank_max;
     uint64_t seed;
+    double enough;     /* an error that needs no improvement */
     mgvi_factors best; /* balanced */
     double error;      /* held-out root mean squared error of `best`; infinite: nothing yet */
     double ridge;
