@@ -11,3 +11,4 @@ if [ -x build-bench/bench/bench_iterreg ]; then
     build-bench/bench/bench_iterreg
 fi
 sh bench/complete.sh
+sh bench/deblur.sh

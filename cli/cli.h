@@ -51,6 +51,7 @@ int cli_fit(cli *c, int argc, char **argv);
 int cli_path(cli *c, int argc, char **argv);
 int cli_predict(cli *c, int argc, char **argv);
 int cli_complete(cli *c, int argc, char **argv);
+int cli_deblur(cli *c, int argc, char **argv);
 int cli_check(cli *c, int argc, char **argv);
 int cli_convert(cli *c, int argc, char **argv);
 int cli_list(cli *c, int argc, char **argv);

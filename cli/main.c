@@ -12,6 +12,7 @@ static const cli_command commands[] = {
     {"path", "a certified model for every strength of the penalty", cli_path},
     {"predict", "labels, scores, distances and metrics from a model", cli_predict},
     {"complete", "fill in a matrix from some of its entries, by low rank", cli_complete},
+    {"deblur", "restore a blurred image by its total variation", cli_deblur},
     {"convert", "data from one file format to another", cli_convert},
     {"list", "everything registered: losses, solvers, readers, settings, ...", cli_list},
     {"completion", "a script that lets the shell complete commands and options", cli_completion},

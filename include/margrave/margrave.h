@@ -100,6 +100,7 @@ typedef struct mgv_event {
     double train_score, validation_score;
     int64_t nonzeros;
     double bytes; /* of the matrix read so far: its entries, with the indices of a sparse one */
+    double residual, psnr; /* deblurring: |A w - y|; dB beside the truth */
 } mgv_event;
 
 /* Return nonzero to end the run after this step with the best iterate. Called on the thread that
@@ -125,7 +126,7 @@ MGV_API mgv_status mgv_settings_get(mgv_ctx *ctx, const mgv_settings *settings, 
 typedef struct mgv_setting_info {
     size_t size;
     const char *name;         /* with underscores */
-    const char *group;        /* "problem", "solver", "stop", "path", "data", "run" */
+    const char *group;        /* "problem", "solver", "image", "stop", "path", "data", "run" */
     const char *type;         /* "real", "int", "bool", "text" or "choice" */
     const char *default_text; /* "" when unset */
     const char *allowed;      /* bounds or choices as text */
@@ -544,6 +545,72 @@ MGV_API mgv_status mgv_report_completion(mgv_ctx *ctx, const mgv_completion *com
                                          const char *data_file, const char *model_file,
                                          char **json);
 
+/* ---- Images --------------------------------------------------------------------------------- */
+/* height x width pixels by rows, the channels of a pixel beside each other, 0 is black and 1 white;
+ * an alpha channel is kept apart. */
+typedef struct mgv_image mgv_image;
+/* Copies the pixels, which must be finite; 1 to 64 channels, sides up to 32768. */
+MGV_API mgv_status mgv_image_new(mgv_ctx *ctx, int64_t height, int64_t width, int channels,
+                                 const double *pixels, mgv_image **out);
+/* PNG of every colour type and depth (values as stored, no gamma), PGM and PPM; "-" is standard
+ * input. */
+MGV_API mgv_status mgv_image_read(mgv_ctx *ctx, const char *path, mgv_image **out);
+/* In the format the name ends in (.png, .pgm, .ppm, .pnm; "-": PNG on standard output), 1 or 3
+ * channels, clipped to 0..1, with the depth it was read with, else 16 bits; to a temporary name,
+ * then renamed. */
+MGV_API mgv_status mgv_image_write(mgv_ctx *ctx, const mgv_image *image, const char *path);
+MGV_API void mgv_image_free(mgv_ctx *ctx, mgv_image *image);
+
+typedef struct mgv_image_info {
+    size_t size;
+    int64_t height, width;
+    int channels, depth;  /* depth: bits of a number in its file, 0: it has none */
+    const double *pixels; /* live as long as the image */
+    const double *alpha;  /* height x width; NULL: none */
+} mgv_image_info;
+MGV_API mgv_status mgv_image_describe(const mgv_image *image, mgv_image_info *out);
+/* 10 log10(1 / mean square difference) in dB, both clipped to 0..1. MGV_E_ARG: other shapes. */
+MGV_API mgv_status mgv_image_psnr(mgv_ctx *ctx, const mgv_image *image, const mgv_image *truth,
+                                  double *out);
+
+/* ---- Deblurring ----------------------------------------------------------------------------- */
+/* A point spread function, one channel with odd sides whose middle is the origin and whose sum is
+ * 1: from an image or a table (npy, csv; an even side gets a line of zeros at its end), or a
+ * Gaussian of `sigma` pixels. */
+MGV_API mgv_status mgv_psf_read(mgv_ctx *ctx, const char *path, mgv_image **out);
+MGV_API mgv_status mgv_psf_gaussian(mgv_ctx *ctx, double sigma, mgv_image **out);
+
+/* min TV(w) subject to A w = image, A the convolution with `psf`, stopped where the residual
+ * reaches the noise. Reads the settings `edges`, `noise`, `noise_factor`, `sigma`, `sigma_factor`,
+ * `split`, `prox_tol` and those of stopping. Borrows image and truth (NULL: not known), which must
+ * outlive it; MGV_E_INPUT when their shapes differ. */
+typedef struct mgv_deblur mgv_deblur;
+MGV_API mgv_status mgv_deblur_new(mgv_ctx *ctx, const mgv_image *image, const mgv_image *psf,
+                                  const mgv_image *truth, const mgv_settings *settings,
+                                  mgv_deblur **out);
+/* Events carry the residual and, beside a truth, the PSNR of every iterate. */
+MGV_API mgv_status mgv_deblur_run(mgv_ctx *ctx, mgv_deblur *deblur);
+/* The restored image, clipped to 0..1, with the depth and the alpha of the original. MGV_E_ARG
+ * before the run. */
+MGV_API mgv_status mgv_deblur_image(mgv_ctx *ctx, const mgv_deblur *deblur, mgv_image **out);
+MGV_API void mgv_deblur_free(mgv_ctx *ctx, mgv_deblur *deblur);
+
+typedef struct mgv_deblur_info {
+    size_t size;
+    const char *solver, *formula; /* live as long as the deblurring */
+    mgv_stop stop;
+    int64_t iterations;
+    double seconds;
+    int64_t psf_height, psf_width;
+    double noise; /* standard deviation */
+    int noise_estimated;
+    double target, residual; /* |A w - image| to reach, and reached */
+    double psnr_image, psnr; /* beside the truth, before and after; NaN: no truth */
+    double best_psnr;        /* of any iterate */
+    int64_t best_iteration;
+} mgv_deblur_info;
+MGV_API mgv_status mgv_deblur_describe(const mgv_deblur *deblur, mgv_deblur_info *out);
+
 /* ---- Report --------------------------------------------------------------------------------- */
 /* The JSON object of `margrave fit --json`, freed with mgv_string_free(). `model` and the files
  * may be NULL. */
@@ -553,6 +620,10 @@ MGV_API mgv_status mgv_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const 
  * it and `data_file` may be NULL. */
 MGV_API mgv_status mgv_report_path(mgv_ctx *ctx, const mgv_path *path, const char *data_file,
                                    const char *const *model_files, char **json);
+
+/* The JSON object of `margrave deblur --json`. The names may be NULL. */
+MGV_API mgv_status mgv_report_deblur(mgv_ctx *ctx, const mgv_deblur *deblur, const char *image_file,
+                                     const char *psf_name, const char *output_file, char **json);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,9 @@ mgv_event mgvi_event_blank(mgv_event_kind kind)
                        .train_score = NAN,
                        .validation_score = NAN,
                        .nonzeros = -1,
-                       .bytes = NAN};
+                       .bytes = NAN,
+                       .residual = NAN,
+                       .psnr = NAN};
 }
 
 bool mgvi_event_send(mgv_ctx *ctx, const mgv_event *event)

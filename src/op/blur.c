@@ -4,7 +4,7 @@
  * edges need a margin of half the PSF's size on every side; periodic ones need none, the grid is
  * the image. Transforms are FFTW's, planned by estimate: a plan found by timing would give other
  * bits on the next run. */
-#include "op/op.h"
+#include "op/blur_lines.h"
 
 #include "base/memory.h"
 
@@ -159,13 +159,6 @@ static int64_t smooth_size(int64_t n)
     }
 }
 
-/* The pixel at position i of a line mirrored at both ends, again and again. */
-static int64_t mirrored(int64_t i, int64_t size)
-{
-    const int64_t period = 2 * size, r = ((i % period) + period) % period;
-    return r < size ? r : period - 1 - r;
-}
-
 static mgv_status make_axis(mgv_ctx *ctx, int64_t size, int64_t psf, mgvi_edges edges, axis *out)
 {
     const bool reflect = edges == MGVI_EDGES_REFLECT;
@@ -176,7 +169,8 @@ static mgv_status make_axis(mgv_ctx *ctx, int64_t size, int64_t psf, mgvi_edges 
     if (!out->source)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < out->grid; i++)
-        out->source[i] = i < size + 2 * out->margin ? mirrored(i - out->margin, size) : (int64_t)-1;
+        out->source[i] = i < size + 2 * out->margin ? mgvi_line_source(i - out->margin, size, edges)
+                                                    : (int64_t)-1;
     return MGV_OK;
 }
 
@@ -232,6 +226,42 @@ static mgv_status check_shapes(mgv_ctx *ctx, int64_t height, int64_t width, cons
     return MGV_OK;
 }
 
+/* Whether psf = column row' to rounding, with column and row filled in. */
+static bool is_product(const double *psf, int64_t height, int64_t width, double *column,
+                       double *row)
+{
+    int64_t at = 0;
+    for (int64_t p = 0; p < height * width; p++)
+        if (fabs(psf[p]) > fabs(psf[at]))
+            at = p;
+    const double most = psf[at];
+    for (int64_t j = 0; j < width; j++)
+        row[j] = psf[at / width * width + j];
+    for (int64_t i = 0; i < height; i++)
+        column[i] = most != 0 ? psf[i * width + at % width] / most : 0;
+    for (int64_t p = 0; p < height * width; p++)
+        if (fabs(psf[p] - column[p / width] * row[p % width]) > 1e-15 * fabs(most))
+            return false;
+    return true;
+}
+
+/* Two passes cost psf_height + psf_width multiplications a pixel, transforms some hundred: measured
+ * in docs/algorithms/deblurring.md. *out stays NULL where transforms are the better way. */
+static mgv_status try_direct(mgv_ctx *ctx, int64_t height, int64_t width, const double *psf,
+                             int64_t psf_height, int64_t psf_width, mgvi_edges edges, int32_t lanes,
+                             mgvi_op **out)
+{
+    enum { MOST_TAPS = 160 };
+    mgv_status st = MGV_OK;
+    if (psf_height + psf_width > MOST_TAPS)
+        return MGV_OK;
+    double column[MOST_TAPS], row[MOST_TAPS];
+    if (is_product(psf, psf_height, psf_width, column, row))
+        st = mgvi_op_blur_direct(ctx, height, width, column, psf_height, row, psf_width, edges,
+                                 lanes, out);
+    return st;
+}
+
 mgv_status mgvi_op_blur(mgv_ctx *ctx, int64_t height, int64_t width, const double *psf,
                         int64_t psf_height, int64_t psf_width, mgvi_edges edges, int32_t lanes,
                         mgvi_op **out)
@@ -240,6 +270,9 @@ mgv_status mgvi_op_blur(mgv_ctx *ctx, int64_t height, int64_t width, const doubl
     *out = NULL;
     MGVI_TRY(mgvi_op_check_lanes(ctx, lanes));
     MGVI_TRY(check_shapes(ctx, height, width, psf, psf_height, psf_width));
+    MGVI_TRY(try_direct(ctx, height, width, psf, psf_height, psf_width, edges, lanes, out));
+    if (*out)
+        return MGV_OK;
     blur *b = mgvi_new(ctx, sizeof *b);
     if (!b)
         return MGV_E_MEMORY;

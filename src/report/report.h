@@ -33,6 +33,8 @@ mgv_status mgvi_report_walk(mgv_ctx *ctx, const mgv_path *path, const char *data
 /* {"data", "problem", "solver", "rmse", "certificate", "model"} */
 mgv_status mgvi_report_completion(mgv_ctx *ctx, const mgv_completion *completion,
                                   const char *data_file, const char *model_file, char **json);
+mgv_status mgvi_report_deblur(mgv_ctx *ctx, const mgv_deblur *deblur, const char *image_file,
+                              const char *psf_name, const char *output_file, char **json);
 /* The data doctor. */
 mgv_status mgvi_report_check(mgv_ctx *ctx, mgv_data *data, const char *path,
                              const mgv_settings *settings, char **json);

@@ -106,6 +106,7 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
     solver->memory =
         (mgvi_driver_memory){.next_certificate = FIRST_PASSES,
                              .ratio = 1,
+                             .residual_before = NAN,
                              .best = {.primal_score = INFINITY, .dual_score = -INFINITY}};
     solver->run.early = early.on;
     solver->noise = early.apriori ? NAN : early.noise;
@@ -171,6 +172,7 @@ void mgvi_driver_free(mgv_solver *solver)
 mgv_status mgvi_driver_start(mgv_solver *solver, const double *w, const double *u)
 {
     mgvi_run *run = &solver->run;
+    solver->memory.residual_before = 0; /* the start itself is no answer */
     return run->ops->start ? run->ops->start(run, w, u) : MGV_OK;
 }
 
@@ -382,6 +384,7 @@ static mgv_stop stop_now(mgv_solver *solver, const mgvi_verdict *verdict, bool a
                                     .verdict = verdict,
                                     .asked_to_stop = asked,
                                     .residual = residual_now(solver),
+                                    .residual_before = solver->memory.residual_before,
                                     .noise = solver->noise,
                                     .planned = solver->planned};
     return mgvi_stop_check(&progress, &solver->settings);
@@ -447,6 +450,8 @@ void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, mgv_stop stop)
 static mgv_status advance(mgv_solver *solver)
 {
     mgvi_run *run = &solver->run;
+    if (run->iteration > 0)
+        solver->memory.residual_before = residual_now(solver);
     MGVI_TRY(run->ops->step(run));
     run->iteration++;
     const bool certified = run->finished || certificate_due(solver);

@@ -14,6 +14,7 @@ typedef struct mgvi_driver_memory {
     double seconds;
     double next_certificate; /* passes */
     double ratio;            /* certified gap / estimate, when both were last known */
+    double residual_before;  /* of the iterate before the present one */
     int64_t next_proof;      /* hard margin: certificate count before the next attempt at a proof */
     int64_t certificates;
     int64_t certified; /* iteration of the last certificate */

@@ -15,10 +15,12 @@ static mgv_stop gap(const mgvi_progress *p, const mgv_settings *s)
     return c->verified && c->relative_gap <= s->tol ? MGV_STOP_CERTIFIED : MGV_STOP_NONE;
 }
 
+/* A run that starts from data that fit too well leaves them first: its residual is then rising. */
 static mgv_stop discrepancy(const mgvi_progress *p, const mgv_settings *s)
 {
     (void)s;
-    return p->residual <= p->noise ? MGV_STOP_DISCREPANCY : MGV_STOP_NONE;
+    const bool rising = p->residual > p->residual_before;
+    return p->residual <= p->noise && !rising ? MGV_STOP_DISCREPANCY : MGV_STOP_NONE;
 }
 
 static mgv_stop apriori(const mgvi_progress *p, const mgv_settings *s)
@@ -53,8 +55,8 @@ static const mgvi_stop_rule infeasible_rule = {
 static const mgvi_stop_rule gap_rule = {"gap", "the certified relative gap is at most tol", gap,
                                         true};
 static const mgvi_stop_rule discrepancy_rule = {
-    "discrepancy", "the residual is at most the noise (select discrepancy:DELTA)", discrepancy,
-    false};
+    "discrepancy", "the residual is at most the noise and not rising (select discrepancy:DELTA)",
+    discrepancy, false};
 static const mgvi_stop_rule apriori_rule = {
     "apriori", "as many iterations as the noise prescribes (select apriori:DELTA)", apriori, false};
 static const mgvi_stop_rule interrupt_rule = {"interrupt", "a signal or the callback asked to stop",

@@ -48,9 +48,11 @@ static int64_t beyond_edge(int64_t i, int64_t n, mgvi_edges edges)
 }
 
 static void check_blur(mgv_ctx *ctx, int64_t height, int64_t width, int64_t ph, int64_t pw,
-                       mgvi_edges edges)
+                       mgvi_edges edges, bool product)
 {
     double *ref = zeros(height * width, height * width), *psf = random_numbers(9, ph * pw);
+    for (int64_t i = ph * pw - 1; product && i >= 0; i--) /* the first row and column stay */
+        psf[i] = psf[i / pw * pw] * psf[i % pw] / psf[0];
     for (int64_t i = 0; i < height; i++)
         for (int64_t j = 0; j < width; j++)
             for (int64_t a = 0; a < ph; a++)
@@ -61,6 +63,8 @@ static void check_blur(mgv_ctx *ctx, int64_t height, int64_t width, int64_t ph, 
                 }
     mgvi_op *op;
     CHECK_OK(ctx, mgvi_op_blur(ctx, height, width, psf, ph, pw, edges, 8, &op));
+    CHECK_THAT(strcmp(op->ops->name, product || ph == 1 || pw == 1 ? "blur_direct" : "blur") == 0,
+               "%s", op->ops->name);
     check_everything(ctx, op, ref, edges == MGVI_EDGES_REFLECT ? "reflecting" : "periodic");
     free(ref);
     free(psf);
@@ -74,8 +78,9 @@ TEST(a_blur_is_the_plain_convolution)
                                         {3, 4, 7, 9}, {1, 1, 3, 3}, {11, 8, 1, 1}};
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
         for (int edges = MGVI_EDGES_REFLECT; edges <= MGVI_EDGES_PERIODIC; edges++)
-            check_blur(ctx, shapes[i][0], shapes[i][1], shapes[i][2], shapes[i][3],
-                       (mgvi_edges)edges);
+            for (int product = 0; product < 2; product++)
+                check_blur(ctx, shapes[i][0], shapes[i][1], shapes[i][2], shapes[i][3],
+                           (mgvi_edges)edges, product);
     mgvi_op *op;
     const double psf[4] = {1, 1, NAN, 1};
     CHECK_FAILS(ctx, mgvi_op_blur(ctx, 4, 4, psf, 2, 1, MGVI_EDGES_REFLECT, 1, &op), MGV_E_ARG,
@@ -275,7 +280,7 @@ TEST(a_repeated_operator_keeps_channels_apart)
 }
 
 /* ---- threads and memory ---------------------------------------------------------------------- */
-enum { KINDS = 6 };
+enum { KINDS = 7 };
 static mgv_status make(mgv_ctx *ctx, int kind, int64_t h, int64_t w, mgvi_op **out)
 {
     const double psf[15] = {.1, .2, .3, .1, .3, .1, .2, .1, .4, .5, .1, .1, .2, .3, .1};
@@ -292,6 +297,8 @@ static mgv_status make(mgv_ctx *ctx, int kind, int64_t h, int64_t w, mgvi_op **o
         st = mgvi_op_diff1d(ctx, h * w, 1, out);
     else if (kind == 3)
         st = mgvi_op_diff2d(ctx, h, w, 1, out);
+    else if (kind == 5)
+        st = mgvi_op_blur(ctx, h, w, psf, 1, 5, MGVI_EDGES_REFLECT, 1, out);
     else if (kind == 4) {
         mgvi_op *base;
         if ((st = mgvi_op_blur(ctx, h, w, psf, 3, 5, MGVI_EDGES_PERIODIC, 3, &base)) == MGV_OK)
