@@ -68,6 +68,19 @@ typedef int32_t NAME(bits) __attribute__((vector_size(4 * WIDTH), may_alias));
         }                                                                                          \
     } while (0)
 
+/* What a visit of column j reads first, on its way from memory. */
+static inline void NAME(fetch)(const mgvi_lanes *s, int64_t j)
+{
+    const int64_t first = s->P.ptr[j];
+    __builtin_prefetch(s->square + j * WIDTH);
+    __builtin_prefetch(s->sum + j * WIDTH);
+    __builtin_prefetch(s->w + j * WIDTH);
+    __builtin_prefetch(s->inverse + j * WIDTH);
+    __builtin_prefetch(s->P.f32 + first);
+    if (!s->P.dense)
+        __builtin_prefetch(s->P.idx + first);
+}
+
 static void NAME(sweep)(mgvi_lanes *s, const int32_t *list, int64_t count, float *change)
 {
     const BITS magnitude = (BITS){0} + INT32_MAX;
@@ -75,6 +88,8 @@ static void NAME(sweep)(mgvi_lanes *s, const int32_t *list, int64_t count, float
     LANE off = AT(s->off, 0), most = {0};
     for (int64_t k = 0; k < count; k++) {
         const int64_t j = list[k];
+        if (k + 2 < count)
+            NAME(fetch)(s, list[k + 2]);
         const LANE N = AT(s->square, j), S = AT(s->sum, j), w = AT(s->w, j);
         LANE g;
         DOT(s, j, g);
@@ -109,15 +124,29 @@ static void NAME(sweep)(mgvi_lanes *s, const int32_t *list, int64_t count, float
     memcpy(change, &most, sizeof most);
 }
 
-/* Dense columns four at a time: one load of a row's residuals serves them all. */
+/* Dense columns four at a time: one load of a row's residuals serves them all. Two rows at a time:
+ * eight sums hide the latency of the additions. */
 static void NAME(dot_four)(const mgvi_lanes *s, const int64_t *j, LANE *g)
 {
     const float *const R = s->R, *a = s->P.f32 + s->P.ptr[j[0]], *b = s->P.f32 + s->P.ptr[j[1]],
                        *c = s->P.f32 + s->P.ptr[j[2]], *d = s->P.f32 + s->P.ptr[j[3]];
     g[0] = g[1] = g[2] = g[3] = (LANE){0};
     for (int32_t code = 0; code < s->codes; code++) {
-        LANE p = {0}, q = {0}, u = {0}, v = {0};
-        for (int64_t i = s->stretch[code]; i < s->stretch[code + 1]; i++) {
+        LANE p = {0}, q = {0}, u = {0}, v = {0}, p2 = {0}, q2 = {0}, u2 = {0}, v2 = {0};
+        const int64_t end = s->stretch[code + 1];
+        int64_t i = s->stretch[code];
+        for (; i + 2 <= end; i += 2) {
+            const LANE r = AT(R, i), r2 = AT(R, i + 1);
+            p += a[i] * r;
+            q += b[i] * r;
+            u += c[i] * r;
+            v += d[i] * r;
+            p2 += a[i + 1] * r2;
+            q2 += b[i + 1] * r2;
+            u2 += c[i + 1] * r2;
+            v2 += d[i + 1] * r2;
+        }
+        if (i < end) {
             const LANE r = AT(R, i);
             p += a[i] * r;
             q += b[i] * r;
@@ -125,10 +154,10 @@ static void NAME(dot_four)(const mgvi_lanes *s, const int64_t *j, LANE *g)
             v += d[i] * r;
         }
         const BITS mask = BITS_AT(s->mask, code);
-        g[0] += (LANE)((BITS)p & mask);
-        g[1] += (LANE)((BITS)q & mask);
-        g[2] += (LANE)((BITS)u & mask);
-        g[3] += (LANE)((BITS)v & mask);
+        g[0] += (LANE)((BITS)(p + p2) & mask);
+        g[1] += (LANE)((BITS)(q + q2) & mask);
+        g[2] += (LANE)((BITS)(u + u2) & mask);
+        g[3] += (LANE)((BITS)(v + v2) & mask);
     }
 }
 
@@ -186,6 +215,30 @@ static void NAME(subtract)(mgvi_lanes *s, const int32_t *list, int64_t count, in
     for (int64_t k = 0; k < count; k++) {
         const LANE w = AT(s->w, list[k]);
         SUBTRACT(s, list[k], w);
+    }
+}
+
+/* For every column: whether |g| reaches `limit` in some lane (1) and whether some weight is not 0
+ * (2). */
+static void NAME(mark)(const mgvi_lanes *s, const float *limit, uint8_t *out)
+{
+    const BITS magnitude = (BITS){0} + INT32_MAX;
+    const LANE plain = AT(limit, 0);
+    for (int64_t j = 0; j < s->P.cols; j++) {
+        LANE most = plain;
+        if (s->weight)
+            most *= AT(s->weight, j);
+        union {
+            BITS v;
+            uint64_t word[WIDTH / 2];
+        } far = {.v = ((LANE)((BITS)AT(s->grad, j) & magnitude) >= most) & (AT(s->inverse, j) > 0)},
+          used = {.v = (BITS)AT(s->w, j) & magnitude};
+        uint64_t reaches = 0, nonzero = 0;
+        for (int q = 0; q < WIDTH / 2; q++) {
+            reaches |= far.word[q];
+            nonzero |= used.word[q];
+        }
+        out[j] = (uint8_t)((reaches != 0) | (nonzero != 0) << 1);
     }
 }
 

@@ -13,5 +13,5 @@
 
 extern const mgvi_lane_kernels MGVI_LANE_TABLE[2];
 const mgvi_lane_kernels MGVI_LANE_TABLE[2] = {
-    {sweep_8, gradient_8, subtract_8, shrink_8, climb_8, rows_8, cols_8},
-    {sweep_16, gradient_16, subtract_16, shrink_16, climb_16, rows_16, cols_16}};
+    {sweep_8, gradient_8, subtract_8, mark_8, shrink_8, climb_8, rows_8, cols_8},
+    {sweep_16, gradient_16, subtract_16, mark_16, shrink_16, climb_16, rows_16, cols_16}};

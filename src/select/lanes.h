@@ -31,6 +31,9 @@ typedef struct mgvi_lane_kernels {
     void (*gradient)(mgvi_lanes *s, const int32_t *list, int64_t first, int64_t count);
     /* R -= P w over the columns listed, in rows begin .. end (all rows when sparse) */
     void (*subtract)(mgvi_lanes *s, const int32_t *list, int64_t count, int64_t begin, int64_t end);
+    /* Of every column: bit 0 when |grad| >= limit (times its factor of the penalty) in some lane,
+     * bit 1 when some lane's weight is not 0 */
+    void (*mark)(const mgvi_lanes *s, const float *limit, uint8_t *out);
     /* w <- S(w - tau grad, tau) in the columns listed, of which those not 0 in some lane move to
      * the front; returns their number */
     int64_t (*shrink)(mgvi_lanes *s, const float *tau, int32_t *list, int64_t count);

@@ -22,6 +22,8 @@ typedef struct walk {
     mgvi_path *path;
     int32_t *set, *active; /* columns: W, and those of it that are nonzero or, in turn, outside */
     bool *in_set;
+    uint8_t *marks; /* columns: see the kernel */
+    float *limit;   /* width */
     int64_t set_count, active_count;
     float previous[MGVI_SPLIT_LANES]; /* l1 of the strength before */
     int64_t sweeps;                   /* at this strength */
@@ -37,27 +39,24 @@ static bool column_is_zero(const mgvi_lanes *s, int64_t j)
 
 /* ---- the working set ------------------------------------------------------------------------- */
 
-/* Whether |g_j| reaches (1 + ahead) l1 - ahead l1_previous in any lane: the strong rule (3) with
- * ahead = 1, the optimality condition itself with ahead = 0. */
-static bool reaches(const walk *k, int64_t j, float ahead)
+/* Marks the columns with |g_j| >= (1 + ahead) l1 - ahead l1_previous in any lane: the strong rule
+ * (3) with ahead = 1, the optimality condition itself with ahead = 0. */
+static void mark(walk *k, float ahead)
 {
     const mgvi_lanes *s = k->s;
-    for (int32_t l = 0; l < s->lanes; l++) {
-        const int64_t t = j * s->width + l;
-        const float limit = (1 + ahead) * s->l1[l] - ahead * k->previous[l];
-        if (fabsf(s->grad[t]) >= limit * (s->weight ? s->weight[t] : 1) && s->inverse[t] > 0)
-            return true;
-    }
-    return false;
+    for (int32_t l = 0; l < s->width; l++)
+        k->limit[l] = l < s->lanes ? (1 + ahead) * s->l1[l] - ahead * k->previous[l] : INFINITY;
+    s->kernels->mark(s, k->limit, k->marks);
 }
 
 static void choose_set(walk *k)
 {
     k->set_count = 0;
+    mark(k, 1);
     for (int64_t j = 0; j < k->s->P.cols; j++) {
-        k->in_set[j] = reaches(k, j, 1) || !column_is_zero(k->s, j);
-        if (k->in_set[j])
-            k->set[k->set_count++] = (int32_t)j;
+        k->in_set[j] = k->marks[j] != 0;
+        k->set[k->set_count] = (int32_t)j;
+        k->set_count += k->in_set[j];
     }
 }
 
@@ -65,8 +64,9 @@ static void choose_set(walk *k)
 static int64_t admit_violators(walk *k)
 {
     const int64_t before = k->set_count;
+    mark(k, 0);
     for (int64_t j = 0; j < k->s->P.cols; j++)
-        if (!k->in_set[j] && reaches(k, j, 0)) {
+        if (!k->in_set[j] && (k->marks[j] & 1)) {
             k->in_set[j] = true;
             k->set[k->set_count++] = (int32_t)j;
         }
@@ -104,7 +104,7 @@ static void solve_set(walk *k, mgvi_lane_rows *rows)
         find_active(k);
         while (move >= tol && k->sweeps < MOST_SWEEPS)
             move = sweep(k, k->active, k->active_count);
-        k->s->kernels->gradient(k->s, k->set, 0, k->set_count);
+        mgvi_lanes_gradient(k->s, k->set, k->set_count);
         if (mgvi_lanes_gap(k->s, k->set, k->set_count, rows) <= k->plan->gap ||
             k->sweeps >= MOST_SWEEPS)
             return;
@@ -116,9 +116,10 @@ static void solve_set(walk *k, mgvi_lane_rows *rows)
 static void look_outside(walk *k)
 {
     int64_t count = 0;
-    for (int64_t j = 0; j < k->s->P.cols; j++)
-        if (!k->in_set[j])
-            k->active[count++] = (int32_t)j;
+    for (int64_t j = 0; j < k->s->P.cols; j++) {
+        k->active[count] = (int32_t)j;
+        count += !k->in_set[j];
+    }
     mgvi_lanes_gradient(k->s, k->active, count);
 }
 
@@ -209,7 +210,9 @@ mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_lass
     k.set = mgvi_arena_array(arena, cols, sizeof *k.set);
     k.active = mgvi_arena_array(arena, cols, sizeof *k.active);
     k.in_set = mgvi_arena_array(arena, cols, sizeof *k.in_set);
-    if (!k.set || !k.active || !k.in_set)
+    k.marks = mgvi_arena_array(arena, cols, sizeof *k.marks);
+    k.limit = mgvi_arena_array(arena, (size_t)lanes->width, sizeof *k.limit);
+    if (!k.set || !k.active || !k.in_set || !k.marks || !k.limit)
         return MGV_E_MEMORY;
     path->full = lanes->lanes - 1;
     mgvi_lanes_gradient(lanes, NULL, 0);
