@@ -2,13 +2,14 @@
  * scikit-learn on the same rows and folds.
  * usage: bench_lasso SCRATCH [DATA]   SCRATCH: a folder for what the peers read
  *                                     DATA: a folder with reuters-money-fx, news20.multiclass,
- * riboflavin
+ *                                     riboflavin
  *
  * BENCH_ONLY=reuters,news,ribo,dense chooses sets, BENCH_PEERS=1 stops after glmnet.
  * Seconds run from the matrix in memory to the chosen model, for us with its certificate (gap
- * 1e-4). Ours: the least of three runs, two threads. A peer runs once, with a limit of
- * PEER_SECONDS. 100 strengths to 1/1000 of the largest (text) or 1/100 (dense), no standardisation.
- */
+ * 1e-4). Ours: the least of three runs, two threads. A peer runs once; scikit-learn, celer and
+ * skglm are cut off once it is clear that they are slower than their bar. 100 strengths to 1/1000
+ * of the largest (text) or 1/100 (dense), no standardisation. Generated sets: times on the first of
+ * five, F1 of the support as the mean over them. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/rng.h"
@@ -21,7 +22,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { FOLDS = 4, RUNS = 3, PEER_SECONDS = 60 };
+enum { RUNS = 3, SEEDS = 5, GLMNET_SECONDS = 60, LEAST_SECONDS = 3, ROWS_MOST = 64 };
 #define TEXT_MAX 512
 
 static mgv_ctx *ctx;
@@ -126,7 +127,7 @@ static set generated(double rho, double snr, uint64_t seed)
     const double noise = sqrt(energy / N) / snr;
     for (int i = 0; i < N; i++)
         y[i] += noise * mgvi_rng_normal(&rng);
-    snprintf(s.name, sizeof s.name, "dense 1000 x 2000, rho %.1f", rho);
+    snprintf(s.name, sizeof s.name, "dense 1000 x 2000 rho %.1f", rho);
     if (mgv_data_from_dense(ctx, MGV_F64, X, N, D, D, 1, &s.data) != MGV_OK ||
         mgv_data_set_labels(ctx, s.data, y) != MGV_OK)
         fail(s.name);
@@ -177,6 +178,7 @@ static void export_set(const set *s)
 
 typedef struct outcome {
     double seconds, error, se, test, nonzeros, f1;
+    int64_t iteration; /* chosen; 0: a path by strength */
     char method[64];
 } outcome;
 
@@ -191,44 +193,59 @@ static double f1_of(const set *s, const double *coef)
     return s->truth ? 2.0 * (double)both / (double)(chosen + wanted) : NAN;
 }
 
-static mgv_selection *choose(const set *s, const char *penalty, bool intercept)
+/* `options` are settings as "name=value name=value". */
+static mgv_selection *choose(const set *s, const char *options, bool intercept)
 {
-    char end[32];
-    mgv_settings *options = settings_new();
+    char end[32], copy[TEXT_MAX], *rest = copy, *item;
+    mgv_settings *chosen_by = settings_new();
     mgv_selection *chosen;
     snprintf(end, sizeof end, "%g", s->end);
-    assign(options, "task", "regress");
-    assign(options, "penalty", penalty);
-    assign(options, "select", "cv:4");
-    assign(options, "path_end", end);
-    assign(options, "intercept", intercept ? "yes" : "no");
-    if (mgv_selection_run(ctx, s->data, options, &chosen) != MGV_OK)
+    snprintf(copy, sizeof copy, "%s", options);
+    assign(chosen_by, "task", "regress");
+    assign(chosen_by, "select", "cv:4");
+    assign(chosen_by, "path_end", end);
+    assign(chosen_by, "intercept", intercept ? "yes" : "no");
+    while ((item = strsep(&rest, " "))) {
+        char *equals = strchr(item, '=');
+        if (equals) {
+            *equals = 0;
+            assign(chosen_by, item, equals + 1);
+        }
+    }
+    if (mgv_selection_run(ctx, s->data, chosen_by, &chosen) != MGV_OK)
         fail(s->name);
-    mgv_settings_free(ctx, options);
+    mgv_settings_free(ctx, chosen_by);
     return chosen;
 }
 
-static outcome ours(const set *s, const char *penalty, bool intercept)
+/* The peers get the same folds. */
+static void export_folds(const mgv_selection *chosen)
+{
+    const int64_t n = chosen->split.rows;
+    int32_t *fold = malloc((size_t)n * sizeof *fold);
+    for (int64_t i = 0; i < n; i++)
+        fold[i] = chosen->split.code[i] + 1;
+    put("fold", fold, sizeof *fold, (size_t)n);
+    free(fold);
+}
+
+static outcome ours(const set *s, const char *options, bool intercept, int runs)
 {
     outcome out = {.seconds = INFINITY, .test = NAN};
     double *coef = malloc((size_t)s->data->X.cols * sizeof *coef), b;
-    for (int r = 0; r < RUNS; r++) {
-        mgv_selection *chosen = choose(s, penalty, intercept);
+    for (int r = 0; r < runs; r++) {
+        mgv_selection *chosen = choose(s, options, intercept);
         const mgvi_path_point *p = mgvi_selection_point(chosen);
         out.seconds = fmin(out.seconds, chosen->seconds);
         out.error = p->error;
         out.se = p->error_se;
+        out.iteration = p->iteration;
         snprintf(out.method, sizeof out.method, "%s", mgvi_selection_path(chosen)->method);
         mgvi_problem_user_weights(chosen->problem, chosen->solver->answer.w.x, coef, &b);
         out.nonzeros = (double)mgvi_count_nonzeros(coef, s->data->X.cols);
         out.f1 = f1_of(s, coef);
-        if (r == 0 && !s->repeats) { /* the peers get the same folds */
-            int32_t *fold = malloc((size_t)s->data->X.rows * sizeof *fold);
-            for (int64_t i = 0; i < s->data->X.rows; i++)
-                fold[i] = chosen->split.code[i] + 1;
-            put("fold", fold, sizeof *fold, (size_t)s->data->X.rows);
-            free(fold);
-        }
+        if (r == 0)
+            export_folds(chosen);
         mgv_selection_free(ctx, chosen);
     }
     free(coef);
@@ -236,7 +253,7 @@ static outcome ours(const set *s, const char *penalty, bool intercept)
 }
 
 /* Repeated splits: a fifth of the rows is left out, the model chosen by 4 folds of the others. */
-static outcome ours_repeated(const set *s, const char *penalty)
+static outcome ours_repeated(const set *s, const char *options)
 {
     const int64_t n = s->data->X.rows, d = s->data->X.cols;
     outcome out = {.f1 = NAN};
@@ -258,7 +275,7 @@ static outcome ours_repeated(const set *s, const char *penalty)
         if (mgv_data_from_dense(ctx, MGV_F64, X, train, d, d, 1, &part.data) != MGV_OK ||
             mgv_data_set_labels(ctx, part.data, y) != MGV_OK)
             fail("part");
-        mgv_selection *chosen = choose(&part, penalty, true);
+        mgv_selection *chosen = choose(&part, options, true);
         for (int64_t k = 0; k < train; k++)
             fold[r * n + order[test + k]] = chosen->split.code[k] + 1;
         out.seconds += chosen->seconds;
@@ -288,73 +305,201 @@ static outcome ours_repeated(const set *s, const char *penalty)
     return out;
 }
 
-/* Runs a peer's script: it prints seconds, cv error, test error, nonzeros. */
-static bool peer(const char *command, const set *s, bool intercept, outcome *out)
+/* ---- peers and what was found ---------------------------------------------------------------- */
+
+/* One line of the last table. `most`: the peer was cut off, it takes longer than that. */
+typedef struct finding {
+    char row[96], peer[32];
+    double ours, theirs, ratio, bar;
+    bool most;
+} finding;
+static finding findings[ROWS_MOST];
+static int found;
+
+static finding *note(const char *row, const char *peer, double ours, double theirs, double ratio,
+                     double bar)
 {
-    char line[TEXT_MAX], text[2 * TEXT_MAX];
-    snprintf(text, sizeof text, "timeout %d %s %s %d %g 2>/dev/null", PEER_SECONDS, command,
-             scratch, intercept, s->end);
-    FILE *in = popen(text, "r");
-    bool read = false;
-    while (in && fgets(line, sizeof line, in))
-        read = sscanf(line, "result %lf %lf %lf %lf", &out->seconds, &out->error, &out->test,
-                      &out->nonzeros) == 4 ||
-               read;
-    if (in)
-        pclose(in);
-    return read;
+    finding *f = &findings[found < ROWS_MOST - 1 ? found++ : found];
+    snprintf(f->row, sizeof f->row, "%s", row);
+    snprintf(f->peer, sizeof f->peer, "%s", peer);
+    f->ours = ours;
+    f->theirs = theirs;
+    f->ratio = ratio;
+    f->bar = bar;
+    return f;
 }
 
-static void print_row(const char *name, const outcome *o, double base, const char *bar)
+static void print_findings(void)
 {
-    printf("  %-34s %8.3f s  CV error %-9.6g", name, o->seconds, o->error);
+    printf("\n%-66s %9s  %-14s %9s  %8s  %6s\n", "row", "ours", "peer", "peer's", "ratio", "bar");
+    for (int k = 0; k < found; k++) {
+        const finding *f = &findings[k];
+        const bool met = f->ratio >= f->bar;
+        printf("%-66s %9.4g  %-14s %s%8.4g  %s%7.4g  %6.4g  %s\n", f->row, f->ours, f->peer,
+               f->most ? ">" : " ", f->theirs, f->most ? ">" : " ", f->ratio, f->bar,
+               met       ? "met"
+               : f->most ? "not seen: cut off"
+                         : "not met");
+    }
+}
+
+typedef enum answer { ANSWERED, CUT_OFF, MISSING } answer;
+
+/* Runs a peer's script: it prints seconds, cv error, test error, nonzeros, or that it was cut off.
+ */
+static answer run_peer(const char *command, const set *s, bool intercept, double limit,
+                       outcome *out)
+{
+    char line[TEXT_MAX], text[2 * TEXT_MAX];
+    snprintf(text, sizeof text, "timeout 120 %s %s %d %g %g 2>/dev/null", command, scratch,
+             intercept, s->end, limit);
+    FILE *in = popen(text, "r");
+    answer state = MISSING;
+    while (in && fgets(line, sizeof line, in))
+        if (sscanf(line, "result %lf %lf %lf %lf", &out->seconds, &out->error, &out->test,
+                   &out->nonzeros) == 4)
+            state = ANSWERED;
+        else if (state == MISSING && strncmp(line, "cut off", 7) == 0)
+            state = CUT_OFF;
+    if (in)
+        pclose(in);
+    return state;
+}
+
+static void print_row(const char *name, const outcome *o, double base)
+{
+    printf("  %-42s %8.3f s  CV error %-9.6g", name, o->seconds, o->error);
     if (!isnan(o->test) && o->test > 0)
         printf(" test %-8.4g", o->test);
     printf(" %6.0f weights", o->nonzeros);
     if (!isnan(o->f1) && o->f1 > 0)
-        printf("  F1 %.2f", o->f1);
+        printf("  F1 %.3f", o->f1);
+    if (o->iteration > 0)
+        printf("  k %d", (int)o->iteration);
     if (base > 0)
         printf("  %6.1fx", o->seconds / base);
-    printf("%s%s\n", *bar ? "   bar: " : "", bar);
+    putchar('\n');
+    fflush(stdout);
 }
 
-static void compare(const set *s, bool intercept, const char *bar)
+typedef struct bars {
+    double glmnet, others;
+} bars;
+
+/* `fast` is what the bars are for; its CV error is compared where it is the same model. */
+static void compare_peers(const set *s, bool intercept, const char *what, const outcome *fast,
+                          const outcome *ridge, bars bar)
 {
     static const struct {
         const char *name, *command;
-    } peers[] = {{"glmnet cv.glmnet", "Rscript bench/peer_glmnet.R"},
-                 {"celer LassoCV", "python3 bench/peer_lasso.py celer"},
-                 {"skglm path", "python3 bench/peer_lasso.py skglm"},
-                 {"scikit-learn LassoCV", "python3 bench/peer_lasso.py sklearn"}};
-    printf("%s, %s\n", s->name, intercept ? "intercept" : "no intercept");
-    export_set(s);
-    const outcome lasso = s->repeats ? ours_repeated(s, "l1") : ours(s, "l1", intercept);
-    print_row("margrave lasso path", &lasso, 0, "");
-    const outcome ridge = s->repeats ? ours_repeated(s, "l2") : ours(s, "l2", intercept);
-    print_row("margrave ridge path", &ridge, 0, "");
-    if (s->repeats)
-        printf("  (standard error of the test error: lasso %.2g, ridge %.2g)\n", lasso.se,
-               ridge.se);
-    if (!s->repeats) {
-        const outcome any = ours(s, "auto", intercept);
-        char name[128];
-        snprintf(name, sizeof name, "margrave auto: %s", any.method);
-        print_row(name, &any, 0, "");
-    }
+    } peers[] = {{"glmnet", "Rscript bench/peer_glmnet.R"},
+                 {"celer", "sh bench/celer.sh"},
+                 {"skglm", "python3 bench/peer_lasso.py skglm"},
+                 {"scikit-learn", "python3 bench/peer_lasso.py sklearn"}};
     const char *most = getenv("BENCH_PEERS");
     const size_t count = most ? (size_t)atoi(most) : sizeof peers / sizeof *peers;
     for (size_t k = 0; k < count && k < sizeof peers / sizeof *peers; k++) {
         outcome other = {.f1 = NAN};
-        if (peer(peers[k].command, s, intercept, &other)) {
-            print_row(peers[k].name, &other, lasso.seconds, k ? "20x" : bar);
-            if (k == 0)
-                printf("  %-34s %.1fx glmnet's time (bar 20x), CV error %+.1f %%\n",
-                       "  ridge path:", other.seconds / ridge.seconds,
-                       100 * (ridge.error / other.error - 1));
-        } else {
-            printf("  %-34s not installed, or no answer in %d s\n", peers[k].name, PEER_SECONDS);
+        char row[96];
+        snprintf(row, sizeof row, "%.40s, %s", s->name, what);
+        const double wanted = k ? bar.others : bar.glmnet;
+        const double limit =
+            k ? fmax(LEAST_SECONDS, 1.05 * wanted * fast->seconds) : GLMNET_SECONDS;
+        const answer state = run_peer(peers[k].command, s, intercept, limit, &other);
+        if (state == MISSING) {
+            printf("  %-42s not installed, or it failed\n", peers[k].name);
+            continue;
         }
-        fflush(stdout);
+        if (state == CUT_OFF)
+            printf("  %-42s cut off after %.1f s\n", peers[k].name, other.seconds = limit);
+        else
+            print_row(peers[k].name, &other, fast->seconds);
+        note(row, peers[k].name, fast->seconds, other.seconds, other.seconds / fast->seconds,
+             wanted)
+            ->most = state == CUT_OFF;
+        if (k == 0 && ridge) {
+            snprintf(row, sizeof row, "%.40s, ridge path", s->name);
+            note(row, "glmnet lasso", ridge->seconds, other.seconds, other.seconds / ridge->seconds,
+                 20);
+            snprintf(row, sizeof row, "%.40s, CV error, theirs / ours", s->name);
+            note(row, "glmnet", fast->error, other.error, other.error / fast->error, .995);
+            snprintf(row, sizeof row, "%.40s, CV error of ridge, theirs / ours", s->name);
+            note(row, "glmnet lasso", ridge->error, other.error, other.error / ridge->error, 1);
+        } else if (k == 0 && s->repeats) {
+            snprintf(row, sizeof row, "%.40s, left-out error, theirs + se / ours", s->name);
+            note(row, "glmnet", fast->test, other.test, (other.test + fast->se) / fast->test, 1);
+        }
+    }
+}
+
+static void compare_text(const set *s, bool intercept, double bar)
+{
+    printf("%s, %s\n", s->name, intercept ? "intercept" : "no intercept");
+    export_set(s);
+    const outcome lasso = ours(s, "penalty=l1", intercept, RUNS);
+    print_row("margrave lasso path", &lasso, 0);
+    const outcome ridge = ours(s, "penalty=l2", intercept, RUNS);
+    print_row("margrave ridge path", &ridge, 0);
+    if (intercept) {
+        const outcome any = ours(s, "penalty=auto", intercept, 1);
+        char name[128];
+        snprintf(name, sizeof name, "margrave auto: %s", any.method);
+        print_row(name, &any, 0);
+    }
+    compare_peers(s, intercept, intercept ? "lasso path, intercept" : "lasso path", &lasso, &ridge,
+                  (bars){bar, 20});
+}
+
+static void compare_repeated(const set *s)
+{
+    printf("%s\n", s->name);
+    export_set(s);
+    const outcome ridge = ours_repeated(s, "penalty=l2"), lasso = ours_repeated(s, "penalty=l1");
+    print_row("margrave ridge path", &ridge, 0);
+    print_row("margrave lasso path", &lasso, 0);
+    printf("  (standard error of the test error: lasso %.2g, ridge %.2g)\n", lasso.se, ridge.se);
+    compare_peers(s, true, "lasso path, 10 repeats", &lasso, NULL, (bars){10, 10});
+}
+
+/* Basis pursuit stopped early beside the Lasso at its least CV error. */
+static void compare_generated(double rho, double snr)
+{
+    static const struct {
+        const char *name, *options;
+    } ways[] = {{"margrave lasso path", "penalty=l1"},
+                {"margrave early-stopped primal-dual", "loss=equal penalty=l1"},
+                {"  --one-se", "loss=equal penalty=l1 one_se=yes"},
+                {"  --debias", "loss=equal penalty=l1 debias=yes"},
+                {"  --stable .75", "loss=equal penalty=l1 stable=.75"}};
+    enum { WAYS = sizeof ways / sizeof *ways };
+    outcome mean[WAYS] = {{0}};
+    char row[96], name[64];
+    for (int seed = SEEDS; seed >= 1; seed--) {
+        set s = generated(rho, snr, (uint64_t)seed);
+        snprintf(name, sizeof name, "%s", s.name);
+        for (int w = 0; w < WAYS; w++) {
+            const outcome now = ours(&s, ways[w].options, true, seed == 1 ? RUNS : 1);
+            mean[w].f1 += now.f1 / SEEDS;
+            mean[w].error += now.error / SEEDS;
+            mean[w].nonzeros += now.nonzeros / SEEDS;
+            mean[w].seconds = now.seconds;
+            mean[w].iteration = now.iteration;
+            mean[w].test = NAN;
+        }
+        if (seed > 1) {
+            mgv_data_free(ctx, s.data);
+            continue;
+        }
+        printf("%s, SNR %g (seconds of one set, the rest means over %d)\n", s.name, snr, SEEDS);
+        for (int w = 0; w < WAYS; w++)
+            print_row(ways[w].name, &mean[w], 0);
+        export_set(&s);
+        compare_peers(&s, true, "early primal-dual", &mean[1], NULL, (bars){10, 30});
+        mgv_data_free(ctx, s.data);
+    }
+    for (int w = 1; w < WAYS; w++) {
+        snprintf(row, sizeof row, "%.40s, F1 less the lasso's%s", name, w > 1 ? ways[w].name : "");
+        note(row, "own lasso", mean[w].f1, mean[0].f1, mean[w].f1 - mean[0].f1, .1);
     }
 }
 
@@ -366,35 +511,33 @@ int main(int argc, char **argv)
     }
     scratch = argv[1];
     mgv_ctx_set_threads(ctx, 2);
-    const char *only = getenv("BENCH_ONLY");
+    const char *only = getenv("BENCH_ONLY"), *folder = argc > 2 ? argv[2] : NULL;
     set s = {.end = 1e-3};
-    if (argc > 2 && (!only || strstr(only, "reuters")) &&
-        load(argv[2], "reuters-money-fx", &s.data)) {
-        snprintf(s.name, sizeof s.name, "reuters money-fx, 7770 x 8315");
-        compare(&s, false, "10x");
-        compare(&s, true, "10x");
+    if (folder && (!only || strstr(only, "reuters")) && load(folder, "reuters-money-fx", &s.data)) {
+        snprintf(s.name, sizeof s.name, "reuters 7770 x 8315");
+        compare_text(&s, false, 10);
+        compare_text(&s, true, 10);
         mgv_data_free(ctx, s.data);
     }
-    if (argc > 2 && (!only || strstr(only, "news")) &&
-        load(argv[2], "news20.multiclass", &s.data)) {
+    if (folder && (!only || strstr(only, "news")) && load(folder, "news20.multiclass", &s.data)) {
         halve_news(s.data);
-        snprintf(s.name, sizeof s.name, "news20, 15935 x 62061, groups 1-10 against 11-20");
-        compare(&s, false, "5x");
-        compare(&s, true, "5x");
+        snprintf(s.name, sizeof s.name, "news20 15935 x 62061");
+        compare_text(&s, false, 5);
+        compare_text(&s, true, 5);
         mgv_data_free(ctx, s.data);
     }
-    if (argc > 2 && (!only || strstr(only, "ribo")) && load(argv[2], "riboflavin", &s.data)) {
-        snprintf(s.name, sizeof s.name, "riboflavin, 71 x 4088, a fifth left out, 10 repeats");
+    if (folder && (!only || strstr(only, "ribo")) && load(folder, "riboflavin", &s.data)) {
+        snprintf(s.name, sizeof s.name, "riboflavin 71 x 4088");
         s.repeats = 10;
         s.end = .01;
-        compare(&s, true, "10x");
+        compare_repeated(&s);
         mgv_data_free(ctx, s.data);
     }
-    for (int k = 0; k < 2 && (!only || strstr(only, "dense")); k++) {
-        set g = k ? generated(.8, 3, 1) : generated(.2, 5, 1);
-        compare(&g, true, "10x (primal-dual)");
-        mgv_data_free(ctx, g.data);
+    if (!only || strstr(only, "dense")) {
+        compare_generated(.2, 5);
+        compare_generated(.8, 3);
     }
+    print_findings();
     mgv_ctx_free(ctx);
     return 0;
 }

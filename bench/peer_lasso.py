@@ -1,5 +1,8 @@
-# peer_lasso.py PEER FOLDER INTERCEPT END - LassoCV of scikit-learn or celer, or skglm's path in a loop
-# over the folds, on what bench_lasso left in FOLDER; prints "result SECONDS CV_ERROR TEST_ERROR NONZEROS".
+# peer_lasso.py PEER FOLDER INTERCEPT END LIMIT - LassoCV of scikit-learn or celer, or skglm's path in a loop
+# over the folds, on what bench_lasso left in FOLDER; prints "result SECONDS CV_ERROR TEST_ERROR NONZEROS", or
+# "cut off" when fitting has taken LIMIT seconds.
+import os
+import signal
 import sys
 import time
 import warnings
@@ -8,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 warnings.filterwarnings("ignore")
-peer, folder, intercept, end = sys.argv[1], sys.argv[2], sys.argv[3] == "1", float(sys.argv[4])
+peer, folder, intercept, end, limit = sys.argv[1], sys.argv[2], sys.argv[3] == "1", float(sys.argv[4]), float(sys.argv[5])
 
 
 def raw(name, kind):
@@ -63,6 +66,25 @@ if peer == "skglm":  # numba compiles at the first call: not counted
 
     small = sp.random(50, 20, 0.5, format="csc", random_state=0) if not dense else np.asfortranarray(np.random.rand(50, 20))
     Lasso(alpha=0.01, fit_intercept=intercept).fit(small, np.random.rand(50))
+if peer == "celer":
+    import celer  # noqa: F401  its import is not counted
+elif peer == "sklearn":
+    import sklearn.linear_model  # noqa: F401
+
+
+def watch(seconds):
+    """A process of its own ends this one after that many seconds: compiled loops hear no signal but the last."""
+    parent = os.getpid()
+    child = os.fork()
+    if child == 0:
+        time.sleep(seconds)
+        os.write(1, b"cut off\n")
+        os.kill(parent, signal.SIGKILL)
+        os._exit(0)
+    return child
+
+
+watchdog = watch(limit)
 total = error = test_error = nonzeros = 0.0
 for f in fold:
     own = f > 0
@@ -74,4 +96,5 @@ for f in fold:
     nonzeros += np.count_nonzero(coef) / len(fold)
     if not own.all():
         test_error += np.mean((X[~own] @ coef + b - y[~own]) ** 2) / len(fold)
+os.kill(watchdog, signal.SIGKILL)
 print("result", total, error, test_error, nonzeros)

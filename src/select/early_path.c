@@ -20,8 +20,9 @@ typedef struct early {
     mgvi_path *path;
     float *U, *ahead, *best;    /* rows x width: u, 2 u - u_old, u at the best point */
     float *tau, *sigma, *first; /* width; `first` is off at w = 0 */
-    int32_t *list, *support;    /* columns */
-    int64_t support_count;
+    float *before;              /* cols x width: grad at the last look at all columns */
+    int32_t *list, *support;    /* columns to look at until the next one; with a weight */
+    int64_t list_count, support_count;
 } early;
 
 /* ---- |A| ---------------------------------------------------------------------------------------
@@ -58,7 +59,7 @@ static void centre(const mgvi_lanes *s, float *x)
 /* alpha u = A v - beta u,  beta v = A'u - alpha v, in the lane of the full fit. */
 static double square_norm(early *k)
 {
-    enum { STEPS = 10 };
+    enum { STEPS = 8 };
     mgvi_lanes *s = k->s;
     const int64_t width = s->width, full = s->lanes - 1;
     double alpha[STEPS] = {0}, beta[STEPS + 1] = {0};
@@ -108,23 +109,23 @@ static mgv_status choose_steps(early *k, double square)
     return MGV_OK;
 }
 
-/* Columns that are not 0 in some lane, or would not be if their last gradient had doubled. */
-static int64_t list_columns(early *k, bool all)
+/* After a look at all columns: those that are not 0 in some lane, or will not be soon if their
+ * gradient goes on as it did since the look before, and half as fast again. */
+static void plan_columns(early *k)
 {
     const mgvi_lanes *s = k->s;
-    if (all) {
-        memcpy(k->list, s->all, (size_t)s->P.cols * sizeof *k->list);
-        return s->P.cols;
-    }
-    int64_t count = 0;
+    const float AHEAD = 1.5F;
+    k->list_count = 0;
     for (int64_t j = 0; j < s->P.cols; j++) {
         bool wanted = false;
-        for (int32_t l = 0; l < s->lanes && !wanted; l++)
-            wanted = s->w[j * s->width + l] != 0 || fabsf(2 * s->grad[j * s->width + l]) > 1;
-        k->list[count] = (int32_t)j;
-        count += wanted;
+        for (int64_t t = j * s->width; t < j * s->width + s->lanes; t++) {
+            const float g = s->grad[t];
+            wanted = wanted || s->w[t] != 0 || fabsf(g + AHEAD * (g - k->before[t])) > 1;
+        }
+        k->list[k->list_count] = (int32_t)j;
+        k->list_count += wanted;
     }
-    return count;
+    memcpy(k->before, s->grad, (size_t)(s->P.cols * s->width) * sizeof *k->before);
 }
 
 /* R = y - A w and where the lanes' intercepts put it. */
@@ -148,10 +149,13 @@ static void iterate(early *k, int64_t iteration)
     mgvi_lanes *s = k->s;
     if (iteration > 1) {
         const int64_t lazy = k->plan->lazy;
-        const int64_t count = list_columns(k, lazy < 2 || (iteration - 1) % lazy == 1);
-        mgvi_lanes_transposed(s, k->ahead, k->list, count);
-        k->support_count = s->kernels->shrink(s, k->tau, k->list, count);
-        memcpy(k->support, k->list, (size_t)k->support_count * sizeof *k->list);
+        const bool all = lazy < 2 || (iteration - 1) % lazy == 1;
+        const int64_t count = all ? s->P.cols : k->list_count;
+        memcpy(k->support, all ? s->all : k->list, (size_t)count * sizeof *k->support);
+        mgvi_lanes_transposed(s, k->ahead, k->support, count);
+        k->support_count = s->kernels->shrink(s, k->tau, k->support, count);
+        if (all && lazy > 1)
+            plan_columns(k);
         residuals(k);
     }
     s->kernels->climb(s, k->sigma, k->U, k->ahead);
@@ -215,9 +219,10 @@ static mgv_status allocate(early *k, mgvi_arena *arena)
     k->ahead = mgvi_arena_array(arena, (size_t)s->P.rows, wide);
     k->best = mgvi_arena_array(arena, (size_t)s->P.rows, wide);
     k->tau = mgvi_arena_array(arena, 3, wide);
+    k->before = mgvi_arena_array(arena, cols, wide);
     k->list = mgvi_arena_array(arena, cols, sizeof *k->list);
     k->support = mgvi_arena_array(arena, cols, sizeof *k->support);
-    if (!k->U || !k->ahead || !k->best || !k->tau || !k->list || !k->support)
+    if (!k->U || !k->ahead || !k->best || !k->before || !k->tau || !k->list || !k->support)
         return MGV_E_MEMORY;
     k->sigma = k->tau + s->width;
     k->first = k->tau + 2 * s->width;

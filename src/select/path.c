@@ -138,14 +138,21 @@ int64_t mgvi_path_since_best(const mgvi_path *path)
     return path->best < 0 ? 0 : path->count - 1 - path->best;
 }
 
-/* Curves of early stopping have several dips: max(10, k/2) ends in the first of them. */
+/* Curves of early stopping have several dips: max(10, k/2) ends in the first of them. A rise by two
+ * standard errors is no dip. */
 bool mgvi_path_patient(const mgvi_path *path, int64_t k, int64_t wanted)
 {
     enum { LEAST = 20 };
     if (path->best < 0)
         return true;
-    const int64_t best = path->point[path->best].iteration;
-    return k - best < (wanted ? wanted : best > LEAST ? best : LEAST);
+    const mgvi_path_point *best = &path->point[path->best];
+    const double error = path->point[path->count - 1].error;
+    const int64_t since = k - best->iteration;
+    if (wanted)
+        return since < wanted;
+    if (since >= LEAST && error > best->error + 2 * best->error_se)
+        return false;
+    return since < (best->iteration > LEAST ? best->iteration : LEAST);
 }
 
 /* The first point whose residual is at most delta. */

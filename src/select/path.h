@@ -68,7 +68,7 @@ bool mgvi_path_weights(const mgvi_path *path, int64_t point, int64_t cols, doubl
 /* Points since the best one. */
 int64_t mgvi_path_since_best(const mgvi_path *path);
 /* By iterations: whether to go on after iteration k, `wanted` iterations at most after the best
- * one; 0: max(20, the best one). */
+ * one; 0: max(20, the best one), or from 20 on until the error is two standard errors above it. */
 bool mgvi_path_patient(const mgvi_path *path, int64_t k, int64_t wanted);
 /* Sets `chosen`. MGV_E_NUMERIC when no point has an error, MGV_E_INPUT when no point reaches the
  * discrepancy asked for. */
