@@ -23,6 +23,12 @@ enum {
     PATIENCE = 50     /* steps without progress before giving up */
 };
 
+/* Models far from the end are not worth more: the violation left over, per relative gap. */
+static const double FORCING = 0.5;
+
+/* Of the objective: a full step that raises it by less is taken, for it lands on the zeros. */
+static const double ROUNDING = 1e-14;
+
 /* The hinge is first smoothed, then met exactly. */
 enum { NOT_HINGE, SMOOTHING, MULTIPLIERS };
 static const double LAST_SMOOTHING = 0.02;
@@ -193,17 +199,20 @@ static mgvi_coef coef_at(const mgv_problem *p, const state *s, int64_t j)
     return c;
 }
 
-/* The derivative of R along d at w + t d, from the right. */
+/* The derivative of R along d at w + t d: from the right, but from the left at t = 1, where weights
+ * land on their zeros and nobody goes further. */
 static double penalty_slope(const mgv_problem *p, const state *s, double t)
 {
     const bool kinks = has_kinks(p);
+    const double side = t == 1 ? -1 : 1;
     double sum = 0;
     for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
         if (s->d.x[j] == 0)
             continue;
         const mgvi_coef c = coef_at(p, s, j);
         const double w = s->w.x[j] + t * s->d.x[j];
-        sum += kinks && w == 0 ? c.scale * fabs(s->d.x[j]) : p->penalty->grad(c, w) * s->d.x[j];
+        sum +=
+            kinks && w == 0 ? side * c.scale * fabs(s->d.x[j]) : p->penalty->grad(c, w) * s->d.x[j];
     }
     return sum;
 }
@@ -238,8 +247,11 @@ static double line_search(mgvi_run *run, state *s, double first)
     double low = 0, high = 1, at_low = first, at_high = slope_at(run, s, 1);
     const double most = s->sparse ? 1 : 1 << 20;
     int trials = 0;
-    if (at_high > 0 && at_high <= -0.1 * first && value_at(run, s, 1) < value_at(run, s, 0))
-        return 1;
+    if (at_high > 0 && at_high <= -0.1 * first) {
+        const double before = value_at(run, s, 0);
+        if (value_at(run, s, 1) <= before + ROUNDING * fabs(before))
+            return 1;
+    }
     while (at_high < 0.1 * first && high < most && trials++ < MOST_TRIALS) {
         low = high;
         at_low = at_high;
@@ -273,7 +285,8 @@ static double wanted_accuracy(const mgvi_run *run, const state *s)
     if (s->hinge)
         return 0.03;
     const double fall = run->settings->tol / fmax(s->m.estimate, 1e-300);
-    return fmin(0.1, fmax(1e-4, 0.3 * (s->ridge ? sqrt(fall) : fall)));
+    const double needed = fmin(0.1, fmax(1e-4, 0.3 * (s->ridge ? sqrt(fall) : fall)));
+    return s->sparse ? fmax(needed, FORCING * fmin(1, s->m.estimate)) : needed;
 }
 
 /* sum_i b/(2 s_i) (v_i - c_i)^2: how far the multipliers would move, as (7) measures it. */

@@ -18,6 +18,8 @@ enum {
 
 /* Of the violation, in a sweep that pays: sparse columns are cheap to sweep and dear to polish. */
 static const double FALL = 0.5, SPARSE_FALL = 0.8;
+/* Accuracies from which sparse columns are swept alone. */
+static const double ROUGH = 0.01;
 
 mgv_status mgvi_quadratic_room(mgvi_quadratic *q, int64_t count, bool gram)
 {
@@ -358,17 +360,18 @@ mgv_status mgvi_quadratic_solve(mgvi_quadratic *q, double accuracy)
 {
     double first = 0, worst = 0;
     int walks = 0;
+    const bool rough = accuracy > ROUGH && q->form == MGVI_SPARSE_FORM;
     const double fall = q->form == MGVI_SPARSE_FORM ? SPARSE_FALL : FALL;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         double last = INFINITY;
         for (int k = 0; k < MOST_SWEEPS; k++) {
             worst = sweep(q);
             first = fmax(first, worst);
-            if (worst <= accuracy * accuracy * first || (k > 0 && worst > fall * last))
+            if (worst <= accuracy * accuracy * first || (!rough && k > 0 && worst > fall * last))
                 break;
             last = worst;
         }
-        if (worst <= accuracy * accuracy * first)
+        if (worst <= accuracy * accuracy * first || rough)
             break;
         MGVI_TRY(polish(q, &walks));
     }
