@@ -9,18 +9,9 @@
 #include "base/rng.h"
 #include "io/io.h"
 #include "peer_liblinear.h"
-#include "solver/driver.h"
-
-#include <stdio.h>
-#include <string.h>
+#include "timing.h"
 
 enum { REPEATS = 9, PATH_POINTS = 30 };
-
-static void fail(mgv_ctx *ctx, const char *what)
-{
-    fprintf(stderr, "bench_svm_l1: %s: %s\n", what, mgv_ctx_error(ctx));
-    exit(1);
-}
 
 typedef struct set {
     const char *name;
@@ -44,7 +35,7 @@ static set generated(mgv_ctx *ctx, const char *name, int64_t n, int64_t d)
     }
     if (mgv_data_from_dense(ctx, MGV_F64, s.X, n, d, d, 1, &s.data) != MGV_OK ||
         mgv_data_set_labels(ctx, s.data, s.y) != MGV_OK)
-        fail(ctx, name);
+        bench_fail(ctx, name);
     return s;
 }
 
@@ -53,7 +44,7 @@ static set from_file(mgv_ctx *ctx, const char *path, const mgv_settings *setting
     const char *slash = strrchr(path, '/');
     set s = {.name = strtok(strdup(slash ? slash + 1 : path), ".")};
     if (mgv_data_read(ctx, path, settings, &s.data) != MGV_OK)
-        fail(ctx, path);
+        bench_fail(ctx, path);
     return s;
 }
 
@@ -91,67 +82,24 @@ static void leave(const char *directory, const set *s)
 
 /* ---- ours ------------------------------------------------------------------------------------ */
 
-static mgv_settings *settings_of(mgv_ctx *ctx, const char *options)
-{
-    char copy[512], *rest = copy, *item;
-    mgv_settings *s;
-    if (mgv_settings_new(ctx, &s) != MGV_OK)
-        fail(ctx, "settings");
-    snprintf(copy, sizeof copy, "%s", options);
-    while ((item = strsep(&rest, " "))) {
-        char *equals = strchr(item, '=');
-        *equals = 0;
-        if (mgv_settings_set(ctx, s, item, equals + 1) != MGV_OK)
-            fail(ctx, item);
-    }
-    return s;
-}
-
-typedef struct answer {
-    double seconds;
-    mgv_certificate certificate;
-    mgv_run_info run;
-} answer;
-
-static answer solve(mgv_ctx *ctx, const set *s, const char *options, int repeats)
-{
-    answer a = {
-        .seconds = INFINITY, .certificate.size = sizeof a.certificate, .run.size = sizeof a.run};
-    mgv_settings *settings = settings_of(ctx, options);
-    for (int r = 0; r < repeats; r++) {
-        mgv_problem *problem;
-        mgv_solver *solver;
-        const double start = mgvi_clock_seconds();
-        if (mgv_problem_new(ctx, s->data, settings, &problem) != MGV_OK ||
-            mgv_solver_new(ctx, problem, settings, &solver) != MGV_OK ||
-            mgv_solver_run(ctx, solver) != MGV_OK)
-            fail(ctx, s->name);
-        a.seconds = fmin(a.seconds, mgvi_clock_seconds() - start);
-        mgv_solver_describe(solver, &a.run, &a.certificate);
-        mgv_solver_free(ctx, solver);
-        mgv_problem_free(ctx, problem);
-    }
-    mgv_settings_free(ctx, settings);
-    return a;
-}
-
 /* The time of a whole path; *worst is its largest gap. */
-static double walk(mgv_ctx *ctx, const set *s, double *largest, double *worst)
+static double walk(mgv_ctx *ctx, const set *s, int threads, double *largest, double *worst)
 {
+    mgv_ctx_set_threads(ctx, threads);
     char options[128];
     double best = INFINITY;
     snprintf(options, sizeof options,
              "penalty=l1 intercept=no tol=1e-6 path_points=%d path_end=0.01", PATH_POINTS);
-    mgv_settings *settings = settings_of(ctx, options);
+    mgv_settings *settings = bench_settings(ctx, options);
     for (int r = 0; r < REPEATS; r++) {
         mgv_path *path;
         const mgv_solver *solver;
         const double start = mgvi_clock_seconds();
         if (mgv_path_new(ctx, s->data, settings, &path) != MGV_OK)
-            fail(ctx, s->name);
+            bench_fail(ctx, s->name);
         do
             if (mgv_path_next(ctx, path, &solver) != MGV_OK)
-                fail(ctx, s->name);
+                bench_fail(ctx, s->name);
         while (solver);
         best = fmin(best, mgvi_clock_seconds() - start);
         mgv_path_info info = {.size = sizeof info};
@@ -169,15 +117,15 @@ static double walk(mgv_ctx *ctx, const set *s, double *largest, double *worst)
     return best;
 }
 
-static void bench_set(mgv_ctx *ctx, const set *s, const char *directory, FILE *table, bool path)
+static void measure_set(mgv_ctx *ctx, const set *s, const char *directory, FILE *table, bool path)
 {
-    double largest = 0, worst = 0, seconds = 0;
+    double largest = 0, worst = 0, seconds[2];
     leave(directory, s);
-    mgv_settings *settings = settings_of(ctx, "penalty=l1 intercept=no path_points=1");
+    mgv_settings *settings = bench_settings(ctx, "penalty=l1 intercept=no path_points=1");
     mgv_path *one;
     mgv_path_info info = {.size = sizeof info};
     if (mgv_path_new(ctx, s->data, settings, &one) != MGV_OK)
-        fail(ctx, s->name);
+        bench_fail(ctx, s->name);
     mgv_path_describe(one, &info);
     largest = info.largest;
     mgv_path_free(ctx, one);
@@ -185,54 +133,54 @@ static void bench_set(mgv_ctx *ctx, const set *s, const char *directory, FILE *t
     for (int part = 10; part <= 100; part *= 10) {
         char options[128];
         snprintf(options, sizeof options, "mu=%.17g intercept=no tol=1e-10", largest / part);
-        const answer a = solve(ctx, s, options, REPEATS);
-        fprintf(table, "lp\t%s\tmu_max/%d\t%.17g\t%.17g\t%.17g\t%.3g\t%s\n", s->name, part,
-                largest / part, a.seconds, a.certificate.primal, a.certificate.relative_gap,
-                a.run.solver);
+        bench_timing a[2];
+        settings = bench_settings(ctx, options);
+        bench_fit_threads(ctx, s->data, settings, REPEATS, a);
+        mgv_settings_free(ctx, settings);
+        fprintf(table, "lp\t%s\tmu_max/%d\t%.17g\t%.17g\t%.17g\t%.17g\t%.3g\t%d\t%s\n", s->name,
+                part, largest / part, a[0].seconds, a[1].seconds, a[1].primal, a[1].gap,
+                a[1].certified, a[1].solver);
     }
     if (!path)
         return;
-    seconds = walk(ctx, s, &largest, &worst);
-    fprintf(table, "path\t%s\t%d points\t%.17g\t%.17g\t0\t%.3g\t-\n", s->name, PATH_POINTS, largest,
-            seconds, worst);
+    for (int threads = 1; threads <= 2; threads++)
+        seconds[threads - 1] = walk(ctx, s, threads, &largest, &worst);
+    fprintf(table, "path\t%s\t%d points\t%.17g\t%.17g\t%.17g\t0\t%.3g\t%d\t-\n", s->name,
+            PATH_POINTS, largest, seconds[0], seconds[1], worst, worst <= 1e-6);
 }
 
 /* ---- wide, penalty l2, beside LIBLINEAR ------------------------------------------------------ */
 
-static double l2_objective(const struct problem *lp, const double *w, double sign, const void *user)
-{
-    const double lambda = *(const double *)user;
-    double square = 0, loss = 0;
-    for (int j = 0; j < lp->n; j++)
-        square += w[j] * w[j];
-    for (int i = 0; i < lp->l; i++) {
-        double z = 0;
-        for (const struct feature_node *x = lp->x[i]; x->index > 0; x++)
-            z += x->value * w[x->index - 1];
-        loss += fmax(0, 1 - sign * lp->y[i] * z);
-    }
-    return lambda / 2 * square + loss / lp->l;
-}
-
-static void bench_wide(mgv_ctx *ctx, const set *s)
+static void measure_wide(mgv_ctx *ctx, const set *s, FILE *summary)
 {
     const double lambda = 0.01;
-    const answer a = solve(ctx, s, "lambda=0.01 intercept=no tol=1e-8", 4 * REPEATS);
+    mgv_settings *settings = bench_settings(ctx, "lambda=0.01 intercept=no tol=1e-8");
+    bench_timing a[2];
+    bench_fit_threads(ctx, s->data, settings, 4 * REPEATS, a);
+    mgv_settings_free(ctx, settings);
     struct problem lp = peer_problem(s->data);
     struct parameter param = {.solver_type = L2R_L1LOSS_SVC_DUAL, .C = 1 / (lambda * lp.l)};
-    const double best = a.certificate.primal;
+    const double best = a[1].primal;
     const peer_run crude =
-        peer_train(&lp, param, 0.1, 0.3, INFINITY, REPEATS, 1, l2_objective, &lambda);
+        peer_train(&lp, param, 0.1, 0.3, INFINITY, REPEATS, 1, peer_hinge, &lambda);
     const peer_run fine =
-        peer_train(&lp, param, 0.1, 0.3, best * (1 + 1e-4), REPEATS, 1, l2_objective, &lambda);
-    printf("wide %s, penalty l2, lambda = 0.01, no intercept, %d threads; LIBLINEAR -s 3 one\n",
-           s->name, mgv_ctx_threads(ctx));
-    printf("  margrave (%s)  %8.2f ms  certified gap %.1e\n", a.run.solver, 1e3 * a.seconds,
-           a.certificate.relative_gap);
+        peer_train(&lp, param, 0.1, 0.3, best * (1 + 1e-4), REPEATS, 1, peer_hinge, &lambda);
+    printf("wide %s, penalty l2, lambda = 0.01, no intercept; LIBLINEAR -s 3 one thread\n",
+           s->name);
+    printf("  margrave (%s)  %8.2f ms, %.2f with 2 threads, certified gap %.1e\n", a[1].solver,
+           1e3 * a[0].seconds, 1e3 * a[1].seconds, a[1].gap);
     printf("  LIBLINEAR eps 0.1            %8.2f ms  suboptimal by %.1e   %.1fx\n",
-           1e3 * crude.seconds, crude.objective / best - 1, crude.seconds / a.seconds);
+           1e3 * crude.seconds, crude.objective / best - 1, crude.seconds / a[1].seconds);
     printf("  LIBLINEAR eps %-8.1e       %8.2f ms  suboptimal by %.1e   %.1fx\n", fine.eps,
-           1e3 * fine.seconds, fine.objective / best - 1, fine.seconds / a.seconds);
+           1e3 * fine.seconds, fine.objective / best - 1, fine.seconds / a[1].seconds);
+    bench_summary(summary, (bench_row){.work = "wide 100 x 2500, l2",
+                                       .goal = "gap 1e-8",
+                                       .peer = "LIBLINEAR, crude",
+                                       .ours = {a[0].seconds, a[1].seconds},
+                                       .certified = a[1].certified,
+                                       .theirs = crude.seconds,
+                                       .arrived = true,
+                                       .bar = 1});
     peer_free(&lp);
 }
 
@@ -247,15 +195,20 @@ int main(int argc, char **argv)
     if (!table)
         return 1;
     set_print_string_function(peer_quiet);
-    mgv_settings *settings = settings_of(ctx, "task=classify");
+    mgv_settings *settings = bench_settings(ctx, "task=classify");
     const set wide = generated(ctx, "100x2500", 100, 2500);
     const set tall = generated(ctx, "10000x50", 10000, 50);
-    bench_wide(ctx, &wide);
-    bench_set(ctx, &wide, argv[1], table, true);
-    bench_set(ctx, &tall, argv[1], table, false);
+    snprintf(path, sizeof path, "%s/summary.tsv", argv[1]);
+    FILE *summary = fopen(path, "a");
+    bench_keep_memory();
+    measure_wide(ctx, &wide, summary);
+    if (summary)
+        fclose(summary);
+    measure_set(ctx, &wide, argv[1], table, true);
+    measure_set(ctx, &tall, argv[1], table, false);
     for (int k = 2; k < argc; k++) {
         const set s = from_file(ctx, argv[k], settings);
-        bench_set(ctx, &s, argv[1], table, true);
+        measure_set(ctx, &s, argv[1], table, true);
     }
     fclose(table);
     return 0;

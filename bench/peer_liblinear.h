@@ -53,6 +53,23 @@ static void peer_free(struct problem *lp)
 typedef double (*peer_objective)(const struct problem *lp, const double *w, double sign,
                                  const void *user);
 
+/* lambda/2 |w|^2 + the mean hinge; user: lambda. */
+static inline double peer_hinge(const struct problem *lp, const double *w, double sign,
+                                const void *user)
+{
+    const double lambda = *(const double *)user;
+    double sum = 0, square = 0;
+    for (int i = 0; i < lp->l; i++) {
+        double z = 0;
+        for (const struct feature_node *f = lp->x[i]; f->index > 0; f++)
+            z += w[f->index - 1] * f->value;
+        sum += fmax(0, 1 - lp->y[i] * sign * z);
+    }
+    for (int j = 0; j < lp->n; j++)
+        square += w[j] * w[j];
+    return lambda / 2 * square + sum / lp->l;
+}
+
 typedef struct peer_run {
     double seconds, objective, eps;
 } peer_run;

@@ -60,6 +60,63 @@ mgv_status mgvi_row_set_all(const mgvi_rows *rows, mgvi_arena *arena, double *to
     return mgvi_row_set_reserve(set, arena);
 }
 
+/* ---- one row --------------------------------------------------------------------------------- */
+
+static void fetch_dense(const mgvi_row_set *s, int64_t i, double factor, void *out)
+{
+    const mgvi_row_kernel_table *k = s->kernels;
+    const mgvi_matrix *m = &s->m;
+    const float *x32 = (const float *)m->val + i * m->row_stride;
+    const double *x64 = (const double *)m->val + i * m->row_stride;
+    const bool f32 = m->dtype == MGV_F32;
+    if (s->exact && f32)
+        k->f32_to_f64(x32, s->centre, s->scale, factor, m->cols, out);
+    else if (s->exact)
+        k->f64_to_f64(x64, s->centre, s->scale, factor, m->cols, out);
+    else if (f32)
+        k->f32_to_f32(x32, s->centre, s->scale, factor, m->cols, out);
+    else
+        k->f64_to_f32(x64, s->centre, s->scale, factor, m->cols, out);
+}
+
+static void fetch_sparse(const mgvi_row_set *s, int64_t i, double factor, void *out)
+{
+    const mgvi_matrix *m = &s->m;
+    double *d64 = out;
+    float *d32 = out;
+    for (int64_t j = 0; j < m->cols; j++) {
+        double x = s->centre ? -factor * s->centre[j] : 0;
+        if (s->scale)
+            x *= s->scale[j];
+        if (s->exact)
+            d64[j] = x;
+        else
+            d32[j] = (float)x;
+    }
+    for (int64_t t = m->ptr[i]; t < m->ptr[i + 1]; t++) {
+        const int32_t j = m->idx[t];
+        double x = mgvi_matrix_value(m, t) - (s->centre ? s->centre[j] : 0);
+        x *= s->scale ? factor * s->scale[j] : factor;
+        if (s->exact)
+            d64[j] = x;
+        else
+            d32[j] = (float)x;
+    }
+}
+
+void mgvi_row_set_fetch(const mgvi_row_set *s, int64_t i, double sign, double row_scale, void *out)
+{
+    const double factor = sign * row_scale;
+    if (s->m.layout == MGV_DENSE)
+        fetch_dense(s, i, factor, out);
+    else
+        fetch_sparse(s, i, factor, out);
+    if (s->intercept && s->exact)
+        ((double *)out)[s->m.cols] = sign;
+    else if (s->intercept)
+        ((float *)out)[s->m.cols] = (float)sign;
+}
+
 /* ---- copies ---------------------------------------------------------------------------------- */
 
 typedef struct gather_job {

@@ -26,7 +26,9 @@ enum {
  * way, beyond this part of all, show that too many were fixed. */
 static const double FAR = 4, FAR_ON_THE_PATH = 8, WORTHWHILE = 0.6, CROSSED = 0.002;
 /* The path goes on below ALPHA_LAST while more than TOO_MANY of the rows would be kept. */
-static const double TOO_MANY = 0.25, ALPHA_LEAST = 1e-5;
+static const double TOO_MANY = 0.25, ALPHA_LEAST = 1e-4;
+static const double PROMISING = 0.7; /* part of the tolerance: clipping costs something */
+static const double ASTRAY = 1;      /* decrement / alpha there: the path cannot be followed */
 static const double ALPHA_LAST = 0.01, ALPHA_FACTOR = 0.25;
 static const double WARM_ALPHA = 0.02;  /* where the path begins at a neighbour's solution */
 static const double ON_THE_PATH = 0.02; /* decrement / alpha at which alpha may fall */
@@ -67,6 +69,7 @@ typedef struct state {
     uint8_t *steep, *steep_sample, *place;
     double *w, *lambda, *mu, *energy, *width, *unit; /* per column */
     double *lin;                                     /* near: what the fixed rows pull */
+    double *w_before;                                /* where the path would have ended */
     int32_t *list;                                   /* rows of the sample */
     double offset[3];                                /* of the systematic samples */
     mgvi_vec w_out, u_out, z;
@@ -91,7 +94,8 @@ static mgv_status allocate(mgvi_run *run, state *s)
 {
     const size_t n = (size_t)run->problem->A->rows, d = (size_t)run->problem->A->cols;
     double **const by_row[] = {&s->s, &s->leverage, &s->v, &s->u, &s->trial, &s->all_u};
-    double **const by_col[] = {&s->w, &s->lambda, &s->mu, &s->energy, &s->width, &s->unit, &s->lin};
+    double **const by_col[] = {&s->w,     &s->lambda, &s->mu,  &s->energy,
+                               &s->width, &s->unit,   &s->lin, &s->w_before};
     uint8_t **const flags[] = {&s->steep, &s->steep_sample, &s->place};
     for (size_t k = 0; k < sizeof by_row / sizeof *by_row; k++)
         if (!(*by_row[k] = mgvi_run_array(run, n, sizeof **by_row[k])))
@@ -115,6 +119,7 @@ static mgv_status keep(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w, d));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u, n));
+    MGVI_TRY(mgvi_run_keep(run, "w_before", MGVI_T_F64, s->w_before, d));
     MGVI_TRY(mgvi_run_keep(run, "all_u", MGVI_T_F64, s->all_u, n));
     MGVI_TRY(mgvi_run_keep(run, "place", MGVI_T_U8, s->place, n));
     MGVI_TRY(mgvi_run_keep(run, "w_out", MGVI_T_F64, s->w_out.x, d));
@@ -309,46 +314,28 @@ static mgv_status widen(mgvi_run *run, state *s, bool *sound)
     return *sound ? MGV_OK : next_stage(run, s);
 }
 
-/* The Newton step that is due, and the dual point linearised along it, which belongs to it up to
- * clipping: a = theta + h (u(w + d) - u), A'a = lambda (w + d). Into w_out and u_out; the relative
- * gap of the two. */
-static double look_ahead(state *s)
-{
-    const mgvi_tall_smooth *h = &s->smooth;
-    const int64_t n = mgvi_row_set_count(&s->all), d = s->all.cols;
-    double primal = 0, dual = 0, *theta = s->v, *curvature = s->all_u;
-    for (int64_t j = 0; j < d; j++) {
-        s->w_out.x[j] = s->w[j] + h->step[j];
-        primal += s->lambda[j] / 2 * s->w_out.x[j] * s->w_out.x[j];
-    }
-    mgvi_row_set_mul(&s->all, s->w_out.x, s->trial);
-    mgvi_tall_loops_for(s->all.ctx)
-        ->coefficients(s->u, s->s, s->steep, n, h->alpha, h->least, theta, NULL, curvature);
-    dual = -primal;
-    for (int64_t i = 0; i < n; i++) {
-        const double u = 1 - s->trial[i], a = theta[i] + curvature[i] * (u - s->u[i]);
-        const double clipped = a < 0 ? 0 : a > s->s[i] ? s->s[i] : a;
-        s->u_out.x[i] = -clipped;
-        dual += clipped;
-        primal += u > 0 ? s->s[i] * u : 0;
-    }
-    return (primal - dual) / primal;
-}
-
 /* So many rows lie at the hinge that fixing the others would save little, as when one class is rare
- * and w nearly 0: the path goes on until its own gap will do. False when it led too far. */
+ * and w nearly 0: the path goes on until its own gap, which falls as alpha does, will do. False
+ * when that is too far. */
 static bool go_on(const mgvi_run *run, state *s)
 {
-    static const double PROMISING = 0.7; /* clipping costs something */
-    mgvi_tall_smooth *h = &s->smooth;
-    const double next = ALPHA_FACTOR * s->m.alpha;
-    if (next < ALPHA_LEAST)
+    const double goal = PROMISING * run->settings->tol, next = ALPHA_FACTOR * s->m.alpha;
+    s->m.gap = fabs(mgvi_tall_smooth_look_ahead(&s->smooth, s->v, s->w_out.x, s->u_out.x));
+    s->m.shown = s->m.gap <= goal;
+    if (!s->m.shown && (next < ALPHA_LEAST || goal < s->m.gap * ALPHA_LEAST / s->m.alpha))
         return false;
-    s->m.gap = look_ahead(s);
-    s->m.shown = fabs(s->m.gap) <= PROMISING * run->settings->tol;
-    mgvi_tall_smooth_move(h, next, next - s->m.alpha);
+    mgvi_tall_smooth_move(&s->smooth, next, next - s->m.alpha);
     s->m.alpha = s->m.alpha_last = next;
     return true;
+}
+
+/* Back to where the path would have ended; `place` is that of then. */
+static void give_up(state *s)
+{
+    memcpy(s->w, s->w_before, (size_t)s->all.cols * sizeof *s->w);
+    s->m.alpha = s->m.alpha_last = ALPHA_LAST;
+    s->m.shown = false;
+    s->m.phase = FINISH;
 }
 
 /* The rows of the finish, from where the path seems to end. */
@@ -357,21 +344,23 @@ static mgv_status end_path(mgvi_run *run, state *s)
     mgvi_tall_smooth *h = &s->smooth;
     int64_t kept;
     bool sound;
-    const bool lost = s->m.steps > MOST_STEPS || h->cautious, near = s->m.near;
-    if (s->m.alpha_last < ALPHA_LAST && !lost && go_on(run, s))
+    const bool near = s->m.near;
+    if (s->m.alpha_last < ALPHA_LAST) {
+        if (!go_on(run, s))
+            give_up(s);
         return MGV_OK;
+    }
+    s->m.lost = s->m.steps > MOST_STEPS || h->cautious;
     h->set = &s->all;
     mgvi_tall_smooth_extrapolate(h, s->trial);
     MGVI_TRY(widen(run, s, &sound));
     if (!sound)
         return MGV_OK;
     MGVI_TRY(place_rows(s, s->trial, FAR, &kept));
+    memcpy(s->w_before, s->w, (size_t)s->all.cols * sizeof *s->w);
     const bool many = (double)kept > TOO_MANY * (double)s->all.m.rows && s->m.stage > 0;
-    if (many && !near && !lost && s->mu[0] == 0 && go_on(run, s))
-        return MGV_OK;
-    s->m.lost = lost;
-    s->m.shown = false;
-    s->m.phase = FINISH;
+    if (!many || near || s->m.lost || s->mu[0] > 0 || !go_on(run, s))
+        s->m.phase = FINISH;
     return MGV_OK;
 }
 
@@ -391,6 +380,10 @@ static mgv_status smooth(mgvi_run *run, state *s)
         return begin(run, s);
     }
     s->m.steps++;
+    if (s->m.alpha_last < ALPHA_LAST && h->decrement > ASTRAY * h->alpha) {
+        give_up(s);
+        return MGV_OK;
+    }
     if (!on_path) {
         mgvi_tall_smooth_move(h, h->alpha, 0);
     } else if (h->alpha > least) {

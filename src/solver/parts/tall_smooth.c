@@ -193,3 +193,25 @@ void mgvi_tall_smooth_extrapolate(mgvi_tall_smooth *h, double *u0)
         h->next[j] = h->w[j] + h->step[j] - h->alpha * h->tangent[j];
     slacks(h, h->next, u0);
 }
+
+double mgvi_tall_smooth_look_ahead(mgvi_tall_smooth *h, double *work, double *w, double *u)
+{
+    const int64_t n = mgvi_row_set_count(h->set), d = h->set->cols;
+    double primal = 0, *theta = work, *curvature = u;
+    for (int64_t j = 0; j < d; j++) {
+        w[j] = h->w[j] + h->step[j];
+        primal += h->lambda[j] / 2 * w[j] * w[j];
+    }
+    slacks(h, w, h->trial);
+    mgvi_tall_loops_for(h->ctx)->coefficients(h->u, h->v, h->steep, n, h->alpha, h->least, theta,
+                                              NULL, curvature);
+    double dual = -primal;
+    for (int64_t i = 0; i < n; i++) {
+        const double ahead = h->trial[i], a = theta[i] + curvature[i] * (ahead - h->u[i]);
+        const double clipped = a < 0 ? 0 : a > h->v[i] ? h->v[i] : a;
+        u[i] = -clipped;
+        dual += clipped;
+        primal += ahead > 0 ? h->v[i] * ahead : 0;
+    }
+    return (primal - dual) / primal;
+}

@@ -44,4 +44,8 @@ mgv_status mgvi_tall_smooth_sweep(mgvi_tall_smooth *h);
 void mgvi_tall_smooth_move(mgvi_tall_smooth *h, double alpha, double ahead);
 /* u_i at w + step - alpha tangent: the path's linear extrapolation to alpha = 0. */
 void mgvi_tall_smooth_extrapolate(mgvi_tall_smooth *h, double *u0);
+/* After a sweep without l1 penalty and lin: w + d with the Newton step d that is due, and the dual
+ * point u = -a linearised along it, which belongs to it up to clipping (docs (18)). Their relative
+ * gap, which clipping makes wrong by a little. `work` has room for a number per row, as has u. */
+double mgvi_tall_smooth_look_ahead(mgvi_tall_smooth *h, double *work, double *w, double *u);
 #endif
