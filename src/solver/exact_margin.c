@@ -24,7 +24,7 @@
 
 enum {
     JOIN = 128,      /* rows that join W in a round */
-    JOIN_MANY = 300, /* the same when there are more than MANY rows */
+    JOIN_MANY = 300, /* the same when there are more than MANY rows of the data */
     MANY = 100000,
     JOIN_INTERIOR = 64,    /* the same for the interior point, which starts with three times that */
     ITERATIONS = 100,      /* of the interior point in a round */
@@ -378,8 +378,9 @@ static mgv_status give_up(mgvi_run *run, state *s)
 /* False: the active set ended otherwise, and what follows from that is done. */
 static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
 {
-    const mgvi_active_end end = mgvi_active_set_solve(
-        &s->set, 5 * s->work.size + 200, s->m.asked ? INFINITY : patience(run->problem));
+    const double most = s->m.asked ? INFINITY : patience(run->problem);
+    mgvi_active_end end;
+    MGVI_TRY(mgvi_active_set_solve(&s->set, 5 * s->work.size + 200, most, &end));
     const bool kernel = run->problem->A->ops->can & MGVI_KERNEL;
     *solved = end == MGVI_ACTIVE_OPTIMAL;
     if (end == MGVI_ACTIVE_RAY && !kernel)
@@ -432,7 +433,8 @@ static mgv_status step(mgvi_run *run)
     s->m.estimate = guess_gap(run, s);
     if (s->m.interior && s->m.estimate > EVICT_ABOVE)
         MGVI_TRY(evict(run, s));
-    const int64_t most = s->m.interior ? JOIN_INTERIOR : p->A->rows > MANY ? JOIN_MANY : JOIN;
+    const bool many = p->A->rows > MANY && !mgvi_problem_has_contrasts(p);
+    const int64_t most = s->m.interior ? JOIN_INTERIOR : many ? JOIN_MANY : JOIN;
     const int64_t count = violators(s, p, most, s->order);
     if (count > 0)
         return join(run, s, s->order, count);

@@ -40,7 +40,8 @@ static void check_active_set(uint64_t seed, int64_t n, int64_t d, bool intercept
         a.size = half;
         if (intercept && a.factor.count == 0)
             CHECK(mgvi_active_set_append(&a, 0) && mgvi_active_set_append(&a, 1));
-        const mgvi_active_end end = mgvi_active_set_solve(&a, 10000, INFINITY);
+        mgvi_active_end end;
+        CHECK(mgvi_active_set_solve(&a, 10000, INFINITY, &end) == MGV_OK);
         CHECK_THAT(end == MGVI_ACTIVE_OPTIMAL, "seed %d: end %d", (int)seed, (int)end);
         double balance = 0;
         for (int64_t i = 0; i < half; i++) {

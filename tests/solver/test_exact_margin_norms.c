@@ -258,7 +258,9 @@ TEST(interior_point_beside_the_active_set)
             other++;
         if (intercept)
             CHECK(mgvi_active_set_append(&a, 0) && mgvi_active_set_append(&a, other));
-        CHECK(mgvi_active_set_solve(&a, 10000, INFINITY) == MGVI_ACTIVE_OPTIMAL);
+        mgvi_active_end end;
+        CHECK(mgvi_active_set_solve(&a, 10000, INFINITY, &end) == MGV_OK);
+        CHECK(end == MGVI_ACTIVE_OPTIMAL);
         CHECK_OK(fit.ctx, mgvi_working_set_densify(&set));
         CHECK_OK(fit.ctx, mgvi_interior_init(&ip, &set, &arena, 2, n));
         mgvi_interior_joined(&ip, start);

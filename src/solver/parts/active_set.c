@@ -8,7 +8,11 @@ static const double DEPENDENT = 1e-10; /* of K_jj: squared distance to the span 
 static const double VIOLATED = 1e-12;  /* margins above 1 - this are met */
 static const double RAY_SIGN = 1e-7;   /* of max |c|: below it a coefficient counts as 0 */
 static const double CLOSE = 1e-9;      /* of K_jj: rows nearer to the span enter in no block */
-enum { BLOCKS_ABOVE = 150, LAST_BLOCK = 3 };
+enum {
+    BLOCKS_ABOVE = 150,
+    LAST_BLOCK = 3,
+    CHUNK = 128 /* rows that enter by one substitution */
+};
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
@@ -26,7 +30,9 @@ static mgv_status allocate(mgvi_active_set *a, mgvi_arena *arena, int64_t capaci
     a->P = mgvi_arena_array(arena, n, sizeof *a->P);
     a->inside = mgvi_arena_array(arena, n, sizeof *a->inside);
     double **const vectors[] = {&a->b, &a->f, &a->ray, &a->s, &a->c};
-    bool full = a->K && a->P && a->inside && (a->y || !intercept);
+    const size_t most = (size_t)factor_rows(a, capacity);
+    a->chunk = mgvi_arena_scratch(arena, 2 * CHUNK * most, real_size);
+    bool full = a->K && a->P && a->inside && a->chunk && (a->y || !intercept);
     for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
         full = full && (*vectors[v] = mgvi_arena_array(arena, n, real_size));
     return full ? MGV_OK : MGV_E_MEMORY;
@@ -35,7 +41,8 @@ static mgv_status allocate(mgvi_active_set *a, mgvi_arena *arena, int64_t capaci
 mgv_status mgvi_active_set_init(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity,
                                 int64_t columns, bool intercept)
 {
-    *a = (mgvi_active_set){.simd = arena->ctx->simd, .columns = columns, .fewest = INT64_MAX};
+    *a = (mgvi_active_set){
+        .ctx = arena->ctx, .simd = arena->ctx->simd, .columns = columns, .fewest = INT64_MAX};
     MGVI_TRY(mgvi_factor_init(&a->factor, arena, factor_rows(a, capacity), intercept ? 2 : 1));
     return allocate(a, arena, capacity, intercept);
 }
@@ -58,21 +65,26 @@ mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t c
 
 /* ---- P and its factor ------------------------------------------------------------------------ */
 
-/* Row j enters P when its squared distance to the span is above `least` K_jj. */
-static bool enter(mgvi_active_set *a, int64_t j, double least)
+/* Row j, whose U^-T K_Pj is in the factor's column, enters P when its squared distance `schur` to
+ * the span is above `least` K_jj. */
+static bool take(mgvi_active_set *a, int64_t j, double schur, double least)
 {
-    const double *k = a->K + j * a->capacity;
     const double v[2] = {1, a->y ? a->y[j] : 0};
     const int64_t n = a->factor.count;
-    for (int64_t r = 0; r < n; r++)
-        a->factor.column[r] = k[a->P[r]];
-    const double schur = mgvi_factor_project(&a->factor, k[j]);
-    if (!(schur > least * k[j]) || n == a->factor.most)
+    if (!(schur > least * a->K[j * a->capacity + j]) || n == a->factor.most)
         return false;
     mgvi_factor_push(&a->factor, schur, v);
     a->P[n] = (int32_t)j;
     a->inside[j] = true;
     return true;
+}
+
+static bool enter(mgvi_active_set *a, int64_t j, double least)
+{
+    const double *k = a->K + j * a->capacity;
+    for (int64_t r = 0; r < a->factor.count; r++)
+        a->factor.column[r] = k[a->P[r]];
+    return take(a, j, mgvi_factor_project(&a->factor, k[j]), least);
 }
 
 bool mgvi_active_set_append(mgvi_active_set *a, int64_t j) { return enter(a, j, DEPENDENT); }
@@ -207,20 +219,61 @@ static bool drop_negative(mgvi_active_set *a)
     return none;
 }
 
+/* The next rows of W from *at on that are violated, at most CHUNK. */
+static int64_t list_violated(const mgvi_active_set *a, int64_t *at, int64_t *list)
+{
+    int64_t count = 0;
+    for (; *at < a->size && count < CHUNK; ++*at)
+        if (!a->inside[*at] && a->f[*at] < 1 - VIOLATED)
+            list[count++] = *at;
+    return count;
+}
+
+/* The listed rows enter where they are independent enough. X = U^-T K_P,list is one substitution;
+ * what a row has in common with those that entered before it in the list, whose columns are kept in
+ * `entered`, is added one by one. */
+static mgv_status enter_chunk(mgvi_active_set *a, const int64_t *list, int64_t count)
+{
+    mgvi_factor *f = &a->factor;
+    const int64_t old = f->count, most = f->most;
+    double *X = a->chunk, *entered = a->chunk + most * CHUNK;
+    for (int64_t r = 0; r < old; r++)
+        for (int64_t t = 0; t < count; t++)
+            X[r * count + t] = a->K[a->P[r] * a->capacity + list[t]];
+    MGVI_TRY(mgvi_factor_forward_many(a->ctx, f, count, X));
+    for (int64_t t = 0; t < count; t++) {
+        const double *k = a->K + list[t] * a->capacity;
+        double *column = f->column;
+        for (int64_t r = 0; r < old; r++)
+            column[r] = X[r * count + t];
+        for (int64_t r = old; r < f->count; r++) {
+            const double *other = entered + (r - old) * most;
+            column[r] = (k[a->P[r]] - a->simd->dot_f64(other, column, r)) / other[r];
+        }
+        const int64_t n = f->count;
+        const double schur = k[list[t]] - a->simd->dot_f64(column, column, n);
+        if (!take(a, list[t], schur, CLOSE))
+            continue;
+        memcpy(entered + (n - old) * most, column, (size_t)n * sizeof *column);
+        entered[(n - old) * most + n] = sqrt(schur);
+    }
+    a->work += (double)count * (double)(old * old) / 4; /* matrix products are cheap */
+    return MGV_OK;
+}
+
 /* Every violated row enters that is independent enough; then rows leave until b = s > 0. The steps
  * are not along a path of feasible b, so only the end of a block is. */
-static void pivot_block(mgvi_active_set *a, int64_t limit)
+static mgv_status pivot_block(mgvi_active_set *a, int64_t limit)
 {
-    for (int64_t i = 0; i < a->size; i++)
-        if (!a->inside[i] && a->f[i] < 1 - VIOLATED) {
-            enter(a, i, CLOSE);
-            a->work += (double)(a->factor.count * a->factor.count);
-        }
+    int64_t list[CHUNK], at = 0, count;
+    while ((count = list_violated(a, &at, list)) > 0)
+        MGVI_TRY(enter_chunk(a, list, count));
     do
         solve(a);
     while (!drop_negative(a) && a->solves < limit);
     for (int64_t r = 0; r < a->factor.count; r++)
         a->b[a->P[r]] = fmax(a->s[r], 0);
+    return MGV_OK;
 }
 
 /* Whether a block is worth trying with so many violated rows: single pivots for good once blocks
@@ -235,11 +288,13 @@ static bool block_pays(mgvi_active_set *a, int64_t violated)
     return true;
 }
 
-mgvi_active_end mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves, double most_work)
+mgv_status mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves, double most_work,
+                                 mgvi_active_end *end)
 {
     const int64_t limit = a->solves + most_solves;
     int64_t j;
     bool settled = false;
+    *end = MGVI_ACTIVE_STUCK;
     a->fewest = INT64_MAX; /* of this W */
     for (bool by_length = false; a->solves < limit && a->work < most_work; by_length = !by_length) {
         while (!settled && a->solves < limit) {
@@ -247,19 +302,23 @@ mgvi_active_end mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves, d
             settled = move(a) || a->factor.count == 0;
         }
         const int64_t violated = violated_rows(a, by_length, &j);
-        if (violated == 0)
-            return MGVI_ACTIVE_OPTIMAL;
+        if (violated == 0) {
+            *end = MGVI_ACTIVE_OPTIMAL;
+            return MGV_OK;
+        }
         if (violated > 1 && block_pays(a, violated)) {
-            pivot_block(a, limit); /* ends with b = s */
+            MGVI_TRY(pivot_block(a, limit)); /* ends with b = s */
             continue;
         }
         settled = false;
         if (mgvi_active_set_append(a, j))
             continue;
-        if (!exchange(a, j))
-            return MGVI_ACTIVE_RAY;
+        if (!exchange(a, j)) {
+            *end = MGVI_ACTIVE_RAY;
+            return MGV_OK;
+        }
         if (!mgvi_active_set_append(a, j))
-            return MGVI_ACTIVE_STUCK;
+            break;
     }
-    return MGVI_ACTIVE_STUCK;
+    return MGV_OK;
 }

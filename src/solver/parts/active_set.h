@@ -19,6 +19,7 @@ typedef enum mgvi_active_end {
 } mgvi_active_end;
 
 typedef struct mgvi_active_set {
+    mgv_ctx *ctx;
     const mgvi_simd *simd;
     int64_t capacity, size; /* of W; |W| */
     int64_t columns;
@@ -30,6 +31,7 @@ typedef struct mgvi_active_set {
     bool *inside;        /* per row of W: in P */
     mgvi_factor factor;  /* of K_PP; carries U^-T 1 and U^-T y_P */
     double *s, *c;       /* work, per row of P */
+    double *chunk;       /* work of rows that enter together */
     int64_t solves;
     double work;    /* multiplications so far */
     int64_t fewest; /* violated rows after a block of pivots */
@@ -45,6 +47,7 @@ mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t c
 /* Row `j` of W enters P with b_j as it is, if it is independent of P: K_jj - |U^-T K_Pj|^2 is above
  * 1e-10 K_jj, and P is not full. */
 bool mgvi_active_set_append(mgvi_active_set *a, int64_t j);
-/* Solves (1) on the present W from the present P and b; stuck beyond either limit. */
-mgvi_active_end mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves, double most_work);
+/* Solves (1) on the present W from the present P and b; stuck beyond either limit. MGV_E_MEMORY. */
+mgv_status mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves, double most_work,
+                                 mgvi_active_end *end);
 #endif

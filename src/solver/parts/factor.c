@@ -1,6 +1,8 @@
 /* factor.c - one row more, one row less. */
 #include "solver/parts/factor.h"
 
+#include "backend/cpu/gemm.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -47,6 +49,33 @@ void mgvi_factor_backward(const mgvi_factor *f, double *x)
         const double *u = f->U + r * f->most;
         x[r] = (x[r] - f->simd->dot_f64(u + r + 1, x + r + 1, f->count - r - 1)) / u[r];
     }
+}
+
+/* A band of rows is solved, then leaves all rows below it by one matrix product. */
+mgv_status mgvi_factor_forward_many(mgv_ctx *ctx, const mgvi_factor *f, int64_t k, double *x)
+{
+    enum { BAND = 64 };
+    for (int64_t top = 0; top < f->count; top += BAND) {
+        const int64_t end = top + BAND < f->count ? top + BAND : f->count;
+        for (int64_t r = top; r < end; r++) {
+            const double *u = f->U + r * f->most;
+            for (int64_t c = 0; c < k; c++)
+                x[r * k + c] /= u[r];
+            for (int64_t q = r + 1; q < end; q++)
+                f->simd->axpy_f64(-u[q], x + r * k, x + q * k, k);
+        }
+        const mgvi_gemm_shape shape = {.m = f->count - end,
+                                       .n = k,
+                                       .k = end - top,
+                                       .transpose_a = true,
+                                       .lda = f->most,
+                                       .ldb = k,
+                                       .ldc = k};
+        if (end < f->count)
+            MGVI_TRY(mgvi_gemm_f64(ctx, &shape, -1, f->U + top * f->most + end, x + top * k, 1,
+                                   x + end * k));
+    }
+    return MGV_OK;
 }
 
 double mgvi_factor_project(mgvi_factor *f, double K_jj)

@@ -24,6 +24,8 @@ mgv_status mgvi_factor_grow(mgvi_factor *f, mgvi_arena *arena, int64_t most);
 /* x = U^-T x and x = U^-1 x in place. */
 void mgvi_factor_forward(const mgvi_factor *f, double *x);
 void mgvi_factor_backward(const mgvi_factor *f, double *x);
+/* X = U^-T X for k columns at once, x count x k by rows; MGV_E_MEMORY. */
+mgv_status mgvi_factor_forward_many(mgv_ctx *ctx, const mgvi_factor *f, int64_t k, double *x);
 /* f->column holds K_Pj on entry and U^-T K_Pj on return; the Schur complement K_jj - |column|^2,
  * the squared distance of row j to the span of P. */
 double mgvi_factor_project(mgvi_factor *f, double K_jj);
