@@ -131,11 +131,11 @@ static void print_errors(const complete *p, FILE *out)
 {
     const mgv_completion_info *i = &p->info;
     if (i->held_out)
-        fprintf(out,
-                "held out     %" PRId64 " entries: error %.5g, %s alone %.5g; then fitted again to "
-                "all entries\n",
-                i->held_out, i->held_out_error, i->biases ? "the biases" : "zero",
-                i->baseline_error);
+        fprintf(out, "held out     %" PRId64 " entries: error %.5g, %s alone %.5g%s\n", i->held_out,
+                i->held_out_error, i->biases ? "the biases" : "zero", i->baseline_error,
+                i->stop == MGV_STOP_TIME || i->stop == MGV_STOP_USER
+                    ? ""
+                    : "; then fitted again to all entries");
     if (isfinite(i->dual) && !i->finished)
         fprintf(out,
                 "certificate  |X|_* = %.7g; no matrix with these values at the entries has less "

@@ -9,16 +9,17 @@
 #include <math.h>
 
 /* When the finish has won: its error is at most `error` of the path's best, or it explains `gain`
- * times what that explains of the held-out sum of squares. Before the first dip the path may go on
- * to fall, and more is asked for. */
+ * times what that explains of the held-out sum of squares, `some` of it at least. Before the first
+ * dip the path may go on to fall, and more is asked for. */
 typedef struct margin {
-    double error, gain;
+    double error, gain, some;
 } margin;
-static const margin AT_THE_DIP = {0.95, 1.05};
-static const margin STEADILY = {0.7, 1.3}; /* the rank has long been the same */
-static const margin BY_FAR = {0.3, 2};     /* directions were taken in that are of no use */
-static const double IDLE_SHARE = 0.2;      /* of the rank: that many directions are of no use */
+static const margin AT_THE_DIP = {0.95, 1.05, 0};
+static const margin STEADILY = {0.7, 1.3, 0.02}; /* the rank has long been the same */
+static const margin BY_FAR = {0.3, 2, 0.02};     /* directions were taken in that are of no use */
+static const double IDLE_SHARE = 0.2; /* of the rank: that many directions are of no use */
 static const double AS_GOOD = 1.002;
+static const double NOISY = 0.7;   /* of the error of X = 0: half of it is not explained */
 static const double ENOUGH = 1e-6; /* of the error of X = 0 */
 enum { STEADY = 8, MANY = 2000 };
 enum { PATIENCE = 20 };
@@ -93,6 +94,11 @@ static mgv_status finish_best(walk *w)
     w->finish.first_iteration = w->run.iteration;
     w->finish.started = w->until->started;
     MGVI_TRY(mgvi_finish_from(&w->finish, &w->best, w->best_error));
+    if (w->finish.error > NOISY * w->zero_error) {
+        /* the present iterate has more directions; the ridge takes what is too much of them */
+        const int64_t most = 2 * w->best.rank > 8 ? 2 * w->best.rank : 8;
+        MGVI_TRY(mgvi_finish_ridges(&w->finish, &w->run.X, most, w->run.norm));
+    }
     w->finished_from = w->best_error;
     return MGV_OK;
 }
@@ -102,7 +108,7 @@ static bool has_won(const walk *w, margin by)
     const double all = w->zero_error * w->zero_error, path = w->best_error * w->best_error;
     const double finish = w->finish.error * w->finish.error;
     return w->finish.error < by.error * w->best_error ||
-           (finish < path && all - finish > by.gain * (all - path));
+           (finish < path && all - path > by.some * all && all - finish > by.gain * (all - path));
 }
 
 /* The finish before the first dip, where the iterate seems to have the rank there is: its rank has

@@ -3,6 +3,7 @@
 #include "complete/biases.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { ROUNDS = 8 };
 
@@ -38,55 +39,83 @@ typedef struct means {
     const mgvi_entries *e;
     const mgvi_biases *b;
     double damping[2]; /* of rows and columns */
-    double left;       /* variance of what the biases leave, of the last pass */
+    int side;          /* whose turn it is: 0 rows, 1 columns */
+    /* Per block: sum of the squared biases and of the squares they leave, lines with entries, and
+     * their entries. */
+    double (*sums)[4];
 } means;
 
-/* One side's biases from the other's; their mean square in *variance. */
-static void fit_side(means *m, int side, double *variance)
+static void fit_line(const means *m, int64_t i, double sums[4])
 {
     const mgvi_entries *e = m->e;
-    const int64_t *ptr = side ? e->col_ptr : e->row_ptr, lines = side ? e->cols : e->rows;
-    double *mine = side ? m->b->col : m->b->row;
+    const int side = m->side;
+    const int64_t *ptr = side ? e->col_ptr : e->row_ptr;
     const double *other = side ? m->b->row : m->b->col;
-    double squares = 0, left = 0;
-    int64_t used = 0, entries = 0;
-    for (int64_t i = 0; i < lines; i++) {
-        double sum = 0, sum2 = 0;
-        int64_t n = 0;
-        for (int64_t s = ptr[i]; s < ptr[i + 1]; s++) {
-            const int64_t t = side ? e->place[s] : s;
-            if (e->held[t])
-                continue;
-            const double x = e->value[t] - m->b->mean - other[side ? e->row[s] : e->col[s]];
-            sum += x;
-            sum2 += x * x;
-            n++;
-        }
-        mine[i] = n ? sum / ((double)n + m->damping[side]) : 0;
-        left += sum2 - 2 * mine[i] * sum + (double)n * mine[i] * mine[i];
-        squares += mine[i] * mine[i];
-        used += n > 0;
-        entries += n;
+    double sum = 0, squares = 0, n = 0;
+    for (int64_t s = ptr[i]; s < ptr[i + 1]; s++) {
+        const int64_t t = side ? e->place[s] : s;
+        if (e->held[t])
+            continue;
+        const double x = e->value[t] - m->b->mean - other[side ? e->row[s] : e->col[s]];
+        sum += x;
+        squares += x * x;
+        n++;
     }
-    m->left = left / (double)entries;
-    *variance = squares / (double)used;
+    const double a = n > 0 ? sum / (n + m->damping[side]) : 0;
+    (side ? m->b->col : m->b->row)[i] = a;
+    sums[0] += a * a;
+    sums[1] += squares - 2 * a * sum + n * a * a;
+    sums[2] += n > 0;
+    sums[3] += n;
 }
 
-void mgvi_biases_fit(mgvi_biases *b, const mgvi_entries *e)
+static void fit_block(void *arg, int64_t block)
 {
-    means m = {.e = e, .b = b, .damping = {5, 5}};
+    const means *m = arg;
+    const mgvi_entries *e = m->e;
+    const int64_t *ptr = m->side ? e->col_ptr : e->row_ptr;
+    const int64_t lines = m->side ? e->cols : e->rows;
+    const int64_t blocks = m->side ? e->col_blocks : e->row_blocks;
+    const int64_t end = mgvi_entries_cut(ptr, lines, blocks, block + 1);
+    double sums[4] = {0};
+    for (int64_t i = mgvi_entries_cut(ptr, lines, blocks, block); i < end; i++)
+        fit_line(m, i, sums);
+    memcpy(m->sums[block], sums, sizeof sums);
+}
+
+/* One side's biases from the other's, and its damping for the next round, within bounds: a first
+ * guess must not freeze a side at 0. */
+static void fit_side(means *m, int side)
+{
+    const int64_t blocks = side ? m->e->col_blocks : m->e->row_blocks;
+    double sums[4] = {0};
+    m->side = side;
+    mgvi_pool_run(m->e->ctx->pool, blocks, fit_block, m);
+    for (int64_t b = 0; b < blocks; b++)
+        for (int k = 0; k < 4; k++)
+            sums[k] += m->sums[b][k];
+    const double variance = sums[0] / sums[2], left = sums[1] / sums[3];
+    m->damping[side] = fmin(fmax(left / fmax(variance, 1e-300), 0.01), 1e4);
+}
+
+mgv_status mgvi_biases_fit(mgvi_biases *b, const mgvi_entries *e)
+{
+    const int64_t blocks = e->row_blocks > e->col_blocks ? e->row_blocks : e->col_blocks;
+    means m = {.e = e,
+               .b = b,
+               .damping = {5, 5},
+               .sums = mgvi_alloc(e->ctx, (size_t)blocks, sizeof *m.sums)};
+    if (!m.sums)
+        return MGV_E_MEMORY;
     b->mean = mgvi_entries_mean(e);
     for (int64_t i = 0; i < e->rows; i++)
         b->row[i] = 0;
-    for (int64_t j = 0; j < e->cols; j++)
-        b->col[j] = 0;
-    for (int k = 0; k < ROUNDS; k++)
-        for (int side = 1; side >= 0; side--) {
-            double variance;
-            fit_side(&m, side, &variance);
-            /* within bounds: a first guess must not freeze a side at 0 */
-            m.damping[side] = fmin(fmax(m.left / fmax(variance, 1e-300), 0.01), 1e4);
-        }
+    for (int k = 0; k < ROUNDS; k++) { /* columns first: the rows are 0 so far */
+        fit_side(&m, 1);
+        fit_side(&m, 0);
+    }
     for (int64_t i = 0; i < e->rows; i++)
         b->row[i] += b->mean;
+    mgvi_release(e->ctx, m.sums);
+    return MGV_OK;
 }

@@ -12,7 +12,7 @@ typedef struct mgvi_biases {
 
 mgv_status mgvi_biases_new(mgvi_arena *arena, const mgvi_entries *e, mgvi_biases *out);
 /* Fits to the entries trained on; their offsets are not looked at. */
-void mgvi_biases_fit(mgvi_biases *b, const mgvi_entries *e);
+mgv_status mgvi_biases_fit(mgvi_biases *b, const mgvi_entries *e);
 /* The mean of the values trained on. */
 double mgvi_entries_mean(const mgvi_entries *e);
 /* Root mean squared values of the entries held out (held = 1) or trained on, less their offsets. */

@@ -164,7 +164,7 @@ typedef struct judging {
     const mgvi_factors *f;
     const mgvi_complete_loops *loops;
     int first;   /* of held = 0 and 1 what is summed: both, or 1 alone */
-    double *sum; /* per block: squared errors of the two kinds */
+    double *sum; /* per block: squared errors; or what is wanted per entry */
 } judging;
 
 /* The squared errors of the entries of row i with this `held`, a chunk at a time. */
@@ -221,6 +221,26 @@ mgv_status mgvi_factors_errors(const mgvi_entries *e, const mgvi_factors *f, dou
         *train = sqrt(sum[0] / (double)(e->count - e->held_count));
     *held = e->held_count ? sqrt(sum[1] / (double)e->held_count) : NAN;
     return MGV_OK;
+}
+
+static void residual_block(void *arg, int64_t block)
+{
+    const judging *j = arg;
+    const mgvi_entries *e = j->e;
+    const int64_t end = mgvi_entries_cut(e->row_ptr, e->rows, e->row_blocks, block + 1);
+    for (int64_t i = mgvi_entries_cut(e->row_ptr, e->rows, e->row_blocks, block); i < end; i++) {
+        const int64_t first = e->row_ptr[i], last = e->row_ptr[i + 1];
+        j->loops->entry_values(j->f->left + i * j->f->width, j->f->right, j->f->width,
+                               e->col + first, last - first, j->sum + first);
+        for (int64_t t = first; t < last; t++)
+            j->sum[t] = e->held[t] ? 0 : mgvi_entries_target(e, i, t) - j->sum[t];
+    }
+}
+
+void mgvi_factors_residual(const mgvi_entries *e, const mgvi_factors *f, double *residual)
+{
+    judging j = {.e = e, .f = f, .loops = mgvi_complete_loops_for(e->ctx), .sum = residual};
+    mgvi_pool_run(e->ctx->pool, e->row_blocks, residual_block, &j);
 }
 
 static void truncated_block(void *arg, int64_t block)

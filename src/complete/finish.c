@@ -1,5 +1,5 @@
 /* finish.c - the ridge of a sweep is what a Bayesian would take, were the singular vectors random:
- *   ridge = error^2 sqrt(m n) / s,   s = sum s_k^2 / sum s_k,                                   (5)
+ *   ridge = error^2 sqrt(m n) / s,   s = sum s_k^2 / sum s_k,                                   (6)
  * error the held-out error of the factors at hand. The rank is searched from that of the iterate:
  * first where cutting the factors costs nothing, then down as long as that is so, then up as long
  * as it pays, in steps that double. Every try starts from the best so far and is given up as soon
@@ -57,15 +57,15 @@ static double ridge_for(const mgvi_entries *e, const double *s, int64_t rank, do
 }
 
 /* Sweeps from `F` (balanced, singular values s) until they do not help; `F` is spoiled. Better
- * than `goal`: f->best is replaced, *taken set. */
-static mgv_status try_factors(mgvi_finish *f, mgvi_factors *F, double *s, double error, double goal,
-                              bool *taken)
+ * than `goal`: f->best is replaced, *taken set. The ridge is `fixed`, or NaN: (6). */
+static mgv_status try_factors(mgvi_finish *f, mgvi_factors *F, double *s, double fixed,
+                              double error, double goal, bool *taken)
 {
     const mgvi_entries *e = f->e;
     double last = INFINITY, held = error;
     *taken = false;
     for (int k = 0; k < SWEEPS_MOST && F->rank > 0 && !ended(f); k++) {
-        const double ridge = ridge_for(e, s, F->rank, error);
+        const double ridge = isnan(fixed) ? ridge_for(e, s, F->rank, error) : fixed;
         MGVI_TRY(mgvi_alternate_sweep(e, F, ridge));
         f->sweeps++;
         MGVI_TRY(mgvi_factors_balance(F, s));
@@ -95,20 +95,12 @@ static mgv_status append_residual(mgvi_finish *f, int64_t more, mgvi_factors *F)
     const mgvi_entries *e = f->e;
     const int64_t old = f->best.rank;
     const double seen = (double)e->count / ((double)e->rows * (double)e->cols);
-    const mgvi_complete_loops *loops = mgvi_complete_loops_for(e->ctx);
     mgvi_spectrum v;
     mgv_status st;
     mgvi_spectrum_init(&v, e, f->seed);
-    double *value = f->value;
-    for (int64_t i = 0; i < e->rows; i++) {
-        const int64_t begin = e->row_ptr[i], end = e->row_ptr[i + 1];
-        loops->entry_values(f->best.left + i * f->best.width, f->best.right, f->best.width,
-                            e->col + begin, end - begin, value + begin);
-        for (int64_t t = begin; t < end; t++)
-            value[t] = e->held[t] ? 0 : mgvi_entries_target(e, i, t) - value[t];
-    }
-    mgvi_entries_by_col(e, value, f->by_col);
-    const mgvi_low_plus_sparse left = {.scale = 1, .value = value, .by_col = f->by_col};
+    mgvi_factors_residual(e, &f->best, f->value);
+    mgvi_entries_by_col(e, f->value, f->by_col);
+    const mgvi_low_plus_sparse left = {.scale = 1, .value = f->value, .by_col = f->by_col};
     for (int k = 0; k < POWER_STEPS; k++)
         MGVI_CHECK(st, done, mgvi_spectrum_step(&v, &left, mgvi_spectrum_block(e, more)));
     more = more < v.found ? more : v.found;
@@ -134,7 +126,7 @@ static mgv_status try_rank(mgvi_finish *f, int64_t rank, mgvi_factors *F, double
     else
         MGVI_TRY(mgvi_factors_copy(F, &f->best, rank, 0));
     MGVI_TRY(mgvi_factors_balance(F, s));
-    return try_factors(f, F, s, f->error, f->error * (up ? BETTER : NO_WORSE), taken);
+    return try_factors(f, F, s, NAN, f->error, f->error * (up ? BETTER : NO_WORSE), taken);
 }
 
 /* Ranks below (way = -1) or above the best one, in steps that double while they are taken. */
@@ -196,9 +188,32 @@ mgv_status mgvi_finish_from(mgvi_finish *f, const mgvi_factors *X, double error)
     MGVI_CHECK(st, done, mgvi_finish_useful_rank(f->e, X, &useful));
     MGVI_CHECK(st, done, mgvi_factors_copy(&F, X, useful, 0));
     MGVI_CHECK(st, done, mgvi_factors_balance(&F, s));
-    MGVI_CHECK(st, done, try_factors(f, &F, s, error, f->error, &taken));
+    MGVI_CHECK(st, done, try_factors(f, &F, s, NAN, error, f->error, &taken));
     if (taken)
         MGVI_CHECK(st, done, search_all(f, &F, s));
+done:
+    mgvi_factors_free(&F);
+    mgvi_release(f->e->ctx, s);
+    return st;
+}
+
+mgv_status mgvi_finish_ridges(mgvi_finish *f, const mgvi_factors *X, int64_t most, double norm)
+{
+    const int64_t rank = X->rank < most ? X->rank : most;
+    mgvi_factors F;
+    mgv_status st = MGV_OK;
+    int worse = 0;
+    mgvi_factors_init(&F, f->e->ctx, X->rows, X->cols);
+    double *s = mgvi_alloc(f->e->ctx, (size_t)rank + 1, sizeof *s);
+    if (!s)
+        return MGV_E_MEMORY;
+    for (double share = 0.7; share > 0.1 && worse < 2 && rank > 0 && !ended(f); share *= 0.7) {
+        bool taken;
+        MGVI_CHECK(st, done, mgvi_factors_copy(&F, X, rank, 0));
+        MGVI_CHECK(st, done, mgvi_factors_balance(&F, s));
+        MGVI_CHECK(st, done, try_factors(f, &F, s, share * norm, INFINITY, f->error, &taken));
+        worse = taken ? 0 : worse + 1;
+    }
 done:
     mgvi_factors_free(&F);
     mgvi_release(f->e->ctx, s);

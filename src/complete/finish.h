@@ -24,6 +24,9 @@ void mgvi_finish_free(mgvi_finish *f);
 /* The lowest rank to which factors with falling columns can be cut without a loss on the held-out
  * entries. */
 mgv_status mgvi_finish_useful_rank(const mgvi_entries *e, const mgvi_factors *F, int64_t *rank);
+/* The ridges of the nuclear norm, falling from `norm`, at which the factors are 0, each from the
+ * leading `most` columns of `X`: for noise so high that (6) feeds on what it shrinks. */
+mgv_status mgvi_finish_ridges(mgvi_finish *f, const mgvi_factors *X, int64_t most, double norm);
 /* Starts from `X`, whose held-out error is `error`, and keeps what is better than `best`. An
  * interrupt or the deadline ends it with the best so far. */
 mgv_status mgvi_finish_from(mgvi_finish *f, const mgvi_factors *X, double error);

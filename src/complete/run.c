@@ -111,13 +111,25 @@ static mgv_status attempt(job *j, bool biases, double as_good)
     return MGV_OK;
 }
 
+/* A run that was ended before it got anywhere leaves the biases, if they are better. */
+static mgv_status ended_early(job *j)
+{
+    if (!(j->bias_error < j->answer.error) || j->with_biases)
+        return MGV_OK;
+    j->with_biases = true;
+    use_biases(j, true);
+    j->answer.error = j->bias_error;
+    j->answer.finished = false;
+    return mgvi_factors_reset(&j->answer.X, 0);
+}
+
 static mgv_status try_biases(job *j)
 {
     const char *wish = j->settings->biases;
     const bool judged = j->rule.kind == MGVI_RULE_HOLDOUT;
     MGVI_TRY(mgvi_biases_new(&j->arena, &j->e, &j->biases));
     j->zero_error = mgvi_entries_rms(&j->e, 1);
-    mgvi_biases_fit(&j->biases, &j->e);
+    MGVI_TRY(mgvi_biases_fit(&j->biases, &j->e));
     use_biases(j, true);
     j->bias_error = mgvi_entries_rms(&j->e, 1);
     const bool automatic = strcmp(wish, "auto") == 0 && judged;
@@ -126,7 +138,7 @@ static mgv_status try_biases(job *j)
     const bool first = j->bias_error < BIASES_SEEM_GOOD * j->zero_error;
     MGVI_TRY(attempt(j, first, 1));
     if (j->answer.stop != MGV_STOP_SELECTED)
-        return MGV_OK;
+        return ended_early(j);
     if (first && j->answer.error < STRUCTURE * j->bias_error)
         return attempt(j, false, AS_GOOD);
     if (!first && j->bias_error < BIASES_HELP * j->zero_error &&
@@ -147,7 +159,7 @@ static mgv_status refit(job *j)
     memset(e->held, 0, (size_t)e->count);
     e->held_count = 0;
     if (j->with_biases)
-        mgvi_biases_fit(&j->biases, e);
+        MGVI_TRY(mgvi_biases_fit(&j->biases, e));
     if (!j->answer.finished) {
         const mgvi_until until = {.settings = j->settings,
                                   .started = j->started,
@@ -184,7 +196,6 @@ static mgv_status certify(job *j, mgv_completion_info *info)
     enum { STEPS = 12 };
     const mgvi_entries *e = &j->e;
     const mgvi_factors *X = &j->answer.X;
-    const mgvi_complete_loops *loops = mgvi_complete_loops_for(j->ctx);
     mgv_status st = MGV_E_MEMORY;
     mgvi_spectrum v;
     mgvi_spectrum_init(&v, e, (uint64_t)j->settings->seed);
@@ -193,17 +204,12 @@ static mgv_status certify(job *j, mgv_completion_info *info)
     double *s = mgvi_alloc(j->ctx, (size_t)X->rank + 1, sizeof *s), nuclear = 0;
     if (!r || !by_col || !s)
         goto done;
-    for (int64_t i = 0; i < e->rows; i++) {
-        const int64_t begin = e->row_ptr[i], end = e->row_ptr[i + 1];
-        loops->entry_values(X->left + i * X->width, X->right, X->width, e->col + begin, end - begin,
-                            r + begin);
-        for (int64_t t = begin; t < end; t++) {
-            const double b = mgvi_entries_target(e, i, t);
-            r[t] = b - r[t];
+    mgvi_factors_residual(e, X, r);
+    for (int64_t i = 0; i < e->rows; i++)
+        for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1]; t++) {
             squares += r[t] * r[t];
-            inner += b * r[t];
+            inner += r[t] * mgvi_entries_target(e, i, t);
         }
-    }
     mgvi_entries_by_col(e, r, by_col);
     const mgvi_low_plus_sparse R = {.scale = 1, .value = r, .by_col = by_col};
     for (int k = 0; k < STEPS; k++)

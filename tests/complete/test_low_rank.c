@@ -273,6 +273,13 @@ TEST(errors_are_those_of_the_two_kinds_of_entries)
     CHECK_OK(x.ctx, mgvi_factors_errors(&x.e, &f, &train, &held));
     CHECK_NEAR(train, sqrt(sum[0] / (double)(x.e.count - x.e.held_count)), 1e-12, "train");
     CHECK_NEAR(held, sqrt(sum[1] / (double)x.e.held_count), 1e-12, "held out");
+    double *residual = malloc((size_t)x.e.count * sizeof *residual);
+    mgvi_factors_residual(&x.e, &f, residual);
+    for (int64_t i = 0; i < 30; i++)
+        for (int64_t t = x.e.row_ptr[i]; t < x.e.row_ptr[i + 1]; t++)
+            CHECK_NEAR(residual[t], x.e.held[t] ? 0 : x.e.value[t] - at(&f, i, x.e.col[t]), 1e-12,
+                       "residual");
+    free(residual);
     CHECK_OK(x.ctx, mgvi_factors_truncated_errors(&x.e, &f, truncated));
     CHECK_NEAR(truncated[8], held, 1e-12, "all columns");
     f.rank = 4; /* the other columns must be 0 for the loops */
