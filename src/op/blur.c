@@ -2,11 +2,16 @@
  *   y = C F^-1 diag(h) F E x,   A'u = E' F^-1 diag(conj h) F C' u
  * E lays the image on a grid and continues it beyond its edges, C cuts it out again. Reflecting
  * edges need a margin of half the PSF's size on every side; periodic ones need none, the grid is
- * the image. Transforms are FFTW's, planned by estimate: a plan found by timing would give other
- * bits on the next run. */
+ * the image.
+ *
+ * F is made of transforms of single lines by FFTW, so that our own threads share them and the bits
+ * do not depend on how many there are: lines of the image, then bundles of columns, which are
+ * brought together, transformed, multiplied by h and transformed back while they are in the cache.
+ * Planned by estimate: a plan found by timing would give other bits on the next run. */
 #include "op/blur_lines.h"
 
 #include "base/memory.h"
+#include "base/threads.h"
 
 #include <assert.h>
 #include <complex.h>
@@ -15,123 +20,226 @@
 #include <pthread.h>
 #include <string.h>
 
-typedef struct axis {
-    int64_t size, grid, margin;
-    int64_t *source; /* grid: which pixel continues the image here; -1: none is needed */
-} axis;
+enum { BUNDLE = 8, GRAIN = 1 << 14, MOST_BLOCKS = 64 };
 
 typedef struct blur {
     mgvi_op op;
-    axis y, x;
-    double *image;           /* grid y x grid x */
-    fftw_complex *spectrum;  /* grid y x (grid x / 2 + 1) */
-    fftw_complex *transform; /* of the PSF, divided by the number of grid points */
-    fftw_plan forward, backward;
+    mgvi_line y, x;
+    int64_t height, width; /* of the grid */
+    int64_t half;          /* width / 2 + 1: frequencies of a line */
+    /* Distances of lines, in numbers, a multiple of a cache line: all lines are aligned alike. */
+    int64_t image_stride, spectrum_stride, column_stride;
+    double *image;           /* height lines of the grid */
+    fftw_complex *spectrum;  /* height lines of `half` */
+    fftw_complex *columns;   /* half columns of `height` */
+    fftw_complex *transform; /* of the PSF, laid out as `columns`, divided by the grid's size */
+    fftw_plan line, line_back, column, column_back;
 } blur;
+
+/* One product, of one lane. */
+typedef struct job {
+    const blur *b;
+    int64_t blocks, count; /* of lines, or bundles */
+    int32_t k;
+    double alpha, beta;
+    const double *in;
+    double *out;
+    bool transposed;
+} job;
 
 extern const mgvi_op_ops mgvi_operator_blur;
 
 /* FFTW's planner is the only part of it that is not reentrant. */
 static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
 
-static int64_t spectrum_size(const blur *b) { return b->y.grid * (b->x.grid / 2 + 1); }
-
-static void filter(const blur *b, bool conjugate)
+static double *image_line(const blur *b, int64_t i) { return b->image + i * b->image_stride; }
+static fftw_complex *spectrum_line(const blur *b, int64_t i)
 {
-    fftw_execute(b->forward);
-    for (int64_t i = 0; i < spectrum_size(b); i++)
-        b->spectrum[i] *= conjugate ? conj(b->transform[i]) : b->transform[i];
-    fftw_execute(b->backward);
+    return b->spectrum + i * b->spectrum_stride;
 }
 
-/* E x */
-static void extend(const blur *b, const double *x, int32_t k)
+#define FOR_EACH(j, block, i)                                                                      \
+    for (int64_t i = mgvi_block_begin((j)->count, (j)->blocks, block),                             \
+                 i##_end = mgvi_block_begin((j)->count, (j)->blocks, (block) + 1);                 \
+         i < i##_end; i++)
+
+/* ---- lines ------------------------------------------------------------------------------------
+ */
+
+/* A line of E x or of C'u; false: it is 0. */
+static bool lay_line(const job *j, int64_t i, double *line)
 {
-    for (int64_t i = 0; i < b->y.grid; i++) {
-        double *line = b->image + i * b->x.grid;
-        const int64_t row = b->y.source[i];
-        for (int64_t j = 0; j < b->x.grid; j++) {
-            const int64_t col = b->x.source[j];
-            line[j] = row < 0 || col < 0 ? 0 : x[(row * b->x.size + col) * k];
+    const blur *b = j->b;
+    const int64_t reach = b->x.reach, used = b->x.size + 2 * reach;
+    const bool inside = i >= b->y.reach && i < b->y.reach + b->y.size;
+    if (j->transposed ? !inside : i >= b->y.size + 2 * b->y.reach)
+        return false;
+    const double *in = j->in + (j->transposed ? i - b->y.reach : b->y.source[i]) * b->x.size * j->k;
+    memset(line, 0, (size_t)b->width * sizeof *line);
+    if (j->transposed)
+        for (int64_t p = 0; p < b->x.size; p++)
+            line[reach + p] = in[p * j->k];
+    else
+        for (int64_t p = 0; p < used; p++)
+            line[p] = in[b->x.source[p] * j->k];
+    return true;
+}
+
+static void forward_block(void *arg, int64_t block)
+{
+    const job *j = arg;
+    const blur *b = j->b;
+    FOR_EACH(j, block, i)
+    {
+        double *line = image_line(b, i);
+        fftw_complex *out = spectrum_line(b, i);
+        if (lay_line(j, i, line))
+            fftw_execute_dft_r2c(b->line, line, out);
+        else
+            memset(out, 0, (size_t)b->half * sizeof *out);
+    }
+}
+
+/* y = alpha C image + beta y, line by line. */
+static void cut_block(void *arg, int64_t block)
+{
+    const job *j = arg;
+    const blur *b = j->b;
+    FOR_EACH(j, block, i)
+    {
+        double *line = image_line(b, i + b->y.reach), *out = j->out + i * b->x.size * j->k;
+        fftw_execute_dft_c2r(b->line_back, spectrum_line(b, i + b->y.reach), line);
+        for (int64_t p = 0; p < b->x.size; p++) {
+            double *y = &out[p * j->k];
+            *y = j->alpha * line[b->x.reach + p] + (j->beta == 0 ? 0 : j->beta * *y);
         }
     }
 }
 
-/* y = alpha C image + beta y */
-static void cut(const blur *b, double alpha, double beta, double *y, int32_t k)
+static void backward_block(void *arg, int64_t block)
 {
-    for (int64_t i = 0; i < b->y.size; i++) {
-        const double *line = b->image + (i + b->y.margin) * b->x.grid + b->x.margin;
-        for (int64_t j = 0; j < b->x.size; j++) {
-            double *out = &y[(i * b->x.size + j) * k];
-            *out = alpha * line[j] + (beta == 0 ? 0 : beta * *out);
+    const job *j = arg;
+    FOR_EACH(j, block, i)
+    fftw_execute_dft_c2r(j->b->line_back, spectrum_line(j->b, i), image_line(j->b, i));
+}
+
+/* g = alpha E' image + beta g: a pixel collects the positions it stands for. */
+static void fold_block(void *arg, int64_t block)
+{
+    const job *j = arg;
+    const blur *b = j->b;
+    const int64_t used = b->x.size + 2 * b->x.reach;
+    FOR_EACH(j, block, i)
+    {
+        double *out = j->out + i * b->x.size * j->k;
+        for (int64_t p = 0; p < b->x.size; p++)
+            out[p * j->k] = j->beta == 0 ? 0 : j->beta * out[p * j->k];
+        for (int64_t at = b->y.first[i]; at < b->y.first[i + 1]; at++) {
+            const double *line = image_line(b, b->y.position[at]);
+            for (int64_t p = 0; p < used; p++)
+                out[b->x.source[p] * j->k] += j->alpha * line[p];
         }
     }
 }
 
-/* C'u */
-static void place(const blur *b, const double *u, int32_t k)
+/* ---- columns ----------------------------------------------------------------------------------
+ */
+
+/* Columns first .. last - 1 of the spectrum into `columns`, or back. */
+static void move_columns(const blur *b, int64_t first, int64_t last, bool back)
 {
-    memset(b->image, 0, (size_t)(b->y.grid * b->x.grid) * sizeof *b->image);
-    for (int64_t i = 0; i < b->y.size; i++) {
-        double *line = b->image + (i + b->y.margin) * b->x.grid + b->x.margin;
-        for (int64_t j = 0; j < b->x.size; j++)
-            line[j] = u[(i * b->x.size + j) * k];
+    for (int64_t i = 0; i < b->height; i++) {
+        fftw_complex *line = spectrum_line(b, i);
+        for (int64_t c = first; c < last; c++) {
+            fftw_complex *at = &b->columns[c * b->column_stride + i];
+            if (back)
+                line[c] = *at;
+            else
+                *at = line[c];
+        }
     }
 }
 
-/* g = alpha E' image + beta g */
-static void fold(const blur *b, double alpha, double beta, double *g, int32_t k)
+/* F in the other direction, diag(h), and back. */
+static void filter_block(void *arg, int64_t block)
 {
-    for (int64_t p = 0; p < b->op.cols; p++)
-        g[p * k] = beta == 0 ? 0 : beta * g[p * k];
-    for (int64_t i = 0; i < b->y.grid; i++) {
-        const double *line = b->image + i * b->x.grid;
-        const int64_t row = b->y.source[i];
-        for (int64_t j = 0; row >= 0 && j < b->x.grid; j++)
-            if (b->x.source[j] >= 0)
-                g[(row * b->x.size + b->x.source[j]) * k] += alpha * line[j];
+    const job *j = arg;
+    const blur *b = j->b;
+    FOR_EACH(j, block, bundle)
+    {
+        const int64_t first = bundle * BUNDLE,
+                      last = first + BUNDLE < b->half ? first + BUNDLE : b->half;
+        move_columns(b, first, last, false);
+        for (int64_t c = first; c < last; c++) {
+            fftw_complex *column = b->columns + c * b->column_stride;
+            const fftw_complex *h = b->transform + c * b->column_stride;
+            fftw_execute_dft(b->column, column, column);
+            for (int64_t i = 0; i < b->height; i++)
+                column[i] *= j->transposed ? conj(h[i]) : h[i];
+            fftw_execute_dft(b->column_back, column, column);
+        }
+        move_columns(b, first, last, true);
     }
+}
+
+/* ---- products ---------------------------------------------------------------------------------
+ */
+
+static void run(const blur *b, mgvi_block_fn fn, int64_t count, job *j)
+{
+    const int64_t most = mgvi_block_count(b->height * b->width, GRAIN, MOST_BLOCKS);
+    j->count = count;
+    j->blocks = most < count ? most : count;
+    mgvi_pool_run(b->op.ctx->pool, j->blocks, fn, j);
+}
+
+static void product(mgvi_op *op, bool transposed, double alpha, const mgvi_vec *in, double beta,
+                    mgvi_vec *out)
+{
+    const blur *b = (const blur *)op;
+    assert(in->k == out->k && in->n == op->cols && out->n == op->rows); /* they are the same */
+    for (int32_t c = 0; c < in->k; c++) {
+        job j = {.b = b,
+                 .k = in->k,
+                 .alpha = alpha,
+                 .beta = beta,
+                 .in = in->x + c,
+                 .out = out->x + c,
+                 .transposed = transposed};
+        run(b, forward_block, b->height, &j);
+        run(b, filter_block, (b->half + BUNDLE - 1) / BUNDLE, &j);
+        if (transposed)
+            run(b, backward_block, b->y.size + 2 * b->y.reach, &j);
+        run(b, transposed ? fold_block : cut_block, b->y.size, &j);
+    }
+    op->touched += (double)op->nnz;
 }
 
 static void blur_mul(mgvi_op *op, double alpha, const mgvi_vec *x, double beta, mgvi_vec *y)
 {
-    const blur *b = (const blur *)op;
-    assert(x->k == y->k && x->n == op->cols && y->n == op->rows);
-    for (int32_t c = 0; c < x->k; c++) {
-        extend(b, x->x + c, x->k);
-        filter(b, false);
-        cut(b, alpha, beta, y->x + c, x->k);
-    }
-    op->touched += (double)op->nnz;
+    product(op, false, alpha, x, beta, y);
 }
 
 static void blur_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, double beta, mgvi_vec *g)
 {
-    const blur *b = (const blur *)op;
-    assert(u->k == g->k && g->n == op->cols && u->n == op->rows);
-    for (int32_t c = 0; c < u->k; c++) {
-        place(b, u->x + c, u->k);
-        filter(b, true);
-        fold(b, alpha, beta, g->x + c, u->k);
-    }
-    op->touched += (double)op->nnz;
+    product(op, true, alpha, u, beta, g);
 }
 
 static void blur_free(mgvi_op *op)
 {
     blur *b = (blur *)op;
     mgv_ctx *ctx = op->ctx;
+    const fftw_plan plans[] = {b->line, b->line_back, b->column, b->column_back};
     pthread_mutex_lock(&planner);
-    if (b->forward)
-        fftw_destroy_plan(b->forward);
-    if (b->backward)
-        fftw_destroy_plan(b->backward);
+    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
+        if (plans[i])
+            fftw_destroy_plan(plans[i]);
     pthread_mutex_unlock(&planner);
-    mgvi_release(ctx, b->y.source);
-    mgvi_release(ctx, b->x.source);
+    mgvi_line_free(ctx, &b->y);
+    mgvi_line_free(ctx, &b->x);
     mgvi_release(ctx, b->image);
     mgvi_release(ctx, b->spectrum);
+    mgvi_release(ctx, b->columns);
     mgvi_release(ctx, b->transform);
     mgvi_release(ctx, b);
 }
@@ -159,34 +267,28 @@ static int64_t smooth_size(int64_t n)
     }
 }
 
-static mgv_status make_axis(mgv_ctx *ctx, int64_t size, int64_t psf, mgvi_edges edges, axis *out)
-{
-    const bool reflect = edges == MGVI_EDGES_REFLECT;
-    out->size = size;
-    out->margin = reflect ? psf / 2 : 0;
-    out->grid = reflect ? smooth_size(size + 2 * out->margin) : size;
-    out->source = mgvi_alloc(ctx, (size_t)out->grid, sizeof *out->source);
-    if (!out->source)
-        return MGV_E_MEMORY;
-    for (int64_t i = 0; i < out->grid; i++)
-        out->source[i] = i < size + 2 * out->margin ? mgvi_line_source(i - out->margin, size, edges)
-                                                    : (int64_t)-1;
-    return MGV_OK;
-}
+static int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 static mgv_status make_plans(mgv_ctx *ctx, blur *b)
 {
-    const int height = (int)b->y.grid, width = (int)b->x.grid;
-    b->image = mgvi_zeros(ctx, (size_t)(b->y.grid * b->x.grid), sizeof *b->image);
-    b->spectrum = mgvi_alloc(ctx, (size_t)spectrum_size(b), sizeof *b->spectrum);
-    b->transform = mgvi_alloc(ctx, (size_t)spectrum_size(b), sizeof *b->transform);
-    if (!b->image || !b->spectrum || !b->transform)
+    const int height = (int)b->height, width = (int)b->width;
+    b->half = b->width / 2 + 1;
+    b->image_stride = round_up(b->width, MGVI_ALIGN / (int64_t)sizeof *b->image);
+    b->spectrum_stride = round_up(b->half, MGVI_ALIGN / (int64_t)sizeof *b->spectrum);
+    b->column_stride = round_up(b->height, MGVI_ALIGN / (int64_t)sizeof *b->columns);
+    b->image = mgvi_zeros(ctx, (size_t)(b->height * b->image_stride), sizeof *b->image);
+    b->spectrum = mgvi_zeros(ctx, (size_t)(b->height * b->spectrum_stride), sizeof *b->spectrum);
+    b->columns = mgvi_zeros(ctx, (size_t)(b->half * b->column_stride), sizeof *b->columns);
+    b->transform = mgvi_zeros(ctx, (size_t)(b->half * b->column_stride), sizeof *b->transform);
+    if (!b->image || !b->spectrum || !b->columns || !b->transform)
         return MGV_E_MEMORY;
     pthread_mutex_lock(&planner);
-    b->forward = fftw_plan_dft_r2c_2d(height, width, b->image, b->spectrum, FFTW_ESTIMATE);
-    b->backward = fftw_plan_dft_c2r_2d(height, width, b->spectrum, b->image, FFTW_ESTIMATE);
+    b->line = fftw_plan_dft_r2c_1d(width, b->image, b->spectrum, FFTW_ESTIMATE);
+    b->line_back = fftw_plan_dft_c2r_1d(width, b->spectrum, b->image, FFTW_ESTIMATE);
+    b->column = fftw_plan_dft_1d(height, b->columns, b->columns, FFTW_FORWARD, FFTW_ESTIMATE);
+    b->column_back = fftw_plan_dft_1d(height, b->columns, b->columns, FFTW_BACKWARD, FFTW_ESTIMATE);
     pthread_mutex_unlock(&planner);
-    return b->forward && b->backward
+    return b->line && b->line_back && b->column && b->column_back
                ? MGV_OK
                : MGVI_FAIL(ctx, MGV_E_MEMORY, "no plan for a transform of %d x %d", height, width);
 }
@@ -194,15 +296,21 @@ static mgv_status make_plans(mgv_ctx *ctx, blur *b)
 /* The PSF's middle goes to grid point (0, 0); where it is larger than a periodic image it wraps. */
 static void transform_psf(blur *b, const double *psf, int64_t height, int64_t width)
 {
-    const double points = (double)b->y.grid * (double)b->x.grid;
+    const double points = (double)b->height * (double)b->width;
     for (int64_t i = 0; i < height; i++)
         for (int64_t j = 0; j < width; j++) {
-            const int64_t row = ((i - height / 2) % b->y.grid + b->y.grid) % b->y.grid;
-            const int64_t col = ((j - width / 2) % b->x.grid + b->x.grid) % b->x.grid;
-            b->image[row * b->x.grid + col] += psf[i * width + j] / points;
+            const int64_t row = ((i - height / 2) % b->height + b->height) % b->height;
+            const int64_t col = ((j - width / 2) % b->width + b->width) % b->width;
+            image_line(b, row)[col] += psf[i * width + j] / points;
         }
-    fftw_execute(b->forward);
-    memcpy(b->transform, b->spectrum, (size_t)spectrum_size(b) * sizeof *b->transform);
+    for (int64_t i = 0; i < b->height; i++)
+        fftw_execute_dft_r2c(b->line, image_line(b, i), spectrum_line(b, i));
+    move_columns(b, 0, b->half, false);
+    for (int64_t c = 0; c < b->half; c++) {
+        fftw_complex *column = b->columns + c * b->column_stride;
+        fftw_execute_dft(b->column, column, column);
+        memcpy(b->transform + c * b->column_stride, column, (size_t)b->height * sizeof *column);
+    }
 }
 
 static mgv_status check_shapes(mgv_ctx *ctx, int64_t height, int64_t width, const double *psf,
@@ -282,8 +390,12 @@ mgv_status mgvi_op_blur(mgv_ctx *ctx, int64_t height, int64_t width, const doubl
                       .cols = height * width,
                       .nnz = height * width,
                       .lanes = lanes};
-    MGVI_CHECK(st, fail, make_axis(ctx, height, psf_height, edges, &b->y));
-    MGVI_CHECK(st, fail, make_axis(ctx, width, psf_width, edges, &b->x));
+    const bool reflect = edges == MGVI_EDGES_REFLECT;
+    const int64_t up = reflect ? psf_height / 2 : 0, left = reflect ? psf_width / 2 : 0;
+    b->height = reflect ? smooth_size(height + 2 * up) : height;
+    b->width = reflect ? smooth_size(width + 2 * left) : width;
+    MGVI_CHECK(st, fail, mgvi_line_new(ctx, height, up, edges, &b->y));
+    MGVI_CHECK(st, fail, mgvi_line_new(ctx, width, left, edges, &b->x));
     MGVI_CHECK(st, fail, make_plans(ctx, b));
     transform_psf(b, psf, psf_height, psf_width);
     *out = &b->op;

@@ -12,13 +12,9 @@
 #include <assert.h>
 #include <string.h>
 
-/* A line of `size` pixels that is continued by `reach` on both sides. */
 typedef struct band {
-    int64_t size, reach;
-    double *taps;    /* 2 reach + 1, the middle is the origin */
-    int64_t *source; /* size + 2 reach: the pixel at position i - reach */
-    int64_t *first;  /* size + 1: where a pixel's positions begin in `position` */
-    int64_t *position;
+    mgvi_line line;
+    double *taps; /* 2 reach + 1, the middle is the origin */
 } band;
 
 typedef struct blur {
@@ -50,12 +46,12 @@ static inline void add_line(double tap, const double *in, int64_t n, double *res
 
 static int64_t padded_size(const blur *b)
 {
-    return (b->x.size + 2 * b->x.reach) * (int64_t)b->op.lanes;
+    return (b->x.line.size + 2 * b->x.line.reach) * (int64_t)b->op.lanes;
 }
 
 #define FOR_ROWS(b, block, i)                                                                      \
-    for (int64_t i = mgvi_block_begin((b)->y.size, (b)->blocks, block),                            \
-                 i##_end = mgvi_block_begin((b)->y.size, (b)->blocks, (block) + 1);                \
+    for (int64_t i = mgvi_block_begin((b)->y.line.size, (b)->blocks, block),                       \
+                 i##_end = mgvi_block_begin((b)->y.line.size, (b)->blocks, (block) + 1);           \
          i < i##_end; i++)
 
 /* ---- along the lines --------------------------------------------------------------------------
@@ -66,14 +62,14 @@ static void along_block(void *arg, int64_t block)
     const job *j = arg;
     const blur *b = j->b;
     const band *x = &b->x;
-    const int64_t k = j->k, n = x->size * k, reach = x->reach;
+    const int64_t k = j->k, n = x->line.size * k, reach = x->line.reach;
     double *padded = b->padded + 2 * block * padded_size(b);
     FOR_ROWS(b, block, i)
     {
         const double *in = j->in + i * n;
         double *out = j->out + i * n;
-        for (int64_t p = 0; p < x->size + 2 * reach; p++)
-            memcpy(padded + p * k, in + x->source[p] * k, (size_t)k * sizeof *in);
+        for (int64_t p = 0; p < x->line.size + 2 * reach; p++)
+            memcpy(padded + p * k, in + x->line.source[p] * k, (size_t)k * sizeof *in);
         memset(out, 0, (size_t)n * sizeof *out);
         for (int64_t t = -reach; t <= reach; t++)
             add_line(x->taps[t + reach], padded + (reach - t) * k, n, out);
@@ -87,7 +83,7 @@ static void along_t_block(void *arg, int64_t block)
     const job *j = arg;
     const blur *b = j->b;
     const band *x = &b->x;
-    const int64_t k = j->k, n = x->size * k, reach = x->reach;
+    const int64_t k = j->k, n = x->line.size * k, reach = x->line.reach;
     double *padded = b->padded + 2 * block * padded_size(b), *folded = padded + padded_size(b);
     FOR_ROWS(b, block, i)
     {
@@ -95,9 +91,9 @@ static void along_t_block(void *arg, int64_t block)
         for (int64_t t = -reach; t <= reach; t++)
             add_line(x->taps[t + reach], j->in + i * n, n, padded + (reach - t) * k);
         memcpy(folded, padded + reach * k, (size_t)n * sizeof *folded);
-        for (int64_t p = 0; p < x->size + 2 * reach; p++)
-            if (p < reach || p >= reach + x->size)
-                add_line(1, padded + p * k, k, folded + x->source[p] * k);
+        for (int64_t p = 0; p < x->line.size + 2 * reach; p++)
+            if (p < reach || p >= reach + x->line.size)
+                add_line(1, padded + p * k, k, folded + x->line.source[p] * k);
         double *out = j->out + i * n;
         for (int64_t p = 0; p < n; p++)
             out[p] = j->alpha * folded[p] + (j->beta == 0 ? 0 : j->beta * out[p]);
@@ -120,14 +116,14 @@ static void across_block(void *arg, int64_t block)
 {
     const job *j = arg;
     const band *y = &j->b->y;
-    const int64_t n = j->b->x.size * j->k;
+    const int64_t n = j->b->x.line.size * j->k;
     FOR_ROWS(j->b, block, i)
     {
         double *out = j->out + i * n;
         start_line(j, n, out);
-        for (int64_t t = -y->reach; t <= y->reach; t++)
-            add_line(j->alpha * y->taps[t + y->reach], j->in + y->source[i - t + y->reach] * n, n,
-                     out);
+        for (int64_t t = -y->line.reach; t <= y->line.reach; t++)
+            add_line(j->alpha * y->taps[t + y->line.reach],
+                     j->in + y->line.source[i - t + y->line.reach] * n, n, out);
     }
 }
 
@@ -135,17 +131,19 @@ static void across_t_block(void *arg, int64_t block)
 {
     const job *j = arg;
     const band *y = &j->b->y;
-    const int64_t n = j->b->x.size * j->k;
+    const int64_t n = j->b->x.line.size * j->k;
     FOR_ROWS(j->b, block, i)
     {
         double *out = j->out + i * n;
         memset(out, 0, (size_t)n * sizeof *out);
-        for (int64_t at = y->first[i]; at < y->first[i + 1]; at++) {
-            const int64_t p = y->position[at] - y->reach; /* row r reads it with tap r - p */
-            const int64_t from = p - y->reach > 0 ? p - y->reach : 0,
-                          to = p + y->reach < y->size - 1 ? p + y->reach : y->size - 1;
+        for (int64_t at = y->line.first[i]; at < y->line.first[i + 1]; at++) {
+            const int64_t p =
+                y->line.position[at] - y->line.reach; /* row r reads it with tap r - p */
+            const int64_t from = p - y->line.reach > 0 ? p - y->line.reach : 0,
+                          to = p + y->line.reach < y->line.size - 1 ? p + y->line.reach
+                                                                    : y->line.size - 1;
             for (int64_t r = from; r <= to; r++)
-                add_line(y->taps[r - p + y->reach], j->in + r * n, n, out);
+                add_line(y->taps[r - p + y->line.reach], j->in + r * n, n, out);
         }
     }
 }
@@ -177,10 +175,8 @@ static void direct_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, double be
 
 static void free_band(mgv_ctx *ctx, band *b)
 {
+    mgvi_line_free(ctx, &b->line);
     mgvi_release(ctx, b->taps);
-    mgvi_release(ctx, b->source);
-    mgvi_release(ctx, b->first);
-    mgvi_release(ctx, b->position);
 }
 
 static void direct_free(mgvi_op *op)
@@ -206,22 +202,9 @@ const mgvi_op_ops mgvi_operator_blur_direct = {
 static mgv_status make_band(mgv_ctx *ctx, int64_t size, const double *taps, int64_t count,
                             mgvi_edges edges, band *out)
 {
-    const int64_t reach = count / 2, all = size + 2 * reach;
-    *out = (band){.size = size, .reach = reach};
-    if (!(out->taps = mgvi_dup(ctx, taps, (size_t)count, sizeof *taps)) ||
-        !(out->source = mgvi_alloc(ctx, (size_t)all, sizeof *out->source)) ||
-        !(out->first = mgvi_zeros(ctx, (size_t)size + 2, sizeof *out->first)) ||
-        !(out->position = mgvi_alloc(ctx, (size_t)all, sizeof *out->position)))
+    if (!(out->taps = mgvi_dup(ctx, taps, (size_t)count, sizeof *taps)))
         return MGV_E_MEMORY;
-    for (int64_t p = 0; p < all; p++) {
-        out->source[p] = mgvi_line_source(p - reach, size, edges);
-        out->first[out->source[p] + 2]++;
-    }
-    for (int64_t i = 0; i < size; i++)
-        out->first[i + 2] += out->first[i + 1];
-    for (int64_t p = 0; p < all; p++) /* first[i + 1] moves to the end of i's list */
-        out->position[out->first[out->source[p] + 1]++] = p;
-    return MGV_OK;
+    return mgvi_line_new(ctx, size, count / 2, edges, &out->line);
 }
 
 mgv_status mgvi_op_blur_direct(mgv_ctx *ctx, int64_t height, int64_t width, const double *column,

@@ -69,41 +69,68 @@ static void line_t_block(void *arg, int64_t block)
 }
 
 /* ---- 2-D ------------------------------------------------------------------------------------ */
+/* A line of differences to the right and down; `below` is the line below, or the same where there
+ * is none. */
+static inline void image_line(const job *j, const double *line, const double *below, int64_t width,
+                              int64_t k, double *out)
+{
+    const double alpha = j->alpha, beta = j->beta;
+    const int64_t last = (width - 1) * k;
+    for (int64_t col = 0; col < width; col++)
+        for (int64_t c = 0; c < k; c++) {
+            const int64_t p = col * k + c, at = 2 * col * k + c;
+            const double right = p < last ? line[p + k] - line[p] : 0, down = below[p] - line[p];
+            out[at] = alpha * right + (beta == 0 ? 0 : beta * out[at]);
+            out[at + k] = alpha * down + (beta == 0 ? 0 : beta * out[at + k]);
+        }
+}
+
 static void image_block(void *arg, int64_t block)
 {
     const job *j = arg;
-    const int64_t k = j->k, width = j->d->width, height = j->d->height;
+    const int64_t k = j->k, width = j->d->width, n = width * k;
     FOR_LINES(j, block, i)
-    for (int64_t col = 0; col < width; col++) {
-        const int64_t p = i * width + col;
-        for (int64_t c = 0; c < k; c++) {
-            const double here = j->in[p * k + c];
-            put(j, 2 * p * k + c, col + 1 < width ? j->in[(p + 1) * k + c] - here : 0);
-            put(j, (2 * p + 1) * k + c, i + 1 < height ? j->in[(p + width) * k + c] - here : 0);
-        }
+    {
+        const double *line = j->in + i * n, *below = i + 1 < j->d->height ? line + n : line;
+        if (k == 1)
+            image_line(j, line, below, width, 1, j->out + 2 * i * n);
+        else
+            image_line(j, line, below, width, k, j->out + 2 * i * n);
     }
+}
+
+/* A line of the transpose: u comes in pairs, `above` are those of the line above or NULL; the pairs
+ * of the last column and line have no right and no down. */
+static inline void image_t_line(const job *j, const double *u, const double *above, bool last,
+                                int64_t width, int64_t k, double *out)
+{
+    const double alpha = j->alpha, beta = j->beta, down = last ? 0 : 1;
+    for (int64_t col = 0; col < width; col++)
+        for (int64_t c = 0; c < k; c++) {
+            const int64_t at = 2 * col * k + c, p = col * k + c;
+            double sum = -down * u[at + k];
+            if (col > 0)
+                sum += u[at - 2 * k];
+            if (col + 1 < width)
+                sum -= u[at];
+            if (above)
+                sum += above[at + k];
+            out[p] = alpha * sum + (beta == 0 ? 0 : beta * out[p]);
+        }
 }
 
 static void image_t_block(void *arg, int64_t block)
 {
     const job *j = arg;
-    const int64_t k = j->k, width = j->d->width, height = j->d->height;
-    const double *u = j->in;
+    const int64_t k = j->k, width = j->d->width, n = width * k;
     FOR_LINES(j, block, i)
-    for (int64_t col = 0; col < width; col++) {
-        const int64_t p = i * width + col;
-        for (int64_t c = 0; c < k; c++) {
-            double sum = 0;
-            if (col > 0)
-                sum += u[2 * (p - 1) * k + c];
-            if (col + 1 < width)
-                sum -= u[2 * p * k + c];
-            if (i > 0)
-                sum += u[(2 * (p - width) + 1) * k + c];
-            if (i + 1 < height)
-                sum -= u[(2 * p + 1) * k + c];
-            put(j, p * k + c, sum);
-        }
+    {
+        const double *u = j->in + 2 * i * n, *above = i > 0 ? u - 2 * n : NULL;
+        const bool last = i + 1 == j->d->height;
+        if (k == 1)
+            image_t_line(j, u, above, last, width, 1, j->out + i * n);
+        else
+            image_t_line(j, u, above, last, width, k, j->out + i * n);
     }
 }
 

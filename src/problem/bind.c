@@ -362,7 +362,8 @@ mgv_status mgvi_bind_rows(mgv_problem *p)
                          p->penalty->name);
     bind_strengths(p);
     MGVI_TRY(bind_column_weights(p));
-    return bind_penalty(p);
+    MGVI_TRY(bind_penalty(p));
+    return mgvi_bind_bounds(p);
 }
 
 /* ---- the operator ---------------------------------------------------------------------------- */

@@ -23,6 +23,9 @@ static void penalty_text(const mgv_problem *p, char *out, size_t size)
         snprintf(out, size, "%.6g sum w log(d w) over the simplex", p->lambda);
     else
         snprintf(out, size, "%.6g %s(w)", p->penalty->can & MGVI_NORM ? p->mu : p->lambda, name);
+    const size_t used = strlen(out);
+    if (mgvi_problem_is_bounded(p))
+        snprintf(out + used, size - used, " over %.6g <= w <= %.6g", p->low, p->high);
     if (mgvi_problem_has_smooth(p))
         strncat(out, " + F(w)", size - strlen(out) - 1);
 }

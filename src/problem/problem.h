@@ -40,6 +40,7 @@ struct mgv_problem {
     const void *penalty_data; /* the penalty's own (penalty/registry.h), NULL: none */
     mgvi_norm_form split;     /* R as a norm of D w, D is the problem's; D NULL: no such form */
     mgv_smooth smooth;        /* F; grad NULL: 0 */
+    double low, high;         /* every penalised weight lies between them; infinite: none */
 
     bool classify;
     double lambda, mu;   /* as solved; NaN where they do not apply */
@@ -84,6 +85,11 @@ static inline bool mgvi_problem_has_smooth(const mgv_problem *p) { return p->smo
 /* Takes the weight of these rows away, for good; the others' weights sum to 1 again. The centre and
  * the scale of the columns stay: they are no more than coordinates. */
 mgv_status mgvi_problem_leave_out(mgv_problem *problem, const int32_t *row, int64_t count);
+
+static inline bool mgvi_problem_is_bounded(const mgv_problem *p)
+{
+    return p->low > -INFINITY || p->high < INFINITY;
+}
 
 /* A hard margin in the norm p: certified by bounds of the margin, free of w's and u's scale. */
 static inline bool mgvi_problem_has_margin(const mgv_problem *p)
@@ -159,6 +165,7 @@ mgv_status mgvi_problem_peel(const mgv_problem *problem, mgvi_arena *arena, bool
 mgv_status mgvi_bind_terms(mgv_problem *problem);
 mgv_status mgvi_bind_classes(mgv_problem *problem); /* bind_classes.c */
 mgv_status mgvi_bind_rows(mgv_problem *problem);
+mgv_status mgvi_bind_bounds(mgv_problem *problem); /* bounds.c; after the penalty */
 mgv_status mgvi_bind_operator(mgv_problem *problem);
 mgv_status mgvi_bind_contrasts(mgv_problem *problem); /* bind_classes.c; lays them over A */
 mgv_status mgvi_bind_kernel(mgv_problem *problem); /* bind_kernel.c; A over a kernel's features */

@@ -119,6 +119,11 @@ static mgv_status choose_settings(mgv_deblur *d, const mgv_image *psf, mgvi_op *
     snprintf(s->shape, sizeof s->shape, "%" PRId64 "x%" PRId64 "x%" PRId32, im->height, im->width,
              im->channels);
     snprintf(s->select, sizeof s->select, "discrepancy:%.17g", d->target);
+    const bool free = isnan(s->low) && isnan(s->high);
+    if (free && strcmp(s->split, "no") != 0) {
+        s->low = 0;
+        s->high = 1;
+    }
     if (isnan(s->sigma))
         s->sigma = s->sigma_factor / d->noise;
     return isnan(s->lipschitz) ? bound_norm(d, psf, A, &s->lipschitz) : MGV_OK;

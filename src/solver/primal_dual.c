@@ -184,6 +184,8 @@ static void move_weights(const mgvi_run *run, state *s)
         mgvi_vec_add(run->ctx, 1, &w, -steps->tau, &g, &next);
         if (!mgvi_norm_dual_on(&s->split))
             mgvi_penalty_prox(&s->penalty, &next, steps->tau, &next);
+        else if (mgvi_problem_is_bounded(p))
+            mgvi_vec_clip(run->ctx, p->low, p->high, &next);
     }
     for (int64_t j = d; j < s->next.n; j++)
         s->next.x[j] = s->now.w.x[j] - steps->tau_free * s->g.x[j];
@@ -303,6 +305,7 @@ const mgvi_solver_ops mgvi_solver_primal_dual = {
     .needs = {.penalty = MGVI_VALUE | MGVI_PROX,
               .loss = MGVI_CONJ | MGVI_DUAL_CLIP,
               .op = MGVI_MUL | MGVI_MUL_T},
+    .bounds = true,
     .smooth = true,
     .settings = "sigma sigma_factor lipschitz steps iterate lazy restart prox_tol split",
     .state_size = sizeof(state),

@@ -94,6 +94,10 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
                          "solver %s has no certificate to stop at: its epochs are chosen by "
                          "held-out rows, --select holdout:0.1 or val:FILE",
                          ops->name);
+    if (mgvi_problem_is_bounded(p) && p->split.D && !ops->bounds)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver %s knows no bounds of the weights beside %s; primal_dual does",
+                         ops->name, p->penalty->name);
     if (ops->no_intercept && p->free_cols > 0)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s has no intercept; ask for a plane through the origin "

@@ -25,6 +25,7 @@ typedef struct mgvi_solver_ops {
     const char *penalties; /* NULL: any with the bits; else the names it is limited to */
     const char *losses;    /* the same */
     bool no_intercept;     /* the method knows no free column */
+    bool bounds;           /* it keeps weights between low and high beside a norm of D w */
     bool smooth;           /* it follows the gradient of a caller's smooth F */
     bool primal_only;      /* no u: its iterates are chosen by validation (select/epochs.h), and
                             * nothing of rows x lanes is allocated, the judge's memory included */

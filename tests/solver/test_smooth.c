@@ -249,6 +249,74 @@ TEST(split_steps_are_those_of_the_stacked_operator)
     regression_free(&r);
 }
 
+/* Bounds: every iterate lies between them, and the run reaches the optimum of a plain projected
+ * subgradient descent; a box alone is the penalty of that name. */
+TEST(weights_between_bounds)
+{
+    enum { N = 30, D = 12 };
+    regression r = regression_new(21, N, D, 6, 4);
+    mgv_fit fit, box;
+    const char *options = "task=regress loss=squared penalty=tv1d mu=.1 intercept=no low=-.2 "
+                          "high=.5 solver=primal_dual tol=0 max_iter=4000 sigma=.05";
+    mgv_fit_start(&fit, r.X, r.y, N, D, options);
+    mgv_fit_solve(&fit);
+    CHECK_THAT(strstr(mgv_problem_formula(fit.problem), "over -0.2 <= w <= 0.5"), "%s",
+               mgv_problem_formula(fit.problem));
+    const double *w = mgv_fit_weights(&fit);
+    double value[2] = {0, 0}, low = 1, high = -1, v[D] = {0};
+    for (int k = 0; k < 60001; k++) {
+        double g[D] = {0};
+        for (int i = 0; i < N; i++) {
+            double z = -r.y[i];
+            for (int j = 0; j < D; j++)
+                z += r.X[i * D + j] * v[j];
+            for (int j = 0; j < D; j++)
+                g[j] += z * r.X[i * D + j] / N;
+        }
+        for (int j = 0; j + 1 < D; j++) {
+            const double s = .1 * ((v[j + 1] > v[j]) - (v[j + 1] < v[j]));
+            g[j + 1] += s;
+            g[j] -= s;
+        }
+        for (int j = 0; j < D; j++)
+            v[j] = fmin(fmax(v[j] - .3 / (1 + .02 * k) * g[j], -.2), .5);
+    }
+    const double *both[2] = {w, v};
+    for (int t = 0; t < 2; t++) {
+        for (int i = 0; i < N; i++) {
+            double z = -r.y[i];
+            for (int j = 0; j < D; j++)
+                z += r.X[i * D + j] * both[t][j];
+            value[t] += z * z / (2 * N);
+        }
+        for (int j = 0; j + 1 < D; j++)
+            value[t] += .1 * fabs(both[t][j + 1] - both[t][j]);
+    }
+    for (int j = 0; j < D; j++) {
+        low = fmin(low, w[j]);
+        high = fmax(high, w[j]);
+    }
+    CHECK(low >= -.2 && high <= .5 && (low == -.2 || high == .5));
+    CHECK_LE(value[0], value[1] + 1e-9, "no worse than a plain descent");
+    CHECK_NEAR(value[0], value[1], 1e-3, "and near it");
+    CHECK_FAILS(fit.ctx, mgv_settings_set(fit.ctx, fit.settings, "low", "nan"), MGV_E_ARG, "low");
+    mgv_fit_free(&fit);
+    mgv_fit_start(&box, r.X, r.y, N, D,
+                  "task=regress loss=squared penalty=box intercept=no low=-.2 high=.5 "
+                  "solver=primal_dual tol=1e-8 max_iter=100000");
+    mgv_fit_solve(&box);
+    CHECK_THAT(box.run.stop == MGV_STOP_CERTIFIED, "box: %s", mgv_stop_name(box.run.stop));
+    mgv_problem *refused;
+    mgv_fit_set(&box, "low=.6");
+    CHECK_FAILS(box.ctx, mgv_problem_new(box.ctx, box.data, box.settings, &refused), MGV_E_ARG,
+                "between");
+    mgv_fit_set(&box, "low=0 penalty=l2 lambda=1");
+    CHECK_FAILS(box.ctx, mgv_problem_new(box.ctx, box.data, box.settings, &refused), MGV_E_ARG,
+                "this is l2");
+    mgv_fit_free(&box);
+    regression_free(&r);
+}
+
 /* Same bits for any number of threads, and after a checkpoint. */
 TEST(split_runs_are_the_same_bits)
 {
@@ -283,5 +351,6 @@ int main(void)
     return RUN(the_elastic_net_by_its_gradient, certificates_hold_with_a_smooth_function,
                the_bound_is_below_the_value_at_every_iterate,
                bad_functions_and_unable_solvers_are_refused, split_and_prox_agree,
-               split_steps_are_those_of_the_stacked_operator, split_runs_are_the_same_bits);
+               split_steps_are_those_of_the_stacked_operator, weights_between_bounds,
+               split_runs_are_the_same_bits);
 }
