@@ -102,10 +102,12 @@ typedef struct pass {
     mgvi_lane_weighting weighting;
 } pass;
 
-/* The sums of column j over the rows each lane trains on. */
+/* The sums of column j over the rows each lane trains on: those of every code, then of the codes a
+ * lane has. */
 static void column_sums(const mgvi_lanes *s, int64_t j, double *sum, double *square)
 {
     const int64_t first = s->P.ptr[j], n = mgvi_packed_nnz(&s->P, j);
+    double part[MGVI_SPLIT_LANES] = {0}, squares[MGVI_SPLIT_LANES] = {0};
     int32_t code = 0;
     for (int64_t t = 0; t < n; t++) {
         const int64_t row = s->P.dense ? t : s->P.idx[first + t] / s->width;
@@ -114,12 +116,15 @@ static void column_sums(const mgvi_lanes *s, int64_t j, double *sum, double *squ
         while (s->P.dense && t >= s->stretch[code + 1])
             code++;
         const double x = s->P.f32[first + t];
-        const int32_t *mask = s->mask + code * s->width;
-        for (int32_t l = 0; l < s->lanes; l++) {
-            sum[l] += mask[l] ? x * s->e[row] : 0;
-            square[l] += mask[l] ? x * x : 0;
-        }
+        part[code] += x * s->e[row];
+        squares[code] += x * x;
     }
+    for (int32_t c = 0; c < s->codes; c++)
+        for (int32_t l = 0; l < s->lanes; l++)
+            if (s->mask[c * s->width + l]) {
+                sum[l] += part[c];
+                square[l] += squares[c];
+            }
 }
 
 static void measure_column(const pass *job, int64_t j)
