@@ -27,9 +27,19 @@ mgv_settings mgvi_selection_any_strength(const mgv_settings *settings)
     return any;
 }
 
+/* Many classes without a word about the loss: softmax, whose epochs the held-out rows choose. */
 static mgv_status bind_probe(mgv_selection *s)
 {
-    const mgv_settings any = mgvi_selection_any_strength(&s->settings);
+    mgv_settings any = mgvi_selection_any_strength(&s->settings);
+    MGVI_TRY(mgvi_problem_new(s->ctx, s->data, &any, MGVI_EVERY_CLASS, &s->probe));
+    const bool many = s->probe->classify && s->data->classes > 2;
+    if (!many || strcmp(any.loss, "auto") != 0 || strcmp(any.multiclass, "auto") != 0 ||
+        s->probe->kernel.kind != MGVI_KERNEL_LINEAR)
+        return MGV_OK;
+    strcpy(s->settings.loss, "softmax");
+    strcpy(any.loss, "softmax");
+    mgvi_problem_free(s->probe);
+    s->probe = NULL;
     return mgvi_problem_new(s->ctx, s->data, &any, MGVI_EVERY_CLASS, &s->probe);
 }
 

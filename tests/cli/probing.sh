@@ -46,7 +46,7 @@ true_that "$("$json_get" out selected.score) == $("$json_get" out validation.acc
 
 # the same bits for any number of threads
 run 0 fit X.npy --labels y.txt --loss softmax --select holdout:0.25 -o m1.mgm --threads 1
-run 0 fit X.npy --labels y.txt --loss softmax --select holdout:0.25 -o m3.mgm --threads 3
+run 0 fit X.npy --labels y.txt --select holdout:0.25 -o m3.mgm --threads 3 # softmax is what auto takes
 same m1.mgm m3.mgm "threads"
 
 # what cannot be
