@@ -59,6 +59,7 @@ typedef struct state {
     bool hinge;
     mgvi_vec w, g, d;              /* columns; g = A'u */
     mgvi_vec z, zd, u, h, x, v, c; /* rows; x and v are work space, c multipliers */
+    double seen;                   /* t > 0 for which v = L' at w + t d */
     memory m;
 } state;
 
@@ -182,7 +183,11 @@ static void dampen(state *s)
 static void look(mgvi_run *run, state *s)
 {
     shifted(run, s, 0);
-    mgvi_loss_grad(run->ctx, s->loss, &s->row, &s->x, &s->u);
+    if (s->seen > 0)
+        mgvi_vec_copy(run->ctx, &s->v, &s->u);
+    else
+        mgvi_loss_grad(run->ctx, s->loss, &s->row, &s->x, &s->u);
+    s->seen = 0;
     mgvi_loss_curv(run->ctx, s->loss, &s->row, &s->x, &s->h);
     dampen(s);
     mgvi_op_mul_t(run->problem->A, 1, &s->u, 0, &s->g);
@@ -217,12 +222,17 @@ static double penalty_slope(const mgv_problem *p, const state *s, double t)
     return sum;
 }
 
-/* The derivative of R + L along d. */
+/* The derivative of R + L along d; v becomes L' there. */
 static double slope_at(mgvi_run *run, state *s, double t)
 {
     double loss;
-    shifted(run, s, t);
-    mgvi_loss_grad(run->ctx, s->loss, &s->row, &s->x, &s->v);
+    s->seen = t;
+    if (t == 0) {
+        mgvi_vec_copy(run->ctx, &s->u, &s->v);
+    } else {
+        shifted(run, s, t);
+        mgvi_loss_grad(run->ctx, s->loss, &s->row, &s->x, &s->v);
+    }
     mgvi_vec_dot(run->ctx, &s->v, &s->zd, &loss);
     const double slope = loss + penalty_slope(run->problem, s, t);
     return isnan(slope) ? INFINITY : slope;
@@ -365,7 +375,8 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     MGVI_TRY(minimise_model(run, s));
-    mgvi_op_mul(run->problem->A, 1, &s->d, 0, &s->zd);
+    if (!s->sparse || !mgvi_newton_sparse_image(s->sparse, &s->d, &s->zd))
+        mgvi_op_mul(run->problem->A, 1, &s->d, 0, &s->zd);
     const double slope = slope_at(run, s, 0);
     if (!isfinite(slope))
         return MGVI_FAIL(run->ctx, MGV_E_NUMERIC,
@@ -373,8 +384,11 @@ static mgv_status step(mgvi_run *run)
     s->m.length = slope < 0 ? line_search(run, s, slope) : 0;
     mgvi_vec_axpby(run->ctx, s->m.length, &s->d, 1, &s->w);
     mgvi_vec_axpby(run->ctx, s->m.length, &s->zd, 1, &s->z);
-    if (run->iteration % REFRESH == REFRESH - 1)
+    const bool refreshed = run->iteration % REFRESH == REFRESH - 1;
+    if (refreshed)
         mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
+    if (s->hinge || refreshed || s->seen != s->m.length)
+        s->seen = 0; /* v is not L' here */
     if (s->hinge)
         advance_hinge(run, s, -slope);
     adapt_damping(s);

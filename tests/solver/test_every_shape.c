@@ -25,6 +25,7 @@ static const shape shapes[] = {
     {.name = "wide", .n = 14, .d = 90, .density = 1},
     {.name = "square", .n = 24, .d = 24, .density = 1},
     {.name = "sparse", .n = 60, .d = 90, .density = 0.06},
+    {.name = "words", .n = 60, .d = 700, .density = 0.03},
     {.name = "twins", .n = 40, .d = 30, .density = 1, .twins = true},
     {.name = "wide twins", .n = 16, .d = 60, .density = 1, .twins = true},
     {.name = "constant columns", .n = 50, .d = 8, .density = 1, .constant = true},

@@ -329,3 +329,28 @@ mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_poi
         d->x[m->cols] = m->all ? gram_intercept(m, at, d) : packed_intercept(m, at, d);
     return MGV_OK;
 }
+
+bool mgvi_newton_sparse_image(mgvi_newton_sparse *m, const mgvi_vec *d, mgvi_vec *image)
+{
+    static const double WORTH = 0.7; /* of the entries: columns are read less smoothly than rows */
+    const mgv_problem *p = m->p;
+    double entries = 0;
+    if (m->all || m->P.dense || p->centre)
+        return false;
+    for (int64_t j = 0; j < m->cols; j++)
+        entries += d->x[j] != 0 ? (double)mgvi_packed_nnz(&m->P, j) : 0;
+    if (entries > WORTH * (double)p->A->nnz)
+        return false;
+    mgvi_vec_fill(p->ctx, image, 0);
+    for (int64_t j = 0; j < m->cols; j++)
+        if (d->x[j] != 0)
+            p->ctx->simd->scatter_axpy_f64(d->x[j], m->P.f64 + m->P.ptr[j], m->P.idx + m->P.ptr[j],
+                                           mgvi_packed_nnz(&m->P, j), image->x);
+    for (int64_t i = 0; i < image->n; i++) { /* P has no signs of the labels */
+        image->x[i] *= p->sign ? p->sign[i] : 1;
+        if (p->free_cols)
+            image->x[i] += mgvi_problem_free_entry(p, i) * d->x[m->cols];
+    }
+    p->A->touched += entries;
+    return true;
+}
