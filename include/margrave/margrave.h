@@ -126,7 +126,8 @@ MGV_API mgv_status mgv_settings_get(mgv_ctx *ctx, const mgv_settings *settings, 
 typedef struct mgv_setting_info {
     size_t size;
     const char *name;         /* with underscores */
-    const char *group;        /* "problem", "solver", "image", "stop", "path", "data", "run" */
+    const char *group;        /* "problem", "solver", "image", "select", "stop", "path",
+                                 "complete", "data", "run" */
     const char *type;         /* "real", "int", "bool", "text" or "choice" */
     const char *default_text; /* "" when unset */
     const char *allowed;      /* bounds or choices as text */

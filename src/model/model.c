@@ -329,6 +329,8 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
     mgv_status st = MGV_OK;
     mgv_model *m = NULL;
     const void *coef, *intercept;
+    if (strcmp(meta_or_empty(file, "format"), "margrave completion") == 0)
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: this is a completion, which predicts pairs", path);
     if (strcmp(meta_or_empty(file, "format"), "margrave model") != 0)
         return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: this is not a margrave model", path);
     if (strcmp(meta_or_empty(file, "format_version"), "1") != 0)

@@ -215,6 +215,8 @@ TEST(files_predict_what_was_saved)
         mgv_completion_free(ctx, done);
         sample_free(&s);
     }
+    mgv_model *model;
+    CHECK_FAILS(ctx, mgv_model_load(ctx, path(), &model), MGV_E_INPUT, "this is a completion");
     CHECK(!mgv_completion_is(ctx, "no such file"));
     CHECK_FAILS(ctx, mgv_completion_load(ctx, "no such file", &loaded), MGV_E_IO, "no such file");
     remove(path());
