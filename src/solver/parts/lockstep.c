@@ -19,8 +19,9 @@ static const double MOVING = 1.0 / 3, BUSY = 0.25;
 bool mgvi_lockstep_fits(const mgv_problem *p)
 {
     return strcmp(p->loss->name, "hinge") == 0 && strcmp(p->penalty->name, "l2") == 0 &&
-           !p->col.scale.values && !mgvi_problem_has_smooth(p) && !p->free_cols && p->kernel.kind == MGVI_KERNEL_LINEAR &&
-           p->data->X.layout == MGV_CSR && !p->centre && !p->scale && p->A->rows <= INT32_MAX;
+           !p->col.scale.values && !mgvi_problem_has_smooth(p) && !p->free_cols &&
+           p->kernel.kind == MGVI_KERNEL_LINEAR && p->data->X.layout == MGV_CSR && !p->centre &&
+           !p->scale && p->A->rows <= INT32_MAX;
 }
 
 static float clamp_float(double x) { return (float)fmin(x, 1e30); }
@@ -145,11 +146,12 @@ mgv_status mgvi_lockstep_run(const mgvi_lockstep_rows *rows, const mgv_problem *
     const int32_t count = block->lanes;
     work w = {.count = count, .rng = rng, .sweep = sweep_for(block->ctx)};
     w.pass = (mgvi_lockstep_pass){.rows = rows, .first = (int32_t)block->positive};
-    w.pass.W = mgvi_arena_array(arena, (size_t)rows->cols, lanes * sizeof(float));
-    w.pass.theta = mgvi_arena_array(arena, n, lanes * sizeof(float));
+    /* together: the larger a block, the sooner it lies on huge pages, and W is read at random */
+    w.pass.W = mgvi_arena_array(arena, (size_t)rows->cols + n, lanes * sizeof(float));
+    w.pass.theta = w.pass.W ? w.pass.W + (size_t)rows->cols * lanes : NULL;
     w.order = mgvi_arena_array(arena, n, sizeof *w.order);
     out->u = mgvi_arena_array(arena, n, (size_t)count * sizeof *out->u);
-    if (!w.pass.W || !w.pass.theta || !w.order || !out->u)
+    if (!w.pass.W || !w.order || !out->u)
         return MGV_E_MEMORY;
     for (int32_t l = 0; l < count; l++)
         w.pass.mask[l] = 1;
