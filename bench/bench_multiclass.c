@@ -6,6 +6,7 @@
 #include <margrave/margrave.h>
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,31 +73,61 @@ static void print_number(const char *name, double value)
         printf(", \"%s\": null", name);
 }
 
+/* One fit, or with the setting `select` one choice by held-out rows. */
+typedef struct result {
+    mgv_problem *problem;
+    mgv_selection *selection; /* NULL: a fit */
+    mgv_solver *solver;
+} result;
+
+static result solve(mgv_data *train, const mgv_settings *settings, bool select)
+{
+    result r = {0};
+    if (select) {
+        must(mgv_selection_run(ctx, train, settings, &r.selection));
+        r.solver = mgv_selection_solver(r.selection);
+    } else {
+        must(mgv_problem_new(ctx, train, settings, &r.problem));
+        must(mgv_solver_new(ctx, r.problem, settings, &r.solver));
+        must(mgv_solver_run(ctx, r.solver));
+    }
+    return r;
+}
+
+static void release(result *r)
+{
+    if (!r->selection)
+        mgv_solver_free(ctx, r->solver);
+    mgv_selection_free(ctx, r->selection);
+    mgv_problem_free(ctx, r->problem);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 4 || mgv_ctx_new(NULL, &ctx) != MGV_OK) {
         fprintf(stderr, "usage: bench_multiclass TRAIN TEST|- REPEATS [NAME=VALUE...]\n");
         return 2;
     }
+    bool select = false;
+    for (int k = 4; k < argc; k++)
+        select = select || strncmp(argv[k], "select=", 7) == 0;
     mgv_settings *settings = settings_from(argv + 4);
     mgv_data *train;
     must(mgv_data_read(ctx, argv[1], settings, &train));
     double fit = INFINITY, accuracy = NAN, predict = NAN;
     mgv_certificate c = {.size = sizeof c};
     mgv_run_info run = {.size = sizeof run};
+    mgv_selection_info info = {.size = sizeof info, .score = NAN};
     for (int k = 0; k < atoi(argv[3]); k++) {
-        mgv_problem *problem;
-        mgv_solver *solver;
         const double start = mgvi_clock_seconds();
-        must(mgv_problem_new(ctx, train, settings, &problem));
-        must(mgv_solver_new(ctx, problem, settings, &solver));
-        must(mgv_solver_run(ctx, solver));
+        result r = solve(train, settings, select);
         fit = fmin(fit, mgvi_clock_seconds() - start);
-        must(mgv_solver_describe(solver, &run, &c));
+        must(mgv_solver_describe(r.solver, &run, &c));
+        if (r.selection)
+            must(mgv_selection_describe(r.selection, &info));
         if (k == 0)
-            accuracy = test_accuracy(solver, argv[2], settings, &predict);
-        mgv_solver_free(ctx, solver);
-        mgv_problem_free(ctx, problem);
+            accuracy = test_accuracy(r.solver, argv[2], settings, &predict);
+        release(&r);
     }
     printf("{\"seconds\": %.6g, \"stop\": \"%s\", \"iterations\": %lld, \"passes\": %.6g, "
            "\"threads\": %d",
@@ -106,6 +137,7 @@ int main(int argc, char **argv)
     print_number("primal", c.primal);
     print_number("accuracy", accuracy);
     print_number("predict", predict);
+    print_number("validation", info.score);
     printf("}\n");
     mgv_data_free(ctx, train);
     mgv_settings_free(ctx, settings);
