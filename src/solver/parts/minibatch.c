@@ -21,8 +21,8 @@
 
 enum {
     BATCH = 256,
-    ROWS_AT_ONCE = 32,   /* of a task of (1) */
-    COLUMN_FLOATS = 1024 /* of a task of (2) and (3), about; whole cache lines of every row */
+    ROWS_AT_ONCE = 32, /* a block of (1) */
+    STRIP = 16         /* columns, of (2) and (3): a cache line of every row */
 };
 static const float KEEP = 0.9f;
 static const double SHORTEN = 0.9;        /* of the step 1/L */
@@ -35,7 +35,8 @@ struct mgvi_minibatch {
     int64_t d;
     int32_t k;
     int width;                                        /* k, padded to whole vectors */
-    float *v, *m, *sum, *g;                           /* d x width */
+    float *v, *m, *sum;                               /* d x width */
+    float *g;                                         /* a strip per part: STRIP x width */
     float *bias, *bias_m, *bias_sum, *start, *offset; /* width */
     float *step, *origin;                             /* per column */
     float bias_step, decay;
@@ -51,9 +52,12 @@ struct mgvi_minibatch {
     float *p;           /* BATCH x width: scores, then (1) */
     const int32_t *row; /* of the order */
     int size, next_size;
-    float *row_sums;    /* of P, per task of rows */
-    float *column_sums; /* origin'V, per task of columns */
-    int64_t column_tasks;
+    float *row_sums;    /* of P, per block of rows */
+    float *column_sums; /* origin'V, per strip */
+    int64_t blocks, strips;
+    /* Blocks and strips are the units of every sum; threads get runs of them, always the same, so
+     * that what they have written stays in their caches. */
+    int64_t parts;
 };
 
 /* What the tasks of a batch are given. */
@@ -74,15 +78,12 @@ static void prepare_row(const mgvi_run *run, mgvi_minibatch *s, int i)
     s->s[i] = (float)(s->weight_factor * mgvi_coef_pick(&p->row.scale, row, 0));
 }
 
-/* (1) for ROWS_AT_ONCE rows. */
-static void rows_task(void *arg, int64_t task)
+/* (1) for a block of rows. */
+static void score_block(mgvi_run *run, mgvi_minibatch *s, int64_t block)
 {
-    const work *job = arg;
-    mgvi_run *run = job->run;
-    mgvi_minibatch *s = job->s;
-    const int first = (int)task * ROWS_AT_ONCE;
+    const int first = (int)block * ROWS_AT_ONCE;
     const int count = s->size - first < ROWS_AT_ONCE ? s->size - first : ROWS_AT_ONCE;
-    float *p = s->p + first * s->width, *sums = s->row_sums + task * s->width;
+    float *p = s->p + first * s->width, *sums = s->row_sums + block * s->width;
     for (int i = first; i < first + count; i++)
         prepare_row(run, s, i);
     const bool ahead = s->rows.in_place && first + count <= s->next_size;
@@ -96,25 +97,36 @@ static void rows_task(void *arg, int64_t task)
             sums[l] += p[i * s->width + l];
 }
 
-/* (2) and (3) for some columns. */
-static void columns_task(void *arg, int64_t task)
+static void score_part(void *arg, int64_t part)
+{
+    const work *job = arg;
+    const mgvi_minibatch *s = job->s;
+    const int64_t end = mgvi_block_begin(s->blocks, s->parts, part + 1);
+    for (int64_t b = mgvi_block_begin(s->blocks, s->parts, part); b < end; b++)
+        score_block(job->run, job->s, b);
+}
+
+/* (2) and (3), strip by strip. */
+static void move_part(void *arg, int64_t part)
 {
     mgvi_minibatch *s = ((const work *)arg)->s;
-    const int64_t first = mgvi_block_begin(s->d, s->column_tasks, task);
-    const int64_t end = mgvi_block_begin(s->d, s->column_tasks, task + 1);
-    float *g = s->g + first * s->width;
+    float *g = s->g + part * STRIP * s->width;
+    const int64_t end = mgvi_block_begin(s->strips, s->parts, part + 1);
     const mgvi_momentum rule = {
         .keep = KEEP, .decay = s->decay, .step = s->step, .origin = s->origin, .offset = s->offset};
-    s->kernels->gradient(s->x, s->size, first, end, s->p, s->width, true, g);
-    s->kernels->momentum(&rule, first, end, s->width, g, s->m, s->v, s->sum,
-                         s->column_sums + task * s->width);
+    for (int64_t t = mgvi_block_begin(s->strips, s->parts, part); t < end; t++) {
+        const int64_t from = t * STRIP, to = from + STRIP < s->d ? from + STRIP : s->d;
+        s->kernels->gradient(s->x, s->size, from, to, s->p, s->width, true, g);
+        s->kernels->momentum(&rule, from, to, s->width, g, s->m, s->v, s->sum,
+                             s->column_sums + t * s->width);
+    }
 }
 
 /* `step` and the gradients are per batch of BATCH rows; a shorter one weighs less. */
-static void sum_slopes(mgvi_minibatch *s, int64_t tasks)
+static void sum_slopes(mgvi_minibatch *s)
 {
     memcpy(s->offset, s->row_sums, (size_t)s->width * sizeof *s->offset);
-    for (int64_t t = 1; t < tasks; t++)
+    for (int64_t t = 1; t < s->blocks; t++)
         for (int l = 0; l < s->width; l++)
             s->offset[l] += s->row_sums[t * s->width + l];
 }
@@ -124,7 +136,7 @@ static void move_bias(mgvi_minibatch *s)
 {
     for (int l = 0; l < s->width; l++) {
         float shift = 0;
-        for (int64_t t = 0; t < s->column_tasks; t++)
+        for (int64_t t = 0; t < s->strips; t++)
             shift += s->column_sums[t * s->width + l];
         s->bias_m[l] = KEEP * s->bias_m[l] - s->bias_step * s->offset[l];
         s->bias[l] += s->rows.intercept ? s->bias_m[l] : 0;
@@ -137,15 +149,15 @@ static void run_batch(mgvi_run *run, mgvi_minibatch *s, int64_t first, int64_t e
                       int64_t next_end)
 {
     work job = {run, s};
-    const int64_t tasks = (end - first + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+    s->blocks = (end - first + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
     s->row = s->order + first;
     s->size = (int)(end - first);
     s->next_size = (int)(next_end - end);
     for (int i = 0; s->rows.in_place && i < s->size + s->next_size; i++)
         s->x[i] = mgvi_float_row(&s->rows, s->row[i], NULL);
-    mgvi_pool_run(run->ctx->pool, tasks, rows_task, &job);
-    sum_slopes(s, tasks);
-    mgvi_pool_run(run->ctx->pool, s->column_tasks, columns_task, &job);
+    mgvi_pool_run(run->ctx->pool, s->parts, score_part, &job);
+    sum_slopes(s);
+    mgvi_pool_run(run->ctx->pool, s->parts, move_part, &job);
     move_bias(s);
     run->touched += (double)s->size * (double)s->d;
 }
@@ -299,9 +311,9 @@ static float *floats(mgvi_run *run, int64_t count, int64_t each)
 
 static mgv_status allocate(mgvi_run *run, mgvi_minibatch *s)
 {
-    const int64_t n = s->column_tasks, width = s->width;
+    const int64_t n = s->strips, width = s->width;
     if (!(s->v = floats(run, s->d, width)) || !(s->m = floats(run, s->d, width)) ||
-        !(s->sum = floats(run, s->d, width)) || !(s->g = floats(run, s->d, width)) ||
+        !(s->sum = floats(run, s->d, width)) || !(s->g = floats(run, s->parts * STRIP, width)) ||
         !(s->bias = floats(run, 5, width)) || !(s->step = floats(run, 2, s->d)) ||
         !(s->p = floats(run, BATCH, width)) ||
         !(s->row_sums = floats(run, BATCH / ROWS_AT_ONCE, width)) ||
@@ -329,7 +341,8 @@ mgv_status mgvi_minibatch_new(mgvi_run *run, mgvi_minibatch **out)
     s->d = s->rows.m.cols;
     s->k = run->problem->lanes;
     s->width = (s->k + s->kernels->lanes - 1) / s->kernels->lanes * s->kernels->lanes;
-    s->column_tasks = mgvi_block_count(s->d * s->width, COLUMN_FLOATS, (s->d + 15) / 16);
+    s->strips = (s->d + STRIP - 1) / STRIP;
+    s->parts = mgvi_pool_threads(run->ctx->pool);
     MGVI_TRY(choose_rows(run, s));
     MGVI_TRY(allocate(run, s));
     for (int64_t j = 0; j < s->d && s->rows.centre; j++)
