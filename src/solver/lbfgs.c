@@ -31,6 +31,7 @@ typedef struct state {
         int32_t begun, precise; /* precise: products in float64 in place of the fused pass */
         int32_t metric;         /* H_0 is the inverse of (5) */
         int32_t u_of_w;         /* u belongs to w */
+        int32_t short_steps;    /* with the metric */
         int32_t failures;       /* directions along which nothing descended */
     } m;
 } state;
@@ -210,6 +211,15 @@ static double first_step(mgvi_run *run, double slope)
 /* Rounding of F in float32, where evaluate() uses it. */
 static const double FAST_NOISE = 1e-7;
 
+/* A metric whose steps are too long again and again is no metric of this problem: some class has
+ * far more curvature than the others, or it has moved away from where M was made. */
+static void trust_metric(state *s, int trials)
+{
+    enum { MOST_SHORT = 3 };
+    if (trials > 0 && s->m.metric && ++s->m.short_steps >= MOST_SHORT)
+        s->m.metric = false;
+}
+
 /* Moves to the first t that descends enough; false: none does, rounding has the upper hand. (3) */
 static bool descend(mgvi_run *run, double slope, double t)
 {
@@ -221,6 +231,7 @@ static bool descend(mgvi_run *run, double slope, double t)
         const double f = evaluate(run, &s->trial, &s->next_g);
         if (f <= s->m.f + 1e-4 * t * slope + slack) {
             s->m.f = f;
+            trust_metric(s, trial);
             return true;
         }
         const double least = -0.5 * slope * t * t / (f - s->m.f - slope * t); /* of the parabola */
