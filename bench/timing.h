@@ -17,7 +17,7 @@
 /* A process that fits many models keeps its memory: repeats should not pay for fresh pages. */
 static inline void bench_keep_memory(void)
 {
-    mallopt(M_MMAP_THRESHOLD, 1 << 30);
+    mallopt(M_MMAP_MAX, 0);
     mallopt(M_TRIM_THRESHOLD, INT_MAX);
 }
 

@@ -17,6 +17,7 @@
 
 enum {
     MOST_STEPS = 60, /* Newton steps in a stage */
+    NEAR_STEPS = 20, /* after which the fixed rows are blamed */
     WARM_STEPS = 15, /* the same from a neighbour's solution, before a cold start */
     ROUNDS_ALONE = 6 /* rounds of the finish before all rows are kept */
 };
@@ -372,6 +373,11 @@ static mgv_status smooth(mgvi_run *run, state *s)
     const bool last = rows == n;
     const double least = last ? s->m.alpha_last : fmax(4 * (double)d / (double)rows, ALPHA_LAST);
     mgvi_tall_smooth *h = &s->smooth;
+    if (s->m.near && s->m.steps >= NEAR_STEPS) {
+        s->m.near = false;
+        s->m.not_near = true;
+        MGVI_TRY(next_stage(run, s));
+    }
     MGVI_TRY(mgvi_tall_smooth_sweep(h));
     const bool on_path = h->decrement <= ON_THE_PATH * h->alpha || s->m.steps >= MOST_STEPS;
     if (s->m.warm && !on_path && s->m.steps >= WARM_STEPS) { /* it was too far away */
