@@ -1,19 +1,32 @@
 #!/usr/bin/env python3
-"""certify_all.py - every soft loss with every penalty on every classification set of MARGRAVE_DATA,
-default settings: which runs end with their certificate?
+"""certify_all.py - every soft loss with every penalty on every data set of MARGRAVE_DATA, with and without
+intercept, default settings otherwise: which runs end with their certificate?
 
 usage: certify_all.py MARGRAVE [--solver NAME] [--tol T] [--sets a,b] [--losses a,b] [--penalties a,b]
-                               [--seconds S] [--scale S]
+                               [--seconds S] [--scale S] [--intercepts yes,no]
 Prints a line per failure (and per run with -v), and a summary. Exit status 1 if any run failed."""
 import argparse, glob, json, os, subprocess, sys
 
 LOSSES = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber".split()
 PENALTIES = {"l2": [],  # C = 1
-              "l1": ["--mu", "1e-3"],
+             "l1": ["--mu", "1e-3"],
+             "weak l1": ["--penalty", "l1", "--mu", "1e-5"],
              "enet": ["--lambda", "1e-3", "--mu", "1e-3"]}
 SETS = ("a9a australian breast-cancer breast-west colon-cancer.raw colon-cancer.std covtype.sub92962.libsvm.binary.scale "
         "diabetes fourclass german.numer heart heart_scale ijcnn1 leukemia madelon mushrooms prostate-singh "
         "reuters-money-fx sonar splice w8a").split()
+QUANTITIES = "abalone_scale bodyfat diabetes-regression housing_scale riboflavin".split()
+
+
+def describe(r):
+    """One line about a run, and whether it has its certificate."""
+    try:
+        j = json.loads(r.stdout)
+        s, c = j["solver"], j["certificate"]
+        return (f"{s['name']:16} {s['stop']:9} gap {c['relative_gap'] or float('nan'):8.1e} {s['iterations']:6} it "
+                f"{s['passes']:8.1f} passes {s['seconds']:7.3f} s"), s["stop"] == "certified"
+    except (ValueError, KeyError, TypeError):
+        return (r.stderr or r.stdout).strip()[:150], False
 
 
 def main():
@@ -21,7 +34,8 @@ def main():
     p.add_argument("margrave")
     p.add_argument("--solver", default="auto")
     p.add_argument("--tol", default="1e-4")
-    p.add_argument("--sets", default=",".join(SETS))
+    p.add_argument("--sets", default=",".join(SETS + QUANTITIES))
+    p.add_argument("--intercepts", default="yes,no")
     p.add_argument("--losses", default=",".join(LOSSES))
     p.add_argument("--penalties", default=",".join(PENALTIES))
     p.add_argument("--seconds", type=float, default=10)
@@ -38,26 +52,21 @@ def main():
         if not files:
             print(f"{name}: not found")
             continue
-        for loss in o.losses.split(","):
+        quantity = name in QUANTITIES
+        for loss in ["squared", "huber"] if quantity else o.losses.split(","):
             for penalty in o.penalties.split(","):
-                command = [o.margrave, "fit", files[0], "--json", "-q", "--no-model", "--loss", loss,
-                           "--task", "classify", "--penalty", penalty, "--solver", o.solver, "--tol", o.tol,
-                           "--scale", o.scale, "--time-limit", str(o.seconds)] + PENALTIES[penalty]
-                r = subprocess.run(command, capture_output=True, text=True)
-                runs += 1
-                try:
-                    j = json.loads(r.stdout)
-                    s, c = j["solver"], j["certificate"]
-                    line = (f"{name:12.12} {loss:13} {penalty:4} {s['name']:16} {s['stop']:9} "
-                            f"gap {c['relative_gap'] or float('nan'):8.1e} {s['iterations']:6} it "
-                            f"{s['passes']:8.1f} passes {s['seconds']:7.3f} s")
-                    good = s["stop"] == "certified"
-                except (ValueError, KeyError, TypeError):
-                    line = f"{name:12.12} {loss:13} {penalty:4} {(r.stderr or r.stdout).strip()[:150]}"
-                    good = False
-                failures += not good
-                if o.v or not good:
-                    print(("     " if good else "FAIL ") + line, flush=True)
+                for intercept in o.intercepts.split(","):
+                    command = [o.margrave, "fit", files[0], "--json", "-q", "--no-model", "--loss", loss, "--task",
+                               "regress" if quantity else "classify", "--penalty", penalty.split()[-1], "--solver",
+                               o.solver, "--tol", o.tol, "--scale", o.scale, "--time-limit", str(o.seconds),
+                               "--intercept" if intercept == "yes" else "--no-intercept"] + PENALTIES[penalty]
+                    r = subprocess.run(command, capture_output=True, text=True)
+                    runs += 1
+                    line, good = describe(r)
+                    failures += not good
+                    if o.v or not good:
+                        print(f"{'     ' if good else 'FAIL '}{name:12.12} {loss:13} {penalty:7} {intercept:3} {line}",
+                              flush=True)
     print(f"{runs} runs, {failures} without a certificate")
     return failures > 0
 

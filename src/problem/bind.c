@@ -1,6 +1,7 @@
 /* bind.c - names and strengths to terms, labels and weights to rows, scaling to an operator. */
 #include "problem/problem.h"
 
+#include "base/event.h"
 #include "op/stats.h"
 
 #include <math.h>
@@ -9,6 +10,22 @@
 #include <string.h>
 
 /* ---- the task and its terms ------------------------------------------------------------------ */
+
+/* Many whole numbers of which some occur once are counted or measured: nobody learns a class from
+ * one example. */
+static bool looks_like_counts(const mgv_data *data)
+{
+    enum { FEW = 10, MOST = 100 };
+    int64_t count[MOST] = {0};
+    bool once = false;
+    if (data->classes <= FEW || data->classes > MOST)
+        return false;
+    for (int64_t i = 0; i < data->X.rows; i++)
+        count[mgvi_data_class_of(data, data->labels[i])]++;
+    for (int64_t c = 0; c < data->classes; c++)
+        once = once || count[c] == 1;
+    return once;
+}
 
 /* Whole numbers in few classes, or words, are classes; so are few other numbers, where the loss
  * that was named has no other use for them. Anything else is a quantity. */
@@ -21,7 +38,7 @@ static bool looks_like_classes(const mgv_data *data, bool named)
     for (int64_t c = 0; c < data->classes && !named; c++)
         if (data->class_value[c] != floor(data->class_value[c]))
             return data->classes == 2;
-    return true;
+    return named || !looks_like_counts(data);
 }
 
 static mgv_status choose_task(mgv_problem *p)
@@ -32,6 +49,11 @@ static mgv_status choose_task(mgv_problem *p)
     const bool joint = loss && (loss->can & MGVI_JOINT); /* it has no other use for labels */
     p->classify = strcmp(task, "classify") == 0 ||
                   (strcmp(task, "auto") == 0 && (joint || looks_like_classes(p->data, margin)));
+    if (!p->classify && strcmp(task, "auto") == 0 && looks_like_counts(p->data))
+        mgvi_log(p->ctx, MGV_INFO,
+                 "the labels are %" PRId64 " whole numbers, some of which occur once: taken for a "
+                 "quantity (--task classify: for classes)",
+                 p->data->classes);
     if (!p->classify && p->data->text_labels)
         return MGVI_FAIL(p->ctx, MGV_E_INPUT,
                          "the labels are words such as '%.40s': regression "

@@ -455,10 +455,11 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
         if (strcmp(p->loss->name, bent[k]) == 0)
             steps = k == 0 ? 40 : 18;
     /* Sweeps of a working set. Dense columns beyond the rows are nearly dependent: there a polished
-     * support is worth more than cheap sweeps (squared loss: primal_coordinate). */
+     * support is worth more than cheap sweeps (squared loss: primal_coordinate; hinges with a bend:
+     * column_generation, whatever the strength). */
     const bool wide = p->A->rows < p->A->cols;
     if (has_kinks(p))
-        return steps * (wide && steps < 40 && p->data->X.layout == MGV_DENSE ? 2 : 100) *
+        return steps * (wide && steps <= 6 && p->data->X.layout == MGV_DENSE ? 2 : 100) *
                (double)p->A->nnz;
     if (steps > 6 && wide && !mgvi_newton_ridge_scaled(p))
         return INFINITY;

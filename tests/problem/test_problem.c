@@ -152,6 +152,21 @@ TEST(labels_decide_the_task)
     bind(&fit);
     CHECK(!fit.problem->classify && strcmp(fit.problem->loss->name, "squared") == 0);
     mgv_fit_free(&fit);
+    double X60[60] = {0}, counts[60];
+    for (int once = 0; once < 2; once++) { /* many whole numbers: a quantity where one is alone */
+        for (int i = 0; i < 60; i++) {
+            X60[i] = i;
+            counts[i] = i == 59 && once ? 99 : i % 12;
+        }
+        mgv_fit_start(&fit, X60, counts, 60, 1, "");
+        bind(&fit);
+        CHECK(fit.problem->classify == !once);
+        mgv_fit_free(&fit);
+        mgv_fit_start(&fit, X60, counts, 60, 1, "task=classify");
+        bind(&fit);
+        CHECK(fit.problem->classify);
+        mgv_fit_free(&fit);
+    }
     mgv_fit_start(&fit, X, quantity, N, D, "");
     CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, NULL));
     CHECK_FAILS(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem),
