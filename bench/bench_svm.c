@@ -61,7 +61,7 @@ static void report(const bench *b, const work *k, int t, const bench_timing ours
     printf("\n");
     fflush(stdout);
     if (b->figures)
-        fprintf(b->figures, "%s,%.17g,%g,%.17g,%.17g,%.17g\n", k->name, k->lambda, tolerance,
+        fprintf(b->figures, "\"%s\",%.17g,%g,%.17g,%.17g,%.17g\n", k->name, k->lambda, tolerance,
                 ours[0].seconds, ours[1].seconds, ours[1].primal);
     if (b->summary && k->limit > 0 && t == 0)
         fprintf(b->summary, "%s\t%s\tnan\t%.3f\t%d\tseconds, 2 threads\tnan\t1\t<= %g\n", k->name,

@@ -13,34 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- what solvers ask of their run ----------------------------------------------------------- */
-
 /* Passes between certificates that no estimate asked for. */
 static const double FIRST_PASSES = 10, GROWTH = 0.3;
-
-mgv_status mgvi_run_vec(mgvi_run *run, mgvi_space space, mgvi_vec *out)
-{
-    const mgvi_op *A = run->problem->A;
-    return mgvi_vec_new(&run->arena, space, space == MGVI_ROWS ? A->rows : A->cols,
-                        run->problem->lanes, out);
-}
-
-void *mgvi_run_array(mgvi_run *run, size_t count, size_t size)
-{
-    return mgvi_arena_array(&run->arena, count, size);
-}
-
-mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type, void *data,
-                         int64_t count)
-{
-    if (run->kept_count == MGVI_MOST_KEPT)
-        return MGVI_FAIL(run->ctx, MGV_E_INTERNAL, "solver %s keeps more than %d arrays",
-                         run->ops->name, MGVI_MOST_KEPT);
-    mgvi_tensor *t = &run->kept[run->kept_count++];
-    *t = (mgvi_tensor){.type = type, .rank = 1, .shape = {count}, .data = data};
-    strncpy(t->name, name, sizeof t->name - 1);
-    return MGV_OK;
-}
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include "solver/parts/tall_finish.h"
 #include "solver/parts/tall_place.h"
 #include "solver/parts/tall_sample.h"
+#include "solver/parts/tall_state.h"
 
 #include "op/rows.h"
 
@@ -33,128 +34,13 @@ static const double ASTRAY = 1;      /* decrement / alpha there: the path cannot
 static const double ALPHA_LAST = 0.01, ALPHA_FACTOR = 0.25;
 static const double WARM_ALPHA = 0.02;  /* where the path begins at a neighbour's solution */
 static const double ON_THE_PATH = 0.02; /* decrement / alpha at which alpha may fall */
-static const double STEEP_DENSE = 4, STEEP_SPARSE = 16; /* leverage / mean: majorised curvature */
 static const double SKIP_CURVATURE = 1e-4;
-static const double L1_WIDTH = 0.1; /* |w_j| is smoothed at this part of alpha, in its unit */
-static const double TARGET = 0.3;   /* part of the tolerance asked of the reduced problem */
+static const double TARGET = 0.3; /* part of the tolerance asked of the reduced problem */
 
 typedef enum phase { BEGIN, SMOOTHING, FINISH } phase;
-
-typedef struct memory {
-    int32_t phase;
-    int32_t stage;   /* which sample; the last is all rows */
-    int32_t steps;   /* Newton steps in the stage */
-    int32_t rounds;  /* of the finish */
-    int64_t present; /* rows in the sample, or near */
-    double alpha, alpha_last, mean_leverage;
-    double gap; /* of the reduced problem */
-    double target;
-    bool warm;     /* the path begins at a neighbour's solution */
-    bool lost;     /* the smoothing led nowhere: all rows, and the interior point starts cold */
-    bool solved;   /* w_out and u_out are a solution of a reduced problem */
-    bool near;     /* the path is followed on the rows near the hinge, the others fixed */
-    bool shown;    /* the point on the path is for the judge */
-    bool not_near; /* that went wrong: all rows from now on */
-} memory;
-
-typedef struct state {
-    mgvi_rows *rows;
-    mgvi_row_set all, sample;
-    mgvi_tall_smooth smooth; /* points at `all` or `sample` */
-    mgvi_tall_finish finish;
-    double *s;         /* per row: the loss's weight */
-    double *leverage;  /* per row */
-    double *v;         /* per row of the sample: weight over probability */
-    double *u, *trial; /* per row of the present set */
-    double *all_u;     /* near: u of the fixed rows when they were fixed */
-    uint8_t *steep, *steep_sample, *place;
-    double *w, *lambda, *mu, *energy, *width, *unit; /* per column */
-    double *lin;                                     /* near: what the fixed rows pull */
-    double *w_before;                                /* where the path would have ended */
-    int32_t *list;                                   /* rows of the sample */
-    double offset[3];                                /* of the systematic samples */
-    mgvi_vec w_out, u_out, z;
-    memory m;
-} state;
+typedef mgvi_tall_state state;
 
 /* ---- making it ------------------------------------------------------------------------------- */
-
-static void bind_coefficients(const mgv_problem *p, state *s)
-{
-    for (int64_t i = 0; i < p->A->rows; i++)
-        s->s[i] = mgvi_coef_pick(&p->row.scale, i, 0);
-    const bool quadratic = strcmp(p->penalty->name, "l2") == 0;
-    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
-        const mgvi_coef c = mgvi_coefs_at(&p->col, j, 0);
-        s->lambda[j] = quadratic ? c.scale : strcmp(p->penalty->name, "l1") == 0 ? 0 : c.a;
-        s->mu[j] = quadratic ? 0 : c.scale;
-    }
-}
-
-static mgv_status allocate(mgvi_run *run, state *s)
-{
-    const size_t n = (size_t)run->problem->A->rows, d = (size_t)run->problem->A->cols;
-    double **const by_row[] = {&s->s, &s->leverage, &s->v, &s->u, &s->trial, &s->all_u};
-    double **const by_col[] = {&s->w,     &s->lambda, &s->mu,  &s->energy,
-                               &s->width, &s->unit,   &s->lin, &s->w_before};
-    uint8_t **const flags[] = {&s->steep, &s->steep_sample, &s->place};
-    for (size_t k = 0; k < sizeof by_row / sizeof *by_row; k++)
-        if (!(*by_row[k] = mgvi_run_array(run, n, sizeof **by_row[k])))
-            return MGV_E_MEMORY;
-    for (size_t k = 0; k < sizeof by_col / sizeof *by_col; k++)
-        if (!(*by_col[k] = mgvi_run_array(run, d, sizeof **by_col[k])))
-            return MGV_E_MEMORY;
-    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
-        if (!(*flags[k] = mgvi_run_array(run, n, sizeof **flags[k])))
-            return MGV_E_MEMORY;
-    if (!(s->list = mgvi_run_array(run, n, sizeof *s->list)))
-        return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w_out));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u_out));
-    return mgvi_run_vec(run, MGVI_ROWS, &s->z);
-}
-
-static mgv_status keep(mgvi_run *run, state *s)
-{
-    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
-    MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
-    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w, d));
-    MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u, n));
-    MGVI_TRY(mgvi_run_keep(run, "w_before", MGVI_T_F64, s->w_before, d));
-    MGVI_TRY(mgvi_run_keep(run, "all_u", MGVI_T_F64, s->all_u, n));
-    MGVI_TRY(mgvi_run_keep(run, "place", MGVI_T_U8, s->place, n));
-    MGVI_TRY(mgvi_run_keep(run, "w_out", MGVI_T_F64, s->w_out.x, d));
-    return mgvi_run_keep(run, "u_out", MGVI_T_F64, s->u_out.x, n);
-}
-
-/* The squares of a column, weighted and summed in float32, stay below its largest number. */
-static const double LARGEST_SQUARES = 1e36;
-
-/* Leverage, what stands out, and the units of the columns: functions of the data. */
-static mgv_status measure(mgvi_run *run, state *s)
-{
-    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
-    mgvi_row_set_leverage(&s->all, s->energy, s->leverage);
-    double sum = 0;
-    for (int64_t i = 0; i < n; i++)
-        sum += s->leverage[i];
-    const double mean = sum > 0 ? sum / (double)n : 1;
-    s->m.mean_leverage = mean;
-    const double steep = (s->all.sparse ? STEEP_SPARSE : STEEP_DENSE) * mean;
-    for (int64_t i = 0; i < n; i++)
-        s->steep[i] = s->leverage[i] > steep;
-    for (int64_t j = 0; j < d; j++) {
-        if (!(s->energy[j] * (double)n < LARGEST_SQUARES))
-            return MGVI_FAIL(
-                run->ctx, MGV_E_UNSUPPORTED,
-                "solver newton adds up squares in float32, and those of column %" PRId64
-                " are too large for it; divide the column by its size (--scale std)",
-                j + 1);
-        s->unit[j] = s->energy[j] > 0 ? 1 / sqrt(s->energy[j]) : 1;
-        s->width[j] = L1_WIDTH * s->unit[j];
-    }
-    return MGV_OK;
-}
 
 static mgv_status init(mgvi_run *run)
 {
@@ -164,10 +50,9 @@ static mgv_status init(mgvi_run *run)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver newton takes at most 2^31 rows; there are %" PRId64, p->A->rows);
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
-    MGVI_TRY(allocate(run, s));
-    bind_coefficients(p, s);
+    MGVI_TRY(mgvi_tall_state_allocate(run, s));
     MGVI_TRY(mgvi_row_set_all(s->rows, &run->arena, &run->touched, &s->all));
-    MGVI_TRY(measure(run, s));
+    MGVI_TRY(mgvi_tall_state_measure(run, s));
     s->finish = (mgvi_tall_finish){.run = run,
                                    .rows = s->rows,
                                    .s = s->s,
@@ -182,7 +67,7 @@ static mgv_status init(mgvi_run *run)
     s->m.phase = BEGIN;
     s->m.gap = INFINITY;
     s->m.target = TARGET * run->settings->tol;
-    return keep(run, s);
+    return mgvi_tall_state_keep(run, s);
 }
 
 static mgv_status start(mgvi_run *run, const double *w, const double *u)

@@ -1,0 +1,88 @@
+/* tall_state.c - the state of solver newton. */
+#include "solver/parts/tall_state.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double STEEP_DENSE = 4, STEEP_SPARSE = 16; /* leverage / mean: majorised curvature */
+static const double L1_WIDTH = 0.1; /* |w_j| is smoothed at this part of alpha, in its unit */
+
+typedef mgvi_tall_state state;
+
+static void bind_coefficients(const mgv_problem *p, state *s)
+{
+    for (int64_t i = 0; i < p->A->rows; i++)
+        s->s[i] = mgvi_coef_pick(&p->row.scale, i, 0);
+    const bool quadratic = strcmp(p->penalty->name, "l2") == 0;
+    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
+        const mgvi_coef c = mgvi_coefs_at(&p->col, j, 0);
+        s->lambda[j] = quadratic ? c.scale : strcmp(p->penalty->name, "l1") == 0 ? 0 : c.a;
+        s->mu[j] = quadratic ? 0 : c.scale;
+    }
+}
+
+mgv_status mgvi_tall_state_allocate(mgvi_run *run, state *s)
+{
+    const size_t n = (size_t)run->problem->A->rows, d = (size_t)run->problem->A->cols;
+    double **const by_row[] = {&s->s, &s->leverage, &s->v, &s->u, &s->trial, &s->all_u};
+    double **const by_col[] = {&s->w,     &s->lambda, &s->mu,  &s->energy,
+                               &s->width, &s->unit,   &s->lin, &s->w_before};
+    uint8_t **const flags[] = {&s->steep, &s->steep_sample, &s->place};
+    for (size_t k = 0; k < sizeof by_row / sizeof *by_row; k++)
+        if (!(*by_row[k] = mgvi_run_array(run, n, sizeof **by_row[k])))
+            return MGV_E_MEMORY;
+    for (size_t k = 0; k < sizeof by_col / sizeof *by_col; k++)
+        if (!(*by_col[k] = mgvi_run_array(run, d, sizeof **by_col[k])))
+            return MGV_E_MEMORY;
+    for (size_t k = 0; k < sizeof flags / sizeof *flags; k++)
+        if (!(*flags[k] = mgvi_run_array(run, n, sizeof **flags[k])))
+            return MGV_E_MEMORY;
+    if (!(s->list = mgvi_run_array(run, n, sizeof *s->list)))
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w_out));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u_out));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
+    bind_coefficients(run->problem, s);
+    return MGV_OK;
+}
+
+mgv_status mgvi_tall_state_keep(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
+    MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
+    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w, d));
+    MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u, n));
+    MGVI_TRY(mgvi_run_keep(run, "w_before", MGVI_T_F64, s->w_before, d));
+    MGVI_TRY(mgvi_run_keep(run, "all_u", MGVI_T_F64, s->all_u, n));
+    MGVI_TRY(mgvi_run_keep(run, "place", MGVI_T_U8, s->place, n));
+    MGVI_TRY(mgvi_run_keep(run, "w_out", MGVI_T_F64, s->w_out.x, d));
+    return mgvi_run_keep(run, "u_out", MGVI_T_F64, s->u_out.x, n);
+}
+
+/* The squares of a column, weighted and summed in float32, stay below its largest number. */
+static const double LARGEST_SQUARES = 1e36;
+
+mgv_status mgvi_tall_state_measure(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
+    mgvi_row_set_leverage(&s->all, s->energy, s->leverage);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += s->leverage[i];
+    const double mean = sum > 0 ? sum / (double)n : 1;
+    s->m.mean_leverage = mean;
+    const double steep = (s->all.sparse ? STEEP_SPARSE : STEEP_DENSE) * mean;
+    for (int64_t i = 0; i < n; i++)
+        s->steep[i] = s->leverage[i] > steep;
+    for (int64_t j = 0; j < d; j++) {
+        if (!(s->energy[j] * (double)n < LARGEST_SQUARES))
+            return MGVI_FAIL(
+                run->ctx, MGV_E_UNSUPPORTED,
+                "solver newton adds up squares in float32, and those of column %" PRId64
+                " are too large for it; divide the column by its size (--scale std)",
+                j + 1);
+        s->unit[j] = s->energy[j] > 0 ? 1 / sqrt(s->energy[j]) : 1;
+        s->width[j] = L1_WIDTH * s->unit[j];
+    }
+    return MGV_OK;
+}

@@ -1,0 +1,51 @@
+/* parts/tall_state.h - what solver newton remembers, and what of it the data decides;
+ * docs/algorithms/newton.md. */
+#ifndef MGVI_SOLVER_PARTS_TALL_STATE_H
+#define MGVI_SOLVER_PARTS_TALL_STATE_H
+
+#include "solver/parts/tall_finish.h"
+
+typedef struct mgvi_tall_memory {
+    int32_t phase;   /* newton.c's */
+    int32_t stage;   /* which sample; the last is all rows */
+    int32_t steps;   /* Newton steps in the stage */
+    int32_t rounds;  /* of the finish */
+    int64_t present; /* rows in the sample, or near */
+    double alpha, alpha_last, mean_leverage;
+    double gap; /* of the reduced problem */
+    double target;
+    bool warm;     /* the path begins at a neighbour's solution */
+    bool lost;     /* the smoothing led nowhere: all rows, and the interior point starts cold */
+    bool solved;   /* w_out and u_out are a solution of a reduced problem */
+    bool near;     /* the path is followed on the rows near the hinge, the others fixed */
+    bool shown;    /* the point on the path is for the judge */
+    bool not_near; /* that went wrong: all rows from now on */
+} mgvi_tall_memory;
+
+typedef struct mgvi_tall_state {
+    mgvi_rows *rows;
+    mgvi_row_set all, sample;
+    mgvi_tall_smooth smooth; /* points at `all` or `sample` */
+    mgvi_tall_finish finish;
+    double *s;         /* per row: the loss's weight */
+    double *leverage;  /* per row */
+    double *v;         /* per row of the sample: weight over probability */
+    double *u, *trial; /* per row of the present set */
+    double *all_u;     /* near: u of the fixed rows when they were fixed */
+    uint8_t *steep, *steep_sample, *place;
+    double *w, *lambda, *mu, *energy, *width, *unit; /* per column */
+    double *lin;                                     /* near: what the fixed rows pull */
+    double *w_before;                                /* where the path would have ended */
+    int32_t *list;                                   /* rows of the sample */
+    double offset[3];                                /* of the systematic samples */
+    mgvi_vec w_out, u_out, z;
+    mgvi_tall_memory m;
+} mgvi_tall_state;
+
+/* The arrays, and the coefficients of loss and penalty in them. */
+mgv_status mgvi_tall_state_allocate(mgvi_run *run, mgvi_tall_state *state);
+/* What a checkpoint holds. */
+mgv_status mgvi_tall_state_keep(mgvi_run *run, mgvi_tall_state *state);
+/* Leverage, what stands out, and the units of the columns: functions of the data. */
+mgv_status mgvi_tall_state_measure(mgvi_run *run, mgvi_tall_state *state);
+#endif
