@@ -77,6 +77,26 @@ static void middle_of_the_box(mgvi_hinge_interior *k)
     }
 }
 
+/* Bent rows: theta nearer to 0, where |v| <= mu. Primal and dual take the same steps there, and
+ * columns many orders beyond mu would let neither begin. */
+static void shrink_into_mu(mgvi_hinge_interior *k)
+{
+    const mgvi_hinge_block *p = k->p;
+    double largest = 0;
+    for (int64_t j = 0; j < p->cols; j++)
+        largest = fmax(largest, fabs(k->v[j]));
+    if (!p->bend || p->lin || p->lin_free != 0 || largest <= p->mu)
+        return;
+    const double share = 0.5 * p->mu / largest;
+    for (int64_t j = 0; j < p->cols; j++)
+        k->v[j] *= share;
+    for (int64_t i = 0; i < p->rows; i++) {
+        k->a[i] *= share;
+        k->c[i] = p->s[i] - k->a[i];
+        k->xi[i] = k->slack[i] * k->a[i] / k->c[i];
+    }
+}
+
 static void start(const mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
     const mgvi_hinge_block *p = k->p;
@@ -84,9 +104,6 @@ static void start(const mgv_ctx *ctx, mgvi_hinge_interior *k)
     middle_of_the_box(k);
     k->b = 0;
     memset(k->z, 0, (size_t)p->rows * sizeof *k->z);
-    for (int64_t i = 0; i < p->rows; i++)
-        sum += k->slack[i] * k->a[i] + k->xi[i] * k->c[i];
-    const double tau = sum / (double)(2 * p->rows);
     k->best_gap = INFINITY;
     memset(k->tried, 0, sizeof k->tried);
     if (p->gram) {
@@ -94,6 +111,10 @@ static void start(const mgv_ctx *ctx, mgvi_hinge_interior *k)
         return;
     }
     mgvi_hinge_duals(ctx, p, k->a, k->v);
+    shrink_into_mu(k);
+    for (int64_t i = 0; i < p->rows; i++)
+        sum += k->slack[i] * k->a[i] + k->xi[i] * k->c[i];
+    const double tau = sum / (double)(2 * p->rows);
     for (int64_t j = 0; j < p->cols; j++) {
         k->w[j] = 0;
         k->pos[j] = k->neg[j] = tau / p->mu;
