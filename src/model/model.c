@@ -134,8 +134,10 @@ static mgv_status copy_weights(mgv_model *m, const mgv_solver *solver)
         m->norm[k] = f->length[k];
     if (!f && mgvi_problem_has_contrasts(p))
         mgvi_contrast_lengths(mgvi_contrast_of(p->A), part.x, m->norm);
-    else if (!f)
-        m->norm[0] = mgvi_op_length(p->A, &part);
+    for (int64_t k = 0; k < m->outputs && !f && !mgvi_problem_has_contrasts(p); k++) {
+        const mgvi_vec one = mgvi_vec_wrap(m->coef + k * each, each, MGVI_COLS);
+        m->norm[k] = mgvi_op_length(p->A, &one);
+    }
     return m->kernel.kind == MGVI_KERNEL_PRECOMPUTED ? MGV_OK
                                                      : mgvi_model_take_support(m, p, m->coef);
 }

@@ -161,7 +161,8 @@ static double lane_square(mgvi_contrast *c, const double *w, int32_t lane)
     double square = 0;
     if (c->in) {
         take_lane(w, cols, c->k, lane, c->in);
-        return c->base->ops->square(c->base, c->in);
+        const mgvi_vec one = mgvi_vec_wrap(c->in, cols, MGVI_COLS);
+        return c->base->ops->square(c->base, &one);
     }
     for (int64_t i = 0; i < cols; i++)
         square += w[i * c->k + lane] * w[i * c->k + lane];
@@ -169,13 +170,13 @@ static double lane_square(mgvi_contrast *c, const double *w, int32_t lane)
 }
 
 /* |W|^2 over a kernel, whose columns are coefficients. */
-static double contrast_square(mgvi_op *op, const double *x)
+static double contrast_square(mgvi_op *op, const mgvi_vec *x)
 {
     mgvi_contrast *c = (mgvi_contrast *)op;
     double square = 0;
     const double before = c->base->touched;
     for (int32_t j = 0; j < c->k; j++)
-        square += lane_square(c, x, j);
+        square += lane_square(c, x->x, j);
     count_reading(c, before);
     return square;
 }

@@ -127,30 +127,46 @@ static void combine_exactly(mgvi_kernel_op *k, const double *c, double *f)
 
 static double sign_of(const mgvi_kernel_op *k, int64_t i) { return k->sign ? k->sign[i] : 1; }
 
+/* The coefficients of one lane of x. */
+static const double *lane_of(mgvi_kernel_op *k, const mgvi_vec *x, int32_t lane)
+{
+    if (x->k == 1)
+        return x->x;
+    for (int64_t i = 0; i < k->op.rows; i++)
+        k->lane[i] = x->x[i * x->k + lane];
+    return k->lane;
+}
+
 static void kernel_mul(mgvi_op *op, double alpha, const mgvi_vec *x, double beta, mgvi_vec *y)
 {
     mgvi_kernel_op *k = (mgvi_kernel_op *)op;
-    const double b = k->intercept ? x->x[op->rows] : 0;
-    assert(x->k == 1 && x->n == op->cols && y->n == op->rows);
-    combine_exactly(k, x->x, k->work);
-    for (int64_t i = 0; i < op->rows; i++) {
-        const double z = alpha * sign_of(k, i) * (k->work[i] + b);
-        y->x[i] = beta == 0 ? z : z + beta * y->x[i];
+    assert(x->k == y->k && x->n == op->cols && y->n == op->rows);
+    for (int32_t lane = 0; lane < x->k; lane++) {
+        const double b = k->intercept ? x->x[op->rows * x->k + lane] : 0;
+        combine_exactly(k, lane_of(k, x, lane), k->work);
+        for (int64_t i = 0; i < op->rows; i++) {
+            double *to = &y->x[i * y->k + lane];
+            const double z = alpha * sign_of(k, i) * (k->work[i] + b);
+            *to = beta == 0 ? z : z + beta * *to;
+        }
     }
 }
 
 static void kernel_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, double beta, mgvi_vec *g)
 {
     mgvi_kernel_op *k = (mgvi_kernel_op *)op;
-    double sum = 0;
-    assert(u->k == 1 && u->n == op->rows && g->n == op->cols);
-    for (int64_t i = 0; i < op->rows; i++) {
-        const double c = alpha * sign_of(k, i) * u->x[i];
-        sum += c;
-        g->x[i] = beta == 0 ? c : c + beta * g->x[i];
+    assert(u->k == g->k && u->n == op->rows && g->n == op->cols);
+    for (int32_t lane = 0; lane < u->k; lane++) {
+        double sum = 0, *last = &g->x[op->rows * g->k + lane];
+        for (int64_t i = 0; i < op->rows; i++) {
+            double *to = &g->x[i * g->k + lane];
+            const double c = alpha * sign_of(k, i) * u->x[i * u->k + lane];
+            sum += c;
+            *to = beta == 0 ? c : c + beta * *to;
+        }
+        if (k->intercept)
+            *last = beta == 0 ? sum : sum + beta * *last;
     }
-    if (k->intercept)
-        g->x[op->rows] = beta == 0 ? sum : sum + beta * g->x[op->rows];
 }
 
 /* ---- lengths --------------------------------------------------------------------------------- */
@@ -180,19 +196,27 @@ static bool recall_square(const mgvi_kernel_op *k, const double *c, double *squa
     return rest * rest <= 1e-15 * *square || own == 0;
 }
 
-static double kernel_square(mgvi_op *op, const double *x)
+static double square_of(mgvi_kernel_op *k, const double *c)
 {
-    mgvi_kernel_op *k = (mgvi_kernel_op *)op;
     double square;
-    if (recall_square(k, x, &square))
+    if (recall_square(k, c, &square))
         return square;
     if (k->fast == MGV_F32)
-        return mgvi_kernel_exact_square(k, x);
-    mgvi_kernel_combine(k, x, k->work);
+        return mgvi_kernel_exact_square(k, c);
+    mgvi_kernel_combine(k, c, k->work);
     square = 0;
-    for (int64_t i = 0; i < op->rows; i++)
-        square += x[i] * k->work[i];
+    for (int64_t i = 0; i < k->op.rows; i++)
+        square += c[i] * k->work[i];
     return square > 0 ? square : 0; /* K is positive only up to rounding */
+}
+
+static double kernel_square(mgvi_op *op, const mgvi_vec *x)
+{
+    mgvi_kernel_op *k = (mgvi_kernel_op *)op;
+    double square = 0;
+    for (int32_t lane = 0; lane < x->k; lane++)
+        square += square_of(k, lane_of(k, x, lane));
+    return square;
 }
 
 const mgvi_op_ops mgvi_operator_kernel = {

@@ -29,6 +29,7 @@ struct mgvi_kernel_op {
     double *c, *f;         /* the last product, f = K c in float64 at least where c is not 0 */
     bool remembered;
     double *work;
+    double *lane; /* one of the coefficients asked about */
 };
 
 extern const mgvi_op_ops mgvi_operator_kernel;

@@ -173,7 +173,8 @@ void mgvi_kernel_free(mgvi_op *op)
 {
     mgvi_kernel_op *k = (mgvi_kernel_op *)op;
     mgv_ctx *ctx = op->ctx;
-    void *const owned[] = {k->slot_of, k->diagonal, k->row, k->support, k->c, k->f, k->work};
+    void *const owned[] = {k->slot_of, k->diagonal, k->row,  k->support,
+                           k->c,       k->f,        k->work, k->lane};
     free_slots(k);
     mgvi_points_free(k->points);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
@@ -213,7 +214,8 @@ static mgv_status allocate(mgvi_kernel_op *k)
         !(k->row = mgvi_alloc(ctx, n, sizeof *k->row)) ||
         !(k->support = mgvi_alloc(ctx, n, sizeof *k->support)) ||
         !(k->c = mgvi_alloc(ctx, n, sizeof *k->c)) || !(k->f = mgvi_alloc(ctx, n, sizeof *k->f)) ||
-        !(k->work = mgvi_alloc(ctx, n, sizeof *k->work)))
+        !(k->work = mgvi_alloc(ctx, n, sizeof *k->work)) ||
+        !(k->lane = mgvi_alloc(ctx, n, sizeof *k->lane)))
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < k->op.rows; i++)
         k->diagonal[i] = mgvi_kernel_self(&k->kernel, k->points, i);

@@ -30,7 +30,7 @@ typedef struct mgvi_op_ops {
     void (*free)(mgvi_op *op);
     /* NULL: the columns' own inner product. |x|^2 of the penalised columns x, k = 1, where the
      * columns are coefficients of something longer. */
-    double (*square)(mgvi_op *op, const double *x);
+    double (*square)(mgvi_op *op, const mgvi_vec *x);
     /* NULL: mul. y <= A x entry by entry, k = 1, exact where an entry is below 1: all that the
      * value of a falling loss needs, and less work than every entry in float64. */
     void (*mul_low)(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y);
@@ -78,12 +78,12 @@ static inline double mgvi_op_bytes(const mgvi_op *op, double entries)
     return entries * (op->entry > 0 ? op->entry : (int32_t)sizeof(double));
 }
 
-/* |x| in the operator's columns; x may leave out the intercept at its end. k = 1. */
+/* |x| in the operator's columns; x may leave out the intercept at its end. */
 static inline double mgvi_op_length(mgvi_op *op, const mgvi_vec *x)
 {
     double length;
     if (op->ops->square)
-        return sqrt(op->ops->square(op, x->x));
+        return sqrt(op->ops->square(op, x));
     mgvi_vec_norm2(op->ctx, x, &length);
     return length;
 }

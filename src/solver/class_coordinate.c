@@ -167,6 +167,7 @@ const mgvi_solver_ops mgvi_solver_class_coordinate = {
     .penalties = "l2",
     .losses = "crammer_singer",
     .no_intercept = true,
+    .kernels = true,
     .fits = fits,
     .uniform = true,
     .state_size = sizeof(state),

@@ -120,8 +120,11 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
                          ops->name, ops->penalties, p->penalty->name);
     if ((p->A->ops->can & MGVI_KERNEL) && !ops->kernels)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver %s does not work with kernels (here %s); kernel_svm does",
-                         ops->name, mgvi_kernel_name(p->kernel.kind));
+                         "solver %s does not work with kernels (here %s); %s", ops->name,
+                         mgvi_kernel_name(p->kernel.kind),
+                         p->loss->can & MGVI_JOINT
+                             ? "class_coordinate does, with --loss crammer_singer --no-intercept"
+                             : "kernel_svm does");
     if (mgvi_problem_has_contrasts(p) && !ops->contrasts)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s knows no joint margin of many classes; exact_margin and "

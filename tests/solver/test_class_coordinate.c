@@ -85,6 +85,58 @@ TEST(two_classes_are_the_hinge)
     mgv_fit_free(&single);
 }
 
+/* The linear kernel written as a kernel has the same optimum and the same scores; the lengths in
+ * the model are those of its weights. */
+TEST(the_linear_kernel_is_the_linear_form)
+{
+    double X[N * D], y[N], a[N * K], b[N * K];
+    mgv_fit linear, kernel;
+    mgv_model *m, *with;
+    clouds(X, y, K);
+    mgv_fit_start(&linear, X, y, N, D, "loss=crammer_singer intercept=no lambda=0.01 tol=1e-11");
+    mgv_fit_start(&kernel, X, y, N, D, "loss=crammer_singer intercept=no lambda=0.01 tol=1e-11");
+    mgv_fit_set(&kernel, "kernel=poly degree=1 offset=0 sigma2=1");
+    mgv_fit_solve(&linear);
+    mgv_fit_solve(&kernel);
+    CHECK(kernel.run.stop == MGV_STOP_CERTIFIED && kernel.certificate.verified);
+    CHECK_NEAR(linear.certificate.primal, kernel.certificate.primal, 1e-11, "objective");
+    CHECK_OK(linear.ctx, mgv_model_new(linear.ctx, linear.solver, &m));
+    CHECK_OK(kernel.ctx, mgv_model_new(kernel.ctx, kernel.solver, &with));
+    CHECK_OK(linear.ctx, mgv_model_scores(linear.ctx, m, linear.data, a));
+    CHECK_OK(kernel.ctx, mgv_model_scores(kernel.ctx, with, kernel.data, b));
+    for (int t = 0; t < N * K; t++)
+        CHECK_NEAR(a[t], b[t], 1e-4, "score %d", t);
+    for (int c = 0; c < K; c++) {
+        double square = 0;
+        for (int j = 0; j < D; j++)
+            square += m->coef[c * D + j] * m->coef[c * D + j];
+        CHECK_NEAR(with->norm[c], sqrt(square), 1e-4, "length %d", c);
+    }
+    mgv_model_free(linear.ctx, m);
+    mgv_model_free(kernel.ctx, with);
+    mgv_fit_free(&linear);
+    mgv_fit_free(&kernel);
+}
+
+/* A kernel that bends: certified, and worth it where planes are not. */
+TEST(kernels_part_what_planes_cannot)
+{
+    double X[N * D] = {0}, y[N];
+    mgv_fit fit;
+    for (int i = 0; i < N; i++) { /* three rings */
+        y[i] = i % 3;
+        X[i * D] = (1 + y[i]) * cos(i);
+        X[i * D + 1] = (1 + y[i]) * sin(i);
+    }
+    mgv_fit_start(&fit, X, y, N, D,
+                  "loss=crammer_singer intercept=no C=10 tol=1e-4 kernel=rbf sigma2=0.5");
+    mgv_fit_solve(&fit);
+    CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s %g",
+               mgv_stop_name(fit.run.stop), fit.certificate.relative_gap);
+    CHECK_NEAR(fit.solver->answer_verdict.train_score, 1, 0, "accuracy");
+    mgv_fit_free(&fit);
+}
+
 /* Scaling and centring change the data, not the method: the same as the scaled data itself. */
 TEST(scaled_columns_are_columns)
 {
@@ -149,6 +201,7 @@ TEST(an_intercept_is_refused_with_a_sentence)
 int main(void)
 {
     return RUN(the_certificate_is_met_and_true, two_classes_are_the_hinge,
-               scaled_columns_are_columns, a_resumed_run_takes_the_same_steps,
+               scaled_columns_are_columns, the_linear_kernel_is_the_linear_form,
+               kernels_part_what_planes_cannot, a_resumed_run_takes_the_same_steps,
                an_intercept_is_refused_with_a_sentence);
 }
