@@ -24,8 +24,8 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *problem, mgvi_ju
  * can be read with mgvi_judge_dual() until the next call. */
 mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u);
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);
-/* Every lane is a problem of its own (mgvi_problem_new_block): one certificate for each. Soft losses
- * without intercept only. */
+/* Every lane is a problem of its own (mgvi_problem_new_block): one certificate for each. Soft
+ * losses without intercept only. */
 void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,
                               mgv_certificate *out);
 /* Hard margin: what the w just judged needs on its intercept for the margin the verdict states. */

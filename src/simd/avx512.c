@@ -7,8 +7,8 @@
 
 #if defined(__x86_64__)
 #include "simd/gemm_kernels.h"
-#include "simd/pass_kernels.h"
 #include "simd/lanes_avx512.h"
+#include "simd/pass_kernels.h"
 #include "simd/vec_avx2.h"
 
 #define T float

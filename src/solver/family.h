@@ -1,6 +1,6 @@
-/* solver/family.h - more than two classes by runs of two: each class against the rest, or every two.
- * Members are bound, solved and put away, several at once on the threads of the context, so that
- * only their weights stay. */
+/* solver/family.h - more than two classes by runs of two: each class against the rest, or every
+ * two. Members are bound, solved and put away, several at once on the threads of the context, so
+ * that only their weights stay. */
 #ifndef MGVI_SOLVER_FAMILY_H
 #define MGVI_SOLVER_FAMILY_H
 
