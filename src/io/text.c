@@ -295,6 +295,18 @@ void mgvi_text_place(mgvi_text *text, int64_t *rows, int64_t *entries)
     }
 }
 
+int64_t mgvi_text_place_lines(mgvi_text *text, const char *data_begin)
+{
+    int64_t lines, unused;
+    mgvi_text_skip(text, data_begin);
+    for (mgvi_chunk *c = text->chunks; c < text->chunks + text->count; c++) {
+        c->rows = c->lines;
+        c->entries = 0;
+    }
+    mgvi_text_place(text, &lines, &unused);
+    return lines;
+}
+
 void mgvi_text_settle(mgvi_text *text, int64_t *rows, int64_t *entries)
 {
     *rows = *entries = 0;

@@ -117,6 +117,8 @@ bool mgvi_values_keep_hard(mgvi_values *values, mgvi_text *text, int64_t at, dou
 /* ---- results ------------------------------------------------------------------------------- */
 /* Sets row_at and entry_at from `rows` and `entries`, here upper bounds; returns the totals. */
 void mgvi_text_place(mgvi_text *text, int64_t *rows, int64_t *entries);
+/* The same where a row is a line from `data_begin` on; returns the number of lines. */
+int64_t mgvi_text_place_lines(mgvi_text *text, const char *data_begin);
 /* Sets row_to and entry_to from what was found; returns the totals. */
 void mgvi_text_settle(mgvi_text *text, int64_t *rows, int64_t *entries);
 /* Moves items of `size` bytes, one per row or one per entry, to where they belong. */

@@ -192,13 +192,8 @@ static void read_block(void *arg, int64_t block)
 static mgv_status read_lines(job *j)
 {
     mgv_ctx *ctx = j->text.ctx;
-    int64_t lines, found, unused;
-    mgvi_text_skip(&j->text, j->data_begin);
-    for (mgvi_chunk *c = j->text.chunks; c < j->text.chunks + j->text.count; c++) {
-        c->rows = c->lines;
-        c->entries = 0;
-    }
-    mgvi_text_place(&j->text, &lines, &unused);
+    const int64_t lines = mgvi_text_place_lines(&j->text, j->data_begin);
+    int64_t found, unused;
     MGVI_TRY(mgvi_triples_new(ctx, lines, j->values, &j->out));
     j->field[0] = j->out->row;
     j->field[1] = j->out->col;
