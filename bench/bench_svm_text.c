@@ -41,12 +41,8 @@ static double objective(const struct problem *lp, const double *w, double sign, 
     const mgvi_loss_ops *loss = mgvi_loss_find(k->loss);
     const mgvi_coef c = {.scale = k->factor};
     double sum = 0, penalty = 0;
-    for (int i = 0; i < lp->l; i++) {
-        double z = 0;
-        for (const struct feature_node *f = lp->x[i]; f->index > 0; f++)
-            z += w[f->index - 1] * f->value;
-        sum += loss->value(c, lp->y[i] * sign * z);
-    }
+    for (int i = 0; i < lp->l; i++)
+        sum += loss->value(c, lp->y[i] * sign * peer_score(lp->x[i], w));
     for (int j = 0; j < lp->n; j++)
         penalty += k->l1 ? fabs(w[j]) : 0.5 * w[j] * w[j];
     return (sum + penalty) / (lp->l * k->factor);

@@ -53,18 +53,22 @@ static void peer_free(struct problem *lp)
 typedef double (*peer_objective)(const struct problem *lp, const double *w, double sign,
                                  const void *user);
 
+static inline double peer_score(const struct feature_node *row, const double *w)
+{
+    double z = 0;
+    for (; row->index > 0; row++)
+        z += w[row->index - 1] * row->value;
+    return z;
+}
+
 /* lambda/2 |w|^2 + the mean hinge; user: lambda. */
 static inline double peer_hinge(const struct problem *lp, const double *w, double sign,
                                 const void *user)
 {
     const double lambda = *(const double *)user;
     double sum = 0, square = 0;
-    for (int i = 0; i < lp->l; i++) {
-        double z = 0;
-        for (const struct feature_node *f = lp->x[i]; f->index > 0; f++)
-            z += w[f->index - 1] * f->value;
-        sum += fmax(0, 1 - lp->y[i] * sign * z);
-    }
+    for (int i = 0; i < lp->l; i++)
+        sum += fmax(0, 1 - lp->y[i] * sign * peer_score(lp->x[i], w));
     for (int j = 0; j < lp->n; j++)
         square += w[j] * w[j];
     return lambda / 2 * square + sum / lp->l;

@@ -113,9 +113,8 @@ void mgv_fit_free(mgv_fit *fit)
     free(fit->X);
 }
 
-/* `fit` goes on from where the same run was after `cut` iterations. */
-static void continue_from(mgv_fit *fit, const double *X, const double *y, int64_t n, int64_t d,
-                          const char *options, int64_t cut)
+void mgv_fit_continue(mgv_fit *fit, const double *X, const double *y, int64_t n, int64_t d,
+                      const char *options, int64_t cut)
 {
     char file[64], limit[40];
     mgv_fit part;
@@ -124,7 +123,7 @@ static void continue_from(mgv_fit *fit, const double *X, const double *y, int64_
     mgv_fit_start(&part, X, y, n, d, options);
     mgv_fit_set(&part, limit);
     mgv_fit_solve(&part);
-    CHECK(part.run.iterations == cut);
+    CHECK(part.run.iterations <= cut);
     CHECK_OK(part.ctx, mgv_solver_checkpoint(part.ctx, part.solver, file));
     mgv_fit_free(&part);
     CHECK_OK(fit->ctx, mgv_problem_new(fit->ctx, fit->data, fit->settings, &fit->problem));
@@ -143,16 +142,18 @@ void mgv_check_same_bits(const double *X, const double *y, int64_t n, int64_t d,
         mgv_fit_start(&fit, X, y, n, d, options);
         CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, variant));
         if (variant == 4)
-            continue_from(&fit, X, y, n, d, options, cut);
+            mgv_fit_continue(&fit, X, y, n, d, options, cut);
         else
             mgv_fit_solve(&fit);
-        const mgvi_vec *w = &fit.solver->answer.w;
-        const size_t size = (size_t)(w->n * w->k) * sizeof *first;
+        const mgvi_vec *w = &fit.solver->answer.w, *u = &fit.solver->answer.u;
+        const size_t cols = (size_t)(w->n * w->k), rows = (size_t)(u->n * u->k);
         if (!first) {
-            first = malloc(size);
-            memcpy(first, w->x, size);
+            first = malloc((cols + rows) * sizeof *first);
+            memcpy(first, w->x, cols * sizeof *first);
+            memcpy(first + cols, u->x, rows * sizeof *first);
         }
-        assert_memory_equal(first, w->x, size);
+        assert_memory_equal(first, w->x, cols * sizeof *first);
+        assert_memory_equal(first + cols, u->x, rows * sizeof *first);
         mgv_fit_free(&fit);
     }
     free(first);

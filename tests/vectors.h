@@ -27,11 +27,15 @@ typedef struct mgv_fit {
 void mgv_fit_start(mgv_fit *fit, const double *X, const double *y, int64_t n, int64_t d,
                    const char *options);
 void mgv_fit_set(mgv_fit *fit, const char *options);
-void mgv_fit_solve(mgv_fit *fit);                  /* problem, solver, run */
+void mgv_fit_solve(mgv_fit *fit); /* problem, solver, run */
+/* Instead of it: a started fit goes on from the checkpoint of the same run after `cut` iterations.
+ */
+void mgv_fit_continue(mgv_fit *fit, const double *X, const double *y, int64_t n, int64_t d,
+                      const char *options, int64_t cut);
 const double *mgv_fit_weights(const mgv_fit *fit); /* the problem's w */
 void mgv_fit_free(mgv_fit *fit);
 /* The law of every solver: 1, 2 and 3 threads, and a run broken off after `cut` iterations and
- * continued from its checkpoint, end in the same bits of w. */
+ * continued from its checkpoint, end in the same bits of w and u. */
 void mgv_check_same_bits(const double *X, const double *y, int64_t n, int64_t d,
                          const char *options, int64_t cut);
 /* A random two-class set: labels from a plane plus noise. */

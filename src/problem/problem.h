@@ -101,6 +101,17 @@ static inline int64_t mgvi_problem_penalised(const mgv_problem *p)
 {
     return p->A->cols - p->free_cols;
 }
+/* Penalties l2, l1 and enet: column j costs lambda/2 w_j^2 + mu |w_j|. */
+typedef struct mgvi_strengths {
+    double lambda, mu;
+} mgvi_strengths;
+static inline mgvi_strengths mgvi_problem_strengths(const mgv_problem *p, int64_t j)
+{
+    const mgvi_coef c = mgvi_coefs_at(&p->col, j, 0);
+    if (p->p == 2)
+        return (mgvi_strengths){.lambda = c.scale};
+    return (mgvi_strengths){.lambda = p->p == 1 ? 0 : c.a, .mu = c.scale};
+}
 /* The penalised coordinates of a column vector: a view. */
 static inline mgvi_vec mgvi_problem_penalised_part(const mgv_problem *p, const mgvi_vec *x)
 {

@@ -126,15 +126,9 @@ static mgv_status measure_rows(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     double most = 0;
+    MGVI_TRY(mgvi_mirror_map_bounds(&s->map, s->rows, true, s->row, s->lipschitz));
     for (int64_t i = 0; i < p->A->rows && !run->suspicious; i++) {
-        const mgvi_entries row = row_of(s, i);
         const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
-        s->lipschitz[i] = mgvi_mirror_map_lipschitz(&s->map, &row);
-        if (!isfinite(s->lipschitz[i]))
-            return MGVI_FAIL(run->ctx, MGV_E_INPUT,
-                             "row %" PRId64 " is too large: the square of its norm overflows; "
-                             "divide the data by a power of ten",
-                             i + 1);
         most = fmax(most, s->lipschitz[i]);
         if (c.scale == 0)
             continue;

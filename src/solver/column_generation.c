@@ -11,6 +11,7 @@
 #include "backend/cpu/gemm.h"
 #include "op/gather.h"
 #include "solver/parts/hinge_interior.h"
+#include "solver/parts/hinge_rows.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
@@ -31,14 +32,9 @@ typedef struct key {
 typedef struct state {
     double lambda, mu;
     mgvi_gather *columns;
-    int64_t n, d;   /* rows with weight, penalised columns */
-    int32_t *row;   /* which rows they are */
-    double *s, *y;  /* their upper bounds and intercept entries (NULL: no intercept) */
-    double *weight; /* their weights: s, but for the squared hinge */
-    double *bend;   /* NULL: the hinge */
-    double side[2]; /* the weight of the rows with y = -1 and +1; without intercept of all, first */
-    double lone;    /* the best intercept of w = 0 */
-    double *theta;  /* n */
+    mgvi_hinge_rows rows;
+    int64_t n, d;    /* rows with weight, penalised columns */
+    double *theta;   /* n */
     double *scratch; /* SOME columns over all rows */
     double *gram;    /* mu = 0: n x n, and in `part` a second one */
     /* mu > 0 */
@@ -50,7 +46,6 @@ typedef struct state {
     bool warm;        /* w and u hold a start */
     mgvi_hinge_interior *interior;
     mgvi_vec w, u, v;
-    double at_zero;   /* P of w = 0 with its best intercept */
     double gap;       /* relative, of the last round */
     double round_gap; /* of its problem on W */
     bool complete;    /* no column was violated: W is all that matters */
@@ -71,7 +66,7 @@ static void gather(state *s, const int32_t *cols, int64_t count, double *out)
         mgvi_gather_columns(s->columns, cols + first, some, s->scratch, all);
         for (int64_t t = 0; t < some; t++)
             for (int64_t i = 0; i < s->n; i++)
-                out[(first + t) * s->n + i] = s->scratch[t * all + s->row[i]];
+                out[(first + t) * s->n + i] = s->scratch[t * all + s->rows.row[i]];
     }
 }
 
@@ -92,7 +87,7 @@ static mgv_status make_gram(mgvi_run *run, state *s)
         if (!isfinite(s->gram[i * s->n + i]))
             return MGVI_FAIL(run->ctx, MGV_E_INPUT,
                              "row %d is too large: its square overflows (--scale std?)",
-                             (int)s->row[i] + 1);
+                             (int)s->rows.row[i] + 1);
     return MGV_OK;
 }
 
@@ -130,94 +125,13 @@ static mgv_status join(mgvi_run *run, state *s, int64_t count)
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
-static mgv_status strengths(mgvi_run *run, state *s)
+static mgv_status bind_strengths(mgvi_run *run, state *s)
 {
-    const mgv_problem *p = run->problem;
-    const bool l2 = strcmp(p->penalty->name, "l2") == 0;
-    s->mu = l2 ? 0 : p->col.scale.constant;
-    s->lambda = l2                                      ? p->col.scale.constant
-                : strcmp(p->penalty->name, "enet") == 0 ? p->col.a.constant
-                                                        : 0;
+    const mgvi_strengths c = mgvi_problem_strengths(run->problem, 0);
+    s->lambda = c.lambda;
+    s->mu = c.mu;
     if (!(s->mu > 0) && !(s->lambda > 0))
         return MGVI_FAIL(run->ctx, MGV_E_ARG, "lambda and mu are both 0: nothing is penalised");
-    return MGV_OK;
-}
-
-/* Width of the bend, in units of 1/weight: 0 the hinge, 1 the squared one. */
-static double width_of(const mgv_problem *p)
-{
-    return strcmp(p->loss->name, "smooth_hinge") == 0    ? p->row.b.constant
-           : strcmp(p->loss->name, "squared_hinge") == 0 ? 1
-                                                         : 0;
-}
-
-/* The squared hinge has no upper bound, but P(w) <= P(0) keeps theta below sqrt(weight sum). */
-static void bound_theta(const mgv_problem *p, state *s)
-{
-    const bool squared = strcmp(p->loss->name, "squared_hinge") == 0;
-    const double sum = s->side[0] + s->side[1], width = width_of(p);
-    for (int64_t i = 0; i < s->n; i++) {
-        if (s->bend)
-            s->bend[i] = width / s->weight[i];
-        s->s[i] = squared ? 4 * sqrt(s->weight[i] * sum) : s->weight[i];
-    }
-}
-
-/* theta_i of w = 0 with intercept b, without its weight. */
-static double share_at(double width, double score)
-{
-    const double slack = 1 - score;
-    return width > 0 ? fmin(fmax(slack, 0) / width, 1) : slack > 0;
-}
-
-/* The best intercept of w = 0, by bisection of the slope -S+ theta(b) + S- theta(-b), and P there.
- */
-static void best_without_weights(const mgv_problem *p, state *s)
-{
-    const double width = width_of(p);
-    const mgvi_coef one = {.scale = 1, .b = p->row.b.constant};
-    double low = -1, high = 1;
-    if (width == 0) /* any between -1 and 1 where the classes weigh the same */
-        low = high = (s->side[1] > s->side[0]) - (s->side[1] < s->side[0]);
-    for (int k = 0; k < 60 && low < high; k++) {
-        const double b = (low + high) / 2;
-        const double slope = s->side[0] * share_at(width, -b) - s->side[1] * share_at(width, b);
-        *(slope < 0 ? &low : &high) = b;
-    }
-    s->lone = s->y ? (low + high) / 2 : 0;
-    s->at_zero = s->y ? s->side[0] * p->loss->value(one, -s->lone) +
-                            s->side[1] * p->loss->value(one, s->lone)
-                      : s->side[0] * p->loss->value(one, 0);
-}
-
-/* The rows with weight; the others neither score nor pull. */
-static mgv_status bind_rows(mgvi_run *run, state *s)
-{
-    const mgv_problem *p = run->problem;
-    const size_t all = (size_t)p->A->rows;
-    s->row = mgvi_run_array(run, all, sizeof *s->row);
-    s->s = mgvi_run_array(run, all, sizeof *s->s);
-    s->weight = mgvi_run_array(run, all, sizeof *s->weight);
-    s->theta = mgvi_run_array(run, all, sizeof *s->theta);
-    if (p->free_cols && !(s->y = mgvi_run_array(run, all, sizeof *s->y)))
-        return MGV_E_MEMORY;
-    if (width_of(p) > 0 && !(s->bend = mgvi_run_array(run, all, sizeof *s->bend)))
-        return MGV_E_MEMORY;
-    if (!s->row || !s->s || !s->weight || !s->theta)
-        return MGV_E_MEMORY;
-    for (int64_t i = 0; i < p->A->rows; i++) {
-        const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
-        if (!(weight > 0))
-            continue;
-        s->row[s->n] = (int32_t)i;
-        s->weight[s->n] = weight;
-        if (s->y)
-            s->y[s->n] = mgvi_problem_free_entry(p, i);
-        s->side[s->y && s->y[s->n] > 0] += weight;
-        s->n++;
-    }
-    bound_theta(p, s);
-    best_without_weights(p, s);
     return MGV_OK;
 }
 
@@ -255,8 +169,9 @@ static mgv_status init(mgvi_run *run)
     if (p->A->rows > INT32_MAX || s->d > INT32_MAX)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver column_generation takes at most 2^31 rows and columns");
-    MGVI_TRY(strengths(run, s));
-    MGVI_TRY(bind_rows(run, s));
+    MGVI_TRY(bind_strengths(run, s));
+    MGVI_TRY(mgvi_hinge_rows_bind(run, &s->rows));
+    s->n = s->rows.n;
     if ((s->mu == 0 || s->d > s->n) && s->n > MOST_ROWS)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver column_generation keeps a square of the rows: %" PRId64
@@ -265,6 +180,8 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->v));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
+    if (!(s->theta = mgvi_run_array(run, (size_t)s->n, sizeof *s->theta)))
+        return MGV_E_MEMORY;
     return bind_columns(run, s);
 }
 
@@ -289,9 +206,9 @@ static mgvi_hinge_block block_of(const state *s)
                               .Z = s->Z,
                               .row_stride = 1,
                               .col_stride = s->n,
-                              .y = s->y,
-                              .s = s->s,
-                              .bend = s->bend,
+                              .y = s->rows.y,
+                              .s = s->rows.s,
+                              .bend = s->rows.bend,
                               .lambda = s->lambda,
                               .mu = s->mu,
                               .gram = s->gram,
@@ -302,8 +219,8 @@ static mgvi_hinge_block block_of(const state *s)
 static void no_weights(state *s)
 {
     memset(s->w.x, 0, (size_t)s->w.n * sizeof *s->w.x);
-    if (s->y)
-        s->w.x[s->d] = s->lone;
+    if (s->rows.y)
+        s->w.x[s->d] = s->rows.lone;
 }
 
 /* u = -theta, and v = A'theta on all columns. */
@@ -311,7 +228,7 @@ static void spread_theta(mgvi_run *run, state *s)
 {
     mgvi_vec_fill(run->ctx, &s->u, 0);
     for (int64_t i = 0; i < s->n; i++)
-        s->u.x[s->row[i]] = -s->theta[i];
+        s->u.x[s->rows.row[i]] = -s->theta[i];
     mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->v);
 }
 
@@ -321,7 +238,7 @@ static double dual_value(const state *s)
     double sum = 0, squares = 0, most = 0, conjugate = 0;
     for (int64_t i = 0; i < s->n; i++) {
         sum += s->theta[i];
-        squares += s->bend ? s->bend[i] * s->theta[i] * s->theta[i] : 0;
+        squares += s->rows.bend ? s->rows.bend[i] * s->theta[i] * s->theta[i] : 0;
     }
     for (int64_t j = 0; j < s->d; j++) {
         const double excess = fmax(fabs(s->v.x[j]) - s->mu, 0);
@@ -353,20 +270,6 @@ static int64_t rank_columns(state *s, double least)
     return count;
 }
 
-/* w = 0 with its best intercept, and theta there; for the hinge the heavier class scaled down
- * where the intercept asks for balance. */
-static void without_weights(const mgv_problem *p, state *s)
-{
-    const double least = fmin(s->side[0], s->side[1]), width = width_of(p);
-    for (int64_t i = 0; i < s->n; i++) {
-        const double y = s->y ? s->y[i] : 0;
-        s->theta[i] = s->weight[i] * (width > 0 ? share_at(width, y * s->lone)
-                                      : s->y    ? least / s->side[y > 0]
-                                                : 1);
-    }
-    no_weights(s);
-}
-
 /* The first W; w = 0 is the solution when not even the whole box violates a column. */
 static mgv_status first_columns(mgvi_run *run, state *s)
 {
@@ -379,7 +282,8 @@ static mgv_status first_columns(mgvi_run *run, state *s)
         MGVI_TRY(join(run, s, kept));
         most = s->n / 2 + 1;
     } else {
-        without_weights(run->problem, s);
+        mgvi_hinge_rows_lone_theta(run->problem, &s->rows, s->theta);
+        no_weights(s);
         spread_theta(run, s);
         count = rank_columns(s, s->mu);
         if (count == 0) {
@@ -404,11 +308,11 @@ static mgv_status solve_on_W(mgvi_run *run, state *s)
     mgvi_vec_fill(run->ctx, &s->w, 0);
     for (int64_t t = 0; t < s->size; t++)
         s->w.x[s->W[t]] = s->part[t];
-    if (s->y)
+    if (s->rows.y)
         s->w.x[s->d] = at.b;
-    if (s->at_zero <= result.primal * (1 + 1e-13)) { /* nothing is as good, and sparser */
+    if (s->rows.at_zero <= result.primal * (1 + 1e-13)) { /* nothing is as good, and sparser */
         no_weights(s);
-        result.primal = fmin(result.primal, s->at_zero);
+        result.primal = fmin(result.primal, s->rows.at_zero);
     }
     spread_theta(run, s);
     s->round_gap = (result.primal - result.dual) / result.primal;
@@ -441,7 +345,7 @@ static mgv_status solve_square(mgvi_run *run, state *s)
                                        &result));
     spread_theta(run, s);
     mgvi_vec_add(run->ctx, 1 / s->lambda, &s->v, 0, &s->v, &s->w);
-    if (s->y)
+    if (s->rows.y)
         s->w.x[s->d] = at.b;
     s->gap = (result.primal - result.dual) / result.primal;
     run->finished = true;

@@ -77,14 +77,8 @@ static mgv_status measure_rows(mgvi_run *run, state *s)
 {
     const int64_t n = s->u.n;
     double sum = 0, most = 0;
+    MGVI_TRY(mgvi_mirror_map_bounds(&s->map, s->rows, s->centred, s->row, s->lipschitz));
     for (int64_t i = 0; i < n; i++) {
-        const mgvi_entries row = row_of(s, i);
-        s->lipschitz[i] = mgvi_mirror_map_lipschitz(&s->map, &row);
-        if (!isfinite(s->lipschitz[i]))
-            return MGVI_FAIL(run->ctx, MGV_E_INPUT,
-                             "row %" PRId64 " is too large: the square of its norm overflows; "
-                             "divide the data by a power of ten",
-                             i + 1);
         most = fmax(most, s->lipschitz[i]);
         sum += s->lipschitz[i];
     }

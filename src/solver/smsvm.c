@@ -43,14 +43,12 @@ typedef struct state {
 
 static void bind_coefficients(const mgv_problem *p, state *s)
 {
-    const bool quadratic = strcmp(p->penalty->name, "l2") == 0;
-    const bool l1 = strcmp(p->penalty->name, "l1") == 0;
     for (int64_t i = 0; i < p->A->rows; i++)
         s->cap[i] = mgvi_coef_pick(&p->row.scale, i, 0);
     for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
-        const mgvi_coef c = mgvi_coefs_at(&p->col, j, 0);
-        s->lambda[j] = quadratic ? c.scale : l1 ? 0 : c.a;
-        s->mu[j] = quadratic ? 0 : c.scale;
+        const mgvi_strengths c = mgvi_problem_strengths(p, j);
+        s->lambda[j] = c.lambda;
+        s->mu[j] = c.mu;
     }
 }
 

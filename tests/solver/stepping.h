@@ -7,6 +7,8 @@
 #include "solver/driver.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 /* A fit with the solver made and nothing run. */
 static inline void open_rows(mgv_fit *fit, const double *X, const double *y, int64_t n, int64_t d,
@@ -42,6 +44,32 @@ static inline mgvi_iterate step_to(mgv_fit *fit, int64_t t)
     for (; run->iteration < t; run->iteration++)
         CHECK_OK(fit->ctx, run->ops->step(run));
     return run->ops->expose(run);
+}
+
+/* Every step from `cut` to `last` of a run broken off at `cut` is that of the unbroken one, also
+ * where that one has several threads. */
+static inline void check_resumed_steps(const double *X, const double *y, int64_t n, int64_t d,
+                                       const char *options, int64_t cut, int64_t last)
+{
+    char file[64];
+    mgv_fit whole, part, rest;
+    snprintf(file, sizeof file, "resumed_steps.%d", (int)getpid());
+    open_rows(&whole, X, y, n, d, options);
+    open_rows(&part, X, y, n, d, options);
+    open_rows(&rest, X, y, n, d, options);
+    CHECK_OK(whole.ctx, mgv_ctx_set_threads(whole.ctx, 3));
+    step_to(&part, cut);
+    CHECK_OK(part.ctx, mgv_solver_checkpoint(part.ctx, part.solver, file));
+    CHECK_OK(rest.ctx, mgv_solver_resume(rest.ctx, rest.solver, file));
+    for (int64_t t = cut; t <= last; t++) {
+        const mgvi_iterate a = step_to(&whole, t), b = step_to(&rest, t);
+        CHECK(memcmp(a.w->x, b.w->x, (size_t)a.w->n * sizeof(double)) == 0);
+        CHECK(memcmp(a.u->x, b.u->x, (size_t)a.u->n * sizeof(double)) == 0);
+    }
+    remove(file);
+    mgv_fit_free(&whole);
+    mgv_fit_free(&part);
+    mgv_fit_free(&rest);
 }
 
 static inline void describe(mgv_fit *fit)

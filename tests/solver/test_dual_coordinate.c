@@ -1,5 +1,5 @@
 /* test_dual_coordinate.c - exact optima, laws and the driver's promises. */
-#include "vectors.h"
+#include "stepping.h"
 
 #include "solver/driver.h"
 
@@ -322,39 +322,28 @@ TEST(ten_and_ten_steps_are_twenty)
 {
     double *X, *y;
     const int64_t n = 200, d = 6;
+    const char *options = "loss=hinge solver=dual_coordinate C=1 tol=1e-14 max_iter=23";
     mgv_random_set(6, n, d, 0.5, &X, &y);
+    mgv_check_same_bits(X, y, n, d, options, 9);
+    free(X);
+    free(y);
+}
+
+TEST(a_checkpoint_of_another_run_is_refused)
+{
+    double *X, *y;
+    const int64_t n = 200, d = 6;
     char file[64];
+    mgv_random_set(6, n, d, 0.5, &X, &y);
     snprintf(file, sizeof file, "test_checkpoint.%d", (int)getpid());
-    mgv_fit whole, first, second;
-    mgv_fit_start(&whole, X, y, n, d,
-                  "loss=hinge solver=dual_coordinate C=1 tol=1e-14 max_iter=23");
-    mgv_fit_solve(&whole);
-    mgv_fit_start(&first, X, y, n, d, "loss=hinge solver=dual_coordinate C=1 tol=1e-14 max_iter=9");
+    mgv_fit first, second;
+    mgv_fit_start(&first, X, y, n, d, "loss=hinge solver=dual_coordinate max_iter=9");
     mgv_fit_solve(&first);
-    CHECK(first.run.stop == MGV_STOP_MAX_ITER);
     CHECK_OK(first.ctx, mgv_solver_checkpoint(first.ctx, first.solver, file));
-    mgv_fit_start(&second, X, y, n, d,
-                  "loss=hinge solver=dual_coordinate C=1 tol=1e-14 max_iter=23");
-    CHECK_OK(second.ctx,
-             mgv_problem_new(second.ctx, second.data, second.settings, &second.problem));
-    CHECK_OK(second.ctx,
-             mgv_solver_new(second.ctx, second.problem, second.settings, &second.solver));
-    CHECK_OK(second.ctx, mgv_solver_resume(second.ctx, second.solver, file));
-    CHECK_OK(second.ctx, mgv_solver_run(second.ctx, second.solver));
-    assert_memory_equal(mgv_fit_weights(&whole), mgv_fit_weights(&second),
-                        (size_t)(d + 1) * sizeof(double));
-    assert_memory_equal(whole.solver->answer.u.x, second.solver->answer.u.x,
-                        (size_t)n * sizeof(double));
-    /* another problem refuses the file */
-    mgv_solver_free(second.ctx, second.solver);
-    second.solver = NULL;
-    CHECK_OK(second.ctx, mgv_settings_set(second.ctx, second.settings, "seed", "1"));
-    CHECK_OK(second.ctx,
-             mgv_solver_new(second.ctx, second.problem, second.settings, &second.solver));
+    open_rows(&second, X, y, n, d, "loss=hinge solver=dual_coordinate max_iter=9 seed=1");
     CHECK_FAILS(second.ctx, mgv_solver_resume(second.ctx, second.solver, file), MGV_E_INPUT,
                 "other data, settings, tolerance or seed");
     remove(file);
-    mgv_fit_free(&whole);
     mgv_fit_free(&first);
     mgv_fit_free(&second);
     free(X);
@@ -412,6 +401,6 @@ int main(void)
                svm_vectors_with_free_intercept, every_loss_reaches_its_certificate,
                a_weight_of_two_is_the_row_twice, standardising_equals_standardised_data,
                shrinking_changes_the_work_not_the_answer, same_bits_for_threads_and_log,
-               ten_and_ten_steps_are_twenty, rows_beyond_the_numbers_are_refused,
-               budgets_and_callbacks_end_a_run_with_an_answer);
+               ten_and_ten_steps_are_twenty, a_checkpoint_of_another_run_is_refused,
+               rows_beyond_the_numbers_are_refused, budgets_and_callbacks_end_a_run_with_an_answer);
 }

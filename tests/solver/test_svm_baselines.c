@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char *const names[] = {"cg_descent", "nesterov_sgd", "adadelta", "adam"};
 enum { METHODS = 4, N = 12, D = 3 };
@@ -126,27 +125,17 @@ TEST(baselines_come_near_the_optimum)
 
 TEST(a_resumed_run_takes_the_same_steps)
 {
-    char file[64];
-    snprintf(file, sizeof file, "test_svm_baselines.%d", (int)getpid());
+    double *X, *y;
+    mgv_random_set(4, N, D, 0.7, &X, &y);
     for (int m = 0; m < METHODS; m++) {
-        mgv_fit whole, part, rest;
-        const char *problem = "loss=logistic penalty=enet lambda=0.01 mu=0.01 batch=5";
-        start(&whole, names[m], problem);
-        start(&part, names[m], problem);
-        start(&rest, names[m], problem);
-        CHECK_OK(whole.ctx, mgv_ctx_set_threads(whole.ctx, 3));
-        const mgvi_iterate a = step_to(&whole, 7);
-        step_to(&part, 4);
-        CHECK_OK(part.ctx, mgv_solver_checkpoint(part.ctx, part.solver, file));
-        CHECK_OK(rest.ctx, mgv_solver_resume(rest.ctx, rest.solver, file));
-        const mgvi_iterate b = step_to(&rest, 7);
-        CHECK(memcmp(a.w->x, b.w->x, (D + 1) * sizeof(double)) == 0);
-        CHECK(memcmp(a.u->x, b.u->x, N * sizeof(double)) == 0);
-        mgv_fit_free(&whole);
-        mgv_fit_free(&part);
-        mgv_fit_free(&rest);
+        char options[300];
+        snprintf(options, sizeof options,
+                 "task=classify solver=%s loss=logistic penalty=enet lambda=0.01 mu=0.01 batch=5",
+                 names[m]);
+        check_resumed_steps(X, y, N, D, options, 4, 7);
     }
-    remove(file);
+    free(X);
+    free(y);
 }
 
 int main(void)

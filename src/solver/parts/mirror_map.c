@@ -207,6 +207,21 @@ double mgvi_mirror_map_lipschitz(const mgvi_mirror_map *map, const mgvi_entries 
     return (high - low) * (high - low) / (4 * map->c);
 }
 
+mgv_status mgvi_mirror_map_bounds(const mgvi_mirror_map *map, const mgvi_rows *rows, bool centred,
+                                  double *row, double *lipschitz)
+{
+    for (int64_t i = 0; i < rows->count; i++) {
+        const mgvi_entries entries = mgvi_rows_entries(rows, i, centred, row);
+        lipschitz[i] = mgvi_mirror_map_lipschitz(map, &entries);
+        if (!isfinite(lipschitz[i]))
+            return MGVI_FAIL(rows->ctx, MGV_E_INPUT,
+                             "row %" PRId64 " is too large: the square of its norm overflows; "
+                             "divide the data by a power of ten",
+                             i + 1);
+    }
+    return MGV_OK;
+}
+
 double mgvi_mirror_map_floor(const mgvi_mirror_map *map)
 {
     switch (map->kind) {

@@ -66,6 +66,9 @@ void mgvi_mirror_map_commit(mgvi_mirror_map *map, const mgvi_entries *row,
 /* L_i: the most curvature R* can have along the row (norm and entropy); for a power, whose
  * curvature has no bound, that of the secant from 0 to where a.w = 1. */
 double mgvi_mirror_map_lipschitz(const mgvi_mirror_map *map, const mgvi_entries *row);
+/* L_i of every row, or the sentence that says which is too large. `row` is work space. */
+mgv_status mgvi_mirror_map_bounds(const mgvi_mirror_map *map, const mgvi_rows *rows, bool centred,
+                                  double *row, double *lipschitz);
 /* The share of L_i below which a curvature is not believed: it may vanish with v. */
 double mgvi_mirror_map_floor(const mgvi_mirror_map *map);
 /* R*(v) */

@@ -2,7 +2,6 @@
 #include "solver/parts/tall_state.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double STEEP_DENSE = 4, STEEP_SPARSE = 16; /* leverage / mean: majorised curvature */
 static const double L1_WIDTH = 0.1; /* |w_j| is smoothed at this part of alpha, in its unit */
@@ -13,11 +12,10 @@ static void bind_coefficients(const mgv_problem *p, state *s)
 {
     for (int64_t i = 0; i < p->A->rows; i++)
         s->s[i] = mgvi_coef_pick(&p->row.scale, i, 0);
-    const bool quadratic = strcmp(p->penalty->name, "l2") == 0;
     for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
-        const mgvi_coef c = mgvi_coefs_at(&p->col, j, 0);
-        s->lambda[j] = quadratic ? c.scale : strcmp(p->penalty->name, "l1") == 0 ? 0 : c.a;
-        s->mu[j] = quadratic ? 0 : c.scale;
+        const mgvi_strengths c = mgvi_problem_strengths(p, j);
+        s->lambda[j] = c.lambda;
+        s->mu[j] = c.mu;
     }
 }
 
