@@ -3,6 +3,7 @@
 
 #include "base/rng.h"
 #include "base/settings.h"
+#include "model/model.h"
 #include "solver/driver.h"
 
 #include <inttypes.h>
@@ -157,6 +158,36 @@ void mgv_check_same_bits(const double *X, const double *y, int64_t n, int64_t d,
         mgv_fit_free(&fit);
     }
     free(first);
+}
+
+void mgv_clouds(double *X, double *y, int64_t n, int64_t d, int classes)
+{
+    mgvi_rng rng = mgvi_rng_seed(8);
+    for (int64_t i = 0; i < n; i++) {
+        y[i] = (double)(i % classes);
+        for (int64_t j = 0; j < d; j++)
+            X[i * d + j] = mgvi_rng_normal(&rng) + (j == i % classes);
+    }
+}
+
+void mgv_check_two_classes(const double *X, const double *y, int64_t n, int64_t d,
+                           const char *joint, const char *single)
+{
+    const char *const options[] = {joint, single};
+    mgv_fit fit[2];
+    mgv_model *m[2];
+    for (int t = 0; t < 2; t++) {
+        mgv_fit_start(&fit[t], X, y, n, d, options[t]);
+        mgv_fit_solve(&fit[t]);
+        CHECK_OK(fit[t].ctx, mgv_model_new(fit[t].ctx, fit[t].solver, &m[t]));
+    }
+    CHECK_NEAR(fit[0].certificate.primal, fit[1].certificate.primal, 1e-10, "objective");
+    for (int64_t j = 0; j < d; j++)
+        CHECK_NEAR(m[0]->coef[d + j] - m[0]->coef[j], m[1]->coef[j], 1e-5, "weight %d", (int)j);
+    for (int t = 0; t < 2; t++) {
+        mgv_model_free(fit[t].ctx, m[t]);
+        mgv_fit_free(&fit[t]);
+    }
 }
 
 void mgv_random_set(uint64_t seed, int64_t n, int64_t d, double noise, double **X, double **y)

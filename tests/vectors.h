@@ -38,6 +38,12 @@ void mgv_fit_free(mgv_fit *fit);
  * continued from its checkpoint, end in the same bits of w and u. */
 void mgv_check_same_bits(const double *X, const double *y, int64_t n, int64_t d,
                          const char *options, int64_t cut);
+/* Rows i of class i % classes around the unit vector of their class, labels 0, 1, ... */
+void mgv_clouds(double *X, double *y, int64_t n, int64_t d, int classes);
+/* Fits the same two-class rows with a loss of all classes at once and with its form for two: the
+ * same optimum, and weights (linear, `d` of them) with w_1 - w_0 = w. */
+void mgv_check_two_classes(const double *X, const double *y, int64_t n, int64_t d,
+                           const char *joint, const char *single);
 /* A random two-class set: labels from a plane plus noise. */
 void mgv_random_set(uint64_t seed, int64_t n, int64_t d, double noise, double **X, double **y);
 #endif
