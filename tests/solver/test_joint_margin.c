@@ -5,6 +5,8 @@
 #include "model/model.h"
 #include "op/contrast.h"
 
+#include <unistd.h>
+
 /* Examples of k classes, and the answer where it is known. */
 typedef struct class_set {
     int64_t n, d, k;

@@ -1,6 +1,8 @@
 /* test_momentum_margin.c - trajectories, theorem 3.1, bounds and the driver's promises. */
 #include "margin_runs.h"
 
+#include <unistd.h>
+
 static const char *const variants[] = {
     "solver=momentum_margin",
     "solver=momentum_margin large_steps=no",
