@@ -52,12 +52,15 @@ static void print_next(const fit *f, FILE *out)
 {
     const int code = cli_job_code(&f->job);
     const cli_text checkpoint = cli_setting(f->job.c, "checkpoint");
+    const cli_text kernel = cli_setting(f->job.c, "kernel");
+    const bool linear = strcmp(kernel.text, "linear") == 0;
     if (code == CLI_NO_SOLUTION && isnan(f->job.certificate.margin_upper))
         fprintf(out, "next         margrave fit %s --loss squared   (or a wider --epsilon)\n",
                 f->job.file);
     else if (code == CLI_NO_SOLUTION)
-        fprintf(out, "next         margrave fit %s --loss hinge   (a soft margin always exists)\n",
-                f->job.file);
+        fprintf(out,
+                "next         margrave fit %s%s%s --loss hinge   (a soft margin always exists)\n",
+                f->job.file, linear ? "" : " --kernel ", linear ? "" : kernel.text);
     else if (f->job.run.stop == MGV_STOP_STALLED)
         fputs("next         another --solver, or a larger --tol\n", out);
     else if (code == CLI_STOPPED && checkpoint.text[0])

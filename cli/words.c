@@ -84,6 +84,7 @@ static void print_proof(const cli_job *job, FILE *out)
     for (int64_t i = 0; i < rows; i++)
         count += q[i] != 0;
     const int64_t classes = rows > data.rows ? rows / data.rows : 1;
+    const bool kernel = strcmp(cli_setting(job->c, "kernel").text, "linear") != 0;
     const char *class = mgv_data_class(job->data, job->run.impossible_class);
     const char *rival = mgv_data_class(job->data, job->run.impossible_rival);
     if (class && rival)
@@ -94,7 +95,10 @@ static void print_proof(const cli_job *job, FILE *out)
             "certificate  not separable: a convex combination of %" PRId64 " %s is zero\n"
             "             up to a norm of %.1e, so no weights have them all on the right side\n"
             "             (rows",
-            count, classes > 1 ? "examples, own class less another," : "examples y_i x_i",
+            count,
+            classes > 1 ? "examples, own class less another,"
+            : kernel    ? "examples y_i phi(x_i)"
+                        : "examples y_i x_i",
             job->certificate.proof_norm);
     for (int64_t i = 0; i < rows && shown < (count > FEW ? SHOWN : FEW); i++)
         if (q[i] != 0) {

@@ -32,8 +32,8 @@ void mgvi_judge_balance(mgvi_judge *judge);
 /* The norm of the penalised columns of x. */
 double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double exponent);
 /* Bounds of the margin, (5) and (6), from z = A w, w and from the balanced u, v = A'u. */
-double mgvi_margin_lower(const mgvi_judge *judge, const mgvi_vec *w);
-double mgvi_margin_upper(const mgvi_judge *judge);
+double mgvi_margin_lower(mgvi_judge *judge, const mgvi_vec *w);
+double mgvi_margin_upper(mgvi_judge *judge);
 
 /* classes.c: losses of many classes. Moves u within its domain so that its sum over the rows is 0
  * in every lane, which the intercepts ask for. */

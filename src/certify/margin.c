@@ -3,23 +3,42 @@
 
 #include <math.h>
 
+/* What rounding may make of sums over a kernel's values, (K c)_i <= R^2 |c|_1 and c'K c; 0 where
+ * columns are the data's own. */
+static double kernel_rounding(mgvi_judge *judge, const mgvi_vec *x)
+{
+    static const double UNIT = 0x1p-52;
+    double size = 0;
+    if (!judge->problem->A->ops->square)
+        return 0;
+    const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);
+    for (int64_t j = 0; j < part.n; j++)
+        size += fabs(part.x[j]);
+    const double radius = mgvi_judge_radius(judge);
+    return UNIT * radius * radius * size;
+}
+
 /* Without intercept  min_i a_i.w / |w|_p; with it the best intercept for this w is half way:
  *   (min over y=+1 of a_i.w + min over y=-1 of a_i.w) / (2 |w|_p)                            (5)
  * z holds a_i.w + y_i b, and the two b cancel in the sum. */
-double mgvi_margin_lower(const mgvi_judge *judge, const mgvi_vec *w)
+double mgvi_margin_lower(mgvi_judge *judge, const mgvi_vec *w)
 {
     const double norm = mgvi_judge_norm(judge, w, judge->problem->p);
     const double m = mgvi_problem_least_margin(judge->problem, judge->z.x);
-    return norm > 0 ? m / norm : 0;
+    return norm > 0 ? (m - kernel_rounding(judge, w)) / norm : 0;
 }
 
 /* gamma <= |A'b|_q / sum b for every b = -u >= 0 that is orthogonal to the intercept.       (6) */
-double mgvi_margin_upper(const mgvi_judge *judge)
+double mgvi_margin_upper(mgvi_judge *judge)
 {
     const double q = mgvi_dual_exponent(judge->problem->p);
     double sum;
     mgvi_vec_sum(judge->problem->ctx, &judge->u, &sum);
-    return sum < 0 ? mgvi_judge_norm(judge, &judge->v, q) / -sum : INFINITY;
+    if (!(sum < 0))
+        return INFINITY;
+    const double norm = mgvi_judge_norm(judge, &judge->v, q);
+    const double rounding = kernel_rounding(judge, &judge->v) * -sum;
+    return (rounding > 0 ? sqrt(norm * norm + rounding) : norm) / -sum;
 }
 
 /* x = A'q, over all columns: the intercept is one more condition. Returns |x|. */
@@ -129,12 +148,45 @@ static bool correct(mgvi_judge *judge, int most_steps)
     return true;
 }
 
+static void declare_proven(mgvi_judge *judge, double norm, mgvi_verdict *verdict)
+{
+    mgv_certificate *c = &verdict->certificate;
+    c->separable = 0;
+    c->proof_norm = norm;
+    if (mgvi_problem_has_margin(judge->problem))
+        c->margin_upper = norm;
+    c->verified = 1;
+}
+
+/* Where lengths are roots of squares the operator says what is nothing. Two equal examples with
+ * different labels, if there are such, are the shortest proof, and the only one there can be with
+ * rbf and laplace, where different points are independent; else it is asked about u. */
+static bool prove_by_operator(mgvi_judge *judge, const mgvi_vec *start, mgvi_verdict *verdict)
+{
+    const mgv_problem *p = judge->problem;
+    double size;
+    bool opposites = false;
+    if (!mgvi_problem_has_margin(p) || !p->A->ops->vanishes)
+        return false;
+    if (mgvi_problem_opposites(p, &judge->u, &opposites) != MGV_OK)
+        p->A->failed = MGV_E_MEMORY;
+    if (!opposites)
+        mgvi_vec_copy(p->ctx, start, &judge->u);
+    if (!clip_and_normalise(judge, INFINITY))
+        return false;
+    combine(judge, &judge->u, &judge->residual);
+    const bool proven = p->A->ops->vanishes(p->A, &judge->residual, &size);
+    if (proven)
+        declare_proven(judge, size, verdict);
+    return proven;
+}
+
 bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
                       mgvi_verdict *verdict)
 {
     const mgv_problem *p = judge->problem;
-    if (p->A->ops->square) /* |A'q| from q'Kq is no better than sqrt(rounding): no proof */
-        return false;
+    if (p->A->ops->square)
+        return prove_by_operator(judge, start, verdict);
     mgvi_vec_copy(p->ctx, start, &judge->u);
     if (!clip_and_normalise(judge, INFINITY) || !correct(judge, most_steps) ||
         !clip_and_normalise(judge, 1e-12))
@@ -144,11 +196,6 @@ bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
     mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, &support);   /* a margin: -1 */
     if (!(norm * demand(p) <= -1e-12 * mgvi_judge_radius(judge) * support)) /* (9) */
         return false;
-    mgv_certificate *c = &verdict->certificate;
-    c->separable = 0;
-    c->proof_norm = norm;
-    if (mgvi_problem_has_margin(p))
-        c->margin_upper = norm;
-    c->verified = 1;
+    declare_proven(judge, norm, verdict);
     return true;
 }

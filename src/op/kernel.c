@@ -8,7 +8,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { COLUMN_BLOCK = 1024, GRAM_CHECK_MOST = 1 << 26 };
+enum { COLUMN_BLOCK = 1024 };
+/* c'K c of a positive matrix is not below this part of what its terms could add up to: entries may
+ * have come as text of ten digits. */
+static const double NEGATIVE = 1e-9;
 
 mgvi_kernel_op *mgvi_kernel_of(mgvi_op *op)
 {
@@ -204,9 +207,17 @@ static double square_of(mgvi_kernel_op *k, const double *c)
     if (k->fast == MGV_F32)
         return mgvi_kernel_exact_square(k, c);
     mgvi_kernel_combine(k, c, k->work);
+    double size = 0;
     square = 0;
-    for (int64_t i = 0; i < k->op.rows; i++)
+    for (int64_t i = 0; i < k->op.rows; i++) {
         square += c[i] * k->work[i];
+        size += fabs(c[i]) * sqrt(fmax(k->diagonal[i], 0));
+    }
+    if (square < -NEGATIVE * size * size && k->op.failed == MGV_OK)
+        k->op.failed = MGVI_FAIL(k->op.ctx, MGV_E_INPUT,
+                                 "the precomputed kernel is not positive semidefinite: there are "
+                                 "weights c with c'K c = %.3g times (sum |c_i| sqrt(K_ii))^2",
+                                 square / (size * size));
     return square > 0 ? square : 0; /* K is positive only up to rounding */
 }
 
@@ -219,6 +230,12 @@ static double kernel_square(mgvi_op *op, const mgvi_vec *x)
     return square;
 }
 
+/* k = 1: the only one that proofs are about. */
+static bool kernel_vanishes(mgvi_op *op, const mgvi_vec *x, double *size)
+{
+    return mgvi_kernel_vanishes((mgvi_kernel_op *)op, x->x, size);
+}
+
 const mgvi_op_ops mgvi_operator_kernel = {
     .name = "kernel",
     .summary = "the feature space of a kernel: rbf, laplace, poly, precomputed",
@@ -228,4 +245,5 @@ const mgvi_op_ops mgvi_operator_kernel = {
     .free = mgvi_kernel_free,
     .square = kernel_square,
     .mul_low = mgvi_kernel_mul_low,
+    .vanishes = kernel_vanishes,
 };

@@ -29,7 +29,8 @@ struct mgvi_kernel_op {
     double *c, *f;         /* the last product, f = K c in float64 at least where c is not 0 */
     bool remembered;
     double *work;
-    double *lane; /* one of the coefficients asked about */
+    double *lane;  /* one of the coefficients asked about */
+    int64_t *twin; /* op/features.h; NULL until asked for */
 };
 
 extern const mgvi_op_ops mgvi_operator_kernel;
@@ -53,5 +54,7 @@ void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, const double *f);
 mgv_status mgvi_kernel_exact_sums(mgvi_kernel_op *k, const mgvi_point_list *q, int64_t count,
                                   const double *c, double *sums);
 double mgvi_kernel_exact_square(mgvi_kernel_op *k, const double *c);
+/* kernel_null.c: the table's vanishes for one lane, intercept included. */
+bool mgvi_kernel_vanishes(mgvi_kernel_op *k, const double *c, double *size);
 void mgvi_kernel_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y);
 #endif

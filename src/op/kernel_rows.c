@@ -173,8 +173,8 @@ void mgvi_kernel_free(mgvi_op *op)
 {
     mgvi_kernel_op *k = (mgvi_kernel_op *)op;
     mgv_ctx *ctx = op->ctx;
-    void *const owned[] = {k->slot_of, k->diagonal, k->row,  k->support,
-                           k->c,       k->f,        k->work, k->lane};
+    void *const owned[] = {k->slot_of, k->diagonal, k->row,  k->support, k->c,
+                           k->f,       k->work,     k->lane, k->twin};
     free_slots(k);
     mgvi_points_free(k->points);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
@@ -182,7 +182,27 @@ void mgvi_kernel_free(mgvi_op *op)
     mgvi_release(ctx, k);
 }
 
-/* A Gram matrix must be symmetric: to rounding of the type it was written in. */
+/* K_ii >= 0 and K_ij^2 <= K_ii K_jj, as inner products have it. */
+static mgv_status check_pair(mgv_ctx *ctx, const mgvi_matrix *m, int64_t i, int64_t j, double slack)
+{
+    const double a = mgvi_matrix_value(m, i * m->row_stride + j * m->col_stride);
+    const double b = mgvi_matrix_value(m, j * m->row_stride + i * m->col_stride);
+    const double ii = mgvi_matrix_value(m, i * (m->row_stride + m->col_stride));
+    const double jj = mgvi_matrix_value(m, j * (m->row_stride + m->col_stride));
+    if (fabs(a - b) > slack * (fabs(a) + fabs(b)))
+        return MGVI_FAIL(ctx, MGV_E_INPUT,
+                         "a precomputed kernel is symmetric; row %" PRId64 ", column %" PRId64
+                         " is %g, the other way round %g",
+                         i + 1, j + 1, a, b);
+    if (fabs(a) > (1 + slack) * sqrt(ii) * sqrt(jj) + slack * fmax(ii, jj))
+        return MGVI_FAIL(ctx, MGV_E_INPUT,
+                         "a precomputed kernel is positive semidefinite; row %" PRId64
+                         ", column %" PRId64 " is %g, more than sqrt(%g * %g) of the diagonal",
+                         i + 1, j + 1, a, ii, jj);
+    return MGV_OK;
+}
+
+/* A Gram matrix must be symmetric and could be positive, to rounding of the type it came in. */
 static mgv_status check_gram(mgv_ctx *ctx, const mgvi_matrix *m)
 {
     if (m->layout != MGV_DENSE)
@@ -192,16 +212,16 @@ static mgv_status check_gram(mgv_ctx *ctx, const mgvi_matrix *m)
                          "a precomputed kernel is square; this one is %" PRId64 " x %" PRId64,
                          m->rows, m->cols);
     const double slack = m->dtype == MGV_F32 ? 1e-5 : 1e-10;
-    for (int64_t i = 0; i < m->rows; i++)
-        for (int64_t j = 0; j < i; j++) {
-            const double a = mgvi_matrix_value(m, i * m->row_stride + j * m->col_stride);
-            const double b = mgvi_matrix_value(m, j * m->row_stride + i * m->col_stride);
-            if (fabs(a - b) > slack * (fabs(a) + fabs(b)))
-                return MGVI_FAIL(ctx, MGV_E_INPUT,
-                                 "a precomputed kernel is symmetric; row %" PRId64
-                                 ", column %" PRId64 " is %g, the other way round %g",
-                                 i + 1, j + 1, a, b);
-        }
+    for (int64_t i = 0; i < m->rows; i++) {
+        const double own = mgvi_matrix_value(m, i * (m->row_stride + m->col_stride));
+        if (own < 0)
+            return MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "a precomputed kernel is positive semidefinite; row %" PRId64
+                             " has %g on the diagonal",
+                             i + 1, own);
+        for (int64_t j = 0; j < i; j++)
+            MGVI_TRY(check_pair(ctx, m, i, j, slack));
+    }
     return MGV_OK;
 }
 

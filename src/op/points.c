@@ -55,6 +55,31 @@ void mgvi_points_expand(const mgvi_points *p, int64_t i, mgv_dtype dtype, void *
     }
 }
 
+mgvi_point_entry mgvi_point_begin(const mgvi_points *p, int64_t i)
+{
+    const bool sparse = p->source.layout != MGV_DENSE;
+    return (mgvi_point_entry){.points = p,
+                              .i = i,
+                              .at = sparse ? p->source.ptr[i] : 0,
+                              .end = sparse ? p->source.ptr[i + 1] : p->source.cols};
+}
+
+bool mgvi_point_next(mgvi_point_entry *e)
+{
+    const mgvi_matrix *m = &e->points->source;
+    const bool sparse = m->layout != MGV_DENSE;
+    while (e->at < e->end) {
+        const int64_t t = e->at++;
+        e->j = sparse ? m->idx[t] : t;
+        const double x =
+            mgvi_matrix_value(m, sparse ? t : e->i * m->row_stride + t * m->col_stride);
+        e->x = scaled(e->points, e->i, e->j, x);
+        if (e->x != 0)
+            return true;
+    }
+    return false;
+}
+
 typedef struct copy_job {
     mgvi_points *points;
     char *to;

@@ -51,6 +51,16 @@ void mgvi_points_free(mgvi_points *points); /* NULL is accepted */
 /* Row i scaled, as `cols` numbers of the type, made from the original in float64. */
 void mgvi_points_expand(const mgvi_points *points, int64_t i, mgv_dtype dtype, void *out);
 
+/* The entries of point i that are not 0, made from the original in float64, in the order of their
+ * columns:  for (mgvi_point_entry e = mgvi_point_begin(p, i); mgvi_point_next(&e);) ... e.j, e.x */
+typedef struct mgvi_point_entry {
+    const mgvi_points *points;
+    int64_t i, at, end, j;
+    double x;
+} mgvi_point_entry;
+mgvi_point_entry mgvi_point_begin(const mgvi_points *points, int64_t i);
+bool mgvi_point_next(mgvi_point_entry *entry);
+
 /* Some of the points: `count` of them, from `first` on or those listed in `index`. */
 typedef struct mgvi_point_list {
     const mgvi_points *points;

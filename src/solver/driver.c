@@ -251,7 +251,8 @@ static mgv_status attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_
     if (!mgvi_judge_prove(solver->judge, it->u, most, pair->verdict))
         return MGV_OK;
     mgvi_vec_copy(solver->run.ctx, mgvi_judge_dual(solver->judge), &pair->u);
-    return margin && solver->settings.short_proof ? shorten_proof(solver, pair) : MGV_OK;
+    const bool rows = !(solver->run.problem->A->ops->can & MGVI_KERNEL); /* that can be weighed */
+    return margin && rows && solver->settings.short_proof ? shorten_proof(solver, pair) : MGV_OK;
 }
 
 /* A certificate on schedule. */

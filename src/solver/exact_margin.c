@@ -370,7 +370,7 @@ static void polish_ray(state *s)
  * and there is no other method to ask. What there is of a margin is below precision. */
 static mgv_status give_up(mgvi_run *run, state *s)
 {
-    s->m.below_precision = run->finished = true;
+    s->m.below_precision = run->suspicious = run->finished = true;
     s->m.estimate = 0;
     return MGV_OK;
 }

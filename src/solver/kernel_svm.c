@@ -50,6 +50,7 @@ typedef struct state {
     bool *in_W;    /* per row */
     double *bound; /* most |c_i| */
     double *ridge; /* r_i */
+    double limit;  /* hard margin: multipliers beyond it are below precision; else 0 */
     double *f;     /* K c */
     mgvi_vec now;  /* c and the intercept */
     mgvi_vec w, u; /* what is shown: the best w so far, and u */
@@ -85,17 +86,20 @@ static mgv_status allocate(mgvi_run *run, state *s)
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
-/* Boxes and ridges; returns the largest C_i = s_i / lambda of a hinge. */
+/* Boxes, ridges and the limit; returns the largest C_i = s_i / lambda of a hinge. */
 static double bind_rows(const mgv_problem *p, state *s)
 {
-    double most = 0;
+    const double *diagonal = mgvi_kernel_diagonal(s->kernel);
+    double most = 0, longest = 0;
     for (int64_t i = 0; i < p->A->rows; i++) {
         const double C = mgvi_coef_pick(&p->row.scale, i, 0) / p->lambda;
         const bool boxed = !is_hard(p) && !is_squared(p);
         s->bound[i] = C == 0 ? 0 : boxed ? C : INFINITY;
         s->ridge[i] = is_squared(p) && C > 0 ? 1 / C : 0;
         most = boxed ? fmax(most, C) : most;
+        longest = fmax(longest, diagonal[i]);
     }
+    s->limit = is_hard(p) && longest > 0 ? MOST_MULTIPLIER / longest : 0;
     return most;
 }
 
@@ -178,7 +182,7 @@ static mgv_status go_exact(mgvi_run *run, state *s)
     s->m.dual = -INFINITY;
     s->m.estimate = NAN;
     s->m.flat = 0;
-    s->pairs = (mgvi_pairs){.ctx = run->ctx, .dtype = MGV_F64};
+    s->pairs = (mgvi_pairs){.ctx = run->ctx, .dtype = MGV_F64, .limit = s->limit};
     mgvi_kernel_combine(s->kernel, s->now.x, s->f);
     return MGV_OK;
 }
@@ -186,7 +190,8 @@ static mgv_status go_exact(mgvi_run *run, state *s)
 /* The block of K from W, and the place at the origin, which moves when there is no intercept. */
 static mgv_status rebuild(mgvi_run *run, state *s)
 {
-    s->pairs = (mgvi_pairs){.ctx = run->ctx, .dtype = mgvi_kernel_fast(s->kernel)};
+    s->pairs =
+        (mgvi_pairs){.ctx = run->ctx, .dtype = mgvi_kernel_fast(s->kernel), .limit = s->limit};
     const int64_t size = s->m.size, n = run->problem->A->rows;
     const int64_t room = size + 2 * JOIN < n ? size + 2 * JOIN + 1 : n + 1;
     MGVI_TRY(mgvi_pairs_grow(&s->pairs, &run->arena, room));
@@ -344,10 +349,7 @@ static void appraise(mgvi_run *run, state *s)
     const double gap = s->m.primal - s->m.dual;
     s->m.estimate = gap / fabs(is_hard(p) ? s->m.dual : s->m.primal);
     s->m.flat = gap < (1 - 1e-6) * before || !isfinite(before) ? 0 : s->m.flat + 1;
-    double most = 0;
-    for (int64_t k = 1; k < s->pairs.size; k++)
-        most = fmax(most, s->pairs.diagonal[k]);
-    s->m.below_precision = is_hard(p) && t.largest * most > MOST_MULTIPLIER;
+    s->m.below_precision = s->limit > 0 && t.largest > s->limit;
 }
 
 /* order[0..count) so that the `most` smallest z come first, ties by row (Hoare's selection). */
@@ -416,6 +418,7 @@ static mgv_status step(mgvi_run *run)
     mgvi_kernel_combine(s->kernel, s->now.x, s->f);
     MGVI_TRY(run->problem->A->failed);
     appraise(run, s);
+    run->suspicious = s->m.below_precision;
     run->finished = s->m.below_precision ||
                     (s->m.flat >= FLAT_ROUNDS && mgvi_kernel_fast(s->kernel) == MGV_F64);
     return run->finished ? MGV_OK : widen(run, s);
@@ -444,11 +447,16 @@ static void ended(mgvi_run *run)
 {
     const state *s = run->state;
     if (s->m.below_precision)
-        mgvi_log(run->ctx, MGV_WARNING,
-                 "the margin is below precision: multipliers grow beyond %g and rounding decides; "
-                 "the upper bound %.3g stands. A soft margin (--loss hinge or squared_hinge, --C) "
-                 "or a wider kernel has an answer",
-                 MOST_MULTIPLIER, -s->m.dual);
+        mgvi_log(
+            run->ctx, MGV_WARNING,
+            "the margin is below precision: multipliers grow beyond %g and rounding decides%s. "
+            "A soft margin (--loss hinge or squared_hinge, --C) or a narrower kernel has an "
+            "answer",
+            s->limit,
+            mgvi_kernel_spec(s->kernel)->kind == MGVI_KERNEL_RBF ||
+                    mgvi_kernel_spec(s->kernel)->kind == MGVI_KERNEL_LAPLACE
+                ? " (equal examples have equal labels, so in exact arithmetic there is one)"
+                : "");
 }
 
 /* A checkpoint is a file: W must be a set of rows, and its block of K is made again. */

@@ -306,26 +306,6 @@ TEST(float32_answers_are_certified_in_float64)
     free(y);
 }
 
-/* A point with both labels has no margin: the run ends by itself and claims nothing. */
-TEST(no_margin_is_below_precision)
-{
-    double *X, *y;
-    mgv_random_set(31, N, 2, 0, &X, &y);
-    X[2] = X[0];
-    X[3] = X[1];
-    y[0] = 1;
-    y[1] = -1;
-    mgv_fit fit;
-    mgv_fit_start(&fit, X, y, N, 2, "kernel=rbf sigma2=0.5 loss=margin tol=1e-6");
-    mgv_fit_solve(&fit);
-    CHECK(fit.run.stop == MGV_STOP_STALLED);
-    CHECK(fit.certificate.separable != 1);
-    CHECK_LE(fit.certificate.margin_upper, 1e-3, "upper bound");
-    mgv_fit_free(&fit);
-    free(X);
-    free(y);
-}
-
 /* ---- the run --------------------------------------------------------------------------------- */
 
 TEST(threads_and_resuming_do_not_change_bits)
@@ -361,6 +341,6 @@ int main(void)
     return RUN(vector_to_its_digits, every_method_with_kernels_brackets_the_margin,
                linear_kernel_takes_the_linear_steps, linear_kernel_has_the_linear_optimum,
                soft_margins_are_those_of_a_slow_solver, weights_are_repetitions,
-               float32_answers_are_certified_in_float64, no_margin_is_below_precision,
+               float32_answers_are_certified_in_float64,
                threads_and_resuming_do_not_change_bits, refusals_are_sentences);
 }

@@ -128,13 +128,16 @@ int64_t mgvi_pairs_run(mgvi_pairs *p, double eps, int64_t most_steps)
         largest = fmax(largest, p->diagonal[i]);
     const double floor = FLOOR * largest;
     int64_t steps = 0, i = sweep(p, 0, 0, 0);
-    while (i >= 0 && p->most - p->least > eps && steps < most_steps) {
+    p->beyond = false;
+    while (i >= 0 && p->most - p->least > eps && steps < most_steps && !p->beyond) {
         const int64_t j = partner(p, i, floor);
         if (j < 0)
             break;
+        const int64_t i0 = i;
         const double t = move(p, i, j, floor);
         i = sweep(p, i, j, t);
         steps++;
+        p->beyond = p->limit > 0 && fmax(fabs(p->c[i0]), fabs(p->c[j])) > p->limit;
     }
     return steps;
 }

@@ -25,6 +25,8 @@ typedef struct mgvi_pairs {
     double *ridge;      /* r_i */
     double *up, *down;  /* 0 where c may rise (fall), else -infinity (infinity) */
     double most, least; /* of v over the places that may rise, that may fall */
+    double limit;       /* > 0: a run ends when some |c_i| is beyond it, */
+    bool beyond;        /* which has happened */
 } mgvi_pairs;
 
 /* Room for `capacity` places at least; what is in use is copied. New places do not move. */
@@ -40,6 +42,7 @@ void mgvi_pairs_mirror(mgvi_pairs *p, int64_t first, int64_t end);
 void mgvi_pairs_mark(mgvi_pairs *p);
 /* `most` and `least` from v as it is. */
 void mgvi_pairs_measure(mgvi_pairs *p);
-/* Steps until most - least <= eps, at most `most_steps`; returns their number. */
+/* Steps until most - least <= eps or a c beyond `limit`, at most `most_steps`; returns their
+ * number. */
 int64_t mgvi_pairs_run(mgvi_pairs *p, double eps, int64_t most_steps);
 #endif

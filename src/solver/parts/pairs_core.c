@@ -62,6 +62,7 @@ static mgv_status cut(mgvi_pairs_core *core, const mgvi_pairs *block, mgvi_arena
         MGVI_TRY(mgvi_pairs_grow(p, arena, count + count / 4));
     }
     p->size = count;
+    p->limit = block->limit;
     for (int64_t t = 0; t < count; t++) {
         const int64_t i = core->places[t];
         p->c[t] = block->c[i];
@@ -113,11 +114,13 @@ mgv_status mgvi_pairs_core_run(mgvi_pairs_core *core, mgvi_pairs *block, mgvi_ar
     MGVI_TRY(make_room(core, arena, block->capacity));
     if (core->pairs.dtype != block->dtype || !core->pairs.ctx)
         core->pairs = (mgvi_pairs){.ctx = block->ctx, .dtype = block->dtype};
-    while (block->most - block->least > eps && *work < most_work) {
+    bool beyond = block->beyond;
+    while (block->most - block->least > eps && *work < most_work && !beyond) {
         const double violation = block->most - block->least;
         MGVI_TRY(cut(core, block, arena, choose(core, block)));
         steps = mgvi_pairs_run(&core->pairs, fmax(CORE_PART * violation, 0.5 * eps),
                                CORE_STEPS * core->pairs.size);
+        beyond = core->pairs.beyond;
         put_back(core, block);
         *work += step_work(&core->pairs) * (double)steps +
                  2.0 * (double)(core->pairs.size * block->size);
