@@ -22,6 +22,13 @@ mgv_status mgvi_fail(mgv_ctx *ctx, mgv_status status, const char *format, ...)
     return status;
 }
 
+mgv_status mgvi_fail_in(mgv_ctx *ctx, mgv_status status, const char *where)
+{
+    char sentence[MGVI_ERROR_MAX];
+    memcpy(sentence, ctx->error, sizeof sentence);
+    return mgvi_fail(ctx, status, "%s: %s", where, sentence);
+}
+
 void mgvi_copy_out(void *out, const void *value, size_t full)
 {
     const size_t skip = sizeof(size_t), known = *(const size_t *)out;

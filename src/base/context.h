@@ -35,6 +35,9 @@ static inline bool mgvi_ctx_interrupted(const mgv_ctx *ctx)
 mgv_status mgvi_fail(mgv_ctx *ctx, mgv_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same for a sentence that is there already: puts "where: " before it. */
+mgv_status mgvi_fail_in(mgv_ctx *ctx, mgv_status status, const char *where);
+
 /* Fills a struct of the caller's that begins with `size`: no more than the caller knows of, and its
  * `size` stays. `full` is the size of ours at `value`. */
 void mgvi_copy_out(void *out, const void *value, size_t full);

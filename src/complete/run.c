@@ -62,7 +62,7 @@ static mgv_status hold_out(job *j)
     const int64_t held = (int64_t)llround(j->rule.fraction * (double)e->count);
     if (held < LEAST_HELD || held >= e->count)
         return MGVI_FAIL(j->ctx, MGV_E_INPUT,
-                         "%" PRId64 " entries are too few to hold some of them out: select "
+                         "too few entries (%" PRId64 ") to hold some of them out: select "
                          "discrepancy:DELTA or last do without",
                          e->count);
     MGVI_TRY(mgvi_split_new(&j->arena, &j->rule, e->count, 0, NULL, (uint64_t)j->settings->seed,

@@ -26,6 +26,7 @@ struct mgv_data {
     int64_t *group;      /* one per column, -1: none; or NULL */
     double *col_weights; /* one per column: factors of the penalty; or NULL */
     const char *format;  /* static */
+    char *file;          /* where it was read; or NULL */
     double load_seconds;
     int first_index;      /* of libsvm text: 0 or 1; -1: does not apply */
     int64_t stored_zeros; /* explicit zeros met by the reader (they are kept out of X) */

@@ -90,6 +90,15 @@ static mgv_status fit_precision(mgv_ctx *ctx, const mgvi_source *source, mgv_dat
     return mgvi_data_own(ctx, data, values, 0);
 }
 
+/* For the sentence about a fault that is found when the arrays are first used. */
+static mgv_status keep_name(mgv_ctx *ctx, const mgvi_source *source, mgv_data *data)
+{
+    if (!source->path)
+        return MGV_OK;
+    data->file = mgvi_strdup(ctx, source->path);
+    return data->file ? mgvi_data_own(ctx, data, data->file, 0) : MGV_E_MEMORY;
+}
+
 mgv_status mgvi_read_source(mgv_ctx *ctx, mgvi_source *source, mgv_data **out)
 {
     mgv_status st;
@@ -104,6 +113,7 @@ mgv_status mgvi_read_source(mgv_ctx *ctx, mgvi_source *source, mgv_data **out)
     MGVI_CHECK(st, done, mgvi_pick_reader(ctx, source, &reader));
     MGVI_CHECK(st, done, mgvi_data_new(ctx, &data));
     data->format = reader->name;
+    MGVI_CHECK(st, done, keep_name(ctx, source, data));
     MGVI_CHECK(st, done, reader->read(ctx, source, data));
     MGVI_CHECK(st, done, fit_width(ctx, source, data));
     MGVI_CHECK(st, done, fit_precision(ctx, source, data));

@@ -93,7 +93,7 @@ static mgv_status check_pointers(mgv_ctx *ctx, const mgvi_matrix *m, const char 
         if (m->ptr[i] > m->ptr[i + 1])
             return MGVI_FAIL(ctx, MGV_E_INPUT,
                              "%s %" PRId64 " starts at entry %" PRId64 " and ends at %" PRId64,
-                             what, i, m->ptr[i], m->ptr[i + 1]);
+                             what, i + 1, m->ptr[i], m->ptr[i + 1]);
     if (m->ptr[m->rows] != m->nnz)
         return MGVI_FAIL(ctx, MGV_E_INPUT,
                          "the last %s pointer is %" PRId64 ", but there are %" PRId64 " entries",
@@ -175,7 +175,8 @@ static void scan_block(void *arg, int64_t block)
         atomic_store(&job->fault, true);
 }
 
-/* Names the first fault of a matrix that has one. */
+/* Names the first fault of a matrix that has one. Rows and columns are counted from 1, as in every
+ * sentence; indices are quoted as they are stored. */
 static mgv_status dense_fault(mgv_ctx *ctx, const mgvi_matrix *m)
 {
     for (int64_t i = 0; i < m->rows; i++)
@@ -183,7 +184,8 @@ static mgv_status dense_fault(mgv_ctx *ctx, const mgvi_matrix *m)
             const double v = mgvi_matrix_value(m, i * m->row_stride + j * m->col_stride);
             if (!isfinite(v))
                 return MGVI_FAIL(ctx, MGV_E_INPUT,
-                                 "row %" PRId64 ", column %" PRId64 ": the value is %g", i, j, v);
+                                 "row %" PRId64 ", column %" PRId64 ": the value is %g", i + 1,
+                                 j + 1, v);
         }
     return MGVI_FAIL(ctx, MGV_E_INTERNAL, "the matrix changed while it was checked");
 }
@@ -196,16 +198,16 @@ static mgv_status sparse_fault(mgv_ctx *ctx, const mgvi_matrix *m, const char *w
             if (m->idx[t] < 0 || m->idx[t] >= m->cols)
                 return MGVI_FAIL(ctx, MGV_E_INPUT,
                                  "%s %" PRId64 ": %s index %" PRId32 " is not in 0 to %" PRId64,
-                                 what, i, other, m->idx[t], m->cols - 1);
+                                 what, i + 1, other, m->idx[t], m->cols - 1);
             if (t > m->ptr[i] && m->idx[t] <= m->idx[t - 1])
                 return MGVI_FAIL(ctx, MGV_E_INPUT,
                                  "%s %" PRId64 ": %s index %" PRId32 " follows %" PRId32
                                  "; indices must increase",
-                                 what, i, other, m->idx[t], m->idx[t - 1]);
+                                 what, i + 1, other, m->idx[t], m->idx[t - 1]);
             if (!isfinite(mgvi_matrix_value(m, t)))
                 return MGVI_FAIL(ctx, MGV_E_INPUT,
-                                 "%s %" PRId64 ", %s %" PRId32 ": the value is %g", what, i, other,
-                                 m->idx[t], mgvi_matrix_value(m, t));
+                                 "%s %" PRId64 ", %s %" PRId64 ": the value is %g", what, i + 1,
+                                 other, (int64_t)m->idx[t] + 1, mgvi_matrix_value(m, t));
         }
     return MGVI_FAIL(ctx, MGV_E_INTERNAL, "the matrix changed while it was checked");
 }

@@ -79,7 +79,7 @@ run 2 complete seen --json -o -
 has err "one thing only"
 printf '1 1 1\n' >one
 run 2 complete one
-has err "1 entries are too few"
+has err "too few entries (1)"
 run 1 complete nothing
 has err "nothing"
 finish

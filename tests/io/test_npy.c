@@ -145,6 +145,22 @@ TEST(other_arrays_are_refused_with_advice)
     mgv_ctx_free(ctx);
 }
 
+TEST(a_fault_of_a_mapped_file_names_it)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    const double values[6] = {1, 2, 3, 4, NAN, 6};
+    mgv_data *data;
+    char file[1024];
+    const size_t size =
+        make(file, 1, "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }\n", values,
+             sizeof values);
+    CHECK_OK(ctx, read_bytes(ctx, "a.npy", file, size, &data));
+    CHECK_FAILS(ctx, mgvi_data_check_once(ctx, data), MGV_E_INPUT,
+                "a.npy: row 3, column 1: the value is nan");
+    mgvi_data_free(ctx, data);
+    mgv_ctx_free(ctx);
+}
+
 TEST(what_is_mapped_is_used_in_place)
 {
     mgv_ctx *ctx = mgv_check_ctx();
@@ -153,9 +169,12 @@ TEST(what_is_mapped_is_used_in_place)
     CHECK_OK(ctx, table_new(ctx, FORM_COLUMNS, MGV_F32, LABELS_NONE, false, &before));
     CHECK_OK(ctx, mgvi_write_file(ctx, before, path, NULL));
     CHECK_OK(ctx, mgvi_read_file(ctx, path, NULL, &after));
-    CHECK(after->owned && !after->owned->next && after->owned->mapped);
+    /* The mapping and the file's name are all that is owned. */
+    CHECK(after->owned && after->owned->mapped && after->owned->next && !after->owned->next->next);
+    CHECK(after->owned->next->memory == after->file && strcmp(after->file, path) == 0);
     const char *map = after->owned->memory, *val = after->X.val;
     CHECK(val > map && val < map + after->owned->mapped && !after->checked);
+    CHECK_OK(ctx, mgvi_data_check_once(ctx, after));
     mgvi_data_free(ctx, before);
     mgvi_data_free(ctx, after);
     unlink(path);
@@ -240,6 +259,7 @@ TEST(idx_labels_lie_beside_the_images)
 int main(void)
 {
     return RUN(every_number_type_and_byte_order_is_read, shapes_orders_and_versions,
-               other_arrays_are_refused_with_advice, what_is_mapped_is_used_in_place,
-               idx_files_are_read, idx_labels_lie_beside_the_images);
+               other_arrays_are_refused_with_advice, a_fault_of_a_mapped_file_names_it,
+               what_is_mapped_is_used_in_place, idx_files_are_read,
+               idx_labels_lie_beside_the_images);
 }

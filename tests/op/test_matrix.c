@@ -39,8 +39,8 @@ TEST(values_must_be_finite)
                     sample_store(&s, first + at, fault ? NAN : -INFINITY);
                 }
                 CHECK_FAILS(ctx, mgvi_matrix_check(ctx, &s.m), MGV_E_INPUT,
-                            by_columns ? "column 22, row 1700: the value is -inf"
-                                       : "row 1700, column 22: the value is -inf");
+                            by_columns ? "column 23, row 1701: the value is -inf"
+                                       : "row 1701, column 23: the value is -inf");
                 sample_free(&s);
             }
     mgv_ctx_free(ctx);
@@ -63,19 +63,19 @@ TEST(indices_must_increase_within_the_shape)
     CHECK_OK(ctx, mgvi_matrix_check(ctx, &m));
     idx[4] = 2;
     CHECK_FAILS(ctx, mgvi_matrix_check(ctx, &m), MGV_E_INPUT,
-                "row 2: column index 2 follows 2; indices must increase");
+                "row 3: column index 2 follows 2; indices must increase");
     idx[4] = 3, idx[5] = 5;
     CHECK_FAILS(ctx, mgvi_matrix_check(ctx, &m), MGV_E_INPUT,
-                "row 2: column index 5 is not in 0 to 4");
+                "row 3: column index 5 is not in 0 to 4");
     idx[0] = -1, idx[5] = 4;
     CHECK_FAILS(ctx, mgvi_matrix_check(ctx, &m), MGV_E_INPUT,
-                "row 0: column index -1 is not in 0 to 4");
+                "row 1: column index -1 is not in 0 to 4");
     m.layout = MGV_CSC, m.rows = 5, m.cols = 3;
     CHECK_FAILS(ctx, mgvi_matrix_check(ctx, &m), MGV_E_INPUT,
-                "column 0: row index -1 is not in 0 to 4");
+                "column 1: row index -1 is not in 0 to 4");
     idx[0] = 0, ptr[1] = 3, ptr[2] = 1;
     CHECK_FAILS(ctx, mgvi_matrix_check(ctx, &m), MGV_E_INPUT,
-                "column 1 starts at entry 3 and ends at 1");
+                "column 2 starts at entry 3 and ends at 1");
     ptr[1] = ptr[2] = 2, ptr[3] = 5;
     CHECK_FAILS(ctx, mgvi_matrix_check(ctx, &m), MGV_E_INPUT,
                 "the last column pointer is 5, but there are 6 entries");
