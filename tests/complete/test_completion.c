@@ -329,7 +329,7 @@ TEST(wrong_arguments_get_a_sentence)
     CHECK_FAILS(ctx, mgv_completion_run(ctx, t, s, &c), MGV_E_ARG, "values");
     mgv_triples_free(ctx, t);
     CHECK_OK(ctx, mgv_triples_new(ctx, 3, row, row, value, 0, 0, &t));
-    CHECK_FAILS(ctx, mgv_completion_run(ctx, t, s, &c), MGV_E_INPUT, "3 entries are too few");
+    CHECK_FAILS(ctx, mgv_completion_run(ctx, t, s, &c), MGV_E_INPUT, "too few entries (3)");
     CHECK_OK(ctx, mgv_settings_set(ctx, s, "select", "cv:3"));
     CHECK_FAILS(ctx, mgv_completion_run(ctx, t, s, &c), MGV_E_UNSUPPORTED, "holdout:F");
     mgv_triples_free(ctx, t);
