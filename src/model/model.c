@@ -148,8 +148,7 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     mgv_status st = MGV_OK;
     mgv_model *m;
     *out = NULL;
-    MGVI_TRY(empty_model(ctx, solver->family ? solver->family->members : p->outputs,
-                         p->data->X.cols, &m));
+    MGVI_TRY(empty_model(ctx, mgvi_model_outputs(p), p->data->X.cols, &m));
     m->p = isnan(p->p) ? 2 : p->p;
     MGVI_CHECK(st, done, copy_weights(m, solver));
     m->classify = p->classify;
@@ -355,7 +354,8 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_INPUT, "%s: %" PRId64 " rows of weights for one quantity",
                              path, m->outputs));
-    MGVI_CHECK(st, done, mgvi_model_path_parse(&m->arena, path, file, m->features, &m->path));
+    MGVI_CHECK(st, done,
+               mgvi_model_path_parse(&m->arena, path, file, m->outputs, m->features, &m->path));
     m->metadata = arena_text(&m->arena, meta_or_empty(file, "model"));
     st = m->metadata ? MGV_OK : MGV_E_MEMORY;
 done:

@@ -2,6 +2,7 @@
 #include "model/model.h"
 
 #include "op/stats.h"
+#include "problem/votes.h"
 
 /* Scores are rows x outputs. Rows are divided by their length first when the fit did so. */
 static mgv_status add_intercepts(mgv_ctx *ctx, const mgv_model *m, const mgvi_matrix *X,
@@ -88,39 +89,9 @@ mgv_status mgvi_model_dense_scores(mgv_ctx *ctx, const mgv_model *model, const m
     return linear_scores(ctx, model, &part, scores);
 }
 
-/* Whether the pair of classes a < b of k votes for b. */
-static bool votes_second(const double *scores, int64_t k, int64_t a, int64_t b)
-{
-    return scores[a * (2 * k - a - 1) / 2 + b - a - 1] > 0;
-}
-
-static int64_t count_votes(const mgv_model *model, const double *scores)
-{
-    const int64_t k = model->classes;
-    int64_t best = 0, most = -1;
-    for (int64_t c = 0; c < k; c++) {
-        int64_t votes = 0;
-        for (int64_t other = 0; other < k; other++)
-            if (other != c)
-                votes += c < other ? !votes_second(scores, k, c, other)
-                                   : votes_second(scores, k, other, c);
-        if (votes > most) {
-            most = votes;
-            best = c;
-        }
-    }
-    return best;
-}
-
 int64_t mgvi_model_decide(const mgv_model *model, const double *scores)
 {
-    if (model->pairwise)
-        return count_votes(model, scores);
-    if (model->outputs == 1)
+    if (model->outputs == 1 && !model->pairwise)
         return model->classify && scores[0] > 0;
-    int64_t best = 0;
-    for (int64_t k = 1; k < model->outputs; k++)
-        if (scores[k] > scores[best])
-            best = k;
-    return best;
+    return mgvi_classes_decide(scores, model->classes, model->pairwise);
 }

@@ -154,23 +154,20 @@ mgv_status mgvi_bind_terms(mgv_problem *p)
 
 /* ---- rows: labels, weights ------------------------------------------------------------------- */
 
-/* Every class gets the same weight in all; the total stays. */
-static mgv_status balanced_weights(mgv_problem *p, const double *s, double *weight)
+/* Every class that has weight gets the same in all; the total stays. Folds of a cross-validation
+ * may leave a rare class none. */
+static void balanced_weights(const mgv_data *data, const double *s, double *weight)
 {
-    const mgv_data *data = p->data;
-    double total = 0;
+    double total = 0, present = 0;
     memset(weight, 0, (size_t)data->classes * sizeof *weight);
     for (int64_t i = 0; i < data->X.rows; i++) {
         weight[mgvi_data_class_of(data, data->labels[i])] += s[i];
         total += s[i];
     }
-    for (int64_t c = 0; c < data->classes; c++) {
-        if (weight[c] == 0)
-            return MGVI_FAIL(p->ctx, MGV_E_INPUT, "class '%.40s' has no weight: nothing to balance",
-                             data->class_text[c]);
-        weight[c] = total / ((double)data->classes * weight[c]);
-    }
-    return MGV_OK;
+    for (int64_t c = 0; c < data->classes; c++)
+        present += weight[c] > 0;
+    for (int64_t c = 0; c < data->classes; c++)
+        weight[c] = weight[c] > 0 ? total / (present * weight[c]) : 1;
 }
 
 /* The class called `text`: by spelling, or by value when it is a number. -1: none. */
@@ -226,7 +223,7 @@ static mgv_status apply_class_weights(mgv_problem *p, double *s)
     for (int64_t c = 0; c < data->classes; c++)
         weight[c] = 1;
     if (strcmp(p->settings.class_weight, "balanced") == 0)
-        MGVI_TRY(balanced_weights(p, s, weight));
+        balanced_weights(data, s, weight);
     else
         MGVI_TRY(listed_weights(p, weight));
     for (int64_t i = 0; i < data->X.rows; i++)

@@ -99,11 +99,13 @@ static json_t *classes_block(const mgv_solver *s)
         const mgvi_summary *one = &f->member[c];
         const mgvi_class_pair pair =
             p->pairwise ? mgvi_class_pair_at(p->data->classes, c) : (mgvi_class_pair){c, -1};
-        json_t *o = json_pack("{s:o, s:s, s:I, s:f, s:f, s:o}", "class",
+        const int64_t each = mgvi_problem_coefs(p);
+        json_t *o = json_pack("{s:o, s:s, s:I, s:f, s:f, s:I, s:o}", "class",
                               mgvi_json_string(p->data->class_text[pair.first]), "stop",
                               mgv_stop_name(one->stop), "iterations", (json_int_t)one->iterations,
-                              "passes", one->passes, "seconds", one->seconds, "certificate",
-                              certificate_numbers(&one->certificate));
+                              "passes", one->passes, "seconds", one->seconds, "nonzeros",
+                              (json_int_t)mgvi_count_nonzeros(f->coef + c * each, each),
+                              "certificate", certificate_numbers(&one->certificate));
         if (p->pairwise)
             json_object_set_new(o, "rival", mgvi_json_string(p->data->class_text[pair.second]));
         json_array_append_new(list, o);

@@ -1,11 +1,15 @@
 /* driver_paths.c - paths through the driver, for every loss, penalty and solver: by strength, each
  * point a run to a loose certificate that starts at the point before; and by iteration, the lanes
- * stepping side by side. A lane is the problem with weight 0 for the rows it does not train on. */
+ * stepping side by side. A lane is the problem with weight 0 for the rows it does not train on;
+ * with many classes its run may be a family, and the votes of all members are what is judged. */
 #include "select/driver_paths.h"
 
 #include "base/event.h"
 #include "op/op.h"
+#include "select/ballot.h"
 #include "select/strength.h"
+#include "solver/family.h"
+#include "solver/member.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +26,8 @@ typedef struct lane {
     mgv_data data; /* the selection's, with weights of its own */
     mgv_problem *problem;
     mgv_solver *solver;
-    mgvi_vec z; /* A w, or the scores of the validation rows */
+    mgvi_vec z;         /* A w, or the scores of the validation rows */
+    mgvi_ballot ballot; /* many classes: in its place */
 } lane;
 
 typedef struct drive {
@@ -32,7 +37,9 @@ typedef struct drive {
     mgv_settings settings; /* of the lanes */
     lane lanes[MGVI_SPLIT_LANES];
     mgvi_op *validation; /* X of val:FILE */
-    double *coef;        /* work space: a model's weights */
+    bool many;           /* scores are of classes, or of pairs of them */
+    double *coef;        /* work space: a model's weights, outputs x mgvi_problem_coefs() */
+    double *intercept;   /* outputs */
 } drive;
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
@@ -52,6 +59,8 @@ static mgv_status make_lane(drive *d, int32_t l)
     own->data = *s->data;
     own->data.weights = weights;
     MGVI_TRY(mgvi_problem_new(s->ctx, &own->data, &d->settings, MGVI_EVERY_CLASS, &own->problem));
+    if (d->many)
+        return mgvi_ballot_new(&d->arena, s, own->problem, l, &own->ballot);
     const int64_t rows = s->validation ? s->validation->X.rows : n;
     return mgvi_vec_new(&d->arena, MGVI_ROWS, rows, 1, &own->z);
 }
@@ -61,10 +70,13 @@ static mgv_status open_drive(drive *d)
     mgv_selection *s = d->s;
     mgvi_arena_init(&d->arena, s->ctx);
     const int64_t weights = mgvi_problem_coefs(s->probe);
-    d->coef = mgvi_arena_array(&d->arena, (size_t)weights, sizeof *d->coef);
-    if (!d->coef)
+    const size_t outputs = (size_t)mgvi_model_outputs(s->probe);
+    d->many = mgvi_selection_numbers(s);
+    d->coef = mgvi_arena_array(&d->arena, (size_t)weights, outputs * sizeof *d->coef);
+    d->intercept = mgvi_arena_array(&d->arena, outputs, sizeof *d->intercept);
+    if (!d->coef || !d->intercept)
         return MGV_E_MEMORY;
-    if (s->validation)
+    if (s->validation && !d->many)
         MGVI_TRY(mgvi_op_from_matrix(s->ctx, &s->validation->X, 1, &d->validation));
     for (int32_t l = 0; l < s->split.lanes; l++)
         MGVI_TRY(make_lane(d, l));
@@ -75,6 +87,7 @@ static void close_drive(drive *d)
 {
     for (int32_t l = 0; l < d->s->split.lanes; l++) {
         mgvi_driver_free(d->lanes[l].solver);
+        mgvi_ballot_free(&d->lanes[l].ballot);
         mgvi_problem_free(d->lanes[l].problem);
     }
     mgvi_op_free(d->validation);
@@ -97,6 +110,30 @@ static void score_validation(drive *d, lane *own, const mgvi_vec *w)
     }
 }
 
+/* The model of lane l, in the user's units. */
+static void take_model(drive *d, int32_t l, const mgvi_vec *w)
+{
+    const lane *own = &d->lanes[l];
+    const mgvi_family *f = own->solver->family;
+    const int64_t outputs = mgvi_model_outputs(own->problem);
+    if (!f) {
+        mgvi_problem_user_weights(own->problem, w->x, d->coef, d->intercept);
+        return;
+    }
+    memcpy(d->coef, f->coef,
+           (size_t)(outputs * mgvi_problem_coefs(own->problem)) * sizeof *d->coef);
+    memcpy(d->intercept, f->intercept, (size_t)outputs * sizeof *d->intercept);
+}
+
+/* Whether weight j of output o is not 0 in lane l. */
+static bool has_weight(const drive *d, int32_t l, const mgvi_vec *w, int64_t o, int64_t j)
+{
+    const lane *own = &d->lanes[l];
+    if (own->solver->family)
+        return own->solver->family->coef[o * mgvi_problem_coefs(own->problem) + j] != 0;
+    return w->x[j * own->problem->lanes + o] != 0;
+}
+
 /* The weighted error of lane l with weights w on the rows it does not train on; NaN: none. */
 static double lane_error(drive *d, int32_t l, const mgvi_vec *w)
 {
@@ -105,6 +142,10 @@ static double lane_error(drive *d, int32_t l, const mgvi_vec *w)
     const bool file = s->validation != NULL, classify = s->probe->classify;
     if (!mgvi_split_judged(&s->split, l))
         return NAN;
+    if (d->many) {
+        take_model(d, l, w);
+        return mgvi_ballot_error(&own->ballot, d->coef, d->intercept);
+    }
     if (file)
         score_validation(d, own, w);
     else
@@ -139,31 +180,43 @@ static double full_residual(drive *d, const mgvi_vec *w)
     return sqrt(sum);
 }
 
+/* The weights of the full fit, in d->coef, with the lanes that have them. */
+static mgv_status keep_weights(drive *d, const mgvi_vec *const *w)
+{
+    mgvi_path *path = d->path;
+    const int64_t cols = mgvi_problem_coefs(d->s->probe), all = path->outputs * cols;
+    const bool linear = d->s->probe->kernel.kind == MGVI_KERNEL_LINEAR;
+    const int64_t nonzeros = path->point[path->count - 1].nonzeros;
+    path->kept_weights = linear && path->kept_weights && all <= INT32_MAX &&
+                         (double)(path->entries + nonzeros) < MOST_ENTRIES;
+    for (int64_t t = 0; path->kept_weights && t < all; t++) {
+        unsigned lanes = 0;
+        for (int32_t l = 0; l <= path->full; l++)
+            lanes |= (unsigned)has_weight(d, l, w[l], t / cols, t % cols) << l;
+        if (lanes)
+            MGVI_TRY(mgvi_path_add_weight(path, (int32_t)t, d->coef[t], (uint16_t)lanes));
+    }
+    return MGV_OK;
+}
+
 static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *const *w)
 {
     mgv_selection *s = d->s;
     mgvi_path *path = d->path;
     const int32_t full = s->split.lanes - 1;
-    const bool linear = s->probe->kernel.kind == MGVI_KERNEL_LINEAR;
-    const int64_t cols = mgvi_problem_coefs(s->probe);
     double errors[MGVI_SPLIT_LANES];
     for (int32_t l = 0; l <= full; l++)
         errors[l] = lane_error(d, l, w[l]);
-    mgvi_problem_user_weights(d->lanes[full].problem, w[full]->x, d->coef, &point.intercept);
-    point.nonzeros = mgvi_count_nonzeros(d->coef, cols);
+    take_model(d, full, w[full]);
+    point.intercept = d->intercept[0];
+    point.nonzeros = mgvi_count_nonzeros(d->coef, path->outputs * mgvi_problem_coefs(s->probe));
     point.residual = full_residual(d, w[full]);
     point.gap = NAN;
     MGVI_TRY(mgvi_path_add(path, &point, errors, s->split.lanes));
     path->full = full;
-    path->kept_weights =
-        linear && path->kept_weights && (double)(path->entries + point.nonzeros) < MOST_ENTRIES;
-    for (int64_t j = 0; path->kept_weights && j < cols; j++) {
-        unsigned lanes = 0;
-        for (int32_t l = 0; l <= full; l++)
-            lanes |= (unsigned)(w[l]->x[j] != 0) << l;
-        if (lanes)
-            MGVI_TRY(mgvi_path_add_weight(path, (int32_t)j, d->coef[j], (uint16_t)lanes));
-    }
+    if (path->outputs > 1)
+        MGVI_TRY(mgvi_path_add_intercepts(path, d->intercept));
+    MGVI_TRY(keep_weights(d, w));
     mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
     const double error = path->point[path->count - 1].error;
     e.iteration = point.iteration ? point.iteration : path->count;
@@ -177,18 +230,19 @@ static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *con
 /* ---- by strength ----------------------------------------------------------------------------- */
 
 /* A run of its own, silent: the path's points are the news. */
-static mgv_status run_lane(drive *d, int32_t l)
+static mgv_status run_lane(drive *d, int32_t l, double lambda, double mu)
 {
     lane *own = &d->lanes[l];
     mgv_ctx *ctx = d->s->ctx;
     const mgv_event_fn listener = ctx->on_event;
     const bool interrupted = atomic_load(&ctx->interrupted);
     mgv_solver *before = own->solver;
+    MGVI_TRY(mgvi_problem_set_strengths(own->problem, lambda, mu));
     own->solver = NULL;
     ctx->on_event = NULL;
     mgv_status st = mgvi_driver_new(ctx, own->problem, &d->settings, &own->solver);
-    if (st == MGV_OK && before)
-        st = mgvi_driver_start(own->solver, before->answer.w.x, before->answer.u.x);
+    if (st == MGV_OK)
+        st = mgvi_driver_follow(own->solver, before);
     mgvi_driver_free(before);
     if (st == MGV_OK)
         st = mgvi_driver_run(own->solver);
@@ -221,7 +275,7 @@ static mgv_status walk_strengths(drive *d)
     if (sparse)
         MGVI_TRY(mgvi_largest_mu(full, &d->settings, &most));
     else
-        MGVI_TRY(mgvi_largest_lambda(full, &most));
+        MGVI_TRY(mgvi_largest_lambda(full, &d->settings, &most));
     for (int q = 0; another_strength(d, q); q++) {
         const double strength = most * pow(10, -DECADES * q / (STRENGTHS - 1));
         const double share = (1 - set->enet_share) / set->enet_share;
@@ -231,10 +285,8 @@ static mgv_status walk_strengths(drive *d)
                                                    : set->lambda;
         const mgvi_vec *w[MGVI_SPLIT_LANES];
         for (int32_t l = 0; l < s->split.lanes; l++) {
-            lane *own = &d->lanes[l];
-            MGVI_TRY(mgvi_problem_set_strengths(own->problem, lambda, sparse ? strength : 0));
-            MGVI_TRY(run_lane(d, l));
-            w[l] = &own->solver->answer.w;
+            MGVI_TRY(run_lane(d, l, lambda, sparse ? strength : 0));
+            w[l] = &d->lanes[l].solver->answer.w;
         }
         const mgvi_path_point point = {.lambda = l1 ? NAN : lambda, .mu = sparse ? strength : NAN};
         MGVI_TRY(add_point(d, point, w));
@@ -306,6 +358,7 @@ static mgv_status drive_path(mgv_selection *s, const mgvi_method *method, mgvi_p
     if (method->solver)
         strcpy(d.settings.solver, method->solver);
     d.settings = mgvi_selection_any_strength(&d.settings);
+    path->outputs = (int32_t)mgvi_model_outputs(s->probe);
     mgv_status st = open_drive(&d);
     if (st == MGV_OK)
         st = walk(&d);

@@ -36,29 +36,13 @@ typedef struct jury {
 
 /* ---- held-out rows --------------------------------------------------------------------------- */
 
-/* The class of a validation row, as the training data numbers its classes; -1: none. */
-static int64_t class_in_training(const mgv_selection *s, int64_t i)
-{
-    const mgv_data *v = s->validation, *data = s->data;
-    if (!v->text_labels && !data->text_labels)
-        return mgvi_data_class_of(data, v->labels[i]);
-    const int64_t own = mgvi_data_class_of(v, v->labels[i]);
-    for (int64_t c = 0; own >= 0 && c < data->classes; c++)
-        if (strcmp(v->class_text[own], data->class_text[c]) == 0)
-            return c;
-    return -1;
-}
-
 static mgv_status take_file_rows(jury *j)
 {
     const mgv_selection *s = j->s;
     const mgv_data *v = s->validation;
     for (int64_t i = 0; i < v->X.rows; i++) {
-        const int64_t c = class_in_training(s, i);
-        if (c < 0)
-            return MGVI_FAIL(s->ctx, MGV_E_INPUT,
-                             "%s: the label of row %" PRId64 " is not a class of the training data",
-                             s->rule.file, i + 1);
+        int64_t c;
+        MGVI_TRY(mgvi_selection_class(s, i, &c));
         j->row[j->count] = (int32_t)i;
         j->c[j->count] = (int32_t)c;
         j->weight[j->count++] = v->weights ? v->weights[i] : 1;
@@ -79,17 +63,6 @@ static mgv_status take_own_rows(jury *j)
         j->weight[j->count++] = mgvi_coef_pick(&s->probe->row.scale, i, 0);
     }
     return mgvi_problem_leave_out(s->probe, j->row, j->count);
-}
-
-static mgv_status split_by_class(mgv_selection *s)
-{
-    const int64_t n = s->data->X.rows;
-    int32_t *group = mgvi_arena_array(&s->arena, (size_t)n, sizeof *group);
-    if (!group)
-        return MGV_E_MEMORY;
-    for (int64_t i = 0; i < n; i++)
-        group[i] = (int32_t)mgvi_problem_target(s->probe, i);
-    return mgvi_split_new(&s->arena, &s->rule, n, 0, group, (uint64_t)s->settings.seed, &s->split);
 }
 
 static mgv_status allocate_jury(jury *j, int64_t most)
@@ -147,7 +120,7 @@ static mgv_status call_jury(jury *j)
         most = s->validation->X.rows;
         MGVI_TRY(mgvi_float_rows_of(&s->validation->X, &s->arena, &j->rows));
     } else {
-        MGVI_TRY(split_by_class(s));
+        MGVI_TRY(mgvi_selection_split(s));
         MGVI_TRY(mgvi_float_rows_of(&s->data->X, &s->arena, &j->rows));
         for (int64_t i = 0; i < s->split.rows; i++)
             most += !mgvi_split_trains(&s->split, i, 0);
@@ -225,27 +198,15 @@ static double judge(jury *j, const mgvi_vec *w, double *loss)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static mgv_status check_rule(const mgv_selection *s)
+bool mgvi_epochs_suffice(const mgv_selection *s)
 {
-    const bool validated = s->rule.kind == MGVI_RULE_HOLDOUT || s->rule.kind == MGVI_RULE_FILE;
     const mgv_settings *set = &s->settings;
+    const mgvi_solver_ops *ops = mgvi_solver_find(set->solver);
+    const bool validated = s->rule.kind == MGVI_RULE_HOLDOUT || s->rule.kind == MGVI_RULE_FILE;
     const bool given = !isnan(set->C) || !isnan(set->lambda);
-    const bool named = strcmp(set->solver, "auto") != 0;
-    const mgvi_solver_ops *ops = named ? mgvi_solver_find(set->solver) : NULL;
-    if (!validated)
-        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                         "loss %s chooses among the epochs of one run: --select holdout:F or "
-                         "val:FILE, not %.80s",
-                         s->probe->loss->name, set->select);
-    if (strcmp(s->probe->penalty->name, "l2") != 0)
-        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                         "select for loss %s knows penalty l2, and no penalty; this is %s",
-                         s->probe->loss->name, s->probe->penalty->name);
-    if (ops && !ops->primal_only && !given)
-        return MGVI_FAIL(s->ctx, MGV_E_ARG,
-                         "the iterations of solver %s are of one strength: give --C or --lambda",
-                         ops->name);
-    return MGV_OK;
+    return (s->probe->loss->can & MGVI_JOINT) && validated &&
+           s->probe->kernel.kind == MGVI_KERNEL_LINEAR &&
+           strcmp(s->probe->penalty->name, "l2") == 0 && (!ops || ops->primal_only || given);
 }
 
 /* Without a strength the epochs alone regularise. */
@@ -327,7 +288,6 @@ static mgv_status run_epochs(mgv_selection *s, jury *j)
 mgv_status mgvi_epochs_run(mgv_selection *s)
 {
     jury j = {.s = s};
-    MGVI_TRY(check_rule(s));
     MGVI_TRY(call_jury(&j));
     MGVI_TRY(open_run(s));
     mgvi_path_init(&s->path[0], s->ctx, s->solver->run.ops->name, "iteration");

@@ -1,6 +1,8 @@
 /* features.c - the columns of the final model in the order of their weights. */
 #include "select/selection.h"
 
+#include "solver/member.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -37,7 +39,7 @@ static mgv_status list_features(mgv_selection *s)
 {
     const bool linear = s->problem->kernel.kind == MGVI_KERNEL_LINEAR;
     /* of one output, with columns to show */
-    const int64_t d = s->problem->lanes == 1 && linear ? s->data->X.cols : 0;
+    const int64_t d = mgvi_model_outputs(s->problem) == 1 && linear ? s->data->X.cols : 0;
     double intercept, *coef = mgvi_alloc(s->ctx, (size_t)d, sizeof *coef);
     if (!coef)
         return MGV_E_MEMORY;

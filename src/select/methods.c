@@ -193,7 +193,8 @@ mgv_status mgvi_methods_choose(mgv_selection *s, const mgvi_method **out, int *c
     const bool given = !isnan(set->C) || !isnan(set->mu) ||
                        (!isnan(set->lambda) && strcmp(set->penalty, "enet") != 0);
     const bool linear = s->probe->kernel.kind == MGVI_KERNEL_LINEAR;
-    const bool own = squared && linear && !given && strcmp(set->solver, "auto") == 0;
+    const bool own = squared && linear && !given && strcmp(set->solver, "auto") == 0 &&
+                     !mgvi_selection_numbers(s);
     *count = 1;
     if (given || (s->probe->loss->can & MGVI_HARD))
         out[0] = &iterations;

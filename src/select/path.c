@@ -10,6 +10,7 @@ void mgvi_path_init(mgvi_path *path, mgv_ctx *ctx, const char *method, const cha
                         .method = method,
                         .by = by,
                         .kept_weights = true,
+                        .outputs = 1,
                         .best = -1,
                         .chosen = -1,
                         .square = NAN};
@@ -24,6 +25,7 @@ void mgvi_path_free(mgvi_path *path)
     mgvi_release(path->ctx, path->lanes);
     mgvi_release(path->ctx, path->basis);
     mgvi_release(path->ctx, path->combination);
+    mgvi_release(path->ctx, path->intercepts);
     mgvi_release(path->ctx, path->dual);
     *path = (mgvi_path){.ctx = path->ctx};
 }
@@ -113,6 +115,16 @@ mgv_status mgvi_path_add_combination(mgvi_path *path, const double *z)
               sizeof *path->combination))
         return MGV_E_MEMORY;
     memcpy(path->combination + used, z, (size_t)count * sizeof *z);
+    return MGV_OK;
+}
+
+mgv_status mgvi_path_add_intercepts(mgvi_path *path, const double *intercept)
+{
+    const int64_t outputs = path->outputs, used = (path->count - 1) * outputs;
+    if (!grow(path->ctx, (void **)&path->intercepts, used, used + outputs,
+              sizeof *path->intercepts))
+        return MGV_E_MEMORY;
+    memcpy(path->intercepts + used, intercept, (size_t)outputs * sizeof *intercept);
     return MGV_OK;
 }
 

@@ -6,7 +6,7 @@
 #include "select/split.h"
 
 /* One model. Its weights are entries first .. first + kept of the path's arrays, in the user's
- * units. */
+ * units; of several outputs weight j of output o is number o * cols + j. */
 typedef struct mgvi_path_point {
     double lambda, mu;      /* NaN where they do not apply */
     int64_t iteration;      /* 0: the path is not by iterations */
@@ -14,8 +14,8 @@ typedef struct mgvi_path_point {
     double residual;        /* sqrt(sum weight (y - z)^2) over the data, NaN: not known */
     double gap;             /* of the worst lane in units of its |y|^2/2; NaN: not known */
     int64_t nonzeros, first, kept;
-    double intercept;
-    bool debiased; /* weights by least squares on the columns of an earlier point */
+    double intercept; /* of the first output */
+    bool debiased;    /* weights by least squares on the columns of an earlier point */
 } mgvi_path_point;
 
 typedef struct mgvi_path {
@@ -33,7 +33,9 @@ typedef struct mgvi_path {
     float *basis;        /* NULL, or dense paths: basis_count x cols; the weights of point k are */
     double *combination; /* sum_b combination[k*basis_count + b] basis[b] */
     int64_t basis_count, cols;
-    bool kept_weights; /* false: too large, the curve alone is kept */
+    int32_t outputs;    /* scores of a model */
+    double *intercepts; /* count x outputs; NULL: of one output, in the points */
+    bool kept_weights;  /* false: too large, the curve alone is kept */
     int32_t full;  /* the full fit's lane: the lanes before it are folds, or a fit without a part */
     double *dual;  /* NULL, or u of the full fit at the best point, per row of the data */
     double square; /* by iterations: |A|^2 that the steps were made with; NaN: not known */
@@ -54,6 +56,8 @@ mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const do
 /* Adds a column to the last point that is not 0 in the lanes whose bits are set, and `value` in the
  * full fit. */
 mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint16_t lanes);
+/* The intercepts of the last point, where there are several outputs: after every point. */
+mgv_status mgvi_path_add_intercepts(mgvi_path *path, const double *intercept);
 /* In how many folds entry t of the path is not 0. */
 static inline int mgvi_path_folds(const mgvi_path *path, int64_t t)
 {

@@ -27,14 +27,16 @@ mgv_settings mgvi_selection_any_strength(const mgv_settings *settings)
     return any;
 }
 
-/* Many classes without a word about the loss: softmax, whose epochs the held-out rows choose. */
+/* Many classes without a word about the loss: softmax, whose epochs held-out rows choose; folds
+ * choose for the loss that a fit without them has. */
 static mgv_status bind_probe(mgv_selection *s)
 {
     mgv_settings any = mgvi_selection_any_strength(&s->settings);
     MGVI_TRY(mgvi_problem_new(s->ctx, s->data, &any, MGVI_EVERY_CLASS, &s->probe));
-    const bool many = s->probe->classify && s->data->classes > 2;
-    if (!many || strcmp(any.loss, "auto") != 0 || strcmp(any.multiclass, "auto") != 0 ||
-        s->probe->kernel.kind != MGVI_KERNEL_LINEAR)
+    const bool one_part = s->rule.kind == MGVI_RULE_HOLDOUT || s->rule.kind == MGVI_RULE_FILE;
+    if (!s->probe->many || !one_part || strcmp(any.loss, "auto") != 0 ||
+        strcmp(any.multiclass, "auto") != 0 || strcmp(any.solver, "auto") != 0 ||
+        strcmp(s->probe->penalty->name, "l2") != 0 || s->probe->kernel.kind != MGVI_KERNEL_LINEAR)
         return MGV_OK;
     strcpy(s->settings.loss, "softmax");
     strcpy(any.loss, "softmax");
@@ -62,23 +64,44 @@ static mgv_status read_validation(mgv_selection *s)
     return mgvi_data_check_once(s->ctx, s->validation);
 }
 
-/* -1 or +1 of a validation row, as the training data spells its classes. */
-static mgv_status validation_class(const mgv_selection *s, int64_t i, double *out)
+bool mgvi_selection_numbers(const mgv_selection *s)
+{
+    return s->probe->many || (s->probe->loss->can & MGVI_JOINT);
+}
+
+/* The class of a validation row, as the training data numbers its classes; -1: none. */
+static int64_t class_in_training(const mgv_selection *s, int64_t i)
 {
     const mgv_data *v = s->validation, *data = s->data;
-    for (int c = 0; c < 2; c++) {
-        bool same = !v->text_labels && !data->text_labels && v->labels[i] == data->class_value[c];
-        for (int64_t k = 0; !same && data->text_labels && k < v->classes; k++)
-            same = v->class_value[k] == v->labels[i] &&
-                   strcmp(v->class_text[k], data->class_text[c]) == 0;
-        if (same) {
-            *out = c ? 1 : -1;
-            return MGV_OK;
-        }
-    }
+    if (!v->text_labels && !data->text_labels)
+        return mgvi_data_class_of(data, v->labels[i]);
+    const int64_t own = mgvi_data_class_of(v, v->labels[i]);
+    for (int64_t c = 0; own >= 0 && c < data->classes; c++)
+        if (strcmp(v->class_text[own], data->class_text[c]) == 0)
+            return c;
+    return -1;
+}
+
+mgv_status mgvi_selection_class(const mgv_selection *s, int64_t i, int64_t *out)
+{
+    *out = class_in_training(s, i);
+    if (*out >= 0)
+        return MGV_OK;
     return MGVI_FAIL(s->ctx, MGV_E_INPUT,
                      "%s: the label of row %" PRId64 " is not a class of the training data",
                      s->rule.file, i + 1);
+}
+
+/* Row i of the validation file, as the rows of the data have it. */
+static mgv_status validation_target(const mgv_selection *s, int64_t i, double *out)
+{
+    int64_t c;
+    *out = s->validation->labels[i];
+    if (!s->probe->classify)
+        return MGV_OK;
+    MGVI_TRY(mgvi_selection_class(s, i, &c));
+    *out = mgvi_selection_numbers(s) ? (double)c : c > 0 ? 1 : -1;
+    return MGV_OK;
 }
 
 static mgv_status validation_rows(mgv_selection *s, int64_t own)
@@ -89,9 +112,7 @@ static mgv_status validation_rows(mgv_selection *s, int64_t own)
     for (int64_t i = 0; i < v->X.rows; i++) {
         s->e[own + i] = v->weights ? sqrt(v->weights[i]) : 1;
         norm[i] = s->probe->row_scale && norm[i] > 0 ? s->e[own + i] / norm[i] : s->e[own + i];
-        s->y[own + i] = v->labels[i];
-        if (s->probe->classify)
-            MGVI_TRY(validation_class(s, i, &s->y[own + i]));
+        MGVI_TRY(validation_target(s, i, &s->y[own + i]));
     }
     return MGV_OK;
 }
@@ -110,12 +131,13 @@ static mgv_status fill_rows(mgv_selection *s)
         const double weight = mgvi_coef_pick(&p->row.scale, i, 0) * (hard ? 1 : p->total_weight);
         s->e[i] = sqrt(weight);
         s->factor[i] = p->row_scale ? s->e[i] * p->row_scale[i] : s->e[i];
-        s->y[i] = mgvi_problem_target(p, i);
+        s->y[i] = p->many ? (double)mgvi_data_class_of(s->data, s->data->labels[i])
+                          : mgvi_problem_target(p, i);
     }
     return s->validation ? validation_rows(s, own) : MGV_OK;
 }
 
-static mgv_status split_rows(mgv_selection *s)
+mgv_status mgvi_selection_split(mgv_selection *s)
 {
     const int64_t n = s->data->X.rows;
     int32_t *group = NULL;
@@ -124,11 +146,10 @@ static mgv_status split_rows(mgv_selection *s)
         if (!group)
             return MGV_E_MEMORY;
         for (int64_t i = 0; i < n; i++)
-            group[i] = mgvi_problem_target(s->probe, i) > 0;
+            group[i] = (int32_t)mgvi_data_class_of(s->data, s->data->labels[i]);
     }
-    MGVI_TRY(mgvi_split_new(&s->arena, &s->rule, n, s->validation ? s->validation->X.rows : 0,
-                            group, (uint64_t)s->settings.seed, &s->split));
-    return fill_rows(s);
+    return mgvi_split_new(&s->arena, &s->rule, n, s->validation ? s->validation->X.rows : 0, group,
+                          (uint64_t)s->settings.seed, &s->split);
 }
 
 /* ---- paths and the choice -------------------------------------------------------------------- */
@@ -229,7 +250,8 @@ static mgv_status fit_chosen(mgv_selection *s)
         return mgvi_refit(s);
     if (mgvi_selection_point(s)->iteration > 0)
         return repeat_iterations(s);
-    MGVI_TRY(warm_start(s));
+    if (mgvi_selection_path(s)->outputs == 1)
+        MGVI_TRY(warm_start(s));
     if (interrupted) /* the run clears the request: it is meant for the whole selection */
         s->solver->settings.max_iter = 0;
     MGVI_TRY(mgvi_driver_run(s->solver));
@@ -239,6 +261,41 @@ static mgv_status fit_chosen(mgv_selection *s)
 }
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
+
+/* Many classes are chosen for by one strength of all, or by the epochs of one run. */
+static mgv_status check_classes(const mgv_selection *s)
+{
+    const mgv_settings *set = &s->settings;
+    const bool judged = s->rule.kind == MGVI_RULE_CV || s->rule.kind == MGVI_RULE_HOLDOUT ||
+                        s->rule.kind == MGVI_RULE_FILE;
+    const bool many = mgvi_selection_numbers(s) || mgvi_problem_has_contrasts(s->probe);
+    if (!many || mgvi_epochs_suffice(s))
+        return MGV_OK;
+    if (s->probe->loss->can & MGVI_HARD)
+        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
+                         "loss %s is a constraint: with %" PRId64 " classes there is no strength "
+                         "to choose; --loss hinge has one",
+                         s->probe->loss->name, s->data->classes);
+    if ((s->probe->loss->can & MGVI_JOINT) && strcmp(s->probe->penalty->name, "l2") != 0)
+        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
+                         "loss %s knows penalty l2 alone; sparse weights of each class: --loss "
+                         "logistic --penalty l1",
+                         s->probe->loss->name);
+    if (!judged)
+        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
+                         "with %" PRId64
+                         " classes select is cv:K, holdout:F or val:FILE, not %.80s",
+                         s->data->classes, set->select);
+    if (!isnan(set->C) || !isnan(set->mu) ||
+        (!isnan(set->lambda) && strcmp(s->probe->penalty->name, "enet") != 0))
+        return MGVI_FAIL(s->ctx, MGV_E_ARG,
+                         "with %" PRId64 " classes select chooses the strength: leave out --%s",
+                         s->data->classes,
+                         !isnan(set->C)    ? "C"
+                         : !isnan(set->mu) ? "mu"
+                                           : "lambda");
+    return MGV_OK;
+}
 
 static mgv_status run(mgv_selection *s)
 {
@@ -256,26 +313,22 @@ static mgv_status run(mgv_selection *s)
                          "with a kernel (here %s) the held-out examples are the data's own: select "
                          "cv:K or holdout:F",
                          s->settings.kernel);
-    const bool joint = s->probe->loss->can & MGVI_JOINT;
-    if (s->probe->classify && s->data->classes > 2 && !joint)
-        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                         "select chooses for two classes or a quantity, and for more classes with "
-                         "--loss softmax or crammer_singer; here are %" PRId64 " classes",
-                         s->data->classes);
+    MGVI_TRY(check_classes(s));
     MGVI_TRY(mgvi_refit_check(s));
     if (s->rule.kind == MGVI_RULE_APRIORI && !mgvi_iterations_suffice(s))
         return MGVI_FAIL(s->ctx, MGV_E_ARG,
                          "select apriori counts the iterations of an early-stopped run: --loss "
                          "equal beside it (here %s)",
                          s->probe->loss->name);
-    if (joint) {
+    if (mgvi_epochs_suffice(s)) {
         MGVI_TRY(read_validation(s));
         MGVI_TRY(mgvi_epochs_run(s));
     } else if (mgvi_iterations_suffice(s)) {
         MGVI_TRY(mgvi_iterations_run(s));
     } else {
         MGVI_TRY(read_validation(s));
-        MGVI_TRY(split_rows(s));
+        MGVI_TRY(mgvi_selection_split(s));
+        MGVI_TRY(fill_rows(s));
         MGVI_TRY(walk_paths(s));
         MGVI_TRY(fit_chosen(s));
     }

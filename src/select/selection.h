@@ -54,6 +54,13 @@ mgv_status mgvi_selection_feature(mgv_selection *s, int64_t index, const mgvi_fe
 /* The settings with some strength where none is given: enough to bind rows and labels. */
 mgv_settings mgvi_selection_any_strength(const mgv_settings *settings);
 
+/* Many classes: whether the rows' targets y are numbers of classes, not signs. */
+bool mgvi_selection_numbers(const mgv_selection *s);
+/* The class of row i of the validation file, as the training data numbers its classes. */
+mgv_status mgvi_selection_class(const mgv_selection *s, int64_t i, int64_t *out);
+/* Deals the rows out; every part gets its share of every class. */
+mgv_status mgvi_selection_split(mgv_selection *s);
+
 /* One way to make a path. */
 typedef struct mgvi_method {
     const char *name;

@@ -6,31 +6,49 @@
  * lambda = 0 is concave, P0 from mu_max on, and any w with L(w) < P0 gives a tangent's crossing
  *   mu_max >= (P0 - L(w)) / |w|_1;                                                            (2)
  * w = the solution at mu makes it a Newton step: monotone, and finite because P* is made of
- * finitely many lines. */
+ * finitely many lines. Of runs for many classes the largest strength counts. */
 #include "select/strength.h"
 
 #include "solver/driver.h"
+#include "solver/member.h"
 #include "solver/parts/intercept.h"
 
 #include <math.h>
 #include <string.h>
+
+/* The intercepts of w = 0 for the softmax: the logarithms of the classes' weights. */
+static void balance_classes(const mgv_problem *p, mgvi_vec *w)
+{
+    static const double LEAST = 1e-12;
+    double *b = w->x + mgvi_problem_penalised(p) * p->lanes;
+    for (int64_t i = 0; i < p->A->rows; i++)
+        b[(int64_t)mgvi_problem_target(p, i)] += mgvi_coef_pick(&p->row.scale, i, 0);
+    for (int32_t c = 0; c < p->lanes; c++)
+        b[c] = log(fmax(b[c], LEAST));
+}
 
 /* Slopes at w = 0 in u. *value is the loss there; *unique: no other slopes are possible. */
 static mgv_status slopes_at_zero(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *u,
                                  double *value, bool *unique)
 {
     mgvi_vec w, z;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, 1, &w));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, 1, &z));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, 1, u));
-    const bool smooth = p->loss->can & MGVI_SMOOTH;
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, p->lanes, &w));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, &z));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, u));
+    double *values = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *values);
+    if (!values)
+        return MGV_E_MEMORY;
+    const bool smooth = p->loss->can & MGVI_SMOOTH, joint = p->loss->can & MGVI_JOINT;
     *unique = true;
-    if (smooth)
+    if (joint && smooth && p->free_cols)
+        balance_classes(p, &w);
+    else if (smooth)
         mgvi_intercept_improve(p, 1e-14, &w, &z);
     mgvi_op_mul(p->A, 1, &w, 0, &z);
-    mgvi_loss_value(p->ctx, p->loss, &p->row, &z, value);
+    mgvi_loss_value(p->ctx, p->loss, &p->row, &z, values);
     mgvi_loss_grad(p->ctx, p->loss, &p->row, &z, u);
-    if (smooth || !p->free_cols)
+    *value = values[0];
+    if (smooth || joint || !p->free_cols)
         return MGV_OK;
     double side[2] = {0, 0}; /* the heavier class gives way, each row in proportion */
     for (int64_t i = 0; i < u->n; i++)
@@ -98,51 +116,89 @@ static mgv_status climb(mgv_problem *p, const mgv_settings *settings, mgvi_arena
     return MGV_OK;
 }
 
-mgv_status mgvi_largest_mu(mgv_problem *p, const mgv_settings *settings, double *out)
+/* Raises *most to the problem's own largest mu. */
+static mgv_status raise_mu(mgv_problem *p, const mgv_settings *settings, mgvi_arena *arena,
+                           double *most)
 {
-    mgvi_arena arena;
     mgvi_vec u, v;
-    double P0;
+    double P0, mu;
     bool unique;
-    mgvi_arena_init(&arena, p->ctx);
-    mgv_status st = slopes_at_zero(p, &arena, &u, &P0, &unique);
-    if (st == MGV_OK)
-        st = mgvi_vec_new(&arena, MGVI_COLS, p->A->cols, 1, &v);
-    if (st == MGV_OK) { /* (1) */
-        mgvi_op_mul_t(p->A, 1, &u, 0, &v);
-        const mgvi_vec part = mgvi_problem_penalised_part(p, &v);
-        mgvi_vec_abs_max(p->ctx, &part, out);
-    }
-    if (st == MGV_OK && !unique && *out > 0)
-        st = climb(p, settings, &arena, P0, &u, out);
-    mgvi_arena_free(&arena);
-    return st;
+    MGVI_TRY(slopes_at_zero(p, arena, &u, &P0, &unique));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, 1, &v));
+    mgvi_op_mul_t(p->A, 1, &u, 0, &v); /* (1), or a bound of it from above */
+    const mgvi_vec part = mgvi_problem_penalised_part(p, &v);
+    mgvi_vec_abs_max(p->ctx, &part, &mu);
+    if (!unique && mu > *most)
+        MGVI_TRY(climb(p, settings, arena, P0, &u, &mu));
+    *most = fmax(*most, mu);
+    return MGV_OK;
 }
 
 /* ---- lambda ---------------------------------------------------------------------------------- */
 
-mgv_status mgvi_largest_lambda(const mgv_problem *p, double *out)
+/* Raises *most to the problem's own. */
+static mgv_status raise_lambda(const mgv_problem *p, mgvi_arena *arena, double *most)
 {
-    mgvi_arena arena;
     mgvi_vec u, v;
     double P0;
     bool unique;
+    MGVI_TRY(slopes_at_zero(p, arena, &u, &P0, &unique));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, p->lanes, &v));
+    double *largest = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *largest);
+    if (!largest)
+        return MGV_E_MEMORY;
+    mgvi_op_mul_t(p->A, -1, &u, 0, &v);
+    const int64_t penalised = mgvi_problem_penalised(p) * p->lanes;
+    for (int64_t j = 0; j < v.n * v.k; j++)
+        v.x[j] = j < penalised ? copysign(fmax(fabs(v.x[j]) - p->mu, 0), v.x[j]) : 0;
+    mgvi_op_mul(p->A, 1, &v, 0, &u);
+    mgvi_vec_abs_max(p->ctx, &u, largest);
+    for (int32_t c = 0; c < p->lanes; c++)
+        *most = fmax(*most, largest[c]);
+    return MGV_OK;
+}
+
+/* ---- of one problem, or of all that it stands for ----------------------------------------------
+ */
+
+static mgv_status raise_one(mgv_problem *p, const mgv_settings *settings, bool along_mu,
+                            double *most)
+{
+    mgvi_arena arena;
     mgvi_arena_init(&arena, p->ctx);
-    mgv_status st = slopes_at_zero(p, &arena, &u, &P0, &unique);
-    if (st == MGV_OK)
-        st = mgvi_vec_new(&arena, MGVI_COLS, p->A->cols, 1, &v);
-    if (st == MGV_OK) {
-        mgvi_op_mul_t(p->A, -1, &u, 0, &v);
-        const int64_t d = mgvi_problem_penalised(p);
-        for (int64_t j = 0; j < v.n; j++)
-            v.x[j] = j < d ? copysign(fmax(fabs(v.x[j]) - p->mu, 0), v.x[j]) : 0;
-        mgvi_op_mul(p->A, 1, &v, 0, &u);
-        mgvi_vec_abs_max(p->ctx, &u, out);
-        if (!(*out > 0))
-            st = MGVI_FAIL(p->ctx, MGV_E_ARG,
-                           "with mu = %g every weight is 0 for every lambda: there is no path",
-                           p->mu);
-    }
+    const mgv_status st =
+        along_mu ? raise_mu(p, settings, &arena, most) : raise_lambda(p, &arena, most);
     mgvi_arena_free(&arena);
     return st;
+}
+
+static mgv_status raise_all(mgv_problem *p, const mgv_settings *settings, bool along_mu,
+                            double *most)
+{
+    if (!p->many)
+        return raise_one(p, settings, along_mu, most);
+    for (int64_t c = 0; c < mgvi_model_outputs(p); c++) {
+        mgvi_member member;
+        MGVI_TRY(mgvi_member_new(p->ctx, p, settings, c, &member));
+        const mgv_status st = raise_one(member.problem, settings, along_mu, most);
+        mgvi_member_free(p->ctx, &member);
+        MGVI_TRY(st);
+    }
+    return MGV_OK;
+}
+
+mgv_status mgvi_largest_mu(mgv_problem *p, const mgv_settings *settings, double *out)
+{
+    *out = 0;
+    return raise_all(p, settings, true, out);
+}
+
+mgv_status mgvi_largest_lambda(mgv_problem *p, const mgv_settings *settings, double *out)
+{
+    *out = 0;
+    MGVI_TRY(raise_all(p, settings, false, out));
+    if (*out > 0)
+        return MGV_OK;
+    return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                     "with mu = %g every weight is 0 for every lambda: there is no path", p->mu);
 }

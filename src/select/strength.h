@@ -4,11 +4,14 @@
 
 #include "problem/problem.h"
 
+/* Of a problem that stands for many classes: the largest among theirs; `settings` are those it was
+ * bound with. */
+
 /* The least mu for which w = 0 is optimal, whatever lambda is. Changes the problem's strengths
  * where problems have to be solved to find it. */
 mgv_status mgvi_largest_mu(mgv_problem *problem, const mgv_settings *settings, double *out);
 /* The lambda at which the largest |score| of the weights S_mu(-A'u)/lambda is 1, u being the slopes
  * of the losses at w = 0: for the hinge without intercept and mu = 0 the least lambda for which
  * every row is at or below its margin. MGV_E_ARG when mu leaves no weights at all. */
-mgv_status mgvi_largest_lambda(const mgv_problem *problem, double *out);
+mgv_status mgvi_largest_lambda(mgv_problem *problem, const mgv_settings *settings, double *out);
 #endif

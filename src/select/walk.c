@@ -97,7 +97,7 @@ static mgv_status graded(mgv_path *path, double *value)
     if (path->along_mu)
         MGVI_TRY(mgvi_largest_mu(path->problem, s, &path->largest));
     else
-        MGVI_TRY(mgvi_largest_lambda(path->problem, &path->largest));
+        MGVI_TRY(mgvi_largest_lambda(path->problem, s, &path->largest));
     if (!(path->largest > 0) || isinf(path->largest))
         return MGVI_FAIL(path->ctx, MGV_E_INPUT,
                          "w = 0 is the solution for every mu: no column tells the labels apart");

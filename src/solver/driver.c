@@ -139,6 +139,7 @@ void mgvi_driver_free(mgv_solver *solver)
     if (!solver)
         return;
     mgv_ctx *ctx = solver->run.ctx;
+    mgvi_family_free(solver);
     mgvi_arena_free(&solver->run.arena);
     mgvi_release(ctx, solver);
 }
@@ -148,6 +149,13 @@ mgv_status mgvi_driver_start(mgv_solver *solver, const double *w, const double *
     mgvi_run *run = &solver->run;
     solver->memory.residual_before = 0; /* the start itself is no answer */
     return run->ops->start ? run->ops->start(run, w, u) : MGV_OK;
+}
+
+mgv_status mgvi_driver_follow(mgv_solver *solver, mgv_solver *before)
+{
+    if (solver->family)
+        return mgvi_family_follow(solver, before);
+    return before ? mgvi_driver_start(solver, before->answer.w.x, before->answer.u.x) : MGV_OK;
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */

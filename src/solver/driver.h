@@ -69,6 +69,9 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
 /* Before the first run: begin at w (A's columns) and u (A's rows, or NULL) in place of 0. A solver
  * that has no use for them ignores them. */
 mgv_status mgvi_driver_start(mgv_solver *solver, const double *w, const double *u);
+/* The same for a run of a path: begin where `before`, a run of the same data under another
+ * strength, has ended, which may give up what it kept for that; NULL: the path begins here. */
+mgv_status mgvi_driver_follow(mgv_solver *solver, mgv_solver *before);
 mgv_status mgvi_driver_run(mgv_solver *solver);
 /* One step without certificates, stopping rules and events, and the end of a run made of such. */
 mgv_status mgvi_driver_step(mgv_solver *solver);

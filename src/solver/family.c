@@ -13,11 +13,10 @@
 mgv_status mgvi_family_new(mgv_solver *solver)
 {
     mgvi_run *run = &solver->run;
-    const int64_t classes = run->problem->data->classes;
     mgvi_family *f = mgvi_run_array(run, 1, sizeof *f);
     if (!f)
         return MGV_E_MEMORY;
-    f->members = run->problem->pairwise ? mgvi_class_pairs(classes) : classes;
+    f->members = mgvi_model_outputs(run->problem);
     const size_t members = (size_t)f->members;
     f->impossible = -1;
     f->member = mgvi_run_array(run, members, sizeof *f->member);
@@ -31,16 +30,76 @@ mgv_status mgvi_family_new(mgv_solver *solver)
     return MGV_OK;
 }
 
+/* ---- where members begin and end ------------------------------------------------------------- */
+
+static void forget(mgv_ctx *ctx, mgvi_member_start *start)
+{
+    mgvi_release(ctx, start->w);
+    mgvi_release(ctx, start->u);
+    *start = (mgvi_member_start){0};
+}
+
+static void forget_all(mgv_ctx *ctx, mgvi_member_start *start, int64_t members)
+{
+    for (int64_t c = 0; start && c < members; c++)
+        forget(ctx, &start[c]);
+    mgvi_release(ctx, start);
+}
+
+void mgvi_family_free(mgv_solver *solver)
+{
+    mgvi_family *f = solver->family;
+    if (!f)
+        return;
+    forget_all(solver->run.ctx, f->start, f->members);
+    forget_all(solver->run.ctx, f->end, f->members);
+    f->start = f->end = NULL;
+}
+
+mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before)
+{
+    static const double MOST = 1 << 26; /* numbers: half a gigabyte */
+    mgvi_family *f = solver->family;
+    const mgvi_op *A = solver->run.problem->A;
+    const double rows = solver->run.problem->pairwise
+                            ? (double)A->rows * (double)(solver->run.problem->data->classes - 1)
+                            : (double)A->rows * (double)f->members;
+    if (before && before->family) {
+        f->start = before->family->end;
+        before->family->end = NULL;
+    }
+    if (rows + (double)A->cols * (double)f->members > MOST)
+        return MGV_OK;
+    f->end = mgvi_zeros(solver->run.ctx, (size_t)f->members, sizeof *f->end);
+    return f->end ? MGV_OK : MGV_E_MEMORY;
+}
+
+/* Copies lane `lane` of w and u. */
+static mgv_status note(mgv_ctx *ctx, const mgvi_vec *w, const mgvi_vec *u, int32_t lane,
+                       mgvi_member_start *out)
+{
+    forget(ctx, out);
+    out->w = mgvi_alloc(ctx, (size_t)w->n, sizeof *w->x);
+    out->u = mgvi_alloc(ctx, (size_t)u->n, sizeof *u->x);
+    if (!out->w || !out->u)
+        return MGV_E_MEMORY;
+    for (int64_t j = 0; j < w->n; j++)
+        out->w[j] = w->x[j * w->k + lane];
+    for (int64_t i = 0; i < u->n; i++)
+        out->u[i] = u->x[i * u->k + lane];
+    return MGV_OK;
+}
+
 /* ---- one member ------------------------------------------------------------------------------ */
 
 /* What a member leaves beside its weights. */
 typedef struct outcome {
     mgv_status status;
     char error[MGVI_ERROR_MAX];
-    double *proof;             /* rows; NULL: none */
-    double *start_w, *start_u; /* where lock-step left it, to go on from; NULL: it starts cold */
-    int64_t rounds;            /* of lock-step, */
-    double passes;             /* and its share of the passes */
+    double *proof;           /* rows; NULL: none */
+    mgvi_member_start start; /* of a path before it, or where lock-step left it */
+    int64_t rounds;          /* of lock-step, */
+    double passes;           /* and its share of the passes */
 } outcome;
 
 /* A run of the family: its blocks are the members, which the threads claim in order. */
@@ -66,6 +125,8 @@ static mgv_status collect(sitting *at, int64_t c, const mgv_solver *solver,
     MGVI_TRY(mgvi_member_weights(ctx, member, head, part.x, f->coef + c * mgvi_problem_coefs(head),
                                  &f->intercept[c]));
     f->length[c] = mgvi_op_length(p->A, &part);
+    if (f->end)
+        MGVI_TRY(note(ctx, &solver->answer.w, &solver->answer.u, 0, &f->end[c]));
     if (solver->stop != MGV_STOP_INFEASIBLE)
         return MGV_OK;
     double *proof = at->outcome[c].proof = mgvi_alloc(ctx, (size_t)head->A->rows, sizeof *proof);
@@ -99,10 +160,17 @@ static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
     mgv_solver *solver = NULL;
     settings.time_limit = fmax(settings.time_limit - (mgvi_clock_seconds() - at->started), 0);
     announce(ctx, head, c, at->head->family->members);
+    if (!mgvi_member_weighs(head, c)) { /* weights of 0 are as good as any */
+        at->head->family->member[c] = (mgvi_summary){
+            .solver = at->head->run.ops->name,
+            .stop = MGV_STOP_CERTIFIED,
+            .certificate = {.size = sizeof(mgv_certificate), .separable = -1, .verified = 1}};
+        return MGV_OK;
+    }
     MGVI_TRY(mgvi_member_new(ctx, head, &settings, c, &member));
     mgv_status st = mgvi_driver_new(ctx, member.problem, &settings, &solver);
-    if (st == MGV_OK && out->start_u)
-        st = mgvi_driver_start(solver, out->start_w, out->start_u);
+    if (st == MGV_OK && out->start.u)
+        st = mgvi_driver_start(solver, out->start.w, out->start.u);
     if (st == MGV_OK)
         st = mgvi_driver_run(solver);
     if (st == MGV_OK)
@@ -157,19 +225,11 @@ static int64_t block_count(int64_t classes)
 static mgv_status take_class(sitting *at, const mgv_problem *block, int32_t lane, const mgvi_vec *w,
                              const mgvi_vec *u)
 {
-    outcome *out = &at->outcome[block->positive + lane];
-    const mgvi_summary *member = &at->head->family->member[block->positive + lane];
-    if (member->stop == MGV_STOP_CERTIFIED)
-        return MGV_OK;
-    out->start_w = mgvi_alloc(block->ctx, (size_t)w->n, sizeof *w->x);
-    out->start_u = mgvi_alloc(block->ctx, (size_t)u->n, sizeof *u->x);
-    if (!out->start_w || !out->start_u)
-        return MGV_E_MEMORY;
-    for (int64_t j = 0; j < w->n; j++)
-        out->start_w[j] = w->x[j * w->k + lane];
-    for (int64_t i = 0; i < u->n; i++)
-        out->start_u[i] = u->x[i * u->k + lane];
-    return MGV_OK;
+    const int64_t c = block->positive + lane;
+    const mgvi_family *f = at->head->family;
+    if (f->member[c].stop != MGV_STOP_CERTIFIED)
+        return note(block->ctx, w, u, lane, &at->outcome[c].start);
+    return f->end ? note(block->ctx, w, u, lane, &f->end[c]) : MGV_OK;
 }
 
 /* The judge decides which classes are done. */
@@ -215,12 +275,13 @@ static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
     const int64_t first = mgvi_block_begin(classes, blocks, index);
     const int32_t count = (int32_t)(mgvi_block_begin(classes, blocks, index + 1) - first);
     const double started = mgvi_clock_seconds();
+    const mgv_settings settings = mgvi_member_settings(head->run.problem, &head->settings);
     mgv_problem *block = NULL;
     mgvi_lockstep_result found;
     mgvi_arena arena;
     mgvi_arena_init(&arena, ctx);
     mgv_status st =
-        mgvi_problem_new_block(ctx, head->run.problem->data, &head->settings, first, count, &block);
+        mgvi_problem_new_block(ctx, head->run.problem->data, &settings, first, count, &block);
     if (st == MGV_OK)
         st = mgvi_lockstep_run(at->rows, block, head->settings.tol,
                                mgvi_rng_seed((uint64_t)(head->settings.seed + index)), &arena,
@@ -321,6 +382,10 @@ mgv_status mgvi_family_run(mgv_solver *solver)
     if (!at.outcome)
         return MGV_E_MEMORY;
     atomic_init(&at.barrier, members);
+    for (int64_t c = 0; solver->family->start && c < members; c++) {
+        at.outcome[c].start = solver->family->start[c];
+        solver->family->start[c] = (mgvi_member_start){0};
+    }
     mgv_status st = run_in_lockstep(&at);
     if (st == MGV_OK) {
         mgvi_pool_run(ctx->pool, members, member_block, &at);
@@ -329,8 +394,7 @@ mgv_status mgvi_family_run(mgv_solver *solver)
     solver->family->seconds += mgvi_clock_seconds() - at.started;
     for (int64_t c = 0; c < members; c++) {
         mgvi_release(ctx, at.outcome[c].proof);
-        mgvi_release(ctx, at.outcome[c].start_w);
-        mgvi_release(ctx, at.outcome[c].start_u);
+        forget(ctx, &at.outcome[c].start);
     }
     mgvi_release(ctx, at.outcome);
     return st;

@@ -6,19 +6,30 @@
 
 #include "solver/driver.h"
 
+/* A pair to begin at: w in the columns, u in the rows of a member's A. NULL: from nothing. */
+typedef struct mgvi_member_start {
+    double *w, *u;
+} mgvi_member_start;
+
 struct mgvi_family {
     int64_t members;
-    mgvi_summary *member; /* stop is MGV_STOP_NONE for one that has not run */
-    double *coef;         /* members x mgvi_problem_coefs(), in the user's units */
-    double *intercept;    /* members */
-    double *length;       /* members: |w| in the operator's columns */
-    int64_t impossible;   /* the member that proved there is no answer, -1: none */
-    mgvi_vec proof;       /* its u */
-    double seconds;       /* of all sittings; members overlap */
+    mgvi_summary *member;     /* stop is MGV_STOP_NONE for one that has not run */
+    double *coef;             /* members x mgvi_problem_coefs(), in the user's units */
+    double *intercept;        /* members */
+    double *length;           /* members: |w| in the operator's columns */
+    int64_t impossible;       /* the member that proved there is no answer, -1: none */
+    mgvi_vec proof;           /* its u */
+    double seconds;           /* of all sittings; members overlap */
+    mgvi_member_start *start; /* members: where they begin; NULL: all from nothing */
+    mgvi_member_start *end;   /* where they ended; NULL: not kept */
 };
 
 /* Makes `solver` the head of a family; its problem stands for every class of its data. */
 mgv_status mgvi_family_new(mgv_solver *solver);
+void mgvi_family_free(mgv_solver *solver);
+/* Keeps where the members end, unless that is too much, and takes over where those of `before`
+ * (NULL: nobody) did. */
+mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before);
 /* Runs the members that have no certificate yet. */
 mgv_status mgvi_family_run(mgv_solver *solver);
 /* Counts and values are sums; the seconds are the family's; gaps and margins those of the worst

@@ -20,6 +20,7 @@ typedef struct state {
     mgvi_minibatch *epochs;            /* NULL: from 0 */
     mgvi_row_metric metric;
     bool has_metric;
+    bool given;    /* w came from the run before on a path */
     double *s, *y; /* PAIRS x (columns x lanes) */
     double *lane;
     struct memory {
@@ -147,13 +148,23 @@ static mgv_status init(mgvi_run *run)
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
-/* A few epochs of random batches, the point where L-BFGS and its metric begin.               (5) */
+static mgv_status start(mgvi_run *run, const double *w, const double *u)
+{
+    state *s = run->state;
+    (void)u;
+    memcpy(s->w.x, w, (size_t)numbers(s) * sizeof *w);
+    s->given = true;
+    return MGV_OK;
+}
+
+/* A given point, or a few epochs of random batches: there L-BFGS and its metric begin.         (5)
+ */
 static mgv_status begin(mgvi_run *run)
 {
     enum { EPOCHS = 3 };
     state *s = run->state;
-    bool warm = s->epochs != NULL;
-    for (int e = 0; warm && e < EPOCHS; e++)
+    bool warm = s->epochs != NULL || s->given;
+    for (int e = 0; warm && !s->given && e < EPOCHS; e++)
         warm = mgvi_minibatch_epoch(run, s->epochs, &s->w) == MGV_OK;
     if (!warm) /* there is none, or its weights grew without bound: 0 is as good */
         mgvi_vec_fill(run->ctx, &s->w, 0);
@@ -353,6 +364,7 @@ const mgvi_solver_ops mgvi_solver_lbfgs = {
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,
+    .start = start,
     .step = step,
     .expose = expose,
     .estimate = estimate,

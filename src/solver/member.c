@@ -16,6 +16,12 @@ mgvi_class_pair mgvi_class_pair_at(int64_t classes, int64_t index)
     return (mgvi_class_pair){first, first + 1 + index};
 }
 
+int64_t mgvi_model_outputs(const mgv_problem *p)
+{
+    const int64_t k = p->data->classes;
+    return !p->many ? p->outputs : p->pairwise ? mgvi_class_pairs(k) : k;
+}
+
 /* The rows of two classes, in order. */
 static mgv_status list_rows(mgv_ctx *ctx, const mgv_data *data, mgvi_class_pair pair,
                             mgvi_member *out, int64_t *count)
@@ -65,15 +71,39 @@ static mgv_status bind_pair(mgv_ctx *ctx, const mgv_problem *head, const mgv_set
     return mgvi_problem_new_like(ctx, out->data, &own, head, &out->problem);
 }
 
+mgv_settings mgvi_member_settings(const mgv_problem *head, const mgv_settings *settings)
+{
+    mgv_settings own = *settings;
+    own.C = head->settings.C;
+    own.lambda = head->settings.lambda;
+    own.mu = head->settings.mu;
+    return own;
+}
+
+bool mgvi_member_weighs(const mgv_problem *head, int64_t index)
+{
+    const mgv_data *data = head->data;
+    if (!head->pairwise)
+        return true;
+    const mgvi_class_pair pair = mgvi_class_pair_at(data->classes, index);
+    const double a = data->class_value[pair.first], b = data->class_value[pair.second];
+    for (int64_t i = 0; i < data->X.rows; i++)
+        if ((data->labels[i] == a || data->labels[i] == b) &&
+            mgvi_coef_pick(&head->row.scale, i, 0) > 0)
+            return true;
+    return false;
+}
+
 mgv_status mgvi_member_new(mgv_ctx *ctx, const mgv_problem *head, const mgv_settings *settings,
                            int64_t index, mgvi_member *out)
 {
+    const mgv_settings own = mgvi_member_settings(head, settings);
     *out = (mgvi_member){0};
     mgv_status st;
     if (head->pairwise)
-        st = bind_pair(ctx, head, settings, mgvi_class_pair_at(head->data->classes, index), out);
+        st = bind_pair(ctx, head, &own, mgvi_class_pair_at(head->data->classes, index), out);
     else
-        st = mgvi_problem_new(ctx, head->data, settings, index, &out->problem);
+        st = mgvi_problem_new(ctx, head->data, &own, index, &out->problem);
     if (st != MGV_OK)
         mgvi_member_free(ctx, out);
     return st;

@@ -11,6 +11,9 @@ typedef struct mgvi_class_pair {
 } mgvi_class_pair;
 int64_t mgvi_class_pairs(int64_t classes);
 mgvi_class_pair mgvi_class_pair_at(int64_t classes, int64_t index);
+/* The scores that a model of the problem has for an example: one, one of each class, or of every
+ * two; where the problem stands for many each has a member of its own. */
+int64_t mgvi_model_outputs(const mgv_problem *problem);
 
 typedef struct mgvi_member {
     mgv_problem *problem;
@@ -18,7 +21,12 @@ typedef struct mgvi_member {
     int64_t *rows;  /* where they are in the whole */
 } mgvi_member;
 
-/* Member `index` of the family that `head` stands for. */
+/* `settings` with the strengths of the head's problem, which a path changes. */
+mgv_settings mgvi_member_settings(const mgv_problem *head, const mgv_settings *settings);
+/* Whether the member has rows with weight: folds of a cross-validation may leave two rare classes
+ * none. */
+bool mgvi_member_weighs(const mgv_problem *head, int64_t index);
+/* Member `index` of the family that `head` stands for, under its strengths. */
 mgv_status mgvi_member_new(mgv_ctx *ctx, const mgv_problem *head, const mgv_settings *settings,
                            int64_t index, mgvi_member *out);
 void mgvi_member_free(mgv_ctx *ctx, mgvi_member *member);

@@ -53,6 +53,33 @@ true_that "$("$json_get" out certificate.proof.norm) < 1e-12" "norm of the proof
 run 4 fit wrong.csv --loss margin --multiclass ovo
 has out "classes      '-3' and '12':"
 
+# one strength for all classes, chosen by the vote; the labels of a validation file are words too
+corners yak ant cow >corners.csv
+awk -F, '{ printf "%s,%.2f,%s\n", $1, $2 + (NR % 11) / 3 - 1, $3 }' corners.csv >noisy.csv
+for form in "--loss hinge" "--loss logistic --multiclass ovo" "--loss squared_hinge --penalty l1" "--loss softmax --solver lbfgs"; do
+    for rule in cv:3 holdout:0.3 val:noisy.csv; do
+        # shellcheck disable=SC2086
+        run 0 fit corners.csv $form --select $rule --json -o model.mgm
+        json out selected.rule "$rule"
+        json out path.method strengths
+        true_that "$("$json_get" out validation.accuracy) > 0.6" "$form $rule"
+        true_that "$("$json_get" out selected.score) == $("$json_get" out validation.accuracy)" "the same score"
+        run 0 predict model.mgm corners.csv
+    done
+done
+run 0 fit corners.csv --loss logistic --penalty l1 --select cv:3 --one-se --json --no-model
+true_that "$("$json_get" out classes.0.nonzeros) + $("$json_get" out classes.1.nonzeros) + $("$json_get" out classes.2.nonzeros) == $("$json_get" out model.nonzeros)" "weights of every class"
+run 0 fit corners.csv --select cv:3 --no-model
+has out "for each of 3 classes against the rest"
+has out "of the strengths, lambda"
+sed 's/cow/bull/' noisy.csv >bulls.csv
+run 2 fit corners.csv --loss hinge --select val:bulls.csv --no-model
+has err "is not a class of the training data"
+run 2 fit corners.csv --loss hinge --C 1 --select cv:3 --no-model
+has err "with 3 classes select chooses the strength: leave out --C"
+run 2 fit corners.csv --loss margin --select cv:3 --no-model
+has err "there is no strength to choose; --loss hinge has one"
+
 # refusals
 run 2 fit corners.csv --loss margin --multiclass joint --no-model
 has err "the joint margin has no free intercepts: say --no-intercept"

@@ -412,11 +412,12 @@ TEST(refusals_say_what_would_do)
 {
     static const struct {
         const char *options, *words;
-    } cases[] = {{"loss=softmax select=cv:5", "holdout:F or val:FILE"},
-                 {"loss=softmax select=last", "holdout:F or val:FILE"},
-                 {"loss=hinge select=holdout:0.2", "--loss softmax"},
-                 {"loss=softmax select=holdout:0.2 penalty=l1 mu=1", "penalty l2"},
-                 {"loss=softmax select=holdout:0.2 solver=lbfgs", "give --C or --lambda"}};
+    } cases[] = {{"loss=softmax select=last", "holdout:F or val:FILE"},
+                 {"loss=softmax select=holdout:0.2 penalty=l1", "penalty l2"},
+                 {"loss=softmax select=cv:3 C=1", "leave out --C"},
+                 {"loss=hinge select=cv:3 lambda=1", "leave out --lambda"},
+                 {"loss=margin select=cv:3", "loss margin is a constraint"},
+                 {"loss=margin multiclass=joint intercept=no select=cv:3", "is a constraint"}};
     static set s;
     mgv_ctx *ctx = mgv_check_ctx();
     mgv_data *data;
