@@ -95,10 +95,10 @@ typedef struct sized {
     double value, size;
 } sized;
 
-static double all_lanes(const mgvi_judge *judge)
+static double sum_lanes(const mgvi_judge *judge, int32_t count)
 {
     double sum = 0;
-    for (int32_t c = 0; c < judge->problem->lanes; c++)
+    for (int32_t c = 0; c < count; c++)
         sum += judge->lane[c];
     return sum;
 }
@@ -113,9 +113,9 @@ static sized dual_at(mgvi_judge *judge, mgvi_vec *v, double t)
         mgvi_vec_scale(p->ctx, inward, &judge->u);
     }
     mgvi_penalty_conj(&judge->penalty, v, judge->lane);
-    const double penalty = all_lanes(judge);
+    const double penalty = sum_lanes(judge, v->k);
     mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, judge->lane);
-    const double loss = all_lanes(judge);
+    const double loss = sum_lanes(judge, p->lanes);
     return (sized){.value = -penalty - loss, .size = fabs(penalty) + fabs(loss)};
 }
 
@@ -162,14 +162,14 @@ static double primal_penalty(const mgvi_judge *judge, const mgvi_vec *w)
     double length;
     const mgvi_vec part = seen_by_penalty(judge->problem, w, &length);
     mgvi_penalty_value(&judge->penalty, &part, judge->lane);
-    return all_lanes(judge);
+    return sum_lanes(judge, part.k);
 }
 
 static double primal_loss(const mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, judge->lane);
-    return all_lanes(judge);
+    return sum_lanes(judge, p->lanes);
 }
 
 /* max_i dist(z_i, Y_i) / (1 + |z_i|) */

@@ -123,7 +123,7 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
                          "solver %s does not work with kernels (here %s); %s", ops->name,
                          mgvi_kernel_name(p->kernel.kind),
                          p->loss->can & MGVI_JOINT
-                             ? "class_coordinate does, with --loss crammer_singer --no-intercept"
+                             ? "class_coordinate does, with --loss crammer_singer"
                              : "kernel_svm does");
     if (mgvi_problem_has_contrasts(p) && !ops->contrasts)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,

@@ -17,7 +17,7 @@ static double objective(const mgv_model *m, const double *X, const double *y, do
         double z[K], worst = 0;
         const int own = (int)y[i];
         for (int c = 0; c < K; c++) {
-            z[c] = 0;
+            z[c] = m->intercept[c];
             for (int j = 0; j < D; j++)
                 z[c] += m->coef[c * D + j] * X[i * D + j];
         }
@@ -142,16 +142,114 @@ TEST(runs_have_the_same_bits)
                         "loss=crammer_singer intercept=no lambda=1e-3 tol=1e-14 max_iter=20", 10);
 }
 
-TEST(an_intercept_is_refused_with_a_sentence)
+/* D(U) = -|X'U|^2/(2 lambda) - sum_i u_ic for a U in the simplices with sums of 0, all of it
+ * computed here from the dual variables shown; the centre of the columns drops out of X'U. */
+static double dual_value(const mgv_fit *fit, const double *X, const double *y)
+{
+    const double *u = fit->solver->answer.u.x;
+    double value = 0;
+    for (int c = 0; c < K; c++) {
+        double sum = 0, v[D] = {0};
+        for (int i = 0; i < N; i++) {
+            CHECK_LE(-1e-15, u[i * K + c] + (c == (int)y[i] ? 1.0 / N : 0), "row %d", i);
+            sum += u[i * K + c];
+            value -= c == (int)y[i] ? u[i * K + c] : 0;
+            for (int j = 0; j < D; j++)
+                v[j] += u[i * K + c] * X[i * D + j];
+        }
+        CHECK_NEAR(sum, 0, 1e-14, "the sum of class %d", c);
+        for (int j = 0; j < D; j++)
+            value -= v[j] * v[j] / (2 * fit->problem->lambda);
+    }
+    return value;
+}
+
+TEST(intercepts_are_free_and_proven_best)
+{
+    static const char *const options[] = {
+        "loss=crammer_singer lambda=0.1 tol=1e-9", "loss=crammer_singer C=1 tol=1e-6",
+        "loss=crammer_singer lambda=0.001 tol=1e-5 max_iter=100000",
+        "loss=crammer_singer lambda=1000 tol=1e-6"};
+    double X[N * D], y[N];
+    mgv_clouds(X, y, N, D, K);
+    for (int i = 0; i < N; i++) /* far from the origin, and the first class has most rows */
+        for (int j = 0; j < D; j++) {
+            X[i * D + j] += 40;
+            y[i] = i % 3 ? 0 : y[i];
+        }
+    for (int o = 0; o < 4; o++) {
+        mgv_fit fit;
+        mgv_model *m;
+        mgv_fit_start(&fit, X, y, N, D, options[o]);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s",
+                   options[o]);
+        CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &m));
+        CHECK_NEAR(objective(m, X, y, fit.problem->lambda), fit.certificate.primal, 1e-10, "%s",
+                   options[o]);
+        CHECK_NEAR(dual_value(&fit, X, y), fit.certificate.dual, 1e-10, "%s", options[o]);
+        mgv_model_free(fit.ctx, m);
+        mgv_fit_free(&fit);
+    }
+}
+
+/* Two classes with intercepts are the hinge with one; where the data lies does not matter. */
+TEST(intercepts_of_two_classes_are_the_hinges)
 {
     double X[N * D], y[N];
-    mgv_fit fit;
+    mgv_fit joint, single;
+    mgv_model *a, *b;
+    mgv_clouds(X, y, N, D, 2);
+    for (int t = 0; t < N * D; t++)
+        X[t] += t % D;
+    mgv_fit_start(&joint, X, y, N, D, "loss=crammer_singer lambda=0.02 tol=1e-9");
+    mgv_fit_start(&single, X, y, N, D, "loss=hinge lambda=0.01 tol=1e-9");
+    mgv_fit_solve(&joint);
+    mgv_fit_solve(&single);
+    CHECK_OK(joint.ctx, mgv_model_new(joint.ctx, joint.solver, &a));
+    CHECK_OK(single.ctx, mgv_model_new(single.ctx, single.solver, &b));
+    for (int j = 0; j < D; j++)
+        CHECK_NEAR(a->coef[D + j] - a->coef[j], b->coef[j], 1e-3, "weight %d", j);
+    CHECK_NEAR(joint.certificate.primal, single.certificate.primal, 1e-8, "objective");
+    mgv_model_free(joint.ctx, a);
+    mgv_model_free(single.ctx, b);
+    mgv_fit_free(&joint);
+    mgv_fit_free(&single);
+}
+
+/* A kernel has the same intercepts, weights count as so many rows, and the bits are the same on
+ * any number of threads and across a checkpoint. */
+TEST(intercepts_with_kernels_weights_and_checkpoints)
+{
+    static const char *const options = "loss=crammer_singer lambda=0.01 tol=1e-8";
+    double X[N * D], y[N];
+    mgv_fit fit[2];
     mgv_clouds(X, y, N, D, K);
-    mgv_fit_start(&fit, X, y, N, D, "loss=crammer_singer");
-    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
-    CHECK_FAILS(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver),
-                MGV_E_UNSUPPORTED, "--no-intercept");
-    mgv_fit_free(&fit);
+    for (int t = 0; t < 2; t++)
+        mgv_fit_start(&fit[t], X, y, N, D, options);
+    mgv_fit_set(&fit[1], "kernel=poly degree=1 offset=0 sigma2=1");
+    mgv_fit_solve(&fit[0]);
+    mgv_fit_solve(&fit[1]);
+    CHECK(fit[1].run.stop == MGV_STOP_CERTIFIED && fit[1].certificate.verified);
+    CHECK_NEAR(fit[0].certificate.primal, fit[1].certificate.primal, 2e-8, "objective");
+    for (int t = 0; t < 2; t++)
+        mgv_fit_free(&fit[t]);
+    for (int t = 0; t < 2; t++) { /* class 1 counts three times, once by copies of its rows */
+        double Z[2 * N * D], label[2 * N];
+        int rows = 0;
+        for (int i = 0; i < N; i++)
+            for (int copy = 0; copy < (t && y[i] == 1 ? 3 : 1); copy++, rows++) {
+                memcpy(Z + rows * D, X + i * D, D * sizeof *X);
+                label[rows] = y[i];
+            }
+        mgv_fit_start(&fit[t], Z, label, rows, D, options);
+        mgv_fit_set(&fit[t], t ? "" : "class_weight=1:3");
+        mgv_fit_solve(&fit[t]);
+    }
+    CHECK_NEAR(fit[0].certificate.primal, fit[1].certificate.primal, 2e-8, "weighted");
+    for (int t = 0; t < 2; t++)
+        mgv_fit_free(&fit[t]);
+    mgv_check_same_bits(X, y, N, D, "loss=crammer_singer lambda=1e-3 tol=1e-14 max_iter=20", 10);
 }
 
 int main(void)
@@ -159,5 +257,6 @@ int main(void)
     return RUN(the_certificate_is_met_and_true, two_classes_are_the_hinge,
                scaled_columns_are_columns, the_linear_kernel_is_the_linear_form,
                kernels_part_what_planes_cannot, runs_have_the_same_bits,
-               an_intercept_is_refused_with_a_sentence);
+               intercepts_are_free_and_proven_best, intercepts_of_two_classes_are_the_hinges,
+               intercepts_with_kernels_weights_and_checkpoints);
 }
