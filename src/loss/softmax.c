@@ -42,7 +42,8 @@ static double softmax_conj(double s, const double *u, int32_t k, int32_t c)
 static double softmax_rows(const mgvi_pass_kernels *kernels, float *z, int rows, int32_t k,
                            int width, const int32_t *c, const float *s)
 {
-    return kernels->softmax(z, rows, k, width, c, s);
+    (void)k;
+    return kernels->softmax(z, rows, width, c, s);
 }
 
 static const mgvi_joint_ops joint = {softmax_value, softmax_grad, softmax_conj, softmax_rows};

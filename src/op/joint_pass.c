@@ -22,8 +22,8 @@ static const float TOO_LOW = -1e30f; /* the score of padding */
 
 /* A block's own place. */
 typedef struct place {
-    float *z, *g, *room; /* ROWS x width, d x width, ROWS x d unless rows are in place */
-    double *sum, *sum_u; /* d x width, width */
+    float *z, *g, *room; /* ROWS x width, k x stride, ROWS x d unless rows are in place */
+    double *sum, *sum_u; /* k x stride, width */
     double loss;
 } place;
 
@@ -33,10 +33,10 @@ struct mgvi_joint_pass {
     const mgvi_pass_kernels *kernels;
     const mgvi_loss_ops *loss;
     const mgvi_coefs *coefs;
-    int64_t d, blocks;
+    int64_t d, stride, blocks; /* stride: d, padded to whole vectors */
     int32_t k;
-    int width;
-    float *v, *start; /* (1) */
+    int width;        /* k, padded */
+    float *v, *start; /* (1): k x stride and width */
     place *places;
     double *u; /* where slopes go */
 };
@@ -44,7 +44,8 @@ struct mgvi_joint_pass {
 static mgv_status allocate(mgvi_joint_pass *p, mgvi_arena *arena)
 {
     const size_t wide = (size_t)p->width, d = (size_t)p->d;
-    p->v = mgvi_arena_array(arena, d, wide * sizeof(float));
+    const size_t k = (size_t)p->k, stride = (size_t)p->stride;
+    p->v = mgvi_arena_array(arena, k, stride * sizeof(float));
     p->start = mgvi_arena_array(arena, wide, sizeof(float));
     p->places = mgvi_arena_array(arena, (size_t)p->blocks, sizeof *p->places);
     if (!p->v || !p->start || !p->places)
@@ -52,11 +53,11 @@ static mgv_status allocate(mgvi_joint_pass *p, mgvi_arena *arena)
     for (int64_t b = 0; b < p->blocks; b++) {
         place *at = &p->places[b];
         at->z = mgvi_arena_array(arena, ROWS, wide * sizeof(float));
-        at->g = mgvi_arena_array(arena, d, wide * sizeof(float));
-        at->sum = mgvi_arena_array(arena, d + 1, wide * sizeof(double));
+        at->g = mgvi_arena_array(arena, k, stride * sizeof(float));
+        at->sum = mgvi_arena_array(arena, k * stride + wide, sizeof(double));
         if (!at->z || !at->g || !at->sum)
             return MGV_E_MEMORY;
-        at->sum_u = at->sum + d * wide;
+        at->sum_u = at->sum + k * stride;
         if (!p->rows.in_place && !(at->room = mgvi_arena_array(arena, ROWS, d * sizeof(float))))
             return MGV_E_MEMORY;
     }
@@ -81,8 +82,9 @@ mgv_status mgvi_joint_pass_new(mgvi_arena *arena, mgvi_op *op, const mgvi_loss_o
     p->coefs = c;
     p->d = rows.m.cols;
     p->k = lanes;
-    p->width = (lanes + p->kernels->lanes - 1) / p->kernels->lanes * p->kernels->lanes;
-    const int64_t room = PARTIALS / (p->d * p->width);
+    p->width = (int)mgvi_pass_padded(p->kernels, lanes);
+    p->stride = mgvi_pass_padded(p->kernels, p->d);
+    const int64_t room = PARTIALS / (p->k * p->stride);
     const int64_t most = room < 1 ? 1 : room < MOST_BLOCKS ? room : MOST_BLOCKS;
     p->blocks = mgvi_block_count(rows.count * p->d, GRAIN, most);
     MGVI_TRY(allocate(p, arena));
@@ -107,7 +109,7 @@ static void slopes_of(mgvi_joint_pass *p, place *at, int64_t first, int count, c
         c[i] = (int32_t)mgvi_coef_pick(&p->coefs->a, row, 0);
         s[i] = (float)mgvi_coef_pick(&p->coefs->scale, row, 0);
     }
-    p->kernels->scores(x, count, p->d, p->v, p->start, p->width, at->z, next);
+    p->kernels->scores(x, count, p->d, p->v, p->stride, p->k, p->start, p->width, at->z, next);
     at->loss += mgvi_joint_rows_f32(p->op->ctx, p->loss, at->z, count, p->k, p->width, c, s);
 }
 
@@ -123,7 +125,7 @@ static void gradient_block(void *arg, int64_t block)
     mgvi_joint_pass *p = arg;
     place *at = &p->places[block];
     const int64_t end = mgvi_block_begin(p->rows.count, p->blocks, block + 1);
-    const int64_t size = p->d * p->width;
+    const int64_t size = p->k * p->stride;
     const float *x[ROWS], *next[ROWS];
     int round = 0;
     at->loss = 0;
@@ -132,7 +134,8 @@ static void gradient_block(void *arg, int64_t block)
         const int count = (int)(end - i < ROWS ? end - i : ROWS);
         slopes_of(p, at, i, count, x, next);
         add_slopes(p, at, count);
-        p->kernels->gradient(x, count, 0, p->d, at->z, p->width, round == 0, at->g);
+        p->kernels->gradient(x, count, 0, p->d, at->z, p->width, p->k, round == 0, at->g, p->stride,
+                             next);
         round = (round + 1) % ROUNDS;
         if (round == 0 || i + ROWS >= end)
             p->kernels->widen(at->g, at->sum, size);
@@ -165,7 +168,7 @@ static void load_weights(mgvi_joint_pass *p, const mgvi_vec *w)
         double start = p->rows.intercept ? w->x[p->d * p->k + c] : 0;
         for (int64_t j = 0; j < p->d; j++) {
             const double v = (p->rows.scale ? p->rows.scale[j] : 1) * w->x[j * p->k + c];
-            p->v[j * p->width + c] = (float)v;
+            p->v[c * p->stride + j] = (float)v;
             start -= p->rows.centre ? p->rows.centre[j] * v : 0;
         }
         p->start[c] = (float)start;
@@ -178,7 +181,7 @@ double mgvi_joint_pass_run(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *g)
     load_weights(p, w);
     mgvi_pool_run(p->op->ctx->pool, p->blocks, gradient_block, p);
     p->op->touched += 2 * (double)p->op->nnz;
-    const int64_t size = (p->d + 1) * p->width;
+    const int64_t size = p->k * p->stride + p->width;
     for (int64_t b = 1; b < p->blocks; b++) {
         total->loss += p->places[b].loss;
         for (int64_t t = 0; t < size; t++)
@@ -188,7 +191,7 @@ double mgvi_joint_pass_run(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *g)
         for (int64_t j = 0; j < p->d; j++) {
             const double centre = p->rows.centre ? p->rows.centre[j] * total->sum_u[c] : 0;
             g->x[j * p->k + c] =
-                (p->rows.scale ? p->rows.scale[j] : 1) * (total->sum[j * p->width + c] - centre);
+                (p->rows.scale ? p->rows.scale[j] : 1) * (total->sum[c * p->stride + j] - centre);
         }
         if (p->rows.intercept)
             g->x[p->d * p->k + c] = total->sum_u[c];

@@ -26,11 +26,13 @@ typedef struct jury {
     int64_t count, tasks;
     int32_t *row, *c;     /* the rows and their classes */
     double *weight;       /* of every row */
-    float *v, *start;     /* the model in the data's units: d x width and width */
+    float *rounded;       /* the same */
+    float *v, *start;     /* the model in the data's units: k x stride and width */
     float *z, *room;      /* per task: ROWS_AT_ONCE x width, and x d unless rows are in place */
     double *wrong, *loss; /* per task */
     int32_t k;
-    int width;
+    int width; /* k and d, padded to whole vectors */
+    int64_t stride;
     double total; /* of the weights */
 } jury;
 
@@ -73,7 +75,8 @@ static mgv_status allocate_jury(jury *j, int64_t most)
     j->row = mgvi_arena_array(arena, (size_t)most, sizeof *j->row);
     j->c = mgvi_arena_array(arena, (size_t)most, sizeof *j->c);
     j->weight = mgvi_arena_array(arena, (size_t)most, sizeof *j->weight);
-    j->v = mgvi_arena_array(arena, (size_t)d, wide);
+    j->rounded = mgvi_arena_array(arena, (size_t)most, sizeof *j->rounded);
+    j->v = mgvi_arena_array(arena, (size_t)j->k, (size_t)j->stride * sizeof *j->v);
     j->start = mgvi_arena_array(arena, 1, wide);
     j->tasks = mgvi_block_count(most, TASK_ROWS, MOST_TASKS);
     j->wrong = mgvi_arena_array(arena, (size_t)j->tasks, sizeof *j->wrong);
@@ -82,8 +85,8 @@ static mgv_status allocate_jury(jury *j, int64_t most)
     if (!j->rows.in_place)
         j->room =
             mgvi_arena_array(arena, (size_t)(j->tasks * ROWS_AT_ONCE), (size_t)d * sizeof *j->room);
-    return j->row && j->c && j->weight && j->v && j->start && j->wrong && j->loss && j->z &&
-                   (j->rows.in_place || j->room)
+    return j->row && j->c && j->weight && j->rounded && j->v && j->start && j->wrong && j->loss &&
+                   j->z && (j->rows.in_place || j->room)
                ? MGV_OK
                : MGV_E_MEMORY;
 }
@@ -114,8 +117,7 @@ static mgv_status call_jury(jury *j)
     const bool file = s->validation != NULL;
     int64_t most = 0;
     j->k = s->probe->lanes;
-    const int lanes = s->ctx->simd->pass->lanes;
-    j->width = (j->k + lanes - 1) / lanes * lanes;
+    j->width = (int)mgvi_pass_padded(s->ctx->simd->pass, j->k);
     if (file) {
         most = s->validation->X.rows;
         MGVI_TRY(mgvi_float_rows_of(&s->validation->X, &s->arena, &j->rows));
@@ -125,11 +127,14 @@ static mgv_status call_jury(jury *j)
         for (int64_t i = 0; i < s->split.rows; i++)
             most += !mgvi_split_trains(&s->split, i, 0);
     }
+    j->stride = mgvi_pass_padded(s->ctx->simd->pass, j->rows.m.cols);
     MGVI_TRY(scale_rows(j));
     MGVI_TRY(allocate_jury(j, most));
     MGVI_TRY(file ? take_file_rows(j) : take_own_rows(j));
-    for (int64_t i = 0; i < j->count; i++)
+    for (int64_t i = 0; i < j->count; i++) {
         j->total += j->weight[i];
+        j->rounded[i] = (float)j->weight[i];
+    }
     if (!(j->total > 0))
         return MGVI_FAIL(s->ctx, MGV_E_INPUT, "the held-out rows have no weight");
     return MGV_OK;
@@ -159,13 +164,11 @@ static void judge_task(void *arg, int64_t task)
         float *room = j->room ? j->room + task * ROWS_AT_ONCE * d : NULL;
         for (int i = 0; i < count; i++)
             x[i] = mgvi_float_row(&j->rows, j->row[first + i], room ? room + i * d : NULL);
-        ctx->simd->pass->scores(x, count, d, j->v, j->start, j->width, z, NULL);
+        ctx->simd->pass->scores(x, count, d, j->v, j->stride, j->k, j->start, j->width, z, NULL);
         for (int i = 0; i < count; i++)
             wrong += j->weight[first + i] * is_wrong(z + i * j->width, j->k, j->c[first + i]);
-        for (int i = 0; i < count; i++)
-            loss += j->weight[first + i] * mgvi_joint_rows_f32(ctx, j->s->probe->loss,
-                                                               z + i * j->width, 1, j->k, j->width,
-                                                               j->c + first + i, NULL);
+        loss += mgvi_joint_rows_f32(ctx, j->s->probe->loss, z, count, j->k, j->width, j->c + first,
+                                    j->rounded + first);
     }
     j->wrong[task] = wrong;
     j->loss[task] = loss;
@@ -182,7 +185,7 @@ static double judge(jury *j, const mgvi_vec *w, double *loss)
         double start = c < j->k && p->free_cols ? w->x[d * j->k + c] : 0;
         for (int64_t f = 0; f < d && c < j->k; f++) {
             const double v = (p->scale ? p->scale[f] : 1) * w->x[f * j->k + c];
-            j->v[f * j->width + c] = (float)v;
+            j->v[c * j->stride + f] = (float)v;
             start -= p->centre ? p->centre[f] * v : 0;
         }
         j->start[c] = c < j->k ? (float)start : TOO_LOW;

@@ -1,5 +1,6 @@
-/* simd/exp.h - e^x for x <= 0 in plain C that compilers turn into vectors:
- *   e^x = 2^k e^r,  k = round(x / ln 2),  |r| <= ln 2 / 2,  e^r by its Taylor sum. */
+/* simd/exp.h - e^x for x <= 0, log x for x >= 1, in plain C that compilers turn into vectors:
+ *   e^x = 2^k e^r,  k = round(x / ln 2),  |r| <= ln 2 / 2,  e^r by its Taylor sum;
+ *   log x = k ln 2 + 2 atanh(t),  x = 2^k m,  t = (m - 1)/(m + 1),  |t| <= 0.172. */
 #ifndef MGVI_SIMD_EXP_H
 #define MGVI_SIMD_EXP_H
 
@@ -55,5 +56,29 @@ static inline float exp_below_0_f32(float x)
     float power;
     memcpy(&power, &bits, sizeof power);
     return p * power;
+}
+
+/* 1 <= x, finite. Terms up to t^15: 1e-14. */
+static inline double log_from_1(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    /* m between sqrt(1/2) and sqrt(2): the bits of sqrt(1/2) begin a new k */
+    const uint64_t shifted = bits - 0x3fe6a09e667f3bcdull;
+    const uint64_t power = shifted >> 52 << 52; /* k */
+    const uint64_t k_bits = (shifted >> 52) | 0x4330000000000000ull;
+    double m, k;
+    bits -= power;
+    memcpy(&m, &bits, sizeof m);
+    memcpy(&k, &k_bits, sizeof k);
+    const double t = (m - 1) / (m + 1), q = t * t;
+    double p = 1.0 / 15;
+    p = p * q + 1.0 / 13;
+    p = p * q + 1.0 / 11;
+    p = p * q + 1.0 / 9;
+    p = p * q + 1.0 / 7;
+    p = p * q + 1.0 / 5;
+    p = p * q + 1.0 / 3;
+    return (k - 0x1p52) * 0x1.62e42fefa39efp-1 + 2 * (t + t * q * p);
 }
 #endif

@@ -4,6 +4,7 @@
 #if defined(__x86_64__)
 #include "simd/vec_avx2.h"
 
+enum { SCORE_CLASSES = 3, GRADIENT_CLASSES = 6 }; /* 12 of the 16 registers hold sums */
 #include "simd/pass.h"
 
 const mgvi_pass_kernels mgvi_pass_avx2 = PASS_KERNELS;

@@ -4,6 +4,7 @@
 #if defined(__aarch64__)
 #include "simd/vec_neon.h"
 
+enum { SCORE_CLASSES = 5, GRADIENT_CLASSES = 10 }; /* 20 of the 32 registers hold sums */
 #include "simd/pass.h"
 
 const mgvi_pass_kernels mgvi_pass_neon = PASS_KERNELS;

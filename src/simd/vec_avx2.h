@@ -80,6 +80,13 @@ INLINE fvec f_zero(void) { return _mm256_setzero_ps(); }
 INLINE fvec f_set(float a) { return _mm256_set1_ps(a); }
 INLINE fvec f_mul(fvec a, fvec b) { return _mm256_mul_ps(a, b); }
 INLINE fvec f_fma(fvec a, fvec b, fvec c) { return _mm256_fmadd_ps(a, b, c); }
+INLINE fvec f_max(fvec a, fvec b) { return _mm256_max_ps(a, b); }
+INLINE float f_largest(fvec a)
+{
+    __m128 m = _mm_max_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    m = _mm_max_ps(m, _mm_movehl_ps(m, m));
+    return _mm_cvtss_f32(_mm_max_ss(m, _mm_movehdup_ps(m)));
+}
 INLINE fvec f_load(const float *p) { return _mm256_loadu_ps(p); }
 INLINE fvec f_load_part(const float *p, int64_t n)
 {
@@ -87,6 +94,18 @@ INLINE fvec f_load_part(const float *p, int64_t n)
     return _mm256_maskload_ps(p, _mm256_cmpgt_epi32(_mm256_set1_epi32((int32_t)n), place));
 }
 INLINE void f_store(float *p, fvec a) { _mm256_storeu_ps(p, a); }
+INLINE float f_sum(fvec a)
+{
+    __m128 s = _mm_add_ps(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
+    s = _mm_add_ps(s, _mm_movehl_ps(s, s));
+    return _mm_cvtss_f32(_mm_add_ss(s, _mm_movehdup_ps(s)));
+}
+/* The sums of four vectors. */
+INLINE void f_sums(fvec a, fvec b, fvec c, fvec d, float out[4])
+{
+    const fvec all = _mm256_hadd_ps(_mm256_hadd_ps(a, b), _mm256_hadd_ps(c, d));
+    _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1)));
+}
 INLINE vec f_low(fvec a) { return _mm256_cvtps_pd(_mm256_castps256_ps128(a)); }
 INLINE vec f_high(fvec a) { return _mm256_cvtps_pd(_mm256_extractf128_ps(a, 1)); }
 #endif

@@ -37,6 +37,20 @@ INLINE fvec f_set(float a) { return _mm512_set1_ps(a); }
 INLINE fvec f_mul(fvec a, fvec b) { return _mm512_mul_ps(a, b); }
 INLINE fvec f_fma(fvec a, fvec b, fvec c) { return _mm512_fmadd_ps(a, b, c); }
 INLINE void f_store(float *p, fvec a) { _mm512_storeu_ps(p, a); }
+INLINE float f_sum(fvec a) { return _mm512_reduce_add_ps(a); }
+INLINE __m256 f_halves(fvec a)
+{
+    return _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+}
+/* The sums of four vectors. */
+INLINE void f_sums(fvec a, fvec b, fvec c, fvec d, float out[4])
+{
+    const __m256 ab = _mm256_hadd_ps(f_halves(a), f_halves(b));
+    const __m256 all = _mm256_hadd_ps(ab, _mm256_hadd_ps(f_halves(c), f_halves(d)));
+    _mm_storeu_ps(out, _mm_add_ps(_mm256_castps256_ps128(all), _mm256_extractf128_ps(all, 1)));
+}
+INLINE fvec f_max(fvec a, fvec b) { return _mm512_max_ps(a, b); }
+INLINE float f_largest(fvec a) { return _mm512_reduce_max_ps(a); }
 INLINE fvec f_load(const float *p) { return _mm512_loadu_ps(p); }
 INLINE fvec f_load_part(const float *p, int64_t n)
 {

@@ -62,6 +62,14 @@ INLINE fvec f_set(float a) { return vdupq_n_f32(a); }
 INLINE fvec f_mul(fvec a, fvec b) { return vmulq_f32(a, b); }
 INLINE fvec f_fma(fvec a, fvec b, fvec c) { return vfmaq_f32(c, a, b); }
 INLINE void f_store(float *p, fvec a) { vst1q_f32(p, a); }
+INLINE float f_sum(fvec a) { return vaddvq_f32(a); }
+/* The sums of four vectors. */
+INLINE void f_sums(fvec a, fvec b, fvec c, fvec d, float out[4])
+{
+    vst1q_f32(out, vpaddq_f32(vpaddq_f32(a, b), vpaddq_f32(c, d)));
+}
+INLINE fvec f_max(fvec a, fvec b) { return vmaxq_f32(a, b); }
+INLINE float f_largest(fvec a) { return vmaxvq_f32(a); }
 INLINE fvec f_load(const float *p) { return vld1q_f32(p); }
 INLINE fvec f_load_part(const float *p, int64_t n)
 {

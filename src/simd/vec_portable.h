@@ -30,6 +30,26 @@ INLINE fvec f_zero(void) { return f_set(0); }
 INLINE fvec f_mul(fvec a, fvec b) { return a * b; }
 INLINE fvec f_fma(fvec a, fvec b, fvec c) { return a * b + c; }
 INLINE void f_store(float *p, fvec a) { memcpy(p, &a, sizeof a); }
+INLINE float f_sum(fvec a) { return (a[0] + a[2]) + (a[1] + a[3]); }
+/* The sums of four vectors. */
+INLINE void f_sums(fvec a, fvec b, fvec c, fvec d, float out[4])
+{
+    out[0] = f_sum(a);
+    out[1] = f_sum(b);
+    out[2] = f_sum(c);
+    out[3] = f_sum(d);
+}
+INLINE fvec f_max(fvec a, fvec b)
+{
+    for (int l = 0; l < 4; l++)
+        a[l] = a[l] > b[l] ? a[l] : b[l];
+    return a;
+}
+INLINE float f_largest(fvec a)
+{
+    const float even = a[0] > a[2] ? a[0] : a[2], odd = a[1] > a[3] ? a[1] : a[3];
+    return even > odd ? even : odd;
+}
 INLINE fvec f_load(const float *p)
 {
     fvec a;

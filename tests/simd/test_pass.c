@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 40, MOST_COLS = 67, MOST_WIDTH = 128 };
+enum { MOST_ROWS = 40, MOST_COLS = 1100, MOST_CLASSES = 23, MOST_WIDTH = 128 };
 
 typedef struct work {
-    float X[MOST_ROWS * MOST_COLS], w[MOST_COLS * MOST_WIDTH], start[MOST_WIDTH];
-    float z[MOST_ROWS * MOST_WIDTH], g[MOST_COLS * MOST_WIDTH];
+    float X[MOST_ROWS * MOST_COLS], w[MOST_CLASSES * MOST_COLS], start[MOST_WIDTH];
+    float z[MOST_ROWS * MOST_WIDTH], g[MOST_CLASSES * MOST_COLS];
     const float *x[MOST_ROWS];
 } work;
 
@@ -24,52 +24,68 @@ static void fill(mgvi_rng *rng, float *x, int count)
         x[i] = (float)(2 * mgvi_rng_uniform(rng) - 1);
 }
 
-/* Rows in an order of their own; every shape of tile and remainder. */
+/* Rows in an order of their own. */
 static void prepare(work *a, mgvi_rng *rng, int rows, int cols)
 {
-    fill(rng, a->X, MOST_ROWS * MOST_COLS);
-    fill(rng, a->w, MOST_COLS * MOST_WIDTH);
+    fill(rng, a->X, rows * cols);
+    fill(rng, a->w, MOST_CLASSES * MOST_COLS);
     fill(rng, a->start, MOST_WIDTH);
     for (int i = 0; i < rows; i++)
         a->x[i] = a->X + (i * 7 % rows) * cols;
 }
 
-static const int ROWS[] = {1, 2, 7, 8, 9, 32, 40}, COLS[] = {1, 3, 16, 17, 40, 67};
-
 #define FOR_TABLES(simd)                                                                           \
     for (int table = 0; table < mgvi_simd_count(); table++)                                        \
         for (const mgvi_simd *simd = mgvi_simd_at(table); simd; simd = NULL)
 
+static void check_scores(const mgvi_simd *simd, work *a, int rows, int cols, int k)
+{
+    const int stride = (int)mgvi_pass_padded(simd->pass, cols);
+    const int width = (int)mgvi_pass_padded(simd->pass, k);
+    simd->pass->scores(a->x, rows, cols, a->w, stride, k, a->start, width, a->z, a->x);
+    for (int i = 0; i < rows; i++)
+        for (int c = 0; c < width; c++) {
+            double z = (double)a->start[c];
+            for (int j = 0; j < cols && c < k; j++)
+                z += (double)a->x[i][j] * (double)a->w[c * stride + j];
+            CHECK_NEAR((double)a->z[i * width + c], z, 1e-4, "%s: scores of %d x %d by %d",
+                       simd->name, rows, cols, k);
+        }
+}
+
+/* From the first whole vector after a third of the columns on; what is not asked for stays. */
+static void check_gradient(const mgvi_simd *simd, work *a, int rows, int cols, int k)
+{
+    const int lanes = simd->pass->lanes, first = cols / 3 / lanes * lanes;
+    const int stride = (int)mgvi_pass_padded(simd->pass, cols);
+    const int width = (int)mgvi_pass_padded(simd->pass, k);
+    for (int t = 0; t < k * stride; t++)
+        a->g[t] = 7;
+    for (int fresh = 1; fresh >= 0; fresh--)
+        simd->pass->gradient(a->x, rows, first, cols, a->z, width, k, fresh, a->g, stride, a->x);
+    for (int c = 0; c < k; c++)
+        for (int j = 0; j < stride; j++) {
+            double g = j < first ? 7 : 0;
+            for (int i = 0; i < rows && first <= j && j < cols; i++)
+                g += 2 * (double)a->x[i][j] * (double)a->z[i * width + c];
+            CHECK_NEAR((double)a->g[c * stride + j], g, 1e-5 * (100 + fabs(g)),
+                       "%s: gradient of %d x %d by %d", simd->name, rows, cols, k);
+        }
+}
+
+/* Every shape of tile and remainder; the last columns are more than a chunk. */
 TEST(scores_and_gradients_are_products)
 {
     static work a;
+    static const int ROWS[] = {1, 2, 7, 8, 9, 32, 40}, COLS[] = {1, 3, 16, 17, 40, 67, 1100};
     mgvi_rng rng = mgvi_rng_seed(1);
     FOR_TABLES(simd)
     for (int r = 0; r < 7; r++)
-        for (int q = 0; q < 6; q++)
-            for (int width = simd->pass->lanes; width <= MOST_WIDTH;
-                 width += simd->pass->lanes * (1 + width / 40)) {
-                const int rows = ROWS[r], cols = COLS[q], first = cols / 3;
-                prepare(&a, &rng, rows, cols);
-                simd->pass->scores(a.x, rows, cols, a.w, a.start, width, a.z, a.x);
-                for (int i = 0; i < rows; i++)
-                    for (int l = 0; l < width; l++) {
-                        double z = (double)a.start[l];
-                        for (int j = 0; j < cols; j++)
-                            z += (double)a.x[i][j] * (double)a.w[j * width + l];
-                        CHECK_NEAR((double)a.z[i * width + l], z, 1e-5, "%s: scores of %d x %d",
-                                   simd->name, rows, width);
-                    }
-                for (int fresh = 1; fresh >= 0; fresh--)
-                    simd->pass->gradient(a.x, rows, first, cols, a.z, width, fresh, a.g);
-                for (int j = first; j < cols; j++)
-                    for (int l = 0; l < width; l++) {
-                        double g = 0;
-                        for (int i = 0; i < rows; i++)
-                            g += 2 * (double)a.x[i][j] * (double)a.z[i * width + l];
-                        CHECK_NEAR((double)a.g[(j - first) * width + l], g, 1e-3,
-                                   "%s: gradient of %d x %d", simd->name, cols, width);
-                    }
+        for (int q = 0; q < 7; q++)
+            for (int k = 1; k <= MOST_CLASSES; k += COLS[q] < 1000 ? 1 : 6) {
+                prepare(&a, &rng, ROWS[r], COLS[q]);
+                check_scores(simd, &a, ROWS[r], COLS[q], k);
+                check_gradient(simd, &a, ROWS[r], COLS[q], k);
             }
 }
 
@@ -92,7 +108,7 @@ TEST(softmax_is_softmax)
                         l < k ? (float)(spread * (mgvi_rng_uniform(&rng) - .5)) : -1e30f;
             }
             memcpy(before, z, sizeof z);
-            const double loss = simd->pass->softmax(z, 4, k, width, c, s);
+            const double loss = simd->pass->softmax(z, 4, width, c, s);
             for (int i = 0; i < 4; i++) {
                 double most = -INFINITY, sum = 0;
                 for (int l = 0; l < k; l++)
@@ -114,44 +130,35 @@ TEST(softmax_is_softmax)
 
 TEST(momentum_takes_its_step)
 {
-    enum { D = 9 };
-    float step[D], origin[D], offset[MOST_WIDTH], shift[MOST_WIDTH];
-    static float g[D * MOST_WIDTH], m[D * MOST_WIDTH], w[D * MOST_WIDTH], sum[D * MOST_WIDTH];
-    static float m0[D * MOST_WIDTH], w0[D * MOST_WIDTH], sum0[D * MOST_WIDTH];
+    enum { MOST = 48, GROUPS = 3 };
+    float step[MOST], origin[MOST], g[GROUPS][MOST], m[MOST], w[MOST], sum[MOST];
+    float m0[MOST], w0[MOST], sum0[MOST];
     mgvi_rng rng = mgvi_rng_seed(3);
     FOR_TABLES(simd)
-    {
-        const int width = 3 * simd->pass->lanes;
-        fill(&rng, step, D);
-        fill(&rng, origin, D);
-        fill(&rng, offset, width);
-        fill(&rng, g, D * width);
-        fill(&rng, m, D * width);
-        fill(&rng, w, D * width);
-        fill(&rng, sum, D * width);
+    for (int groups = 1; groups <= GROUPS; groups++) {
+        const int cols = 3 * simd->pass->lanes;
+        const float *gradients[GROUPS] = {g[0], g[1], g[2]}, offset = 0.3f;
+        float *filled[] = {step, origin, m, w, sum, g[0], g[1], g[2]};
+        for (int t = 0; t < 8; t++)
+            fill(&rng, filled[t], cols);
         memcpy(m0, m, sizeof m);
         memcpy(w0, w, sizeof w);
         memcpy(sum0, sum, sizeof sum);
-        const mgvi_momentum rule = {.9f, .01f, step, origin, offset};
-        simd->pass->momentum(&rule, 2, D, width, g, m, w, sum, shift);
-        for (int l = 0; l < width; l++) {
-            double total = 0;
-            for (int j = 0; j < D; j++) {
-                const int t = j * width + l;
-                const double slope =
-                    (double)g[t - (j < 2 ? 0 : 2 * width)] - (double)origin[j] * (double)offset[l];
-                const double move =
-                    j < 2 ? (double)m0[t]
-                          : .9 * (double)m0[t] - .01 * (double)w0[t] - (double)step[j] * slope;
-                const double after = (double)w0[t] + (j < 2 ? 0 : move);
-                CHECK_NEAR((double)m[t], move, 1e-6, "%s: momentum", simd->name);
-                CHECK_NEAR((double)w[t], after, 1e-6, "%s: weights", simd->name);
-                CHECK_NEAR((double)sum[t], (double)sum0[t] + (j < 2 ? 0 : after), 1e-6, "%s: sum",
-                           simd->name);
-                total += j < 2 ? 0 : (double)origin[j] * after;
-            }
-            CHECK_NEAR((double)shift[l], total, 1e-5, "%s: shift", simd->name);
+        const mgvi_momentum rule = {.9f, .01f, groups, step, origin};
+        const float shift = simd->pass->momentum(&rule, cols, gradients, offset, m, w, sum);
+        double total = 0;
+        for (int j = 0; j < cols; j++) {
+            double slope = -(double)origin[j] * (double)offset;
+            for (int t = 0; t < groups; t++)
+                slope += (double)g[t][j];
+            const double move = .9 * (double)m0[j] - .01 * (double)w0[j] - (double)step[j] * slope;
+            const double after = (double)w0[j] + move;
+            CHECK_NEAR((double)m[j], move, 1e-6, "%s: momentum", simd->name);
+            CHECK_NEAR((double)w[j], after, 1e-6, "%s: weights", simd->name);
+            CHECK_NEAR((double)sum[j], (double)sum0[j] + after, 1e-6, "%s: sum", simd->name);
+            total += (double)origin[j] * after;
         }
+        CHECK_NEAR((double)shift, total, 1e-5, "%s: shift", simd->name);
     }
 }
 

@@ -5,9 +5,9 @@
  *   M = .9 M - step (G + lambda V),  V += M,  likewise b                                        (3)
  *   what is shown is the mean of V and b over the batches of the epoch                      (4)
  * V is in the units of the data, so that rows are read where they lie; the view's column scale t
- * becomes a step t_j^2 for column j. Work is cut by rows for (1) and by columns for (2) and (3): a
- * column's gradient is summed, used and forgotten by one task, and no sum depends on the threads.
- */
+ * becomes a step t_j^2 for column j. A batch is cut into a few groups of rows with a gradient each,
+ * so that a row is read by one thread alone; (3) adds them up in order, class by class. No sum
+ * depends on the threads. */
 #include "solver/parts/minibatch.h"
 
 #include "backend/joint_terms.h"
@@ -21,8 +21,9 @@
 
 enum {
     BATCH = 256,
-    ROWS_AT_ONCE = 32, /* a block of (1) */
-    STRIP = 16         /* columns, of (2) and (3): a cache line of every row */
+    BLOCK = 32,      /* rows of (1) at once */
+    MOST_GROUPS = 4, /* of rows, with a gradient each */
+    STRIP = 32       /* columns; work is cut at multiples of it */
 };
 static const float KEEP = 0.9f;
 static const double SHORTEN = 0.9;        /* of the step 1/L */
@@ -32,13 +33,13 @@ static const double BIAS_CURVATURE = 0.5; /* of a column of ones: Bohning's boun
 struct mgvi_minibatch {
     mgvi_float_rows rows;
     const mgvi_pass_kernels *kernels;
-    int64_t d;
+    int64_t d, stride; /* stride: d, padded to whole vectors */
     int32_t k;
-    int width;                                        /* k, padded to whole vectors */
-    float *v, *m, *sum;                               /* d x width */
-    float *g;                                         /* a strip per part: STRIP x width */
-    float *bias, *bias_m, *bias_sum, *start, *offset; /* width */
-    float *step, *origin;                             /* per column */
+    int width;                               /* k, padded */
+    float *v, *m, *sum;                      /* k x stride */
+    float *g;                                /* of every group: k x stride */
+    float *bias, *bias_m, *bias_sum, *start; /* width */
+    float *step, *origin;                    /* stride */
     float bias_step, decay;
     int32_t *order; /* the rows that train */
     int64_t count;
@@ -52,12 +53,12 @@ struct mgvi_minibatch {
     float *p;           /* BATCH x width: scores, then (1) */
     const int32_t *row; /* of the order */
     int size, next_size;
-    float *row_sums;    /* of P, per block of rows */
-    float *column_sums; /* origin'V, per strip */
-    int64_t blocks, strips;
-    /* Blocks and strips are the units of every sum; threads get runs of them, always the same, so
-     * that what they have written stays in their caches. */
-    int64_t parts;
+    float *row_sums; /* of P, per block of rows */
+    int64_t blocks;
+    /* Groups depend on the shape alone. Threads get runs of groups, always the same, so that what
+     * they have read and written stays in their caches; with more threads than groups, strips of
+     * a group's columns. */
+    int64_t groups, parts;
 };
 
 /* What the tasks of a batch are given. */
@@ -78,17 +79,23 @@ static void prepare_row(const mgvi_run *run, mgvi_minibatch *s, int i)
     s->s[i] = (float)(s->weight_factor * mgvi_coef_pick(&p->row.scale, row, 0));
 }
 
-/* (1) for a block of rows. */
-static void score_block(mgvi_run *run, mgvi_minibatch *s, int64_t block)
+/* The rows that far after `first` and the next ones; NULL: not so many are known. */
+static const float *const *rows_ahead(const mgvi_minibatch *s, int first, int count, int ahead)
 {
-    const int first = (int)block * ROWS_AT_ONCE;
-    const int count = s->size - first < ROWS_AT_ONCE ? s->size - first : ROWS_AT_ONCE;
+    const int end = first + ahead + count;
+    return s->rows.in_place && end <= s->size + s->next_size ? s->x + first + ahead : NULL;
+}
+
+/* (1) for a block of rows; those `ahead` of it are asked for meanwhile. */
+static void score_block(mgvi_run *run, mgvi_minibatch *s, int64_t block, int ahead)
+{
+    const int first = (int)block * BLOCK;
+    const int count = s->size - first < BLOCK ? s->size - first : BLOCK;
     float *p = s->p + first * s->width, *sums = s->row_sums + block * s->width;
     for (int i = first; i < first + count; i++)
         prepare_row(run, s, i);
-    const bool ahead = s->rows.in_place && first + count <= s->next_size;
-    s->kernels->scores(s->x + first, count, s->d, s->v, s->start, s->width, p,
-                       ahead ? s->x + s->size + first : NULL);
+    s->kernels->scores(s->x + first, count, s->d, s->v, s->stride, s->k, s->start, s->width, p,
+                       rows_ahead(s, first, count, ahead));
     mgvi_joint_rows_f32(run->ctx, run->problem->loss, p, count, s->k, s->width, s->c + first,
                         s->weighted ? s->s + first : NULL);
     memset(sums, 0, (size_t)s->width * sizeof *sums);
@@ -97,68 +104,108 @@ static void score_block(mgvi_run *run, mgvi_minibatch *s, int64_t block)
             sums[l] += p[i * s->width + l];
 }
 
-static void score_part(void *arg, int64_t part)
+/* The first row of a group. */
+static int group_begin(const mgvi_minibatch *s, int64_t group)
 {
-    const work *job = arg;
-    const mgvi_minibatch *s = job->s;
-    const int64_t end = mgvi_block_begin(s->blocks, s->parts, part + 1);
-    for (int64_t b = mgvi_block_begin(s->blocks, s->parts, part); b < end; b++)
-        score_block(job->run, job->s, b);
+    const int64_t row = mgvi_block_begin(s->blocks, s->groups, group) * BLOCK;
+    return row < s->size ? (int)row : s->size;
 }
 
-/* (2) and (3), strip by strip. */
-static void move_part(void *arg, int64_t part)
+static void score_group(const work *job, int64_t group, int ahead)
 {
-    mgvi_minibatch *s = ((const work *)arg)->s;
-    float *g = s->g + part * STRIP * s->width;
-    const int64_t end = mgvi_block_begin(s->strips, s->parts, part + 1);
-    const mgvi_momentum rule = {
-        .keep = KEEP, .decay = s->decay, .step = s->step, .origin = s->origin, .offset = s->offset};
-    for (int64_t t = mgvi_block_begin(s->strips, s->parts, part); t < end; t++) {
-        const int64_t from = t * STRIP, to = from + STRIP < s->d ? from + STRIP : s->d;
-        s->kernels->gradient(s->x, s->size, from, to, s->p, s->width, true, g);
-        s->kernels->momentum(&rule, from, to, s->width, g, s->m, s->v, s->sum,
-                             s->column_sums + t * s->width);
+    const int64_t end = mgvi_block_begin(job->s->blocks, job->s->groups, group + 1);
+    for (int64_t b = mgvi_block_begin(job->s->blocks, job->s->groups, group); b < end; b++)
+        score_block(job->run, job->s, b, ahead);
+}
+
+/* (2) for a group of rows, columns from .. to. */
+static void sum_group(mgvi_minibatch *s, int64_t group, int64_t from, int64_t to, int ahead)
+{
+    const int first = group_begin(s, group), count = group_begin(s, group + 1) - first;
+    s->kernels->gradient(s->x + first, count, from, to, s->p + first * s->width, s->width, s->k,
+                         true, s->g + group * s->k * s->stride, s->stride,
+                         rows_ahead(s, first, count, ahead));
+}
+
+/* Some groups from rows to gradients: what a thread does, where every thread has a group. */
+static void gradient_part(void *arg, int64_t part)
+{
+    const work *job = arg;
+    mgvi_minibatch *s = job->s;
+    const int64_t first = mgvi_block_begin(s->groups, s->parts, part);
+    const int64_t end = mgvi_block_begin(s->groups, s->parts, part + 1);
+    for (int64_t q = first; q < end; q++) {
+        const int next = q + 1 < end ? group_begin(s, q + 1) : s->size + group_begin(s, first);
+        const int ahead = next - group_begin(s, q);
+        score_group(job, q, ahead);
+        sum_group(s, q, 0, s->d, ahead);
     }
 }
 
-/* `step` and the gradients are per batch of BATCH rows; a shorter one weighs less. */
-static void sum_slopes(mgvi_minibatch *s)
+/* With more threads than groups: first all scores, then strips of the gradients. */
+static void score_part(void *arg, int64_t block)
 {
-    memcpy(s->offset, s->row_sums, (size_t)s->width * sizeof *s->offset);
-    for (int64_t t = 1; t < s->blocks; t++)
-        for (int l = 0; l < s->width; l++)
-            s->offset[l] += s->row_sums[t * s->width + l];
+    const work *job = arg;
+    score_block(job->run, job->s, block, job->s->size);
 }
 
-/* b's part of (3), and what the next scores start from: b - mu'V. */
-static void move_bias(mgvi_minibatch *s)
+static void strip_part(void *arg, int64_t part)
 {
-    for (int l = 0; l < s->width; l++) {
-        float shift = 0;
-        for (int64_t t = 0; t < s->strips; t++)
-            shift += s->column_sums[t * s->width + l];
-        s->bias_m[l] = KEEP * s->bias_m[l] - s->bias_step * s->offset[l];
-        s->bias[l] += s->rows.intercept ? s->bias_m[l] : 0;
-        s->bias_sum[l] += s->bias[l];
-        s->start[l] = l < s->k ? s->bias[l] - shift : TOO_LOW;
+    mgvi_minibatch *s = ((const work *)arg)->s;
+    const int64_t strips = (s->d + STRIP - 1) / STRIP, parts = s->parts / s->groups;
+    const int64_t from = mgvi_block_begin(strips, parts, part / s->groups) * STRIP;
+    const int64_t to = mgvi_block_begin(strips, parts, part / s->groups + 1) * STRIP;
+    if (from < s->d)
+        sum_group(s, part % s->groups, from, to < s->d ? to : s->d, s->size);
+}
+
+/* (3) for some classes. `step` and the gradients are per batch of BATCH rows; a shorter one weighs
+ * less. The next scores start from b - mu'V. */
+static void move_part(void *arg, int64_t part)
+{
+    mgvi_minibatch *s = ((const work *)arg)->s;
+    const mgvi_momentum rule = {.keep = KEEP,
+                                .decay = s->decay,
+                                .groups = (int)s->groups,
+                                .step = s->step,
+                                .origin = s->origin};
+    const int64_t parts = s->parts < s->k ? s->parts : s->k;
+    const int64_t end = mgvi_block_begin(s->k, parts, part + 1);
+    for (int64_t c = mgvi_block_begin(s->k, parts, part); c < end; c++) {
+        const float *g[MOST_GROUPS];
+        const int64_t at = c * s->stride;
+        float slope = 0;
+        for (int64_t q = 0; q < s->groups; q++)
+            g[q] = s->g + q * s->k * s->stride + at;
+        for (int64_t b = 0; b < s->blocks; b++)
+            slope += s->row_sums[b * s->width + c];
+        const float shift =
+            s->kernels->momentum(&rule, s->stride, g, slope, s->m + at, s->v + at, s->sum + at);
+        s->bias_m[c] = KEEP * s->bias_m[c] - s->bias_step * slope;
+        s->bias[c] += s->rows.intercept ? s->bias_m[c] : 0;
+        s->bias_sum[c] += s->bias[c];
+        s->start[c] = s->bias[c] - shift;
     }
 }
 
 static void run_batch(mgvi_run *run, mgvi_minibatch *s, int64_t first, int64_t end,
                       int64_t next_end)
 {
+    mgvi_pool *pool = run->ctx->pool;
     work job = {run, s};
-    s->blocks = (end - first + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+    s->blocks = (end - first + BLOCK - 1) / BLOCK;
     s->row = s->order + first;
     s->size = (int)(end - first);
     s->next_size = (int)(next_end - end);
     for (int i = 0; s->rows.in_place && i < s->size + s->next_size; i++)
         s->x[i] = mgvi_float_row(&s->rows, s->row[i], NULL);
-    mgvi_pool_run(run->ctx->pool, s->parts, score_part, &job);
-    sum_slopes(s);
-    mgvi_pool_run(run->ctx->pool, s->parts, move_part, &job);
-    move_bias(s);
+    if (s->parts <= s->groups) {
+        mgvi_pool_run(pool, s->parts, gradient_part, &job);
+    } else {
+        mgvi_pool_run(pool, s->blocks, score_part, &job);
+        mgvi_pool_run(pool, s->parts / s->groups * s->groups, strip_part, &job);
+    }
+    mgvi_pool_run(pool, s->parts < s->k ? s->parts : s->k, move_part, &job);
     run->touched += (double)s->size * (double)s->d;
 }
 
@@ -167,19 +214,19 @@ static void run_batch(mgvi_run *run, mgvi_minibatch *s, int64_t first, int64_t e
 /* (4) in the problem's units: V = t W. */
 static void show(const mgvi_minibatch *s, int64_t batches, mgvi_vec *shown)
 {
-    const double factor = 1 / (double)batches;
-    for (int64_t j = 0; j < s->d; j++)
+    for (int64_t j = 0; j < s->d; j++) {
+        const double factor = 1 / ((double)batches * (s->rows.scale ? s->rows.scale[j] : 1));
         for (int32_t c = 0; c < s->k; c++)
-            shown->x[j * s->k + c] =
-                factor * (double)s->sum[j * s->width + c] / (s->rows.scale ? s->rows.scale[j] : 1);
+            shown->x[j * s->k + c] = factor * (double)s->sum[c * s->stride + j];
+    }
     for (int32_t c = 0; s->rows.intercept && c < s->k; c++)
-        shown->x[s->d * s->k + c] = factor * (double)s->bias_sum[c];
+        shown->x[s->d * s->k + c] = (double)s->bias_sum[c] / (double)batches;
 }
 
 mgv_status mgvi_minibatch_epoch(mgvi_run *run, mgvi_minibatch *s, mgvi_vec *shown)
 {
     const int64_t batches = (s->count + BATCH - 1) / BATCH;
-    memset(s->sum, 0, (size_t)(s->d * s->width) * sizeof *s->sum);
+    memset(s->sum, 0, (size_t)(s->k * s->stride) * sizeof *s->sum);
     memset(s->bias_sum, 0, (size_t)s->width * sizeof *s->bias_sum);
     mgvi_rng_shuffle(&run->rng, s->order, s->count);
     for (int64_t b = 0; b < batches; b++)
@@ -311,21 +358,26 @@ static float *floats(mgvi_run *run, int64_t count, int64_t each)
 
 static mgv_status allocate(mgvi_run *run, mgvi_minibatch *s)
 {
-    const int64_t n = s->strips, width = s->width;
-    if (!(s->v = floats(run, s->d, width)) || !(s->m = floats(run, s->d, width)) ||
-        !(s->sum = floats(run, s->d, width)) || !(s->g = floats(run, s->parts * STRIP, width)) ||
-        !(s->bias = floats(run, 5, width)) || !(s->step = floats(run, 2, s->d)) ||
-        !(s->p = floats(run, BATCH, width)) ||
-        !(s->row_sums = floats(run, BATCH / ROWS_AT_ONCE, width)) ||
-        !(s->column_sums = floats(run, n, width)) ||
+    const int64_t width = s->width;
+    if (!(s->v = floats(run, s->k, s->stride)) || !(s->m = floats(run, s->k, s->stride)) ||
+        !(s->sum = floats(run, s->k, s->stride)) ||
+        !(s->g = floats(run, s->groups * s->k, s->stride)) || !(s->bias = floats(run, 4, width)) ||
+        !(s->step = floats(run, 2, s->stride)) || !(s->p = floats(run, BATCH, width)) ||
+        !(s->row_sums = floats(run, BATCH / BLOCK, width)) ||
         !(s->rows.in_place || (s->room = floats(run, BATCH, s->d))))
         return MGV_E_MEMORY;
     s->bias_m = s->bias + width;
     s->bias_sum = s->bias_m + width;
     s->start = s->bias_sum + width;
-    s->offset = s->start + width;
-    s->origin = s->step + s->d;
+    s->origin = s->step + s->stride;
     return MGV_OK;
+}
+
+/* The groups' gradients together take no more room than a batch. */
+static int64_t groups_for(int32_t k)
+{
+    const int64_t groups = BATCH / k;
+    return groups < 1 ? 1 : groups > MOST_GROUPS ? MOST_GROUPS : groups;
 }
 
 mgv_status mgvi_minibatch_new(mgvi_run *run, mgvi_minibatch **out)
@@ -340,8 +392,9 @@ mgv_status mgvi_minibatch_new(mgvi_run *run, mgvi_minibatch **out)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED, "%s takes at most 2^31 rows", run->ops->name);
     s->d = s->rows.m.cols;
     s->k = run->problem->lanes;
-    s->width = (s->k + s->kernels->lanes - 1) / s->kernels->lanes * s->kernels->lanes;
-    s->strips = (s->d + STRIP - 1) / STRIP;
+    s->width = (int)mgvi_pass_padded(s->kernels, s->k);
+    s->stride = mgvi_pass_padded(s->kernels, s->d);
+    s->groups = groups_for(s->k);
     s->parts = mgvi_pool_threads(run->ctx->pool);
     MGVI_TRY(choose_rows(run, s));
     MGVI_TRY(allocate(run, s));
