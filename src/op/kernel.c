@@ -67,47 +67,95 @@ int64_t mgvi_kernel_support(mgvi_kernel_op *k, const double *c)
     return count;
 }
 
-static void give_up(mgvi_kernel_op *k, double *f)
+static void give_up(mgvi_kernel_op *k, double *f, int32_t lanes)
 {
     k->op.failed = MGV_E_MEMORY;
-    k->remembered = false;
-    for (int64_t i = 0; i < k->op.rows; i++)
+    k->remembered = 0;
+    for (int64_t i = 0; i < k->op.rows * lanes; i++)
         f[i] = NAN;
+}
+
+/* The last product, where it was this one. */
+static bool recall_product(const mgvi_kernel_op *k, const double *c, int32_t lanes, double *f)
+{
+    const size_t bytes = (size_t)k->op.rows * (size_t)lanes * sizeof *c;
+    if (k->remembered != lanes || memcmp(c, k->c, bytes) != 0)
+        return false;
+    memcpy(f, k->f, bytes);
+    return true;
+}
+
+/* More rows than are kept: tile by tile. */
+static bool add_tiles(mgvi_kernel_op *k, sum_job *job)
+{
+    const int64_t count = job->count;
+    for (int64_t t = 0; t < count; t += k->tile_rows) {
+        job->rows = k->support + t;
+        job->count = count - t < k->tile_rows ? count - t : k->tile_rows;
+        job->values = mgvi_kernel_compute(k, job->rows, job->count);
+        if (!job->values)
+            return false;
+        add_rows(k, job);
+    }
+    return true;
+}
+
+/* Where most rows have a coefficient it is as well to multiply them all: those that are kept need
+ * not be computed. */
+static bool worth_all_rows(const mgvi_kernel_op *k, int64_t count)
+{
+    return k->fast == MGV_F64 && 2 * count > k->op.rows;
 }
 
 void mgvi_kernel_combine(mgvi_kernel_op *k, const double *c, double *f)
 {
-    const int64_t n = k->op.rows;
-    if (k->remembered && memcmp(c, k->c, (size_t)n * sizeof *c) == 0) {
-        memcpy(f, k->f, (size_t)n * sizeof *f);
+    if (recall_product(k, c, 1, f))
         return;
-    }
     const int64_t count = mgvi_kernel_support(k, c);
-    memset(f, 0, (size_t)n * sizeof *f);
+    bool done = true;
+    memset(f, 0, (size_t)k->op.rows * sizeof *f);
     sum_job job = {.k = k, .rows = k->support, .count = count, .c = c, .f = f};
-    if (mgvi_kernel_fetch(k, k->support, count)) {
+    if (count > k->slots && worth_all_rows(k, count))
+        done = mgvi_kernel_rows_times(k, c, 1, f);
+    else if (mgvi_kernel_fetch(k, k->support, count))
         add_rows(k, &job);
-    } else { /* more rows than are kept: tile by tile */
-        for (int64_t t = 0; t < count; t += k->tile_rows) {
-            job.rows = k->support + t;
-            job.count = count - t < k->tile_rows ? count - t : k->tile_rows;
-            job.values = mgvi_kernel_compute(k, job.rows, job.count);
-            if (!job.values) {
-                give_up(k, f);
-                return;
-            }
-            add_rows(k, &job);
-        }
-    }
-    if (k->fast == MGV_F64)
-        mgvi_kernel_remember(k, c, f);
+    else
+        done = add_tiles(k, &job);
+    if (!done)
+        give_up(k, f, 1);
+    else if (k->fast == MGV_F64)
+        mgvi_kernel_remember(k, c, 1, f);
 }
 
-void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, const double *f)
+void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, const double *f)
 {
-    memcpy(k->c, c, (size_t)k->op.rows * sizeof *c);
-    memcpy(k->f, f, (size_t)k->op.rows * sizeof *f);
-    k->remembered = true;
+    const size_t bytes = (size_t)k->op.rows * (size_t)lanes * sizeof *c;
+    memcpy(k->c, c, bytes);
+    memcpy(k->f, f, bytes);
+    k->remembered = lanes;
+}
+
+/* f = K c for all lanes of c at once, where most rows have a coefficient; false: not done. */
+static bool combine_lanes(mgvi_kernel_op *k, const mgvi_vec *x, double *f)
+{
+    int64_t count = 0;
+    if (x->k == 1 || x->k > k->op.lanes)
+        return false;
+    if (recall_product(k, x->x, x->k, f))
+        return true;
+    for (int64_t i = 0; i < k->op.rows; i++) {
+        bool used = false;
+        for (int32_t c = 0; c < x->k; c++)
+            used = used || x->x[i * x->k + c] != 0;
+        count += used;
+    }
+    if (!worth_all_rows(k, count))
+        return false;
+    if (mgvi_kernel_rows_times(k, x->x, x->k, f))
+        mgvi_kernel_remember(k, x->x, x->k, f);
+    else
+        give_up(k, f, x->k);
+    return true;
 }
 
 /* f = K c in float64 whatever the type of the rows kept. */
@@ -121,9 +169,9 @@ static void combine_exactly(mgvi_kernel_op *k, const double *c, double *f)
     const mgvi_point_list all = {.points = k->points, .count = n};
     memset(f, 0, (size_t)n * sizeof *f);
     if (mgvi_kernel_exact_sums(k, &all, count, c, f) != MGV_OK)
-        give_up(k, f);
+        give_up(k, f, 1);
     else
-        mgvi_kernel_remember(k, c, f);
+        mgvi_kernel_remember(k, c, 1, f);
 }
 
 /* ---- the operator ---------------------------------------------------------------------------- */
@@ -144,12 +192,15 @@ static void kernel_mul(mgvi_op *op, double alpha, const mgvi_vec *x, double beta
 {
     mgvi_kernel_op *k = (mgvi_kernel_op *)op;
     assert(x->k == y->k && x->n == op->cols && y->n == op->rows);
+    const bool together = combine_lanes(k, x, k->work);
     for (int32_t lane = 0; lane < x->k; lane++) {
         const double b = k->intercept ? x->x[op->rows * x->k + lane] : 0;
-        combine_exactly(k, lane_of(k, x, lane), k->work);
+        if (!together)
+            combine_exactly(k, lane_of(k, x, lane), k->work);
         for (int64_t i = 0; i < op->rows; i++) {
             double *to = &y->x[i * y->k + lane];
-            const double z = alpha * sign_of(k, i) * (k->work[i] + b);
+            const double f = k->work[together ? i * x->k + lane : i];
+            const double z = alpha * sign_of(k, i) * (f + b);
             *to = beta == 0 ? z : z + beta * *to;
         }
     }
@@ -174,59 +225,78 @@ static void kernel_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, double be
 
 /* ---- lengths --------------------------------------------------------------------------------- */
 
-/* Whether c is a multiple t of the last product's coefficients up to rounding: with d = c - t c0,
+/* Whether a lane c of x is a multiple t of the same lane c0 of the last product's coefficients up
+ * to rounding: with d = c - t c0,
  *   c'K c = t^2 c0'K c0 + 2 t d'K c0 + d'K d,   d'K d <= (sum_i |d_i| sqrt(K_ii))^2            (5)
  * and K c0 is known where c0 is not 0, which is where d must lie. */
-static bool recall_square(const mgvi_kernel_op *k, const double *c, double *square)
+static bool recall_square(const mgvi_kernel_op *k, const mgvi_vec *x, int32_t lane, double *square)
 {
     double cross = 0, own = 0, length = 0, mixed = 0, rest = 0;
-    if (!k->remembered)
+    if (k->remembered != x->k)
         return false;
-    for (int64_t i = 0; i < k->op.rows; i++) {
-        if (c[i] != 0 && k->c[i] == 0)
+    const int64_t n = k->op.rows, end = n * x->k;
+    const double *c = x->x, *c0 = k->c, *f0 = k->f;
+    for (int64_t i = lane; i < end; i += x->k) {
+        if (c[i] != 0 && c0[i] == 0)
             return false;
-        cross += c[i] * k->c[i];
-        own += k->c[i] * k->c[i];
-        length += k->c[i] * k->f[i];
+        cross += c[i] * c0[i];
+        own += c0[i] * c0[i];
+        length += c0[i] * f0[i];
     }
     const double t = own > 0 ? cross / own : 0;
-    for (int64_t i = 0; i < k->op.rows; i++) {
-        const double d = c[i] - t * k->c[i];
-        mixed += d * k->f[i];
-        rest += fabs(d) * sqrt(fmax(k->diagonal[i], 0));
+    for (int64_t i = lane, row = 0; i < end; i += x->k, row++) {
+        const double d = c[i] - t * c0[i];
+        mixed += d * f0[i];
+        rest += fabs(d) * sqrt(fmax(k->diagonal[row], 0));
     }
     *square = fmax(t * t * length + 2 * t * mixed + rest * rest, 0);
     return rest * rest <= 1e-15 * *square || own == 0;
 }
 
-static double square_of(mgvi_kernel_op *k, const double *c)
+/* c'f of a lane, f = K c; K is positive only up to rounding, or it is no kernel. */
+static double square_from(mgvi_kernel_op *k, const double *c, const double *f, int32_t stride)
 {
-    double square;
-    if (recall_square(k, c, &square))
-        return square;
-    if (k->fast == MGV_F32)
-        return mgvi_kernel_exact_square(k, c);
-    mgvi_kernel_combine(k, c, k->work);
-    double size = 0;
-    square = 0;
+    double square = 0, size = 0;
     for (int64_t i = 0; i < k->op.rows; i++) {
-        square += c[i] * k->work[i];
-        size += fabs(c[i]) * sqrt(fmax(k->diagonal[i], 0));
+        square += c[i * stride] * f[i * stride];
+        size += fabs(c[i * stride]) * sqrt(fmax(k->diagonal[i], 0));
     }
     if (square < -NEGATIVE * size * size && k->op.failed == MGV_OK)
         k->op.failed = MGVI_FAIL(k->op.ctx, MGV_E_INPUT,
                                  "the precomputed kernel is not positive semidefinite: there are "
                                  "weights c with c'K c = %.3g times (sum |c_i| sqrt(K_ii))^2",
                                  square / (size * size));
-    return square > 0 ? square : 0; /* K is positive only up to rounding */
+    return square > 0 ? square : 0;
+}
+
+static double square_of(mgvi_kernel_op *k, const double *c)
+{
+    double square;
+    const mgvi_vec x = {.x = (double *)c, .n = k->op.rows, .k = 1, .space = MGVI_COLS};
+    if (recall_square(k, &x, 0, &square))
+        return square;
+    if (k->fast == MGV_F32)
+        return mgvi_kernel_exact_square(k, c);
+    mgvi_kernel_combine(k, c, k->work);
+    return square_from(k, c, k->work, 1);
 }
 
 static double kernel_square(mgvi_op *op, const mgvi_vec *x)
 {
     mgvi_kernel_op *k = (mgvi_kernel_op *)op;
-    double square = 0;
+    double square = 0, one;
+    bool known = true;
+    for (int32_t lane = 0; known && lane < x->k; lane++) {
+        known = recall_square(k, x, lane, &one);
+        square += one;
+    }
+    if (known)
+        return square;
+    square = 0;
+    const bool together = combine_lanes(k, x, k->work);
     for (int32_t lane = 0; lane < x->k; lane++)
-        square += square_of(k, lane_of(k, x, lane));
+        square += together ? square_from(k, x->x + lane, k->work + lane, x->k)
+                           : square_of(k, lane_of(k, x, lane));
     return square;
 }
 

@@ -17,6 +17,7 @@ typedef struct mgvi_kernel_plan {
     mgvi_point_scaling scaling;
     const double *sign; /* NULL: 1 */
     bool intercept;
+    int32_t lanes;      /* vectors a product may have at once; 0: one */
     mgv_dtype fast;     /* type of the rows kept; products are float64 all the same */
     double cache_bytes; /* for rows of K */
 } mgvi_kernel_plan;

@@ -161,7 +161,7 @@ static void remember_support(mgvi_kernel_op *k, const double *c, const double *s
                 return;
             k->work[i] = sums[i * LANES];
         }
-    mgvi_kernel_remember(k, c, k->work);
+    mgvi_kernel_remember(k, c, 1, k->work);
 }
 
 static mgv_status low_product(mgvi_kernel_op *k, const mgvi_vec *x, int64_t support, mgvi_vec *y)

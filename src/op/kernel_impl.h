@@ -27,10 +27,10 @@ struct mgvi_kernel_op {
     double *row;           /* one float64 row */
     int64_t *support;      /* rows with a coefficient */
     double *c, *f;         /* the last product, f = K c in float64 at least where c is not 0 */
-    bool remembered;
-    double *work;
-    double *lane;  /* one of the coefficients asked about */
-    int64_t *twin; /* op/features.h; NULL until asked for */
+    int32_t remembered;    /* its lanes, 0: none */
+    double *work;          /* rows x lanes */
+    double *lane;          /* one of the coefficients asked about */
+    int64_t *twin;         /* op/features.h; NULL until asked for */
 };
 
 extern const mgvi_op_ops mgvi_operator_kernel;
@@ -48,7 +48,9 @@ void mgvi_kernel_free(mgvi_op *op);
 
 /* kernel.c: the rows with c_i != 0 go to k->support. */
 int64_t mgvi_kernel_support(mgvi_kernel_op *k, const double *c);
-void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, const double *f);
+void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, const double *f);
+/* f = K c for all rows, c and f rows x lanes, from rows kept in float64. False: no memory. */
+bool mgvi_kernel_rows_times(mgvi_kernel_op *k, const double *c, int32_t lanes, double *f);
 
 /* kernel_exact.c: sums[t] += sum over the first `count` rows i of k->support of c_i k(x_i, q_t). */
 mgv_status mgvi_kernel_exact_sums(mgvi_kernel_op *k, const mgvi_point_list *q, int64_t count,

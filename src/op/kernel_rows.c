@@ -228,13 +228,14 @@ static mgv_status check_gram(mgv_ctx *ctx, const mgvi_matrix *m)
 static mgv_status allocate(mgvi_kernel_op *k)
 {
     mgv_ctx *ctx = k->op.ctx;
-    const size_t n = (size_t)k->op.rows;
+    const size_t n = (size_t)k->op.rows, lanes = (size_t)k->op.lanes;
     if (!(k->slot_of = mgvi_alloc(ctx, n, sizeof *k->slot_of)) ||
         !(k->diagonal = mgvi_alloc(ctx, n, sizeof *k->diagonal)) ||
         !(k->row = mgvi_alloc(ctx, n, sizeof *k->row)) ||
         !(k->support = mgvi_alloc(ctx, n, sizeof *k->support)) ||
-        !(k->c = mgvi_alloc(ctx, n, sizeof *k->c)) || !(k->f = mgvi_alloc(ctx, n, sizeof *k->f)) ||
-        !(k->work = mgvi_alloc(ctx, n, sizeof *k->work)) ||
+        !(k->c = mgvi_alloc(ctx, n, lanes * sizeof *k->c)) ||
+        !(k->f = mgvi_alloc(ctx, n, lanes * sizeof *k->f)) ||
+        !(k->work = mgvi_alloc(ctx, n, lanes * sizeof *k->work)) ||
         !(k->lane = mgvi_alloc(ctx, n, sizeof *k->lane)))
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < k->op.rows; i++)
@@ -268,7 +269,7 @@ mgv_status mgvi_op_kernel(mgv_ctx *ctx, const mgvi_kernel_plan *plan, mgvi_op **
                       .rows = n,
                       .cols = n + (plan->intercept ? 1 : 0),
                       .nnz = n * n,
-                      .lanes = 1};
+                      .lanes = plan->lanes > 0 ? plan->lanes : 1};
     k->kernel = plan->kernel;
     k->sign = plan->sign;
     k->intercept = plan->intercept;
@@ -296,6 +297,6 @@ mgv_status mgvi_kernel_make_exact(mgvi_kernel_op *k)
     free_slots(k);
     k->points = points;
     k->fast = MGV_F64;
-    k->remembered = false;
+    k->remembered = 0;
     return make_slots(k);
 }

@@ -72,6 +72,7 @@ mgv_status mgvi_bind_kernel(mgv_problem *p)
         .scaling = {.centre = p->centre, .scale = p->scale, .row_scale = p->row_scale},
         .sign = p->loss->can & MGVI_MARGIN ? p->sign : NULL,
         .intercept = p->settings.intercept,
+        .lanes = p->outputs,
         .fast = choose_precision(p),
         .cache_bytes = p->settings.cache * MEGABYTE};
     if (!(p->loss->can & MGVI_MARGIN))

@@ -71,8 +71,8 @@ static const char *first_missing(unsigned needs, unsigned can)
 
 static bool takes_loss(const mgvi_solver_ops *ops, const mgvi_loss_ops *loss)
 {
-    return !(loss->can & ~ops->needs.loss & MGVI_JOINT) && !(ops->needs.loss & ~loss->can) &&
-           (!ops->losses || listed(ops->losses, loss->name));
+    return (ops->joint || !(loss->can & ~ops->needs.loss & MGVI_JOINT)) &&
+           !(ops->needs.loss & ~loss->can) && (!ops->losses || listed(ops->losses, loss->name));
 }
 
 mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *p)
@@ -80,7 +80,7 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
     if (ops->losses && !listed(ops->losses, p->loss->name))
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with loss %s; this is %s",
                          ops->name, ops->losses, p->loss->name);
-    if ((p->loss->can & MGVI_JOINT) && !(ops->needs.loss & MGVI_JOINT))
+    if ((p->loss->can & MGVI_JOINT) && !(ops->needs.loss & MGVI_JOINT) && !ops->joint)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s fits two classes or a quantity; loss %s is of all classes at "
                          "once",
@@ -122,9 +122,9 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s does not work with kernels (here %s); %s", ops->name,
                          mgvi_kernel_name(p->kernel.kind),
-                         p->loss->can & MGVI_JOINT
-                             ? "class_coordinate does, with --loss crammer_singer"
-                             : "kernel_svm does");
+                         p->loss->can & MGVI_SMOOTH  ? "kernel_subspace does"
+                         : p->loss->can & MGVI_JOINT ? "class_coordinate does"
+                                                     : "kernel_svm does");
     if (mgvi_problem_has_contrasts(p) && !ops->contrasts)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s knows no joint margin of many classes; exact_margin and "

@@ -33,6 +33,7 @@ typedef struct mgvi_solver_ops {
     /* May be NULL. What else must hold of a problem; MGV_E_UNSUPPORTED and a sentence if it does
      * not. */
     mgv_status (*fits)(mgv_ctx *ctx, const mgv_problem *problem);
+    bool joint;           /* losses of all classes at once too, beside those of rows */
     bool kernels;         /* columns may be coefficients: lengths by mgvi_op_length() alone */
     bool contrasts;       /* rows may be pairs of an example and a class (op/contrast.h) */
     const char *settings; /* NULL or the names of settings of its own that decide its steps */

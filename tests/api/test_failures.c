@@ -70,15 +70,17 @@ static void free_everything(mgv_ctx *ctx, everything *e)
 
 TEST(every_allocation_may_fail)
 {
-    static const char *const scales[] = {"none", "std",  "maxabs", "rownorm", "none",
-                                         "std",  "none", "std",    "std",     "std"};
-    static const char *const losses[] = {"hinge",  "hinge", "hinge",         "hinge", "margin",
-                                         "margin", "hinge", "squared_hinge", "hinge", "margin"};
-    static const char *const kernels[] = {"linear", "linear", "linear", "linear", "linear",
-                                          "linear", "rbf",    "poly",   "linear", "poly"};
+    static const char *const scales[] = {"none", "std", "maxabs", "rownorm", "none", "std",
+                                         "none", "std", "std",    "std",     "none"};
+    static const char *const losses[] = {"hinge",  "hinge",  "hinge",  "hinge",
+                                         "margin", "margin", "hinge",  "squared_hinge",
+                                         "hinge",  "margin", "softmax"};
+    static const char *const kernels[] = {"linear", "linear", "linear", "linear",
+                                          "linear", "linear", "rbf",    "poly",
+                                          "linear", "poly",   "rbf"};
     double *X, *y;
     mgv_random_set(31, 30, 4, 0.5, &X, &y);
-    for (int k = 0; k < 10; k++) {
+    for (int k = 0; k < 11; k++) {
         for (int i = 0; k == 8 && i < 10; i++)
             y[i] = 7; /* a third class */
         for (long fail_at = 1;; fail_at++) {

@@ -17,7 +17,7 @@ for labels in "yak ant cow" "0.5 -1.5 2.25" "-3 -7 12"; do
     cut -d, -f3 corners.csv >expected
     for form in "--loss hinge" "--loss hinge --multiclass ovo" "--loss margin --multiclass joint --no-intercept" \
         "--loss margin --multiclass joint --no-intercept --kernel rbf" "--loss margin --multiclass ovo --kernel rbf" \
-        "--loss softmax" "--loss crammer_singer" "--loss crammer_singer --no-intercept" "--loss squared_hinge --mu 0.001"; do
+        "--loss softmax" "--loss softmax --kernel rbf" "--loss logistic --kernel poly" "--loss crammer_singer" "--loss crammer_singer --no-intercept" "--loss squared_hinge --mu 0.001"; do
         # shellcheck disable=SC2086
         run 0 fit corners.csv $form -o model.mgm
         run 0 predict model.mgm corners.csv

@@ -225,6 +225,59 @@ TEST(operator_is_its_formula)
     mgv_ctx_free(ctx);
 }
 
+/* Several vectors at once are each of them alone, whichever rows are kept, and so is their length;
+ * coefficients in few rows and in all. */
+TEST(lanes_are_vectors)
+{
+    enum { LANES = 3 };
+    mgv_ctx *ctx = mgv_check_ctx();
+    sample *s = make_sample(7);
+    mgvi_rng rng = mgvi_rng_seed(12);
+    double first[2][ROWS * LANES];
+    for (int room = 0; room < 3; room++) {
+        const mgvi_matrix m = as_matrix(s, 0);
+        const double rows_kept[] = {1e9, 8.0 * ROWS * 2, 8.0 * ROWS * 20};
+        const mgvi_kernel_plan plan = {.kernel = kernels[0],
+                                       .X = &m,
+                                       .intercept = true,
+                                       .lanes = LANES,
+                                       .fast = MGV_F64,
+                                       .cache_bytes = rows_kept[room]};
+        mgvi_op *op, *single = make_op(ctx, s, &m, &kernels[0], MGV_F64, 1e9);
+        CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &op));
+        for (int few = 0; few < 2; few++) {
+            double c[(ROWS + 1) * LANES], z[ROWS * LANES], one[ROWS + 1], f[ROWS], square = 0;
+            rng = mgvi_rng_seed(13);
+            for (int t = 0; t < (ROWS + 1) * LANES; t++)
+                c[t] = few && t / LANES % 5 ? 0 : mgvi_rng_normal(&rng);
+            const mgvi_vec w = {.x = c, .n = ROWS + 1, .k = LANES, .space = MGVI_COLS};
+            const mgvi_vec part = {.x = c, .n = ROWS, .k = LANES, .space = MGVI_COLS};
+            mgvi_vec vz = {.x = z, .n = ROWS, .k = LANES, .space = MGVI_ROWS};
+            mgvi_op_mul(op, 2, &w, 0, &vz);
+            for (int lane = 0; lane < LANES; lane++) {
+                for (int i = 0; i <= ROWS; i++)
+                    one[i] = c[i * LANES + lane];
+                const mgvi_vec v1 = mgvi_vec_wrap(one, ROWS + 1, MGVI_COLS);
+                mgvi_vec vf = mgvi_vec_wrap(f, ROWS, MGVI_ROWS);
+                mgvi_op_mul(single, 1, &v1, 0, &vf);
+                for (int i = 0; i < ROWS; i++) {
+                    CHECK_NEAR(z[i * LANES + lane], 2 * s->sign[i] * f[i], 1e-12 * (1 + fabs(f[i])),
+                               "room %d row %d", room, i);
+                    square += one[i] * (s->sign[i] * f[i] - one[ROWS]);
+                }
+            }
+            CHECK_NEAR(pow(mgvi_op_length(op, &part), 2), square, 1e-10 * square, "length");
+            if (room == 0)
+                memcpy(first[few], z, sizeof z);
+            assert_memory_equal(first[few], z, sizeof z);
+        }
+        mgvi_op_free(single);
+        mgvi_op_free(op);
+    }
+    free(s);
+    mgv_ctx_free(ctx);
+}
+
 /* float32 rows: below the truth everywhere, the truth itself below 1, and lengths in float64. */
 TEST(low_products_are_low_and_exact_below_1)
 {
@@ -318,6 +371,6 @@ TEST(gram_matrices_are_checked)
 int main(void)
 {
     return RUN(blocks_are_the_definition, scaling_is_applied, operator_is_its_formula,
-               low_products_are_low_and_exact_below_1, threads_do_not_change_bits,
-               gram_matrices_are_checked);
+               lanes_are_vectors, low_products_are_low_and_exact_below_1,
+               threads_do_not_change_bits, gram_matrices_are_checked);
 }
