@@ -17,7 +17,6 @@ typedef struct path_job {
     mgv_data *data;
     mgv_path *path;
     mgv_path_info info;
-    bool classify;
     FILE *table;
     char **model; /* file names of the points that are done */
     bool early;   /* a point ended before its certificate, or the path before its last point */
@@ -131,7 +130,7 @@ static void print_head(const path_job *job)
     printf("path         %" PRId64 " points along %s, the largest %.8g\n\n", job->info.points,
            job->info.along, job->info.largest);
     printf("point %12s %9s %11s %14s %8s %9s %8s %8s\n", job->info.along, "nonzeros", "|w|",
-           "objective", "gap", job->classify ? "accuracy" : "mse", "passes", "seconds");
+           "objective", "gap", job->info.classify ? "accuracy" : "mse", "passes", "seconds");
 }
 
 static void print_point(const path_job *job, int64_t k, const mgv_path_result *p)
@@ -142,7 +141,7 @@ static void print_point(const path_job *job, int64_t k, const mgv_path_result *p
         printf("%14.9g %8.1e ", p->primal, fmax(p->relative_gap, 0));
     else
         printf("%14s %8s ", "-", "-");
-    if (job->classify)
+    if (job->info.classify)
         printf("%8.2f%%", 100 * p->train_score);
     else
         printf("%9.4g", p->train_score);
@@ -169,14 +168,6 @@ static int on_event(void *user, const mgv_event *event)
     path_job *job = user;
     cli_terminal_event(&job->c->terminal, event);
     return cli_signalled();
-}
-
-static bool is_classes(const path_job *job)
-{
-    const cli_text task = cli_setting(job->c, "task");
-    mgv_data_info d = {.size = sizeof d};
-    mgv_data_describe(job->data, &d);
-    return strcmp(task.text, "classify") == 0 || (strcmp(task.text, "auto") == 0 && d.classes == 2);
 }
 
 static int walk(path_job *job)
@@ -234,7 +225,6 @@ static int work(path_job *job)
         return cli_fail(c, st);
     job->info.size = sizeof job->info;
     mgv_path_describe(job->path, &job->info);
-    job->classify = is_classes(job);
     if ((code = open_table(job)) != CLI_GO_ON)
         return code;
     if (!c->json)

@@ -436,6 +436,7 @@ typedef struct mgv_path_info {
     double largest;       /* strength of the first point */
     int64_t points, done; /* how many there are, and how many are solved */
     const char *formula;  /* of the last point solved; lives until the next call */
+    int classify;         /* 1: scores are accuracies, of the vote where there are many classes */
 } mgv_path_info;
 MGV_API mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out);
 

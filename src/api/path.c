@@ -23,7 +23,8 @@ mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out)
                                 .largest = path->largest,
                                 .points = path->count,
                                 .done = path->done,
-                                .formula = path->problem->formula};
+                                .formula = path->problem->formula,
+                                .classify = path->problem->classify};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }

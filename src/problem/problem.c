@@ -204,9 +204,12 @@ double mgvi_problem_best_shift(const mgv_problem *p, const double *z)
 double mgvi_problem_user_norm(const mgv_problem *p, const double *w)
 {
     const double exponent = isnan(p->p) ? 2 : p->p;
-    const int64_t d = mgvi_problem_penalised(p);
+    const int64_t d = mgvi_problem_penalised(p) * p->lanes;
     if (p->A->ops->square) {
-        const mgvi_vec part = mgvi_vec_wrap((double *)w, d, MGVI_COLS);
+        const mgvi_vec part = {.x = (double *)(uintptr_t)w,
+                               .n = mgvi_problem_penalised(p),
+                               .k = p->lanes,
+                               .space = MGVI_COLS};
         return mgvi_op_length(p->A, &part);
     }
     if (!p->scale)

@@ -1,25 +1,34 @@
-/* select/ballot.h - many classes: the scores of the rows that a lane of a split does not train on,
- * the class they speak for, and the share that is wrong. */
+/* select/ballot.h - many classes: rows are scored by every run's weights at once, and each goes to
+ * the class its scores speak for. */
 #ifndef MGVI_SELECT_BALLOT_H
 #define MGVI_SELECT_BALLOT_H
 
-#include "select/selection.h"
+#include "problem/problem.h"
+
+/* Whose rows: `count` of X, divided by their length where `row_scale` says so. With a kernel they
+ * are examples of the problem, and X and row_scale are not looked at. All of it is borrowed. */
+typedef struct mgvi_electorate {
+    const mgvi_matrix *X;
+    const int64_t *row;
+    int64_t count;
+    const double *row_scale; /* one per row of `row`; NULL: 1 */
+} mgvi_electorate;
 
 typedef struct mgvi_ballot {
-    const mgv_selection *s;
-    const mgv_problem *problem; /* of the lane: borrowed */
+    const mgv_problem *problem; /* borrowed: the kernel, and what there are scores of */
+    mgvi_electorate rows;
     int64_t outputs;
-    int64_t *row, count; /* the rows, as the split numbers them */
-    mgvi_op *op;         /* their features; NULL: the problem's operator has the kernel */
+    mgvi_op *op; /* the rows' features; NULL: the problem's operator has the kernel */
     mgvi_vec coef, z;
 } mgvi_ballot;
 
-/* For lane `lane`, whose problem is given. Arrays come from the arena; freed by mgvi_ballot_free.
- */
-mgv_status mgvi_ballot_new(mgvi_arena *arena, const mgv_selection *s, const mgv_problem *problem,
-                           int32_t lane, mgvi_ballot *out);
+/* Work space comes from the arena; freed by mgvi_ballot_free. */
+mgv_status mgvi_ballot_new(mgvi_arena *arena, const mgv_problem *problem,
+                           const mgvi_electorate *rows, mgvi_ballot *out);
 void mgvi_ballot_free(mgvi_ballot *ballot);
-/* The weighted share misclassified by coef (outputs x mgvi_problem_coefs) and intercept (outputs),
- * in the user's units; NaN: the lane trains on every row. */
-double mgvi_ballot_error(mgvi_ballot *ballot, const double *coef, const double *intercept);
+/* Scores the rows by coef (outputs x mgvi_problem_coefs) and intercept (outputs), in the user's
+ * units. */
+void mgvi_ballot_hold(mgvi_ballot *ballot, const double *coef, const double *intercept);
+/* The class of row number t of `row`. */
+int64_t mgvi_ballot_class(const mgvi_ballot *ballot, int64_t t);
 #endif

@@ -27,7 +27,8 @@ typedef struct lane {
     mgv_problem *problem;
     mgv_solver *solver;
     mgvi_vec z;         /* A w, or the scores of the validation rows */
-    mgvi_ballot ballot; /* many classes: in its place */
+    mgvi_ballot ballot; /* many classes: in its place, for the rows it does not train on, */
+    int64_t *held;      /* as the split numbers them */
 } lane;
 
 typedef struct drive {
@@ -43,6 +44,31 @@ typedef struct drive {
 } drive;
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
+
+/* The rows that lane l does not train on: of the data, or of the validation file. */
+static mgv_status open_ballot(drive *d, int32_t l)
+{
+    mgv_selection *s = d->s;
+    lane *own = &d->lanes[l];
+    const int64_t first = s->validation ? s->data->X.rows : 0, all = s->split.rows;
+    int64_t count = 0, *row = mgvi_arena_array(&d->arena, (size_t)all, sizeof *row);
+    double *scale = mgvi_arena_array(&d->arena, (size_t)all, sizeof *scale);
+    own->held = mgvi_arena_array(&d->arena, (size_t)all, sizeof *own->held);
+    if (!row || !scale || !own->held)
+        return MGV_E_MEMORY;
+    for (int64_t i = first; i < all; i++) {
+        if (mgvi_split_trains(&s->split, i, l))
+            continue;
+        own->held[count] = i;
+        row[count] = i - first;
+        scale[count++] = s->e[i] > 0 ? s->factor[i] / s->e[i] : 1;
+    }
+    const mgvi_electorate rows = {.X = s->validation ? &s->validation->X : &s->data->X,
+                                  .row = row,
+                                  .count = count,
+                                  .row_scale = s->probe->row_scale ? scale : NULL};
+    return mgvi_ballot_new(&d->arena, own->problem, &rows, &own->ballot);
+}
 
 static mgv_status make_lane(drive *d, int32_t l)
 {
@@ -60,7 +86,7 @@ static mgv_status make_lane(drive *d, int32_t l)
     own->data.weights = weights;
     MGVI_TRY(mgvi_problem_new(s->ctx, &own->data, &d->settings, MGVI_EVERY_CLASS, &own->problem));
     if (d->many)
-        return mgvi_ballot_new(&d->arena, s, own->problem, l, &own->ballot);
+        return open_ballot(d, l);
     const int64_t rows = s->validation ? s->validation->X.rows : n;
     return mgvi_vec_new(&d->arena, MGVI_ROWS, rows, 1, &own->z);
 }
@@ -134,6 +160,23 @@ static bool has_weight(const drive *d, int32_t l, const mgvi_vec *w, int64_t o, 
     return w->x[j * own->problem->lanes + o] != 0;
 }
 
+/* Many classes: the weighted share of those rows that the vote gets wrong. */
+static double vote_error(drive *d, int32_t l, const mgvi_vec *w)
+{
+    const mgv_selection *s = d->s;
+    lane *own = &d->lanes[l];
+    double wrong = 0, total = 0;
+    take_model(d, l, w);
+    mgvi_ballot_hold(&own->ballot, d->coef, d->intercept);
+    for (int64_t t = 0; t < own->ballot.rows.count; t++) {
+        const int64_t i = own->held[t];
+        const double weight = s->e[i] * s->e[i];
+        wrong += weight * (mgvi_ballot_class(&own->ballot, t) != (int64_t)s->y[i]);
+        total += weight;
+    }
+    return total > 0 ? wrong / total : NAN;
+}
+
 /* The weighted error of lane l with weights w on the rows it does not train on; NaN: none. */
 static double lane_error(drive *d, int32_t l, const mgvi_vec *w)
 {
@@ -142,10 +185,8 @@ static double lane_error(drive *d, int32_t l, const mgvi_vec *w)
     const bool file = s->validation != NULL, classify = s->probe->classify;
     if (!mgvi_split_judged(&s->split, l))
         return NAN;
-    if (d->many) {
-        take_model(d, l, w);
-        return mgvi_ballot_error(&own->ballot, d->coef, d->intercept);
-    }
+    if (d->many)
+        return vote_error(d, l, w);
     if (file)
         score_validation(d, own, w);
     else

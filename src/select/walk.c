@@ -2,6 +2,7 @@
 #include "select/walk.h"
 
 #include "select/strength.h"
+#include "solver/family.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -49,10 +50,11 @@ static mgv_status check_problem(const mgv_path *path)
     const mgv_problem *p = path->problem;
     const char *name = p->penalty->name;
     const bool l1 = strcmp(name, "l1") == 0, enet = strcmp(name, "enet") == 0;
-    if (p->many)
+    if ((p->loss->can & MGVI_JOINT) && path->along_mu)
         return MGVI_FAIL(path->ctx, MGV_E_UNSUPPORTED,
-                         "a path is for two classes or a quantity; there are %" PRId64 " classes",
-                         p->data->classes);
+                         "loss %s knows penalty l2 alone; sparse weights of each class: --loss "
+                         "logistic --penalty l1",
+                         p->loss->name);
     if (p->data->col_weights)
         return MGVI_FAIL(path->ctx, MGV_E_UNSUPPORTED, "a path takes no penalty weights");
     if (p->loss->can & MGVI_HARD)
@@ -126,6 +128,23 @@ static mgv_status choose_points(mgv_path *path)
     return MGV_OK;
 }
 
+/* Many runs have no common score of the data unless it is made. */
+static mgv_status open_ballot(mgv_path *path)
+{
+    const mgv_problem *p = path->problem;
+    const int64_t n = p->data->X.rows;
+    if (!p->many)
+        return MGV_OK;
+    int64_t *row = mgvi_arena_array(&path->arena, (size_t)n, sizeof *row);
+    if (!row)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        row[i] = i;
+    const mgvi_electorate rows = {
+        .X = &p->data->X, .row = row, .count = n, .row_scale = p->row_scale};
+    return mgvi_ballot_new(&path->arena, p, &rows, &path->ballot);
+}
+
 mgv_status mgvi_walk_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings, mgv_path **out)
 {
     mgv_status st = MGV_OK;
@@ -142,6 +161,7 @@ mgv_status mgvi_walk_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *setti
                mgvi_problem_new(ctx, data, &path->settings, MGVI_EVERY_CLASS, &path->problem));
     MGVI_CHECK(st, done, check_problem(path));
     MGVI_CHECK(st, done, choose_points(path));
+    MGVI_CHECK(st, done, open_ballot(path));
     *out = path;
     path = NULL;
 done:
@@ -154,6 +174,7 @@ void mgvi_walk_free(mgv_path *path)
     if (!path)
         return;
     mgvi_driver_free(path->solver);
+    mgvi_ballot_free(&path->ballot);
     mgvi_problem_free(path->problem);
     mgvi_arena_free(&path->arena);
     mgvi_release(path->ctx, path);
@@ -165,23 +186,43 @@ void mgvi_walk_free(mgv_path *path)
 static mgv_status run_point(mgv_path *path, const mgv_settings *settings, mgv_solver **out)
 {
     const mgvi_walk_point *point = &path->point[path->done];
-    const mgv_solver *last = path->solver;
     MGVI_TRY(mgvi_problem_set_strengths(path->problem, point->lambda, point->mu));
     MGVI_TRY(mgvi_driver_new(path->ctx, path->problem, settings, out));
-    if (last)
-        MGVI_TRY(mgvi_driver_start(*out, last->answer.w.x, last->answer.u.x));
+    MGVI_TRY(mgvi_driver_follow(*out, path->solver));
     return mgvi_driver_run(*out);
+}
+
+/* Many runs: the share of all rows that their vote gets right. */
+static double vote_score(mgv_path *path, const mgvi_family *f)
+{
+    const mgv_data *data = path->problem->data;
+    double right = 0;
+    mgvi_ballot_hold(&path->ballot, f->coef, f->intercept);
+    for (int64_t i = 0; i < data->X.rows; i++)
+        right += mgvi_ballot_class(&path->ballot, i) == mgvi_data_class_of(data, data->labels[i]);
+    return right / (double)data->X.rows;
+}
+
+/* The length of all their weights together. */
+static double family_norm(const mgv_problem *p, const mgvi_family *f)
+{
+    if (p->kernel.kind != MGVI_KERNEL_LINEAR)
+        return mgvi_lp_norm(f->length, f->members, 2);
+    return mgvi_lp_norm(f->coef, f->members * mgvi_problem_coefs(p), isnan(p->p) ? 2 : p->p);
 }
 
 static void record(mgv_path *path)
 {
     const mgv_solver *solver = path->solver;
+    const mgv_problem *p = path->problem;
+    const mgvi_family *f = solver->family;
     mgvi_walk_point *point = &path->point[path->done++];
     const double *w = solver->answer.w.x;
     point->summary = mgvi_driver_summary(solver);
-    point->nonzeros = mgvi_count_nonzeros(w, mgvi_problem_penalised(path->problem));
-    point->norm = mgvi_problem_user_norm(path->problem, w);
-    point->train_score = solver->answer_verdict.train_score;
+    point->nonzeros = f ? mgvi_count_nonzeros(f->coef, f->members * mgvi_problem_coefs(p))
+                        : mgvi_problem_nonzeros(p, w);
+    point->norm = f ? family_norm(p, f) : mgvi_problem_user_norm(p, w);
+    point->train_score = f ? vote_score(path, f) : solver->answer_verdict.train_score;
     path->spent += point->summary.seconds;
 }
 

@@ -1,8 +1,9 @@
-/* select/walk.h - one problem under falling strengths, each run started from the last answer and
- * each answer certified; docs/algorithms/path.md. */
+/* select/walk.h - one problem, or one for each of many classes, under falling strengths, each run
+ * started from the last answer and each answer certified; docs/algorithms/path.md. */
 #ifndef MGVI_SELECT_WALK_H
 #define MGVI_SELECT_WALK_H
 
+#include "select/ballot.h"
 #include "solver/driver.h"
 
 typedef struct mgvi_walk_point {
@@ -23,6 +24,7 @@ struct mgv_path {
     int64_t count, done;
     mgvi_walk_point *point;
     mgv_solver *solver; /* of the last point */
+    mgvi_ballot ballot; /* many runs: all rows */
     double spent;       /* seconds */
 };
 

@@ -51,6 +51,25 @@ run 0 path demo.svm --mu 0.01 --path-points 2 --json
 json out path.by lambda
 json out points.1.mu 0.01
 
+# more than two classes: one table, models of all of them
+awk 'BEGIN { srand(3); split("yak ant cow", name, " ")
+    for (i = 0; i < 60; i++) { k = i % 3
+        printf "%.3f,%.3f,%.3f,%s\n", (k == 0) * 2 + rand(), (k == 1) * 2 + rand(), rand(), name[k + 1] } }' >animals.csv
+for form in "--loss hinge --penalty l1" "--loss logistic --multiclass ovo" "--loss softmax" "--loss crammer_singer --no-intercept"; do
+    # shellcheck disable=SC2086
+    run 0 path animals.csv $form --path-points 4 -o animals.path --json
+    json out path.done 4
+    json out points.3.verified true
+    true_that "$("$json_get" out points.3.relative_gap) <= 1e-4 && $("$json_get" out points.3.train_score) > 0.8" "$form"
+    accuracy=$("$json_get" out points.3.train_score)
+    run 0 predict animals.path/point-004.mgm animals.csv --json
+    true_that "$("$json_get" out metrics.accuracy) == $accuracy" "the accuracy of the table"
+done
+run 0 path animals.csv --loss hinge --penalty l1 --path-points 3
+has out "accuracy"
+run 2 path animals.csv --loss softmax --penalty l1
+has err "--loss logistic --penalty l1"
+
 # budgets: the path goes on, exit code 3 tells
 run 3 path demo-twin.svm --path-points 3 --max-iter 1 --solver dual_coordinate --tol 1e-12 -o short
 has out max_iter

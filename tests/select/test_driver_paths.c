@@ -1,12 +1,7 @@
 /* test_driver_paths.c - paths through the driver: folds are fits on their rows, chosen iterations
  * are the iterations of the full fit. */
-#include "vectors.h"
+#include "choosing.h"
 
-#include "base/rng.h"
-#include "select/selection.h"
-
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { N = 60, D = 5 };
@@ -24,13 +19,6 @@ static void make(mgv_fit *fit, uint64_t seed, bool classes, const char *options)
         y[i] = classes ? (y[i] > 0 ? 1 : -1) : y[i];
     }
     mgv_fit_start(fit, X, y, N, D, options);
-}
-
-static mgv_selection *choose(mgv_fit *fit)
-{
-    mgv_selection *s;
-    CHECK_OK(fit->ctx, mgv_selection_run(fit->ctx, fit->data, fit->settings, &s));
-    return s;
 }
 
 /* The error of a fit on the rows lane l trains on, made from those rows alone. */
@@ -67,7 +55,7 @@ TEST(folds_are_fits_on_their_rows)
 {
     mgv_fit fit;
     make(&fit, 1, false, "task=regress loss=huber penalty=l2 select=cv:3 tol=1e-3");
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     const mgvi_path *path = mgvi_selection_path(s);
     CHECK(strcmp(path->by, "lambda") == 0 && path->count >= 5);
     for (int64_t k = 0; k < path->count; k += 2)
@@ -85,7 +73,7 @@ TEST(the_chosen_iteration_is_that_of_the_full_fit)
 {
     mgv_fit fit;
     make(&fit, 2, false, "task=regress loss=equal penalty=l2 select=cv:4 max_iter=40");
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     const mgvi_path *path = mgvi_selection_path(s);
     const mgvi_path_point *p = mgvi_selection_point(s);
     double coef[D], again[D], b;
@@ -108,7 +96,7 @@ TEST(classes_are_chosen_by_accuracy)
     for (int k = 0; k < 5; k++) {
         mgv_fit fit;
         make(&fit, 3, true, options[k]);
-        mgv_selection *s = choose(&fit);
+        mgv_selection *s = mgv_choose(&fit);
         mgv_selection_info info = {.size = sizeof info};
         mgv_selection_describe(s, &info);
         CHECK_THAT(info.classify && info.score > .75 && info.score <= 1, "%s: %g", options[k],
@@ -137,7 +125,7 @@ TEST(an_interrupt_ends_with_the_best_so_far)
         int seen = 0;
         make(&fit, 4, k == 0, options[k]);
         mgv_ctx_on_event(fit.ctx, stop_at_third, &seen);
-        mgv_selection *s = choose(&fit);
+        mgv_selection *s = mgv_choose(&fit);
         CHECK_THAT(mgvi_selection_path(s)->count == 3, "%s: %d", options[k],
                    (int)mgvi_selection_path(s)->count);
         mgv_selection_free(fit.ctx, s);

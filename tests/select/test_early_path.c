@@ -1,37 +1,17 @@
 /* test_early_path.c - the block iterate of early stopping: its lanes are primal_dual on their own
  * rows; debiased points and stable columns are least squares on them. */
-#include "vectors.h"
+#include "choosing.h"
 
-#include "base/rng.h"
-#include "select/selection.h"
-
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { N = 70, D = 130, TRUE = 8, FOLDS = 4 };
 
-/* Columns with means, neighbours correlated, eight of them matter. */
+/* Eight columns matter. */
+static double planted(int64_t j) { return j % 16 != 5 ? 0 : j % 32 == 5 ? 2 : -2; }
+
 static void make(mgv_fit *fit, uint64_t seed, const char *options)
 {
-    mgvi_rng rng = mgvi_rng_seed(seed);
-    double *X = malloc(sizeof(double[N][D])), y[N];
-    for (int i = 0; i < N; i++) {
-        y[i] = 3 + mgvi_rng_normal(&rng);
-        for (int j = 0; j < D; j++) {
-            X[i * D + j] = mgvi_rng_normal(&rng) + (j ? .5 * X[i * D + j - 1] : 1);
-            y[i] += j % 16 == 5 ? (j % 32 == 5 ? 2 : -2) * X[i * D + j] : 0;
-        }
-    }
-    mgv_fit_start(fit, X, y, N, D, options);
-    free(X);
-}
-
-static mgv_selection *choose(mgv_fit *fit)
-{
-    mgv_selection *s;
-    CHECK_OK(fit->ctx, mgv_selection_run(fit->ctx, fit->data, fit->settings, &s));
-    return s;
+    mgv_planted_set(fit, seed, N, D, .5, planted, options);
 }
 
 /* The squared error of coef, b on the rows that lane l does not train on. */
@@ -81,7 +61,7 @@ TEST(lanes_are_primal_dual_on_their_rows)
     static const int steps[] = {1, 2, 5, 12, 30};
     mgv_fit fit;
     make(&fit, 1, "task=regress loss=equal penalty=l1 select=cv:4 lazy=1");
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     const mgvi_path *path = mgvi_selection_path(s);
     CHECK(path->full == FOLDS && path->count > 30 && strcmp(path->by, "iteration") == 0);
     double norm = 0, x[D], z[N]; /* |A| by power iteration, columns centred */
@@ -176,7 +156,7 @@ static void check_debiased(const char *options, uint64_t seed)
 {
     mgv_fit fit;
     make(&fit, seed, options);
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     const mgvi_path *path = mgvi_selection_path(s);
     const mgvi_path_point *last = &path->point[path->count - 1];
     double coef[D], b, mean = 0;
@@ -221,7 +201,7 @@ TEST(stable_columns_are_in_enough_folds)
 {
     mgv_fit fit;
     make(&fit, 4, "task=regress loss=equal penalty=l1 select=cv:4 stable=.75");
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     const mgvi_path *path = mgvi_selection_path(s);
     const mgvi_path_point *p = mgvi_selection_point(s);
     int64_t wanted = 0;
@@ -239,9 +219,9 @@ TEST(the_same_bits_for_any_number_of_threads)
 {
     mgv_fit fit;
     make(&fit, 5, "task=regress loss=equal penalty=l1 select=cv:4 debias=yes");
-    mgv_selection *one = choose(&fit);
+    mgv_selection *one = mgv_choose(&fit);
     CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, 3));
-    mgv_selection *three = choose(&fit);
+    mgv_selection *three = mgv_choose(&fit);
     const mgvi_path *a = mgvi_selection_path(one), *b = mgvi_selection_path(three);
     CHECK(a->count == b->count && a->entries == b->entries && a->chosen == b->chosen);
     assert_memory_equal(a->value, b->value, (size_t)a->entries * sizeof *a->value);

@@ -1,40 +1,18 @@
 /* test_many_classes.c - choosing one strength for all classes: folds are fits on their rows, votes
  * are those of the models, every form has its path, its model and its file. */
-#include "vectors.h"
+#include "choosing.h"
 
-#include "base/rng.h"
 #include "model/model.h"
-#include "select/selection.h"
 #include "solver/family.h"
 
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { N = 150, D = 6, K = 4 };
+enum { N = 150, D = 6, K = MGV_CLOUDS };
 
-/* Overlapping clouds of classes labelled -7, 0, 2.5 and 100; two of the columns are noise. */
 static void make(mgv_fit *fit, uint64_t seed, const char *options)
 {
-    static const double label[K] = {-7, 0, 2.5, 100};
-    mgvi_rng rng = mgvi_rng_seed(seed);
-    double X[N * D], y[N];
-    for (int i = 0; i < N; i++) {
-        const int own = (i * 7 + i / 5) % K;
-        y[i] = label[own];
-        for (int j = 0; j < D; j++)
-            X[i * D + j] = mgvi_rng_normal(&rng) + (j < 4 ? 1.6 * cos(own * (j + 1.3)) : 0);
-    }
-    mgv_fit_start(fit, X, y, N, D, "task=classify");
-    mgv_fit_set(fit, options);
-}
-
-static mgv_selection *choose(mgv_fit *fit)
-{
-    mgv_selection *s;
-    CHECK_OK(fit->ctx, mgv_selection_run(fit->ctx, fit->data, fit->settings, &s));
-    return s;
+    mgv_cloud_set(fit, seed, N, D, options);
 }
 
 /* The share misclassified by a fit of its own on the rows that lane l trains on. */
@@ -78,7 +56,7 @@ static void check_folds(const char *options)
     mgv_fit fit;
     make(&fit, 1, options);
     mgv_fit_set(&fit, "select=cv:3");
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     const mgvi_path *path = mgvi_selection_path(s);
     CHECK(path->count >= 5 && path->full == 3 && strcmp(path->by, "lambda") == 0);
     for (int64_t k = 1; k < path->count; k += 3)
@@ -117,7 +95,7 @@ TEST(parts_are_stratified)
 {
     mgv_fit fit;
     make(&fit, 2, "loss=hinge select=cv:5");
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     for (int c = 0; c < K; c++) {
         int all = 0, part[5] = {0};
         for (int i = 0; i < N; i++)
@@ -146,7 +124,7 @@ TEST(the_model_is_that_of_the_chosen_strength)
         char strength[200];
         make(&fit, 3, options[o]);
         make(&own, 3, options[o]);
-        mgv_selection *s = choose(&fit);
+        mgv_selection *s = mgv_choose(&fit);
         const mgvi_path_point *p = mgvi_selection_point(s);
         const mgvi_path *path = mgvi_selection_path(s);
         snprintf(strength, sizeof strength, "select=none one_se=no %s=%.17g",
@@ -198,7 +176,7 @@ TEST(threads_change_no_bit)
             make(&fit, 4, forms[f]);
             mgv_fit_set(&fit, "select=cv:3 patience=2");
             CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, t ? 3 : 1));
-            mgv_selection *s = choose(&fit);
+            mgv_selection *s = mgv_choose(&fit);
             const mgvi_path *path = mgvi_selection_path(s);
             for (int64_t k = 0; k < path->count; k++)
                 errors[t] += (double)(k + 1) * path->point[k].error;
@@ -226,7 +204,7 @@ TEST(an_interrupt_ends_with_the_best_so_far)
     int seen = 0;
     make(&fit, 5, "loss=hinge select=cv:4");
     mgv_ctx_on_event(fit.ctx, stop_at_third, &seen);
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     CHECK(mgvi_selection_path(s)->count == 3 && s->solver->stop == MGV_STOP_USER);
     mgv_selection_free(fit.ctx, s);
     mgv_fit_free(&fit);
@@ -254,7 +232,7 @@ TEST(a_class_may_be_missing_from_a_fold)
         y[99] = 1001;
         y[120] = 1002;
         CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
-        mgv_selection *s = choose(&fit);
+        mgv_selection *s = mgv_choose(&fit);
         CHECK_THAT(mgvi_selection_point(s)->error < .65, "%s: %g", options[o],
                    mgvi_selection_point(s)->error);
         mgv_selection_free(fit.ctx, s);

@@ -1,38 +1,18 @@
 /* test_selection.c - the public functions: choosing, certifying, what the model and report carry.
  */
-#include "vectors.h"
+#include "choosing.h"
 
-#include "base/rng.h"
-#include "select/selection.h"
-
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { N = 80, D = 40, TRUE = 5 };
 
-/* Five columns matter, an intercept of 3, noise of size 1. */
+/* Five columns matter. */
+static double planted(int64_t j) { return j < TRUE ? 2 : 0; }
+
 static void make(mgv_fit *fit, uint64_t seed, const char *options)
 {
-    mgvi_rng rng = mgvi_rng_seed(seed);
-    double *X = malloc(N * D * sizeof *X), y[N];
-    for (int i = 0; i < N; i++) {
-        y[i] = 3 + mgvi_rng_normal(&rng);
-        for (int j = 0; j < D; j++) {
-            X[i * D + j] = mgvi_rng_normal(&rng);
-            y[i] += j < TRUE ? 2 * X[i * D + j] : 0;
-        }
-    }
-    mgv_fit_start(fit, X, y, N, D, options);
-    free(X);
-}
-
-static mgv_selection *choose(mgv_fit *fit)
-{
-    mgv_selection *s;
-    CHECK_OK(fit->ctx, mgv_selection_run(fit->ctx, fit->data, fit->settings, &s));
-    return s;
+    mgv_planted_set(fit, seed, N, D, 0, planted, options);
 }
 
 static mgv_selection_info describe(const mgv_selection *s)
@@ -46,7 +26,7 @@ TEST(the_chosen_model_is_certified_and_sparse)
 {
     mgv_fit fit;
     make(&fit, 1, "task=regress penalty=l1 select=cv:5 tol=1e-9");
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     const mgv_selection_info info = describe(s);
     mgv_certificate c = {.size = sizeof c};
     mgv_run_info run = {.size = sizeof run};
@@ -78,7 +58,7 @@ TEST(every_point_can_be_polished)
 {
     mgv_fit fit;
     make(&fit, 2, "task=regress penalty=l1 select=cv:4 tol=1e-12 path_points=12");
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     for (int64_t k = 0; k < describe(s).points; k++) {
         mgv_path_point point = {.size = sizeof point};
         mgv_selection_point(s, k, &point);
@@ -116,9 +96,9 @@ TEST(one_standard_error_is_sparser)
 {
     mgv_fit fit;
     make(&fit, 3, "task=regress penalty=l1 select=cv:5");
-    mgv_selection *best = choose(&fit);
+    mgv_selection *best = mgv_choose(&fit);
     mgv_fit_set(&fit, "one_se=yes");
-    mgv_selection *sparse = choose(&fit);
+    mgv_selection *sparse = mgv_choose(&fit);
     const mgv_selection_info a = describe(best), b = describe(sparse);
     CHECK(b.point < a.point && b.score <= a.score + a.score_se && b.score > a.score);
     mgv_selection_free(fit.ctx, best);
@@ -130,7 +110,7 @@ TEST(discrepancy_takes_the_first_residual_that_is_small)
 {
     mgv_fit fit;
     make(&fit, 4, "task=regress penalty=l1 select=discrepancy:9");
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     const int64_t k = describe(s).point;
     CHECK(k > 0 && s->path[0].point[k].residual <= 9 && s->path[0].point[k - 1].residual > 9);
     CHECK(isnan(describe(s).score));
@@ -180,7 +160,7 @@ TEST(validation_files_and_weights)
     }
     CHECK_OK(weighted.ctx, mgv_data_set_weights(weighted.ctx, weighted.data, weights));
     mgv_fit_start(&twice, X, y, rows, D, options);
-    mgv_selection *a = choose(&weighted), *b = choose(&twice);
+    mgv_selection *a = mgv_choose(&weighted), *b = mgv_choose(&twice);
     CHECK(describe(a).point == describe(b).point && describe(a).points == describe(b).points);
     CHECK_NEAR(describe(a).score, describe(b).score, 1e-3 * describe(b).score, "score");
     CHECK_NEAR(a->problem->mu, b->problem->mu, 1e-6 * b->problem->mu, "mu");
@@ -200,7 +180,7 @@ TEST(the_model_carries_its_path)
     snprintf(name, sizeof name, "test_selection.%d.mgm", (int)getpid());
     mgv_fit fit;
     make(&fit, 6, "task=regress penalty=l1 select=holdout:.25");
-    mgv_selection *s = choose(&fit);
+    mgv_selection *s = mgv_choose(&fit);
     mgv_model *model, *loaded;
     char *json;
     CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, mgv_selection_solver(s), &model));
@@ -228,7 +208,7 @@ TEST(the_same_bits_for_any_number_of_threads)
         mgv_fit fit;
         make(&fit, 7, "task=regress penalty=l1 select=cv:10 seed=5");
         CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, threads));
-        mgv_selection *s = choose(&fit);
+        mgv_selection *s = mgv_choose(&fit);
         if (threads == 1)
             memcpy(first, s->solver->answer.w.x, sizeof first);
         assert_memory_equal(first, s->solver->answer.w.x, sizeof first);
@@ -314,7 +294,7 @@ TEST(kernels_choose_what_their_linear_form_chooses)
         mgv_fit_start(&linear, X, y, 90, 4, cases[t]);
         mgv_fit_start(&kernel, X, y, 90, 4, cases[t]);
         mgv_fit_set(&kernel, "kernel=poly degree=1 offset=0 sigma2=1");
-        mgv_selection *a = choose(&linear), *b = choose(&kernel);
+        mgv_selection *a = mgv_choose(&linear), *b = mgv_choose(&kernel);
         const mgv_selection_info p = describe(a), q = describe(b);
         CHECK_THAT(p.points == q.points && p.point == q.point, "%s", cases[t]);
         CHECK_NEAR(p.score, q.score, 1e-12, "%s", cases[t]);
