@@ -69,6 +69,22 @@ static mgvi_vec seen_by_penalty(const mgv_problem *p, const mgvi_vec *x, double 
     return mgvi_vec_wrap(length, 1, MGVI_COLS);
 }
 
+static void balance_lane(mgvi_judge *judge, int32_t c)
+{
+    const mgv_problem *p = judge->problem;
+    const int32_t k = p->lanes;
+    double side[2] = {0, 0};
+    for (int64_t i = 0; i < judge->u.n; i++) {
+        const double t = mgvi_problem_free_entry_of(p, i, c) * judge->u.x[i * k + c];
+        side[t > 0] += fabs(t);
+    }
+    const int heavy = side[1] > side[0];
+    const double factor = side[heavy] > 0 ? side[!heavy] / side[heavy] : 1;
+    for (int64_t i = 0; i < judge->u.n; i++)
+        if ((mgvi_problem_free_entry_of(p, i, c) * judge->u.x[i * k + c] > 0) == heavy)
+            judge->u.x[i * k + c] *= factor;
+}
+
 void mgvi_judge_balance(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
@@ -78,16 +94,8 @@ void mgvi_judge_balance(mgvi_judge *judge)
         mgvi_judge_balance_classes(judge);
         return;
     }
-    double side[2] = {0, 0};
-    for (int64_t i = 0; i < judge->u.n; i++) {
-        const double t = mgvi_problem_free_entry(p, i) * judge->u.x[i];
-        side[t > 0] += fabs(t);
-    }
-    const int heavy = side[1] > side[0];
-    const double factor = side[heavy] > 0 ? side[!heavy] / side[heavy] : 1;
-    for (int64_t i = 0; i < judge->u.n; i++)
-        if ((mgvi_problem_free_entry(p, i) * judge->u.x[i] > 0) == heavy)
-            judge->u.x[i] *= factor;
+    for (int32_t c = 0; c < p->lanes; c++)
+        balance_lane(judge, c);
 }
 
 /* A sum and the size of the numbers in it, by which rounding is measured. */
@@ -357,16 +365,19 @@ void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_v
     mgvi_op_mul(p->A, 1, w, 0, &judge->z);
     mgvi_vec_copy(p->ctx, u, &judge->u);
     mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, &judge->u); /* (3) */
+    mgvi_judge_balance(judge);
     mgvi_op_mul_t(p->A, -1, &judge->u, 0, &judge->v);
+    const mgvi_vec part = mgvi_problem_penalised_part(p, w);
+    const mgvi_vec dual = mgvi_problem_penalised_part(p, &judge->v);
     for (int32_t c = 0; c < k; c++)
         out[c] = mgvi_verdict_none().certificate;
-    mgvi_penalty_value(&judge->penalty, w, judge->lane); /* (1) */
+    mgvi_penalty_value(&judge->penalty, &part, judge->lane); /* (1) */
     for (int32_t c = 0; c < k; c++)
         out[c].primal = judge->lane[c];
     mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, judge->lane);
     for (int32_t c = 0; c < k; c++)
         out[c].primal += judge->lane[c];
-    mgvi_penalty_conj(&judge->penalty, &judge->v, judge->lane); /* (2) */
+    mgvi_penalty_conj(&judge->penalty, &dual, judge->lane); /* (2) */
     for (int32_t c = 0; c < k; c++)
         out[c].dual = -judge->lane[c];
     mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, judge->lane);

@@ -25,7 +25,7 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *problem, mgvi_ju
 mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u);
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);
 /* Every lane is a problem of its own (mgvi_problem_new_block): one certificate for each. Soft
- * losses without intercept only. */
+ * losses only. */
 void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,
                               mgv_certificate *out);
 /* Hard margin: what the w just judged needs on its intercept for the margin the verdict states. */

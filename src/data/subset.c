@@ -54,22 +54,21 @@ static mgv_status copy_dense(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_subs
 static mgv_status copy_labels(mgv_ctx *ctx, const mgv_data *data, const mgvi_subset *s,
                               mgv_data *to)
 {
-    const int64_t classes[2] = {s->first, s->second};
     to->labels = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->labels);
     to->weights = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->weights);
-    to->class_text = mgvi_data_array(ctx, to, 2, sizeof *to->class_text);
-    to->class_value = mgvi_data_array(ctx, to, 2, sizeof *to->class_value);
+    to->class_text = mgvi_data_array(ctx, to, (size_t)s->class_count, sizeof *to->class_text);
+    to->class_value = mgvi_data_array(ctx, to, (size_t)s->class_count, sizeof *to->class_value);
     if (!to->labels || !to->weights || !to->class_text || !to->class_value)
         return MGV_E_MEMORY;
     for (int64_t t = 0; t < s->count; t++) {
         to->labels[t] = data->labels[s->rows[t]];
         to->weights[t] = s->weights[s->rows[t]];
     }
-    to->classes = 2;
+    to->classes = s->class_count;
     to->text_labels = data->text_labels;
-    for (int c = 0; c < 2; c++) {
-        to->class_text[c] = data->class_text[classes[c]];
-        to->class_value[c] = data->class_value[classes[c]];
+    for (int64_t c = 0; c < s->class_count; c++) {
+        to->class_text[c] = data->class_text[s->classes[c]];
+        to->class_value[c] = data->class_value[s->classes[c]];
     }
     return MGV_OK;
 }

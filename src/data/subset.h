@@ -5,13 +5,14 @@
 #include "data/data.h"
 
 /* Copies the listed rows of a matrix stored by rows (dense or CSR), with their labels; of a table
- * of kernel values (`square`) the columns of the same numbers only. Classes are those of `first`
- * and `second` (numbers of classes of `data`, increasing), names and factors of the columns are
- * borrowed. `weights` (one per row of `data`) takes the place of the data's own. */
+ * of kernel values (`square`) the columns of the same numbers only. Classes are the listed ones
+ * (numbers of classes of `data`, increasing), names and factors of the columns are borrowed.
+ * `weights` (one per row of `data`) takes the place of the data's own. */
 typedef struct mgvi_subset {
     const int64_t *rows;
     int64_t count;
-    int64_t first, second;
+    const int64_t *classes;
+    int64_t class_count;
     const double *weights;
     bool square;
 } mgvi_subset;

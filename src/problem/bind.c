@@ -445,6 +445,10 @@ static mgv_status bind_centre(mgv_problem *p)
 {
     if (!p->free_cols || p->centre || p->row_scale)
         return MGV_OK;
+    if (p->block && p->whole) {
+        p->centre = p->whole->centre;
+        return MGV_OK;
+    }
     double *centre = mgvi_arena_array(&p->arena, (size_t)p->data->X.cols, sizeof *centre);
     if (!centre)
         return MGV_E_MEMORY;

@@ -69,7 +69,10 @@ static mgv_status bind_signs(mgv_problem *p)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < data->X.rows; i++)
         for (int64_t c = 0; c < k; c++)
-            sign[i * k + c] = data->labels[i] == data->class_value[p->positive + c] ? 1 : -1;
+            sign[i * k + c] =
+                data->labels[i] == data->class_value[p->block ? p->block[c].positive : p->positive]
+                    ? 1
+                    : -1;
     p->sign = sign;
     return MGV_OK;
 }
@@ -95,6 +98,25 @@ mgv_status mgvi_bind_classes(mgv_problem *p)
     if (p->positive == MGVI_EVERY_CLASS)
         p->positive = p->many ? 0 : 1;
     return bind_signs(p);
+}
+
+mgv_status mgvi_bind_lane_weights(mgv_problem *p)
+{
+    const int64_t n = p->data->X.rows, k = p->lanes;
+    bool everywhere = true;
+    for (int64_t c = 0; c < k; c++)
+        everywhere = everywhere && p->block[c].negative == MGVI_THE_REST;
+    if (everywhere)
+        return MGV_OK;
+    double *s = mgvi_arena_array(&p->arena, (size_t)n, (size_t)k * sizeof *s);
+    if (!s)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        for (int32_t c = 0; c < k; c++)
+            s[i * k + c] =
+                mgvi_problem_takes_part(p, i, c) ? mgvi_coef_pick(&p->row.scale, i, 0) : 0;
+    p->row.scale = (mgvi_coef_array){.values = s, .lanes = p->lanes};
+    return MGV_OK;
 }
 
 /* An example's own class is no rival: its row is no constraint. */

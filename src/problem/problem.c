@@ -20,7 +20,8 @@ static mgv_status open_problem(mgv_ctx *ctx, const mgv_settings *settings, mgv_p
 /* Which classes: see problem.h. */
 typedef struct classes {
     int64_t positive;
-    int32_t block;
+    const mgvi_lane *block;
+    int32_t lanes;
     const mgv_problem *whole;
 } classes;
 
@@ -34,8 +35,8 @@ static mgv_status bind_data(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
     p->data = data;
     p->positive = which.positive;
     p->whole = which.whole;
-    p->block = which.block > 0;
-    p->lanes = p->outputs = p->block ? which.block : 1;
+    p->block = which.block;
+    p->lanes = p->outputs = p->block ? which.lanes : 1;
     if (!data->labels)
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_INPUT,
@@ -49,6 +50,7 @@ static mgv_status bind_data(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
     MGVI_CHECK(st, done, mgvi_bind_terms(p));
     MGVI_CHECK(st, done, mgvi_bind_rows(p));
     MGVI_CHECK(st, done, mgvi_bind_operator(p));
+    MGVI_CHECK(st, done, p->block ? mgvi_bind_lane_weights(p) : MGV_OK);
     MGVI_CHECK(st, done, mgvi_bind_formula(p));
     *out = p;
     p = NULL;
@@ -64,9 +66,12 @@ mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
 }
 
 mgv_status mgvi_problem_new_block(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
-                                  int64_t first, int32_t count, mgv_problem **out)
+                                  const mgvi_lane *lane, int32_t count, const mgv_problem *whole,
+                                  mgv_problem **out)
 {
-    return bind_data(ctx, data, settings, (classes){.positive = first, .block = count}, out);
+    const classes which = {
+        .positive = lane->positive, .block = lane, .lanes = count, .whole = whole};
+    return bind_data(ctx, data, settings, which, out);
 }
 
 mgv_status mgvi_problem_new_like(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,

@@ -23,6 +23,12 @@ typedef enum mgvi_scaling {
     MGVI_SCALE_SQRT
 } mgvi_scaling;
 
+/* A problem of two classes that is a lane of a block: `positive` against `negative`. */
+typedef struct mgvi_lane {
+    int64_t positive, negative;
+} mgvi_lane;
+enum { MGVI_THE_REST = -1 }; /* all other classes */
+
 struct mgv_problem {
     mgv_ctx *ctx;
     mgvi_arena arena;
@@ -43,13 +49,13 @@ struct mgv_problem {
     double low, high;         /* every penalised weight lies between them; infinite: none */
 
     bool classify;
-    double lambda, mu;   /* as solved; NaN where they do not apply */
-    double p;            /* the penalty is a power of |w|_p; NaN where it is of no norm */
-    double total_weight; /* sum of sample times class weights */
-    int64_t positive;    /* the class whose rows are +1 (of the first lane); all others are -1 */
-    bool block;          /* the lanes are that class and the next ones, each against the rest */
-    bool many;           /* stands for such a problem of every class; bound for class 0 */
-    bool pairwise;       /* many: the problems are those of every two classes */
+    double lambda, mu;      /* as solved; NaN where they do not apply */
+    double p;               /* the penalty is a power of |w|_p; NaN where it is of no norm */
+    double total_weight;    /* sum of sample times class weights */
+    int64_t positive;       /* the class whose rows are +1 (of the first lane); all others are -1 */
+    const mgvi_lane *block; /* the lanes are these problems of two classes; NULL: one problem */
+    bool many;              /* stands for such a problem of every class; bound for class 0 */
+    bool pairwise;          /* many: the problems are those of every two classes */
     mgvi_scaling scaling;
     const mgv_problem *whole;     /* whose scaling of the columns is taken over; NULL: its own */
     const double *target;         /* rows: the label, or -1 and +1 for classes */
@@ -66,9 +72,12 @@ struct mgv_problem {
 enum { MGVI_EVERY_CLASS = -1 };
 mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                             int64_t positive, mgv_problem **out);
-/* The classes first, ..., first + count - 1, each against the rest, as the lanes of one problem. */
+/* `count` problems of two classes as the lanes of one problem, scaled and centred as `whole`.
+ * A row of another class has weight 0 in a lane, and weights are parts of those of all rows.
+ * Borrows `lane`. */
 mgv_status mgvi_problem_new_block(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
-                                  int64_t first, int32_t count, mgv_problem **out);
+                                  const mgvi_lane *lane, int32_t count, const mgv_problem *whole,
+                                  mgv_problem **out);
 /* Two classes out of those of `whole`, scaled as `whole` is: `data` has their rows only. */
 mgv_status mgvi_problem_new_like(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                                  const mgv_problem *whole, mgv_problem **out);
@@ -136,6 +145,20 @@ static inline double mgvi_problem_free_entry(const mgv_problem *p, int64_t i)
     return p->sign ? p->sign[i] : 1;
 }
 
+/* The same in lane c. */
+static inline double mgvi_problem_free_entry_of(const mgv_problem *p, int64_t i, int32_t c)
+{
+    return p->block && p->sign ? p->sign[i * p->lanes + c] : mgvi_problem_free_entry(p, i);
+}
+/* Whether row i is of one of the two classes of lane c. */
+static inline bool mgvi_problem_takes_part(const mgv_problem *p, int64_t i, int32_t c)
+{
+    const mgvi_lane *lane = &p->block[c];
+    const double label = p->data->labels[i];
+    return lane->negative == MGVI_THE_REST || label == p->data->class_value[lane->positive] ||
+           label == p->data->class_value[lane->negative];
+}
+
 /* What row i's score is fitted to when A is not signed: the label, or -1 and +1 for classes. */
 static inline double mgvi_problem_target(const mgv_problem *p, int64_t i) { return p->target[i]; }
 
@@ -182,7 +205,8 @@ mgv_status mgvi_bind_classes(mgv_problem *problem); /* bind_classes.c */
 mgv_status mgvi_bind_rows(mgv_problem *problem);
 mgv_status mgvi_bind_bounds(mgv_problem *problem); /* bounds.c; after the penalty */
 mgv_status mgvi_bind_operator(mgv_problem *problem);
-mgv_status mgvi_bind_contrasts(mgv_problem *problem); /* bind_classes.c; lays them over A */
+mgv_status mgvi_bind_contrasts(mgv_problem *problem);    /* bind_classes.c; lays them over A */
+mgv_status mgvi_bind_lane_weights(mgv_problem *problem); /* bind_classes.c; after the operator */
 mgv_status mgvi_bind_kernel(mgv_problem *problem); /* bind_kernel.c; A over a kernel's features */
 mgv_status mgvi_bind_formula(mgv_problem *problem);
 #endif

@@ -3,8 +3,8 @@
 
 #include "base/clock.h"
 #include "base/threads.h"
+#include "solver/family_lanes.h"
 #include "solver/member.h"
-#include "solver/parts/lockstep.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -32,7 +32,7 @@ mgv_status mgvi_family_new(mgv_solver *solver)
 
 /* ---- where members begin and end ------------------------------------------------------------- */
 
-static void forget(mgv_ctx *ctx, mgvi_member_start *start)
+void mgvi_member_forget(mgv_ctx *ctx, mgvi_member_start *start)
 {
     mgvi_release(ctx, start->w);
     mgvi_release(ctx, start->u);
@@ -42,7 +42,7 @@ static void forget(mgv_ctx *ctx, mgvi_member_start *start)
 static void forget_all(mgv_ctx *ctx, mgvi_member_start *start, int64_t members)
 {
     for (int64_t c = 0; start && c < members; c++)
-        forget(ctx, &start[c]);
+        mgvi_member_forget(ctx, &start[c]);
     mgvi_release(ctx, start);
 }
 
@@ -74,11 +74,10 @@ mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before)
     return f->end ? MGV_OK : MGV_E_MEMORY;
 }
 
-/* Copies lane `lane` of w and u. */
-static mgv_status note(mgv_ctx *ctx, const mgvi_vec *w, const mgvi_vec *u, int32_t lane,
-                       mgvi_member_start *out)
+mgv_status mgvi_member_note(mgv_ctx *ctx, const mgvi_vec *w, const mgvi_vec *u, int32_t lane,
+                            mgvi_member_start *out)
 {
-    forget(ctx, out);
+    mgvi_member_forget(ctx, out);
     out->w = mgvi_alloc(ctx, (size_t)w->n, sizeof *w->x);
     out->u = mgvi_alloc(ctx, (size_t)u->n, sizeof *u->x);
     if (!out->w || !out->u)
@@ -96,10 +95,7 @@ static mgv_status note(mgv_ctx *ctx, const mgvi_vec *w, const mgvi_vec *u, int32
 typedef struct outcome {
     mgv_status status;
     char error[MGVI_ERROR_MAX];
-    double *proof;           /* rows; NULL: none */
-    mgvi_member_start start; /* of a path before it, or where lock-step left it */
-    int64_t rounds;          /* of lock-step, */
-    double passes;           /* and its share of the passes */
+    double *proof; /* rows; NULL: none */
 } outcome;
 
 /* A run of the family: its blocks are the members, which the threads claim in order. */
@@ -107,9 +103,9 @@ typedef struct sitting {
     mgv_solver *head;
     double started;
     pthread_t caller;
-    outcome *outcome; /* of every member */
-    const mgvi_lockstep_rows *rows;
-    atomic_llong barrier; /* the first member that makes all later ones pointless */
+    outcome *outcome;       /* of every member */
+    mgvi_lane_result *lane; /* where lock-step, or a path before it, has left it */
+    atomic_llong barrier;   /* the first member that makes all later ones pointless */
 } sitting;
 
 static mgv_status collect(sitting *at, int64_t c, const mgv_solver *solver,
@@ -119,14 +115,14 @@ static mgv_status collect(sitting *at, int64_t c, const mgv_solver *solver,
     const mgv_problem *p = member->problem, *head = at->head->run.problem;
     mgv_ctx *ctx = solver->run.ctx;
     f->member[c] = mgvi_driver_summary(solver);
-    f->member[c].iterations += at->outcome[c].rounds;
-    f->member[c].passes += at->outcome[c].passes;
+    f->member[c].iterations += at->lane[c].rounds;
+    f->member[c].passes += at->lane[c].passes;
     const mgvi_vec part = mgvi_problem_penalised_part(p, &solver->answer.w);
     MGVI_TRY(mgvi_member_weights(ctx, member, head, part.x, f->coef + c * mgvi_problem_coefs(head),
                                  &f->intercept[c]));
     f->length[c] = mgvi_op_length(p->A, &part);
     if (f->end)
-        MGVI_TRY(note(ctx, &solver->answer.w, &solver->answer.u, 0, &f->end[c]));
+        MGVI_TRY(mgvi_member_note(ctx, &solver->answer.w, &solver->answer.u, 0, &f->end[c]));
     if (solver->stop != MGV_STOP_INFEASIBLE)
         return MGV_OK;
     double *proof = at->outcome[c].proof = mgvi_alloc(ctx, (size_t)head->A->rows, sizeof *proof);
@@ -150,11 +146,24 @@ static void announce(mgv_ctx *ctx, const mgv_problem *head, int64_t c, int64_t m
              data->class_text[pair.first], data->class_text[pair.second], c + 1, members);
 }
 
+/* From where member c was left; a pair's weights are in the family, in the user's units. */
+static mgv_status go_on(sitting *at, int64_t c, mgv_solver *solver)
+{
+    const mgvi_family *f = at->head->family;
+    const mgv_problem *p = solver->run.problem;
+    mgvi_member_start *start = &at->lane[c].start;
+    if (!start->w) {
+        if (!(start->w = mgvi_alloc(solver->run.ctx, (size_t)p->A->cols, sizeof *start->w)))
+            return MGV_E_MEMORY;
+        mgvi_problem_own_weights(p, f->coef + c * mgvi_problem_coefs(p), f->intercept[c], start->w);
+    }
+    return mgvi_driver_start(solver, start->w, start->u);
+}
+
 /* Binds member c, runs it, keeps what it came to. */
 static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
 {
     const mgv_problem *head = at->head->run.problem;
-    const outcome *out = &at->outcome[c];
     mgv_settings settings = at->head->settings;
     mgvi_member member;
     mgv_solver *solver = NULL;
@@ -169,8 +178,8 @@ static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
     }
     MGVI_TRY(mgvi_member_new(ctx, head, &settings, c, &member));
     mgv_status st = mgvi_driver_new(ctx, member.problem, &settings, &solver);
-    if (st == MGV_OK && out->start.u)
-        st = mgvi_driver_start(solver, out->start.w, out->start.u);
+    if (st == MGV_OK && at->lane[c].start.u)
+        st = go_on(at, c, solver);
     if (st == MGV_OK)
         st = mgvi_driver_run(solver);
     if (st == MGV_OK)
@@ -210,122 +219,6 @@ static void member_block(void *arg, int64_t c)
         ;
     if (summary->stop == MGV_STOP_USER)
         atomic_store(&parent->interrupted, 1);
-}
-
-/* ---- in lock-step ---------------------------------------------------------------------------- */
-
-/* Classes in blocks of at most 16, two at least where that leaves 4 classes each. */
-static int64_t block_count(int64_t classes)
-{
-    const int64_t least = (classes + MGVI_LOCKSTEP_LANES - 1) / MGVI_LOCKSTEP_LANES;
-    return least == 1 && classes >= 8 ? 2 : least;
-}
-
-/* What a class of a block has come to: its certificate, or a start. */
-static mgv_status take_class(sitting *at, const mgv_problem *block, int32_t lane, const mgvi_vec *w,
-                             const mgvi_vec *u)
-{
-    const int64_t c = block->positive + lane;
-    const mgvi_family *f = at->head->family;
-    if (f->member[c].stop != MGV_STOP_CERTIFIED)
-        return note(block->ctx, w, u, lane, &at->outcome[c].start);
-    return f->end ? note(block->ctx, w, u, lane, &f->end[c]) : MGV_OK;
-}
-
-/* The judge decides which classes are done. */
-static mgv_status judge_block(sitting *at, const mgv_problem *block, mgvi_arena *arena,
-                              const mgvi_lockstep_result *found, double started)
-{
-    mgvi_family *f = at->head->family;
-    const int64_t first = block->positive;
-    const int32_t k = block->lanes;
-    const mgvi_vec u = {.x = found->u, .n = block->A->rows, .k = k, .space = MGVI_ROWS};
-    mgvi_judge *judge;
-    mgvi_vec w;
-    MGVI_TRY(mgvi_judge_new(arena, block, &judge));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, block->A->cols, k, &w));
-    mgv_certificate *certificate = mgvi_arena_array(arena, (size_t)k, sizeof *certificate);
-    if (!certificate)
-        return MGV_E_MEMORY;
-    mgvi_op_mul_t(block->A, -1 / block->lambda, &u, 0, &w);
-    mgvi_judge_certify_lanes(judge, &w, &u, certificate);
-    mgvi_problem_user_weights(block, w.x, f->coef + first * mgvi_problem_coefs(block),
-                              f->intercept + first);
-    mgvi_vec_norm2(block->ctx, &w, f->length + first);
-    for (int32_t c = 0; c < k; c++) {
-        outcome *out = &at->outcome[first + c];
-        out->rounds = found->rounds;
-        out->passes = (found->passes + 3) / k; /* w, and the judge's two */
-        if (certificate[c].verified && certificate[c].relative_gap <= at->head->settings.tol)
-            f->member[first + c] = (mgvi_summary){.solver = at->head->run.ops->name,
-                                                  .stop = MGV_STOP_CERTIFIED,
-                                                  .iterations = out->rounds,
-                                                  .passes = out->passes,
-                                                  .seconds = (mgvi_clock_seconds() - started) / k,
-                                                  .certificate = certificate[c]};
-        MGVI_TRY(take_class(at, block, c, &w, &u));
-    }
-    return MGV_OK;
-}
-
-static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
-{
-    const mgv_solver *head = at->head;
-    const int64_t classes = head->family->members, blocks = block_count(classes);
-    const int64_t first = mgvi_block_begin(classes, blocks, index);
-    const int32_t count = (int32_t)(mgvi_block_begin(classes, blocks, index + 1) - first);
-    const double started = mgvi_clock_seconds();
-    const mgv_settings settings = mgvi_member_settings(head->run.problem, &head->settings);
-    mgv_problem *block = NULL;
-    mgvi_lockstep_result found;
-    mgvi_arena arena;
-    mgvi_arena_init(&arena, ctx);
-    mgv_status st =
-        mgvi_problem_new_block(ctx, head->run.problem->data, &settings, first, count, &block);
-    if (st == MGV_OK)
-        st = mgvi_lockstep_run(at->rows, block, head->settings.tol,
-                               mgvi_rng_seed((uint64_t)(head->settings.seed + index)), &arena,
-                               &found);
-    if (st == MGV_OK)
-        st = judge_block(at, block, &arena, &found, started);
-    mgvi_problem_free(block);
-    mgvi_arena_free(&arena);
-    return st;
-}
-
-/* The outcome of the block's first class carries what went wrong. */
-static void lockstep_block(void *arg, int64_t index)
-{
-    sitting *at = arg;
-    const int64_t classes = at->head->family->members;
-    outcome *out = &at->outcome[mgvi_block_begin(classes, block_count(classes), index)];
-    mgv_ctx child = mgvi_ctx_child(at->head->run.ctx);
-    out->status = run_block(at, &child, index);
-    memcpy(out->error, child.error, sizeof out->error);
-}
-
-/* All classes from nothing, where that is the way of the head's solver. */
-static mgv_status run_in_lockstep(sitting *at)
-{
-    const mgvi_run *run = &at->head->run;
-    const mgvi_family *f = at->head->family;
-    mgvi_lockstep_rows *rows;
-    if (run->problem->pairwise || strcmp(run->ops->name, "dual_coordinate") != 0 ||
-        !mgvi_lockstep_fits(run->problem) || !run->settings->shrink ||
-        f->member[0].stop != MGV_STOP_NONE)
-        return MGV_OK;
-    mgvi_arena arena;
-    mgvi_arena_init(&arena, run->ctx);
-    mgv_status st = mgvi_lockstep_rows_new(run->problem, &arena, &rows);
-    if (st == MGV_OK) {
-        at->rows = rows;
-        mgvi_pool_run(run->ctx->pool, block_count(f->members), lockstep_block, at);
-    }
-    for (int64_t c = 0; c < f->members && st == MGV_OK; c++)
-        if (at->outcome[c].status != MGV_OK)
-            st = MGVI_FAIL(run->ctx, at->outcome[c].status, "%s", at->outcome[c].error);
-    mgvi_arena_free(&arena);
-    return st;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
@@ -379,23 +272,26 @@ mgv_status mgvi_family_run(mgv_solver *solver)
     const int64_t members = solver->family->members;
     sitting at = {.head = solver, .started = mgvi_clock_seconds(), .caller = pthread_self()};
     at.outcome = mgvi_zeros(ctx, (size_t)members, sizeof *at.outcome);
-    if (!at.outcome)
-        return MGV_E_MEMORY;
+    at.lane = mgvi_zeros(ctx, (size_t)members, sizeof *at.lane);
+    mgv_status st = at.outcome && at.lane ? MGV_OK : MGV_E_MEMORY;
     atomic_init(&at.barrier, members);
-    for (int64_t c = 0; solver->family->start && c < members; c++) {
-        at.outcome[c].start = solver->family->start[c];
+    for (int64_t c = 0; st == MGV_OK && solver->family->start && c < members; c++) {
+        at.lane[c].start = solver->family->start[c];
         solver->family->start[c] = (mgvi_member_start){0};
     }
-    mgv_status st = run_in_lockstep(&at);
+    if (st == MGV_OK)
+        st = mgvi_family_in_lockstep(solver, at.started + solver->settings.time_limit, at.lane);
     if (st == MGV_OK) {
         mgvi_pool_run(ctx->pool, members, member_block, &at);
         st = settle(&at);
     }
     solver->family->seconds += mgvi_clock_seconds() - at.started;
     for (int64_t c = 0; c < members; c++) {
-        mgvi_release(ctx, at.outcome[c].proof);
-        forget(ctx, &at.outcome[c].start);
+        mgvi_release(ctx, at.outcome ? at.outcome[c].proof : NULL);
+        if (at.lane)
+            mgvi_member_forget(ctx, &at.lane[c].start);
     }
+    mgvi_release(ctx, at.lane);
     mgvi_release(ctx, at.outcome);
     return st;
 }

@@ -10,6 +10,10 @@
 typedef struct mgvi_member_start {
     double *w, *u;
 } mgvi_member_start;
+void mgvi_member_forget(mgv_ctx *ctx, mgvi_member_start *start);
+/* Copies lane `lane` of w and u. */
+mgv_status mgvi_member_note(mgv_ctx *ctx, const mgvi_vec *w, const mgvi_vec *u, int32_t lane,
+                            mgvi_member_start *out);
 
 struct mgvi_family {
     int64_t members;

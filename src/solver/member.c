@@ -22,36 +22,33 @@ int64_t mgvi_model_outputs(const mgv_problem *p)
     return !p->many ? p->outputs : p->pairwise ? mgvi_class_pairs(k) : k;
 }
 
-/* The rows of two classes, in order. */
-static mgv_status list_rows(mgv_ctx *ctx, const mgv_data *data, mgvi_class_pair pair,
-                            mgvi_member *out, int64_t *count)
+/* The rows of the classes, in order. */
+static mgv_status list_rows(mgv_ctx *ctx, const mgv_data *data, const int64_t *classes,
+                            int64_t class_count, mgvi_member *out, int64_t *count)
 {
-    const double a = data->class_value[pair.first], b = data->class_value[pair.second];
     *count = 0;
-    for (int64_t i = 0; i < data->X.rows; i++)
-        *count += data->labels[i] == a || data->labels[i] == b;
-    out->rows = mgvi_alloc(ctx, (size_t)*count, sizeof *out->rows);
+    out->rows = mgvi_alloc(ctx, (size_t)data->X.rows, sizeof *out->rows);
     if (!out->rows)
         return MGV_E_MEMORY;
-    *count = 0;
     for (int64_t i = 0; i < data->X.rows; i++)
-        if (data->labels[i] == a || data->labels[i] == b)
-            out->rows[(*count)++] = i;
+        for (int64_t c = 0; c < class_count; c++)
+            if (data->labels[i] == data->class_value[classes[c]]) {
+                out->rows[(*count)++] = i;
+                break;
+            }
     return MGV_OK;
 }
 
-/* Weights are those of the whole, class weights included; so are scaling and the kernel's width. */
-static mgv_status bind_pair(mgv_ctx *ctx, const mgv_problem *head, const mgv_settings *settings,
-                            mgvi_class_pair pair, mgvi_member *out)
+mgv_status mgvi_member_rows(mgv_ctx *ctx, const mgv_problem *head, const int64_t *classes,
+                            int64_t class_count, mgvi_member *out)
 {
     mgv_data whole = *head->data;
-    mgv_settings own = *settings;
-    mgvi_subset subset = {.first = pair.first,
-                          .second = pair.second,
+    mgvi_subset subset = {.classes = classes,
+                          .class_count = class_count,
                           .square = head->kernel.kind == MGVI_KERNEL_PRECOMPUTED};
     mgvi_arena arena;
     mgvi_arena_init(&arena, ctx);
-    mgv_status st = list_rows(ctx, head->data, pair, out, &subset.count);
+    mgv_status st = list_rows(ctx, head->data, classes, class_count, out, &subset.count);
     subset.rows = out->rows;
     double *weights = mgvi_arena_array(&arena, (size_t)whole.X.rows, sizeof *weights);
     if (!weights)
@@ -65,7 +62,16 @@ static mgv_status bind_pair(mgv_ctx *ctx, const mgv_problem *head, const mgv_set
     if (st == MGV_OK)
         st = mgvi_data_subset(ctx, &whole, &subset, &out->data);
     mgvi_arena_free(&arena);
-    MGVI_TRY(st);
+    return st;
+}
+
+/* Scaling and the kernel's width are those of the whole. */
+static mgv_status bind_pair(mgv_ctx *ctx, const mgv_problem *head, const mgv_settings *settings,
+                            mgvi_class_pair pair, mgvi_member *out)
+{
+    mgv_settings own = *settings;
+    const int64_t classes[2] = {pair.first, pair.second};
+    MGVI_TRY(mgvi_member_rows(ctx, head, classes, 2, out));
     own.class_weight[0] = 0;
     own.sigma2 = head->kernel.kind == MGVI_KERNEL_LINEAR ? own.sigma2 : head->kernel.sigma2;
     return mgvi_problem_new_like(ctx, out->data, &own, head, &out->problem);

@@ -29,6 +29,11 @@ bool mgvi_member_weighs(const mgv_problem *head, int64_t index);
 /* Member `index` of the family that `head` stands for, under its strengths. */
 mgv_status mgvi_member_new(mgv_ctx *ctx, const mgv_problem *head, const mgv_settings *settings,
                            int64_t index, mgvi_member *out);
+/* The rows of some classes of the head's data (numbers, increasing) and where they are; weights are
+ * those of the whole, class weights included. No problem is bound; mgvi_member_free() all the same.
+ */
+mgv_status mgvi_member_rows(mgv_ctx *ctx, const mgv_problem *head, const int64_t *classes,
+                            int64_t class_count, mgvi_member *out);
 void mgvi_member_free(mgv_ctx *ctx, mgvi_member *member);
 /* Numbers of the member's rows to those of the whole, 0 elsewhere. */
 void mgvi_member_spread(const mgvi_member *member, const double *from, int64_t whole, double *to);

@@ -1,5 +1,5 @@
-/* test_lockstep.c - many sparse classes against the rest, all in the lanes of a vector: every class
- * is the problem of two classes, certified, whatever the threads and the instruction set. */
+/* test_lockstep.c - many classes against the rest or against each other, all in the lanes of a
+ * vector: every member is its problem of two classes, certified, whatever the threads. */
 #include "vectors.h"
 
 #include "model/model.h"
@@ -133,6 +133,129 @@ TEST(same_bits_for_any_number_of_threads)
     }
 }
 
+/* ---- other data, other losses, pairs --------------------------------------------------------- */
+
+enum { SMALL_N = 160, SMALL_D = 14, SMALL_K = 7, SMALL_PAIRS = SMALL_K * (SMALL_K - 1) / 2 };
+
+/* Clouds far from 0; `zeros` of the entries are 0. */
+static void make_clouds(double zeros, double *X, double *y)
+{
+    mgvi_rng rng = mgvi_rng_seed(11);
+    for (int i = 0; i < SMALL_N; i++) {
+        const int own = (i * i + i / 3) % SMALL_K; /* of different sizes */
+        y[i] = own;
+        for (int j = 0; j < SMALL_D; j++) {
+            const double v = 3 + mgvi_rng_normal(&rng) + (j % SMALL_K == own ? 1 : 0);
+            X[i * SMALL_D + j] = mgvi_rng_uniform(&rng) < zeros ? 0 : v;
+        }
+    }
+}
+
+static const char *const kinds[] = {
+    "loss=hinge C=0.1",
+    "loss=hinge C=0.02 intercept=no",
+    "loss=hinge C=0.5 scale=std",
+    "loss=hinge C=0.1 scale=rownorm intercept=no tol=1e-5",
+    "loss=squared_hinge C=0.2",
+    "loss=squared_hinge C=0.2 intercept=no",
+    "loss=squared_hinge C=1 scale=maxabs tol=1e-6",
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+/* Side by side and in lock-step each member has a certified interval for the same value. */
+static void check_members(const char *kind, const char *form, double zeros)
+{
+    double X[SMALL_N * SMALL_D], y[SMALL_N];
+    mgv_fit lanes, apart;
+    char setup[160];
+    make_clouds(zeros, X, y);
+    snprintf(setup, sizeof setup, "%s multiclass=%s solver=dual_coordinate max_iter=100000", kind,
+             form);
+    mgv_fit_start(&lanes, X, y, SMALL_N, SMALL_D, setup);
+    mgv_fit_solve(&lanes);
+    mgv_fit_start(&apart, X, y, SMALL_N, SMALL_D, setup);
+    mgv_fit_set(&apart, "shrink=no");
+    mgv_fit_solve(&apart);
+    CHECK(mgvi_lockstep_fits(lanes.problem));
+    CHECK_THAT(lanes.run.stop == MGV_STOP_CERTIFIED && apart.run.stop == MGV_STOP_CERTIFIED, "%s",
+               setup);
+    const mgvi_family *a = lanes.solver->family, *b = apart.solver->family;
+    CHECK(a->members == (form[2] == 'o' ? SMALL_PAIRS : SMALL_K) && a->members == b->members);
+    for (int64_t c = 0; c < a->members; c++) {
+        const mgv_certificate *p = &a->member[c].certificate, *q = &b->member[c].certificate;
+        CHECK(p->verified);
+        CHECK_LE(p->dual, q->primal * (1 + 1e-12), "%s, member %d", setup, (int)c);
+        CHECK_LE(q->dual, p->primal * (1 + 1e-12), "%s, member %d", setup, (int)c);
+    }
+    mgv_fit_free(&lanes);
+    mgv_fit_free(&apart);
+}
+
+TEST(every_member_is_the_one_side_by_side)
+{
+    static const double zeros[] = {0, 0.8};
+    for (int k = 0; k < KINDS; k++)
+        for (int z = 0; z < 2; z++) {
+            check_members(kinds[k], "ovr", zeros[z]);
+            check_members(kinds[k], "ovo", zeros[z]);
+        }
+}
+
+/* The value of a pair, from the model's weights in the units of the data. */
+TEST(certificates_of_pairs_hold_for_the_model)
+{
+    static const double C = 0.3;
+    double X[SMALL_N * SMALL_D], y[SMALL_N];
+    mgv_fit fit;
+    mgv_model *m;
+    make_clouds(0.6, X, y);
+    mgv_fit_start(&fit, X, y, SMALL_N, SMALL_D,
+                  "loss=squared_hinge C=0.3 multiclass=ovo solver=dual_coordinate");
+    mgv_fit_solve(&fit);
+    CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &m));
+    for (int a = 0, c = 0; a < SMALL_K; a++)
+        for (int b = a + 1; b < SMALL_K; b++, c++) {
+            double square = 0, loss = 0;
+            int n = 0;
+            for (int j = 0; j < SMALL_D; j++)
+                square += m->coef[c * SMALL_D + j] * m->coef[c * SMALL_D + j];
+            for (int i = 0; i < SMALL_N; i++) {
+                double z = m->intercept[c];
+                if (y[i] != a && y[i] != b)
+                    continue;
+                for (int j = 0; j < SMALL_D; j++)
+                    z += X[i * SMALL_D + j] * m->coef[c * SMALL_D + j];
+                const double slack = fmax(0, 1 - (y[i] == b ? z : -z));
+                loss += 0.5 * slack * slack;
+                n++;
+            }
+            CHECK_NEAR(fit.solver->family->member[c].certificate.primal,
+                       (0.5 * square / C + loss) / n, 1e-10, "pair %d", c);
+        }
+    mgv_model_free(fit.ctx, m);
+    mgv_fit_free(&fit);
+}
+
+TEST(pairs_have_the_same_bits_for_any_number_of_threads)
+{
+    double X[SMALL_N * SMALL_D], y[SMALL_N];
+    make_clouds(0.5, X, y);
+    for (int k = 0; k < KINDS; k++) {
+        mgv_fit fit[2];
+        for (int t = 0; t < 2; t++) {
+            mgv_fit_start(&fit[t], X, y, SMALL_N, SMALL_D, kinds[k]);
+            mgv_fit_set(&fit[t], "multiclass=ovo solver=dual_coordinate");
+            CHECK_OK(fit[t].ctx, mgv_ctx_set_threads(fit[t].ctx, t ? 3 : 1));
+            mgv_fit_solve(&fit[t]);
+        }
+        CHECK_THAT(memcmp(fit[0].solver->family->coef, fit[1].solver->family->coef,
+                          SMALL_PAIRS * SMALL_D * sizeof(double)) == 0,
+                   "%s", kinds[k]);
+        mgv_fit_free(&fit[0]);
+        mgv_fit_free(&fit[1]);
+    }
+}
+
 /* A budget ends the classes that are left, not the certified ones. */
 TEST(an_interrupted_run_says_so)
 {
@@ -148,5 +271,7 @@ TEST(an_interrupted_run_says_so)
 int main(void)
 {
     return RUN(every_class_is_the_two_class_problem, certificates_hold_for_the_model,
-               same_bits_for_any_number_of_threads, an_interrupted_run_says_so);
+               same_bits_for_any_number_of_threads, every_member_is_the_one_side_by_side,
+               certificates_of_pairs_hold_for_the_model,
+               pairs_have_the_same_bits_for_any_number_of_threads, an_interrupted_run_says_so);
 }

@@ -36,12 +36,12 @@ TEST(pairs_are_in_order)
     CHECK(at == mgvi_class_pairs(7));
 }
 
-/* The weights of a pair are those of a fit to its rows alone. */
+/* Side by side, the weights of a pair are those of a fit to its rows alone. */
 TEST(members_are_fits_of_their_rows)
 {
-    static const char *const options[] = {"loss=hinge C=1", "loss=squared_hinge C=2 scale=rownorm",
-                                          "loss=logistic lambda=0.01 tol=1e-7",
-                                          "loss=hinge C=1 intercept=no"};
+    static const char *const options[] = {
+        "loss=hinge C=1 shrink=no", "loss=squared_hinge C=2 scale=rownorm shrink=no",
+        "loss=logistic lambda=0.01 tol=1e-7", "loss=hinge C=1 intercept=no shrink=no"};
     double X[N * D], y[N], part[N * D], label[N];
     clouds(1, X, y);
     for (int o = 0; o < 4; o++) {

@@ -1,91 +1,40 @@
-/* lockstep.c - rounds of passes over the rows of all classes of a block, and when to end them. */
+/* lockstep.c - rounds of passes over the rows of a block in all its lanes, and when to end them. */
 #include "solver/parts/lockstep.h"
 
+#include "base/clock.h"
 #include "simd/simd.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    OPENING = 3,      /* full passes before rows are left out */
-    SHORT_PASSES = 6, /* between two full ones */
-    MOST_ROUNDS = 40
+    OPENING = 3,             /* full passes before rows are left out */
+    SHORT_PASSES = 6,        /* between two full ones */
+    MOST_ROUNDS = 40,        /* beside coordinate ascent, */
+    MOST_ROUNDS_KNOWN = 1000 /* and beside a solver whose cost ends them sooner */
 };
 /* Visits that must move something, and lanes that must still move, for lock-step to pay. */
 static const double MOVING = 1.0 / 3, BUSY = 0.25;
 
-/* ---- rows ------------------------------------------------------------------------------------ */
-
-bool mgvi_lockstep_fits(const mgv_problem *p)
-{
-    return strcmp(p->loss->name, "hinge") == 0 && strcmp(p->penalty->name, "l2") == 0 &&
-           !p->col.scale.values && !mgvi_problem_has_smooth(p) && !p->free_cols &&
-           p->kernel.kind == MGVI_KERNEL_LINEAR && p->data->X.layout == MGV_CSR && !p->centre &&
-           !p->scale && p->A->rows <= INT32_MAX;
-}
-
-static float clamp_float(double x) { return (float)fmin(x, 1e30); }
-
-static void fill_rows(const mgv_problem *p, mgvi_lockstep_rows *r)
-{
-    const mgvi_matrix *X = &p->data->X;
-    for (int64_t i = 0; i < r->n; i++) {
-        const double scale = p->row_scale ? p->row_scale[i] : 1;
-        const double C = mgvi_coef_pick(&p->row.scale, i, 0) / p->lambda;
-        double square = 0;
-        for (int64_t t = X->ptr[i]; t < X->ptr[i + 1]; t++) {
-            const double v = scale * mgvi_matrix_value(X, t);
-            r->val[t] = (float)v;
-            square += v * v;
-        }
-        r->C[i] = clamp_float(C);
-        r->step[i] = C * square > 0 ? clamp_float(1 / (C * square)) : 1e30F;
-        r->own[i] = (int32_t)mgvi_data_class_of(p->data, p->data->labels[i]);
-        if (C > 0)
-            r->live[r->live_count++] = (int32_t)i;
-    }
-}
-
-mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, mgvi_arena *arena, mgvi_lockstep_rows **out)
-{
-    const mgvi_matrix *X = &p->data->X;
-    const size_t n = (size_t)X->rows;
-    mgvi_lockstep_rows *r = mgvi_arena_array(arena, 1, sizeof *r);
-    if (!r)
-        return MGV_E_MEMORY;
-    *r = (mgvi_lockstep_rows){
-        .ctx = p->ctx, .n = X->rows, .cols = X->cols, .ptr = X->ptr, .idx = X->idx, .nnz = X->nnz};
-    r->val = mgvi_arena_scratch(arena, (size_t)X->nnz, sizeof *r->val);
-    r->C = mgvi_arena_array(arena, n, sizeof *r->C);
-    r->step = mgvi_arena_array(arena, n, sizeof *r->step);
-    r->own = mgvi_arena_array(arena, n, sizeof *r->own);
-    r->live = mgvi_arena_array(arena, n, sizeof *r->live);
-    if (!r->val || !r->C || !r->step || !r->own || !r->live)
-        return MGV_E_MEMORY;
-    fill_rows(p, r);
-    *out = r;
-    return MGV_OK;
-}
-
-/* ---- rounds ---------------------------------------------------------------------------------- */
-
-static mgvi_lockstep_fn sweep_for(const mgv_ctx *ctx)
+static mgvi_lockstep_fn sweep_for(const mgv_ctx *ctx, bool narrow)
 {
 #if defined(__x86_64__)
     if (strcmp(ctx->simd->name, "avx512") == 0)
-        return mgvi_lockstep_sweep_avx512;
+        return narrow ? mgvi_lockstep_sweep_narrow_avx512 : mgvi_lockstep_sweep_avx512;
     if (strcmp(ctx->simd->name, "avx2") == 0)
-        return mgvi_lockstep_sweep_avx2;
+        return narrow ? mgvi_lockstep_sweep_narrow_avx2 : mgvi_lockstep_sweep_avx2;
 #endif
     (void)ctx;
-    return mgvi_lockstep_sweep_scalar;
+    return narrow ? mgvi_lockstep_sweep_narrow_scalar : mgvi_lockstep_sweep_scalar;
 }
 
 typedef struct work {
     mgvi_lockstep_pass pass;
+    int32_t *live; /* rows with weight in some lane */
+    int64_t lives;
     int32_t *order;
-    int64_t active; /* rows in `order` that short passes visit */
-    int32_t count;  /* lanes in use */
+    int64_t active;       /* rows in `order` that short passes visit */
+    int32_t count, width; /* lanes in use, and of the vectors */
     mgvi_rng rng;
     mgvi_lockstep_fn sweep;
 } work;
@@ -93,15 +42,16 @@ typedef struct work {
 static void run_pass(work *w, bool full)
 {
     mgvi_lockstep_pass *p = &w->pass;
-    const mgvi_lockstep_rows *r = p->rows;
-    const int64_t visited = full ? r->live_count : w->active;
+    const int64_t visited = full ? w->lives : w->active;
     if (full)
-        memcpy(w->order, r->live, (size_t)visited * sizeof *w->order);
+        memcpy(w->order, w->live, (size_t)visited * sizeof *w->order);
     memset(p->loss, 0, sizeof p->loss);
     memset(p->gap, 0, sizeof p->gap);
     memset(p->square, 0, sizeof p->square);
     mgvi_rng_shuffle(&w->rng, w->order, visited);
     w->active = w->sweep(p, w->order, visited, w->order);
+    for (int32_t l = 0; l < w->count; l++) /* the method of multipliers, dual_coordinate (5) */
+        p->shift[l] += p->mask[l] * p->rows->kappa * p->weight[l];
 }
 
 /* After a full pass: lanes whose gap seems small enough rest; the pass saw rows before their steps,
@@ -119,48 +69,110 @@ static int32_t settle_lanes(work *w, double tol)
     return moving;
 }
 
-static void ascend(work *w, double tol, mgvi_lockstep_result *out)
+/* Whether the lanes that still move had better go on one by one. Beside coordinate ascent that is
+ * where few visits of the round moved anything, or few lanes do; beside a solver of known cost,
+ * where lock-step has spent what all lanes would, or a round costs more than those that are left.
+ */
+static bool gives_way(const work *w, const mgvi_lockstep_task *task, int32_t moving,
+                      const mgvi_lockstep_pass *before)
 {
+    const mgvi_lockstep_pass *p = &w->pass;
+    const double visits = (double)(p->visits - before->visits);
+    if (task->alone == 0)
+        return (double)(p->moved - before->moved) < MOVING * visits || moving <= BUSY * w->count;
+    return mgvi_lockstep_spent((double)p->visits, p->touched) > w->count * task->alone ||
+           mgvi_lockstep_spent(visits, p->touched - before->touched) > moving * task->alone;
+}
+
+static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result *out)
+{
+    const int64_t most = task->alone > 0 ? MOST_ROUNDS_KNOWN : MOST_ROUNDS;
     for (int k = 0; k < OPENING; k++)
         run_pass(w, true);
-    for (; out->rounds < MOST_ROUNDS && !mgvi_ctx_interrupted(w->pass.rows->ctx); out->rounds++) {
-        const int32_t moving = settle_lanes(w, tol);
-        if (moving <= BUSY * w->count)
+    for (; out->rounds < most; out->rounds++) {
+        if (mgvi_ctx_interrupted(task->rows->ctx) || mgvi_clock_seconds() > task->deadline)
             break;
-        const int64_t moved = w->pass.moved;
-        int64_t visits = 0;
-        for (int k = 0; k < SHORT_PASSES && w->active > 0; k++) {
-            visits += w->active;
+        const int32_t moving = settle_lanes(w, task->tol);
+        const mgvi_lockstep_pass before = w->pass;
+        if (moving == 0)
+            break;
+        for (int k = 0; k < SHORT_PASSES && w->active > 0; k++)
             run_pass(w, false);
-        }
-        if ((double)(w->pass.moved - moved) < MOVING * (double)visits)
+        if (gives_way(w, task, moving, &before))
             break;
         run_pass(w, true);
     }
 }
 
-mgv_status mgvi_lockstep_run(const mgvi_lockstep_rows *rows, const mgv_problem *block, double tol,
-                             mgvi_rng rng, mgvi_arena *arena, mgvi_lockstep_result *out)
+/* ---- a block --------------------------------------------------------------------------------- */
+
+/* Signs of the classes in every lane, and where the intercepts begin: at the best constant. */
+static void bind_lanes(const mgvi_lockstep_task *t, work *w, float *sign)
 {
-    const size_t n = (size_t)rows->n, lanes = MGVI_LOCKSTEP_LANES;
-    const int32_t count = block->lanes;
-    work w = {.count = count, .rng = rng, .sweep = sweep_for(block->ctx)};
-    w.pass = (mgvi_lockstep_pass){.rows = rows, .first = (int32_t)block->positive};
+    const mgv_problem *b = t->block;
+    const mgvi_lockstep_rows *r = t->rows;
+    double side[2][MGVI_LOCKSTEP_LANES] = {{0}};
+    for (int64_t i = 0; i < b->A->rows; i++) {
+        const int64_t row = t->row ? t->row[i] : i;
+        float *const y = sign + (int64_t)r->own[row] * w->width;
+        if (r->C[row] > 0)
+            w->live[w->lives++] = (int32_t)row;
+        for (int32_t l = 0; l < w->count; l++)
+            if (mgvi_problem_takes_part(b, i, l)) {
+                y[l] = (float)b->sign[i * w->count + l];
+                side[y[l] > 0][l] += (double)r->C[row];
+            }
+    }
+    for (int32_t l = 0; l < w->count; l++) {
+        const double lead = side[1][l] - side[0][l], all = side[1][l] + side[0][l];
+        w->pass.mask[l] = 1;
+        if (b->free_cols && all > 0)
+            w->pass.shift[l] = (float)(r->ridge > 0 ? lead / all : (lead > 0) - (lead < 0));
+    }
+}
+
+static mgv_status open_work(const mgvi_lockstep_task *t, mgvi_arena *arena, work *w)
+{
+    const mgvi_lockstep_rows *r = t->rows;
+    const size_t n = (size_t)r->n, lanes = (size_t)w->width;
     /* together: the larger a block, the sooner it lies on huge pages, and W is read at random */
-    w.pass.W = mgvi_arena_array(arena, (size_t)rows->cols + n, lanes * sizeof(float));
-    w.pass.theta = w.pass.W ? w.pass.W + (size_t)rows->cols * lanes : NULL;
-    w.order = mgvi_arena_array(arena, n, sizeof *w.order);
-    out->u = mgvi_arena_array(arena, n, (size_t)count * sizeof *out->u);
-    if (!w.pass.W || !w.order || !out->u)
+    w->pass.W = mgvi_arena_array(arena, (size_t)r->cols + n, lanes * sizeof(float));
+    w->pass.theta = w->pass.W ? w->pass.W + (size_t)r->cols * lanes : NULL;
+    float *sign = mgvi_arena_array(arena, (size_t)r->classes, lanes * sizeof *sign);
+    w->live = mgvi_arena_array(arena, (size_t)t->block->A->rows, sizeof *w->live);
+    w->order = mgvi_arena_array(arena, (size_t)t->block->A->rows, sizeof *w->order);
+    if (!w->pass.W || !sign || !w->live || !w->order)
         return MGV_E_MEMORY;
-    for (int32_t l = 0; l < count; l++)
-        w.pass.mask[l] = 1;
-    out->rounds = 0;
-    ascend(&w, tol, out);
-    for (int64_t i = 0; i < rows->n; i++)
+    w->pass.sign = sign;
+    bind_lanes(t, w, sign);
+    return MGV_OK;
+}
+
+mgv_status mgvi_lockstep_run(const mgvi_lockstep_task *t, mgvi_arena *arena,
+                             mgvi_lockstep_result *out)
+{
+    const mgv_problem *b = t->block;
+    const int32_t count = b->lanes;
+    const bool narrow = count <= MGVI_LOCKSTEP_NARROW;
+    work w = {.pass = {.rows = t->rows},
+              .count = count,
+              .width = narrow ? MGVI_LOCKSTEP_NARROW : MGVI_LOCKSTEP_LANES,
+              .rng = t->rng,
+              .sweep = sweep_for(b->ctx, narrow)};
+    *out = (mgvi_lockstep_result){0};
+    MGVI_TRY(open_work(t, arena, &w));
+    out->u = mgvi_arena_array(arena, (size_t)b->A->rows, (size_t)count * sizeof *out->u);
+    out->intercept = mgvi_arena_array(arena, (size_t)count, sizeof *out->intercept);
+    if (!out->u || !out->intercept)
+        return MGV_E_MEMORY;
+    ascend(&w, t, out);
+    for (int64_t i = 0; i < b->A->rows; i++) {
+        const float *theta = w.pass.theta + (t->row ? t->row[i] : i) * w.width;
         for (int32_t l = 0; l < count; l++)
-            out->u[i * count + l] = -mgvi_coef_pick(&block->row.scale, i, 0) *
-                                    (double)w.pass.theta[i * MGVI_LOCKSTEP_LANES + l];
-    out->passes = rows->nnz > 0 ? w.pass.touched / (double)rows->nnz : 0;
+            out->u[i * count + l] = -mgvi_coef_pick(&b->row.scale, i, l) * (double)theta[l];
+    }
+    for (int32_t l = 0; l < count; l++)
+        out->intercept[l] = (double)w.pass.shift[l];
+    out->passes = t->rows->nnz > 0 ? w.pass.touched / (double)t->rows->nnz : 0;
     return MGV_OK;
 }

@@ -1,39 +1,60 @@
-/* parts/lockstep.h - the hinge of up to 16 classes against the rest, all of them at every visit of
- * a row; docs/algorithms/multiclass.md, "In lock-step". With theta_ic in [0, 1] and C_i =
- * s_i/lambda, w_c = sum_i C_i y_ic theta_ic x_i (4) theta_i <- clip(theta_i + (1 - y_i (W x_i)) /
- * (C_i |x_i|^2), 0, 1)   in all lanes           (5) A sparse row is read once for all classes, and
- * an entry of W is one line of the cache. */
+/* parts/lockstep.h - up to 16 problems of two classes over the same rows, all of them at every
+ * visit of a row; docs/algorithms/multiclass.md, "In lock-step". With C_i = s_i/lambda, y_ic = +1,
+ * -1 or 0 (row i has no part in problem c) and theta_ic >= 0, at most 1 for the hinge,
+ *   w_c = sum_i C_i y_ic theta_ic x_i                                                          (4)
+ *   theta_i <- clip(theta_i + (1 - y_i (W x_i + b) - r theta_i) / (C_i (|x_i|^2 + kappa) + r)) (5)
+ * in all lanes, r = 0 for the hinge and 1 for the squared one. A row is read once for all of them,
+ * and an entry of W is one line of the cache. */
 #ifndef MGVI_SOLVER_PARTS_LOCKSTEP_H
 #define MGVI_SOLVER_PARTS_LOCKSTEP_H
 
 #include "base/rng.h"
 #include "problem/problem.h"
 
-enum { MGVI_LOCKSTEP_LANES = 16 };
+enum { MGVI_LOCKSTEP_LANES = 16, MGVI_LOCKSTEP_NARROW = 8 };
 
-/* What all blocks of classes read: sparse rows in float32. */
+/* What all blocks read: rows in float32, scaled as the problem's, zeros left out. */
 typedef struct mgvi_lockstep_rows {
     mgv_ctx *ctx;
-    int64_t n, cols;
+    int64_t n, cols, classes;
     const int64_t *ptr;
     const int32_t *idx;
-    float *val;    /* the view's row scale included */
-    float *C;      /* C_i; 0: no constraint */
-    float *step;   /* 1/(C_i |x_i|^2), 0: nothing to step along */
-    int32_t *own;  /* class of each row */
-    int32_t *live; /* rows with C_i > 0 */
-    int64_t live_count, nnz;
+    float *val;
+    float *along;     /* x_i.m for the centre m that the columns are to lose; NULL: none */
+    double centre;    /* |m|^2 */
+    float *C;         /* C_i; 0: no constraint */
+    float *step;      /* 1/(C_i (|x_i - m|^2 + kappa) + r) */
+    float kappa;      /* weight of the intercept's column, 0: none */
+    float ridge;      /* r */
+    float most;       /* of theta */
+    int32_t *own;     /* class of each row */
+    double curvature; /* mean of C_i |x_i - m|^2 */
+    int64_t nnz;
 } mgvi_lockstep_rows;
+
+/* Whether a problem of many classes can be taken this way: hinge or squared hinge, l2, rows of a
+ * stored matrix. */
+bool mgvi_lockstep_fits(const mgv_problem *problem);
+mgv_status mgvi_lockstep_rows_new(const mgv_problem *problem, mgvi_arena *arena,
+                                  mgvi_lockstep_rows **out);
+
+/* The work of visits to rows that have so many entries, in multiplications of a matrix product. */
+double mgvi_lockstep_spent(double visits, double entries);
+/* What a block over all rows is expected to need. */
+double mgvi_lockstep_cost(const mgvi_lockstep_rows *rows, double tol);
 
 /* One pass of (5), part of a block's state. */
 typedef struct mgvi_lockstep_pass {
     const mgvi_lockstep_rows *rows;
-    int32_t first;                   /* lane 0 is this class */
-    float *W, *theta;                /* columns x 16, rows x 16 */
+    const float *sign;               /* classes x width, which is 8 or 16 */
+    float *W, *theta;                /* columns x width, rows x width */
     float mask[MGVI_LOCKSTEP_LANES]; /* 1: the lane moves, 0: it rests */
+    /* sum of C y theta, of C y theta x.m, and the intercept b: (6) */
+    float weight[MGVI_LOCKSTEP_LANES], drift[MGVI_LOCKSTEP_LANES], shift[MGVI_LOCKSTEP_LANES];
     /* out: sums over the rows visited, as they were met. The gap is P - D if W stood still. */
     double loss[MGVI_LOCKSTEP_LANES], gap[MGVI_LOCKSTEP_LANES], square[MGVI_LOCKSTEP_LANES];
-    int64_t moved;  /* rows that moved in some lane */
+    int64_t moved;  /* rows that moved in some lane, */
+    int64_t visits; /* of all */
     double touched; /* entries read */
 } mgvi_lockstep_pass;
 
@@ -44,20 +65,32 @@ typedef int64_t (*mgvi_lockstep_fn)(mgvi_lockstep_pass *pass, const int32_t *ord
 int64_t mgvi_lockstep_sweep_scalar(mgvi_lockstep_pass *, const int32_t *, int64_t, int32_t *);
 int64_t mgvi_lockstep_sweep_avx2(mgvi_lockstep_pass *, const int32_t *, int64_t, int32_t *);
 int64_t mgvi_lockstep_sweep_avx512(mgvi_lockstep_pass *, const int32_t *, int64_t, int32_t *);
+/* In 8 lanes. */
+int64_t mgvi_lockstep_sweep_narrow_scalar(mgvi_lockstep_pass *, const int32_t *, int64_t,
+                                          int32_t *);
+int64_t mgvi_lockstep_sweep_narrow_avx2(mgvi_lockstep_pass *, const int32_t *, int64_t, int32_t *);
+int64_t mgvi_lockstep_sweep_narrow_avx512(mgvi_lockstep_pass *, const int32_t *, int64_t,
+                                          int32_t *);
 
-/* Whether a problem of many classes can be taken this way: hinge, l2, sparse rows without centring,
- * column scaling or intercept. */
-bool mgvi_lockstep_fits(const mgv_problem *problem);
-mgv_status mgvi_lockstep_rows_new(const mgv_problem *problem, mgvi_arena *arena,
-                                  mgvi_lockstep_rows **out);
+/* What a block is asked for. */
+typedef struct mgvi_lockstep_task {
+    const mgvi_lockstep_rows *rows;
+    const mgv_problem *block; /* its lanes are the problems */
+    const int64_t *row;       /* row t of the block is row[t] of `rows`; NULL: the same */
+    double tol;
+    double deadline; /* of mgvi_clock_seconds() */
+    double alone;    /* the cost of one lane by itself; 0: coordinate ascent */
+    mgvi_rng rng;
+} mgvi_lockstep_task;
 
-/* The classes first .. first + count - 1, from nothing, until every one is expected to have a
- * relative gap of `tol` or class by class is faster. */
+/* From nothing, until every lane is expected to have a relative gap of `tol` or one by one is
+ * faster. */
 typedef struct mgvi_lockstep_result {
-    double *u;     /* rows x count: the dual variables */
-    double passes; /* over the data, all lanes at once */
+    double *u;         /* rows x lanes of the block: the dual variables */
+    double *intercept; /* lanes */
+    double passes;     /* over the data, all lanes at once */
     int64_t rounds;
 } mgvi_lockstep_result;
-mgv_status mgvi_lockstep_run(const mgvi_lockstep_rows *rows, const mgv_problem *block, double tol,
-                             mgvi_rng rng, mgvi_arena *arena, mgvi_lockstep_result *out);
+mgv_status mgvi_lockstep_run(const mgvi_lockstep_task *task, mgvi_arena *arena,
+                             mgvi_lockstep_result *out);
 #endif

@@ -1,15 +1,22 @@
 /* parts/lockstep_sweep.h - the hot loop of lock-step coordinate ascent, included once per
- * instruction set by a file that names the function in MGVI_LOCKSTEP_SWEEP. */
+ * instruction set and width by a file that names the function in MGVI_LOCKSTEP_SWEEP and its lanes
+ * in MGVI_LOCKSTEP_WIDTH. */
 #include "solver/parts/lockstep.h"
 
 #include <string.h>
 
 /* Vectors are passed to functions that are inlined: how others would pass them does not matter. */
-#if defined(__GNUC__) && !defined(__clang__)
+#if defined(__GNUC__)
 #pragma GCC diagnostic ignored "-Wpsabi"
 #endif
 
-enum { LANES = MGVI_LOCKSTEP_LANES, FLUSH = 256 };
+enum {
+    LANES = MGVI_LOCKSTEP_WIDTH,
+    FLUSH = 256,   /* rows whose sums stay in float32 */
+    AHEAD = 6,     /* rows fetched before they are needed */
+    LINE = 16,     /* numbers of a row in a line of the cache */
+    NEAR = 1 << 18 /* bytes of W that stay in the second cache by themselves */
+};
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 typedef int32_t bits __attribute__((vector_size(LANES * sizeof(float))));
 
@@ -51,16 +58,30 @@ static inline void add(const mgvi_lockstep_rows *r, int64_t i, lanes step, lanes
         W[r->idx[t]] += r->val[t] * step;
 }
 
-/* The lines of W that row i will need. */
-static inline void fetch(const mgvi_lockstep_rows *r, int64_t i, const lanes *W, const lanes *theta)
+/* The entries of row i, and what is kept for it, some rows before they are needed. */
+static inline void fetch_row(const mgvi_lockstep_rows *r, int64_t i, const lanes *theta)
 {
     __builtin_prefetch(theta + i, 1);
+    __builtin_prefetch(r->C + i);
+    __builtin_prefetch(r->step + i);
+    __builtin_prefetch(r->own + i);
+    for (int64_t t = r->ptr[i]; t < r->ptr[i + 1]; t += LINE) {
+        __builtin_prefetch(r->idx + t);
+        __builtin_prefetch(r->val + t);
+    }
+}
+
+/* The lines of W that row i will need. */
+static inline void fetch_weights(const mgvi_lockstep_rows *r, int64_t i, const lanes *W)
+{
     for (int64_t t = r->ptr[i]; t < r->ptr[i + 1]; t++)
         __builtin_prefetch(W + r->idx[t], 1);
 }
 
+/* What changes from row to row, in registers. */
 typedef struct sums {
     lanes loss, gap, square;
+    lanes weight, drift, shift;
 } sums;
 
 static inline void flush(mgvi_lockstep_pass *p, sums *s)
@@ -70,7 +91,26 @@ static inline void flush(mgvi_lockstep_pass *p, sums *s)
         p->gap[l] += (double)s->gap[l];
         p->square[l] += (double)s->square[l];
     }
-    *s = (sums){0};
+    s->loss = s->gap = s->square = (lanes){0};
+}
+
+/* z = W (x_i - m) + b, (6) */
+static inline lanes planes(const mgvi_lockstep_rows *r, int64_t i, const lanes *W, const sums *s)
+{
+    lanes z = scores(r, i, W) + s->shift;
+    if (r->along)
+        z += s->weight * ((float)r->centre - r->along[i]) - s->drift;
+    return z;
+}
+
+static inline void move_planes(const mgvi_lockstep_rows *r, int64_t i, lanes step, lanes *W,
+                               sums *s)
+{
+    add(r, i, step, W);
+    s->weight += step;
+    s->shift += r->kappa * step;
+    if (r->along)
+        s->drift += r->along[i] * step;
 }
 
 int64_t MGVI_LOCKSTEP_SWEEP(mgvi_lockstep_pass *p, const int32_t *order, int64_t count,
@@ -78,38 +118,48 @@ int64_t MGVI_LOCKSTEP_SWEEP(mgvi_lockstep_pass *p, const int32_t *order, int64_t
 {
     const mgvi_lockstep_rows *r = p->rows;
     lanes *const W = (lanes *)(void *)p->W, *const theta = (lanes *)(void *)p->theta;
-    const lanes zero = {0}, one = all(1);
+    const lanes *const sign = (const lanes *)(const void *)p->sign;
+    const lanes zero = {0}, most = all(r->most);
+    const bool squared = r->ridge > 0, far = r->cols * (int64_t)sizeof *W > NEAR;
     lanes mask;
     sums s = {0};
     int64_t kept = 0;
     memcpy(&mask, p->mask, sizeof mask);
+    memcpy(&s.weight, p->weight, sizeof s.weight);
+    memcpy(&s.drift, p->drift, sizeof s.drift);
+    memcpy(&s.shift, p->shift, sizeof s.shift);
     for (int64_t k = 0; k < count; k++) {
-        const int64_t i = order[k], lane = r->own[i] - p->first;
-        if (k + 1 < count)
-            fetch(r, order[k + 1], W, theta);
-        lanes y = all(-1);
-        if (lane >= 0 && lane < LANES)
-            y[lane] = 1;
-        const lanes old = theta[i], m = y * scores(r, i, W), g = 1 - m;
-        lanes next = old + g * r->step[i];
-        next = pick(next < zero, zero, pick(next > one, one, next));
-        const lanes d = (next - old) * mask, hinge = pick(g > zero, g, zero);
-        s.loss += r->C[i] * hinge;
-        s.gap += r->C[i] * (hinge - old * g);
+        const int64_t i = order[k];
+        if (k + AHEAD < count)
+            fetch_row(r, order[k + AHEAD], theta);
+        if (far && k + 1 < count)
+            fetch_weights(r, order[k + 1], W);
+        const lanes y = sign[r->own[i]], takes_part = y * y;
+        const lanes old = theta[i], m = y * planes(r, i, W, &s), g = 1 - m;
+        lanes next = old + (g - r->ridge * old) * r->step[i];
+        next = pick(next < zero, zero, pick(next > most, most, next));
+        const lanes d = (next - old) * mask * takes_part, slack = pick(g > zero, g, zero);
+        const lanes value = squared ? 0.5F * (slack * slack + old * old) : slack;
+        s.loss += r->C[i] * takes_part * (squared ? 0.5F * slack * slack : slack);
+        s.gap += r->C[i] * (takes_part * value - old * g);
         s.square += r->C[i] * old * m;
         const bool moves = any((d > SMALL) | (d < -SMALL));
         const lanes now = moves ? old + d : old;
         p->touched += (double)(r->ptr[i + 1] - r->ptr[i]);
         if (moves) {
-            add(r, i, r->C[i] * y * d, W);
+            move_planes(r, i, r->C[i] * y * d, W, &s);
             theta[i] = now;
             p->moved++;
         }
-        if (moves || any((now > zero) & (now < one) & (mask > zero)))
+        if (moves || any((now > zero) & (now < most) & (mask > zero)))
             active[kept++] = (int32_t)i;
         if (k % FLUSH == FLUSH - 1)
             flush(p, &s);
     }
     flush(p, &s);
+    p->visits += count;
+    memcpy(p->weight, &s.weight, sizeof s.weight);
+    memcpy(p->drift, &s.drift, sizeof s.drift);
+    memcpy(p->shift, &s.shift, sizeof s.shift);
     return kept;
 }

@@ -1,0 +1,307 @@
+/* family_lanes.c - which members share a block, its problem, and the judge's word on every lane. */
+#include "solver/family_lanes.h"
+
+#include "base/clock.h"
+#include "base/threads.h"
+#include "solver/member.h"
+#include "solver/parts/intercept.h"
+#include "solver/parts/lockstep.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = MGVI_LOCKSTEP_LANES, GROUP = 4 /* classes: GROUP^2 pairs fill a block */ };
+
+/* Members that go together; classes are numbers in the whole. */
+typedef struct lane_block {
+    int32_t count;
+    int64_t member[LANES];
+    mgvi_lane lane[LANES];
+    mgv_status status;
+    char error[MGVI_ERROR_MAX];
+} lane_block;
+
+typedef struct sitting {
+    mgv_solver *head;
+    double deadline;
+    double alone; /* see member_cost */
+    const mgvi_lockstep_rows *rows;
+    lane_block *block;
+    int64_t blocks;
+    mgvi_lane_result *result;
+} sitting;
+
+/* ---- which members go together --------------------------------------------------------------- */
+
+/* A member without weights is none: family.c knows its answer. */
+static void add_lane(sitting *at, lane_block *b, int64_t member, int64_t positive, int64_t negative)
+{
+    if (!mgvi_member_weighs(at->head->run.problem, member))
+        return;
+    b->member[b->count] = member;
+    b->lane[b->count++] = (mgvi_lane){positive, negative};
+}
+
+/* Classes in blocks of at most 16, two at least where that leaves 4 classes each. */
+static void plan_classes(sitting *at, int64_t classes)
+{
+    const int64_t least = (classes + LANES - 1) / LANES;
+    at->blocks = least == 1 && classes >= 8 ? 2 : least;
+    for (int64_t b = 0; b < at->blocks; b++)
+        for (int64_t c = mgvi_block_begin(classes, at->blocks, b);
+             c < mgvi_block_begin(classes, at->blocks, b + 1); c++)
+            add_lane(at, &at->block[b], c, c, MGVI_THE_REST);
+}
+
+/* The first class of group g; groups are as even as can be, and two at least. */
+static int64_t group_count(int64_t classes)
+{
+    const int64_t least = (classes + GROUP - 1) / GROUP;
+    return least < 2 ? 2 : least;
+}
+
+/* A row is of use to the pairs of its own class only: classes go in groups of 4, and a block has
+ * the pairs of two groups with each other, or those inside of two groups. */
+static void plan_pairs(sitting *at, int64_t classes)
+{
+    const int64_t groups = group_count(classes), members = mgvi_class_pairs(classes);
+    const int64_t across = groups * (groups - 1) / 2;
+    for (int64_t c = 0; c < members; c++) {
+        const mgvi_class_pair pair = mgvi_class_pair_at(classes, c);
+        int64_t g[2] = {0, 0};
+        while (mgvi_block_begin(classes, groups, g[0] + 1) <= pair.first)
+            g[0]++;
+        while (mgvi_block_begin(classes, groups, g[1] + 1) <= pair.second)
+            g[1]++;
+        const int64_t place = g[0] == g[1]
+                                  ? across + g[0] / 2
+                                  : g[0] * groups - g[0] * (g[0] + 1) / 2 + g[1] - g[0] - 1;
+        add_lane(at, &at->block[place], c, pair.second, pair.first);
+    }
+    at->blocks = across + (groups + 1) / 2;
+}
+
+static mgv_status plan_blocks(sitting *at, mgvi_arena *arena)
+{
+    const mgv_problem *p = at->head->run.problem;
+    const int64_t k = p->data->classes, groups = group_count(k);
+    const int64_t most = p->pairwise ? groups * (groups + 1) / 2 + 1 : k / LANES + 2;
+    if (!(at->block = mgvi_arena_array(arena, (size_t)most, sizeof *at->block)))
+        return MGV_E_MEMORY;
+    if (p->pairwise)
+        plan_pairs(at, k);
+    else
+        plan_classes(at, k);
+    return MGV_OK;
+}
+
+/* ---- a block --------------------------------------------------------------------------------- */
+
+/* Binds the lanes over the rows of their classes. */
+static mgv_status bind_block(const sitting *at, mgv_ctx *ctx, const lane_block *b, mgvi_lane *lane,
+                             mgvi_member *out)
+{
+    const mgv_problem *head = at->head->run.problem;
+    const int64_t k = head->data->classes;
+    mgv_settings settings = mgvi_member_settings(head, &at->head->settings);
+    int64_t classes[2 * LANES], found = 0;
+    memcpy(lane, b->lane, sizeof b->lane);
+    if (!head->pairwise)
+        return mgvi_problem_new_block(ctx, head->data, &settings, lane, b->count, head,
+                                      &out->problem);
+    for (int64_t c = 0; c < k; c++)
+        for (int32_t l = 0; l < b->count; l++)
+            if (b->lane[l].positive == c || b->lane[l].negative == c) {
+                classes[found++] = c;
+                break;
+            }
+    for (int32_t l = 0; l < b->count; l++)
+        for (int64_t c = 0; c < found; c++) {
+            if (b->lane[l].positive == classes[c])
+                lane[l].positive = c;
+            if (b->lane[l].negative == classes[c])
+                lane[l].negative = c;
+        }
+    MGVI_TRY(mgvi_member_rows(ctx, head, classes, found, out));
+    settings.class_weight[0] = 0; /* it is in the weights */
+    return mgvi_problem_new_block(ctx, out->data, &settings, lane, b->count, head, &out->problem);
+}
+
+/* Dual variables of the member's own rows. */
+static mgv_status take_u(const mgv_problem *p, int32_t lane, const mgvi_vec *u, double **out)
+{
+    double *to = *out = mgvi_alloc(p->ctx, (size_t)u->n, sizeof **out);
+    if (!to)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < u->n; i++)
+        if (mgvi_problem_takes_part(p, i, lane))
+            *to++ = u->x[i * u->k + lane];
+    return MGV_OK;
+}
+
+/* In units of the member: its weights sum to 1. */
+static void rescale(const mgv_problem *p, int32_t lane, mgv_certificate *c)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < p->A->rows; i++)
+        sum += mgvi_coef_pick(&p->row.scale, i, lane);
+    if (p->row.scale.lanes == 1 || !(sum > 0))
+        return;
+    c->primal /= sum;
+    c->dual /= sum;
+    c->gap /= sum;
+}
+
+/* What a pair (w, u) of a block is worth. */
+typedef struct verdicts {
+    mgvi_vec w, u;
+    mgv_certificate *certificate;
+    double *coef, *intercept, *length;
+} verdicts;
+
+static mgv_status judge_block(const mgv_problem *p, mgvi_arena *arena, double tol,
+                              const mgvi_lockstep_result *found, verdicts *v)
+{
+    const size_t k = (size_t)p->lanes;
+    mgvi_judge *judge;
+    mgvi_vec z = {0};
+    v->u = (mgvi_vec){.x = found->u, .n = p->A->rows, .k = p->lanes, .space = MGVI_ROWS};
+    MGVI_TRY(mgvi_judge_new(arena, p, &judge));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, p->lanes, &v->w));
+    if (p->free_cols)
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, &z));
+    v->certificate = mgvi_arena_array(arena, k, sizeof *v->certificate);
+    v->coef = mgvi_arena_array(arena, k, (size_t)mgvi_problem_coefs(p) * sizeof *v->coef);
+    v->intercept = mgvi_arena_array(arena, k, sizeof *v->intercept);
+    v->length = mgvi_arena_array(arena, k, sizeof *v->length);
+    if (!v->certificate || !v->coef || !v->intercept || !v->length)
+        return MGV_E_MEMORY;
+    mgvi_op_mul_t(p->A, -1 / p->lambda, &v->u, 0, &v->w);
+    if (p->free_cols) {
+        memcpy(v->w.x + (size_t)mgvi_problem_penalised(p) * k, found->intercept,
+               k * sizeof *found->intercept);
+        mgvi_intercept_improve(p, 0.01 * tol, &v->w, &z);
+    }
+    mgvi_judge_certify_lanes(judge, &v->w, &v->u, v->certificate);
+    mgvi_problem_user_weights(p, v->w.x, v->coef, v->intercept);
+    const mgvi_vec part = mgvi_problem_penalised_part(p, &v->w);
+    mgvi_vec_norm2(p->ctx, &part, v->length);
+    return MGV_OK;
+}
+
+/* A certified member is done; another has a start. */
+static mgv_status take_lane(const sitting *at, const lane_block *b, const mgv_problem *p,
+                            verdicts *v, int32_t lane, mgvi_summary summary)
+{
+    mgvi_family *f = at->head->family;
+    const int64_t c = b->member[lane], d = mgvi_problem_coefs(p);
+    mgv_certificate *certificate = &v->certificate[lane];
+    memcpy(f->coef + c * d, v->coef + lane * d, (size_t)d * sizeof *f->coef);
+    f->intercept[c] = v->intercept[lane];
+    f->length[c] = v->length[lane];
+    at->result[c].rounds = summary.iterations;
+    at->result[c].passes = summary.passes;
+    if (!certificate->verified || !(certificate->relative_gap <= at->head->settings.tol))
+        return take_u(p, lane, &v->u, &at->result[c].start.u);
+    rescale(p, lane, certificate);
+    summary.certificate = *certificate;
+    f->member[c] = summary;
+    return f->end ? mgvi_member_note(p->ctx, &v->w, &v->u, lane, &f->end[c]) : MGV_OK;
+}
+
+static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
+{
+    const mgv_solver *head = at->head;
+    const lane_block *b = &at->block[index];
+    const double started = mgvi_clock_seconds();
+    mgvi_member bound = {0};
+    mgvi_lane lane[LANES];
+    mgvi_lockstep_result found;
+    verdicts v;
+    mgvi_arena arena;
+    mgvi_arena_init(&arena, ctx);
+    mgv_status st = bind_block(at, ctx, b, lane, &bound);
+    const mgvi_lockstep_task task = {.rows = at->rows,
+                                     .block = bound.problem,
+                                     .row = bound.rows,
+                                     .tol = head->settings.tol,
+                                     .deadline = at->deadline,
+                                     .alone = at->alone,
+                                     .rng = mgvi_rng_seed((uint64_t)(head->settings.seed + index))};
+    if (st == MGV_OK)
+        st = mgvi_lockstep_run(&task, &arena, &found);
+    if (st == MGV_OK)
+        st = judge_block(bound.problem, &arena, head->settings.tol, &found, &v);
+    for (int32_t l = 0; st == MGV_OK && l < b->count; l++) {
+        const mgvi_summary summary = {.solver = "dual_coordinate",
+                                      .stop = MGV_STOP_CERTIFIED,
+                                      .iterations = found.rounds,
+                                      .passes = (found.passes + 3) / b->count, /* w and the judge */
+                                      .seconds = (mgvi_clock_seconds() - started) / b->count};
+        st = take_lane(at, b, bound.problem, &v, l, summary);
+    }
+    mgvi_member_free(ctx, &bound);
+    mgvi_arena_free(&arena);
+    return st;
+}
+
+static void lane_block_run(void *arg, int64_t index)
+{
+    sitting *at = arg;
+    mgv_ctx child = mgvi_ctx_child(at->head->run.ctx);
+    if (at->block[index].count > 0)
+        at->block[index].status = run_block(at, &child, index);
+    memcpy(at->block[index].error, child.error, sizeof at->block[index].error);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* What one member costs its own solver, in multiplications; 0: coordinate ascent, which is what
+ * lock-step goes over to by itself. `newton` states one sweep and makes about ten. */
+static double member_cost(const mgv_solver *head)
+{
+    static const double SWEEPS = 10;
+    const mgvi_solver_ops *ops = head->run.ops;
+    if (strcmp(ops->name, "dual_coordinate") == 0)
+        return 0;
+    const double cost = ops->cost ? ops->cost(head->run.problem, head->run.settings) : 0;
+    return strcmp(ops->name, "newton") == 0 ? SWEEPS * cost : cost;
+}
+
+/* Whether members may go together: from nothing, and by coordinate ascent where a solver is named.
+ * A pair's end is in the columns of the block, not in its own. */
+static bool may_go(const mgv_solver *head)
+{
+    const mgvi_run *run = &head->run;
+    const mgvi_family *f = head->family;
+    const bool free = strcmp(head->settings.solver, "auto") == 0;
+    return (free || strcmp(run->ops->name, "dual_coordinate") == 0) && run->settings->shrink &&
+           f->member[0].stop == MGV_STOP_NONE && !f->start && !(run->problem->pairwise && f->end) &&
+           mgvi_lockstep_fits(run->problem);
+}
+
+mgv_status mgvi_family_in_lockstep(mgv_solver *head, double deadline, mgvi_lane_result *result)
+{
+    mgv_ctx *ctx = head->run.ctx;
+    sitting at = {.head = head, .deadline = deadline, .result = result};
+    mgvi_lockstep_rows *rows;
+    mgvi_arena arena;
+    if (!may_go(head))
+        return MGV_OK;
+    mgvi_arena_init(&arena, ctx);
+    mgv_status st = plan_blocks(&at, &arena);
+    if (st == MGV_OK)
+        st = mgvi_lockstep_rows_new(head->run.problem, &arena, &rows);
+    at.alone = member_cost(head);
+    const double lanes = (double)head->family->members / (double)at.blocks;
+    if (st == MGV_OK &&
+        (at.alone == 0 || mgvi_lockstep_cost(rows, head->settings.tol) < lanes * at.alone)) {
+        at.rows = rows;
+        mgvi_pool_run(ctx->pool, at.blocks, lane_block_run, &at);
+    }
+    for (int64_t b = 0; b < at.blocks && st == MGV_OK; b++)
+        if (at.block[b].status != MGV_OK)
+            st = MGVI_FAIL(ctx, at.block[b].status, "%s", at.block[b].error);
+    mgvi_arena_free(&arena);
+    return st;
+}
