@@ -142,16 +142,18 @@ TEST(threads_change_no_bit)
     }
 }
 
-/* Starting where the point before ended saves passes. */
+/* Starting where the point before ended saves passes, side by side (no lock-step). */
 TEST(points_begin_where_the_last_one_ended)
 {
     mgv_fit f;
     mgv_path *path;
-    mgv_cloud_set(&f, 3, N, D,
-                  "loss=squared_hinge solver=dual_coordinate strengths=0.011,0.01 tol=1e-4");
+    mgv_cloud_set(
+        &f, 3, N, D,
+        "loss=squared_hinge solver=dual_coordinate shrink=no strengths=0.011,0.01 tol=1e-4");
     CHECK_OK(f.ctx, walk(&f, &path));
     mgv_fit own;
-    mgv_cloud_set(&own, 3, N, D, "loss=squared_hinge solver=dual_coordinate lambda=0.01 tol=1e-4");
+    mgv_cloud_set(&own, 3, N, D,
+                  "loss=squared_hinge solver=dual_coordinate shrink=no lambda=0.01 tol=1e-4");
     mgv_fit_solve(&own);
     CHECK_LE(path->point[1].summary.passes, .8 * own.run.passes, "passes");
     mgv_fit_free(&own);
