@@ -11,7 +11,7 @@
 typedef struct predict {
     cli *c;
     const char *output;
-    bool scores, distance, clip;
+    bool scores, distance, probability, confusion, clip;
     mgv_completion *completion; /* the model is one; then there are pairs in place of data */
     mgv_triples *pairs;
     int64_t unknown;
@@ -21,6 +21,8 @@ typedef struct predict {
     mgv_model_info about;
     mgv_data_info shape;
     double *score;
+    double *chance;  /* rows x classes, where asked for */
+    int64_t *counts; /* classes x classes, where asked for */
     mgv_metrics metrics;
     bool measured;
     double seconds;
@@ -38,6 +40,8 @@ static void write_row(const predict *p, FILE *out, int64_t row)
         fprintf(out, "\t%.17g", score[k]);
     for (int64_t k = 0; p->distance && k < outputs; k++)
         fprintf(out, "\t%.17g", score[k] / p->about.norms[k]);
+    for (int64_t k = 0; p->chance && k < p->about.classes; k++)
+        fprintf(out, "\t%.17g", p->chance[row * p->about.classes + k]);
     fputc('\n', out);
 }
 
@@ -94,6 +98,36 @@ static void print_number(const char *name, double x, const char *end)
         printf("\"%s\": null%s", name, end);
 }
 
+static void print_json_text(const char *text)
+{
+    putchar('"');
+    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+        if (*c < 0x20)
+            printf("\\u%04x", *c);
+        else
+            printf(*c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
+    }
+    putchar('"');
+}
+
+static void print_json_confusion(const predict *p)
+{
+    const int64_t classes = p->about.classes;
+    fputs(",\n \"confusion\": {\"classes\": [", stdout);
+    for (int64_t k = 0; k < classes; k++) {
+        fputs(k ? ", " : "", stdout);
+        print_json_text(mgv_model_class(p->model, k));
+    }
+    fputs("], \"counts\": [", stdout);
+    for (int64_t t = 0; t < classes; t++) {
+        fputs(t ? ", [" : "[", stdout);
+        for (int64_t k = 0; k < classes; k++)
+            printf("%s%" PRId64, k ? ", " : "", p->counts[t * classes + k]);
+        putchar(']');
+    }
+    fputs("]}", stdout);
+}
+
 static void print_json(const predict *p)
 {
     const mgv_metrics *m = &p->metrics;
@@ -103,6 +137,8 @@ static void print_json(const predict *p)
         print_number("accuracy", m->accuracy, ", ");
         print_number("balanced_accuracy", m->balanced_accuracy, ", ");
         print_number("auc", m->auc, ", ");
+        print_number("f1", m->f1, ", ");
+        print_number("log_loss", m->log_loss, ", ");
         print_number("mse", m->mse, ", ");
         if (p->completion) {
             print_number("rmse", sqrt(m->mse), ", ");
@@ -112,7 +148,43 @@ static void print_json(const predict *p)
     } else {
         fputs("null", stdout);
     }
+    if (p->measured && p->counts)
+        print_json_confusion(p);
     printf(",\n \"n\": %" PRId64 ", \"seconds\": %.6g}\n", p->shape.rows, p->seconds);
+}
+
+/* Rows: the label; columns: the answer. */
+static void print_confusion(const predict *p, FILE *out)
+{
+    enum { NAME_MOST = 16 };
+    const int64_t classes = p->about.classes;
+    int width = 6;
+    for (int64_t k = 0; k < classes; k++) {
+        const int length = (int)strlen(mgv_model_class(p->model, k));
+        width = length > width ? length : width;
+    }
+    width = width > NAME_MOST ? NAME_MOST : width;
+    fprintf(out, "%*s  answered\n%*s", width, "label", width, "");
+    for (int64_t k = 0; k < classes; k++)
+        fprintf(out, "  %*.*s", width, NAME_MOST, mgv_model_class(p->model, k));
+    for (int64_t t = 0; t < classes; t++) {
+        fprintf(out, "\n%*.*s", width, NAME_MOST, mgv_model_class(p->model, t));
+        for (int64_t k = 0; k < classes; k++)
+            fprintf(out, "  %*" PRId64, width, p->counts[t * classes + k]);
+    }
+    fputc('\n', out);
+}
+
+static void print_class_metrics(const predict *p, FILE *out)
+{
+    const mgv_metrics *m = &p->metrics;
+    fprintf(out, "accuracy %.2f %%, balanced accuracy %.2f %%", 100 * m->accuracy,
+            100 * m->balanced_accuracy);
+    if (p->about.classes == 2)
+        fprintf(out, ", area under the curve %.4f", m->auc);
+    if (isfinite(m->log_loss))
+        fprintf(out, ", log loss %.4f", m->log_loss);
+    fputc('\n', out);
 }
 
 /* Beside predictions on stdout the metrics go to stderr. */
@@ -130,14 +202,12 @@ static void print_metrics(const predict *p)
     if (p->measured && p->completion)
         fprintf(out, "root mean squared error %.6g, mean absolute error %.6g, R2 %.4f\n",
                 sqrt(m->mse), p->mean_error, m->r2);
-    else if (p->measured && p->about.classes == 2)
-        fprintf(out, "accuracy %.2f %%, balanced accuracy %.2f %%, area under the curve %.4f\n",
-                100 * m->accuracy, 100 * m->balanced_accuracy, m->auc);
-    else if (p->measured && p->about.classes > 2)
-        fprintf(out, "accuracy %.2f %%, balanced accuracy %.2f %%\n", 100 * m->accuracy,
-                100 * m->balanced_accuracy);
-    else if (p->measured)
+    else if (p->measured && p->about.classes == 0)
         fprintf(out, "mean squared error %.6g, R2 %.4f\n", m->mse, m->r2);
+    else if (p->measured)
+        print_class_metrics(p, out);
+    if (p->measured && p->counts)
+        print_confusion(p, out);
 }
 
 /* ---- completions ----------------------------------------------------------------------------- */
@@ -156,6 +226,7 @@ static void measure_pairs(predict *p)
         total += (want[k] - mean) * (want[k] - mean);
     }
     p->metrics.accuracy = p->metrics.balanced_accuracy = p->metrics.auc = NAN;
+    p->metrics.f1 = p->metrics.log_loss = NAN;
     p->metrics.mse = squares / (double)n;
     p->metrics.r2 = 1 - squares / total;
     p->mean_error = absolute / (double)n;
@@ -202,6 +273,10 @@ static mgv_status compute(predict *p)
     p->measured = p->shape.has_labels && p->shape.rows > 0;
     if (st == MGV_OK && p->measured)
         st = mgv_model_evaluate(ctx, p->model, p->data, p->score, &p->metrics);
+    if (st == MGV_OK && p->chance)
+        st = mgv_model_probabilities(ctx, p->model, p->shape.rows, p->score, p->chance);
+    if (st == MGV_OK && p->measured && p->counts)
+        st = mgv_model_confusion(ctx, p->model, p->data, p->score, p->counts);
     return st;
 }
 
@@ -211,8 +286,9 @@ static int load(predict *p)
     cli *c = p->c;
     int code = CLI_GO_ON;
     if (mgv_completion_is(c->ctx, c->argument[0])) {
-        if (p->scores || p->distance)
-            return cli_complain(c, CLI_USAGE, "a completion has neither scores nor distances");
+        if (p->scores || p->distance || p->probability || p->confusion)
+            return cli_complain(c, CLI_USAGE,
+                                "a completion has no scores, distances, probabilities or classes");
         const mgv_status st = load_pairs(p);
         return st == MGV_OK ? CLI_GO_ON : cli_fail(c, st);
     }
@@ -222,6 +298,9 @@ static int load(predict *p)
     if (st != MGV_OK)
         return cli_fail(c, st);
     mgv_model_describe(p->model, &p->about);
+    if (p->confusion && p->about.classes == 0)
+        return cli_complain(c, CLI_USAGE, "%s: predicts a quantity, which nothing confuses",
+                            c->argument[0]);
     for (int64_t k = 0; p->distance && k < p->about.outputs; k++)
         if (!(p->about.norms[k] > 0))
             return cli_complain(c, CLI_USAGE,
@@ -245,9 +324,11 @@ static int work(predict *p)
                             "or the JSON object");
     if ((code = load(p)) != CLI_GO_ON)
         return code;
-    p->score = calloc((size_t)(p->shape.rows ? p->shape.rows : 1),
-                      (size_t)p->about.outputs * sizeof *p->score);
-    if (!p->score)
+    const size_t rows = (size_t)p->shape.rows + 1, classes = (size_t)p->about.classes;
+    p->score = calloc(rows, (size_t)p->about.outputs * sizeof *p->score);
+    p->chance = p->probability ? calloc(rows, (classes + 1) * sizeof *p->chance) : NULL;
+    p->counts = p->confusion ? calloc(classes, classes * sizeof *p->counts) : NULL;
+    if (!p->score || (p->probability && !p->chance) || (p->confusion && !p->counts))
         return cli_complain(c, CLI_FAILURE, "no memory for %" PRId64 " scores",
                             p->shape.rows * p->about.outputs);
     const mgv_status st = p->completion ? compute_pairs(p) : compute(p);
@@ -270,12 +351,17 @@ int cli_predict(cli *c, int argc, char **argv)
                  .metrics = {.size = sizeof p.metrics}};
     const cli_option options[] = {
         {"output", 'o', "FILE", "the predictions (standard output)", NULL, &p.output},
-        {"scores", 0, NULL, "also x.w + b, after a tab; with many classes one per class", &p.scores,
+        {"scores", 0, NULL,
+         "also x.w + b, after a tab; with many classes one per class, or per two (ovo)", &p.scores,
          NULL},
         {"distance", 0, NULL,
          "also the signed distance to the boundary, (x.w + b)/|w|_p in the norm of the fit, after "
          "a tab",
          &p.distance, NULL},
+        {"probability", 0, NULL,
+         "also the probability of every class, after a tab (losses logistic and softmax)",
+         &p.probability, NULL},
+        {"confusion", 0, NULL, "with the metrics a table of labels by answers", &p.confusion, NULL},
         {"clip", 0, NULL, "of a completion: values within the range of those seen", &p.clip, NULL}};
     const cli_usage usage = {
         .arguments = "MODEL DATA",
@@ -295,6 +381,8 @@ int cli_predict(cli *c, int argc, char **argv)
     if (code == CLI_GO_ON)
         code = work(&p);
     free(p.score);
+    free(p.chance);
+    free(p.counts);
     mgv_data_free(c->ctx, p.data);
     mgv_model_free(c->ctx, p.model);
     mgv_triples_free(c->ctx, p.pairs);

@@ -403,11 +403,22 @@ MGV_API mgv_status mgv_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_da
                                     double *scores);
 /* The class that one row's `outputs` scores speak for; 0 for a quantity. */
 MGV_API int64_t mgv_model_decide(const mgv_model *model, const double *scores);
+/* Fills `probabilities` (rows x classes) from rows x outputs scores. MGV_E_INPUT where the loss of
+ * the fit is no likelihood: logistic and softmax are. */
+MGV_API mgv_status mgv_model_probabilities(mgv_ctx *ctx, const mgv_model *model, int64_t rows,
+                                           const double *scores, double *probabilities);
+/* Fills `counts` (classes x classes): rows of each true class by the class their scores speak for.
+ * Rows with a label the model has never seen are left out. */
+MGV_API mgv_status mgv_model_confusion(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
+                                       const double *scores, int64_t *counts);
 typedef struct mgv_metrics {
     size_t size;
     int64_t rows;
     double accuracy, balanced_accuracy, auc; /* NaN for regression; auc: two classes only */
     double mse, r2;                          /* NaN for classification */
+    double f1;       /* of the second of two classes, of more the mean over them */
+    double log_loss; /* minus the mean log of the true class's probability; NaN without `scores`
+                        and where the model has none */
 } mgv_metrics;
 /* MGV_E_ARG when the data has no labels. `scores` may be NULL: they are computed and forgotten, of
  * dense data and many classes a block of rows at a time. */

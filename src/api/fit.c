@@ -188,6 +188,18 @@ int64_t mgv_model_decide(const mgv_model *model, const double *scores)
     return mgvi_model_decide(model, scores);
 }
 
+mgv_status mgv_model_probabilities(mgv_ctx *ctx, const mgv_model *model, int64_t rows,
+                                   const double *scores, double *probabilities)
+{
+    return mgvi_model_probabilities(ctx, model, rows, scores, probabilities);
+}
+
+mgv_status mgv_model_confusion(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
+                               const double *scores, int64_t *counts)
+{
+    return mgvi_model_confusion(ctx, model, data, scores, counts);
+}
+
 mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
                               const double *scores, mgv_metrics *out)
 {

@@ -55,7 +55,8 @@ enum {
     MGVI_STRONG = 1 << 11,    /* strongly convex: f* is smooth */
     MGVI_SEPARABLE = 1 << 12, /* a penalty with a formula per coordinate */
     MGVI_NORM = 1 << 13,      /* f(t x) = t f(x), t >= 0: its strength is mu */
-    MGVI_JOINT = 1 << 14      /* a loss of all the scores of a row, one per class */
+    MGVI_JOINT = 1 << 14,     /* a loss of all the scores of a row, one per class */
+    MGVI_LIKELIHOOD = 1 << 15 /* minus the log of a probability, which scores therefore tell */
 };
 
 /* Says that a term lacks a function: its bit is not in NAME_can and tables hold NULL. */

@@ -50,6 +50,7 @@ static const mgvi_joint_ops joint = {softmax_value, softmax_grad, softmax_conj, 
 const mgvi_loss_ops mgvi_loss_softmax = {
     .name = "softmax",
     .summary = "many classes at once: log(sum_j e^z_j) - z_c",
-    .can = MGVI_VALUE | MGVI_GRAD | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_JOINT,
+    .can = MGVI_VALUE | MGVI_GRAD | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_JOINT |
+           MGVI_LIKELIHOOD,
     .joint = &joint,
 };

@@ -1,6 +1,7 @@
 /* metrics.c - how good predictions are. */
 #include "model/model.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,19 +87,33 @@ static mgv_status measure_area(mgv_ctx *ctx, const double *scores, const int64_t
     return MGV_OK;
 }
 
-/* Rows and right answers of each of the model's classes. */
+/* Rows, right answers and answers of each of the model's classes, and the log likelihood. */
 typedef struct tally {
-    double *total, *right;
+    double *total, *right, *answers;
+    double *p; /* room for the probabilities of a row; NULL: not asked for */
+    double log_likelihood;
 } tally;
 
-static void count_right(const mgv_model *m, const double *scores, const int64_t *truth, int64_t n,
-                        tally *t)
+static double log_probability(mgv_ctx *ctx, const mgv_model *m, const double *score, int64_t class,
+                              double *p)
+{
+    mgvi_model_probabilities(ctx, m, 1, score, p);
+    return log(fmax(p[class], DBL_MIN));
+}
+
+static void count_right(mgv_ctx *ctx, const mgv_model *m, const double *scores,
+                        const int64_t *truth, int64_t n, tally *t)
 {
     for (int64_t i = 0; i < n; i++) {
+        const double *score = scores + i * m->outputs;
+        const int64_t answer = mgvi_model_decide(m, score);
+        t->answers[answer]++;
         if (truth[i] < 0)
             continue;
         t->total[truth[i]]++;
-        t->right[truth[i]] += mgvi_model_decide(m, scores + i * m->outputs) == truth[i];
+        t->right[truth[i]] += answer == truth[i];
+        if (t->p)
+            t->log_likelihood += log_probability(ctx, m, score, truth[i], t->p);
     }
 }
 
@@ -115,24 +130,34 @@ static mgv_status count_by_blocks(mgv_ctx *ctx, const mgv_model *m, const mgv_da
         const int64_t n = data->X.rows - first < most ? data->X.rows - first : most;
         st = mgvi_model_dense_scores(ctx, m, &data->X, first, n, scores);
         if (st == MGV_OK)
-            count_right(m, scores, truth + first, n, t);
+            count_right(ctx, m, scores, truth + first, n, t);
     }
     mgvi_release(ctx, scores);
     return st;
 }
 
 /* The share of right answers, over all rows and as a mean over the model's classes; a class
- * without rows has no share. */
+ * without rows has no share. F1 is of the second of two classes, else the mean over the classes
+ * that occur or were answered. */
 static void conclude(const mgv_model *m, const tally *t, int64_t n, mgv_metrics *out)
 {
-    double all = 0, shares = 0, present = 0;
+    double all = 0, known = 0, shares = 0, present = 0, f1 = 0, met = 0;
     for (int64_t k = 0; k < m->classes; k++) {
+        const double of_both = t->total[k] + t->answers[k];
         all += t->right[k];
+        known += t->total[k];
         present += t->total[k] > 0;
         shares += t->total[k] > 0 ? t->right[k] / t->total[k] : 0;
+        if (of_both > 0 && (m->classes > 2 || k == 1)) {
+            f1 += 2 * t->right[k] / of_both;
+            met++;
+        }
     }
     out->accuracy = n > 0 ? all / (double)n : NAN;
     out->balanced_accuracy = present > 1 ? shares / present : NAN;
+    out->f1 = met > 0 ? f1 / met : NAN;
+    if (t->p && known > 0)
+        out->log_loss = -t->log_likelihood / known;
 }
 
 static mgv_status classification(mgv_ctx *ctx, const mgv_model *m, const mgv_data *data,
@@ -140,11 +165,16 @@ static mgv_status classification(mgv_ctx *ctx, const mgv_model *m, const mgv_dat
 {
     const int64_t n = data->X.rows;
     int64_t *truth = mgvi_alloc(ctx, (size_t)n + 1, sizeof *truth);
-    tally t = {.total = mgvi_new(ctx, (size_t)(2 * m->classes) * sizeof *t.total)};
+    tally t = {.total = mgvi_new(ctx, (size_t)(4 * m->classes) * sizeof *t.total)};
     mgv_status st = truth && t.total ? true_classes(ctx, m, data, truth) : MGV_E_MEMORY;
-    t.right = t.total ? t.total + m->classes : NULL;
+    if (t.total) {
+        t.right = t.total + m->classes;
+        t.answers = t.right + m->classes;
+        if (scores && m->link != MGVI_LINK_NONE)
+            t.p = t.answers + m->classes;
+    }
     if (st == MGV_OK && scores)
-        count_right(m, scores, truth, n, &t);
+        count_right(ctx, m, scores, truth, n, &t);
     else if (st == MGV_OK)
         st = count_by_blocks(ctx, m, data, truth, &t);
     if (st == MGV_OK)
@@ -153,6 +183,26 @@ static mgv_status classification(mgv_ctx *ctx, const mgv_model *m, const mgv_dat
         st = measure_area(ctx, scores, truth, n, &out->auc);
     mgvi_release(ctx, truth);
     mgvi_release(ctx, t.total);
+    return st;
+}
+
+mgv_status mgvi_model_confusion(mgv_ctx *ctx, const mgv_model *m, const mgv_data *data,
+                                const double *scores, int64_t *counts)
+{
+    const int64_t n = data->X.rows;
+    if (!data->labels)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "the data has no labels to compare with");
+    if (!m->classify)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "the model predicts a quantity, not classes");
+    int64_t *truth = mgvi_alloc(ctx, (size_t)n + 1, sizeof *truth);
+    const mgv_status st = truth ? true_classes(ctx, m, data, truth) : MGV_E_MEMORY;
+    if (st == MGV_OK) {
+        memset(counts, 0, (size_t)(m->classes * m->classes) * sizeof *counts);
+        for (int64_t i = 0; i < n; i++)
+            if (truth[i] >= 0)
+                counts[truth[i] * m->classes + mgvi_model_decide(m, scores + i * m->outputs)]++;
+    }
+    mgvi_release(ctx, truth);
     return st;
 }
 
@@ -183,7 +233,9 @@ mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_d
                            .balanced_accuracy = NAN,
                            .auc = NAN,
                            .mse = NAN,
-                           .r2 = NAN};
+                           .r2 = NAN,
+                           .f1 = NAN,
+                           .log_loss = NAN};
     if (model->classify)
         MGVI_TRY(classification(ctx, model, data, scores, &metrics));
     else

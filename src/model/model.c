@@ -154,6 +154,7 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     m->classify = p->classify;
     m->row_norm = p->scaling == MGVI_SCALE_ROWNORM;
     m->pairwise = p->pairwise;
+    m->link = mgvi_model_link(p);
     if (p->classify)
         MGVI_CHECK(st, done, copy_classes(m, p->data));
     MGVI_CHECK(st, done, describe(m, solver));
@@ -220,6 +221,7 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
                               {"row_norm", m->row_norm ? "yes" : "no"},
                               {"p", norm},
                               {"multiclass", m->pairwise ? "ovo" : "scores"},
+                              {"link", mgvi_link_name(m->link)},
                               {"model", m->metadata},
                               {"kernel", mgvi_kernel_name(m->kernel.kind)},
                               {"features", features},
@@ -348,6 +350,8 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
     m->classify = strcmp(meta_or_empty(file, "task"), "classify") == 0;
     m->row_norm = strcmp(meta_or_empty(file, "row_norm"), "yes") == 0;
     m->pairwise = strcmp(meta_or_empty(file, "multiclass"), "ovo") == 0;
+    if (m->classify && !m->pairwise)
+        m->link = mgvi_link_named(meta_or_empty(file, "link"));
     if (m->classify)
         MGVI_CHECK(st, done, parse_classes(m, path, meta_or_empty(file, "classes"), file));
     else if (m->outputs != 1)

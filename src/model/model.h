@@ -17,6 +17,9 @@
 
 #include "model/path.h"
 
+/* How scores become probabilities (probability.c). */
+typedef enum mgvi_link { MGVI_LINK_NONE, MGVI_LINK_LOGISTIC, MGVI_LINK_SOFTMAX } mgvi_link;
+
 struct mgv_model {
     mgv_ctx *ctx;
     mgvi_arena arena;
@@ -26,6 +29,7 @@ struct mgv_model {
     double *intercept, *norm; /* one per output */
     double p;                 /* norm is |coef|_p: the fit's norm, 2 where it has none */
     bool pairwise;            /* one against one */
+    mgvi_link link;
     bool classify, row_norm;  /* row_norm: rows are divided by their length before scoring */
     int64_t classes;
     char **class_text;
@@ -70,6 +74,18 @@ mgv_status mgvi_model_dense_scores(mgv_ctx *ctx, const mgv_model *model, const m
                                    int64_t first, int64_t count, double *scores);
 /* The class a row's scores speak for; the first of equal ones. */
 int64_t mgvi_model_decide(const mgv_model *model, const double *scores);
+/* Probabilities of the classes, rows x classes, from rows x outputs scores (M1) to (M3) of
+ * docs/files.md; MGV_E_INPUT where the loss of the fit is no likelihood. */
+mgv_status mgvi_model_probabilities(mgv_ctx *ctx, const mgv_model *model, int64_t rows,
+                                    const double *scores, double *probabilities);
+mgvi_link mgvi_model_link(const mgv_problem *problem);
+const char *mgvi_link_name(mgvi_link link);
+mgvi_link mgvi_link_named(const char *name); /* MGVI_LINK_NONE: unknown */
+
+/* counts[true class * classes + decided class]; rows of labels the model has never seen are left
+ * out. */
+mgv_status mgvi_model_confusion(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
+                                const double *scores, int64_t *counts);
 mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
                                const double *scores, mgv_metrics *out);
 /* The same from the data alone; of many classes without an array of all scores where X is dense. */

@@ -83,6 +83,27 @@ json out train.accuracy 1
 run 2 fit three.csv --checkpoint state
 has err "3 classes are one run each"
 
+# probabilities, where the loss is a likelihood, and the table of labels by answers
+run 2 predict three.mgm three.csv --probability
+has err "the loss of this model gives no probabilities"
+run 0 predict three.mgm three.csv --confusion --json
+json out confusion.classes.2 yak
+json out confusion.counts.1.1 10
+json out confusion.counts.1.2 0
+json out metrics.f1 1
+json out metrics.log_loss null
+for loss in logistic softmax; do
+    run 0 fit three.csv --loss $loss -o chance.mgm
+    run 0 predict chance.mgm three.csv --probability --confusion -o table
+    has out "log loss 0."
+    has out "  answered"
+    awk -F '\t' '
+        { best = $2 >= $3 && $2 >= $4 ? "ant" : $3 >= $4 ? "bee" : "yak"; rest = $2 + $3 + $4 - 1 }
+        NF != 4 || $1 != best || rest ^ 2 > 1e-28 { exit 1 }' table || fail "probabilities of $loss"
+done
+run 2 predict line.mgm line.svm --confusion
+has err "predicts a quantity"
+
 # the norm of the fit: the least distance of a training row is the margin
 for p in 2 1.5 sparse; do
     "$margrave" fit zoo.csv --loss margin --p $p -o norm.mgm --json --tol 1e-4 >fit.json || fail "fit in norm $p"

@@ -97,6 +97,99 @@ TEST(truncated_and_foreign_files_are_refused)
     mgv_fit_free(&fit);
 }
 
+/* Three classes by the first feature, some of them wrong. */
+static void fit_three(mgv_fit *fit, const char *options)
+{
+    double *X, *y;
+    mgv_random_set(14, 90, 4, 0.4, &X, &y);
+    for (int i = 0; i < 90; i++)
+        y[i] = i % 9 == 0 ? i % 3 : X[4 * i] < -0.4 ? 0 : X[4 * i] < 0.4 ? 1 : 2;
+    mgv_fit_start(fit, X, y, 90, 4, options);
+    mgv_fit_solve(fit);
+    free(X);
+    free(y);
+}
+
+/* The probability of class k of `classes` by (M1) to (M3), written down naively. */
+static double plain_probability(const double *z, int64_t outputs, int64_t classes, bool softmax,
+                                int64_t k)
+{
+    double sum = 0;
+    if (outputs == 1)
+        return 1 / (1 + exp(k == 1 ? -z[0] : z[0]));
+    for (int64_t j = 0; j < classes; j++)
+        sum += softmax ? exp(z[j]) : 1 / (1 + exp(-z[j]));
+    return (softmax ? exp(z[k]) : 1 / (1 + exp(-z[k]))) / sum;
+}
+
+TEST(probabilities_follow_from_the_scores)
+{
+    static const char *const kinds[] = {"loss=logistic", "loss=logistic", "loss=softmax"};
+    for (int kind = 0; kind < 3; kind++) {
+        mgv_fit fit;
+        double scores[270], p[270], total = 0;
+        const int64_t n = kind == 0 ? 80 : 90, classes = kind == 0 ? 2 : 3;
+        const int64_t outputs = kind == 0 ? 1 : 3;
+        (kind == 0 ? fit_random : fit_three)(&fit, kinds[kind]);
+        mgv_model *a, *b;
+        CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &a));
+        CHECK_OK(fit.ctx, mgv_model_save(fit.ctx, a, file_name()));
+        CHECK_OK(fit.ctx, mgv_model_load(fit.ctx, file_name(), &b));
+        CHECK_OK(fit.ctx, mgv_model_scores(fit.ctx, b, fit.data, scores));
+        CHECK_OK(fit.ctx, mgv_model_probabilities(fit.ctx, b, n, scores, p));
+        for (int64_t i = 0; i < n; i++) {
+            for (int64_t k = 0; k < classes; k++)
+                CHECK_NEAR(p[i * classes + k],
+                           plain_probability(scores + i * outputs, outputs, classes, kind == 2, k),
+                           1e-14, "%s row %d", kinds[kind], (int)i);
+            const int64_t c = mgvi_data_class_of(fit.data, fit.data->labels[i]);
+            total -= log(p[i * classes + c]) / (double)n;
+        }
+        mgv_metrics m = {.size = sizeof m};
+        CHECK_OK(fit.ctx, mgv_model_evaluate(fit.ctx, b, fit.data, scores, &m));
+        CHECK_NEAR(m.log_loss, total, 1e-14, "%s", kinds[kind]);
+        const double far[3] = {-2000, -1000, 1000}; /* no overflow, no 0/0 */
+        CHECK_OK(fit.ctx, mgv_model_probabilities(fit.ctx, b, 1, far, p));
+        CHECK(outputs == 1 ? p[0] == 1 && p[1] == 0 : p[0] == 0 && p[2] == 1);
+        mgv_model_free(fit.ctx, a);
+        mgv_model_free(fit.ctx, b);
+        mgv_fit_free(&fit);
+    }
+    remove(file_name());
+}
+
+TEST(the_confusion_table_counts_every_row)
+{
+    mgv_fit fit;
+    double scores[270], p[270], f1 = 0;
+    int64_t counts[9], all = 0, right = 0;
+    fit_three(&fit, "loss=hinge");
+    mgv_model *model;
+    mgv_metrics m = {.size = sizeof m};
+    CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &model));
+    CHECK_OK(fit.ctx, mgv_model_scores(fit.ctx, model, fit.data, scores));
+    CHECK_OK(fit.ctx, mgv_model_evaluate(fit.ctx, model, fit.data, scores, &m));
+    CHECK_OK(fit.ctx, mgv_model_confusion(fit.ctx, model, fit.data, scores, counts));
+    for (int t = 0; t < 3; t++) {
+        int64_t row = 0, column = 0;
+        for (int k = 0; k < 3; k++) {
+            row += counts[3 * t + k];
+            column += counts[3 * k + t];
+        }
+        all += row;
+        right += counts[4 * t];
+        f1 += 2.0 * (double)counts[4 * t] / (double)(row + column) / 3;
+    }
+    CHECK(all == 90 && right > 45 && right < 90);
+    CHECK_NEAR(m.accuracy, (double)right / 90, 1e-15, "accuracy");
+    CHECK_NEAR(m.f1, f1, 1e-15, "mean F1");
+    CHECK(isnan(m.log_loss));
+    CHECK_FAILS(fit.ctx, mgv_model_probabilities(fit.ctx, model, 90, scores, p), MGV_E_INPUT,
+                "gives no probabilities");
+    mgv_model_free(fit.ctx, model);
+    mgv_fit_free(&fit);
+}
+
 TEST(regression_predicts_quantities)
 {
     enum { N = 60, D = 3 };
@@ -147,5 +240,6 @@ TEST(wider_data_than_the_model_is_refused)
 int main(void)
 {
     return RUN(a_saved_model_is_the_model, truncated_and_foreign_files_are_refused,
+               probabilities_follow_from_the_scores, the_confusion_table_counts_every_row,
                regression_predicts_quantities, wider_data_than_the_model_is_refused);
 }
