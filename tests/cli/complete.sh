@@ -36,7 +36,7 @@ run 0 predict seen.mgm unknown
 has err "1 pairs have a row or column that was never seen"
 run 0 predict seen.mgm pairs --clip -o clipped
 run 2 predict seen.mgm pairs --scores
-has err "neither scores nor distances"
+has err "a completion has no scores"
 printf 'a b\n' >words
 run 2 predict seen.mgm words
 has err "rows are names"
