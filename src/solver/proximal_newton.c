@@ -23,8 +23,10 @@ enum {
     PATIENCE = 50     /* steps without progress before giving up */
 };
 
-/* Models far from the end are not worth more: the violation left over, per relative gap. */
-static const double FORCING = 0.5;
+/* Models far from the end are not worth more: the violation left over, per relative gap. But where
+ * columns are nearly dependent that brings nothing, or little: seen after so many steps. */
+static const double FORCING = 0.5, STRICT = 1e-3;
+enum { LOOSE_STEPS = 3, SLOW_STEPS = 6 };
 
 /* Of the objective: a full step that raises it by less is taken, for it lands on the zeros. */
 static const double ROUNDING = 1e-14;
@@ -44,10 +46,11 @@ typedef struct memory {
     double width;          /* b of (7) */
     double length;         /* t of the last step */
     double estimate;       /* relative gap */
-    double best;           /* the smallest seen */
+    double best;           /* the last that was clearly below those before it */
     double primal, lowest; /* the objective, and its smallest */
-    int64_t idle;          /* steps since it was */
+    int64_t idle, slow;    /* steps since one of them fell; since it fell much */
     int64_t inner;         /* steps since c moved */
+    int64_t strict;        /* loose models brought nothing: columns are nearly dependent */
 } memory;
 
 typedef struct state {
@@ -296,6 +299,8 @@ static double wanted_accuracy(const mgvi_run *run, const state *s)
         return 0.03;
     const double fall = run->settings->tol / fmax(s->m.estimate, 1e-300);
     const double needed = fmin(0.1, fmax(1e-4, 0.3 * (s->ridge ? sqrt(fall) : fall)));
+    if (s->sparse && s->m.strict)
+        return STRICT;
     return s->sparse ? fmax(needed, FORCING * fmin(1, s->m.estimate)) : needed;
 }
 
@@ -355,7 +360,7 @@ static mgv_status minimise_model(mgvi_run *run, state *s)
                                   .h = &s->h,
                                   .accuracy = wanted_accuracy(run, s),
                                   .kink = s->m.kink,
-                                  .exact = s->m.estimate < 1e-3 || s->m.idle > 2};
+                                  .exact = s->m.estimate < 1e-3 || s->m.idle >= LOOSE_STEPS};
     return s->ridge ? mgvi_newton_ridge_solve(s->ridge, &at, &s->d)
                     : mgvi_newton_sparse_solve(s->sparse, &at, &s->d);
 }
@@ -364,10 +369,15 @@ static mgv_status minimise_model(mgvi_run *run, state *s)
  */
 static void give_up_in_time(mgvi_run *run, state *s)
 {
-    const bool better = s->m.estimate < 0.7 * s->m.best || s->m.primal < s->m.lowest * (1 - 1e-3);
-    s->m.best = fmin(s->m.best, s->m.estimate);
+    const bool closer = s->m.estimate < 0.7 * s->m.best, own = s->m.kink == 1;
+    const bool better = closer || s->m.primal < s->m.lowest * (1 - 1e-3);
+    const bool fast = closer || s->m.primal < s->m.lowest * (1 - 3e-2);
+    if (closer || !own)
+        s->m.best = s->m.estimate;
     s->m.lowest = fmin(s->m.lowest, s->m.primal);
-    s->m.idle = better || s->m.kink > 1 ? 0 : s->m.idle + 1;
+    s->m.idle = better || !own ? 0 : s->m.idle + 1;
+    s->m.slow = fast || !own ? 0 : s->m.slow + 1;
+    s->m.strict |= s->m.idle >= LOOSE_STEPS || s->m.slow >= SLOW_STEPS;
     run->finished = s->m.idle >= PATIENCE;
 }
 

@@ -16,7 +16,8 @@
 enum {
     LEAST_JOINING = 200,
     FEW_COLUMNS = 640, /* whose A'HA costs less than the sweeps it saves */
-    FEW_ENTRIES = 40   /* per sparse row: the same */
+    FEW_ENTRIES = 40,  /* per sparse row: the same */
+    SHORT_COLUMN = 8   /* times the entries of a sparse column: a row of the Gram matrix */
 };
 
 typedef struct violator {
@@ -278,6 +279,30 @@ static mgv_status multiply_columns(mgvi_newton_sparse *m)
     return MGV_OK;
 }
 
+/* Sparse ones: each of them, centred, is spread over the rows and multiplied with the others. */
+static void multiply_sparse_columns(mgvi_newton_sparse *m)
+{
+    mgvi_quadratic *q = &m->q;
+    const int64_t n = q->count;
+    for (int64_t k = 0; k < n; k++)
+        mgvi_quadratic_products(q, k, n, q->gram + k * n);
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t l = 0; l < k; l++)
+            q->gram[k * n + l] = q->gram[l * n + k];
+    q->form = MGVI_GRAM_FORM;
+}
+
+/* Whether the set's Gram matrix is worth its products: dense columns always, sparse ones where
+ * supports will be polished and a column is not much shorter than a row of the matrix. */
+static bool gram_pays(const mgvi_newton_sparse *m, const mgvi_newton_point *at)
+{
+    const int64_t count = m->q.count;
+    if (count == 0 || count > FEW_COLUMNS || m->q.rows == 0)
+        return false;
+    return m->P.dense ||
+           (at->accuracy < MGVI_QUADRATIC_ROUGH && SHORT_COLUMN * m->ptr[count] > count * count);
+}
+
 static mgv_status pack(mgvi_newton_sparse *m, const mgvi_newton_point *at)
 {
     mgvi_quadratic *q = &m->q;
@@ -296,9 +321,12 @@ static mgv_status pack(mgvi_newton_sparse *m, const mgvi_newton_point *at)
     q->val = m->val;
     q->e = m->e;
     q->form = m->P.dense ? MGVI_DENSE_FORM : MGVI_SPARSE_FORM;
-    return m->P.dense && q->count > 0 && q->rows > 0 && q->count <= FEW_COLUMNS
-               ? multiply_columns(m)
-               : MGV_OK;
+    if (!gram_pays(m, at))
+        return MGV_OK;
+    if (m->P.dense)
+        return multiply_columns(m);
+    multiply_sparse_columns(m);
+    return MGV_OK;
 }
 
 static double packed_intercept(const mgvi_newton_sparse *m, const mgvi_newton_point *at,
@@ -316,7 +344,7 @@ mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_poi
 {
     mgvi_quadratic *q = &m->q;
     const int64_t count = choose_columns(m, at);
-    MGVI_TRY(mgvi_quadratic_room(q, count, m->all || (m->P.dense && count <= FEW_COLUMNS)));
+    MGVI_TRY(mgvi_quadratic_room(q, count, m->all || count <= FEW_COLUMNS));
     set_penalty(m, at);
     MGVI_TRY(m->all ? pick_gram(m, at) : pack(m, at));
     MGVI_TRY(mgvi_quadratic_solve(q, at->accuracy));

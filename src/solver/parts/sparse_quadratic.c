@@ -18,8 +18,7 @@ enum {
 
 /* Of the violation, in a sweep that pays: sparse columns are cheap to sweep and dear to polish. */
 static const double FALL = 0.5, SPARSE_FALL = 0.8;
-/* Accuracies from which sparse columns are swept alone. */
-static const double ROUGH = 0.01;
+static const double TIE = 1e-12; /* of the strength: a gradient that near to it may be at it */
 
 mgv_status mgvi_quadratic_room(mgvi_quadratic *q, int64_t count, bool gram)
 {
@@ -122,6 +121,24 @@ static void curve(mgvi_quadratic *q)
         q->image[k] = q->x[k] == 0 ? 0 : q->image[k] + q->ridge[k] * q->dir[k];
 }
 
+/* Y = column k, centred; returns e.Y. */
+static double spread_column(mgvi_quadratic *q, int64_t k)
+{
+    memset(q->Y, 0, (size_t)q->rows * sizeof *q->Y);
+    column_axpy(q, k, 1, q->Y);
+    if (q->mean[k] != 0)
+        q->simd->axpy_f64(-q->mean[k], q->e, q->Y, q->rows);
+    return q->sum[k] - q->mean[k] * q->W;
+}
+
+void mgvi_quadratic_products(mgvi_quadratic *q, int64_t k, int64_t last, double *out)
+{
+    const double T = spread_column(q, k);
+    for (int64_t l = k; l < last; l++)
+        out[l] = column_dot(q, l, q->Y) - q->mean[l] * T;
+    q->touched += (double)(q->ptr[last] - q->ptr[k]);
+}
+
 /* Row `a` of Q'Q over the support, from its diagonal on. */
 static void gram_row(mgvi_quadratic *q, int64_t a, double *row)
 {
@@ -131,11 +148,7 @@ static void gram_row(mgvi_quadratic *q, int64_t a, double *row)
             row[b] = q->gram[k * q->count + q->support[b]];
         return;
     }
-    memset(q->Y, 0, (size_t)q->rows * sizeof *q->Y);
-    column_axpy(q, k, 1, q->Y);
-    if (q->mean[k] != 0)
-        q->simd->axpy_f64(-q->mean[k], q->e, q->Y, q->rows);
-    const double T = q->sum[k] - q->mean[k] * q->W;
+    const double T = spread_column(q, k);
     for (int64_t b = a; b < q->support_count; b++) {
         const int64_t l = q->support[b];
         row[b] = column_dot(q, l, q->Y) - q->mean[l] * T;
@@ -144,11 +157,13 @@ static void gram_row(mgvi_quadratic *q, int64_t a, double *row)
 
 /* ---- coordinate descent ---------------------------------------------------------------------- */
 
-/* Distance of -G to the subdifferential of the penalty. */
+/* Distance of -G to the subdifferential of the penalty. A column at 0 that only rounding would move
+ * stays there: the twin of one with a weight would come and go for ever. */
 static double violation(const mgvi_quadratic *q, int64_t k, double G)
 {
+    const double excess = fabs(G) - q->scale[k];
     if (q->x[k] == 0)
-        return fmax(0, fabs(G) - q->scale[k]);
+        return excess > TIE * q->scale[k] ? excess : 0;
     return fabs(G + q->ridge[k] * q->x[k] + copysign(q->scale[k], q->x[k]));
 }
 
@@ -360,7 +375,7 @@ mgv_status mgvi_quadratic_solve(mgvi_quadratic *q, double accuracy)
 {
     double first = 0, worst = 0;
     int walks = 0;
-    const bool rough = accuracy > ROUGH && q->form == MGVI_SPARSE_FORM;
+    const bool rough = accuracy > MGVI_QUADRATIC_ROUGH && q->form == MGVI_SPARSE_FORM;
     const double fall = q->form == MGVI_SPARSE_FORM ? SPARSE_FALL : FALL;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         double last = INFINITY;

@@ -49,6 +49,10 @@ typedef struct mgvi_quadratic {
 
 /* Room for `count` columns, and for their Gram matrix when `gram`; what was there is lost. */
 mgv_status mgvi_quadratic_room(mgvi_quadratic *q, int64_t count, bool gram);
+/* (Q_k - c_k e).(Q_l - c_l e) for the columns l = k, ..., last - 1, into out[l]; not for GRAM. */
+void mgvi_quadratic_products(mgvi_quadratic *q, int64_t k, int64_t last, double *out);
+/* Accuracies from which sparse columns are swept alone. */
+#define MGVI_QUADRATIC_ROUGH 0.01
 /* From x0 = x until a single step could gain no more than accuracy^2 of what the best first one
  * could. R, off and T must be 0 at the start. */
 mgv_status mgvi_quadratic_solve(mgvi_quadratic *q, double accuracy);
