@@ -190,6 +190,7 @@ static double seconds_now(const mgv_solver *solver)
 
 static bool certificate_due(mgv_solver *solver)
 {
+    enum { MANY_STEPS = 1000 }; /* of a few rows each: next to nothing is read */
     const mgvi_run *run = &solver->run;
     if (run->early) /* its certificate is taken when it ends */
         return false;
@@ -197,6 +198,7 @@ static bool certificate_due(mgv_solver *solver)
     if (isinf(estimate))
         return false;
     return passes_so_far(solver) >= solver->memory.next_certificate ||
+           run->iteration % MANY_STEPS == 0 ||
            estimate * solver->memory.ratio <= solver->settings.tol;
 }
 

@@ -94,7 +94,8 @@ static mgv_status measure_rows(mgvi_run *run, state *s)
                              i + 1);
         sum += s->curvature[i];
     }
-    s->kappa = p->free_cols ? 0.1 * (sum > 0 ? sum / (double)n : s->inverse_lambda) : 0;
+    /* rows of zeros: the curvature of the losses' conjugates, 1/s_i */
+    s->kappa = p->free_cols ? 0.1 * (sum > 0 ? sum / (double)n : (double)n) : 0;
     for (int64_t i = 0; i < n; i++)
         s->curvature[i] += s->kappa;
     return MGV_OK;
