@@ -74,6 +74,7 @@ mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
     memory.iteration = run->iteration;
     memory.rng = run->rng;
     memory.touched = mgvi_driver_touched(solver);
+    memory.worked += solver->run.work;
     mgvi_tensor *kept = mgvi_dup(run->ctx, run->kept, (size_t)run->kept_count, sizeof *run->kept);
     if (!kept)
         return MGV_E_MEMORY;

@@ -455,7 +455,8 @@ static void book_counters(mgv_solver *solver)
     solver->memory.touched = mgvi_driver_touched(solver);
     solver->memory.seconds = seconds_now(solver);
     solver->touched_before = solver->run.problem->A->touched;
-    solver->run.touched = 0;
+    solver->memory.worked += solver->run.work;
+    solver->run.touched = solver->run.work = 0;
     solver->started = mgvi_clock_seconds();
 }
 

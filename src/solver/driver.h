@@ -11,6 +11,7 @@
 typedef struct mgvi_driver_memory {
     int64_t iteration;
     double touched; /* entries read in earlier sittings; whole, so that sums are exact */
+    double worked;  /* multiplications beside them, likewise */
     double seconds;
     double next_certificate; /* passes */
     double ratio;            /* certified gap / estimate, when both were last known */

@@ -385,6 +385,7 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     MGVI_TRY(minimise_model(run, s));
+    run->work += s->sparse ? mgvi_newton_sparse_work(s->sparse) : 0;
     if (!s->sparse || !mgvi_newton_sparse_image(s->sparse, &s->d, &s->zd))
         mgvi_op_mul(run->problem->A, 1, &s->d, 0, &s->zd);
     const double slope = slope_at(run, s, 0);

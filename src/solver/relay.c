@@ -52,14 +52,14 @@ bool mgvi_driver_outspent(mgv_solver *solver)
     if (!solver->tried || !solver->judge || !run->ops->cost || run->early ||
         solver->memory.best.certificate.relative_gap <= solver->settings.tol)
         return false;
-    const double spent = ENTRY * mgvi_driver_touched(solver);
+    const double spent = ENTRY * mgvi_driver_touched(solver) + solver->memory.worked + run->work;
     const bool long_run = run->iteration >= MANY_STEPS; /* of few rows or columns each */
     const double own = fmax(PATIENCE * run->ops->cost(run->problem, &solver->settings), LITTLE);
     if (!long_run && !(spent > own))
         return false;
     const mgvi_solver_ops *next = next_solver(solver);
     const double its = next ? next->cost(run->problem, &solver->settings) : INFINITY;
-    solver->outspent = spent > PATIENCE * its || (long_run && its < 10 * LITTLE);
+    solver->outspent = spent > its || (long_run && its < 10 * LITTLE);
     return solver->outspent;
 }
 

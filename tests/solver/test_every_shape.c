@@ -1,5 +1,6 @@
-/* test_every_shape.c - `auto` on awkward data of every shape, every classification loss, penalty
- * and strength: a verified relative gap of 1e-8. MARGRAVE_SWEEP=N tries N seeds at larger sizes. */
+/* test_every_shape.c - `auto` on awkward data of every shape, every loss, penalty and strength: a
+ * verified relative gap of 1e-8. MARGRAVE_SWEEP=N tries N seeds at larger sizes, MARGRAVE_SWEEP=M:N
+ * the seeds M to N - 1. */
 #include "stepping.h"
 
 #include "select/strength.h"
@@ -128,7 +129,8 @@ static mgv_settings *settings_of(mgv_ctx *ctx, const char *loss, bool intercept)
 {
     mgv_settings *settings;
     CHECK_OK(ctx, mgv_settings_new(ctx, &settings));
-    CHECK_OK(ctx, mgv_settings_set(ctx, settings, "task", "classify"));
+    const bool regress = strcmp(loss, "squared") == 0;
+    CHECK_OK(ctx, mgv_settings_set(ctx, settings, "task", regress ? "regress" : "classify"));
     CHECK_OK(ctx, mgv_settings_set(ctx, settings, "loss", loss));
     CHECK_OK(ctx, mgv_settings_set(ctx, settings, "intercept", intercept ? "yes" : "no"));
     CHECK_OK(ctx, mgv_settings_set(ctx, settings, "tol", "1e-8"));
@@ -177,7 +179,8 @@ static bool certified(mgv_ctx *ctx, mgv_data *data, const strength *k, double la
 
 static int failures_on(mgv_ctx *ctx, const shape *s, uint64_t seed)
 {
-    static const char *const losses[] = {"hinge", "squared_hinge", "smooth_hinge", "logistic"};
+    static const char *const losses[] = {"hinge", "squared_hinge", "smooth_hinge", "logistic",
+                                         "squared"};
     table t;
     int failures = 0;
     fill(ctx, s, seed, &t);
@@ -216,9 +219,12 @@ TEST(every_shape_loss_penalty_and_strength_to_1e_8)
 TEST(a_longer_sweep)
 {
     const char *seeds = getenv("MARGRAVE_SWEEP");
+    const char *colon = seeds ? strchr(seeds, ':') : NULL;
+    const uint64_t first = colon ? strtoull(seeds, NULL, 10) : 0;
+    const uint64_t last = seeds ? strtoull(colon ? colon + 1 : seeds, NULL, 10) : 0;
     mgv_ctx *ctx = mgv_check_ctx();
     int failures = 0;
-    for (uint64_t seed = 0; seed < (seeds ? strtoull(seeds, NULL, 10) : 0); seed++)
+    for (uint64_t seed = first; seed < last; seed++)
         for (size_t k = 0; k < COUNT(shapes); k++) {
             shape s = shapes[k];
             const int64_t factor = 1 + (int64_t)(seed % 5);

@@ -358,6 +358,13 @@ mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_poi
     return MGV_OK;
 }
 
+double mgvi_newton_sparse_work(mgvi_newton_sparse *m)
+{
+    const double work = m->q.work;
+    m->q.work = 0;
+    return work;
+}
+
 bool mgvi_newton_sparse_image(mgvi_newton_sparse *m, const mgvi_vec *d, mgvi_vec *image)
 {
     static const double WORTH = 0.7; /* of the entries: columns are read less smoothly than rows */

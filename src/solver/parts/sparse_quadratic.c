@@ -79,6 +79,7 @@ static void move_column(mgvi_quadratic *q, int64_t k, double next)
     q->x[k] = next;
     if (q->form == MGVI_GRAM_FORM) {
         q->simd->axpy_f64(move, q->gram + k * q->count, q->linear, q->count);
+        q->work += (double)q->count;
         return;
     }
     column_axpy(q, k, move, q->R);
@@ -230,6 +231,7 @@ static mgv_status factor_support(mgvi_quadratic *q)
             row[a] = 1 + ridge;
         }
         MGVI_TRY(mgvi_cholesky(q->ctx, n, q->H, n, &pivot));
+        q->work += floor((double)n * (double)n * (double)n / 6);
         if (pivot < 0 || !(ridge < 1))
             return MGV_OK;
     }

@@ -39,6 +39,7 @@ typedef struct mgvi_quadratic {
     double *R, *Y;      /* rows; Y is work space */
     double W, off, T;   /* W = |e|^2 */
     double touched;     /* stored entries read */
+    double work;        /* multiplications with the Gram matrix and its factors */
     /* work space, per column */
     double *residual, *dir, *image, *delta, *size;
     int32_t *support;
