@@ -3,8 +3,10 @@
  *   D = -H g by the two-loop recursion over the last pairs (S, Y)                              (2)
  *   W+ = W + t D,  t = 1 unless F(W+) > F(W) + 1e-4 t <g, D>                                   (3)
  * Where a pass over the data is long it is fused and in float32, the run begins with a few epochs
- * of random batches, and H_0 is the inverse of one matrix for all classes (5). */
+ * of random batches, and H_0 is the inverse of one matrix for all classes (5); where the unknowns
+ * are few, of the second derivative itself (6). */
 #include "op/joint_pass.h"
+#include "solver/parts/class_hessian.h"
 #include "solver/parts/minibatch.h"
 #include "solver/parts/row_metric.h"
 
@@ -12,6 +14,7 @@
 #include <string.h>
 
 enum { PAIRS = 20, TRIALS = 30, MOST_FAILURES = 3 };
+enum { NO_METRIC, ROW_METRIC, HESSIAN }; /* H_0: a multiple of I, or the inverse of (5) or (6) */
 
 typedef struct state {
     mgvi_vec w, g, dir, trial, next_g; /* columns */
@@ -19,9 +22,10 @@ typedef struct state {
     mgvi_joint_pass *pass;             /* NULL: products with A */
     mgvi_minibatch *epochs;            /* NULL: from 0 */
     mgvi_row_metric metric;
-    bool has_metric;
-    bool given;    /* w came from the run before on a path */
-    double *s, *y; /* PAIRS x (columns x lanes) */
+    mgvi_class_hessian hessian;
+    double row_cost, hessian_cost; /* of (5) and (6), in passes; infinite: there is none */
+    bool given;                    /* w came from the run before on a path */
+    double *s, *y;                 /* PAIRS x (columns x lanes) */
     double *lane;
     struct memory {
         double f, grad_square; /* of the penalised columns: the gap is grad_square/(2 lambda) */
@@ -30,9 +34,11 @@ typedef struct state {
         double scale;          /* <s, y>/<y, y> of the last pair */
         int64_t pairs, oldest;
         int32_t begun, precise; /* precise: products in float64 in place of the fused pass */
-        int32_t metric;         /* H_0 is the inverse of (5) */
+        int32_t metric;         /* what H_0 is */
+        int32_t age;            /* iterations since it was made */
         int32_t u_of_w;         /* u belongs to w */
         int32_t short_steps;    /* with the metric */
+        int32_t small_steps;    /* one after the other that F hardly shows */
         int32_t failures;       /* directions along which nothing descended */
     } m;
 } state;
@@ -120,8 +126,8 @@ static mgv_status init_fast(mgvi_run *run)
     if (!s->pass)
         return MGV_OK;
     MGVI_TRY(mgvi_minibatch_new(run, &s->epochs));
-    s->has_metric = mgvi_row_metric_pays(p);
-    return s->has_metric ? mgvi_row_metric_new(run, &s->metric) : MGV_OK;
+    s->row_cost = mgvi_row_metric_cost(p);
+    return isfinite(s->row_cost) ? mgvi_row_metric_new(run, &s->metric) : MGV_OK;
 }
 
 static mgv_status init(mgvi_run *run)
@@ -140,6 +146,9 @@ static mgv_status init(mgvi_run *run)
         return MGV_E_MEMORY;
     s->m.grad_square = INFINITY;
     MGVI_TRY(init_fast(run));
+    s->hessian_cost = mgvi_class_hessian_cost(run->problem);
+    if (isfinite(s->hessian_cost))
+        MGVI_TRY(mgvi_class_hessian_new(run, &s->hessian));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n * s->u.k));
@@ -157,11 +166,35 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
     return MGV_OK;
 }
 
+/* H_0 from the slopes at w; the pairs belonged to another one. */
+static mgv_status refresh_metric(mgvi_run *run, int32_t kind)
+{
+    state *s = run->state;
+    refresh_slopes(run);
+    const mgv_status st = kind == HESSIAN ? mgvi_class_hessian_refresh(run, &s->hessian, &s->u)
+                                          : mgvi_row_metric_refresh(run, &s->metric, &s->u);
+    s->m.metric = st == MGV_OK ? kind : NO_METRIC;
+    s->m.pairs = 0;
+    s->m.age = 0;
+    s->m.short_steps = 0;
+    return st == MGV_E_NUMERIC ? MGV_OK : st; /* not positive: then without */
+}
+
+/* (6) is made anew after some iterations that cost as much, sooner where its steps are too long: it
+ * belongs to a point now far away. */
+static bool hessian_is_due(const state *s)
+{
+    enum { LEAST_AGE = 5 };
+    if (s->m.metric == HESSIAN && s->m.short_steps > 0)
+        return s->m.age >= s->hessian_cost / 2;
+    return s->m.age >= fmax(s->hessian_cost, LEAST_AGE);
+}
+
 /* A given point, or a few epochs of random batches: there L-BFGS and its metric begin.         (5)
  */
 static mgv_status begin(mgvi_run *run)
 {
-    enum { EPOCHS = 3 };
+    enum { EPOCHS = 3, CHEAP = 10 };
     state *s = run->state;
     bool warm = s->epochs != NULL || s->given;
     for (int e = 0; warm && !s->given && e < EPOCHS; e++)
@@ -171,12 +204,9 @@ static mgv_status begin(mgvi_run *run)
     s->m.begun = true;
     s->m.f = evaluate(run, &s->w, &s->g);
     measure_gradient(run);
-    if (!warm || !s->has_metric)
-        return MGV_OK;
-    refresh_slopes(run);
-    const mgv_status st = mgvi_row_metric_refresh(run, &s->metric, &s->u);
-    s->m.metric = st == MGV_OK;
-    return st == MGV_E_NUMERIC ? MGV_OK : st; /* not positive: then without */
+    if (s->hessian_cost <= CHEAP)
+        return refresh_metric(run, HESSIAN);
+    return warm && isfinite(s->row_cost) ? refresh_metric(run, ROW_METRIC) : MGV_OK;
 }
 
 /* dir = -H g.                                                                               (2) */
@@ -193,7 +223,9 @@ static mgv_status two_loops(mgvi_run *run)
         alpha[at] = s->m.rho[at] * dot(run, &si, &s->dir);
         mgvi_vec_axpby(run->ctx, -alpha[at], &yi, 1, &s->dir);
     }
-    if (s->m.metric)
+    if (s->m.metric == HESSIAN)
+        st = mgvi_class_hessian_solve(run, &s->hessian, &s->dir);
+    else if (s->m.metric == ROW_METRIC)
         st = mgvi_row_metric_solve(run, &s->metric, &s->dir);
     else if (s->m.pairs > 0)
         mgvi_vec_scale(run->ctx, s->m.scale, &s->dir);
@@ -222,13 +254,14 @@ static double first_step(mgvi_run *run, double slope)
 /* Rounding of F in float32, where evaluate() uses it. */
 static const double FAST_NOISE = 1e-7;
 
-/* A metric whose steps are too long again and again is no metric of this problem: some class has
- * far more curvature than the others, or it has moved away from where M was made. */
-static void trust_metric(state *s, int trials)
+/* One matrix for all classes whose steps are too long again and again is none of this problem: some
+ * class has far more curvature than the others. */
+static void judge_metric(state *s, int trials)
 {
     enum { MOST_SHORT = 3 };
-    if (trials > 0 && s->m.metric && ++s->m.short_steps >= MOST_SHORT)
-        s->m.metric = false;
+    s->m.short_steps += trials > 0;
+    if (s->m.metric == ROW_METRIC && s->m.short_steps >= MOST_SHORT)
+        s->m.metric = NO_METRIC;
 }
 
 /* Moves to the first t that descends enough; false: none does, rounding has the upper hand. (3) */
@@ -241,8 +274,9 @@ static bool descend(mgvi_run *run, double slope, double t)
         mgvi_vec_axpby(run->ctx, t, &s->dir, 1, &s->trial);
         const double f = evaluate(run, &s->trial, &s->next_g);
         if (f <= s->m.f + 1e-4 * t * slope + slack) {
+            s->m.small_steps = s->m.f - f < 2 * slack ? s->m.small_steps + 1 : 0;
             s->m.f = f;
-            trust_metric(s, trial);
+            judge_metric(s, trial);
             return true;
         }
         const double least = -0.5 * slope * t * t / (f - s->m.f - slope * t); /* of the parabola */
@@ -299,16 +333,20 @@ static void recover(mgvi_run *run, double slope)
     run->finished =
         (s->m.pairs == 0 && !s->m.metric) || slope == 0 || ++s->m.failures >= MOST_FAILURES;
     s->m.pairs = 0; /* once more along the gradient, then it is over */
-    s->m.metric = false;
+    s->m.metric = NO_METRIC;
     s->m.f = evaluate(run, &s->w, &s->g);
 }
 
 static mgv_status step(mgvi_run *run)
 {
     static const double FAST_GAP = 1e-5; /* what float32 is good for */
+    enum { MOST_SMALL = 3 };
     state *s = run->state;
     if (!s->m.begun)
         return begin(run);
+    if (hessian_is_due(s))
+        MGVI_TRY(refresh_metric(run, HESSIAN));
+    s->m.age++;
     MGVI_TRY(two_loops(run));
     double slope = dot(run, &s->g, &s->dir);
     if (!(slope < 0)) { /* the pairs have lost their meaning */
@@ -326,7 +364,7 @@ static mgv_status step(mgvi_run *run)
     mgvi_vec_copy(run->ctx, &s->next_g, &s->g);
     s->m.u_of_w = !s->pass || s->m.precise;
     measure_gradient(run);
-    if (s->pass && !s->m.precise && gap_now(run) < FAST_GAP)
+    if (s->pass && !s->m.precise && (gap_now(run) < FAST_GAP || s->m.small_steps >= MOST_SMALL))
         become_precise(run);
     return MGV_OK;
 }
@@ -349,7 +387,9 @@ static mgv_status restored(mgvi_run *run)
 {
     const state *s = run->state;
     const bool pairs = s->m.pairs >= 0 && s->m.pairs <= PAIRS;
-    if (pairs && s->m.oldest >= 0 && s->m.oldest < PAIRS && !(s->m.metric && !s->has_metric))
+    if (pairs && s->m.oldest >= 0 && s->m.oldest < PAIRS &&
+        !(s->m.metric == ROW_METRIC && !isfinite(s->row_cost)) &&
+        !(s->m.metric == HESSIAN && !isfinite(s->hessian_cost)))
         return MGV_OK;
     return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of %s is damaged", run->ops->name);
 }

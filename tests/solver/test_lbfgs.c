@@ -141,6 +141,45 @@ TEST(runs_have_the_same_bits)
     mgv_check_same_bits(X, y, N, D, "loss=softmax lambda=1e-4 tol=1e-14 max_iter=20", 10);
 }
 
+/* Columns from 1e-3 to 1e3, one that few rows have, a rare class: the second derivative knows. With
+ * and without sampling its rows. */
+enum { RAW = 6000, RAW_COLS = 8 };
+
+static void raw_clouds(double *X, double *y, int rows)
+{
+    mgvi_rng rng = mgvi_rng_seed(9);
+    for (int i = 0; i < rows; i++) {
+        y[i] = i % 97 == 0 ? 3 : i % 3;
+        for (int j = 0; j < RAW_COLS; j++)
+            X[i * RAW_COLS + j] = (double)(float)(pow(10, j - 3) * (mgvi_rng_normal(&rng) +
+                                                                    (j % 4 == (int)y[i]) + 5));
+        X[i * RAW_COLS + RAW_COLS - 1] = i % 211 == 0;
+    }
+}
+
+TEST(raw_columns_need_few_iterations)
+{
+    double *X = malloc(RAW * RAW_COLS * sizeof *X), *y = malloc(RAW * sizeof *y);
+    static const char *const options[] = {
+        "loss=softmax C=1e-3 tol=1e-7", "loss=softmax C=1 tol=1e-7", "loss=softmax C=100 tol=1e-7",
+        "loss=softmax C=1 tol=1e-7 intercept=no", "loss=softmax C=1 tol=1e-7 scale=std"};
+    for (int o = 0; o < 10; o++) {
+        const int rows = o < 5 ? 400 : RAW;
+        mgv_fit fit;
+        raw_clouds(X, y, rows);
+        mgv_fit_start(&fit, X, y, rows, RAW_COLS, options[o % 5]);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%d rows, %s",
+                   rows, options[o % 5]);
+        CHECK_LE(fit.run.iterations, 60, "%d rows, %s", rows, options[o % 5]);
+        mgv_fit_free(&fit);
+    }
+    raw_clouds(X, y, RAW);
+    mgv_check_same_bits(X, y, RAW, RAW_COLS, "loss=softmax C=1 tol=1e-15 max_iter=12", 7);
+    free(X);
+    free(y);
+}
+
 /* Large enough for the fused pass, the epochs before it and the metric; tight enough to end in
  * float64. */
 enum { ROWS = 4200, COLS = 23, CLASSES = 45 };
@@ -194,5 +233,6 @@ int main(void)
     return RUN(softmax_meets_its_optimality_condition, two_classes_are_logistic_regression,
                certificates_bracket_the_optimum_and_weights_are_rows,
                other_solvers_and_losses_say_what_they_lack, runs_have_the_same_bits,
-               the_fast_way_reaches_the_same_optimum, the_fast_way_has_the_same_bits);
+               raw_columns_need_few_iterations, the_fast_way_reaches_the_same_optimum,
+               the_fast_way_has_the_same_bits);
 }

@@ -12,11 +12,12 @@
 
 enum { SAMPLE_PER_COLUMN = 5, MOST_COLUMNS = 4096 };
 
-bool mgvi_row_metric_pays(const mgv_problem *p)
+double mgvi_row_metric_cost(const mgv_problem *p)
 {
-    const double d = (double)mgvi_problem_penalised(p), passes = 10;
-    const double pass = 2 * (double)p->A->nnz * p->lanes;
-    return d <= MOST_COLUMNS && (SAMPLE_PER_COLUMN + 1) * d * d * d < passes * pass;
+    const double d = (double)mgvi_problem_penalised(p), most = 5;
+    const double cost =
+        (SAMPLE_PER_COLUMN + 1) * d * d * d / (4 * (double)p->A->nnz * (double)p->lanes);
+    return d <= MOST_COLUMNS && cost < most ? cost : INFINITY;
 }
 
 mgv_status mgvi_row_metric_new(mgvi_run *run, mgvi_row_metric *m)

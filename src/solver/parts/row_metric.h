@@ -14,8 +14,8 @@ typedef struct mgvi_row_metric {
     double *h;      /* per row */
 } mgvi_row_metric;
 
-/* Whether M costs little beside some passes over the data. */
-bool mgvi_row_metric_pays(const mgv_problem *problem);
+/* What M costs beside a sweep over the data for F and its gradient; infinite where that is much. */
+double mgvi_row_metric_cost(const mgv_problem *problem);
 /* Memory from the run's arena; `factor` and `free` are declared part of the state. */
 mgv_status mgvi_row_metric_new(mgvi_run *run, mgvi_row_metric *out);
 /* M at the slopes u; rows are sampled with the run's generator. */

@@ -1,0 +1,195 @@
+/* class_hessian.c - the second derivative of softmax; docs/algorithms/lbfgs.md.
+ *   H_ab = -G_ab,  H_aa = sum_(b != a) G_ab + lambda I,  G_ab = sum_i s_i q_ia q_ib x_i x_i'   (6)
+ *   q_i = (1 - e_i) p_i + e_i [own class],   e_i = (1 - p_i,own)^2/2                           (7)
+ * Intercepts are a column of A. Adding one number to all of them changes nothing: that direction
+ * alone, where the gradient is 0, is given a curvature. With more than SAMPLE rows per unknown the
+ * sums are over rows drawn with a chance that grows with their curvature and with their share of a
+ * column's (8), and weighted by its inverse. */
+#include "solver/parts/class_hessian.h"
+
+#include "backend/cpu/gemm.h"
+#include "op/stored.h"
+#include "op/view.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { MOST_UNKNOWNS = 1024, SAMPLE = 20, MOST_NUMBERS = 1 << 23 /* of the rows drawn */ };
+
+static int64_t rows_drawn(const mgv_problem *p)
+{
+    const int64_t wanted = SAMPLE * p->A->cols * p->lanes, room = MOST_NUMBERS / p->A->cols;
+    const int64_t most = wanted < room ? wanted : room;
+    return p->A->rows < most ? p->A->rows : most;
+}
+
+double mgvi_class_hessian_cost(const mgv_problem *p)
+{
+    const double d = (double)p->A->cols, k = p->lanes, size = d * k;
+    const mgvi_view_op *view = mgvi_view_of(p->A);
+    const mgvi_stored *stored = mgvi_stored_of(view ? view->base : p->A);
+    const bool by_rows =
+        stored && (stored->matrix.layout == MGV_CSR ||
+                   (stored->matrix.layout == MGV_DENSE && stored->matrix.col_stride == 1));
+    if (!by_rows || (view && view->view.sign) || size > MOST_UNKNOWNS)
+        return INFINITY;
+    const double products = (double)rows_drawn(p) * d * d * k * (k - 1) / 2;
+    return (products + size * size * size / 3) / (4 * (double)p->A->nnz * k);
+}
+
+mgv_status mgvi_class_hessian_new(mgvi_run *run, mgvi_class_hessian *h)
+{
+    const mgv_problem *p = run->problem;
+    const size_t d = (size_t)p->A->cols, k = (size_t)p->lanes;
+    h->most = rows_drawn(p);
+    const size_t most = (size_t)h->most;
+    h->size = p->A->cols * p->lanes;
+    MGVI_TRY(mgvi_float_rows_new(p->A, &run->arena, &h->rows));
+    h->factor = mgvi_run_array(run, (size_t)h->size, (size_t)h->size * sizeof *h->factor);
+    h->block = mgvi_run_array(run, d, d * sizeof *h->block);
+    h->chance = mgvi_run_array(run, (size_t)p->A->rows, sizeof *h->chance);
+    h->x = mgvi_run_array(run, most, d * sizeof *h->x);
+    h->p = mgvi_run_array(run, most, k * sizeof *h->p);
+    h->share = mgvi_run_array(run, most, sizeof *h->share);
+    h->weight = mgvi_run_array(run, most, sizeof *h->weight);
+    if (!h->factor || !h->block || !h->chance || !h->x || !h->p || !h->share || !h->weight)
+        return MGV_E_MEMORY;
+    return mgvi_run_keep(run, "hessian", MGVI_T_F64, h->factor, h->size * h->size);
+}
+
+/* (7) from the slopes, and s_i sum_c q_c (1 - q_c). */
+static double curvature(const mgv_problem *p, const mgvi_vec *u, int64_t i, double *q)
+{
+    const double s = mgvi_coef_pick(&p->row.scale, i, 0);
+    const int32_t own = (int32_t)mgvi_coef_pick(&p->row.a, i, 0);
+    if (!(s > 0))
+        return 0;
+    const double missed = fmin(-u->x[i * u->k + own] / s, 1), e = 0.5 * missed * missed;
+    double left = 1;
+    for (int32_t c = 0; c < u->k; c++) {
+        const double prob = fmax(u->x[i * u->k + c] / s + (c == own), 0);
+        q[c] = (1 - e) * prob + e * (c == own);
+        left -= q[c] * q[c];
+    }
+    return s * fmax(left, 1e-12);
+}
+
+/* Row i of A, centred and scaled, without its intercept. */
+static void fill_row(const mgvi_class_hessian *h, int64_t i, float *x)
+{
+    const float *row = mgvi_float_row(&h->rows, i, x);
+    for (int64_t j = 0; j < h->rows.m.cols; j++)
+        x[j] = (float)((h->rows.scale ? h->rows.scale[j] : 1) *
+                       ((double)row[j] - (h->rows.centre ? h->rows.centre[j] : 0)));
+}
+
+/* h_i = curvature of row i; chance_i = h_i/sum h + h_i sum_j x_ij^2/E_j /d, E_j = sum_i h_i x_ij^2:
+ * a column that few rows have keeps them. Their sum.                                        (8) */
+static double weigh_rows(const mgv_problem *p, mgvi_class_hessian *h, const mgvi_vec *u)
+{
+    const int64_t d = h->rows.m.cols;
+    double total = 0, sum = 0;
+    memset(h->block, 0, (size_t)d * sizeof *h->block);
+    for (int64_t i = 0; i < u->n; i++) {
+        total += h->chance[i] = curvature(p, u, i, h->p);
+        if (h->most == u->n || h->chance[i] == 0)
+            continue;
+        fill_row(h, i, h->x);
+        for (int64_t j = 0; j < d; j++)
+            h->block[j] += h->chance[i] * (double)(h->x[j] * h->x[j]);
+    }
+    if (h->most == u->n)
+        return total;
+    for (int64_t j = 0; j < d; j++)
+        h->block[j] = h->block[j] > 0 ? 1 / (h->block[j] * (double)d) : 0;
+    for (int64_t i = 0; i < u->n; i++) {
+        double share = 1 / total;
+        if (h->chance[i] > 0)
+            fill_row(h, i, h->x);
+        for (int64_t j = 0; j < d && h->chance[i] > 0; j++)
+            share += h->block[j] * (double)(h->x[j] * h->x[j]);
+        sum += h->chance[i] *= share;
+    }
+    return sum;
+}
+
+/* Systematic sampling: a row is taken when the running sum of the chances passes a whole number. */
+static void draw_rows(mgvi_run *run, mgvi_class_hessian *h, const mgvi_vec *u)
+{
+    const mgv_problem *p = run->problem;
+    const double total = weigh_rows(p, h, u);
+    double passed = mgvi_rng_uniform(&run->rng);
+    h->count = 0;
+    for (int64_t i = 0; i < u->n; i++) {
+        const double some = (double)(h->most - 1) * h->chance[i] / total;
+        const double chance = h->most == u->n ? 1 : fmin(some, 1);
+        passed += chance;
+        if (passed < 1)
+            continue;
+        passed -= 1;
+        if (h->chance[i] > 0) {
+            float *x = h->x + h->count * p->A->cols;
+            fill_row(h, i, x);
+            if (h->rows.intercept)
+                x[h->rows.m.cols] = 1;
+            curvature(p, u, i, h->p + h->count * u->k);
+            h->share[h->count++] = mgvi_coef_pick(&p->row.scale, i, 0) / chance;
+        }
+    }
+}
+
+/* G_ab to its four places. */
+static void add_block(const mgvi_run *run, mgvi_class_hessian *h, int32_t a, int32_t b)
+{
+    const int64_t d = run->problem->A->cols, k = run->problem->lanes, n = h->size;
+    for (int64_t i = 0; i < d; i++)
+        for (int64_t j = 0; j < d; j++) {
+            const double g = h->block[i * d + j];
+            h->factor[(i * k + a) * n + j * k + a] += g;
+            h->factor[(i * k + b) * n + j * k + b] += g;
+            h->factor[(i * k + a) * n + j * k + b] -= g;
+            h->factor[(i * k + b) * n + j * k + a] -= g;
+        }
+}
+
+static mgv_status sum_pairs(mgvi_run *run, mgvi_class_hessian *h, int32_t k)
+{
+    const int64_t d = run->problem->A->cols;
+    for (int32_t a = 0; a < k; a++)
+        for (int32_t b = a + 1; b < k; b++) {
+            for (int64_t i = 0; i < h->count; i++)
+                h->weight[i] = h->share[i] * h->p[i * k + a] * h->p[i * k + b];
+            MGVI_TRY(mgvi_gram_f32(run->ctx, h->count, d, h->x, d, h->weight, h->block, d));
+            add_block(run, h, a, b);
+        }
+    return MGV_OK;
+}
+
+mgv_status mgvi_class_hessian_refresh(mgvi_run *run, mgvi_class_hessian *h, const mgvi_vec *u)
+{
+    static const double JITTER = 1e-12;
+    const mgv_problem *p = run->problem;
+    const int64_t n = h->size, k = u->k, free_from = mgvi_problem_penalised(p) * k;
+    int64_t pivot;
+    memset(h->factor, 0, (size_t)(n * n) * sizeof *h->factor);
+    draw_rows(run, h, u);
+    MGVI_TRY(sum_pairs(run, h, u->k));
+    for (int64_t t = 0; t < n; t++)
+        h->factor[t * n + t] += (t < free_from ? p->lambda : 0) + JITTER * h->factor[t * n + t];
+    double level = 0;
+    for (int64_t t = free_from; t < n; t++)
+        level += h->factor[t * n + t] / (double)(k * k);
+    for (int64_t t = free_from; t < n; t++)
+        for (int64_t c = free_from; c < n; c++)
+            h->factor[t * n + c] += level > 0 ? level : 1;
+    MGVI_TRY(mgvi_cholesky(run->ctx, n, h->factor, n, &pivot));
+    return pivot < 0
+               ? MGV_OK
+               : MGVI_FAIL(run->ctx, MGV_E_NUMERIC,
+                           "the second derivative is not positive at unknown %" PRId64, pivot + 1);
+}
+
+mgv_status mgvi_class_hessian_solve(mgvi_run *run, const mgvi_class_hessian *h, mgvi_vec *x)
+{
+    return mgvi_cholesky_solve(run->ctx, h->size, h->factor, h->size, 1, x->x);
+}
