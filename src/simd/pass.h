@@ -261,7 +261,7 @@ static double pass_softmax(float *z, int rows, int width, const int32_t *c, cons
 static float pass_momentum(const mgvi_momentum *rule, int64_t cols, const float *const *g,
                            float offset, float *m, float *w, float *sum)
 {
-    const fvec keep = f_set(rule->keep), decay = f_set(-rule->decay), one = f_set(1);
+    const fvec keep = f_set(rule->keep), minus = f_set(-1), one = f_set(1);
     const fvec lift = f_set(-offset);
     fvec total = f_zero();
     for (int64_t j = 0; j < cols; j += LANES) {
@@ -269,8 +269,9 @@ static float pass_momentum(const mgvi_momentum *rule, int64_t cols, const float 
         fvec slope = f_fma(origin, lift, f_load(g[0] + j));
         for (int t = 1; t < rule->groups; t++)
             slope = f_fma(one, f_load(g[t] + j), slope);
+        const fvec decay = f_mul(minus, f_load(rule->decay + j));
         fvec move = f_fma(keep, f_load(m + j), f_mul(decay, before));
-        move = f_fma(f_mul(f_set(-1), f_load(rule->step + j)), slope, move);
+        move = f_fma(f_mul(minus, f_load(rule->step + j)), slope, move);
         const fvec after = f_fma(one, move, before);
         f_store(m + j, move);
         f_store(w + j, after);

@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A step of momentum for one class: m = keep m - step_j (g - origin_j offset) - decay w, then
+/* A step of momentum for one class: m = keep m - step_j (g - origin_j offset) - decay_j w, then
  * w += m. g is the sum of some groups of rows, added up in their order. */
 typedef struct mgvi_momentum {
-    float keep, decay;
+    float keep;
     int groups;
-    const float *step, *origin; /* per column, padding 0 */
+    const float *step, *decay, *origin; /* per column, padding 0 */
 } mgvi_momentum;
 
 typedef struct mgvi_pass_kernels {

@@ -309,6 +309,35 @@ TEST(sorted_rows_scales_and_losses_learn_as_well)
     mgv_ctx_free(ctx);
 }
 
+/* A third of the columns a thousand times larger, as in tables of measurements and yes-or-no
+ * columns: weights are in the data's units and the model as good. */
+TEST(large_columns_do_not_drown_the_others)
+{
+    static const char *const options[] = {"loss=softmax select=holdout:0.2",
+                                          "loss=softmax select=holdout:0.2 lambda=0.001",
+                                          "loss=crammer_singer select=holdout:0.2"};
+    static set s;
+    double coef[K * D], shift[K];
+    int64_t points;
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgv_data *data;
+    make(&s, 6, false);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < D; j += 3) {
+            s.F[i * D + j] *= 1000;
+            s.X[i * D + j] *= 1000;
+        }
+    CHECK_OK(ctx, mgv_data_from_dense(ctx, MGV_F32, s.F, N, D, D, 1, &data));
+    CHECK_OK(ctx, mgv_data_set_labels(ctx, data, s.y));
+    for (int o = 0; o < 3; o++) {
+        memset(shift, 0, sizeof shift);
+        choose(ctx, data, options[o], coef, shift, &points);
+        CHECK_LE(.75, accuracy(&s, coef, shift), "%s", options[o]);
+    }
+    mgv_data_free(ctx, data);
+    mgv_ctx_free(ctx);
+}
+
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 typedef struct meter {
@@ -457,6 +486,7 @@ TEST(refusals_say_what_would_do)
 int main(void)
 {
     return RUN(epochs_follow_the_recipe, threads_change_no_bit, formats_agree,
-               sorted_rows_scales_and_losses_learn_as_well, memory_is_a_few_models,
-               every_failed_allocation_is_reported, refusals_say_what_would_do);
+               sorted_rows_scales_and_losses_learn_as_well, large_columns_do_not_drown_the_others,
+               memory_is_a_few_models, every_failed_allocation_is_reported,
+               refusals_say_what_would_do);
 }

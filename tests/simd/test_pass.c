@@ -131,27 +131,28 @@ TEST(softmax_is_softmax)
 TEST(momentum_takes_its_step)
 {
     enum { MOST = 48, GROUPS = 3 };
-    float step[MOST], origin[MOST], g[GROUPS][MOST], m[MOST], w[MOST], sum[MOST];
+    float step[MOST], decay[MOST], origin[MOST], g[GROUPS][MOST], m[MOST], w[MOST], sum[MOST];
     float m0[MOST], w0[MOST], sum0[MOST];
     mgvi_rng rng = mgvi_rng_seed(3);
     FOR_TABLES(simd)
     for (int groups = 1; groups <= GROUPS; groups++) {
         const int cols = 3 * simd->pass->lanes;
         const float *gradients[GROUPS] = {g[0], g[1], g[2]}, offset = 0.3f;
-        float *filled[] = {step, origin, m, w, sum, g[0], g[1], g[2]};
-        for (int t = 0; t < 8; t++)
+        float *filled[] = {step, decay, origin, m, w, sum, g[0], g[1], g[2]};
+        for (int t = 0; t < 9; t++)
             fill(&rng, filled[t], cols);
         memcpy(m0, m, sizeof m);
         memcpy(w0, w, sizeof w);
         memcpy(sum0, sum, sizeof sum);
-        const mgvi_momentum rule = {.9f, .01f, groups, step, origin};
+        const mgvi_momentum rule = {.9f, groups, step, decay, origin};
         const float shift = simd->pass->momentum(&rule, cols, gradients, offset, m, w, sum);
         double total = 0;
         for (int j = 0; j < cols; j++) {
             double slope = -(double)origin[j] * (double)offset;
             for (int t = 0; t < groups; t++)
                 slope += (double)g[t][j];
-            const double move = .9 * (double)m0[j] - .01 * (double)w0[j] - (double)step[j] * slope;
+            const double move =
+                .9 * (double)m0[j] - (double)decay[j] * (double)w0[j] - (double)step[j] * slope;
             const double after = (double)w0[j] + move;
             CHECK_NEAR((double)m[j], move, 1e-6, "%s: momentum", simd->name);
             CHECK_NEAR((double)w[j], after, 1e-6, "%s: weights", simd->name);

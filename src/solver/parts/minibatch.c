@@ -17,6 +17,7 @@
 #include "simd/simd.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -29,6 +30,7 @@ static const float KEEP = 0.9f;
 static const double SHORTEN = 0.9;        /* of the step 1/L */
 static const float TOO_LOW = -1e30f;      /* the score of padding */
 static const double BIAS_CURVATURE = 0.5; /* of a column of ones: Bohning's bound */
+static const double SPREAD = 10;          /* of columns' deviations above the median */
 
 struct mgvi_minibatch {
     mgvi_float_rows rows;
@@ -39,8 +41,8 @@ struct mgvi_minibatch {
     float *v, *m, *sum;                      /* k x stride */
     float *g;                                /* of every group: k x stride */
     float *bias, *bias_m, *bias_sum, *start; /* width */
-    float *step, *origin;                    /* stride */
-    float bias_step, decay;
+    float *step, *decay, *origin;            /* stride */
+    float bias_step;
     int32_t *order; /* the rows that train */
     int64_t count;
     bool weighted;
@@ -248,7 +250,7 @@ mgv_status mgvi_minibatch_epoch(mgvi_run *run, mgvi_minibatch *s, mgvi_vec *show
 typedef struct sample {
     const float **x;
     int64_t count;
-    double *v, *next; /* d numbers */
+    double *v, *next, *scale; /* d numbers; scale: the view's times (7) */
 } sample;
 
 static mgv_status take_sample(const mgvi_minibatch *s, mgvi_arena *arena, sample *out)
@@ -258,10 +260,11 @@ static mgv_status take_sample(const mgvi_minibatch *s, mgvi_arena *arena, sample
     out->x = mgvi_arena_array(arena, (size_t)out->count, sizeof *out->x);
     out->v = mgvi_arena_array(arena, (size_t)s->d, sizeof *out->v);
     out->next = mgvi_arena_array(arena, (size_t)s->d, sizeof *out->next);
+    out->scale = mgvi_arena_array(arena, (size_t)s->d, sizeof *out->scale);
     float *room = s->rows.in_place
                       ? NULL
                       : mgvi_arena_scratch(arena, (size_t)out->count, (size_t)s->d * sizeof *room);
-    if (!out->x || !out->v || !out->next || (!s->rows.in_place && !room))
+    if (!out->x || !out->v || !out->next || !out->scale || (!s->rows.in_place && !room))
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < out->count; i++)
         out->x[i] = mgvi_float_row(&s->rows, s->order[mgvi_block_begin(s->count, out->count, i)],
@@ -269,14 +272,47 @@ static mgv_status take_sample(const mgvi_minibatch *s, mgvi_arena *arena, sample
     return MGV_OK;
 }
 
-/* One power step of the covariance of the view's columns: |C v| for the unit vector v, which
+static int by_size(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The scale of every column: the view's, and less where the deviation is more than SPREAD times the
+ * median of all. Small columns stay small: they are noise more often than not.              (7) */
+static void choose_scales(const mgvi_minibatch *s, const sample *a)
+{
+    int64_t varying = 0;
+    for (int64_t j = 0; j < s->d; j++)
+        a->next[j] = 0;
+    for (int64_t i = 0; i < a->count; i++)
+        for (int64_t j = 0; j < s->d; j++) {
+            const double x = (double)(a->x[i][j] - s->origin[j]);
+            a->next[j] += x * x;
+        }
+    for (int64_t j = 0; j < s->d; j++) {
+        a->scale[j] = s->rows.scale ? s->rows.scale[j] : 1;
+        a->next[j] = a->scale[j] * sqrt(a->next[j] / (double)a->count);
+        if (a->next[j] > 0)
+            a->v[varying++] = a->next[j];
+    }
+    if (varying == 0)
+        return;
+    qsort(a->v, (size_t)varying, sizeof *a->v, by_size);
+    const double median = a->v[varying / 2];
+    for (int64_t j = 0; j < s->d; j++)
+        if (a->next[j] > 0)
+            a->scale[j] *= fmin(1, median * SPREAD / a->next[j]);
+}
+
+/* One power step of the covariance of the scaled columns: |C v| for the unit vector v, which
  * becomes the next one.                                                                     (5) */
 static double power_step(const mgvi_run *run, const mgvi_minibatch *s, const sample *a)
 {
     const mgvi_simd *simd = run->ctx->simd;
     double at_centre = 0, sum = 0, square = 0;
     for (int64_t j = 0; j < s->d; j++) {
-        a->v[j] *= s->rows.scale ? s->rows.scale[j] : 1;
+        a->v[j] *= a->scale[j];
         at_centre += a->v[j] * (double)s->origin[j];
         a->next[j] = 0;
     }
@@ -287,7 +323,7 @@ static double power_step(const mgvi_run *run, const mgvi_minibatch *s, const sam
     }
     for (int64_t j = 0; j < s->d; j++) {
         a->v[j] = (a->next[j] - sum * (double)s->origin[j]) / (double)a->count;
-        a->v[j] *= s->rows.scale ? s->rows.scale[j] : 1;
+        a->v[j] *= a->scale[j];
         square += a->v[j] * a->v[j];
     }
     const double length = sqrt(square);
@@ -296,34 +332,36 @@ static double power_step(const mgvi_run *run, const mgvi_minibatch *s, const sam
     return length;
 }
 
-/* L = lambda_max(cov)/2 bounds the curvature of softmax (Bohning 1992), and step = .9/L.     (5) */
-static mgv_status choose_steps(mgvi_run *run, mgvi_minibatch *s)
+/* lambda_max of the scaled columns' covariance, by a few power steps. */
+static double largest_variance(mgvi_run *run, const mgvi_minibatch *s, const sample *a)
 {
     enum { POWER_STEPS = 8 };
     mgvi_rng rng = mgvi_rng_stream((uint64_t)run->settings->seed, 1);
     double length = 0;
+    for (int64_t j = 0; j < s->d; j++)
+        a->v[j] = mgvi_rng_normal(&rng) / sqrt((double)s->d);
+    for (int q = 0; q < POWER_STEPS; q++)
+        length = power_step(run, s, a);
+    return length;
+}
+
+/* L = lambda_max(cov)/2 bounds the curvature of softmax (Bohning 1992), and step = .9/L.     (5) */
+static mgv_status choose_steps(mgvi_run *run, mgvi_minibatch *s, mgvi_arena *arena)
+{
     sample a;
-    mgvi_arena arena;
-    mgvi_arena_init(&arena, run->ctx);
-    const mgv_status st = take_sample(s, &arena, &a);
-    if (st == MGV_OK) {
-        for (int64_t j = 0; j < s->d; j++)
-            a.v[j] = mgvi_rng_normal(&rng) / sqrt((double)s->d);
-        for (int q = 0; q < POWER_STEPS; q++)
-            length = power_step(run, s, &a);
-    }
-    mgvi_arena_free(&arena);
-    MGVI_TRY(st);
+    MGVI_TRY(take_sample(s, arena, &a));
+    choose_scales(s, &a);
+    const double length = largest_variance(run, s, &a);
     if (!isfinite(length))
         return MGVI_FAIL(run->ctx, MGV_E_NUMERIC,
                          "the columns are too large for float32; try --scale std");
-    const double curvature = 0.5 * length + run->problem->lambda;
+    const double lambda = run->problem->lambda, curvature = 0.5 * length + lambda;
     const double rate = curvature > 0 ? SHORTEN / curvature : 0; /* 0: every column is constant */
     for (int64_t j = 0; j < s->d; j++) {
-        const double t = s->rows.scale ? s->rows.scale[j] : 1;
-        s->step[j] = (float)(rate * t * t / BATCH);
+        const double own = s->rows.scale ? a.scale[j] / s->rows.scale[j] : a.scale[j];
+        s->step[j] = (float)(rate * a.scale[j] * a.scale[j] / BATCH);
+        s->decay[j] = (float)(rate * lambda * own * own); /* the penalty is in the view's units */
     }
-    s->decay = (float)(rate * run->problem->lambda);
     s->bias_step = (float)(SHORTEN / fmax(curvature, BIAS_CURVATURE) / BATCH);
     return MGV_OK;
 }
@@ -362,14 +400,15 @@ static mgv_status allocate(mgvi_run *run, mgvi_minibatch *s)
     if (!(s->v = floats(run, s->k, s->stride)) || !(s->m = floats(run, s->k, s->stride)) ||
         !(s->sum = floats(run, s->k, s->stride)) ||
         !(s->g = floats(run, s->groups * s->k, s->stride)) || !(s->bias = floats(run, 4, width)) ||
-        !(s->step = floats(run, 2, s->stride)) || !(s->p = floats(run, BATCH, width)) ||
+        !(s->step = floats(run, 3, s->stride)) || !(s->p = floats(run, BATCH, width)) ||
         !(s->row_sums = floats(run, BATCH / BLOCK, width)) ||
         !(s->rows.in_place || (s->room = floats(run, BATCH, s->d))))
         return MGV_E_MEMORY;
     s->bias_m = s->bias + width;
     s->bias_sum = s->bias_m + width;
     s->start = s->bias_sum + width;
-    s->origin = s->step + s->stride;
+    s->decay = s->step + s->stride;
+    s->origin = s->decay + s->stride;
     return MGV_OK;
 }
 
@@ -402,5 +441,9 @@ mgv_status mgvi_minibatch_new(mgvi_run *run, mgvi_minibatch **out)
         s->origin[j] = (float)s->rows.centre[j];
     for (int l = s->k; l < s->width; l++)
         s->start[l] = TOO_LOW;
-    return choose_steps(run, s);
+    mgvi_arena arena;
+    mgvi_arena_init(&arena, run->ctx);
+    const mgv_status st = choose_steps(run, s, &arena);
+    mgvi_arena_free(&arena);
+    return st;
 }
