@@ -337,6 +337,12 @@ static char *header_text(mgv_ctx *ctx, const mgvi_tensor *tensors, int count, co
     return text;
 }
 
+/* The bytes of the header with the blanks after it, without the 8 that tell its length. */
+static uint64_t padded_length(const char *text)
+{
+    return (strlen(text) + LENGTH_BYTES + ALIGN - 1) / ALIGN * ALIGN - LENGTH_BYTES;
+}
+
 mgv_status mgvi_tensors_write(mgv_ctx *ctx, const char *path, const mgvi_tensor *tensors, int count,
                               const mgvi_meta *meta, int meta_count)
 {
@@ -346,7 +352,7 @@ mgv_status mgvi_tensors_write(mgv_ctx *ctx, const char *path, const mgvi_tensor 
     if (!text)
         return st;
     const size_t length = strlen(text);
-    const uint64_t padded = (length + LENGTH_BYTES + ALIGN - 1) / ALIGN * ALIGN - LENGTH_BYTES;
+    const uint64_t padded = padded_length(text);
     MGVI_CHECK(st, done, mgvi_sink_open(ctx, path, &sink));
     mgvi_sink_write(sink, &padded, sizeof padded);
     mgvi_sink_write(sink, text, length);
@@ -357,4 +363,34 @@ mgv_status mgvi_tensors_write(mgv_ctx *ctx, const char *path, const mgvi_tensor 
 done:
     free(text);
     return st;
+}
+
+mgv_status mgvi_tensors_pack(mgv_ctx *ctx, const mgvi_tensor *tensors, int count,
+                             const mgvi_meta *meta, int meta_count, void **bytes, size_t *size)
+{
+    mgv_status st;
+    char *text = header_text(ctx, tensors, count, meta, meta_count, &st);
+    *bytes = NULL;
+    if (!text)
+        return st;
+    const uint64_t padded = padded_length(text);
+    *size = sizeof padded + padded;
+    for (int k = 0; k < count; k++)
+        *size += tensor_bytes(&tensors[k]);
+    char *at = *bytes = mgvi_alloc(ctx, *size, 1);
+    if (at) {
+        memcpy(at, &padded, sizeof padded);
+        memset(at + sizeof padded, ' ', padded);
+        memcpy(at + sizeof padded, text, strlen(text));
+        at += sizeof padded + padded;
+        FOR_EACH_IN_FILE_ORDER(t, tensors, count)
+        {
+            const size_t length = tensor_bytes(t);
+            if (length > 0)
+                memcpy(at, t->data, length);
+            at += length;
+        }
+    }
+    free(text);
+    return at ? MGV_OK : MGV_E_MEMORY;
 }

@@ -43,4 +43,7 @@ typedef struct mgvi_meta {
  * be UTF-8: MGV_E_INPUT. */
 mgv_status mgvi_tensors_write(mgv_ctx *ctx, const char *path, const mgvi_tensor *tensors, int count,
                               const mgvi_meta *meta, int meta_count);
+/* The same into fresh memory, for mgvi_release. */
+mgv_status mgvi_tensors_pack(mgv_ctx *ctx, const mgvi_tensor *tensors, int count,
+                             const mgvi_meta *meta, int meta_count, void **bytes, size_t *size);
 #endif

@@ -1,12 +1,12 @@
 /* checkpoint.c - the whole state of a run in a file of tensors, continued to the same bits. */
-#include "solver/driver.h"
+#include "solver/family.h"
 
 #include "io/io.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { FINGERPRINT = 32, FORMAT_VERSION = 1 };
+enum { FORMAT_VERSION = 1 };
 
 /* FNV-1a over what decides the steps: formula, solver, seed, shape, labels and a sample of A. */
 static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
@@ -28,7 +28,7 @@ static uint64_t mix_settings(uint64_t hash, const mgv_solver *solver)
     return hash;
 }
 
-static void fingerprint(const mgv_solver *solver, char text[FINGERPRINT])
+static void fingerprint(const mgv_solver *solver, char text[MGVI_FINGERPRINT])
 {
     const mgv_problem *p = solver->run.problem;
     const mgvi_matrix *X = &p->data->X;
@@ -51,25 +51,34 @@ static void fingerprint(const mgv_solver *solver, char text[FINGERPRINT])
             h = mix(h, &v, sizeof v);
         }
     }
-    snprintf(text, FINGERPRINT, "%016" PRIx64, h);
+    snprintf(text, MGVI_FINGERPRINT, "%016" PRIx64, h);
 }
 
-mgv_status mgvi_checkpoint_possible(const mgv_solver *solver)
+void mgvi_checkpoint_meta(const mgv_solver *solver, mgvi_checkpoint_words *words,
+                          mgvi_meta meta[MGVI_CHECKPOINT_META])
 {
-    if (!solver->family)
-        return MGV_OK;
-    return MGVI_FAIL(solver->run.ctx, MGV_E_UNSUPPORTED,
-                     "%" PRId64 " classes are one run each, and a checkpoint holds one run",
-                     solver->run.problem->data->classes);
+    fingerprint(solver, words->fingerprint);
+    snprintf(words->version, sizeof words->version, "%d", FORMAT_VERSION);
+    meta[0] = (mgvi_meta){"format", "margrave checkpoint"};
+    meta[1] = (mgvi_meta){"format_version", words->version};
+    meta[2] = (mgvi_meta){"margrave", mgv_version()};
+    meta[3] = (mgvi_meta){"solver", solver->run.ops->name};
+    meta[4] = (mgvi_meta){"fingerprint", words->fingerprint};
 }
 
-mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
+/* Where the state of one run goes: a file, or bytes in memory. */
+typedef struct goal {
+    const char *path; /* NULL: bytes */
+    void *bytes;
+    size_t size;
+} goal;
+
+static mgv_status put(const mgv_solver *solver, goal *to)
 {
     const mgvi_run *run = &solver->run;
-    char print[FINGERPRINT], version[8];
-    MGVI_TRY(mgvi_checkpoint_possible(solver));
-    fingerprint(solver, print);
-    snprintf(version, sizeof version, "%d", FORMAT_VERSION);
+    mgvi_checkpoint_words words;
+    mgvi_meta meta[MGVI_CHECKPOINT_META];
+    mgvi_checkpoint_meta(solver, &words, meta);
     mgvi_driver_memory memory = solver->memory;
     memory.iteration = run->iteration;
     memory.rng = run->rng;
@@ -81,14 +90,26 @@ mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
     for (int i = 0; i < run->kept_count; i++)
         if (kept[i].data == &solver->memory)
             kept[i].data = &memory;
-    const mgvi_meta meta[] = {{"format", "margrave checkpoint"},
-                              {"format_version", version},
-                              {"margrave", mgv_version()},
-                              {"solver", run->ops->name},
-                              {"fingerprint", print}};
-    const mgv_status st =
-        mgvi_tensors_write(run->ctx, path, kept, run->kept_count, meta, sizeof meta / sizeof *meta);
+    const mgv_status st = to->path ? mgvi_tensors_write(run->ctx, to->path, kept, run->kept_count,
+                                                        meta, MGVI_CHECKPOINT_META)
+                                   : mgvi_tensors_pack(run->ctx, kept, run->kept_count, meta,
+                                                       MGVI_CHECKPOINT_META, &to->bytes, &to->size);
     mgvi_release(run->ctx, kept);
+    return st;
+}
+
+mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
+{
+    goal to = {.path = path};
+    return solver->family ? mgvi_family_write(solver, solver->run.ctx, path) : put(solver, &to);
+}
+
+mgv_status mgvi_checkpoint_pack(const mgv_solver *solver, void **bytes, size_t *size)
+{
+    goal to = {.path = NULL};
+    const mgv_status st = put(solver, &to);
+    *bytes = to.bytes;
+    *size = to.size;
     return st;
 }
 
@@ -102,10 +123,11 @@ static mgv_status need_meta(mgv_ctx *ctx, const mgvi_tensors *file, const char *
                      key, got ? got : "missing", want);
 }
 
-static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tensors *file)
+/* Whether the file is a checkpoint of this solver on this problem. */
+static mgv_status check_file(mgv_solver *solver, const char *path, const mgvi_tensors *file)
 {
     mgvi_run *run = &solver->run;
-    char print[FINGERPRINT], version[8];
+    char print[MGVI_FINGERPRINT], version[8];
     snprintf(version, sizeof version, "%d", FORMAT_VERSION);
     MGVI_TRY(need_meta(run->ctx, file, path, "format", "margrave checkpoint",
                        "this is not a checkpoint"));
@@ -117,6 +139,15 @@ static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tenso
                        "the checkpoint is of another solver"));
     MGVI_TRY(need_meta(run->ctx, file, path, "fingerprint", print,
                        "the checkpoint is of other data, settings, tolerance or seed"));
+    return MGV_OK;
+}
+
+static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tensors *file)
+{
+    mgvi_run *run = &solver->run;
+    MGVI_TRY(check_file(solver, path, file));
+    if (solver->family)
+        return mgvi_family_restore(solver, path, file);
     for (int pass = 0; pass < 2; pass++) /* check everything before changing anything */
         for (int i = 0; i < run->kept_count; i++) {
             const mgvi_tensor *t = &run->kept[i];
@@ -138,7 +169,6 @@ mgv_status mgvi_checkpoint_parse(mgv_solver *solver, const char *path, const voi
                                  size_t size)
 {
     mgvi_tensors *file;
-    MGVI_TRY(mgvi_checkpoint_possible(solver));
     MGVI_TRY(mgvi_tensors_parse(solver->run.ctx, path, bytes, size, &file));
     const mgv_status st = restore(solver, path, file);
     mgvi_tensors_free(solver->run.ctx, file);

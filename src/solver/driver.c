@@ -90,8 +90,6 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
         st = mgvi_driver_seat(solver, ops);
     if (st == MGV_OK && early.apriori)
         st = plan_iterations(solver, early.noise);
-    if (st == MGV_OK && settings->checkpoint[0])
-        st = mgvi_checkpoint_possible(solver);
     if (st != MGV_OK) {
         mgvi_driver_free(solver);
         return st;
@@ -345,14 +343,19 @@ static bool report(mgv_solver *solver, bool certified)
     return stop;
 }
 
+static mgv_status save(const mgv_solver *solver)
+{
+    return solver->save ? solver->save(solver->keeper, solver)
+                        : mgvi_checkpoint_write(solver, solver->settings.checkpoint);
+}
+
 /* The clock decides when, which changes no number of the run. */
 static mgv_status save_now_and_then(mgv_solver *solver)
 {
-    enum { EVERY = 60 };
     if (!solver->settings.checkpoint[0] || mgvi_clock_seconds() < solver->next_checkpoint)
         return MGV_OK;
-    solver->next_checkpoint = mgvi_clock_seconds() + EVERY;
-    return mgvi_checkpoint_write(solver, solver->settings.checkpoint);
+    solver->next_checkpoint = mgvi_clock_seconds() + MGVI_CHECKPOINT_EVERY;
+    return save(solver);
 }
 
 static double residual_now(const mgv_solver *solver)
@@ -463,11 +466,10 @@ static void book_counters(mgv_solver *solver)
 mgv_status mgvi_driver_run(mgv_solver *solver)
 {
     mgv_status st = MGV_OK;
-    enum { FIRST_SAVE = 60 };
     if (solver->family)
         return mgvi_family_run(solver);
     solver->started = mgvi_clock_seconds();
-    solver->next_checkpoint = solver->started + FIRST_SAVE;
+    solver->next_checkpoint = solver->started + MGVI_CHECKPOINT_EVERY;
     solver->touched_before = solver->run.problem->A->touched;
     /* A run that ended with its certificate has it still when it is resumed. */
     conclude(solver,
@@ -482,7 +484,7 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     if (st == MGV_OK && !certified && solver->run.ops->ended)
         solver->run.ops->ended(&solver->run);
     if (st == MGV_OK && solver->settings.checkpoint[0])
-        st = mgvi_checkpoint_write(solver, solver->settings.checkpoint);
+        st = save(solver);
     return st;
 }
 

@@ -62,6 +62,9 @@ struct mgv_solver {
     /* Solver `auto`: those that have refused the problem or ended without a certificate. */
     mgvi_solver_mask tried;
     bool outspent; /* the present one has spent far more than another promises to */
+    /* Who gets checkpoints, where the setting asks for them; NULL: its file. */
+    mgv_status (*save)(void *keeper, const mgv_solver *solver);
+    void *keeper;
     struct mgv_selection *selection; /* that chose this run's strength; NULL: nobody did */
 };
 
@@ -104,8 +107,15 @@ double mgvi_driver_passes(const mgv_solver *solver);
 double
 mgvi_driver_touched(const mgv_solver *solver); /* entries read, all sittings, without `settled` */
 
-/* A family of runs has no checkpoint. */
-mgv_status mgvi_checkpoint_possible(const mgv_solver *solver);
+/* What every checkpoint says of itself. */
+enum { MGVI_CHECKPOINT_META = 5, MGVI_FINGERPRINT = 32, MGVI_CHECKPOINT_EVERY = 60 /* s */ };
+typedef struct mgvi_checkpoint_words {
+    char fingerprint[MGVI_FINGERPRINT], version[8];
+} mgvi_checkpoint_words;
+void mgvi_checkpoint_meta(const mgv_solver *solver, mgvi_checkpoint_words *words,
+                          mgvi_meta meta[MGVI_CHECKPOINT_META]);
+/* The state of one run into fresh memory, for mgvi_release. */
+mgv_status mgvi_checkpoint_pack(const mgv_solver *solver, void **bytes, size_t *size);
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path);
 mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path);
 /* From bytes in memory, as a fuzzer has them. After a failure the solver may only be freed. */

@@ -24,7 +24,8 @@ mgv_status mgvi_family_new(mgv_solver *solver)
         mgvi_run_array(run, members * (size_t)mgvi_problem_coefs(run->problem), sizeof *f->coef);
     f->intercept = mgvi_run_array(run, members, sizeof *f->intercept);
     f->length = mgvi_run_array(run, members, sizeof *f->length);
-    if (!f->member || !f->coef || !f->intercept || !f->length)
+    f->left = mgvi_run_array(run, members, sizeof *f->left);
+    if (!f->member || !f->coef || !f->intercept || !f->length || !f->left)
         return MGV_E_MEMORY;
     solver->family = f;
     return MGV_OK;
@@ -39,11 +40,11 @@ void mgvi_member_forget(mgv_ctx *ctx, mgvi_member_start *start)
     *start = (mgvi_member_start){0};
 }
 
-static void forget_all(mgv_ctx *ctx, mgvi_member_start *start, int64_t members)
+static void forget_left(mgv_ctx *ctx, mgvi_member_left *left)
 {
-    for (int64_t c = 0; start && c < members; c++)
-        mgvi_member_forget(ctx, &start[c]);
-    mgvi_release(ctx, start);
+    mgvi_member_forget(ctx, &left->start);
+    mgvi_release(ctx, left->state);
+    left->state = NULL;
 }
 
 void mgvi_family_free(mgv_solver *solver)
@@ -51,9 +52,13 @@ void mgvi_family_free(mgv_solver *solver)
     mgvi_family *f = solver->family;
     if (!f)
         return;
-    forget_all(solver->run.ctx, f->start, f->members);
-    forget_all(solver->run.ctx, f->end, f->members);
-    f->start = f->end = NULL;
+    for (int64_t c = 0; c < f->members; c++) {
+        forget_left(solver->run.ctx, &f->left[c]);
+        if (f->end)
+            mgvi_member_forget(solver->run.ctx, &f->end[c]);
+    }
+    mgvi_release(solver->run.ctx, f->end);
+    f->end = NULL;
 }
 
 mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before)
@@ -64,9 +69,10 @@ mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before)
     const double rows = solver->run.problem->pairwise
                             ? (double)A->rows * (double)(solver->run.problem->data->classes - 1)
                             : (double)A->rows * (double)f->members;
-    if (before && before->family) {
-        f->start = before->family->end;
-        before->family->end = NULL;
+    for (int64_t c = 0; before && before->family && before->family->end && c < f->members; c++) {
+        f->left[c].start = before->family->end[c];
+        before->family->end[c] = (mgvi_member_start){0};
+        f->begun = true;
     }
     if (rows + (double)A->cols * (double)f->members > MOST)
         return MGV_OK;
@@ -103,9 +109,10 @@ typedef struct sitting {
     mgv_solver *head;
     double started;
     pthread_t caller;
-    outcome *outcome;       /* of every member */
-    mgvi_lane_result *lane; /* where lock-step, or a path before it, has left it */
-    atomic_llong barrier;   /* the first member that makes all later ones pointless */
+    outcome *outcome;     /* of every member */
+    atomic_llong barrier; /* the first member that makes all later ones pointless */
+    pthread_mutex_t lock; /* for what members leave in the family, which checkpoints read */
+    double next_save;
 } sitting;
 
 static mgv_status collect(sitting *at, int64_t c, const mgv_solver *solver,
@@ -115,8 +122,8 @@ static mgv_status collect(sitting *at, int64_t c, const mgv_solver *solver,
     const mgv_problem *p = member->problem, *head = at->head->run.problem;
     mgv_ctx *ctx = solver->run.ctx;
     f->member[c] = mgvi_driver_summary(solver);
-    f->member[c].iterations += at->lane[c].rounds;
-    f->member[c].passes += at->lane[c].passes;
+    f->member[c].iterations += f->left[c].rounds;
+    f->member[c].passes += f->left[c].passes;
     const mgvi_vec part = mgvi_problem_penalised_part(p, &solver->answer.w);
     MGVI_TRY(mgvi_member_weights(ctx, member, head, part.x, f->coef + c * mgvi_problem_coefs(head),
                                  &f->intercept[c]));
@@ -149,15 +156,108 @@ static void announce(mgv_ctx *ctx, const mgv_problem *head, int64_t c, int64_t m
 /* From where member c was left; a pair's weights are in the family, in the user's units. */
 static mgv_status go_on(sitting *at, int64_t c, mgv_solver *solver)
 {
-    const mgvi_family *f = at->head->family;
+    mgvi_family *f = at->head->family;
     const mgv_problem *p = solver->run.problem;
-    mgvi_member_start *start = &at->lane[c].start;
+    mgvi_member_left *left = &f->left[c];
+    mgvi_member_start *start = &left->start;
+    if (left->state)
+        return mgvi_checkpoint_parse(solver, "the checkpoint", left->state, left->state_size);
+    if (!start->u)
+        return MGV_OK;
     if (!start->w) {
-        if (!(start->w = mgvi_alloc(solver->run.ctx, (size_t)p->A->cols, sizeof *start->w)))
+        double *w = mgvi_alloc(solver->run.ctx, (size_t)p->A->cols, sizeof *w);
+        if (!w)
             return MGV_E_MEMORY;
-        mgvi_problem_own_weights(p, f->coef + c * mgvi_problem_coefs(p), f->intercept[c], start->w);
+        mgvi_problem_own_weights(p, f->coef + c * mgvi_problem_coefs(p), f->intercept[c], w);
+        pthread_mutex_lock(&at->lock);
+        start->w = w;
+        pthread_mutex_unlock(&at->lock);
     }
     return mgvi_driver_start(solver, start->w, start->u);
+}
+
+/* ---- checkpoints ------------------------------------------------------------------------------
+ */
+
+/* What a member's run tells the family of itself. */
+typedef struct keeper {
+    sitting *at;
+    int64_t c;
+} keeper;
+
+/* Under the lock. */
+static mgv_status save_now_and_then(sitting *at, mgv_ctx *ctx)
+{
+    const char *path = at->head->settings.checkpoint;
+    if (!path[0] || mgvi_clock_seconds() < at->next_save)
+        return MGV_OK;
+    at->next_save = mgvi_clock_seconds() + MGVI_CHECKPOINT_EVERY;
+    return mgvi_family_write(at->head, ctx, path);
+}
+
+/* The present state of a member that has no certificate. */
+static mgv_status keep_state(void *arg, const mgv_solver *solver)
+{
+    const keeper *k = arg;
+    mgvi_member_left *left = &k->at->head->family->left[k->c];
+    void *bytes;
+    size_t size;
+    if (solver->stop == MGV_STOP_CERTIFIED)
+        return MGV_OK;
+    MGVI_TRY(mgvi_checkpoint_pack(solver, &bytes, &size));
+    pthread_mutex_lock(&k->at->lock);
+    mgvi_release(solver->run.ctx, left->state);
+    left->state = bytes;
+    left->state_size = size;
+    const mgv_status st = save_now_and_then(k->at, solver->run.ctx);
+    pthread_mutex_unlock(&k->at->lock);
+    return st;
+}
+
+/* What member c has come to. */
+static mgv_status finish_member(sitting *at, int64_t c, const mgv_solver *solver,
+                                const mgvi_member *member)
+{
+    mgvi_member_left *left = &at->head->family->left[c];
+    pthread_mutex_lock(&at->lock);
+    mgv_status st = collect(at, c, solver, member);
+    if (st == MGV_OK && solver->stop == MGV_STOP_CERTIFIED)
+        forget_left(solver->run.ctx, left);
+    if (st == MGV_OK)
+        st = save_now_and_then(at, solver->run.ctx);
+    pthread_mutex_unlock(&at->lock);
+    return st;
+}
+
+/* ---- a member's run ---------------------------------------------------------------------------
+ */
+
+static mgv_status drive(sitting *at, int64_t c, mgv_solver *solver, const mgvi_member *member)
+{
+    keeper k = {.at = at, .c = c};
+    solver->save = keep_state;
+    solver->keeper = &k;
+    MGVI_TRY(go_on(at, c, solver));
+    solver->settings.time_limit += solver->memory.seconds; /* of its earlier sittings */
+    MGVI_TRY(mgvi_driver_run(solver));
+    return finish_member(at, c, solver, member);
+}
+
+/* A member without rows: weights of 0 are as good as any. */
+static void finish_empty(sitting *at, int64_t c)
+{
+    pthread_mutex_lock(&at->lock);
+    at->head->family->member[c] = (mgvi_summary){
+        .solver = at->head->run.ops->name,
+        .stop = MGV_STOP_CERTIFIED,
+        .certificate = {.size = sizeof(mgv_certificate), .separable = -1, .verified = 1}};
+    pthread_mutex_unlock(&at->lock);
+}
+
+static double seconds_left(const sitting *at)
+{
+    const double spent = at->head->family->seconds + mgvi_clock_seconds() - at->started;
+    return fmax(at->head->settings.time_limit - spent, 0);
 }
 
 /* Binds member c, runs it, keeps what it came to. */
@@ -167,23 +267,16 @@ static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
     mgv_settings settings = at->head->settings;
     mgvi_member member;
     mgv_solver *solver = NULL;
-    settings.time_limit = fmax(settings.time_limit - (mgvi_clock_seconds() - at->started), 0);
+    settings.time_limit = seconds_left(at);
     announce(ctx, head, c, at->head->family->members);
-    if (!mgvi_member_weighs(head, c)) { /* weights of 0 are as good as any */
-        at->head->family->member[c] = (mgvi_summary){
-            .solver = at->head->run.ops->name,
-            .stop = MGV_STOP_CERTIFIED,
-            .certificate = {.size = sizeof(mgv_certificate), .separable = -1, .verified = 1}};
+    if (!mgvi_member_weighs(head, c)) {
+        finish_empty(at, c);
         return MGV_OK;
     }
     MGVI_TRY(mgvi_member_new(ctx, head, &settings, c, &member));
     mgv_status st = mgvi_driver_new(ctx, member.problem, &settings, &solver);
-    if (st == MGV_OK && at->lane[c].start.u)
-        st = go_on(at, c, solver);
     if (st == MGV_OK)
-        st = mgvi_driver_run(solver);
-    if (st == MGV_OK)
-        st = collect(at, c, solver, &member);
+        st = drive(at, c, solver, &member);
     mgvi_driver_free(solver);
     mgvi_member_free(ctx, &member);
     return st;
@@ -234,6 +327,8 @@ static void give_up_the_rest(mgv_solver *head, int64_t barrier, mgv_stop stop)
         if (stop != MGV_STOP_INFEASIBLE && f->member[c].stop != MGV_STOP_NONE)
             continue;
         f->member[c] = (mgvi_summary){.solver = f->member[barrier].solver, .stop = stop};
+        if (f->left[c].start.u) /* lock-step has come some way with it */
+            continue;
         memset(f->coef + c * cols, 0, (size_t)cols * sizeof *f->coef);
         f->intercept[c] = -1e300;
         lost++;
@@ -266,32 +361,38 @@ static mgv_status settle(sitting *at)
     return MGV_OK;
 }
 
+/* All members, together and then one by one; the last checkpoint. */
+static mgv_status sit(sitting *at)
+{
+    mgv_solver *head = at->head;
+    mgv_ctx *ctx = head->run.ctx;
+    mgvi_family *f = head->family;
+    const double deadline = mgvi_clock_seconds() + seconds_left(at);
+    at->next_save = at->started + MGVI_CHECKPOINT_EVERY;
+    MGVI_TRY(mgvi_family_in_lockstep(head, deadline));
+    f->hasty = !f->begun && (mgvi_ctx_interrupted(ctx) || mgvi_clock_seconds() >= deadline);
+    mgvi_pool_run(ctx->pool, f->members, member_block, at);
+    f->begun = true;
+    f->seconds += mgvi_clock_seconds() - at->started;
+    if (head->settings.checkpoint[0])
+        MGVI_TRY(mgvi_family_write(head, ctx, head->settings.checkpoint));
+    return settle(at);
+}
+
 mgv_status mgvi_family_run(mgv_solver *solver)
 {
     mgv_ctx *ctx = solver->run.ctx;
     const int64_t members = solver->family->members;
     sitting at = {.head = solver, .started = mgvi_clock_seconds(), .caller = pthread_self()};
     at.outcome = mgvi_zeros(ctx, (size_t)members, sizeof *at.outcome);
-    at.lane = mgvi_zeros(ctx, (size_t)members, sizeof *at.lane);
-    mgv_status st = at.outcome && at.lane ? MGV_OK : MGV_E_MEMORY;
+    if (!at.outcome)
+        return MGV_E_MEMORY;
     atomic_init(&at.barrier, members);
-    for (int64_t c = 0; st == MGV_OK && solver->family->start && c < members; c++) {
-        at.lane[c].start = solver->family->start[c];
-        solver->family->start[c] = (mgvi_member_start){0};
-    }
-    if (st == MGV_OK)
-        st = mgvi_family_in_lockstep(solver, at.started + solver->settings.time_limit, at.lane);
-    if (st == MGV_OK) {
-        mgvi_pool_run(ctx->pool, members, member_block, &at);
-        st = settle(&at);
-    }
-    solver->family->seconds += mgvi_clock_seconds() - at.started;
-    for (int64_t c = 0; c < members; c++) {
-        mgvi_release(ctx, at.outcome ? at.outcome[c].proof : NULL);
-        if (at.lane)
-            mgvi_member_forget(ctx, &at.lane[c].start);
-    }
-    mgvi_release(ctx, at.lane);
+    pthread_mutex_init(&at.lock, NULL);
+    const mgv_status st = sit(&at);
+    pthread_mutex_destroy(&at.lock);
+    for (int64_t c = 0; c < members; c++)
+        mgvi_release(ctx, at.outcome[c].proof);
     mgvi_release(ctx, at.outcome);
     return st;
 }

@@ -28,7 +28,6 @@ typedef struct sitting {
     const mgvi_lockstep_rows *rows;
     lane_block *block;
     int64_t blocks;
-    mgvi_lane_result *result;
 } sitting;
 
 /* ---- which members go together --------------------------------------------------------------- */
@@ -199,10 +198,10 @@ static mgv_status take_lane(const sitting *at, const lane_block *b, const mgv_pr
     memcpy(f->coef + c * d, v->coef + lane * d, (size_t)d * sizeof *f->coef);
     f->intercept[c] = v->intercept[lane];
     f->length[c] = v->length[lane];
-    at->result[c].rounds = summary.iterations;
-    at->result[c].passes = summary.passes;
+    f->left[c].rounds = summary.iterations;
+    f->left[c].passes = summary.passes;
     if (!certificate->verified || !(certificate->relative_gap <= at->head->settings.tol))
-        return take_u(p, lane, &v->u, &at->result[c].start.u);
+        return take_u(p, lane, &v->u, &f->left[c].start.u);
     rescale(p, lane, certificate);
     summary.certificate = *certificate;
     f->member[c] = summary;
@@ -276,14 +275,14 @@ static bool may_go(const mgv_solver *head)
     const mgvi_family *f = head->family;
     const bool free = strcmp(head->settings.solver, "auto") == 0;
     return (free || strcmp(run->ops->name, "dual_coordinate") == 0) && run->settings->shrink &&
-           f->member[0].stop == MGV_STOP_NONE && !f->start && !(run->problem->pairwise && f->end) &&
+           f->member[0].stop == MGV_STOP_NONE && !f->begun && !(run->problem->pairwise && f->end) &&
            mgvi_lockstep_fits(run->problem);
 }
 
-mgv_status mgvi_family_in_lockstep(mgv_solver *head, double deadline, mgvi_lane_result *result)
+mgv_status mgvi_family_in_lockstep(mgv_solver *head, double deadline)
 {
     mgv_ctx *ctx = head->run.ctx;
-    sitting at = {.head = head, .deadline = deadline, .result = result};
+    sitting at = {.head = head, .deadline = deadline};
     mgvi_lockstep_rows *rows;
     mgvi_arena arena;
     if (!may_go(head))

@@ -4,15 +4,7 @@
 
 #include "solver/family.h"
 
-/* What lock-step leaves of a member, beside its weights and, where it is certified, its summary. */
-typedef struct mgvi_lane_result {
-    mgvi_member_start start; /* to go on from; w NULL: as the family's weights are; u NULL: it is
-                              * done or was not begun */
-    int64_t rounds;
-    double passes; /* its share */
-} mgvi_lane_result;
-
 /* Runs all members from nothing where that is faster than one by one; does nothing where it is not.
- * `result` has an entry for each; the caller frees their starts. */
-mgv_status mgvi_family_in_lockstep(mgv_solver *head, double deadline, mgvi_lane_result *result);
+ * What it leaves of them is in the family. */
+mgv_status mgvi_family_in_lockstep(mgv_solver *head, double deadline);
 #endif

@@ -80,8 +80,15 @@ run 0 fit three.csv --C 10 --no-model --json
 json out classes.0.class ant
 json out classes.2.certificate.verified true
 json out train.accuracy 1
-run 2 fit three.csv --checkpoint state
-has err "3 classes are one run each"
+run 3 fit three.csv --C 10 --tol 1e-9 --max-iter 1 --checkpoint state -o part.mgm
+has out "next         the same command with --resume state"
+run 0 fit three.csv --C 10 --tol 1e-9 --resume state -o whole.mgm
+run 0 fit three.csv --C 10 --tol 1e-9 -o straight.mgm
+run 0 predict whole.mgm three.csv --scores -o resumed
+run 0 predict straight.mgm three.csv --scores -o unbroken
+same resumed unbroken "a family that was broken off"
+run 2 fit three.csv --C 11 --tol 1e-9 --resume state --no-model
+has err "the checkpoint is of other data, settings, tolerance or seed"
 
 # probabilities, where the loss is a likelihood, and the table of labels by answers
 run 2 predict three.mgm three.csv --probability
