@@ -1,6 +1,6 @@
 /* bench_kernel.c - one kernel problem: seconds of binding, solving and predicting, minimum of
  * several runs, data in memory; a line of JSON for bench/kernel.py. usage: bench_kernel TRAIN TEST
- * SIGMA2 C f32|f64 TOL REPEATS    (C = 0: the hard margin) */
+ * SIGMA2 C f32|f64 TOL REPEATS [LOSS]    (C = 0: the hard margin; LOSS: hinge unless given) */
 #include "base/clock.h"
 
 #include <margrave/margrave.h>
@@ -19,7 +19,7 @@ static void must(mgv_status st)
     exit(1);
 }
 
-static mgv_settings *settings_for(char **argv)
+static mgv_settings *settings_for(char **argv, const char *loss)
 {
     mgv_settings *s;
     must(mgv_settings_new(ctx, &s));
@@ -28,7 +28,7 @@ static mgv_settings *settings_for(char **argv)
     must(mgv_settings_set(ctx, s, "precision", argv[5]));
     must(mgv_settings_set(ctx, s, "tol", argv[6]));
     const double C = strtod(argv[4], NULL);
-    must(mgv_settings_set(ctx, s, "loss", C > 0 ? "hinge" : "margin"));
+    must(mgv_settings_set(ctx, s, "loss", C > 0 ? loss : "margin"));
     if (C > 0)
         must(mgv_settings_set(ctx, s, "C", argv[4]));
     return s;
@@ -36,17 +36,17 @@ static mgv_settings *settings_for(char **argv)
 
 int main(int argc, char **argv)
 {
-    if (argc != 8 || mgv_ctx_new(NULL, &ctx) != MGV_OK) {
-        fprintf(stderr, "usage: bench_kernel TRAIN TEST SIGMA2 C f32|f64 TOL REPEATS\n");
+    if ((argc != 8 && argc != 9) || mgv_ctx_new(NULL, &ctx) != MGV_OK) {
+        fprintf(stderr, "usage: bench_kernel TRAIN TEST SIGMA2 C f32|f64 TOL REPEATS [LOSS]\n");
         return 2;
     }
-    mgv_settings *settings = settings_for(argv);
+    mgv_settings *settings = settings_for(argv, argc == 9 ? argv[8] : "hinge");
     mgv_data *train, *test;
     must(mgv_data_read(ctx, argv[1], settings, &train));
     must(mgv_data_read(ctx, argv[2], settings, &test));
     mgv_data_info info = {.size = sizeof info};
     must(mgv_data_describe(test, &info));
-    double *scores = calloc((size_t)info.rows + 1, sizeof *scores);
+    double *scores = calloc((size_t)(info.rows * (info.classes + 1)) + 1, sizeof *scores);
     double fit = INFINITY, predict = INFINITY;
     mgv_certificate c = {.size = sizeof c};
     mgv_run_info run = {.size = sizeof run};

@@ -115,8 +115,8 @@ void mgvi_kernel_combine(mgvi_kernel_op *k, const double *c, double *f)
     bool done = true;
     memset(f, 0, (size_t)k->op.rows * sizeof *f);
     sum_job job = {.k = k, .rows = k->support, .count = count, .c = c, .f = f};
-    if (count > k->slots && worth_all_rows(k, count))
-        done = mgvi_kernel_rows_times(k, c, 1, f);
+    if (worth_all_rows(k, count) && (count > k->slots || mgvi_kernel_half_ready(k)))
+        done = mgvi_kernel_rows_times(k, c, 1, count, f);
     else if (mgvi_kernel_fetch(k, k->support, count))
         add_rows(k, &job);
     else
@@ -151,7 +151,7 @@ static bool combine_lanes(mgvi_kernel_op *k, const mgvi_vec *x, double *f)
     }
     if (!worth_all_rows(k, count))
         return false;
-    if (mgvi_kernel_rows_times(k, x->x, x->k, f))
+    if (mgvi_kernel_rows_times(k, x->x, x->k, count, f))
         mgvi_kernel_remember(k, x->x, x->k, f);
     else
         give_up(k, f, x->k);

@@ -38,6 +38,10 @@ void mgvi_kernel_combine(mgvi_kernel_op *op, const double *c, double *f);
 /* out[s*ld + t] = K between the listed rows, in the fast type. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_among(mgvi_kernel_op *op, const int64_t *p, int64_t np, const int64_t *q,
                              int64_t nq, void *out, int64_t ld);
+/* All products from here on are with most rows: K is kept as its half while it fits. */
+void mgvi_kernel_expect_all(mgvi_kernel_op *op);
+/* out[i*count + t] = K of every row i and row col[t], in float64. MGV_E_MEMORY. */
+mgv_status mgvi_kernel_columns(mgvi_kernel_op *op, const int64_t *col, int64_t count, double *out);
 /* Row i of K in float64, valid until the next call. */
 const double *mgvi_kernel_row(mgvi_kernel_op *op, int64_t i);
 #endif

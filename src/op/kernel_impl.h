@@ -30,7 +30,10 @@ struct mgvi_kernel_op {
     int32_t remembered;    /* its lanes, 0: none */
     double *work;          /* rows x lanes */
     double *lane;          /* one of the coefficients asked about */
-    int64_t *twin;         /* op/features.h; NULL until asked for */
+    double **half;         /* all of K (kernel_half.c), in place of rows in slots; NULL: not made */
+    double *half_sums;
+    bool half_wanted; /* mgvi_kernel_expect_all; false again where there is no memory for it */
+    int64_t *twin;    /* op/features.h; NULL until asked for */
 };
 
 extern const mgvi_op_ops mgvi_operator_kernel;
@@ -49,8 +52,15 @@ void mgvi_kernel_free(mgvi_op *op);
 /* kernel.c: the rows with c_i != 0 go to k->support. */
 int64_t mgvi_kernel_support(mgvi_kernel_op *k, const double *c);
 void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, const double *f);
-/* f = K c for all rows, c and f rows x lanes, from rows kept in float64. False: no memory. */
-bool mgvi_kernel_rows_times(mgvi_kernel_op *k, const double *c, int32_t lanes, double *f);
+/* kernel_half.c: whether all of K is kept, or can be: where that is wanted, no row is kept yet, and
+ * it fits. */
+bool mgvi_kernel_half_ready(mgvi_kernel_op *k);
+void mgvi_kernel_half_times(mgvi_kernel_op *k, const double *c, int32_t lanes, double *f);
+void mgvi_kernel_half_free(mgvi_kernel_op *k);
+/* kernel_lanes.c: f = K c for all rows, c and f rows x lanes, from rows kept in float64; `used`
+ * rows of c are not 0, and so many columns of K count as touched. False: no memory. */
+bool mgvi_kernel_rows_times(mgvi_kernel_op *k, const double *c, int32_t lanes, int64_t used,
+                            double *f);
 
 /* kernel_exact.c: sums[t] += sum over the first `count` rows i of k->support of c_i k(x_i, q_t). */
 mgv_status mgvi_kernel_exact_sums(mgvi_kernel_op *k, const mgvi_point_list *q, int64_t count,

@@ -1,6 +1,6 @@
-/* kernel_lanes.c - products of the whole matrix K with several vectors at once: every row of K is
- * read once for all of them, and its sums run over its columns in one order, so that the bits do
- * not depend on which rows are kept. */
+/* kernel_lanes.c - products of the whole matrix K with several vectors at once, where it is not
+ * kept as its half (kernel_half.c): every row of K is read once for all of them, and its sums run
+ * over its columns in one order, so that the bits do not depend on which rows are kept. */
 #include "op/kernel_impl.h"
 
 #include "base/threads.h"
@@ -62,10 +62,16 @@ static void multiply(rows_job *job)
     mgvi_pool_run(job->k->op.ctx->pool, tasks, multiply_task, job);
 }
 
-bool mgvi_kernel_rows_times(mgvi_kernel_op *k, const double *c, int32_t lanes, double *f)
+bool mgvi_kernel_rows_times(mgvi_kernel_op *k, const double *c, int32_t lanes, int64_t used,
+                            double *f)
 {
     const int64_t n = k->op.rows;
     int64_t missing = 0;
+    k->op.touched += (double)used * (double)n;
+    if (mgvi_kernel_half_ready(k)) {
+        mgvi_kernel_half_times(k, c, lanes, f);
+        return true;
+    }
     for (int64_t i = 0; i < n; i++)
         k->support[i] = i;
     mgvi_kernel_fetch(k, k->support, n < k->slots ? n : k->slots);
@@ -82,6 +88,5 @@ bool mgvi_kernel_rows_times(mgvi_kernel_op *k, const double *c, int32_t lanes, d
             return false;
         multiply(&job);
     }
-    k->op.touched += (double)n * (double)n;
     return true;
 }

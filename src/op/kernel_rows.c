@@ -89,6 +89,7 @@ bool mgvi_kernel_fetch(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
 {
     if (count > k->slots)
         return false;
+    mgvi_kernel_half_free(k); /* one or the other */
     k->call++;
     for (int64_t t = 0; t < count; t++)
         if (k->slot_of[rows[t]] >= 0)
@@ -176,6 +177,7 @@ void mgvi_kernel_free(mgvi_op *op)
     void *const owned[] = {k->slot_of, k->diagonal, k->row,  k->support, k->c,
                            k->f,       k->work,     k->lane, k->twin};
     free_slots(k);
+    mgvi_kernel_half_free(k);
     mgvi_points_free(k->points);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mgvi_release(ctx, owned[i]);

@@ -5,6 +5,7 @@
  *   (c, b) <- argmin of F over c + span{g, the last displacements} and all b                   (3)
  * c is a vector of A's rows for each class. With the images A A'd of all directions at hand (3)
  * needs no product with A, so that an iteration costs one: that of the next g. */
+#include "solver/parts/landmarks.h"
 #include "solver/parts/subspace.h"
 #include "solver/solver_impl.h"
 
@@ -16,12 +17,15 @@ typedef struct state {
     mgvi_subspace span;
     mgvi_vec c, g;             /* rows */
     mgvi_vec image_c, image_g; /* A A'c, A A'g */
+    mgvi_landmarks landmarks;
+    mgvi_vec bent, image_bent; /* g in the metric of the landmarks */
     mgvi_vec moved, image_moved;
     mgvi_vec w, cols;      /* columns */
     double *past, *images; /* REMEMBERED displacements and their images */
     struct memory {
         double value, gap; /* F, and P - D of the present point */
         int64_t pasts, newest, flat;
+        int64_t refreshed; /* the iteration of the landmarks' metric, -1: none */
         bool begun;
     } m;
 } state;
@@ -51,17 +55,21 @@ static void to_columns(mgvi_run *run, const mgvi_vec *x, const double *b, mgvi_v
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
-    mgvi_vec *const rows[] = {&s->c, &s->g, &s->image_c, &s->image_g, &s->moved, &s->image_moved};
+    mgvi_vec *const rows[] = {&s->c,     &s->g,           &s->image_c, &s->image_g,
+                              &s->moved, &s->image_moved, &s->bent,    &s->image_bent};
     for (size_t t = 0; t < sizeof rows / sizeof *rows; t++)
         MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[t]));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->cols));
-    MGVI_TRY(mgvi_subspace_init(&s->span, run->problem, &run->arena, REMEMBERED + 1));
+    MGVI_TRY(mgvi_subspace_init(&s->span, run->problem, &run->arena, REMEMBERED + 2));
+    MGVI_TRY(mgvi_landmarks_init(&s->landmarks, run->problem, &run->arena));
     s->past = mgvi_run_array(run, REMEMBERED, (size_t)numbers(s) * sizeof *s->past);
     s->images = mgvi_run_array(run, REMEMBERED, (size_t)numbers(s) * sizeof *s->images);
     if (!s->past || !s->images)
         return MGV_E_MEMORY;
+    mgvi_kernel_expect_all(s->landmarks.kernel);
     s->m.gap = INFINITY;
+    s->m.refreshed = -1;
     MGVI_TRY(mgvi_run_keep(run, "c", MGVI_T_F64, s->c.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->span.u.x, numbers(s)));
@@ -70,15 +78,32 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_keep(run, "image_g", MGVI_T_F64, s->image_g.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "past", MGVI_T_F64, s->past, REMEMBERED * numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "images", MGVI_T_F64, s->images, REMEMBERED * numbers(s)));
+    MGVI_TRY(mgvi_run_keep(run, "curvature", MGVI_T_F64, s->landmarks.curvature, s->c.n));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
-/* Direction j: g, then displacements from the newest; and its image. */
+/* Direction j and its image: g, g in the metric where there is one, then displacements from the
+ * newest. */
 static double *direction(state *s, int j, double **image)
 {
-    const int64_t at = ((s->m.newest + 1 - j) % REMEMBERED + REMEMBERED) % REMEMBERED;
-    *image = j == 0 ? s->image_g.x : s->images + at * numbers(s);
-    return j == 0 ? s->g.x : s->past + at * numbers(s);
+    const int first = s->landmarks.count > 0 ? 2 : 1;
+    const int64_t at = ((s->m.newest + first - j) % REMEMBERED + REMEMBERED) % REMEMBERED;
+    const bool past = j >= first;
+    *image = past ? s->images + at * numbers(s) : j == 0 ? s->image_g.x : s->image_bent.x;
+    return past ? s->past + at * numbers(s) : j == 0 ? s->g.x : s->bent.x;
+}
+
+/* The metric now and then: the curvatures settle as the run goes on.                    (6), (7) */
+static mgv_status bend(mgvi_run *run)
+{
+    state *s = run->state;
+    if (s->m.refreshed < 0 || 2 * run->iteration >= 3 * s->m.refreshed + 2) {
+        s->m.refreshed = run->iteration;
+        MGVI_TRY(mgvi_landmarks_refresh(&s->landmarks, &s->span.z, &s->span.u));
+    }
+    return s->landmarks.count > 0
+               ? mgvi_landmarks_apply(&s->landmarks, &s->g, &s->image_g, &s->bent, &s->image_bent)
+               : MGV_OK;
 }
 
 /* The quadratic part of F over the span, in theta.                                          (3) */
@@ -87,7 +112,7 @@ static void describe_span(mgvi_run *run)
     state *s = run->state;
     mgvi_subspace *span = &s->span;
     const double lambda = run->problem->lambda;
-    span->count = s->m.begun ? 1 + (int)s->m.pasts : 0;
+    span->count = s->m.begun ? (s->landmarks.count > 0 ? 2 : 1) + (int)s->m.pasts : 0;
     for (int j = 0; j < span->count; j++) {
         double *image, *other_image, *d = direction(s, j, &image);
         span->image[j] = image;
@@ -157,8 +182,10 @@ static mgv_status step(mgvi_run *run)
     static const double INNER = 1e-3; /* how exactly (3) is solved, beside the gap */
     state *s = run->state;
     const double before = s->m.value;
-    describe_span(run);
     set_scores(run);
+    if (s->m.begun)
+        MGVI_TRY(bend(run));
+    describe_span(run);
     MGVI_TRY(mgvi_subspace_minimise(&s->span, s->m.begun ? INNER * s->m.gap : 0));
     s->m.value = s->span.value + 0.5 * run->problem->lambda * dot(run, s->c.x, s->image_c.x);
     if (s->m.begun)
@@ -187,10 +214,14 @@ static double estimate(const mgvi_run *run)
 
 static mgv_status restored(mgvi_run *run)
 {
-    const state *s = run->state;
-    if (s->m.pasts >= 0 && s->m.pasts <= REMEMBERED && s->m.newest >= 0 && s->m.newest < REMEMBERED)
-        return MGV_OK;
-    return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of %s is damaged", run->ops->name);
+    state *s = run->state;
+    bool sound = s->m.pasts >= 0 && s->m.pasts <= REMEMBERED && s->m.newest >= 0 &&
+                 s->m.newest < REMEMBERED && s->m.refreshed <= run->iteration;
+    for (int64_t i = 0; sound && i < s->c.n; i++)
+        sound = s->landmarks.curvature[i] >= 0;
+    if (!sound)
+        return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of %s is damaged", run->ops->name);
+    return s->m.refreshed < 0 ? MGV_OK : mgvi_landmarks_rebuild(&s->landmarks);
 }
 
 /* About 30 products with K, whatever the loss. */

