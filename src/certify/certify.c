@@ -45,9 +45,9 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
 
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge) { return &judge->u; }
 
-double mgvi_judge_shift(const mgvi_judge *judge)
+void mgvi_judge_shift(const mgvi_judge *judge, mgvi_vec *w)
 {
-    return mgvi_problem_best_shift(judge->problem, judge->z.x);
+    mgvi_problem_best_shift(judge->problem, judge->z.x, w);
 }
 
 double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double exponent)
@@ -92,6 +92,10 @@ void mgvi_judge_balance(mgvi_judge *judge)
         return;
     if (p->loss->can & MGVI_JOINT) {
         mgvi_judge_balance_classes(judge);
+        return;
+    }
+    if (p->graph) {
+        mgvi_judge_balance_contrasts(judge);
         return;
     }
     for (int32_t c = 0; c < p->lanes; c++)

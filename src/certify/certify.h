@@ -28,8 +28,9 @@ const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);
  * losses only. */
 void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,
                               mgv_certificate *out);
-/* Hard margin: what the w just judged needs on its intercept for the margin the verdict states. */
-double mgvi_judge_shift(const mgvi_judge *judge);
+/* Hard margin: adds to the intercepts of w, which is that just judged, what the margin of the
+ * verdict needs. */
+void mgvi_judge_shift(const mgvi_judge *judge, mgvi_vec *w);
 /* The verdict on the pair (w of `primal`, u of `dual`): the primal side depends on w alone, the
  * dual side on u alone. */
 mgvi_verdict mgvi_verdict_combine(const mgv_problem *problem, const mgvi_verdict *primal,

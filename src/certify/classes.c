@@ -8,6 +8,7 @@
 #include "certify/judge.h"
 
 #include <math.h>
+#include <string.h>
 
 static int32_t class_of(const mgv_problem *p, int64_t i)
 {
@@ -59,6 +60,23 @@ void mgvi_judge_balance_classes(mgvi_judge *judge)
             if (share[j] < 0)
                 u[j] -= share[j] * given;
     }
+}
+
+void mgvi_judge_balance_contrasts(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_class_graph *g = p->graph;
+    const int64_t edges = (int64_t)g->k * g->k;
+    double *flow = g->least;
+    memset(flow, 0, (size_t)edges * sizeof *flow);
+    for (int64_t i = 0; i < judge->u.n; i++)
+        flow[mgvi_problem_edge(p, i).at] -= judge->u.x[i];
+    memcpy(g->edge, flow, (size_t)edges * sizeof *flow);
+    mgvi_class_graph_circulate(g);
+    for (int64_t t = 0; t < edges; t++)
+        flow[t] = flow[t] > 0 ? g->edge[t] / flow[t] : 0;
+    for (int64_t i = 0; i < judge->u.n; i++)
+        judge->u.x[i] *= flow[mgvi_problem_edge(p, i).at];
 }
 
 double mgvi_judge_right_classes(const mgvi_judge *judge)

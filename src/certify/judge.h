@@ -38,6 +38,8 @@ double mgvi_margin_upper(mgvi_judge *judge);
 /* classes.c: losses of many classes. Moves u within its domain so that its sum over the rows is 0
  * in every lane, which the intercepts ask for. */
 void mgvi_judge_balance_classes(mgvi_judge *judge);
+/* The same for dual weights of contrasts, which must be a circulation (op/class_graph.h). */
+void mgvi_judge_balance_contrasts(mgvi_judge *judge);
 /* How many rows have their largest score in their own class. */
 double mgvi_judge_right_classes(const mgvi_judge *judge);
 /* The same share from differences of scores (op/contrast.h). */

@@ -157,7 +157,7 @@ static void contrast_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, double 
 
 static double lane_square(mgvi_contrast *c, const double *w, int32_t lane)
 {
-    const int64_t cols = c->base->cols;
+    const int64_t cols = c->base->cols - c->intercepts;
     double square = 0;
     if (c->in) {
         take_lane(w, cols, c->k, lane, c->in);
@@ -257,8 +257,8 @@ static mgv_status check(mgv_ctx *ctx, const mgvi_op *base, int32_t k)
     return MGV_OK;
 }
 
-mgv_status mgvi_op_contrast(mgv_ctx *ctx, mgvi_op *base, const int32_t *own, int32_t k,
-                            mgvi_op **out)
+mgv_status mgvi_op_contrast(mgv_ctx *ctx, mgvi_op *base, bool intercepts, const int32_t *own,
+                            int32_t k, mgvi_op **out)
 {
     *out = NULL;
     mgv_status st = check(ctx, base, k);
@@ -268,7 +268,7 @@ mgv_status mgvi_op_contrast(mgv_ctx *ctx, mgvi_op *base, const int32_t *own, int
         return st == MGV_OK ? MGV_E_MEMORY : st;
     }
     const bool kernel = base->ops->can & MGVI_KERNEL;
-    *c = (mgvi_contrast){.base = base, .k = k, .own = own};
+    *c = (mgvi_contrast){.base = base, .intercepts = intercepts, .k = k, .own = own};
     c->op = (mgvi_op){.ops = kernel ? &over_kernel : &mgvi_operator_contrast,
                       .ctx = ctx,
                       .rows = base->rows * k,

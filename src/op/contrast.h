@@ -13,16 +13,17 @@
 typedef struct mgvi_contrast {
     mgvi_op op;
     mgvi_op *base;
+    bool intercepts;    /* the base's last column: no part of lengths */
     int32_t k;          /* classes */
     const int32_t *own; /* class of each of the base's rows */
     double *scores;     /* base rows x k */
     double *in, *out;   /* one lane, where the base takes one at a time; else NULL */
 } mgvi_contrast;
 
-/* Borrows `own`; takes over `base` (also on failure), whose lanes must be at least `k` unless it is
- * a kernel. */
-mgv_status mgvi_op_contrast(mgv_ctx *ctx, mgvi_op *base, const int32_t *own, int32_t k,
-                            mgvi_op **out);
+/* `intercepts`: the base's last column is one. Borrows `own`; takes over `base` (also on failure),
+ * whose lanes must be at least `k` unless it is a kernel. */
+mgv_status mgvi_op_contrast(mgv_ctx *ctx, mgvi_op *base, bool intercepts, const int32_t *own,
+                            int32_t k, mgvi_op **out);
 /* NULL when `op` is not such an operator. */
 mgvi_contrast *mgvi_contrast_of(mgvi_op *op);
 /* The length of every class's weights in w, in the base's columns. */

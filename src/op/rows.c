@@ -352,6 +352,13 @@ void mgvi_rows_load(const mgvi_rows *rows, const double *w, double *acc)
         gather_weights(rows->example, w + c, rows->classes, acc + c * rows->example->acc_len);
 }
 
+void mgvi_rows_scale_intercepts(const mgvi_rows *rows, double factor, double *acc)
+{
+    const mgvi_rows *each = rows->example ? rows->example : rows;
+    for (int64_t end = each->acc_len; each->intercept && end <= rows->acc_len; end += each->acc_len)
+        acc[end - 1] *= factor;
+}
+
 /* ---- norms ---------------------------------------------------------------------------------- */
 /* The sum of squares of n stored values, in lanes that the compiler can keep in vectors. */
 #define SUM_OF_SQUARES(T, S)                                                                       \

@@ -52,6 +52,8 @@ void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w);
 /* Its inverse: acc such that (1) and (2) hold for any w. It is one of many when centred (the one
  * with S = 0), so weights(load(w)) = w but not the other way round. */
 void mgvi_rows_load(const mgvi_rows *rows, const double *w, double *acc);
+/* The entries of the intercept columns in acc, multiplied; nothing without them. */
+void mgvi_rows_scale_intercepts(const mgvi_rows *rows, double factor, double *acc);
 /* |a_i|^2 without the intercept column; for all rows */
 double mgvi_rows_square_norm(const mgvi_rows *rows, int64_t i);
 void mgvi_rows_square_norms(const mgvi_rows *rows, double *out);

@@ -53,10 +53,6 @@ static mgv_status check_form(const mgv_problem *p)
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
                          "multiclass joint is for loss margin; with a loss of its own: "
                          "crammer_singer (as hinge) and softmax (as logistic)");
-    if (p->settings.intercept)
-        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
-                         "the joint margin has no free intercepts: say --no-intercept, and add a "
-                         "constant column where planes should not pass through the origin");
     return MGV_OK;
 }
 
@@ -142,6 +138,11 @@ mgv_status mgvi_bind_contrasts(mgv_problem *p)
     for (int64_t i = 0; i < scores->rows; i++)
         own[i] = (int32_t)p->target[i];
     p->A = NULL; /* taken over */
-    MGVI_TRY(mgvi_op_contrast(p->ctx, scores, own, p->outputs, &p->A));
-    return spread_weights(p);
+    MGVI_TRY(mgvi_op_contrast(p->ctx, scores, p->free_cols > 0, own, p->outputs, &p->A));
+    MGVI_TRY(spread_weights(p));
+    if (!p->free_cols)
+        return MGV_OK;
+    p->free_cols = p->outputs;
+    p->graph = mgvi_arena_array(&p->arena, 1, sizeof *p->graph);
+    return p->graph ? mgvi_class_graph_new(&p->arena, p->outputs, p->graph) : MGV_E_MEMORY;
 }

@@ -73,8 +73,9 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
                          "for each of %" PRId64 " classes against the rest: ", k);
     if (contrasts)
         snprintf(text, FORMULA_MAX / 2,
-                 "min %s subject to %s_c - %s_j >= 1 for the class c of x and every other j%s",
-                 penalty, features, features, kernel);
+                 "min %s subject to %s_c%s - %s_j%s >= 1 for the class c of x and every other j%s",
+                 penalty, features, p->free_cols ? " + b_c" : "", features,
+                 p->free_cols ? " - b_j" : "", kernel);
     else if (strcmp(p->loss->name, "margin") == 0)
         snprintf(text, FORMULA_MAX / 2, "min %s subject to %s >= 1%s", penalty, score, kernel);
     else if (strcmp(p->loss->name, "equal") == 0)

@@ -189,21 +189,46 @@ static void least_by_class(const mgv_problem *p, const double *z, double least[2
     }
 }
 
+void mgvi_problem_measure_edges(const mgv_problem *p, const double *z, mgvi_class_graph *g)
+{
+    for (int64_t t = 0; t < (int64_t)g->k * g->k; t++)
+        g->edge[t] = INFINITY;
+    for (int64_t i = 0; i < p->A->rows; i++) {
+        double *edge = &g->edge[mgvi_problem_edge(p, i).at];
+        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
+            *edge = fmin(*edge, z[i]);
+    }
+}
+
+static double least_by_edge(const mgv_problem *p, const double *z)
+{
+    mgvi_problem_measure_edges(p, z, p->graph);
+    return mgvi_class_graph_least_mean(p->graph);
+}
+
 double mgvi_problem_least_margin(const mgv_problem *p, const double *z)
 {
     double least[2];
+    if (p->graph)
+        return least_by_edge(p, z);
     least_by_class(p, z, least);
     return p->free_cols ? 0.5 * (least[0] + least[1]) : least[0];
 }
 
-double mgvi_problem_best_shift(const mgv_problem *p, const double *z)
+void mgvi_problem_best_shift(const mgv_problem *p, const double *z, mgvi_vec *w)
 {
-    double least[2];
+    double least[2], *free = w->x + (w->n - p->free_cols) * w->k;
     if (!p->free_cols || !mgvi_problem_has_margin(p))
-        return 0;
+        return;
+    if (p->graph) {
+        const bool found = isfinite(least_by_edge(p, z));
+        for (int32_t c = 0; c < p->graph->k && found; c++)
+            free[c] += p->graph->b[c];
+        return;
+    }
     least_by_class(p, z, least);
     const double shift = 0.5 * (least[0] - least[1]);
-    return isfinite(shift) ? shift : 0;
+    free[0] += isfinite(shift) ? shift : 0;
 }
 
 double mgvi_problem_user_norm(const mgv_problem *p, const double *w)

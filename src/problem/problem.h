@@ -10,6 +10,7 @@
 #include "backend/terms.h"
 #include "base/settings.h"
 #include "data/data.h"
+#include "op/class_graph.h"
 #include "op/contrast.h"
 #include "op/kernel.h"
 
@@ -36,7 +37,7 @@ struct mgv_problem {
     mgv_data *own_data; /* made for an operator: targets and groups, no matrix */
 
     mgvi_op *A;
-    int64_t free_cols; /* 0 or 1, at the end */
+    int64_t free_cols; /* at the end: 0 or 1, and of contrasts 0 or one per class */
     int32_t lanes;
     int32_t outputs; /* scores of an example: `lanes`, or the classes of contrasts */
     const mgvi_loss_ops *loss;
@@ -56,6 +57,7 @@ struct mgv_problem {
     const mgvi_lane *block; /* the lanes are these problems of two classes; NULL: one problem */
     bool many;              /* stands for such a problem of every class; bound for class 0 */
     bool pairwise;          /* many: the problems are those of every two classes */
+    mgvi_class_graph *graph; /* of contrasts with intercepts: work space; else NULL */
     mgvi_scaling scaling;
     const mgv_problem *whole;     /* whose scaling of the columns is taken over; NULL: its own */
     const double *target;         /* rows: the label, or -1 and +1 for classes */
@@ -139,7 +141,7 @@ mgv_status mgvi_problem_set_smooth(mgv_problem *problem, const mgv_smooth *smoot
 double mgvi_problem_smooth_value(const mgv_problem *problem, const mgvi_vec *w);
 void mgvi_problem_smooth_grad(const mgv_problem *problem, const mgvi_vec *w, mgvi_vec *grad);
 
-/* The entry of row i in the intercept column: +1 or -1. */
+/* The entry of row i in the intercept column: +1 or -1. Not for contrasts, which have many. */
 static inline double mgvi_problem_free_entry(const mgv_problem *p, int64_t i)
 {
     return p->sign ? p->sign[i] : 1;
@@ -168,11 +170,29 @@ static inline bool mgvi_problem_has_contrasts(const mgv_problem *p)
     return p->A->ops->can & MGVI_CONTRAST;
 }
 
+/* Hard margin: the classes that row i tells apart, own from rival, and their edge in a graph of all
+ * classes (op/class_graph.h). */
+typedef struct mgvi_problem_pair {
+    int32_t own, rival;
+    int64_t at;
+} mgvi_problem_pair;
+static inline mgvi_problem_pair mgvi_problem_edge(const mgv_problem *p, int64_t i)
+{
+    const int32_t k = p->outputs > p->lanes ? p->outputs : 2;
+    const int32_t own = k > 2 ? (int32_t)p->target[i / k] : p->sign[i] > 0;
+    const int32_t rival = k > 2 ? (int32_t)(i % k) : !own;
+    return (mgvi_problem_pair){.own = own, .rival = rival, .at = (int64_t)own * k + rival};
+}
+/* g->edge: the least z over the rows with weight of every edge. */
+void mgvi_problem_measure_edges(const mgv_problem *problem, const double *z, mgvi_class_graph *g);
+
 /* Hard margin, z = A w: the least z over the rows with weight; with an intercept the best one for
- * this w makes both classes' least margins equal, and this is their mean. */
+ * this w makes both classes' least margins equal, and this is their mean; with one for each class
+ * see op/class_graph.h. */
 double mgvi_problem_least_margin(const mgv_problem *problem, const double *z);
-/* What to add to the intercept for that; 0 without one, and for other losses. */
-double mgvi_problem_best_shift(const mgv_problem *problem, const double *z);
+/* Adds to the intercepts in w what makes that its least margin; nothing without them, and for other
+ * losses. */
+void mgvi_problem_best_shift(const mgv_problem *problem, const double *z, mgvi_vec *w);
 
 /* The numbers a model has per output: one weight per feature, with a kernel one per example. */
 static inline int64_t mgvi_problem_coefs(const mgv_problem *p)

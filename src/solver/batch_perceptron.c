@@ -4,7 +4,8 @@
  *   counting:   w <- w + a_i,              b_i <- b_i + 1                                     (4)
  *   projected:  w <- w + a_i / sqrt(t),    b_i <- b_i + 1 / sqrt(t),
  *               then both are divided by max(1, |w|)                                          (5)
- * so that w = A'b in either form. */
+ * so that w = A'b in either form. With intercepts the rows along the cycle of classes with the
+ * least mean (parts/margin_rows.h) take the place of a_i, each with its share. */
 #include "solver/parts/margin_rows.h"
 
 #include <math.h>
@@ -14,6 +15,7 @@ typedef struct state {
     mgvi_margin_rows rows;
     double *acc;      /* w in the row kernels' form */
     mgvi_vec w, z, b; /* z = A w */
+    int32_t *worst;   /* the rows to add */
     bool projected;
     double least; /* min z */
 } state;
@@ -21,13 +23,15 @@ typedef struct state {
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
-    MGVI_TRY(mgvi_margin_rows_new(run, &s->rows));
+    const mgvi_margin_pair pair = {.w = &s->w, .least = &s->least, .b = &s->b, .v = &s->w};
+    MGVI_TRY(mgvi_margin_rows_new(run, pair, &s->rows));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->b));
     const int64_t acc_len = mgvi_rows_acc_len(s->rows.rows);
     s->acc = mgvi_run_array(run, (size_t)acc_len, sizeof *s->acc);
-    if (!s->acc)
+    s->worst = mgvi_run_array(run, (size_t)run->problem->outputs + 1, sizeof *s->worst);
+    if (!s->acc || !s->worst)
         return MGV_E_MEMORY;
     s->projected = strcmp(run->settings->perceptron_form, "projected") == 0;
     mgvi_margin_rows_start(&s->rows, &s->z);
@@ -36,16 +40,6 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
     MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->b.x, s->b.n));
     return mgvi_run_keep(run, "least", MGVI_T_F64, &s->least, 1);
-}
-
-/* The first row with the least margin. */
-static int64_t worst_row(const mgvi_vec *z)
-{
-    int64_t worst = 0;
-    for (int64_t i = 1; i < z->n; i++)
-        if (z->x[i] < z->x[worst])
-            worst = i;
-    return worst;
 }
 
 /* The second half of (5). */
@@ -63,34 +57,20 @@ static void project(mgvi_run *run, state *s)
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
-    const int64_t i = worst_row(&s->z);
-    const double delta = s->projected ? 1 / sqrt((double)run->iteration + 1) : 1;
-    mgvi_margin_rows_add(&s->rows, i, delta, s->acc); /* (4) */
-    s->b.x[i] += delta;
-    mgvi_rows_weights(s->rows.rows, s->acc, s->w.x);
+    int32_t count;
+    mgvi_margin_rows_worst(&s->rows, &s->z, s->worst, &count);
+    const double all = s->projected ? 1 / sqrt((double)run->iteration + 1) : 1;
+    const double delta = all / count;
+    for (int32_t t = 0; t < count; t++) { /* (4) */
+        mgvi_margin_rows_add(&s->rows, s->worst[t], delta, s->acc);
+        s->b.x[s->worst[t]] += delta;
+    }
+    mgvi_margin_rows_weights(&s->rows, s->acc, &s->w);
     if (s->projected)
         project(run, s);
     mgvi_margin_rows_mul(&s->rows, &s->w, &s->z);
-    mgvi_vec_min(run->ctx, &s->z, &s->least);
+    s->least = mgvi_margin_rows_worst(&s->rows, &s->z, s->worst, &count);
     return MGV_OK;
-}
-
-static mgvi_margin_pair pair(const state *s)
-{
-    return (mgvi_margin_pair){.w = &s->w, .least = s->least, .b = &s->b, .v = &s->w};
-}
-
-static mgvi_iterate expose(mgvi_run *run)
-{
-    state *s = run->state;
-    const mgvi_margin_pair at = pair(s);
-    return mgvi_margin_rows_show(&s->rows, &at);
-}
-
-static double estimate(const mgvi_run *run)
-{
-    const mgvi_margin_pair at = pair(run->state);
-    return mgvi_margin_pair_gap(run, &at);
 }
 
 const mgvi_solver_ops mgvi_solver_batch_perceptron = {
@@ -99,13 +79,12 @@ const mgvi_solver_ops mgvi_solver_batch_perceptron = {
     .needs = {.op = MGVI_MUL | MGVI_ROW},
     .losses = "margin",
     .penalties = "l2",
-    .no_intercept = true,
     .kernels = true,
     .contrasts = true,
     .settings = "perceptron_form",
     .state_size = sizeof(state),
     .init = init,
     .step = step,
-    .expose = expose,
-    .estimate = estimate,
+    .expose = mgvi_margin_rows_expose,
+    .estimate = mgvi_margin_rows_estimate,
 };

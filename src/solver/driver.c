@@ -213,7 +213,7 @@ static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate 
         mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
     if (better_w) {
         mgvi_vec_copy(ctx, it->w, &pair->w);
-        pair->w.x[pair->w.n - 1] += mgvi_judge_shift(solver->judge);
+        mgvi_judge_shift(solver->judge, &pair->w);
     }
     const mgvi_verdict old = *pair->verdict;
     if (better_w || better_u)

@@ -15,7 +15,7 @@
  * parts/separate.h is asked. */
 #include "solver/solver_impl.h"
 
-#include "solver/parts/active_set.h"
+#include "solver/parts/class_intercepts.h"
 #include "solver/parts/interior.h"
 #include "solver/parts/separate.h"
 
@@ -47,6 +47,7 @@ typedef struct state {
     mgvi_rows *rows;
     mgvi_working_set work;
     mgvi_active_set set;
+    mgvi_class_intercepts classes;
     mgvi_interior ip;
     bool *in_W;  /* per row */
     double *acc; /* w in the row kernels' form */
@@ -78,6 +79,7 @@ static mgv_status extend_gram(mgvi_run *run, state *s, int64_t first)
     a->size = s->work.size;
     for (int64_t t = first; a->y && t < a->size; t++)
         a->y[t] = mgvi_problem_free_entry(run->problem, s->work.W[t]);
+    mgvi_class_intercepts_joined(&s->classes, first);
     return mgvi_working_set_gram(&s->work, first, a->K, a->capacity);
 }
 
@@ -128,7 +130,7 @@ static mgv_status evict(mgvi_run *run, state *s)
 static mgv_status use_interior(mgvi_run *run, state *s, bool *possible)
 {
     const mgv_problem *p = run->problem;
-    *possible = s->work.width <= INTERIOR_WIDTH && !(p->A->ops->can & MGVI_KERNEL);
+    *possible = s->work.width <= INTERIOR_WIDTH && !(p->A->ops->can & MGVI_KERNEL) && !p->graph;
     if (!*possible)
         return MGV_OK;
     MGVI_TRY(mgvi_working_set_densify(&s->work));
@@ -149,6 +151,10 @@ static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver exact_margin works with kernels for a joint margin only; "
                          "kernel_svm is for two classes");
+    if (p->p != 2 && p->graph)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver exact_margin has intercepts for a joint margin in the norm 2 "
+                         "only; --no-intercept for other norms");
     if (p->p != 2 && p->A->cols > INTERIOR_WIDTH)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver exact_margin takes at most %d columns when p is not 2; there are "
@@ -173,9 +179,11 @@ static mgv_status allocate(mgvi_run *run, state *s)
     s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows), sizeof *s->acc);
     if (!s->in_W || !s->order || !s->acc)
         return MGV_E_MEMORY;
-    if (p->p == 2)
-        return mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols, p->free_cols > 0);
-    return use_interior(run, s, &possible);
+    if (p->p != 2)
+        return use_interior(run, s, &possible);
+    MGVI_TRY(mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols,
+                                  p->free_cols > 0 && !p->graph));
+    return mgvi_class_intercepts_init(&s->classes, p, &run->arena, &s->set, &s->work);
 }
 
 /* The first rows: random ones, and with an intercept one of each class among them, which are P. */
@@ -191,7 +199,7 @@ static mgv_status first_rows(mgvi_run *run, state *s, int64_t usable)
         order[t] = order[other];
         order[other] = row;
     }
-    for (int64_t t = 1; p->free_cols && t < usable; t++)
+    for (int64_t t = 1; p->free_cols == 1 && t < usable; t++)
         if (mgvi_problem_free_entry(p, order[t]) != mgvi_problem_free_entry(p, order[0])) {
             const int32_t row = order[t];
             order[t] = order[1];
@@ -203,7 +211,7 @@ static mgv_status first_rows(mgvi_run *run, state *s, int64_t usable)
         square += mgvi_rows_square_norm(s->rows, order[t]) / (double)count;
     s->work.rho = square > 0 && isfinite(square) ? square : 1;
     MGVI_TRY(join(run, s, order, count));
-    if (!s->m.interior && p->free_cols && count > 1 && mgvi_active_set_append(&s->set, 0))
+    if (!s->m.interior && p->free_cols == 1 && count > 1 && mgvi_active_set_append(&s->set, 0))
         mgvi_active_set_append(&s->set, 1);
     return MGV_OK;
 }
@@ -239,8 +247,9 @@ static void combine(mgvi_run *run, state *s)
         s->u.x[s->work.W[t]] = -s->set.b[t];
     }
     mgvi_rows_weights(s->rows, s->acc, s->w.x);
-    if (run->problem->free_cols) /* y'b = 0, so the accumulated intercept is rounding */
-        s->w.x[s->w.n - 1] = s->set.b0;
+    const double *free = s->classes.k > 0 ? s->classes.a : &s->set.b0;
+    const int64_t count = run->problem->free_cols; /* y'b = 0, so the accumulated is rounding */
+    memcpy(s->w.x + s->w.n - count, free, (size_t)count * sizeof *free);
 }
 
 /* The interior point has th(A_W'b) at hand. */
@@ -355,8 +364,7 @@ static void polish_ray(state *s)
         for (int64_t t = 0; t < s->work.size; t++)
             if (a->b[t] > 0)
                 mgvi_rows_axpy(s->rows, s->work.W[t], a->b[t], s->acc);
-        if (a->y)
-            s->acc[length - 1] *= s->work.rho;
+        mgvi_rows_scale_intercepts(s->rows, s->work.rho, s->acc);
         for (int64_t r = 0; r < n; r++)
             a->c[r] = mgvi_rows_dot(s->rows, s->work.W[a->P[r]], s->acc);
         mgvi_factor_forward(&a->factor, a->c);
@@ -380,7 +388,7 @@ static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
 {
     const double most = s->m.asked ? INFINITY : patience(run->problem);
     mgvi_active_end end;
-    MGVI_TRY(mgvi_active_set_solve(&s->set, 5 * s->work.size + 200, most, &end));
+    MGVI_TRY(mgvi_class_intercepts_solve(&s->classes, 5 * s->work.size + 200, most, &end));
     const bool kernel = run->problem->A->ops->can & MGVI_KERNEL;
     *solved = end == MGVI_ACTIVE_OPTIMAL;
     if (end == MGVI_ACTIVE_RAY && !kernel)

@@ -56,11 +56,13 @@ static mgv_status allocate(mgvi_run *run, state *s)
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
-    MGVI_TRY(mgvi_margin_rows_new(run, &s->rows));
+    const mgvi_margin_pair pair = {.w = &s->w, .least = &s->m.at.least, .b = &s->b, .v = &s->g};
+    MGVI_TRY(mgvi_margin_rows_new(run, pair, &s->rows));
     MGVI_TRY(allocate(run, s));
     s->kind = mgvi_surrogate_chosen(run->settings);
     s->m.largest = FIRST_THETA;
     mgvi_margin_rows_start(&s->rows, &s->z);
+    mgvi_margin_rows_balance(&s->rows, &s->z);
     s->m.at = mgvi_surrogate_weights(run->ctx, s->kind, &s->z, &s->q);
     return MGV_OK;
 }
@@ -92,7 +94,7 @@ static void sample(mgvi_run *run, state *s, mgvi_vec *q, mgvi_vec *v)
     for (int64_t j = 0; j < mgvi_rows_acc_len(s->rows.rows); j++)
         s->acc[j] = 0;
     mgvi_margin_rows_add(&s->rows, i, 1, s->acc);
-    mgvi_rows_weights(s->rows.rows, s->acc, v->x);
+    mgvi_margin_rows_weights(&s->rows, s->acc, v);
 }
 
 /* (1), or its sample. */
@@ -131,6 +133,7 @@ static mgvi_surrogate_point try_step(mgvi_run *run, state *s)
     mgvi_vec_axpby(run->ctx, s->m.theta, &s->g, 1, &s->w_try);
     mgvi_vec_axpby(run->ctx, s->m.theta, &s->v, 1, &s->w_try);
     mgvi_margin_rows_mul(&s->rows, &s->w_try, &s->z);
+    mgvi_margin_rows_balance(&s->rows, &s->z);
     const mgvi_surrogate_point to = mgvi_surrogate_weights(run->ctx, s->kind, &s->z, &s->q_try);
     combine(run, s, &s->q_try, &s->v_try);
     return to;
@@ -160,22 +163,13 @@ static mgv_status step(mgvi_run *run)
     return MGV_OK;
 }
 
-static mgvi_margin_pair pair(const state *s)
+static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
 {
-    return (mgvi_margin_pair){.w = &s->w, .least = s->m.at.least, .b = &s->b, .v = &s->g};
-}
-
-static mgvi_iterate expose(mgvi_run *run)
-{
-    state *s = run->state;
-    const mgvi_margin_pair at = pair(s);
-    return mgvi_margin_rows_show(&s->rows, &at);
-}
-
-static double estimate(const mgvi_run *run)
-{
-    const mgvi_margin_pair at = pair(run->state);
-    return mgvi_margin_pair_gap(run, &at);
+    if (p->free_cols && mgvi_surrogate_chosen(&p->settings) == MGVI_LOGISTIC)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver momentum_margin finds intercepts for the surrogate exponential "
+                         "only; --no-intercept for the logistic one");
+    return MGV_OK;
 }
 
 static mgv_status restored(mgvi_run *run)
@@ -192,14 +186,14 @@ const mgvi_solver_ops mgvi_solver_momentum_margin = {
     .needs = {.op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},
     .losses = "margin",
     .penalties = "l2",
-    .no_intercept = true,
     .kernels = true,
     .contrasts = true,
+    .fits = fits,
     .settings = "surrogate large_steps sampling",
     .state_size = sizeof(state),
     .init = init,
     .step = step,
-    .expose = expose,
-    .estimate = estimate,
+    .expose = mgvi_margin_rows_expose,
+    .estimate = mgvi_margin_rows_estimate,
     .restored = restored,
 };

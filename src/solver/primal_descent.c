@@ -21,7 +21,8 @@ typedef struct state {
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
-    MGVI_TRY(mgvi_margin_rows_new(run, &s->rows));
+    const mgvi_margin_pair pair = {.w = &s->w, .least = &s->least, .b = &s->b, .v = &s->w};
+    MGVI_TRY(mgvi_margin_rows_new(run, pair, &s->rows));
     mgvi_vec *const rows[] = {&s->z, &s->c, &s->b};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
@@ -78,24 +79,6 @@ static mgv_status homotopic_step(mgvi_run *run)
     return MGV_OK;
 }
 
-static mgvi_margin_pair pair(const state *s)
-{
-    return (mgvi_margin_pair){.w = &s->w, .least = s->least, .b = &s->b, .v = &s->w};
-}
-
-static mgvi_iterate expose(mgvi_run *run)
-{
-    state *s = run->state;
-    const mgvi_margin_pair at = pair(s);
-    return mgvi_margin_rows_show(&s->rows, &at);
-}
-
-static double estimate(const mgvi_run *run)
-{
-    const mgvi_margin_pair at = pair(run->state);
-    return mgvi_margin_pair_gap(run, &at);
-}
-
 #define DESCENT_SOLVER(id, text, settings_of, step_fn)                                             \
     const mgvi_solver_ops mgvi_solver_##id = {                                                     \
         .name = #id,                                                                               \
@@ -108,8 +91,8 @@ static double estimate(const mgvi_run *run)
         .state_size = sizeof(state),                                                               \
         .init = init,                                                                              \
         .step = step_fn,                                                                           \
-        .expose = expose,                                                                          \
-        .estimate = estimate,                                                                      \
+        .expose = mgvi_margin_rows_expose,                                                         \
+        .estimate = mgvi_margin_rows_estimate,                                                     \
     };
 
 DESCENT_SOLVER(normalized_gd, "a baseline: normalised gradient descent on a surrogate loss",

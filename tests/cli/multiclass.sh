@@ -16,6 +16,7 @@ for labels in "yak ant cow" "0.5 -1.5 2.25" "-3 -7 12"; do
     corners $labels >corners.csv
     cut -d, -f3 corners.csv >expected
     for form in "--loss hinge" "--loss hinge --multiclass ovo" "--loss margin --multiclass joint --no-intercept" \
+        "--loss margin --multiclass joint" "--loss margin --multiclass joint --kernel rbf" \
         "--loss margin --multiclass joint --no-intercept --kernel rbf" "--loss margin --multiclass ovo --kernel rbf" \
         "--loss softmax" "--loss softmax --kernel rbf" "--loss logistic --kernel poly" "--loss crammer_singer" "--loss crammer_singer --no-intercept" "--loss squared_hinge --mu 0.001"; do
         # shellcheck disable=SC2086
@@ -28,6 +29,9 @@ done
 # what is said
 run 0 fit corners.csv --loss margin --multiclass joint --no-intercept --no-model
 has out "subject to x.w_c - x.w_j >= 1 for the class c of x and every other j"
+has out "separable with margin in ["
+run 0 fit corners.csv --loss margin --multiclass joint --no-model
+has out "subject to x.w_c + b_c - x.w_j - b_j >= 1 for the class c of x and every other j"
 has out "separable with margin in ["
 run 0 fit corners.csv --loss margin --multiclass ovo --no-model
 has out "for each of 3 pairs of 3 classes: min"
@@ -81,8 +85,8 @@ run 2 fit corners.csv --loss margin --select cv:3 --no-model
 has err "there is no strength to choose; --loss hinge has one"
 
 # refusals
-run 2 fit corners.csv --loss margin --multiclass joint --no-model
-has err "the joint margin has no free intercepts: say --no-intercept"
+run 2 fit corners.csv --loss margin --multiclass joint --p 1.5 --no-model
+has err "has intercepts for a joint margin in the norm 2 only"
 run 2 fit corners.csv --loss hinge --multiclass joint --no-model
 has err "multiclass joint is for loss margin"
 run 2 fit corners.csv --loss softmax --multiclass ovo --no-model

@@ -31,7 +31,7 @@ static mgvi_op *contrasts(mgv_ctx *ctx, const double *X, const int32_t *own)
                            .val = X};
     mgvi_op *base, *op;
     CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &m, K, &base));
-    CHECK_OK(ctx, mgvi_op_contrast(ctx, base, own, K, &op));
+    CHECK_OK(ctx, mgvi_op_contrast(ctx, base, false, own, K, &op));
     return op;
 }
 
@@ -115,7 +115,7 @@ TEST(refusals)
                            .val = X};
     CHECK(mgv_ctx_new(NULL, &ctx) == MGV_OK);
     CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &m, 2, &base));
-    CHECK(mgvi_op_contrast(ctx, base, own, K, &op) == MGV_E_ARG && !op);
+    CHECK(mgvi_op_contrast(ctx, base, false, own, K, &op) == MGV_E_ARG && !op);
     free(X);
     mgv_ctx_free(ctx);
 }

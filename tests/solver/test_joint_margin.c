@@ -322,7 +322,7 @@ TEST(refusals)
     static const struct {
         const char *options, *sentence;
     } cases[] = {
-        {"loss=margin multiclass=joint", "no free intercepts"},
+        {"loss=margin multiclass=joint p=1.5", "in the norm 2 only"},
         {"loss=hinge multiclass=joint intercept=no", "crammer_singer"},
         {"loss=softmax multiclass=ovr", "all classes at once"},
         {"loss=margin multiclass=joint intercept=no solver=perceptron", "knows no joint margin"}};

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static const double DEPENDENT = 1e-10; /* of K_jj: squared distance to the span of P */
-static const double VIOLATED = 1e-12;  /* margins above 1 - this are met */
+static const double VIOLATED = 1e-12;  /* of h, at least 1: margins above h - this are met */
 static const double RAY_SIGN = 1e-7;   /* of max |c|: below it a coefficient counts as 0 */
 static const double CLOSE = 1e-9;      /* of K_jj: rows nearer to the span enter in no block */
 enum {
@@ -29,12 +29,14 @@ static mgv_status allocate(mgvi_active_set *a, mgvi_arena *arena, int64_t capaci
     a->y = intercept ? mgvi_arena_array(arena, n, real_size) : NULL;
     a->P = mgvi_arena_array(arena, n, sizeof *a->P);
     a->inside = mgvi_arena_array(arena, n, sizeof *a->inside);
-    double **const vectors[] = {&a->b, &a->f, &a->ray, &a->s, &a->c};
+    double **const vectors[] = {&a->demand, &a->b, &a->f, &a->ray, &a->s, &a->c};
     const size_t most = (size_t)factor_rows(a, capacity);
     a->chunk = mgvi_arena_scratch(arena, 2 * CHUNK * most, real_size);
     bool full = a->K && a->P && a->inside && a->chunk && (a->y || !intercept);
     for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
         full = full && (*vectors[v] = mgvi_arena_array(arena, n, real_size));
+    for (size_t t = 0; full && t < n; t++)
+        a->demand[t] = 1;
     return full ? MGV_OK : MGV_E_MEMORY;
 }
 
@@ -57,6 +59,7 @@ mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t c
         memcpy(a->K + i * (size_t)capacity, old.K + i * (size_t)old.capacity, n * sizeof *a->K);
     if (old.y)
         memcpy(a->y, old.y, n * sizeof *a->y);
+    memcpy(a->demand, old.demand, n * sizeof *a->demand);
     memcpy(a->b, old.b, n * sizeof *a->b);
     memcpy(a->inside, old.inside, n * sizeof *a->inside);
     memcpy(a->P, old.P, (size_t)old.factor.count * sizeof *a->P);
@@ -69,7 +72,7 @@ mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t c
  * the span is above `least` K_jj. */
 static bool take(mgvi_active_set *a, int64_t j, double schur, double least)
 {
-    const double v[2] = {1, a->y ? a->y[j] : 0};
+    const double v[2] = {a->demand[j], a->y ? a->y[j] : 0};
     const int64_t n = a->factor.count;
     if (!(schur > least * a->K[j * a->capacity + j]) || n == a->factor.most)
         return false;
@@ -98,9 +101,17 @@ static void drop(mgvi_active_set *a, int64_t k)
     memmove(a->P + k, a->P + k + 1, (size_t)(a->factor.count - k) * sizeof *a->P);
 }
 
+void mgvi_active_set_demand(mgvi_active_set *a)
+{
+    double *z = a->factor.carry[0];
+    for (int64_t r = 0; r < a->factor.count; r++)
+        z[r] = a->demand[a->P[r]];
+    mgvi_factor_forward(&a->factor, z);
+}
+
 /* ---- the method ------------------------------------------------------------------------------ */
 
-/* s = K_PP^-1 (1 - b0 y_P), with b0 such that y's = 0. */
+/* s = K_PP^-1 (h_P - b0 y_P), with b0 such that y's = 0. */
 static void solve(mgvi_active_set *a)
 {
     const int64_t n = a->factor.count;
@@ -140,6 +151,12 @@ static bool move(mgvi_active_set *a)
     return blocking < 0;
 }
 
+static bool is_violated(const mgvi_active_set *a, int64_t i)
+{
+    const double h = a->demand[i];
+    return !a->inside[i] && a->f[i] < h - VIOLATED * fmax(1, fabs(h));
+}
+
 /* f = K b + b0 y on W; the number of violated rows outside P. *worst is the one with the smallest f
  * (every other time relative to its length), -1: none. */
 static int64_t violated_rows(mgvi_active_set *a, bool by_length, int64_t *worst)
@@ -151,11 +168,11 @@ static int64_t violated_rows(mgvi_active_set *a, bool by_length, int64_t *worst)
     /* K is symmetric; rows with b = 0 are not read */
     a->simd->dense_mul_t_f64(a->K, a->capacity, a->size, a->size, a->b, a->f);
     for (int64_t i = 0; i < a->size; i++) {
-        const double f = a->f[i] += a->y ? a->b0 * a->y[i] : 0;
-        if (a->inside[i] || !(f < 1 - VIOLATED))
+        a->f[i] += a->y ? a->b0 * a->y[i] : 0;
+        if (!is_violated(a, i))
             continue;
-        const double length = a->K[i * a->capacity + i];
-        const double key = by_length && length > 0 ? (f - 1) / sqrt(length) : f - 1;
+        const double length = a->K[i * a->capacity + i], below = a->f[i] - a->demand[i];
+        const double key = by_length && length > 0 ? below / sqrt(length) : below;
         count++;
         if (key < least) {
             least = key;
@@ -224,7 +241,7 @@ static int64_t list_violated(const mgvi_active_set *a, int64_t *at, int64_t *lis
 {
     int64_t count = 0;
     for (; *at < a->size && count < CHUNK; ++*at)
-        if (!a->inside[*at] && a->f[*at] < 1 - VIOLATED)
+        if (is_violated(a, *at))
             list[count++] = *at;
     return count;
 }

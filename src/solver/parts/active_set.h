@@ -1,6 +1,6 @@
 /* parts/active_set.h - dual active set on a working set of rows; docs/algorithms/exact_margin.md.
  *
- *   min over b of  1/2 b'Kb - 1'b   subject to  b >= 0  (and y'b = 0 with an intercept)        (1)
+ *   min over b of  1/2 b'Kb - h'b   subject to  b >= 0  (and y'b = 0 with an intercept)        (1)
  *
  * K is the Gram matrix of the working set W, with rho y y' added when there is an intercept: on
  * y'b = 0 that changes nothing, and it makes "dependent" mean A'd = 0 and y'd = 0 at once. P holds
@@ -25,11 +25,12 @@ typedef struct mgvi_active_set {
     int64_t columns;
     double *K;           /* capacity x capacity, the leading size x size is filled */
     double *y;           /* intercept entries of W; NULL: no intercept */
+    double *demand;      /* h, per row of W: what f must reach; 1 unless changed */
     double *b, *f, *ray; /* per row of W: solution, margins K b + b0 y, ray */
     double b0;           /* the intercept */
     int32_t *P;          /* positions in W, as many as the factor has rows */
     bool *inside;        /* per row of W: in P */
-    mgvi_factor factor;  /* of K_PP; carries U^-T 1 and U^-T y_P */
+    mgvi_factor factor;  /* of K_PP; carries U^-T h_P and U^-T y_P */
     double *s, *c;       /* work, per row of P */
     double *chunk;       /* work of rows that enter together */
     int64_t solves;
@@ -44,6 +45,8 @@ mgv_status mgvi_active_set_init(mgvi_active_set *a, mgvi_arena *arena, int64_t c
                                 int64_t columns, bool intercept);
 /* More room, everything kept. */
 mgv_status mgvi_active_set_grow(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity);
+/* The demands of rows in P have changed. */
+void mgvi_active_set_demand(mgvi_active_set *a);
 /* Row `j` of W enters P with b_j as it is, if it is independent of P: K_jj - |U^-T K_Pj|^2 is above
  * 1e-10 K_jj, and P is not full. */
 bool mgvi_active_set_append(mgvi_active_set *a, int64_t j);

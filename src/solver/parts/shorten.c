@@ -263,8 +263,8 @@ static void residual(state *s, double sum)
     if (s->white.count > 0) {
         mgvi_rows_weights(rows, s->acc, s->v);
         mgvi_factor_forward(&s->white, s->v);
-    } else if (s->set.problem->free_cols) {
-        s->acc[length - 1] *= s->set.rho;
+    } else {
+        mgvi_rows_scale_intercepts(rows, s->set.rho, s->acc);
     }
     for (int64_t r = 0; r < n; r++)
         s->c[r] =

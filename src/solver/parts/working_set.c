@@ -89,8 +89,8 @@ static void expand_block(void *arg, int64_t block)
         memset(acc, 0, (size_t)length * sizeof *acc);
         mgvi_rows_axpy(s->rows, s->W[t], 1, acc);
         mgvi_rows_weights(s->rows, acc, row);
-        if (s->problem->free_cols)
-            row[s->width - 1] *= sqrt(s->rho);
+        for (int64_t c = s->width - s->problem->free_cols; c < s->width; c++)
+            row[c] *= sqrt(s->rho);
     }
 }
 
@@ -183,8 +183,7 @@ static void gram_block(void *arg, int64_t block)
     {
         memset(acc, 0, (size_t)length * sizeof *acc);
         mgvi_rows_axpy(s->rows, s->W[t], 1, acc);
-        if (s->problem->free_cols)
-            acc[length - 1] *= s->rho;
+        mgvi_rows_scale_intercepts(s->rows, s->rho, acc);
         for (int64_t i = 0; i <= t; i++)
             j->K[t * j->ld + i] = mgvi_rows_dot(s->rows, s->W[i], acc);
     }
@@ -196,13 +195,16 @@ static void contrast_block(void *arg, int64_t block)
     const job *j = arg;
     const mgvi_working_set *s = j->s;
     const int64_t k = s->rows->classes;
+    const double constant = s->problem->free_cols ? s->rho : 0;
     FOR_ROWS(j, block, t)
     {
         const int64_t row = s->W[t];
         const int32_t own = s->rows->own[row / k], rival = (int32_t)(row % k);
-        for (int64_t i = 0; i <= t; i++)
-            j->K[t * j->ld + i] *=
-                mgvi_contrast_factor(own, rival, s->rows->own[s->W[i] / k], (int32_t)(s->W[i] % k));
+        for (int64_t i = 0; i <= t; i++) {
+            double *K = &j->K[t * j->ld + i];
+            *K = (*K + constant) * mgvi_contrast_factor(own, rival, s->rows->own[s->W[i] / k],
+                                                        (int32_t)(s->W[i] % k));
+        }
     }
 }
 
