@@ -11,57 +11,6 @@
 
 /* ---- the task and its terms ------------------------------------------------------------------ */
 
-/* Many whole numbers of which some occur once are counted or measured: nobody learns a class from
- * one example. */
-static bool looks_like_counts(const mgv_data *data)
-{
-    enum { FEW = 10, MOST = 100 };
-    int64_t count[MOST] = {0};
-    bool once = false;
-    if (data->classes <= FEW || data->classes > MOST)
-        return false;
-    for (int64_t i = 0; i < data->X.rows; i++)
-        count[mgvi_data_class_of(data, data->labels[i])]++;
-    for (int64_t c = 0; c < data->classes; c++)
-        once = once || count[c] == 1;
-    return once;
-}
-
-/* Whole numbers in few classes, or words, are classes; so are few other numbers, where the loss
- * that was named has no other use for them. Anything else is a quantity. */
-static bool looks_like_classes(const mgv_data *data, bool named)
-{
-    if (data->text_labels)
-        return true;
-    if (data->classes == 0 || data->classes > 100 || 2 * data->classes > data->X.rows + 2)
-        return false;
-    for (int64_t c = 0; c < data->classes && !named; c++)
-        if (data->class_value[c] != floor(data->class_value[c]))
-            return data->classes == 2;
-    return named || !looks_like_counts(data);
-}
-
-static mgv_status choose_task(mgv_problem *p)
-{
-    const char *task = p->settings.task;
-    const mgvi_loss_ops *loss = mgvi_loss_find(p->settings.loss);
-    const bool margin = loss && (loss->can & MGVI_MARGIN);
-    const bool joint = loss && (loss->can & MGVI_JOINT); /* it has no other use for labels */
-    p->classify = strcmp(task, "classify") == 0 ||
-                  (strcmp(task, "auto") == 0 && (joint || looks_like_classes(p->data, margin)));
-    if (!p->classify && strcmp(task, "auto") == 0 && looks_like_counts(p->data))
-        mgvi_log(p->ctx, MGV_INFO,
-                 "the labels are %" PRId64 " whole numbers, some of which occur once: taken for a "
-                 "quantity (--task classify: for classes)",
-                 p->data->classes);
-    if (!p->classify && p->data->text_labels)
-        return MGVI_FAIL(p->ctx, MGV_E_INPUT,
-                         "the labels are words such as '%.40s': regression "
-                         "needs numbers",
-                         p->data->class_text[0]);
-    return MGV_OK;
-}
-
 static mgv_status choose_loss(mgv_problem *p)
 {
     const char *name = p->settings.loss;
@@ -144,7 +93,7 @@ static mgv_status choose_strengths(mgv_problem *p)
 
 mgv_status mgvi_bind_terms(mgv_problem *p)
 {
-    MGVI_TRY(choose_task(p));
+    MGVI_TRY(mgvi_bind_task(p));
     MGVI_TRY(choose_loss(p));
     double norm;
     MGVI_TRY(read_norm(p, &norm));

@@ -252,7 +252,7 @@ static mgv_status add_epoch(mgv_selection *s, double error, double seconds, bool
 static mgv_stop ending(const mgv_selection *s, int64_t resting, double seconds, bool asked)
 {
     const mgv_settings *set = &s->settings;
-    if (resting >= (set->patience ? set->patience : PATIENCE) || s->solver->run.finished)
+    if (resting >= 2 * (set->patience ? set->patience : PATIENCE) || s->solver->run.finished)
         return MGV_STOP_SELECTED;
     if (asked)
         return MGV_STOP_USER;
@@ -268,7 +268,8 @@ static mgv_status run_epochs(mgv_selection *s, jury *j)
     const double started = mgvi_clock_seconds();
     mgvi_path *path = &s->path[0];
     double least_loss = INFINITY, seconds = 0;
-    int64_t resting = 0; /* epochs without a better error or a clearly lower loss */
+    int64_t resting =
+        0; /* half epochs without a better error; a clearly lower loss is half of one */
     mgv_stop stop = MGV_STOP_NONE;
     while (stop == MGV_STOP_NONE) {
         bool asked;
@@ -280,9 +281,9 @@ static mgv_status run_epochs(mgv_selection *s, jury *j)
         const bool best = path->best == path->count - 1;
         if (best)
             mgvi_driver_keep(s->solver);
-        resting = best || loss < (1 - STILL_LEARNING) * least_loss ? 0 : resting + 1;
+        resting = best ? 0 : resting + (loss < (1 - STILL_LEARNING) * least_loss ? 1 : 2);
         least_loss = fmin(least_loss, loss);
-        stop = ending(s, resting, seconds, asked);
+        stop = error == 0 ? MGV_STOP_SELECTED : ending(s, resting, seconds, asked);
     }
     mgvi_driver_end_chosen(s->solver, stop, seconds);
     return mgvi_path_choose(path, &s->rule);

@@ -27,7 +27,7 @@ run 0 fit X.npy --labels y.txt --loss softmax --select holdout:0.25 -o m.mgm --t
 has out "of the minibatch_momentum, iteration"
 has out "held-out accuracy"
 has out "certificate  none: the epoch was chosen by held-out rows"
-true_that "$(wc -l <trace.csv) > 3" "a row of the trace per epoch"
+true_that "$(wc -l <trace.csv) >= 2" "a row of the trace per epoch" # none is misclassified: it ends at once
 run 0 predict m.mgm X.npy --labels y.txt --json
 true_that "$("$json_get" out metrics.accuracy) > .9" "the accuracy of the chosen epoch"
 

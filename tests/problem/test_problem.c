@@ -174,6 +174,30 @@ TEST(labels_decide_the_task)
     mgv_fit_free(&fit);
 }
 
+/* Above a hundred: numbered from 0 or 1 without a gap and none alone. */
+TEST(very_many_classes_are_numbered)
+{
+    enum { MANY = 130, ROWS = 3 * MANY };
+    static const struct {
+        double first, gap;
+        int alone;
+        bool classify;
+    } cases[] = {
+        {0, 0, 0, true}, {1, 0, 0, true}, {2, 0, 0, false}, {0, 1, 0, false}, {0, 0, 1, false}};
+    static double X[ROWS], y[ROWS];
+    for (int t = 0; t < 5; t++) {
+        mgv_fit fit;
+        for (int i = 0; i < ROWS; i++) {
+            const int c = cases[t].alone && i >= MANY ? i % (MANY - 1) : i % MANY;
+            y[i] = cases[t].first + c + (c > 50 ? cases[t].gap : 0);
+        }
+        mgv_fit_start(&fit, X, y, ROWS, 1, "");
+        CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+        CHECK_THAT(fit.problem->classify == cases[t].classify, "case %d", t);
+        mgv_fit_free(&fit);
+    }
+}
+
 TEST(solvers_say_what_a_problem_lacks)
 {
     mgv_fit fit;
@@ -191,5 +215,6 @@ TEST(solvers_say_what_a_problem_lacks)
 int main(void)
 {
     return RUN(C_and_lambda_are_converted, class_weights_are_sample_weights, refusals_say_why,
-               p_chooses_the_penalty, labels_decide_the_task, solvers_say_what_a_problem_lacks);
+               p_chooses_the_penalty, labels_decide_the_task, very_many_classes_are_numbered,
+               solvers_say_what_a_problem_lacks);
 }
