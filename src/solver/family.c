@@ -72,7 +72,6 @@ mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before)
     for (int64_t c = 0; before && before->family && before->family->end && c < f->members; c++) {
         f->left[c].start = before->family->end[c];
         before->family->end[c] = (mgvi_member_start){0};
-        f->begun = true;
     }
     if (rows + (double)A->cols * (double)f->members > MOST)
         return MGV_OK;

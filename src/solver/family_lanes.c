@@ -198,6 +198,7 @@ static mgv_status take_lane(const sitting *at, const lane_block *b, const mgv_pr
     memcpy(f->coef + c * d, v->coef + lane * d, (size_t)d * sizeof *f->coef);
     f->intercept[c] = v->intercept[lane];
     f->length[c] = v->length[lane];
+    mgvi_member_forget(p->ctx, &f->left[c].start);
     f->left[c].rounds = summary.iterations;
     f->left[c].passes = summary.passes;
     if (!certificate->verified || !(certificate->relative_gap <= at->head->settings.tol))
@@ -205,7 +206,27 @@ static mgv_status take_lane(const sitting *at, const lane_block *b, const mgv_pr
     rescale(p, lane, certificate);
     summary.certificate = *certificate;
     f->member[c] = summary;
-    return f->end ? mgvi_member_note(p->ctx, &v->w, &v->u, lane, &f->end[c]) : MGV_OK;
+    /* a pair's end would be in the rows and columns of the block: the next one begins from nothing
+     */
+    return f->end && !at->head->run.problem->pairwise
+               ? mgvi_member_note(p->ctx, &v->w, &v->u, lane, &f->end[c])
+               : MGV_OK;
+}
+
+/* Where the members of a block ended at the point of a path before; false: none of them. */
+static bool find_starts(const sitting *at, const lane_block *b, mgvi_lockstep_start start[LANES])
+{
+    const mgv_problem *head = at->head->run.problem;
+    bool found = false;
+    for (int32_t l = 0; l < b->count; l++) {
+        const mgvi_member_start *s = &at->head->family->left[b->member[l]].start;
+        const bool known = s->u && s->w && !head->pairwise;
+        start[l] = (mgvi_lockstep_start){.u = known ? s->u : NULL};
+        if (known && head->free_cols)
+            start[l].intercept = s->w[head->A->cols - 1];
+        found = found || known;
+    }
+    return found;
 }
 
 static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
@@ -215,6 +236,7 @@ static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
     const double started = mgvi_clock_seconds();
     mgvi_member bound = {0};
     mgvi_lane lane[LANES];
+    mgvi_lockstep_start start[LANES];
     mgvi_lockstep_result found;
     verdicts v;
     mgvi_arena arena;
@@ -226,7 +248,8 @@ static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
                                      .tol = head->settings.tol,
                                      .deadline = at->deadline,
                                      .alone = at->alone,
-                                     .rng = mgvi_rng_seed((uint64_t)(head->settings.seed + index))};
+                                     .rng = mgvi_rng_seed((uint64_t)(head->settings.seed + index)),
+                                     .start = find_starts(at, b, start) ? start : NULL};
     if (st == MGV_OK)
         st = mgvi_lockstep_run(&task, &arena, &found);
     if (st == MGV_OK)
@@ -267,16 +290,15 @@ static double member_cost(const mgv_solver *head)
     return strcmp(ops->name, "newton") == 0 ? SWEEPS * cost : cost;
 }
 
-/* Whether members may go together: from nothing, and by coordinate ascent where a solver is named.
- * A pair's end is in the columns of the block, not in its own. */
+/* Whether members may go together: from nothing or along a path, and by coordinate ascent where a
+ * solver is named. */
 static bool may_go(const mgv_solver *head)
 {
     const mgvi_run *run = &head->run;
     const mgvi_family *f = head->family;
     const bool free = strcmp(head->settings.solver, "auto") == 0;
     return (free || strcmp(run->ops->name, "dual_coordinate") == 0) && run->settings->shrink &&
-           f->member[0].stop == MGV_STOP_NONE && !f->begun && !(run->problem->pairwise && f->end) &&
-           mgvi_lockstep_fits(run->problem);
+           f->member[0].stop == MGV_STOP_NONE && !f->begun && mgvi_lockstep_fits(run->problem);
 }
 
 mgv_status mgvi_family_in_lockstep(mgv_solver *head, double deadline)

@@ -87,7 +87,7 @@ static bool gives_way(const work *w, const mgvi_lockstep_task *task, int32_t mov
 static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result *out)
 {
     const int64_t most = task->alone > 0 ? MOST_ROUNDS_KNOWN : MOST_ROUNDS;
-    for (int k = 0; k < OPENING; k++)
+    for (int k = 0; k < (task->start ? 1 : OPENING); k++)
         run_pass(w, true);
     for (; out->rounds < most; out->rounds++) {
         if (mgvi_ctx_interrupted(task->rows->ctx) || mgvi_clock_seconds() > task->deadline)
@@ -131,6 +131,34 @@ static void bind_lanes(const mgvi_lockstep_task *t, work *w, float *sign)
     }
 }
 
+/* theta from the dual variables of lane l, and the W that goes with it. */
+static void begin_lane(const mgvi_lockstep_task *t, work *w, int32_t l)
+{
+    const mgvi_lockstep_rows *r = t->rows;
+    const mgvi_lockstep_start *start = &t->start[l];
+    mgvi_lockstep_pass *p = &w->pass;
+    double weight = 0, drift = 0;
+    for (int64_t i = 0; start->u && i < t->block->A->rows; i++) {
+        const int64_t row = t->row ? t->row[i] : i;
+        const double s = mgvi_coef_pick(&t->block->row.scale, i, l);
+        const double theta = s > 0 ? fmin(fmax(-start->u[i] / s, 0), (double)r->most) : 0;
+        const double step =
+            (double)r->C[row] * (double)p->sign[(int64_t)r->own[row] * w->width + l] * theta;
+        if (step == 0)
+            continue;
+        p->theta[row * w->width + l] = (float)theta;
+        weight += step;
+        drift += r->along ? step * (double)r->along[row] : 0;
+        for (int64_t k = r->ptr[row]; k < r->ptr[row + 1]; k++)
+            p->W[(int64_t)r->idx[k] * w->width + l] += (float)step * r->val[k];
+    }
+    if (!start->u)
+        return;
+    p->weight[l] = (float)weight;
+    p->drift[l] = (float)drift;
+    p->shift[l] = t->block->free_cols ? (float)(start->intercept + (double)r->kappa * weight) : 0;
+}
+
 static mgv_status open_work(const mgvi_lockstep_task *t, mgvi_arena *arena, work *w)
 {
     const mgvi_lockstep_rows *r = t->rows;
@@ -145,6 +173,8 @@ static mgv_status open_work(const mgvi_lockstep_task *t, mgvi_arena *arena, work
         return MGV_E_MEMORY;
     w->pass.sign = sign;
     bind_lanes(t, w, sign);
+    for (int32_t l = 0; t->start && l < w->count; l++)
+        begin_lane(t, w, l);
     return MGV_OK;
 }
 

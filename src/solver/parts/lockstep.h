@@ -72,6 +72,12 @@ int64_t mgvi_lockstep_sweep_narrow_avx2(mgvi_lockstep_pass *, const int32_t *, i
 int64_t mgvi_lockstep_sweep_narrow_avx512(mgvi_lockstep_pass *, const int32_t *, int64_t,
                                           int32_t *);
 
+/* Where a lane begins. */
+typedef struct mgvi_lockstep_start {
+    const double *u; /* rows of the block; NULL: from nothing */
+    double intercept;
+} mgvi_lockstep_start;
+
 /* What a block is asked for. */
 typedef struct mgvi_lockstep_task {
     const mgvi_lockstep_rows *rows;
@@ -81,9 +87,10 @@ typedef struct mgvi_lockstep_task {
     double deadline; /* of mgvi_clock_seconds() */
     double alone;    /* the cost of one lane by itself; 0: coordinate ascent */
     mgvi_rng rng;
+    const mgvi_lockstep_start *start; /* of every lane; NULL: all from nothing */
 } mgvi_lockstep_task;
 
-/* From nothing, until every lane is expected to have a relative gap of `tol` or one by one is
+/* Until every lane is expected to have a relative gap of `tol` or one by one is
  * faster. */
 typedef struct mgvi_lockstep_result {
     double *u;         /* rows x lanes of the block: the dual variables */
