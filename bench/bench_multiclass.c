@@ -118,13 +118,17 @@ int main(int argc, char **argv)
     mgv_certificate c = {.size = sizeof c};
     mgv_run_info run = {.size = sizeof run};
     mgv_selection_info info = {.size = sizeof info, .score = NAN};
+    mgv_path_point first = {.size = sizeof first, .lambda = NAN}, last = first;
     for (int k = 0; k < atoi(argv[3]); k++) {
         const double start = mgvi_clock_seconds();
         result r = solve(train, settings, select);
         fit = fmin(fit, mgvi_clock_seconds() - start);
         must(mgv_solver_describe(r.solver, &run, &c));
-        if (r.selection)
+        if (r.selection) {
             must(mgv_selection_describe(r.selection, &info));
+            must(mgv_selection_point(r.selection, 0, &first));
+            must(mgv_selection_point(r.selection, info.points - 1, &last));
+        }
         if (k == 0)
             accuracy = test_accuracy(r.solver, argv[2], settings, &predict);
         release(&r);
@@ -138,6 +142,9 @@ int main(int argc, char **argv)
     print_number("accuracy", accuracy);
     print_number("predict", predict);
     print_number("validation", info.score);
+    print_number("points", (double)info.points);
+    print_number("first_lambda", first.lambda);
+    print_number("last_lambda", last.lambda);
     printf("}\n");
     mgv_data_free(ctx, train);
     mgv_settings_free(ctx, settings);
