@@ -21,22 +21,38 @@
 
 enum {
     OPENING = 3,       /* full passes before rows are left out */
-    SHORT_PASSES = 40, /* most short passes between two full ones */
+    SHORT_PASSES = 40, /* most short passes between two full ones, unless they cost little */
     FINISH_PASSES = 9, /* the same once Newton steps are taken in between */
-    REFRESH = 25       /* full passes between two recomputations of w from u */
+    CHEAP_PASSES = 200,
+    REFRESH = 25 /* full passes between two recomputations of w from u */
 };
 
 /* The relative gap below which the free rows are believed. At 3e-4 a Newton step is wasted: the
  * free rows are still the wrong ones. */
 static const double FINISH = 1e-4;
 
+/* Short passes that together cost less than this part of a full one go on until moves have fallen
+ * to CHEAP_FALL of the first; others to DEAR_FALL, or the active rows' part of the gap to GAP_FALL.
+ */
+static const double CHEAP = 0.5, CHEAP_FALL = 0.01, DEAR_FALL = 0.1, GAP_FALL = 0.05;
+
+/* A full pass that moved no more than this many times the rows of the short ones before it found
+ * the same rows at work. Then the active rows' part of the gap is believed to be all of it, unless
+ * that pass saw many times the tolerance; and short passes end where it falls to this part of the
+ * tolerance, else to a smaller one, because the others will want more passes. */
+static const double FAMILIAR = 1.25, MANY_TIMES = 20, SETTLED = 0.8, SETTLED_ELSE = 0.3;
+
 /* Plain numbers of the state, saved as they are. */
 typedef struct memory {
     int64_t full_passes, short_passes; /* short ones since the last full one */
     int64_t active;                    /* rows in the present list */
+    int64_t moved;                     /* rows that moved in the last pass */
+    int64_t familiar;                  /* the last full pass moved hardly any others */
     double first_move;                 /* worst move of the first short pass */
+    double spent;                      /* on the short ones, in passes over the data */
     double free_sum;
     double estimate;         /* relative gap seen by the last full pass */
+    double active_gap;       /* the active rows' part of it in the last short pass; NaN: unknown */
     double primal;           /* objective, as the last full pass saw it */
     int64_t rest, next_rest; /* full passes until the next Newton step; after a failed one */
 } memory;
@@ -51,6 +67,7 @@ typedef struct state {
     int32_t *order; /* active rows first, then whatever a full pass needs */
     int32_t *all;   /* every row with weight */
     int64_t all_count;
+    bool watched;              /* the loss's terms of the gap cost less than a row */
     mgvi_free_rows *free_rows; /* NULL: no exact finish for this loss */
     memory m;
 } state;
@@ -131,6 +148,7 @@ static mgv_status init(mgvi_run *run)
     choose_rows(p, s);
     if (run->settings->shrink && strcmp(p->loss->name, "hinge") == 0 && !s->rows->kernel)
         MGVI_TRY(mgvi_free_rows_new(p, s->rows, &run->arena, &s->free_rows));
+    s->watched = strstr(p->loss->name, "hinge") != NULL;
     mgvi_intercept_improve(p, 1e-6, &s->w, &s->z); /* the best constant is where the shift starts */
     if (p->free_cols)
         s->acc[mgvi_rows_acc_len(s->rows) - 1] = s->w.x[s->w.n - 1];
@@ -179,6 +197,30 @@ static double guess_gap(const mgv_problem *p, const mgvi_dual_epoch *e)
     return e->fenchel / (e->loss - 0.5 * e->product); /* lambda |w|^2 = -sum u z */
 }
 
+/* What a pass has shown: whether the active rows are worth another short one. */
+static void learn(const mgvi_run *run, state *s, const mgvi_dual_epoch *e, bool full)
+{
+    const mgv_problem *p = run->problem;
+    memory *m = &s->m;
+    if (full) {
+        m->estimate = guess_gap(p, e);
+        m->primal = e->loss - 0.5 * e->product;
+        m->familiar = m->full_passes > OPENING && (double)m->active <= FAMILIAR * (double)m->moved;
+    }
+    m->moved = m->active;
+    m->active_gap = !full && s->watched ? e->fenchel / m->primal : NAN;
+    m->spent = full ? 0 : m->spent + e->touched / fmax(1, (double)p->A->nnz);
+    if (m->short_passes <= 1) {
+        m->first_move = e->worst_move;
+        return;
+    }
+    const bool dear = m->spent >= CHEAP;
+    if (e->worst_move <= (dear ? DEAR_FALL : CHEAP_FALL) * m->first_move ||
+        m->active_gap <= (m->familiar ? SETTLED : SETTLED_ELSE) * run->settings->tol ||
+        (dear && m->active_gap <= GAP_FALL * m->estimate))
+        m->active = 0;
+}
+
 static void pass(mgvi_run *run, state *s, bool full)
 {
     const mgv_problem *p = run->problem;
@@ -188,7 +230,7 @@ static void pass(mgvi_run *run, state *s, bool full)
                          .curvature = s->curvature,
                          .inverse_lambda = s->inverse_lambda,
                          .free_weight = s->kappa,
-                         .watch = full,
+                         .watch = full || s->watched,
                          .u = s->u.x,
                          .acc = s->acc,
                          .free_sum = s->m.free_sum};
@@ -201,14 +243,7 @@ static void pass(mgvi_run *run, state *s, bool full)
     s->m.free_sum = e.free_sum;
     if (p->free_cols) /* (5) */
         s->acc[mgvi_rows_acc_len(s->rows) - 1] -= s->kappa * s->m.free_sum;
-    if (full) {
-        s->m.estimate = guess_gap(p, &e);
-        s->m.primal = e.loss - 0.5 * e.product;
-    }
-    if (s->m.short_passes <= 1)
-        s->m.first_move = e.worst_move;
-    else if (e.worst_move <= 0.1 * s->m.first_move)
-        s->m.active = 0;
+    learn(run, s, &e, full);
 }
 
 /* A Newton step on the free rows (6), unless the last ones were idle: rests double. */
@@ -233,8 +268,9 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     const bool close = s->free_rows && s->m.estimate < FINISH;
+    const int64_t most = s->m.spent < CHEAP ? CHEAP_PASSES : close ? FINISH_PASSES : SHORT_PASSES;
     const bool full = !run->settings->shrink || s->m.full_passes < OPENING || s->m.active == 0 ||
-                      s->m.short_passes >= (close ? FINISH_PASSES : SHORT_PASSES);
+                      s->m.short_passes >= most;
     if (full) {
         if (close)
             MGVI_TRY(finish(run, s));
@@ -257,11 +293,14 @@ static mgvi_iterate expose(mgvi_run *run)
     return (mgvi_iterate){.w = &s->w, .u = &s->u};
 }
 
-/* Only a full pass knows. */
+/* A full pass knows; the last short one where the same rows are at work. */
 static double estimate(const mgvi_run *run)
 {
-    const state *s = run->state;
-    return s->m.short_passes == 0 ? s->m.estimate : NAN;
+    const memory *m = &((const state *)run->state)->m;
+    if (m->short_passes == 0)
+        return m->estimate;
+    const bool whole = m->familiar && m->estimate < MANY_TIMES * run->settings->tol;
+    return whole && m->active == 0 ? m->active_gap : NAN;
 }
 
 /* A checkpoint is a file: nothing in it may lead outside our arrays. */
