@@ -36,7 +36,13 @@ static mgv_status copy_dense(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_subs
     char *val = mgvi_data_array(ctx, to, (size_t)(s->count * cols), size), *at = val;
     if (!val)
         return MGV_E_MEMORY;
-    for (int64_t t = 0; t < s->count; t++)
+    for (int64_t t = 0; t < s->count; t++) {
+        if (!s->square && m->col_stride == 1) {
+            const size_t row = (size_t)cols * size;
+            memcpy(at, (const char *)m->val + s->rows[t] * m->row_stride * (int64_t)size, row);
+            at += row;
+            continue;
+        }
         for (int64_t j = 0; j < cols; j++, at += size) {
             const int64_t column = s->square ? s->rows[j] : j;
             memcpy(at,
@@ -44,6 +50,7 @@ static mgv_status copy_dense(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_subs
                        (s->rows[t] * m->row_stride + column * m->col_stride) * (int64_t)size,
                    size);
         }
+    }
     to->X.nnz = s->count * cols;
     to->X.val = val;
     to->X.row_stride = cols;

@@ -17,15 +17,23 @@ typedef struct mgvi_kernel_plan {
     mgvi_point_scaling scaling;
     const double *sign; /* NULL: 1 */
     bool intercept;
-    int32_t lanes;      /* vectors a product may have at once; 0: one */
-    mgv_dtype fast;     /* type of the rows kept; products are float64 all the same */
-    double cache_bytes; /* for rows of K */
+    int32_t lanes;          /* vectors a product may have at once; 0: one */
+    mgv_dtype fast;         /* type of the rows kept; products are float64 all the same */
+    double cache_bytes;     /* for rows of K */
+    mgvi_kernel_op *lender; /* over the same examples: mgvi_kernel_lend() was called; NULL: none */
 } mgvi_kernel_plan;
 
 /* Borrows the arrays. MGV_E_INPUT for a Gram matrix that is not square or not symmetric. */
 mgv_status mgvi_op_kernel(mgv_ctx *ctx, const mgvi_kernel_plan *plan, mgvi_op **out);
 /* NULL when `op` is not a kernel operator. */
 mgvi_kernel_op *mgvi_kernel_of(mgvi_op *op);
+
+/* Operators bound with this one as their lender keep rows of K here and share them, from several
+ * threads; it must outlive them, and is not used by itself meanwhile. Only where all rows fit the
+ * cache, in float64, between dense points; else nothing is lent. MGV_E_MEMORY. */
+mgv_status mgvi_kernel_lend(mgvi_kernel_op *op);
+/* The rows kept are given back. */
+void mgvi_kernel_drop_rows(mgvi_kernel_op *op);
 
 mgv_dtype mgvi_kernel_fast(const mgvi_kernel_op *op);
 /* From here on rows are kept in float64. MGV_E_MEMORY. */

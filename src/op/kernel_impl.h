@@ -8,8 +8,12 @@
  * out all points anew. */
 enum { MGVI_KERNEL_TILE = 512, MGVI_KERNEL_TILE_BYTES = 1 << 26 };
 
+typedef struct mgvi_kernel_loans mgvi_kernel_loans;
+
 struct mgvi_kernel_op {
     mgvi_op op;
+    mgvi_kernel_op *lender;   /* whose points, slabs and rows these are; NULL: our own */
+    mgvi_kernel_loans *loans; /* NULL: nothing is lent */
     mgvi_kernel kernel;
     mgvi_points *points; /* in the fast type */
     const double *sign;
@@ -45,9 +49,17 @@ static inline char *mgvi_kernel_slot(const mgvi_kernel_op *k, int64_t slot)
 }
 /* kernel_rows.c: sees that the rows are in slots; false when they do not fit or memory is short. */
 bool mgvi_kernel_fetch(mgvi_kernel_op *k, const int64_t *rows, int64_t count);
+bool mgvi_kernel_slab_ready(mgvi_kernel_op *k, int64_t slot);
+mgv_status mgvi_kernel_compute_into(mgvi_kernel_op *k, const int64_t *rows, int64_t count,
+                                    void *out);
 /* At most a tile of rows side by side, kept nowhere. NULL: no memory. */
 const char *mgvi_kernel_compute(mgvi_kernel_op *k, const int64_t *rows, int64_t count);
 void mgvi_kernel_free(mgvi_op *op);
+
+/* kernel_lend.c: whether rows may be lent; sees that the lender has the rows, and where. */
+bool mgvi_kernel_can_lend(const mgvi_kernel_op *k);
+bool mgvi_kernel_borrow(mgvi_kernel_op *k, const int64_t *rows, int64_t count);
+void mgvi_kernel_end_loans(mgvi_kernel_op *k);
 
 /* kernel.c: the rows with c_i != 0 go to k->support. */
 int64_t mgvi_kernel_support(mgvi_kernel_op *k, const double *c);

@@ -11,7 +11,8 @@ size_t mgvi_kernel_row_bytes(const mgvi_kernel_op *k)
 }
 
 /* K between the listed rows and all; the diagonal is set, not computed (sqrt of a rounded 0). */
-static mgv_status compute_into(mgvi_kernel_op *k, const int64_t *rows, int64_t count, void *out)
+mgv_status mgvi_kernel_compute_into(mgvi_kernel_op *k, const int64_t *rows, int64_t count,
+                                    void *out)
 {
     const mgvi_point_list p = {.points = k->points, .index = rows, .count = count};
     const mgvi_point_list q = {.points = k->points, .count = k->op.rows};
@@ -30,14 +31,14 @@ const char *mgvi_kernel_compute(mgvi_kernel_op *k, const int64_t *rows, int64_t 
 {
     if (!k->tile)
         k->tile = mgvi_alloc(k->op.ctx, (size_t)k->tile_rows, mgvi_kernel_row_bytes(k));
-    if (!k->tile || compute_into(k, rows, count, k->tile) != MGV_OK)
+    if (!k->tile || mgvi_kernel_compute_into(k, rows, count, k->tile) != MGV_OK)
         return NULL;
     return k->tile;
 }
 
 /* ---- slots ----------------------------------------------------------------------------------- */
 
-static bool slab_ready(mgvi_kernel_op *k, int64_t slot)
+bool mgvi_kernel_slab_ready(mgvi_kernel_op *k, int64_t slot)
 {
     char **slab = &k->slabs[slot / k->tile_rows];
     const int64_t rest = k->slots - slot / k->tile_rows * k->tile_rows;
@@ -61,8 +62,8 @@ static void settle(mgvi_kernel_op *k, int64_t slot, int64_t row)
 /* New rows straight into neighbouring free slots. */
 static bool append(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
 {
-    if (!slab_ready(k, k->used) ||
-        compute_into(k, rows, count, mgvi_kernel_slot(k, k->used)) != MGV_OK)
+    if (!mgvi_kernel_slab_ready(k, k->used) ||
+        mgvi_kernel_compute_into(k, rows, count, mgvi_kernel_slot(k, k->used)) != MGV_OK)
         return false;
     for (int64_t t = 0; t < count; t++)
         settle(k, k->used, rows[t]);
@@ -87,6 +88,8 @@ static bool replace(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
 
 bool mgvi_kernel_fetch(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
 {
+    if (k->lender)
+        return mgvi_kernel_borrow(k, rows, count);
     if (count > k->slots)
         return false;
     mgvi_kernel_half_free(k); /* one or the other */
@@ -140,9 +143,11 @@ mgv_status mgvi_kernel_among(mgvi_kernel_op *k, const int64_t *p, int64_t np, co
 static void free_slots(mgvi_kernel_op *k)
 {
     mgv_ctx *ctx = k->op.ctx;
-    for (int64_t s = 0; k->slabs && s * k->tile_rows < k->slots; s++)
+    mgvi_kernel_end_loans(k);
+    for (int64_t s = 0; !k->lender && k->slabs && s * k->tile_rows < k->slots; s++)
         mgvi_release(ctx, k->slabs[s]);
-    mgvi_release(ctx, k->slabs);
+    if (!k->lender)
+        mgvi_release(ctx, k->slabs);
     mgvi_release(ctx, k->owner);
     mgvi_release(ctx, k->wanted);
     mgvi_release(ctx, k->tile);
@@ -164,6 +169,10 @@ static mgv_status make_slots(mgvi_kernel_op *k)
     k->used = k->hand = 0;
     for (int64_t i = 0; i < n; i++)
         k->slot_of[i] = -1;
+    if (k->lender) {
+        k->slabs = k->lender->slabs;
+        return MGV_OK;
+    }
     k->slabs = mgvi_zeros(ctx, (size_t)(k->slots / k->tile_rows + 1), sizeof *k->slabs);
     k->owner = mgvi_zeros(ctx, (size_t)k->slots, sizeof *k->owner);
     k->wanted = mgvi_zeros(ctx, (size_t)k->slots, sizeof *k->wanted);
@@ -178,7 +187,8 @@ void mgvi_kernel_free(mgvi_op *op)
                            k->f,       k->work,     k->lane, k->twin};
     free_slots(k);
     mgvi_kernel_half_free(k);
-    mgvi_points_free(k->points);
+    if (!k->lender)
+        mgvi_points_free(k->points);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mgvi_release(ctx, owned[i]);
     mgvi_release(ctx, k);
@@ -253,6 +263,11 @@ static mgv_status bind(mgvi_kernel_op *k, const mgvi_kernel_plan *plan)
     if (plan->X->rows > INT32_MAX)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "a kernel takes at most 2^31 rows; there are %" PRId64, plan->X->rows);
+    if (plan->lender && plan->lender->loans && plan->fast == plan->lender->fast) {
+        k->lender = plan->lender;
+        k->points = k->lender->points;
+        return allocate(k);
+    }
     if (kind == MGVI_KERNEL_PRECOMPUTED)
         MGVI_TRY(check_gram(ctx, plan->X));
     MGVI_TRY(mgvi_points_new(ctx, plan->X, &plan->scaling, plan->fast, differences, &k->points));
@@ -301,4 +316,16 @@ mgv_status mgvi_kernel_make_exact(mgvi_kernel_op *k)
     k->fast = MGV_F64;
     k->remembered = 0;
     return make_slots(k);
+}
+
+void mgvi_kernel_drop_rows(mgvi_kernel_op *k)
+{
+    mgvi_kernel_end_loans(k);
+    for (int64_t s = 0; s * k->tile_rows < k->slots; s++) {
+        mgvi_release(k->op.ctx, k->slabs[s]);
+        k->slabs[s] = NULL;
+    }
+    for (int64_t s = 0; s < k->used; s++)
+        k->slot_of[k->owner[s]] = -1;
+    k->used = k->hand = 0;
 }

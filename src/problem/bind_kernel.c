@@ -9,8 +9,8 @@
 static mgv_status usual_width(mgv_problem *p, double *out)
 {
     const mgvi_matrix *X = &p->data->X;
-    *out = 0.5; /* rows of length 1 */
-    if (p->row_scale)
+    *out = p->whole ? p->whole->kernel.sigma2 : 0.5; /* 0.5: rows of length 1 */
+    if (p->whole || p->row_scale)
         return MGV_OK;
     double *mean = mgvi_alloc(p->ctx, (size_t)X->cols, sizeof *mean);
     double *std = mgvi_alloc(p->ctx, (size_t)X->cols, sizeof *std);
@@ -74,6 +74,7 @@ mgv_status mgvi_bind_kernel(mgv_problem *p)
         .intercept = p->settings.intercept,
         .lanes = p->outputs,
         .fast = choose_precision(p),
+        .lender = p->whole && p->whole->data == p->data ? mgvi_kernel_of(p->whole->A) : NULL,
         .cache_bytes = p->settings.cache * MEGABYTE};
     if (!(p->loss->can & MGVI_MARGIN))
         p->sign = NULL; /* the target carries the class; A is not signed */

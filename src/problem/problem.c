@@ -65,6 +65,14 @@ mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
     return bind_data(ctx, data, settings, (classes){.positive = positive}, out);
 }
 
+mgv_status mgvi_problem_new_member(mgv_ctx *ctx, const mgv_problem *whole,
+                                   const mgv_settings *settings, int64_t positive,
+                                   mgv_problem **out)
+{
+    return bind_data(ctx, whole->data, settings, (classes){.positive = positive, .whole = whole},
+                     out);
+}
+
 mgv_status mgvi_problem_new_block(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                                   const mgvi_lane *lane, int32_t count, const mgv_problem *whole,
                                   mgv_problem **out)

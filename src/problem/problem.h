@@ -74,6 +74,11 @@ struct mgv_problem {
 enum { MGVI_EVERY_CLASS = -1 };
 mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                             int64_t positive, mgv_problem **out);
+/* Class `positive` of `whole`, which is `many`, against the rest: with a kernel it shares the rows
+ * that `whole` lends (op/kernel.h). */
+mgv_status mgvi_problem_new_member(mgv_ctx *ctx, const mgv_problem *whole,
+                                   const mgv_settings *settings, int64_t positive,
+                                   mgv_problem **out);
 /* `count` problems of two classes as the lanes of one problem, scaled and centred as `whole`.
  * A row of another class has weight 0 in a lane, and weights are parts of those of all rows.
  * Borrows `lane`. */

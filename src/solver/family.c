@@ -360,6 +360,14 @@ static mgv_status settle(sitting *at)
     return MGV_OK;
 }
 
+/* Members of one against the rest need the same rows of a kernel matrix. */
+static mgv_status share_kernel(const mgvi_run *run)
+{
+    mgvi_kernel_op *kernel = mgvi_kernel_of(run->problem->A);
+    const bool shares = !run->problem->pairwise && strcmp(run->ops->name, "kernel_svm") == 0;
+    return kernel && shares ? mgvi_kernel_lend(kernel) : MGV_OK;
+}
+
 /* All members, together and then one by one; the last checkpoint. */
 static mgv_status sit(sitting *at)
 {
@@ -370,7 +378,10 @@ static mgv_status sit(sitting *at)
     at->next_save = at->started + MGVI_CHECKPOINT_EVERY;
     MGVI_TRY(mgvi_family_in_lockstep(head, deadline));
     f->hasty = !f->begun && (mgvi_ctx_interrupted(ctx) || mgvi_clock_seconds() >= deadline);
+    MGVI_TRY(share_kernel(&head->run));
     mgvi_pool_run(ctx->pool, f->members, member_block, at);
+    if (mgvi_kernel_of(head->run.problem->A))
+        mgvi_kernel_drop_rows(mgvi_kernel_of(head->run.problem->A));
     f->begun = true;
     f->seconds += mgvi_clock_seconds() - at->started;
     if (head->settings.checkpoint[0])

@@ -109,7 +109,7 @@ mgv_status mgvi_member_new(mgv_ctx *ctx, const mgv_problem *head, const mgv_sett
     if (head->pairwise)
         st = bind_pair(ctx, head, &own, mgvi_class_pair_at(head->data->classes, index), out);
     else
-        st = mgvi_problem_new(ctx, head->data, &own, index, &out->problem);
+        st = mgvi_problem_new_member(ctx, head, &own, index, &out->problem);
     if (st != MGV_OK)
         mgvi_member_free(ctx, out);
     return st;

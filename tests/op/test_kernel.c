@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include "base/rng.h"
+#include "base/threads.h"
 #include "op/kernel.h"
 
 #include <math.h>
@@ -338,6 +339,70 @@ TEST(threads_do_not_change_bits)
     free(s);
 }
 
+/* ---- shared rows ----------------------------------------------------------------------------- */
+
+enum { BORROWERS = 12, ROUNDS = 6 };
+
+typedef struct loan {
+    mgv_ctx *ctx;
+    const mgvi_kernel_plan *plan;
+    double f[BORROWERS][ROWS];
+    mgv_status status[BORROWERS];
+} loan;
+
+/* Coefficients of more and more rows, other ones for every borrower, at times a single new one. */
+static void borrow_block(void *arg, int64_t b)
+{
+    loan *l = arg;
+    mgv_ctx child = mgvi_ctx_child(l->ctx);
+    mgvi_rng rng = mgvi_rng_seed((uint64_t)b);
+    double c[ROWS] = {0};
+    mgvi_op *op;
+    l->status[b] = mgvi_op_kernel(&child, l->plan, &op);
+    for (int k = 0; l->status[b] == MGV_OK && k < ROUNDS; k++) {
+        for (int t = 0; t < 1 + 5 * (k % 3); t++)
+            c[mgvi_rng_below(&rng, ROWS)] = mgvi_rng_normal(&rng);
+        mgvi_kernel_combine(mgvi_kernel_of(op), c, l->f[b]);
+    }
+    if (l->status[b] == MGV_OK)
+        mgvi_op_free(op);
+}
+
+TEST(borrowed_rows_are_the_same_whoever_computes_them)
+{
+    sample *s = make_sample(8);
+    const mgvi_matrix m = as_matrix(s, 0);
+    for (int k = 0; k < KERNELS; k++) {
+        double alone[BORROWERS][ROWS];
+        for (int threads = 0; threads <= 5; threads++) { /* 0: nothing is lent */
+            mgv_ctx *ctx = mgv_check_ctx();
+            CHECK_OK(ctx, mgv_ctx_set_threads(ctx, threads > 0 ? threads : 1));
+            mgvi_kernel_plan plan = {
+                .kernel = kernels[k], .X = &m, .fast = MGV_F64, .cache_bytes = 1e6};
+            mgvi_op *lender;
+            CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &lender));
+            if (threads > 0) {
+                CHECK_OK(ctx, mgvi_kernel_lend(mgvi_kernel_of(lender)));
+                plan.lender = mgvi_kernel_of(lender);
+            }
+            loan l = {.ctx = ctx, .plan = &plan};
+            mgvi_pool_run(ctx->pool, BORROWERS, borrow_block, &l);
+            for (int b = 0; b < BORROWERS; b++) {
+                CHECK(l.status[b] == MGV_OK);
+                for (int i = 0; i < ROWS && threads == 1; i++)
+                    CHECK_NEAR(l.f[b][i], alone[b][i], 1e-11, "kernel %d, borrower %d", k, b);
+            }
+            if (threads > 1)
+                assert_memory_equal(l.f, alone, sizeof alone);
+            memcpy(alone, l.f, sizeof alone);
+            mgvi_kernel_drop_rows(mgvi_kernel_of(lender));
+            mgvi_op_free(lender);
+            mgv_ctx_free(ctx);
+        }
+    }
+    free(s);
+}
+
 TEST(gram_matrices_are_checked)
 {
     mgv_ctx *ctx = mgv_check_ctx();
@@ -372,5 +437,6 @@ int main(void)
 {
     return RUN(blocks_are_the_definition, scaling_is_applied, operator_is_its_formula,
                lanes_are_vectors, low_products_are_low_and_exact_below_1,
-               threads_do_not_change_bits, gram_matrices_are_checked);
+               threads_do_not_change_bits, borrowed_rows_are_the_same_whoever_computes_them,
+               gram_matrices_are_checked);
 }

@@ -1,6 +1,8 @@
 /* test_family.c - more than two classes: one run per class against the rest. */
 #include "vectors.h"
 
+#include "solver/family.h"
+
 #include "model/model.h"
 
 #include <math.h>
@@ -202,6 +204,40 @@ static int stop_at_second_class(void *user, const mgv_event *event)
     return *classes >= 2;
 }
 
+/* Members of a kernel share its rows; they are the two-class fits all the same. */
+TEST(kernel_members_share_rows)
+{
+    static const char *const options[] = {
+        "kernel=rbf sigma2=3 loss=hinge C=2", "kernel=rbf loss=squared_hinge C=1 scale=std",
+        "kernel=poly degree=2 loss=hinge C=0.5", "kernel=rbf sigma2=3 loss=hinge C=2 cache=0.01"};
+    double X[N * D], y[N], sign[N], first[K * N];
+    clouds(1, X, y);
+    for (int o = 0; o < 4; o++)
+        for (int threads = 1; threads <= 3; threads += 2) {
+            mgv_fit all, one;
+            mgv_fit_start(&all, X, y, N, D, options[o]);
+            CHECK_OK(all.ctx, mgv_ctx_set_threads(all.ctx, threads));
+            mgv_fit_solve(&all);
+            CHECK(all.run.stop == MGV_STOP_CERTIFIED && all.certificate.verified);
+            const mgvi_family *f = all.solver->family;
+            if (threads == 1)
+                memcpy(first, f->coef, sizeof first);
+            CHECK_THAT(memcmp(first, f->coef, sizeof first) == 0, "%s", options[o]);
+            for (int c = 0; c < K && threads == 1; c++) {
+                for (int i = 0; i < N; i++)
+                    sign[i] = y[i] == 10 * (c + 1) ? 1 : -1;
+                mgv_fit_start(&one, X, sign, N, D, options[o]);
+                mgv_fit_solve(&one);
+                CHECK_LE(f->member[c].certificate.dual, one.certificate.primal * (1 + 1e-12), "%s",
+                         options[o]);
+                CHECK_LE(one.certificate.dual, f->member[c].certificate.primal * (1 + 1e-12), "%s",
+                         options[o]);
+                mgv_fit_free(&one);
+            }
+            mgv_fit_free(&all);
+        }
+}
+
 /* What was not reached wins no row, and the rest of the model stands. */
 TEST(an_interrupted_family_keeps_what_it_has)
 {
@@ -228,5 +264,6 @@ int main(void)
 {
     return RUN(members_are_the_two_class_fits, the_largest_score_decides_and_files_keep_it,
                separability_of_every_class_is_decided, one_and_eight_threads_give_the_same_bits,
-               class_weights_are_row_weights, an_interrupted_family_keeps_what_it_has);
+               class_weights_are_row_weights, kernel_members_share_rows,
+               an_interrupted_family_keeps_what_it_has);
 }
