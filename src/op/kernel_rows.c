@@ -129,13 +129,32 @@ const double *mgvi_kernel_row(mgvi_kernel_op *k, int64_t i)
     return k->row;
 }
 
+/* Whether values among some rows are best taken from whole rows: rows are shared, or there are not
+ * many others. A matrix product with few rows is bound by reading all points. */
+static bool whole_rows_pay(const mgvi_kernel_op *k, int64_t among)
+{
+    enum { PART = 3 };
+    return !k->points->sparse &&
+           (k->lender || (k->slots == k->op.rows && PART * among >= k->slots));
+}
+
 mgv_status mgvi_kernel_among(mgvi_kernel_op *k, const int64_t *p, int64_t np, const int64_t *q,
                              int64_t nq, void *out, int64_t ld)
 {
     const mgvi_point_list rows = {.points = k->points, .index = p, .count = np};
     const mgvi_point_list cols = {.points = k->points, .index = q, .count = nq};
     k->op.touched += (double)np * (double)nq;
-    return mgvi_kernel_block(k->op.ctx, &k->kernel, &rows, &cols, k->fast, out, ld);
+    if (!whole_rows_pay(k, nq) || !mgvi_kernel_fetch(k, p, np))
+        return mgvi_kernel_block(k->op.ctx, &k->kernel, &rows, &cols, k->fast, out, ld);
+    for (int64_t s = 0; s < np; s++) {
+        const char *row = mgvi_kernel_slot(k, k->slot_of[p[s]]);
+        for (int64_t t = 0; t < nq; t++)
+            if (k->fast == MGV_F32)
+                ((float *)out)[s * ld + t] = ((const float *)row)[q[t]];
+            else
+                ((double *)out)[s * ld + t] = ((const double *)row)[q[t]];
+    }
+    return MGV_OK;
 }
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
