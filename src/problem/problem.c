@@ -157,20 +157,25 @@ mgv_status mgvi_problem_penalty(const mgv_problem *p, mgvi_arena *arena, mgvi_pe
                              p->lanes, out);
 }
 
-void mgvi_problem_user_weights(const mgv_problem *p, const double *w, double *coef,
-                               double *intercept)
+void mgvi_problem_user_lane(const mgv_problem *p, const double *w, int64_t lane, double *coef,
+                            double *intercept)
 {
     const int64_t d = mgvi_problem_coefs(p), lanes = p->outputs;
     const bool linear = p->kernel.kind == MGVI_KERNEL_LINEAR;
-    for (int64_t lane = 0; lane < lanes; lane++, coef += d) {
-        double shift = p->free_cols ? w[d * lanes + lane] : 0;
-        for (int64_t j = 0; j < d; j++) {
-            coef[j] = (linear && p->scale ? p->scale[j] : 1) * w[j * lanes + lane];
-            if (linear && p->centre)
-                shift -= p->centre[j] * coef[j];
-        }
-        intercept[lane] = shift;
+    double shift = p->free_cols ? w[d * lanes + lane] : 0;
+    for (int64_t j = 0; j < d; j++) {
+        coef[j] = (linear && p->scale ? p->scale[j] : 1) * w[j * lanes + lane];
+        if (linear && p->centre)
+            shift -= p->centre[j] * coef[j];
     }
+    *intercept = shift;
+}
+
+void mgvi_problem_user_weights(const mgv_problem *p, const double *w, double *coef,
+                               double *intercept)
+{
+    for (int64_t lane = 0; lane < p->outputs; lane++)
+        mgvi_problem_user_lane(p, w, lane, coef + lane * mgvi_problem_coefs(p), intercept + lane);
 }
 
 void mgvi_problem_own_weights(const mgv_problem *p, const double *coef, double intercept, double *w)

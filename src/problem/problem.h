@@ -208,6 +208,9 @@ static inline int64_t mgvi_problem_coefs(const mgv_problem *p)
  * mgvi_problem_coefs) and intercept (outputs). */
 void mgvi_problem_user_weights(const mgv_problem *problem, const double *w, double *coef,
                                double *intercept);
+/* The same of one output: coef has mgvi_problem_coefs numbers. */
+void mgvi_problem_user_lane(const mgv_problem *problem, const double *w, int64_t lane, double *coef,
+                            double *intercept);
 
 /* Its inverse. */
 void mgvi_problem_own_weights(const mgv_problem *problem, const double *coef, double intercept,

@@ -155,7 +155,7 @@ static void rescale(const mgv_problem *p, int32_t lane, mgv_certificate *c)
 typedef struct verdicts {
     mgvi_vec w, u;
     mgv_certificate *certificate;
-    double *coef, *intercept, *length;
+    double *length;
 } verdicts;
 
 static mgv_status judge_block(const mgv_problem *p, mgvi_arena *arena, double tol,
@@ -170,10 +170,8 @@ static mgv_status judge_block(const mgv_problem *p, mgvi_arena *arena, double to
     if (p->free_cols)
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, &z));
     v->certificate = mgvi_arena_array(arena, k, sizeof *v->certificate);
-    v->coef = mgvi_arena_array(arena, k, (size_t)mgvi_problem_coefs(p) * sizeof *v->coef);
-    v->intercept = mgvi_arena_array(arena, k, sizeof *v->intercept);
     v->length = mgvi_arena_array(arena, k, sizeof *v->length);
-    if (!v->certificate || !v->coef || !v->intercept || !v->length)
+    if (!v->certificate || !v->length)
         return MGV_E_MEMORY;
     mgvi_op_mul_t(p->A, -1 / p->lambda, &v->u, 0, &v->w);
     if (p->free_cols) {
@@ -182,7 +180,6 @@ static mgv_status judge_block(const mgv_problem *p, mgvi_arena *arena, double to
         mgvi_intercept_improve(p, 0.01 * tol, &v->w, &z);
     }
     mgvi_judge_certify_lanes(judge, &v->w, &v->u, v->certificate);
-    mgvi_problem_user_weights(p, v->w.x, v->coef, v->intercept);
     const mgvi_vec part = mgvi_problem_penalised_part(p, &v->w);
     mgvi_vec_norm2(p->ctx, &part, v->length);
     return MGV_OK;
@@ -195,8 +192,7 @@ static mgv_status take_lane(const sitting *at, const lane_block *b, const mgv_pr
     mgvi_family *f = at->head->family;
     const int64_t c = b->member[lane], d = mgvi_problem_coefs(p);
     mgv_certificate *certificate = &v->certificate[lane];
-    memcpy(f->coef + c * d, v->coef + lane * d, (size_t)d * sizeof *f->coef);
-    f->intercept[c] = v->intercept[lane];
+    mgvi_problem_user_lane(p, v->w.x, lane, f->coef + c * d, &f->intercept[c]);
     f->length[c] = v->length[lane];
     mgvi_member_forget(p->ctx, &f->left[c].start);
     f->left[c].rounds = summary.iterations;

@@ -15,6 +15,8 @@ enum {
 };
 /* Visits that must move something, and lanes that must still move, for lock-step to pay. */
 static const double MOVING = 1.0 / 3, BUSY = 0.25;
+/* Part of the tolerance that is asked for where a lane that misses it is expensive. */
+static const double SURE = 0.5;
 
 static mgvi_lockstep_fn sweep_for(const mgv_ctx *ctx, bool narrow)
 {
@@ -92,7 +94,7 @@ static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result
     for (; out->rounds < most; out->rounds++) {
         if (mgvi_ctx_interrupted(task->rows->ctx) || mgvi_clock_seconds() > task->deadline)
             break;
-        const int32_t moving = settle_lanes(w, task->tol);
+        const int32_t moving = settle_lanes(w, (task->alone > 0 ? SURE : 1) * task->tol);
         const mgvi_lockstep_pass before = w->pass;
         if (moving == 0)
             break;
