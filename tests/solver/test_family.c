@@ -36,7 +36,7 @@ TEST(members_are_the_two_class_fits)
 {
     static const char *const options[] = {
         "loss=hinge C=1 shrink=no", "loss=squared_hinge C=2 scale=std shrink=no",
-        "loss=smooth_hinge lambda=0.01 tol=1e-6", "loss=logistic C=1 intercept=false"};
+        "loss=smooth_hinge lambda=0.01 tol=1e-6", "loss=logistic C=1 intercept=false shrink=no"};
     double X[N * D], y[N], sign[N];
     clouds(2, X, y);
     for (int o = 0; o < 4; o++) {

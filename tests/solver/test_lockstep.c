@@ -159,6 +159,9 @@ static const char *const kinds[] = {
     "loss=squared_hinge C=0.2",
     "loss=squared_hinge C=0.2 intercept=no",
     "loss=squared_hinge C=1 scale=maxabs tol=1e-6",
+    "loss=logistic C=0.2",
+    "loss=logistic C=5 scale=std",
+    "loss=logistic C=0.1 intercept=no tol=1e-6",
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

@@ -9,7 +9,8 @@
 
 enum {
     OPENING = 3,             /* full passes before rows are left out */
-    SHORT_PASSES = 6,        /* between two full ones */
+    SHORT_PASSES = 6,        /* between two full ones, */
+    SMOOTH_PASSES = 2,       /* for losses that leave no row out and converge faster */
     MOST_ROUNDS = 40,        /* beside coordinate ascent, */
     MOST_ROUNDS_KNOWN = 1000 /* and beside a solver whose cost ends them sooner */
 };
@@ -88,6 +89,8 @@ static bool gives_way(const work *w, const mgvi_lockstep_task *task, int32_t mov
 
 static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result *out)
 {
+    const bool smooth = task->rows->logistic || task->rows->ridge > 0;
+    const int passes = smooth ? SMOOTH_PASSES : SHORT_PASSES;
     const int64_t most = task->alone > 0 ? MOST_ROUNDS_KNOWN : MOST_ROUNDS;
     for (int k = 0; k < (task->start ? 1 : OPENING); k++)
         run_pass(w, true);
@@ -98,7 +101,7 @@ static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result
         const mgvi_lockstep_pass before = w->pass;
         if (moving == 0)
             break;
-        for (int k = 0; k < SHORT_PASSES && w->active > 0; k++)
+        for (int k = 0; k < passes && w->active > 0; k++)
             run_pass(w, false);
         if (gives_way(w, task, moving, &before))
             break;
@@ -107,6 +110,15 @@ static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result
 }
 
 /* ---- a block --------------------------------------------------------------------------------- */
+
+/* The best score that is the same for all rows, `lead` the part of one class less the other's. */
+static double best_constant(const mgvi_lockstep_rows *r, double lead)
+{
+    static const double MOST = 0.9999;
+    if (r->logistic)
+        return 2 * atanh(fmax(fmin(lead, MOST), -MOST));
+    return r->ridge > 0 ? lead : (lead > 0) - (lead < 0);
+}
 
 /* Signs of the classes in every lane, and where the intercepts begin: at the best constant. */
 static void bind_lanes(const mgvi_lockstep_task *t, work *w, float *sign)
@@ -129,7 +141,7 @@ static void bind_lanes(const mgvi_lockstep_task *t, work *w, float *sign)
         const double lead = side[1][l] - side[0][l], all = side[1][l] + side[0][l];
         w->pass.mask[l] = 1;
         if (b->free_cols && all > 0)
-            w->pass.shift[l] = (float)(r->ridge > 0 ? lead / all : (lead > 0) - (lead < 0));
+            w->pass.shift[l] = (float)best_constant(r, lead / all);
     }
 }
 

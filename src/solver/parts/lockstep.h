@@ -3,8 +3,8 @@
  * -1 or 0 (row i has no part in problem c) and theta_ic >= 0, at most 1 for the hinge,
  *   w_c = sum_i C_i y_ic theta_ic x_i                                                          (4)
  *   theta_i <- clip(theta_i + (1 - y_i (W x_i + b) - r theta_i) / (C_i (|x_i|^2 + kappa) + r)) (5)
- * in all lanes, r = 0 for the hinge and 1 for the squared one. A row is read once for all of them,
- * and an entry of W is one line of the cache. */
+ * in all lanes, r = 0 for the hinge and 1 for the squared one; for the logistic loss theta < 1 is
+ * the root (7). A row is read once for all of them, and an entry of W is one line of the cache. */
 #ifndef MGVI_SOLVER_PARTS_LOCKSTEP_H
 #define MGVI_SOLVER_PARTS_LOCKSTEP_H
 
@@ -20,10 +20,11 @@ typedef struct mgvi_lockstep_rows {
     const int64_t *ptr;
     const int32_t *idx;
     float *val;
-    float *along;     /* x_i.m for the centre m that the columns are to lose; NULL: none */
-    double centre;    /* |m|^2 */
-    float *C;         /* C_i; 0: no constraint */
-    float *step;      /* 1/(C_i (|x_i - m|^2 + kappa) + r) */
+    float *along;  /* x_i.m for the centre m that the columns are to lose; NULL: none */
+    double centre; /* |m|^2 */
+    float *C;      /* C_i; 0: no constraint */
+    bool logistic;
+    float *step;      /* 1/(C_i (|x_i - m|^2 + kappa) + r); logistic: its inverse */
     float kappa;      /* weight of the intercept's column, 0: none */
     float ridge;      /* r */
     float most;       /* of theta */
@@ -32,8 +33,8 @@ typedef struct mgvi_lockstep_rows {
     int64_t nnz;
 } mgvi_lockstep_rows;
 
-/* Whether a problem of many classes can be taken this way: hinge or squared hinge, l2, rows of a
- * stored matrix. */
+/* Whether a problem of many classes can be taken this way: hinge, squared hinge or logistic loss,
+ * l2, rows of a stored matrix. */
 bool mgvi_lockstep_fits(const mgv_problem *problem);
 mgv_status mgvi_lockstep_rows_new(const mgv_problem *problem, mgvi_arena *arena,
                                   mgvi_lockstep_rows **out);

@@ -12,9 +12,11 @@ static const double FEW_ZEROS = 0.5;
 
 bool mgvi_lockstep_fits(const mgv_problem *p)
 {
-    const bool hinge = strcmp(p->loss->name, "hinge") == 0;
-    return (hinge || strcmp(p->loss->name, "squared_hinge") == 0) &&
-           strcmp(p->penalty->name, "l2") == 0 && !p->col.scale.values &&
+    static const char *const losses[] = {"hinge", "squared_hinge", "logistic"};
+    bool known = false;
+    for (size_t k = 0; k < sizeof losses / sizeof *losses; k++)
+        known = known || strcmp(p->loss->name, losses[k]) == 0;
+    return known && strcmp(p->penalty->name, "l2") == 0 && !p->col.scale.values &&
            !mgvi_problem_has_smooth(p) && p->kernel.kind == MGVI_KERNEL_LINEAR && p->lambda > 0 &&
            p->data->X.cols <= INT32_MAX && p->A->rows <= INT32_MAX &&
            (!p->pairwise || isnan(p->settings.lambda));
@@ -108,7 +110,7 @@ static void finish_rows(const mgv_problem *p, mgvi_lockstep_rows *r)
         const double bend = C * ((double)r->step[i] + kappa) + (double)r->ridge;
         r->curvature += C * (double)r->step[i] / (double)r->n;
         r->C[i] = clamp_float(C);
-        r->step[i] = bend > 0 ? clamp_float(1 / bend) : 1e30F;
+        r->step[i] = clamp_float(r->logistic ? bend : bend > 0 ? 1 / bend : 1e30);
         r->own[i] = (int32_t)mgvi_data_class_of(p->data, p->data->labels[i]);
     }
 }
@@ -165,7 +167,7 @@ static mgv_status allocate(mgvi_arena *arena, packer *k)
 
 mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, mgvi_arena *arena, mgvi_lockstep_rows **out)
 {
-    const bool hinge = strcmp(p->loss->name, "hinge") == 0;
+    const bool squared = strcmp(p->loss->name, "squared_hinge") == 0;
     mgvi_lockstep_rows *r = mgvi_arena_array(arena, 1, sizeof *r);
     packer k = {.p = p, .r = r};
     if (!r)
@@ -175,8 +177,9 @@ mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, mgvi_arena *arena, mgvi_
                               .n = k.m.rows,
                               .cols = k.m.cols,
                               .classes = p->data->classes,
-                              .ridge = hinge ? 0 : 1,
-                              .most = hinge ? 1 : INFINITY};
+                              .logistic = strcmp(p->loss->name, "logistic") == 0,
+                              .ridge = squared ? 1 : 0,
+                              .most = squared ? INFINITY : 1};
     k.blocks = mgvi_block_count(r->n, GRAIN, BLOCKS);
     MGVI_TRY(place_rows(arena, &k));
     MGVI_TRY(open_centre(arena, &k));

@@ -113,6 +113,90 @@ static inline void move_planes(const mgvi_lockstep_rows *r, int64_t i, lanes ste
         s->drift += r->along[i] * step;
 }
 
+/* ---- one row's own problem ------------------------------------------------------------------- */
+
+/* Where theta goes, G at the margin m, and its conjugate at the old theta. */
+typedef struct visit {
+    lanes next, value, conj;
+} visit;
+
+static inline lanes between(lanes x, lanes low, lanes high)
+{
+    return pick(x < low, low, pick(x > high, high, x));
+}
+
+/* (5) */
+static inline visit visit_hinge(const mgvi_lockstep_rows *r, int64_t i, lanes old, lanes m)
+{
+    const lanes g = 1 - m, slack = pick(g > 0, g, (lanes){0});
+    const lanes next = old + (g - r->ridge * old) * r->step[i];
+    return (visit){.next = between(next, (lanes){0}, all(r->most)),
+                   .value = r->ridge > 0 ? 0.5F * slack * slack : slack,
+                   .conj = 0.5F * r->ridge * old * old - old};
+}
+
+/* e^x and log x to the last bits of float32. */
+static inline lanes exponential(lanes x)
+{
+    static const float MAGIC = 12582912; /* 1.5 2^23: adding it rounds */
+    x = between(x, all(-87), all(87));
+    const lanes n = (x * 1.44269504F + MAGIC) - MAGIC;
+    const lanes t = x - n * 0.693359375F + n * 2.12194440e-4F;
+    const lanes p = 1 + t +
+                    t * t *
+                        (0.5F + t * (0.16666667F +
+                                     t * (0.041666667F + t * (0.0083333333F + t * 0.0013888889F))));
+    return p * (lanes)((__builtin_convertvector(n, bits) + 127) << 23);
+}
+static inline lanes logarithm(lanes x)
+{
+    const bits exponent = (((bits)x - 0x3f3504f3) >> 23); /* mantissa from sqrt(1/2) to sqrt(2) */
+    const lanes mantissa = (lanes)((bits)x - (exponent << 23));
+    const lanes s = (mantissa - 1) / (mantissa + 1), q = s * s;
+    const lanes series = 2 * s * (1 + q * (0.33333333F + q * (0.2F + q * 0.14285714F)));
+    return series + __builtin_convertvector(exponent, lanes) * 0.69314718F;
+}
+
+/* The root v of v + m + Q (theta(v) - old) = 0, theta = 1/(1 + e^-v), Q = step: Newton within a
+ * bracket. At the solution v = -m, where we begin. (7) */
+static inline visit visit_logistic(const mgvi_lockstep_rows *r, int64_t i, lanes old, lanes m)
+{
+    enum { NEWTON = 4 };
+    const float Q = r->step[i];
+    lanes v = -m, low = v - Q * (1 - old), high = v + Q * old, next = 1 / (1 + exponential(-v));
+    for (int k = 0; k < NEWTON; k++) {
+        const lanes excess = v + m + Q * (next - old);
+        high = pick(excess > 0, v, high);
+        low = pick(excess < 0, v, low);
+        const lanes newton = v - excess / (1 + Q * next * (1 - next));
+        v = pick((newton < low) | (newton > high), 0.5F * (low + high), newton);
+        next = 1 / (1 + exponential(-v));
+    }
+    const lanes size = pick(m > 0, m, -m), least = all(1e-30F), rest = 1 - old;
+    return (visit){.next = next,
+                   .value = 0.5F * (size - m) + logarithm(1 + exponential(-size)),
+                   .conj = old * logarithm(pick(old > least, old, least)) +
+                           rest * logarithm(pick(rest > least, rest, least))};
+}
+
+/* ---- a pass ---------------------------------------------------------------------------------- */
+
+static inline void open_sums(const mgvi_lockstep_pass *p, sums *s)
+{
+    *s = (sums){0};
+    memcpy(&s->weight, p->weight, sizeof s->weight);
+    memcpy(&s->drift, p->drift, sizeof s->drift);
+    memcpy(&s->shift, p->shift, sizeof s->shift);
+}
+
+static inline void close_sums(mgvi_lockstep_pass *p, sums *s)
+{
+    flush(p, s);
+    memcpy(p->weight, &s->weight, sizeof s->weight);
+    memcpy(p->drift, &s->drift, sizeof s->drift);
+    memcpy(p->shift, &s->shift, sizeof s->shift);
+}
+
 int64_t MGVI_LOCKSTEP_SWEEP(mgvi_lockstep_pass *p, const int32_t *order, int64_t count,
                             int32_t *active)
 {
@@ -120,14 +204,12 @@ int64_t MGVI_LOCKSTEP_SWEEP(mgvi_lockstep_pass *p, const int32_t *order, int64_t
     lanes *const W = (lanes *)(void *)p->W, *const theta = (lanes *)(void *)p->theta;
     const lanes *const sign = (const lanes *)(const void *)p->sign;
     const lanes zero = {0}, most = all(r->most);
-    const bool squared = r->ridge > 0, far = r->cols * (int64_t)sizeof *W > NEAR;
+    const bool far = r->cols * (int64_t)sizeof *W > NEAR;
     lanes mask;
-    sums s = {0};
+    sums s;
     int64_t kept = 0;
     memcpy(&mask, p->mask, sizeof mask);
-    memcpy(&s.weight, p->weight, sizeof s.weight);
-    memcpy(&s.drift, p->drift, sizeof s.drift);
-    memcpy(&s.shift, p->shift, sizeof s.shift);
+    open_sums(p, &s);
     for (int64_t k = 0; k < count; k++) {
         const int64_t i = order[k];
         if (k + AHEAD < count)
@@ -135,13 +217,11 @@ int64_t MGVI_LOCKSTEP_SWEEP(mgvi_lockstep_pass *p, const int32_t *order, int64_t
         if (far && k + 1 < count)
             fetch_weights(r, order[k + 1], W);
         const lanes y = sign[r->own[i]], takes_part = y * y;
-        const lanes old = theta[i], m = y * planes(r, i, W, &s), g = 1 - m;
-        lanes next = old + (g - r->ridge * old) * r->step[i];
-        next = pick(next < zero, zero, pick(next > most, most, next));
-        const lanes d = (next - old) * mask * takes_part, slack = pick(g > zero, g, zero);
-        const lanes value = squared ? 0.5F * (slack * slack + old * old) : slack;
-        s.loss += r->C[i] * takes_part * (squared ? 0.5F * slack * slack : slack);
-        s.gap += r->C[i] * (takes_part * value - old * g);
+        const lanes old = theta[i], m = y * planes(r, i, W, &s);
+        const visit v = r->logistic ? visit_logistic(r, i, old, m) : visit_hinge(r, i, old, m);
+        const lanes d = (v.next - old) * mask * takes_part;
+        s.loss += r->C[i] * takes_part * v.value;
+        s.gap += r->C[i] * (takes_part * (v.value + v.conj) + old * m);
         s.square += r->C[i] * old * m;
         const bool moves = any((d > SMALL) | (d < -SMALL));
         const lanes now = moves ? old + d : old;
@@ -151,15 +231,12 @@ int64_t MGVI_LOCKSTEP_SWEEP(mgvi_lockstep_pass *p, const int32_t *order, int64_t
             theta[i] = now;
             p->moved++;
         }
-        if (moves || any((now > zero) & (now < most) & (mask > zero)))
+        if (moves || (!r->logistic && any((now > zero) & (now < most) & (mask > zero))))
             active[kept++] = (int32_t)i;
         if (k % FLUSH == FLUSH - 1)
             flush(p, &s);
     }
-    flush(p, &s);
+    close_sums(p, &s);
     p->visits += count;
-    memcpy(p->weight, &s.weight, sizeof s.weight);
-    memcpy(p->drift, &s.drift, sizeof s.drift);
-    memcpy(p->shift, &s.shift, sizeof s.shift);
     return kept;
 }
