@@ -82,6 +82,23 @@ static mgv_status init(mgvi_run *run)
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
+/* From the weights of a neighbouring problem, such as another lambda: columns are rows here. */
+static mgv_status start(mgvi_run *run, const double *w, const double *u)
+{
+    (void)u;
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    const int32_t k = s->c.k;
+    for (int64_t i = 0; i < s->c.n; i++)
+        for (int32_t c = 0; c < k; c++)
+            s->c.x[i * k + c] = mgvi_problem_free_entry(p, i) * w[i * k + c];
+    for (int32_t c = 0; p->free_cols && c < k; c++)
+        s->span.b[c] = w[s->c.n * k + c];
+    to_columns(run, &s->c, NULL, &s->cols);
+    mgvi_op_mul(p->A, 1, &s->cols, 0, &s->image_c);
+    return p->A->failed;
+}
+
 /* Direction j and its image: g, g in the metric where there is one, then displacements from the
  * newest. */
 static double *direction(state *s, int j, double **image)
@@ -243,6 +260,7 @@ const mgvi_solver_ops mgvi_solver_kernel_subspace = {
     .cost = cost,
     .state_size = sizeof(state),
     .init = init,
+    .start = start,
     .step = step,
     .expose = expose,
     .estimate = estimate,
