@@ -71,9 +71,9 @@ static double area_under_curve(scored *s, int64_t n)
     return pairs > 0 && negatives > 0 ? wins / (pairs * negatives) : NAN;
 }
 
-/* Only two classes have a curve. */
-static mgv_status measure_area(mgv_ctx *ctx, const double *scores, const int64_t *truth, int64_t n,
-                               double *area)
+/* Only two classes have a curve: their one score, or the second less the first. */
+static mgv_status measure_area(mgv_ctx *ctx, const double *scores, int64_t outputs,
+                               const int64_t *truth, int64_t n, double *area)
 {
     int64_t known = 0;
     scored *s = mgvi_alloc(ctx, (size_t)n + 1, sizeof *s);
@@ -81,7 +81,8 @@ static mgv_status measure_area(mgv_ctx *ctx, const double *scores, const int64_t
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < n; i++)
         if (truth[i] >= 0)
-            s[known++] = (scored){scores[i], (int)truth[i]};
+            s[known++] = (scored){outputs == 1 ? scores[i] : scores[2 * i + 1] - scores[2 * i],
+                                  (int)truth[i]};
     *area = area_under_curve(s, known);
     mgvi_release(ctx, s);
     return MGV_OK;
@@ -179,8 +180,8 @@ static mgv_status classification(mgv_ctx *ctx, const mgv_model *m, const mgv_dat
         st = count_by_blocks(ctx, m, data, truth, &t);
     if (st == MGV_OK)
         conclude(m, &t, n, out);
-    if (st == MGV_OK && m->outputs == 1)
-        st = measure_area(ctx, scores, truth, n, &out->auc);
+    if (st == MGV_OK && scores && m->classes == 2)
+        st = measure_area(ctx, scores, m->outputs, truth, n, &out->auc);
     mgvi_release(ctx, truth);
     mgvi_release(ctx, t.total);
     return st;

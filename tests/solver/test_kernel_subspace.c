@@ -106,8 +106,12 @@ static double optimum(const double *X, const double *y, int64_t n, int64_t d, co
     CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s %s: %s %g",
                options, more, mgv_stop_name(fit.run.stop), fit.certificate.relative_gap);
     CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &m));
-    if (scores)
+    mgv_metrics metrics = {.size = sizeof metrics};
+    if (scores) {
         CHECK_OK(fit.ctx, mgv_model_scores(fit.ctx, m, fit.data, scores));
+        CHECK_OK(fit.ctx, mgv_model_evaluate(fit.ctx, m, fit.data, scores, &metrics));
+        CHECK(m->classes == 2 ? metrics.auc > 0.5 : isnan(metrics.auc));
+    }
     const double value = fit.certificate.primal;
     mgv_model_free(fit.ctx, m);
     mgv_fit_free(&fit);
