@@ -325,6 +325,8 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
     if (p->loss->can & MGVI_HARD)
         return INFINITY;
+    if (p->A->ops->can & MGVI_KERNEL) /* few effective columns, and C makes them ill-conditioned */
+        return 100 * (1 + sqrt(1 / (p->lambda * n))) * 40 * nnz;
     const bool easy = strcmp(p->loss->name, "hinge") == 0 && settings->tol >= MODERATE &&
                       p->lambda * n * MODERATE_C >= 1 && d >= MANY_COLUMNS && nnz < SPARSE * n * d;
     return (p->data->X.layout == MGV_DENSE ? 200 : easy ? 20 : 60) * 40.0 * nnz;
