@@ -22,18 +22,22 @@ static const char *path(const char *suffix)
     return name;
 }
 
+typedef struct fit_case {
+    const char *scale, *loss, *kernel, *multiclass;
+} fit_case;
+
 static mgv_status use_everything(mgv_ctx *ctx, everything *e, const double *X, const double *y,
-                                 int64_t n, int64_t d, const char *scale, const char *loss,
-                                 const char *kernel)
+                                 int64_t n, int64_t d, const fit_case *c)
 {
     double scores[256];
     mgv_metrics metrics = {.size = sizeof metrics};
     MGVI_TRY(mgv_settings_new(ctx, &e->settings));
     MGVI_TRY(mgv_settings_set(ctx, e->settings, "max_iter", "7"));
     MGVI_TRY(mgv_settings_set(ctx, e->settings, "tol", "1e-14"));
-    MGVI_TRY(mgv_settings_set(ctx, e->settings, "scale", scale));
-    MGVI_TRY(mgv_settings_set(ctx, e->settings, "loss", loss));
-    MGVI_TRY(mgv_settings_set(ctx, e->settings, "kernel", kernel));
+    MGVI_TRY(mgv_settings_set(ctx, e->settings, "scale", c->scale));
+    MGVI_TRY(mgv_settings_set(ctx, e->settings, "loss", c->loss));
+    MGVI_TRY(mgv_settings_set(ctx, e->settings, "kernel", c->kernel));
+    MGVI_TRY(mgv_settings_set(ctx, e->settings, "multiclass", c->multiclass));
     MGVI_TRY(mgv_data_from_dense(ctx, MGV_F64, X, n, d, d, 1, &e->data));
     MGVI_TRY(mgv_data_set_labels(ctx, e->data, y));
     MGVI_TRY(mgv_data_set_weights(ctx, e->data, X == NULL ? NULL : (double[256]){[0 ... 255] = 1}));
@@ -70,18 +74,20 @@ static void free_everything(mgv_ctx *ctx, everything *e)
 
 TEST(every_allocation_may_fail)
 {
-    static const char *const scales[] = {"none", "std", "maxabs", "rownorm", "none", "std",
-                                         "none", "std", "std",    "std",     "none"};
-    static const char *const losses[] = {"hinge",  "hinge",  "hinge",  "hinge",
-                                         "margin", "margin", "hinge",  "squared_hinge",
-                                         "hinge",  "margin", "softmax"};
-    static const char *const kernels[] = {"linear", "linear", "linear", "linear",
-                                          "linear", "linear", "rbf",    "poly",
-                                          "linear", "poly",   "rbf"};
+    enum { TWO = 8 }; /* cases of two classes; the others have three */
+    static const fit_case cases[] = {
+        {"none", "hinge", "linear", "auto"},       {"std", "hinge", "linear", "auto"},
+        {"maxabs", "hinge", "linear", "auto"},     {"rownorm", "hinge", "linear", "auto"},
+        {"none", "margin", "linear", "auto"},      {"std", "margin", "linear", "auto"},
+        {"none", "hinge", "rbf", "auto"},          {"std", "squared_hinge", "poly", "auto"},
+        {"std", "hinge", "linear", "auto"},        {"std", "margin", "poly", "auto"},
+        {"none", "softmax", "rbf", "auto"},        {"std", "crammer_singer", "linear", "auto"},
+        {"none", "crammer_singer", "rbf", "auto"}, {"none", "margin", "linear", "joint"},
+        {"none", "margin", "rbf", "joint"}};
     double *X, *y;
     mgv_random_set(31, 30, 4, 0.5, &X, &y);
-    for (int k = 0; k < 11; k++) {
-        for (int i = 0; k == 8 && i < 10; i++)
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        for (int i = 0; k == TWO && i < 10; i++)
             y[i] = 7; /* a third class */
         for (long fail_at = 1;; fail_at++) {
             mgv_check_allocator a;
@@ -91,10 +97,9 @@ TEST(every_allocation_may_fail)
             assert_int_equal(mgv_ctx_new(&a.hooks, &ctx), MGV_OK);
             const long before = a.live;
             a.fail_at = a.calls + fail_at;
-            const mgv_status st =
-                use_everything(ctx, &e, X, y, 30, 4, scales[k], losses[k], kernels[k]);
+            const mgv_status st = use_everything(ctx, &e, X, y, 30, 4, &cases[k]);
             free_everything(ctx, &e);
-            CHECK_THAT(a.live == before, "%s: allocation %ld leaks %ld", scales[k], fail_at,
+            CHECK_THAT(a.live == before, "%s: allocation %ld leaks %ld", cases[k].loss, fail_at,
                        a.live - before);
             if (st != MGV_OK)
                 CHECK_THAT(st == MGV_E_MEMORY && mgv_ctx_error(ctx)[0], "allocation %ld: %s: %s",
