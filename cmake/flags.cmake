@@ -42,8 +42,9 @@ function(margrave_simd_flags)
                 set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
                                                                  "-mavx2;-mfma;-mbmi2")
             endif()
-            # Paths to choose from are float32 and differ between instruction sets anyway.
-            if(name MATCHES "^lanes_avx")
+            # Paths to choose from are float32 and differ between instruction sets anyway; so do
+            # inner products of points, wherever they are made.
+            if(name MATCHES "^(lanes|short_points)_avx")
                 set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
             endif()
         endif()

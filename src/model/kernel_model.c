@@ -8,8 +8,6 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_VALUES = 1 << 22 }; /* kernel values at a time in a prediction */
-
 int64_t mgvi_model_nonzeros(const mgv_model *m)
 {
     return m->support < 0 ? mgvi_count_nonzeros(m->coef, m->outputs * m->features) : m->support;
@@ -268,36 +266,13 @@ static mgv_status make_points(mgvi_arena *arena, const mgv_model *m, const mgvi_
     return mgvi_points_new(arena->ctx, X, &scaling, MGV_F64, false, out);
 }
 
-/* A chunk of rows at a time: one matrix product, the map, one product with the coefficients. */
-static mgv_status add_chunks(mgv_ctx *ctx, const mgv_model *m, const mgvi_points *sv,
-                             const mgvi_points *X, double *values, int64_t chunk, double *scores)
-{
-    const mgvi_point_list p = {.points = sv, .count = m->support};
-    double *sums = values + m->support * chunk;
-    for (int64_t i = 0; i < X->rows.rows; i += chunk) {
-        const int64_t count = X->rows.rows - i < chunk ? X->rows.rows - i : chunk;
-        const mgvi_point_list q = {.points = X, .first = i, .count = count};
-        MGVI_TRY(mgvi_kernel_block(ctx, &m->kernel, &p, &q, MGV_F64, values, count));
-        for (int64_t k = 0; k < m->outputs; k++) {
-            memset(sums, 0, (size_t)count * sizeof *sums);
-            ctx->simd->dense_mul_t_f64(values, count, m->support, count, m->coef + k * m->support,
-                                       sums);
-            for (int64_t t = 0; t < count; t++)
-                scores[(i + t) * m->outputs + k] = sums[t];
-        }
-    }
-    return MGV_OK;
-}
-
 mgv_status mgvi_model_kernel_scores(mgv_ctx *ctx, const mgv_model *m, const mgvi_matrix *X,
                                     double *scores)
 {
     mgv_status st = MGV_OK;
     mgvi_arena arena;
     mgvi_points *sv = NULL, *points = NULL;
-    double *values = NULL;
-    int64_t chunk = MOST_VALUES / (m->support > 0 ? m->support : 1);
-    chunk = chunk < 64 ? 64 : chunk > X->rows ? X->rows : chunk;
+    double *sums = NULL;
     /* Differences do not see the centre: it is there for accuracy, and where it costs nothing. */
     const bool centred =
         m->kernel.kind == MGVI_KERNEL_POLY || (X->layout == MGV_DENSE && X->cols == m->features);
@@ -309,10 +284,17 @@ mgv_status mgvi_model_kernel_scores(mgv_ctx *ctx, const mgv_model *m, const mgvi
     mgvi_arena_init(&arena, ctx);
     MGVI_CHECK(st, done, make_points(&arena, m, &m->sv, centred, &sv));
     MGVI_CHECK(st, done, make_points(&arena, m, X, centred, &points));
-    values = mgvi_alloc(ctx, (size_t)(m->support + 1) * (size_t)chunk + 1, sizeof *values);
-    st = values ? add_chunks(ctx, m, sv, points, values, chunk, scores) : MGV_E_MEMORY;
+    sums = mgvi_zeros(ctx, (size_t)(m->outputs * X->rows) + 1, sizeof *sums);
+    if (!sums)
+        MGVI_CHECK(st, done, MGV_E_MEMORY);
+    const mgvi_point_list p = {.points = sv, .count = m->support};
+    const mgvi_point_list q = {.points = points, .count = X->rows};
+    st = mgvi_kernel_sums(ctx, &m->kernel, &p, m->coef, m->outputs, &q, sums, X->rows);
+    for (int64_t i = 0; st == MGV_OK && i < X->rows; i++)
+        for (int64_t k = 0; k < m->outputs; k++)
+            scores[i * m->outputs + k] = sums[k * X->rows + i];
 done:
-    mgvi_release(ctx, values);
+    mgvi_release(ctx, sums);
     mgvi_points_free(points);
     mgvi_points_free(sv);
     mgvi_arena_free(&arena);

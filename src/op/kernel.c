@@ -107,13 +107,38 @@ static bool worth_all_rows(const mgvi_kernel_op *k, int64_t count)
     return k->fast == MGV_F64 && 2 * count > k->op.rows;
 }
 
+/* No rows are kept, see kernel_sums.c; but a small matrix stays in the processor's caches. */
+static bool is_short(const mgvi_kernel_op *k)
+{
+    enum { SMALL = 4096 };
+    return k->op.rows > SMALL && k->fast == MGV_F64 &&
+           mgvi_kernel_is_short(&k->kernel, k->points, k->points);
+}
+
+/* f += K c */
+static bool add_short(mgvi_kernel_op *k, const double *c, double *f)
+{
+    const mgvi_point_list all = {.points = k->points, .count = k->op.rows};
+    const int64_t count = mgvi_kernel_support(k, c);
+    if (mgvi_kernel_exact_sums(k, &all, count, c, f) == MGV_OK)
+        return true;
+    give_up(k, f, 1);
+    return false;
+}
+
 void mgvi_kernel_combine(mgvi_kernel_op *k, const double *c, double *f)
 {
     if (recall_product(k, c, 1, f))
         return;
-    const int64_t count = mgvi_kernel_support(k, c);
+    const int64_t n = k->op.rows;
     bool done = true;
-    memset(f, 0, (size_t)k->op.rows * sizeof *f);
+    memset(f, 0, (size_t)n * sizeof *f);
+    if (is_short(k)) {
+        if (add_short(k, c, f))
+            mgvi_kernel_remember(k, c, 1, f);
+        return;
+    }
+    const int64_t count = mgvi_kernel_support(k, c);
     sum_job job = {.k = k, .rows = k->support, .count = count, .c = c, .f = f};
     if (worth_all_rows(k, count) && (count > k->slots || mgvi_kernel_half_ready(k)))
         done = mgvi_kernel_rows_times(k, c, 1, count, f);
@@ -125,6 +150,22 @@ void mgvi_kernel_combine(mgvi_kernel_op *k, const double *c, double *f)
         give_up(k, f, 1);
     else if (k->fast == MGV_F64)
         mgvi_kernel_remember(k, c, 1, f);
+}
+
+bool mgvi_kernel_update(mgvi_kernel_op *k, const double *from, const double *to, double *f)
+{
+    int64_t changed = 0, count = 0;
+    for (int64_t i = 0; i < k->op.rows; i++) {
+        k->step[i] = to[i] - from[i];
+        changed += k->step[i] != 0;
+        count += to[i] != 0;
+    }
+    if (is_short(k) && changed < count) {
+        add_short(k, k->step, f);
+        return true;
+    }
+    mgvi_kernel_combine(k, to, f);
+    return false;
 }
 
 void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, const double *f)

@@ -43,6 +43,9 @@ const double *mgvi_kernel_diagonal(const mgvi_kernel_op *op);
 const mgvi_kernel *mgvi_kernel_spec(const mgvi_kernel_op *op);
 /* f = K c in the precision of the rows kept; sums in float64. */
 void mgvi_kernel_combine(mgvi_kernel_op *op, const double *c, double *f);
+/* f = K from becomes K to. True: where no rows are kept, and it was less work, by adding what has
+ * changed; false: from `to` alone. */
+bool mgvi_kernel_update(mgvi_kernel_op *op, const double *from, const double *to, double *f);
 /* out[s*ld + t] = K between the listed rows, in the fast type. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_among(mgvi_kernel_op *op, const int64_t *p, int64_t np, const int64_t *q,
                              int64_t nq, void *out, int64_t ld);

@@ -327,6 +327,8 @@ mgv_status mgvi_kernel_block(mgv_ctx *ctx, const mgvi_kernel *kernel, const mgvi
         copy_precomputed(&job);
         return MGV_OK;
     }
+    if (dtype == MGV_F64 && mgvi_kernel_is_short(kernel, p->points, q->points))
+        return mgvi_kernel_short_block(ctx, kernel, p, q, out, ld);
     double *square = mgvi_alloc(ctx, (size_t)(p->count + q->count), sizeof *square);
     if (!square)
         return MGV_E_MEMORY;

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 4, COLUMN_BLOCK = 512, MOST_VALUES = 1 << 22, DEPTH = 384, SQUARE_TILE = 512 };
+enum { LANES = 4, COLUMN_BLOCK = 512, DEPTH = 384, SQUARE_TILE = 512 };
 static const double UNIT = 0x1p-24;
 
 /* ---- float64 --------------------------------------------------------------------------------- */
@@ -24,27 +24,15 @@ static const double UNIT = 0x1p-24;
 mgv_status mgvi_kernel_exact_sums(mgvi_kernel_op *k, const mgvi_point_list *q, int64_t count,
                                   const double *c, double *sums)
 {
-    mgv_ctx *ctx = k->op.ctx;
-    mgv_status st = MGV_OK;
-    if (count == 0)
-        return MGV_OK;
-    int64_t chunk = MOST_VALUES / count;
-    chunk = chunk < 64 ? 64 : chunk > q->count ? q->count : chunk;
-    double *values = mgvi_alloc(ctx, (size_t)(count * chunk), sizeof *values);
-    if (!values)
-        return MGV_E_MEMORY;
     const mgvi_point_list p = {.points = k->points, .index = k->support, .count = count};
-    for (int64_t t = 0; t < q->count && st == MGV_OK; t += chunk) {
-        mgvi_point_list part = {.points = q->points,
-                                .index = q->index ? q->index + t : NULL,
-                                .first = q->first + t,
-                                .count = q->count - t < chunk ? q->count - t : chunk};
-        st = mgvi_kernel_block(ctx, &k->kernel, &p, &part, MGV_F64, values, chunk);
-        for (int64_t s = 0; s < count && st == MGV_OK; s++)
-            ctx->simd->axpy_f64(c[k->support[s]], values + s * chunk, sums + t, part.count);
-    }
+    double *own = mgvi_alloc(k->op.ctx, (size_t)count + 1, sizeof *own);
+    if (!own)
+        return MGV_E_MEMORY;
+    for (int64_t s = 0; s < count; s++)
+        own[s] = c[k->support[s]];
+    const mgv_status st = mgvi_kernel_sums(k->op.ctx, &k->kernel, &p, own, 1, q, sums, q->count);
     k->op.touched += (double)count * (double)q->count;
-    mgvi_release(ctx, values);
+    mgvi_release(k->op.ctx, own);
     return st;
 }
 

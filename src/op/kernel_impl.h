@@ -37,6 +37,7 @@ struct mgvi_kernel_op {
     double **half;         /* all of K (kernel_half.c), in place of rows in slots; NULL: not made */
     double *half_sums;
     bool half_wanted; /* mgvi_kernel_expect_all; false again where there is no memory for it */
+    double *step;     /* differences of coefficients */
     int64_t *twin;    /* op/features.h; NULL until asked for */
 };
 

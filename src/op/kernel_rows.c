@@ -203,7 +203,7 @@ void mgvi_kernel_free(mgvi_op *op)
     mgvi_kernel_op *k = (mgvi_kernel_op *)op;
     mgv_ctx *ctx = op->ctx;
     void *const owned[] = {k->slot_of, k->diagonal, k->row,  k->support, k->c,
-                           k->f,       k->work,     k->lane, k->twin};
+                           k->f,       k->work,     k->lane, k->step,    k->twin};
     free_slots(k);
     mgvi_kernel_half_free(k);
     if (!k->lender)
@@ -267,7 +267,8 @@ static mgv_status allocate(mgvi_kernel_op *k)
         !(k->c = mgvi_alloc(ctx, n, lanes * sizeof *k->c)) ||
         !(k->f = mgvi_alloc(ctx, n, lanes * sizeof *k->f)) ||
         !(k->work = mgvi_alloc(ctx, n, lanes * sizeof *k->work)) ||
-        !(k->lane = mgvi_alloc(ctx, n, sizeof *k->lane)))
+        !(k->lane = mgvi_alloc(ctx, n, sizeof *k->lane)) ||
+        !(k->step = mgvi_alloc(ctx, n, sizeof *k->step)))
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < k->op.rows; i++)
         k->diagonal[i] = mgvi_kernel_self(&k->kernel, k->points, i);

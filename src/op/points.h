@@ -77,6 +77,19 @@ static inline int64_t mgvi_point_at(const mgvi_point_list *list, int64_t t)
  * float64 throughout. Columns beyond the narrower of the two lists are zeros. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_block(mgv_ctx *ctx, const mgvi_kernel *kernel, const mgvi_point_list *p,
                              const mgvi_point_list *q, mgv_dtype dtype, void *out, int64_t ld);
+/* sums[k*ld + t] += sum_s c[k*p->count + s] k(p_s, q_t) for every output k, in float64; the values
+ * are not kept. MGV_E_MEMORY. */
+mgv_status mgvi_kernel_sums(mgv_ctx *ctx, const mgvi_kernel *kernel, const mgvi_point_list *p,
+                            const double *c, int64_t outputs, const mgvi_point_list *q,
+                            double *sums, int64_t ld);
+/* Dense points of so few columns that a value is computed as fast as it is read (kernel_sums.c):
+ * kernels of distances only. */
+enum { MGVI_SHORT_COLUMNS = 32 };
+bool mgvi_kernel_is_short(const mgvi_kernel *kernel, const mgvi_points *p, const mgvi_points *q);
+/* mgvi_kernel_block() of such points, in float64. */
+mgv_status mgvi_kernel_short_block(mgv_ctx *ctx, const mgvi_kernel *kernel,
+                                   const mgvi_point_list *p, const mgvi_point_list *q, double *out,
+                                   int64_t ld);
 /* k(x_i, x_i) */
 double mgvi_kernel_self(const mgvi_kernel *kernel, const mgvi_points *points, int64_t i);
 #endif

@@ -30,7 +30,8 @@ static mgv_status usual_width(mgv_problem *p, double *out)
 }
 
 /* float32 values where they were asked for and their error can be bounded (op/kernel_exact.c) for
- * the solver that works with them; the judge is float64 all the same. */
+ * the solver that works with them; the judge is float64 all the same. Points of few columns gain
+ * nothing: their values are not even stored. */
 static mgv_dtype choose_precision(const mgv_problem *p)
 {
     static const char *const losses[] = {"margin", "hinge", "squared_hinge"};
@@ -40,6 +41,7 @@ static mgv_dtype choose_precision(const mgv_problem *p)
         known = known || strcmp(p->loss->name, losses[k]) == 0;
     return strcmp(p->settings.precision, "f32") == 0 && known && p->outputs == 1 &&
                    p->kernel.kind == MGVI_KERNEL_RBF && p->data->X.layout == MGV_DENSE &&
+                   p->data->X.cols > MGVI_SHORT_COLUMNS &&
                    (strcmp(solver, "auto") == 0 || strcmp(solver, "kernel_svm") == 0)
                ? MGV_F32
                : MGV_F64;

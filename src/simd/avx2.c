@@ -31,6 +31,7 @@ const mgvi_simd mgvi_simd_avx2 = {
     .name = "avx2",
     .gemm = &mgvi_gemm_avx2,
     .pass = &mgvi_pass_avx2,
+    .short_values = mgvi_short_values_avx2,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

@@ -31,6 +31,7 @@ const mgvi_simd mgvi_simd_neon = {
     .name = "neon",
     .gemm = &mgvi_gemm_neon,
     .pass = &mgvi_pass_neon,
+    .short_values = mgvi_short_values_neon,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

@@ -24,6 +24,7 @@ const mgvi_simd mgvi_simd_scalar = {
     .name = "scalar",
     .gemm = &mgvi_gemm_scalar,
     .pass = &mgvi_pass_scalar,
+    .short_values = mgvi_short_values_scalar,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

@@ -5,6 +5,8 @@
 #ifndef MGVI_SIMD_SIMD_H
 #define MGVI_SIMD_SIMD_H
 
+#include "simd/short_points.h"
+
 #include <margrave/margrave.h>
 
 struct mgvi_gemm_kernels;
@@ -64,6 +66,7 @@ typedef struct mgvi_simd {
     const char *name;
     const struct mgvi_gemm_kernels *gemm; /* gemm_kernels.h */
     const struct mgvi_pass_kernels *pass; /* pass_kernels.h */
+    mgvi_short_values_fn *short_values;   /* short_points.h */
     MGVI_SIMD_ENTRIES(float, f32)
     MGVI_SIMD_ENTRIES(double, f64)
 } mgvi_simd;

@@ -12,6 +12,7 @@
  * the judge, who is float64, does not agree with our estimate, we go on in float64. (10) */
 #include "op/kernel.h"
 #include "solver/parts/pairs_core.h"
+#include "solver/parts/smallest.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
@@ -20,7 +21,8 @@
 enum {
     JOIN = 400,           /* rows that join W in a round */
     MOST_BISECTIONS = 60, /* for the intercept */
-    FLAT_ROUNDS = 5       /* rounds without progress before we stop */
+    FLAT_ROUNDS = 5,      /* rounds without progress before we stop */
+    MOST_UPDATES = 16     /* of f before it is made from c again */
 };
 
 /* Values of K swept over in a round's ascent. */
@@ -38,6 +40,7 @@ typedef struct memory {
     double primal;   /* of the best w, for soft losses; -margin for the hard one */
     double dual;     /* largest value so far */
     int64_t flat;    /* rounds without progress */
+    int64_t updates; /* of f since it was made from c alone */
     bool exact;      /* float32 values were given up, (10) */
     bool below_precision;
 } memory;
@@ -46,15 +49,16 @@ typedef struct state {
     mgvi_kernel_op *kernel;
     mgvi_pairs pairs;
     mgvi_pairs_core core;
-    int64_t *W;    /* rows of the working set; place t + 1 of `pairs` */
-    bool *in_W;    /* per row */
-    double *bound; /* most |c_i| */
-    double *ridge; /* r_i */
-    double limit;  /* hard margin: multipliers beyond it are below precision; else 0 */
-    double *f;     /* K c */
-    mgvi_vec now;  /* c and the intercept */
-    mgvi_vec w, u; /* what is shown: the best w so far, and u */
-    double *z;     /* margins outside W while rows are chosen */
+    int64_t *W;     /* rows of the working set; place t + 1 of `pairs` */
+    bool *in_W;     /* per row */
+    double *bound;  /* most |c_i| */
+    double *ridge;  /* r_i */
+    double limit;   /* hard margin: multipliers beyond it are below precision; else 0 */
+    double *f;      /* K c */
+    double *before; /* c of the round before */
+    mgvi_vec now;   /* c and the intercept */
+    mgvi_vec w, u;  /* what is shown: the best w so far, and u */
+    double *z;      /* margins outside W while rows are chosen */
     int64_t *order;
     memory m;
 } state;
@@ -75,9 +79,10 @@ static mgv_status allocate(mgvi_run *run, state *s)
     s->bound = mgvi_run_array(run, n, sizeof *s->bound);
     s->ridge = mgvi_run_array(run, n, sizeof *s->ridge);
     s->f = mgvi_run_array(run, n, sizeof *s->f);
+    s->before = mgvi_run_array(run, n, sizeof *s->before);
     s->z = mgvi_run_array(run, n, sizeof *s->z);
     s->order = mgvi_run_array(run, n, sizeof *s->order);
-    if (!s->W || !s->in_W || !s->bound || !s->ridge || !s->f || !s->z || !s->order)
+    if (!s->W || !s->in_W || !s->bound || !s->ridge || !s->f || !s->before || !s->z || !s->order)
         return MGV_E_MEMORY;
     MGVI_TRY(mgvi_run_keep(run, "now", MGVI_T_F64, s->now.x, s->now.n));
     MGVI_TRY(mgvi_run_keep(run, "f", MGVI_T_F64, s->f, (int64_t)n));
@@ -352,33 +357,6 @@ static void appraise(mgvi_run *run, state *s)
     s->m.below_precision = s->limit > 0 && t.largest > s->limit;
 }
 
-/* order[0..count) so that the `most` smallest z come first, ties by row (Hoare's selection). */
-static void select_smallest(const double *z, int64_t *order, int64_t count, int64_t most)
-{
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        const int64_t pivot = order[low + (high - low) / 2];
-        int64_t i = low, j = high;
-        while (i <= j) {
-            while (z[order[i]] < z[pivot] || (z[order[i]] == z[pivot] && order[i] < pivot))
-                i++;
-            while (z[order[j]] > z[pivot] || (z[order[j]] == z[pivot] && order[j] > pivot))
-                j--;
-            if (i <= j) {
-                const int64_t other = order[i];
-                order[i++] = order[j];
-                order[j--] = other;
-            }
-        }
-        if (most <= j)
-            high = j;
-        else if (most >= i)
-            low = i;
-        else
-            return;
-    }
-}
-
 /* (9) */
 static mgv_status widen(mgvi_run *run, state *s)
 {
@@ -396,13 +374,26 @@ static mgv_status widen(mgvi_run *run, state *s)
     }
     const int64_t most = count < JOIN ? count : JOIN, first = s->m.size;
     if (count > most)
-        select_smallest(s->z, s->order, count, most);
+        mgvi_select_smallest(s->z, s->order, count, most);
     join(s, s->order, most);
     if (count < JOIN / 8)
         s->m.eps /= 10;
     else
         s->m.eps = fmax(fmin(s->m.eps / 2, worst / 10), 0.3 * run->settings->tol);
     return most > 0 ? place_rows(run, s, first) : MGV_OK;
+}
+
+/* f = K c */
+static mgv_status multiply(mgvi_run *run, state *s)
+{
+    if (s->m.updates == MOST_UPDATES) {
+        mgvi_kernel_combine(s->kernel, s->now.x, s->f);
+        s->m.updates = 0;
+    } else {
+        const bool updated = mgvi_kernel_update(s->kernel, s->before, s->now.x, s->f);
+        s->m.updates = updated ? s->m.updates + 1 : 0;
+    }
+    return run->problem->A->failed;
 }
 
 static mgv_status step(mgvi_run *run)
@@ -414,9 +405,9 @@ static mgv_status step(mgvi_run *run)
         MGVI_TRY(go_exact(run, s));
         MGVI_TRY(rebuild(run, s));
     }
+    memcpy(s->before, s->now.x, (size_t)s->u.n * sizeof *s->before);
     MGVI_TRY(ascend(run, s));
-    mgvi_kernel_combine(s->kernel, s->now.x, s->f);
-    MGVI_TRY(run->problem->A->failed);
+    MGVI_TRY(multiply(run, s));
     appraise(run, s);
     run->suspicious = s->m.below_precision;
     run->finished = s->m.below_precision ||

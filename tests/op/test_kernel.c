@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 70, COLS = 13 };
+enum { ROWS = 70, COLS = 37 }; /* more than MGVI_SHORT_COLUMNS */
 
 typedef struct sample {
     double x[ROWS * COLS]; /* the truth */
@@ -433,10 +433,67 @@ TEST(gram_matrices_are_checked)
     mgv_ctx_free(ctx);
 }
 
+/* Points of few and of many columns, one and several outputs: sums over values that are not kept.
+ */
+TEST(sums_are_those_of_the_values)
+{
+    enum { LIST = 6, OUTPUTS = 3 };
+    static const int64_t columns[] = {1, 5, 32, COLS};
+    const int64_t some[LIST] = {5, 0, 69, 33, 34, 12};
+    mgv_ctx *ctx = mgv_check_ctx();
+    sample *s = make_sample(8);
+    double c[OUTPUTS * LIST], sums[OUTPUTS * ROWS], values[LIST * ROWS];
+    for (int t = 0; t < OUTPUTS * LIST; t++)
+        c[t] = t % 4 == 0 ? 0 : t - 7.5;
+    for (int w = 0; w < 4; w++)
+        for (int k = 0; k < KERNELS; k++) {
+            mgvi_matrix m = as_matrix(s, 0);
+            mgvi_points *p;
+            m.cols = columns[w];
+            m.nnz = m.rows * m.cols;
+            CHECK_OK(ctx, mgvi_points_new(ctx, &m, &(mgvi_point_scaling){0}, MGV_F64, true, &p));
+            const bool distance = kernels[k].kind != MGVI_KERNEL_POLY;
+            CHECK(mgvi_kernel_is_short(&kernels[k], p, p) == (distance && w < 3));
+            const mgvi_point_list left = {.points = p, .index = some, .count = LIST};
+            const mgvi_point_list right = {.points = p, .first = 1, .count = ROWS - 1};
+            for (int t = 0; t < OUTPUTS * ROWS; t++)
+                sums[t] = 0.25 * t;
+            CHECK_OK(ctx,
+                     mgvi_kernel_sums(ctx, &kernels[k], &left, c, OUTPUTS, &right, sums, ROWS));
+            CHECK_OK(ctx,
+                     mgvi_kernel_block(ctx, &kernels[k], &left, &right, MGV_F64, values, ROWS));
+            for (int o = 0; o < OUTPUTS; o++)
+                for (int t = 0; t < ROWS - 1; t++) {
+                    double want = 0.25 * (o * ROWS + t), size = 1 + want;
+                    for (int i = 0; i < LIST; i++) {
+                        want += c[o * LIST + i] * values[i * ROWS + t];
+                        size += fabs(c[o * LIST + i] * values[i * ROWS + t]);
+                    }
+                    CHECK_NEAR(sums[o * ROWS + t], want, 1e-14 * size, "kernel %d, %d columns", k,
+                               (int)columns[w]);
+                }
+            for (int i = 0; i < LIST && distance; i++)
+                for (int t = 0; t < ROWS - 1; t++) {
+                    double square = 0;
+                    for (int j = 0; j < columns[w]; j++) {
+                        const double d = s->x[some[i] * COLS + j] - s->x[(t + 1) * COLS + j];
+                        square += d * d;
+                    }
+                    const double x = square / kernels[k].sigma2;
+                    const bool root = kernels[k].kind == MGVI_KERNEL_LAPLACE;
+                    CHECK_NEAR(values[i * ROWS + t], exp(root ? -sqrt(x) : -x / 2),
+                               w < 3 ? 1e-14 : 1e-7, "kernel %d, %d columns", k, (int)columns[w]);
+                }
+            mgvi_points_free(p);
+        }
+    free(s);
+    mgv_ctx_free(ctx);
+}
+
 int main(void)
 {
-    return RUN(blocks_are_the_definition, scaling_is_applied, operator_is_its_formula,
-               lanes_are_vectors, low_products_are_low_and_exact_below_1,
+    return RUN(blocks_are_the_definition, sums_are_those_of_the_values, scaling_is_applied,
+               operator_is_its_formula, lanes_are_vectors, low_products_are_low_and_exact_below_1,
                threads_do_not_change_bits, borrowed_rows_are_the_same_whoever_computes_them,
                gram_matrices_are_checked);
 }

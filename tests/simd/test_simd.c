@@ -261,6 +261,34 @@ TEST(exponentials_are_exponentials)
     }
 }
 
+/* Values between points of few columns, against the mathematics library. */
+TEST(short_values_are_their_definition)
+{
+    enum { N = 2 * MGVI_SHORT_GROUP, MOST = 9 };
+    mgvi_rng rng = mgvi_rng_seed(78);
+    for (int level = 0; level < mgvi_simd_count(); level++)
+        for (int64_t d = 0; d <= MOST; d += 3)
+            for (int root = 0; root < 2; root++) {
+                const mgvi_simd *v = mgvi_simd_at(level);
+                double *p = random_f64(&rng, d), *q = random_f64(&rng, d * N);
+                double *b = random_f64(&rng, N), *out = guarded(N, sizeof *out);
+                b[3] = -2000; /* below the smallest exponential */
+                v->short_values(p, d, q, N, b, 0.5, root, N, out);
+                for (int64_t t = 0; t < N; t++) {
+                    double s = 0.5 + b[t], square = 0;
+                    for (int64_t j = 0; j < d; j++) {
+                        const double x = q[j * N + t];
+                        s += p[j] * x;
+                        square += (x - p[j]) * (x - p[j]);
+                    }
+                    const double want = root ? exp(-0.5 * sqrt(square)) : exp(fmin(s, 0));
+                    CHECK_NEAR(out[t], fmax(want, exp(-708)), 1e-14, "%s: d = %d, root %d", v->name,
+                               (int)d, root);
+                }
+                release_arrays();
+            }
+}
+
 /* The sweeps of pairs against their definitions, ties to the first place. */
 TEST(pair_sweeps_are_their_definitions)
 {
@@ -330,5 +358,6 @@ int main(void)
 {
     return RUN(row_kernels_agree_with_scalar, matrix_kernels_agree_with_scalar_for_every_lane_count,
                rows_without_weight_are_not_read, exponentials_are_exponentials,
-               pair_sweeps_are_their_definitions, tables_are_chosen_by_name);
+               short_values_are_their_definition, pair_sweeps_are_their_definitions,
+               tables_are_chosen_by_name);
 }

@@ -1,0 +1,7 @@
+/* short_points_neon.c - kernel values between points of few columns: 64-bit ARM. */
+#include "simd/short_points.h"
+
+#if defined(__aarch64__)
+#define SHORT_VALUES mgvi_short_values_neon
+#include "simd/short_points_body.h"
+#endif
