@@ -4,7 +4,8 @@
 usage: kernel.py BENCH_KERNEL [--quick | --smooth]    --quick: MNIST 4 v 9 and HTRU2 with C = 1 and 100 only
                                                 --smooth: the smooth losses only
 MNIST pairs are standardised by their training rows, sigma2 = 392, hard margin (SVC: C = 1e6); HTRU2 70/30, sigma2 = 4.
-Our time is binding and solving to a certified relative gap of 1e-3, the best of 3; SVC's is one fit.
+Our time is binding and solving to a certified relative gap of 1e-3, the best of 3; SVC's the best of up to 3 within 2 s. f32 asks for a
+float32 kernel, certified in float64; HTRU2 has so few columns that it makes no difference.
 Smooth losses (softmax of ten classes, logistic) to a gap of 1e-4: beside L-BFGS in the feature space written in NumPy on the whole Gram
 matrix (float64, its BLAS, the same gap by the same formula, at most 300 iterations), and SVC's time for the hinge on the same rows."""
 import gzip, json, lzma, os, subprocess, sys, tempfile, time
@@ -121,7 +122,7 @@ def numpy_lbfgs(X, y, sigma2, C, gap):
 
 
 def smooth(program, folder):
-    print(f"\n{'smooth loss':26} {'ours s':>8} {'gap':>8} {'error':>7} {'NumPy s':>8} {'gap':>8} {'its':>4} {'ratio':>6} "
+    print(f"{'smooth loss':26} {'ours s':>8} {'gap':>8} {'error':>7} {'NumPy s':>8} {'gap':>8} {'its':>4} {'ratio':>6} "
           f"{'SVC s':>7} {'error':>7}")
     for name, load, sigma2, C, kind in (("MNIST 5,000, softmax, C=1", lambda: ten_digits(5000), 392, 1, "softmax"),
                                         ("MNIST 5,000, softmax, C=100", lambda: ten_digits(5000), 392, 100, "softmax"),
@@ -148,44 +149,58 @@ def smooth(program, folder):
               flush=True)
 
 
-def main():
-    program, quick = sys.argv[1], "--quick" in sys.argv
-    jobs = [("MNIST 3 v 5, hard", lambda: mnist(3, 5), 392, 0), ("MNIST 4 v 9, hard", lambda: mnist(4, 9), 392, 0),
-            ("HTRU2, C = 1", htru2, 4, 1), ("HTRU2, C = 100", htru2, 4, 100), ("HTRU2, C = 10000", htru2, 4, 10000)]
-    if quick:
-        jobs = [jobs[1], jobs[2], jobs[3]]
-    if "--smooth" in sys.argv:
-        with tempfile.TemporaryDirectory() as folder:
-            smooth(program, folder)
-        return
-    print(f"{'problem':18} {'ours':>6} {'s':>7} {'gap':>8} {'SV':>5} {'error':>7} {'LIBSVM s':>9} {'SV':>5} {'error':>7} "
-          f"{'ratio':>6} {'predict 10,000':>22}")
+def fit_peer(X, y, T, t, sigma2, C):
+    """Seconds of SVC's fit and prediction (the best of three where it is short), its error and support vectors."""
+    fits, predictions = [], []
+    while sum(fits) < 2 and len(fits) < 3:
+        start = time.perf_counter()
+        peer = SVC(C=C or 1e6, gamma=1 / (2 * sigma2), tol=1e-3, cache_size=4000).fit(X, y)
+        fits.append(time.perf_counter() - start)
+    while sum(predictions) < 2 and len(predictions) < 3:
+        start = time.perf_counter()
+        wrong = np.mean(peer.predict(T) != t)
+        predictions.append(time.perf_counter() - start)
+    return min(fits), min(predictions), wrong, len(peer.support_)
+
+
+def rows(program, quick):
+    """(work, our seconds, theirs, bar, note) for fits and, per 10,000 rows, predictions."""
+    jobs = [("MNIST 3 v 5, hard", lambda: mnist(3, 5), 392, 0, (12, 8)), ("MNIST 4 v 9, hard", lambda: mnist(4, 9), 392, 0, (12, 8)),
+            ("HTRU2, C = 1", htru2, 4, 1, (3, 3)), ("HTRU2, C = 100", htru2, 4, 100, (3, 3)),
+            ("HTRU2, C = 10,000", htru2, 4, 10000, (4, 4))]
     with tempfile.TemporaryDirectory() as folder:
-        for name, load, sigma2, C in jobs:
+        train, test = os.path.join(folder, "train.npz"), os.path.join(folder, "test.npz")
+        for name, load, sigma2, C, bars in jobs[1:4] if quick else jobs:
             X, y, T, t = load()
-            train, test = os.path.join(folder, "train.npz"), os.path.join(folder, "test.npz")
             np.savez(train, X=X, y=y)
             np.savez(test, X=T, y=t)
-            start = time.perf_counter()
-            peer = SVC(C=C or 1e6, gamma=1 / (2 * sigma2), tol=1e-3, cache_size=4000).fit(X, y)
-            seconds = time.perf_counter() - start
-            start = time.perf_counter()
-            wrong = np.mean(peer.predict(T) != t)
-            predict = (time.perf_counter() - start) / len(T) * 1e4
-            for precision in ("f32", "f64"):
-                repeats = "1" if C > 1000 else "3"
-                out = subprocess.run([program, train, test, str(sigma2), str(C), precision, "1e-3", repeats],
-                                     capture_output=True, text=True)
+            seconds, predict, wrong, support = fit_peer(X, y, T, t, sigma2, C)
+            for precision, bar in zip(("f32", "f64"), bars):
+                out = subprocess.run([program, train, test, str(sigma2), str(C), precision, "1e-3", "3"], capture_output=True, text=True)
                 if out.returncode:
                     sys.exit(out.stderr)
                 r = json.loads(out.stdout)
-                ours = r["predict"] / r["rows"] * 1e4
-                print(f"{name:18} {precision:>6} {r['seconds']:7.3f} {r['gap']:8.1e} {r['support']:5} {r['error']:7.3%} "
-                      f"{seconds:9.3f} {len(peer.support_):5} {wrong:7.3%} {seconds / r['seconds']:6.1f} "
-                      f"{ours:7.3f} s, {predict / ours:5.1f} x" + ("" if r["stop"] == "certified" else f"  {r['stop']}"),
-                      flush=True)
-        if not quick:
-            smooth(program, folder)
+                certified = r["stop"] == "certified"
+                yield (f"{name}, {precision}", r["seconds"], seconds, bar if certified else np.inf,
+                       f"gap {r['gap']:.1e}{'' if certified else ', ' + r['stop']}, SV {r['support']} v {support}, "
+                       f"error {r['error']:.3%} v {wrong:.3%}")
+            yield f"predict 10,000, {name}", r["predict"] / len(T) * 1e4, predict / len(T) * 1e4, 10, ""
+
+
+def main():
+    start, lost = time.perf_counter(), 0
+    if "--quick" not in sys.argv:
+        with tempfile.TemporaryDirectory() as folder:
+            smooth(sys.argv[1], folder)
+        print()
+    if "--smooth" in sys.argv:
+        return
+    print(f"{'work':34} {'ours':>9} {'LIBSVM':>9} {'ratio':>6} {'bar':>5}  met")
+    for work, ours, theirs, bar, note in rows(sys.argv[1], "--quick" in sys.argv):
+        lost += theirs / ours < bar
+        print(f"{work:34} {ours:7.4f} s {theirs:7.3f} s {theirs / ours:6.1f} {bar:5.1f}  {'yes' if theirs / ours >= bar else 'NO':3}  {note}",
+              flush=True)
+    print(f"{lost} below their bar; {time.perf_counter() - start:.0f} s in all")
 
 
 main()
