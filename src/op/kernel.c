@@ -22,6 +22,7 @@ mgv_dtype mgvi_kernel_fast(const mgvi_kernel_op *k) { return k->fast; }
 const double *mgvi_kernel_sign(const mgvi_kernel_op *k) { return k->sign; }
 const double *mgvi_kernel_diagonal(const mgvi_kernel_op *k) { return k->diagonal; }
 const mgvi_kernel *mgvi_kernel_spec(const mgvi_kernel_op *k) { return &k->kernel; }
+const mgvi_points *mgvi_kernel_points(const mgvi_kernel_op *k) { return k->points; }
 
 /* ---- f = K c --------------------------------------------------------------------------------- */
 
@@ -111,7 +112,7 @@ static bool worth_all_rows(const mgvi_kernel_op *k, int64_t count)
 static bool is_short(const mgvi_kernel_op *k)
 {
     enum { SMALL = 4096 };
-    return k->op.rows > SMALL && k->fast == MGV_F64 &&
+    return k->op.rows > SMALL && k->fast == MGV_F64 && !k->half_wanted &&
            mgvi_kernel_is_short(&k->kernel, k->points, k->points);
 }
 

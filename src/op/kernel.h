@@ -41,6 +41,7 @@ mgv_status mgvi_kernel_make_exact(mgvi_kernel_op *op);
 const double *mgvi_kernel_sign(const mgvi_kernel_op *op); /* NULL: 1 */
 const double *mgvi_kernel_diagonal(const mgvi_kernel_op *op);
 const mgvi_kernel *mgvi_kernel_spec(const mgvi_kernel_op *op);
+const mgvi_points *mgvi_kernel_points(const mgvi_kernel_op *op); /* the examples */
 /* f = K c in the precision of the rows kept; sums in float64. */
 void mgvi_kernel_combine(mgvi_kernel_op *op, const double *c, double *f);
 /* f = K from becomes K to. True: where no rows are kept, and it was less work, by adding what has

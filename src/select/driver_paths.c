@@ -37,10 +37,14 @@ typedef struct drive {
     mgvi_arena arena;
     mgv_settings settings; /* of the lanes */
     lane lanes[MGVI_SPLIT_LANES];
-    mgvi_op *validation; /* X of val:FILE */
-    bool many;           /* scores are of classes, or of pairs of them */
-    double *coef;        /* work space: a model's weights, outputs x mgvi_problem_coefs() */
-    double *intercept;   /* outputs */
+    mgvi_op *validation; /* X of val:FILE, */
+    mgvi_points *points; /* or its rows as a kernel's points, and room for a model's examples */
+    int64_t *example;
+    double *weight;
+    mgv_status failed; /* memory for scores was refused */
+    bool many;         /* scores are of classes, or of pairs of them */
+    double *coef;      /* work space: a model's weights, outputs x mgvi_problem_coefs() */
+    double *intercept; /* outputs */
 } drive;
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
@@ -91,6 +95,34 @@ static mgv_status make_lane(drive *d, int32_t l)
     return mgvi_vec_new(&d->arena, MGVI_ROWS, rows, 1, &own->z);
 }
 
+/* Whether examples are points between which a kernel is computed. A precomputed kernel has its rows
+ * of values in the file. */
+static bool has_points(const mgv_problem *p)
+{
+    return p->kernel.kind != MGVI_KERNEL_LINEAR && p->kernel.kind != MGVI_KERNEL_PRECOMPUTED;
+}
+
+/* The rows of val:FILE, scaled as the examples are. */
+static mgv_status open_points(drive *d)
+{
+    const mgv_selection *s = d->s;
+    const mgv_problem *p = d->lanes[s->split.lanes - 1].problem;
+    const int64_t n = s->data->X.rows, rows = s->validation->X.rows;
+    mgvi_point_scaling scaling = {.centre = p->centre, .scale = p->scale};
+    d->example = mgvi_arena_array(&d->arena, (size_t)n, sizeof *d->example);
+    d->weight = mgvi_arena_array(&d->arena, (size_t)n, sizeof *d->weight);
+    double *length = mgvi_arena_array(&d->arena, (size_t)rows, sizeof *length);
+    if (!d->example || !d->weight || !length)
+        return MGV_E_MEMORY;
+    if (p->row_scale) {
+        for (int64_t i = 0; i < rows; i++)
+            length[i] = s->e[n + i] > 0 ? s->factor[n + i] / s->e[n + i] : 1;
+        scaling.row_scale = length;
+    }
+    const bool differences = p->kernel.kind != MGVI_KERNEL_POLY;
+    return mgvi_points_new(s->ctx, &s->validation->X, &scaling, MGV_F64, differences, &d->points);
+}
+
 static mgv_status open_drive(drive *d)
 {
     mgv_selection *s = d->s;
@@ -102,11 +134,12 @@ static mgv_status open_drive(drive *d)
     d->intercept = mgvi_arena_array(&d->arena, outputs, sizeof *d->intercept);
     if (!d->coef || !d->intercept)
         return MGV_E_MEMORY;
-    if (s->validation && !d->many)
-        MGVI_TRY(mgvi_op_from_matrix(s->ctx, &s->validation->X, 1, &d->validation));
     for (int32_t l = 0; l < s->split.lanes; l++)
         MGVI_TRY(make_lane(d, l));
-    return MGV_OK;
+    if (!s->validation || d->many)
+        return MGV_OK;
+    return has_points(s->probe) ? open_points(d)
+                                : mgvi_op_from_matrix(s->ctx, &s->validation->X, 1, &d->validation);
 }
 
 static void close_drive(drive *d)
@@ -116,18 +149,42 @@ static void close_drive(drive *d)
         mgvi_ballot_free(&d->lanes[l].ballot);
         mgvi_problem_free(d->lanes[l].problem);
     }
+    mgvi_points_free(d->points);
     mgvi_op_free(d->validation);
     mgvi_arena_free(&d->arena);
 }
 
 /* ---- scores ---------------------------------------------------------------------------------- */
 
+/* Of the validation rows by the examples with a weight in d->coef. */
+static void score_points(drive *d, lane *own, double intercept)
+{
+    const mgvi_points *examples = mgvi_kernel_points(mgvi_kernel_of(own->problem->A));
+    const mgvi_point_list q = {.points = d->points, .count = own->z.n};
+    int64_t count = 0;
+    for (int64_t i = 0; i < d->s->data->X.rows; i++)
+        if (d->coef[i] != 0) {
+            d->weight[count] = d->coef[i];
+            d->example[count++] = i;
+        }
+    const mgvi_point_list p = {.points = examples, .index = d->example, .count = count};
+    for (int64_t i = 0; i < own->z.n; i++)
+        own->z.x[i] = intercept;
+    const mgv_status st = mgvi_kernel_sums(d->s->ctx, &own->problem->kernel, &p, d->weight, 1, &q,
+                                           own->z.x, own->z.n);
+    d->failed = st != MGV_OK ? st : d->failed;
+}
+
 /* Of the validation rows, in the user's units. */
 static void score_validation(drive *d, lane *own, const mgvi_vec *w)
 {
     double intercept;
     mgvi_problem_user_weights(own->problem, w->x, d->coef, &intercept);
-    const mgvi_vec coef = mgvi_vec_wrap(d->coef, d->s->data->X.cols, MGVI_COLS);
+    if (d->points) {
+        score_points(d, own, intercept);
+        return;
+    }
+    const mgvi_vec coef = mgvi_vec_wrap(d->coef, mgvi_problem_coefs(own->problem), MGVI_COLS);
     mgvi_op_mul(d->validation, 1, &coef, 0, &own->z);
     const int64_t first = d->s->data->X.rows;
     for (int64_t i = 0; i < own->z.n; i++) {
@@ -248,6 +305,7 @@ static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *con
     double errors[MGVI_SPLIT_LANES];
     for (int32_t l = 0; l <= full; l++)
         errors[l] = lane_error(d, l, w[l]);
+    MGVI_TRY(d->failed);
     take_model(d, full, w[full]);
     point.intercept = d->intercept[0];
     point.nonzeros = mgvi_count_nonzeros(d->coef, path->outputs * mgvi_problem_coefs(s->probe));

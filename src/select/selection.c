@@ -308,10 +308,11 @@ static mgv_status run(mgv_selection *s)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
                          "select has no checkpoints yet: leave out checkpoint and resume");
     MGVI_TRY(bind_probe(s));
-    if (s->probe->kernel.kind != MGVI_KERNEL_LINEAR && s->rule.kind == MGVI_RULE_FILE)
+    if (s->probe->kernel.kind != MGVI_KERNEL_LINEAR && s->rule.kind == MGVI_RULE_FILE &&
+        mgvi_selection_numbers(s))
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                         "with a kernel (here %s) the held-out examples are the data's own: select "
-                         "cv:K or holdout:F",
+                         "with a kernel (here %s) and many classes the held-out examples are the "
+                         "data's own: select cv:K or holdout:F",
                          s->settings.kernel);
     MGVI_TRY(check_classes(s));
     MGVI_TRY(mgvi_refit_check(s));

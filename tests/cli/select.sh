@@ -69,6 +69,17 @@ run 0 fit classes.svm --select cv:4 --json --no-model
 json out validation.mse null
 true_that "$("$json_get" out validation.accuracy) > .85" "accuracy"
 
+# kernels: the error on the file is that of the chosen model
+head -n 60 classes.svm >train.svm
+tail -n 20 classes.svm >held.svm
+for kernel in "rbf" "laplace --scale rownorm" "poly --degree 2 --scale maxabs"; do
+    # shellcheck disable=SC2086
+    run 0 fit train.svm --loss hinge --kernel $kernel --select val:held.svm --json -o kernel.mgm
+    score=$("$json_get" out validation.accuracy)
+    run 0 predict kernel.mgm held.svm --json -o scores.csv
+    true_that "($("$json_get" out metrics.accuracy) - $score) ^ 2 < 1e-20" "accuracy with $kernel"
+done
+
 # what cannot be
 run 2 fit data.svm --select cv:1 --no-model
 has err "select is 'cv:1'; allowed: none, last, cv:K (2 to 15 folds)"
