@@ -304,7 +304,7 @@ TEST(kernels_choose_what_their_linear_form_chooses)
         mgv_selection_free(kernel.ctx, b);
         mgv_fit_set(&kernel, "select=val:nowhere.csv");
         CHECK_FAILS(kernel.ctx, mgv_selection_run(kernel.ctx, kernel.data, kernel.settings, &b),
-                    MGV_E_UNSUPPORTED, "cv:K or holdout:F");
+                    MGV_E_IO, "nowhere.csv");
         mgv_fit_free(&linear);
         mgv_fit_free(&kernel);
     }
