@@ -126,29 +126,37 @@ static mgv_status bind_block(const sitting *at, mgv_ctx *ctx, const lane_block *
     return mgvi_problem_new_block(ctx, out->data, &settings, lane, b->count, head, &out->problem);
 }
 
-/* Dual variables of the member's own rows. */
+/* The sum of a lane's row weights in the block; those of the member itself sum to 1. */
+static double weight_of_lane(const mgv_problem *p, int32_t lane)
+{
+    double sum = 0;
+    if (p->row.scale.lanes == 1)
+        return 1;
+    for (int64_t i = 0; i < p->A->rows; i++)
+        sum += mgvi_coef_pick(&p->row.scale, i, lane);
+    return sum > 0 ? sum : 1;
+}
+
+/* Dual variables of the member's own rows, in its units. */
 static mgv_status take_u(const mgv_problem *p, int32_t lane, const mgvi_vec *u, double **out)
 {
+    const double weight = weight_of_lane(p, lane);
     double *to = *out = mgvi_alloc(p->ctx, (size_t)u->n, sizeof **out);
     if (!to)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < u->n; i++)
         if (mgvi_problem_takes_part(p, i, lane))
-            *to++ = u->x[i * u->k + lane];
+            *to++ = u->x[i * u->k + lane] / weight;
     return MGV_OK;
 }
 
-/* In units of the member: its weights sum to 1. */
+/* In units of the member. */
 static void rescale(const mgv_problem *p, int32_t lane, mgv_certificate *c)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < p->A->rows; i++)
-        sum += mgvi_coef_pick(&p->row.scale, i, lane);
-    if (p->row.scale.lanes == 1 || !(sum > 0))
-        return;
-    c->primal /= sum;
-    c->dual /= sum;
-    c->gap /= sum;
+    const double weight = weight_of_lane(p, lane);
+    c->primal /= weight;
+    c->dual /= weight;
+    c->gap /= weight;
 }
 
 /* What a pair (w, u) of a block is worth. */
