@@ -30,7 +30,7 @@ struct mgv_model {
     double p;                 /* norm is |coef|_p: the fit's norm, 2 where it has none */
     bool pairwise;            /* one against one */
     mgvi_link link;
-    bool classify, row_norm;  /* row_norm: rows are divided by their length before scoring */
+    bool classify, row_norm; /* row_norm: rows are divided by their length before scoring */
     int64_t classes;
     char **class_text;
     double *class_value; /* NaN for words */
