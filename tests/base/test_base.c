@@ -172,6 +172,7 @@ TEST(settings_know_their_bounds)
     CHECK(s->C == 0.25);
     CHECK_FAILS(ctx, mgv_settings_set(ctx, s, "tol", "-1"), MGV_E_ARG, "tol is '-1'");
     CHECK_FAILS(ctx, mgv_settings_set(ctx, s, "tol", "nan"), MGV_E_ARG, "tol is 'nan'");
+    CHECK_FAILS(ctx, mgv_settings_set(ctx, s, "C", "inf"), MGV_E_ARG, "C is 'inf'");
     CHECK_FAILS(ctx, mgv_settings_set(ctx, s, "scale", "big"), MGV_E_ARG, "none|std");
     CHECK_FAILS(ctx, mgv_settings_set(ctx, s, "scale", "none|std"), MGV_E_ARG, "none|std");
     CHECK_FAILS(ctx, mgv_settings_set(ctx, s, "max_iter", "9999999999999999999"), MGV_E_ARG,
