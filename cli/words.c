@@ -59,8 +59,9 @@ void cli_job_print_solver(const cli_job *job, FILE *out)
 {
     const mgv_run_info *r = &job->run;
     fprintf(out, "problem      %s\n", mgv_problem_formula(job->problem));
-    fprintf(out, "solver       %s %s: %" PRId64 " iterations, %.1f passes over the data, %.2g s\n",
-            r->solver, ending(r->stop), r->iterations, r->passes, r->seconds);
+    fprintf(out, "solver       %s %s: %" PRId64 " iteration%s, %.1f passes over the data, %.2g s\n",
+            r->solver, ending(r->stop), r->iterations, r->iterations == 1 ? "" : "s", r->passes,
+            r->seconds);
 }
 
 /* Entry i of a proof: its row and, where `classes` > 1, the class it was held against. */
