@@ -274,7 +274,7 @@ static bool descend(mgvi_run *run, double slope, double t)
         mgvi_vec_axpby(run->ctx, t, &s->dir, 1, &s->trial);
         const double f = evaluate(run, &s->trial, &s->next_g);
         if (f <= s->m.f + 1e-4 * t * slope + slack) {
-            s->m.small_steps = s->m.f - f < 2 * slack ? s->m.small_steps + 1 : 0;
+            s->m.small_steps = s->m.f - f <= 2 * slack ? s->m.small_steps + 1 : 0;
             s->m.f = f;
             judge_metric(s, trial);
             return true;
@@ -318,6 +318,7 @@ static void become_precise(mgvi_run *run)
 {
     state *s = run->state;
     s->m.precise = true;
+    s->m.small_steps = 0;
     s->m.f = evaluate(run, &s->w, &s->g);
     measure_gradient(run);
 }
@@ -340,7 +341,7 @@ static void recover(mgvi_run *run, double slope)
 static mgv_status step(mgvi_run *run)
 {
     static const double FAST_GAP = 1e-5; /* what float32 is good for */
-    enum { MOST_SMALL = 3 };
+    enum { MOST_SMALL = 3, MOST_STILL = 8 };
     state *s = run->state;
     if (!s->m.begun)
         return begin(run);
@@ -364,8 +365,11 @@ static mgv_status step(mgvi_run *run)
     mgvi_vec_copy(run->ctx, &s->next_g, &s->g);
     s->m.u_of_w = !s->pass || s->m.precise;
     measure_gradient(run);
-    if (s->pass && !s->m.precise && (gap_now(run) < FAST_GAP || s->m.small_steps >= MOST_SMALL))
+    const bool fast = s->pass && !s->m.precise;
+    if (fast && (gap_now(run) < FAST_GAP || s->m.small_steps >= MOST_SMALL))
         become_precise(run);
+    else if (!fast && s->m.small_steps >= MOST_STILL) /* F is what float64 can make of it */
+        run->finished = true;
     return MGV_OK;
 }
 

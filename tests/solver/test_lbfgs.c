@@ -228,11 +228,29 @@ TEST(the_fast_way_has_the_same_bits)
     free(X);
 }
 
+/* A tolerance below rounding: the run ends where F falls no more, and has its certificate. */
+TEST(a_run_ends_where_rounding_does)
+{
+    static const char *const options[] = {"loss=softmax C=1 tol=1e-15 max_iter=5000",
+                                          "loss=softmax C=100 tol=1e-15 max_iter=5000",
+                                          "loss=softmax C=1 tol=1e-15 max_iter=5000 intercept=no"};
+    double X[N * D], y[N];
+    mgv_clouds(X, y, N, D, K);
+    for (int o = 0; o < 3; o++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, N, D, options[o]);
+        mgv_fit_solve(&fit);
+        CHECK_LE((double)fit.run.iterations, 500, "%s", options[o]);
+        CHECK_LE(fit.certificate.relative_gap, 1e-12, "%s", options[o]);
+        mgv_fit_free(&fit);
+    }
+}
+
 int main(void)
 {
     return RUN(softmax_meets_its_optimality_condition, two_classes_are_logistic_regression,
                certificates_bracket_the_optimum_and_weights_are_rows,
                other_solvers_and_losses_say_what_they_lack, runs_have_the_same_bits,
                raw_columns_need_few_iterations, the_fast_way_reaches_the_same_optimum,
-               the_fast_way_has_the_same_bits);
+               the_fast_way_has_the_same_bits, a_run_ends_where_rounding_does);
 }
