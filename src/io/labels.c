@@ -84,7 +84,7 @@ static mgv_status parse_labels(mgv_ctx *ctx, const mgvi_source *source, mgv_data
     MGVI_TRY(split_lines(ctx, source, data->X.rows, &texts));
     const mgv_status st = use_texts(ctx, texts, data);
     mgvi_release(ctx, texts);
-    return st;
+    return st == MGV_E_INPUT ? mgvi_fail_in(ctx, st, source->path) : st;
 }
 
 mgv_status mgvi_read_labels(mgv_ctx *ctx, const char *path, mgv_data *data)

@@ -49,7 +49,8 @@ mgv_status mgvi_npy_matrix(mgv_ctx *ctx, const char *what, const mgvi_npy *npy, 
     return mgvi_data_own(ctx, data, values, 0);
 }
 
-static mgv_status numeric_labels(mgv_ctx *ctx, const mgvi_npy *npy, mgv_data *data)
+static mgv_status numeric_labels(mgv_ctx *ctx, const char *what, const mgvi_npy *npy,
+                                 mgv_data *data)
 {
     double *labels = mgvi_alloc(ctx, npy->values.count, sizeof *labels);
     if (!labels)
@@ -57,7 +58,7 @@ static mgv_status numeric_labels(mgv_ctx *ctx, const mgvi_npy *npy, mgv_data *da
     mgvi_numbers_convert(ctx, &npy->values, MGV_F64, labels);
     const mgv_status st = mgvi_data_set_labels(ctx, data, labels, NULL, NULL);
     mgvi_release(ctx, labels);
-    return st;
+    return st == MGV_E_INPUT ? mgvi_fail_in(ctx, st, what) : st;
 }
 
 mgv_status mgvi_npy_labels(mgv_ctx *ctx, const char *what, const mgvi_npy *npy, mgv_data *data)
@@ -68,7 +69,7 @@ mgv_status mgvi_npy_labels(mgv_ctx *ctx, const char *what, const mgvi_npy *npy, 
         return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: has %zu labels, but there are %" PRId64 " rows",
                          what, npy->values.count, data->X.rows);
     if (npy->numeric)
-        return numeric_labels(ctx, npy, data);
+        return numeric_labels(ctx, what, npy, data);
     MGVI_TRY(mgvi_npy_texts(ctx, what, npy, &texts));
     const mgv_status st = mgvi_data_set_text_labels(ctx, data, (const char *const *)texts);
     mgvi_release(ctx, texts);

@@ -262,3 +262,14 @@ double mgvi_problem_user_norm(const mgv_problem *p, const double *w)
         sum += pow(fabs(p->scale[j / p->outputs] * w[j]), exponent);
     return pow(sum, 1 / exponent);
 }
+
+void mgvi_problem_coefficients(const mgv_problem *p, double *row, double *lambda, double *mu)
+{
+    for (int64_t i = 0; i < p->A->rows; i++)
+        row[i] = mgvi_coef_pick(&p->row.scale, i, 0);
+    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
+        const mgvi_strengths c = mgvi_problem_strengths(p, j);
+        lambda[j] = c.lambda;
+        mu[j] = c.mu;
+    }
+}

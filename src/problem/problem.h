@@ -128,6 +128,8 @@ static inline mgvi_strengths mgvi_problem_strengths(const mgv_problem *p, int64_
         return (mgvi_strengths){.lambda = c.scale};
     return (mgvi_strengths){.lambda = p->p == 1 ? 0 : c.a, .mu = c.scale};
 }
+/* The weight of every row, and lambda and mu of every penalised column. */
+void mgvi_problem_coefficients(const mgv_problem *p, double *row, double *lambda, double *mu);
 /* The penalised coordinates of a column vector: a view. */
 static inline mgvi_vec mgvi_problem_penalised_part(const mgv_problem *p, const mgvi_vec *x)
 {

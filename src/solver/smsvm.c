@@ -41,17 +41,6 @@ typedef struct state {
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
-static void bind_coefficients(const mgv_problem *p, state *s)
-{
-    for (int64_t i = 0; i < p->A->rows; i++)
-        s->cap[i] = mgvi_coef_pick(&p->row.scale, i, 0);
-    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
-        const mgvi_strengths c = mgvi_problem_strengths(p, j);
-        s->lambda[j] = c.lambda;
-        s->mu[j] = c.mu;
-    }
-}
-
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const size_t n = (size_t)run->problem->A->rows, d = (size_t)run->problem->A->cols;
@@ -97,7 +86,7 @@ static mgv_status init(mgvi_run *run)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver smsvm takes at most 2^31 rows; there are %" PRId64, n);
     MGVI_TRY(allocate(run, s));
-    bind_coefficients(run->problem, s);
+    mgvi_problem_coefficients(run->problem, s->cap, s->lambda, s->mu);
     MGVI_TRY(gather(run, s));
     s->m.alpha = 1;
     s->m.value = NAN;

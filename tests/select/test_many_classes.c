@@ -116,7 +116,7 @@ TEST(the_model_is_that_of_the_chosen_strength)
     static const char *const options[] = {"loss=logistic penalty=l1 select=cv:3 one_se=yes",
                                           "loss=hinge multiclass=ovo select=holdout:0.3",
                                           "loss=softmax select=cv:3"};
-    char name[] = "/tmp/margrave_many_XXXXXX";
+    char name[] = "test_many_classes.XXXXXX";
     close(mkstemp(name));
     for (int o = 0; o < 3; o++) {
         mgv_fit fit, own;

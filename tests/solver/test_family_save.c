@@ -77,7 +77,7 @@ enum { FORMS = sizeof forms / sizeof *forms };
 /* Broken off by a budget of iterations, one after the other. */
 TEST(a_budget_may_be_raised_again_and_again)
 {
-    char name[] = "/tmp/margrave_family_XXXXXX", options[200];
+    char name[] = "test_family_save.XXXXXX", options[200];
     close(mkstemp(name));
     for (int f = 0; f < FORMS; f++) {
         mgv_fit whole;
@@ -115,7 +115,7 @@ static int stop_after(void *user, const mgv_event *event)
 /* Broken off by the world at any moment. */
 TEST(an_interrupted_family_goes_on)
 {
-    char name[] = "/tmp/margrave_family_XXXXXX", options[200];
+    char name[] = "test_family_save.XXXXXX", options[200];
     close(mkstemp(name));
     for (int f = 0; f < FORMS; f++) {
         mgv_fit whole;
@@ -145,7 +145,7 @@ TEST(wrong_files_are_refused)
 {
     static const char *const others[] = {"loss=hinge C=2", "loss=hinge C=1 multiclass=ovo",
                                          "loss=hinge C=1 seed=4", "loss=squared_hinge C=1"};
-    char name[] = "/tmp/margrave_family_XXXXXX", options[200];
+    char name[] = "test_family_save.XXXXXX", options[200];
     mgv_fit fit;
     close(mkstemp(name));
     make(&fit, "loss=hinge C=1 max_iter=3 tol=1e-6 solver=dual_coordinate shrink=no", 1);

@@ -8,17 +8,6 @@ static const double L1_WIDTH = 0.1; /* |w_j| is smoothed at this part of alpha, 
 
 typedef mgvi_tall_state state;
 
-static void bind_coefficients(const mgv_problem *p, state *s)
-{
-    for (int64_t i = 0; i < p->A->rows; i++)
-        s->s[i] = mgvi_coef_pick(&p->row.scale, i, 0);
-    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
-        const mgvi_strengths c = mgvi_problem_strengths(p, j);
-        s->lambda[j] = c.lambda;
-        s->mu[j] = c.mu;
-    }
-}
-
 mgv_status mgvi_tall_state_allocate(mgvi_run *run, state *s)
 {
     const size_t n = (size_t)run->problem->A->rows, d = (size_t)run->problem->A->cols;
@@ -40,7 +29,7 @@ mgv_status mgvi_tall_state_allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w_out));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u_out));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    bind_coefficients(run->problem, s);
+    mgvi_problem_coefficients(run->problem, s->s, s->lambda, s->mu);
     return MGV_OK;
 }
 
