@@ -202,7 +202,8 @@ TEST(labels_must_fit_the_rows)
     CHECK_FAILS(ctx, read_members(ctx, two, 2, &data), MGV_E_INPUT,
                 "a.npz: y.npy: has 3 labels, but there are 2 rows");
     two[1] = (member){"y.npy", "<f8", 1, {2}, 8, (const double[]){1, 0.0 / 0.0}};
-    CHECK_FAILS(ctx, read_members(ctx, two, 2, &data), MGV_E_INPUT, "the label of row 2");
+    CHECK_FAILS(ctx, read_members(ctx, two, 2, &data), MGV_E_INPUT,
+                "a.npz: y.npy: the label of row 2");
     two[1] = (member){"y.npy", "<U1", 1, {2}, 4, (const uint32_t[]){'a', 0xd800}};
     CHECK_FAILS(ctx, read_members(ctx, two, 2, &data), MGV_E_INPUT, "element 1 is not Unicode");
     two[1] = (member){"X.npy", "<f4", 2, {2, 1}, 4, (const float[]){1, 2}};
