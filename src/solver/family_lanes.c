@@ -52,7 +52,7 @@ static void plan_classes(sitting *at, int64_t classes)
             add_lane(at, &at->block[b], c, c, MGVI_THE_REST);
 }
 
-/* The first class of group g; groups are as even as can be, and two at least. */
+/* Groups are as even as can be (mgvi_block_begin), and two at least. */
 static int64_t group_count(int64_t classes)
 {
     const int64_t least = (classes + GROUP - 1) / GROUP;
