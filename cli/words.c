@@ -58,6 +58,8 @@ static const char *ending(mgv_stop stop)
 void cli_job_print_solver(const cli_job *job, FILE *out)
 {
     const mgv_run_info *r = &job->run;
+    if (mgv_problem_task(job->problem)[0])
+        fprintf(out, "task         %s\n", mgv_problem_task(job->problem));
     fprintf(out, "problem      %s\n", mgv_problem_formula(job->problem));
     fprintf(out, "solver       %s %s: %" PRId64 " iteration%s, %.1f passes over the data, %.2g s\n",
             r->solver, ending(r->stop), r->iterations, r->iterations == 1 ? "" : "s", r->passes,

@@ -246,8 +246,12 @@ typedef struct mgv_smooth {
 MGV_API mgv_status mgv_problem_set_smooth(mgv_ctx *ctx, mgv_problem *problem,
                                           const mgv_smooth *smooth);
 MGV_API void mgv_problem_free(mgv_ctx *ctx, mgv_problem *problem);
-/* The objective with its numbers, e.g. "min 0.5*3.07e-05*|w|^2 + mean hinge(y (x.w + b))". */
+/* The objective with its numbers, e.g. "min 3.071e-05/2 |w|^2 + mean hinge(y (x.w + b))". */
 MGV_API const char *mgv_problem_formula(const mgv_problem *problem);
+/* Whether the labels are classes or a quantity, and why, e.g. "classification into 11 classes
+ * (whole numbers, each 182 times on average; else --task regress)"; "" of a problem without
+ * labels. Lives as long as the problem. */
+MGV_API const char *mgv_problem_task(const mgv_problem *problem);
 
 /* ---- Solving -------------------------------------------------------------------------------- */
 /* Owns its iterates and work space; borrows the problem, which must outlive it. */

@@ -40,6 +40,8 @@ void mgv_problem_free(mgv_ctx *ctx, mgv_problem *problem)
 
 const char *mgv_problem_formula(const mgv_problem *problem) { return problem->formula; }
 
+const char *mgv_problem_task(const mgv_problem *problem) { return problem->task; }
+
 const char *mgv_stop_name(mgv_stop stop)
 {
     static const char *const names[] = {"not run",    "certified", "discrepancy", "max_iter",

@@ -66,6 +66,7 @@ struct mgv_problem {
     const double *row_scale;      /* per row, NULL: none */
     mgvi_kernel kernel;           /* kind MGVI_KERNEL_LINEAR: A is over the data's own columns */
     char *formula;
+    char task[192];        /* what `classify` says, and why, in words; "" without labels */
     mgv_settings settings; /* a copy, for reports */
 };
 

@@ -153,20 +153,29 @@ TEST(labels_decide_the_task)
     CHECK(!fit.problem->classify && strcmp(fit.problem->loss->name, "squared") == 0);
     mgv_fit_free(&fit);
     double X60[60] = {0}, counts[60];
-    for (int once = 0; once < 2; once++) { /* many whole numbers: a quantity where one is alone */
+    for (int once = 0; once < 2; once++) { /* a stray label does not turn the task over */
         for (int i = 0; i < 60; i++) {
             X60[i] = i;
             counts[i] = i == 59 && once ? 99 : i % 12;
         }
         mgv_fit_start(&fit, X60, counts, 60, 1, "");
         bind(&fit);
-        CHECK(fit.problem->classify == !once);
+        CHECK(fit.problem->classify && fit.data->classes == 12 + once);
+        CHECK(strstr(mgv_problem_task(fit.problem), once ? "into 13 classes (whole numbers, each "
+                                                           "4.62 times on average"
+                                                         : "into 12 classes"));
         mgv_fit_free(&fit);
-        mgv_fit_start(&fit, X60, counts, 60, 1, "task=classify");
+        mgv_fit_start(&fit, X60, counts, 60, 1, "task=regress");
         bind(&fit);
-        CHECK(fit.problem->classify);
+        CHECK(!fit.problem->classify);
+        CHECK(strstr(mgv_problem_task(fit.problem), "regression (as asked for; labels from 0 to "));
         mgv_fit_free(&fit);
     }
+    mgv_fit_start(&fit, X, quantity, N, D, "");
+    bind(&fit);
+    CHECK(strstr(mgv_problem_task(fit.problem), "regression (labels from 0 to 2.75, few of which "
+                                                "repeat, taken for a quantity; --task classify"));
+    mgv_fit_free(&fit);
     mgv_fit_start(&fit, X, quantity, N, D, "");
     CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, NULL));
     CHECK_FAILS(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem),
@@ -174,7 +183,7 @@ TEST(labels_decide_the_task)
     mgv_fit_free(&fit);
 }
 
-/* Above a hundred: numbered from 0 or 1 without a gap and none alone. */
+/* Above a hundred: numbered from 0 or 1 without a gap and few of them alone. */
 TEST(very_many_classes_are_numbered)
 {
     enum { MANY = 130, ROWS = 3 * MANY };
@@ -182,13 +191,13 @@ TEST(very_many_classes_are_numbered)
         double first, gap;
         int alone;
         bool classify;
-    } cases[] = {
-        {0, 0, 0, true}, {1, 0, 0, true}, {2, 0, 0, false}, {0, 1, 0, false}, {0, 0, 1, false}};
+    } cases[] = {{0, 0, 0, true},  {1, 0, 0, true}, {2, 0, 0, false},
+                 {0, 1, 0, false}, {0, 0, 1, true}, {0, 0, 30, false}};
     static double X[ROWS], y[ROWS];
-    for (int t = 0; t < 5; t++) {
+    for (int t = 0; t < 6; t++) {
         mgv_fit fit;
         for (int i = 0; i < ROWS; i++) {
-            const int c = cases[t].alone && i >= MANY ? i % (MANY - 1) : i % MANY;
+            const int c = i >= MANY ? i % (MANY - cases[t].alone) : i;
             y[i] = cases[t].first + c + (c > 50 ? cases[t].gap : 0);
         }
         mgv_fit_start(&fit, X, y, ROWS, 1, "");
