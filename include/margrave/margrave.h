@@ -310,12 +310,17 @@ MGV_API mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *r
 MGV_API mgv_status mgv_solver_checkpoint(mgv_ctx *ctx, const mgv_solver *solver, const char *path);
 MGV_API mgv_status mgv_solver_resume(mgv_ctx *ctx, mgv_solver *solver, const char *path);
 /* The dual variables of the certificate, one per row; the proof's convex weights when the stop is
- * MGV_STOP_INFEASIBLE. More than two classes: only the proof, else none, but for problems of all
- * classes at once (losses softmax and crammer_singer, and `multiclass` joint), which have one per
- * row and class. Lives as long as the solver. */
+ * MGV_STOP_INFEASIBLE. More than two classes: only the proof, one per row, else none (*count is 0),
+ * but for problems of all classes at once (losses softmax and crammer_singer, and `multiclass`
+ * joint), which have one per row and class, those of a row beside each other. None either where the
+ * solver has no dual variables. Lives as long as the solver. */
 MGV_API mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int64_t *count);
 /* The weights of the answer, one per column of the problem (an intercept is the last), in the
- * problem's units. Lives as long as the solver. */
+ * problem's units: columns scaled and, where there is an intercept, centred. Of all classes at once
+ * one per column and class, the classes of a column beside each other. More than two classes by
+ * runs of two (mgv_run_info.runs): those of every run one after the other, in the user's units and
+ * without intercepts, which mgv_model_describe() has. With a kernel the columns are examples. Lives
+ * as long as the solver. */
 MGV_API mgv_status mgv_solver_weights(const mgv_solver *solver, const double **values,
                                       int64_t *count);
 MGV_API void mgv_solver_free(mgv_ctx *ctx, mgv_solver *solver);

@@ -115,15 +115,16 @@ mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int6
 {
     const mgvi_vec *u = solver->family ? &solver->family->proof : &solver->answer.u;
     *values = u->x;
-    *count = u->n;
+    *count = u->n * u->k;
     return MGV_OK;
 }
 
 mgv_status mgv_solver_weights(const mgv_solver *solver, const double **values, int64_t *count)
 {
-    *values = solver->family ? solver->family->coef : solver->answer.w.x;
-    *count = solver->family ? solver->family->members * solver->run.problem->data->X.cols
-                            : solver->answer.w.n;
+    const mgvi_family *family = solver->family;
+    const mgvi_vec *w = &solver->answer.w;
+    *values = family ? family->coef : w->x;
+    *count = family ? family->members * mgvi_problem_coefs(solver->run.problem) : w->n * w->k;
     return MGV_OK;
 }
 

@@ -129,7 +129,7 @@ static mgv_status train_block(mgv_ctx *ctx, const mgv_solver *s, const mgv_model
                               json_t **out)
 {
     *out = json_null();
-    if (!model)
+    if (!model || s->run.problem->own_data) /* an operator has no table to predict from */
         return MGV_OK;
     mgv_data *data = s->run.problem->data;
     mgv_metrics metrics = {.size = sizeof metrics};

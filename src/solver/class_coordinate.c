@@ -199,7 +199,7 @@ static double estimate(const mgvi_run *run)
 const mgvi_solver_ops mgvi_solver_class_coordinate = {
     .name = "class_coordinate",
     .summary = "dual coordinate ascent over rows, loss crammer_singer",
-    .needs = {.penalty = MGVI_VALUE, .loss = MGVI_JOINT, .op = MGVI_MUL | MGVI_MUL_T},
+    .needs = {.penalty = MGVI_VALUE, .loss = MGVI_JOINT, .op = MGVI_ROW},
     .penalties = "l2",
     .losses = "crammer_singer",
     .kernels = true,

@@ -82,11 +82,17 @@ static void refresh(mgvi_run *run, state *s)
     s->estimate = guess_gap(run, s);
 }
 
-/* 1/diag H from the columns' variances: with an intercept A's columns are centred. */
+/* 1/diag H from the columns' variances: with an intercept A's columns are centred. An operator that
+ * is no stored table has no columns to look at: its steps are not scaled. */
 static mgv_status measure(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
-    const int64_t d = p->data->X.cols;
+    const int64_t d = mgvi_problem_penalised(p);
+    if (!(p->A->ops->can & MGVI_ROW)) {
+        for (int64_t j = 0; j < s->diagonal.n; j++)
+            s->diagonal.x[j] = 1;
+        return MGV_OK;
+    }
     double *mean = mgvi_run_array(run, (size_t)d, sizeof *mean);
     if (!mean)
         return MGV_E_MEMORY;
