@@ -1,0 +1,426 @@
+/* case.c - a random problem from its seed. */
+#include "torture.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const loss_names[LOSSES] = {
+    "hinge",   "squared_hinge", "smooth_hinge", "sqrt_hinge", "logistic", "exponential",   "margin",
+    "squared", "huber",         "equal",        "interval",   "softmax",  "crammer_singer"};
+const char *const penalty_names[PENALTIES] = {"l2",     "l1",    "enet",    "lp",
+                                              "linf",   "group", "owl",     "l1_nonneg",
+                                              "nonneg", "box",   "entropy", "tv1d"};
+const char *const kernel_names[KERNELS] = {"linear", "rbf", "laplace", "poly"};
+const char *const scaling_names[SCALINGS] = {"none", "std", "maxabs", "rownorm"};
+const char *const form_names[FORMS] = {"two", "quantity",   "ovr",
+                                       "ovo", "joint loss", "joint margin"};
+const char *const offset_names[OFFSETS] = {"<1e1", "<1e3", "<1e6", "<1e9", ">1e9"};
+
+/* ---- randomness ------------------------------------------------------------------------------ */
+
+static uint64_t state;
+
+static uint64_t next(void) /* splitmix64 */
+{
+    uint64_t z = (state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static double uniform(double low, double high)
+{
+    return low + (high - low) * ((double)(next() >> 11) * 0x1p-53);
+}
+
+static int below(int n) { return (int)(next() % (uint64_t)n); }
+static bool chance(double p) { return uniform(0, 1) < p; }
+static double power10(double low, double high) { return pow(10, uniform(low, high)); }
+
+static double normal(void)
+{
+    const double u = uniform(1e-300, 1), v = uniform(0, 1);
+    return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+/* Small sizes as often as large ones. */
+static int size(void) { return (int)floor(exp(uniform(0, log(MOST + 0.999)))); }
+
+/* ---- the matrix ------------------------------------------------------------------------------ */
+
+static void column_sizes(torture_case *c, double *spread)
+{
+    const double all = chance(0.5) ? 1 : power10(-12, 12);
+    const int mode = chance(0.75) ? 0 : chance(0.7) ? 1 : 2;
+    for (int j = 0; j < c->d; j++)
+        spread[j] = mode == 0 ? all : mode == 1 ? all * power10(-2, 2) : power10(-12, 12);
+    c->sane = mode < 2;
+}
+
+/* A number of unit size: continuous, whole, or mostly 0. */
+static double unit(int mode)
+{
+    if (mode == 0)
+        return normal();
+    if (mode == 1)
+        return below(7) - 3;
+    return chance(0.7) ? 0 : normal();
+}
+
+static void fill(torture_case *c, double *plain)
+{
+    double spread[MOST], offset[MOST];
+    const int mode = chance(0.6) ? 0 : 1 + below(2);
+    const double ratio = chance(0.45) ? 0 : chance(0.45) ? power10(0, 6) : power10(6, 13);
+    column_sizes(c, spread);
+    for (int j = 0; j < c->d; j++)
+        offset[j] = ratio * spread[j] * uniform(0.3, 1) * (chance(0.5) ? 1 : -1);
+    const bool repeated = chance(0.1);
+    for (int i = 0; i < c->n; i++)
+        for (int j = 0; j < c->d; j++) {
+            const int from = repeated && i > 0 && i % 3 == 0 ? i - 1 : i;
+            plain[i * c->d + j] = from < i ? plain[from * c->d + j] : unit(mode);
+            const double x = offset[j] + spread[j] * plain[i * c->d + j];
+            c->x[i * c->d + j] = c->f32 ? (double)(float)x : x;
+        }
+}
+
+/* Largest |mean|/spread of a column that is not constant. */
+static void measure_offset(torture_case *c)
+{
+    c->offset = 0;
+    for (int j = 0; j < c->d; j++) {
+        quad mean = 0, var = 0;
+        for (int i = 0; i < c->n; i++)
+            mean += c->x[i * c->d + j];
+        mean /= c->n;
+        for (int i = 0; i < c->n; i++)
+            var += (c->x[i * c->d + j] - mean) * (c->x[i * c->d + j] - mean);
+        var = q_sqrt(var / c->n);
+        if (var > 0 && (double)(q_abs(mean) / var) > c->offset)
+            c->offset = (double)(q_abs(mean) / var);
+    }
+    c->offset_class = c->offset < 1e1   ? 0
+                      : c->offset < 1e3 ? 1
+                      : c->offset < 1e6 ? 2
+                      : c->offset < 1e9 ? 3
+                                        : 4;
+}
+
+/* ---- labels ---------------------------------------------------------------------------------- */
+
+static void label_classes(torture_case *c, const double *plain)
+{
+    const double noise = power10(-3, 0.5);
+    double direction[CLASSES][MOST];
+    for (int k = 0; k < c->classes; k++)
+        for (int j = 0; j < c->d; j++)
+            direction[k][j] = normal() / sqrt(c->d);
+    for (int i = 0; i < c->n; i++) {
+        double best = -INFINITY;
+        for (int k = 0; k < c->classes; k++) {
+            double score = noise * normal();
+            for (int j = 0; j < c->d; j++)
+                score += direction[k][j] * plain[i * c->d + j];
+            if (score > best) {
+                best = score;
+                c->y[i] = k;
+            }
+        }
+    }
+    for (int k = 0; k < c->classes && k < c->n; k++) /* none is missing */
+        c->y[k] = k;
+}
+
+static void label_quantity(torture_case *c, const double *plain)
+{
+    const double noise = power10(-3, 0.5), all = chance(0.5) ? 1 : power10(-6, 6);
+    const double offset = chance(0.5) ? 0 : all * power10(0, 6);
+    double direction[MOST];
+    for (int j = 0; j < c->d; j++)
+        direction[j] = normal() / sqrt(c->d);
+    for (int i = 0; i < c->n; i++) {
+        double score = noise * normal();
+        for (int j = 0; j < c->d; j++)
+            score += direction[j] * plain[i * c->d + j];
+        c->y[i] = offset + all * score;
+    }
+}
+
+/* ---- terms ----------------------------------------------------------------------------------- */
+
+static void choose_form(torture_case *c)
+{
+    static const loss of_two[] = {HINGE,    HINGE,    SQUARED_HINGE, SMOOTH_HINGE, SQRT_HINGE,
+                                  LOGISTIC, LOGISTIC, EXPONENTIAL,   MARGIN,       MARGIN};
+    static const loss of_quantity[] = {SQUARED, SQUARED, HUBER, EQUAL, INTERVAL};
+    const double at = uniform(0, 1);
+    c->form = at < 0.5 ? TWO : at < 0.75 ? QUANTITY : (form)(OVR + below(4));
+    c->classes = c->form == TWO ? 2 : c->form == QUANTITY ? 0 : 3 + below(CLASSES - 2);
+    if (c->form == QUANTITY)
+        c->loss = of_quantity[below(5)];
+    else if (c->form == ALL_AT_ONCE)
+        c->loss = chance(0.5) ? SOFTMAX : CRAMMER_SINGER;
+    else
+        c->loss = c->form == JOINT ? MARGIN : of_two[below(10)];
+}
+
+static void choose_penalty(torture_case *c)
+{
+    const bool single = c->form == TWO || c->form == QUANTITY;
+    c->p = 2;
+    c->kernel = chance(0.2) ? (kernel)(RBF + below(3)) : LINEAR;
+    if (c->kernel != LINEAR) {
+        c->penalty = L2;
+        return;
+    }
+    const double at = uniform(0, 1);
+    c->penalty = at < 0.5 ? L2 : at < 0.7 ? L1 : at < 0.8 ? ENET : at < 0.88 ? LP : L2;
+    if (at >= 0.88 && single)
+        c->penalty = (penalty)(LINF + below(PENALTIES - LINF));
+    if (c->form == JOINT)
+        c->penalty = chance(0.8) ? L2 : LP;
+    if (c->penalty == LP)
+        c->p = chance(0.5) ? 1.5 : uniform(1.05, 1.95);
+}
+
+/* Strengths beside what the data calls for: the mean square of a centred row, and for mu its root
+ * times the size of the labels. */
+static void choose_strengths(torture_case *c)
+{
+    double square = 0, label = 0;
+    for (int j = 0; j < c->d; j++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int i = 0; i < c->n; i++) {
+            low = fmin(low, c->x[i * c->d + j]);
+            high = fmax(high, c->x[i * c->d + j]);
+        }
+        square += (high - low) * (high - low) / 4;
+    }
+    for (int i = 0; i < c->n; i++)
+        label = fmax(label, fabs(c->y[i] - c->y[0]));
+    if (c->form != QUANTITY)
+        label = 1;
+    if (c->scaling == SCALE_STD || c->scaling == SCALE_MAXABS)
+        square = c->d;
+    if (c->scaling == SCALE_ROWNORM || c->kernel != LINEAR)
+        square = 1;
+    if (!(square > 0) || !(label > 0))
+        square = label = 1;
+    const bool fits = !chance(0.1);
+    c->sane = c->sane && fits;
+    const double length = sqrt(square);
+    c->lambda = (fits ? square : 1) * power10(-5, 1);
+    c->mu = (fits ? length * label : 1) * power10(-4, 0);
+    if (c->penalty == LP)
+        c->lambda = pow(length, c->p) * power10(-4, 0);
+    if (c->penalty == ENTROPY)
+        c->lambda = power10(-4, 0);
+    c->smoothing = c->loss == HUBER ? label * power10(-2, 1) : power10(-2, 1);
+    c->epsilon = label * power10(-3, 0);
+    c->low = -uniform(0, 2) / length * label;
+    c->high = uniform(0, 2) / length * label;
+    c->sigma2 = 0;
+}
+
+/* The width of a kernel beside the spread of the points. */
+static void choose_width(torture_case *c)
+{
+    double square = 0;
+    for (int j = 0; j < c->d; j++) {
+        quad mean = 0, var = 0;
+        for (int i = 0; i < c->n; i++)
+            mean += c->x[i * c->d + j];
+        for (int i = 0; i < c->n; i++) {
+            const quad off = c->x[i * c->d + j] - mean / c->n;
+            var += off * off;
+        }
+        square += (double)(var / c->n);
+    }
+    if (c->scaling == SCALE_STD || c->scaling == SCALE_MAXABS)
+        square = c->d;
+    if (c->scaling == SCALE_ROWNORM || !(square > 0))
+        square = 1;
+    c->sigma2 = square * power10(-1.5, 1.5);
+    c->degree = 1 + below(4);
+    c->kernel_offset = chance(0.3) ? 0 : 1;
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+int case_members(const torture_case *c)
+{
+    return c->form == OVR ? c->classes : c->form == OVO ? c->classes * (c->classes - 1) / 2 : 1;
+}
+
+static void add(torture_case *c, const char *name, const char *value)
+{
+    setting *s = &c->setting[c->settings++];
+    snprintf(s->name, sizeof s->name, "%s", name);
+    snprintf(s->value, sizeof s->value, "%s", value);
+}
+
+static void add_number(torture_case *c, const char *name, double value)
+{
+    char text[TEXT];
+    snprintf(text, sizeof text, "%.17g", value);
+    add(c, name, text);
+}
+
+static void strength_settings(torture_case *c)
+{
+    const bool hard = c->loss == MARGIN || c->loss == EQUAL || c->loss == INTERVAL;
+    const penalty p = c->penalty;
+    if (p == LP)
+        add_number(c, "p", c->p);
+    if (p == BOX) {
+        add_number(c, "low", c->low);
+        add_number(c, "high", c->high);
+    }
+    if (hard && p != ENET)
+        return;
+    if (p == L2 || p == ENET || p == LP || p == ENTROPY)
+        add_number(c, "lambda", c->lambda);
+    if (p == L1 || p == ENET || p == LINF || p == GROUP || p == OWL || p == L1_NONNEG || p == TV1D)
+        add_number(c, "mu", c->mu);
+}
+
+void case_settings(torture_case *c)
+{
+    c->settings = 0;
+    add(c, "task", c->form == QUANTITY ? "regress" : "classify");
+    add(c, "loss", loss_names[c->loss]);
+    add(c, "penalty", penalty_names[c->penalty]);
+    strength_settings(c);
+    if (c->loss == SMOOTH_HINGE || c->loss == SQRT_HINGE || c->loss == HUBER)
+        add_number(c, "smoothing", c->smoothing);
+    if (c->loss == INTERVAL)
+        add_number(c, "epsilon", c->epsilon);
+    if (c->penalty == OWL)
+        add(c, "owl", "oscar:0.25");
+    if (!c->intercept)
+        add(c, "intercept", "no");
+    if (c->scaling != SCALE_NONE)
+        add(c, "scale", scaling_names[c->scaling]);
+    if (c->form == OVO || c->form == OVR || c->form == JOINT)
+        add(c, "multiclass", c->form == OVO ? "ovo" : c->form == OVR ? "ovr" : "joint");
+    if (c->kernel != LINEAR) {
+        add(c, "kernel", kernel_names[c->kernel]);
+        add_number(c, "sigma2", c->sigma2);
+    }
+    if (c->kernel == POLY) {
+        add_number(c, "degree", c->degree);
+        add_number(c, "offset", c->kernel_offset);
+    }
+    add_number(c, "tol", c->tol);
+    add(c, "time_limit", "5");
+    if (strcmp(c->solver, "auto") != 0)
+        add(c, "solver", c->solver);
+}
+
+void case_make(uint64_t seed, torture_case *c)
+{
+    static const double tols[] = {1e-4, 1e-4, 1e-4, 1e-2, 1e-6, 1e-6, 1e-9, 1e-12};
+    static double plain[MOST * MOST];
+    memset(c, 0, sizeof *c);
+    state = seed * 0x2545f4914f6cdd1du + 1;
+    c->seed = seed;
+    choose_form(c);
+    choose_penalty(c);
+    c->n = size();
+    if (c->n < c->classes && chance(0.95))
+        c->n = c->classes + below(MOST - c->classes);
+    c->d = size();
+    c->intercept = chance(0.7);
+    c->sparse = chance(0.3);
+    c->f32 = chance(0.25);
+    c->scaling = chance(0.6) ? SCALE_NONE : (scaling)(1 + below(3));
+    if (c->kernel == POLY && c->scaling == SCALE_STD)
+        c->scaling = SCALE_MAXABS; /* std would centre, and so change the kernel */
+    fill(c, plain);
+    if (c->form == QUANTITY)
+        label_quantity(c, plain);
+    else
+        label_classes(c, plain);
+    c->weighted = chance(0.2);
+    for (int i = 0; i < c->n; i++)
+        c->weight[i] = !c->weighted ? 1 : chance(0.1) ? 0 : power10(-2, 2);
+    for (int j = 0; j < c->d; j++)
+        c->group[j] = j % 5 == 4 ? -1 : j / 3;
+    measure_offset(c);
+    choose_strengths(c);
+    choose_width(c);
+    c->tol = tols[below(8)];
+    snprintf(c->solver, sizeof c->solver, "auto");
+    case_settings(c);
+}
+
+void case_title(const torture_case *c, char *out, size_t size)
+{
+    snprintf(out, size, "%s %s %s %s %s %s %s %s n=%d d=%d k=%d offset=%.1e tol=%g%s%s",
+             form_names[c->form], loss_names[c->loss], penalty_names[c->penalty],
+             kernel_names[c->kernel], scaling_names[c->scaling],
+             c->intercept ? "intercept" : "no-intercept", c->sparse ? "csr" : "dense",
+             c->f32 ? "f32" : "f64", c->n, c->d, c->classes, c->offset, c->tol,
+             c->weighted ? " weights" : "", c->sane ? "" : " wild");
+}
+
+/* ---- showing it ------------------------------------------------------------------------------ */
+
+static void write_rows(const torture_case *c, FILE *file)
+{
+    const int digits = c->f32 ? 9 : 17;
+    for (int i = 0; i < c->n; i++) {
+        fprintf(file, "%.17g", c->y[i]);
+        for (int j = 0; j < c->d; j++)
+            if (!c->sparse)
+                fprintf(file, ",%.*g", digits, c->x[i * c->d + j]);
+            else if (c->x[i * c->d + j] != 0)
+                fprintf(file, " %d:%.*g", j + 1, digits, c->x[i * c->d + j]);
+        fputc('\n', file);
+    }
+}
+
+static void write_numbers(const char *name, const double *values, const int64_t *whole, int count)
+{
+    FILE *file = fopen(name, "w");
+    for (int i = 0; file && i < count; i++)
+        values ? fprintf(file, "%.17g\n", values[i]) : fprintf(file, "%d\n", (int)whole[i]);
+    if (file)
+        fclose(file);
+}
+
+void case_show(const torture_case *c, const char *prefix)
+{
+    char name[300], other[320];
+    snprintf(name, sizeof name, "%s%llu.%s", prefix, (unsigned long long)c->seed,
+             c->sparse ? "svm" : "csv");
+    FILE *file = fopen(name, "w");
+    if (!file)
+        return;
+    write_rows(c, file);
+    fclose(file);
+    printf("    margrave fit %s", name);
+    if (!c->sparse)
+        printf(" --label-column first --header no");
+    else
+        printf(" --base 1 --features %d", c->d);
+    printf(" --precision %s", c->f32 ? "f32" : "f64");
+    for (int k = 0; k < c->settings; k++)
+        if (strcmp(c->setting[k].name, "intercept") == 0)
+            printf(" --no-intercept");
+        else
+            printf(" --%s %s", c->setting[k].name, c->setting[k].value);
+    if (c->weighted) {
+        snprintf(other, sizeof other, "%s.weights", name);
+        write_numbers(other, c->weight, NULL, c->n);
+        printf(" --sample-weight %s", other);
+    }
+    if (c->penalty == GROUP) {
+        snprintf(other, sizeof other, "%s.groups", name);
+        write_numbers(other, NULL, c->group, c->d);
+        printf(" --groups %s", other);
+    }
+    printf(" --no-model\n");
+}

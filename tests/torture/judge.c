@@ -1,0 +1,306 @@
+/* judge.c - every statement of a certificate against __float128. */
+#include "torture.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *const verdict_names[VERDICTS] = {
+    "verified, right", "not verified",    "refused",      "FALSE: proven",
+    "FALSE: attained", "FALSE: own dual", "FALSE: order", "FALSE: proof",
+    "FALSE: outside",  "no sentence",     "crash",        "hang"};
+
+/* One member under judgement. */
+typedef struct trial {
+    const torture_case *c;
+    const answer *a;
+    const mgv_certificate *cert;
+    member m;
+    int index, talk;
+    bool has_saved, has_best;
+    point saved, best, next;
+    quad best_value;
+    verdict worst;
+    double allowance; /* relative: how far the definition itself is rounded */
+} trial;
+
+/* Margins are bounded in a norm; other hard problems in their penalty. */
+static bool has_margin(const torture_case *c)
+{
+    return c->loss == MARGIN &&
+           (c->penalty == L2 || c->penalty == L1 || c->penalty == LP || c->penalty == LINF);
+}
+
+static void complain(trial *t, verdict v, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+static void complain(trial *t, verdict v, const char *format, ...)
+{
+    char title[300], text[300];
+    va_list args;
+    if (t->worst == RIGHT || t->worst == OPEN || v == FALSE_PROVEN)
+        t->worst = v;
+    if (!t->talk)
+        return;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    case_title(t->c, title, sizeof title);
+    printf("%s: seed %llu member %d, %s: %s [%s]\n", verdict_names[v],
+           (unsigned long long)t->c->seed, t->index, t->a->run.solver ? t->a->run.solver : "-",
+           text, title);
+}
+
+/* ---- weights to hold against the bound ------------------------------------------------------- */
+
+static void offer(trial *t, point *p)
+{
+    const torture_case *c = t->c;
+    if (c->loss == EQUAL || c->loss == INTERVAL)
+        return;
+    point_repair(&t->m, p);
+    if (c->loss != MARGIN || !t->m.free)
+        point_improve(&t->m, p, NULL);
+    else
+        point_improve(&t->m, p, t->has_best ? &t->best : NULL);
+    const quad value = point_value(&t->m, p);
+    if (!(value == value) || (t->has_best && !(value < t->best_value)))
+        return;
+    t->best = *p;
+    t->best_value = value;
+    t->has_best = true;
+}
+
+/* The member as a problem of its own, in centred and scaled columns, without any scaling left. */
+static void own_case(const trial *t, torture_case *own)
+{
+    const member *m = &t->m;
+    const torture_case *c = t->c;
+    *own = *c;
+    own->n = m->n;
+    own->f32 = own->sparse = false;
+    own->scaling = SCALE_NONE;
+    own->tol = 1e-11;
+    own->intercept = m->free;
+    for (int r = 0; r < m->n; r++) {
+        own->weight[r] = c->weight[m->row[r]];
+        for (int j = 0; j < m->d; j++)
+            own->x[r * m->d + j] =
+                (double)(m->q[r][j] - (c->kernel == RBF || c->kernel == LAPLACE ? m->q[0][j] : 0));
+        if (m->outputs == 1)
+            own->y[r] = c->form == QUANTITY ? c->y[m->row[r]] : m->sign[r] > 0;
+    }
+    if (c->form == OVR || c->form == OVO) {
+        own->form = TWO;
+        own->classes = 2;
+    }
+    case_settings(own);
+    snprintf(own->setting[own->settings - 1].value, TEXT, "0.3"); /* time_limit is the last */
+}
+
+static void solve_again(trial *t)
+{
+    static torture_case own;
+    static answer again;
+    static point p;
+    own_case(t, &own);
+    library_solve(&own, &again);
+    if (again.status != MGV_OK)
+        return;
+    if (again.has_coef && again.outputs == t->m.outputs)
+        point_from_own(&t->m, again.coef, again.intercept, &p);
+    else if (again.has_kernel_coef) {
+        for (int r = 0; r < t->m.n; r++)
+            p.w[0][r] = again.kernel_coef[r];
+        p.b[0] = t->m.free ? again.kernel_coef[t->m.n] : 0;
+    } else
+        return;
+    offer(t, &p);
+}
+
+/* The saved weights as they are; false: the public header does not show them. */
+static bool take_saved(trial *t)
+{
+    const member *m = &t->m;
+    if (t->c->kernel == LINEAR && t->a->has_coef) {
+        const int from = t->a->members > 1 ? t->index : 0;
+        point_from_user(m, t->a->coef + from * m->d, t->a->intercept + from, &t->saved);
+        return true;
+    }
+    if (!t->a->has_kernel_coef)
+        return false;
+    for (int r = 0; r < m->n; r++)
+        t->saved.w[0][r] = t->a->kernel_coef[r];
+    t->saved.b[0] = m->free ? t->a->kernel_coef[m->n] : 0;
+    return true;
+}
+
+static void gather(trial *t)
+{
+    static point p;
+    if (t->has_saved) {
+        p = t->saved;
+        if (!t->m.free)
+            memset(p.b, 0, sizeof p.b); /* rounding of centre.coef */
+        offer(t, &p);
+    }
+    if (t->a->u_count > 0 && point_from_dual(&t->m, t->a->u, &p))
+        offer(t, &p);
+    solve_again(t);
+}
+
+/* ---- the checks ------------------------------------------------------------------------------ */
+
+static void check_order(trial *t)
+{
+    const mgv_certificate *c = t->cert;
+    if (c->primal < c->dual) /* NaN: does not apply */
+        complain(t, FALSE_ORDER, "primal %.17g below dual %.17g", c->primal, c->dual);
+    else if (c->gap < 0 || c->relative_gap < 0)
+        complain(t, FALSE_ORDER, "gap %g, relative %g", c->gap, c->relative_gap);
+    else if (c->dual < 0)
+        complain(t, FALSE_ORDER, "dual %.17g of a sum that is never negative", c->dual);
+    if (c->margin > c->margin_upper)
+        complain(t, FALSE_ORDER, "margin in [%.17g, %.17g]", c->margin, c->margin_upper);
+}
+
+static double relative(quad a, double b) { return (double)((a - b) / q_abs(b)); }
+
+static void check_attained(trial *t)
+{
+    const torture_case *c = t->c;
+    const mgv_certificate *cert = t->cert;
+    if (!t->has_saved)
+        return;
+    if (has_margin(c)) {
+        const quad margin = member_margin(&t->m, &t->saved);
+        if (cert->margin > 0 && margin < cert->margin * (1 - (quad)t->allowance))
+            complain(t, FALSE_ATTAINED, "margin %.17g, the weights have %.17g (relative %.1e)",
+                     cert->margin, (double)margin, relative(margin, cert->margin));
+        return;
+    }
+    const quad value = member_objective(&t->m, &t->saved);
+    if (value > cert->primal + (quad)t->allowance * q_abs(cert->primal))
+        complain(t, FALSE_ATTAINED, "primal %.17g, the weights have %.17g (relative %.1e)",
+                 cert->primal, (double)value, relative(value, cert->primal));
+    if (c->loss == EQUAL || c->loss == INTERVAL) {
+        const double off = (double)member_violation(&t->m, &t->saved);
+        if (off > 10 * cert->relative_gap + 1e-10)
+            complain(t, OUTSIDE, "a constraint is missed by %.1e, relative gap %.1e", off,
+                     cert->relative_gap);
+    }
+    const double outside = (double)member_outside(&t->m, &t->saved);
+    if (outside > 1e-14 * (1 + (double)member_norm(&t->m, &t->saved)))
+        complain(t, OUTSIDE, "weights outside by %.1e", outside);
+}
+
+static void check_proven(trial *t)
+{
+    const mgv_certificate *cert = t->cert;
+    const quad room = (quad)t->allowance;
+    if (!t->has_best)
+        return;
+    if (has_margin(t->c)) {
+        if (-t->best_value > cert->margin_upper * (1 + room))
+            complain(t, FALSE_PROVEN,
+                     "margin at most %.17g, but weights have %.17g (relative %.1e)",
+                     cert->margin_upper, (double)-t->best_value,
+                     relative(-t->best_value, cert->margin_upper));
+        return;
+    }
+    if (t->c->loss == MARGIN) /* in a penalty that is no norm: no formula here yet */
+        return;
+    if (t->best_value < cert->dual - room * q_abs(cert->dual))
+        complain(t, FALSE_PROVEN, "at least %.17g, but weights have %.17g (relative %.1e)",
+                 cert->dual, (double)t->best_value, relative(t->best_value, cert->dual));
+}
+
+/* The bound beside what its dual variables prove. */
+static void check_own_dual(trial *t)
+{
+    const mgv_certificate *cert = t->cert;
+    quad bound, size = 0;
+    if (t->a->u_count != t->m.n || t->a->members > 1 || !member_dual(&t->m, t->a->u, &bound, &size))
+        return;
+    if (has_margin(t->c)) {
+        if (cert->margin_upper < bound * (1 - (quad)1e-14))
+            complain(t, FALSE_OWN, "margin at most %.17g, its u proves %.17g (relative %.1e)",
+                     cert->margin_upper, (double)bound, relative(bound, cert->margin_upper));
+        return;
+    }
+    if (t->c->loss == MARGIN)
+        return;
+    if (cert->dual > q_max(0, bound) + (quad)1e-14 * size)
+        complain(t, FALSE_OWN, "at least %.17g, its u proves %.17g (relative %.1e)", cert->dual,
+                 (double)bound, relative(bound, cert->dual));
+}
+
+/* "No weights meet the constraints": any that do. */
+static void check_proof(trial *t)
+{
+    gather(t);
+    if (t->c->loss == MARGIN && t->has_best && t->best_value < 0)
+        complain(t, FALSE_PROOF, "not separable, but weights have the margin %.3e",
+                 (double)-t->best_value);
+}
+
+/* ---- the whole ------------------------------------------------------------------------------- */
+
+static void judge_member(trial *t)
+{
+    const mgv_certificate *cert = t->cert;
+    if (t->talk > 1)
+        printf("    member %d: primal %.17g dual %.17g relative %.3g margin %.17g upper %.17g "
+               "separable %d verified %d\n",
+               t->index, cert->primal, cert->dual, cert->relative_gap, cert->margin,
+               cert->margin_upper, cert->separable, cert->verified);
+    if (t->a->run.stop == MGV_STOP_INFEASIBLE) {
+        if (cert->separable == 0)
+            check_proof(t);
+        return;
+    }
+    if (!cert->verified) {
+        if (t->worst == RIGHT)
+            t->worst = OPEN;
+        return;
+    }
+    t->has_saved = take_saved(t);
+    gather(t);
+    if (t->talk > 1 && t->has_best)
+        printf("    best known %.17g\n", (double)t->best_value);
+    if (t->talk > 1 && t->has_saved)
+        printf("    of the saved weights %.17g\n", (double)point_value(&t->m, &t->saved));
+    check_order(t);
+    check_attained(t);
+    check_proven(t);
+    check_own_dual(t);
+}
+
+verdict judge_case(const torture_case *c, int talk)
+{
+    static answer a;
+    static trial t;
+    verdict worst = RIGHT;
+    library_solve(c, &a);
+    if (talk > 1)
+        printf("    %s\n    status %s %s, solver %s, stop %s, %.3f s\n", a.formula,
+               mgv_status_name(a.status), a.error, a.run.solver ? a.run.solver : "-",
+               mgv_stop_name(a.run.stop), a.seconds);
+    if (a.status != MGV_OK)
+        return a.error[0] && a.status != MGV_E_INTERNAL ? REFUSED : NO_SENTENCE;
+    for (int k = 0; k < a.members; k++) {
+        memset(&t, 0, sizeof t);
+        t.c = c;
+        t.a = &a;
+        t.cert = &a.member[k];
+        t.index = k;
+        t.talk = talk;
+        t.worst = RIGHT;
+        t.allowance = c->weighted || c->scaling != SCALE_NONE ? 4e-15 : 1e-15;
+        member_make(c, k, &t.m);
+        judge_member(&t);
+        worst = t.worst > worst ? t.worst : worst;
+    }
+    return worst;
+}
