@@ -198,7 +198,8 @@ static void print_metrics(const predict *p)
         fprintf(out, "%s: %" PRId64 " predictions in %.2g s\n", p->output, p->shape.rows,
                 p->seconds);
     if (p->unknown)
-        fprintf(out, "%" PRId64 " pairs have a row or column that was never seen\n", p->unknown);
+        fprintf(out, "%" PRId64 " pair%s a row or column that was never seen\n", p->unknown,
+                p->unknown == 1 ? " has" : "s have");
     if (p->measured && p->completion)
         fprintf(out, "root mean squared error %.6g, mean absolute error %.6g, R2 %.4f\n",
                 sqrt(m->mse), p->mean_error, m->r2);

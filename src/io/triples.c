@@ -115,15 +115,17 @@ static mgv_status look(job *j)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* A position from 0 to 2^31 - 2. */
-static bool position(const mgvi_cell *cell, int32_t *out)
+/* A position from 0 to 2^31 - 2; beyond that a name, or, where positions are what a model knows
+ * (`known`), 2^31 - 1: one it has never seen. */
+static bool position(const mgvi_cell *cell, bool known, int32_t *out)
 {
     int64_t v = 0;
     const char *p = cell->begin;
-    for (; p < cell->end && *p >= '0' && *p <= '9' && v < INT32_MAX; p++)
-        v = 10 * v + (*p - '0');
-    *out = (int32_t)(v < INT32_MAX ? v : 0);
-    return p == cell->end && p > cell->begin && v < INT32_MAX && !cell->quoted;
+    for (; p < cell->end && *p >= '0' && *p <= '9'; p++)
+        v = v < INT32_MAX ? 10 * v + (*p - '0') : v;
+    const bool digits = p == cell->end && p > cell->begin && !cell->quoted;
+    *out = (int32_t)(v < INT32_MAX ? v : known ? INT32_MAX : 0);
+    return digits && (known || v < INT32_MAX);
 }
 
 static const char *skip_stride(const job *j, const char *p, mgvi_cell *cell)
@@ -153,7 +155,7 @@ static bool read_line(job *j, seen *s, const char *p, int64_t at)
         if (k == 2)
             break;
         int32_t number;
-        if (position(&cell, &number)) {
+        if (position(&cell, j->known && !j->known[k].named, &number)) {
             s->zero[k] |= number == 0;
             s->largest[k] = number > s->largest[k] ? number : s->largest[k];
         } else {
@@ -283,7 +285,7 @@ static mgv_status number_sides(job *j)
     seen s = all_seen(j);
     int base = 0;
     const int64_t wide = PER_ENTRY * out->count + AT_LEAST;
-    for (int k = 0; k < 2; k++)
+    for (int k = 0; k < 2 && !j->known; k++)
         s.words[k] |= s.largest[k] > wide;
     if (!j->known)
         MGVI_TRY(find_base(j, &s, &base));
@@ -301,12 +303,11 @@ static mgv_status number_sides(job *j)
         if (!side->named)
             subtract_base(j, k, side->base, side->count);
     }
-    /* a word where the completion knows numbers is one it does not know */
+    /* numbers the completion has never seen are answered, words are another kind of file */
     for (int k = 0; k < 2 && j->known; k++)
         if (!out->side[k].named && s.words[k])
             return MGVI_FAIL(j->text.ctx, MGV_E_INPUT,
-                             "%s: the %s are names or too large; the model knows them by number "
-                             "from %d on",
+                             "%s: the %s are names; the model knows them by number from %d on",
                              j->text.path, k ? "columns" : "rows", out->side[k].base);
     out->rows = out->side[0].count;
     out->cols = out->side[1].count;

@@ -33,7 +33,16 @@ same out values "values of pairs"
 empty err
 printf '1 1\n999 1\n' >unknown
 run 0 predict seen.mgm unknown
-has err "1 pairs have a row or column that was never seen"
+has err "1 pair has a row or column that was never seen"
+# whether an unknown row is answered depends neither on its number nor on the file's length
+printf '1 1\n61 1\n' >near
+run 0 predict seen.mgm near -o answer_near
+for number in 9999 123456789 2147483647 99999999999999999999; do
+    printf '1 1\n%s 1\n' $number >far
+    run 0 predict seen.mgm far -o answer_far
+    has out "1 pair has a row or column that was never seen"
+    same answer_near answer_far "row $number"
+done
 run 0 predict seen.mgm pairs --clip -o clipped
 run 2 predict seen.mgm pairs --scores
 has err "a completion has no scores"

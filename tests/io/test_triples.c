@@ -98,6 +98,24 @@ TEST(pairs_are_read_in_the_model_s_own_names)
     mgv_ctx_free(ctx);
 }
 
+TEST(far_numbers_are_unknown_to_a_model_of_numbers)
+{
+    static const char *const far[] = {"4", "9999", "2147483646", "2147483647", "98765432109876"};
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgv_triples *t = read_lines(ctx, "1 1 5\n3 2 6\n", ""), *pairs;
+    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+        char text[64];
+        snprintf(text, sizeof text, "1 1\n%s 2\n", far[i]);
+        CHECK_OK(ctx, read_entries(ctx, text, "", t->side, MGVI_CHUNK, &pairs));
+        CHECK_THAT(pairs->row[0] == 0 && pairs->row[1] == -1 && pairs->col[1] == 1, "%s", far[i]);
+        mgvi_triples_free(pairs);
+    }
+    CHECK_FAILS(ctx, read_entries(ctx, "1 1\nx 2\n", "", t->side, MGVI_CHUNK, &pairs), MGV_E_INPUT,
+                "the rows are names; the model knows them by number from 1 on");
+    mgvi_triples_free(t);
+    mgv_ctx_free(ctx);
+}
+
 TEST(sparse_matrices_keep_their_zeros)
 {
     mgv_ctx *ctx = mgv_check_ctx();
@@ -184,6 +202,7 @@ int main(void)
 {
     return RUN(every_spelling_of_the_same_entries, positions_count_from_where_the_file_does,
                words_and_far_numbers_are_names, pairs_are_read_in_the_model_s_own_names,
-               sparse_matrices_keep_their_zeros, faults_name_line_and_column,
-               chunks_and_threads_change_nothing, sorting_averages_what_is_given_twice);
+               far_numbers_are_unknown_to_a_model_of_numbers, sparse_matrices_keep_their_zeros,
+               faults_name_line_and_column, chunks_and_threads_change_nothing,
+               sorting_averages_what_is_given_twice);
 }
