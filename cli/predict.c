@@ -1,4 +1,5 @@
 /* predict.c - `margrave predict`: labels, scores, distances and metrics. */
+#include "predict.h"
 #include "options.h"
 
 #include <errno.h>
@@ -8,25 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-typedef struct predict {
-    cli *c;
-    const char *output;
-    bool scores, distance, probability, confusion, clip;
-    mgv_completion *completion; /* the model is one; then there are pairs in place of data */
-    mgv_triples *pairs;
-    int64_t unknown;
-    double mean_error; /* of a completion: the mean absolute error */
-    mgv_model *model;
-    mgv_data *data;
-    mgv_model_info about;
-    mgv_data_info shape;
-    double *score;
-    double *chance;  /* rows x classes, where asked for */
-    int64_t *counts; /* classes x classes, where asked for */
-    mgv_metrics metrics;
-    bool measured;
-    double seconds;
-} predict;
+typedef cli_prediction predict;
 
 static void write_row(const predict *p, FILE *out, int64_t row)
 {
@@ -90,127 +73,6 @@ static int write_predictions(predict *p)
     return CLI_GO_ON;
 }
 
-static void print_number(const char *name, double x, const char *end)
-{
-    if (isfinite(x))
-        printf("\"%s\": %.17g%s", name, x, end);
-    else
-        printf("\"%s\": null%s", name, end);
-}
-
-static void print_json_text(const char *text)
-{
-    putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
-        if (*c < 0x20)
-            printf("\\u%04x", *c);
-        else
-            printf(*c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-    }
-    putchar('"');
-}
-
-static void print_json_confusion(const predict *p)
-{
-    const int64_t classes = p->about.classes;
-    fputs(",\n \"confusion\": {\"classes\": [", stdout);
-    for (int64_t k = 0; k < classes; k++) {
-        fputs(k ? ", " : "", stdout);
-        print_json_text(mgv_model_class(p->model, k));
-    }
-    fputs("], \"counts\": [", stdout);
-    for (int64_t t = 0; t < classes; t++) {
-        fputs(t ? ", [" : "[", stdout);
-        for (int64_t k = 0; k < classes; k++)
-            printf("%s%" PRId64, k ? ", " : "", p->counts[t * classes + k]);
-        putchar(']');
-    }
-    fputs("]}", stdout);
-}
-
-static void print_json(const predict *p)
-{
-    const mgv_metrics *m = &p->metrics;
-    printf("{\"version\": \"%s\", \"command\": \"predict\",\n \"metrics\": ", mgv_version());
-    if (p->measured) {
-        putchar('{');
-        print_number("accuracy", m->accuracy, ", ");
-        print_number("balanced_accuracy", m->balanced_accuracy, ", ");
-        print_number("auc", m->auc, ", ");
-        print_number("f1", m->f1, ", ");
-        print_number("log_loss", m->log_loss, ", ");
-        print_number("mse", m->mse, ", ");
-        if (p->completion) {
-            print_number("rmse", sqrt(m->mse), ", ");
-            print_number("mae", p->mean_error, ", ");
-        }
-        print_number("r2", m->r2, "}");
-    } else {
-        fputs("null", stdout);
-    }
-    if (p->measured && p->counts)
-        print_json_confusion(p);
-    printf(",\n \"n\": %" PRId64 ", \"seconds\": %.6g}\n", p->shape.rows, p->seconds);
-}
-
-/* Rows: the label; columns: the answer. */
-static void print_confusion(const predict *p, FILE *out)
-{
-    enum { NAME_MOST = 16 };
-    const int64_t classes = p->about.classes;
-    int width = 6;
-    for (int64_t k = 0; k < classes; k++) {
-        const int length = (int)strlen(mgv_model_class(p->model, k));
-        width = length > width ? length : width;
-    }
-    width = width > NAME_MOST ? NAME_MOST : width;
-    fprintf(out, "%*s  answered\n%*s", width, "label", width, "");
-    for (int64_t k = 0; k < classes; k++)
-        fprintf(out, "  %*.*s", width, NAME_MOST, mgv_model_class(p->model, k));
-    for (int64_t t = 0; t < classes; t++) {
-        fprintf(out, "\n%*.*s", width, NAME_MOST, mgv_model_class(p->model, t));
-        for (int64_t k = 0; k < classes; k++)
-            fprintf(out, "  %*" PRId64, width, p->counts[t * classes + k]);
-    }
-    fputc('\n', out);
-}
-
-static void print_class_metrics(const predict *p, FILE *out)
-{
-    const mgv_metrics *m = &p->metrics;
-    fprintf(out, "accuracy %.2f %%, balanced accuracy %.2f %%", 100 * m->accuracy,
-            100 * m->balanced_accuracy);
-    if (p->about.classes == 2)
-        fprintf(out, ", area under the curve %.4f", m->auc);
-    if (isfinite(m->log_loss))
-        fprintf(out, ", log loss %.4f", m->log_loss);
-    fputc('\n', out);
-}
-
-/* Beside predictions on stdout the metrics go to stderr. */
-static void print_metrics(const predict *p)
-{
-    const mgv_metrics *m = &p->metrics;
-    FILE *out = p->output && strcmp(p->output, "-") != 0 ? stdout : stderr;
-    if (p->c->terminal.verbosity == CLI_QUIET)
-        return;
-    if (out == stdout)
-        fprintf(out, "%s: %" PRId64 " predictions in %.2g s\n", p->output, p->shape.rows,
-                p->seconds);
-    if (p->unknown)
-        fprintf(out, "%" PRId64 " pair%s a row or column that was never seen\n", p->unknown,
-                p->unknown == 1 ? " has" : "s have");
-    if (p->measured && p->completion)
-        fprintf(out, "root mean squared error %.6g, mean absolute error %.6g, R2 %.4f\n",
-                sqrt(m->mse), p->mean_error, m->r2);
-    else if (p->measured && p->about.classes == 0)
-        fprintf(out, "mean squared error %.6g, R2 %.4f\n", m->mse, m->r2);
-    else if (p->measured)
-        print_class_metrics(p, out);
-    if (p->measured && p->counts)
-        print_confusion(p, out);
-}
-
 /* ---- completions ----------------------------------------------------------------------------- */
 
 static void measure_pairs(predict *p)
@@ -229,7 +91,8 @@ static void measure_pairs(predict *p)
     p->metrics.accuracy = p->metrics.balanced_accuracy = p->metrics.auc = NAN;
     p->metrics.f1 = p->metrics.log_loss = NAN;
     p->metrics.mse = squares / (double)n;
-    p->metrics.r2 = 1 - squares / total;
+    p->metrics.r2 = total > 0 ? 1 - squares / total : NAN;
+    p->metrics.known = n;
     p->mean_error = absolute / (double)n;
 }
 
@@ -274,6 +137,7 @@ static mgv_status compute(predict *p)
     p->measured = p->shape.has_labels && p->shape.rows > 0;
     if (st == MGV_OK && p->measured)
         st = mgv_model_evaluate(ctx, p->model, p->data, p->score, &p->metrics);
+    p->measured = p->measured && p->metrics.known > 0;
     if (st == MGV_OK && p->chance)
         st = mgv_model_probabilities(ctx, p->model, p->shape.rows, p->score, p->chance);
     if (st == MGV_OK && p->measured && p->counts)
@@ -338,9 +202,9 @@ static int work(predict *p)
     if ((code = write_predictions(p)) != CLI_GO_ON)
         return code;
     if (c->json)
-        print_json(p);
+        cli_prediction_print_json(p);
     else
-        print_metrics(p);
+        cli_prediction_print(p);
     return CLI_DONE;
 }
 

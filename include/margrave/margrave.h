@@ -406,6 +406,9 @@ typedef struct mgv_model_info {
 MGV_API mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out);
 /* NULL when out of range. */
 MGV_API const char *mgv_model_class(const mgv_model *model, int64_t index);
+/* Which class of the model class `index` of the data is, by value or, of words, by spelling; -1:
+ * the model has never seen it. */
+MGV_API int64_t mgv_model_class_of(const mgv_model *model, const mgv_data *data, int64_t index);
 
 /* Fills `scores` (rows x outputs: x.coef + intercept). */
 MGV_API mgv_status mgv_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
@@ -420,14 +423,17 @@ MGV_API mgv_status mgv_model_probabilities(mgv_ctx *ctx, const mgv_model *model,
  * Rows with a label the model has never seen are left out. */
 MGV_API mgv_status mgv_model_confusion(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
                                        const double *scores, int64_t *counts);
+/* Of the rows whose label is a class of the model (for a quantity: a number); the others are left
+ * out. NaN: does not apply. */
 typedef struct mgv_metrics {
     size_t size;
-    int64_t rows;
+    int64_t rows;                            /* all of them */
     double accuracy, balanced_accuracy, auc; /* NaN for regression; auc: two classes only */
     double mse, r2;                          /* NaN for classification */
     double f1;       /* of the second of two classes, of more the mean over them */
     double log_loss; /* minus the mean log of the true class's probability; NaN without `scores`
                         and where the model has none */
+    int64_t known;   /* rows that are measured; 0: every number above is NaN */
 } mgv_metrics;
 /* MGV_E_ARG when the data has no labels. `scores` may be NULL: they are computed and forgotten, of
  * dense data and many classes a block of rows at a time. */

@@ -181,6 +181,11 @@ const char *mgv_model_class(const mgv_model *model, int64_t index)
     return index >= 0 && index < model->classes ? model->class_text[index] : NULL;
 }
 
+int64_t mgv_model_class_of(const mgv_model *model, const mgv_data *data, int64_t index)
+{
+    return index >= 0 && index < data->classes ? mgvi_model_class_of(model, data, index) : -1;
+}
+
 mgv_status mgv_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores)
 {
     return mgvi_model_scores(ctx, model, data, scores);

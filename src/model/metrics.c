@@ -6,20 +6,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The model's number of each class of the data: by value, or by spelling for words; -1: the model
- * has never seen it. */
-static void map_classes(const mgv_model *m, const mgv_data *data, int64_t *map)
+/* Numbers are compared as such, words by their spelling; a number that stands among words (a column
+ * of numbers with a '?' in it) is one still. */
+int64_t mgvi_model_class_of(const mgv_model *m, const mgv_data *data, int64_t class)
 {
-    for (int64_t c = 0; c < data->classes; c++) {
-        map[c] = -1;
-        for (int64_t k = 0; k < m->classes; k++) {
-            const bool same = data->text_labels || isnan(m->class_value[k])
-                                  ? strcmp(data->class_text[c], m->class_text[k]) == 0
-                                  : data->class_value[c] == m->class_value[k];
-            if (same)
-                map[c] = k;
-        }
+    double value = data->class_value[class];
+    const char *text = data->class_text[class];
+    const bool number = !data->text_labels || mgvi_parse_real(text, &value);
+    for (int64_t k = 0; k < m->classes; k++) {
+        const bool word = isnan(m->class_value[k]);
+        if (word || !number ? strcmp(text, m->class_text[k]) == 0 : value == m->class_value[k])
+            return k;
     }
+    return -1;
 }
 
 /* The model's class of each row's label, -1 where it has none. Labels too many to be classes are
@@ -30,7 +29,8 @@ static mgv_status true_classes(mgv_ctx *ctx, const mgv_model *m, const mgv_data 
     int64_t *map = mgvi_alloc(ctx, (size_t)data->classes + 1, sizeof *map);
     if (!map)
         return MGV_E_MEMORY;
-    map_classes(m, data, map);
+    for (int64_t c = 0; c < data->classes; c++)
+        map[c] = mgvi_model_class_of(m, data, c);
     for (int64_t i = 0; i < data->X.rows; i++) {
         const int64_t c = mgvi_data_class_of(data, data->labels[i]);
         truth[i] = c >= 0 ? map[c] : -1;
@@ -88,7 +88,8 @@ static mgv_status measure_area(mgv_ctx *ctx, const double *scores, int64_t outpu
     return MGV_OK;
 }
 
-/* Rows, right answers and answers of each of the model's classes, and the log likelihood. */
+/* Rows, right answers and answers of each of the model's classes, and the log likelihood: of the
+ * rows whose label is one of them. */
 typedef struct tally {
     double *total, *right, *answers;
     double *p; /* room for the probabilities of a row; NULL: not asked for */
@@ -108,9 +109,9 @@ static void count_right(mgv_ctx *ctx, const mgv_model *m, const double *scores,
     for (int64_t i = 0; i < n; i++) {
         const double *score = scores + i * m->outputs;
         const int64_t answer = mgvi_model_decide(m, score);
-        t->answers[answer]++;
         if (truth[i] < 0)
             continue;
+        t->answers[answer]++;
         t->total[truth[i]]++;
         t->right[truth[i]] += answer == truth[i];
         if (t->p)
@@ -137,10 +138,10 @@ static mgv_status count_by_blocks(mgv_ctx *ctx, const mgv_model *m, const mgv_da
     return st;
 }
 
-/* The share of right answers, over all rows and as a mean over the model's classes; a class
- * without rows has no share. F1 is of the second of two classes, else the mean over the classes
- * that occur or were answered. */
-static void conclude(const mgv_model *m, const tally *t, int64_t n, mgv_metrics *out)
+/* The share of right answers, over the rows whose label the model knows and as a mean over its
+ * classes; a class without rows has no share. F1 is of the second of two classes, else the mean
+ * over the classes that occur or were answered. */
+static void conclude(const mgv_model *m, const tally *t, mgv_metrics *out)
 {
     double all = 0, known = 0, shares = 0, present = 0, f1 = 0, met = 0;
     for (int64_t k = 0; k < m->classes; k++) {
@@ -154,7 +155,8 @@ static void conclude(const mgv_model *m, const tally *t, int64_t n, mgv_metrics 
             met++;
         }
     }
-    out->accuracy = n > 0 ? all / (double)n : NAN;
+    out->known = (int64_t)known;
+    out->accuracy = known > 0 ? all / known : NAN;
     out->balanced_accuracy = present > 1 ? shares / present : NAN;
     out->f1 = met > 0 ? f1 / met : NAN;
     if (t->p && known > 0)
@@ -179,7 +181,7 @@ static mgv_status classification(mgv_ctx *ctx, const mgv_model *m, const mgv_dat
     else if (st == MGV_OK)
         st = count_by_blocks(ctx, m, data, truth, &t);
     if (st == MGV_OK)
-        conclude(m, &t, n, out);
+        conclude(m, &t, out);
     if (st == MGV_OK && scores && m->classes == 2)
         st = measure_area(ctx, scores, m->outputs, truth, n, &out->auc);
     mgvi_release(ctx, truth);
@@ -207,18 +209,24 @@ mgv_status mgvi_model_confusion(mgv_ctx *ctx, const mgv_model *m, const mgv_data
     return st;
 }
 
+/* Rows without a label (NaN) are left out. */
 static void regression(const mgv_data *data, const double *scores, mgv_metrics *out)
 {
     const int64_t n = data->X.rows;
-    double mean = 0, error = 0, spread = 0;
+    double mean = 0, error = 0, spread = 0, known = 0;
     for (int64_t i = 0; i < n; i++)
-        mean += data->labels[i] / (double)n;
+        known += !isnan(data->labels[i]);
+    for (int64_t i = 0; i < n; i++)
+        mean += isnan(data->labels[i]) ? 0 : data->labels[i] / known;
     for (int64_t i = 0; i < n; i++) {
+        if (isnan(data->labels[i]))
+            continue;
         const double e = data->labels[i] - scores[i], v = data->labels[i] - mean;
         error += e * e;
         spread += v * v;
     }
-    out->mse = error / (double)n;
+    out->known = (int64_t)known;
+    out->mse = known > 0 ? error / known : NAN;
     out->r2 = spread > 0 ? 1 - error / spread : NAN;
 }
 
@@ -227,8 +235,6 @@ mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_d
 {
     if (!data->labels)
         return MGVI_FAIL(ctx, MGV_E_ARG, "the data has no labels to compare with");
-    if (!model->classify && data->text_labels)
-        return MGVI_FAIL(ctx, MGV_E_INPUT, "the model predicts a quantity, the labels are words");
     mgv_metrics metrics = {.rows = data->X.rows,
                            .accuracy = NAN,
                            .balanced_accuracy = NAN,
@@ -239,7 +245,7 @@ mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_d
                            .log_loss = NAN};
     if (model->classify)
         MGVI_TRY(classification(ctx, model, data, scores, &metrics));
-    else
+    else if (!data->text_labels)
         regression(data, scores, &metrics);
     mgvi_copy_out(out, &metrics, sizeof metrics);
     return MGV_OK;

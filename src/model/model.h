@@ -82,6 +82,8 @@ mgvi_link mgvi_model_link(const mgv_problem *problem);
 const char *mgvi_link_name(mgvi_link link);
 mgvi_link mgvi_link_named(const char *name); /* MGVI_LINK_NONE: unknown */
 
+/* The model's number of class `class` of the data; -1: the model has never seen it. */
+int64_t mgvi_model_class_of(const mgv_model *model, const mgv_data *data, int64_t class);
 /* counts[true class * classes + decided class]; rows of labels the model has never seen are left
  * out. */
 mgv_status mgvi_model_confusion(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,

@@ -237,9 +237,42 @@ TEST(wider_data_than_the_model_is_refused)
     free(y);
 }
 
+/* Metrics are of the rows whose label the model knows, and say how many those are. */
+TEST(labels_the_model_has_never_seen_are_left_out)
+{
+    mgv_fit fit;
+    mgv_model *m;
+    double scores[80], labels[80];
+    int right = 0;
+    fit_random(&fit, "loss=logistic C=1");
+    CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &m));
+    CHECK_OK(fit.ctx, mgv_model_scores(fit.ctx, m, fit.data, scores));
+    for (int known = 80; known >= 0; known -= 40) {
+        mgv_metrics metrics = {.size = sizeof metrics};
+        right = 0;
+        for (int i = 0; i < 80; i++) {
+            labels[i] = i < known ? (i % 2 ? 1 : -1) : 7 + i % 2;
+            right += i < known && (scores[i] > 0) == i % 2;
+        }
+        CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, labels));
+        CHECK_OK(fit.ctx, mgv_model_evaluate(fit.ctx, m, fit.data, scores, &metrics));
+        CHECK(metrics.rows == 80 && metrics.known == known);
+        if (known)
+            CHECK_NEAR(metrics.accuracy, (double)right / known, 1e-15, "%d known", known);
+        else
+            CHECK(isnan(metrics.accuracy) && isnan(metrics.auc) && isnan(metrics.f1) &&
+                  isnan(metrics.balanced_accuracy) && isnan(metrics.log_loss));
+        CHECK(mgv_model_class_of(m, fit.data, 0) == (known ? 0 : -1));
+        CHECK(mgv_model_class_of(m, fit.data, 99) == -1);
+    }
+    mgv_model_free(fit.ctx, m);
+    mgv_fit_free(&fit);
+}
+
 int main(void)
 {
-    return RUN(a_saved_model_is_the_model, truncated_and_foreign_files_are_refused,
-               probabilities_follow_from_the_scores, the_confusion_table_counts_every_row,
-               regression_predicts_quantities, wider_data_than_the_model_is_refused);
+    return RUN(labels_the_model_has_never_seen_are_left_out, a_saved_model_is_the_model,
+               truncated_and_foreign_files_are_refused, probabilities_follow_from_the_scores,
+               the_confusion_table_counts_every_row, regression_predicts_quantities,
+               wider_data_than_the_model_is_refused);
 }
