@@ -84,8 +84,7 @@ static int descending(const void *a, const void *b)
     return x > y ? -1 : x < y;
 }
 
-/* The largest t <= 1 with t v in the domain of the conjugate of a norm; -1: none that helps. */
-static quad domain_scale(const member *m, const quad *v, quad mu)
+quad domain_scale(const member *m, const quad *v, quad mu)
 {
     const torture_case *c = m->c;
     quad t = 1, sum = 0, bound = 0, size[MOST];
@@ -117,8 +116,7 @@ static quad domain_scale(const member *m, const quad *v, quad mu)
     return t;
 }
 
-/* R*(v); false: not known here. */
-static bool penalty_conjugate(const member *m, const quad *v, quad lambda, quad mu, quad *out)
+bool penalty_conjugate(const member *m, const quad *v, quad lambda, quad mu, quad *out)
 {
     const torture_case *c = m->c;
     const quad q = c->p / ((quad)c->p - 1);
@@ -187,14 +185,13 @@ static bool margin_bound(const member *m, const quad *u, const quad *v, quad *ou
     return c->penalty == L2 || c->penalty == L1 || c->penalty == LINF || c->penalty == LP;
 }
 
-static bool feasible(const member *m, const double *given, quad *u, quad *v)
+static void feasible(const member *m, const double *given, quad *u, quad *v)
 {
     for (int r = 0; r < m->n; r++)
         u[r] = clip(m->c, given[m->row[r]], m->s[r]);
     if (m->free)
         balance(m, u);
     products(m, u, v);
-    return true;
 }
 
 bool member_dual(const member *m, const double *given, quad *out, quad *size)
@@ -204,8 +201,9 @@ bool member_dual(const member *m, const double *given, quad *out, quad *size)
     const quad lambda = hard && c->penalty != ENET ? 1 : c->lambda,
                mu = hard && c->penalty != ENET ? 1 : c->mu;
     quad u[MOST], v[MOST], charge = 0, sum = 0;
-    if (m->outputs > 1 || !feasible(m, given, u, v))
-        return false;
+    if (m->outputs > 1)
+        return joint_dual(m, given, out, size);
+    feasible(m, given, u, v);
     if (c->loss == MARGIN && (c->kernel != LINEAR || c->penalty <= LINF) && c->penalty != ENET)
         return margin_bound(m, u, v, out);
     if (c->kernel != LINEAR) {
@@ -237,7 +235,9 @@ bool point_from_dual(const member *m, const double *given, point *p)
     const bool hard = c->loss == MARGIN || c->loss == EQUAL || c->loss == INTERVAL;
     const quad lambda = hard ? 1 : c->lambda;
     quad u[MOST], v[MOST];
-    if (c->penalty != L2 || m->outputs > 1)
+    if (m->outputs > 1)
+        return point_from_joint(m, given, p);
+    if (c->penalty != L2)
         return false;
     feasible(m, given, u, v);
     p->b[0] = 0;

@@ -23,16 +23,23 @@ static void move(const line *l, quad t, point *out)
     }
 }
 
+/* Margins are bounded in a norm; other hard problems in their penalty. */
+bool has_margin(const torture_case *c)
+{
+    return c->loss == MARGIN &&
+           (c->penalty == L2 || c->penalty == L1 || c->penalty == LP || c->penalty == LINF);
+}
+
 quad point_value(const member *m, const point *p)
 {
-    return m->c->loss == MARGIN ? -member_margin(m, p) : member_objective(m, p);
+    return has_margin(m->c) ? -member_margin(m, p) : member_objective(m, p);
 }
 
 static quad line_value(line *l, quad t)
 {
     static point p;
     const member *m = l->m;
-    const bool margin = m->c->loss == MARGIN;
+    const bool margin = has_margin(m->c);
     if (margin || m->c->kernel == LINEAR)
         move(l, t, &p);
     if (margin)
@@ -154,7 +161,8 @@ void point_improve(const member *m, point *p, const point *other)
     const loss kind = m->c->loss;
     l.m = m;
     l.at = *p;
-    if (kind == EQUAL || kind == INTERVAL || is_bounded(m->c))
+    if (kind == EQUAL || kind == INTERVAL || (kind == MARGIN && !has_margin(m->c)) ||
+        is_bounded(m->c))
         return;
     if (kind == MARGIN && m->free && m->outputs == 1)
         middle(m, &l.at);

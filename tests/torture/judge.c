@@ -7,14 +7,14 @@
 #include <string.h>
 
 const char *const verdict_names[VERDICTS] = {
-    "verified, right", "not verified",    "refused",      "FALSE: proven",
-    "FALSE: attained", "FALSE: own dual", "FALSE: order", "FALSE: proof",
-    "FALSE: outside",  "no sentence",     "crash",        "hang"};
+    "verified, right", "not verified",    "refused",      "numeric failure", "FALSE: proven",
+    "FALSE: attained", "FALSE: own dual", "FALSE: order", "FALSE: proof",    "FALSE: outside",
+    "no sentence",     "crash",           "hang"};
 
 /* One member under judgement. */
 typedef struct trial {
     const torture_case *c;
-    const answer *a;
+    answer *a;
     const mgv_certificate *cert;
     member m;
     int index, talk;
@@ -24,13 +24,6 @@ typedef struct trial {
     verdict worst;
     double allowance; /* relative: how far the definition itself is rounded */
 } trial;
-
-/* Margins are bounded in a norm; other hard problems in their penalty. */
-static bool has_margin(const torture_case *c)
-{
-    return c->loss == MARGIN &&
-           (c->penalty == L2 || c->penalty == L1 || c->penalty == LP || c->penalty == LINF);
-}
 
 static void complain(trial *t, verdict v, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -57,13 +50,11 @@ static void complain(trial *t, verdict v, const char *format, ...)
 static void offer(trial *t, point *p)
 {
     const torture_case *c = t->c;
-    if (c->loss == EQUAL || c->loss == INTERVAL)
+    const bool hard = c->loss == EQUAL || c->loss == INTERVAL || c->loss == MARGIN;
+    if (hard && !has_margin(c) && !point_satisfy(&t->m, p))
         return;
     point_repair(&t->m, p);
-    if (c->loss != MARGIN || !t->m.free)
-        point_improve(&t->m, p, NULL);
-    else
-        point_improve(&t->m, p, t->has_best ? &t->best : NULL);
+    point_improve(&t->m, p, t->has_best && c->loss == MARGIN ? &t->best : NULL);
     const quad value = point_value(&t->m, p);
     if (!(value == value) || (t->has_best && !(value < t->best_value)))
         return;
@@ -83,6 +74,8 @@ static void own_case(const trial *t, torture_case *own)
     own->scaling = SCALE_NONE;
     own->tol = 1e-11;
     own->intercept = m->free;
+    own->max_iter = 0;
+    snprintf(own->solver, sizeof own->solver, "auto");
     for (int r = 0; r < m->n; r++) {
         own->weight[r] = c->weight[m->row[r]];
         for (int j = 0; j < m->d; j++)
@@ -110,11 +103,9 @@ static void solve_again(trial *t)
         return;
     if (again.has_coef && again.outputs == t->m.outputs)
         point_from_own(&t->m, again.coef, again.intercept, &p);
-    else if (again.has_kernel_coef) {
-        for (int r = 0; r < t->m.n; r++)
-            p.w[0][r] = again.kernel_coef[r];
-        p.b[0] = t->m.free ? again.kernel_coef[t->m.n] : 0;
-    } else
+    else if (again.has_kernel_coef && again.outputs == t->m.outputs)
+        point_from_rows(&t->m, again.kernel_coef, again.intercept, false, &p);
+    else
         return;
     offer(t, &p);
 }
@@ -128,12 +119,9 @@ static bool take_saved(trial *t)
         point_from_user(m, t->a->coef + from * m->d, t->a->intercept + from, &t->saved);
         return true;
     }
-    if (!t->a->has_kernel_coef)
-        return false;
-    for (int r = 0; r < m->n; r++)
-        t->saved.w[0][r] = t->a->kernel_coef[r];
-    t->saved.b[0] = m->free ? t->a->kernel_coef[m->n] : 0;
-    return true;
+    const int from = t->a->members > 1 ? t->index : 0;
+    return t->a->has_kernel_coef &&
+           point_from_rows(m, t->a->kernel_coef + from, t->a->intercept + from, true, &t->saved);
 }
 
 static void gather(trial *t)
@@ -184,7 +172,7 @@ static void check_attained(trial *t)
     if (value > cert->primal + (quad)t->allowance * q_abs(cert->primal))
         complain(t, FALSE_ATTAINED, "primal %.17g, the weights have %.17g (relative %.1e)",
                  cert->primal, (double)value, relative(value, cert->primal));
-    if (c->loss == EQUAL || c->loss == INTERVAL) {
+    if (c->loss == EQUAL || c->loss == INTERVAL || c->loss == MARGIN) {
         const double off = (double)member_violation(&t->m, &t->saved);
         if (off > 10 * cert->relative_gap + 1e-10)
             complain(t, OUTSIDE, "a constraint is missed by %.1e, relative gap %.1e", off,
@@ -209,8 +197,6 @@ static void check_proven(trial *t)
                      relative(-t->best_value, cert->margin_upper));
         return;
     }
-    if (t->c->loss == MARGIN) /* in a penalty that is no norm: no formula here yet */
-        return;
     if (t->best_value < cert->dual - room * q_abs(cert->dual))
         complain(t, FALSE_PROVEN, "at least %.17g, but weights have %.17g (relative %.1e)",
                  cert->dual, (double)t->best_value, relative(t->best_value, cert->dual));
@@ -221,7 +207,8 @@ static void check_own_dual(trial *t)
 {
     const mgv_certificate *cert = t->cert;
     quad bound, size = 0;
-    if (t->a->u_count != t->m.n || t->a->members > 1 || !member_dual(&t->m, t->a->u, &bound, &size))
+    if (t->a->u_count != t->m.n * t->m.outputs || t->a->members > 1 ||
+        !member_dual(&t->m, t->a->u, &bound, &size))
         return;
     if (has_margin(t->c)) {
         if (cert->margin_upper < bound * (1 - (quad)1e-14))
@@ -229,8 +216,6 @@ static void check_own_dual(trial *t)
                      cert->margin_upper, (double)bound, relative(bound, cert->margin_upper));
         return;
     }
-    if (t->c->loss == MARGIN)
-        return;
     if (cert->dual > q_max(0, bound) + (quad)1e-14 * size)
         complain(t, FALSE_OWN, "at least %.17g, its u proves %.17g (relative %.1e)", cert->dual,
                  (double)bound, relative(bound, cert->dual));
@@ -240,9 +225,12 @@ static void check_own_dual(trial *t)
 static void check_proof(trial *t)
 {
     gather(t);
-    if (t->c->loss == MARGIN && t->has_best && t->best_value < 0)
+    if (has_margin(t->c) && t->has_best && t->best_value < 0)
         complain(t, FALSE_PROOF, "not separable, but weights have the margin %.3e",
                  (double)-t->best_value);
+    if (!has_margin(t->c) && t->has_best)
+        complain(t, FALSE_PROOF, "no weights meet the constraints, but some do: objective %.17g",
+                 (double)t->best_value);
 }
 
 /* ---- the whole ------------------------------------------------------------------------------- */
@@ -277,18 +265,26 @@ static void judge_member(trial *t)
     check_own_dual(t);
 }
 
-verdict judge_case(const torture_case *c, int talk)
+verdict judge_case(torture_case *c, int talk)
 {
     static answer a;
     static trial t;
     verdict worst = RIGHT;
     library_solve(c, &a);
+    if (a.status == MGV_E_UNSUPPORTED && c->max_iter > 0) { /* another solver will */
+        c->max_iter = 0;
+        snprintf(c->solver, sizeof c->solver, "auto");
+        case_settings(c);
+        library_solve(c, &a);
+    }
     if (talk > 1)
         printf("    %s\n    status %s %s, solver %s, stop %s, %.3f s\n", a.formula,
                mgv_status_name(a.status), a.error, a.run.solver ? a.run.solver : "-",
                mgv_stop_name(a.run.stop), a.seconds);
     if (a.status != MGV_OK)
-        return a.error[0] && a.status != MGV_E_INTERNAL ? REFUSED : NO_SENTENCE;
+        return !a.error[0] || a.status == MGV_E_INTERNAL ? NO_SENTENCE
+               : a.status == MGV_E_NUMERIC               ? NUMERIC
+                                                         : REFUSED;
     for (int k = 0; k < a.members; k++) {
         memset(&t, 0, sizeof t);
         t.c = c;

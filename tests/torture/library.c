@@ -115,15 +115,10 @@ static mgv_status read_answer(run *r, const torture_case *c, answer *a)
         st = read_members(r, c, a);
     if (st == MGV_OK)
         st = mgv_solver_dual(r->solver, &values, &count);
-    if (st == MGV_OK && values && count == c->n && case_members(c) == 1) {
+    if (st == MGV_OK && values && case_members(c) == 1 &&
+        (count == c->n || count == c->n * c->classes)) {
         a->u_count = count;
         memcpy(a->u, values, (size_t)count * sizeof *values);
-    }
-    if (st == MGV_OK && c->kernel != LINEAR && (c->form == TWO || c->form == QUANTITY)) {
-        st = mgv_solver_weights(r->solver, &values, &count);
-        a->has_kernel_coef = st == MGV_OK && count == c->n + c->intercept;
-        if (a->has_kernel_coef)
-            memcpy(a->kernel_coef, values, (size_t)count * sizeof *values);
     }
     if (st == MGV_OK && a->run.stop != MGV_STOP_INFEASIBLE)
         st = mgv_model_new(r->ctx, r->solver, &r->model);
@@ -132,10 +127,13 @@ static mgv_status read_answer(run *r, const torture_case *c, answer *a)
     st = mgv_model_describe(r->model, &info);
     a->outputs = (int)info.outputs;
     a->has_coef = st == MGV_OK && info.coef && info.outputs <= OUTPUTS;
-    if (a->has_coef) {
+    if (st != MGV_OK || info.outputs > OUTPUTS)
+        return st;
+    memcpy(a->intercept, info.intercepts, (size_t)info.outputs * sizeof *info.coef);
+    if (a->has_coef)
         memcpy(a->coef, info.coef, (size_t)(info.outputs * c->d) * sizeof *info.coef);
-        memcpy(a->intercept, info.intercepts, (size_t)info.outputs * sizeof *info.coef);
-    }
+    else
+        a->has_kernel_coef = saved_kernel(r->ctx, r->model, c, a);
     return st;
 }
 

@@ -192,6 +192,24 @@ void point_from_own(const member *m, const double *coef, const double *intercept
     }
 }
 
+bool point_from_rows(const member *m, double coef[][MOST], const double *intercept, bool of_data,
+                     point *p)
+{
+    for (int k = 0; k < m->outputs; k++) {
+        int used = 0, there = 0;
+        for (int i = 0; i < (of_data ? m->c->n : m->n); i++)
+            there += coef[k][i] != 0;
+        p->b[k] = intercept[k];
+        for (int r = 0; r < m->n; r++) {
+            p->w[k][r] = coef[k][of_data ? m->row[r] : r];
+            used += p->w[k][r] != 0;
+        }
+        if (used != there)
+            return false;
+    }
+    return true;
+}
+
 void member_scores(const member *m, const point *p, quad z[MOST][CLASSES])
 {
     const bool linear = m->c->kernel == LINEAR;

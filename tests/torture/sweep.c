@@ -187,8 +187,8 @@ static int only(uint64_t seed, const char *prefix)
     case_make(seed, &now);
     case_title(&now, title, sizeof title);
     printf("seed %llu: %s\n", (unsigned long long)seed, title);
-    case_show(&now, prefix);
     const verdict v = judge_case(&now, talk);
+    case_show(&now, prefix);
     printf("%s\n", verdict_names[v]);
     return v >= FALSE_PROVEN || (v == OPEN && now.sane && now.offset_class <= 2);
 }

@@ -83,6 +83,7 @@ typedef struct torture_case {
     int offset_class; /* of max |mean|/spread: below 1e1, 1e3, 1e6, 1e9, above */
     double offset;    /* that ratio */
     char solver[TEXT];
+    int max_iter; /* 0: the default */
     int settings;
     setting setting[SETTINGS];
 } torture_case;
@@ -114,14 +115,15 @@ typedef struct answer {
     int outputs;
     double coef[OUTPUTS * MOST], intercept[OUTPUTS]; /* as saved, in the user's units */
     bool has_coef;
-    double
-        kernel_coef[MOST + 1]; /* of the examples, two classes or a quantity; the intercept last */
+    double kernel_coef[OUTPUTS][MOST]; /* of the rows, as saved */
     bool has_kernel_coef;
     double u[MOST * CLASSES];
     int64_t u_count;
     double seconds;
 } answer;
 
+/* False where the file is not as expected, or shows other points than the data. */
+bool saved_kernel(mgv_ctx *ctx, const mgv_model *model, const torture_case *c, answer *a);
 void library_solve(const torture_case *c, answer *a);
 
 /* ---- The evaluation -------------------------------------------------------------------------- */
@@ -158,6 +160,9 @@ void member_make(const torture_case *c, int index, member *m);
 void point_from_user(const member *m, const double *coef, const double *intercept, point *p);
 /* The weights of a library run on the member's own matrix. */
 void point_from_own(const member *m, const double *coef, const double *intercept, point *p);
+/* Weights of a kernel's rows: of the data, or of the member. False: some belong to no row of it. */
+bool point_from_rows(const member *m, double coef[][MOST], const double *intercept, bool of_data,
+                     point *p);
 void member_scores(const member *m, const point *p, quad z[MOST][CLASSES]);
 quad penalty_value(const member *m, const point *p);
 /* R + sum s G; for hard losses R alone. */
@@ -168,13 +173,19 @@ quad loss_value(const torture_case *c, quad z, quad target);
 quad member_margin(const member *m, const point *p);
 /* The norm of the weights that a margin is measured in. */
 quad member_norm(const member *m, const point *p);
-/* The largest violation of z = y, |z - y| <= epsilon, relative to 1 + |y|. */
+/* The largest violation of z = y, |z - y| <= epsilon, relative to 1 + |y|, or of y z >= 1. */
 quad member_violation(const member *m, const point *p);
 /* How far weights lie outside w >= 0 or the box. */
 quad member_outside(const member *m, const point *p);
 /* D(u) of a u that is first made feasible; false: no such formula here. For margins the upper bound
  * of the margin instead. `size`: the sum of the absolute values of its terms. */
 bool member_dual(const member *m, const double *u, quad *out, quad *size);
+/* The parts of it that joint.c needs: the largest t <= 1 with t v in the domain of R*, -1 where
+ * none helps, and R*(v). */
+quad domain_scale(const member *m, const quad *v, quad mu);
+bool penalty_conjugate(const member *m, const quad *v, quad lambda, quad mu, quad *out);
+bool joint_dual(const member *m, const double *u, quad *out, quad *size);
+bool point_from_joint(const member *m, const double *u, point *p);
 /* The weights that u speaks for, penalty l2 alone. */
 bool point_from_dual(const member *m, const double *u, point *p);
 
@@ -185,7 +196,10 @@ bool point_from_dual(const member *m, const double *u, point *p);
 void point_improve(const member *m, point *p, const point *other);
 /* Whether weights are confined; brings them back where they are. */
 bool is_bounded(const torture_case *c);
+bool has_margin(const torture_case *c);
 void point_repair(const member *m, point *p);
+/* Moves `p` to where the hard constraints hold; false: they do not. */
+bool point_satisfy(const member *m, point *p);
 quad point_value(const member *m, const point *p); /* objective, or minus the margin */
 
 /* ---- Verdicts -------------------------------------------------------------------------------- */
@@ -194,6 +208,7 @@ typedef enum verdict {
     RIGHT,          /* verified, and nothing found against it */
     OPEN,           /* not verified */
     REFUSED,        /* a status with a sentence */
+    NUMERIC,        /* MGV_E_NUMERIC with a sentence */
     FALSE_PROVEN,   /* weights below the proven bound, or beyond the upper margin */
     FALSE_ATTAINED, /* the saved weights are worse than the attained value, or the margin */
     FALSE_OWN,      /* the bound is not what its own dual variables prove */
@@ -207,6 +222,6 @@ typedef enum verdict {
 } verdict;
 extern const char *const verdict_names[VERDICTS];
 
-/* Solves, judges, and prints what is wrong. */
-verdict judge_case(const torture_case *c, int talk);
+/* Solves, judges, and prints what is wrong. A solver that refuses gives way to `auto`. */
+verdict judge_case(torture_case *c, int talk);
 #endif

@@ -218,6 +218,8 @@ quad member_violation(const member *m, const point *p)
     member_scores(m, p, z);
     for (int r = 0; r < m->n; r++) {
         quad off = q_abs(z[r][0] - m->target[r]);
+        if (m->c->loss == MARGIN)
+            off = q_max(0, 1 - m->sign[r] * z[r][0]);
         if (m->c->loss == INTERVAL)
             off = q_max(0, off - m->c->epsilon);
         if (m->s[r] > 0)
