@@ -305,6 +305,11 @@ int case_members(const torture_case *c)
     return c->form == OVR ? c->classes : c->form == OVO ? c->classes * (c->classes - 1) / 2 : 1;
 }
 
+bool case_must_verify(const torture_case *c)
+{
+    return c->sane && c->offset_class <= 2 && c->tol >= 1e-9;
+}
+
 static void add(torture_case *c, const char *name, const char *value)
 {
     setting *s = &c->setting[c->settings++];

@@ -249,8 +249,9 @@ static void judge_member(trial *t)
         return;
     }
     if (!cert->verified) {
-        if (t->worst == RIGHT)
-            t->worst = OPEN;
+        if (case_must_verify(t->c))
+            complain(t, OPEN, "stopped by %s", mgv_stop_name(t->a->run.stop));
+        t->worst = OPEN;
         return;
     }
     t->has_saved = take_saved(t);

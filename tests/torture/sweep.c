@@ -19,6 +19,7 @@ enum { JOBS = 64, PATIENCE = 20 /* seconds of one problem */ };
 typedef struct tally {
     long count[VERDICTS][OFFSETS][2]; /* 2: whether it is sane */
     long kind[VERDICTS][FORMS][2];    /* 2: whether it has a kernel */
+    long open;                        /* not verified, though nothing stood against it */
 } tally;
 
 /* Shared with the process that works: what it is at, since when. */
@@ -49,10 +50,16 @@ static void count(desk *d, const torture_case *c, verdict v)
 {
     d->tally.count[v][c->offset_class][c->sane]++;
     d->tally.kind[v][c->form][c->kernel != LINEAR]++;
+    d->tally.open += v == OPEN && case_must_verify(c);
 }
+
+static desk *own_desk;
+static void beat(void) { own_desk->since = seconds(); }
 
 static void work(worker *w)
 {
+    own_desk = w->desk;
+    library_begins = beat;
     for (uint64_t seed = w->first; seed < w->end; seed++) {
         w->desk->since = seconds();
         w->desk->seed = seed;
@@ -134,16 +141,14 @@ static void print_table(const tally *t, double took, long total)
     }
 }
 
-/* False statements anywhere; "not verified" where offsets and strengths are sane. */
+/* False statements anywhere; "not verified" where nothing stood against it. */
 static long faults(const tally *t)
 {
     long sum = 0;
-    for (int k = 0; k < OFFSETS; k++) {
+    for (int k = 0; k < OFFSETS; k++)
         for (int v = FALSE_PROVEN; v < VERDICTS; v++)
             sum += t->count[v][k][0] + t->count[v][k][1];
-        sum += k <= 2 ? t->count[OPEN][k][1] : 0;
-    }
-    return sum;
+    return sum + t->open;
 }
 
 static int sweep(long total, uint64_t seed, int jobs)
@@ -177,7 +182,7 @@ static int sweep(long total, uint64_t seed, int jobs)
             ((long *)&sum)[i] += ((long *)&w[k].desk->tally)[i];
     print_table(&sum, seconds() - from, total);
     const long found = faults(&sum);
-    printf("\n%ld found\n", found);
+    printf("\n%ld not verified though nothing stood against it\n%ld found\n", sum.open, found);
     return found > 0;
 }
 
@@ -190,7 +195,7 @@ static int only(uint64_t seed, const char *prefix)
     const verdict v = judge_case(&now, talk);
     case_show(&now, prefix);
     printf("%s\n", verdict_names[v]);
-    return v >= FALSE_PROVEN || (v == OPEN && now.sane && now.offset_class <= 2);
+    return v >= FALSE_PROVEN || (v == OPEN && case_must_verify(&now));
 }
 
 int main(int argc, char **argv)

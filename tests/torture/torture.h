@@ -95,6 +95,9 @@ extern const char *const loss_names[LOSSES],
 
 /* ovr: one for each class; ovo: for every two; else 1. */
 int case_members(const torture_case *c);
+/* Whether "not verified" is a fault: data and strengths that fit, offsets below 1e6, a tolerance
+ * that float64 has room for. */
+bool case_must_verify(const torture_case *c);
 void case_make(uint64_t seed, torture_case *c);
 void case_settings(torture_case *c);
 /* Writes the data beside `prefix` and prints the command that shows the problem. */
@@ -124,6 +127,8 @@ typedef struct answer {
 
 /* False where the file is not as expected, or shows other points than the data. */
 bool saved_kernel(mgv_ctx *ctx, const mgv_model *model, const torture_case *c, answer *a);
+/* Called before every call of the library: what is then heard of for too long hangs. */
+extern void (*library_begins)(void);
 void library_solve(const torture_case *c, answer *a);
 
 /* ---- The evaluation -------------------------------------------------------------------------- */
