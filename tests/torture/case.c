@@ -387,7 +387,7 @@ void case_make(uint64_t seed, torture_case *c)
     choose_form(c);
     choose_penalty(c);
     c->n = size();
-    if (c->n < c->classes && chance(0.95))
+    if (c->n < c->classes && (c->classes > 2 || chance(0.95)))
         c->n = c->classes + below(MOST - c->classes);
     c->d = size();
     c->intercept = chance(0.7);

@@ -136,6 +136,18 @@ static void middle(const member *m, point *p)
         p->b[0] += (down - up) / 2;
 }
 
+/* Coefficients of a kernel so large that even 113 bits cancel. */
+bool point_is_rough(const member *m, const point *p)
+{
+    quad ones = 0;
+    for (int k = 0; k < m->outputs; k++)
+        for (int r = 0; r < m->n; r++)
+            ones += q_abs(p->w[k][r]) * q_sqrt(m->K[r][r]);
+    return m->c->kernel != LINEAR &&
+           ones * ones * (quad)1e-32 >
+               (quad)1e-17 * (penalty_value(m, p) + q_abs(point_value(m, p)));
+}
+
 bool is_bounded(const torture_case *c)
 {
     return c->penalty == BOX || c->penalty == ENTROPY || c->penalty == NONNEG ||

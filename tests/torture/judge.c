@@ -11,6 +11,8 @@ const char *const verdict_names[VERDICTS] = {
     "FALSE: attained", "FALSE: own dual", "FALSE: order", "FALSE: proof",    "FALSE: outside",
     "no sentence",     "crash",           "hang"};
 
+#define NOTHING ((quad)1e-300) /* float64 has no digits there */
+
 /* One member under judgement. */
 typedef struct trial {
     const torture_case *c;
@@ -56,7 +58,7 @@ static void offer(trial *t, point *p)
     point_repair(&t->m, p);
     point_improve(&t->m, p, t->has_best && c->loss == MARGIN ? &t->best : NULL);
     const quad value = point_value(&t->m, p);
-    if (!(value == value) || (t->has_best && !(value < t->best_value)))
+    if (point_is_rough(&t->m, p) || !(value == value) || (t->has_best && !(value < t->best_value)))
         return;
     t->best = *p;
     t->best_value = value;
@@ -169,7 +171,7 @@ static void check_attained(trial *t)
         return;
     }
     const quad value = member_objective(&t->m, &t->saved);
-    if (value > cert->primal + (quad)t->allowance * q_abs(cert->primal))
+    if (value > cert->primal + (quad)t->allowance * q_abs(cert->primal) + NOTHING)
         complain(t, FALSE_ATTAINED, "primal %.17g, the weights have %.17g (relative %.1e)",
                  cert->primal, (double)value, relative(value, cert->primal));
     if (c->loss == EQUAL || c->loss == INTERVAL || c->loss == MARGIN) {

@@ -202,6 +202,7 @@ void point_improve(const member *m, point *p, const point *other);
 /* Whether weights are confined; brings them back where they are. */
 bool is_bounded(const torture_case *c);
 bool has_margin(const torture_case *c);
+bool point_is_rough(const member *m, const point *p);
 void point_repair(const member *m, point *p);
 /* Moves `p` to where the hard constraints hold; false: they do not. */
 bool point_satisfy(const member *m, point *p);
