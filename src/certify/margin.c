@@ -3,19 +3,18 @@
 
 #include <math.h>
 
-/* What rounding may make of sums over a kernel's values, (K c)_i <= R^2 |c|_1 and c'K c; 0 where
- * columns are the data's own. */
-static double kernel_rounding(mgvi_judge *judge, const mgvi_vec *x)
+/* What rounding may have done to the margins of w, and to the square of its length. */
+static double margin_rounding(const mgvi_judge *judge, const mgvi_vec *w)
 {
-    static const double UNIT = 0x1p-52;
-    double size = 0;
-    if (!judge->problem->A->ops->square)
-        return 0;
+    mgvi_op *A = judge->problem->A;
+    return A->ops->mul_rounding ? A->ops->mul_rounding(A, w, 0) : 0;
+}
+
+static double square_rounding(const mgvi_judge *judge, const mgvi_vec *x)
+{
+    mgvi_op *A = judge->problem->A;
     const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);
-    for (int64_t j = 0; j < part.n; j++)
-        size += fabs(part.x[j]);
-    const double radius = mgvi_judge_radius(judge);
-    return UNIT * radius * radius * size;
+    return A->ops->square_rounding ? A->ops->square_rounding(A, &part, 0) : 0;
 }
 
 /* Without intercept  min_i a_i.w / |w|_p; with it the best intercept for this w is half way:
@@ -24,8 +23,10 @@ static double kernel_rounding(mgvi_judge *judge, const mgvi_vec *x)
 double mgvi_margin_lower(mgvi_judge *judge, const mgvi_vec *w)
 {
     const double norm = mgvi_judge_norm(judge, w, judge->problem->p);
-    const double m = mgvi_problem_least_margin(judge->problem, judge->z.x);
-    return norm > 0 ? (m - kernel_rounding(judge, w)) / norm : 0;
+    const double m =
+        mgvi_problem_least_margin(judge->problem, judge->z.x) - margin_rounding(judge, w);
+    const double more = square_rounding(judge, w);
+    return norm > 0 ? m / (m > 0 && more > 0 ? sqrt(norm * norm + more) : norm) : 0;
 }
 
 /* gamma <= |A'b|_q / sum b for every b = -u >= 0 that is orthogonal to the intercept.       (6) */
@@ -37,8 +38,8 @@ double mgvi_margin_upper(mgvi_judge *judge)
     if (!(sum < 0))
         return INFINITY;
     const double norm = mgvi_judge_norm(judge, &judge->v, q);
-    const double rounding = kernel_rounding(judge, &judge->v) * -sum;
-    return (rounding > 0 ? sqrt(norm * norm + rounding) : norm) / -sum;
+    const double more = square_rounding(judge, &judge->v);
+    return (more > 0 ? sqrt(norm * norm + more) : norm) / -sum;
 }
 
 /* x = A'q, over all columns: the intercept is one more condition. Returns |x|. */

@@ -61,7 +61,7 @@ static mgv_status copy_scaling(mgv_model *m, const mgv_problem *p)
         return MGV_E_MEMORY;
     if (p->scale)
         memcpy(m->scale, p->scale, d * sizeof *m->scale);
-    if (!p->centre || m->sv.layout != MGV_DENSE)
+    if (!p->centre)
         return MGV_OK;
     if (!(m->centre = mgvi_arena_array(&m->arena, d, sizeof *m->centre)))
         return MGV_E_MEMORY;
@@ -263,7 +263,19 @@ static mgv_status make_points(mgvi_arena *arena, const mgv_model *m, const mgvi_
     mgvi_point_scaling scaling = {.centre = centred ? m->centre : NULL, .scale = m->scale};
     if (m->row_norm)
         MGVI_TRY(row_scales(arena, X, &scaling.row_scale));
-    return mgvi_points_new(arena->ctx, X, &scaling, MGV_F64, false, out);
+    const bool differences = mgvi_kernel_of_differences(m->kernel.kind);
+    return mgvi_points_new(arena->ctx, X, &scaling, MGV_F64, differences, out);
+}
+
+/* Differences do not see the centre: it saves taking them pair by pair, and is left out where it
+ * would make sparse data twice as long. */
+static bool can_centre(const mgv_model *m, const mgvi_matrix *X)
+{
+    double count = 0;
+    for (int64_t j = 0; m->centre && j < m->features; j++)
+        count += m->centre[j] != 0;
+    return X->cols == m->features &&
+           (X->layout == MGV_DENSE || count * (double)X->rows <= 2 * (double)X->nnz);
 }
 
 mgv_status mgvi_model_kernel_scores(mgv_ctx *ctx, const mgv_model *m, const mgvi_matrix *X,
@@ -273,9 +285,7 @@ mgv_status mgvi_model_kernel_scores(mgv_ctx *ctx, const mgv_model *m, const mgvi
     mgvi_arena arena;
     mgvi_points *sv = NULL, *points = NULL;
     double *sums = NULL;
-    /* Differences do not see the centre: it is there for accuracy, and where it costs nothing. */
-    const bool centred =
-        m->kernel.kind == MGVI_KERNEL_POLY || (X->layout == MGV_DENSE && X->cols == m->features);
+    const bool centred = m->kernel.kind == MGVI_KERNEL_POLY || can_centre(m, X);
     if (m->centre && centred && X->cols < m->features)
         return MGVI_FAIL(ctx, MGV_E_INPUT,
                          "the data has %" PRId64

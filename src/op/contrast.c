@@ -198,6 +198,29 @@ static bool contrast_vanishes(mgvi_op *op, const mgvi_vec *x, double *size)
     return nothing;
 }
 
+/* An entry is the difference of two of the base's, each class's W a lane of x read by rows. */
+static double contrast_mul_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane)
+{
+    mgvi_contrast *c = (mgvi_contrast *)op;
+    const mgvi_vec w = lanes_of(x->x, x->n / c->k, c->k, MGVI_COLS);
+    double most = 0;
+    (void)lane; /* one: the classes are in it */
+    for (int32_t j = 0; j < c->k; j++)
+        most = fmax(most, c->base->ops->mul_rounding(c->base, &w, j));
+    return 2 * most;
+}
+
+static double contrast_square_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane)
+{
+    mgvi_contrast *c = (mgvi_contrast *)op;
+    const mgvi_vec w = lanes_of(x->x, x->n / c->k, c->k, MGVI_COLS);
+    double sum = 0;
+    (void)lane;
+    for (int32_t j = 0; j < c->k; j++)
+        sum += c->base->ops->square_rounding(c->base, &w, j);
+    return sum;
+}
+
 void mgvi_contrast_lengths(mgvi_contrast *c, const double *w, double *length)
 {
     for (int32_t j = 0; j < c->k; j++)
@@ -236,6 +259,8 @@ static const mgvi_op_ops over_kernel = {
     .free = contrast_free,
     .square = contrast_square,
     .vanishes = contrast_vanishes,
+    .mul_rounding = contrast_mul_rounding,
+    .square_rounding = contrast_square_rounding,
 };
 
 mgvi_contrast *mgvi_contrast_of(mgvi_op *op)

@@ -358,4 +358,6 @@ const mgvi_op_ops mgvi_operator_kernel = {
     .square = kernel_square,
     .mul_low = mgvi_kernel_mul_low,
     .vanishes = kernel_vanishes,
+    .mul_rounding = mgvi_kernel_mul_rounding,
+    .square_rounding = mgvi_kernel_square_rounding,
 };

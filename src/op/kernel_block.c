@@ -14,6 +14,7 @@
 
 enum {
     MAP_GRAIN = 1 << 14, /* values a task maps */
+    MAP_AT_ONCE = 512,
     MOST_TASKS = 64,
     TILE_BYTES = 1 << 22, /* of points laid side by side */
     MOST_LANES = 64,
@@ -29,6 +30,7 @@ typedef struct block_job {
     char *out;
     int64_t ld, tasks;
     void *shift;               /* -|q|^2 / (2 sigma2), of the type; NULL: not needed */
+    bool apart;                /* (2) may cancel: see map_apart */
     const double *p_square;    /* |p|^2 */
     const double *tile;        /* sparse: cols x lanes */
     int64_t cols, lanes, from; /* of p, in this tile */
@@ -39,10 +41,7 @@ typedef struct block_job {
 
 static size_t type_size(const block_job *job) { return mgvi_dtype_size(job->dtype); }
 
-static bool uses_distance(const mgvi_kernel *k)
-{
-    return k->kind == MGVI_KERNEL_RBF || k->kind == MGVI_KERNEL_LAPLACE;
-}
+static bool uses_distance(const mgvi_kernel *k) { return mgvi_kernel_of_differences(k->kind); }
 
 /* What inner products are multiplied by before the map. */
 static double product_scale(const mgvi_kernel *k)
@@ -89,6 +88,55 @@ double mgvi_kernel_self(const mgvi_kernel *k, const mgvi_points *points, int64_t
 DEFINE_MAP(float, f32)
 DEFINE_MAP(double, f64)
 
+/* Of `width` values of p_s from t on, those whose (2) has lost too much in cancellation: s = x +
+ * own
+ * + b with |own + b| large, or s near 0 under a root. exp(-40) is a thirtieth of 2^-53. */
+static int64_t find_near(const block_job *job, double own, int64_t t, int64_t width,
+                         const double *x, int64_t *near)
+{
+    const double *b = (const double *)job->shift + t;
+    const bool root = job->kernel->kind == MGVI_KERNEL_LAPLACE;
+    int64_t count = 0;
+    for (int64_t l = 0; l < width; l++) {
+        const double size = -(own + b[l]), s = x[l] - size;
+        near[count] = t + l;
+        count += root ? s > -MGVI_KERNEL_NEAR * size
+                      : size > MGVI_KERNEL_FAR && s > -40 - 0x1p-20 * size;
+    }
+    return count;
+}
+
+/* The map, then those values again from differences of entries. */
+static void map_apart(const block_job *job, int64_t s, double *row)
+{
+    const mgvi_kernel *k = job->kernel;
+    const mgvi_simd *simd = job->ctx->simd;
+    const bool root = k->kind == MGVI_KERNEL_LAPLACE;
+    const double own = -job->p_square[s] / (2 * k->sigma2), *b = job->shift;
+    int64_t near[MAP_AT_ONCE];
+    for (int64_t t = 0; t < job->q->count; t += MAP_AT_ONCE) {
+        const int64_t left = job->q->count - t, width = left < MAP_AT_ONCE ? left : MAP_AT_ONCE;
+        const int64_t count = find_near(job, own, t, width, row + t, near);
+        (root ? simd->exp_root_f64 : simd->exp_shift_f64)(row + t, b + t, own, width);
+        for (int64_t c = 0; c < count; c++) {
+            const double square =
+                mgvi_point_distance(job->p->points, mgvi_point_at(job->p, s), job->q->points,
+                                    mgvi_point_at(job->q, near[c])) /
+                k->sigma2;
+            row[near[c]] = exp(root ? -sqrt(square) : -square / 2);
+        }
+    }
+}
+
+/* float32 values have an error that is measured where it matters (kernel_exact.c). */
+static bool may_cancel(const block_job *job)
+{
+    const double size = job->p->points->longest + job->q->points->longest;
+    return job->dtype == MGV_F64 && uses_distance(job->kernel) &&
+           (job->kernel->kind == MGVI_KERNEL_LAPLACE ||
+            size > 2 * job->kernel->sigma2 * MGVI_KERNEL_FAR);
+}
+
 static void map_task(void *arg, int64_t task)
 {
     const block_job *job = arg;
@@ -97,6 +145,8 @@ static void map_task(void *arg, int64_t task)
         char *row = job->out + (size_t)(s * job->ld) * type_size(job);
         if (job->dtype == MGV_F32)
             map_row_f32(job, s, (float *)row);
+        else if (job->apart)
+            map_apart(job, s, (double *)row);
         else
             map_row_f64(job, s, (double *)row);
     }
@@ -105,6 +155,7 @@ static void map_task(void *arg, int64_t task)
 static void map_values(block_job *job)
 {
     job->tasks = mgvi_block_count(job->p->count * job->q->count, MAP_GRAIN, MOST_TASKS);
+    job->apart = may_cancel(job);
     mgvi_pool_run(job->ctx->pool, job->tasks, map_task, job);
 }
 

@@ -7,7 +7,8 @@
  * (Cauchy for sum |p_j q_j|; the two halves of (|p| + |q|)^2 cover the rounding of |p|^2 and
  * |q|^2). So with weights |c_i|, |c_i| |p_i|, |c_i| |p_i|^2 beside c_i the same pass over the rows
  * bounds the error of every sum, e_q = 1.01 ( (T0 |q|^2 + 2 T1 |q| + T2) g / (2 sigma2) + 8 u T0 ),
- * T = sum_i weight_i k32  (4) and only sums below 1 + e_q are computed again in float64. */
+ * T = sum_i weight_i k32  (4) and only sums below 1 + e_q are computed again in float64. Values
+ * below e^-87 are that: sums at least 1 are not made of them. */
 #include "op/kernel_impl.h"
 
 #include "base/threads.h"
@@ -98,13 +99,19 @@ static void fill_weights(const mgvi_kernel_op *k, const double *c, double *weigh
     }
 }
 
+/* g of (3) */
+static double growth(const mgvi_kernel_op *k)
+{
+    const double cols = (double)k->points->rows.cols;
+    return (fmin(cols, DEPTH) + ceil(cols / DEPTH) + 8) * UNIT;
+}
+
 /* (4) */
 static double error_of(const mgvi_kernel_op *k, int64_t i, const double *sum)
 {
-    const double cols = (double)k->points->rows.cols, square = k->points->square[i];
-    const double g = (fmin(cols, DEPTH) + ceil(cols / DEPTH) + 8) * UNIT;
+    const double square = k->points->square[i];
     const double spread = sum[1] * square + 2 * sum[2] * sqrt(square) + sum[3];
-    return 1.01 * (spread * g / (2 * k->kernel.sigma2) + 8 * UNIT * sum[1]);
+    return 1.01 * (spread * growth(k) / (2 * k->kernel.sigma2) + 8 * UNIT * sum[1]);
 }
 
 /* y = the lower ends; the rows below 1 are listed in `near`. */
@@ -179,10 +186,17 @@ static mgv_status low_product(mgvi_kernel_op *k, const mgvi_vec *x, int64_t supp
     return st;
 }
 
+/* (3) holds for d <= 0.02, of which e^d - 1 is at most 1.01 d. */
+static bool is_bounded(const mgvi_kernel_op *k)
+{
+    return k->fast == MGV_F32 && k->kernel.kind == MGVI_KERNEL_RBF &&
+           growth(k) * 4 * k->points->longest / (2 * k->kernel.sigma2) + 8 * UNIT <= 0.02;
+}
+
 void mgvi_kernel_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y)
 {
     mgvi_kernel_op *k = (mgvi_kernel_op *)op;
-    const bool bounded = k->fast == MGV_F32 && k->kernel.kind == MGVI_KERNEL_RBF;
+    const bool bounded = is_bounded(k);
     const int64_t support = bounded ? mgvi_kernel_support(k, x->x) : 0;
     if (!bounded || !mgvi_kernel_fetch(k, k->support, support)) {
         mgvi_op_mul(op, 1, x, 0, y);

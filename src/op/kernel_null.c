@@ -34,10 +34,16 @@ static int by_key(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
+/* Points are equal when their rows are, or what is left of rows divided by their lengths. */
+static mgvi_point_entry begin(const mgvi_points *p, int64_t i)
+{
+    return p->scaling.row_scale ? mgvi_point_begin(p, i) : mgvi_point_begin_raw(p, i);
+}
+
 static uint64_t key_of(const mgvi_points *p, int64_t i)
 {
     uint64_t key = 0;
-    for (mgvi_point_entry e = mgvi_point_begin(p, i); mgvi_point_next(&e);) {
+    for (mgvi_point_entry e = begin(p, i); mgvi_point_next(&e);) {
         uint64_t bits;
         memcpy(&bits, &e.x, sizeof bits);
         key = (key ^ bits ^ ((uint64_t)e.j << 32)) * UINT64_C(0x9E3779B97F4A7C15);
@@ -48,7 +54,7 @@ static uint64_t key_of(const mgvi_points *p, int64_t i)
 
 static bool same_point(const mgvi_points *p, int64_t i, int64_t j)
 {
-    mgvi_point_entry a = mgvi_point_begin(p, i), b = mgvi_point_begin(p, j);
+    mgvi_point_entry a = begin(p, i), b = begin(p, j);
     for (;;) {
         const bool more = mgvi_point_next(&a);
         if (mgvi_point_next(&b) != more)

@@ -279,7 +279,7 @@ static mgv_status bind(mgvi_kernel_op *k, const mgvi_kernel_plan *plan)
 {
     const mgvi_kernel_kind kind = plan->kernel.kind;
     mgv_ctx *ctx = k->op.ctx;
-    const bool differences = kind == MGVI_KERNEL_RBF || kind == MGVI_KERNEL_LAPLACE;
+    const bool differences = mgvi_kernel_of_differences(kind);
     if (plan->X->rows > INT32_MAX)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "a kernel takes at most 2^31 rows; there are %" PRId64, plan->X->rows);
@@ -325,8 +325,7 @@ mgv_status mgvi_kernel_make_exact(mgvi_kernel_op *k)
     mgvi_points *points;
     if (k->fast == MGV_F64)
         return MGV_OK;
-    const bool differences =
-        k->kernel.kind == MGVI_KERNEL_RBF || k->kernel.kind == MGVI_KERNEL_LAPLACE;
+    const bool differences = mgvi_kernel_of_differences(k->kernel.kind);
     const mgvi_point_scaling scaling = k->points->scaling;
     MGVI_TRY(
         mgvi_points_new(k->op.ctx, &k->points->source, &scaling, MGV_F64, differences, &points));

@@ -20,9 +20,10 @@ typedef struct short_job {
     mgv_ctx *ctx;
     const mgvi_kernel *kernel;
     const mgvi_point_list *q;
-    int64_t d, count;  /* columns; points p */
-    const double *p;   /* count x d; rbf: divided by sigma2 */
-    const double *own; /* rbf: -|p|^2 / (2 sigma2), laplace: 1 / sqrt(sigma2) */
+    int64_t d, count; /* columns; points p */
+    mgvi_short_form form;
+    const double *p;   /* count x d; product: divided by sigma2 */
+    const double *own; /* -|p|^2 / (2 sigma2), square: 1 / (2 sigma2), root: 1 / sqrt(sigma2) */
     double *out;
     const double *c; /* outputs x count */
     double *sums;    /* outputs x ld */
@@ -71,12 +72,11 @@ static void short_block(void *arg, int64_t block)
 {
     const short_job *job = arg;
     const mgvi_simd *simd = job->ctx->simd;
-    const bool root = job->kernel->kind == MGVI_KERNEL_LAPLACE;
     double tile[MGVI_SHORT_COLUMNS * WIDTH], b[WIDTH], value[WIDTH];
     const int64_t t = block * WIDTH, width = fill_tile(job, t, tile, b);
     const int64_t n = (width + MGVI_SHORT_GROUP - 1) / MGVI_SHORT_GROUP * MGVI_SHORT_GROUP;
     for (int64_t s = 0; s < job->count; s++) {
-        simd->short_values(job->p + s * job->d, job->d, tile, WIDTH, b, job->own[s], root, n,
+        simd->short_values(job->p + s * job->d, job->d, tile, WIDTH, b, job->own[s], job->form, n,
                            value);
         if (job->out)
             memcpy(job->out + s * job->ld + t, value, (size_t)width * sizeof *value);
@@ -87,10 +87,18 @@ static void short_block(void *arg, int64_t block)
     }
 }
 
+bool mgvi_kernel_short_cancels(const mgvi_kernel *k, const mgvi_points *p, const mgvi_points *q)
+{
+    return k->kind == MGVI_KERNEL_RBF && p->longest + q->longest <= 2 * k->sigma2 * MGVI_SHORT_FAR;
+}
+
 static mgv_status run_short(short_job *job, const mgvi_point_list *p)
 {
     const double sigma2 = job->kernel->sigma2;
-    const bool root = job->kernel->kind == MGVI_KERNEL_LAPLACE;
+    job->form = mgvi_kernel_short_cancels(job->kernel, p->points, job->q->points)
+                    ? MGVI_SHORT_PRODUCT
+                : job->kernel->kind == MGVI_KERNEL_RBF ? MGVI_SHORT_SQUARE
+                                                       : MGVI_SHORT_ROOT;
     job->d = p->points->rows.cols;
     job->count = p->count;
     const size_t numbers = (size_t)(p->count * (job->d + 1));
@@ -101,9 +109,9 @@ static mgv_status run_short(short_job *job, const mgvi_point_list *p)
     for (int64_t s = 0; s < p->count; s++) {
         double *x = rows + s * job->d;
         own[s] = -expand(p->points, mgvi_point_at(p, s), x) / (2 * sigma2);
-        if (root)
-            own[s] = 1 / sqrt(sigma2);
-        for (int64_t j = 0; j < job->d && !root; j++)
+        if (job->form != MGVI_SHORT_PRODUCT)
+            own[s] = job->form == MGVI_SHORT_SQUARE ? 1 / (2 * sigma2) : 1 / sqrt(sigma2);
+        for (int64_t j = 0; j < job->d && job->form == MGVI_SHORT_PRODUCT; j++)
             x[j] /= sigma2;
     }
     job->p = rows;

@@ -37,6 +37,11 @@ typedef struct mgvi_op_ops {
     /* With `square`: whether x = A'q of weights q with sum |q_i| = 1 is nothing but for rounding,
      * which the root of a square cannot tell; *size bounds what it is. All columns count. */
     bool (*vanishes)(mgvi_op *op, const mgvi_vec *x, double *size);
+    /* NULL: not known. What rounding may have done to a product mul or mul_low of a lane of x, the
+     * largest of its entries (A itself is meant as it is defined, not as its entries are rounded);
+     * and, with `square`, to that lane's part of the square. A few sums over x. */
+    double (*mul_rounding)(mgvi_op *op, const mgvi_vec *x, int32_t lane);
+    double (*square_rounding)(mgvi_op *op, const mgvi_vec *x, int32_t lane);
 } mgvi_op_ops;
 
 struct mgvi_op {

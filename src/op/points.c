@@ -33,21 +33,32 @@ static double scaled(const mgvi_points *p, int64_t i, int64_t j, double x)
     return s->row_scale ? s->row_scale[i] * x : x;
 }
 
-/* Row i of the source, scaled, as `cols` numbers of the type. */
+/* Where the entries of row i lie; sparse points are scaled as they are stored. */
+typedef struct span {
+    const mgvi_matrix *m;
+    int64_t first, count, step;
+} span;
+
+static span row_of(const mgvi_points *p, int64_t i)
+{
+    const mgvi_matrix *m = p->sparse ? &p->rows : &p->source;
+    if (p->sparse)
+        return (span){m, m->ptr[i], m->ptr[i + 1] - m->ptr[i], 1};
+    return (span){m, i * m->row_stride, m->cols, m->col_stride};
+}
+
+/* Row i, scaled, as `cols` numbers of the type. */
 void mgvi_points_expand(const mgvi_points *p, int64_t i, mgv_dtype dtype, void *out)
 {
-    const mgvi_matrix *m = &p->source;
+    const span row = row_of(p, i);
     float *to32 = out;
     double *to64 = out;
-    const bool sparse = m->layout != MGV_DENSE;
-    const int64_t first = sparse ? m->ptr[i] : i * m->row_stride;
-    const int64_t count = sparse ? m->ptr[i + 1] - first : m->cols;
-    if (sparse)
-        memset(out, 0, (size_t)m->cols * mgvi_dtype_size(dtype));
-    for (int64_t t = 0; t < count; t++) {
-        const int64_t j = sparse ? m->idx[first + t] : t;
-        const int64_t at = sparse ? first + t : first + t * m->col_stride;
-        const double x = scaled(p, i, j, mgvi_matrix_value(m, at));
+    if (p->sparse)
+        memset(out, 0, (size_t)p->rows.cols * mgvi_dtype_size(dtype));
+    for (int64_t t = 0; t < row.count; t++) {
+        const int64_t at = row.first + t * row.step, j = p->sparse ? row.m->idx[at] : t;
+        const double value = mgvi_matrix_value(row.m, at);
+        const double x = p->sparse ? value : scaled(p, i, j, value);
         if (dtype == MGV_F32)
             to32[j] = (float)x;
         else
@@ -57,27 +68,60 @@ void mgvi_points_expand(const mgvi_points *p, int64_t i, mgv_dtype dtype, void *
 
 mgvi_point_entry mgvi_point_begin(const mgvi_points *p, int64_t i)
 {
-    const bool sparse = p->source.layout != MGV_DENSE;
     return (mgvi_point_entry){.points = p,
                               .i = i,
-                              .at = sparse ? p->source.ptr[i] : 0,
-                              .end = sparse ? p->source.ptr[i + 1] : p->source.cols};
+                              .at = p->sparse ? p->rows.ptr[i] : 0,
+                              .end = p->sparse ? p->rows.ptr[i + 1] : p->source.cols};
+}
+
+mgvi_point_entry mgvi_point_begin_raw(const mgvi_points *p, int64_t i)
+{
+    return (mgvi_point_entry){.points = p,
+                              .i = i,
+                              .at = p->sparse ? p->source.ptr[i] : 0,
+                              .end = p->sparse ? p->source.ptr[i + 1] : p->source.cols,
+                              .raw = true};
 }
 
 bool mgvi_point_next(mgvi_point_entry *e)
 {
-    const mgvi_matrix *m = &e->points->source;
-    const bool sparse = m->layout != MGV_DENSE;
+    const mgvi_points *p = e->points;
+    const mgvi_matrix *m = p->sparse && !e->raw ? &p->rows : &p->source;
     while (e->at < e->end) {
         const int64_t t = e->at++;
-        e->j = sparse ? m->idx[t] : t;
-        const double x =
-            mgvi_matrix_value(m, sparse ? t : e->i * m->row_stride + t * m->col_stride);
-        e->x = scaled(e->points, e->i, e->j, x);
+        e->j = p->sparse ? m->idx[t] : t;
+        e->x = mgvi_matrix_value(m, p->sparse ? t : e->i * m->row_stride + t * m->col_stride);
+        if (!p->sparse && !e->raw)
+            e->x = scaled(p, e->i, e->j, e->x);
         if (e->x != 0)
             return true;
     }
     return false;
+}
+
+static bool is_plain(const mgvi_points *p) { return !p->sparse && p->rows.dtype == MGV_F64; }
+
+double mgvi_point_distance(const mgvi_points *p, int64_t i, const mgvi_points *q, int64_t j)
+{
+    double sum = 0;
+    if (is_plain(p) && is_plain(q) && p->rows.cols == q->rows.cols) {
+        const double *a = (const double *)p->rows.val + i * p->rows.row_stride;
+        const double *b = (const double *)q->rows.val + j * q->rows.row_stride;
+        for (int64_t t = 0; t < p->rows.cols; t++)
+            sum += (a[t] - b[t]) * (a[t] - b[t]);
+        return sum;
+    }
+    mgvi_point_entry a = mgvi_point_begin(p, i), b = mgvi_point_begin(q, j);
+    bool more_a = mgvi_point_next(&a), more_b = mgvi_point_next(&b);
+    while (more_a || more_b) {
+        const bool left = more_a && (!more_b || a.j <= b.j);
+        const bool right = more_b && (!more_a || b.j <= a.j);
+        const double apart = (left ? a.x : 0) - (right ? b.x : 0);
+        sum += apart * apart;
+        more_a = left ? mgvi_point_next(&a) : more_a;
+        more_b = right ? mgvi_point_next(&b) : more_b;
+    }
+    return sum;
 }
 
 typedef struct copy_job {
@@ -119,20 +163,53 @@ static mgv_status bind_dense(mgvi_points *p, mgv_dtype dtype)
     return MGV_OK;
 }
 
+/* Row i with an entry in every column that has a centre, to the place `at`; returns the place
+ * behind it. NULL for `val`: counts. */
+static int64_t centred_row(const mgvi_points *p, int64_t i, const int32_t *centred, int64_t count,
+                           int64_t at, int32_t *idx, double *val)
+{
+    const mgvi_matrix *m = &p->source;
+    int64_t t = m->ptr[i], c = 0;
+    const int64_t end = m->ptr[i + 1];
+    for (; t < end || c < count; at++) {
+        const bool stored = t < end && (c == count || m->idx[t] <= centred[c]);
+        const int32_t j = stored ? m->idx[t] : centred[c];
+        if (val) {
+            idx[at] = j;
+            val[at] = scaled(p, i, j, stored ? mgvi_matrix_value(m, t) : 0);
+        }
+        c += c < count && centred[c] == j;
+        t += stored;
+    }
+    return at;
+}
+
 static mgv_status bind_sparse(mgvi_points *p)
 {
     mgvi_matrix *r = &p->rows;
     *r = p->source;
     if (!is_scaled(p))
         return MGV_OK;
-    double *val = mgvi_arena_array(&p->arena, (size_t)r->nnz, sizeof *val);
-    if (!val)
+    int64_t count = 0, *ptr = mgvi_arena_array(&p->arena, (size_t)r->rows + 1, sizeof *ptr);
+    int32_t *centred = mgvi_arena_array(&p->arena, (size_t)r->cols + 1, sizeof *centred);
+    if (!ptr || !centred)
+        return MGV_E_MEMORY;
+    for (int64_t j = 0; p->scaling.centre && j < r->cols; j++)
+        if (p->scaling.centre[j] != 0)
+            centred[count++] = (int32_t)j;
+    for (int64_t i = 0; i < r->rows; i++)
+        ptr[i + 1] = centred_row(p, i, centred, count, ptr[i], NULL, NULL);
+    r->nnz = ptr[r->rows];
+    r->dtype = MGV_F64;
+    int32_t *idx = mgvi_arena_array(&p->arena, (size_t)r->nnz + 1, sizeof *idx);
+    double *val = mgvi_arena_array(&p->arena, (size_t)r->nnz + 1, sizeof *val);
+    if (!idx || !val)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < r->rows; i++)
-        for (int64_t t = r->ptr[i]; t < r->ptr[i + 1]; t++)
-            val[t] = scaled(p, i, r->idx[t], mgvi_matrix_value(&p->source, t));
+        centred_row(p, i, centred, count, ptr[i], idx, val);
     r->val = val;
-    r->dtype = MGV_F64;
+    r->idx = idx;
+    r->ptr = ptr;
     return MGV_OK;
 }
 
@@ -173,17 +250,20 @@ static mgv_status measure(mgvi_points *p)
                              "row %" PRId64
                              " is too large: |x|^2 overflows; divide the data by a power of ten",
                              i + 1);
+    for (int64_t i = 0; i < p->rows.rows; i++) {
+        const int64_t entries = p->sparse ? p->rows.ptr[i + 1] - p->rows.ptr[i] : p->rows.cols;
+        p->longest = fmax(p->longest, p->square[i]);
+        p->entries = entries > p->entries ? entries : p->entries;
+    }
     return MGV_OK;
 }
 
-static mgv_status bind(mgvi_points *p, const mgvi_matrix *m, mgv_dtype dtype, bool drop_centre)
+static mgv_status bind(mgvi_points *p, const mgvi_matrix *m, mgv_dtype dtype, bool few_centres)
 {
-    if (m->layout != MGV_DENSE && p->scaling.centre && !drop_centre)
+    if (m->layout != MGV_DENSE && p->scaling.centre && !few_centres)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
                          "this kernel needs centred points, and centring would make sparse data "
                          "dense: scale by maxabs, or take the kernel rbf");
-    if (m->layout != MGV_DENSE)
-        p->scaling.centre = NULL;
     if (m->layout == MGV_CSC)
         MGVI_TRY(mgvi_matrix_rows(&p->arena, m, &p->source));
     else
@@ -194,7 +274,7 @@ static mgv_status bind(mgvi_points *p, const mgvi_matrix *m, mgv_dtype dtype, bo
 }
 
 mgv_status mgvi_points_new(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_point_scaling *scaling,
-                           mgv_dtype dtype, bool drop_centre, mgvi_points **out)
+                           mgv_dtype dtype, bool few_centres, mgvi_points **out)
 {
     *out = NULL;
     mgvi_points *p = mgvi_new(ctx, sizeof *p);
@@ -203,7 +283,7 @@ mgv_status mgvi_points_new(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_point_
     p->ctx = ctx;
     p->scaling = *scaling;
     mgvi_arena_init(&p->arena, ctx);
-    const mgv_status st = bind(p, m, dtype, drop_centre);
+    const mgv_status st = bind(p, m, dtype, few_centres);
     if (st == MGV_OK)
         *out = p;
     else

@@ -25,6 +25,12 @@ typedef struct mgvi_kernel {
 bool mgvi_kernel_find(const char *name, mgvi_kernel_kind *out);
 const char *mgvi_kernel_name(mgvi_kernel_kind kind);
 
+/* Whether k(x, z) depends on x - z alone: then the points may be moved together. */
+static inline bool mgvi_kernel_of_differences(mgvi_kernel_kind kind)
+{
+    return kind == MGVI_KERNEL_RBF || kind == MGVI_KERNEL_LAPLACE;
+}
+
 /* x -> ((x - centre) * scale) * row_scale; every part may be NULL. Borrowed. */
 typedef struct mgvi_point_scaling {
     const double *centre, *scale; /* per column */
@@ -39,14 +45,25 @@ typedef struct mgvi_points {
     bool sparse;
     mgvi_matrix rows; /* scaled: dense in C order of type `rows.dtype`, or CSR */
     double *square;   /* |x|^2 per row of `rows` */
+    double longest;   /* the largest of them */
+    int64_t entries;  /* the most a row has */
 } mgvi_points;
 
 /* Dense points are kept in `dtype`, in place when the matrix is already so, else as a copy. Sparse
- * ones keep their type; `drop_centre` leaves the centre out, as kernels of differences allow, else
- * centring sparse points is MGV_E_UNSUPPORTED. The matrix must outlive the points. */
+ * ones are float64 where they are scaled or centred, else in place; every column with a centre gets
+ * an entry in every row, so that there should be few: with `few_centres` false a centre of sparse
+ * points is MGV_E_UNSUPPORTED. The matrix must outlive the points. */
 mgv_status mgvi_points_new(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_point_scaling *scaling,
-                           mgv_dtype dtype, bool drop_centre, mgvi_points **out);
+                           mgv_dtype dtype, bool few_centres, mgvi_points **out);
 void mgvi_points_free(mgvi_points *points); /* NULL is accepted */
+
+/* Where to put the origin for a kernel of differences, which is free to choose: |p|^2 + |q|^2 -
+ * 2 p.q loses the digits by which the points' lengths exceed their distances. `centre` (one number
+ * a column, `scale` NULL: 1) becomes about the mean of the columns, of sparse data only those that
+ * hardly any row leaves out, and *moved says whether that gains enough; false: the points had
+ * better stay where they are. From some of the rows. MGV_E_MEMORY. */
+mgv_status mgvi_points_choose_centre(mgv_ctx *ctx, const mgvi_matrix *m, const double *scale,
+                                     double *centre, bool *moved);
 
 /* Row i scaled, as `cols` numbers of the type, made from the original in float64. */
 void mgvi_points_expand(const mgvi_points *points, int64_t i, mgv_dtype dtype, void *out);
@@ -57,9 +74,13 @@ typedef struct mgvi_point_entry {
     const mgvi_points *points;
     int64_t i, at, end, j;
     double x;
+    bool raw; /* as given: before centring and scaling, whose rounding may make points equal */
 } mgvi_point_entry;
 mgvi_point_entry mgvi_point_begin(const mgvi_points *points, int64_t i);
+mgvi_point_entry mgvi_point_begin_raw(const mgvi_points *points, int64_t i);
 bool mgvi_point_next(mgvi_point_entry *entry);
+/* |p_i - q_j|^2 from the entries' differences. */
+double mgvi_point_distance(const mgvi_points *p, int64_t i, const mgvi_points *q, int64_t j);
 
 /* Some of the points: `count` of them, from `first` on or those listed in `index`. */
 typedef struct mgvi_point_list {
@@ -85,7 +106,17 @@ mgv_status mgvi_kernel_sums(mgv_ctx *ctx, const mgvi_kernel *kernel, const mgvi_
 /* Dense points of so few columns that a value is computed as fast as it is read (kernel_sums.c):
  * kernels of distances only. */
 enum { MGVI_SHORT_COLUMNS = 32 };
+/* -s = |p - q|^2 / (2 sigma2) is a difference of numbers of the size (|p|^2 + |q|^2) / (2 sigma2).
+ * Where that is more than this, differences of entries are summed up instead: for all short points,
+ * of others for pairs whose exp(s) is not nothing; and for the root in laplace where -s is below
+ * that part of it. */
+#define MGVI_SHORT_FAR 1024.0
+#define MGVI_KERNEL_FAR 128.0
+#define MGVI_KERNEL_NEAR (1.0 / 16)
 bool mgvi_kernel_is_short(const mgvi_kernel *kernel, const mgvi_points *p, const mgvi_points *q);
+/* Whether such values are made of inner products as (2) says, which cancel: else of differences. */
+bool mgvi_kernel_short_cancels(const mgvi_kernel *kernel, const mgvi_points *p,
+                               const mgvi_points *q);
 /* mgvi_kernel_block() of such points, in float64. */
 mgv_status mgvi_kernel_short_block(mgv_ctx *ctx, const mgvi_kernel *kernel,
                                    const mgvi_point_list *p, const mgvi_point_list *q, double *out,

@@ -29,6 +29,28 @@ static mgv_status usual_width(mgv_problem *p, double *out)
     return st;
 }
 
+/* Kernels of differences do not see where the origin lies, but their rounding does. Rows divided by
+ * their lengths are short as they are. */
+static mgv_status choose_origin(mgv_problem *p)
+{
+    const mgvi_matrix *X = &p->data->X;
+    bool moved;
+    if (!mgvi_kernel_of_differences(p->kernel.kind) || p->row_scale)
+        return MGV_OK;
+    if (p->whole) {
+        p->centre = p->whole->centre;
+        return MGV_OK;
+    }
+    if (p->centre && X->layout == MGV_DENSE)
+        return MGV_OK; /* scaled by std */
+    double *centre = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *centre);
+    if (!centre)
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_points_choose_centre(p->ctx, X, p->scale, centre, &moved));
+    p->centre = moved ? centre : NULL;
+    return MGV_OK;
+}
+
 /* float32 values where they were asked for and their error can be bounded (op/kernel_exact.c) for
  * the solver that works with them; the judge is float64 all the same. Points of few columns gain
  * nothing: their values are not even stored. */
@@ -68,6 +90,7 @@ mgv_status mgvi_bind_kernel(mgv_problem *p)
     k->sigma2 = isnan(p->settings.sigma2) ? 1 : p->settings.sigma2;
     if (isnan(p->settings.sigma2) && (k->kind == MGVI_KERNEL_RBF || k->kind == MGVI_KERNEL_LAPLACE))
         MGVI_TRY(usual_width(p, &k->sigma2));
+    MGVI_TRY(choose_origin(p));
     const mgvi_kernel_plan plan = {
         .kernel = *k,
         .X = &p->data->X,

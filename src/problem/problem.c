@@ -180,11 +180,12 @@ void mgvi_problem_user_weights(const mgv_problem *p, const double *w, double *co
 
 void mgvi_problem_own_weights(const mgv_problem *p, const double *coef, double intercept, double *w)
 {
-    const int64_t d = p->data->X.cols;
+    const int64_t d = mgvi_problem_coefs(p);
+    const bool linear = p->kernel.kind == MGVI_KERNEL_LINEAR;
     double shift = intercept;
     for (int64_t j = 0; j < d; j++) {
-        w[j] = p->scale ? coef[j] / p->scale[j] : coef[j];
-        if (p->centre)
+        w[j] = linear && p->scale ? coef[j] / p->scale[j] : coef[j];
+        if (linear && p->centre)
             shift += p->centre[j] * coef[j];
     }
     if (p->free_cols)

@@ -119,7 +119,7 @@ static mgv_status open_points(drive *d)
             length[i] = s->e[n + i] > 0 ? s->factor[n + i] / s->e[n + i] : 1;
         scaling.row_scale = length;
     }
-    const bool differences = p->kernel.kind != MGVI_KERNEL_POLY;
+    const bool differences = mgvi_kernel_of_differences(p->kernel.kind);
     return mgvi_points_new(s->ctx, &s->validation->X, &scaling, MGV_F64, differences, &d->points);
 }
 

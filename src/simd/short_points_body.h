@@ -3,6 +3,7 @@
 #include "simd/short_points.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -71,9 +72,9 @@ VEC_INLINE void products(const double *p, int64_t d, const double *q, int64_t ld
     }
 }
 
-/* exp(-own |p - x|) */
+/* exp(-own |p - x|), exp(-own |p - x|^2) */
 VEC_INLINE void distances(const double *p, int64_t d, const double *q, int64_t ld, double own,
-                          double *out)
+                          bool root, double *out)
 {
     vec s[VECS];
     for (int v = 0; v < VECS; v++)
@@ -84,17 +85,19 @@ VEC_INLINE void distances(const double *p, int64_t d, const double *q, int64_t l
             s[v] += apart * apart;
         }
     for (int v = 0; v < VECS; v++) {
-        s[v] = exp_below_0(-own * root_of(s[v]));
+        s[v] = exp_below_0(-own * (root ? root_of(s[v]) : s[v]));
         memcpy(out + v * LANES, &s[v], sizeof s[v]);
     }
 }
 
 void SHORT_VALUES(const double *p, int64_t d, const double *q, int64_t ld, const double *b,
-                  double own, bool root, int64_t n, double *out)
+                  double own, mgvi_short_form form, int64_t n, double *out)
 {
     for (int64_t t = 0; t < n; t += STEP)
-        if (root)
-            distances(p, d, q + t, ld, own, out + t);
-        else
+        if (form == MGVI_SHORT_PRODUCT)
             products(p, d, q + t, ld, b + t, own, out + t);
+        else if (form == MGVI_SHORT_SQUARE)
+            distances(p, d, q + t, ld, own, false, out + t);
+        else
+            distances(p, d, q + t, ld, own, true, out + t);
 }

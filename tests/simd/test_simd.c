@@ -268,12 +268,12 @@ TEST(short_values_are_their_definition)
     mgvi_rng rng = mgvi_rng_seed(78);
     for (int level = 0; level < mgvi_simd_count(); level++)
         for (int64_t d = 0; d <= MOST; d += 3)
-            for (int root = 0; root < 2; root++) {
+            for (int form = 0; form < 3; form++) {
                 const mgvi_simd *v = mgvi_simd_at(level);
                 double *p = random_f64(&rng, d), *q = random_f64(&rng, d * N);
                 double *b = random_f64(&rng, N), *out = guarded(N, sizeof *out);
                 b[3] = -2000; /* below the smallest exponential */
-                v->short_values(p, d, q, N, b, 0.5, root, N, out);
+                v->short_values(p, d, q, N, b, 0.5, (mgvi_short_form)form, N, out);
                 for (int64_t t = 0; t < N; t++) {
                     double s = 0.5 + b[t], square = 0;
                     for (int64_t j = 0; j < d; j++) {
@@ -281,9 +281,11 @@ TEST(short_values_are_their_definition)
                         s += p[j] * x;
                         square += (x - p[j]) * (x - p[j]);
                     }
-                    const double want = root ? exp(-0.5 * sqrt(square)) : exp(fmin(s, 0));
-                    CHECK_NEAR(out[t], fmax(want, exp(-708)), 1e-14, "%s: d = %d, root %d", v->name,
-                               (int)d, root);
+                    const double want = form == MGVI_SHORT_ROOT     ? exp(-0.5 * sqrt(square))
+                                        : form == MGVI_SHORT_SQUARE ? exp(-0.5 * square)
+                                                                    : exp(fmin(s, 0));
+                    CHECK_NEAR(out[t], fmax(want, exp(-708)), 1e-14, "%s: d = %d, form %d", v->name,
+                               (int)d, form);
                 }
                 release_arrays();
             }

@@ -82,7 +82,7 @@ TEST(both_bounds_are_true)
 {
     static const char *const options[] = {
         "tol=1e-10",
-        "tol=1e-10 scale=none kernel=poly degree=1 offset=0 sigma2=1e3",
+        "tol=1e-8 scale=none kernel=poly degree=1 offset=0 sigma2=1e3", /* 50 away from 0 */
         "tol=1e-3 solver=momentum_margin",
         "tol=1e-3 solver=momentum_margin large_steps=no",
         "tol=3e-2 solver=momentum_margin sampling=yes",

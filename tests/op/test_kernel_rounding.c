@@ -1,0 +1,193 @@
+/* test_kernel_rounding.c - products with K and lengths are within the bounds that the operator
+ * states, wherever the points lie, by sums in long double that share no code with it; and the
+ * bounds are not absurd. */
+#include "check.h"
+
+#include "base/rng.h"
+#include "op/kernel.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS = 60, MOST = 40, LAYOUTS = 5 };
+/* A bound over what was found; errors of a square cancel more. */
+static const double FAR_TOO_LARGE = 1e4, FAR_TOO_LARGE_SQUARE = 1e5;
+
+/* The points as given, and in the layout asked about. */
+typedef struct sample {
+    int64_t d;
+    double x[ROWS * MOST], centre[MOST], scale[MOST];
+    float f32[ROWS * MOST];
+    int64_t ptr[ROWS + 1];
+    int32_t idx[ROWS * MOST];
+    double val[ROWS * MOST];
+    mgvi_matrix m;
+} sample;
+
+/* 0: few columns, 1: dense, 2: dense in float32, 3: CSR with empty places, 4: CSR, all stored. Some
+ * points are near others, two are equal. */
+static void make_sample(sample *s, int layout, double offset, double spread, uint64_t seed)
+{
+    mgvi_rng rng = mgvi_rng_seed(seed);
+    int64_t at = 0;
+    s->d = layout == 0 ? 5 : MOST;
+    s->ptr[0] = 0;
+    for (int64_t i = 0; i < ROWS; i++) {
+        for (int64_t j = 0; j < s->d; j++) {
+            double *x = &s->x[i * s->d + j];
+            *x = offset + spread * mgvi_rng_normal(&rng);
+            if (layout == 3 && mgvi_rng_below(&rng, 3) > 0)
+                *x = 0;
+            if (i % 5 == 4)
+                *x = x[-s->d] + (*x == 0 ? 0 : 1e-6 * spread * mgvi_rng_normal(&rng));
+            if (i == 7)
+                *x = s->x[3 * s->d + j];
+            s->f32[i * s->d + j] = (float)*x;
+            if (layout == 2)
+                *x = (double)s->f32[i * s->d + j];
+            if (*x != 0) {
+                s->val[at] = *x;
+                s->idx[at++] = (int32_t)j;
+            }
+        }
+        s->ptr[i + 1] = at;
+    }
+    for (int64_t j = 0; j < s->d; j++)
+        s->scale[j] = 0.5 + mgvi_rng_uniform(&rng);
+    const bool sparse = layout >= 3;
+    s->m = (mgvi_matrix){.layout = sparse ? MGV_CSR : MGV_DENSE,
+                         .dtype = layout == 2 ? MGV_F32 : MGV_F64,
+                         .rows = ROWS,
+                         .cols = s->d,
+                         .nnz = sparse ? at : ROWS * s->d,
+                         .val = sparse        ? (const void *)s->val
+                                : layout == 2 ? (const void *)s->f32
+                                              : (const void *)s->x,
+                         .ptr = sparse ? s->ptr : NULL,
+                         .idx = sparse ? s->idx : NULL,
+                         .row_stride = s->d,
+                         .col_stride = 1};
+}
+
+/* As the definition says. */
+static long double value(const sample *s, const mgvi_kernel *k, const mgvi_point_scaling *scaling,
+                         int64_t p, int64_t q)
+{
+    long double dot = 0, square = 0;
+    for (int64_t j = 0; j < s->d; j++) {
+        const long double c = scaling->centre ? scaling->centre[j] : 0;
+        const long double unit = scaling->scale ? scaling->scale[j] : 1;
+        const long double a = ((long double)s->x[p * s->d + j] - c) * unit;
+        const long double b = ((long double)s->x[q * s->d + j] - c) * unit;
+        dot += a * b;
+        square += (a - b) * (a - b);
+    }
+    if (k->kind == MGVI_KERNEL_RBF)
+        return expl(-square / (2 * (long double)k->sigma2));
+    if (k->kind == MGVI_KERNEL_LAPLACE)
+        return expl(-sqrtl(square / (long double)k->sigma2));
+    return powl(dot / (long double)k->sigma2 + (long double)k->offset, k->degree);
+}
+
+typedef struct found {
+    double mul, square;             /* the largest errors */
+    double mul_bound, square_bound; /* the largest bounds */
+} found;
+
+static void look(sample *s, const mgvi_kernel *k, const mgvi_point_scaling *scaling, mgv_dtype fast,
+                 uint64_t seed, found *f)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgvi_op *op;
+    mgvi_rng rng = mgvi_rng_seed(seed);
+    double c[ROWS + 1], z[ROWS];
+    const mgvi_kernel_plan plan = {.kernel = *k,
+                                   .X = &s->m,
+                                   .scaling = *scaling,
+                                   .intercept = true,
+                                   .fast = fast,
+                                   .cache_bytes = seed % 2 ? 1e9 : 1e4};
+    CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &op));
+    for (int64_t i = 0; i <= ROWS; i++)
+        c[i] = mgvi_rng_below(&rng, 3) == 0 ? 0 : mgvi_rng_normal(&rng);
+    const mgvi_vec w = mgvi_vec_wrap(c, ROWS + 1, MGVI_COLS),
+                   part = mgvi_vec_wrap(c, ROWS, MGVI_COLS);
+    mgvi_vec y = mgvi_vec_wrap(z, ROWS, MGVI_ROWS);
+    mgvi_op_mul(op, 1, &w, 0, &y);
+    const double square = op->ops->square(op, &part);
+    const double mul_bound = op->ops->mul_rounding(op, &w, 0);
+    const double square_bound = op->ops->square_rounding(op, &part, 0);
+    long double exact = 0, worst = 0;
+    for (int64_t i = 0; i < ROWS; i++) {
+        long double sum = 0;
+        for (int64_t j = 0; j < ROWS; j++)
+            sum += (long double)c[j] * value(s, k, scaling, i, j);
+        exact += (long double)c[i] * sum;
+        worst = fmaxl(worst, fabsl((long double)z[i] - sum - (long double)c[ROWS]));
+    }
+    CHECK_LE((double)worst, mul_bound, "kernel %d, sigma2 %g: product", k->kind, k->sigma2);
+    CHECK_LE((double)fabsl((long double)square - exact), square_bound,
+             "kernel %d, sigma2 %g: square", k->kind, k->sigma2);
+    f->mul = fmax(f->mul, (double)worst);
+    f->square = fmax(f->square, (double)fabsl((long double)square - exact));
+    f->mul_bound = fmax(f->mul_bound, mul_bound);
+    f->square_bound = fmax(f->square_bound, square_bound);
+    mgvi_op_free(op);
+    mgv_ctx_free(ctx);
+}
+
+static void look_all(int layout, double offset, double spread, double width, int kind)
+{
+    sample *s = malloc(sizeof *s);
+    found f = {0};
+    bool moved;
+    for (uint64_t seed = 1; seed <= 2; seed++) {
+        make_sample(s, layout, offset, spread, seed);
+        const mgvi_kernel kernels[] = {
+            {MGVI_KERNEL_RBF, width * width * (double)s->d * spread * spread, 0, 1},
+            {MGVI_KERNEL_LAPLACE, width * width * (double)s->d * spread * spread, 0, 1},
+            {MGVI_KERNEL_POLY, (double)s->d * spread * spread, 0.5, 3},
+            {MGVI_KERNEL_POLY, spread, 0, 1}};
+        mgv_ctx *ctx = mgv_check_ctx();
+        CHECK_OK(ctx, mgvi_points_choose_centre(ctx, &s->m, NULL, s->centre, &moved));
+        mgv_ctx_free(ctx);
+        for (int scaled = 0; scaled < 3; scaled++) {
+            const bool centred = moved && scaled > 0 && kind < 2;
+            const mgvi_point_scaling scaling = {.centre = centred ? s->centre : NULL,
+                                                .scale = scaled == 2 ? s->scale : NULL};
+            look(s, &kernels[kind], &scaling, MGV_F64, seed, &f);
+            if (layout == 2 && kind == 0)
+                look(s, &kernels[kind], &scaling, MGV_F32, seed, &f);
+        }
+    }
+    free(s);
+    if (width < 1 || (layout == 3 && offset > spread)) /* K is nearly the identity */
+        return;
+    CHECK_LE(f.mul_bound, FAR_TOO_LARGE * (f.mul + 0x1p-50),
+             "layout %d, offset %g, width %g, kernel %d", layout, offset, width, kind);
+    CHECK_LE(f.square_bound, FAR_TOO_LARGE_SQUARE * (f.square + 0x1p-50),
+             "layout %d, offset %g, width %g, kernel %d: square", layout, offset, width, kind);
+}
+
+TEST(sums_are_within_their_bounds)
+{
+    static const double offsets[] = {0, 1e3, 1e5, 1e7}, widths[] = {0.01, 1, 100};
+    for (int layout = 0; layout < LAYOUTS; layout++)
+        for (int o = 0; o < 4; o++)
+            for (int w = 0; w < 3; w++)
+                for (int kind = 0; kind < 4; kind++)
+                    look_all(layout, offsets[o], 1, widths[w], kind);
+}
+
+/* Units do not matter. */
+TEST(units_do_not_matter)
+{
+    for (int layout = 0; layout < LAYOUTS; layout++)
+        for (int kind = 0; kind < 4; kind++) {
+            look_all(layout, 1e9, 1e6, 1, kind);
+            look_all(layout, 1e-6, 1e-9, 1, kind);
+        }
+}
+
+int main(void) { return RUN(sums_are_within_their_bounds, units_do_not_matter); }
