@@ -231,6 +231,14 @@ static mgv_status stats_init(mgv_ctx *ctx, const mgvi_matrix *m, const double *w
     return MGV_OK;
 }
 
+/* a + b less their rounded sum, exactly. A mean far larger than the spread is rounded by a good
+ * part of it, and squares about the rounded mean are too large by the square of that. */
+static double rounded_off(double a, double b, double sum)
+{
+    const double back = sum - a;
+    return (a - (sum - back)) + (b - back);
+}
+
 mgv_status mgvi_matrix_column_stats(mgv_ctx *ctx, const mgvi_matrix *m, const double *weights,
                                     double *mean, double *std, double *max_abs, int64_t *nonzeros)
 {
@@ -243,8 +251,10 @@ mgv_status mgvi_matrix_column_stats(mgv_ctx *ctx, const mgvi_matrix *m, const do
     run_pass(ctx, &s, false);
     double *const *total = s.part[0];
     for (int64_t j = 0; j < m->cols; j++) {
-        const double shift = total[SHIFTED][j] - left_out(&s, j) * s.origin[j];
-        s.origin[j] = first >= 0 ? s.origin[j] + shift / s.weight : 0;
+        const double from = s.origin[j], shift = total[SHIFTED][j] - left_out(&s, j) * from;
+        const double step = first >= 0 ? shift / s.weight : 0;
+        s.origin[j] = first >= 0 ? from + step : 0;
+        total[SHIFTED][j] = rounded_off(from, step, s.origin[j]);
         if (mean)
             mean[j] = s.origin[j];
         if (max_abs)
@@ -256,7 +266,8 @@ mgv_status mgvi_matrix_column_stats(mgv_ctx *ctx, const mgvi_matrix *m, const do
         run_pass(ctx, &s, true);
         for (int64_t j = 0; j < m->cols; j++) {
             const double zeros = left_out(&s, j) * s.origin[j] * s.origin[j];
-            std[j] = first >= 0 ? sqrt((total[SQUARE][j] + zeros) / s.weight) : 0;
+            const double about = (total[SQUARE][j] + zeros) / s.weight, off = total[SHIFTED][j];
+            std[j] = first >= 0 ? sqrt(fmax(0, about - off * off)) : 0;
         }
     }
     mgvi_release(ctx, s.memory);

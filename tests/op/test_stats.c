@@ -54,6 +54,33 @@ static void check_columns(mgv_ctx *ctx, const sample *s, const double *weights, 
     columns_free(&got);
 }
 
+/* Means of 1e15 are rounded to 1/8: the spread about them must not see it. */
+TEST(std_of_columns_far_from_zero)
+{
+    enum { ROWS = 8 };
+    mgv_ctx *ctx = mgv_check_ctx();
+    static const double step[ROWS] = {0, 0.25, 1, 0, 0.5, 0.125, 0.75, 1.5};
+    double x[ROWS], mean, std;
+    long double middle = 0, square = 0;
+    for (int i = 0; i < ROWS; i++) {
+        x[i] = 1e15 + step[i];
+        middle += (x[i] - 1e15) / ROWS;
+    }
+    for (int i = 0; i < ROWS; i++)
+        square += (x[i] - 1e15 - middle) * (x[i] - 1e15 - middle) / ROWS;
+    const mgvi_matrix m = {.layout = MGV_DENSE,
+                           .dtype = MGV_F64,
+                           .rows = ROWS,
+                           .cols = 1,
+                           .nnz = ROWS,
+                           .val = x,
+                           .row_stride = 1,
+                           .col_stride = 1};
+    CHECK_OK(ctx, mgvi_matrix_column_stats(ctx, &m, NULL, &mean, &std, NULL, NULL));
+    CHECK_NEAR(std, (double)sqrtl(square), 1e-14 * std, "std");
+    mgv_ctx_free(ctx);
+}
+
 TEST(columns_of_every_form_match_plain_sums)
 {
     static const int64_t shapes[][2] = {{0, 4}, {4, 0}, {1, 3}, {50, 6}, {4000, 30}, {5, 3000}};
@@ -165,7 +192,7 @@ TEST(outputs_are_optional_and_memory_may_fail)
 
 int main(void)
 {
-    return RUN(columns_of_every_form_match_plain_sums,
+    return RUN(columns_of_every_form_match_plain_sums, std_of_columns_far_from_zero,
                large_means_do_not_cancel_and_constants_have_no_spread, row_norms_match,
                the_number_of_threads_changes_no_bit, outputs_are_optional_and_memory_may_fail);
 }
