@@ -1,7 +1,8 @@
 /* sweep.c - random problems, each fitted by the library and judged without it.
  *   sweep [COUNT] [SEED]         problems SEED, SEED + 1, ...; a table at the end
  *   sweep --only SEED [-v]       one of them, with its data written out and the command to see it
- * Options: --jobs N, --prefix PATH (of files written), --quiet. Exit 1: something was found. */
+ * Options: --jobs N, --where TEXT (only problems whose title has it, as in "rbf"), --prefix PATH
+ * (of files written), --quiet. Exit 1: something was found. */
 #include "torture.h"
 
 #include <errno.h>
@@ -37,6 +38,7 @@ typedef struct worker {
 } worker;
 
 static int talk = 1;
+static const char *where = "";
 static torture_case now;
 
 static double seconds(void)
@@ -58,12 +60,16 @@ static void beat(void) { own_desk->since = seconds(); }
 
 static void work(worker *w)
 {
+    char title[300];
     own_desk = w->desk;
     library_begins = beat;
     for (uint64_t seed = w->first; seed < w->end; seed++) {
         w->desk->since = seconds();
         w->desk->seed = seed;
         case_make(seed, &now);
+        case_title(&now, title, sizeof title);
+        if (!strstr(title, where))
+            continue;
         count(w->desk, &now, judge_case(&now, talk));
         fflush(stdout);
     }
@@ -208,6 +214,8 @@ int main(int argc, char **argv)
             single = argv[++i];
         else if (strcmp(argv[i], "--prefix") == 0 && i + 1 < argc)
             prefix = argv[++i];
+        else if (strcmp(argv[i], "--where") == 0 && i + 1 < argc)
+            where = argv[++i];
         else if (strcmp(argv[i], "--jobs") == 0 && i + 1 < argc)
             jobs = atoi(argv[++i]);
         else if (strcmp(argv[i], "-v") == 0)
