@@ -212,7 +212,8 @@ quad point_value(const member *m, const point *p); /* objective, or minus the ma
 
 typedef enum verdict {
     RIGHT,          /* verified, and nothing found against it */
-    OPEN,           /* not verified */
+    EXCUSED,        /* not verified, and something stood against it */
+    OPEN,           /* not verified without a reason */
     REFUSED,        /* a status with a sentence */
     NUMERIC,        /* MGV_E_NUMERIC with a sentence */
     FALSE_PROVEN,   /* weights below the proven bound, or beyond the upper margin */
