@@ -8,10 +8,10 @@
 const char *const loss_names[LOSSES] = {
     "hinge",   "squared_hinge", "smooth_hinge", "sqrt_hinge", "logistic", "exponential",   "margin",
     "squared", "huber",         "equal",        "interval",   "softmax",  "crammer_singer"};
-const char *const penalty_names[PENALTIES] = {"l2",     "l1",    "enet",    "lp",
-                                              "linf",   "group", "owl",     "l1_nonneg",
-                                              "nonneg", "box",   "entropy", "tv1d"};
-const char *const kernel_names[KERNELS] = {"linear", "rbf", "laplace", "poly"};
+const char *const penalty_names[PENALTIES] = {"l2",      "l1",   "enet",      "lp",     "linf",
+                                              "group",   "owl",  "l1_nonneg", "nonneg", "box",
+                                              "entropy", "tv1d", "nuclear",   "tv2d"};
+const char *const kernel_names[KERNELS] = {"linear", "rbf", "laplace", "poly", "precomputed"};
 const char *const scaling_names[SCALINGS] = {"none", "std", "maxabs", "rownorm"};
 const char *const form_names[FORMS] = {"two", "quantity",   "ovr",
                                        "ovo", "joint loss", "joint margin"};
@@ -46,6 +46,15 @@ static double normal(void)
 
 /* Small sizes as often as large ones. */
 static int size(void) { return (int)floor(exp(uniform(0, log(MOST + 0.999)))); }
+
+/* The largest divisor up to the root: rows of a matrix or image of d weights. */
+static int side(int d)
+{
+    int best = 1;
+    for (int r = 1; r * r <= d; r++)
+        best = d % r == 0 ? r : best;
+    return best;
+}
 
 /* ---- the matrix ------------------------------------------------------------------------------ */
 
@@ -110,6 +119,26 @@ static void measure_offset(torture_case *c)
                                         : 4;
 }
 
+/* A kernel's values: products of small whole numbers, so that they are exact. */
+static void fill_products(torture_case *c, double *plain)
+{
+    static double row[MOST][4];
+    const double all = chance(0.5) ? 1 : ldexp(1, below(61) - 30);
+    for (int i = 0; i < c->n; i++)
+        for (int j = 0; j < 4; j++)
+            row[i][j] = below(9) - 4;
+    c->d = c->n;
+    c->sane = true;
+    for (int i = 0; i < c->n; i++)
+        for (int k = 0; k < c->n; k++) {
+            double sum = 0;
+            for (int j = 0; j < 4; j++)
+                sum += row[i][j] * row[k][j];
+            plain[i * c->d + k] = sum;
+            c->x[i * c->d + k] = all * all * (sum + (i == k));
+        }
+}
+
 /* ---- labels ---------------------------------------------------------------------------------- */
 
 static void label_classes(torture_case *c, const double *plain)
@@ -172,7 +201,7 @@ static void choose_penalty(torture_case *c)
 {
     const bool single = c->form == TWO || c->form == QUANTITY;
     c->p = 2;
-    c->kernel = chance(0.2) ? (kernel)(RBF + below(3)) : LINEAR;
+    c->kernel = chance(0.2) ? (kernel)(RBF + below(4)) : LINEAR;
     if (c->kernel != LINEAR) {
         c->penalty = L2;
         return;
@@ -210,6 +239,8 @@ static void choose_strengths(torture_case *c)
         square = c->d;
     if (c->scaling == SCALE_ROWNORM || c->kernel != LINEAR)
         square = 1;
+    for (int i = 0; i < c->n && c->kernel == PRECOMPUTED; i++)
+        square = fmax(square, c->x[i * c->d + i]);
     if (!(square > 0) || !(label > 0))
         square = label = 1;
     const bool fits = !chance(0.1);
@@ -307,74 +338,9 @@ int case_members(const torture_case *c)
 
 bool case_must_verify(const torture_case *c)
 {
+    if (c->penalty == TV1D || c->penalty == TV2D) /* their conjugates are rarely finite */
+        return false;
     return c->sane && c->offset < 1e6 && (c->tol >= 1e-6 || (c->tol >= 1e-9 && c->offset < 1e2));
-}
-
-static void add(torture_case *c, const char *name, const char *value)
-{
-    setting *s = &c->setting[c->settings++];
-    snprintf(s->name, sizeof s->name, "%s", name);
-    snprintf(s->value, sizeof s->value, "%s", value);
-}
-
-static void add_number(torture_case *c, const char *name, double value)
-{
-    char text[TEXT];
-    snprintf(text, sizeof text, "%.17g", value);
-    add(c, name, text);
-}
-
-static void strength_settings(torture_case *c)
-{
-    const bool hard = c->loss == MARGIN || c->loss == EQUAL || c->loss == INTERVAL;
-    const penalty p = c->penalty;
-    if (p == LP)
-        add_number(c, "p", c->p);
-    if (p == BOX) {
-        add_number(c, "low", c->low);
-        add_number(c, "high", c->high);
-    }
-    if (hard && p != ENET)
-        return;
-    if (p == L2 || p == ENET || p == LP || p == ENTROPY)
-        add_number(c, "lambda", c->lambda);
-    if (p == L1 || p == ENET || p == LINF || p == GROUP || p == OWL || p == L1_NONNEG || p == TV1D)
-        add_number(c, "mu", c->mu);
-}
-
-void case_settings(torture_case *c)
-{
-    c->settings = 0;
-    add(c, "task", c->form == QUANTITY ? "regress" : "classify");
-    add(c, "loss", loss_names[c->loss]);
-    add(c, "penalty", penalty_names[c->penalty]);
-    strength_settings(c);
-    if (c->loss == SMOOTH_HINGE || c->loss == SQRT_HINGE || c->loss == HUBER)
-        add_number(c, "smoothing", c->smoothing);
-    if (c->loss == INTERVAL)
-        add_number(c, "epsilon", c->epsilon);
-    if (c->penalty == OWL)
-        add(c, "owl", "oscar:0.25");
-    if (!c->intercept)
-        add(c, "intercept", "no");
-    if (c->scaling != SCALE_NONE)
-        add(c, "scale", scaling_names[c->scaling]);
-    if (c->form == OVO || c->form == OVR || c->form == JOINT)
-        add(c, "multiclass", c->form == OVO ? "ovo" : c->form == OVR ? "ovr" : "joint");
-    if (c->kernel != LINEAR) {
-        add(c, "kernel", kernel_names[c->kernel]);
-        add_number(c, "sigma2", c->sigma2);
-    }
-    if (c->kernel == POLY) {
-        add_number(c, "degree", c->degree);
-        add_number(c, "offset", c->kernel_offset);
-    }
-    add_number(c, "tol", c->tol);
-    if (strcmp(c->solver, "auto") != 0)
-        add(c, "solver", c->solver);
-    if (c->max_iter > 0)
-        add_number(c, "max_iter", c->max_iter);
-    add(c, "time_limit", c->max_iter > 0 ? "0.5" : "5"); /* the last, see judge.c */
 }
 
 void case_make(uint64_t seed, torture_case *c)
@@ -396,7 +362,14 @@ void case_make(uint64_t seed, torture_case *c)
     c->scaling = chance(0.6) ? SCALE_NONE : (scaling)(1 + below(3));
     if (c->kernel == POLY && c->scaling == SCALE_STD)
         c->scaling = SCALE_MAXABS; /* std would centre, and so change the kernel */
-    fill(c, plain);
+    c->shape_rows = side(c->d);
+    if (c->kernel == PRECOMPUTED) {
+        c->scaling = SCALE_NONE;
+        c->sparse = c->f32 = false;
+        fill_products(c, plain);
+    } else {
+        fill(c, plain);
+    }
     if (c->form == QUANTITY)
         label_quantity(c, plain);
     else
@@ -406,79 +379,11 @@ void case_make(uint64_t seed, torture_case *c)
         c->weight[i] = !c->weighted ? 1 : chance(0.1) ? 0 : power10(-2, 2);
     for (int j = 0; j < c->d; j++)
         c->group[j] = j % 5 == 4 ? -1 : j / 3;
-    measure_offset(c);
+    if (c->kernel != PRECOMPUTED)
+        measure_offset(c);
     choose_strengths(c);
     choose_width(c);
     c->tol = tols[below(8)];
     choose_solver(c);
     case_settings(c);
-}
-
-void case_title(const torture_case *c, char *out, size_t size)
-{
-    snprintf(out, size, "%s %s %s %s %s %s %s %s n=%d d=%d k=%d offset=%.1e tol=%g%s%s",
-             form_names[c->form], loss_names[c->loss], penalty_names[c->penalty],
-             kernel_names[c->kernel], scaling_names[c->scaling],
-             c->intercept ? "intercept" : "no-intercept", c->sparse ? "csr" : "dense",
-             c->f32 ? "f32" : "f64", c->n, c->d, c->classes, c->offset, c->tol,
-             c->weighted ? " weights" : "", c->sane ? "" : " wild");
-}
-
-/* ---- showing it ------------------------------------------------------------------------------ */
-
-static void write_rows(const torture_case *c, FILE *file)
-{
-    const int digits = c->f32 ? 9 : 17;
-    for (int i = 0; i < c->n; i++) {
-        fprintf(file, "%.17g", c->y[i]);
-        for (int j = 0; j < c->d; j++)
-            if (!c->sparse)
-                fprintf(file, ",%.*g", digits, c->x[i * c->d + j]);
-            else if (c->x[i * c->d + j] != 0)
-                fprintf(file, " %d:%.*g", j + 1, digits, c->x[i * c->d + j]);
-        fputc('\n', file);
-    }
-}
-
-static void write_numbers(const char *name, const double *values, const int64_t *whole, int count)
-{
-    FILE *file = fopen(name, "w");
-    for (int i = 0; file && i < count; i++)
-        values ? fprintf(file, "%.17g\n", values[i]) : fprintf(file, "%d\n", (int)whole[i]);
-    if (file)
-        fclose(file);
-}
-
-void case_show(const torture_case *c, const char *prefix)
-{
-    char name[300], other[320];
-    snprintf(name, sizeof name, "%s%llu.%s", prefix, (unsigned long long)c->seed,
-             c->sparse ? "svm" : "csv");
-    FILE *file = fopen(name, "w");
-    if (!file)
-        return;
-    write_rows(c, file);
-    fclose(file);
-    printf("    margrave fit %s", name);
-    if (!c->sparse)
-        printf(" --label-column first --header no");
-    else
-        printf(" --base 1 --features %d", c->d);
-    printf(" --precision %s", c->f32 ? "f32" : "f64");
-    for (int k = 0; k < c->settings; k++)
-        if (strcmp(c->setting[k].name, "intercept") == 0)
-            printf(" --no-intercept");
-        else
-            printf(" --%s %s", c->setting[k].name, c->setting[k].value);
-    if (c->weighted) {
-        snprintf(other, sizeof other, "%s.weights", name);
-        write_numbers(other, c->weight, NULL, c->n);
-        printf(" --sample-weight %s", other);
-    }
-    if (c->penalty == GROUP) {
-        snprintf(other, sizeof other, "%s.groups", name);
-        write_numbers(other, NULL, c->group, c->d);
-        printf(" --groups %s", other);
-    }
-    printf(" --no-model\n");
 }

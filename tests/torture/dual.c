@@ -139,7 +139,7 @@ bool penalty_conjugate(const member *m, const quad *v, quad lambda, quad mu, qua
         sum = lambda * (most + q_log(sum / m->d));
     }
     *out = sum;
-    return c->penalty != NONNEG && c->penalty != TV1D;
+    return c->penalty != NONNEG && c->penalty < TV1D;
 }
 
 /* ---- the bound ------------------------------------------------------------------------------- */

@@ -72,6 +72,7 @@ static void own_case(const trial *t, torture_case *own)
     const torture_case *c = t->c;
     *own = *c;
     own->n = m->n;
+    own->d = c->kernel == PRECOMPUTED ? m->n : m->d;
     own->f32 = own->sparse = false;
     own->scaling = SCALE_NONE;
     own->tol = 1e-11;
@@ -80,7 +81,9 @@ static void own_case(const trial *t, torture_case *own)
     snprintf(own->solver, sizeof own->solver, "auto");
     for (int r = 0; r < m->n; r++) {
         own->weight[r] = c->weight[m->row[r]];
-        for (int j = 0; j < m->d; j++)
+        for (int k = 0; k < m->n && c->kernel == PRECOMPUTED; k++)
+            own->x[r * m->n + k] = (double)m->K[r][k];
+        for (int j = 0; j < m->d && c->kernel != PRECOMPUTED; j++)
             own->x[r * m->d + j] =
                 (double)(m->q[r][j] - (c->kernel == RBF || c->kernel == LAPLACE ? m->q[0][j] : 0));
         if (m->outputs == 1)

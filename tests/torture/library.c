@@ -126,12 +126,17 @@ static mgv_status read_answer(run *r, const torture_case *c, answer *a)
         return st;
     st = mgv_model_describe(r->model, &info);
     a->outputs = (int)info.outputs;
-    a->has_coef = st == MGV_OK && info.coef && info.outputs <= OUTPUTS;
+    a->has_coef = st == MGV_OK && info.coef && info.outputs <= OUTPUTS && c->kernel == LINEAR;
     if (st != MGV_OK || info.outputs > OUTPUTS)
         return st;
     memcpy(a->intercept, info.intercepts, (size_t)info.outputs * sizeof *info.coef);
     if (a->has_coef)
         memcpy(a->coef, info.coef, (size_t)(info.outputs * c->d) * sizeof *info.coef);
+    else if (c->kernel == PRECOMPUTED && info.coef)
+        for (int k = 0; k < a->outputs; k++) {
+            memcpy(a->kernel_coef[k], info.coef + k * c->n, (size_t)c->n * sizeof *info.coef);
+            a->has_kernel_coef = true;
+        }
     else
         a->has_kernel_coef = saved_kernel(r->ctx, r->model, c, a);
     return st;

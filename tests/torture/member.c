@@ -160,7 +160,8 @@ void member_make(const torture_case *c, int index, member *m)
     fill_matrix(c, m);
     for (int r = 0; r < m->n && c->kernel != LINEAR; r++)
         for (int t = 0; t <= r; t++)
-            m->K[r][t] = m->K[t][r] = kernel_value(m, m->q[r], m->q[t]);
+            m->K[r][t] = m->K[t][r] = c->kernel == PRECOMPUTED ? entry(c, m->row[r], m->row[t])
+                                                               : kernel_value(m, m->q[r], m->q[t]);
     for (int j = 0; j < c->d; j++) {
         int count = 0;
         for (int t = 0; t < c->d; t++)

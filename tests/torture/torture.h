@@ -53,10 +53,12 @@ typedef enum penalty {
     BOX,
     ENTROPY,
     TV1D,
+    NUCLEAR,
+    TV2D,
     PENALTIES
 } penalty;
 
-typedef enum kernel { LINEAR, RBF, LAPLACE, POLY, KERNELS } kernel;
+typedef enum kernel { LINEAR, RBF, LAPLACE, POLY, PRECOMPUTED, KERNELS } kernel;
 typedef enum scaling { SCALE_NONE, SCALE_STD, SCALE_MAXABS, SCALE_ROWNORM, SCALINGS } scaling;
 typedef enum form { TWO, QUANTITY, OVR, OVO, ALL_AT_ONCE, JOINT, FORMS } form;
 
@@ -79,6 +81,7 @@ typedef struct torture_case {
     form form;
     double lambda, mu, p, smoothing, epsilon, low, high, sigma2, kernel_offset, tol;
     int degree;
+    int shape_rows;   /* of weights as a matrix or image */
     bool sane;        /* strengths that fit the data, columns of like size */
     int offset_class; /* of max |mean|/spread: below 1e1, 1e3, 1e6, 1e9, above */
     double offset;    /* that ratio */

@@ -106,6 +106,56 @@ static quad group_value(const member *m, const quad *w)
     return sum;
 }
 
+/* One-sided Jacobi: columns turned until they are orthogonal, their lengths then added. */
+static quad nuclear_value(const member *m, const quad *w)
+{
+    const int rows = m->c->shape_rows, cols = m->d / rows;
+    quad g[MOST], sum = 0;
+    memcpy(g, w, (size_t)m->d * sizeof *g);
+    for (int sweep = 0; sweep < 30; sweep++)
+        for (int a = 0; a < rows; a++)
+            for (int b = a + 1; b < rows; b++) { /* the rows of w, the shorter side */
+                quad aa = 0, bb = 0, ab = 0;
+                for (int j = 0; j < cols; j++) {
+                    aa += g[a * cols + j] * g[a * cols + j];
+                    bb += g[b * cols + j] * g[b * cols + j];
+                    ab += g[a * cols + j] * g[b * cols + j];
+                }
+                if (ab * ab <= (quad)1e-60 * aa * bb)
+                    continue;
+                const quad zeta = (bb - aa) / (2 * ab);
+                const quad t = (zeta < 0 ? -1 : 1) / (q_abs(zeta) + q_sqrt(1 + zeta * zeta));
+                const quad c = 1 / q_sqrt(1 + t * t), s = c * t;
+                for (int j = 0; j < cols; j++) {
+                    const quad x = g[a * cols + j], y = g[b * cols + j];
+                    g[a * cols + j] = c * x - s * y;
+                    g[b * cols + j] = s * x + c * y;
+                }
+            }
+    for (int a = 0; a < rows; a++) {
+        quad square = 0;
+        for (int j = 0; j < cols; j++)
+            square += g[a * cols + j] * g[a * cols + j];
+        sum += q_sqrt(square);
+    }
+    return sum;
+}
+
+/* Forward differences, 0 beyond the last row and column. */
+static quad image_value(const member *m, const quad *w)
+{
+    const int rows = m->c->shape_rows, cols = m->d / rows;
+    quad sum = 0;
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < cols; j++) {
+            const quad *at = w + i * cols + j;
+            const quad right = j + 1 < cols ? at[1] - at[0] : 0,
+                       down = i + 1 < rows ? at[cols] - at[0] : 0;
+            sum += q_sqrt(right * right + down * down);
+        }
+    return sum;
+}
+
 /* Strengths of hard losses are 1, but for the elastic net's. */
 static void strengths(const torture_case *c, quad *lambda, quad *mu)
 {
@@ -149,6 +199,10 @@ static quad one_value(const member *m, const quad *w)
         return mu * owl_value(m, w);
     case TV1D:
         return mu * steps;
+    case NUCLEAR:
+        return mu * nuclear_value(m, w);
+    case TV2D:
+        return mu * image_value(m, w);
     case ENTROPY:
         return lambda * logs;
     default:
