@@ -32,6 +32,12 @@ def write(path, content):
         file.write(content)
 
 
+def listen():
+    """A shell's background job ignores SIGINT, and so would its children."""
+    for which in GENTLE:
+        signal.signal(which, signal.SIG_DFL)
+
+
 def make_data(path, rows, columns, rng):
     direction = [rng.gauss(0, 1) for _ in range(columns)]
     with open(path, "w") as file:
@@ -117,7 +123,8 @@ class Torture:
         which = self.rng.choice((signal.SIGKILL, signal.SIGKILL) + GENTLE)
         self.clean()
         process = subprocess.Popen(self.command(*self.arguments(kind)), stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   preexec_fn=listen)
         time.sleep(self.rng.uniform(0, 1.1) * self.took[kind])
         process.send_signal(which)
         try:
@@ -144,6 +151,15 @@ class Torture:
             self.check_old_or_new(kind, which, "out.mgd", self.whole["whole.mgd"])
         if kind == "path":
             self.check_path(kind, which)
+
+    def check_manners(self):
+        """A gentle signal may end a run that has hardly begun, but not most of them."""
+        for kind in ("fit", "checkpoint", "path"):
+            for which in GENTLE:
+                dead = self.counts.get((kind, which.name, -which), 0)
+                met = sum(n for (k, w, _), n in self.counts.items() if k == kind and w == which.name)
+                if met >= 5 and dead > met / 2:
+                    self.fault(kind, which, f"{dead} of {met} runs ended without saving anything")
 
     def check_old_or_new(self, kind, which, name, new):
         got = read(name)
@@ -200,6 +216,7 @@ def main():
         torture.prepare()
         for _ in range(count):
             torture.one()
+        torture.check_manners()
         os.chdir("/")
     for (kind, which, code), seen in sorted(torture.counts.items()):
         print(f"{kind:10} {which:8} exit {code:3}: {seen}")
