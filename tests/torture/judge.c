@@ -226,6 +226,43 @@ static void check_own_dual(trial *t)
                  (double)bound, relative(bound, cert->dual));
 }
 
+/* The least y z of the member's rows. */
+static quad least_score(const member *m, const point *p)
+{
+    static quad z[MOST][CLASSES];
+    quad least = INFINITY;
+    member_scores(m, p, z);
+    for (int r = 0; r < m->n; r++)
+        if (m->s[r] > 0)
+            least = q_min(least, m->sign[r] * z[r][0]);
+    return least;
+}
+
+/* "Separable": the saved weights show it, or those of a hard margin. */
+static void check_separable(trial *t)
+{
+    static torture_case own;
+    static answer again;
+    static point p;
+    if (t->cert->separable != 1 || t->m.outputs > 1 || t->c->loss > MARGIN || !t->has_saved ||
+        least_score(&t->m, &t->saved) > 0)
+        return;
+    own_case(t, &own);
+    own.loss = MARGIN;
+    own.penalty = L2;
+    case_settings(&own);
+    library_solve(&own, &again);
+    if (again.status != MGV_OK || again.outputs != 1)
+        return;
+    if (again.has_coef)
+        point_from_own(&t->m, again.coef, again.intercept, &p);
+    else if (!again.has_kernel_coef ||
+             !point_from_rows(&t->m, again.kernel_coef, again.intercept, false, &p))
+        return;
+    if (!(least_score(&t->m, &p) > 0))
+        complain(t, FALSE_PROOF, "separable, but neither the weights nor a hard margin separate");
+}
+
 /* "No weights meet the constraints": any that do. */
 static void check_proof(trial *t)
 {
@@ -280,6 +317,7 @@ static void judge_member(trial *t)
     check_attained(t);
     check_proven(t);
     check_own_dual(t);
+    check_separable(t);
 }
 
 verdict judge_case(torture_case *c, int talk)
