@@ -43,7 +43,7 @@ static mgv_status slopes_at_zero(const mgv_problem *p, mgvi_arena *arena, mgvi_v
     if (joint && smooth && p->free_cols)
         balance_classes(p, &w);
     else if (smooth)
-        mgvi_intercept_improve(p, 1e-14, &w, &z);
+        mgvi_intercept_improve(p, 1e-30, &w, &z); /* u, and so mu, are as good as it is */
     mgvi_op_mul(p->A, 1, &w, 0, &z);
     mgvi_loss_value(p->ctx, p->loss, &p->row, &z, values);
     mgvi_loss_grad(p->ctx, p->loss, &p->row, &z, u);
@@ -108,7 +108,7 @@ static mgv_status climb(mgv_problem *p, const mgv_settings *settings, mgvi_arena
             at = crossing;
             continue;
         }
-        *mu = at;
+        *mu = at * (1 + CLOSE); /* never below: there w = 0 would be one solution of many */
         if (below)
             return MGV_OK;
         at *= 0.8;
@@ -121,6 +121,7 @@ static mgv_status raise_mu(mgv_problem *p, const mgv_settings *settings, mgvi_ar
                            double *most)
 {
     mgvi_vec u, v;
+    static const double ROUNDING = 1e-12;
     double P0, mu;
     bool unique;
     MGVI_TRY(slopes_at_zero(p, arena, &u, &P0, &unique));
@@ -130,7 +131,7 @@ static mgv_status raise_mu(mgv_problem *p, const mgv_settings *settings, mgvi_ar
     mgvi_vec_abs_max(p->ctx, &part, &mu);
     if (!unique && mu > *most)
         MGVI_TRY(climb(p, settings, arena, P0, &u, &mu));
-    *most = fmax(*most, mu);
+    *most = fmax(*most, mu * (1 + ROUNDING)); /* just below it a weight of rounding's size is due */
     return MGV_OK;
 }
 

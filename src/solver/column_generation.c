@@ -302,7 +302,8 @@ static mgv_status solve_on_W(mgvi_run *run, state *s)
     const mgvi_hinge_block block = block_of(s);
     mgvi_hinge_point at = {.theta = s->theta, .w = s->part};
     mgvi_hinge_result result;
-    const double enough = 0.2 * run->settings->tol;
+    static const double ZEROS = 1e-13; /* the last round: weights are 0 or far from it */
+    const double enough = fmin(0.2 * run->settings->tol, ZEROS);
     const double tol = s->complete ? enough : isnan(s->gap) ? 1e-2 : fmax(enough, 0.03 * s->gap);
     MGVI_TRY(mgvi_hinge_interior_solve(run->ctx, s->interior, &block, tol, &at, &result));
     mgvi_vec_fill(run->ctx, &s->w, 0);

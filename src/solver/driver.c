@@ -76,6 +76,7 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
                              .problem = problem,
                              .settings = &solver->settings,
                              .ops = ops,
+                             .goal = settings->tol,
                              .rng = mgvi_rng_seed((uint64_t)settings->seed)};
     solver->memory =
         (mgvi_driver_memory){.next_certificate = FIRST_PASSES,
@@ -196,8 +197,7 @@ static bool certificate_due(mgv_solver *solver)
     if (isinf(estimate))
         return false;
     return passes_so_far(solver) >= solver->memory.next_certificate ||
-           run->iteration % MANY_STEPS == 0 ||
-           estimate * solver->memory.ratio <= solver->settings.tol;
+           run->iteration % MANY_STEPS == 0 || estimate * solver->memory.ratio <= run->goal;
 }
 
 /* Keeps w when its primal value is the best so far, u when its dual value is. */
@@ -379,18 +379,24 @@ static mgv_stop stop_now(mgv_solver *solver, const mgvi_verdict *verdict, bool a
 }
 
 /* Whether to stop, and the answer if so. */
-static void conclude(mgv_solver *solver, bool certified)
+static mgv_status conclude(mgv_solver *solver, bool certified)
 {
     const bool asked = report(solver, certified);
     solver->stop = stop_now(solver, certified ? solver->best.verdict : NULL, asked);
     if (solver->stop == MGV_STOP_NONE && solver->run.finished)
         solver->stop = MGV_STOP_STALLED;
+    const bool certified_now = solver->stop == MGV_STOP_CERTIFIED;
+    if (certified_now && stop_now(solver, NULL, asked) == MGV_STOP_NONE &&
+        mgvi_driver_sharpen(solver))
+        solver->stop = MGV_STOP_NONE;
     if (solver->stop == MGV_STOP_NONE)
-        return;
+        return MGV_OK;
     settle(solver, certified);
+    MGVI_TRY(mgvi_driver_sparsify(solver));
     const mgv_stop better = stop_now(solver, solver->answer.verdict, asked);
     if (better == MGV_STOP_CERTIFIED || better == MGV_STOP_INFEASIBLE)
         solver->stop = better;
+    return MGV_OK;
 }
 
 mgv_status mgvi_driver_step(mgv_solver *solver)
@@ -448,7 +454,7 @@ static mgv_status advance(mgv_solver *solver)
         run->finished = run->finished || mgvi_driver_outspent(solver);
     }
     MGVI_TRY(run->problem->A->failed);
-    conclude(solver, certified);
+    MGVI_TRY(conclude(solver, certified));
     return save_now_and_then(solver);
 }
 
@@ -471,9 +477,10 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     solver->started = mgvi_clock_seconds();
     solver->next_checkpoint = solver->started + MGVI_CHECKPOINT_EVERY;
     solver->touched_before = solver->run.problem->A->touched;
+    solver->run.goal = mgvi_driver_goal(solver);
     /* A run that ended with its certificate has it still when it is resumed. */
-    conclude(solver,
-             solver->memory.certificates > 0 && solver->memory.certified == solver->run.iteration);
+    st = conclude(solver, solver->memory.certificates > 0 &&
+                              solver->memory.certified == solver->run.iteration);
     do
         while (st == MGV_OK && solver->stop == MGV_STOP_NONE)
             st = advance(solver);

@@ -20,6 +20,7 @@ typedef struct mgvi_driver_memory {
     int64_t certificates;
     int64_t certified; /* iteration of the last certificate */
     mgvi_verdict best; /* of the best pair */
+    double sharpened;  /* sparsify.c: what was spent when it began to sharpen; 0: it has not */
     mgvi_rng rng;
 } mgvi_driver_memory;
 
@@ -96,6 +97,14 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops);
 /* Solver `auto`: whether the run has read several times what it promised, and what the next solver
  * promises: it is then ended for the next one's sake. */
 bool mgvi_driver_outspent(mgv_solver *solver);
+/* The work of the run so far, in multiplications of a matrix product. */
+double mgvi_driver_spent(const mgv_solver *solver);
+/* sparsify.c: a penalty with kinks, and the certificate holds: whether the run goes on for a little
+ * while, until zeros and nonzeros lie far apart; the goal of a run that was resumed in between; and
+ * at the end of a run the answer without its dust, as far as the certificate stays valid. */
+bool mgvi_driver_sharpen(mgv_solver *solver);
+double mgvi_driver_goal(const mgv_solver *solver);
+mgv_status mgvi_driver_sparsify(mgv_solver *solver);
 /* Solver `auto`: where one solver sees no way on another begins, and the best pair so far stays.
  * false: nobody is left, and the run is as it was. */
 bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st);

@@ -35,7 +35,9 @@ static const double ALPHA_LAST = 0.01, ALPHA_FACTOR = 0.25;
 static const double WARM_ALPHA = 0.02;  /* where the path begins at a neighbour's solution */
 static const double ON_THE_PATH = 0.02; /* decrement / alpha at which alpha may fall */
 static const double SKIP_CURVATURE = 1e-4;
-static const double TARGET = 0.3; /* part of the tolerance asked of the reduced problem */
+static const double TARGET = 0.3;  /* part of the tolerance asked of the reduced problem */
+static const double ZEROS = 1e-12; /* asked of it where weights are to be 0: it is near */
+static const double EXACT = 1e-10; /* a reduced problem as good as solved */
 
 typedef enum phase { BEGIN, SMOOTHING, FINISH } phase;
 typedef mgvi_tall_state state;
@@ -300,6 +302,7 @@ static mgv_status smooth(mgvi_run *run, state *s)
 /* The next round is asked for after the judge has seen the last one and was not satisfied. */
 static mgv_status finish(mgvi_run *run, state *s)
 {
+    const bool kinks = strcmp(run->problem->penalty->name, "l2") != 0;
     if (s->m.solved) {
         mgvi_op_mul(run->problem->A, 1, &s->w_out, 0, &s->z);
         const int64_t joined = mgvi_tall_place_join(s->place, s->z.x, s->z.n);
@@ -311,11 +314,16 @@ static mgv_status finish(mgvi_run *run, state *s)
         s->m.lost = s->m.lost || stuck;
         if (joined == 0 && !stuck)
             s->m.target *= 0.03;
+        if (joined == 0 && kinks && s->m.gap <= EXACT) {
+            run->finished = true; /* of all rows too: nothing is left to do */
+            return MGV_OK;
+        }
     }
     if (s->m.lost || s->m.rounds >= ROUNDS_ALONE)
         memset(s->place, MGVI_ROW_KEPT, (size_t)run->problem->A->rows);
     MGVI_TRY(mgvi_tall_finish_solve(&s->finish, s->place, s->m.lost ? NULL : s->w, s->m.alpha,
-                                    s->m.target, &s->w_out, &s->u_out));
+                                    kinks ? fmin(s->m.target, ZEROS) : s->m.target, &s->w_out,
+                                    &s->u_out));
     s->m.gap = s->finish.value.gap;
     s->m.solved = true;
     s->m.rounds++;

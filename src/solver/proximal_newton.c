@@ -297,7 +297,7 @@ static double wanted_accuracy(const mgvi_run *run, const state *s)
 {
     if (s->hinge)
         return 0.03;
-    const double fall = run->settings->tol / fmax(s->m.estimate, 1e-300);
+    const double fall = run->goal / fmax(s->m.estimate, 1e-300);
     const double needed = fmin(0.1, fmax(1e-4, 0.3 * (s->ridge ? sqrt(fall) : fall)));
     if (s->sparse && s->m.strict)
         return STRICT;

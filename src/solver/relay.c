@@ -42,17 +42,22 @@ static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
                : NULL;
 }
 
+double mgvi_driver_spent(const mgv_solver *solver)
+{
+    static const double ENTRY = 40; /* an entry read, in multiplications */
+    return ENTRY * mgvi_driver_touched(solver) + solver->memory.worked + solver->run.work;
+}
+
 bool mgvi_driver_outspent(mgv_solver *solver)
 {
     enum { MANY_STEPS = 2000 };
-    static const double ENTRY = 40; /* an entry read, in multiplications of a matrix product */
     static const double PATIENCE = 4;
     static const double LITTLE = 4e8; /* a few hundredths of a second: no reason to change */
     const mgvi_run *run = &solver->run;
     if (!solver->tried || !solver->judge || !run->ops->cost || run->early ||
         solver->memory.best.certificate.relative_gap <= solver->settings.tol)
         return false;
-    const double spent = ENTRY * mgvi_driver_touched(solver) + solver->memory.worked + run->work;
+    const double spent = mgvi_driver_spent(solver);
     const bool long_run = run->iteration >= MANY_STEPS; /* of few rows or columns each */
     const double own = fmax(PATIENCE * run->ops->cost(run->problem, &solver->settings), LITTLE);
     if (!long_run && !(spent > own))

@@ -70,6 +70,7 @@ struct mgvi_run {
     void *state;
     int64_t iteration; /* steps done */
     bool finished;     /* set by the solver: further steps would change nothing */
+    double goal;       /* relative gap aimed at: tol, and when it is certified perhaps less */
     bool early;        /* an iterate before convergence is the answer (setting `select`) */
     bool suspicious;   /* set by the solver: u looks like a proof that no w is feasible */
     double touched;    /* entries read by row kernels; operators count their own */
