@@ -44,7 +44,7 @@ static void print_model(const fit *f, FILE *out)
         fprintf(out, "%" PRId64 " of %" PRId64 " weights are nonzero", m.nonzeros,
                 m.outputs * m.features);
     if (m.outputs == 1)
-        fprintf(out, ", |w| = %.6g", m.norm);
+        fprintf(out, ", %s = %.6g", cli_norm_name(m.p).text, m.norm);
     fputc('\n', out);
 }
 

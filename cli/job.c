@@ -131,3 +131,11 @@ int cli_job_code(const cli_job *job)
         return CLI_STOPPED;
     }
 }
+
+cli_text cli_norm_name(double p)
+{
+    cli_text name = {"|w|"};
+    if (p != 2)
+        snprintf(name.text, sizeof name.text, "|w|_%.3g", p);
+    return name;
+}

@@ -129,8 +129,9 @@ static void print_head(const path_job *job)
     cli_job_print_data(&data, stdout);
     printf("path         %" PRId64 " points along %s, the largest %.8g\n\n", job->info.points,
            job->info.along, job->info.largest);
-    printf("point %12s %9s %11s %14s %8s %9s %8s %8s\n", job->info.along, "nonzeros", "|w|",
-           "objective", "gap", job->info.classify ? "accuracy" : "mse", "passes", "seconds");
+    printf("point %12s %9s %11s %14s %8s %9s %8s %8s\n", job->info.along, "nonzeros",
+           cli_norm_name(job->info.p).text, "objective", "gap",
+           job->info.classify ? "accuracy" : "mse", "passes", "seconds");
 }
 
 static void print_point(const path_job *job, int64_t k, const mgv_path_result *p)

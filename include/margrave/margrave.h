@@ -402,6 +402,7 @@ typedef struct mgv_model_info {
     const double *intercepts, *norms; /* one per output */
     const char *kernel;               /* the setting's name, "linear" without one */
     int64_t support;                  /* support vectors; -1: the model has weights */
+    double p;                         /* of `norm`: 1 for l1, 2 where the fit has no norm */
 } mgv_model_info;
 MGV_API mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out);
 /* NULL when out of range. */
@@ -463,6 +464,7 @@ typedef struct mgv_path_info {
     int64_t points, done; /* how many there are, and how many are solved */
     const char *formula;  /* of the last point solved; lives until the next call */
     int classify;         /* 1: scores are accuracies, of the vote where there are many classes */
+    double p;             /* of the points' norms: 1 for l1, 2 where the fit has no norm */
 } mgv_path_info;
 MGV_API mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out);
 
@@ -477,7 +479,7 @@ typedef struct mgv_path_result {
     double primal, dual, relative_gap;
     int verified;
     int64_t nonzeros;
-    double norm;        /* of the weights in the user's units */
+    double norm;        /* |w|_p of the weights in the user's units */
     double train_score; /* accuracy, or the mean squared error of a quantity */
 } mgv_path_result;
 /* MGV_E_ARG when `index` is out of range. */

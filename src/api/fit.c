@@ -171,7 +171,8 @@ mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out)
                                  .intercepts = model->intercept,
                                  .norms = model->norm,
                                  .kernel = mgvi_kernel_name(model->kernel.kind),
-                                 .support = model->support};
+                                 .support = model->support,
+                                 .p = model->p};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }

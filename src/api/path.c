@@ -2,6 +2,8 @@
 #include "report/report.h"
 #include "select/walk.h"
 
+#include <math.h>
+
 mgv_status mgv_path_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings, mgv_path **out)
 {
     *out = NULL;
@@ -24,7 +26,8 @@ mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out)
                                 .points = path->count,
                                 .done = path->done,
                                 .formula = path->problem->formula,
-                                .classify = path->problem->classify};
+                                .classify = path->problem->classify,
+                                .p = isnan(path->problem->p) ? 2 : path->problem->p};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }

@@ -42,6 +42,11 @@ run 0 fit demo.svm --no-model
 [ -e demo.mgm ] && fail "--no-model saved a model"
 has out "not saved"
 
+run 0 fit demo.svm --mu 0.01 --no-model # the norm says which it is
+has out "weights are nonzero, |w|_1 = "
+run 0 fit demo.svm --lambda 0.01 --no-model
+has out "weights are nonzero, |w| = "
+
 # spellings of options
 run 0 fit --set C=1 --set=max-iter=5000 -o set.mgm -- demo.svm
 same set.mgm named.mgm "--set"

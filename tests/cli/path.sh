@@ -6,6 +6,7 @@ run 0 demo --keep
 run 0 path demo.svm --penalty l1 --path-points 5 --solver column_generation -o grid
 empty err
 has out "path         5 points along mu, the largest 0."
+has out "nonzeros       |w|_1      objective"
 has out "models       grid/point-*.mgm"
 [ "$(grep -c '^ *[1-5] ' out)" = 5 ] || fail "five rows for people"
 [ "$(ls grid)" = "path.csv
