@@ -61,7 +61,7 @@ static void print_next(const fit *f, FILE *out)
         fprintf(out,
                 "next         margrave fit %s%s%s --loss hinge   (a soft margin always exists)\n",
                 f->job.file, linear ? "" : " --kernel ", linear ? "" : kernel.text);
-    else if (f->job.run.stop == MGV_STOP_STALLED)
+    else if (f->job.run.stop == MGV_STOP_STALLED || f->job.run.stop == MGV_STOP_ROUNDING)
         fputs("next         another --solver, or a larger --tol\n", out);
     else if (code == CLI_STOPPED && checkpoint.text[0])
         fprintf(out, "next         the same command with --resume %s and a larger budget\n",

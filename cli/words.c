@@ -48,6 +48,8 @@ static const char *ending(mgv_stop stop)
         return "stopped where held-out rows are fitted best";
     case MGV_STOP_APRIORI:
         return "did the iterations that the noise prescribes";
+    case MGV_STOP_ROUNDING:
+        return "can go no further: rounding";
     case MGV_STOP_STALLED:
         return "can go no further, short of its certificate";
     default:
@@ -159,12 +161,28 @@ static void print_margin(const cli_job *job, FILE *out)
                 k->margin_upper);
 }
 
+/* The interval is true, but wider than was asked for, and no digits are left to narrow it. */
+static void print_rounding(const cli_job *job, FILE *out)
+{
+    const mgv_certificate *k = &job->certificate;
+    const bool margin = !isnan(k->margin_upper);
+    fprintf(
+        out,
+        "certificate  not verified: rounding. The %s between %.10g and %.10g,\n"
+        "             a relative gap of %.1e, above the tolerance; sums of the data keep no more\n"
+        "             digits: subtract a constant from columns far from 0, or --scale std\n",
+        margin ? "margin lies" : "optimum lies", margin ? k->margin : k->dual,
+        margin ? k->margin_upper : k->primal, k->relative_gap);
+}
+
 void cli_job_print_certificate(const cli_job *job, FILE *out)
 {
     const mgv_certificate *k = &job->certificate;
     if (isnan(k->primal) && isnan(k->margin_upper)) {
         fputs("certificate  none: the epoch was chosen by held-out rows, not by an objective\n",
               out);
+    } else if (job->run.stop == MGV_STOP_ROUNDING) {
+        print_rounding(job, out);
     } else if (!k->verified) {
         fputs("certificate  none: the check of the last one failed, so it is not shown\n", out);
     } else if (job->run.stop == MGV_STOP_INFEASIBLE) {
@@ -178,6 +196,12 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
             "certificate  the model does not meet the constraints yet; the optimum, if there is\n"
             "             one, is at least %.10g (proven)\n",
             k->dual);
+    } else if (strstr(mgv_problem_formula(job->problem), " subject to x.w")) {
+        fprintf(out,
+                "certificate  no weights that meet the constraints have less than %.10g (proven);\n"
+                "             the model has %.10g, the price of what it misses included; relative\n"
+                "             gap and misses are at most %.1e, verified\n",
+                k->dual, k->primal, k->relative_gap);
     } else if (job->run.runs > 1) {
         fprintf(out,
                 "certificate  each of the %" PRId64 " optima is known to a relative gap of %.1e or "

@@ -270,12 +270,15 @@ typedef enum mgv_stop {
     MGV_STOP_MAX_PASSES = 8,
     MGV_STOP_STALLED = 9,   /* further steps change nothing, short of the certificate */
     MGV_STOP_SELECTED = 10, /* this iteration was chosen on held-out rows: early stopping */
-    MGV_STOP_APRIORI = 11   /* as many iterations as the noise level prescribes */
+    MGV_STOP_APRIORI = 11,  /* as many iterations as the noise level prescribes */
+    MGV_STOP_ROUNDING = 12  /* as good as numbers go: rounding alone is larger than the tolerance */
 } mgv_stop;
 /* "certified", "max_iter", ...; static. */
 MGV_API const char *mgv_stop_name(mgv_stop stop);
 
-/* Recomputed in float64 from the weights and the dual variables alone. NaN: does not apply. */
+/* Recomputed in float64 from the weights, as they are saved, and the dual variables alone, and
+ * rounded outwards: primal is not below the model's objective, dual not above the optimum, margin
+ * not above the model's, margin_upper not below any. NaN: does not apply. */
 typedef struct mgv_certificate {
     size_t size;
     double primal, dual, gap, relative_gap;
@@ -283,6 +286,7 @@ typedef struct mgv_certificate {
     double proof_norm;           /* |A'q| of the convex weights q that prove inseparability */
     int separable;               /* 1 yes, 0 proven that no weights meet the constraints, -1 open */
     int verified;                /* 1 when the judge's checks passed */
+    double rounding; /* how much of the gap (of a margin: of its interval) is owed to rounding */
 } mgv_certificate;
 
 typedef struct mgv_run_info {

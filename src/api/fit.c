@@ -46,7 +46,8 @@ const char *mgv_stop_name(mgv_stop stop)
 {
     static const char *const names[] = {"not run",    "certified", "discrepancy", "max_iter",
                                         "time",       "user",      "diverged",    "infeasible",
-                                        "max_passes", "stalled",   "selected",    "apriori"};
+                                        "max_passes", "stalled",   "selected",    "apriori",
+                                        "rounding"};
     return (unsigned)stop < sizeof names / sizeof *names ? names[stop] : "unknown";
 }
 

@@ -3,7 +3,7 @@
  * u must lie in the domain of the conjugates and be orthogonal to unpenalised columns; any u is
  * first made feasible: clipped (3), balanced (4), and scaled into the domain of R*. A smooth F is
  * bounded by its tangent (11). */
-#include "certify/judge.h"
+#include "certify/rounding.h"
 
 #include <math.h>
 #include <string.h>
@@ -22,7 +22,9 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
     j->most = mgvi_penalty_most(&j->penalty, mgvi_problem_penalised(p));
     if (!(j->lane = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *j->lane)))
         return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_reach_open(j, arena));
     MGVI_TRY(mgvi_judge_open_smooth(j, arena));
+    mgvi_judge_open_bounds(j);
     if (p->loss->can & MGVI_HARD) {
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->q));
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->Aq));
@@ -45,9 +47,11 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
 
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge) { return &judge->u; }
 
-void mgvi_judge_shift(const mgvi_judge *judge, mgvi_vec *w)
+void mgvi_judge_repair(const mgvi_judge *judge, mgvi_vec *w)
 {
     mgvi_problem_best_shift(judge->problem, judge->z.x, w);
+    if (judge->repair != 1)
+        mgvi_vec_scale(judge->problem->ctx, judge->repair, w);
 }
 
 double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double exponent)
@@ -58,164 +62,100 @@ double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double expone
     return mgvi_op_length(judge->problem->A, &part);
 }
 
-/* What a penalty of w is computed from: w, or, where the operator knows lengths only, one
- * coordinate of that length (which is all that l2 sees). `length` is room for it. */
-static mgvi_vec seen_by_penalty(const mgv_problem *p, const mgvi_vec *x, double *length)
+static double primal_penalty(mgvi_judge *judge, const mgvi_vec *w)
 {
-    const mgvi_vec part = mgvi_problem_penalised_part(p, x);
-    if (!p->A->ops->square)
-        return part;
-    *length = mgvi_op_length(p->A, &part);
-    return mgvi_vec_wrap(length, 1, MGVI_COLS);
-}
-
-static void balance_lane(mgvi_judge *judge, int32_t c)
-{
-    const mgv_problem *p = judge->problem;
-    const int32_t k = p->lanes;
-    double side[2] = {0, 0};
-    for (int64_t i = 0; i < judge->u.n; i++) {
-        const double t = mgvi_problem_free_entry_of(p, i, c) * judge->u.x[i * k + c];
-        side[t > 0] += fabs(t);
-    }
-    const int heavy = side[1] > side[0];
-    const double factor = side[heavy] > 0 ? side[!heavy] / side[heavy] : 1;
-    for (int64_t i = 0; i < judge->u.n; i++)
-        if ((mgvi_problem_free_entry_of(p, i, c) * judge->u.x[i * k + c] > 0) == heavy)
-            judge->u.x[i * k + c] *= factor;
-}
-
-void mgvi_judge_balance(mgvi_judge *judge)
-{
-    const mgv_problem *p = judge->problem;
-    if (!p->free_cols)
-        return;
-    if (p->loss->can & MGVI_JOINT) {
-        mgvi_judge_balance_classes(judge);
-        return;
-    }
-    if (p->graph) {
-        mgvi_judge_balance_contrasts(judge);
-        return;
-    }
-    for (int32_t c = 0; c < p->lanes; c++)
-        balance_lane(judge, c);
-}
-
-/* A sum and the size of the numbers in it, by which rounding is measured. */
-typedef struct sized {
-    double value, size;
-} sized;
-
-static double sum_lanes(const mgvi_judge *judge, int32_t count)
-{
-    double sum = 0;
-    for (int32_t c = 0; c < count; c++)
-        sum += judge->lane[c];
-    return sum;
-}
-
-/* D(t u) with v = -t A'u, both scaled here. */
-static sized dual_at(mgvi_judge *judge, mgvi_vec *v, double t)
-{
-    const mgv_problem *p = judge->problem;
-    if (t < 1) {
-        const double inward = t * (1 - 0x1p-51); /* no entry may round out again */
-        mgvi_vec_scale(p->ctx, inward, v);
-        mgvi_vec_scale(p->ctx, inward, &judge->u);
-    }
-    mgvi_penalty_conj(&judge->penalty, v, judge->lane);
-    const double penalty = sum_lanes(judge, v->k);
-    mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, judge->lane);
-    const double loss = sum_lanes(judge, p->lanes);
-    return (sized){.value = -penalty - loss, .size = fabs(penalty) + fabs(loss)};
-}
-
-/* The elastic net's conjugate, sum (|v_j| - mu)_+^2/(2 lambda), is finite everywhere and steep for
- * a small lambda: a u that is scaled into |v| <= mu may give the better bound. The scale that does
- * it, 1 for other penalties and where v is inside. */
-static double into_the_box(const mgv_problem *p, const mgvi_vec *v)
-{
-    double t = 1;
-    if (strcmp(p->penalty->name, "enet") != 0 || (p->loss->can & MGVI_JOINT))
-        return 1;
-    for (int64_t j = 0; j < v->n; j++)
-        for (int32_t c = 0; c < v->k; c++) {
-            const double mu = mgvi_coef_pick(&p->col.scale, j, c), x = fabs(v->x[j * v->k + c]);
-            t = x > mu ? fmin(t, mu / x) : t;
-        }
-    return t;
-}
-
-static sized dual_value(mgvi_judge *judge)
-{
-    const mgv_problem *p = judge->problem;
-    double length;
-    if (mgvi_problem_has_smooth(p))
-        return (sized){.value = mgvi_judge_smooth_bound(judge), .size = INFINITY};
-    mgvi_vec v = seen_by_penalty(p, &judge->v, &length);
-    mgvi_vec_scale(p->ctx, -1, &v);
-    if (!(p->penalty->can & MGVI_CONJ))
-        return (sized){.value = -INFINITY}; /* no bound from below is known */
-    mgvi_penalty_dual_scale(&judge->penalty, &v, judge->lane);
-    double t = 1;
-    for (int32_t c = 0; c < v.k; c++)
-        t = fmin(t, judge->lane[c]);
-    const double box = into_the_box(p, &v);
-    const sized whole = dual_at(judge, &v, t);
-    double loss = 0;
-    for (int64_t i = 0; box < 1 && i < judge->u.n; i++)
-        loss += p->loss->conj(mgvi_coefs_at(&p->row, i, 0), box * judge->u.x[i]);
-    return box < 1 && -loss > whole.value ? dual_at(judge, &v, box) : whole;
-}
-
-static double primal_penalty(const mgvi_judge *judge, const mgvi_vec *w)
-{
-    double length;
-    const mgvi_vec part = seen_by_penalty(judge->problem, w, &length);
+    double length = 0;
+    const mgvi_vec part = mgvi_judge_seen(judge->problem, w, &length);
+    length = mgvi_kernel_length_above(judge, w, length); /* `part` is that number with a kernel */
     mgvi_penalty_value(&judge->penalty, &part, judge->lane);
-    return sum_lanes(judge, part.k);
+    return mgvi_judge_sum_lanes(judge, part.k);
 }
 
-static double primal_loss(const mgvi_judge *judge)
+/* sum_i s_i G_i(z_i) at the worst z there can be, and what the sum itself may be off. */
+static mgvi_rounded primal_loss(mgvi_judge *judge, mgvi_care care)
 {
     const mgv_problem *p = judge->problem;
+    const bool careful = care > MGVI_CARE_PLAIN;
+    if (careful) {
+        const double value = mgvi_careful_loss(judge, false);
+        return (mgvi_rounded){value, mgvi_sum_error(16) * value};
+    }
     mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, judge->lane);
-    return sum_lanes(judge, p->lanes);
+    const double value = mgvi_judge_sum_lanes(judge, p->lanes);
+    return (mgvi_rounded){value, mgvi_sum_error(mgvi_terms_in_a_row(judge->z.n * judge->z.k) + 16) *
+                                     value};
 }
 
-/* max_i dist(z_i, Y_i) / (1 + |z_i|) */
-static double hard_residual(const mgvi_judge *judge)
+/* residual: max_i dist(z_i, Y_i) / (1 + |z_i|); missing: the length of all those distances. */
+static void measure_misses(const mgvi_judge *judge, mgvi_verdict *out)
 {
     const mgv_problem *p = judge->problem;
-    double worst = 0;
+    double worst = 0, square = 0;
     for (int64_t i = 0; i < judge->z.n; i++) {
         const double z = judge->z.x[i];
         const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
-        if (c.scale > 0) /* a row without weight is no constraint */
-            worst = fmax(worst, fabs(z - p->loss->prox(c, z, 1)) / (1 + fabs(z)));
+        if (!(c.scale > 0)) /* a row without weight is no constraint */
+            continue;
+        const double miss =
+            fabs(z - p->loss->prox(c, z, 1)) + judge->error[0] + MGVI_UNIT * fabs(z);
+        worst = fmax(worst, miss / (1 + fabs(z)));
+        square += miss * miss;
     }
-    return worst;
+    out->residual = worst;
+    out->missing = sqrt(square);
+}
+
+/* A hard margin under a penalty that is no power of a norm: w, its intercept moved, is divided by
+ * its least margin and then meets the constraints. False: it has none, or would leave the domain
+ * of the penalty. *value: R of those weights. */
+static bool repair_margin(mgvi_judge *judge, const mgvi_vec *w, double *value)
+{
+    const mgv_problem *p = judge->problem;
+    double most;
+    const bool bounded = p->penalty->whole && p->penalty->whole->most; /* weights of a fixed sum */
+    if (!mgvi_problem_wants_margin(p) || mgvi_problem_has_margin(p) || bounded)
+        return false;
+    mgvi_vec_abs_max(p->ctx, &judge->z, &most);
+    const double m =
+        mgvi_problem_least_margin(p, judge->z.x) - judge->error[0] - 16 * MGVI_UNIT * (most + 1);
+    if (!(m > 0) || !isfinite(m))
+        return false;
+    judge->repair = 1 / m * (1 + 8 * MGVI_UNIT);
+    mgvi_vec scaled = judge->v; /* free until the dual side */
+    mgvi_vec_copy(p->ctx, w, &scaled);
+    mgvi_vec_scale(p->ctx, judge->repair, &scaled);
+    *value = primal_penalty(judge, &scaled) + mgvi_problem_smooth_value(p, &scaled);
+    if (!isfinite(*value) && m >= 1) { /* a bounded domain: as it is, it is feasible */
+        judge->repair = 1;
+        *value = primal_penalty(judge, w) + mgvi_problem_smooth_value(p, w);
+    }
+    if (isfinite(*value))
+        return true;
+    judge->repair = 1;
+    return false;
 }
 
 /* ---- from the two sides to a certificate ----------------------------------------------------- */
 
-/* Weak duality (2) may be missed by rounding only. */
+/* P is rounded up and D down: weak duality (2) holds, or something is wrong. */
 static void conclude_soft(mgv_certificate *c)
 {
     c->gap = c->primal - c->dual;
     c->relative_gap = c->gap / fmax(fabs(c->primal), 1e-300);
-    const double slack = 1e-11 * (1e-300 + fabs(c->primal) + fabs(c->dual));
-    c->verified = isfinite(c->primal) && isfinite(c->dual) && c->gap >= -slack;
+    c->verified = isfinite(c->primal) && isfinite(c->dual) && c->gap >= 0;
 }
 
-/* Equalities and intervals: w is only nearly feasible, so that P(w) may lie below D(u). */
-static void conclude_constraint(mgv_certificate *c, double residual)
+/* Equalities and intervals: w is only nearly feasible. What it misses, y' - y, has its price,
+ *   R(w) >= least R with A w = y' >= D(u) - u.(y' - y),  so that  R(w) + |u| |y' - y| >= D(u), (13)
+ * which is the P of such a certificate: it is never below D. */
+static void conclude_constraint(mgvi_verdict *v)
 {
-    c->gap = fabs(c->primal - c->dual);
+    mgv_certificate *c = &v->certificate;
+    c->primal = v->objective + (v->missing > 0 ? v->missing * v->price : 0);
+    c->gap = c->primal - c->dual;
     const double size = fmax(fmax(fabs(c->primal), fabs(c->dual)), 1e-300);
-    c->relative_gap = fmax(c->gap / size, residual);
-    c->verified = isfinite(c->primal) && isfinite(c->dual);
+    c->relative_gap = fmax(c->gap / size, v->residual);
+    c->verified = isfinite(c->primal) && isfinite(c->dual) && c->gap >= 0;
 }
 
 /* With the best rescaling of w and u: P = 1/(2 lower^2), D = 1/(2 upper^2).        (7) */
@@ -227,7 +167,7 @@ static void conclude_margin(mgv_certificate *c)
     c->gap = c->primal - c->dual;
     c->relative_gap = (upper - lower) / upper;
     c->separable = lower > 0 ? 1 : -1;
-    c->verified = isfinite(lower) && upper > 0 && lower <= upper * (1 + 1e-11);
+    c->verified = isfinite(lower) && upper > 0 && lower <= upper;
 }
 
 static void conclude(const mgv_problem *p, mgvi_verdict *v)
@@ -237,7 +177,8 @@ static void conclude(const mgv_problem *p, mgvi_verdict *v)
     else if (mgvi_problem_has_margin(p))
         conclude_margin(&v->certificate);
     else
-        conclude_constraint(&v->certificate, v->residual);
+        conclude_constraint(v);
+    v->certificate.rounding = v->primal_rounding + v->dual_rounding;
 }
 
 mgvi_verdict mgvi_verdict_combine(const mgv_problem *p, const mgvi_verdict *primal,
@@ -247,10 +188,26 @@ mgvi_verdict mgvi_verdict_combine(const mgv_problem *p, const mgvi_verdict *prim
     out.certificate.dual = dual->certificate.dual;
     out.certificate.margin_upper = dual->certificate.margin_upper;
     out.dual_score = dual->dual_score;
+    out.dual_rounding = dual->dual_rounding;
+    out.price = dual->price;
+    out.shrunk = dual->shrunk;
     if (dual->certificate.separable == 0) /* a proof is a matter of u alone */
         out.certificate.separable = 0;
     conclude(p, &out);
     return out;
+}
+
+double mgvi_verdict_sharp_gap(const mgv_problem *p, const mgvi_verdict *v)
+{
+    mgvi_verdict sharp = *v;
+    mgv_certificate *c = &sharp.certificate;
+    c->primal -= v->primal_rounding;
+    sharp.objective -= v->primal_rounding;
+    c->dual += v->dual_rounding;
+    c->margin += v->primal_rounding;
+    c->margin_upper -= v->dual_rounding;
+    conclude(p, &sharp);
+    return c->relative_gap;
 }
 
 /* Equalities and intervals: neither a smaller value nor a smaller residual alone is better. */
@@ -290,51 +247,113 @@ static double train_score(const mgvi_judge *judge)
     return sum / n;
 }
 
-static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_verdict *out)
+/* z = A w and its errors. */
+static mgvi_care score(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care)
 {
     const mgv_problem *p = judge->problem;
-    mgv_certificate *c = &out->certificate;
+    if (care == MGVI_CARE_TWOFOLD && mgvi_careful_can(judge) &&
+        mgvi_careful_scores(judge, w, judge->error))
+        return care;
     if (p->loss->can & MGVI_MARGIN)
         mgvi_op_mul_low(p->A, w, &judge->z);
     else
         mgvi_op_mul(p->A, 1, w, 0, &judge->z);
+    for (int32_t c = 0; c < p->lanes; c++)
+        judge->error[c] = 0;
+    if (care != MGVI_CARE_NONE)
+        mgvi_score_errors(judge, w, judge->error);
+    return care == MGVI_CARE_TWOFOLD ? MGVI_CARE_COLUMNS : care;
+}
+
+static void judge_margin(mgvi_judge *judge, const mgvi_vec *w, bool as_it_is, mgvi_verdict *out)
+{
+    mgv_certificate *c = &out->certificate;
+    c->margin = mgvi_margin_lower(judge, w, as_it_is, &out->primal_rounding);
+    out->primal_score = mgvi_judge_norm(judge, w, 2) > 0 ? -c->margin : INFINITY; /* no w yet */
+}
+
+static double largest_error(const mgvi_judge *judge)
+{
+    double most = 0;
+    for (int32_t c = 0; c < judge->problem->lanes; c++)
+        most = fmax(most, judge->error[c]);
+    return most;
+}
+
+static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care, mgvi_verdict *out)
+{
+    const mgv_problem *p = judge->problem;
+    mgv_certificate *c = &out->certificate;
+    judge->repair = 1;
+    care = score(judge, w, care);
     out->train_score = train_score(judge);
     if (p->loss->can & MGVI_HARD)
-        out->residual = hard_residual(judge);
+        measure_misses(judge, out);
     if (mgvi_problem_has_margin(p)) {
-        c->margin = mgvi_margin_lower(judge, w);
-        out->primal_score = mgvi_judge_norm(judge, w, 2) > 0 ? -c->margin : INFINITY; /* no w yet */
+        judge_margin(judge, w, care > MGVI_CARE_PLAIN, out);
         return;
     }
-    const double loss = p->loss->can & MGVI_HARD ? 0 : primal_loss(judge);
-    mgvi_judge_touch_smooth(judge, w);
-    c->primal = primal_penalty(judge, w) + mgvi_problem_smooth_value(p, w) + loss;
-    out->primal_score = p->loss->can & MGVI_HARD ? out->residual : c->primal;
+    const double error = largest_error(judge);
     if (p->loss->can & MGVI_MARGIN) {
         double least;
         mgvi_vec_min(p->ctx, &judge->z, &least);
-        if (least > 0)
+        if (least > error)
             c->separable = 1; /* these weights separate the data */
     }
+    mgvi_judge_touch_smooth(judge, w);
+    double own;
+    if (repair_margin(judge, w, &own))
+        out->residual = out->missing = 0;
+    else
+        own = primal_penalty(judge, w) + mgvi_problem_smooth_value(p, w);
+    mgvi_rounded loss = {0, 0};
+    if (!(p->loss->can & MGVI_HARD)) {
+        if (care != MGVI_CARE_NONE)
+            mgvi_worsen_scores(judge, judge->error);
+        loss = primal_loss(judge, care);
+    }
+    out->primal_rounding = loss.error + mgvi_penalty_error(p, w->n * w->k) * fabs(own);
+    if (care == MGVI_CARE_NONE)
+        out->primal_rounding = 0;
+    c->primal = out->objective = own + loss.value + out->primal_rounding;
+    /* for those who ask what rounding has cost: a slope of the loss is at most this */
+    out->primal_rounding += 2 * error * fmax(1, fmax(loss.value, sqrt(2 * loss.value)));
+    out->primal_score = p->loss->can & MGVI_HARD ? out->residual : c->primal;
 }
 
-static void judge_dual(mgvi_judge *judge, const mgvi_vec *u, mgvi_verdict *out)
+static void judge_dual(mgvi_judge *judge, const mgvi_vec *u, mgvi_care care, mgvi_verdict *out)
 {
     const mgv_problem *p = judge->problem;
+    mgv_certificate *c = &out->certificate;
     mgvi_vec_copy(p->ctx, u, &judge->u);
     mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, &judge->u); /* (3) */
-    mgvi_judge_balance(judge);
-    mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->v);
-    if (mgvi_problem_has_margin(p)) {
-        out->certificate.margin_upper = mgvi_margin_upper(judge);
-        out->dual_score = -out->certificate.margin_upper;
-    } else {
-        const sized value = dual_value(judge);
-        out->dual_score = out->certificate.dual = value.value;
-        const bool beyond = value.value > judge->most + 1e-9 * value.size; /* (10) */
-        if ((p->loss->can & MGVI_HARD) && beyond)
-            out->certificate.separable = 0;
+    mgvi_judge_balance(judge, care > MGVI_CARE_PLAIN);
+    judge->shrunk = 1;
+    if (care != MGVI_CARE_TWOFOLD || !mgvi_careful_can(judge) || !mgvi_careful_columns(judge)) {
+        care = care == MGVI_CARE_TWOFOLD ? MGVI_CARE_COLUMNS : care;
+        mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->v);
     }
+    if (mgvi_problem_has_margin(p)) {
+        c->margin_upper = mgvi_margin_upper(judge, care, &out->dual_rounding);
+        out->dual_score = -c->margin_upper;
+        return;
+    }
+    const mgvi_rounded value = mgvi_judge_dual_value(judge, care);
+    out->dual_rounding = care == MGVI_CARE_NONE ? 0 : value.error;
+    c->dual = value.value - out->dual_rounding;
+    if (!(c->dual >= judge->idle)) { /* u = 0 knows more (12) */
+        mgvi_vec_fill(p->ctx, &judge->u, 0);
+        c->dual = judge->idle;
+        out->dual_rounding = 0;
+    }
+    out->shrunk = judge->shrunk;
+    out->dual_score = c->dual;
+    if (p->loss->can & MGVI_HARD) {
+        mgvi_vec_norm2(p->ctx, &judge->u, &out->price);
+        out->price *= 1 + mgvi_sum_error((double)judge->u.n);
+    }
+    if ((p->loss->can & MGVI_HARD) && c->dual > judge->most) /* (10) */
+        c->separable = 0;
 }
 
 mgvi_verdict mgvi_verdict_none(void)
@@ -347,6 +366,7 @@ mgvi_verdict mgvi_verdict_none(void)
                                           .margin = NAN,
                                           .margin_upper = NAN,
                                           .proof_norm = NAN,
+                                          .rounding = NAN,
                                           .separable = -1},
                           .residual = NAN,
                           .train_score = NAN};
@@ -354,11 +374,26 @@ mgvi_verdict mgvi_verdict_none(void)
 
 mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u)
 {
+    return mgvi_judge_certify_with(judge, w, u, MGVI_CARE_PLAIN);
+}
+
+mgvi_verdict mgvi_judge_certify_with(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,
+                                     mgvi_care care)
+{
     mgvi_verdict out = mgvi_verdict_none();
-    judge_primal(judge, w, &out);
-    judge_dual(judge, u, &out);
+    if (care > MGVI_CARE_PLAIN && mgvi_careful_can(judge))
+        mgvi_reach_look(judge);
+    judge_primal(judge, w, care, &out);
+    judge_dual(judge, u, care, &out);
     conclude(judge->problem, &out);
     return out;
+}
+
+/* Lane c's sum of a term, with what rounding may have taken from it. */
+static double widened(const mgvi_judge *judge, int32_t c, int64_t count, double extra)
+{
+    const double part = mgvi_sum_error(mgvi_terms_in_a_row(count) + 16) + extra;
+    return judge->lane[c] + part * fabs(judge->lane[c]);
 }
 
 void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,
@@ -366,27 +401,33 @@ void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_v
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = p->lanes;
+    const int64_t n = judge->u.n * k, d = mgvi_problem_penalised(p);
     mgvi_op_mul(p->A, 1, w, 0, &judge->z);
+    mgvi_score_errors(judge, w, judge->error);
+    mgvi_worsen_scores(judge, judge->error);
     mgvi_vec_copy(p->ctx, u, &judge->u);
     mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, &judge->u); /* (3) */
-    mgvi_judge_balance(judge);
+    mgvi_judge_balance(judge, false);
     mgvi_op_mul_t(p->A, -1, &judge->u, 0, &judge->v);
     const mgvi_vec part = mgvi_problem_penalised_part(p, w);
-    const mgvi_vec dual = mgvi_problem_penalised_part(p, &judge->v);
+    mgvi_vec dual = mgvi_problem_penalised_part(p, &judge->v);
+    mgvi_worsen_columns(judge, judge->u_sum, false, &dual);
     for (int32_t c = 0; c < k; c++)
         out[c] = mgvi_verdict_none().certificate;
     mgvi_penalty_value(&judge->penalty, &part, judge->lane); /* (1) */
     for (int32_t c = 0; c < k; c++)
-        out[c].primal = judge->lane[c];
+        out[c].primal = widened(judge, c, d, 0);
     mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, judge->lane);
     for (int32_t c = 0; c < k; c++)
-        out[c].primal += judge->lane[c];
+        out[c].primal += widened(judge, c, n, 0);
     mgvi_penalty_conj(&judge->penalty, &dual, judge->lane); /* (2) */
     for (int32_t c = 0; c < k; c++)
-        out[c].dual = -judge->lane[c];
+        out[c].dual = -widened(judge, c, d, 0);
     mgvi_loss_conj(p->ctx, p->loss, &p->row, &judge->u, judge->lane);
     for (int32_t c = 0; c < k; c++) {
-        out[c].dual -= judge->lane[c];
+        const double wide = mgvi_sum_error(mgvi_terms_in_a_row(n) + 16) + judge->imbalance;
+        const double size = fabs(judge->lane[c]) + 4 * judge->at_zero;
+        out[c].dual = fmax(out[c].dual - judge->lane[c] - wide * size, judge->idle);
         conclude_soft(&out[c]);
     }
 }

@@ -12,7 +12,26 @@ typedef struct mgvi_verdict {
     double train_score;  /* accuracy, or the mean squared error of a quantity */
     double primal_score; /* smaller is a better w: for keeping the best */
     double dual_score;   /* larger is a better u */
+    /* By how much rounding has moved the primal value (the margin) and the dual value (its upper
+     * bound) outwards. */
+    double primal_rounding, dual_rounding;
+    /* Equalities and intervals, which w meets only nearly: R(w), the length of what it misses, and
+     * |u|, what a unit of that is worth. */
+    double objective, missing, price;
+    double shrunk; /* u was multiplied with it, to be in the domain of R* whatever was rounded */
 } mgvi_verdict;
+
+/* A relative gap that is certainly no larger than if nothing was rounded. */
+double mgvi_verdict_sharp_gap(const mgv_problem *problem, const mgvi_verdict *verdict);
+
+/* How hard the judge looks. */
+typedef enum mgvi_care {
+    MGVI_CARE_NONE = -1,   /* as if nothing was rounded: no certificate, but what one could be */
+    MGVI_CARE_PLAIN = 0,   /* plain products, rounding bounded by the largest entry of the data */
+    MGVI_CARE_COLUMNS = 1, /* by the largest of every column: the data is read once more */
+    MGVI_CARE_TWOFOLD = 2, /* products in twofold numbers, some ten times the work */
+    MGVI_CARES = 3
+} mgvi_care;
 
 /* Nothing was judged. */
 mgvi_verdict mgvi_verdict_none(void);
@@ -23,14 +42,19 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *problem, mgvi_ju
 /* Two products with A and A'. `w` and `u` are not changed; the feasible dual point made from u
  * can be read with mgvi_judge_dual() until the next call. */
 mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u);
+/* The same with more care, for the weights w as they are (a margin's intercept is not moved).
+ * Care that the operator does not allow is left out. */
+mgvi_verdict mgvi_judge_certify_with(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,
+                                     mgvi_care care);
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);
 /* Every lane is a problem of its own (mgvi_problem_new_block): one certificate for each. Soft
  * losses only. */
 void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,
                               mgv_certificate *out);
-/* Hard margin: adds to the intercepts of w, which is that just judged, what the margin of the
- * verdict needs. */
-void mgvi_judge_shift(const mgvi_judge *judge, mgvi_vec *w);
+/* Hard margin: makes of w, which is that just judged, the weights that the verdict speaks of: their
+ * intercepts are moved, and where the penalty is no power of a norm they are scaled to feasibility.
+ */
+void mgvi_judge_repair(const mgvi_judge *judge, mgvi_vec *w);
 /* The verdict on the pair (w of `primal`, u of `dual`): the primal side depends on w alone, the
  * dual side on u alone. */
 mgvi_verdict mgvi_verdict_combine(const mgv_problem *problem, const mgvi_verdict *primal,

@@ -5,7 +5,8 @@
  * gives up the share excess_j / (sum_i s_i p_ij) of every p_ij, and what a row has given goes to
  * the classes with too little in the proportion of what they lack. The rows stay in the simplex,
  * and the sums are then right, because all classes together have no excess. (9) */
-#include "certify/judge.h"
+#include "base/twofold.h"
+#include "certify/rounding.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,13 +40,32 @@ static bool find_shares(mgvi_judge *judge)
     return lacking > 0;
 }
 
-void mgvi_judge_balance_classes(mgvi_judge *judge)
+/* What is left of the sums after balancing, class by class in units of the class's own weight: to
+ * give that up, too, changes u by no more (4b). A row's own entry is meant to be minus the others:
+ * k numbers of rounding. */
+static double left_over(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    const int32_t k = p->lanes;
+    double most = mgvi_sum_error(k);
+    for (int32_t j = 0; j < k && p->free_cols; j++) {
+        double own = 0;
+        mgvi_two sum = {0, 0};
+        for (int64_t i = 0; i < judge->u.n; i++) {
+            own += class_of(p, i) == j ? mgvi_coef_pick(&p->row.scale, i, 0) : 0;
+            sum = mgvi_two_add_real(sum, judge->u.x[i * k + j]);
+        }
+        if (own > 0)
+            most += 2 * (fabs(mgvi_two_real(sum)) + k * MGVI_UNIT * own) / own;
+    }
+    return most;
+}
+
+static void move_shares(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = p->lanes;
     const double *share = judge->lane;
-    if (!find_shares(judge))
-        return;
     for (int64_t i = 0; i < judge->u.n; i++) {
         double *u = judge->u.x + i * k, given = 0;
         const double s = mgvi_coef_pick(&p->row.scale, i, 0);
@@ -60,6 +80,13 @@ void mgvi_judge_balance_classes(mgvi_judge *judge)
             if (share[j] < 0)
                 u[j] -= share[j] * given;
     }
+}
+
+void mgvi_judge_balance_classes(mgvi_judge *judge)
+{
+    if (judge->problem->free_cols && find_shares(judge))
+        move_shares(judge);
+    judge->imbalance = left_over(judge);
 }
 
 void mgvi_judge_balance_contrasts(mgvi_judge *judge)

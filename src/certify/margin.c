@@ -1,45 +1,81 @@
 /* margin.c - two-sided bounds of the hard margin, and the proof that there is none. */
-#include "certify/judge.h"
+#include "certify/rounding.h"
 
 #include <math.h>
 
-/* What rounding may have done to the margins of w, and to the square of its length. */
-static double margin_rounding(const mgvi_judge *judge, const mgvi_vec *w)
+/* Least of all z, whatever the classes. */
+static double least_score(const mgvi_judge *judge)
 {
-    mgvi_op *A = judge->problem->A;
-    return A->ops->mul_rounding ? A->ops->mul_rounding(A, w, 0) : 0;
-}
-
-static double square_rounding(const mgvi_judge *judge, const mgvi_vec *x)
-{
-    mgvi_op *A = judge->problem->A;
-    const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);
-    return A->ops->square_rounding ? A->ops->square_rounding(A, &part, 0) : 0;
+    const mgv_problem *p = judge->problem;
+    double least = INFINITY;
+    for (int64_t i = 0; i < judge->z.n; i++)
+        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
+            least = fmin(least, judge->z.x[i]);
+    return least;
 }
 
 /* Without intercept  min_i a_i.w / |w|_p; with it the best intercept for this w is half way:
  *   (min over y=+1 of a_i.w + min over y=-1 of a_i.w) / (2 |w|_p)                            (5)
- * z holds a_i.w + y_i b, and the two b cancel in the sum. */
-double mgvi_margin_lower(mgvi_judge *judge, const mgvi_vec *w)
+ * z holds a_i.w + y_i b, and the two b cancel in the sum; the new b is rounded once more. */
+double mgvi_margin_lower(mgvi_judge *judge, const mgvi_vec *w, bool as_it_is, double *rounding)
 {
-    const double norm = mgvi_judge_norm(judge, w, judge->problem->p);
-    const double m =
-        mgvi_problem_least_margin(judge->problem, judge->z.x) - margin_rounding(judge, w);
-    const double more = square_rounding(judge, w);
-    return norm > 0 ? m / (m > 0 && more > 0 ? sqrt(norm * norm + more) : norm) : 0;
+    const mgv_problem *p = judge->problem;
+    const double norm = mgvi_judge_norm(judge, w, p->p);
+    const bool moved = p->free_cols && !as_it_is;
+    const double m = moved ? mgvi_problem_least_margin(p, judge->z.x) : least_score(judge);
+    double most = 0;
+    double error = judge->error[0] + 4 * MGVI_UNIT * fabs(m);
+    *rounding = 0;
+    if (!(norm > 0))
+        return 0;
+    if (moved) {
+        mgvi_vec_abs_max(p->ctx, &judge->z, &most);
+        error += 8 * MGVI_UNIT * most;
+    }
+    const double low = m - error, wide = mgvi_sum_error((double)w->n + 8);
+    const double length = low > 0 ? mgvi_kernel_length_above(judge, w, norm) : norm;
+    const double bound = low / length - wide * fabs(low / length);
+    *rounding = m / norm - bound;
+    return bound;
+}
+
+double mgvi_kernel_length_above(mgvi_judge *judge, const mgvi_vec *x, double length)
+{
+    mgvi_op *A = judge->problem->A;
+    double error = 0;
+    if (!A->ops->square)
+        return length;
+    const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);
+    for (int32_t c = 0; c < x->k && A->ops->square_rounding; c++)
+        error += A->ops->square_rounding(A, &part, c);
+    return sqrt(length * length + error) * (1 + mgvi_sum_error((double)x->n));
 }
 
 /* gamma <= |A'b|_q / sum b for every b = -u >= 0 that is orthogonal to the intercept.       (6) */
-double mgvi_margin_upper(mgvi_judge *judge)
+double mgvi_margin_upper(mgvi_judge *judge, mgvi_care care, double *rounding)
 {
-    const double q = mgvi_dual_exponent(judge->problem->p);
+    const mgv_problem *p = judge->problem;
+    const double q = mgvi_dual_exponent(p->p);
     double sum;
-    mgvi_vec_sum(judge->problem->ctx, &judge->u, &sum);
+    *rounding = 0;
+    mgvi_vec_sum(p->ctx, &judge->u, &sum);
     if (!(sum < 0))
         return INFINITY;
     const double norm = mgvi_judge_norm(judge, &judge->v, q);
-    const double more = square_rounding(judge, &judge->v);
-    return (more > 0 ? sqrt(norm * norm + more) : norm) / -sum;
+    double above;
+    if (care == MGVI_CARE_NONE) {
+        above = norm;
+    } else if (p->A->ops->square) {
+        above = mgvi_kernel_length_above(judge, &judge->v, norm);
+    } else {
+        mgvi_vec v = mgvi_problem_penalised_part(p, &judge->v);
+        mgvi_worsen_columns(judge, judge->u_sum, care == MGVI_CARE_TWOFOLD, &v);
+        above = mgvi_judge_norm(judge, &judge->v, q);
+    }
+    const double wide = mgvi_sum_error((double)(judge->u.n + judge->v.n) + 8) + judge->imbalance;
+    const double bound = above / -sum * (1 + 2 * wide);
+    *rounding = bound - norm / -sum;
+    return bound;
 }
 
 /* x = A'q, over all columns: the intercept is one more condition. Returns |x|. */

@@ -75,7 +75,7 @@ mgv_status mgvi_data_check_once(mgv_ctx *ctx, mgv_data *data)
 {
     if (data->checked) /* not written again: threads may share data that has passed */
         return MGV_OK;
-    const mgv_status st = mgvi_data_verify(ctx, data);
+    const mgv_status st = mgvi_data_verify(ctx, data, &data->X.most);
     if (st == MGV_E_INPUT && data->file)
         return mgvi_fail_in(ctx, st, data->file);
     if (st == MGV_OK)

@@ -37,9 +37,9 @@ static mgv_status verify_weights(mgv_ctx *ctx, const mgv_data *data)
     return MGV_OK;
 }
 
-mgv_status mgvi_data_verify(mgv_ctx *ctx, const mgv_data *data)
+mgv_status mgvi_data_verify(mgv_ctx *ctx, const mgv_data *data, double *most)
 {
-    MGVI_TRY(mgvi_matrix_check(ctx, &data->X));
+    MGVI_TRY(mgvi_matrix_check(ctx, &data->X, most));
     MGVI_TRY(verify_labels(ctx, data));
     return verify_weights(ctx, data);
 }

@@ -42,6 +42,6 @@ mgv_status mgvi_write_file(mgv_ctx *ctx, const mgv_data *data, const char *path,
                          path, path + mgvi_unpack_stem(path));
     MGVI_TRY(pick_writer(ctx, path, settings->format, &writer));
     if (!data->checked)
-        MGVI_TRY(mgvi_data_verify(ctx, data));
+        MGVI_TRY(mgvi_data_verify(ctx, data, NULL));
     return writer->write(ctx, data, path, settings);
 }

@@ -4,6 +4,7 @@
 
 #include "base/threads.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,33 +103,42 @@ static mgv_status check_pointers(mgv_ctx *ctx, const mgvi_matrix *m, const char 
 }
 
 /* ---- entries -------------------------------------------------------------------------------- */
-/* A number is finite unless its exponent is all ones. */
-static bool all_finite_f32(const float *v, int64_t count)
-{
-    uint32_t bad = 0;
-    for (int64_t t = 0; t < count; t++) {
-        uint32_t bits;
-        memcpy(&bits, v + t, sizeof bits);
-        bad |= (bits & 0x7f800000u) == 0x7f800000u;
+/* The largest |v|, NaN or infinite where a number is: an exponent of all ones is looked for apart,
+ * since a comparison loses a NaN. WIDE maxima side by side are what makes the loop vectorise. */
+#define LARGEST(T, U, S, ONES)                                                                     \
+    static double largest_##S(const T *v, int64_t count)                                           \
+    {                                                                                              \
+        enum { WIDE = 16 };                                                                        \
+        T most[WIDE] = {0};                                                                        \
+        U bad = 0;                                                                                 \
+        for (int64_t t = 0; t < count; t += WIDE) {                                                \
+            const int n = count - t < WIDE ? (int)(count - t) : WIDE;                              \
+            if (n == WIDE)                                                                         \
+                for (int i = 0; i < WIDE; i++) {                                                   \
+                    const T size = v[t + i] < 0 ? -v[t + i] : v[t + i];                            \
+                    U bits;                                                                        \
+                    memcpy(&bits, v + t + i, sizeof bits);                                         \
+                    bad |= (bits & (ONES)) == (ONES);                                              \
+                    most[i] = size > most[i] ? size : most[i];                                     \
+                }                                                                                  \
+            else                                                                                   \
+                for (int i = 0; i < n; i++) {                                                      \
+                    const T size = v[t + i] < 0 ? -v[t + i] : v[t + i];                            \
+                    bad |= !(size <= DBL_MAX);                                                     \
+                    most[i] = size > most[i] ? size : most[i];                                     \
+                }                                                                                  \
+        }                                                                                          \
+        for (int i = 1; i < WIDE; i++)                                                             \
+            most[0] = most[i] > most[0] ? most[i] : most[0];                                       \
+        return bad ? NAN : (double)most[0];                                                        \
     }
-    return !bad;
-}
+LARGEST(float, uint32_t, f32, 0x7f800000u)
+LARGEST(double, uint64_t, f64, 0x7ff0000000000000u)
 
-static bool all_finite_f64(const double *v, int64_t count)
+static double largest(const mgvi_matrix *m, int64_t first, int64_t count)
 {
-    uint64_t bad = 0;
-    for (int64_t t = 0; t < count; t++) {
-        uint64_t bits;
-        memcpy(&bits, v + t, sizeof bits);
-        bad |= (bits & 0x7ff0000000000000u) == 0x7ff0000000000000u;
-    }
-    return !bad;
-}
-
-static bool all_finite(const mgvi_matrix *m, int64_t first, int64_t count)
-{
-    return m->dtype == MGV_F32 ? all_finite_f32((const float *)m->val + first, count)
-                               : all_finite_f64((const double *)m->val + first, count);
+    return m->dtype == MGV_F32 ? largest_f32((const float *)m->val + first, count)
+                               : largest_f64((const double *)m->val + first, count);
 }
 
 /* Strictly increasing, so that only the ends need a look for the range. */
@@ -145,34 +155,39 @@ static bool indices_fit(const int32_t *idx, int64_t count, int64_t cols)
 typedef struct scan {
     const mgvi_matrix *m; /* CSR, or dense with col_stride the smaller */
     int64_t blocks;
-    atomic_bool fault;
+    double most[BLOCKS]; /* of every block; NaN: there is a fault */
 } scan;
 
-static bool rows_fine(const mgvi_matrix *m, int64_t first, int64_t last)
+/* NaN where one of the two is. */
+static double larger(double a, double b) { return a >= b || isnan(a) ? a : b; }
+
+/* The largest |entry| of these rows; NaN: they have a fault. */
+static double scan_rows(const mgvi_matrix *m, int64_t first, int64_t last)
 {
-    bool fine = true;
+    double most = 0;
     if (m->layout == MGV_CSR) {
-        fine = all_finite(m, m->ptr[first], m->ptr[last] - m->ptr[first]);
+        bool fine = true;
         for (int64_t i = first; i < last; i++)
             fine &= indices_fit(m->idx + m->ptr[i], m->ptr[i + 1] - m->ptr[i], m->cols);
-        return fine;
+        return fine ? largest(m, m->ptr[first], m->ptr[last] - m->ptr[first]) : NAN;
     }
     for (int64_t i = first; i < last; i++) {
         if (m->col_stride == 1)
-            fine &= all_finite(m, i * m->row_stride, m->cols);
+            most = larger(most, largest(m, i * m->row_stride, m->cols));
         else
-            for (int64_t j = 0; j < m->cols; j++)
-                fine &= isfinite(mgvi_matrix_value(m, i * m->row_stride + j * m->col_stride)) != 0;
+            for (int64_t j = 0; j < m->cols; j++) {
+                const double v = fabs(mgvi_matrix_value(m, i * m->row_stride + j * m->col_stride));
+                most = larger(most, isfinite(v) ? v : NAN);
+            }
     }
-    return fine;
+    return most;
 }
 
 static void scan_block(void *arg, int64_t block)
 {
     scan *job = arg;
-    if (!rows_fine(job->m, mgvi_matrix_cut(job->m, job->blocks, block),
-                   mgvi_matrix_cut(job->m, job->blocks, block + 1)))
-        atomic_store(&job->fault, true);
+    job->most[block] = scan_rows(job->m, mgvi_matrix_cut(job->m, job->blocks, block),
+                                 mgvi_matrix_cut(job->m, job->blocks, block + 1));
 }
 
 /* Names the first fault of a matrix that has one. Rows and columns are counted from 1, as in every
@@ -212,7 +227,7 @@ static mgv_status sparse_fault(mgv_ctx *ctx, const mgvi_matrix *m, const char *w
     return MGVI_FAIL(ctx, MGV_E_INTERNAL, "the matrix changed while it was checked");
 }
 
-mgv_status mgvi_matrix_check(mgv_ctx *ctx, const mgvi_matrix *m)
+mgv_status mgvi_matrix_check(mgv_ctx *ctx, const mgvi_matrix *m, double *most)
 {
     const bool by_columns = mgvi_matrix_by_columns(m);
     const char *what = by_columns ? "column" : "row", *other = by_columns ? "row" : "column";
@@ -235,9 +250,13 @@ mgv_status mgvi_matrix_check(mgv_ctx *ctx, const mgvi_matrix *m)
         return MGVI_FAIL(ctx, MGV_E_ARG, "the matrix has %" PRId64 " entries but no array of %s",
                          m->nnz, m->val ? "indices" : "values");
     scan job = {.m = &by_rows, .blocks = mgvi_block_count(m->nnz, GRAIN, BLOCKS)};
-    atomic_init(&job.fault, false);
     mgvi_pool_run(ctx->pool, job.blocks, scan_block, &job);
-    if (!atomic_load(&job.fault))
+    for (int64_t b = 1; b < job.blocks; b++)
+        job.most[0] = larger(job.most[0], job.most[b]);
+    if (!isnan(job.most[0])) {
+        if (most)
+            *most = job.most[0];
         return MGV_OK;
+    }
     return m->layout == MGV_DENSE ? dense_fault(ctx, m) : sparse_fault(ctx, &by_rows, what, other);
 }

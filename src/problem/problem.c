@@ -232,7 +232,7 @@ double mgvi_problem_least_margin(const mgv_problem *p, const double *z)
 void mgvi_problem_best_shift(const mgv_problem *p, const double *z, mgvi_vec *w)
 {
     double least[2], *free = w->x + (w->n - p->free_cols) * w->k;
-    if (!p->free_cols || !mgvi_problem_has_margin(p))
+    if (!p->free_cols || !mgvi_problem_wants_margin(p))
         return;
     if (p->graph) {
         const bool found = isfinite(least_by_edge(p, z));

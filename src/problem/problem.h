@@ -108,11 +108,16 @@ static inline bool mgvi_problem_is_bounded(const mgv_problem *p)
     return p->low > -INFINITY || p->high < INFINITY;
 }
 
+/* A hard margin, whatever is least under it. */
+static inline bool mgvi_problem_wants_margin(const mgv_problem *p)
+{
+    return (p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN);
+}
+
 /* A hard margin in the norm p: certified by bounds of the margin, free of w's and u's scale. */
 static inline bool mgvi_problem_has_margin(const mgv_problem *p)
 {
-    return (p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN) && !isnan(p->p) &&
-           !mgvi_problem_has_smooth(p);
+    return mgvi_problem_wants_margin(p) && !isnan(p->p) && !mgvi_problem_has_smooth(p);
 }
 static inline int64_t mgvi_problem_penalised(const mgv_problem *p)
 {

@@ -213,7 +213,7 @@ static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate 
         mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
     if (better_w) {
         mgvi_vec_copy(ctx, it->w, &pair->w);
-        mgvi_judge_shift(solver->judge, &pair->w);
+        mgvi_judge_repair(solver->judge, &pair->w);
     }
     const mgvi_verdict old = *pair->verdict;
     if (better_w || better_u)
@@ -263,6 +263,37 @@ static mgv_status attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_
     return margin && rows && solver->settings.short_proof ? shorten_proof(solver, pair) : MGV_OK;
 }
 
+enum { LOOKS = 3 };
+
+/* Where rounding alone keeps the pair from its certificate the judge looks again, with more care,
+ * at u as it was before room was left for rounding. The data, or the weights in the user's units,
+ * may not have the digits: after some looks in vain the run is over. */
+static void look_closer(mgv_solver *solver, mgvi_pair *pair)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const mgv_problem *p = solver->run.problem;
+    const double tol = solver->settings.tol;
+    mgvi_verdict *v = pair->verdict;
+    if (v->certificate.separable == 0 || v->certificate.relative_gap <= tol ||
+        !(mgvi_verdict_sharp_gap(p, v) <= tol) || solver->memory.looks >= LOOKS)
+        return;
+    const double shrunk = v->shrunk > 0 ? v->shrunk : 1;
+    mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
+    mgvi_verdict found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, MGVI_CARE_NONE);
+    if (found.certificate.relative_gap > tol) {
+        mgvi_vec_scale(ctx, shrunk, &pair->u);
+        return;
+    }
+    for (int care = MGVI_CARE_COLUMNS; care < MGVI_CARES; care++) {
+        found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, (mgvi_care)care);
+        if (found.certificate.relative_gap <= tol)
+            break;
+    }
+    *v = mgvi_verdict_combine(p, &found, &found);
+    mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    solver->memory.looks += !(found.certificate.relative_gap <= tol);
+}
+
 /* A certificate on schedule. */
 static mgv_status certify(mgv_solver *solver)
 {
@@ -274,6 +305,7 @@ static mgv_status certify(mgv_solver *solver)
     keep_better(solver, &solver->best, &it, &found);
     m->certificates++;
     m->certified = run->iteration;
+    look_closer(solver, &solver->best);
     MGVI_TRY(attempt_proof(solver, &solver->best, &it));
     const double gap = found.certificate.relative_gap;
     if (estimate > 0 && gap > 0 && isfinite(gap))
@@ -300,6 +332,8 @@ static void settle(mgv_solver *solver, bool certified)
     const mgvi_iterate it = solver->run.ops->expose(&solver->run);
     const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
     keep_better(solver, &solver->answer, &it, &found);
+    if (!solver->run.early)
+        look_closer(solver, &solver->answer);
     const double extra = solver->run.problem->A->touched - before;
     solver->settled += extra;
     solver->touched_before += extra;
@@ -383,6 +417,8 @@ static mgv_status conclude(mgv_solver *solver, bool certified)
 {
     const bool asked = report(solver, certified);
     solver->stop = stop_now(solver, certified ? solver->best.verdict : NULL, asked);
+    if (solver->stop == MGV_STOP_NONE && solver->memory.looks >= LOOKS)
+        solver->stop = MGV_STOP_ROUNDING;
     if (solver->stop == MGV_STOP_NONE && solver->run.finished)
         solver->stop = MGV_STOP_STALLED;
     const bool certified_now = solver->stop == MGV_STOP_CERTIFIED;
@@ -396,6 +432,10 @@ static mgv_status conclude(mgv_solver *solver, bool certified)
     const mgv_stop better = stop_now(solver, solver->answer.verdict, asked);
     if (better == MGV_STOP_CERTIFIED || better == MGV_STOP_INFEASIBLE)
         solver->stop = better;
+    else if (solver->stop == MGV_STOP_STALLED && solver->memory.looks > 0)
+        solver->stop = MGV_STOP_ROUNDING;
+    if (solver->stop == MGV_STOP_ROUNDING) /* the numbers are true, but not what was asked for */
+        solver->answer_verdict.certificate.verified = 0;
     return MGV_OK;
 }
 

@@ -19,6 +19,7 @@ typedef struct mgvi_driver_memory {
     int64_t next_proof;      /* hard margin: certificate count before the next attempt at a proof */
     int64_t certificates;
     int64_t certified; /* iteration of the last certificate */
+    int64_t looks;     /* of the judge with all its care, in vain */
     mgvi_verdict best; /* of the best pair */
     double sharpened;  /* sparsify.c: what was spent when it began to sharpen; 0: it has not */
     mgvi_rng rng;

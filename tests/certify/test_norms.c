@@ -52,8 +52,9 @@ static void check_vector(const char *name, double unit)
     for (int64_t i = 0; i < n; i++)
         j.u.x[i] = -7 * beta[i]; /* only the direction counts */
     const mgv_certificate c = mgvi_judge_certify(j.judge, &j.w, &j.u).certificate;
-    CHECK_NEAR(c.margin, gamma, 1e-14 * gamma, "%s", name);
-    CHECK_NEAR(c.margin_upper, gamma, 1e-14 * gamma, "%s", name);
+    CHECK_NEAR(c.margin, gamma, 1e-12 * gamma, "%s", name);
+    CHECK_NEAR(c.margin_upper, gamma, 1e-12 * gamma, "%s", name);
+    CHECK(c.margin <= gamma * (1 + 1e-15) && gamma <= c.margin_upper * (1 + 1e-15));
     CHECK(c.verified && c.separable == 1);
     judged_close(&j);
     json_decref(v);

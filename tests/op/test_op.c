@@ -33,7 +33,7 @@ TEST(products_of_every_form_match_plain_loops)
                         continue; /* blocks do not depend on the kernels */
                     ctx->simd = mgvi_simd_at(simd);
                     sample s = sample_new(shapes[at][0], shapes[at][1], 0.6, form, dtype);
-                    CHECK_OK(ctx, mgvi_matrix_check(ctx, &s.m));
+                    CHECK_OK(ctx, mgvi_matrix_check(ctx, &s.m, NULL));
                     subject sub = {.ctx = ctx,
                                    .op = operator_of(ctx, &s, 8),
                                    .ref = s.ref,

@@ -227,7 +227,7 @@ TEST(regularised_losses_of_the_stored_sets)
             json_t *v = mgv_vector_load(names[k]);
             margin_set set = margin_set_load("margin_linear_p2");
             double *want = mgv_vector_array(v, "w_star", NULL);
-            mgv_fit_start(&fit, set.X, set.y, set.n, set.d, "intercept=no tol=1e-14");
+            mgv_fit_start(&fit, set.X, set.y, set.n, set.d, "intercept=no tol=1e-12");
             mgv_fit_set(&fit, losses[k]);
             mgv_settings_set(fit.ctx, fit.settings, "solver", solvers[t]);
             mgv_fit_solve(&fit);

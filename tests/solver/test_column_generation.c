@@ -136,7 +136,8 @@ static void check_regime(const regime *r, uint64_t seed, bool intercept, bool we
     CHECK_THAT(f.run.stop == MGV_STOP_CERTIFIED, "%d x %d, %s: %s at %g", (int)r->n, (int)r->d,
                options, mgv_stop_name(f.run.stop), f.certificate.relative_gap);
     plain_values(&f, y, weight, r->n, r->d, &primal, &dual);
-    CHECK_NEAR(primal, f.certificate.primal, 1e-11 * primal, "%s", options);
+    CHECK_LE(primal, f.certificate.primal * (1 + 1e-15), "%s", options);
+    CHECK_LE(f.certificate.primal, primal * (1 + 1e-10), "%s", options);
     CHECK_LE(primal - dual, 2e-10 * primal, "%s", options);
     mgv_fit_free(&f);
     free(X);
@@ -203,7 +204,7 @@ TEST(no_weights_are_needed_beyond_the_largest_mu)
         mgv_fit_solve(&f);
         CHECK_LE(f.certificate.relative_gap, 1e-12, "%s", options);
         CHECK((f.run.nonzeros == 0) == above);
-        CHECK(!above || f.certificate.primal == 1);
+        CHECK(!above || (f.certificate.primal >= 1 && f.certificate.primal <= 1 + 1e-12));
         mgv_fit_free(&f);
     }
     free(X);
@@ -285,7 +286,7 @@ TEST(weak_l1_on_large_columns)
         for (int intercept = 0; intercept < 2; intercept++) {
             mgv_fit f;
             mgv_fit_start(&f, X, y, 38, 300,
-                          "solver=column_generation penalty=l1 mu=1e-5 tol=1e-8");
+                          "solver=column_generation penalty=l1 mu=1e-5 tol=1e-7");
             mgv_fit_set(&f, losses[t]);
             mgv_fit_set(&f, intercept ? "intercept=yes" : "intercept=no");
             mgv_fit_solve(&f);

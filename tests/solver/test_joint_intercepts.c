@@ -81,7 +81,7 @@ static double upper_bound(const mgv_fit *fit, const double *X, const double *y, 
 TEST(both_bounds_are_true)
 {
     static const char *const options[] = {
-        "tol=1e-10",
+        "tol=1e-9",
         "tol=1e-8 scale=none kernel=poly degree=1 offset=0 sigma2=1e3", /* 50 away from 0 */
         "tol=1e-3 solver=momentum_margin",
         "tol=1e-3 solver=momentum_margin large_steps=no",

@@ -1,0 +1,134 @@
+/* balance.c - makes u orthogonal to the intercept, as well as numbers go.
+ *
+ * What is left over is not looked at further: with 0 in the domain of the conjugates, where they
+ * are 0, u stays dual feasible when its heavier side shrinks by the part t that is left. That u is
+ * the dual point meant; by convexity its conjugates exceed those of the u at hand by no more than t
+ * times their sizes, and A'u moves by t times its terms. `imbalance` is a bound of t.       (4b) */
+#include "base/twofold.h"
+#include "certify/rounding.h"
+
+#include <math.h>
+
+/* Numbers added plainly, in sums side by side for vectors; the additions one of them sees. */
+enum { CHUNK = 128, WIDE = 8, PLAINLY = CHUNK / WIDE + WIDE };
+
+/* What `count` numbers sum up to: those above and those below 0. */
+typedef struct sides {
+    double above, below;
+} sides;
+
+static sides add_chunk(const double *u, const double *sign, int64_t count)
+{
+    double above[WIDE] = {0}, below[WIDE] = {0};
+    sides out = {0, 0};
+    int64_t i = 0;
+    for (; i + WIDE <= count; i += WIDE)
+        for (int t = 0; t < WIDE; t++) {
+            const double x = sign ? sign[i + t] * u[i + t] : u[i + t];
+            above[t] += x > 0 ? x : 0;
+            below[t] += x < 0 ? -x : 0;
+        }
+    for (; i < count; i++) {
+        const double x = sign ? sign[i] * u[i] : u[i];
+        above[0] += x > 0 ? x : 0;
+        below[0] += x < 0 ? -x : 0;
+    }
+    for (int t = 0; t < WIDE; t++) {
+        out.above += above[t];
+        out.below += below[t];
+    }
+    return out;
+}
+
+/* The entries of lane c, CHUNK at a time, in a row. */
+static const double *chunk_of(const mgv_problem *p, const mgvi_vec *u, int64_t i, int64_t n,
+                              int32_t c, double *room)
+{
+    if (u->k == 1)
+        return u->x + i;
+    for (int64_t t = 0; t < n; t++)
+        room[t] = mgvi_problem_free_entry_of(p, i + t, c) * u->x[(i + t) * u->k + c];
+    return room;
+}
+
+/* Both sides of lane c, `chunk` numbers at a time plainly, these in twofold numbers. Without an
+ * intercept the signs do not matter: what is wanted is the sum of all sizes. */
+static sides add_lane(const mgvi_judge *judge, int32_t c, int64_t chunk)
+{
+    const mgv_problem *p = judge->problem;
+    const mgvi_vec *u = &judge->u;
+    mgvi_two above = {0, 0}, below = {0, 0};
+    double room[CHUNK];
+    for (int64_t i = 0; i < u->n; i += chunk) {
+        const int64_t n = u->n - i < chunk ? u->n - i : chunk;
+        const double *sign = u->k == 1 && p->sign ? p->sign + i : NULL;
+        const sides s = add_chunk(chunk_of(p, u, i, n, c, room), sign, n);
+        above = mgvi_two_add_real(above, s.above);
+        below = mgvi_two_add_real(below, s.below);
+    }
+    return (sides){mgvi_two_real(above), mgvi_two_real(below)};
+}
+
+static void scale_side(mgvi_judge *judge, int32_t c, bool above, double factor)
+{
+    const mgv_problem *p = judge->problem;
+    const int32_t k = p->lanes;
+    double *u = judge->u.x;
+    if (k == 1) {
+        const double *sign = p->sign;
+        for (int64_t i = 0; i < judge->u.n; i++) {
+            const double x = sign ? sign[i] * u[i] : u[i];
+            u[i] *= (x > 0) == above ? factor : 1;
+        }
+        return;
+    }
+    for (int64_t i = 0; i < judge->u.n; i++)
+        if ((mgvi_problem_free_entry_of(p, i, c) * u[i * k + c] > 0) == above)
+            u[i * k + c] *= factor;
+}
+
+static void balance_lane(mgvi_judge *judge, int32_t c, bool careful)
+{
+    const sides s = add_lane(judge, c, careful ? 1 : CHUNK);
+    const bool above = s.above > s.below;
+    const double heavy = above ? s.above : s.below, light = above ? s.below : s.above;
+    judge->u_sum[c] = (s.above + s.below) * (1 + mgvi_sum_error(PLAINLY));
+    if (!judge->problem->free_cols || !(heavy > light))
+        return;
+    scale_side(judge, c, above, light / heavy);
+    judge->u_sum[c] = 2 * light * (1 + 2 * mgvi_sum_error(PLAINLY));
+}
+
+static void sum_lanes(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    const mgvi_vec *u = &judge->u;
+    for (int32_t c = 0; c < p->lanes; c++)
+        judge->u_sum[c] = 0;
+    for (int64_t i = 0; i < u->n; i++)
+        for (int32_t c = 0; c < p->lanes; c++)
+            judge->u_sum[c] += fabs(u->x[i * p->lanes + c]);
+    for (int32_t c = 0; c < p->lanes; c++)
+        judge->u_sum[c] *= 1 + mgvi_sum_error((double)u->n);
+}
+
+void mgvi_judge_balance(mgvi_judge *judge, bool careful)
+{
+    const mgv_problem *p = judge->problem;
+    judge->imbalance = 0;
+    if (p->loss->can & MGVI_JOINT) {
+        mgvi_judge_balance_classes(judge);
+        sum_lanes(judge);
+        return;
+    }
+    if (p->graph) { /* nodes are balanced by more flow, which a margin allows */
+        mgvi_judge_balance_contrasts(judge);
+        sum_lanes(judge);
+        judge->imbalance = mgvi_sum_error((double)judge->u.n + (double)p->outputs * p->outputs);
+        return;
+    }
+    for (int32_t c = 0; c < p->lanes; c++)
+        balance_lane(judge, c, careful);
+    if (p->free_cols) /* a factor and its products are rounded, and the sums it was made from */
+        judge->imbalance = 8 * MGVI_UNIT + (careful ? 0 : 2 * mgvi_sum_error(PLAINLY));
+}

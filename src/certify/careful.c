@@ -1,0 +1,312 @@
+/* careful.c - the judge's products in twofold numbers, for data whose columns lie far from 0 beside
+ * their spread: X w and X'v then cancel, and plain sums keep too few digits.
+ *   z_i = sign_i (r_i sum_j x_ij coef_j + intercept)      coef, intercept as a model saves them
+ *   v_j = scale_j (sum_i g_i x_ij - centre_j sum_i g_i)   g_i = r_i sign_i u_i
+ * Every sum is hi + lo with its errors fed back (Ogita, Rump, Oishi: Accurate sum and dot product,
+ * 2005): off by u |sum| + (2 m u)^2 sum |terms|. Rare, so plain loops over any layout. */
+#include "base/threads.h"
+#include "base/twofold.h"
+#include "certify/rounding.h"
+#include "op/view.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { BLOCKS = 8, GRAIN = 1 << 14 };
+
+typedef struct mgvi_careful {
+    double *coef, *intercept; /* outputs x columns, outputs: the weights as saved */
+    double *hi, *lo;          /* sums that lines add to: blocks x numbers */
+    int64_t numbers;
+} mgvi_careful;
+
+static mgvi_view_op *view_of(const mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_view_op *v = mgvi_view_of(p->A);
+    return p->kernel.kind == MGVI_KERNEL_LINEAR && !p->own_data && v && !v->view.row ? v : NULL;
+}
+
+bool mgvi_careful_can(const mgvi_judge *judge) { return view_of(judge) != NULL; }
+
+/* ---- lines: rows, or columns where the matrix is stored by columns ----------------------------
+ */
+
+typedef struct walk {
+    mgvi_matrix m; /* stored by lines */
+    bool by_columns;
+    int32_t k;
+    int64_t blocks, numbers;
+    const mgvi_view *view;
+    const double *factor; /* what an entry is multiplied with: of its line, or of its place */
+    double *hi, *lo;
+} walk;
+
+static walk walk_over(const mgvi_judge *judge, int32_t k)
+{
+    const mgvi_view_op *v = view_of(judge);
+    const mgvi_matrix *X = &judge->problem->data->X;
+    walk out = {.by_columns = mgvi_matrix_by_columns(X), .view = v ? &v->view : NULL, .k = k};
+    out.m = out.by_columns ? mgvi_matrix_transpose(X) : *X;
+    out.numbers = out.m.cols * k;
+    return out;
+}
+
+typedef struct line {
+    int64_t first, count, step;
+} line;
+
+static line line_at(const mgvi_matrix *m, int64_t i)
+{
+    if (m->layout == MGV_DENSE)
+        return (line){i * m->row_stride, m->cols, m->col_stride};
+    return (line){m->ptr[i], m->ptr[i + 1] - m->ptr[i], 1};
+}
+
+static int64_t place_at(const mgvi_matrix *m, const line *l, int64_t t)
+{
+    return m->layout == MGV_DENSE ? t : m->idx[l->first + t];
+}
+
+static void add_product(double *hi, double *lo, double x, double y)
+{
+    const mgvi_two p = mgvi_two_prod(x, y), s = mgvi_two_sum(*hi, p.hi);
+    *hi = s.hi;
+    *lo += s.lo + p.lo;
+}
+
+/* Every line's own sums: hi, lo [line k + c] = sum over its entries of x factor[place k + c]. */
+static void gather_block(void *arg, int64_t block)
+{
+    const walk *w = arg;
+    const int64_t end = mgvi_block_begin(w->m.rows, w->blocks, block + 1);
+    for (int64_t i = mgvi_block_begin(w->m.rows, w->blocks, block); i < end; i++) {
+        const line l = line_at(&w->m, i);
+        double *hi = w->hi + i * w->k, *lo = w->lo + i * w->k;
+        memset(hi, 0, (size_t)w->k * sizeof *hi);
+        memset(lo, 0, (size_t)w->k * sizeof *lo);
+        for (int64_t t = 0; t < l.count; t++) {
+            const double x = mgvi_matrix_value(&w->m, l.first + t * l.step);
+            const double *y = w->factor + place_at(&w->m, &l, t) * w->k;
+            for (int32_t c = 0; c < w->k; c++)
+                add_product(&hi[c], &lo[c], x, y[c]);
+        }
+    }
+}
+
+/* Sums of the places: hi, lo [place k + c] += x factor[line k + c], for every block its own. */
+static void scatter_block(void *arg, int64_t block)
+{
+    const walk *w = arg;
+    double *hi = w->hi + block * w->numbers, *lo = w->lo + block * w->numbers;
+    const int64_t end = mgvi_block_begin(w->m.rows, w->blocks, block + 1);
+    memset(hi, 0, (size_t)w->numbers * sizeof *hi);
+    memset(lo, 0, (size_t)w->numbers * sizeof *lo);
+    for (int64_t i = mgvi_block_begin(w->m.rows, w->blocks, block); i < end; i++) {
+        const line l = line_at(&w->m, i);
+        const double *y = w->factor + i * w->k;
+        for (int64_t t = 0; t < l.count; t++) {
+            const double x = mgvi_matrix_value(&w->m, l.first + t * l.step);
+            const int64_t at = place_at(&w->m, &l, t) * w->k;
+            for (int32_t c = 0; c < w->k; c++)
+                add_product(&hi[at + c], &lo[at + c], x, y[c]);
+        }
+    }
+}
+
+/* How many blocks of lines have sums of their own: those of wide data share one. */
+static int64_t block_count(const walk *w)
+{
+    const int64_t wanted = mgvi_block_count(w->m.nnz, GRAIN, BLOCKS);
+    return w->numbers * wanted <= w->m.nnz + GRAIN ? wanted : 1;
+}
+
+static void scatter(mgv_ctx *ctx, walk *w)
+{
+    w->blocks = block_count(w);
+    mgvi_pool_run(ctx->pool, w->blocks, scatter_block, w);
+    for (int64_t b = 1; b < w->blocks; b++)
+        for (int64_t i = 0; i < w->numbers; i++) {
+            const mgvi_two s = mgvi_two_sum(w->hi[i], w->hi[b * w->numbers + i]);
+            w->hi[i] = s.hi;
+            w->lo[i] += s.lo + w->lo[b * w->numbers + i];
+        }
+}
+
+static void gather(mgv_ctx *ctx, walk *w)
+{
+    w->blocks = mgvi_block_count(w->m.nnz, GRAIN, BLOCKS);
+    mgvi_pool_run(ctx->pool, w->blocks, gather_block, w);
+}
+
+/* ---- work space ------------------------------------------------------------------------------ */
+
+static double *numbers(mgvi_judge *judge, int64_t count)
+{
+    return mgvi_arena_array(judge->arena, (size_t)count, sizeof(double));
+}
+
+/* Made at the first need. */
+static mgvi_careful *open_careful(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    if (judge->careful || !view_of(judge))
+        return judge->careful;
+    const int64_t k = p->outputs, d = p->data->X.cols;
+    const walk w = walk_over(judge, (int32_t)k);
+    const int64_t sums = block_count(&w) * w.numbers, lines = w.m.rows * k;
+    mgvi_careful *c = mgvi_arena_array(judge->arena, 1, sizeof *c);
+    if (c) {
+        c->numbers = sums > lines ? sums : lines;
+        c->coef = numbers(judge, d * k);
+        c->intercept = numbers(judge, k);
+        c->hi = numbers(judge, c->numbers);
+        c->lo = numbers(judge, c->numbers);
+    }
+    if (!c || !c->coef || !c->intercept || !c->hi || !c->lo)
+        p->A->failed = MGV_E_MEMORY;
+    else
+        judge->careful = c;
+    return judge->careful;
+}
+
+/* ---- sizes of columns ------------------------------------------------------------------------ */
+
+bool mgvi_careful_reach(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    const int64_t d = p->data->X.cols;
+    const walk w = walk_over(judge, 1);
+    double *column = numbers(judge, d), *centred = numbers(judge, d);
+    if (!column || !centred) {
+        p->A->failed = MGV_E_MEMORY;
+        return false;
+    }
+    for (int64_t j = 0; j < d; j++) /* a zero that is not stored is that far from the centre */
+        centred[j] = w.m.layout != MGV_DENSE && p->centre ? fabs(p->centre[j]) : 0;
+    for (int64_t i = 0; i < w.m.rows; i++) {
+        const line l = line_at(&w.m, i);
+        for (int64_t t = 0; t < l.count; t++) {
+            const int64_t j = w.by_columns ? i : place_at(&w.m, &l, t);
+            const double x = mgvi_matrix_value(&w.m, l.first + t * l.step);
+            column[j] = fmax(column[j], fabs(x));
+            centred[j] = fmax(centred[j], fabs(p->centre ? x - p->centre[j] : x));
+        }
+    }
+    p->A->touched += (double)p->A->nnz;
+    judge->reach.column = column;
+    judge->reach.centred = centred;
+    return true;
+}
+
+/* ---- the two products ------------------------------------------------------------------------ */
+
+bool mgvi_careful_scores(mgvi_judge *judge, const mgvi_vec *w, double *error)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_careful *s = open_careful(judge);
+    const int64_t d = p->data->X.cols;
+    const int32_t k = p->lanes;
+    if (!s)
+        return false;
+    mgvi_problem_user_weights(p, w->x, s->coef, s->intercept);
+    double *turned = judge->v.x; /* one weight of every lane side by side, as z has its scores */
+    for (int64_t j = 0; j < d; j++)
+        for (int32_t c = 0; c < k; c++)
+            turned[j * k + c] = s->coef[c * d + j];
+    walk job = walk_over(judge, k);
+    job.factor = turned;
+    job.hi = s->hi;
+    job.lo = s->lo;
+    (job.by_columns ? scatter : gather)(p->ctx, &job);
+    for (int64_t i = 0; i < judge->z.n; i++)
+        for (int32_t c = 0; c < k; c++) {
+            const int64_t at = i * k + c;
+            const double sign =
+                job.view->sign ? job.view->sign[job.view->sign_lanes == 1 ? i : at] : 1;
+            mgvi_two z = mgvi_two_sum(s->hi[at], s->lo[at]);
+            if (p->row_scale)
+                z = mgvi_two_mul_real(z, p->row_scale[i]);
+            z = mgvi_two_add_real(z, s->intercept[c]); /* a centre alone makes one, too */
+            judge->z.x[at] = sign * mgvi_two_real(z);
+        }
+    const double twice = 4 * (judge->reach.row_terms + 8) * MGVI_UNIT;
+    for (int32_t c = 0; c < k; c++) {
+        double size = fabs(s->intercept[c]);
+        for (int64_t j = 0; j < d; j++)
+            size += mgvi_reach_of(judge, j, false) * fabs(s->coef[c * d + j]);
+        error[c] = twice * twice * size;
+    }
+    p->A->touched += (double)p->A->nnz;
+    return true;
+}
+
+double mgvi_careful_part(const mgvi_judge *judge, int64_t j)
+{
+    const double twice = 4 * (judge->reach.col_terms + 8) * MGVI_UNIT;
+    const double rows = judge->problem->row_scale ? 4 * MGVI_UNIT : 0; /* g_i is rounded */
+    return (twice * twice + rows) * 2 * mgvi_reach_of(judge, j, false);
+}
+
+/* sum_i g_i of lane c. */
+static mgvi_two weigh(const double *g, int64_t n, int32_t k, int32_t c)
+{
+    mgvi_two sum = {0, 0};
+    for (int64_t i = 0; i < n; i++)
+        sum = mgvi_two_add_real(sum, g[i * k + c]);
+    return sum;
+}
+
+bool mgvi_careful_columns(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_careful *s = open_careful(judge);
+    const int64_t d = p->data->X.cols, n = judge->u.n;
+    const int32_t k = p->lanes;
+    if (!s)
+        return false;
+    walk job = walk_over(judge, k);
+    double *g = judge->z.x; /* the scores have been judged */
+    for (int64_t i = 0; i < n; i++)
+        for (int32_t c = 0; c < k; c++) {
+            const int64_t at = i * k + c;
+            const double sign =
+                job.view->sign ? job.view->sign[job.view->sign_lanes == 1 ? i : at] : 1;
+            g[at] = sign * judge->u.x[at] * (p->row_scale ? p->row_scale[i] : 1);
+        }
+    job.factor = g;
+    job.hi = s->hi;
+    job.lo = s->lo;
+    (job.by_columns ? gather : scatter)(p->ctx, &job);
+    for (int32_t c = 0; c < k; c++) {
+        const mgvi_two total = p->centre ? weigh(g, n, k, c) : (mgvi_two){0, 0};
+        for (int64_t j = 0; j < d; j++) {
+            mgvi_two x = mgvi_two_sum(s->hi[j * k + c], s->lo[j * k + c]);
+            if (p->centre)
+                x = mgvi_two_sub(x, mgvi_two_mul_real(total, p->centre[j]));
+            judge->v.x[j * k + c] = (p->scale ? p->scale[j] : 1) * mgvi_two_real(x);
+        }
+        if (p->free_cols)
+            judge->v.x[d * k + c] = 0;
+    }
+    p->A->touched += (double)p->A->nnz;
+    return true;
+}
+
+double mgvi_careful_loss(const mgvi_judge *judge, bool conjugate)
+{
+    const mgv_problem *p = judge->problem;
+    const mgvi_vec *x = conjugate ? &judge->u : &judge->z;
+    const mgvi_joint_ops *joint = p->loss->joint;
+    mgvi_two sum = {0, 0};
+    for (int64_t i = 0; i < x->n; i++)
+        for (int32_t c = 0; c < (joint ? 1 : x->k); c++) {
+            const mgvi_coef at = mgvi_coefs_at(&p->row, i, c);
+            const double *row = x->x + i * x->k;
+            const double term =
+                joint ? (conjugate ? joint->conj : joint->value)(at.scale, row, x->k, (int32_t)at.a)
+                      : (conjugate ? p->loss->conj(at, row[c]) : p->loss->value(at, row[c]));
+            sum = mgvi_two_add_real(sum, term);
+        }
+    return mgvi_two_real(sum);
+}

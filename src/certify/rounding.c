@@ -1,0 +1,192 @@
+/* rounding.c - bounds of what rounding has done, from sizes of columns. */
+#include "certify/rounding.h"
+
+#include <float.h>
+#include <math.h>
+
+/* Few operations follow a sum: scaling, signs, the shift of the intercept. */
+enum { AFTER = 12 };
+#define LAST_BIT (1.5 * MGVI_UNIT) /* of a score, whatever else it is off */
+
+static bool over_data(const mgv_problem *p)
+{
+    return p->kernel.kind == MGVI_KERNEL_LINEAR && !p->own_data;
+}
+
+static int64_t longest_row(const mgvi_matrix *m)
+{
+    int64_t most = 0;
+    if (m->layout != MGV_CSR)
+        return m->cols;
+    for (int64_t i = 0; i < m->rows; i++)
+        most = m->ptr[i + 1] - m->ptr[i] > most ? m->ptr[i + 1] - m->ptr[i] : most;
+    return most;
+}
+
+mgv_status mgvi_reach_open(mgvi_judge *judge, mgvi_arena *arena)
+{
+    const mgv_problem *p = judge->problem;
+    judge->arena = arena;
+    judge->error = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *judge->error);
+    judge->u_sum = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *judge->u_sum);
+    if (!judge->error || !judge->u_sum)
+        return MGV_E_MEMORY;
+    judge->reach.col_terms = (double)p->A->rows;
+    judge->reach.row_terms = (double)p->A->cols;
+    if (!over_data(p))
+        return MGV_OK;
+    const mgvi_matrix *X = &p->data->X;
+    judge->reach.most = X->most;
+    judge->reach.row_terms = (double)longest_row(X);
+    if (!(X->most > 0) && X->nnz > 0) /* a table made by another way than through the check */
+        mgvi_reach_look(judge);
+    return p->A->failed;
+}
+
+void mgvi_reach_look(mgvi_judge *judge)
+{
+    if (!judge->reach.column)
+        mgvi_careful_reach(judge);
+}
+
+double mgvi_reach_of(const mgvi_judge *judge, int64_t j, bool centred)
+{
+    const mgv_problem *p = judge->problem;
+    const mgvi_reach *r = &judge->reach;
+    if (p->row_scale)
+        return 1 + DBL_EPSILON * (double)p->A->cols; /* rows of length 1 */
+    if (r->column)
+        return centred ? r->centred[j] : r->column[j];
+    return centred && p->centre ? 2 * r->most : r->most; /* a mean is no larger */
+}
+
+/* ---- z = A w --------------------------------------------------------------------------------- */
+
+/* Of one output's scores over a table: the product itself, the centre's part of it, and what the
+ * weights in the user's units, intercept included, are rounded by. */
+static double table_error(const mgvi_judge *judge, const mgvi_vec *w, int64_t c)
+{
+    const mgv_problem *p = judge->problem;
+    const int64_t k = p->outputs, d = p->data->X.cols;
+    double size = 0, mean = 0, square = 0;
+    for (int64_t j = 0; j < d; j++) {
+        const double coef = fabs((p->scale ? p->scale[j] : 1) * w->x[j * k + c]);
+        size += coef * mgvi_reach_of(judge, j, false);
+        mean += p->centre ? coef * fabs(p->centre[j]) : 0;
+        square += coef * coef;
+    }
+    if (p->row_scale)
+        size = sqrt(square) * (1 + mgvi_sum_error((double)d));
+    const double b = p->free_cols ? fabs(w->x[d * k + c]) : 0;
+    return (1 + mgvi_sum_error((double)d)) *
+           (mgvi_sum_error(judge->reach.row_terms + AFTER) * size +
+            mgvi_sum_error((double)d + AFTER) * mean + AFTER * MGVI_UNIT * b);
+}
+
+static double largest_score(const mgvi_judge *judge)
+{
+    double most = 0;
+    for (int64_t i = 0; i < judge->z.n * judge->z.k; i++)
+        most = fmax(most, fabs(judge->z.x[i]));
+    return most;
+}
+
+void mgvi_score_errors(mgvi_judge *judge, const mgvi_vec *w, double *out)
+{
+    const mgv_problem *p = judge->problem;
+    double most = 0;
+    if (!over_data(p)) { /* exact is what another's operator computes, but for its last bits */
+        const double error = 64 * MGVI_UNIT * largest_score(judge);
+        const bool known = p->A->ops->mul_rounding != NULL;
+        for (int32_t c = 0; c < p->lanes; c++)
+            out[c] = known ? p->A->ops->mul_rounding(p->A, w, c) : error;
+        return;
+    }
+    for (int64_t c = 0; c < p->outputs; c++) {
+        const double error = table_error(judge, w, c);
+        most = fmax(most, error);
+        if (c < p->lanes)
+            out[c] = error;
+    }
+    if (p->outputs > p->lanes) /* a difference of two scores */
+        out[0] = 2 * most + 2 * MGVI_UNIT * largest_score(judge);
+}
+
+/* A row of scores loses at its own class what all others may gain. */
+static void worsen_classes(mgvi_judge *judge, const double *error)
+{
+    const mgv_problem *p = judge->problem;
+    const int32_t k = p->lanes;
+    double most = 0;
+    for (int32_t c = 0; c < k; c++)
+        most = fmax(most, error[c]);
+    for (int64_t i = 0; i < judge->z.n; i++) {
+        const int32_t own = (int32_t)mgvi_coef_pick(&p->row.a, i, 0);
+        double *z = judge->z.x + i * k;
+        for (int32_t c = 0; c < k; c++)
+            z[c] += (c == own ? -1 : 1) * LAST_BIT * fabs(z[c]);
+        z[own] -= 2 * most;
+    }
+}
+
+void mgvi_worsen_scores(mgvi_judge *judge, const double *error)
+{
+    const mgv_problem *p = judge->problem;
+    const int32_t k = p->lanes;
+    double *z = judge->z.x;
+    if (p->loss->can & MGVI_JOINT) {
+        worsen_classes(judge, error);
+    } else if ((p->loss->can & MGVI_MARGIN) && k == 1) { /* falling */
+        const double e = error[0];
+        for (int64_t i = 0; i < judge->z.n; i++)
+            z[i] -= e + LAST_BIT * fabs(z[i]);
+    } else {
+        for (int64_t i = 0; i < judge->z.n; i++)
+            for (int32_t c = 0; c < k; c++) {
+                const double a = mgvi_coef_pick(&p->row.a, i, c), x = z[i * k + c];
+                const double e = error[c] + LAST_BIT * fabs(x);
+                z[i * k + c] += (p->loss->can & MGVI_MARGIN) || x < a ? -e : e;
+            }
+    }
+}
+
+/* ---- v = -A'u -------------------------------------------------------------------------------- */
+
+/* To the end of [v - e, v + e] where the convex r* is larger. */
+static double worse_end(const mgv_problem *p, int64_t j, int32_t c, double v, double e)
+{
+    const mgvi_coef coef = mgvi_coefs_at(&p->col, j, c);
+    const double low = p->penalty->conj(coef, v - e), high = p->penalty->conj(coef, v + e);
+    return low > high || (low == high && v < 0) ? v - e : v + e;
+}
+
+/* Norms of |v| grow with every |v_j|; entropy's conjugate grows with every v_j. */
+static double worse_entry(const mgv_problem *p, int64_t j, int32_t c, double v, double e)
+{
+    if (!p->penalty->whole)
+        return p->penalty->conj ? worse_end(p, j, c, v, e) : v;
+    return p->penalty->whole->most || v > 0 ? v + e : v - e;
+}
+
+double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, mgvi_vec *v)
+{
+    const mgv_problem *p = judge->problem;
+    const int32_t k = v->k;
+    const double plain = mgvi_sum_error(judge->reach.col_terms + AFTER);
+    double square = 0;
+    for (int64_t j = 0; j < v->n; j++) {
+        const int64_t column = j / (p->outputs / p->lanes); /* contrasts have one for each class */
+        const double scale = p->scale ? p->scale[column] : 1;
+        const double part = (careful ? mgvi_careful_part(judge, column)
+                                     : plain * 2 * mgvi_reach_of(judge, column, false)) +
+                            judge->imbalance * mgvi_reach_of(judge, column, true);
+        for (int32_t c = 0; c < k; c++) {
+            double *x = &v->x[j * k + c];
+            const double e = scale * part * sum[c] * (p->outputs > p->lanes ? 2 : 1) +
+                             AFTER * MGVI_UNIT * fabs(*x);
+            *x = worse_entry(p, j, c, *x, e);
+            square += e * e;
+        }
+    }
+    return sqrt(square) * (1 + mgvi_sum_error((double)v->n * k));
+}
