@@ -94,7 +94,8 @@ bool mgvi_driver_sharpen(mgv_solver *solver)
 {
     mgvi_driver_memory *m = &solver->memory;
     const mgvi_run *run = &solver->run;
-    if (!concerned(solver) || run->finished || m->best.certificate.relative_gap <= SHARP)
+    if (!concerned(solver) || run->finished ||
+        mgvi_verdict_sharp_gap(run->problem, &m->best) <= SHARP) /* the rest is rounding */
         return false;
     const mgvi_solver_ops *other = finisher(solver);
     if (other && other != run->ops && other->cost(run->problem, run->settings) < allowance(solver))
