@@ -480,13 +480,24 @@ void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, mgv_stop stop)
     solver->stop = stop;
 }
 
+/* Whether the best pair has what was asked for, but for rounding. */
+static bool only_rounding_left(const mgv_solver *solver)
+{
+    return solver->memory.certificates > 0 &&
+           mgvi_verdict_sharp_gap(solver->run.problem, solver->best.verdict) <= solver->settings.tol;
+}
+
 /* One step and what follows from it. */
 static mgv_status advance(mgv_solver *solver)
 {
     mgvi_run *run = &solver->run;
     if (run->iteration > 0)
         solver->memory.residual_before = residual_now(solver);
-    MGVI_TRY(run->ops->step(run));
+    const mgv_status st = run->ops->step(run);
+    if (st == MGV_E_NUMERIC && only_rounding_left(solver))
+        run->finished = true; /* no digits are left to make a step of */
+    else
+        MGVI_TRY(st);
     run->iteration++;
     const bool certified = run->finished || certificate_due(solver);
     if (certified) {
