@@ -1,4 +1,5 @@
 /* check.c - the data doctor: what is in a table, what looks odd, and what `fit` would do. */
+#include "op/stats.h"
 #include "report/report.h"
 #include "report/scan.h"
 
@@ -157,6 +158,57 @@ static void look_at_columns(doctor *d)
              k.smallest, k.largest);
 }
 
+/* "column 3 ('north')", "columns 1, 3, 4, ...": those whose mean is at least `times` their standard
+ * deviation, as far as they fit; returns how many. */
+static int64_t offset_list(const doctor *d, const double *mean, const double *std, double times,
+                           char *out, size_t size)
+{
+    enum { SHOWN = 5 };
+    char list[300];
+    size_t used = 0;
+    int64_t count = 0;
+    for (int64_t j = 0; j < d->data->X.cols; j++) {
+        if (!(std[j] > 0 && fabs(mean[j]) >= times * std[j]))
+            continue;
+        if (count++ >= SHOWN || used >= sizeof list)
+            continue;
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%" PRId64,
+                                 count > 1 ? ", " : "", j + 1);
+        if (d->data->names && used < sizeof list)
+            used +=
+                (size_t)snprintf(list + used, sizeof list - used, " ('%.30s')", d->data->names[j]);
+    }
+    snprintf(out, size, "column%s %s%s", count == 1 ? "" : "s", count > 0 ? list : "",
+             count > SHOWN ? ", ..." : "");
+    return count;
+}
+
+/* A mean far from 0 costs digits: of inner products, of the intercept, of a kernel's values. */
+static mgv_status look_at_offsets(doctor *d)
+{
+    const mgvi_matrix *X = &d->data->X;
+    const bool linear = strcmp(d->settings->kernel, "linear") == 0;
+    const bool std_scaled = strcmp(d->settings->scale, "std") == 0;
+    const double times = linear ? 1e6 : 1e4;
+    double *mean = mgvi_arena_array(&d->arena, (size_t)X->cols, sizeof *mean);
+    double *std = mgvi_arena_array(&d->arena, (size_t)X->cols, sizeof *std);
+    char list[400];
+    if (!mean || !std)
+        return MGV_E_MEMORY;
+    if (strcmp(d->settings->kernel, "precomputed") == 0 || (std_scaled && !linear))
+        return MGV_OK;
+    MGVI_TRY(mgvi_matrix_column_stats(d->ctx, X, NULL, mean, std, NULL, NULL));
+    const int64_t count = offset_list(d, mean, std, times, list, sizeof list);
+    if (count > 0)
+        find(d, WARNING, "offsets",
+             "%s: the mean is at least %.0e times the spread, and so many digits are lost: "
+             "subtract a "
+             "constant from %s%s",
+             list, times, count == 1 ? "it" : "them",
+             X->layout == MGV_DENSE && !std_scaled ? ", or take --scale std" : "");
+    return MGV_OK;
+}
+
 /* ---- labels ---------------------------------------------------------------------------------- */
 
 static mgv_status count_classes(doctor *d)
@@ -277,6 +329,7 @@ static mgv_status examine(doctor *d)
     look_at_order(d);
     look_at_rows(d);
     look_at_columns(d);
+    MGVI_TRY(look_at_offsets(d));
     look_at_fit(d);
     return MGV_OK;
 }

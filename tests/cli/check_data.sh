@@ -60,6 +60,29 @@ run 0 check sick.svm --json
 finding empty_rows none
 finding constant_columns note
 
+# columns far from 0: a constant to subtract
+awk 'BEGIN { print "east,flat,north,label"
+             for (i = 1; i <= 40; i++) printf "%d,3,%d,%d\n", 450000 + i % 7, 5400000 + i % 5, i % 2 }' >utm.csv
+run 0 check utm.csv --kernel rbf --json
+finding offsets warning
+run 0 check utm.csv --kernel rbf
+has out "columns 1 ('east'), 3 ('north'): the mean is at least 1e+04 times the spread"
+has out "subtract a constant from them, or take --scale std"
+run 0 check utm.csv --kernel rbf --scale std --json
+finding offsets none
+run 0 check utm.csv --json
+finding offsets warning
+run 0 check utm.csv
+has out "column 3 ('north'): the mean is at least 1e+06 times the spread"
+run 0 check demo.svm --kernel rbf --json
+finding offsets none
+# sparse: what a row leaves out is a zero, and counts
+awk 'BEGIN { for (i = 1; i <= 40; i++) 
+    print i % 2, "1:" 5400000 + i % 5, (i % 3 ? "2:" 9000000 + i : ""), i + 2 ":1" }' >utm.svm
+run 0 check utm.svm --kernel laplace
+has out "column 1: the mean is at least 1e+04 times the spread"
+grep "times the spread" out | grep -q "scale std" && fail "sparse data cannot be centred by --scale std"
+
 # first index, quantities, several classes, no labels
 printf '%s\n' '1 0:1' '0 1:2' >zero.svm
 run 0 check zero.svm
