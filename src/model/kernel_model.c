@@ -267,6 +267,11 @@ static mgv_status make_points(mgvi_arena *arena, const mgv_model *m, const mgvi_
     return mgvi_points_new(arena->ctx, X, &scaling, MGV_F64, differences, out);
 }
 
+static bool stays_short(const mgvi_matrix *X, double centred)
+{
+    return X->layout == MGV_DENSE || centred * (double)X->rows <= 2 * (double)X->nnz;
+}
+
 /* Differences do not see the centre: it saves taking them pair by pair, and is left out where it
  * would make sparse data twice as long. */
 static bool can_centre(const mgv_model *m, const mgvi_matrix *X)
@@ -274,8 +279,7 @@ static bool can_centre(const mgv_model *m, const mgvi_matrix *X)
     double count = 0;
     for (int64_t j = 0; m->centre && j < m->features; j++)
         count += m->centre[j] != 0;
-    return X->cols == m->features &&
-           (X->layout == MGV_DENSE || count * (double)X->rows <= 2 * (double)X->nnz);
+    return X->cols == m->features && stays_short(X, count) && stays_short(&m->sv, count);
 }
 
 mgv_status mgvi_model_kernel_scores(mgv_ctx *ctx, const mgv_model *m, const mgvi_matrix *X,
