@@ -106,15 +106,18 @@ class Torture:
         os.mkdir(folder)
         return folder
 
-    def whole(self, kind, name, got):
-        """Times differ from run to run; where a file has them, its shape must be right."""
+    def whole(self, kind, name, got, code):
+        """Times differ from run to run; where a file has them, its shape must be right. A path that
+        failed may list the points it has saved."""
         right = self.right[kind, name]
         if got == right:
             return True
         if not name.endswith(".csv") or kind == "convert csv":
             return False
         commas = {line.count(b",") for line in got.split(b"\n")[:-1]}
-        return got.endswith(b"\n") and len(commas) == 1 and got.count(b"\n") == right.count(b"\n")
+        lines, full = got.count(b"\n"), right.count(b"\n")
+        enough = lines == full or (name.endswith("path.csv") and code != 0 and 1 < lines < full)
+        return got.endswith(b"\n") and len(commas) == 1 and enough
 
     def check(self, kind, how, folder, code):
         self.counts[how.split()[0]] = self.counts.get(how.split()[0], 0) + 1
@@ -123,7 +126,7 @@ class Torture:
             return self.fault(kind, how, f"ended by {code}")
         for name in OUTPUTS[kind]:
             got = read(os.path.join(folder, name))
-            if got is not None and not self.whole(kind, name, got):
+            if got is not None and not self.whole(kind, name, got, code):
                 self.fault(kind, how, f"{name} is there and wrong ({len(got)} bytes), exit {code}")
             if got is None and good:
                 self.fault(kind, how, f"{name} is absent, exit {code}")
