@@ -1,11 +1,14 @@
 """sparse.py MARGRAVE OUT.tsv [SET...] - nonzeros of l1 paths at the default tolerance and at 1e-9.
 
 Walks every two-class and regression set of $MARGRAVE_DATA along 20 points of mu, for every loss
-there is a path for, at both tolerances; a weight that is 0 in one answer only is a difference, and
-a tie where the tight one gives it less than 1e-6 of the largest |w_j| |x_j|. Standard library only.
+there is a path for, at both tolerances. A weight that is 0 in one answer only is a difference; it is
+a tie where the tight answer gives it less than 1e-6 of the largest weight, or where both answers
+are optimal to 1e-10: then there are many optima (columns that add up to a constant, as a category
+spread over columns has). Standard library only.
 
-A line: set, loss, points, points that differ, most differences at a point, the nonzeros there at
-1e-4 and at 1e-9, the sums over the path, seconds at both tolerances."""
+A line: set, loss, points, points that differ but for ties, most differences at such a point (at any,
+where there are none), the nonzeros there at 1e-4 and at 1e-9, the sums over the path, seconds at
+both tolerances, the solver there, points with ties."""
 import json
 import os
 import shutil
@@ -78,11 +81,14 @@ def differences(loose, tight):
 def compare(loose, tight):
     pairs = list(zip(loose, tight))
     wrong = [len(differences(a[1], b[1])) for a, b in pairs]
+    optimal = [max(a[0]["relative_gap"], b[0]["relative_gap"]) <= 1e-10 for a, b in pairs]
+    tied = sum(w > 0 and o for w, o in zip(wrong, optimal))
+    wrong = [0 if o else w for w, o in zip(wrong, optimal)]
     worst = wrong.index(max(wrong))
     return [len(pairs), sum(w > 0 for w in wrong), wrong[worst], len(pairs[worst][0][1]),
             len(pairs[worst][1][1]), sum(len(a[1]) for a, b in pairs), sum(len(b[1]) for a, b in pairs),
             round(sum(a[0]["seconds"] for a, b in pairs), 4),
-            round(sum(b[0]["seconds"] for a, b in pairs), 4), pairs[worst][0][0]["solver"]]
+            round(sum(b[0]["seconds"] for a, b in pairs), 4), pairs[worst][0][0]["solver"], tied]
 
 
 def main():
