@@ -31,6 +31,7 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
         MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->y));
         MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->residual));
         MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->dir));
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->weight));
     }
     *out = j;
     if (!(p->loss->can & MGVI_HARD))

@@ -25,6 +25,9 @@ struct mgvi_judge {
     mgvi_vec v;                /* cols: A'u */
     mgvi_vec q, Aq;            /* rows: work space of the proof */
     mgvi_vec y, residual, dir; /* cols: work space of the proof */
+    mgvi_vec weight;           /* cols: the same; sizes of the columns */
+    bool compared;             /* equal examples were looked for */
+    bool nearly;               /* the last u tried holds to rounding, but is not proven */
     mgvi_vec slope, slope_0;   /* cols: grad F at the w judged and at 0; only where there is an F */
     mgvi_vec blend;            /* cols: a point of R*'s domain, (11) */
     double height, height_0;   /* F* at these slopes */

@@ -9,10 +9,9 @@
 #include "op/features.h"
 
 #include "op/kernel_impl.h"
+#include "op/twins.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const double NOTHING = 1e-12; /* in units of the largest |phi(x)|, as for data rows */
 /* (14) in units of the largest K_ii: weights with y (K a) >= 1 need |a|_1 beyond the inverse of
@@ -21,81 +20,17 @@ static const double NOTHING_OF_K = 1e-14;
 
 /* ---- equal points ---------------------------------------------------------------------------- */
 
-typedef struct keyed {
-    uint64_t key;
-    int64_t row;
-} keyed;
-
-static int by_key(const void *a, const void *b)
-{
-    const keyed *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
-
-/* Points are equal when their rows are, or what is left of rows divided by their lengths. */
-static mgvi_point_entry begin(const mgvi_points *p, int64_t i)
-{
-    return p->scaling.row_scale ? mgvi_point_begin(p, i) : mgvi_point_begin_raw(p, i);
-}
-
-static uint64_t key_of(const mgvi_points *p, int64_t i)
-{
-    uint64_t key = 0;
-    for (mgvi_point_entry e = begin(p, i); mgvi_point_next(&e);) {
-        uint64_t bits;
-        memcpy(&bits, &e.x, sizeof bits);
-        key = (key ^ bits ^ ((uint64_t)e.j << 32)) * UINT64_C(0x9E3779B97F4A7C15);
-        key ^= key >> 29;
-    }
-    return key;
-}
-
-static bool same_point(const mgvi_points *p, int64_t i, int64_t j)
-{
-    mgvi_point_entry a = begin(p, i), b = begin(p, j);
-    for (;;) {
-        const bool more = mgvi_point_next(&a);
-        if (mgvi_point_next(&b) != more)
-            return false;
-        if (!more)
-            return true;
-        if (a.j != b.j || a.x != b.x)
-            return false;
-    }
-}
-
-/* The first row with the point of order[t], given those of order[0..t). */
-static int64_t find_twin(const mgvi_points *p, const keyed *order, int64_t t, const int64_t *twin)
-{
-    const int64_t i = order[t].row;
-    for (int64_t s = t - 1; s >= 0 && order[s].key == order[t].key; s--) {
-        const int64_t j = order[s].row;
-        if ((s == t - 1 || twin[j] == j) && same_point(p, i, twin[j]))
-            return twin[j];
-    }
-    return i;
-}
-
+/* Of the data as it is: what scaling and centring would round to one point are two. */
 const int64_t *mgvi_kernel_twins(mgvi_kernel_op *k)
 {
     const int64_t n = k->op.rows;
     if (k->twin)
         return k->twin;
     int64_t *twin = mgvi_alloc(k->op.ctx, (size_t)n, sizeof *twin);
-    keyed *order = mgvi_alloc(k->op.ctx, (size_t)n, sizeof *order);
-    if (!twin || !order) {
+    if (!twin || mgvi_matrix_twins(k->op.ctx, &k->points->source, NULL, n, twin) != MGV_OK) {
         mgvi_release(k->op.ctx, twin);
-        mgvi_release(k->op.ctx, order);
         return NULL;
     }
-    for (int64_t i = 0; i < n; i++)
-        order[i] = (keyed){key_of(k->points, i), i};
-    qsort(order, (size_t)n, sizeof *order, by_key);
-    for (int64_t t = 0; t < n; t++) /* the neighbour's first; on a clash of keys the others' */
-        twin[order[t].row] = find_twin(k->points, order, t, twin);
-    mgvi_release(k->op.ctx, order);
     k->twin = twin;
     return twin;
 }

@@ -1,5 +1,6 @@
 /* opposite.c - equal examples with different labels. */
 #include "op/features.h"
+#include "op/twins.h"
 #include "problem/problem.h"
 
 #include <string.h>
@@ -51,18 +52,30 @@ static bool find(const labels *l, const int64_t *twin, int64_t *first, mgvi_vec 
     return false;
 }
 
-mgv_status mgvi_problem_opposites(const mgv_problem *p, mgvi_vec *u, bool *found)
+/* The first example with the numbers of example i, for every i: the kernel's own, or in `room`. */
+static mgv_status twins_of(const labels *l, const mgvi_matrix *rows, int64_t *room,
+                           const int64_t **twin)
+{
+    mgvi_kernel_op *kernel = mgvi_kernel_of(l->contrast ? l->contrast->base : l->p->A);
+    *twin = kernel ? mgvi_kernel_twins(kernel) : room;
+    if (kernel)
+        return *twin ? MGV_OK : MGV_E_MEMORY;
+    return mgvi_matrix_twins(l->p->ctx, rows, NULL, l->count, room);
+}
+
+mgv_status mgvi_problem_opposites(const mgv_problem *p, const mgvi_matrix *rows, mgvi_vec *u,
+                                  bool *found)
 {
     labels l = {.p = p, .contrast = mgvi_contrast_of(p->A)};
-    mgvi_kernel_op *kernel = mgvi_kernel_of(l.contrast ? l.contrast->base : p->A);
+    const int64_t *twin;
     l.count = l.contrast ? l.contrast->base->rows : p->A->rows;
     *found = false;
-    if (!kernel || !mgvi_problem_has_margin(p))
-        return MGV_OK;
-    const int64_t *twin = mgvi_kernel_twins(kernel);
-    int64_t *first = mgvi_alloc(p->ctx, (size_t)l.count, sizeof *first);
-    if (twin && first)
-        *found = find(&l, twin, first, u);
-    mgvi_release(p->ctx, first);
-    return twin && first ? MGV_OK : MGV_E_MEMORY;
+    int64_t *room = mgvi_alloc(p->ctx, 2 * (size_t)l.count, sizeof *room);
+    if (!room)
+        return MGV_E_MEMORY;
+    const mgv_status st = twins_of(&l, rows, room, &twin);
+    if (st == MGV_OK)
+        *found = find(&l, twin, room + l.count, u);
+    mgvi_release(p->ctx, room);
+    return st;
 }

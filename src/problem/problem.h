@@ -231,9 +231,11 @@ double mgvi_problem_user_norm(const mgv_problem *problem, const double *w);
  * A's rows, `col` A's columns. */
 mgv_status mgvi_problem_peel(const mgv_problem *problem, mgvi_arena *arena, bool *row, bool *col);
 
-/* Hard margin with a kernel: two equal examples with different labels, which no w tells apart, as
- * u with A'u = 0 (opposite.c). *found: there are such; u is 0 elsewhere. */
-mgv_status mgvi_problem_opposites(const mgv_problem *problem, mgvi_vec *u, bool *found);
+/* Hard margin: two equal examples with different labels, which no w tells apart, as u with A'u = 0
+ * exactly (opposite.c). `rows`: the examples of the data by rows; not read where there is a kernel,
+ * which has its own. *found: there are such; u is 0 elsewhere. */
+mgv_status mgvi_problem_opposites(const mgv_problem *problem, const mgvi_matrix *rows, mgvi_vec *u,
+                                  bool *found);
 
 /* bind.c: the parts of binding, in the order they are done. */
 mgv_status mgvi_bind_task(mgv_problem *problem); /* task.c */

@@ -109,7 +109,9 @@ TEST(data_that_nothing_fits_lead_to_the_normal_solution)
     mgvi_rng rng = mgvi_rng_seed(10);
     for (int k = 0; k < RANK; k++)
         for (int i = 0; i < N; i++)
-            basis[k][i] = mgvi_rng_normal(&rng);
+            basis[k][i] = rint(4 * mgvi_rng_normal(&rng));
+    for (int k = 0; k < RANK * D; k++) /* whole numbers: the columns depend on each other exactly */
+        b.X[k] = rint(4 * b.X[k]) / 16;
     for (int i = 0; i < N; i++) { /* X = basis' B, y = X w */
         r.y[i] = 0;
         for (int j = 0; j < D; j++) {

@@ -1,0 +1,361 @@
+/* proof.c - that no w meets the constraints, proven for the numbers given.
+ *
+ * By Farkas there is no w when some u has A'u = 0 and a negative support value
+ * sigma(u) = sum_i t_i u_i, t_i the end of row i's set on the side of u_i's sign; for a margin
+ * u = -q, q >= 0, and sigma = -sum q. A'u = 0 must hold exactly: what is zero up to rounding proves
+ * nothing (1e16 and 1e16 + 2 are two numbers). So a u that is found in floating point is believed
+ * only when
+ *   two equal examples have different labels,                                     (opposite.c)
+ *   or an exact u of the same signs is shown to exist beside it,                  (nearby.c)
+ *   or its rows have one dependency, whose signs are computed modulo primes.      (residues.c)
+ * docs/algorithms/certificates.md, "Proofs". */
+#include "certify/judge.h"
+#include "certify/residues.h"
+#include "certify/support.h"
+
+#include <string.h>
+
+/* Multiplications: about a second of either kind. */
+static const double MOST_NEARBY = 2e10, MOST_RESIDUES = 1e9;
+
+/* ---- from an iterate to A'u = 0, up to rounding -----------------------------------------------
+ */
+
+/* judge->weight = 1/(A'QA)_jj, Q = diag(q), or 1: columns may be of very different size. */
+static void weigh_columns(mgvi_judge *judge, const double *q)
+{
+    const mgvi_rows *rows = judge->rows, *base = mgvi_raw_base(rows);
+    const int64_t k = rows->example ? rows->classes : 1;
+    double *square = judge->weight.x, *linear = judge->dir.x, total = 0;
+    mgvi_vec_fill(judge->problem->ctx, &judge->weight, 0);
+    mgvi_vec_fill(judge->problem->ctx, &judge->dir, 0);
+    for (int64_t i = 0; i < rows->count; i++) {
+        if (q[i] == 0)
+            continue;
+        const double scale = base->row_scale ? base->row_scale[i / k] : 1;
+        for (mgvi_raw_entry e = mgvi_raw_begin(rows, i); mgvi_raw_next(&e);) {
+            const double x = e.t == e.n ? e.x : e.x * scale;
+            square[e.j] += q[i] * x * x;
+            linear[e.j] += q[i] * x * e.sign;
+        }
+        total += q[i];
+    }
+    for (int64_t j = 0; j < judge->weight.n; j++) {
+        const bool one = j / k == base->m.cols;
+        const double c = base->centre && !one ? base->centre[j / k] : 0;
+        const double s = base->scale && !one ? base->scale[j / k] : 1;
+        const double left = square[j] - 2 * c * linear[j] + c * c * total; /* it may cancel */
+        const double size = fmax(left, 1e-10 * square[j]) * s * s;
+        square[j] = size > 0 && isfinite(1 / size) ? 1 / size : 1;
+    }
+}
+
+/* x = A'q, over all columns: the intercept is one more condition. Returns the root of
+ * x' (weights) x. */
+static double combine(mgvi_judge *judge, const mgvi_vec *q, mgvi_vec *x)
+{
+    double sum = 0;
+    mgvi_op_mul_t(judge->problem->A, 1, q, 0, x);
+    for (int64_t j = 0; j < x->n; j++)
+        sum += judge->weight.x[j] * x->x[j] * x->x[j];
+    return sqrt(sum);
+}
+
+/* Solves (A' Q A) y = r by conjugate gradients, preconditioned by the weights of the columns;
+ * r is overwritten. */
+static void solve_weighted(mgvi_judge *judge, const mgvi_vec *q, int most, mgvi_vec *r, mgvi_vec *y)
+{
+    const mgv_problem *p = judge->problem;
+    const double *weight = judge->weight.x;
+    mgvi_vec *d = &judge->dir, *Ad = &judge->Aq;
+    double rr = 0, first;
+    mgvi_vec_fill(p->ctx, y, 0);
+    for (int64_t j = 0; j < r->n; j++) {
+        d->x[j] = weight[j] * r->x[j];
+        rr += d->x[j] * r->x[j];
+    }
+    first = rr;
+    for (int it = 0; it < most && rr > 1e-28 * first && rr > 0; it++) {
+        mgvi_op_mul(p->A, 1, d, 0, Ad);
+        for (int64_t i = 0; i < Ad->n; i++)
+            Ad->x[i] *= q->x[i];
+        mgvi_op_mul_t(p->A, 1, Ad, 0, &judge->v); /* v = A'QA d */
+        double curvature, next = 0;
+        mgvi_vec_dot(p->ctx, d, &judge->v, &curvature);
+        if (!(curvature > 0))
+            break;
+        mgvi_vec_axpby(p->ctx, rr / curvature, d, 1, y);
+        mgvi_vec_axpby(p->ctx, -rr / curvature, &judge->v, 1, r);
+        for (int64_t j = 0; j < r->n; j++)
+            next += weight[j] * r->x[j] * r->x[j];
+        for (int64_t j = 0; j < r->n; j++)
+            d->x[j] = weight[j] * r->x[j] + next / rr * d->x[j];
+        rr = next;
+    }
+}
+
+/* Brings u into the domain of the conjugates and to sum |u_i| = 1; the largest change is at most
+ * `slack` times the largest u_i, or it is no proof. */
+static bool clip_and_normalise(mgvi_judge *judge, double slack)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_vec *u = &judge->u;
+    double most, worst = 0, sum = 0;
+    mgvi_vec_abs_max(p->ctx, u, &most);
+    for (int64_t i = 0; i < u->n; i++) {
+        const double inside = p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), u->x[i]);
+        worst = fmax(worst, fabs(inside - u->x[i]));
+        u->x[i] = inside;
+        sum += fabs(inside);
+    }
+    if (!(worst <= slack * most) || !(sum > 0) || isinf(sum))
+        return false;
+    mgvi_vec_scale(p->ctx, 1 / sum, u);
+    return true;
+}
+
+/* How far u leaves the domain of the conjugates, in parts of the largest |u_i|. */
+static double outside(const mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    const mgvi_vec *u = &judge->u;
+    double most, far = 0;
+    mgvi_vec_abs_max(p->ctx, u, &most);
+    for (int64_t i = 0; i < u->n; i++) {
+        const double inside = p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), u->x[i]);
+        far = fmax(far, fabs(u->x[i] - inside));
+    }
+    return most > 0 ? far / most : INFINITY;
+}
+
+/* u <- u + alpha Q A y, A y at hand */
+static void shift(mgvi_judge *judge, double alpha)
+{
+    for (int64_t i = 0; i < judge->u.n; i++)
+        judge->u.x[i] += alpha * judge->q.x[i] * judge->Aq.x[i];
+}
+
+/* Four corrections u <- u - Q A (A'QA)^-1 A'u with Q = diag(|u|) fixed: they end at rounding level,
+ * and only the signs of u decide whether it is a proof. On the way to 0 u may leave its domain by
+ * what the next correction takes back. One that only stirs the rounding is undone: where columns
+ * depend on each other it may grow without bound.                                            (8) */
+static bool correct(mgvi_judge *judge, int most_steps)
+{
+    const mgv_problem *p = judge->problem;
+    double before = INFINITY;
+    for (int64_t i = 0; i < judge->u.n; i++)
+        judge->q.x[i] = fabs(judge->u.x[i]);
+    weigh_columns(judge, judge->q.x);
+    for (int round = 0; round <= 4; round++) {
+        const double now = combine(judge, &judge->u, &judge->residual);
+        if (!(now < before)) {
+            shift(judge, 1);
+            break;
+        }
+        if (round == 4 || now <= 0x1p-53)
+            break;
+        before = now;
+        solve_weighted(judge, &judge->q, most_steps, &judge->residual, &judge->y);
+        mgvi_op_mul(p->A, 1, &judge->y, 0, &judge->Aq);
+        shift(judge, -1);
+        if (!(outside(judge) <= 0.01) && now < 1e-12) {
+            shift(judge, 1);
+            break;
+        }
+        if (!(outside(judge) <= 0.01))
+            return false;
+    }
+    return true;
+}
+
+/* ---- from there to the truth ------------------------------------------------------------------
+ */
+
+static void declare_proven(mgvi_judge *judge, double norm, mgvi_verdict *verdict)
+{
+    mgv_certificate *c = &verdict->certificate;
+    c->separable = 0;
+    c->proof_norm = norm;
+    if (mgvi_problem_has_margin(judge->problem))
+        c->margin_upper = norm;
+    c->verified = 1;
+}
+
+/* t_i for u_i's sign. The ends of an interval are roundings of y +- epsilon: outwards. */
+static double target_of(const mgv_problem *p, int64_t i, double u)
+{
+    const double side = u > 0 ? 1 : -1;
+    const double t = side * p->loss->conj(mgvi_coefs_at(&p->row, i, 0), side);
+    return strcmp(p->loss->name, "interval") == 0 ? nextafter(t, side * INFINITY) : t;
+}
+
+/* sigma(u') < 0 for every u' whose entries are at most `change` of u's away. */
+static bool support_is_negative(const mgv_problem *p, const mgvi_support *s, double change)
+{
+    mgvi_two sum = {0, 0};
+    double size = 0;
+    for (int64_t t = 0; t < s->m; t++) {
+        const double end = target_of(p, s->row[t], s->dual[t]);
+        sum = mgvi_two_fma(sum, end, s->dual[t]);
+        size += fabs(end * s->dual[t]);
+    }
+    const double factors = mgvi_raw_base(s->rows)->row_scale ? 0x1p-50 : 0; /* of the rows */
+    const double rounding = (((double)s->m + 8) * MGVI_TWO_UNIT + factors + change) * size;
+    return mgvi_two_real(sum) + rounding * (1 + 0x1p-20) < 0;
+}
+
+/* The rows are the data's own: not scaled, nor centred without an intercept to undo it. */
+static bool rows_are_exact(const mgv_problem *p, const mgvi_support *s)
+{
+    const mgvi_rows *base = mgvi_raw_base(s->rows);
+    return s->fuzz == 0 && !(base->row_scale && !(p->loss->can & MGVI_MARGIN)) &&
+           !(base->centre && !base->intercept);
+}
+
+/* On a few rows: their one dependency. */
+static mgv_status prove_by_residues(const mgv_problem *p, const mgvi_support *s, mgvi_arena *arena,
+                                    const double *a, bool *proven)
+{
+    double *target = mgvi_arena_array(arena, (size_t)s->m, sizeof *target);
+    int8_t *sign = mgvi_arena_array(arena, (size_t)s->m, sizeof *sign);
+    if (!target || !sign)
+        return MGV_E_MEMORY;
+    for (int64_t t = 0; t < s->m; t++) {
+        sign[t] = s->dual[t] < 0 ? -1 : 1;
+        target[t] = target_of(p, s->row[t], s->dual[t]);
+    }
+    const mgvi_dependency d = {.m = s->m, .c = s->c, .a = a, .sign = sign, .target = target};
+    return mgvi_dependency_prove(p->ctx, &d, MOST_RESIDUES, proven);
+}
+
+/* Nearby, in columns that imply the others. */
+static mgv_status prove_nearby(const mgv_problem *p, const mgvi_support *s, const int32_t *col,
+                               int64_t count, bool *proven)
+{
+    double change;
+    MGVI_TRY(mgvi_support_nearby(p->ctx, s, col, count, MOST_NEARBY, &change));
+    *proven = change < 1 && support_is_negative(p, s, change);
+    return MGV_OK;
+}
+
+/* By all columns, which need not be independent. */
+static mgv_status prove_dependent(const mgv_problem *p, const mgvi_support *s, mgvi_arena *arena,
+                                  int32_t *col, bool *proven)
+{
+    const double m = (double)s->m, c = (double)s->c;
+    int64_t count;
+    if (!rows_are_exact(p, s) || m * c * fmin(m, c) > MOST_RESIDUES)
+        return MGV_OK;
+    double *a = mgvi_arena_array(arena, (size_t)(s->m * s->c), sizeof *a);
+    if (!a)
+        return MGV_E_MEMORY;
+    for (int64_t t = 0; t < s->m; t++)
+        mgvi_support_raw_row(s, t, a + t * s->c);
+    if (s->m <= s->c + 1)
+        MGVI_TRY(prove_by_residues(p, s, arena, a, proven));
+    if (*proven)
+        return MGV_OK;
+    MGVI_TRY(mgvi_columns_prove(p->ctx, s->m, s->c, a, MOST_RESIDUES, col, &count));
+    return count > 0 && count < s->c ? prove_nearby(p, s, col, count, proven) : MGV_OK;
+}
+
+/* Whether every column is zero up to rounding. */
+static bool holds_nearly(const mgvi_support *s)
+{
+    for (int64_t j = 0; j < s->c; j++)
+        if (!(s->sum[j] <= 1e-12 * s->size[j]))
+            return false;
+    return s->m > 0;
+}
+
+static mgv_status prove_exactly(mgvi_judge *judge, mgvi_arena *arena, bool *proven)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_support s;
+    MGVI_TRY(mgvi_support_open(&s, arena, judge->rows, judge->u.x));
+    judge->nearly = holds_nearly(&s) && support_is_negative(p, &s, 0);
+    if (!judge->nearly)
+        return MGV_OK;
+    int32_t *col = mgvi_arena_array(arena, (size_t)s.c, sizeof *col);
+    if (!col)
+        return MGV_E_MEMORY;
+    for (int64_t j = 0; j < s.c; j++)
+        col[j] = (int32_t)j;
+    MGVI_TRY(prove_nearby(p, &s, col, s.c, proven));
+    return *proven ? MGV_OK : prove_dependent(p, &s, arena, col, proven);
+}
+
+/* Two equal examples with different labels, once and for all. */
+static bool find_opposites(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    const mgvi_rows *base = mgvi_raw_base(judge->rows);
+    bool found = false;
+    if (judge->compared || !mgvi_problem_has_margin(p) || base->row)
+        return false;
+    judge->compared = true;
+    if (mgvi_problem_opposites(p, &base->m, &judge->u, &found) != MGV_OK)
+        p->A->failed = MGV_E_MEMORY;
+    return found;
+}
+
+static bool prove_by_rows(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
+                          mgvi_verdict *verdict)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_arena arena;
+    bool proven = false;
+    double norm;
+    if (find_opposites(judge)) {
+        declare_proven(judge, 0, verdict);
+        return true;
+    }
+    mgvi_vec_copy(p->ctx, start, &judge->u);
+    if (!clip_and_normalise(judge, INFINITY) || !correct(judge, most_steps) ||
+        !clip_and_normalise(judge, 1e-12))
+        return false;
+    mgvi_arena_init(&arena, p->ctx);
+    if (prove_exactly(judge, &arena, &proven) != MGV_OK)
+        p->A->failed = MGV_E_MEMORY;
+    mgvi_arena_free(&arena);
+    if (!proven)
+        return false;
+    mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->residual);
+    mgvi_vec_norm2(p->ctx, &judge->residual, &norm);
+    declare_proven(judge, norm, verdict);
+    return true;
+}
+
+/* Where lengths are roots of squares the operator says what is nothing. Two equal examples with
+ * different labels, if there are such, are the shortest proof, and the only one there can be with
+ * rbf and laplace, where different points are independent; else it is asked about u. */
+static bool prove_by_operator(mgvi_judge *judge, const mgvi_vec *start, mgvi_verdict *verdict)
+{
+    const mgv_problem *p = judge->problem;
+    double size;
+    bool opposites = false;
+    if (!mgvi_problem_has_margin(p) || !p->A->ops->vanishes)
+        return false;
+    if (mgvi_problem_opposites(p, NULL, &judge->u, &opposites) != MGV_OK)
+        p->A->failed = MGV_E_MEMORY;
+    if (!opposites)
+        mgvi_vec_copy(p->ctx, start, &judge->u);
+    if (!clip_and_normalise(judge, INFINITY))
+        return false;
+    mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->residual);
+    const bool proven = p->A->ops->vanishes(p->A, &judge->residual, &size);
+    if (proven)
+        declare_proven(judge, size, verdict);
+    return proven;
+}
+
+bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
+                      mgvi_verdict *verdict)
+{
+    judge->nearly = false;
+    if (judge->problem->A->ops->square)
+        return prove_by_operator(judge, start, verdict);
+    return judge->rows && prove_by_rows(judge, start, most_steps, verdict);
+}
+
+bool mgvi_judge_nearly_proven(const mgvi_judge *judge) { return judge->nearly; }
