@@ -66,13 +66,16 @@ bool mgvi_verdict_improves(const mgv_problem *problem, const mgvi_verdict *found
 
 /* Hard losses: tries to turn u into one with A'u = 0 and a negative support value (8), which proves
  * that no w satisfies the constraints, in at most 4 x `most` conjugate gradient steps of two
- * products each. It is believed only when it is shown that an exact one exists (proof.c). On
+ * products each; 0: u is taken as it is. It is believed only when it is shown that an exact one exists (proof.c). On
  * success the verdict's certificate says so and mgvi_judge_dual() is that u to 53 bits, with
  * sum |u_i| = 1: for a margin -q with convex weights q. */
 bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, int most, mgvi_verdict *verdict);
 /* After an attempt that failed: mgvi_judge_dual() holds up to rounding, which is no proof. One on
  * fewer rows may become one. */
 bool mgvi_judge_nearly_proven(const mgvi_judge *judge);
+/* Hard losses: a lower bound of min_i y_i (x_i.w + b) over the rows with weight, for the weights as
+ * a model saves them and the data as it is; minus infinity with a kernel. MGV_E_MEMORY. */
+mgv_status mgvi_judge_least_score(mgvi_judge *judge, const mgvi_vec *w, double *least);
 /* The largest |a_i|: the unit of margins. Hard losses only. */
 double mgvi_judge_radius(mgvi_judge *judge);
 #endif

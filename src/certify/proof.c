@@ -311,7 +311,7 @@ static bool prove_by_rows(mgvi_judge *judge, const mgvi_vec *start, int most_ste
         return true;
     }
     mgvi_vec_copy(p->ctx, start, &judge->u);
-    if (!clip_and_normalise(judge, INFINITY) || !correct(judge, most_steps) ||
+    if (!clip_and_normalise(judge, INFINITY) || (most_steps > 0 && !correct(judge, most_steps)) ||
         !clip_and_normalise(judge, 1e-12))
         return false;
     mgvi_arena_init(&arena, p->ctx);

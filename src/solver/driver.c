@@ -536,6 +536,8 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
         while (st == MGV_OK && solver->stop == MGV_STOP_NONE)
             st = advance(solver);
     while (mgvi_driver_relay(solver, &st));
+    if (st == MGV_OK)
+        st = mgvi_driver_confirm(solver);
     book_counters(solver);
     const bool certified =
         solver->stop == MGV_STOP_CERTIFIED || solver->stop == MGV_STOP_INFEASIBLE;

@@ -109,6 +109,9 @@ mgv_status mgvi_driver_sparsify(mgv_solver *solver);
 /* Solver `auto`: where one solver sees no way on another begins, and the best pair so far stays.
  * false: nobody is left, and the run is as it was. */
 bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st);
+/* Hard margin, when a run has ended: whether the weights as saved separate, and if they do not and
+ * nothing is proven, what can be decided in scaled columns (confirm.c). */
+mgv_status mgvi_driver_confirm(mgv_solver *solver);
 /* Solver `auto`: a checkpoint may be of one that took over. Does nothing for other names. */
 mgv_status mgvi_driver_take_over(mgv_solver *solver, const char *name);
 void mgvi_driver_free(mgv_solver *solver);

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """separability.py - the answers `separable` and `not separable` against exact rational arithmetic.
 
-usage: separability.py LIBRARY [PROBLEMS [SEED]] [--family NAME] [--solver NAME] [--show]
+usage: separability.py COMMAND [PROBLEMS [SEED]] [--family NAME] [--solver NAME] [--show]
+
+COMMAND is margrave with its library beside it, or that library.
 
 Small random problems whose columns have sizes from 1 to 1e16 beside each other are given to
 libmargrave (the public interface only), and to a simplex method over the integers, which decides
@@ -12,6 +14,7 @@ with the answer `separable` must separate the data in exact arithmetic. Prints t
 import argparse
 import collections
 import ctypes
+import os
 import random
 import sys
 import time
@@ -152,8 +155,6 @@ def closed(r, bend):
     x = [[float(r.randint(-m, m)) for m in most] for _ in range(n)]
     last = n - 1
     weight = [r.randint(0, 3) for _ in range(n)]
-    if any(a == y[last] for a in y[:last]) and any(a != y[last] for a in y[:last]):
-        pass
     for j in range(d):
         x[last][j] = -y[last] * sum(weight[i] * y[i] * x[i][j] for i in range(last))
     x = [[a * s for a, s in zip(row, scale)] for row in x]
@@ -220,6 +221,8 @@ class ModelInfo(ctypes.Structure):
 
 class Library:
     def __init__(self, path):
+        if ".so" not in os.path.basename(path):
+            path = os.path.join(os.path.dirname(os.path.abspath(path)), "libmargrave.so")
         self.lib = ctypes.CDLL(path)
         self.lib.mgv_ctx_error.restype = ctypes.c_char_p
         self.lib.mgv_ctx_error.argtypes = [ctypes.c_void_p]
@@ -282,14 +285,14 @@ def judge(library, x, y, intercept, settings):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("library")
+    parser.add_argument("command")
     parser.add_argument("problems", nargs="?", type=int, default=2000)
     parser.add_argument("seed", nargs="?", type=int, default=1)
     parser.add_argument("--family", action="append", choices=sorted(FAMILIES))
     parser.add_argument("--solver", default="auto")
     parser.add_argument("--show", action="store_true", help="print what is false or undecided")
     args = parser.parse_args()
-    library = Library(args.library)
+    library = Library(args.command)
     families = args.family or list(FAMILIES)
     counts = {name: collections.Counter() for name in families}
     begin = time.time()
