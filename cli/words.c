@@ -97,22 +97,22 @@ static void print_proof(const cli_job *job, FILE *out)
     else if (class)
         fprintf(out, "class        '%s' against the rest:\n", class);
     fprintf(out,
-            "certificate  not separable: a convex combination of %" PRId64 " %s is zero\n"
-            "             up to a norm of %.1e, so no weights have them all on the right side\n"
-            "             (rows",
+            "certificate  not separable: a convex combination of %" PRId64 " %s\n"
+            "             is exactly zero (proven for the numbers given), so no weights have them\n"
+            "             all on the right side (rows",
             count,
             classes > 1 ? "examples, own class less another,"
             : kernel    ? "examples y_i phi(x_i)"
-                        : "examples y_i x_i",
-            job->certificate.proof_norm);
+                        : "examples y_i x_i");
     for (int64_t i = 0; i < rows && shown < (count > FEW ? SHOWN : FEW); i++)
         if (q[i] != 0) {
             fputs(shown++ ? "," : "", out);
             print_example(job, i, classes, out);
         }
-    fprintf(out, "%s; --json has all with their weights%s)\n", count > shown ? ", ..." : "",
+    fprintf(out, "%s; --json has all, their weights\n             to 53 bits%s)\n",
+            count > shown ? ", ..." : "",
             count > FEW && strcmp(cli_setting(job->c, "short_proof").text, "yes") != 0
-                ? ",\n             --short-proof looks for as few as possible"
+                ? "; --short-proof looks for as few as possible"
                 : "");
 }
 
@@ -131,11 +131,12 @@ static void print_contradiction(const cli_job *job, FILE *out)
                 "             above every value of the penalty (proven)\n",
                 job->certificate.dual);
     else
-        fprintf(out,
-                "%" PRId64 " of them, weighted, have a left side of zero\n"
-                "             (up to a norm of %.1e) and a right side that is not; --json has the "
-                "weights\n",
-                count, job->certificate.proof_norm);
+        fprintf(
+            out,
+            "%" PRId64 " of them, weighted, have a left side of\n"
+            "             exactly zero (proven for the numbers given) and a right side that is\n"
+            "             not; --json has the weights, to 53 bits\n",
+            count);
 }
 
 static void print_margin(const cli_job *job, FILE *out)

@@ -66,9 +66,9 @@ bool mgvi_verdict_improves(const mgv_problem *problem, const mgvi_verdict *found
 
 /* Hard losses: tries to turn u into one with A'u = 0 and a negative support value (8), which proves
  * that no w satisfies the constraints, in at most 4 x `most` conjugate gradient steps of two
- * products each; 0: u is taken as it is. It is believed only when it is shown that an exact one exists (proof.c). On
- * success the verdict's certificate says so and mgvi_judge_dual() is that u to 53 bits, with
- * sum |u_i| = 1: for a margin -q with convex weights q. */
+ * products each; 0: u is taken as it is. It is believed only when it is shown that an exact one
+ * exists (proof.c). On success the verdict's certificate says so and mgvi_judge_dual() is that u to
+ * 53 bits, with sum |u_i| = 1: for a margin -q with convex weights q. */
 bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *u, int most, mgvi_verdict *verdict);
 /* After an attempt that failed: mgvi_judge_dual() holds up to rounding, which is no proof. One on
  * fewer rows may become one. */

@@ -26,6 +26,7 @@ struct mgvi_judge {
     mgvi_vec q, Aq;            /* rows: work space of the proof */
     mgvi_vec y, residual, dir; /* cols: work space of the proof */
     mgvi_vec weight;           /* cols: the same; sizes of the columns */
+    double left;               /* |A'u| of the last u tried, at most, in the data's columns */
     bool compared;             /* equal examples were looked for */
     bool nearly;               /* the last u tried holds to rounding, but is not proven */
     mgvi_vec slope, slope_0;   /* cols: grad F at the w judged and at 0; only where there is an F */

@@ -1,12 +1,13 @@
 /* nearby.c - is there an exact proof near one that holds to rounding?
  *
- * Let C = G B, B the centred rows of the support and G = diag(g), g_i <= |u_i| powers of two. If
- * the columns of C are independent, u + du with du = -G C (C'C)^-1 r,   r = B'u,   |du_i| <= |u_i|
- * |C (C'C)^-1 r|                          (9) has B'(u + du) = 0. With any matrix T for which C T
- * is nearly orthonormal, |T'C'C T - I| <= e < 1, |C (C'C)^-1 r|^2 = r'T (I + E)^-1 T'r <=
- * |T'r|^2/(1 - e),                                  (10) and that the columns are independent
- * follows from e < 1. T comes from Cholesky's factors of C'C, a few times over; nothing is believed
- * of it but e, which is computed from C and T with bounds of all rounding. */
+ * Let C = G B, B the centred rows of the support, G = diag(g), g_i <= |u_i| powers of two. If the
+ * columns of C are independent, u + du has B'(u + du) = 0 with
+ *     du = -G C (C'C)^-1 r,   r = B'u,   |du_i| <= |u_i| |C (C'C)^-1 r|,
+ * and with any T for which C T is nearly orthonormal, |T'C'C T - I| <= e < 1,
+ *     |C (C'C)^-1 r|^2 = r'T (I + E)^-1 T'r <= |T'r|^2/(1 - e).                              (12)
+ * That e < 1 says that the columns are independent. T comes from Cholesky's factors of C'C, a few
+ * times over; nothing is believed of it but e, which is computed from C and T with bounds of all
+ * rounding. */
 #include "certify/support.h"
 
 #include "backend/cpu/gemm.h"
@@ -71,7 +72,7 @@ static mgv_status refine(near *s, double ridge, bool *definite)
     return *definite ? mgvi_gemm_f64(s->ctx, &shape, 1, s->C, s->T, 0, s->W) : MGV_OK;
 }
 
-/* e of (10) for the T found; infinite: none. C T = W + F, and |F| is bounded by rounding. */
+/* e of (12) for the T found; infinite: none. C T = W + F, and |F| is bounded by rounding. */
 static mgv_status orthonormalise(near *s, double *e)
 {
     enum { PASSES = 5 };

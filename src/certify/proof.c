@@ -12,11 +12,14 @@
 #include "certify/judge.h"
 #include "certify/residues.h"
 #include "certify/support.h"
+#include "op/contrast.h"
+#include "op/features.h"
 
 #include <string.h>
 
 /* Multiplications: about a second of either kind. */
 static const double MOST_NEARBY = 2e10, MOST_RESIDUES = 1e9;
+static const double NEARLY = 1e-12; /* of a column's size: zero up to rounding */
 
 /* ---- from an iterate to A'u = 0, up to rounding -----------------------------------------------
  */
@@ -143,27 +146,24 @@ static bool correct(mgvi_judge *judge, int most_steps)
 {
     const mgv_problem *p = judge->problem;
     double before = INFINITY;
-    for (int64_t i = 0; i < judge->u.n; i++)
-        judge->q.x[i] = fabs(judge->u.x[i]);
-    weigh_columns(judge, judge->q.x);
     for (int round = 0; round <= 4; round++) {
         const double now = combine(judge, &judge->u, &judge->residual);
         if (!(now < before)) {
             shift(judge, 1);
             break;
         }
-        if (round == 4 || now <= 0x1p-53)
+        if (round == 4 || now <= 1e-15)
             break;
         before = now;
         solve_weighted(judge, &judge->q, most_steps, &judge->residual, &judge->y);
         mgvi_op_mul(p->A, 1, &judge->y, 0, &judge->Aq);
         shift(judge, -1);
-        if (!(outside(judge) <= 0.01) && now < 1e-12) {
-            shift(judge, 1);
-            break;
-        }
-        if (!(outside(judge) <= 0.01))
+        if (outside(judge) <= 0.01)
+            continue;
+        if (!(now < NEARLY))
             return false;
+        shift(judge, 1);
+        break;
     }
     return true;
 }
@@ -263,16 +263,18 @@ static mgv_status prove_dependent(const mgv_problem *p, const mgvi_support *s, m
 static bool holds_nearly(const mgvi_support *s)
 {
     for (int64_t j = 0; j < s->c; j++)
-        if (!(s->sum[j] <= 1e-12 * s->size[j]))
+        if (!(s->sum[j] <= NEARLY * s->size[j]))
             return false;
     return s->m > 0;
 }
 
-static mgv_status prove_exactly(mgvi_judge *judge, mgvi_arena *arena, bool *proven)
+static mgv_status prove_exactly(mgvi_judge *judge, const mgvi_rows *rows, double fuzz,
+                                mgvi_arena *arena, bool *proven)
 {
     const mgv_problem *p = judge->problem;
     mgvi_support s;
-    MGVI_TRY(mgvi_support_open(&s, arena, judge->rows, judge->u.x));
+    MGVI_TRY(mgvi_support_open(&s, arena, rows, fuzz, judge->u.x));
+    judge->left = mgvi_lp_norm(s.sum, s.c, 2);
     judge->nearly = holds_nearly(&s) && support_is_negative(p, &s, 0);
     if (!judge->nearly)
         return MGV_OK;
@@ -284,6 +286,21 @@ static mgv_status prove_exactly(mgvi_judge *judge, mgvi_arena *arena, bool *prov
     MGVI_TRY(prove_nearby(p, &s, col, s.c, proven));
     return *proven ? MGV_OK : prove_dependent(p, &s, arena, col, proven);
 }
+
+/* u as it is, from rows whose entries have a relative error of `fuzz`. */
+static bool holds(mgvi_judge *judge, const mgvi_rows *rows, double fuzz)
+{
+    mgvi_arena arena;
+    bool proven = false;
+    mgvi_arena_init(&arena, judge->problem->ctx);
+    if (prove_exactly(judge, rows, fuzz, &arena, &proven) != MGV_OK)
+        judge->problem->A->failed = MGV_E_MEMORY;
+    mgvi_arena_free(&arena);
+    return proven;
+}
+
+/* ---- rows of the data -------------------------------------------------------------------------
+ */
 
 /* Two equal examples with different labels, once and for all. */
 static bool find_opposites(mgvi_judge *judge)
@@ -299,26 +316,30 @@ static bool find_opposites(mgvi_judge *judge)
     return found;
 }
 
+/* As it comes, where it is zero up to rounding; else, and where that is no proof, corrected. */
+static bool prove_corrected(mgvi_judge *judge, int most_steps)
+{
+    for (int64_t i = 0; i < judge->u.n; i++)
+        judge->q.x[i] = fabs(judge->u.x[i]);
+    weigh_columns(judge, judge->q.x);
+    if ((most_steps == 0 || combine(judge, &judge->u, &judge->residual) <= NEARLY) &&
+        holds(judge, judge->rows, 0))
+        return true;
+    return most_steps > 0 && correct(judge, most_steps) && clip_and_normalise(judge, 1e-12) &&
+           holds(judge, judge->rows, 0);
+}
+
 static bool prove_by_rows(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
                           mgvi_verdict *verdict)
 {
     const mgv_problem *p = judge->problem;
-    mgvi_arena arena;
-    bool proven = false;
     double norm;
     if (find_opposites(judge)) {
         declare_proven(judge, 0, verdict);
         return true;
     }
     mgvi_vec_copy(p->ctx, start, &judge->u);
-    if (!clip_and_normalise(judge, INFINITY) || (most_steps > 0 && !correct(judge, most_steps)) ||
-        !clip_and_normalise(judge, 1e-12))
-        return false;
-    mgvi_arena_init(&arena, p->ctx);
-    if (prove_exactly(judge, &arena, &proven) != MGV_OK)
-        p->A->failed = MGV_E_MEMORY;
-    mgvi_arena_free(&arena);
-    if (!proven)
+    if (!clip_and_normalise(judge, INFINITY) || !prove_corrected(judge, most_steps))
         return false;
     mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->residual);
     mgvi_vec_norm2(p->ctx, &judge->residual, &norm);
@@ -326,24 +347,79 @@ static bool prove_by_rows(mgvi_judge *judge, const mgvi_vec *start, int most_ste
     return true;
 }
 
-/* Where lengths are roots of squares the operator says what is nothing. Two equal examples with
- * different labels, if there are such, are the shortest proof, and the only one there can be with
- * rbf and laplace, where different points are independent; else it is asked about u. */
-static bool prove_by_operator(mgvi_judge *judge, const mgvi_vec *start, mgvi_verdict *verdict)
+/* ---- kernels ----------------------------------------------------------------------------------
+ */
+
+/* The examples that u weighs, and where they are in a table of them: per example. */
+static mgv_status weighed_examples(const mgvi_judge *judge, mgvi_arena *arena, int64_t k,
+                                   int64_t **example, int64_t **at, int64_t *count)
+{
+    const int64_t n = judge->u.n / k;
+    *example = mgvi_arena_array(arena, (size_t)n, sizeof **example);
+    *at = mgvi_arena_array(arena, (size_t)n, sizeof **at);
+    *count = 0;
+    if (!*example || !*at)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < judge->u.n; i++) {
+        const int64_t e = i / k;
+        if (judge->u.x[i] == 0 || (*count > 0 && (*example)[*count - 1] == e))
+            continue;
+        (*at)[e] = *count;
+        (*example)[(*count)++] = e;
+    }
+    return MGV_OK;
+}
+
+/* A kernel of few features is a linear problem in them. */
+static mgv_status prove_by_features(mgvi_judge *judge, mgvi_arena *arena, bool *proven)
 {
     const mgv_problem *p = judge->problem;
-    double size;
-    bool opposites = false;
-    if (!mgvi_problem_has_margin(p) || !p->A->ops->vanishes)
+    const mgvi_contrast *contrast = mgvi_contrast_of(p->A);
+    mgvi_kernel_op *kernel = mgvi_kernel_of(contrast ? contrast->base : p->A);
+    const int64_t k = contrast ? contrast->k : 1;
+    mgvi_feature_table table;
+    int64_t *example, *at, count;
+    MGVI_TRY(weighed_examples(judge, arena, k, &example, &at, &count));
+    MGVI_TRY(mgvi_kernel_table(kernel, arena, example, count, &table));
+    if (!table.known)
+        return MGV_OK;
+    mgvi_rows rows = {.ctx = p->ctx,
+                      .m = table.m,
+                      .count = judge->u.n / k,
+                      .row = table.whole ? NULL : at,
+                      .intercept = p->free_cols > 0 && !table.constant,
+                      .sign = contrast ? NULL : p->sign};
+    mgvi_rows pairs = {.ctx = p->ctx, .count = judge->u.n, .example = &rows};
+    if (contrast) {
+        pairs.own = contrast->own;
+        pairs.classes = contrast->k;
+    }
+    *proven = holds(judge, contrast ? &pairs : &rows, table.error);
+    return MGV_OK;
+}
+
+/* Two equal examples with different labels, if there are such, are the shortest proof, and the only
+ * one there can be with rbf and laplace, where different points are independent. */
+static bool prove_by_kernel(mgvi_judge *judge, const mgvi_vec *start, mgvi_verdict *verdict)
+{
+    const mgv_problem *p = judge->problem;
+    bool proven = false;
+    double size = 0;
+    if (!mgvi_problem_has_margin(p))
         return false;
-    if (mgvi_problem_opposites(p, NULL, &judge->u, &opposites) != MGV_OK)
+    if (mgvi_problem_opposites(p, NULL, &judge->u, &proven) != MGV_OK)
         p->A->failed = MGV_E_MEMORY;
-    if (!opposites)
+    if (!proven) {
+        mgvi_arena arena;
         mgvi_vec_copy(p->ctx, start, &judge->u);
-    if (!clip_and_normalise(judge, INFINITY))
-        return false;
-    mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->residual);
-    const bool proven = p->A->ops->vanishes(p->A, &judge->residual, &size);
+        if (!clip_and_normalise(judge, INFINITY))
+            return false;
+        mgvi_arena_init(&arena, p->ctx);
+        if (prove_by_features(judge, &arena, &proven) != MGV_OK)
+            p->A->failed = MGV_E_MEMORY;
+        mgvi_arena_free(&arena);
+        size = judge->left;
+    }
     if (proven)
         declare_proven(judge, size, verdict);
     return proven;
@@ -354,7 +430,7 @@ bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
 {
     judge->nearly = false;
     if (judge->problem->A->ops->square)
-        return prove_by_operator(judge, start, verdict);
+        return prove_by_kernel(judge, start, verdict);
     return judge->rows && prove_by_rows(judge, start, most_steps, verdict);
 }
 

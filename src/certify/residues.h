@@ -2,10 +2,10 @@
  *
  * Doubles are whole multiples of powers of two, so a column times its own power is a column of
  * integers, which changes no dependency between rows. If m rows have rank m - 1, their dependency
- * v, v'A = 0, is up to a factor the vector of minors (Cramer)
- *     v_i = +-det(A without row i, on m - 1 independent columns),   |v_i| <= prod_j |a_j| (12) by
- * Hadamard: integers that are known once they are known modulo primes whose product exceeds twice
- * the bound. So are the v'a_j of all other columns, which must be 0. */
+ * v, v'A = 0, is up to a factor the vector of minors (Cramer), bounded by Hadamard:
+ *     v_i = +-det(A without row i, on m - 1 independent columns),   |v_i| <= prod_j |a_j|    (13)
+ * These are known once they are known modulo primes whose product exceeds twice the bound. So are
+ * the v'a_j of all other columns, which must be 0. */
 #ifndef MGVI_CERTIFY_RESIDUES_H
 #define MGVI_CERTIFY_RESIDUES_H
 

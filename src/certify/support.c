@@ -121,10 +121,10 @@ static mgv_status add_up(mgvi_support *s, mgvi_arena *arena)
     return MGV_OK;
 }
 
-mgv_status mgvi_support_open(mgvi_support *s, mgvi_arena *arena, const mgvi_rows *rows,
+mgv_status mgvi_support_open(mgvi_support *s, mgvi_arena *arena, const mgvi_rows *rows, double fuzz,
                              const double *u)
 {
-    *s = (mgvi_support){.rows = rows, .fuzz = fuzz_of(mgvi_raw_base(rows))};
+    *s = (mgvi_support){.rows = rows, .fuzz = fuzz + fuzz_of(mgvi_raw_base(rows))};
     MGVI_TRY(collect_rows(s, arena, u));
     MGVI_TRY(collect_columns(s, arena));
     return add_up(s, arena);

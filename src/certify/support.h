@@ -26,8 +26,8 @@ typedef struct mgvi_support {
     double fuzz;    /* relative error of the entries */
 } mgvi_support;
 
-/* The support of u. MGV_E_MEMORY. */
-mgv_status mgvi_support_open(mgvi_support *s, mgvi_arena *arena, const mgvi_rows *rows,
+/* The support of u, of rows whose entries have a relative error of `fuzz`. MGV_E_MEMORY. */
+mgv_status mgvi_support_open(mgvi_support *s, mgvi_arena *arena, const mgvi_rows *rows, double fuzz,
                              const double *u);
 /* Row t of the support, centred, as c numbers; each has a relative error of 2^-53, or is exact
  * where nothing is centred. */

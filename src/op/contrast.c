@@ -181,23 +181,6 @@ static double contrast_square(mgvi_op *op, const mgvi_vec *x)
     return square;
 }
 
-/* Of every class. */
-static bool contrast_vanishes(mgvi_op *op, const mgvi_vec *x, double *size)
-{
-    mgvi_contrast *c = (mgvi_contrast *)op;
-    const mgvi_vec lane = mgvi_vec_wrap(c->in, c->base->cols, MGVI_COLS);
-    bool nothing = true;
-    double square = 0, part = 0;
-    for (int32_t j = 0; j < c->k && nothing; j++) {
-        take_lane(x->x, c->base->cols, c->k, j, c->in);
-        nothing = c->base->ops->vanishes(c->base, &lane, &part);
-        square += part * part;
-    }
-    *size = sqrt(square);
-    op->failed = c->base->failed;
-    return nothing;
-}
-
 /* An entry is the difference of two of the base's, each class's W a lane of x read by rows. */
 static double contrast_mul_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane)
 {
@@ -258,7 +241,6 @@ static const mgvi_op_ops over_kernel = {
     .mul_t = contrast_mul_t,
     .free = contrast_free,
     .square = contrast_square,
-    .vanishes = contrast_vanishes,
     .mul_rounding = contrast_mul_rounding,
     .square_rounding = contrast_square_rounding,
 };

@@ -7,6 +7,7 @@
 #include "op/features.h"
 
 #include "op/kernel_impl.h"
+#include "op/rows.h"
 #include "simd/simd.h"
 
 #include <math.h>
@@ -98,17 +99,37 @@ static void add_row(const mgvi_kernel_op *k, const monomials *m, int64_t i, doub
     }
 }
 
-mgv_status mgvi_kernel_add_features(mgvi_kernel_op *k, const double *c, double *sums)
+mgv_status mgvi_kernel_table(mgvi_kernel_op *k, mgvi_arena *arena, const int64_t *row,
+                             int64_t count, mgvi_feature_table *out)
 {
-    mgvi_arena arena;
     monomials m;
-    mgvi_arena_init(&arena, k->op.ctx);
-    const mgv_status st = open_monomials(k, &arena, &m);
-    for (int64_t i = 0; st == MGV_OK && i < k->op.rows; i++)
-        if (c[i] != 0)
-            add_row(k, &m, i, c[i], 1, sums);
-    mgvi_arena_free(&arena);
-    return st;
+    const int64_t width = mgvi_kernel_width(k);
+    *out = (mgvi_feature_table){0};
+    if (k->kernel.kind == MGVI_KERNEL_PRECOMPUTED) {
+        out->known = true;
+        out->whole = true;
+        return mgvi_matrix_rows(arena, &k->points->source, &out->m);
+    }
+    if (width == 0 || (double)count * (double)width > MOST_NUMBERS)
+        return MGV_OK;
+    double *values = mgvi_arena_array(arena, (size_t)(count * width), sizeof *values);
+    if (!values)
+        return MGV_E_MEMORY;
+    MGVI_TRY(open_monomials(k, arena, &m));
+    for (int64_t t = 0; t < count; t++)
+        add_row(k, &m, row[t], 1, 0, values + t * width);
+    out->known = true;
+    out->constant = k->kernel.offset > 0;
+    out->error = (5 * (double)k->kernel.degree + 8) * 0x1p-53;
+    out->m = (mgvi_matrix){.layout = MGV_DENSE,
+                           .dtype = MGV_F64,
+                           .rows = count,
+                           .cols = width,
+                           .nnz = count * width,
+                           .val = values,
+                           .row_stride = width,
+                           .col_stride = 1};
+    return MGV_OK;
 }
 
 static mgv_status fill_monomials(mgvi_kernel_op *k, double *out)

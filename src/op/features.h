@@ -19,6 +19,16 @@ mgv_status mgvi_kernel_features(mgvi_kernel_op *op, mgvi_arena *arena, double **
 /* The first row with the same point as row i, for every i. The operator's own; NULL: no memory. */
 const int64_t *mgvi_kernel_twins(mgvi_kernel_op *op);
 
-/* sums[0..width) += sum_i c_i phi(x_i) over the rows with c_i != 0, for a width that is known. */
-mgv_status mgvi_kernel_add_features(mgvi_kernel_op *op, const double *c, double *sums);
+/* Examples as rows of a table in which the kernel's problem is a linear one: the monomials of poly,
+ * each a product, so that its relative error is known, or the rows of a given matrix, whose
+ * products with the weights are the scores. */
+typedef struct mgvi_feature_table {
+    bool known;    /* false: infinitely many columns, or too many numbers */
+    bool whole;    /* has all rows, not only those asked for */
+    bool constant; /* one of its columns is: as good as an intercept */
+    double error;  /* relative, of its entries */
+    mgvi_matrix m;
+} mgvi_feature_table;
+mgv_status mgvi_kernel_table(mgvi_kernel_op *op, mgvi_arena *arena, const int64_t *row,
+                             int64_t count, mgvi_feature_table *out);
 #endif

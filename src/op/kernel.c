@@ -342,12 +342,6 @@ static double kernel_square(mgvi_op *op, const mgvi_vec *x)
     return square;
 }
 
-/* k = 1: the only one that proofs are about. */
-static bool kernel_vanishes(mgvi_op *op, const mgvi_vec *x, double *size)
-{
-    return mgvi_kernel_vanishes((mgvi_kernel_op *)op, x->x, size);
-}
-
 const mgvi_op_ops mgvi_operator_kernel = {
     .name = "kernel",
     .summary = "the feature space of a kernel: rbf, laplace, poly, precomputed",
@@ -357,7 +351,6 @@ const mgvi_op_ops mgvi_operator_kernel = {
     .free = mgvi_kernel_free,
     .square = kernel_square,
     .mul_low = mgvi_kernel_mul_low,
-    .vanishes = kernel_vanishes,
     .mul_rounding = mgvi_kernel_mul_rounding,
     .square_rounding = mgvi_kernel_square_rounding,
 };

@@ -79,8 +79,6 @@ bool mgvi_kernel_rows_times(mgvi_kernel_op *k, const double *c, int32_t lanes, i
 mgv_status mgvi_kernel_exact_sums(mgvi_kernel_op *k, const mgvi_point_list *q, int64_t count,
                                   const double *c, double *sums);
 double mgvi_kernel_exact_square(mgvi_kernel_op *k, const double *c);
-/* kernel_null.c: the table's vanishes for one lane, intercept included. */
-bool mgvi_kernel_vanishes(mgvi_kernel_op *k, const double *c, double *size);
 /* kernel_rounding.c: the table's mul_rounding and square_rounding. */
 double mgvi_kernel_mul_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane);
 double mgvi_kernel_square_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane);

@@ -34,9 +34,6 @@ typedef struct mgvi_op_ops {
     /* NULL: mul. y <= A x entry by entry, k = 1, exact where an entry is below 1: all that the
      * value of a falling loss needs, and less work than every entry in float64. */
     void (*mul_low)(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y);
-    /* With `square`: whether x = A'q of weights q with sum |q_i| = 1 is nothing but for rounding,
-     * which the root of a square cannot tell; *size bounds what it is. All columns count. */
-    bool (*vanishes)(mgvi_op *op, const mgvi_vec *x, double *size);
     /* NULL: not known. What rounding may have done to a product mul or mul_low of a lane of x, the
      * largest of its entries (A itself is meant as it is defined, not as its entries are rounded);
      * and, with `square`, to that lane's part of the square. A few sums over x. */

@@ -74,24 +74,15 @@ mgvi_point_entry mgvi_point_begin(const mgvi_points *p, int64_t i)
                               .end = p->sparse ? p->rows.ptr[i + 1] : p->source.cols};
 }
 
-mgvi_point_entry mgvi_point_begin_raw(const mgvi_points *p, int64_t i)
-{
-    return (mgvi_point_entry){.points = p,
-                              .i = i,
-                              .at = p->sparse ? p->source.ptr[i] : 0,
-                              .end = p->sparse ? p->source.ptr[i + 1] : p->source.cols,
-                              .raw = true};
-}
-
 bool mgvi_point_next(mgvi_point_entry *e)
 {
     const mgvi_points *p = e->points;
-    const mgvi_matrix *m = p->sparse && !e->raw ? &p->rows : &p->source;
+    const mgvi_matrix *m = p->sparse ? &p->rows : &p->source;
     while (e->at < e->end) {
         const int64_t t = e->at++;
         e->j = p->sparse ? m->idx[t] : t;
         e->x = mgvi_matrix_value(m, p->sparse ? t : e->i * m->row_stride + t * m->col_stride);
-        if (!p->sparse && !e->raw)
+        if (!p->sparse)
             e->x = scaled(p, e->i, e->j, e->x);
         if (e->x != 0)
             return true;

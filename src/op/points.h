@@ -74,10 +74,8 @@ typedef struct mgvi_point_entry {
     const mgvi_points *points;
     int64_t i, at, end, j;
     double x;
-    bool raw; /* as given: before centring and scaling, whose rounding may make points equal */
 } mgvi_point_entry;
 mgvi_point_entry mgvi_point_begin(const mgvi_points *points, int64_t i);
-mgvi_point_entry mgvi_point_begin_raw(const mgvi_points *points, int64_t i);
 bool mgvi_point_next(mgvi_point_entry *entry);
 /* |p_i - q_j|^2 from the entries' differences. */
 double mgvi_point_distance(const mgvi_points *p, int64_t i, const mgvi_points *q, int64_t j);

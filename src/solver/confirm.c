@@ -72,7 +72,7 @@ static mgv_status decide(mgv_solver *solver, mgvi_arena *arena)
     return decision == MGVI_DECIDED_INSEPARABLE ? adopt_proof(solver, &q) : MGV_OK;
 }
 
-mgv_status mgvi_driver_confirm(mgv_solver *solver)
+static mgv_status confirm(mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
     mgv_certificate *c = &solver->answer_verdict.certificate;
@@ -89,10 +89,24 @@ mgv_status mgvi_driver_confirm(mgv_solver *solver)
         if (solver->stop == MGV_STOP_CERTIFIED)
             solver->stop = MGV_STOP_STALLED;
     }
-    if (solver->stop == MGV_STOP_TIME || solver->stop == MGV_STOP_USER)
+    if (solver->stop == MGV_STOP_TIME || solver->stop == MGV_STOP_USER || run->iteration == 0)
         return MGV_OK; /* a limit is a limit */
     mgvi_arena_init(&arena, run->ctx);
     const mgv_status st = decide(solver, &arena);
     mgvi_arena_free(&arena);
+    if (c->separable < 0 && mgvi_judge_nearly_proven(solver->judge))
+        mgvi_log(run->ctx, MGV_WARNING,
+                 "a convex combination of examples is zero up to rounding, which is no proof");
+    return st;
+}
+
+/* What it reads is counted, but not on the clock of the schedule: a resumed run keeps its bits. */
+mgv_status mgvi_driver_confirm(mgv_solver *solver)
+{
+    const mgvi_op *A = solver->run.problem->A;
+    const double before = A->touched;
+    const mgv_status st = confirm(solver);
+    solver->settled += A->touched - before;
+    solver->touched_before += A->touched - before;
     return st;
 }

@@ -221,13 +221,13 @@ static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate 
                                               better_u ? found : &old);
 }
 
-/* The proof at hand on fewer rows; it stays as it is when the judge does not believe the short one.
- */
-static mgv_status shorten_proof(mgv_solver *solver, mgvi_pair *pair)
+/* The proof u on fewer rows, which have a single dependency; not where the judge does not believe
+ * it. */
+static mgv_status prove_on_fewer_rows(mgv_solver *solver, mgvi_pair *pair, const mgvi_vec *u)
 {
     mgv_ctx *ctx = solver->run.ctx;
     mgvi_vec *q = &solver->answer.u; /* the answer is made when the run ends */
-    mgvi_vec_copy(ctx, &pair->u, q);
+    mgvi_vec_copy(ctx, u, q);
     mgvi_vec_scale(ctx, -1, q);
     MGVI_TRY(mgvi_shorten_proof(solver->run.problem, q));
     mgvi_vec_scale(ctx, -1, q);
@@ -235,8 +235,7 @@ static mgv_status shorten_proof(mgv_solver *solver, mgvi_pair *pair)
     if (mgvi_judge_prove(solver->judge, q, STEPS, pair->verdict))
         mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
     else
-        mgvi_log(ctx, MGV_WARNING,
-                 "no short proof was found that holds to rounding; this is the long one");
+        mgvi_log(ctx, MGV_WARNING, "no proof was found on fewer rows");
     return MGV_OK;
 }
 
@@ -256,11 +255,14 @@ static mgv_status attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_
         return MGV_OK;
     m->next_proof = 2 * m->certificates + 1;
     const int most = suspicious ? 200 : (int)fmin(fmax(passes_so_far(solver) / 8, 30), 200);
-    if (!mgvi_judge_prove(solver->judge, it->u, most, pair->verdict))
-        return MGV_OK;
-    mgvi_vec_copy(solver->run.ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    const bool proven = mgvi_judge_prove(solver->judge, it->u, most, pair->verdict);
+    const mgvi_vec *u = mgvi_judge_dual(solver->judge);
+    if (proven)
+        mgvi_vec_copy(solver->run.ctx, u, &pair->u);
     const bool rows = !(solver->run.problem->A->ops->can & MGVI_KERNEL); /* that can be weighed */
-    return margin && rows && solver->settings.short_proof ? shorten_proof(solver, pair) : MGV_OK;
+    const bool shorter =
+        proven ? solver->settings.short_proof : mgvi_judge_nearly_proven(solver->judge);
+    return margin && rows && shorter ? prove_on_fewer_rows(solver, pair, u) : MGV_OK;
 }
 
 enum { LOOKS = 3 };

@@ -233,6 +233,8 @@ TEST(a_given_matrix_of_low_rank_is_proven_inseparable)
         double *q;
         int64_t rows;
         mgv_random_set(60, N, D, 20, &X, &y);
+        for (int k = 0; k < N * D; k++)
+            X[k] = rint(16 * X[k]) / 16; /* K is then of low rank exactly, not but for rounding */
         for (int i = 0; i < N; i++) {
             label[i] = (i * 7 + i / 5) % classes;
             for (int j = 0; j < N; j++)

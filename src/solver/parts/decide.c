@@ -202,7 +202,7 @@ static void pivot(state *s, int64_t r, int64_t v)
     s->basis[r] = v;
 }
 
-/* The value of (1) with what is fixed; NaN: no end was reached. */
+/* The value of (14) with what is fixed; NaN: no end was reached. */
 static double solve(state *s)
 {
     enum { STUCK = 20 }; /* pivots without progress, after which Bland's rule sees to the end */

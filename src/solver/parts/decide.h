@@ -1,6 +1,6 @@
 /* parts/decide.h - is there any w with A w > 0, decided in scaled columns and twofold numbers.
  *
- *   max over |w_j| <= 1 of min_i a_i.w  =  min over q >= 0, sum q = 1 of |A'q|_1               (1)
+ *   max over |w_j| <= 1 of min_i a_i.w  =  min over q >= 0, sum q = 1 of |A'q|_1              (14)
  *
  * by the simplex method on the rows y_i (x_i, 1) as the data has them, columns and rows multiplied
  * by powers of two: separability is a matter of neither, but a margin is measured in the largest

@@ -13,7 +13,6 @@ struct mgvi_separate {
     const mgv_problem *p;
     bool *row, *col;        /* alive */
     int64_t live_rows, d;   /* d live columns */
-    double length;          /* root mean square of |a_i| */
     int32_t *at;            /* the d live columns */
     double *unit;           /* power of two per live column: mean square in [1/2, 2) */
     double *G, *H;          /* cols x cols; d x d, factored */
@@ -101,16 +100,13 @@ static mgv_status choose_columns(mgvi_separate *s)
     }
     MGVI_TRY(mgvi_op_gram(s->p->A, s->h, false, s->G, cols));
     s->d = 0;
-    double total = 0;
     for (int64_t j = 0; j < cols; j++) {
         const double square = s->G[j * cols + j] / fmax((double)s->live_rows, 1);
-        total += square;
         if (!s->col[j] || !(square > 0))
             continue;
         s->unit[s->d] = exp2(-rint(0.5 * log2(square)));
         s->at[s->d++] = (int32_t)j;
     }
-    s->length = sqrt(total);
     return MGV_OK;
 }
 
@@ -178,16 +174,17 @@ static mgv_status prepare_proof(mgvi_separate *s, bool exact, double ridge, bool
     return factor(s, ridge, definite);
 }
 
-/* Whether q, made non-negative, is a proof to rounding. */
+/* Whether q, made non-negative, is a proof to rounding, in the columns' own units. */
 static bool proves(mgvi_separate *s)
 {
-    double sum, norm;
+    double sum, square = 0;
     for (int64_t i = 0; i < s->q.n; i++)
         s->q.x[i] = fmax(s->q.x[i], 0);
     mgvi_vec_sum(s->p->ctx, &s->q, &sum);
     mgvi_op_mul_t(s->p->A, 1, &s->q, 0, &s->grad);
-    mgvi_vec_norm2(s->p->ctx, &s->grad, &norm);
-    return sum > 0 && norm <= 1e-12 * sum * s->length;
+    for (int64_t j = 0; j < s->d; j++)
+        square += s->unit[j] * s->grad.x[s->at[j]] * (s->unit[j] * s->grad.x[s->at[j]]);
+    return sum > 0 && sqrt(square) <= 1e-12 * sum * sqrt((double)s->d);
 }
 
 /* (6): q = r, then four corrections. They end at rounding level whatever r was; only the sign of q
