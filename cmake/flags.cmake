@@ -25,6 +25,14 @@ if(MARGRAVE_SANITIZE)
         target_compile_options(margrave_flags INTERFACE -fno-sanitize-recover=undefined)
     endif()
 endif()
+# Hardening of what people run; the sanitizers have stronger checks of their own.
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MARGRAVE_SANITIZE)
+    target_compile_options(margrave_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2
+                                                    -fstack-protector-strong)
+    if(CMAKE_SYSTEM_NAME STREQUAL "Linux")
+        target_link_options(margrave_flags INTERFACE -Wl,-z,relro,-z,now)
+    endif()
+endif()
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
 

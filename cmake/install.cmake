@@ -16,5 +16,6 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/margrave-config-version.c
 install(FILES ${PROJECT_BINARY_DIR}/margrave-config.cmake
               ${PROJECT_BINARY_DIR}/margrave-config-version.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/margrave)
+string(REGEX REPLACE "[^/]+" ".." pc_to_prefix "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 configure_file(cmake/margrave.pc.in ${PROJECT_BINARY_DIR}/margrave.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/margrave.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

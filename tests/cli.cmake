@@ -4,7 +4,7 @@ find_program(SH sh REQUIRED)
 if(TARGET margrave_cli)
     add_executable(json_get cli/json_get.c)
     target_link_libraries(json_get PRIVATE PkgConfig::jansson)
-    foreach(script help errors fit multiclass select probing path deblur complete same_bits signal labels predict check_data kernel_offset convert list demo completion man)
+    foreach(script help errors files fit multiclass select probing path deblur complete same_bits signal labels predict check_data kernel_offset convert list demo completion man)
         add_test(NAME cli/${script} COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${script}.sh
                                             $<TARGET_FILE:margrave_cli> ${PROJECT_SOURCE_DIR}
                                             $<TARGET_FILE:json_get>)
@@ -12,6 +12,13 @@ if(TARGET margrave_cli)
 endif()
 add_test(NAME layout/includes COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/includes.sh
                                       ${PROJECT_SOURCE_DIR})
+add_test(NAME layout/numbers COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/numbers.sh
+                                     ${PROJECT_SOURCE_DIR})
+add_test(NAME layout/search_path COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/search_path.sh
+                                         $<TARGET_FILE:margrave_cli> $<TARGET_FILE:margrave>)
+if(CMAKE_BUILD_TYPE STREQUAL "Release" AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    set_tests_properties(layout/search_path PROPERTIES ENVIRONMENT HARDENED=yes)
+endif()
 # A sanitized library cannot be loaded by a program built without it.
 if(NOT MARGRAVE_SANITIZE)
     add_test(NAME layout/symbols COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/symbols.sh

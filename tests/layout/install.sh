@@ -19,9 +19,11 @@ version=$(sed -n 's/^#define MGV_VERSION_[A-Z]* \([0-9]*\)$/\1/p' "$tree/include
 
 # shellcheck disable=SC2046
 "$cc" -std=c11 -Wall -Wextra -Werror -o "$work/fit" "$tree/examples/fit.c" \
-    $(pkg-config --define-variable=prefix="$work/prefix" --cflags --libs margrave) \
-    -Wl,-rpath,"$libdir"
+    $(pkg-config --cflags --libs margrave) -Wl,-rpath,"$libdir"
 "$work/fit" | grep -q '^certified' || { echo "the pkg-config build does not run" >&2; exit 1; }
+# The prefix is where the copy lies, not where the build was configured to go; links resolved.
+prefix=$(cd "$(pkg-config --variable=prefix margrave)" && pwd -P)
+[ "$prefix" = "$(cd "$work/prefix" && pwd -P)" ] || { echo "pkg-config: prefix $prefix" >&2; exit 1; }
 
 {
     "$cmake" -G Ninja -S "$tree/examples" -B "$work/examples" -DCMAKE_C_COMPILER="$cc" \
