@@ -184,6 +184,8 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
               out);
     } else if (job->run.stop == MGV_STOP_ROUNDING) {
         print_rounding(job, out);
+    } else if (!k->verified && job->run.runs > 1 && job->run.stop != MGV_STOP_CERTIFIED) {
+        fputs("certificate  none yet: the run ended before every class had its own\n", out);
     } else if (!k->verified) {
         fputs("certificate  none: the check of the last one failed, so it is not shown\n", out);
     } else if (job->run.stop == MGV_STOP_INFEASIBLE) {
@@ -219,8 +221,12 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
 void cli_job_print_training(const cli_job *job, FILE *out)
 {
     mgv_metrics m = {.size = sizeof m};
-    if (!job->model || mgv_model_evaluate(job->c->ctx, job->model, job->data, NULL, &m) != MGV_OK)
+    if (!job->model)
         return;
+    if (mgv_model_evaluate(job->c->ctx, job->model, job->data, NULL, &m) != MGV_OK) {
+        fprintf(out, "training     not known: %s\n", mgv_ctx_error(job->c->ctx));
+        return;
+    }
     if (!isnan(m.accuracy))
         fprintf(out, "training     accuracy %.2f %%\n", 100 * m.accuracy);
     else

@@ -150,8 +150,7 @@ mgv_status mgv_completion_predict(mgv_ctx *ctx, const mgv_completion *completion
 {
     if (!completion || !pairs || !values)
         return MGVI_FAIL(ctx, MGV_E_ARG, "predictions need a completion, pairs and room");
-    mgvi_completion_predict(completion, pairs, clip != 0, values);
-    return MGV_OK;
+    return mgvi_completion_predict(ctx, completion, pairs, clip != 0, values);
 }
 
 mgv_status mgv_report_completion(mgv_ctx *ctx, const mgv_completion *completion,

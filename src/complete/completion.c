@@ -37,13 +37,19 @@ static double predict(const mgv_completion *c, int64_t i, int64_t j)
     return x;
 }
 
-void mgvi_completion_predict(const mgv_completion *c, const mgv_triples *pairs, bool clip,
-                             double *values)
+mgv_status mgvi_completion_predict(mgv_ctx *ctx, const mgv_completion *c, const mgv_triples *pairs,
+                                   bool clip, double *values)
 {
     for (int64_t k = 0, i = 0; k < pairs->count; k++) {
         while (!pairs->row && k >= pairs->ptr[i + 1])
             i++;
         const double x = predict(c, pairs->row ? pairs->row[k] : i, pairs->col[k]);
+        if (!isfinite(x))
+            return MGVI_FAIL(ctx, MGV_E_NUMERIC,
+                             "the value of pair %" PRId64 " is %g: the model's factors are too "
+                             "large",
+                             k + 1, x);
         values[k] = clip ? fmin(fmax(x, c->info.low), c->info.high) : x;
     }
+    return MGV_OK;
 }

@@ -32,7 +32,8 @@ mgv_status mgvi_completion_parse(mgv_ctx *ctx, const char *path, const void *byt
 /* Whether the file says so; false also when it cannot be read. */
 bool mgvi_completion_is(mgv_ctx *ctx, const char *path);
 /* values[k] at pair k. A row or column that is not known counts as one without entries: its biases
- * are 0, and without biases the answer is the mean of all values. */
-void mgvi_completion_predict(const mgv_completion *completion, const mgv_triples *pairs, bool clip,
-                             double *values);
+ * are 0, and without biases the answer is the mean of all values. MGV_E_NUMERIC names the first
+ * pair whose value is not finite. */
+mgv_status mgvi_completion_predict(mgv_ctx *ctx, const mgv_completion *completion,
+                                   const mgv_triples *pairs, bool clip, double *values);
 #endif

@@ -61,8 +61,9 @@ static double area_under_curve(scored *s, int64_t n)
     for (int64_t i = 0; i < n;) {
         double plus = 0, minus = 0;
         int64_t j = i;
-        for (; j < n && s[j].score == s[i].score; j++)
+        do /* a score that is not equal to itself must not stop the loop either */
             s[j].positive ? plus++ : minus++;
+        while (++j < n && s[j].score == s[i].score);
         wins += plus * (negatives + 0.5 * minus);
         pairs += plus;
         negatives += minus;

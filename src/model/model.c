@@ -1,5 +1,6 @@
 /* model.c - makes, saves and loads models. */
 #include "model/model.h"
+#include "base/print.h"
 
 #include "io/io.h"
 #include "solver/family.h"
@@ -208,9 +209,9 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
     if (m->kernel.kind != MGVI_KERNEL_LINEAR)
         count += mgvi_model_kernel_tensors(m, tensors + count);
     char norm[32], sigma2[32], offset[32], degree[16];
-    snprintf(norm, sizeof norm, "%.17g", m->p);
-    snprintf(sigma2, sizeof sigma2, "%.17g", m->kernel.sigma2);
-    snprintf(offset, sizeof offset, "%.17g", m->kernel.offset);
+    mgvi_print(norm, sizeof norm, "%.17g", m->p);
+    mgvi_print(sigma2, sizeof sigma2, "%.17g", m->kernel.sigma2);
+    mgvi_print(offset, sizeof offset, "%.17g", m->kernel.offset);
     snprintf(degree, sizeof degree, "%d", m->kernel.degree);
     char features[24];
     snprintf(features, sizeof features, "%" PRId64, m->features);

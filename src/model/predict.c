@@ -4,6 +4,22 @@
 #include "op/stats.h"
 #include "problem/votes.h"
 
+#include <math.h>
+
+/* Weights or values near the end of the numbers: an answer made of their sum would mean nothing.
+ * `first` is the data's row of scores[0]. */
+static mgv_status check_scores(mgv_ctx *ctx, const mgv_model *m, int64_t first, int64_t rows,
+                               const double *scores)
+{
+    for (int64_t i = 0; i < rows * m->outputs; i++)
+        if (!isfinite(scores[i]))
+            return MGVI_FAIL(ctx, MGV_E_NUMERIC,
+                             "the score of row %" PRId64 " is %g: the model's weights or the "
+                             "row's values are too large; divide them by a constant",
+                             first + i / m->outputs + 1, scores[i]);
+    return MGV_OK;
+}
+
 /* Scores are rows x outputs. Rows are divided by their length first when the fit did so. */
 static mgv_status add_intercepts(mgv_ctx *ctx, const mgv_model *m, const mgvi_matrix *X,
                                  double *scores)
@@ -71,10 +87,13 @@ mgv_status mgvi_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *dat
     const mgvi_matrix X = data->X;
     MGVI_TRY(matching_columns(ctx, model, &X));
     MGVI_TRY(mgvi_data_check_once(ctx, data));
-    if (model->support < 0)
-        return linear_scores(ctx, model, &X, scores);
-    MGVI_TRY(mgvi_model_kernel_scores(ctx, model, &X, scores));
-    return add_intercepts(ctx, model, &X, scores);
+    if (model->support < 0) {
+        MGVI_TRY(linear_scores(ctx, model, &X, scores));
+    } else {
+        MGVI_TRY(mgvi_model_kernel_scores(ctx, model, &X, scores));
+        MGVI_TRY(add_intercepts(ctx, model, &X, scores));
+    }
+    return check_scores(ctx, model, 0, X.rows, scores);
 }
 
 mgv_status mgvi_model_dense_scores(mgv_ctx *ctx, const mgv_model *model, const mgvi_matrix *X,
@@ -86,7 +105,8 @@ mgv_status mgvi_model_dense_scores(mgv_ctx *ctx, const mgv_model *model, const m
     part.rows = count;
     part.nnz = count * X->cols;
     part.val = (const char *)X->val + offset;
-    return linear_scores(ctx, model, &part, scores);
+    MGVI_TRY(linear_scores(ctx, model, &part, scores));
+    return check_scores(ctx, model, first, count, scores);
 }
 
 int64_t mgvi_model_decide(const mgv_model *model, const double *scores)

@@ -269,10 +269,39 @@ TEST(labels_the_model_has_never_seen_are_left_out)
     mgv_fit_free(&fit);
 }
 
+/* x.w of two terms +inf and -inf, or a score beyond the largest number. */
+TEST(scores_that_are_not_finite_are_told)
+{
+    mgv_fit fit, far;
+    fit_random(&fit, "loss=hinge C=1");
+    double *X, *y, scores[80];
+    mgv_random_set(13, 80, 5, 0.4, &X, &y);
+    for (int j = 0; j < 5; j++)
+        X[3 * 5 + j] = 1.7e308;
+    mgv_fit_start(&far, X, y, 80, 5, "");
+    mgv_model *m;
+    mgv_metrics metrics = {.size = sizeof metrics};
+    CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &m));
+    for (int64_t j = 0; j < 5; j++)
+        m->coef[j] = j % 2 ? -7 : 9;
+    CHECK_FAILS(fit.ctx, mgv_model_scores(fit.ctx, m, far.data, scores), MGV_E_NUMERIC,
+                "the score of row 4 is ");
+    CHECK_FAILS(fit.ctx, mgv_model_evaluate(fit.ctx, m, far.data, NULL, &metrics), MGV_E_NUMERIC,
+                "the score of row 4 is ");
+    for (int i = 0; i < 80; i++) /* scores of the caller's own come to an end too */
+        scores[i] = NAN;
+    CHECK_OK(fit.ctx, mgv_model_evaluate(fit.ctx, m, fit.data, scores, &metrics));
+    mgv_model_free(fit.ctx, m);
+    mgv_fit_free(&far);
+    mgv_fit_free(&fit);
+    free(X);
+    free(y);
+}
+
 int main(void)
 {
-    return RUN(labels_the_model_has_never_seen_are_left_out, a_saved_model_is_the_model,
-               truncated_and_foreign_files_are_refused, probabilities_follow_from_the_scores,
-               the_confusion_table_counts_every_row, regression_predicts_quantities,
-               wider_data_than_the_model_is_refused);
+    return RUN(scores_that_are_not_finite_are_told, labels_the_model_has_never_seen_are_left_out,
+               a_saved_model_is_the_model, truncated_and_foreign_files_are_refused,
+               probabilities_follow_from_the_scores, the_confusion_table_counts_every_row,
+               regression_predicts_quantities, wider_data_than_the_model_is_refused);
 }
