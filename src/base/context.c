@@ -1,7 +1,8 @@
 /* context.c - error sentences. */
 #include "base/context.h"
 
-#include <stdarg.h>
+#include "base/print.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -13,11 +14,36 @@ mgv_ctx mgvi_ctx_child(const mgv_ctx *parent)
                      .parent = parent};
 }
 
+/* A name may be longer than the sentence has room for: its middle goes, so that what comes last,
+ * the reason, stays. Without memory the end is cut off. */
+static void shorten(mgv_ctx *ctx, size_t length, const char *format, va_list args)
+{
+    static const char mark[] = " ... ";
+    enum { HEAD = MGVI_ERROR_MAX / 2, TAIL = MGVI_ERROR_MAX - HEAD - sizeof mark };
+    const mgv_allocator *a = &ctx->allocator;
+    char *whole = a->alloc ? a->alloc(a->user, length + 1, sizeof(void *)) : NULL;
+    if (!whole)
+        return;
+    mgvi_vprint(whole, length + 1, format, args);
+    const char *rest = whole + length - TAIL;
+    char *at = ctx->error + HEAD;
+    while (((unsigned char)*rest & 0xc0) == 0x80) /* whole characters of UTF-8 */
+        rest++;
+    while (((unsigned char)*at & 0xc0) == 0x80)
+        at--;
+    snprintf(at, MGVI_ERROR_MAX - (size_t)(at - ctx->error), "%s%s", mark, rest);
+    a->release(a->user, whole);
+}
+
 mgv_status mgvi_fail(mgv_ctx *ctx, mgv_status status, const char *format, ...)
 {
-    va_list args;
+    va_list args, again;
     va_start(args, format);
-    vsnprintf(ctx->error, sizeof ctx->error, format, args);
+    va_copy(again, args);
+    const int length = mgvi_vprint(ctx->error, sizeof ctx->error, format, args);
+    if (length >= (int)sizeof ctx->error)
+        shorten(ctx, (size_t)length, format, again);
+    va_end(again);
     va_end(args);
     return status;
 }

@@ -1,9 +1,9 @@
 /* event.c - sends events to the context's callback. */
 #include "base/event.h"
 
+#include "base/print.h"
+
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 mgv_event mgvi_event_blank(mgv_event_kind kind)
 {
@@ -38,7 +38,7 @@ void mgvi_log(mgv_ctx *ctx, mgv_level level, const char *format, ...)
     char text[MGVI_ERROR_MAX];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    mgvi_vprint(text, sizeof text, format, args);
     va_end(args);
     mgv_event event = mgvi_event_blank(MGV_EVENT_LOG);
     event.level = level;

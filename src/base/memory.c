@@ -1,8 +1,8 @@
 /* memory.c - allocation through the context's hooks. */
 #include "base/memory.h"
 
-#include <stdarg.h>
-#include <stdio.h>
+#include "base/print.h"
+
 #include <string.h>
 
 void *mgvi_alloc(mgv_ctx *ctx, size_t count, size_t size)
@@ -55,11 +55,11 @@ char *mgvi_format(mgv_ctx *ctx, const char *format, ...)
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
-    const int length = vsnprintf(NULL, 0, format, args);
+    const int length = mgvi_vprint(NULL, 0, format, args);
     va_end(args);
     char *text = length < 0 ? NULL : mgvi_alloc(ctx, (size_t)length + 1, 1);
     if (text)
-        vsnprintf(text, (size_t)length + 1, format, again);
+        mgvi_vprint(text, (size_t)length + 1, format, again);
     va_end(again);
     return text;
 }

@@ -5,9 +5,9 @@
  * The rest, a rarity, is left to the C library's strtod on a bounded copy. */
 #include "base/number.h"
 
-#include <locale.h>
+#include "base/print.h"
+
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -35,15 +35,6 @@ const uint64_t mgvi_integer_powers_of_ten[20] = {1,
                                                  100000000000000000,
                                                  1000000000000000000,
                                                  10000000000000000000u};
-
-static locale_t plain_locale;
-static void make_plain_locale(void) { plain_locale = newlocale(LC_ALL_MASK, "C", NULL); }
-static locale_t c_locale(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_plain_locale);
-    return plain_locale;
-}
 
 typedef struct decimal {
     bool negative;
@@ -206,7 +197,7 @@ static double to_double(const decimal *d)
         return 0;
     char copy[COPY_MAX];
     write_copy(d, copy);
-    return strtod_l(copy, NULL, c_locale());
+    return strtod_l(copy, NULL, mgvi_c_locale());
 }
 
 static mgvi_number_status name_the_fault(const char *p, const char *end)
@@ -254,7 +245,7 @@ float mgvi_number_to_float(const char *text, const char *end, double value)
     scan_exponent(d.end, end, &d.e);
     char copy[COPY_MAX];
     write_copy(&d, copy);
-    const float f = strtof_l(copy, NULL, c_locale());
+    const float f = strtof_l(copy, NULL, mgvi_c_locale());
     return d.negative ? -f : f;
 }
 
@@ -310,17 +301,15 @@ size_t mgvi_number_format(double value, mgv_dtype dtype, char text[MGVI_NUMBER_M
     size_t length = format_fixed(value, dtype, text);
     if (length)
         return length;
-    const locale_t before = uselocale(c_locale());
     const int most = dtype == MGV_F32 ? 9 : 17;
     for (int digits = dtype == MGV_F32 ? 6 : 15; digits <= most; digits++) {
         double got = 0;
         const char *next;
-        length = (size_t)snprintf(text, MGVI_NUMBER_MAX, "%.*g", digits, value);
+        length = (size_t)mgvi_print(text, MGVI_NUMBER_MAX, "%.*g", digits, value);
         if (digits == most ||
             (mgvi_number_parse(text, text + length, &got, &next) == MGVI_NUMBER_OK &&
              reads_back(got, value, dtype)))
             break;
     }
-    uselocale(before);
     return length;
 }

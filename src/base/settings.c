@@ -1,8 +1,9 @@
 /* settings.c - the table made from settings.def: defaults, parsing, bounds. */
 #include "base/settings.h"
 
+#include "base/print.h"
+
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -108,21 +109,10 @@ static const setting *find(const char *name)
     return NULL;
 }
 
-static locale_t c_locale(void)
-{
-    static locale_t locale;
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    pthread_mutex_lock(&lock);
-    if (!locale)
-        locale = newlocale(LC_ALL_MASK, "C", NULL);
-    pthread_mutex_unlock(&lock);
-    return locale;
-}
-
 bool mgvi_parse_real(const char *text, double *out)
 {
     char *end;
-    const double v = strtod_l(text, &end, c_locale());
+    const double v = strtod_l(text, &end, mgvi_c_locale());
     if (end == text || *end || isnan(v))
         return false;
     *out = v;
@@ -170,7 +160,7 @@ static bool among(const char *value, const char *choices)
 static void allowed_text(const setting *s, char *buffer, size_t capacity)
 {
     if (s->kind == K_REAL)
-        snprintf(buffer, capacity, "from %g to %g", s->low, s->high);
+        mgvi_print(buffer, capacity, "from %g to %g", s->low, s->high);
     else if (s->kind == K_INT && s->ihigh == INT64_MAX)
         snprintf(buffer, capacity, "at least %" PRId64, s->ilow);
     else if (s->kind == K_INT)
@@ -231,7 +221,7 @@ static void value_text(const setting *s, const void *f, char *buffer, size_t cap
     if (s->kind == K_REAL && isnan(*(const double *)f))
         snprintf(buffer, capacity, "%s", "");
     else if (s->kind == K_REAL)
-        snprintf(buffer, capacity, "%.17g", *(const double *)f);
+        mgvi_print(buffer, capacity, "%.17g", *(const double *)f);
     else if (s->kind == K_INT)
         snprintf(buffer, capacity, "%" PRId64, *(const int64_t *)f);
     else if (s->kind == K_BOOL)
@@ -261,7 +251,7 @@ static void write_texts(void)
     for (size_t i = 0; i < COUNT; i++) {
         const setting *s = &table[i];
         if (s->kind == K_REAL && !isnan(s->real_default))
-            snprintf(default_texts[i], sizeof default_texts[i], "%g", s->real_default);
+            mgvi_print(default_texts[i], sizeof default_texts[i], "%g", s->real_default);
         else if (s->kind == K_INT)
             snprintf(default_texts[i], sizeof default_texts[i], "%" PRId64, s->int_default);
         else if (s->kind == K_BOOL)

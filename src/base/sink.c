@@ -2,12 +2,11 @@
 #include "base/sink.h"
 
 #include "base/memory.h"
+#include "base/print.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <locale.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +20,6 @@ struct mgvi_sink {
     char *path;   /* as given, for messages */
     char *target; /* what the rename replaces; NULL: written in place */
     char *temporary;
-    locale_t locale; /* numbers have a point, whatever the caller's language */
     int fd;
     int error; /* the first errno */
     size_t used;
@@ -31,8 +29,6 @@ struct mgvi_sink {
 static void release(mgvi_sink *sink)
 {
     mgv_ctx *ctx = sink->ctx;
-    if (sink->locale)
-        freelocale(sink->locale);
     mgvi_release(ctx, sink->path);
     mgvi_release(ctx, sink->target);
     mgvi_release(ctx, sink->temporary);
@@ -90,7 +86,6 @@ mgv_status mgvi_sink_open(mgv_ctx *ctx, const char *path, mgvi_sink **out)
     memset(sink, 0, offsetof(mgvi_sink, buffer));
     sink->ctx = ctx;
     sink->fd = -1;
-    sink->locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     sink->path = mgvi_strdup(ctx, path);
     const mgv_status st = sink->path ? open_descriptor(sink) : MGV_E_MEMORY;
     if (st == MGV_OK)
@@ -133,12 +128,11 @@ void mgvi_sink_write(mgvi_sink *sink, const void *bytes, size_t size)
 
 void mgvi_sink_printf(mgvi_sink *sink, const char *format, ...)
 {
-    const locale_t caller = uselocale(sink->locale);
     va_list args, again;
     va_start(args, format);
     va_copy(again, args);
     const size_t room = BUFFER - sink->used;
-    const int length = vsnprintf(sink->buffer + sink->used, room, format, args);
+    const int length = mgvi_vprint(sink->buffer + sink->used, room, format, args);
     va_end(args);
     if (length < 0) {
         sink->error = sink->error ? sink->error : EINVAL;
@@ -147,7 +141,7 @@ void mgvi_sink_printf(mgvi_sink *sink, const char *format, ...)
     } else {
         char *text = mgvi_alloc(sink->ctx, (size_t)length + 1, 1);
         if (text) {
-            vsnprintf(text, (size_t)length + 1, format, again);
+            mgvi_vprint(text, (size_t)length + 1, format, again);
             mgvi_sink_write(sink, text, (size_t)length);
         } else {
             sink->error = sink->error ? sink->error : ENOMEM;
@@ -155,7 +149,6 @@ void mgvi_sink_printf(mgvi_sink *sink, const char *format, ...)
         mgvi_release(sink->ctx, text);
     }
     va_end(again);
-    uselocale(caller);
 }
 
 mgv_status mgvi_sink_close(mgvi_sink *sink, bool keep)

@@ -1,6 +1,7 @@
 /* run.c - from triples to a completion: what is held out, whether biases help, the refit. */
 #include "base/clock.h"
 #include "base/event.h"
+#include "base/print.h"
 #include "complete/alternate.h"
 #include "complete/attempt.h"
 #include "complete/biases.h"
@@ -314,10 +315,10 @@ static mgv_status write_formula(job *j)
     const char *biases = i->biases ? "mean + a_i + c_j + " : "";
     char text[320];
     if (i->finished)
-        snprintf(text, sizeof text,
-                 "X_ij = %sl_i.r_j, min 1/2 sum (X_ij - b_ij)^2 + %.4g/2 (|L|^2 + |R|^2), rank "
-                 "%" PRId64,
-                 biases, i->ridge, i->rank);
+        mgvi_print(text, sizeof text,
+                   "X_ij = %sl_i.r_j, min 1/2 sum (X_ij - b_ij)^2 + %.4g/2 (|L|^2 + |R|^2), rank "
+                   "%" PRId64,
+                   biases, i->ridge, i->rank);
     else
         snprintf(text, sizeof text,
                  "X_ij = %sl_i.r_j, min |LR'|_* with X_ij = b_ij, stopped at iteration %" PRId64

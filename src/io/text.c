@@ -1,6 +1,8 @@
 /* text.c - chunks, faults and results of the text readers. */
 #include "io/text.h"
 
+#include "base/print.h"
+
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -127,7 +129,7 @@ void mgvi_text_fault(mgvi_text *text, const char *at, const char *format, ...)
     pthread_mutex_lock(&text->lock);
     if (!text->fault_at || at < text->fault_at) {
         text->fault_at = at;
-        vsnprintf(text->fault, sizeof text->fault, format, args);
+        mgvi_vprint(text->fault, sizeof text->fault, format, args);
     }
     pthread_mutex_unlock(&text->lock);
     va_end(args);

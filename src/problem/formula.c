@@ -1,6 +1,8 @@
 /* formula.c - the objective as text, with its numbers. */
 #include "problem/problem.h"
 
+#include "base/print.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -10,22 +12,22 @@ static void penalty_text(const mgv_problem *p, char *out, size_t size)
 {
     const char *name = p->penalty->name;
     if (strcmp(name, "lp") == 0 && mgvi_problem_has_margin(p)) /* the margin's units, (7) */
-        snprintf(out, size, "1/2 |w|_%.6g^2", p->p);
+        mgvi_print(out, size, "1/2 |w|_%.6g^2", p->p);
     else if (strcmp(name, "lp") == 0)
-        snprintf(out, size, "%.6g/%.6g |w|_%.6g^%.6g", p->lambda, p->p, p->p, p->p);
+        mgvi_print(out, size, "%.6g/%.6g |w|_%.6g^%.6g", p->lambda, p->p, p->p, p->p);
     else if (strcmp(name, "l2") == 0)
-        snprintf(out, size, "%.6g/2 |w|^2", p->lambda);
+        mgvi_print(out, size, "%.6g/2 |w|^2", p->lambda);
     else if (strcmp(name, "l1") == 0)
-        snprintf(out, size, "%.6g |w|_1", p->mu);
+        mgvi_print(out, size, "%.6g |w|_1", p->mu);
     else if (strcmp(name, "enet") == 0)
-        snprintf(out, size, "%.6g/2 |w|^2 + %.6g |w|_1", p->lambda, p->mu);
+        mgvi_print(out, size, "%.6g/2 |w|^2 + %.6g |w|_1", p->lambda, p->mu);
     else if (strcmp(name, "entropy") == 0)
-        snprintf(out, size, "%.6g sum w log(d w) over the simplex", p->lambda);
+        mgvi_print(out, size, "%.6g sum w log(d w) over the simplex", p->lambda);
     else
-        snprintf(out, size, "%.6g %s(w)", p->penalty->can & MGVI_NORM ? p->mu : p->lambda, name);
+        mgvi_print(out, size, "%.6g %s(w)", p->penalty->can & MGVI_NORM ? p->mu : p->lambda, name);
     const size_t used = strlen(out);
     if (mgvi_problem_is_bounded(p))
-        snprintf(out + used, size - used, " over %.6g <= w <= %.6g", p->low, p->high);
+        mgvi_print(out + used, size - used, " over %.6g <= w <= %.6g", p->low, p->high);
     if (mgvi_problem_has_smooth(p))
         strncat(out, " + F(w)", size - strlen(out) - 1);
 }
@@ -36,11 +38,11 @@ static void kernel_text(const mgv_problem *p, char *out, size_t size)
     const mgvi_kernel *k = &p->kernel;
     out[0] = 0;
     if (k->kind == MGVI_KERNEL_RBF)
-        snprintf(out, size, ", k(x, z) = exp(-|x - z|^2/(2 * %.6g))", k->sigma2);
+        mgvi_print(out, size, ", k(x, z) = exp(-|x - z|^2/(2 * %.6g))", k->sigma2);
     else if (k->kind == MGVI_KERNEL_LAPLACE)
-        snprintf(out, size, ", k(x, z) = exp(-|x - z|/sqrt(%.6g))", k->sigma2);
+        mgvi_print(out, size, ", k(x, z) = exp(-|x - z|/sqrt(%.6g))", k->sigma2);
     else if (k->kind == MGVI_KERNEL_POLY)
-        snprintf(out, size, ", k(x, z) = (x.z/%.6g + %.6g)^%d", k->sigma2, k->offset, k->degree);
+        mgvi_print(out, size, ", k(x, z) = (x.z/%.6g + %.6g)^%d", k->sigma2, k->offset, k->degree);
     else if (k->kind == MGVI_KERNEL_PRECOMPUTED)
         snprintf(out, size, ", k from the data");
 }
@@ -81,8 +83,8 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
     else if (strcmp(p->loss->name, "equal") == 0)
         snprintf(text, FORMULA_MAX / 2, "min %s subject to %s = y%s", penalty, score, kernel);
     else if (strcmp(p->loss->name, "interval") == 0)
-        snprintf(text, FORMULA_MAX / 2, "min %s subject to |%s - y| <= %.6g%s", penalty, score,
-                 p->settings.epsilon, kernel);
+        mgvi_print(text, FORMULA_MAX / 2, "min %s subject to |%s - y| <= %.6g%s", penalty, score,
+                   p->settings.epsilon, kernel);
     else
         snprintf(text, FORMULA_MAX / 2, "min %s + %s %s(%s%s)%s", penalty, weighted, p->loss->name,
                  score,

@@ -1,10 +1,10 @@
 /* check.c - the data doctor: what is in a table, what looks odd, and what `fit` would do. */
+#include "base/print.h"
 #include "op/stats.h"
 #include "report/report.h"
 #include "report/scan.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +45,7 @@ __attribute__((format(printf, 4, 5))) static void find(doctor *d, level how, con
     f->level = how;
     f->code = code;
     va_start(args, format);
-    vsnprintf(f->text, sizeof f->text, format, args);
+    mgvi_vprint(f->text, sizeof f->text, format, args);
     va_end(args);
 }
 

@@ -2,6 +2,7 @@
  * reaches the noise: a problem and settings like any other, for primal_dual.
  * docs/algorithms/deblurring.md (1) to (5). */
 #include "restore/deblur.h"
+#include "base/print.h"
 
 #include "base/event.h"
 #include "restore/noise.h"
@@ -118,7 +119,7 @@ static mgv_status choose_settings(mgv_deblur *d, const mgv_image *psf, mgvi_op *
     memcpy(s->loss, "equal", sizeof "equal");
     snprintf(s->shape, sizeof s->shape, "%" PRId64 "x%" PRId64 "x%" PRId32, im->height, im->width,
              im->channels);
-    snprintf(s->select, sizeof s->select, "discrepancy:%.17g", d->target);
+    mgvi_print(s->select, sizeof s->select, "discrepancy:%.17g", d->target);
     const bool free = isnan(s->low) && isnan(s->high);
     if (free && strcmp(s->split, "no") != 0) {
         s->low = 0;

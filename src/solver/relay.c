@@ -1,6 +1,8 @@
 /* relay.c - solver `auto`: what happens when the solver that looked cheapest does not get there. */
 #include "solver/driver.h"
 
+#include "base/print.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,8 +80,8 @@ bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st)
         return false;
     snprintf(reason, sizeof reason, "%s", run->ctx->error);
     if (stalled)
-        snprintf(reason, sizeof reason, "solver %s ended at a relative gap of %.1e", run->ops->name,
-                 solver->answer_verdict.certificate.relative_gap);
+        mgvi_print(reason, sizeof reason, "solver %s ended at a relative gap of %.1e",
+                   run->ops->name, solver->answer_verdict.certificate.relative_gap);
     while ((next = next_solver(solver))) {
         solver->tried |= mgvi_solver_bit(next);
         const mgv_status seated = mgvi_driver_seat(solver, next);
