@@ -3,7 +3,6 @@
 #include "output.h"
 #include "signals.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@ typedef struct complete {
     const char *trace_name;
     bool no_model;
     char *default_output;
-    FILE *trace;
+    cli_table trace;
     double drawn_at;
     mgv_triples *triples;
     mgv_triples_info data;
@@ -25,8 +24,11 @@ typedef struct complete {
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-static void trace_row(FILE *trace, const mgv_event *e)
+static void trace_row(complete *p, const mgv_event *e)
 {
+    FILE *trace = cli_table_row(&p->trace);
+    if (!trace)
+        return;
     fprintf(trace, "%s,%" PRId64 ",%.6f,%" PRId64, e->text, e->iteration, e->seconds, e->nonzeros);
     const double numbers[] = {e->train_score, e->validation_score, e->primal};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -35,7 +37,7 @@ static void trace_row(FILE *trace, const mgv_event *e)
         else
             fputc(',', trace);
     fputc('\n', trace);
-    fflush(trace); /* a run that is killed leaves what it had */
+    cli_table_row_ends(&p->trace); /* a run that is killed leaves what it had */
 }
 
 static void show_progress(complete *p, const mgv_event *e)
@@ -60,8 +62,7 @@ static int on_event(void *user, const mgv_event *event)
         cli_terminal_event(&p->c->terminal, event);
     if (event->kind == MGV_EVENT_TRACE) {
         show_progress(p, event);
-        if (p->trace)
-            trace_row(p->trace, event);
+        trace_row(p, event);
     }
     return cli_signalled();
 }
@@ -75,8 +76,6 @@ static int run(complete *p)
     if (st != MGV_OK)
         return cli_fail(c, st);
     mgv_triples_describe(p->triples, &p->data);
-    if (p->trace)
-        fputs("phase,iteration,seconds,rank,train_rmse,held_out_rmse,nuclear_norm\n", p->trace);
     mgv_ctx_on_event(c->ctx, on_event, p);
     st = mgv_completion_run(c->ctx, p->triples, c->settings, &p->completion);
     cli_terminal_wipe(&c->terminal);
@@ -191,11 +190,13 @@ static int open_outputs(complete *p)
         return cli_complain(c, CLI_USAGE,
                             "standard output can take one thing only: the model, the JSON object "
                             "or the trace");
-    if (p->trace_name)
-        p->trace = trace ? stdout : fopen(p->trace_name, "w");
-    if (p->trace_name && !p->trace)
-        return cli_complain(c, CLI_FAILURE, "%s: %s", p->trace_name, strerror(errno));
-    return p->output && !model ? cli_try_name(c, p->output) : CLI_GO_ON;
+    const int code = p->output && !model ? cli_try_name(c, p->output) : CLI_GO_ON;
+    return code == CLI_GO_ON
+               ? cli_table_open(c, p->trace_name,
+                                "phase,iteration,seconds,rank,train_rmse,held_out_rmse,"
+                                "nuclear_norm\n",
+                                &p->trace)
+               : code;
 }
 
 static int work(complete *p)
@@ -245,9 +246,7 @@ int cli_complete(cli *c, int argc, char **argv)
     int code = cli_parse(c, &usage, argc, argv);
     if (code != CLI_GO_ON)
         return code;
-    code = work(&p);
-    if (p.trace && p.trace != stdout && fclose(p.trace) != 0)
-        code = cli_complain(c, CLI_FAILURE, "%s: the trace cannot be written", p.trace_name);
+    code = cli_table_close(c, &p.trace, work(&p));
     mgv_completion_free(c->ctx, p.completion);
     mgv_triples_free(c->ctx, p.triples);
     free(p.default_output);

@@ -1,20 +1,19 @@
 /* deblur.c - `margrave deblur`: a blurred image in, a restored one out. */
 #include "options.h"
+#include "output.h"
 #include "signals.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct job {
     cli *c;
     const char *file, *psf_file, *psf_width, *truth_file, *output, *trace_file;
     char *default_output;
     char psf_name[64]; /* of a Gaussian */
-    FILE *trace;
+    cli_table trace;
     mgv_image *image, *psf, *truth, *restored;
     mgv_deblur *deblur;
     mgv_deblur_info info;
@@ -89,7 +88,7 @@ static char *output_name(const char *image)
 static int try_output(job *j)
 {
     static const char *const known[] = {".png", ".pgm", ".ppm", ".pnm"};
-    const char *slash = strrchr(j->output, '/'), *dot = strrchr(j->output, '.');
+    const char *dot = strrchr(j->output, '.');
     bool fits = strcmp(j->output, "-") == 0;
     if (fits)
         return CLI_GO_ON;
@@ -98,13 +97,7 @@ static int try_output(job *j)
     if (!fits)
         return cli_complain(j->c, CLI_USAGE,
                             "%s: the name of an image ends in .png, .pgm, .ppm or .pnm", j->output);
-    char *folder = slash ? strndup(j->output, (size_t)(slash - j->output) + 1) : strdup(".");
-    fits = folder && access(folder, W_OK | X_OK) == 0;
-    const int reason = errno;
-    free(folder);
-    return fits ? CLI_GO_ON
-                : cli_complain(j->c, CLI_FAILURE, "%s: cannot be written: %s", j->output,
-                               strerror(reason));
+    return cli_try_name(j->c, j->output);
 }
 
 static int open_outputs(job *j)
@@ -121,17 +114,16 @@ static int open_outputs(job *j)
                             "standard output can take one thing only: the image, the JSON object "
                             "or the trace");
     const int code = try_output(j);
-    if (code != CLI_GO_ON || !j->trace_file)
-        return code;
-    j->trace = strcmp(j->trace_file, "-") == 0 ? stdout : fopen(j->trace_file, "w");
-    if (!j->trace)
-        return cli_complain(c, CLI_FAILURE, "%s: %s", j->trace_file, strerror(errno));
-    fputs("iteration,seconds,residual,psnr\n", j->trace);
-    return CLI_GO_ON;
+    return code == CLI_GO_ON
+               ? cli_table_open(c, j->trace_file, "iteration,seconds,residual,psnr\n", &j->trace)
+               : code;
 }
 
-static void trace_row(FILE *trace, const mgv_event *e)
+static void trace_row(job *j, const mgv_event *e)
 {
+    FILE *trace = cli_table_row(&j->trace);
+    if (!trace)
+        return;
     fprintf(trace, "%" PRId64 ",%.6f,", e->iteration, e->seconds);
     if (isfinite(e->residual))
         fprintf(trace, "%.17g", e->residual);
@@ -139,18 +131,7 @@ static void trace_row(FILE *trace, const mgv_event *e)
     if (isfinite(e->psnr))
         fprintf(trace, "%.10g", e->psnr);
     fputc('\n', trace);
-}
-
-static int close_trace(job *j)
-{
-    FILE *trace = j->trace;
-    j->trace = NULL;
-    if (!trace || trace == stdout)
-        return CLI_GO_ON;
-    const bool bad = ferror(trace) != 0;
-    return fclose(trace) != 0 || bad
-               ? cli_complain(j->c, CLI_FAILURE, "%s: the trace cannot be written", j->trace_file)
-               : CLI_GO_ON;
+    cli_table_row_ends(&j->trace);
 }
 
 /* ---- the run ----------------------------------------------------------------------------------
@@ -170,8 +151,8 @@ static int on_event(void *user, const mgv_event *e)
         cli_terminal_status(&j->c->terminal,
                             "iteration %" PRId64 ", residual %.4g, goal %.4g, %.1f s", e->iteration,
                             e->residual, j->info.target, e->seconds);
-    if (e->kind == MGV_EVENT_TRACE && j->trace)
-        trace_row(j->trace, e);
+    if (e->kind == MGV_EVENT_TRACE)
+        trace_row(j, e);
     return cli_signalled();
 }
 
@@ -293,13 +274,12 @@ int cli_deblur(cli *c, int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     j.file = c->argument[0];
-    code = work(&j);
-    const int closed = close_trace(&j);
+    code = cli_table_close(c, &j.trace, work(&j));
     mgv_deblur_free(c->ctx, j.deblur);
     mgv_image_free(c->ctx, j.image);
     mgv_image_free(c->ctx, j.psf);
     mgv_image_free(c->ctx, j.truth);
     mgv_image_free(c->ctx, j.restored);
     free(j.default_output);
-    return closed == CLI_GO_ON ? code : closed;
+    return code;
 }

@@ -96,7 +96,7 @@ static int print_fresh(cli_job *job, const table *t)
 
 static int visit(cli *c, const table *t, const station *s)
 {
-    cli_job job = {.c = c, .file = s->file, .trace = NULL};
+    cli_job job = {.c = c, .file = s->file};
     printf("\n%s\n$ margrave fit %s --loss %s\n", s->title, s->file, s->loss);
     fflush(stdout);
     mgv_status st = mgv_settings_set(c->ctx, c->settings, "loss", s->loss);

@@ -1,10 +1,8 @@
 /* fit.c - `margrave fit`: data in, model and certificate out. */
 #include "job.h"
 #include "options.h"
-#include "output.h"
 #include "signals.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -130,23 +128,8 @@ static int open_outputs(fit *f)
         return cli_complain(c, CLI_USAGE,
                             "standard output can take one thing only: the JSON object "
                             "or the trace");
-    if (f->trace)
-        f->job.trace = strcmp(f->trace, "-") == 0 ? stdout : fopen(f->trace, "w");
-    if (f->trace && !f->job.trace)
-        return cli_complain(c, CLI_FAILURE, "%s: %s", f->trace, strerror(errno));
-    return try_names(f);
-}
-
-static int close_trace(fit *f)
-{
-    FILE *trace = f->job.trace;
-    f->job.trace = NULL;
-    if (!trace || trace == stdout)
-        return CLI_GO_ON;
-    const bool bad = ferror(trace) != 0;
-    return fclose(trace) != 0 || bad
-               ? cli_complain(f->job.c, CLI_FAILURE, "%s: the trace cannot be written", f->trace)
-               : CLI_GO_ON;
+    const int code = try_names(f);
+    return code == CLI_GO_ON ? cli_job_open_trace(&f->job, f->trace) : code;
 }
 
 static int work(fit *f)
@@ -188,9 +171,8 @@ int cli_fit(cli *c, int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     f.job.file = c->argument[0];
-    code = work(&f);
-    const int closed = close_trace(&f);
+    code = cli_table_close(c, &f.job.trace, work(&f));
     cli_job_free(&f.job);
     free(f.default_output);
-    return closed == CLI_GO_ON ? code : closed;
+    return code;
 }

@@ -29,7 +29,9 @@ static void trace_number(FILE *trace, double x)
 /* Bytes per iteration are those since the row before. */
 static void trace_row(cli_job *job, const mgv_event *e)
 {
-    FILE *trace = job->trace;
+    FILE *trace = cli_table_row(&job->trace);
+    if (!trace)
+        return;
     const double steps = (double)(e->iteration - job->traced.iteration);
     const double bytes = e->bytes - job->traced.bytes;
     const double numbers[] = {e->passes,      e->seconds,         e->primal, e->dual,
@@ -44,14 +46,14 @@ static void trace_row(cli_job *job, const mgv_event *e)
     job->traced.iteration = e->iteration;
     job->traced.bytes = e->bytes;
     fputc('\n', trace);
-    fflush(trace); /* a run that is killed leaves what it had */
+    cli_table_row_ends(&job->trace); /* a run that is killed leaves what it had */
 }
 
 static int on_event(void *user, const mgv_event *event)
 {
     cli_job *job = user;
     cli_terminal_event(&job->c->terminal, event);
-    if (job->trace && event->kind == MGV_EVENT_TRACE)
+    if (event->kind == MGV_EVENT_TRACE)
         trace_row(job, event);
     return cli_signalled();
 }
@@ -89,12 +91,17 @@ static mgv_status solve(cli_job *job)
     mgv_status st = selects(c) ? MGV_OK : prepare(job);
     if (st != MGV_OK)
         return st;
-    if (job->trace)
-        fputs("iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,"
-              "train_score,validation_score,nonzeros,bytes,bytes_per_iteration\n",
-              job->trace);
     cli_terminal_goal(&c->terminal, strtod(cli_setting(c, "tol").text, NULL));
     return selects(c) ? choose(job) : mgv_solver_run(c->ctx, job->solver);
+}
+
+int cli_job_open_trace(cli_job *job, const char *file)
+{
+    return cli_table_open(job->c, file,
+                          "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,"
+                          "margin_upper,train_score,validation_score,nonzeros,bytes,"
+                          "bytes_per_iteration\n",
+                          &job->trace);
 }
 
 int cli_job_run(cli_job *job)

@@ -3,11 +3,12 @@
 #define MGV_CLI_JOB_H
 
 #include "cli.h"
+#include "output.h"
 
 typedef struct cli_job {
     cli *c;
     const char *file; /* the data's name */
-    FILE *trace;      /* NULL: none */
+    cli_table trace;
     struct {
         int64_t iteration;
         double bytes;
@@ -26,6 +27,8 @@ typedef struct cli_job {
 int cli_apply_numbers(cli *c, mgv_data *data);
 
 void cli_job_free(cli_job *job);
+/* A row per certificate; closed by the caller. `file` NULL: none. */
+int cli_job_open_trace(cli_job *job, const char *file);
 /* Binds the data under the settings, runs the solver until it stops and, unless it is proven that
  * there is none, makes the model. Signals and `trace` are looked after. CLI_GO_ON, or the exit code
  * after a complaint. */

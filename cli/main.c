@@ -1,9 +1,12 @@
 /* main.c - `margrave COMMAND`: finds the command, and the few things every command needs. */
 #include "options.h"
+#include "signals.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const cli_command commands[] = {
     {"demo", "the two-minute tour on data made from a seed", cli_demo},
@@ -147,8 +150,21 @@ static int dispatch(int argc, char **argv)
     return help ? run(chosen, 1, (char *[]){help_option}) : run(chosen, argc - 2, argv + 2);
 }
 
+/* A descriptor 0 to 2 that the caller has closed would be given to the next file that is opened,
+ * and what is printed would land in it. In its place one that cannot be used: writing to it fails
+ * as it would have failed. */
+static void fill_closed_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 &&
+            open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) != fd)
+            _exit(CLI_FAILURE); /* there is nowhere to say why */
+}
+
 int main(int argc, char **argv)
 {
+    fill_closed_descriptors();
+    cli_signals_watch_files();
     int code = dispatch(argc, argv);
     if (fflush(stdout) != 0 || ferror(stdout)) {
         fputs("margrave: standard output cannot be written\n", stderr);

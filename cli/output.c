@@ -1,4 +1,4 @@
-/* output.c - names of the files that commands write. */
+/* output.c - the files that commands write. */
 #include "output.h"
 
 #include <errno.h>
@@ -47,4 +47,78 @@ int cli_try_name(cli *c, const char *file)
     free(folder);
     return fits ? CLI_GO_ON
                 : cli_complain(c, CLI_FAILURE, "%s: cannot be written: %s", file, strerror(reason));
+}
+
+/* ---- files that appear whole or not at all --------------------------------------------------- */
+
+static ssize_t write_through(void *cookie, const char *bytes, size_t size)
+{
+    const cli_output *out = cookie;
+    return mgv_output_write(out->ctx, out->file, bytes, size) == MGV_OK ? (ssize_t)size : 0;
+}
+
+int cli_output_open(cli *c, const char *file, cli_output *out)
+{
+    enum { ROOM = 1 << 16 };
+    *out = (cli_output){.ctx = c->ctx};
+    if (strcmp(file, "-") == 0) {
+        out->stream = stdout;
+        return CLI_GO_ON;
+    }
+    const mgv_status st = mgv_output_open(c->ctx, file, &out->file);
+    if (st != MGV_OK)
+        return cli_fail(c, st);
+    out->stream = fopencookie(out, "w", (cookie_io_functions_t){.write = write_through});
+    if (out->stream) {
+        setvbuf(out->stream, NULL, _IOFBF, ROOM);
+        return CLI_GO_ON;
+    }
+    mgv_output_close(c->ctx, out->file, 0);
+    *out = (cli_output){0};
+    return cli_complain(c, CLI_FAILURE, "no memory");
+}
+
+int cli_output_close(cli *c, cli_output *out, bool keep)
+{
+    mgv_output *file = out->file;
+    FILE *stream = out->stream;
+    if (!file) {
+        *out = (cli_output){0};
+        return CLI_GO_ON; /* main() looks after stdout */
+    }
+    fclose(stream); /* the file remembers what went wrong */
+    *out = (cli_output){0};
+    const mgv_status st = mgv_output_close(c->ctx, file, keep);
+    return st == MGV_OK ? CLI_GO_ON : cli_fail(c, st);
+}
+
+int cli_table_open(cli *c, const char *file, const char *head, cli_table *table)
+{
+    *table = (cli_table){.head = head};
+    return file ? cli_output_open(c, file, &table->out) : CLI_GO_ON;
+}
+
+FILE *cli_table_row(cli_table *table)
+{
+    FILE *out = table->out.stream;
+    if (out && !table->begun)
+        fputs(table->head, out);
+    table->begun = out != NULL;
+    return out;
+}
+
+void cli_table_row_ends(cli_table *table)
+{
+    if (table->out.stream)
+        fflush(table->out.stream);
+}
+
+int cli_table_close(cli *c, cli_table *table, int code)
+{
+    const bool refused = code == CLI_FAILURE || code == CLI_USAGE;
+    const bool keep = table->begun || !refused;
+    if (keep)
+        cli_table_row(table); /* its head, where there was no row */
+    const int closed = cli_output_close(c, &table->out, keep);
+    return closed == CLI_GO_ON ? code : closed;
 }

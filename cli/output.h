@@ -9,4 +9,31 @@ char *cli_model_name(const char *data);
 /* Whether a file of this name could be made: better known before a long run than after it.
  * CLI_GO_ON, or the exit code after a complaint. */
 int cli_try_name(cli *c, const char *file);
+
+/* ---- files that appear whole or not at all --------------------------------------------------- */
+typedef struct cli_output {
+    FILE *stream;     /* NULL: none */
+    mgv_output *file; /* NULL: the stream is stdout */
+    mgv_ctx *ctx;
+} cli_output;
+/* "-" is stdout. CLI_GO_ON, or the exit code after a complaint. */
+int cli_output_open(cli *c, const char *file, cli_output *out);
+/* Likewise. `keep` false: nothing appears. Nothing is done where none was opened. */
+int cli_output_close(cli *c, cli_output *out, bool keep);
+
+/* Rows as they come, under a head. They can be watched in the temporary file beside it, and stay
+ * there if the program is killed; the file itself appears when the run ends, however it ends. A run
+ * that is refused leaves the file that was there. */
+typedef struct cli_table {
+    cli_output out;
+    const char *head;
+    bool begun;
+} cli_table;
+/* `file` NULL: none, and all that follows does nothing. */
+int cli_table_open(cli *c, const char *file, const char *head, cli_table *table);
+/* Where to write a row, its end included, before cli_table_row_ends(); NULL: no table. */
+FILE *cli_table_row(cli_table *table);
+void cli_table_row_ends(cli_table *table);
+/* `code` is how the command is about to end, and is returned unless the table cannot be written. */
+int cli_table_close(cli *c, cli_table *table, int code);
 #endif

@@ -17,7 +17,7 @@ typedef struct path_job {
     mgv_data *data;
     mgv_path *path;
     mgv_path_info info;
-    FILE *table;
+    cli_table table;
     char **model; /* file names of the points that are done */
     bool early;   /* a point ended before its certificate, or the path before its last point */
 } path_job;
@@ -54,49 +54,35 @@ static int open_table(path_job *job)
     if (!job->directory)
         return CLI_GO_ON;
     char *name = in_directory(job, "path.csv");
-    job->table = name ? fopen(name, "w") : NULL;
-    const int code = job->table ? CLI_GO_ON
-                                : cli_complain(job->c, CLI_FAILURE, "%s: %s",
-                                               name ? name : job->directory, strerror(errno));
+    const int code =
+        name ? cli_table_open(job->c, name,
+                              "point,lambda,mu,primal,dual,relative_gap,nonzeros,norm,train_score,"
+                              "iterations,passes,seconds,stop,model\n",
+                              &job->table)
+             : cli_complain(job->c, CLI_FAILURE, "no memory");
     free(name);
-    if (job->table)
-        fputs("point,lambda,mu,primal,dual,relative_gap,nonzeros,norm,train_score,iterations,"
-              "passes,seconds,stop,model\n",
-              job->table);
     return code;
 }
 
 /* The row is on the disk before the next point begins: a path that is killed leaves what it had. */
 static void table_row(path_job *job, int64_t k, const mgv_path_result *p)
 {
-    if (!job->table)
+    FILE *table = cli_table_row(&job->table);
+    if (!table)
         return;
     const double numbers[] = {p->lambda, p->mu,           p->primal,
                               p->dual,   p->relative_gap, (double)p->nonzeros,
                               p->norm,   p->train_score,  (double)p->iterations,
                               p->passes, p->seconds};
-    fprintf(job->table, "%" PRId64, k + 1);
+    fprintf(table, "%" PRId64, k + 1);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (isfinite(numbers[i]))
-            fprintf(job->table, ",%.17g", numbers[i]);
+            fprintf(table, ",%.17g", numbers[i]);
         else
-            fputc(',', job->table);
+            fputc(',', table);
     const char *slash = job->model[k] ? strrchr(job->model[k], '/') : NULL;
-    fprintf(job->table, ",%s,%s\n", mgv_stop_name(p->stop), slash ? slash + 1 : "");
-    fflush(job->table);
-}
-
-static int close_table(path_job *job)
-{
-    FILE *table = job->table;
-    job->table = NULL;
-    if (!table)
-        return CLI_GO_ON;
-    const bool bad = ferror(table) != 0;
-    return fclose(table) != 0 || bad
-               ? cli_complain(job->c, CLI_FAILURE, "%s/path.csv: the table cannot be written",
-                              job->directory)
-               : CLI_GO_ON;
+    fprintf(table, ",%s,%s\n", mgv_stop_name(p->stop), slash ? slash + 1 : "");
+    cli_table_row_ends(&job->table);
 }
 
 static int save_model(path_job *job, int64_t k, const mgv_solver *solver)
@@ -265,12 +251,11 @@ int cli_path(cli *c, int argc, char **argv)
     if (code != CLI_GO_ON)
         return code;
     job.file = c->argument[0];
-    code = work(&job);
-    const int closed = close_table(&job);
+    code = cli_table_close(c, &job.table, work(&job));
     for (int64_t k = 0; job.model && k < job.info.points; k++)
         free(job.model[k]);
     free(job.model);
     mgv_path_free(c->ctx, job.path);
     mgv_data_free(c->ctx, job.data);
-    return closed == CLI_GO_ON ? code : closed;
+    return code;
 }

@@ -1,13 +1,12 @@
 /* predict.c - `margrave predict`: labels, scores, distances and metrics. */
 #include "predict.h"
 #include "options.h"
+#include "output.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef cli_prediction predict;
 
@@ -28,39 +27,15 @@ static void write_row(const predict *p, FILE *out, int64_t row)
     fputc('\n', out);
 }
 
-/* Whether a file of this name may be replaced by another: devices and pipes are written into. */
-static bool replaceable(const char *name)
-{
-    struct stat info;
-    return stat(name, &info) != 0 || S_ISREG(info.st_mode);
-}
-
-/* To a temporary name first: a file of predictions is whole or not there. */
 static int write_file(predict *p)
 {
-    cli *c = p->c;
-    const bool replace = replaceable(p->output);
-    const size_t size = strlen(p->output) + sizeof ".part";
-    char *part = malloc(size);
-    if (!part)
-        return cli_complain(c, CLI_FAILURE, "no memory");
-    snprintf(part, size, "%s%s", p->output, replace ? ".part" : "");
-    FILE *out = fopen(part, "w");
-    if (!out) {
-        free(part);
-        return cli_complain(c, CLI_FAILURE, "%s: %s", p->output, strerror(errno));
-    }
+    cli_output out;
+    const int code = cli_output_open(p->c, p->output, &out);
+    if (code != CLI_GO_ON)
+        return code;
     for (int64_t i = 0; i < p->shape.rows; i++)
-        write_row(p, out, i);
-    const bool bad = ferror(out) != 0;
-    int code = CLI_GO_ON;
-    if (fclose(out) != 0 || bad || (replace && rename(part, p->output) != 0)) {
-        code = cli_complain(c, CLI_FAILURE, "%s: %s", p->output, strerror(errno));
-        if (replace)
-            remove(part);
-    }
-    free(part);
-    return code;
+        write_row(p, out.stream, i);
+    return cli_output_close(p->c, &out, true);
 }
 
 static int write_predictions(predict *p)

@@ -137,6 +137,18 @@ MGV_API size_t mgv_setting_count(void);
 /* MGV_E_ARG when `index` is too large. */
 MGV_API mgv_status mgv_setting_at(size_t index, mgv_setting_info *out);
 
+/* ---- Output files --------------------------------------------------------------------------- */
+/* A file of the caller's that appears whole or not at all, as all of the library's do: written
+ * beside its place under a name nobody can guess, and renamed when it is closed, on the disk. "-" is
+ * standard output; devices and pipes are written in place. */
+typedef struct mgv_output mgv_output;
+MGV_API mgv_status mgv_output_open(mgv_ctx *ctx, const char *path, mgv_output **out);
+/* Handed to the system before it returns. The first failure stays, and is told by every call. */
+MGV_API mgv_status mgv_output_write(mgv_ctx *ctx, mgv_output *output, const void *bytes,
+                                    size_t size);
+/* Frees it; `keep` 0: nothing appears. */
+MGV_API mgv_status mgv_output_close(mgv_ctx *ctx, mgv_output *output, int keep);
+
 /* ---- Registry ------------------------------------------------------------------------------- */
 typedef struct mgv_entry {
     size_t size;

@@ -107,6 +107,71 @@ TEST(links_and_devices_are_kept)
     mgv_ctx_free(ctx);
 }
 
+/* The host has closed its standard output: what it prints must not land in our file. */
+TEST(standard_descriptors_are_left_alone)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    const char *path = in_directory("d");
+    mgvi_sink *sink;
+    fflush(stdout);
+    const int saved = dup(STDOUT_FILENO);
+    close(STDOUT_FILENO);
+    const mgv_status st = mgvi_sink_open(ctx, path, &sink);
+    const ssize_t stray = write(STDOUT_FILENO, "stray", 5);
+    mgvi_sink_write(sink, "ours", 4);
+    const mgv_status closed = mgvi_sink_close(sink, true);
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    CHECK(st == MGV_OK && closed == MGV_OK && stray < 0);
+    assert_string_equal(content(path), "ours");
+    unlink(path);
+    mgv_ctx_free(ctx);
+}
+
+TEST(names_up_to_the_limit_can_be_written)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    char name[256], whole[400];
+    memset(name, 'n', 255);
+    name[255] = 0;
+    snprintf(whole, sizeof whole, "%s/%s", directory, name);
+    write_text(ctx, whole, "long", true);
+    assert_string_equal(content(whole), "long");
+    CHECK(chmod(whole, 0600) == 0);
+    write_text(ctx, whole, "again", true);
+    struct stat info;
+    CHECK(stat(whole, &info) == 0 && (info.st_mode & 0777) == 0600);
+    CHECK(files() == 1);
+    unlink(whole);
+    mgv_ctx_free(ctx);
+}
+
+TEST(a_name_can_be_tried)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    const char *path = in_directory("e");
+    write_text(ctx, path, "old", true);
+    CHECK_OK(ctx, mgvi_sink_try(ctx, path));
+    assert_string_equal(content(path), "old");
+    CHECK(files() == 1);
+    unlink(path);
+    CHECK_FAILS(ctx, mgvi_sink_try(ctx, "no/such/folder/e"), MGV_E_IO, "cannot be written");
+    mgv_ctx_free(ctx);
+}
+
+/* The reason comes last in a sentence and stays, however long the name is. */
+TEST(a_long_path_leaves_room_for_the_reason)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    static char path[6001];
+    mgvi_sink *sink;
+    memset(path, 'p', sizeof path - 1);
+    CHECK_FAILS(ctx, mgvi_sink_open(ctx, path, &sink), MGV_E_IO,
+                "ppp: cannot be written: File name too long");
+    CHECK_FAILS(ctx, MGV_E_IO, MGV_E_IO, " ... ");
+    mgv_ctx_free(ctx);
+}
+
 TEST(faults_are_told_with_the_path)
 {
     mgv_ctx *ctx = mgv_check_ctx();
@@ -155,9 +220,12 @@ int main(void)
 {
     if (!mkdtemp(directory))
         return 1;
-    const int failed = RUN(the_old_file_stays_until_the_new_one_is_whole,
-                           writes_of_every_size_arrive_in_order, links_and_devices_are_kept,
-                           faults_are_told_with_the_path, a_failing_allocation_leaves_no_file);
+    const int failed =
+        RUN(the_old_file_stays_until_the_new_one_is_whole, writes_of_every_size_arrive_in_order,
+            links_and_devices_are_kept, standard_descriptors_are_left_alone,
+            names_up_to_the_limit_can_be_written, a_name_can_be_tried,
+            a_long_path_leaves_room_for_the_reason, faults_are_told_with_the_path,
+            a_failing_allocation_leaves_no_file);
     rmdir(directory);
     return failed;
 }

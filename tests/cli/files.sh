@@ -18,4 +18,106 @@ run 3 fit many.svm --solver dual_coordinate --C 1e6 --tol 1e-10 --max-iter 2 --n
 grep -q 'the check of the last one failed' out && fail "a budget is no failed check: $(cat out)"
 run 3 fit many.svm --solver dual_coordinate --C 1e6 --tol 1e-10 --time-limit 0.002 --no-model
 has out "certificate  none yet: the run ended before every class had its own"
+
+# ---- closed descriptors -------------------------------------------------------------------------
+# What is printed must not land in a file that is being written, and its loss is told.
+run 0 demo --keep
+for closed in 1 2 12 0 012; do
+    rm -f m.mgm c.mgd c.csv t.csv
+    case $closed in
+    1) "$margrave" fit demo.svm -v --trace t.csv -o m.mgm 2>err >&- ;;
+    2) "$margrave" fit demo.svm -v --trace t.csv -o m.mgm >out 2>&- ;;
+    12) "$margrave" fit demo.svm -v --trace t.csv -o m.mgm >&- 2>&- ;;
+    0) "$margrave" fit demo.svm -v --trace t.csv -o m.mgm >out 2>err <&- ;;
+    012) "$margrave" fit demo.svm -v --trace t.csv -o m.mgm >&- 2>&- <&- ;;
+    esac
+    code=$?
+    case $closed in
+    *1*) [ $code = 1 ] || fail "descriptor $closed closed: exit code $code" ;;
+    *) [ $code = 0 ] || fail "descriptor $closed closed: exit code $code" ;;
+    esac
+    run 0 predict m.mgm demo.svm
+    awk -F , 'NF != 14 { exit 1 }' t.csv || fail "descriptor $closed closed: the trace is no table"
+done
+"$margrave" convert demo.svm c.mgd >&- 2>err
+is err "margrave: standard output cannot be written"
+run 0 check c.mgd
+"$margrave" convert demo.svm c.csv >&- 2>err
+run 0 check c.csv
+printf '%s\n' '1 1 2' '1 2 3' '2 1 4' '2 2 6' '3 1 1' '3 2 2' >few.txt
+"$margrave" complete few.txt -o few.mgm >&- 2>err
+run 0 predict few.mgm few.txt
+"$margrave" fit - <&- >out 2>err
+[ $? = 1 ] || fail "no standard input to read"
+has err "standard input: cannot be read"
+
+# ---- names --------------------------------------------------------------------------------------
+# A link planted at a temporary name is not followed, and nobody's own file is taken.
+echo precious >victim
+ln -s victim labels.part
+run 0 predict m.mgm demo.svm -o labels
+[ "$(cat victim)" = precious ] || fail "predict wrote through a link"
+[ -L labels.part ] && [ ! -L labels ] || fail "predict took labels.part"
+rm labels.part
+chmod 600 labels
+run 0 predict m.mgm demo.svm -o labels
+[ "$(ls -l labels | cut -c1-10)" = -rw------- ] || fail "the mode of the file that is replaced"
+
+# The longest names can be written; of a name that is too long the reason is told.
+long=$(printf '%0251d.csv' 0)
+run 0 predict m.mgm demo.svm -o "$long"
+same labels "$long" "predictions under a name of 255 bytes"
+run 0 fit demo.svm -o "$(printf '%0251d.mgm' 0)"
+awk 'BEGIN { for (i = 0; i < 600; i++) printf "0123456789"; print "" }' >name
+run 1 fit demo.svm --no-model --trace "$(cat name)"
+has err "File name too long"
+run 1 check "$(cat name)"
+has err "File name too long"
+
+# ---- tables -------------------------------------------------------------------------------------
+# A run that is refused leaves the trace that was there.
+refused() {
+    echo precious >t.csv
+    "$margrave" "$@" --trace t.csv >out 2>err </dev/null && fail "margrave $* should be refused"
+    [ "$(cat t.csv)" = precious ] || fail "margrave $*: the refused run changed the trace"
+}
+refused fit nosuch
+refused fit demo.svm --solver nosuch
+refused fit demo.svm --loss hinge --lambda 1 --C 1 --select cv:1
+refused fit demo.svm -o no/such/folder/m.mgm
+refused complete nosuch
+refused complete few.txt --select cv:3
+refused deblur nosuch.png --psf-sigma 1
+[ -z "$(ls | grep tmp)" ] || fail "temporary files stay: $(ls | grep tmp)"
+# A table of a path is whole or not there, and an old one stays until then.
+mkdir points
+echo precious >points/path.csv
+run 2 path demo.svm --penalty l1 --solver nosuch -o points
+[ "$(cat points/path.csv)" = precious ] || fail "a refused path changed path.csv"
+run 0 path demo.svm --penalty l1 --path-points 3 -o points
+[ "$(wc -l <points/path.csv)" = 4 ] || fail "the table of the path"
+[ -z "$(ls points | grep tmp)" ] || fail "temporary files stay: $(ls points)"
+
+# ---- a mapped file cut short --------------------------------------------------------------------
+run 0 convert demo-twin.svm twin.mgd
+"$margrave" fit twin.mgd --solver dual_coordinate --C 1e6 --tol 1e-9 --max-iter 1000000000000 \
+    --trace cut.csv --no-model >out 2>err </dev/null &
+pid=$!
+while kill -0 $pid 2>/dev/null && [ "$(cat cut.csv.tmp.* 2>/dev/null | wc -l)" -lt 3 ]; do
+    sleep 0.05
+done
+: >twin.mgd
+wait $pid
+code=$?
+[ $code = 1 ] || fail "a file cut short: exit code $code: $(cat err)"
+has err "/twin.mgd was cut short while it was read"
+
+# ---- a reader that goes away --------------------------------------------------------------------
+rm -rf points
+{ "$margrave" path demo.svm --penalty l1 --path-points 20 -o points 2>err; echo $? >code; } | head -n 4 >out
+case $(cat code) in
+1 | 3) ;;
+*) fail "the reader has gone: exit code $(cat code)" ;;
+esac
+[ "$(($(wc -l <points/path.csv) - 1))" = "$(ls points/*.mgm | wc -l)" ] || fail "path.csv has not a row per model"
 finish

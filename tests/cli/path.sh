@@ -95,7 +95,7 @@ has err "no option"
 # a signal ends the path; what is done stays
 "$margrave" path demo-twin.svm --path-points 10000 --tol 1e-9 -o long --json >out 2>err </dev/null &
 pid=$!
-while kill -0 $pid 2>/dev/null && [ "$(wc -l 2>/dev/null <long/path.csv || echo 0)" -lt 4 ]; do
+while kill -0 $pid 2>/dev/null && [ "$(cat long/path.csv.tmp.* 2>/dev/null | wc -l)" -lt 4 ]; do
     sleep 0.05
 done
 kill -INT $pid
