@@ -5,7 +5,9 @@
  * catches signals. Handles are opaque; structs the caller allocates begin with `size`, which the
  * caller sets to sizeof the struct, so that fields added later leave old callers working.
  * A context and the handles made from it are used by one thread at a time; different contexts are
- * independent. mgv_ctx_interrupt() alone may be called from anywhere, signal handlers included. */
+ * independent. mgv_ctx_interrupt() alone may be called from anywhere, signal handlers included.
+ * A thread that calls the library needs 256 KiB of stack; the library's own have the system's
+ * default. */
 #ifndef MARGRAVE_H
 #define MARGRAVE_H
 
@@ -313,6 +315,7 @@ typedef struct mgv_run_info {
     int64_t runs; /* 1, or one for each of more than two classes */
     int64_t impossible_class; /* MGV_STOP_INFEASIBLE of many classes: which; -1 else */
     int64_t impossible_rival; /* the class it was held against one to one; -1: the rest */
+    int unsaved; /* 1: the last checkpoint could not be written; a warning has told why */
 } mgv_run_info;
 
 /* The solver named by the setting `solver`. MGV_E_UNSUPPORTED names what the problem lacks. */

@@ -193,7 +193,7 @@ bool mgvi_completion_is(mgv_ctx *ctx, const char *path)
 {
     mgvi_source source;
     mgvi_tensors *file = NULL;
-    if (strcmp(path, "-") == 0 || mgvi_source_open(ctx, path, &source) != MGV_OK)
+    if (strcmp(path, "-") == 0 || mgvi_source_open(ctx, path, NULL, &source) != MGV_OK)
         return false; /* standard input could not be read a second time */
     bool is = mgvi_tensors_parse(ctx, path, source.bytes, source.size, &file) == MGV_OK;
     const char *format = is ? mgvi_tensors_meta(file, "format") : NULL;
@@ -207,7 +207,7 @@ mgv_status mgvi_completion_load(mgv_ctx *ctx, const char *path, mgv_completion *
 {
     mgvi_source source;
     *out = NULL;
-    MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    MGVI_TRY(mgvi_source_open(ctx, path, NULL, &source));
     const mgv_status st = mgvi_completion_parse(ctx, path, source.bytes, source.size, out);
     mgvi_source_close(ctx, &source);
     return st;

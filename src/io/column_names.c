@@ -29,10 +29,11 @@ static mgv_status parse_names(mgv_ctx *ctx, const mgvi_source *source, mgv_data 
     return MGV_OK;
 }
 
-mgv_status mgvi_read_column_names(mgv_ctx *ctx, const char *path, mgv_data *data)
+mgv_status mgvi_read_column_names(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                                  mgv_data *data)
 {
     mgvi_source source;
-    MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    MGVI_TRY(mgvi_source_open(ctx, path, settings, &source));
     const mgv_status st = parse_names(ctx, &source, data);
     mgvi_source_close(ctx, &source);
     return st;

@@ -122,7 +122,7 @@ static mgv_status find_labels(mgv_ctx *ctx, const mgvi_source *source, mgv_data 
     char *name = sibling(ctx, source->path, &st);
     if (!name)
         return st;
-    st = mgvi_source_open(ctx, name, &labels);
+    st = mgvi_source_open(ctx, name, source->settings, &labels);
     if (st == MGV_OK) {
         st = mgvi_idx_labels(ctx, &labels, data);
         mgvi_source_close(ctx, &labels);

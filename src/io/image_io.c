@@ -34,7 +34,7 @@ mgv_status mgvi_image_read(mgv_ctx *ctx, const char *path, mgv_image **out)
 {
     mgvi_source source;
     *out = NULL;
-    MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    MGVI_TRY(mgvi_source_open(ctx, path, NULL, &source));
     const mgv_status st = mgvi_image_parse(ctx, &source, out);
     mgvi_source_close(ctx, &source);
     return st;
@@ -132,7 +132,7 @@ mgv_status mgvi_psf_read(mgv_ctx *ctx, const char *path, mgv_image **out)
     mgvi_source source;
     mgv_image *psf = NULL;
     *out = NULL;
-    MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    MGVI_TRY(mgvi_source_open(ctx, path, NULL, &source));
     mgv_status st = mgvi_image_recognise(source.bytes, source.size)
                         ? mgvi_image_parse(ctx, &source, &psf)
                         : from_table(ctx, &source, &psf);

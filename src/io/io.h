@@ -28,6 +28,7 @@ typedef struct mgvi_reader {
 
 typedef struct mgvi_writer {
     const char *name, *summary, *extensions;
+    bool without_labels; /* the format has no room for them: those there are get a warning */
     mgv_status (*write)(mgv_ctx *ctx, const mgv_data *data, const char *path,
                         const mgv_settings *settings);
 } mgvi_writer;
@@ -37,8 +38,12 @@ const mgvi_reader *mgvi_reader_at(int index);
 int mgvi_writer_count(void);
 const mgvi_writer *mgvi_writer_at(int index);
 
-/* Loads the bytes of `path` ("-": standard input): maps plain files, unpacks gz, bz2, xz, zst. */
-mgv_status mgvi_source_open(mgv_ctx *ctx, const char *path, mgvi_source *out);
+/* Loads the bytes of `path` ("-": standard input): maps plain files, unpacks gz, bz2, xz, zst as
+ * far as max_expansion of the settings (NULL: the defaults) allows. */
+mgv_status mgvi_source_open(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                            mgvi_source *out);
+/* How many times its size packed content may grow to. */
+double mgvi_source_expansion(const mgvi_source *source);
 void mgvi_source_close(mgv_ctx *ctx, mgvi_source *source);
 /* Reads from bytes already in memory (fuzzers, tests): picks the reader as mgvi_data_read does. */
 mgv_status mgvi_read_source(mgv_ctx *ctx, mgvi_source *source, mgv_data **out);
@@ -47,9 +52,11 @@ mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *se
 /* The reader that mgvi_read_source would take. */
 mgv_status mgvi_pick_reader(mgv_ctx *ctx, const mgvi_source *source, const mgvi_reader **out);
 /* Names for the columns from a file with one per line: MGV_E_INPUT when their number is another. */
-mgv_status mgvi_read_column_names(mgv_ctx *ctx, const char *path, mgv_data *data);
+mgv_status mgvi_read_column_names(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                                  mgv_data *data);
 /* The labels of the rows from a file of their own: NPY, IDX, or text with one per line. */
-mgv_status mgvi_read_labels(mgv_ctx *ctx, const char *path, mgv_data *data);
+mgv_status mgvi_read_labels(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                            mgv_data *data);
 mgv_status mgvi_write_file(mgv_ctx *ctx, const mgv_data *data, const char *path,
                            const mgv_settings *settings);
 #endif

@@ -74,5 +74,6 @@ const mgvi_writer mgvi_writer_mtx = {
     .name = "mtx",
     .summary = "Matrix Market: coordinate or array; labels are left out",
     .extensions = ".mtx",
+    .without_labels = true,
     .write = write_data,
 };

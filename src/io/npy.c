@@ -132,5 +132,6 @@ const mgvi_writer mgvi_writer_npy = {
     .name = "npy",
     .summary = "NumPy array: a dense matrix without labels",
     .extensions = ".npy",
+    .without_labels = true,
     .write = write_npy,
 };

@@ -289,8 +289,9 @@ static int probe(const mgvi_source *source)
 static mgv_status read_npz(mgv_ctx *ctx, mgvi_source *source, mgv_data *data)
 {
     archive_view v = {.ctx = ctx, .source = source, .data = data};
-    MGVI_TRY(mgvi_unpack_members(ctx, source->path, source->bytes, source->size, members, MEMBERS,
-                                 v.blob));
+    const size_t most = mgvi_unpack_most(mgvi_source_expansion(source), source->size);
+    MGVI_TRY(mgvi_unpack_members(ctx, source->path, source->bytes, source->size, most, members,
+                                 MEMBERS, v.blob));
     const mgv_status st = read_all(&v);
     for (int k = 0; k < MEMBERS; k++)
         mgvi_release(ctx, v.blob[k].bytes);

@@ -132,7 +132,7 @@ mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *se
     const double start = mgvi_clock_seconds();
     mgvi_source source;
     *out = NULL;
-    MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    MGVI_TRY(mgvi_source_open(ctx, path, settings, &source));
     const bool labelled = settings && settings->labels[0];
     mgv_settings apart;
     source.settings = settings;
@@ -144,9 +144,9 @@ mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *se
     mgv_status st = mgvi_read_source(ctx, &source, out);
     mgvi_source_close(ctx, &source);
     if (st == MGV_OK && labelled)
-        st = mgvi_read_labels(ctx, settings->labels, *out);
+        st = mgvi_read_labels(ctx, settings->labels, settings, *out);
     if (st == MGV_OK && settings && settings->names[0])
-        st = mgvi_read_column_names(ctx, settings->names, *out);
+        st = mgvi_read_column_names(ctx, settings->names, settings, *out);
     if (st != MGV_OK) {
         mgvi_data_free(ctx, *out);
         *out = NULL;

@@ -73,22 +73,33 @@ static mgv_status load(mgv_ctx *ctx, int fd, mgvi_source *out)
     return MGV_OK;
 }
 
+double mgvi_source_expansion(const mgvi_source *source)
+{
+    mgv_settings defaults;
+    if (source->settings)
+        return source->settings->max_expansion;
+    mgvi_settings_defaults(&defaults);
+    return defaults.max_expansion;
+}
+
 static mgv_status unpack(mgv_ctx *ctx, mgvi_source *source)
 {
     mgvi_blob blob;
     if (!mgvi_unpack_kind(source->bytes, source->size))
         return MGV_OK;
-    MGVI_TRY(mgvi_unpack_stream(ctx, source->path, source->bytes, source->size, &blob));
+    const size_t most = mgvi_unpack_most(mgvi_source_expansion(source), source->size);
+    MGVI_TRY(mgvi_unpack_stream(ctx, source->path, source->bytes, source->size, most, &blob));
     mgvi_source_close(ctx, source);
     source->bytes = blob.bytes;
     source->size = blob.size;
     return MGV_OK;
 }
 
-mgv_status mgvi_source_open(mgv_ctx *ctx, const char *path, mgvi_source *out)
+mgv_status mgvi_source_open(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                            mgvi_source *out)
 {
     const bool standard_input = strcmp(path, "-") == 0;
-    *out = (mgvi_source){.path = standard_input ? "standard input" : path};
+    *out = (mgvi_source){.path = standard_input ? "standard input" : path, .settings = settings};
     const int fd = standard_input ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return MGVI_FAIL(ctx, MGV_E_IO, "%s: cannot be opened: %s", path, strerror(errno));

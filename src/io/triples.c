@@ -396,7 +396,7 @@ mgv_status mgvi_triples_read(mgv_ctx *ctx, const char *path, const mgv_settings 
     const double start = mgvi_clock_seconds();
     mgvi_source source;
     *out = NULL;
-    MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    MGVI_TRY(mgvi_source_open(ctx, path, settings, &source));
     source.settings = settings;
     const mgv_status st = mgvi_triples_from_source(ctx, &source, known, MGVI_CHUNK, out);
     mgvi_source_close(ctx, &source);

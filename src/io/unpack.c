@@ -56,25 +56,51 @@ static mgv_status damaged(mgv_ctx *ctx, const char *path, const char *kind, stru
                      why ? why : "no reason given");
 }
 
+size_t mgvi_unpack_most(double expansion, size_t size)
+{
+    const size_t always = (size_t)64 << 20;
+    const double most = expansion * (double)size;
+    return most <= (double)always ? always : most < 0x1p62 ? (size_t)most : (size_t)1 << 62;
+}
+
+static mgv_status too_large(mgv_ctx *ctx, const char *path, const char *kind, size_t most)
+{
+    return MGVI_FAIL(ctx, MGV_E_INPUT,
+                     "%s: unpacked, the %s content is larger than %zu bytes; if it is meant to be, "
+                     "allow it with a larger max_expansion",
+                     path, kind, most);
+}
+
+/* Half as much room again, but none for what is not allowed anyway. */
+static bool grow(mgv_ctx *ctx, mgvi_blob *blob, size_t *capacity, size_t most)
+{
+    size_t wanted = *capacity + *capacity / 2 + CHUNK;
+    if (wanted > most + 1)
+        wanted = most + 1; /* one more, to see that it is too many */
+    char *grown = mgvi_grow(ctx, blob->bytes, *capacity, wanted, 1);
+    if (!grown)
+        return false;
+    blob->bytes = grown;
+    *capacity = wanted;
+    return true;
+}
+
 /* Reads the open entry to its end. `hint` is the size to expect, never trusted. */
 static mgv_status drain(mgv_ctx *ctx, const char *path, const char *kind, struct archive *a,
-                        size_t hint, mgvi_blob *out)
+                        size_t hint, size_t most, mgvi_blob *out)
 {
-    size_t capacity = hint + 1; /* one more: the end is seen without growing */
+    size_t capacity = (hint < most ? hint : most) + 1; /* the end is seen without growing */
     mgv_status st = MGV_OK;
     mgvi_blob blob = {.bytes = mgvi_alloc(ctx, capacity, 1)};
     if (!blob.bytes)
         return MGV_E_MEMORY;
-    for (;;) {
-        if (blob.size == capacity) {
-            char *grown = mgvi_grow(ctx, blob.bytes, capacity, capacity + capacity / 2 + CHUNK, 1);
-            if (!grown) {
-                st = MGV_E_MEMORY;
-                break;
-            }
-            blob.bytes = grown;
-            capacity += capacity / 2 + CHUNK;
-        }
+    while (st == MGV_OK) {
+        if (blob.size > most)
+            st = too_large(ctx, path, kind, most);
+        else if (blob.size == capacity && !grow(ctx, &blob, &capacity, most))
+            st = MGV_E_MEMORY;
+        if (st != MGV_OK)
+            break;
         const la_ssize_t got = archive_read_data(a, blob.bytes + blob.size, capacity - blob.size);
         if (got == ARCHIVE_RETRY)
             continue;
@@ -120,7 +146,7 @@ static mgv_status check_gzip(mgv_ctx *ctx, const char *path, const char *bytes, 
 }
 
 mgv_status mgvi_unpack_stream(mgv_ctx *ctx, const char *path, const char *bytes, size_t size,
-                              mgvi_blob *out)
+                              size_t most, mgvi_blob *out)
 {
     const int k = packer_of(bytes, size);
     struct archive *a = archive_read_new();
@@ -142,7 +168,7 @@ mgv_status mgvi_unpack_stream(mgv_ctx *ctx, const char *path, const char *bytes,
     else
         switch (archive_read_next_header(a, &entry)) {
         case ARCHIVE_OK:
-            st = drain(ctx, path, packers[k].kind, a, 4 * size, out);
+            st = drain(ctx, path, packers[k].kind, a, 4 * size, most, out);
             break;
         case ARCHIVE_EOF: /* an empty file, packed */
             out->bytes = mgvi_alloc(ctx, 1, 1);
@@ -170,7 +196,7 @@ static int index_of(const char *name, const char *const *names, int count)
 }
 
 static mgv_status read_members(mgv_ctx *ctx, const char *path, struct archive *a, size_t packed,
-                               const char *const *names, int count, mgvi_blob *out)
+                               size_t most, const char *const *names, int count, mgvi_blob *out)
 {
     struct archive_entry *entry;
     for (;;) {
@@ -188,14 +214,17 @@ static mgv_status read_members(mgv_ctx *ctx, const char *path, struct archive *a
             return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: there are two members '%s'", path, names[k]);
         /* Deflate packs at most 1032 to 1: a larger claim is not believed. */
         const int64_t claim = archive_entry_size_is_set(entry) ? archive_entry_size(entry) : CHUNK;
-        const size_t most = packed > SIZE_MAX / 1032 - 1 ? packed : 1032 * packed;
-        const size_t hint = claim < 0 || (uint64_t)claim > most ? CHUNK : (size_t)claim;
-        MGVI_TRY(drain(ctx, path, "zip", a, hint, &out[k]));
+        const size_t possible = packed > SIZE_MAX / 1032 - 1 ? packed : 1032 * packed;
+        const size_t hint = claim < 0 || (uint64_t)claim > possible ? CHUNK : (size_t)claim;
+        if (hint > most) /* no need to unpack what tells its size */
+            return too_large(ctx, path, "zip", most);
+        MGVI_TRY(drain(ctx, path, "zip", a, hint, most, &out[k]));
+        most -= out[k].size;
     }
 }
 
 mgv_status mgvi_unpack_members(mgv_ctx *ctx, const char *path, const char *bytes, size_t size,
-                               const char *const *names, int count, mgvi_blob *out)
+                               size_t most, const char *const *names, int count, mgvi_blob *out)
 {
     struct archive *a = archive_read_new();
     mgv_status st;
@@ -210,7 +239,7 @@ mgv_status mgvi_unpack_members(mgv_ctx *ctx, const char *path, const char *bytes
         archive_read_open_memory(a, bytes, size) != ARCHIVE_OK)
         st = damaged(ctx, path, "zip", a);
     else
-        st = read_members(ctx, path, a, size, names, count, out);
+        st = read_members(ctx, path, a, size, most, names, count, out);
     archive_read_free(a);
     for (int k = 0; st != MGV_OK && k < count; k++) {
         mgvi_release(ctx, out[k].bytes);

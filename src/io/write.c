@@ -1,4 +1,5 @@
 /* write.c - picks the writer by name or extension. */
+#include "base/event.h"
 #include "io/io.h"
 #include "io/names.h"
 #include "io/unpack.h"
@@ -43,5 +44,10 @@ mgv_status mgvi_write_file(mgv_ctx *ctx, const mgv_data *data, const char *path,
     MGVI_TRY(pick_writer(ctx, path, settings->format, &writer));
     if (!data->checked)
         MGVI_TRY(mgvi_data_verify(ctx, data, NULL));
+    if (data->labels && writer->without_labels)
+        mgvi_log(ctx, MGV_WARNING,
+                 "%s: the format %s has no labels, those of the data are left out; npz, mgd, csv "
+                 "and libsvm keep them",
+                 path, writer->name);
     return writer->write(ctx, data, path, settings);
 }

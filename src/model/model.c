@@ -387,7 +387,7 @@ mgv_status mgvi_model_load(mgv_ctx *ctx, const char *path, mgv_model **out)
 {
     mgvi_source source;
     *out = NULL;
-    MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    MGVI_TRY(mgvi_source_open(ctx, path, NULL, &source));
     const mgv_status st = mgvi_model_parse(ctx, path, source.bytes, source.size, out);
     mgvi_source_close(ctx, &source);
     return st;

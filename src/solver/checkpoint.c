@@ -104,6 +104,18 @@ mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
     return solver->family ? mgvi_family_write(solver, solver->run.ctx, path) : put(solver, &to);
 }
 
+mgv_status mgvi_checkpoint_keep(mgv_solver *solver, mgv_ctx *ctx)
+{
+    const char *path = solver->settings.checkpoint;
+    const mgv_status st =
+        solver->family ? mgvi_family_write(solver, ctx, path) : mgvi_checkpoint_write(solver, path);
+    solver->unsaved = st == MGV_E_IO;
+    if (!solver->unsaved)
+        return st;
+    mgvi_log(ctx, MGV_WARNING, "the checkpoint is not saved, and the run goes on: %s", ctx->error);
+    return MGV_OK;
+}
+
 mgv_status mgvi_checkpoint_pack(const mgv_solver *solver, void **bytes, size_t *size)
 {
     goal to = {.path = NULL};
@@ -179,7 +191,7 @@ mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path)
 {
     mgv_ctx *ctx = solver->run.ctx;
     mgvi_source source;
-    MGVI_TRY(mgvi_source_open(ctx, path, &source));
+    MGVI_TRY(mgvi_source_open(ctx, path, NULL, &source));
     const mgv_status st = mgvi_checkpoint_parse(solver, path, source.bytes, source.size);
     mgvi_source_close(ctx, &source);
     return st;

@@ -7,6 +7,7 @@
 #include "solver/driver.h"
 
 #include "base/clock.h"
+#include "base/sink.h"
 #include "solver/family.h"
 #include "solver/parts/shorten.h"
 
@@ -379,10 +380,10 @@ static bool report(mgv_solver *solver, bool certified)
     return stop;
 }
 
-static mgv_status save(const mgv_solver *solver)
+static mgv_status save(mgv_solver *solver)
 {
     return solver->save ? solver->save(solver->keeper, solver)
-                        : mgvi_checkpoint_write(solver, solver->settings.checkpoint);
+                        : mgvi_checkpoint_keep(solver, solver->run.ctx);
 }
 
 /* The clock decides when, which changes no number of the run. */
@@ -525,6 +526,9 @@ static void book_counters(mgv_solver *solver)
 mgv_status mgvi_driver_run(mgv_solver *solver)
 {
     mgv_status st = MGV_OK;
+    solver->unsaved = false;
+    if (solver->settings.checkpoint[0] && !solver->save) /* better known now than after an hour */
+        MGVI_TRY(mgvi_sink_try(solver->run.ctx, solver->settings.checkpoint));
     if (solver->family)
         return mgvi_family_run(solver);
     solver->started = mgvi_clock_seconds();

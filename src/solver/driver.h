@@ -61,6 +61,7 @@ struct mgv_solver {
      * schedule of a resumed run would not be that of an unbroken one. */
     double settled;
     double started, next_checkpoint;
+    bool unsaved; /* the last checkpoint could not be written */
     /* Solver `auto`: those that have refused the problem or ended without a certificate. */
     mgvi_solver_mask tried;
     bool outspent; /* the present one has spent far more than another promises to */
@@ -130,6 +131,9 @@ void mgvi_checkpoint_meta(const mgv_solver *solver, mgvi_checkpoint_words *words
 /* The state of one run into fresh memory, for mgvi_release. */
 mgv_status mgvi_checkpoint_pack(const mgv_solver *solver, void **bytes, size_t *size);
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path);
+/* To the file of the setting. One that cannot be written is a warning and `unsaved`: the run is
+ * worth more than its checkpoint. `ctx` is of the thread that calls. */
+mgv_status mgvi_checkpoint_keep(mgv_solver *solver, mgv_ctx *ctx);
 mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path);
 /* From bytes in memory, as a fuzzer has them. After a failure the solver may only be freed. */
 mgv_status mgvi_checkpoint_parse(mgv_solver *solver, const char *path, const void *bytes,

@@ -191,7 +191,7 @@ static mgv_status save_now_and_then(sitting *at, mgv_ctx *ctx)
     if (!path[0] || mgvi_clock_seconds() < at->next_save)
         return MGV_OK;
     at->next_save = mgvi_clock_seconds() + MGVI_CHECKPOINT_EVERY;
-    return mgvi_family_write(at->head, ctx, path);
+    return mgvi_checkpoint_keep(at->head, ctx);
 }
 
 /* The present state of a member that has no certificate. */
@@ -385,7 +385,7 @@ static mgv_status sit(sitting *at)
     f->begun = true;
     f->seconds += mgvi_clock_seconds() - at->started;
     if (head->settings.checkpoint[0])
-        MGVI_TRY(mgvi_family_write(head, ctx, head->settings.checkpoint));
+        MGVI_TRY(mgvi_checkpoint_keep(head, ctx));
     return settle(at);
 }
 

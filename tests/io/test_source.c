@@ -1,8 +1,11 @@
 /* test_source.c - files, pipes and packed streams; what cannot be read gets a sentence. */
 #include "tables.h"
 
+#include "io/unpack.h"
+
 #include <archive.h>
 #include <archive_entry.h>
+#include <math.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,7 +53,7 @@ TEST(packed_files_are_unpacked)
             mgvi_source source;
             if (!pack(filters[k], size))
                 continue;
-            CHECK_OK(ctx, mgvi_source_open(ctx, path, &source));
+            CHECK_OK(ctx, mgvi_source_open(ctx, path, NULL, &source));
             CHECK(source.size == size && source.mapped == 0);
             assert_memory_equal(source.bytes, text, size);
             mgvi_source_close(ctx, &source);
@@ -72,10 +75,38 @@ TEST(cut_packed_files_are_refused)
         char *bytes = load_bytes(path, &size);
         for (size_t cut = 6; cut < size; cut += cut < 40 || size - cut < 40 ? 1 : 17) {
             save_bytes(path, bytes, cut);
-            CHECK_FAILS(ctx, mgvi_source_open(ctx, path, &source), MGV_E_INPUT,
+            CHECK_FAILS(ctx, mgvi_source_open(ctx, path, NULL, &source), MGV_E_INPUT,
                         "test_source.tmp: the ");
             CHECK(source.bytes == NULL);
         }
+        free(bytes);
+    }
+    unlink(path);
+    mgv_ctx_free(ctx);
+}
+
+/* A bomb is told from a file by how much it grows; the limit is a setting. */
+TEST(expansion_has_a_limit)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    CHECK(mgvi_unpack_most(250, 100) == 64 << 20);
+    CHECK(mgvi_unpack_most(250, 1 << 20) == 250 << 20);
+    CHECK(mgvi_unpack_most(INFINITY, 1 << 20) >= (size_t)1 << 62);
+    for (int k = 0; k < FILTERS; k++) {
+        size_t size;
+        mgvi_blob blob;
+        if (!pack(filters[k], TEXT))
+            continue;
+        char *bytes = load_bytes(path, &size);
+        CHECK_OK(ctx, mgvi_unpack_stream(ctx, path, bytes, size, TEXT, &blob));
+        CHECK(blob.size == TEXT);
+        mgvi_release(ctx, blob.bytes);
+        for (size_t most = 0; most < TEXT; most = 2 * most + TEXT / 16)
+            CHECK_FAILS(ctx, mgvi_unpack_stream(ctx, path, bytes, size, most, &blob), MGV_E_INPUT,
+                        "a larger max_expansion");
+        CHECK_FAILS(ctx, mgvi_unpack_stream(ctx, path, bytes, size, TEXT - 1, &blob), MGV_E_INPUT,
+                    "a larger max_expansion");
+        CHECK(blob.bytes == NULL);
         free(bytes);
     }
     unlink(path);
@@ -92,13 +123,13 @@ TEST(a_wrong_gzip_check_sum_is_seen)
     char *bytes = load_bytes(path, &size);
     bytes[size - 8] ^= 1;
     save_bytes(path, bytes, size);
-    CHECK_FAILS(ctx, mgvi_source_open(ctx, path, &source), MGV_E_INPUT, "check sum is wrong");
+    CHECK_FAILS(ctx, mgvi_source_open(ctx, path, NULL, &source), MGV_E_INPUT, "check sum is wrong");
     bytes[size - 8] ^= 1;
     char *twice = malloc(2 * size); /* two members are one longer file */
     memcpy(twice, bytes, size);
     memcpy(twice + size, bytes, size);
     save_bytes(path, twice, 2 * size);
-    CHECK_OK(ctx, mgvi_source_open(ctx, path, &source));
+    CHECK_OK(ctx, mgvi_source_open(ctx, path, NULL, &source));
     CHECK(source.size == 2 * TEXT);
     assert_memory_equal(source.bytes + TEXT, text, TEXT);
     mgvi_source_close(ctx, &source);
@@ -114,16 +145,16 @@ TEST(plain_files_are_mapped_and_empty_ones_are_empty)
     mgvi_source source;
     mgv_data *data;
     save_bytes(path, text, TEXT);
-    CHECK_OK(ctx, mgvi_source_open(ctx, path, &source));
+    CHECK_OK(ctx, mgvi_source_open(ctx, path, NULL, &source));
     CHECK(source.size == TEXT && source.mapped == TEXT);
     assert_memory_equal(source.bytes, text, TEXT);
     mgvi_source_close(ctx, &source);
     save_bytes(path, "BZhang,1\n", 9); /* not bzip2 */
-    CHECK_OK(ctx, mgvi_source_open(ctx, path, &source));
+    CHECK_OK(ctx, mgvi_source_open(ctx, path, NULL, &source));
     CHECK(source.size == 9);
     mgvi_source_close(ctx, &source);
     save_bytes(path, text, 0);
-    CHECK_OK(ctx, mgvi_source_open(ctx, path, &source));
+    CHECK_OK(ctx, mgvi_source_open(ctx, path, NULL, &source));
     CHECK(source.size == 0 && source.mapped == 0 && source.bytes);
     mgvi_source_close(ctx, &source);
     CHECK_FAILS(ctx, mgvi_read_file(ctx, path, NULL, &data), MGV_E_INPUT, "the file is empty");
@@ -135,13 +166,13 @@ TEST(what_cannot_be_opened_is_told)
 {
     mgv_ctx *ctx = mgv_check_ctx();
     mgvi_source source;
-    CHECK_FAILS(ctx, mgvi_source_open(ctx, "no such file", &source), MGV_E_IO,
+    CHECK_FAILS(ctx, mgvi_source_open(ctx, "no such file", NULL, &source), MGV_E_IO,
                 "no such file: cannot be opened: No such file");
-    CHECK_FAILS(ctx, mgvi_source_open(ctx, ".", &source), MGV_E_IO, ".: is a directory");
+    CHECK_FAILS(ctx, mgvi_source_open(ctx, ".", NULL, &source), MGV_E_IO, ".: is a directory");
     save_bytes(path, text, TEXT);
     if (geteuid() != 0) {
         chmod(path, 0);
-        CHECK_FAILS(ctx, mgvi_source_open(ctx, path, &source), MGV_E_IO, "Permission denied");
+        CHECK_FAILS(ctx, mgvi_source_open(ctx, path, NULL, &source), MGV_E_IO, "Permission denied");
     }
     unlink(path);
     mgv_ctx_free(ctx);
@@ -165,7 +196,7 @@ TEST(pipes_and_standard_input_are_read_to_the_end)
     const int saved = dup(STDIN_FILENO);
     CHECK(dup2(ends[0], STDIN_FILENO) >= 0);
     mgvi_source source;
-    CHECK_OK(ctx, mgvi_source_open(ctx, "-", &source));
+    CHECK_OK(ctx, mgvi_source_open(ctx, "-", NULL, &source));
     dup2(saved, STDIN_FILENO);
     close(saved);
     close(ends[0]);
@@ -193,7 +224,7 @@ TEST(a_failing_allocation_is_clean)
             mgvi_source source;
             assert_int_equal(mgv_ctx_new(&a.hooks, &ctx), MGV_OK);
             a.fail_at = a.calls + at;
-            st = mgvi_source_open(ctx, path, &source);
+            st = mgvi_source_open(ctx, path, NULL, &source);
             if (st == MGV_OK)
                 mgvi_source_close(ctx, &source);
             else
@@ -209,7 +240,7 @@ TEST(a_failing_allocation_is_clean)
 int main(void)
 {
     fill_text();
-    return RUN(packed_files_are_unpacked, cut_packed_files_are_refused,
+    return RUN(packed_files_are_unpacked, expansion_has_a_limit, cut_packed_files_are_refused,
                a_wrong_gzip_check_sum_is_seen, plain_files_are_mapped_and_empty_ones_are_empty,
                what_cannot_be_opened_is_told, pipes_and_standard_input_are_read_to_the_end,
                a_failing_allocation_is_clean);
