@@ -190,7 +190,10 @@ static int open_outputs(complete *p)
         return cli_complain(c, CLI_USAGE,
                             "standard output can take one thing only: the model, the JSON object "
                             "or the trace");
-    const int code = p->output && !model ? cli_try_name(c, p->output) : CLI_GO_ON;
+    const char *const files[] = {p->output, p->trace_name};
+    int code = cli_keep_apart(c, files, 2, c->argument, 1);
+    if (code == CLI_GO_ON && p->output && !model)
+        code = cli_try_name(c, p->output);
     return code == CLI_GO_ON
                ? cli_table_open(c, p->trace_name,
                                 "phase,iteration,seconds,rank,train_rmse,held_out_rmse,"
@@ -238,9 +241,9 @@ int cli_complete(cli *c, int argc, char **argv)
         .example = "margrave complete ratings.csv && margrave predict ratings.mgm pairs.csv",
         .least = 1,
         .most = 1,
-        .settings =
-            "complete seed sigma sigma_factor =select patience max_iter time_limit format base "
-            "header separator threads",
+        .settings = "complete seed sigma sigma_factor =select patience max_iter time_limit format "
+                    "base max_expansion "
+                    "header separator threads",
         .options = options,
         .option_count = sizeof options / sizeof *options};
     int code = cli_parse(c, &usage, argc, argv);

@@ -1,5 +1,6 @@
 /* convert.c - `margrave convert`: one file format to another. */
 #include "options.h"
+#include "output.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -48,6 +49,13 @@ static void print_summary(const convert *v, double write_seconds)
             write_seconds);
 }
 
+static int on_event(void *user, const mgv_event *event)
+{
+    cli *c = user;
+    cli_terminal_event(&c->terminal, event);
+    return 0;
+}
+
 static int work(convert *v)
 {
     cli *c = v->c;
@@ -57,6 +65,9 @@ static int work(convert *v)
         return cli_complain(c, CLI_USAGE,
                             "standard output can take one thing only: the data or the "
                             "JSON object");
+    if ((code = cli_keep_apart(c, &out, 1, c->argument, 1)) != CLI_GO_ON)
+        return code;
+    mgv_ctx_on_event(c->ctx, on_event, c);
     mgv_status st = set_format(v, v->from);
     if (st == MGV_OK) {
         v->data = cli_read(c, c->argument[0], &code);

@@ -113,7 +113,11 @@ static int open_outputs(job *j)
         return cli_complain(c, CLI_USAGE,
                             "standard output can take one thing only: the image, the JSON object "
                             "or the trace");
-    const int code = try_output(j);
+    const char *const files[] = {j->output, j->trace_file};
+    const char *const inputs[] = {j->file, j->psf_file, j->truth_file};
+    int code = cli_keep_apart(c, files, 2, inputs, 3);
+    if (code == CLI_GO_ON)
+        code = try_output(j);
     return code == CLI_GO_ON
                ? cli_table_open(c, j->trace_file, "iteration,seconds,residual,psnr\n", &j->trace)
                : code;

@@ -61,7 +61,7 @@ static void print_next(const fit *f, FILE *out)
                 f->job.file, linear ? "" : " --kernel ", linear ? "" : kernel.text);
     else if (f->job.run.stop == MGV_STOP_STALLED || f->job.run.stop == MGV_STOP_ROUNDING)
         fputs("next         another --solver, or a larger --tol\n", out);
-    else if (code == CLI_STOPPED && checkpoint.text[0])
+    else if (code == CLI_STOPPED && checkpoint.text[0] && !f->job.run.unsaved)
         fprintf(out, "next         the same command with --resume %s and a larger budget\n",
                 checkpoint.text);
     else if (code == CLI_STOPPED)
@@ -99,11 +99,17 @@ static int print_results(fit *f)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
+/* The checkpoint may be the one to resume from: it is read before it is written. */
 static int try_names(fit *f)
 {
-    const cli_text checkpoint = cli_setting(f->job.c, "checkpoint");
-    const char *const files[] = {f->output, checkpoint.text};
-    int code = CLI_GO_ON;
+    cli *c = f->job.c;
+    const cli_text checkpoint = cli_setting(c, "checkpoint"), resume = cli_setting(c, "resume");
+    const char *const files[] = {f->output, checkpoint.text, f->trace};
+    const char *const inputs[] = {f->job.file, resume.text};
+    const char *const first[] = {f->output, f->trace};
+    int code = cli_keep_apart(c, files, 3, inputs, 1);
+    if (code == CLI_GO_ON)
+        code = cli_keep_apart(c, first, 2, inputs + 1, 1);
     for (int i = 0; i < 2 && code == CLI_GO_ON; i++)
         if (files[i] && files[i][0] && strcmp(files[i], "-") != 0)
             code = cli_try_name(f->job.c, files[i]);
@@ -145,6 +151,10 @@ static int work(fit *f)
         (code = cli_job_run(&f->job)) != CLI_GO_ON || (code = save_model(f)) != CLI_GO_ON ||
         (code = print_results(f)) != CLI_GO_ON)
         return code;
+    if (f->job.run.unsaved)
+        return cli_complain(f->job.c, CLI_FAILURE, "%s: the last checkpoint could not be written%s",
+                            cli_setting(f->job.c, "checkpoint").text,
+                            f->output ? "; the model is saved" : "");
     return cli_job_code(&f->job);
 }
 

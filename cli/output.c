@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Cuts one of the endings off `name`, unless nothing would be left. */
@@ -47,6 +48,56 @@ int cli_try_name(cli *c, const char *file)
     free(folder);
     return fits ? CLI_GO_ON
                 : cli_complain(c, CLI_FAILURE, "%s: cannot be written: %s", file, strerror(reason));
+}
+
+static bool is_name(const char *file) { return file && *file && strcmp(file, "-") != 0; }
+
+/* Devices may be read and written by one command. */
+static bool same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) && x.st_dev == y.st_dev &&
+           x.st_ino == y.st_ino;
+}
+
+static int compare(cli *c, const char *output, const char *input)
+{
+    return is_name(input) && same_file(output, input)
+               ? cli_complain(c, CLI_USAGE,
+                              "%s: this is also read (%s) and would be lost; name another output",
+                              output, input)
+               : CLI_GO_ON;
+}
+
+static int compare_settings(cli *c, const char *output)
+{
+    static const char *const names[] = {"labels",         "names",         "groups",
+                                        "penalty_weight", "sample_weight", "validation_labels"};
+    int code = CLI_GO_ON;
+    for (size_t i = 0; i < sizeof names / sizeof *names && code == CLI_GO_ON; i++)
+        code = compare(c, output, cli_setting(c, names[i]).text);
+    const cli_text select = cli_setting(c, "select");
+    const bool file = strncmp(select.text, "val:", 4) == 0;
+    return code == CLI_GO_ON && file ? compare(c, output, select.text + 4) : code;
+}
+
+int cli_keep_apart(cli *c, const char *const *outputs, int output_count, const char *const *inputs,
+                   int input_count)
+{
+    for (int i = 0; i < output_count; i++) {
+        if (!is_name(outputs[i]))
+            continue;
+        int code = compare_settings(c, outputs[i]);
+        for (int k = 0; k < input_count && code == CLI_GO_ON; k++)
+            code = compare(c, outputs[i], inputs[k]);
+        for (int k = 0; k < i && code == CLI_GO_ON; k++)
+            if (is_name(outputs[k]) &&
+                (strcmp(outputs[i], outputs[k]) == 0 || same_file(outputs[i], outputs[k])))
+                code = cli_complain(c, CLI_USAGE, "%s: two outputs have this name", outputs[i]);
+        if (code != CLI_GO_ON)
+            return code;
+    }
+    return CLI_GO_ON;
 }
 
 /* ---- files that appear whole or not at all --------------------------------------------------- */

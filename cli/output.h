@@ -9,6 +9,11 @@ char *cli_model_name(const char *data);
 /* Whether a file of this name could be made: better known before a long run than after it.
  * CLI_GO_ON, or the exit code after a complaint. */
 int cli_try_name(cli *c, const char *file);
+/* Refuses outputs that would overwrite what the command reads, or each other, through whatever
+ * links: `outputs` beside `inputs` and the files that settings name. NULL, "" and "-" stand for
+ * none. CLI_GO_ON, or the exit code after a complaint. */
+int cli_keep_apart(cli *c, const char *const *outputs, int output_count, const char *const *inputs,
+                   int input_count);
 
 /* ---- files that appear whole or not at all --------------------------------------------------- */
 typedef struct cli_output {

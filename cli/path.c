@@ -46,6 +46,26 @@ static char *in_directory(const path_job *job, const char *name)
     return text;
 }
 
+/* DIR/point-001.mgm, to be freed. */
+static char *point_file(const path_job *job, int64_t k)
+{
+    char name[32];
+    snprintf(name, sizeof name, "point-%0*" PRId64 ".mgm", job->info.points > 999 ? 5 : 3, k + 1);
+    return in_directory(job, name);
+}
+
+/* Neither the table nor a model may fall on the data. */
+static int keep_apart(path_job *job, const char *table)
+{
+    int code = cli_keep_apart(job->c, &table, 1, &job->file, 1);
+    for (int64_t k = 0; k < job->info.points && code == CLI_GO_ON; k++) {
+        char *file = point_file(job, k);
+        code = cli_keep_apart(job->c, (const char *const *)&file, 1, &job->file, 1);
+        free(file);
+    }
+    return code;
+}
+
 static int open_table(path_job *job)
 {
     job->model = calloc((size_t)job->info.points, sizeof *job->model);
@@ -54,12 +74,14 @@ static int open_table(path_job *job)
     if (!job->directory)
         return CLI_GO_ON;
     char *name = in_directory(job, "path.csv");
-    const int code =
-        name ? cli_table_open(job->c, name,
-                              "point,lambda,mu,primal,dual,relative_gap,nonzeros,norm,train_score,"
-                              "iterations,passes,seconds,stop,model\n",
-                              &job->table)
-             : cli_complain(job->c, CLI_FAILURE, "no memory");
+    int code = name ? keep_apart(job, name) : CLI_GO_ON;
+    if (code == CLI_GO_ON)
+        code = name ? cli_table_open(
+                          job->c, name,
+                          "point,lambda,mu,primal,dual,relative_gap,nonzeros,norm,train_score,"
+                          "iterations,passes,seconds,stop,model\n",
+                          &job->table)
+                    : cli_complain(job->c, CLI_FAILURE, "no memory");
     free(name);
     return code;
 }
@@ -88,12 +110,10 @@ static void table_row(path_job *job, int64_t k, const mgv_path_result *p)
 static int save_model(path_job *job, int64_t k, const mgv_solver *solver)
 {
     cli *c = job->c;
-    char name[32];
     mgv_model *model = NULL;
     if (!job->directory)
         return CLI_GO_ON;
-    snprintf(name, sizeof name, "point-%0*" PRId64 ".mgm", job->info.points > 999 ? 5 : 3, k + 1);
-    char *file = in_directory(job, name);
+    char *file = point_file(job, k);
     if (!file)
         return cli_complain(c, CLI_FAILURE, "no memory");
     mgv_status st = mgv_model_new(c->ctx, solver, &model);

@@ -162,7 +162,8 @@ static int work(predict *p)
         return cli_complain(c, CLI_USAGE,
                             "standard output can take one thing only: the predictions "
                             "or the JSON object");
-    if ((code = load(p)) != CLI_GO_ON)
+    if ((code = cli_keep_apart(c, &p->output, 1, c->argument, 2)) != CLI_GO_ON ||
+        (code = load(p)) != CLI_GO_ON)
         return code;
     const size_t rows = (size_t)p->shape.rows + 1, classes = (size_t)p->about.classes;
     p->score = calloc(rows, (size_t)p->about.outputs * sizeof *p->score);

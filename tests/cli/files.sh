@@ -98,6 +98,83 @@ run 0 path demo.svm --penalty l1 --path-points 3 -o points
 [ "$(wc -l <points/path.csv)" = 4 ] || fail "the table of the path"
 [ -z "$(ls points | grep tmp)" ] || fail "temporary files stay: $(ls points)"
 
+# ---- what is read is not written over ------------------------------------------------------------
+cp demo.svm kept.svm
+awk '{ print 1 }' demo.svm >ones.txt
+awk '{ print $1 }' demo.svm >marks.txt
+ln -s demo.svm alias.svm
+ln demo.svm twin-name.svm
+keeps() { # FILE ARGUMENT...
+    kept=$1
+    cp "$kept" before
+    shift
+    run 2 "$@"
+    has err "this is also read"
+    same before "$kept" "margrave $*"
+}
+keeps demo.svm fit demo.svm -o demo.svm
+keeps demo.svm fit demo.svm -o alias.svm
+keeps demo.svm fit demo.svm -o twin-name.svm
+keeps demo.svm fit ./alias.svm -o demo.svm
+keeps demo.svm fit demo.svm --no-model --trace demo.svm
+keeps demo.svm fit demo.svm --no-model --checkpoint demo.svm
+keeps ones.txt fit demo.svm --sample-weight ones.txt -o ones.txt
+keeps marks.txt fit demo.svm --labels marks.txt -o marks.txt
+keeps kept.svm fit demo.svm --select val:kept.svm -o kept.svm
+keeps m.mgm predict m.mgm demo.svm -o m.mgm
+keeps demo.svm predict m.mgm demo.svm -o demo.svm
+keeps demo.svm convert demo.svm alias.svm
+keeps few.txt complete few.txt -o few.txt
+mkdir -p inside
+cp demo.svm inside/path.csv
+keeps inside/path.csv path inside/path.csv --format libsvm --penalty l1 --path-points 3 -o inside
+cp demo.svm inside/point-002.mgm
+keeps inside/point-002.mgm path inside/point-002.mgm --format libsvm --penalty l1 --path-points 3 -o inside
+printf 'P2\n2 2\n255\n1 2\n3 4\n' >dot.pgm
+keeps dot.pgm deblur dot.pgm --psf-sigma 1 -o dot.pgm
+run 2 fit demo.svm -o both --trace both
+has err "two outputs have this name"
+# a checkpoint may go on in the file it was resumed from
+run 3 fit demo-twin.svm --solver dual_coordinate --C 1e6 --tol 1e-9 --max-iter 5 --checkpoint state --no-model
+run 3 fit demo-twin.svm --solver dual_coordinate --C 1e6 --tol 1e-9 --max-iter 9 --resume state --checkpoint state --no-model
+
+# ---- checkpoints that cannot be written -----------------------------------------------------------
+run 1 fit demo-twin.svm --checkpoint nosuch/state --no-model
+has err "nosuch/state: cannot be written"
+for data in demo-twin.svm many.svm; do
+    rm -rf cut.csv* lost.mgm
+    mkdir gone
+    "$margrave" fit $data --solver dual_coordinate --C 1e6 --tol 1e-9 --max-iter 1000000000000 \
+        --trace cut.csv --checkpoint gone/state -o lost.mgm >out 2>err </dev/null &
+    pid=$!
+    while kill -0 $pid 2>/dev/null && [ "$(cat cut.csv.tmp.* 2>/dev/null | wc -l)" -lt 3 ]; do
+        sleep 0.05
+    done
+    rm -r gone
+    kill -TERM $pid
+    wait $pid
+    code=$?
+    [ $code = 1 ] || fail "$data: a checkpoint that is lost: exit code $code: $(cat err)"
+    has err "warning: the checkpoint is not saved, and the run goes on: gone/state"
+    has err "gone/state: the last checkpoint could not be written; the model is saved"
+    run 0 predict lost.mgm $data
+done
+
+# ---- packed input that grows without bounds --------------------------------------------------------
+{ echo '1 1:1'; head -c 70000000 /dev/zero | tr '\0' '\n'; echo '-1 1:2'; } | gzip -1 >bomb.svm.gz
+run 2 check bomb.svm.gz --max-expansion 10
+has err "bomb.svm.gz: unpacked, the gzip content is larger than 67108864 bytes"
+has err "a larger max_expansion"
+run 0 check bomb.svm.gz --max-expansion inf
+
+# ---- labels that a format cannot keep --------------------------------------------------------------
+for format in npy mtx; do
+    run 0 convert demo.svm bare.$format
+    has err "warning: bare.$format: the format $format has no labels"
+done
+run 0 convert demo.svm full.npz
+empty err
+
 # ---- a mapped file cut short --------------------------------------------------------------------
 run 0 convert demo-twin.svm twin.mgd
 "$margrave" fit twin.mgd --solver dual_coordinate --C 1e6 --tol 1e-9 --max-iter 1000000000000 \
