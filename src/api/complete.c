@@ -1,4 +1,5 @@
 /* complete.c - public functions on triples and completions. */
+#include "api/need.h"
 #include "complete/completion.h"
 #include "io/triples.h"
 #include "report/report.h"
@@ -8,10 +9,11 @@
 mgv_status mgv_triples_read(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                             mgv_triples **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    if (!path || !settings)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "triples are read from a path under settings");
-    return mgvi_triples_read(ctx, path, settings, NULL, out);
+    MGVI_NEED(ctx, path);
+    MGVI_NEED(ctx, settings);
+    return mgvi_done(ctx, mgvi_triples_read(ctx, path, settings, NULL, out));
 }
 
 /* The count of rows or columns: what was said, or what the largest index needs. */
@@ -34,8 +36,9 @@ static mgv_status side_count(mgv_ctx *ctx, const char *what, int64_t count, cons
 mgv_status mgv_triples_new(mgv_ctx *ctx, int64_t count, const int64_t *row, const int64_t *col,
                            const double *values, int64_t rows, int64_t cols, mgv_triples **out)
 {
-    mgv_triples *t;
+    MGVI_NEED(ctx, out);
     *out = NULL;
+    mgv_triples *t;
     if (count < 0 || rows < 0 || rows > INT32_MAX || cols < 0 || cols > INT32_MAX)
         return MGVI_FAIL(ctx, MGV_E_ARG,
                          "%" PRId64 " entries of a %" PRId64 " x %" PRId64 " matrix", count, rows,
@@ -58,7 +61,7 @@ mgv_status mgv_triples_new(mgv_ctx *ctx, int64_t count, const int64_t *row, cons
         *out = t;
     else
         mgvi_triples_free(t);
-    return st;
+    return mgvi_done(ctx, st);
 }
 
 void mgv_triples_free(mgv_ctx *ctx, mgv_triples *triples)
@@ -69,6 +72,8 @@ void mgv_triples_free(mgv_ctx *ctx, mgv_triples *triples)
 
 mgv_status mgv_triples_describe(const mgv_triples *t, mgv_triples_info *out)
 {
+    if (!t || !out)
+        return MGV_E_ARG;
     mgv_triples_info info = {.rows = t->rows,
                              .cols = t->cols,
                              .count = t->count,
@@ -83,18 +88,22 @@ mgv_status mgv_triples_describe(const mgv_triples *t, mgv_triples_info *out)
     return MGV_OK;
 }
 
-const double *mgv_triples_values(const mgv_triples *triples) { return triples->value; }
+const double *mgv_triples_values(const mgv_triples *triples)
+{
+    return triples ? triples->value : NULL;
+}
 
 mgv_status mgv_completion_run(mgv_ctx *ctx, mgv_triples *triples, const mgv_settings *settings,
                               mgv_completion **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    if (!triples || !settings)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "a completion needs triples and settings");
+    MGVI_NEED(ctx, triples);
+    MGVI_NEED(ctx, settings);
     if (!triples->value)
         return MGVI_FAIL(ctx, MGV_E_ARG, "a completion needs entries with values");
     atomic_store(&ctx->interrupted, 0);
-    return mgvi_completion_run(ctx, triples, settings, out);
+    return mgvi_done(ctx, mgvi_completion_run(ctx, triples, settings, out));
 }
 
 void mgv_completion_free(mgv_ctx *ctx, mgv_completion *completion)
@@ -105,6 +114,8 @@ void mgv_completion_free(mgv_ctx *ctx, mgv_completion *completion)
 
 mgv_status mgv_completion_describe(const mgv_completion *c, mgv_completion_info *out)
 {
+    if (!c || !out)
+        return MGV_E_ARG;
     mgv_completion_info info = c->info;
     info.left = c->left;
     info.right = c->right;
@@ -117,47 +128,50 @@ mgv_status mgv_completion_describe(const mgv_completion *c, mgv_completion_info 
 
 mgv_status mgv_completion_save(mgv_ctx *ctx, const mgv_completion *completion, const char *path)
 {
-    if (!completion || !path)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no completion or no path to save it to");
-    return mgvi_completion_save(ctx, completion, path);
+    MGVI_NEED(ctx, completion);
+    MGVI_NEED(ctx, path);
+    return mgvi_done(ctx, mgvi_completion_save(ctx, completion, path));
 }
 
 mgv_status mgv_completion_load(mgv_ctx *ctx, const char *path, mgv_completion **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    return path ? mgvi_completion_load(ctx, path, out) : MGVI_FAIL(ctx, MGV_E_ARG, "path is NULL");
+    MGVI_NEED(ctx, path);
+    return mgvi_done(ctx, mgvi_completion_load(ctx, path, out));
 }
 
 int mgv_completion_is(mgv_ctx *ctx, const char *path)
 {
-    return path && mgvi_completion_is(ctx, path);
+    return ctx && path && mgvi_completion_is(ctx, path);
 }
 
 mgv_status mgv_completion_read_pairs(mgv_ctx *ctx, const mgv_completion *completion,
                                      const char *path, const mgv_settings *settings,
                                      mgv_triples **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    if (!completion || !path || !settings)
-        return MGVI_FAIL(ctx, MGV_E_ARG,
-                         "pairs are read for a completion, from a path, under "
-                         "settings");
-    return mgvi_triples_read(ctx, path, settings, completion->side, out);
+    MGVI_NEED(ctx, completion);
+    MGVI_NEED(ctx, path);
+    MGVI_NEED(ctx, settings);
+    return mgvi_done(ctx, mgvi_triples_read(ctx, path, settings, completion->side, out));
 }
 
 mgv_status mgv_completion_predict(mgv_ctx *ctx, const mgv_completion *completion,
                                   const mgv_triples *pairs, int clip, double *values)
 {
-    if (!completion || !pairs || !values)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "predictions need a completion, pairs and room");
-    return mgvi_completion_predict(ctx, completion, pairs, clip != 0, values);
+    MGVI_NEED(ctx, completion);
+    MGVI_NEED(ctx, pairs);
+    MGVI_NEED(ctx, values);
+    return mgvi_done(ctx, mgvi_completion_predict(ctx, completion, pairs, clip != 0, values));
 }
 
 mgv_status mgv_report_completion(mgv_ctx *ctx, const mgv_completion *completion,
                                  const char *data_file, const char *model_file, char **json)
 {
+    MGVI_NEED(ctx, json);
     *json = NULL;
-    if (!completion)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no completion to report");
-    return mgvi_report_completion(ctx, completion, data_file, model_file, json);
+    MGVI_NEED(ctx, completion);
+    return mgvi_done(ctx, mgvi_report_completion(ctx, completion, data_file, model_file, json));
 }

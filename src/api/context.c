@@ -1,11 +1,14 @@
 /* context.c - contexts, versions and settings handles. */
 #include "base/context.h"
+#include "api/need.h"
 
 #include "base/memory.h"
 #include "base/settings.h"
 #include "base/threads.h"
 #include "simd/simd.h"
 
+#include <jansson.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -56,6 +59,10 @@ static void default_release(void *user, void *memory)
     free(memory);
 }
 
+/* Jansson seeds its hash tables when the first object is made: two contexts could do it at once. */
+static pthread_once_t seeded = PTHREAD_ONCE_INIT;
+static void seed_tables(void) { json_object_seed(0); }
+
 mgv_status mgv_ctx_new(const mgv_allocator *allocator, mgv_ctx **out)
 {
     const mgv_allocator standard = {
@@ -72,6 +79,7 @@ mgv_status mgv_ctx_new(const mgv_allocator *allocator, mgv_ctx **out)
     memset(ctx, 0, sizeof *ctx);
     ctx->allocator = *a;
     atomic_init(&ctx->interrupted, 0);
+    pthread_once(&seeded, seed_tables);
     mgv_status st = mgvi_simd_choose(getenv("MGV_SIMD"), &ctx->simd);
     if (st == MGV_OK)
         st = mgvi_pool_new(ctx, 0, &ctx->pool);
@@ -90,70 +98,94 @@ void mgv_ctx_free(mgv_ctx *ctx)
     ctx->allocator.release(ctx->allocator.user, ctx);
 }
 
-const char *mgv_ctx_error(const mgv_ctx *ctx) { return ctx->error; }
+const char *mgv_ctx_error(const mgv_ctx *ctx) { return ctx ? ctx->error : ""; }
 
 mgv_status mgv_ctx_set_threads(mgv_ctx *ctx, int threads)
 {
+    if (!ctx)
+        return MGV_E_ARG;
     if (threads < 0 || threads > 1024)
         return MGVI_FAIL(ctx, MGV_E_ARG, "threads is %d; allowed: from 0 to 1024", threads);
     const int count = threads ? threads : mgvi_cpu_count();
     if (count == mgvi_pool_threads(ctx->pool))
-        return MGV_OK;
+        return mgvi_done(ctx, MGV_OK);
     struct mgvi_pool *pool;
     MGVI_TRY(mgvi_pool_new(ctx, count, &pool));
     mgvi_pool_free(ctx, ctx->pool);
     ctx->pool = pool;
-    return MGV_OK;
+    return mgvi_done(ctx, MGV_OK);
 }
 
-int mgv_ctx_threads(const mgv_ctx *ctx) { return mgvi_pool_threads(ctx->pool); }
+int mgv_ctx_threads(const mgv_ctx *ctx) { return ctx ? mgvi_pool_threads(ctx->pool) : 0; }
 
-const char *mgv_ctx_simd(const mgv_ctx *ctx) { return ctx->simd->name; }
+const char *mgv_ctx_simd(const mgv_ctx *ctx) { return ctx ? ctx->simd->name : ""; }
 
 mgv_status mgv_ctx_set_backend(mgv_ctx *ctx, const char *name)
 {
+    MGVI_NEED(ctx, name);
     if (strcmp(name, "cpu") == 0)
-        return MGV_OK;
+        return mgvi_done(ctx, MGV_OK);
     return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "there is no backend '%.40s'; this build has: cpu",
                      name);
 }
 
-void mgv_ctx_interrupt(mgv_ctx *ctx) { atomic_store(&ctx->interrupted, 1); }
+void mgv_ctx_interrupt(mgv_ctx *ctx)
+{
+    if (ctx)
+        atomic_store(&ctx->interrupted, 1);
+}
 
 void mgv_ctx_on_event(mgv_ctx *ctx, mgv_event_fn fn, void *user)
 {
+    if (!ctx)
+        return;
     ctx->on_event = fn;
     ctx->event_user = user;
 }
 
-void mgv_string_free(mgv_ctx *ctx, char *text) { mgvi_release(ctx, text); }
+void mgv_string_free(mgv_ctx *ctx, char *text)
+{
+    if (ctx)
+        mgvi_release(ctx, text);
+}
 
 mgv_status mgv_settings_new(mgv_ctx *ctx, mgv_settings **out)
 {
+    MGVI_NEED(ctx, out);
     *out = mgvi_new(ctx, sizeof **out);
     if (!*out)
         return MGV_E_MEMORY;
     mgvi_settings_defaults(*out);
-    return MGV_OK;
+    return mgvi_done(ctx, MGV_OK);
 }
 
-void mgv_settings_free(mgv_ctx *ctx, mgv_settings *settings) { mgvi_release(ctx, settings); }
+void mgv_settings_free(mgv_ctx *ctx, mgv_settings *settings)
+{
+    if (ctx)
+        mgvi_release(ctx, settings);
+}
 
 mgv_status mgv_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *name,
                             const char *value)
 {
-    return mgvi_settings_set(ctx, settings, name, value);
+    MGVI_NEED(ctx, settings);
+    MGVI_NEED(ctx, name);
+    MGVI_NEED(ctx, value);
+    return mgvi_done(ctx, mgvi_settings_set(ctx, settings, name, value));
 }
 
 mgv_status mgv_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const char *name,
                             char *buffer, size_t capacity)
 {
-    return mgvi_settings_get(ctx, settings, name, buffer, capacity);
+    MGVI_NEED(ctx, settings);
+    MGVI_NEED(ctx, name);
+    MGVI_NEED(ctx, buffer);
+    return mgvi_done(ctx, mgvi_settings_get(ctx, settings, name, buffer, capacity));
 }
 
 size_t mgv_setting_count(void) { return mgvi_setting_count(); }
 
 mgv_status mgv_setting_at(size_t index, mgv_setting_info *out)
 {
-    return mgvi_setting_at(index, out);
+    return out ? mgvi_setting_at(index, out) : MGV_E_ARG;
 }

@@ -1,4 +1,5 @@
 /* data.c - public functions on data. */
+#include "api/need.h"
 #include "base/clock.h"
 #include "io/io.h"
 #include "report/report.h"
@@ -6,27 +7,23 @@
 #include <math.h>
 #include <string.h>
 
-static mgv_status need(mgv_ctx *ctx, const void *pointer, const char *name)
-{
-    return pointer ? MGV_OK : MGVI_FAIL(ctx, MGV_E_ARG, "%s is NULL", name);
-}
-
 mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                          mgv_data **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    MGVI_TRY(need(ctx, path, "path"));
-    MGVI_TRY(need(ctx, settings, "settings"));
-    return mgvi_read_file(ctx, path, settings, out);
+    MGVI_NEED(ctx, path);
+    MGVI_NEED(ctx, settings);
+    return mgvi_done(ctx, mgvi_read_file(ctx, path, settings, out));
 }
 
 mgv_status mgv_data_write(mgv_ctx *ctx, const mgv_data *data, const char *path,
                           const mgv_settings *settings)
 {
-    MGVI_TRY(need(ctx, data, "data"));
-    MGVI_TRY(need(ctx, path, "path"));
-    MGVI_TRY(need(ctx, settings, "settings"));
-    return mgvi_write_file(ctx, data, path, settings);
+    MGVI_NEED(ctx, data);
+    MGVI_NEED(ctx, path);
+    MGVI_NEED(ctx, settings);
+    return mgvi_done(ctx, mgvi_write_file(ctx, data, path, settings));
 }
 
 /* A table over the caller's arrays, checked at once. */
@@ -47,67 +44,69 @@ static mgv_status borrow(mgv_ctx *ctx, const mgvi_matrix *X, mgv_data **out)
 mgv_status mgv_data_from_dense(mgv_ctx *ctx, mgv_dtype dtype, const void *values, int64_t rows,
                                int64_t cols, int64_t row_stride, int64_t col_stride, mgv_data **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
     int64_t nnz;
     if (rows < 0 || cols < 0 || __builtin_mul_overflow(rows, cols, &nnz))
         return MGVI_FAIL(ctx, MGV_E_ARG, "dense: shape is %" PRId64 " x %" PRId64, rows, cols);
     if (nnz > 0)
-        MGVI_TRY(need(ctx, values, "values"));
-    return borrow(ctx,
-                  &(mgvi_matrix){.layout = MGV_DENSE,
-                                 .dtype = dtype,
-                                 .rows = rows,
-                                 .cols = cols,
-                                 .nnz = nnz,
-                                 .val = values,
-                                 .row_stride = row_stride,
-                                 .col_stride = col_stride},
-                  out);
+        MGVI_NEED(ctx, values);
+    return mgvi_done(ctx, borrow(ctx,
+                                 &(mgvi_matrix){.layout = MGV_DENSE,
+                                                .dtype = dtype,
+                                                .rows = rows,
+                                                .cols = cols,
+                                                .nnz = nnz,
+                                                .val = values,
+                                                .row_stride = row_stride,
+                                                .col_stride = col_stride},
+                                 out));
 }
 
 mgv_status mgv_data_from_sparse(mgv_ctx *ctx, mgv_layout layout, mgv_dtype dtype,
                                 const void *values, const int64_t *pointers, const int32_t *indices,
                                 int64_t rows, int64_t cols, mgv_data **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
+    MGVI_NEED(ctx, pointers);
     if (layout != MGV_CSR && layout != MGV_CSC)
         return MGVI_FAIL(ctx, MGV_E_ARG, "sparse: the layout is neither CSR nor CSC");
     if (rows < 0 || cols < 0)
         return MGVI_FAIL(ctx, MGV_E_ARG, "sparse: shape is %" PRId64 " x %" PRId64, rows, cols);
-    MGVI_TRY(need(ctx, pointers, "pointers"));
     const int64_t nnz = pointers[layout == MGV_CSR ? rows : cols];
     if (nnz > 0) {
-        MGVI_TRY(need(ctx, values, "values"));
-        MGVI_TRY(need(ctx, indices, "indices"));
+        MGVI_NEED(ctx, values);
+        MGVI_NEED(ctx, indices);
     }
-    return borrow(ctx,
-                  &(mgvi_matrix){.layout = layout,
-                                 .dtype = dtype,
-                                 .rows = rows,
-                                 .cols = cols,
-                                 .nnz = nnz,
-                                 .val = values,
-                                 .ptr = pointers,
-                                 .idx = indices},
-                  out);
+    return mgvi_done(ctx, borrow(ctx,
+                                 &(mgvi_matrix){.layout = layout,
+                                                .dtype = dtype,
+                                                .rows = rows,
+                                                .cols = cols,
+                                                .nnz = nnz,
+                                                .val = values,
+                                                .ptr = pointers,
+                                                .idx = indices},
+                                 out));
 }
 
 mgv_status mgv_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labels)
 {
-    MGVI_TRY(need(ctx, data, "data"));
+    MGVI_NEED(ctx, data);
     if (labels)
-        return mgvi_data_set_labels(ctx, data, labels, NULL, NULL);
+        return mgvi_done(ctx, mgvi_data_set_labels(ctx, data, labels, NULL, NULL));
     data->labels = NULL;
     data->classes = 0;
-    return MGV_OK;
+    return mgvi_done(ctx, MGV_OK);
 }
 
 mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const double *weights)
 {
-    MGVI_TRY(need(ctx, data, "data"));
+    MGVI_NEED(ctx, data);
     if (!weights) {
         data->weights = NULL;
-        return MGV_OK;
+        return mgvi_done(ctx, MGV_OK);
     }
     for (int64_t i = 0; i < data->X.rows; i++)
         if (!(weights[i] >= 0) || isinf(weights[i]))
@@ -118,12 +117,12 @@ mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const double *weig
         return MGV_E_MEMORY;
     memcpy(copy, weights, (size_t)data->X.rows * sizeof *copy);
     data->weights = copy;
-    return MGV_OK;
+    return mgvi_done(ctx, MGV_OK);
 }
 
 mgv_status mgv_data_set_groups(mgv_ctx *ctx, mgv_data *data, const int64_t *groups)
 {
-    MGVI_TRY(need(ctx, data, "data"));
+    MGVI_NEED(ctx, data);
     const size_t cols = (size_t)data->X.cols;
     int64_t *copy = groups ? mgvi_data_array(ctx, data, cols, sizeof *copy) : NULL;
     if (groups && !copy)
@@ -131,12 +130,12 @@ mgv_status mgv_data_set_groups(mgv_ctx *ctx, mgv_data *data, const int64_t *grou
     if (groups)
         memcpy(copy, groups, cols * sizeof *copy);
     data->group = copy;
-    return MGV_OK;
+    return mgvi_done(ctx, MGV_OK);
 }
 
 mgv_status mgv_data_set_penalty_weights(mgv_ctx *ctx, mgv_data *data, const double *weights)
 {
-    MGVI_TRY(need(ctx, data, "data"));
+    MGVI_NEED(ctx, data);
     const int64_t cols = data->X.cols;
     for (int64_t j = 0; weights && j < cols; j++)
         if (!(weights[j] >= 0) || isinf(weights[j]))
@@ -148,13 +147,15 @@ mgv_status mgv_data_set_penalty_weights(mgv_ctx *ctx, mgv_data *data, const doub
     if (weights)
         memcpy(copy, weights, (size_t)cols * sizeof *copy);
     data->col_weights = copy;
-    return MGV_OK;
+    return mgvi_done(ctx, MGV_OK);
 }
 
 void mgv_data_free(mgv_ctx *ctx, mgv_data *data) { mgvi_data_free(ctx, data); }
 
 mgv_status mgv_data_describe(const mgv_data *data, mgv_data_info *out)
 {
+    if (!data || !out)
+        return MGV_E_ARG;
     const mgvi_matrix *X = &data->X;
     const mgv_data_info info = {.rows = X->rows,
                                 .cols = X->cols,
@@ -172,23 +173,25 @@ mgv_status mgv_data_describe(const mgv_data *data, mgv_data_info *out)
 
 const char *mgv_data_class(const mgv_data *data, int64_t index)
 {
-    return index >= 0 && index < data->classes ? data->class_text[index] : NULL;
+    return data && index >= 0 && index < data->classes ? data->class_text[index] : NULL;
 }
 
 mgv_status mgv_data_check(mgv_ctx *ctx, mgv_data *data, const char *path,
                           const mgv_settings *settings, char **json)
 {
+    MGVI_NEED(ctx, json);
     *json = NULL;
-    MGVI_TRY(need(ctx, data, "data"));
-    MGVI_TRY(need(ctx, settings, "settings"));
-    return mgvi_report_check(ctx, data, path, settings, json);
+    MGVI_NEED(ctx, data);
+    MGVI_NEED(ctx, settings);
+    return mgvi_done(ctx, mgvi_report_check(ctx, data, path, settings, json));
 }
 
 mgv_status mgv_data_check_text(mgv_ctx *ctx, mgv_data *data, const char *path,
                                const mgv_settings *settings, char **text)
 {
+    MGVI_NEED(ctx, text);
     *text = NULL;
-    MGVI_TRY(need(ctx, data, "data"));
-    MGVI_TRY(need(ctx, settings, "settings"));
-    return mgvi_report_check_text(ctx, data, path, settings, text);
+    MGVI_NEED(ctx, data);
+    MGVI_NEED(ctx, settings);
+    return mgvi_done(ctx, mgvi_report_check_text(ctx, data, path, settings, text));
 }

@@ -1,4 +1,5 @@
 /* fit.c - public functions on problems, solvers, models and reports. */
+#include "api/need.h"
 #include "report/report.h"
 #include "solver/family.h"
 #include "solver/member.h"
@@ -8,28 +9,31 @@
 mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                            mgv_problem **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    if (!data || !settings)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "a problem needs data and settings");
-    return mgvi_problem_new(ctx, data, settings, MGVI_EVERY_CLASS, out);
+    MGVI_NEED(ctx, data);
+    MGVI_NEED(ctx, settings);
+    return mgvi_done(ctx, mgvi_problem_new(ctx, data, settings, MGVI_EVERY_CLASS, out));
 }
 
 mgv_status mgv_problem_from_operator(mgv_ctx *ctx, const mgv_operator *op, const double *target,
                                      const int64_t *groups, const mgv_settings *settings,
                                      mgv_problem **out)
 {
-    mgvi_op *A;
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    if (!op || !target || !settings)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "a problem needs an operator, a target and settings");
+    MGVI_NEED(ctx, op);
+    MGVI_NEED(ctx, target);
+    MGVI_NEED(ctx, settings);
+    mgvi_op *A;
     MGVI_TRY(mgvi_op_user(ctx, op, 1, &A));
-    return mgvi_problem_over(ctx, A, target, groups, settings, out);
+    return mgvi_done(ctx, mgvi_problem_over(ctx, A, target, groups, settings, out));
 }
 
 mgv_status mgv_problem_set_smooth(mgv_ctx *ctx, mgv_problem *problem, const mgv_smooth *smooth)
 {
-    return problem ? mgvi_problem_set_smooth(problem, smooth)
-                   : MGVI_FAIL(ctx, MGV_E_ARG, "problem is NULL");
+    MGVI_NEED(ctx, problem);
+    return mgvi_done(ctx, mgvi_problem_set_smooth(problem, smooth));
 }
 
 void mgv_problem_free(mgv_ctx *ctx, mgv_problem *problem)
@@ -38,7 +42,10 @@ void mgv_problem_free(mgv_ctx *ctx, mgv_problem *problem)
     mgvi_problem_free(problem);
 }
 
-const char *mgv_problem_formula(const mgv_problem *problem) { return problem->formula; }
+const char *mgv_problem_formula(const mgv_problem *problem)
+{
+    return problem ? problem->formula : "";
+}
 
 const char *mgv_problem_task(const mgv_problem *problem) { return problem->task; }
 
@@ -54,21 +61,25 @@ const char *mgv_stop_name(mgv_stop stop)
 mgv_status mgv_solver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
                           mgv_solver **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    if (!problem || !settings)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "a solver needs a problem and settings");
-    return mgvi_driver_new(ctx, problem, settings, out);
+    MGVI_NEED(ctx, problem);
+    MGVI_NEED(ctx, settings);
+    return mgvi_done(ctx, mgvi_driver_new(ctx, problem, settings, out));
 }
 
 mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver)
 {
+    MGVI_NEED(ctx, solver);
     atomic_store(&ctx->interrupted, 0);
-    return mgvi_driver_run(solver);
+    return mgvi_done(ctx, mgvi_driver_run(solver));
 }
 
 mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
                                mgv_certificate *certificate)
 {
+    if (!solver)
+        return MGV_E_ARG;
     const mgv_problem *p = solver->run.problem;
     const mgvi_summary sum = mgvi_driver_summary(solver);
     mgv_run_info info = {.solver = sum.solver,
@@ -78,7 +89,8 @@ mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
                          .seconds = sum.seconds,
                          .runs = 1,
                          .impossible_class = -1,
-                         .impossible_rival = -1};
+                         .impossible_rival = -1,
+                         .unsaved = solver->unsaved};
     if (solver->family) {
         const int64_t count = solver->family->members * mgvi_problem_coefs(p);
         info.nonzeros = mgvi_count_nonzeros(solver->family->coef, count);
@@ -104,16 +116,22 @@ mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
 
 mgv_status mgv_solver_checkpoint(mgv_ctx *ctx, const mgv_solver *solver, const char *path)
 {
-    return path ? mgvi_checkpoint_write(solver, path) : MGVI_FAIL(ctx, MGV_E_ARG, "path is NULL");
+    MGVI_NEED(ctx, solver);
+    MGVI_NEED(ctx, path);
+    return mgvi_done(ctx, mgvi_checkpoint_write(solver, path));
 }
 
 mgv_status mgv_solver_resume(mgv_ctx *ctx, mgv_solver *solver, const char *path)
 {
-    return path ? mgvi_checkpoint_read(solver, path) : MGVI_FAIL(ctx, MGV_E_ARG, "path is NULL");
+    MGVI_NEED(ctx, solver);
+    MGVI_NEED(ctx, path);
+    return mgvi_done(ctx, mgvi_checkpoint_read(solver, path));
 }
 
 mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int64_t *count)
 {
+    if (!solver || !values || !count)
+        return MGV_E_ARG;
     const mgvi_vec *u = solver->family ? &solver->family->proof : &solver->answer.u;
     *values = u->x;
     *count = u->n * u->k;
@@ -122,6 +140,8 @@ mgv_status mgv_solver_dual(const mgv_solver *solver, const double **values, int6
 
 mgv_status mgv_solver_weights(const mgv_solver *solver, const double **values, int64_t *count)
 {
+    if (!solver || !values || !count)
+        return MGV_E_ARG;
     const mgvi_family *family = solver->family;
     const mgvi_vec *w = &solver->answer.w;
     *values = family ? family->coef : w->x;
@@ -137,20 +157,26 @@ void mgv_solver_free(mgv_ctx *ctx, mgv_solver *solver)
 
 mgv_status mgv_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
+    MGVI_NEED(ctx, solver);
     if (solver->stop == MGV_STOP_NONE)
         return MGVI_FAIL(ctx, MGV_E_ARG, "the solver has not run");
-    return mgvi_model_new(ctx, solver, out);
+    return mgvi_done(ctx, mgvi_model_new(ctx, solver, out));
 }
 
 mgv_status mgv_model_save(mgv_ctx *ctx, const mgv_model *model, const char *path)
 {
-    return mgvi_model_save(ctx, model, path);
+    MGVI_NEED(ctx, model);
+    MGVI_NEED(ctx, path);
+    return mgvi_done(ctx, mgvi_model_save(ctx, model, path));
 }
 
 mgv_status mgv_model_load(mgv_ctx *ctx, const char *path, mgv_model **out)
 {
-    return mgvi_model_load(ctx, path, out);
+    MGVI_NEED(ctx, out);
+    MGVI_NEED(ctx, path);
+    return mgvi_done(ctx, mgvi_model_load(ctx, path, out));
 }
 
 void mgv_model_free(mgv_ctx *ctx, mgv_model *model)
@@ -161,6 +187,8 @@ void mgv_model_free(mgv_ctx *ctx, mgv_model *model)
 
 mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out)
 {
+    if (!model || !out)
+        return MGV_E_ARG;
     const mgv_model_info info = {.features = model->features,
                                  .classes = model->classes,
                                  .nonzeros = mgvi_model_nonzeros(model),
@@ -180,7 +208,7 @@ mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out)
 
 const char *mgv_model_class(const mgv_model *model, int64_t index)
 {
-    return index >= 0 && index < model->classes ? model->class_text[index] : NULL;
+    return model && index >= 0 && index < model->classes ? model->class_text[index] : NULL;
 }
 
 int64_t mgv_model_class_of(const mgv_model *model, const mgv_data *data, int64_t index)
@@ -190,35 +218,50 @@ int64_t mgv_model_class_of(const mgv_model *model, const mgv_data *data, int64_t
 
 mgv_status mgv_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores)
 {
-    return mgvi_model_scores(ctx, model, data, scores);
+    MGVI_NEED(ctx, model);
+    MGVI_NEED(ctx, data);
+    MGVI_NEED(ctx, scores);
+    return mgvi_done(ctx, mgvi_model_scores(ctx, model, data, scores));
 }
 
 int64_t mgv_model_decide(const mgv_model *model, const double *scores)
 {
-    return mgvi_model_decide(model, scores);
+    return model && scores ? mgvi_model_decide(model, scores) : -1;
 }
 
 mgv_status mgv_model_probabilities(mgv_ctx *ctx, const mgv_model *model, int64_t rows,
                                    const double *scores, double *probabilities)
 {
-    return mgvi_model_probabilities(ctx, model, rows, scores, probabilities);
+    MGVI_NEED(ctx, model);
+    MGVI_NEED(ctx, scores);
+    MGVI_NEED(ctx, probabilities);
+    return mgvi_done(ctx, mgvi_model_probabilities(ctx, model, rows, scores, probabilities));
 }
 
 mgv_status mgv_model_confusion(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
                                const double *scores, int64_t *counts)
 {
-    return mgvi_model_confusion(ctx, model, data, scores, counts);
+    MGVI_NEED(ctx, model);
+    MGVI_NEED(ctx, data);
+    MGVI_NEED(ctx, scores);
+    MGVI_NEED(ctx, counts);
+    return mgvi_done(ctx, mgvi_model_confusion(ctx, model, data, scores, counts));
 }
 
 mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
                               const double *scores, mgv_metrics *out)
 {
-    return scores ? mgvi_model_evaluate(ctx, model, data, scores, out)
-                  : mgvi_model_measure(ctx, model, data, out);
+    MGVI_NEED(ctx, model);
+    MGVI_NEED(ctx, data);
+    MGVI_NEED(ctx, out);
+    return mgvi_done(ctx, scores ? mgvi_model_evaluate(ctx, model, data, scores, out)
+                                 : mgvi_model_measure(ctx, model, data, out));
 }
 
 mgv_status mgv_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const mgv_model *model,
                           const char *data_file, const char *model_file, char **json)
 {
-    return mgvi_report_fit(ctx, solver, model, data_file, model_file, json);
+    MGVI_NEED(ctx, json);
+    MGVI_NEED(ctx, solver);
+    return mgvi_done(ctx, mgvi_report_fit(ctx, solver, model, data_file, model_file, json));
 }

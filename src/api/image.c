@@ -1,4 +1,5 @@
 /* image.c - public functions on images and deblurring. */
+#include "api/need.h"
 #include "io/image_io.h"
 #include "report/report.h"
 #include "restore/deblur.h"
@@ -6,16 +7,12 @@
 #include <math.h>
 #include <string.h>
 
-static mgv_status need(mgv_ctx *ctx, const void *pointer, const char *name)
-{
-    return pointer ? MGV_OK : MGVI_FAIL(ctx, MGV_E_ARG, "%s is NULL", name);
-}
-
 mgv_status mgv_image_new(mgv_ctx *ctx, int64_t height, int64_t width, int channels,
                          const double *pixels, mgv_image **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    MGVI_TRY(need(ctx, pixels, "pixels"));
+    MGVI_NEED(ctx, pixels);
     mgv_image *image;
     MGVI_TRY(mgvi_image_new(ctx, "memory", height, width, channels, false, &image));
     const int64_t n = mgvi_image_numbers(image);
@@ -27,25 +24,28 @@ mgv_status mgv_image_new(mgv_ctx *ctx, int64_t height, int64_t width, int channe
                              pixels[i]);
         }
     *out = image;
-    return MGV_OK;
+    return mgvi_done(ctx, MGV_OK);
 }
 
 mgv_status mgv_image_read(mgv_ctx *ctx, const char *path, mgv_image **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    MGVI_TRY(need(ctx, path, "path"));
-    return mgvi_image_read(ctx, path, out);
+    MGVI_NEED(ctx, path);
+    return mgvi_done(ctx, mgvi_image_read(ctx, path, out));
 }
 
 mgv_status mgv_image_write(mgv_ctx *ctx, const mgv_image *image, const char *path)
 {
-    MGVI_TRY(need(ctx, image, "image"));
-    MGVI_TRY(need(ctx, path, "path"));
-    return mgvi_image_write(ctx, image, path);
+    MGVI_NEED(ctx, image);
+    MGVI_NEED(ctx, path);
+    return mgvi_done(ctx, mgvi_image_write(ctx, image, path));
 }
 
 mgv_status mgv_image_describe(const mgv_image *image, mgv_image_info *out)
 {
+    if (!image || !out)
+        return MGV_E_ARG;
     const mgv_image_info info = {.height = image->height,
                                  .width = image->width,
                                  .channels = image->channels,
@@ -58,26 +58,29 @@ mgv_status mgv_image_describe(const mgv_image *image, mgv_image_info *out)
 
 mgv_status mgv_image_psnr(mgv_ctx *ctx, const mgv_image *image, const mgv_image *truth, double *out)
 {
-    MGVI_TRY(need(ctx, image, "image"));
-    MGVI_TRY(need(ctx, truth, "truth"));
+    MGVI_NEED(ctx, image);
+    MGVI_NEED(ctx, truth);
+    MGVI_NEED(ctx, out);
     if (!mgvi_image_same_shape(image, truth))
         return MGVI_FAIL(ctx, MGV_E_ARG, "the two images differ in shape");
     *out = mgvi_psnr(ctx, image->pixels, truth->pixels, mgvi_image_numbers(image));
-    return MGV_OK;
+    return mgvi_done(ctx, MGV_OK);
 }
 
 void mgv_image_free(mgv_ctx *ctx, mgv_image *image) { mgvi_image_free(ctx, image); }
 
 mgv_status mgv_psf_read(mgv_ctx *ctx, const char *path, mgv_image **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    MGVI_TRY(need(ctx, path, "path"));
-    return mgvi_psf_read(ctx, path, out);
+    MGVI_NEED(ctx, path);
+    return mgvi_done(ctx, mgvi_psf_read(ctx, path, out));
 }
 
 mgv_status mgv_psf_gaussian(mgv_ctx *ctx, double sigma, mgv_image **out)
 {
-    return mgvi_psf_gaussian(ctx, sigma, out);
+    MGVI_NEED(ctx, out);
+    return mgvi_done(ctx, mgvi_psf_gaussian(ctx, sigma, out));
 }
 
 /* ---- deblurring -------------------------------------------------------------------------------
@@ -86,31 +89,35 @@ mgv_status mgv_psf_gaussian(mgv_ctx *ctx, double sigma, mgv_image **out)
 mgv_status mgv_deblur_new(mgv_ctx *ctx, const mgv_image *image, const mgv_image *psf,
                           const mgv_image *truth, const mgv_settings *settings, mgv_deblur **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    MGVI_TRY(need(ctx, image, "image"));
-    MGVI_TRY(need(ctx, psf, "psf"));
-    MGVI_TRY(need(ctx, settings, "settings"));
-    return mgvi_deblur_new(ctx, image, psf, truth, settings, out);
+    MGVI_NEED(ctx, image);
+    MGVI_NEED(ctx, psf);
+    MGVI_NEED(ctx, settings);
+    return mgvi_done(ctx, mgvi_deblur_new(ctx, image, psf, truth, settings, out));
 }
 
 mgv_status mgv_deblur_run(mgv_ctx *ctx, mgv_deblur *deblur)
 {
-    MGVI_TRY(need(ctx, deblur, "deblur"));
+    MGVI_NEED(ctx, deblur);
     atomic_store(&ctx->interrupted, 0);
-    return mgvi_deblur_run(deblur);
+    return mgvi_done(ctx, mgvi_deblur_run(deblur));
 }
 
 mgv_status mgv_deblur_image(mgv_ctx *ctx, const mgv_deblur *deblur, mgv_image **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    MGVI_TRY(need(ctx, deblur, "deblur"));
+    MGVI_NEED(ctx, deblur);
     if (deblur->solver->stop == MGV_STOP_NONE)
         return MGVI_FAIL(ctx, MGV_E_ARG, "the image has not been restored yet");
-    return mgvi_deblur_image(deblur, out);
+    return mgvi_done(ctx, mgvi_deblur_image(deblur, out));
 }
 
 mgv_status mgv_deblur_describe(const mgv_deblur *d, mgv_deblur_info *out)
 {
+    if (!d || !out)
+        return MGV_E_ARG;
     const mgvi_summary sum = mgvi_driver_summary(d->solver);
     const mgv_deblur_info info = {.solver = sum.solver,
                                   .formula = d->problem->formula,
@@ -140,7 +147,8 @@ void mgv_deblur_free(mgv_ctx *ctx, mgv_deblur *deblur)
 mgv_status mgv_report_deblur(mgv_ctx *ctx, const mgv_deblur *deblur, const char *image_file,
                              const char *psf_name, const char *output_file, char **json)
 {
+    MGVI_NEED(ctx, json);
     *json = NULL;
-    MGVI_TRY(need(ctx, deblur, "deblur"));
-    return mgvi_report_deblur(ctx, deblur, image_file, psf_name, output_file, json);
+    MGVI_NEED(ctx, deblur);
+    return mgvi_done(ctx, mgvi_report_deblur(ctx, deblur, image_file, psf_name, output_file, json));
 }

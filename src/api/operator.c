@@ -1,4 +1,5 @@
 /* operator.c - public functions on the caller's own operators. */
+#include "api/need.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "op/op.h"
@@ -35,14 +36,13 @@ static mgv_status compare(mgv_ctx *ctx, mgvi_op *op, mgvi_arena *arena)
 
 mgv_status mgv_operator_check(mgv_ctx *ctx, const mgv_operator *user)
 {
+    MGVI_TRY(mgvi_need(ctx, user, "op"));
     mgvi_op *op;
     mgvi_arena arena;
-    if (!user)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "the operator is NULL");
     MGVI_TRY(mgvi_op_user(ctx, user, 1, &op));
     mgvi_arena_init(&arena, ctx);
     const mgv_status st = compare(ctx, op, &arena);
     mgvi_arena_free(&arena);
     mgvi_op_free(op);
-    return st;
+    return mgvi_done(ctx, st);
 }

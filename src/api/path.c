@@ -1,4 +1,5 @@
 /* path.c - public functions on paths. */
+#include "api/need.h"
 #include "report/report.h"
 #include "select/walk.h"
 
@@ -6,21 +7,26 @@
 
 mgv_status mgv_path_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings, mgv_path **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    if (!data || !settings)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "a path needs data and settings");
+    MGVI_NEED(ctx, data);
+    MGVI_NEED(ctx, settings);
     atomic_store(&ctx->interrupted, 0);
-    return mgvi_walk_new(ctx, data, settings, out);
+    return mgvi_done(ctx, mgvi_walk_new(ctx, data, settings, out));
 }
 
 mgv_status mgv_path_next(mgv_ctx *ctx, mgv_path *path, const mgv_solver **solver)
 {
+    MGVI_NEED(ctx, solver);
+    MGVI_NEED(ctx, path);
     atomic_store(&ctx->interrupted, 0);
-    return mgvi_walk_next(path, solver);
+    return mgvi_done(ctx, mgvi_walk_next(path, solver));
 }
 
 mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out)
 {
+    if (!path || !out)
+        return MGV_E_ARG;
     const mgv_path_info info = {.along = path->along_mu ? "mu" : "lambda",
                                 .largest = path->largest,
                                 .points = path->count,
@@ -34,6 +40,8 @@ mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out)
 
 mgv_status mgv_path_at(const mgv_path *path, int64_t index, mgv_path_result *out)
 {
+    if (!path || !out)
+        return MGV_E_ARG;
     if (index < 0 || index >= path->count)
         return MGVI_FAIL(path->ctx, MGV_E_ARG, "the path has no point %" PRId64, index);
     const mgvi_walk_point *p = &path->point[index];
@@ -66,5 +74,7 @@ void mgv_path_free(mgv_ctx *ctx, mgv_path *path)
 mgv_status mgv_report_path(mgv_ctx *ctx, const mgv_path *path, const char *data_file,
                            const char *const *model_files, char **json)
 {
-    return mgvi_report_walk(ctx, path, data_file, model_files, json);
+    MGVI_NEED(ctx, json);
+    MGVI_NEED(ctx, path);
+    return mgvi_done(ctx, mgvi_report_walk(ctx, path, data_file, model_files, json));
 }

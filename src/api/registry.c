@@ -63,7 +63,7 @@ mgv_status mgv_registry_at(size_t index, mgv_entry *out)
 {
     for (int k = 0; k < KINDS; k++) {
         const size_t count = (size_t)kinds[k].count();
-        if (index < count) {
+        if (out && index < count) {
             mgv_entry entry = kinds[k].at((int)index);
             entry.kind = kinds[k].name;
             mgvi_copy_out(out, &entry, sizeof entry);

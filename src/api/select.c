@@ -1,4 +1,5 @@
 /* select.c - public functions on selections. */
+#include "api/need.h"
 #include "select/selection.h"
 
 #include <math.h>
@@ -6,10 +7,11 @@
 mgv_status mgv_selection_run(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                              mgv_selection **out)
 {
+    MGVI_NEED(ctx, out);
     *out = NULL;
-    if (!data || !settings)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "a selection needs data and settings");
-    return mgvi_selection_run(ctx, data, settings, out);
+    MGVI_NEED(ctx, data);
+    MGVI_NEED(ctx, settings);
+    return mgvi_done(ctx, mgvi_selection_run(ctx, data, settings, out));
 }
 
 void mgv_selection_free(mgv_ctx *ctx, mgv_selection *selection)
@@ -20,10 +22,13 @@ void mgv_selection_free(mgv_ctx *ctx, mgv_selection *selection)
 
 const mgv_problem *mgv_selection_problem(const mgv_selection *selection)
 {
-    return selection->problem;
+    return selection ? selection->problem : NULL;
 }
 
-mgv_solver *mgv_selection_solver(mgv_selection *selection) { return selection->solver; }
+mgv_solver *mgv_selection_solver(mgv_selection *selection)
+{
+    return selection ? selection->solver : NULL;
+}
 
 /* Errors are shares misclassified where scores are accuracies. */
 static double score(const mgv_selection *s, double error)
@@ -44,6 +49,8 @@ static mgv_path_point point_out(const mgv_selection *s, const mgvi_path_point *p
 
 mgv_status mgv_selection_describe(const mgv_selection *s, mgv_selection_info *out)
 {
+    if (!s || !out)
+        return MGV_E_ARG;
     const mgvi_path *path = mgvi_selection_path(s);
     const mgvi_path_point *point = mgvi_selection_point(s);
     const mgvi_path_point *last = &path->point[path->count - 1];
@@ -68,6 +75,8 @@ mgv_status mgv_selection_describe(const mgv_selection *s, mgv_selection_info *ou
 
 mgv_status mgv_selection_point(const mgv_selection *s, int64_t index, mgv_path_point *out)
 {
+    if (!s || !out)
+        return MGV_E_ARG;
     const mgvi_path *path = mgvi_selection_path(s);
     if (index < 0 || index >= path->count)
         return MGVI_FAIL(s->ctx, MGV_E_ARG, "the path has %" PRId64 " points, not %" PRId64,
@@ -80,6 +89,8 @@ mgv_status mgv_selection_point(const mgv_selection *s, int64_t index, mgv_path_p
 mgv_status mgv_selection_compared(const mgv_selection *s, int64_t index, const char **method,
                                   mgv_path_point *out, double *seconds)
 {
+    if (!s || !method || !out || !seconds)
+        return MGV_E_ARG;
     if (index < 0 || index >= s->paths)
         return MGVI_FAIL(s->ctx, MGV_E_ARG, "%d paths were compared, not %" PRId64, s->paths,
                          index + 1);
@@ -93,6 +104,8 @@ mgv_status mgv_selection_compared(const mgv_selection *s, int64_t index, const c
 
 mgv_status mgv_selection_feature(mgv_ctx *ctx, mgv_selection *s, int64_t index, mgv_feature *out)
 {
+    MGVI_TRY(mgvi_need(ctx, s, "selection"));
+    MGVI_NEED(ctx, out);
     const mgvi_feature *feature;
     MGVI_TRY(mgvi_selection_feature(s, index, &feature));
     if (!feature)
@@ -103,5 +116,5 @@ mgv_status mgv_selection_feature(mgv_ctx *ctx, mgv_selection *s, int64_t index, 
                               .coef = feature->coef,
                               .folds = feature->folds};
     mgvi_copy_out(out, &info, sizeof info);
-    return MGV_OK;
+    return mgvi_done(ctx, MGV_OK);
 }

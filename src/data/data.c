@@ -148,16 +148,39 @@ static int by_label(const void *pa, const void *pb)
     return (a->value > b->value) - (a->value < b->value);
 }
 
-static void drop_labels(mgv_ctx *ctx, mgv_data *data)
+/* The labels there are, set aside until the new ones are in their place. */
+typedef struct label_set {
+    double *labels, *class_value;
+    char **class_text;
+    int64_t classes;
+    bool text_labels;
+} label_set;
+
+static label_set set_aside(mgv_data *data)
 {
-    mgvi_data_disown(ctx, data, data->labels);
-    mgvi_data_disown(ctx, data, data->class_text);
-    mgvi_data_disown(ctx, data, data->class_value);
-    data->labels = NULL;
+    const label_set old = {data->labels, data->class_value, data->class_text, data->classes,
+                           data->text_labels};
+    data->labels = data->class_value = NULL;
     data->class_text = NULL;
-    data->class_value = NULL;
     data->classes = 0;
     data->text_labels = false;
+    return old;
+}
+
+/* After a failure the old ones are there again. */
+static mgv_status replace(mgv_ctx *ctx, mgv_data *data, label_set old, mgv_status st)
+{
+    const label_set made = set_aside(data);
+    const label_set *stay = st == MGV_OK ? &made : &old, *go = st == MGV_OK ? &old : &made;
+    mgvi_data_disown(ctx, data, go->labels);
+    mgvi_data_disown(ctx, data, go->class_text);
+    mgvi_data_disown(ctx, data, go->class_value);
+    data->labels = stay->labels;
+    data->class_value = stay->class_value;
+    data->class_text = stay->class_text;
+    data->classes = stay->classes;
+    data->text_labels = stay->text_labels;
+    return st;
 }
 
 enum { SPELLING_MAX = 64 }; /* longer numbers are spelled shorter */
@@ -237,14 +260,12 @@ mgv_status mgvi_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labe
     class_set *set = mgvi_new(ctx, sizeof *set);
     if (!set)
         return MGV_E_MEMORY;
-    drop_labels(ctx, data);
+    const label_set old = set_aside(data);
     mgv_status st = take_numbers(ctx, data, labels, set);
     if (st == MGV_OK && set->count <= MGVI_CLASSES_MAX)
         st = set_classes(ctx, data, set, spelling, user);
-    if (st != MGV_OK)
-        drop_labels(ctx, data);
     mgvi_release(ctx, set);
-    return st;
+    return replace(ctx, data, old, st);
 }
 
 /* labels[i] is first the order of appearance, then the rank. */
@@ -278,12 +299,10 @@ mgv_status mgvi_data_set_text_labels(mgv_ctx *ctx, mgv_data *data, const char *c
     class_set *set = mgvi_new(ctx, sizeof *set);
     if (!set)
         return MGV_E_MEMORY;
-    drop_labels(ctx, data);
+    const label_set old = set_aside(data);
     const mgv_status st = take_words(ctx, data, texts, set);
-    if (st != MGV_OK)
-        drop_labels(ctx, data);
     mgvi_release(ctx, set);
-    return st;
+    return replace(ctx, data, old, st);
 }
 
 int64_t mgvi_data_class_of(const mgv_data *data, double label)

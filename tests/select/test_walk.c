@@ -219,7 +219,7 @@ TEST(refusals_say_why)
         CHECK_FAILS(f.ctx, mgv_path_new(f.ctx, f.data, f.settings, &path), cases[t].code,
                     cases[t].part);
         CHECK(path == NULL);
-        CHECK_FAILS(f.ctx, mgv_path_new(f.ctx, NULL, f.settings, &path), MGV_E_ARG, "needs data");
+        CHECK_FAILS(f.ctx, mgv_path_new(f.ctx, NULL, f.settings, &path), MGV_E_ARG, "data is NULL");
         mgv_fit_free(&f);
     }
     const double nothing[40] = {0};

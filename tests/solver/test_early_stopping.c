@@ -387,7 +387,7 @@ TEST(functions_of_the_caller_are_solved_with)
     CHECK_FAILS(ctx, mgv_problem_from_operator(ctx, &op, r.y, NULL, settings, &problem), MGV_E_ARG,
                 "groups");
     CHECK_FAILS(ctx, mgv_problem_from_operator(ctx, NULL, r.y, NULL, settings, &problem), MGV_E_ARG,
-                "needs an operator");
+                "op is NULL");
     CHECK_OK(ctx, mgv_problem_from_operator(ctx, &op, r.y, group, settings, &problem));
     CHECK(strstr(mgv_problem_formula(problem), "group(w)") != NULL);
     CHECK_OK(ctx, mgv_solver_new(ctx, problem, settings, &solver));

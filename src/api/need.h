@@ -1,0 +1,22 @@
+/* api/need.h - what public functions check first, and what a success leaves behind. */
+#ifndef MGVI_API_NEED_H
+#define MGVI_API_NEED_H
+
+#include "base/context.h"
+
+static inline mgv_status mgvi_need(mgv_ctx *ctx, const void *pointer, const char *name)
+{
+    if (!ctx)
+        return MGV_E_ARG; /* there is nowhere to leave a sentence */
+    return pointer ? MGV_OK : MGVI_FAIL(ctx, MGV_E_ARG, "%s is NULL", name);
+}
+#define MGVI_NEED(ctx, pointer) MGVI_TRY(mgvi_need(ctx, pointer, #pointer))
+
+/* What was tried and refused on the way to a success is no error of the caller's. */
+static inline mgv_status mgvi_done(mgv_ctx *ctx, mgv_status st)
+{
+    if (st == MGV_OK)
+        ctx->error[0] = 0;
+    return st;
+}
+#endif
