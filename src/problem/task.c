@@ -12,6 +12,8 @@
  * No rule asks that every label occurs twice: one stray label must not turn the task over. */
 #include "problem/problem.h"
 
+#include "base/print.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -94,8 +96,8 @@ static void say_classes(mgv_problem *p, reason why)
     else if (why == CLASSES_TWO)
         snprintf(because, sizeof because, "two different labels");
     else
-        snprintf(because, sizeof because,
-                 "whole numbers, each %.3g times on average; else --task regress", each);
+        mgvi_print(because, sizeof because,
+                   "whole numbers, each %.3g times on average; else --task regress", each);
     snprintf(p->task, sizeof p->task, "classification into %" PRId64 " classes (%s)", data->classes,
              because);
 }
@@ -111,12 +113,12 @@ static void say_quantity(mgv_problem *p, bool asked, reason why)
         high = fmax(high, p->data->labels[i]);
     }
     if (asked)
-        snprintf(p->task, sizeof p->task, "regression (as asked for; labels from %g to %g)", low,
-                 high);
+        mgvi_print(p->task, sizeof p->task, "regression (as asked for; labels from %g to %g)", low,
+                   high);
     else
-        snprintf(p->task, sizeof p->task,
-                 "regression (labels from %g to %g%s taken for a quantity%s)", low, high,
-                 because[why], p->data->classes ? "; --task classify for classes" : "");
+        mgvi_print(p->task, sizeof p->task,
+                   "regression (labels from %g to %g%s taken for a quantity%s)", low, high,
+                   because[why], p->data->classes ? "; --task classify for classes" : "");
 }
 
 mgv_status mgvi_bind_task(mgv_problem *p)
