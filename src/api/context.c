@@ -180,7 +180,7 @@ mgv_status mgv_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const ch
     MGVI_NEED(ctx, settings);
     MGVI_NEED(ctx, name);
     MGVI_NEED(ctx, buffer);
-    return mgvi_done(ctx, mgvi_settings_get(ctx, settings, name, buffer, capacity));
+    return mgvi_settings_get(ctx, settings, name, buffer, capacity); /* a look changes nothing */
 }
 
 size_t mgv_setting_count(void) { return mgvi_setting_count(); }

@@ -36,7 +36,7 @@ static mgv_status compare(mgv_ctx *ctx, mgvi_op *op, mgvi_arena *arena)
 
 mgv_status mgv_operator_check(mgv_ctx *ctx, const mgv_operator *user)
 {
-    MGVI_TRY(mgvi_need(ctx, user, "op"));
+    MGVI_TRY(mgvi_need(ctx, user, "the operator"));
     mgvi_op *op;
     mgvi_arena arena;
     MGVI_TRY(mgvi_op_user(ctx, user, 1, &op));

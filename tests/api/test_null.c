@@ -166,7 +166,7 @@ TEST(data_and_operators)
     REFUSED(mgv_data_check_text(c, NULL, "x", t.settings, &text), "data");
     REFUSED(mgv_data_check_text(c, t.data, "x", NULL, &text), "settings");
     REFUSED(mgv_data_check_text(c, t.data, "x", t.settings, NULL), "text");
-    REFUSED(mgv_operator_check(c, NULL), "op");
+    REFUSED(mgv_operator_check(c, NULL), "operator");
     REFUSED_SILENTLY(mgv_operator_check(NULL, &op));
     tear_down(&t);
 }

@@ -45,6 +45,6 @@ has err "checkpoint is of another solver"
 run 3 fit demo.svm --max-iter 3 --checkpoint state -o cut.mgm
 run 2 fit demo-twin.svm --resume state
 has err "checkpoint is of other data"
-run 2 fit demo.svm --resume demo.mgm
+run 2 fit demo.svm --resume demo.mgm -o other.mgm
 has err "not a checkpoint"
 finish
