@@ -120,11 +120,35 @@ static mgv_status compute(predict *p)
     return st;
 }
 
+/* What the library says of the file and of its columns: the answers depend on it. */
+static int on_event(void *user, const mgv_event *event)
+{
+    const cli *c = ((predict *)user)->c;
+    if (event->kind == MGV_EVENT_LOG && event->level == MGV_INFO &&
+        c->terminal.verbosity == CLI_NORMAL)
+        fprintf(stderr, "note: %s\n", event->text);
+    else
+        cli_terminal_event(&((predict *)user)->c->terminal, event);
+    return 0;
+}
+
+static int read_rows(predict *p)
+{
+    cli *c = p->c;
+    cli_terminal_status(&c->terminal, "reading %s", c->argument[1]);
+    const mgv_status st =
+        mgv_model_read_data(c->ctx, p->model, c->argument[1], c->settings, &p->data);
+    cli_terminal_wipe(&c->terminal);
+    if (st != MGV_OK)
+        return cli_fail(c, st);
+    mgv_data_describe(p->data, &p->shape);
+    return CLI_GO_ON;
+}
+
 /* The model and the data, or the completion and the pairs. */
 static int load(predict *p)
 {
     cli *c = p->c;
-    int code = CLI_GO_ON;
     if (mgv_completion_is(c->ctx, c->argument[0])) {
         if (p->scores || p->distance || p->probability || p->confusion)
             return cli_complain(c, CLI_USAGE,
@@ -148,10 +172,7 @@ static int load(predict *p)
                                 "measure a distance from",
                                 c->argument[0], p->about.outputs > 1 ? " of class " : "",
                                 p->about.outputs > 1 ? mgv_model_class(p->model, k) : "");
-    p->data = cli_read(c, c->argument[1], &code);
-    if (p->data)
-        mgv_data_describe(p->data, &p->shape);
-    return code;
+    return read_rows(p);
 }
 
 static int work(predict *p)
@@ -219,8 +240,10 @@ int cli_predict(cli *c, int argc, char **argv)
         .options = options,
         .option_count = sizeof options / sizeof *options};
     int code = cli_parse(c, &usage, argc, argv);
+    mgv_ctx_on_event(c->ctx, on_event, &p);
     if (code == CLI_GO_ON)
         code = work(&p);
+    mgv_ctx_on_event(c->ctx, NULL, NULL);
     free(p.score);
     free(p.chance);
     free(p.counts);

@@ -15,6 +15,8 @@ void cli_job_print_data(const cli_job *job, FILE *out)
             " stored entries, %s, %s",
             job->file, d.rows, d.cols, d.nonzeros, layouts[d.layout],
             d.dtype == MGV_F32 ? "f32" : "f64");
+    if (d.first_index == 0)
+        fputs(", indices from 0", out);
     if (d.classes == 2)
         fprintf(out, "; classes '%s' and '%s'", mgv_data_class(job->data, 0),
                 mgv_data_class(job->data, 1));

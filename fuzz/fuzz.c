@@ -64,14 +64,16 @@ static void write_back(mgv_ctx *ctx, const mgv_data *data, mgv_settings *setting
     }
 }
 
-void fuzz_read(const char *reader, const uint8_t *bytes, size_t size)
+/* `known`: the columns of a model that the rows are for, or NULL. */
+static void read_once(const char *reader, const mgvi_columns *known, const uint8_t *bytes,
+                      size_t size)
 {
     static mgv_settings settings;
     mgv_ctx *ctx = fuzz_ctx();
     mgv_data *data = NULL;
     mgvi_settings_defaults(&settings);
     snprintf(settings.format, sizeof settings.format, "%s", reader);
-    mgvi_source source = {.path = "input", .size = size, .settings = &settings};
+    mgvi_source source = {.path = "input", .size = size, .settings = &settings, .known = known};
     source.bytes = mgvi_dup(ctx, bytes, size, 1); /* exact in size: reading beyond is seen */
     if (!source.bytes)
         return;
@@ -86,4 +88,15 @@ void fuzz_read(const char *reader, const uint8_t *bytes, size_t size)
         write_back(ctx, data, &settings);
     mgvi_data_free(ctx, data);
     fuzz_check_leaks();
+}
+
+void fuzz_read(const char *reader, const uint8_t *bytes, size_t size)
+{
+    static char a[] = "a", b[] = "b", y[] = "y", *names[] = {a, b, a};
+    const mgvi_columns named = {
+        .count = 3, .names = names, .label = y, .label_at = 1, .first_index = -1};
+    const mgvi_columns counted = {.count = 2, .label_at = 0, .first_index = 0};
+    read_once(reader, NULL, bytes, size);
+    read_once(reader, &named, bytes, size);
+    read_once(reader, &counted, bytes, size);
 }

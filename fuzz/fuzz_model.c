@@ -4,6 +4,7 @@
 #include "model/model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
@@ -19,6 +20,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
             abort();
         if (mgv_model_scores(ctx, model, data, scores) == MGV_OK)
             mgv_model_evaluate(ctx, model, data, scores, &metrics);
+        mgv_model_info info = {.size = sizeof info};
+        mgv_model_describe(model, &info);
+        size_t letters = info.label_name ? strlen(info.label_name) : 0;
+        for (int64_t j = 0; j < info.features && mgv_model_name(model, j); j++)
+            letters += strlen(mgv_model_name(model, j));
+        if (letters > size)
+            abort();
         mgv_model_save(ctx, model, "/dev/null");
         mgv_data_free(ctx, data);
     }

@@ -9,6 +9,9 @@ if(TARGET margrave_cli)
                                             $<TARGET_FILE:margrave_cli> ${PROJECT_SOURCE_DIR}
                                             $<TARGET_FILE:json_get>)
     endforeach()
+    add_test(NAME cli/columns COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/cli/columns.sh
+                                      $<TARGET_FILE:margrave_cli> ${PROJECT_SOURCE_DIR}
+                                      $<TARGET_FILE:json_get>)
 endif()
 add_test(NAME layout/includes COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/includes.sh
                                       ${PROJECT_SOURCE_DIR})

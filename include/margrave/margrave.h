@@ -193,6 +193,11 @@ MGV_API mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const doub
 MGV_API mgv_status mgv_data_set_groups(mgv_ctx *ctx, mgv_data *data, const int64_t *groups);
 MGV_API mgv_status mgv_data_set_penalty_weights(mgv_ctx *ctx, mgv_data *data,
                                                 const double *weights);
+/* Copies `cols` names of the columns, any bytes but zero; NULL removes them. A model keeps the
+ * names of the data it is made from, and refuses data whose columns have others. */
+MGV_API mgv_status mgv_data_set_names(mgv_ctx *ctx, mgv_data *data, const char *const *names);
+/* The name of column `index` from 0; NULL: none, or out of range. Lives as long as `data`. */
+MGV_API const char *mgv_data_name(const mgv_data *data, int64_t index);
 MGV_API void mgv_data_free(mgv_ctx *ctx, mgv_data *data);
 
 typedef struct mgv_data_info {
@@ -205,6 +210,7 @@ typedef struct mgv_data_info {
     int64_t bytes;   /* of the matrix and labels in memory or mapped */
     const char *format; /* the reader's name, "memory" for borrowed arrays */
     double load_seconds;
+    int first_index; /* where libsvm text counts from, 0 or 1; -1: another format */
 } mgv_data_info;
 MGV_API mgv_status mgv_data_describe(const mgv_data *data, mgv_data_info *out);
 /* The spelling of class `index` in sorted order; NULL when out of range. Lives as long as `data`.
@@ -422,6 +428,9 @@ typedef struct mgv_model_info {
     const char *kernel;               /* the setting's name, "linear" without one */
     int64_t support;                  /* support vectors; -1: the model has weights */
     double p;                         /* of `norm`: 1 for l1, 2 where the fit has no norm */
+    const char *label_name;           /* the label's column in the training data; NULL: no name */
+    const char *format;               /* of the training data, the reader's name; "": not known */
+    int first_index;                  /* of the training data, as in mgv_data_info */
 } mgv_model_info;
 MGV_API mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out);
 /* NULL when out of range. */
@@ -430,7 +439,22 @@ MGV_API const char *mgv_model_class(const mgv_model *model, int64_t index);
  * the model has never seen it. */
 MGV_API int64_t mgv_model_class_of(const mgv_model *model, const mgv_data *data, int64_t index);
 
-/* Fills `scores` (rows x outputs: x.coef + intercept). */
+/* The name of feature `index` from 0; NULL: none, or out of range. Lives as long as the model. */
+MGV_API const char *mgv_model_name(const mgv_model *model, int64_t index);
+/* Reads rows to predict as mgv_data_read() does, in the columns of the model:
+ *   text tables, where both have names: by name, in any order; the label is the column of the name
+ *     it had in training; columns the model does not know are left out with a warning
+ *   other text tables: as many columns as the model has features, or one more: the label, where
+ *     training had it
+ *   libsvm text: counted from where the training data was; rows may be without a label, or have '?'
+ * A given `label_column`, `base` or `header` wins. MGV_E_INPUT names the columns that are missing,
+ * or both numbers. */
+MGV_API mgv_status mgv_model_read_data(mgv_ctx *ctx, const mgv_model *model, const char *path,
+                                       const mgv_settings *settings, mgv_data **out);
+
+/* Fills `scores` (rows x outputs: x.coef + intercept). MGV_E_INPUT when dense data has another
+ * number of columns than the model, or other names. Sparse data may have fewer (the others are 0)
+ * or more: entries of features the model has not seen are left out, and a warning counts them. */
 MGV_API mgv_status mgv_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
                                     double *scores);
 /* The class that one row's `outputs` scores speak for; 0 for a quantity. */

@@ -150,6 +150,32 @@ mgv_status mgv_data_set_penalty_weights(mgv_ctx *ctx, mgv_data *data, const doub
     return mgvi_done(ctx, MGV_OK);
 }
 
+mgv_status mgv_data_set_names(mgv_ctx *ctx, mgv_data *data, const char *const *names)
+{
+    MGVI_TRY(need(ctx, data, "data"));
+    const size_t cols = (size_t)data->X.cols;
+    size_t bytes = 0;
+    for (size_t j = 0; names && j < cols; j++) {
+        MGVI_TRY(need(ctx, names[j], "a name"));
+        bytes += strlen(names[j]) + 1;
+    }
+    char **copy = names ? mgvi_data_array(ctx, data, cols * sizeof *copy + bytes, 1) : NULL;
+    if (names && !copy)
+        return MGV_E_MEMORY;
+    char *to = (char *)(copy + (names ? cols : 0));
+    for (size_t j = 0; names && j < cols; j++) {
+        copy[j] = to;
+        to = stpcpy(to, names[j]) + 1;
+    }
+    data->names = copy;
+    return MGV_OK;
+}
+
+const char *mgv_data_name(const mgv_data *data, int64_t index)
+{
+    return data->names && index >= 0 && index < data->X.cols ? data->names[index] : NULL;
+}
+
 void mgv_data_free(mgv_ctx *ctx, mgv_data *data) { mgvi_data_free(ctx, data); }
 
 mgv_status mgv_data_describe(const mgv_data *data, mgv_data_info *out)
@@ -166,7 +192,8 @@ mgv_status mgv_data_describe(const mgv_data *data, mgv_data_info *out)
                                 .classes = data->classes,
                                 .bytes = mgvi_data_bytes(data),
                                 .format = data->format,
-                                .load_seconds = data->load_seconds};
+                                .load_seconds = data->load_seconds,
+                                .first_index = data->first_index};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }

@@ -201,7 +201,10 @@ mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out)
                                  .norms = model->norm,
                                  .kernel = mgvi_kernel_name(model->kernel.kind),
                                  .support = model->support,
-                                 .p = model->p};
+                                 .p = model->p,
+                                 .label_name = model->columns.label,
+                                 .format = model->format,
+                                 .first_index = model->columns.first_index};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }
@@ -214,6 +217,22 @@ const char *mgv_model_class(const mgv_model *model, int64_t index)
 int64_t mgv_model_class_of(const mgv_model *model, const mgv_data *data, int64_t index)
 {
     return index >= 0 && index < data->classes ? mgvi_model_class_of(model, data, index) : -1;
+}
+
+const char *mgv_model_name(const mgv_model *model, int64_t index)
+{
+    return model->columns.names && index >= 0 && index < model->features
+               ? model->columns.names[index]
+               : NULL;
+}
+
+mgv_status mgv_model_read_data(mgv_ctx *ctx, const mgv_model *model, const char *path,
+                               const mgv_settings *settings, mgv_data **out)
+{
+    *out = NULL;
+    if (!model || !path || !settings)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "rows are read for a model, from a path, under settings");
+    return mgvi_model_read(ctx, model, path, settings, out);
 }
 
 mgv_status mgv_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores)

@@ -16,7 +16,17 @@ mgv_status mgvi_data_new(mgv_ctx *ctx, mgv_data **out)
         return MGV_E_MEMORY;
     (*out)->format = "memory";
     (*out)->first_index = -1;
+    (*out)->label_at = -1;
     return MGV_OK;
+}
+
+mgvi_columns mgvi_data_columns(const mgv_data *data)
+{
+    return (mgvi_columns){.count = data->X.cols,
+                          .names = data->names,
+                          .label = data->label_name,
+                          .label_at = data->label_at,
+                          .first_index = data->first_index};
 }
 
 static void release(mgv_ctx *ctx, void *memory, size_t mapped)
@@ -243,10 +253,12 @@ static mgv_status take_numbers(mgv_ctx *ctx, mgv_data *data, const double *label
     if (!data->labels)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < rows; i++) {
+        data->labels[i] = labels[i];
+        if (data->gaps && isnan(labels[i]))
+            continue;
         if (!isfinite(labels[i]))
             return MGVI_FAIL(ctx, MGV_E_INPUT, "the label of row %" PRId64 " is %g", i + 1,
                              labels[i]);
-        data->labels[i] = labels[i];
         const bool repeated = i && labels[i] == labels[i - 1];
         if (!repeated && set->count <= MGVI_CLASSES_MAX)
             find_or_add(set, &(class){.value = labels[i], .row = i});

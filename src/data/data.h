@@ -13,6 +13,16 @@ typedef struct mgvi_owned {
     struct mgvi_owned *next;
 } mgvi_owned;
 
+/* How the columns of a table are known: what a model remembers of its training data, so that other
+ * tables are read alike. */
+typedef struct mgvi_columns {
+    int64_t count;    /* features */
+    char **names;     /* one each, or NULL */
+    char *label;      /* what the label's column is called; or NULL */
+    int64_t label_at; /* where it stands among the columns of a text file, from 0; -1: nowhere */
+    int first_index;  /* of libsvm text: 0 or 1; -1: does not apply */
+} mgvi_columns;
+
 struct mgv_data {
     mgvi_matrix X;
     bool checked;        /* mgvi_matrix_check has passed; mapped files are checked at first use */
@@ -23,6 +33,10 @@ struct mgv_data {
     double *class_value; /* the labels[] value of each class, increasing */
     double *weights;     /* one per row, or NULL */
     char **names;        /* one per column, or NULL */
+    char *label_name;    /* of the label's column; or NULL */
+    int64_t label_at;    /* the label's place among the columns of a text file; -1: none */
+    bool was_sparse;     /* X is dense, but its file leaves zeros out, and so the last columns */
+    bool gaps;           /* rows may have no label: NaN; such data is to be predicted only */
     int64_t *group;      /* one per column, -1: none; or NULL */
     double *col_weights; /* one per column: factors of the penalty; or NULL */
     const char *format;  /* static */
@@ -34,6 +48,7 @@ struct mgv_data {
 };
 
 mgv_status mgvi_data_new(mgv_ctx *ctx, mgv_data **out);
+mgvi_columns mgvi_data_columns(const mgv_data *data); /* borrowed */
 void mgvi_data_free(mgv_ctx *ctx, mgv_data *data);
 /* Hands memory over: freed (mapped > 0: unmapped) with the data. On failure it is freed at once. */
 mgv_status mgvi_data_own(mgv_ctx *ctx, mgv_data *data, void *memory, size_t mapped);
@@ -45,7 +60,7 @@ void *mgvi_data_array(mgv_ctx *ctx, mgv_data *data, size_t count, size_t size);
 /* How row `row` spelled its label: writes at most `capacity` bytes with the terminator. */
 typedef void (*mgvi_spelling_fn)(const void *user, int64_t row, char *buffer, size_t capacity);
 /* Numeric labels: copies them and finds the classes. `spelling` may be NULL (then %.17g, shortest
- * that reads back). Labels must be finite: MGV_E_INPUT names the row. */
+ * that reads back). Labels must be finite: MGV_E_INPUT names the row; NaN where there are gaps. */
 mgv_status mgvi_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labels,
                                 mgvi_spelling_fn spelling, const void *user);
 /* Words: texts[i] is row i's label. */

@@ -93,6 +93,9 @@ mgv_status mgvi_data_subset(mgv_ctx *ctx, const mgv_data *data, const mgvi_subse
     if (st == MGV_OK)
         st = copy_labels(ctx, data, s, to);
     to->names = data->names;
+    to->label_name = data->label_name;
+    to->label_at = data->label_at;
+    to->was_sparse = data->was_sparse;
     to->group = data->group;
     to->col_weights = data->col_weights;
     to->format = data->format;

@@ -274,7 +274,41 @@ mgv_status mgvi_tensors_need(mgv_ctx *ctx, const mgvi_tensors *tensors, const ch
     return MGV_OK;
 }
 
+mgv_status mgvi_tensors_texts(mgv_ctx *ctx, const mgvi_tensors *tensors, const char *name,
+                              int64_t count, char **texts)
+{
+    const void *bytes = NULL;
+    MGVI_TRY(mgvi_tensors_need(ctx, tensors, name, MGVI_T_U8, 1, -1, 0, &bytes));
+    const int64_t size = mgvi_tensors_find(tensors, name)->shape[0];
+    const char *at = bytes, *end = at + size;
+    int64_t k = 0;
+    for (; k < count && at < end; k++) {
+        const char *close = memchr(at, 0, (size_t)(end - at));
+        if (!close)
+            break;
+        if (texts)
+            texts[k] = (char *)(uintptr_t)at;
+        at = close + 1;
+    }
+    if (k != count || at != end)
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: the array '%s' does not hold %" PRId64 " texts",
+                         tensors->path, name, count);
+    return MGV_OK;
+}
+
 /* ---- Writing -------------------------------------------------------------------------------- */
+
+char *mgvi_texts_join(mgv_ctx *ctx, char *const *texts, int64_t count, int64_t *bytes)
+{
+    size_t size = 0;
+    for (int64_t k = 0; k < count; k++)
+        size += strlen(texts[k]) + 1;
+    char *block = mgvi_alloc(ctx, size, 1), *at = block;
+    for (int64_t k = 0; k < count && block; k++)
+        at = stpcpy(at, texts[k]) + 1;
+    *bytes = (int64_t)size;
+    return block;
+}
 
 static size_t tensor_bytes(const mgvi_tensor *t)
 {

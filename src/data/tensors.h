@@ -33,6 +33,13 @@ const char *mgvi_tensors_meta(const mgvi_tensors *tensors, const char *key); /* 
 mgv_status mgvi_tensors_need(mgv_ctx *ctx, const mgvi_tensors *tensors, const char *name,
                              mgvi_tensor_type type, int rank, int64_t rows, int64_t cols,
                              const void **data);
+/* Fills texts[0..count) with pointers to the texts, each ended by a zero byte, that the array
+ * `name` (U8) is made of; NULL: only checks. MGV_E_INPUT when it holds another number of them, so
+ * `count` may be believed before memory is asked for. */
+mgv_status mgvi_tensors_texts(mgv_ctx *ctx, const mgvi_tensors *tensors, const char *name,
+                              int64_t count, char **texts);
+/* The texts one after the other, each with its zero byte, in fresh memory; NULL: none left. */
+char *mgvi_texts_join(mgv_ctx *ctx, char *const *texts, int64_t count, int64_t *bytes);
 size_t mgvi_tensor_type_size(mgvi_tensor_type type);
 
 typedef struct mgvi_meta {

@@ -2,6 +2,7 @@
 #include "data/data.h"
 
 #include <float.h>
+#include <math.h>
 #include <stdlib.h>
 
 static int by_value(const void *a, const void *b)
@@ -10,12 +11,15 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Every label is finite and, when there are classes, one of their values. */
+/* Every label is finite (or absent, where there are gaps) and, when there are classes, one of their
+ * values. */
 static mgv_status verify_labels(mgv_ctx *ctx, const mgv_data *data)
 {
     const double *y = data->labels;
     for (int64_t i = 0; y && i < data->X.rows; i++) {
         if (i && y[i] == y[i - 1])
+            continue;
+        if (data->gaps && isnan(y[i]))
             continue;
         if (!(y[i] >= -DBL_MAX && y[i] <= DBL_MAX))
             return MGVI_FAIL(ctx, MGV_E_INPUT, "the label of row %" PRId64 " is %g", i + 1, y[i]);

@@ -14,6 +14,10 @@ static mgv_status parse_names(mgv_ctx *ctx, const mgvi_source *source, mgv_data 
     if (!names)
         return MGV_E_MEMORY;
     while ((line = mgvi_next_line(&at, end, &length))) {
+        if (memchr(line, 0, length))
+            return MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "%s: a zero byte in name %" PRId64 ": this is not text", source->path,
+                             count + 1);
         if (count < cols) {
             names[count] = mgvi_data_array(ctx, data, length + 1, 1);
             if (!names[count])

@@ -12,6 +12,7 @@ typedef struct job {
     int64_t features;
     double *labels;        /* NULL without a label column */
     const char **label_at; /* the cell, with its quote */
+    bool label_open;       /* nobody said which column it is */
 } job;
 
 /* ---- rows ---------------------------------------------------------------------------------- */
@@ -24,6 +25,8 @@ static void fault_of_cell(job *j, const mgvi_cell *cell, int64_t column, mgvi_nu
                         "%s is empty: missing values must be filled in before", where.text);
     else if (*cell->begin == '\0')
         mgvi_text_fault(&j->text, cell->begin, "a zero byte in %s: this is not text", where.text);
+    else if (mgvi_csv_is_pair(cell))
+        mgvi_csv_fault_of_pair(&j->text, j->layout.separator, cell);
     else if (st == MGVI_NUMBER_NOT_FINITE || st == MGVI_NUMBER_TOO_LARGE)
         mgvi_text_fault(&j->text, cell->begin, "'%s' in %s is not a finite number", what.text,
                         where.text);
@@ -42,7 +45,8 @@ static bool careful_label(job *j, mgvi_chunk *c, const mgvi_cell *cell, double *
         return true;
     *label = 0;
     c->flag = true;
-    if (cell->begin < cell->end && *cell->begin && st != MGVI_NUMBER_NOT_FINITE)
+    const bool pair = j->label_open && mgvi_csv_is_pair(cell);
+    if (!pair && cell->begin < cell->end && *cell->begin && st != MGVI_NUMBER_NOT_FINITE)
         return true;
     fault_of_cell(j, cell, j->layout.label, st);
     return false;
@@ -70,7 +74,7 @@ __attribute__((noinline)) static const char *careful_cell(job *j, mgvi_chunk *c,
     if (column == j->layout.label) {
         if (!careful_label(j, c, &cell, value))
             return NULL;
-    } else {
+    } else if (!j->layout.place || j->layout.place[column] != MGVI_NOT_USED) {
         const mgvi_number_status st = mgvi_csv_number(&cell, value);
         if (st != MGVI_NUMBER_OK) {
             fault_of_cell(j, &cell, column, st);
@@ -82,7 +86,7 @@ __attribute__((noinline)) static const char *careful_cell(job *j, mgvi_chunk *c,
 
 /* The row at `line`; returns the next line, NULL: stop. */
 static inline __attribute__((always_inline)) const char *
-read_row(job *j, mgvi_chunk *c, const char *line, const mgvi_precision precision)
+read_row(job *j, mgvi_chunk *c, const char *line, const mgvi_precision precision, const bool placed)
 {
     const int64_t row = c->row_at + c->rows, last = j->layout.columns - 1;
     const char separator = j->layout.separator;
@@ -91,7 +95,7 @@ read_row(job *j, mgvi_chunk *c, const char *line, const mgvi_precision precision
     void *const val = j->values.val;
     const char *p = line;
     for (int64_t k = 0; k <= last; k++) {
-        double value;
+        double value = 0;
         const char *token = p, *next = p < j->text.safe ? mgvi_number_fast(p, &value) : NULL;
         if (__builtin_expect(next && *next == (k < last ? separator : '\n'), 1))
             next++;
@@ -102,6 +106,11 @@ read_row(job *j, mgvi_chunk *c, const char *line, const mgvi_precision precision
             j->labels[row] = value;
             j->label_at[row] = token;
             continue;
+        }
+        if (placed) {
+            if (j->layout.place[k] == MGVI_NOT_USED)
+                continue;
+            at = row * j->features + j->layout.place[k];
         }
         if (precision == MGVI_AS_F64 && !inexact)
             inexact = !mgvi_number_fits_float(value);
@@ -115,8 +124,8 @@ read_row(job *j, mgvi_chunk *c, const char *line, const mgvi_precision precision
     return p;
 }
 
-static inline __attribute__((always_inline)) void read_chunk(job *j, mgvi_chunk *c,
-                                                             const mgvi_precision precision)
+static inline __attribute__((always_inline)) void
+read_chunk(job *j, mgvi_chunk *c, const mgvi_precision precision, const bool placed)
 {
     c->rows = 0;
     c->flag = c->inexact = false;
@@ -125,22 +134,30 @@ static inline __attribute__((always_inline)) void read_chunk(job *j, mgvi_chunk 
             p = mgvi_text_next_line(p, c->end);
             continue;
         }
-        p = read_row(j, c, p, precision);
+        p = read_row(j, c, p, precision, placed);
         if (!p || atomic_load_explicit(&j->values.wider, memory_order_relaxed))
             return;
     }
+}
+
+static inline __attribute__((always_inline)) void read_as(job *j, mgvi_chunk *c, const bool placed)
+{
+    if (j->values.precision == MGVI_TRY_F32)
+        read_chunk(j, c, MGVI_TRY_F32, placed);
+    else if (j->values.precision == MGVI_AS_F32)
+        read_chunk(j, c, MGVI_AS_F32, placed);
+    else
+        read_chunk(j, c, MGVI_AS_F64, placed);
 }
 
 static void read_block(void *arg, int64_t block)
 {
     job *j = arg;
     mgvi_chunk *c = &j->text.chunks[block];
-    if (j->values.precision == MGVI_TRY_F32)
-        read_chunk(j, c, MGVI_TRY_F32);
-    else if (j->values.precision == MGVI_AS_F32)
-        read_chunk(j, c, MGVI_AS_F32);
+    if (j->layout.place)
+        read_as(j, c, true);
     else
-        read_chunk(j, c, MGVI_AS_F64);
+        read_as(j, c, false);
 }
 
 /* ---- the whole file ------------------------------------------------------------------------ */
@@ -211,12 +228,14 @@ static mgv_status take(job *j, mgv_data *data)
     return mgvi_csv_names(&j->text, &j->layout, data);
 }
 
-static mgv_status read_text(job *j, mgv_data *data, const mgv_settings *s)
+static mgv_status read_text(job *j, mgv_data *data, const mgv_settings *s,
+                            const mgvi_columns *known)
 {
     mgv_ctx *ctx = j->text.ctx;
     int64_t rows, unused;
-    MGVI_TRY(mgvi_csv_look(&j->text, s, &j->layout));
-    j->features = j->layout.columns - (j->layout.label != MGVI_NO_LABEL);
+    MGVI_TRY(mgvi_csv_look(&j->text, s, known, &j->layout));
+    j->label_open = strcmp(s->label_column, "auto") == 0;
+    j->features = known ? known->count : j->layout.columns - (j->layout.label != MGVI_NO_LABEL);
     if (j->features == 0)
         return MGVI_FAIL(ctx, MGV_E_INPUT,
                          "%s: there is one column, and it is the label: say label_column none if "
@@ -249,10 +268,11 @@ mgv_status mgvi_csv_read(mgv_ctx *ctx, mgvi_source *source, mgv_data *data, size
     job j = {.features = 0};
     mgv_status st = mgvi_text_open(ctx, source, chunk_bytes, '\n', &j.text);
     if (st == MGV_OK)
-        st = read_text(&j, data, source->settings);
+        st = read_text(&j, data, source->settings, source->known);
     mgvi_release(ctx, j.values.val);
     mgvi_release(ctx, j.labels);
     mgvi_release(ctx, j.label_at);
+    mgvi_release(ctx, j.layout.place);
     mgvi_text_close(&j.text);
     return st;
 }

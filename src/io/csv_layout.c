@@ -2,7 +2,8 @@
  *   separator  auto: the first of tab, semicolon, comma that occurs in the line, else blanks
  *   label      auto: the column named label, target, class or y, else the last one
  *   header     auto: yes when every cell beside the label's is a word, or the label's name was
- *              recognised; no when they are numbers or empty; a mixture is refused */
+ *              recognised; no when they are numbers or empty; a mixture is refused
+ * Rows for a model are laid out by csv_match.c instead, where the settings do not say. */
 #include "io/csv_layout.h"
 
 #include <stdio.h>
@@ -94,6 +95,25 @@ mgvi_number_status mgvi_csv_number(const mgvi_cell *cell, double *value)
     return st == MGVI_NUMBER_OK && next != cell->end ? MGVI_NUMBER_NONE : st;
 }
 
+bool mgvi_csv_is_pair(const mgvi_cell *cell)
+{
+    double value;
+    mgvi_cell rest = {.begin = cell->begin, .end = cell->end};
+    while (rest.begin < rest.end && *rest.begin >= '0' && *rest.begin <= '9')
+        rest.begin++;
+    if (rest.begin == cell->begin || rest.begin == rest.end || *rest.begin++ != ':')
+        return false;
+    return mgvi_csv_number(&rest, &value) == MGVI_NUMBER_OK;
+}
+
+void mgvi_csv_fault_of_pair(mgvi_text *text, char separator, const mgvi_cell *cell)
+{
+    mgvi_text_fault(text, cell->begin,
+                    "'%s' looks like INDEX:VALUE of libsvm text, where blanks separate the pairs, "
+                    "not '%c'",
+                    mgvi_text_quote(cell->begin, cell->end).text, separator);
+}
+
 size_t mgvi_csv_copy(const mgvi_cell *cell, char *to)
 {
     size_t n = 0;
@@ -145,8 +165,7 @@ static bool cell_is(const mgvi_cell *cell, const char *name)
     return (size_t)(cell->end - cell->begin) == n && strncmp(cell->begin, name, n) == 0;
 }
 
-/* The first cell of the line that spells `wanted`, or MGVI_NO_LABEL. */
-static int64_t find_name(mgvi_text *text, char separator, const char *line, const char *wanted)
+int64_t mgvi_csv_find(mgvi_text *text, char separator, const char *line, const char *wanted)
 {
     mgvi_cell cell;
     int64_t k = 0;
@@ -158,19 +177,19 @@ static int64_t find_name(mgvi_text *text, char separator, const char *line, cons
     return MGVI_NO_LABEL;
 }
 
-static int64_t find_label_name(mgvi_text *text, char separator, const char *line)
+int64_t mgvi_csv_find_label(mgvi_text *text, char separator, const char *line)
 {
     static const char *const names[] = {"label", "Label", "target", "Target",
                                         "class", "Class", "y",      "Y"};
     int64_t found = MGVI_NO_LABEL;
     for (size_t i = 0; i < sizeof names / sizeof *names && found == MGVI_NO_LABEL; i++)
-        found = find_name(text, separator, line, names[i]);
+        found = mgvi_csv_find(text, separator, line, names[i]);
     return found;
 }
 
 /* Sets the label's column; *named says that the first line names it, so it is a header. */
-static mgv_status choose_label(mgvi_text *text, const mgv_settings *s, const char *line,
-                               mgvi_csv_layout *l, bool *named)
+static mgv_status choose_label(mgvi_text *text, const mgv_settings *s, const mgvi_columns *known,
+                               const char *line, mgvi_csv_layout *l, bool *named)
 {
     const char *setting = s->label_column;
     int64_t number = 0;
@@ -179,6 +198,8 @@ static mgv_status choose_label(mgvi_text *text, const mgv_settings *s, const cha
     int64_t found = MGVI_NO_LABEL;
     *named = false;
     l->label = l->columns - 1;
+    if (known && automatic)
+        return mgvi_csv_expect(text, known, strcmp(s->header, "no") == 0 ? NULL : line, l, named);
     if (strcmp(setting, "none") == 0)
         l->label = MGVI_NO_LABEL;
     else if (strcmp(setting, "first") == 0)
@@ -188,8 +209,8 @@ static mgv_status choose_label(mgvi_text *text, const mgv_settings *s, const cha
         return MGV_OK;
     /* a number is a name only below a line that was said to be a header */
     if (strcmp(s->header, "yes") == 0 || (strcmp(s->header, "no") != 0 && !numeric))
-        found = automatic ? find_label_name(text, l->separator, line)
-                          : find_name(text, l->separator, line, setting);
+        found = automatic ? mgvi_csv_find_label(text, l->separator, line)
+                          : mgvi_csv_find(text, l->separator, line, setting);
     *named = found != MGVI_NO_LABEL;
     if (*named)
         l->label = found;
@@ -204,9 +225,9 @@ static mgv_status choose_label(mgvi_text *text, const mgv_settings *s, const cha
 }
 
 /* Words and numbers in the first line beside the label's column; empty cells and missing values
- * are neither. */
+ * are neither. A word may be a pair of libsvm text. */
 static void count_kinds(mgvi_text *text, const mgvi_csv_layout *l, const char *line, int64_t *words,
-                        int64_t *numbers)
+                        int64_t *numbers, mgvi_cell *pair)
 {
     static const char *const missing[] = {"", "?", "NA", "N/A", "null", "None"};
     mgvi_cell cell;
@@ -218,6 +239,8 @@ static void count_kinds(mgvi_text *text, const mgvi_csv_layout *l, const char *l
         bool word = st == MGVI_NUMBER_NONE;
         for (size_t i = 0; i < sizeof missing / sizeof *missing; i++)
             word &= !cell_is(&cell, missing[i]);
+        if (k != l->label && word && !pair->begin && mgvi_csv_is_pair(&cell))
+            *pair = cell;
         if (k != l->label) {
             *words += word;
             *numbers += st == MGVI_NUMBER_OK;
@@ -226,11 +249,13 @@ static void count_kinds(mgvi_text *text, const mgvi_csv_layout *l, const char *l
     }
 }
 
-mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings, mgvi_csv_layout *layout)
+mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings, const mgvi_columns *known,
+                         mgvi_csv_layout *layout)
 {
     const char *line = text->begin;
     bool named;
     int64_t words, numbers;
+    mgvi_cell pair = {0};
     while (line < text->end && !mgvi_csv_has_data(line, text->end))
         line = mgvi_text_next_line(line, text->end);
     if (line == text->end)
@@ -239,9 +264,16 @@ mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings, mgvi_csv
     MGVI_TRY(mgvi_csv_separator(text, settings->separator, line, &layout->separator));
     layout->columns = mgvi_csv_count(text, layout->separator, line, text->end);
     MGVI_TRY(mgvi_text_status(text)); /* an open quote */
-    MGVI_TRY(choose_label(text, settings, line, layout, &named));
-    count_kinds(text, layout, line, &words, &numbers);
+    MGVI_TRY(choose_label(text, settings, known, line, layout, &named));
+    count_kinds(text, layout, line, &words, &numbers, &pair);
     const bool automatic = strcmp(settings->header, "auto") == 0;
+    if (automatic && !named && pair.begin) {
+        mgvi_csv_fault_of_pair(text, layout->separator, &pair);
+        return mgvi_text_status(text);
+    }
+    if (known && automatic && !named && words && numbers && layout->columns != known->count &&
+        layout->columns != known->count + 1) /* no header of the model's */
+        return mgvi_csv_match(text, known, strcmp(settings->label_column, "auto") == 0, layout);
     if (automatic && !named && words && numbers)
         return MGVI_TEXT_FAIL(text, line,
                               "the first line has %" PRId64 " words and %" PRId64
@@ -252,7 +284,8 @@ mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings, mgvi_csv
         layout->header = line;
         layout->data_begin = mgvi_text_next_line(line, text->end);
     }
-    return MGV_OK;
+    return known ? mgvi_csv_match(text, known, strcmp(settings->label_column, "auto") == 0, layout)
+                 : MGV_OK;
 }
 
 /* The name of column `column`; false without a header. */
@@ -283,23 +316,29 @@ mgvi_quote mgvi_csv_column(mgvi_text *text, const mgvi_csv_layout *layout, int64
 /* Pointers and texts in one block. */
 mgv_status mgvi_csv_names(mgvi_text *text, const mgvi_csv_layout *layout, mgv_data *data)
 {
+    data->label_at = layout->label;
     if (!layout->header)
         return MGV_OK;
     const size_t count = (size_t)data->X.cols;
-    const size_t bytes = (size_t)(layout->data_begin - layout->header) + count + 1;
+    const size_t bytes = (size_t)(layout->data_begin - layout->header) + count + 2;
     char **names = mgvi_data_array(text->ctx, data, count * sizeof *names + bytes, 1);
     if (!names)
         return MGV_E_MEMORY;
     char *to = (char *)(names + count);
     mgvi_cell cell;
-    int64_t k = 0;
-    size_t n = 0;
+    int64_t k = 0, next = 0;
     for (const char *p = layout->header;
          p && mgvi_csv_cell(text, layout->separator, p, text->end, &cell); k++) {
-        if (k != layout->label) {
-            names[n++] = to;
+        const bool label = k == layout->label;
+        const int64_t at = layout->place ? layout->place[k] : label ? MGVI_NOT_USED : next++;
+        if (memchr(cell.begin, 0, (size_t)(cell.end - cell.begin)))
+            return MGVI_TEXT_FAIL(text, cell.begin, "a zero byte in a name: this is not text");
+        if (at >= 0)
+            names[at] = to;
+        if (label)
+            data->label_name = to;
+        if (at >= 0 || label)
             to += mgvi_csv_copy(&cell, to) + 1;
-        }
         p = mgvi_csv_step(layout->separator, cell.next, text->end);
     }
     data->names = names;

@@ -1,9 +1,11 @@
 /* libsvm.c - libsvm/svmlight text: LABEL [qid:N] INDEX:VALUE ... [# comment], one row per line.
  * Indices increase within a row. They start at 1 by convention and at 0 where an index 0 occurs;
  * the setting `base` states it. Explicit zeros are counted and left out. */
+#include "base/event.h"
 #include "io/libsvm_pair.h"
 #include "io/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +20,8 @@ typedef struct job {
     int64_t highest;  /* index allowed */
     int64_t features; /* asked for, or 0 */
     bool zero_seen;   /* explaining a conflict: index 0 occurs under BASE_AUTO */
+    bool predicting;  /* rows for a model: labels may be absent */
+    bool base_known;  /* the base is that of the model's training data */
     int32_t *idx;     /* index - 1, or index where base 0 is stated */
     int64_t *ptr;
     double *labels;
@@ -119,7 +123,11 @@ __attribute__((noinline)) static void fault_of_index(job *j, const mgvi_pair *t,
     const char *at = t->value_at - 1; /* the colon */
     while (at > j->text.begin && at[-1] >= '0' && at[-1] <= '9')
         at--;
-    if (t->index < j->lowest)
+    if (t->index < j->lowest && j->base_known)
+        mgvi_text_fault(&j->text, at,
+                        "index 0, but the data the model was trained on counts from 1: say base 0 "
+                        "if this file counts from 0");
+    else if (t->index < j->lowest)
         mgvi_text_fault(&j->text, at,
                         "index 0, but the indices were said to start at 1: say base 0 if the "
                         "first feature is 0");
@@ -146,6 +154,23 @@ __attribute__((noinline)) static void fault_of_index(job *j, const mgvi_pair *t,
 }
 
 /* ---- rows ---------------------------------------------------------------------------------- */
+/* Whether INDEX: stands at `p`. */
+static bool at_index(const char *p, const char *end)
+{
+    const char *q = p;
+    while (q < end && *q >= '0' && *q <= '9')
+        q++;
+    return q > p && q < end && *q == ':';
+}
+
+/* What follows the place of a label at `p` that is absent or '?'; NULL: there is one. */
+static const char *no_label(const char *p, const char *end)
+{
+    if (*p == '?' && ends_token(p + 1, end))
+        return p + 1;
+    return at_index(p, end) || skip_qid(p, end) != p ? p : NULL;
+}
+
 /* The label at `p`, which is not blank; returns what follows it, NULL: a fault. */
 static const char *read_label(job *j, const char *p, const char *end, double *label)
 {
@@ -153,6 +178,11 @@ static const char *read_label(job *j, const char *p, const char *end, double *la
         const char *next = mgvi_number_fast(p, label);
         if (next && (*next == ' ' || *next == '\n'))
             return next;
+    }
+    const char *behind = j->predicting ? no_label(p, end) : NULL;
+    if (behind) {
+        *label = NAN;
+        return behind;
     }
     if (*p == '\0') {
         mgvi_text_fault(&j->text, p, "a zero byte: this is not libsvm text");
@@ -163,7 +193,10 @@ static const char *read_label(job *j, const char *p, const char *end, double *la
         return next;
     const mgvi_quote q = mgvi_text_quote(p, end);
     if (*next == ':')
-        mgvi_text_fault(&j->text, p, "the row starts with '%s' where its label should be", q.text);
+        mgvi_text_fault(&j->text, p,
+                        "the row starts with '%s' where its label should be: only predict takes "
+                        "rows without labels",
+                        q.text);
     else if (*next == ',')
         mgvi_text_fault(&j->text, p, "several labels '%s': a row has one label here", q.text);
     else
@@ -314,6 +347,30 @@ static void close_gaps(job *j)
                 j->ptr[i] -= c->entry_at - c->entry_to;
 }
 
+/* Rows for a model may be without labels, some of them or all. */
+static mgv_status take_labels(job *j, mgv_data *data)
+{
+    int64_t labels = 0;
+    for (int64_t i = 0; i < data->X.rows && j->predicting; i++)
+        labels += !isnan(j->labels[i]);
+    if (j->predicting && labels == 0)
+        return MGV_OK;
+    data->gaps = j->predicting && labels < data->X.rows;
+    return mgvi_text_labels(&j->text, data, j->labels, j->label_at);
+}
+
+/* The model's training data had an index 0; a file without one is read as it was. */
+static void note_base(const job *j, const mgv_data *data)
+{
+    bool zero_seen = false;
+    for (const mgvi_chunk *c = j->text.chunks; c < j->text.chunks + j->text.count; c++)
+        zero_seen |= c->flag;
+    if (j->base_known && j->base == 0 && !zero_seen && data->X.nnz > 0)
+        mgvi_log(j->text.ctx, MGV_INFO,
+                 "%s: no index 0 occurs; read from 0, as the training data was (--base 1 else)",
+                 j->text.path);
+}
+
 /* Hands the arrays over to the data. */
 static mgv_status take(job *j, mgv_data *data, int64_t largest)
 {
@@ -337,7 +394,8 @@ static mgv_status take(job *j, mgv_data *data, int64_t largest)
     }
     for (const mgvi_chunk *c = j->text.chunks; c < j->text.chunks + j->text.count; c++)
         data->stored_zeros += c->zeros;
-    MGVI_TRY(mgvi_text_labels(&j->text, data, j->labels, j->label_at));
+    MGVI_TRY(take_labels(j, data));
+    note_base(j, data);
     data->first_index = j->base != 0;
     data->checked = true;
     return mgvi_data_densify(ctx, data);
@@ -366,11 +424,15 @@ static mgv_status read_text(job *j, mgv_data *data)
 mgv_status mgvi_libsvm_read(mgv_ctx *ctx, mgvi_source *source, mgv_data *data, size_t chunk_bytes)
 {
     const mgv_settings *s = source->settings;
-    job j = {.features = s->features};
+    const bool automatic = strcmp(s->base, "auto") == 0;
+    const mgvi_columns *known = source->known;
+    job j = {.features = s->features,
+             .predicting = known != NULL,
+             .base_known = automatic && known && known->first_index >= 0};
     mgv_status st = mgvi_text_open(ctx, source, chunk_bytes, ':', &j.text);
     if (st == MGV_OK) {
         mgvi_values_init(&j.values, &j.text, s->precision, ":");
-        set_base(&j, strcmp(s->base, "auto") == 0 ? BASE_AUTO : s->base[0] - '0');
+        set_base(&j, j.base_known ? known->first_index : automatic ? BASE_AUTO : s->base[0] - '0');
         st = read_text(&j, data);
     }
     mgvi_release(ctx, j.values.val);
@@ -387,22 +449,41 @@ static mgv_status read_source(mgv_ctx *ctx, mgvi_source *source, mgv_data *data)
     return mgvi_libsvm_read(ctx, source, data, MGVI_CHUNK);
 }
 
-/* A number, then index:number in one of the first lines. */
+/* INDEX:VALUE and nothing else at `p`. */
+static bool at_pair(const char *p, const char *end)
+{
+    const char *next;
+    double value;
+    if (!at_index(p, end))
+        return false;
+    p = (const char *)memchr(p, ':', (size_t)(end - p)) + 1;
+    return mgvi_number_parse(p, end, &value, &next) == MGVI_NUMBER_OK && ends_token(next, end);
+}
+
+/* A number, then index:number in one of the first lines; or that without a label. */
 static int probe(const mgvi_source *source)
 {
+    enum { SURE = 95, UNLABELLED = 60 };
     const char *p = source->bytes, *end = p + source->size, *next;
     double value;
     for (int line = 0; line < 20 && p < end; line++, p = mgvi_text_next_line(p, end)) {
         p = skip_blanks(p, end);
         if (p == end || *p == '#' || mgvi_text_at_line_end(p, end))
             continue;
+        next = no_label(p, end);
+        if (next) {
+            p = skip_qid(skip_blanks(next, end), end);
+            if (p == end || *p == '#' || mgvi_text_at_line_end(p, end))
+                continue;
+            return at_pair(p, end) ? UNLABELLED : 0;
+        }
         if (mgvi_number_parse(p, end, &value, &next) != MGVI_NUMBER_OK || !ends_token(next, end))
             return 0;
         p = skip_qid(skip_blanks(next, end), end);
         for (next = p; next < end && *next >= '0' && *next <= '9';)
             next++;
         if (next > p && next < end && *next == ':')
-            return 95;
+            return SURE;
         if (!mgvi_text_at_line_end(p, end) && *p != '#')
             return 0;
     }

@@ -3,7 +3,8 @@
  *   dense    X: rows x cols, or cols x rows when the layout is dense_columns
  *   csr csc  values, indices (I32), indptr (I64)
  *   labels (F64), class_values (F64, increasing), class_texts (each ended by NUL), weights (F64),
- *   names (each ended by NUL); metadata: format, version, layout, rows, cols, text_labels, ... */
+ *   names (each ended by NUL), label_name (NUL); metadata: format, version, layout, rows, cols,
+ *   text_labels, stored_zeros, label_at, first_index, was_sparse */
 #include "data/tensors.h"
 #include "io/dense.h"
 #include "io/io.h"
@@ -98,28 +99,13 @@ static mgv_status read_matrix(const cache *c)
 /* `count` texts, each ended by NUL, as pointers into the file. NULL when there are none. */
 static mgv_status read_texts(const cache *c, const char *name, int64_t count, char ***out)
 {
-    const mgvi_tensor *t = mgvi_tensors_find(c->tensors, name);
-    const void *bytes = NULL;
-    if (!t)
+    if (!mgvi_tensors_find(c->tensors, name))
         return MGV_OK;
-    MGVI_TRY(mgvi_tensors_need(c->ctx, c->tensors, name, MGVI_T_U8, 1, -1, 0, &bytes));
-    const char *at = bytes, *end = at + t->shape[0];
-    /* Each text has a byte at least: a false count cannot ask for much memory. */
-    char **texts =
-        count > t->shape[0] ? NULL : mgvi_data_array(c->ctx, c->data, (size_t)count, sizeof *texts);
-    if (!texts && count <= t->shape[0])
+    MGVI_TRY(mgvi_tensors_texts(c->ctx, c->tensors, name, count, NULL));
+    char **texts = mgvi_data_array(c->ctx, c->data, (size_t)count, sizeof *texts);
+    if (!texts)
         return MGV_E_MEMORY;
-    int64_t k = 0;
-    for (; texts && k < count && at < end; k++) {
-        const char *close = memchr(at, 0, (size_t)(end - at));
-        if (!close)
-            break;
-        texts[k] = (char *)(uintptr_t)at;
-        at = close + 1;
-    }
-    if (k != count || at != end)
-        return MGVI_FAIL(c->ctx, MGV_E_INPUT, "%s: the array '%s' does not hold %" PRId64 " texts",
-                         c->path, name, count);
+    MGVI_TRY(mgvi_tensors_texts(c->ctx, c->tensors, name, count, texts));
     *out = texts;
     return MGV_OK;
 }
@@ -161,13 +147,32 @@ static mgv_status read_labels(const cache *c)
     return MGV_OK;
 }
 
+/* How the columns were known in the file the cache was made from; caches made before do not say. */
+static mgv_status read_columns(const cache *c)
+{
+    mgv_data *d = c->data;
+    char **label = NULL;
+    int64_t number;
+    MGVI_TRY(read_texts(c, "names", d->X.cols, &d->names));
+    MGVI_TRY(read_texts(c, "label_name", 1, &label));
+    d->label_name = label ? label[0] : NULL;
+    if (mgvi_tensors_meta(c->tensors, "label_at"))
+        MGVI_TRY(meta_int(c, "label_at", INT32_MAX, &d->label_at));
+    if (mgvi_tensors_meta(c->tensors, "first_index")) {
+        MGVI_TRY(meta_int(c, "first_index", 1, &number));
+        d->first_index = (int)number;
+    }
+    d->was_sparse = mgvi_tensors_meta(c->tensors, "was_sparse") != NULL;
+    return MGV_OK;
+}
+
 static mgv_status read_cache(const cache *c)
 {
     MGVI_TRY(check_format(c));
     MGVI_TRY(read_matrix(c));
     MGVI_TRY(read_labels(c));
     MGVI_TRY(read_reals(c, "weights", c->data->X.rows, &c->data->weights));
-    MGVI_TRY(read_texts(c, "names", c->data->X.cols, &c->data->names));
+    MGVI_TRY(read_columns(c));
     return meta_int(c, "stored_zeros", INT64_MAX, &c->data->stored_zeros);
 }
 
@@ -206,7 +211,7 @@ const mgvi_reader mgvi_reader_mgd = {
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-enum { MOST_TENSORS = 8 };
+enum { MOST_TENSORS = 9 };
 
 typedef struct draft {
     mgv_ctx *ctx;
@@ -226,15 +231,11 @@ static void add(draft *d, const char *name, mgvi_tensor_type type, int rank, int
 static mgv_status add_texts(draft *d, const char *name, char *const *texts, int64_t count,
                             char **block)
 {
-    size_t bytes = 0;
-    for (int64_t k = 0; k < count; k++)
-        bytes += strlen(texts[k]) + 1;
-    char *at = *block = mgvi_alloc(d->ctx, bytes, 1);
-    if (!at)
+    int64_t bytes;
+    *block = mgvi_texts_join(d->ctx, texts, count, &bytes);
+    if (!*block)
         return MGV_E_MEMORY;
-    for (int64_t k = 0; k < count; k++)
-        at = stpcpy(at, texts[k]) + 1;
-    add(d, name, MGVI_T_U8, 1, (int64_t)bytes, 0, *block);
+    add(d, name, MGVI_T_U8, 1, bytes, 0, *block);
     return MGV_OK;
 }
 
@@ -254,19 +255,28 @@ static order add_matrix(draft *d, const mgvi_matrix *X, const mgvi_dense *dense)
 
 static mgv_status write_draft(draft *d, const mgv_data *data, order layout, const char *path)
 {
-    char rows[24], cols[24], version[24], zeros[24];
+    char rows[24], cols[24], version[24], zeros[24], label_at[24];
     snprintf(version, sizeof version, "%d", VERSION);
     snprintf(rows, sizeof rows, "%" PRId64, data->X.rows);
     snprintf(cols, sizeof cols, "%" PRId64, data->X.cols);
     snprintf(zeros, sizeof zeros, "%" PRId64, data->stored_zeros);
-    const mgvi_meta meta[] = {{"format", format_name},
-                              {"version", version},
-                              {"layout", order_names[layout]},
-                              {"rows", rows},
-                              {"cols", cols},
-                              {"text_labels", data->text_labels ? "1" : "0"},
-                              {"stored_zeros", zeros}};
-    return mgvi_tensors_write(d->ctx, path, d->tensors, d->count, meta, sizeof meta / sizeof *meta);
+    snprintf(label_at, sizeof label_at, "%" PRId64, data->label_at);
+    enum { ALWAYS = 7, MOST = 10 };
+    int count = ALWAYS;
+    mgvi_meta meta[MOST] = {{"format", format_name},
+                            {"version", version},
+                            {"layout", order_names[layout]},
+                            {"rows", rows},
+                            {"cols", cols},
+                            {"text_labels", data->text_labels ? "1" : "0"},
+                            {"stored_zeros", zeros}};
+    if (data->label_at >= 0)
+        meta[count++] = (mgvi_meta){"label_at", label_at};
+    if (data->first_index >= 0)
+        meta[count++] = (mgvi_meta){"first_index", data->first_index ? "1" : "0"};
+    if (data->was_sparse)
+        meta[count++] = (mgvi_meta){"was_sparse", "1"};
+    return mgvi_tensors_write(d->ctx, path, d->tensors, d->count, meta, count);
 }
 
 static mgv_status write_mgd(mgv_ctx *ctx, const mgv_data *data, const char *path,
@@ -291,6 +301,9 @@ static mgv_status write_mgd(mgv_ctx *ctx, const mgv_data *data, const char *path
         add(&d, "weights", MGVI_T_F64, 1, data->X.rows, 0, data->weights);
     if (data->names)
         MGVI_CHECK(st, done, add_texts(&d, "names", data->names, data->X.cols, &names));
+    if (data->label_name)
+        add(&d, "label_name", MGVI_T_U8, 1, (int64_t)strlen(data->label_name) + 1, 0,
+            data->label_name);
     st = write_draft(&d, data, layout, path);
 done:
     mgvi_release(ctx, classes);

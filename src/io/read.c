@@ -129,6 +129,12 @@ done:
 mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                           mgv_data **out)
 {
+    return mgvi_read_for(ctx, path, settings, NULL, out);
+}
+
+mgv_status mgvi_read_for(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
+                         const mgvi_columns *known, mgv_data **out)
+{
     const double start = mgvi_clock_seconds();
     mgvi_source source;
     *out = NULL;
@@ -136,6 +142,7 @@ mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *se
     const bool labelled = settings && settings->labels[0];
     mgv_settings apart;
     source.settings = settings;
+    source.known = known;
     if (labelled && strcmp(settings->label_column, "auto") == 0) { /* every column is a feature */
         apart = *settings;
         strcpy(apart.label_column, "none");

@@ -396,6 +396,7 @@ mgv_status mgvi_data_densify(mgv_ctx *ctx, mgv_data *data)
                        .val = job.to,
                        .row_stride = m->cols,
                        .col_stride = 1};
+    data->was_sparse = true;
     for (int i = 0; i < 3; i++)
         mgvi_data_disown(ctx, data, old[i]);
     return MGV_OK;

@@ -42,6 +42,9 @@ mgv_status mgvi_write_file(mgv_ctx *ctx, const mgv_data *data, const char *path,
                          "and pack the result",
                          path, path + mgvi_unpack_stem(path));
     MGVI_TRY(pick_writer(ctx, path, settings->format, &writer));
+    if (data->gaps)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "%s: some rows have no label: they can be predicted, not written", path);
     if (!data->checked)
         MGVI_TRY(mgvi_data_verify(ctx, data, NULL));
     if (data->labels && writer->without_labels)

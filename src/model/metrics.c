@@ -256,8 +256,11 @@ mgv_status mgvi_model_measure(mgv_ctx *ctx, const mgv_model *model, mgv_data *da
                               mgv_metrics *out)
 {
     MGVI_TRY(mgvi_data_check_once(ctx, data));
-    if (model->outputs > 1 && model->support < 0 && !model->row_norm && data->X.layout == MGV_DENSE)
+    if (model->outputs > 1 && model->support < 0 && !model->row_norm &&
+        data->X.layout == MGV_DENSE && data->X.cols == model->features) {
+        MGVI_TRY(mgvi_model_check_columns(ctx, model, data));
         return mgvi_model_evaluate(ctx, model, data, NULL, out);
+    }
     double *scores =
         mgvi_alloc(ctx, (size_t)data->X.rows + 1, (size_t)model->outputs * sizeof *scores);
     mgv_status st = scores ? mgvi_model_scores(ctx, model, data, scores) : MGV_E_MEMORY;

@@ -158,6 +158,7 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     m->link = mgvi_model_link(p);
     if (p->classify)
         MGVI_CHECK(st, done, copy_classes(m, p->data));
+    MGVI_CHECK(st, done, mgvi_model_take_columns(m, p->data));
     MGVI_CHECK(st, done, describe(m, solver));
     MGVI_CHECK(st, done, mgvi_model_path_copy(&m->arena, solver->selection, &m->path));
     *out = m;
@@ -190,31 +191,18 @@ static char *classes_text(const mgv_model *m)
     return text;
 }
 
-mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
+/* The metadata, and everything into the file. */
+static mgv_status write_model(mgv_ctx *ctx, const mgv_model *m, const char *path,
+                              const mgvi_tensor *tensors, int count, const char *classes)
 {
-    char *classes = classes_text(m);
-    if (!classes)
-        return MGV_E_MEMORY;
-    mgvi_tensor tensors[3 + MGVI_PATH_TENSORS + MGVI_MODEL_KERNEL_TENSORS] = {
-        {"coef", MGVI_T_F64, 2, {m->outputs, mgvi_model_width(m)}, m->coef},
-        {"intercept", MGVI_T_F64, 1, {m->outputs}, m->intercept},
-        {"class_values", MGVI_T_F64, 1, {m->classes}, m->class_value}};
-    int count = m->classify ? 3 : 2;
-    if (m->path.count > 0) {
-        mgvi_model_path_tensors(&m->path, tensors + count);
-        count += MGVI_PATH_TENSORS;
-    }
-    if (m->support >= 0)
-        strcpy(tensors[0].name, "dual_coef");
-    if (m->kernel.kind != MGVI_KERNEL_LINEAR)
-        count += mgvi_model_kernel_tensors(m, tensors + count);
-    char norm[32], sigma2[32], offset[32], degree[16];
+    char norm[32], sigma2[32], offset[32], degree[16], features[24], label_at[24], first[16];
     mgvi_print(norm, sizeof norm, "%.17g", m->p);
     mgvi_print(sigma2, sizeof sigma2, "%.17g", m->kernel.sigma2);
     mgvi_print(offset, sizeof offset, "%.17g", m->kernel.offset);
     snprintf(degree, sizeof degree, "%d", m->kernel.degree);
-    char features[24];
     snprintf(features, sizeof features, "%" PRId64, m->features);
+    snprintf(label_at, sizeof label_at, "%" PRId64, m->columns.label_at);
+    snprintf(first, sizeof first, "%d", m->columns.first_index);
     const mgvi_meta meta[] = {{"format", "margrave model"},
                               {"format_version", "1"},
                               {"task", m->classify ? "classify" : "regress"},
@@ -224,6 +212,9 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
                               {"multiclass", m->pairwise ? "ovo" : "scores"},
                               {"link", mgvi_link_name(m->link)},
                               {"model", m->metadata},
+                              {"data_format", m->format},
+                              {"label_at", label_at},
+                              {"first_index", first},
                               {"kernel", mgvi_kernel_name(m->kernel.kind)},
                               {"features", features},
                               {"sigma2", sigma2},
@@ -231,7 +222,33 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
                               {"degree", degree}};
     /* The last four only where there are support vectors. */
     const int said = (int)(sizeof meta / sizeof *meta) - (m->support < 0 ? 4 : 0);
-    const mgv_status st = mgvi_tensors_write(ctx, path, tensors, count, meta, said);
+    return mgvi_tensors_write(ctx, path, tensors, count, meta, said);
+}
+
+mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
+{
+    char *classes = classes_text(m);
+    if (!classes)
+        return MGV_E_MEMORY;
+    mgvi_tensor
+        tensors[3 + MGVI_PATH_TENSORS + MGVI_MODEL_KERNEL_TENSORS + MGVI_MODEL_COLUMN_TENSORS] = {
+            {"coef", MGVI_T_F64, 2, {m->outputs, mgvi_model_width(m)}, m->coef},
+            {"intercept", MGVI_T_F64, 1, {m->outputs}, m->intercept},
+            {"class_values", MGVI_T_F64, 1, {m->classes}, m->class_value}};
+    int count = m->classify ? 3 : 2;
+    if (m->path.count > 0) {
+        mgvi_model_path_tensors(&m->path, tensors + count);
+        count += MGVI_PATH_TENSORS;
+    }
+    if (m->support >= 0)
+        strcpy(tensors[0].name, "dual_coef");
+    if (m->kernel.kind != MGVI_KERNEL_LINEAR)
+        count += mgvi_model_kernel_tensors(m, tensors + count);
+    char *names = NULL;
+    mgv_status st = mgvi_model_column_tensors(m, tensors, &count, &names);
+    if (st == MGV_OK)
+        st = write_model(ctx, m, path, tensors, count, classes);
+    mgvi_release(ctx, names);
     mgvi_release(ctx, classes);
     return st;
 }
@@ -359,6 +376,7 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_INPUT, "%s: %" PRId64 " rows of weights for one quantity",
                              path, m->outputs));
+    MGVI_CHECK(st, done, mgvi_model_parse_columns(m, path, file));
     MGVI_CHECK(st, done,
                mgvi_model_path_parse(&m->arena, path, file, m->outputs, m->features, &m->path));
     m->metadata = arena_text(&m->arena, meta_or_empty(file, "model"));

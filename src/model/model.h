@@ -1,7 +1,7 @@
 /* model/model.h - the fitted model: weights in the user's units, classes, and where they came from.
  * Files (.mgm) are tensors (data/tensors.h): coef (outputs x d), intercept (outputs), classes
  * (text, one per line), and metadata: task, scale, p, formula, certificate and settings as JSON
- * text.
+ * text; names and label_name where the columns of the training data had names.
  *
  * With a kernel (docs/algorithms/kernel.md) there are support vectors in place of features: sv, or
  * sv_pointers, sv_indices and sv_values when they are sparse, dual_coef (outputs x vectors), norm
@@ -33,8 +33,11 @@ struct mgv_model {
     bool classify, row_norm; /* row_norm: rows are divided by their length before scoring */
     int64_t classes;
     char **class_text;
-    double *class_value; /* NaN for words */
-    char *metadata;      /* a JSON object */
+    double *class_value;  /* NaN for words */
+    char *metadata;       /* a JSON object */
+    mgvi_columns columns; /* of the training data; models made before this was kept know no more
+                             than their number */
+    char *format;         /* of the file they were in; "" where it is not known */
     mgvi_model_path path;
     mgvi_kernel kernel;
     int64_t support;        /* vectors; -1: none, coef are weights of the features */
@@ -56,6 +59,20 @@ mgv_status mgvi_model_parse(mgv_ctx *ctx, const char *path, const void *bytes, s
                             mgv_model **out);
 void mgvi_model_free(mgv_model *model);
 
+/* columns.c: what the model remembers of its training data's columns, in its file: the arrays names
+ * and label_name, and metadata. `joined` is for mgvi_release once they are written. */
+mgv_status mgvi_model_take_columns(mgv_model *model, const mgv_data *data);
+enum { MGVI_MODEL_COLUMN_TENSORS = 2 };
+mgv_status mgvi_model_column_tensors(const mgv_model *model, mgvi_tensor *out, int *count,
+                                     char **joined);
+mgv_status mgvi_model_parse_columns(mgv_model *model, const char *path, const mgvi_tensors *file);
+/* Rows to predict, read in the model's own columns (margrave.h). */
+mgv_status mgvi_model_read(mgv_ctx *ctx, const mgv_model *model, const char *path,
+                           const mgv_settings *settings, mgv_data **out);
+/* Whether the columns of the data are the model's: their number, and their names where both have
+ * some. Sparse data may have more or fewer. */
+mgv_status mgvi_model_check_columns(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data);
+
 /* kernel_model.c: the support vectors of the fit; `coef` is outputs x examples. */
 mgv_status mgvi_model_take_support(mgv_model *model, const mgv_problem *problem,
                                    const double *coef);
@@ -69,7 +86,8 @@ mgv_status mgvi_model_kernel_scores(mgv_ctx *ctx, const mgv_model *model, const 
 
 /* scores: rows x outputs. */
 mgv_status mgvi_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores);
-/* Of `count` rows of dense X from row `first` on; a linear model, and data that was checked. */
+/* Of `count` rows of dense X from row `first` on; a linear model, and data that was checked and is
+ * as wide as the model. */
 mgv_status mgvi_model_dense_scores(mgv_ctx *ctx, const mgv_model *model, const mgvi_matrix *X,
                                    int64_t first, int64_t count, double *scores);
 /* The class a row's scores speak for; the first of equal ones. */

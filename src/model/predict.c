@@ -1,6 +1,8 @@
 /* predict.c - scores, and the class they speak for. */
 #include "model/model.h"
 
+#include "base/event.h"
+#include "model/narrow.h"
 #include "op/stats.h"
 #include "problem/votes.h"
 
@@ -41,18 +43,6 @@ static mgv_status add_intercepts(mgv_ctx *ctx, const mgv_model *m, const mgvi_ma
     return st;
 }
 
-/* Files that never use the last features have fewer columns than the model, others more: the
- * product runs over the columns both have, and a row that uses a feature beyond the model is an
- * error, because its score would be wrong without a word. */
-static mgv_status matching_columns(mgv_ctx *ctx, const mgv_model *model, const mgvi_matrix *X)
-{
-    if (X->cols <= model->features)
-        return MGV_OK;
-    return MGVI_FAIL(ctx, MGV_E_INPUT,
-                     "the data has %" PRId64 " features, the model knows %" PRId64, X->cols,
-                     model->features);
-}
-
 /* The first `cols` features of every output, as the lanes of one block. */
 static mgv_status gather_outputs(mgvi_arena *arena, const mgv_model *m, int64_t cols, mgvi_vec *out)
 {
@@ -82,18 +72,35 @@ done:
     return st;
 }
 
+static mgv_status score(mgv_ctx *ctx, const mgv_model *model, const mgvi_matrix *X, double *scores)
+{
+    if (model->support < 0) {
+        MGVI_TRY(linear_scores(ctx, model, X, scores));
+    } else {
+        MGVI_TRY(mgvi_model_kernel_scores(ctx, model, X, scores));
+        MGVI_TRY(add_intercepts(ctx, model, X, scores));
+    }
+    return check_scores(ctx, model, 0, X->rows, scores);
+}
+
+/* Sparse data that never uses the last features has fewer columns than the model: the product runs
+ * over those both have. Features beyond the model's have no weight. */
 mgv_status mgvi_model_scores(mgv_ctx *ctx, const mgv_model *model, mgv_data *data, double *scores)
 {
-    const mgvi_matrix X = data->X;
-    MGVI_TRY(matching_columns(ctx, model, &X));
+    mgvi_arena arena;
+    mgvi_narrow narrow;
+    MGVI_TRY(mgvi_model_check_columns(ctx, model, data));
     MGVI_TRY(mgvi_data_check_once(ctx, data));
-    if (model->support < 0) {
-        MGVI_TRY(linear_scores(ctx, model, &X, scores));
-    } else {
-        MGVI_TRY(mgvi_model_kernel_scores(ctx, model, &X, scores));
-        MGVI_TRY(add_intercepts(ctx, model, &X, scores));
-    }
-    return check_scores(ctx, model, 0, X.rows, scores);
+    mgvi_arena_init(&arena, ctx);
+    mgv_status st = mgvi_narrow_to(&arena, &data->X, model->features, &narrow);
+    if (st == MGV_OK && narrow.entries > 0)
+        mgvi_log(ctx, MGV_WARNING, "%" PRId64 " entr%s of %" PRId64 " unknown feature%s %s ignored",
+                 narrow.entries, narrow.entries == 1 ? "y" : "ies", narrow.features,
+                 narrow.features == 1 ? "" : "s", narrow.entries == 1 ? "is" : "are");
+    if (st == MGV_OK)
+        st = score(ctx, model, &narrow.X, scores);
+    mgvi_arena_free(&arena);
+    return st;
 }
 
 mgv_status mgvi_model_dense_scores(mgv_ctx *ctx, const mgv_model *model, const mgvi_matrix *X,
@@ -101,7 +108,6 @@ mgv_status mgvi_model_dense_scores(mgv_ctx *ctx, const mgv_model *model, const m
 {
     mgvi_matrix part = *X;
     const size_t offset = (size_t)(first * X->row_stride) * mgvi_dtype_size(X->dtype);
-    MGVI_TRY(matching_columns(ctx, model, X));
     part.rows = count;
     part.nnz = count * X->cols;
     part.val = (const char *)X->val + offset;

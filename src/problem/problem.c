@@ -41,6 +41,10 @@ static mgv_status bind_data(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_INPUT,
                              "the data has no labels to fit; --labels FILE names theirs"));
+    if (data->gaps)
+        MGVI_CHECK(st, done,
+                   MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "some rows have no label: they can be predicted, not fitted"));
     if (data->X.rows == 0 || data->X.cols == 0)
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_INPUT,

@@ -53,10 +53,14 @@ static mgv_status read_validation(mgv_selection *s)
     reading.features = s->data->X.cols;
     reading.names[0] = 0;
     strcpy(reading.labels, s->settings.validation_labels);
-    MGVI_TRY(mgvi_read_file(s->ctx, s->rule.file, &reading, &s->validation));
+    const mgvi_columns columns = mgvi_data_columns(s->data);
+    MGVI_TRY(mgvi_read_for(s->ctx, s->rule.file, &reading, &columns, &s->validation));
     if (!s->validation->labels)
         return MGVI_FAIL(s->ctx, MGV_E_INPUT,
                          "%s has no labels to validate with; --validation-labels FILE names theirs",
+                         s->rule.file);
+    if (s->validation->gaps)
+        return MGVI_FAIL(s->ctx, MGV_E_INPUT, "%s has rows without a label to validate with",
                          s->rule.file);
     if (s->validation->X.cols != s->data->X.cols)
         return MGVI_FAIL(s->ctx, MGV_E_INPUT, "%s has %" PRId64 " columns, the data %" PRId64,

@@ -85,8 +85,9 @@ has err "good.svm"
 run 2 fit nothing
 has err "nothing"
 run 0 fit good.svm -o m.mgm
-printf '%s\n' '+1 1:1 3:1' '-1 1:2' >wide.svm
-refuses 2 "margrave predict: the data has 3 features, the model knows 2" predict m.mgm wide.svm
+printf '%s\n' 1,2,3,4 5,6,7,8 >wide.csv
+refuses 2 "margrave predict: wide.csv: there are 4 columns; the model knows 2 features: 2 columns are expected, or 3 with a label" \
+    predict m.mgm wide.csv
 
 # sample weights
 printf '%s\n' 1 2 x 1 >words.txt

@@ -98,7 +98,9 @@ TEST(faults_name_line_column_and_value)
         {"1 1:1\nspam 1:1\n", "", "f:2:1: the label 'spam' is not a number"},
         {"1 1:1\n1x 1:1\n", "", "f:2:1: the label '1x' is not a number"},
         {"1 1:1\n 1,3 1:1\n", "", "f:2:2: several labels '1,3': a row has one label here"},
-        {"1 1:1\n3:1 4:1\n", "", "f:2:1: the row starts with '3:1' where its label should be"},
+        {"1 1:1\n3:1 4:1\n", "",
+         "f:2:1: the row starts with '3:1' where its label should be: only predict takes rows "
+         "without labels"},
         {"nan 1:1\n", "", "f:1:1: the label 'nan' is not a finite number"},
         {"1 1:1 2:nan\n", "", "f:1:9: the value of index 2 'nan' is not a finite number"},
         {"1 1:1 2:-inf 3:1\n", "", "f:1:9: the value of index 2 '-inf' is not a finite number"},

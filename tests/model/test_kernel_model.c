@@ -104,7 +104,8 @@ TEST(a_saved_model_is_the_model)
     remove(file_name());
 }
 
-/* Fewer columns than the model: the last features are 0. */
+/* Fewer columns than the model: the last features are 0 where the file leaves zeros out; of another
+ * table something is missing. */
 TEST(narrow_data_has_zeros)
 {
     double X[N * D], y[N], narrow[N * (D - 1)], full[N], cut[N];
@@ -123,6 +124,9 @@ TEST(narrow_data_has_zeros)
     CHECK_OK(fit.ctx, mgv_data_from_dense(fit.ctx, MGV_F64, narrow, N, D - 1, D - 1, 1, &b));
     CHECK_OK(fit.ctx, mgv_data_from_dense(fit.ctx, MGV_F64, X, N / 2, 2 * D, 2 * D, 1, &wide));
     CHECK_OK(fit.ctx, mgv_model_scores(fit.ctx, m, a, full));
+    CHECK_FAILS(fit.ctx, mgv_model_scores(fit.ctx, m, b, cut), MGV_E_INPUT,
+                "4 features, the model knows 5");
+    b->was_sparse = true;
     CHECK_OK(fit.ctx, mgv_model_scores(fit.ctx, m, b, cut));
     for (int i = 0; i < N; i++)
         CHECK_NEAR(full[i], cut[i], 1e-10, "row %d", i);
