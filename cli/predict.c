@@ -175,10 +175,25 @@ static int load(predict *p)
     return read_rows(p);
 }
 
+/* A name that promises another format than text is refused. */
+static bool is_text_name(const char *name)
+{
+    static const char *const others[] = {".npy", ".npz", ".mgd", ".mgm", ".mtx", ".svm"};
+    const size_t length = strlen(name);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (length > strlen(others[i]) && !strcmp(name + length - strlen(others[i]), others[i]))
+            return false;
+    return true;
+}
+
 static int work(predict *p)
 {
     cli *c = p->c;
     int code;
+    if (p->output && !is_text_name(p->output))
+        return cli_complain(c, CLI_USAGE,
+                            "%s: predictions are lines of text; give the file another ending",
+                            p->output);
     if (c->json && p->output && strcmp(p->output, "-") == 0)
         return cli_complain(c, CLI_USAGE,
                             "standard output can take one thing only: the predictions "

@@ -36,6 +36,9 @@ json out n 20
 run 0 predict zoo.mgm zoo.csv --json -o labels
 same labels expected "labels in a file beside --json"
 run 2 predict zoo.mgm zoo.csv --json -o -
+run 2 predict zoo.mgm zoo.csv -o labels.npy
+is err "margrave predict: labels.npy: predictions are lines of text; give the file another ending"
+[ ! -e labels.npy ] || fail "labels.npy was written"
 
 # data without labels: predictions, no metrics
 sed '1d; s/,[a-z]*$//' zoo.csv >plain.csv
