@@ -94,6 +94,7 @@ mgv_status mgv_data_from_sparse(mgv_ctx *ctx, mgv_layout layout, mgv_dtype dtype
 mgv_status mgv_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labels)
 {
     MGVI_NEED(ctx, data);
+    data->gaps = false;
     if (labels)
         return mgvi_done(ctx, mgvi_data_set_labels(ctx, data, labels, NULL, NULL));
     data->labels = NULL;
@@ -152,11 +153,11 @@ mgv_status mgv_data_set_penalty_weights(mgv_ctx *ctx, mgv_data *data, const doub
 
 mgv_status mgv_data_set_names(mgv_ctx *ctx, mgv_data *data, const char *const *names)
 {
-    MGVI_TRY(need(ctx, data, "data"));
+    MGVI_NEED(ctx, data);
     const size_t cols = (size_t)data->X.cols;
     size_t bytes = 0;
     for (size_t j = 0; names && j < cols; j++) {
-        MGVI_TRY(need(ctx, names[j], "a name"));
+        MGVI_TRY(mgvi_need(ctx, names[j], "a name"));
         bytes += strlen(names[j]) + 1;
     }
     char **copy = names ? mgvi_data_array(ctx, data, cols * sizeof *copy + bytes, 1) : NULL;

@@ -69,7 +69,7 @@ static void add_name(few *f, const char *name)
     const size_t used = strlen(f->text);
     if (f->count++ < SHOWN)
         snprintf(f->text + used, sizeof f->text - used, "%s'%.40s'", used ? ", " : "", name);
-    else if (f->count == SHOWN + 2)
+    else if (f->count == SHOWN + 1)
         snprintf(f->text + used, sizeof f->text - used, ", ...");
 }
 

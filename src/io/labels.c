@@ -74,6 +74,7 @@ static mgv_status use_texts(mgv_ctx *ctx, char **texts, mgv_data *data)
 static mgv_status parse_labels(mgv_ctx *ctx, const mgvi_source *source, mgv_data *data)
 {
     char **texts = NULL;
+    data->gaps = false; /* those of the data's own file are forgotten */
     if (mgvi_reader_npy.probe(source) > 0) {
         mgvi_npy npy;
         MGVI_TRY(mgvi_npy_parse(ctx, source->path, source->bytes, source->size, &npy));

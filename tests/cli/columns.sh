@@ -81,6 +81,12 @@ same answers bare "libsvm rows without labels"
 sed 's/^-*1 /? /' zero_test.svm >zero_asked.svm
 run 0 predict zero.mgm zero_asked.svm --scores -o asked
 same answers asked "libsvm rows with ? for a label"
+printf '%s\n' '1 3:2' '? 2:1 3:-2' >half.svm
+printf '%s\n' 1 -1 >half.labels
+run 0 predict zero.mgm half.svm -o labels
+has out "1 of 2 rows has no label that is a class of this model: the metrics are of the other 1"
+run 0 predict zero.mgm half.svm --labels half.labels -o labels
+has out "accuracy 100.00 %, balanced accuracy 100.00 %"
 run 2 fit zero_bare.svm --no-model
 has err "where its label should be: only predict takes rows without labels"
 printf '%s\n' '1 1:1 3:2' '-1 1:-1 3:-2' >one.svm

@@ -20,9 +20,9 @@ for data in demo thin; do
     same $data.back.svm $data.copy.libsvm "$data: libsvm from the cache and from text"
 done
 run 0 convert demo.svm demo.npy
-is err "warning: demo.npy: NPY holds the matrix only; labels go into .npz"
+has err "demo.npy: the format npy has no labels"
 run 0 convert demo.svm demo.mtx
-is err "warning: demo.mtx: has no labels; labels go into .npz"
+has err "demo.mtx: the format mtx has no labels"
 has out "demo.mtx: 400 rows, 20 features, 8000 stored entries"
 run 0 check demo.mtx --json
 json out data.d 20

@@ -112,6 +112,11 @@ TEST(other_tables_are_refused_with_both_numbers_or_names)
                     MGV_E_INPUT, cases[i].sentence);
         CHECK(!data);
     }
+    char d[] = "d", e[] = "e", *five[] = {a, b, d, e, y};
+    const mgvi_columns many = {.count = 5, .names = five, .label_at = -1, .first_index = -1};
+    mgv_data *data;
+    CHECK_FAILS(ctx, read_for(ctx, "y,z\n1,2\n", "", &many, &data), MGV_E_INPUT,
+                "f: 4 of the model's 5 columns are not there ('a', 'b', 'd', ...)");
     mgv_ctx_free(ctx);
 }
 
