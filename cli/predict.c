@@ -132,6 +132,24 @@ static int on_event(void *user, const mgv_event *event)
     return 0;
 }
 
+/* LIBLINEAR's order is DATA MODEL: a swap is told from a bad file. */
+static int refuse_model(predict *p, mgv_status status)
+{
+    cli *c = p->c;
+    char sentence[1024];
+    mgv_model *other = NULL;
+    snprintf(sentence, sizeof sentence, "%s", mgv_ctx_error(c->ctx));
+    if (status != MGV_E_INPUT || strcmp(c->argument[1], "-") == 0)
+        return cli_fail(c, status);
+    const bool swapped = mgv_completion_is(c->ctx, c->argument[1]) ||
+                         mgv_model_load(c->ctx, c->argument[1], &other) == MGV_OK;
+    mgv_model_free(c->ctx, other);
+    return swapped
+               ? cli_complain(c, CLI_USAGE, "%s is not a model, but %s is: the order is MODEL DATA",
+                              c->argument[0], c->argument[1])
+               : cli_complain(c, CLI_USAGE, "%s", sentence);
+}
+
 static int read_rows(predict *p)
 {
     cli *c = p->c;
@@ -160,7 +178,7 @@ static int load(predict *p)
         return cli_complain(c, CLI_USAGE, "--clip is for completions");
     const mgv_status st = mgv_model_load(c->ctx, c->argument[0], &p->model);
     if (st != MGV_OK)
-        return cli_fail(c, st);
+        return refuse_model(p, st);
     mgv_model_describe(p->model, &p->about);
     if (p->confusion && p->about.classes == 0)
         return cli_complain(c, CLI_USAGE, "%s: predicts a quantity, which nothing confuses",

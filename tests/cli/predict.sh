@@ -40,6 +40,12 @@ run 2 predict zoo.mgm zoo.csv -o labels.npy
 is err "margrave predict: labels.npy: predictions are lines of text; give the file another ending"
 [ ! -e labels.npy ] || fail "labels.npy was written"
 
+# the arguments in LIBLINEAR's order, and no model at all
+run 2 predict zoo.csv zoo.mgm
+is err "margrave predict: zoo.csv is not a model, but zoo.mgm is: the order is MODEL DATA"
+run 2 predict zoo.csv zoo.csv
+has err "zoo.csv: "
+
 # data without labels: predictions, no metrics
 sed '1d; s/,[a-z]*$//' zoo.csv >plain.csv
 run 0 predict zoo.mgm plain.csv --label-column none --header no
