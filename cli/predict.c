@@ -196,7 +196,7 @@ static int load(predict *p)
 /* A name that promises another format than text is refused. */
 static bool is_text_name(const char *name)
 {
-    static const char *const others[] = {".npy", ".npz", ".mgd", ".mgm", ".mtx", ".svm"};
+    static const char *const others[] = {".npy", ".npz", ".mgd", ".mgm", ".mtx"};
     const size_t length = strlen(name);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (length > strlen(others[i]) && !strcmp(name + length - strlen(others[i]), others[i]))
@@ -208,6 +208,8 @@ static int work(predict *p)
 {
     cli *c = p->c;
     int code;
+    if ((code = cli_keep_apart(c, &p->output, 1, c->argument, 2)) != CLI_GO_ON)
+        return code;
     if (p->output && !is_text_name(p->output))
         return cli_complain(c, CLI_USAGE,
                             "%s: predictions are lines of text; give the file another ending",
@@ -216,8 +218,7 @@ static int work(predict *p)
         return cli_complain(c, CLI_USAGE,
                             "standard output can take one thing only: the predictions "
                             "or the JSON object");
-    if ((code = cli_keep_apart(c, &p->output, 1, c->argument, 2)) != CLI_GO_ON ||
-        (code = load(p)) != CLI_GO_ON)
+    if ((code = load(p)) != CLI_GO_ON)
         return code;
     const size_t rows = (size_t)p->shape.rows + 1, classes = (size_t)p->about.classes;
     p->score = calloc(rows, (size_t)p->about.outputs * sizeof *p->score);
