@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 /* "held-out mean squared error 0.0706 +- 0.0021" */
 static void print_score(const mgv_selection_info *info, double score, double se, FILE *out)
@@ -93,8 +94,13 @@ void cli_job_print_selection(const cli_job *job, FILE *out)
     mgv_selection_describe(job->selection, &info);
     mgv_selection_point(job->selection, info.point, &p);
     print_compared(job, &info, out);
-    fprintf(out, "selection    %s: point %" PRId64 " of %" PRId64 " of the %s, ", info.rule,
-            info.point + 1, info.points, info.method);
+    const cli_text C = cli_setting(job->c, "C");
+    if (strcmp(info.method, "given strength") == 0)
+        fprintf(out, "selection    %s: of the strength that was given, %s%s%s", info.rule,
+                C.text[0] ? "C " : "", C.text, C.text[0] ? ", " : "");
+    else
+        fprintf(out, "selection    %s: point %" PRId64 " of %" PRId64 " of the %s, ", info.rule,
+                info.point + 1, info.points, info.method);
     print_place(&p, out);
     fputs(",\n             ", out);
     print_score(&info, info.score, info.score_se, out);

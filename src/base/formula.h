@@ -56,7 +56,8 @@ enum {
     MGVI_SEPARABLE = 1 << 12, /* a penalty with a formula per coordinate */
     MGVI_NORM = 1 << 13,      /* f(t x) = t f(x), t >= 0: its strength is mu */
     MGVI_JOINT = 1 << 14,     /* a loss of all the scores of a row, one per class */
-    MGVI_LIKELIHOOD = 1 << 15 /* minus the log of a probability, which scores therefore tell */
+    MGVI_LIKELIHOOD = 1 << 15, /* minus the log of a probability, which scores therefore tell */
+    MGVI_HALVED = 1 << 16      /* the 1/2 of a square that the C of LIBLINEAR is spelled without */
 };
 
 /* Says that a term lacks a function: its bit is not in NAME_can and tables hold NULL. */

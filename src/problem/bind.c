@@ -49,7 +49,7 @@ static mgv_status choose_penalty(mgv_problem *p, double norm)
 {
     const mgv_settings *s = &p->settings;
     const bool has_mu = !isnan(s->mu) && s->mu > 0, round = norm == 2;
-    const bool has_lambda = s->lambda > 0 || !isnan(s->C); /* NaN: not given */
+    const bool has_lambda = s->lambda > 0; /* NaN: not given */
     const char *name = s->penalty;
     if (strcmp(name, "auto") == 0)
         name = !round ? "lp" : !has_mu ? "l2" : has_lambda ? "enet" : "l1";
@@ -69,23 +69,42 @@ static mgv_status choose_penalty(mgv_problem *p, double norm)
     return MGV_OK;
 }
 
-/* lambda and mu from C, lambda, mu; lambda is NaN where it follows from C and the weights. */
+/* C is the strength of the whole penalty: it has no place beside its parts. */
+static mgv_status check_C(const mgv_problem *p, bool has_lambda, bool has_mu)
+{
+    const char *half = p->loss->can & MGVI_HALVED ? "2 " : "";
+    if (strcmp(p->penalty->name, "enet") == 0 && (has_lambda || has_mu))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "give C, or lambda and mu: C = 1/(%s(lambda + mu) n), and enet_share is "
+                         "mu's part",
+                         half);
+    if (has_lambda || has_mu)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "give C or %s, not both: C = 1/(%s%s n)",
+                         has_mu ? "mu" : "lambda", half, has_mu ? "mu" : "lambda");
+    if (p->settings.C == 0)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "C is 0; allowed: above 0");
+    return MGV_OK;
+}
+
+/* lambda and mu, where C does not decide. */
 static mgv_status choose_strengths(mgv_problem *p)
 {
     const mgv_settings *s = &p->settings;
     const bool hard = p->loss->can & MGVI_HARD;
     const bool has_C = !isnan(s->C), has_lambda = !isnan(s->lambda), has_mu = !isnan(s->mu);
-    if (has_C && has_lambda)
-        return MGVI_FAIL(p->ctx, MGV_E_ARG, "give C or lambda, not both: C = 1/(lambda n)");
-    if (has_C && s->C == 0)
-        return MGVI_FAIL(p->ctx, MGV_E_ARG, "C is 0; allowed: above 0");
     const bool net = strcmp(p->penalty->name, "enet") == 0; /* the ratio of its parts matters */
     if (hard && (has_C || (has_lambda && !net)))
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "loss %s is a constraint: it has no C and no lambda",
                          p->loss->name);
-    const bool first_degree = net || (p->penalty->can & MGVI_NORM);
-    p->mu = has_mu ? s->mu : hard && first_degree ? 1 : 0;
-    p->lambda = has_lambda ? s->lambda : hard ? 1 : NAN;
+    const bool norm = p->penalty->can & MGVI_NORM;
+    if (has_C)
+        MGVI_TRY(check_C(p, has_lambda, has_mu));
+    if ((norm && s->lambda > 0) || (!norm && !net && s->mu > 0))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "penalty %s has no %s (got %g); penalty enet has both",
+                         p->penalty->name, norm ? "lambda" : "mu", norm ? s->lambda : s->mu);
+    p->by_C = !hard && !has_lambda && !(has_mu && s->mu > 0) && (has_C || !norm);
+    p->mu = has_mu ? s->mu : hard && (net || norm) ? 1 : 0;
+    p->lambda = has_lambda ? s->lambda : hard ? 1 : 0;
     if (has_lambda && s->lambda == 0 && p->mu == 0)
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "lambda and mu are both 0: nothing is penalised");
     return MGV_OK;
@@ -231,14 +250,33 @@ static mgv_status bind_targets(mgv_problem *p)
     return MGV_OK;
 }
 
+/* lambda, mu or their sum of the C that is 1: LIBLINEAR leaves out the 1/2 of squares. */
+static double strength_of_one(const mgv_problem *p)
+{
+    return 1 / (p->total_weight * (p->loss->can & MGVI_HALVED ? 2 : 1));
+}
+
+double mgvi_problem_C(const mgv_problem *p)
+{
+    const double given = isnan(p->settings.C) ? 1 : p->settings.C;
+    const bool net = strcmp(p->penalty->name, "enet") == 0;
+    const double strength = net                           ? p->lambda + p->mu
+                            : p->penalty->can & MGVI_NORM ? p->mu
+                                                          : p->lambda;
+    if (p->by_C)
+        return given;
+    return p->loss->can & MGVI_HARD || !(strength > 0) ? NAN : strength_of_one(p) / strength;
+}
+
 static void bind_strengths(mgv_problem *p)
 {
-    if (isnan(p->lambda)) {
-        const bool only_mu = p->mu > 0 && isnan(p->settings.C);
-        const double C = isnan(p->settings.C) ? 1 : p->settings.C;
-        p->lambda = only_mu ? 0 : 1 / (C * p->total_weight);
+    const bool net = strcmp(p->penalty->name, "enet") == 0;
+    const bool has_mu = net || (p->penalty->can & MGVI_NORM);
+    if (p->by_C) {
+        const double whole = strength_of_one(p) / mgvi_problem_C(p);
+        p->mu = has_mu ? whole * (net ? p->settings.enet_share : 1) : 0;
+        p->lambda = has_mu ? whole - p->mu : whole;
     }
-    const bool has_mu = strcmp(p->penalty->name, "enet") == 0 || (p->penalty->can & MGVI_NORM);
     p->col.scale.constant = has_mu ? p->mu : p->lambda;
     p->col.a.constant = has_mu ? p->lambda : p->p; /* lp: the exponent */
     p->col.b.constant = INFINITY;
@@ -275,12 +313,16 @@ static mgv_status bind_column_weights(mgv_problem *p)
 
 mgv_status mgvi_problem_set_strengths(mgv_problem *p, double lambda, double mu)
 {
-    p->penalty = mgvi_penalty_find(mu > 0 && lambda > 0 ? "enet" : mu > 0 ? "l1" : "l2");
-    p->p = mu > 0 ? (lambda > 0 ? NAN : 1) : 2;
+    if (p->p == 1 || p->p == 2 || strcmp(p->penalty->name, "enet") == 0) {
+        p->penalty = mgvi_penalty_find(mu > 0 && lambda > 0 ? "enet" : mu > 0 ? "l1" : "l2");
+        p->p = mu > 0 ? (lambda > 0 ? NAN : 1) : 2;
+    }
     p->lambda = p->settings.lambda = lambda;
     p->mu = p->settings.mu = mu;
     p->settings.C = NAN;
+    p->by_C = false;
     bind_strengths(p);
+    MGVI_TRY(bind_column_weights(p));
     return mgvi_bind_formula(p);
 }
 
@@ -312,9 +354,8 @@ mgv_status mgvi_problem_leave_out(mgv_problem *p, const int32_t *row, int64_t co
         s[i] /= left;
     p->row.scale.values = s;
     p->total_weight *= left;
-    if (!isnan(p->settings.C)) /* lambda = 1/(C n) of the rows that are left */
-        p->lambda = NAN;
-    bind_strengths(p);
+    bind_strengths(p); /* C stays, lambda = 1/(C n) is of the rows that are left */
+    MGVI_TRY(bind_column_weights(p));
     return mgvi_bind_formula(p);
 }
 
@@ -323,10 +364,10 @@ mgv_status mgvi_bind_rows(mgv_problem *p)
     MGVI_TRY(mgvi_bind_classes(p));
     MGVI_TRY(bind_weights(p));
     MGVI_TRY(bind_targets(p));
-    if ((p->penalty->can & MGVI_NORM) && p->mu == 0 && !(p->loss->can & MGVI_HARD))
+    if ((p->penalty->can & MGVI_NORM) && p->mu == 0 && !p->by_C && !(p->loss->can & MGVI_HARD))
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
-                         "penalty %s needs its strength: --mu X beside the averaged loss, or "
-                         "--select cv:5 to choose it",
+                         "penalty %s needs its strength: --mu X beside the averaged loss, --C X "
+                         "beside its sum, or --select cv:5 to choose it",
                          p->penalty->name);
     bind_strengths(p);
     MGVI_TRY(bind_column_weights(p));

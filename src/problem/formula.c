@@ -64,12 +64,13 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
         return MGV_E_MEMORY;
     char *text = p->formula;
     const int64_t k = p->data->classes;
-    const bool lambda_follows = isnan(p->settings.lambda) && !(p->loss->can & MGVI_HARD);
     if (p->pairwise)
         text +=
             snprintf(text, FORMULA_MAX / 2,
                      "for each of %" PRId64 " pairs of %" PRId64 " classes%s: ", k * (k - 1) / 2, k,
-                     lambda_follows ? ", lambda from C and its rows" : "");
+                     !p->by_C                      ? ""
+                     : p->penalty->can & MGVI_NORM ? ", mu from C and its rows"
+                                                   : ", lambda from C and its rows");
     else if (p->many)
         text += snprintf(text, FORMULA_MAX / 2,
                          "for each of %" PRId64 " classes against the rest: ", k);

@@ -51,6 +51,7 @@ struct mgv_problem {
 
     bool classify;
     double lambda, mu;      /* as solved; NaN where they do not apply */
+    bool by_C;              /* they follow from C, given or 1, and the weight of the rows */
     double p;               /* the penalty is a power of |w|_p; NaN where it is of no norm */
     double total_weight;    /* sum of sample times class weights */
     int64_t positive;       /* the class whose rows are +1 (of the first lane); all others are -1 */
@@ -94,9 +95,12 @@ mgv_status mgvi_problem_new_like(mgv_ctx *ctx, mgv_data *data, const mgv_setting
 mgv_status mgvi_problem_over(mgv_ctx *ctx, mgvi_op *A, const double *target, const int64_t *group,
                              const mgv_settings *settings, mgv_problem **out);
 void mgvi_problem_free(mgv_problem *problem); /* NULL is accepted */
-/* Another strength under the same data, for paths: mu > 0 makes the penalty l1 or, with lambda > 0,
- * enet; else it is l2. Solvers of the problem must be gone or done. */
+/* Another strength under the same data, for paths: of l1, l2 and enet mu > 0 makes the penalty l1
+ * or, with lambda > 0, enet; else it is l2. Others stay what they are. Solvers of the problem must
+ * be gone or done. */
 mgv_status mgvi_problem_set_strengths(mgv_problem *problem, double lambda, double mu);
+/* The C that the strengths amount to: docs/terms.md (C). NaN: none. */
+double mgvi_problem_C(const mgv_problem *problem);
 
 static inline bool mgvi_problem_has_smooth(const mgv_problem *p) { return p->smooth.grad != NULL; }
 /* Takes the weight of these rows away, for good; the others' weights sum to 1 again. The centre and

@@ -18,6 +18,7 @@ json_t *mgvi_report_problem(const mgv_problem *p)
                   "kernel", p->settings.kernel, "scale", p->settings.scale, "formula", p->formula);
     json_object_set_new(o, "lambda", mgvi_json_number(p->lambda));
     json_object_set_new(o, "mu", mgvi_json_number(p->mu));
+    json_object_set_new(o, "C", mgvi_json_number(mgvi_problem_C(p)));
     json_object_set_new(o, "p", mgvi_json_number(p->p));
     return o;
 }

@@ -19,7 +19,7 @@ enum {
     STRENGTH_PATIENCE = 4, /* strengths without improvement after which it ends */
     EVERY_ITERATION = 50   /* up to here every iteration is a point, then every 20th part */
 };
-static const double DECADES = 5, LOOSE = 1e-3;
+static const double END = 1e-5, LOOSE = 1e-3;
 static const double MOST_ENTRIES = 4e6; /* weights kept for the model file */
 
 typedef struct lane {
@@ -45,6 +45,8 @@ typedef struct drive {
     bool many;         /* scores are of classes, or of pairs of them */
     double *coef;      /* work space: a model's weights, outputs x mgvi_problem_coefs() */
     double *intercept; /* outputs */
+    bool graded;       /* lanes run at this strength, not at that of their settings */
+    double lambda, mu;
 } drive;
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
@@ -329,14 +331,15 @@ static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *con
 /* ---- by strength ----------------------------------------------------------------------------- */
 
 /* A run of its own, silent: the path's points are the news. */
-static mgv_status run_lane(drive *d, int32_t l, double lambda, double mu)
+static mgv_status run_lane(drive *d, int32_t l)
 {
     lane *own = &d->lanes[l];
     mgv_ctx *ctx = d->s->ctx;
     const mgv_event_fn listener = ctx->on_event;
     const bool interrupted = atomic_load(&ctx->interrupted);
     mgv_solver *before = own->solver;
-    MGVI_TRY(mgvi_problem_set_strengths(own->problem, lambda, mu));
+    if (d->graded)
+        MGVI_TRY(mgvi_problem_set_strengths(own->problem, d->lambda, d->mu));
     own->solver = NULL;
     ctx->on_event = NULL;
     mgv_status st = mgvi_driver_new(ctx, own->problem, &d->settings, &own->solver);
@@ -351,15 +354,41 @@ static mgv_status run_lane(drive *d, int32_t l, double lambda, double mu)
     return st;
 }
 
-/* Strong penalties may all be equally bad: patience begins with the first improvement. The path
- * goes on when its end is the best. */
-static bool another_strength(const drive *d, int done)
+/* Every lane to a loose certificate; one point of the path. */
+static mgv_status run_lanes(drive *d, mgvi_path_point point)
 {
-    const int64_t since = mgvi_path_since_best(d->path), wanted = d->s->settings.patience;
-    if (atomic_load(&d->s->ctx->interrupted) ||
-        (d->path->best > 0 && since >= (wanted ? wanted : STRENGTH_PATIENCE)))
+    const int32_t lanes = d->s->split.lanes;
+    const mgvi_vec *w[MGVI_SPLIT_LANES];
+    for (int32_t l = 0; l < lanes; l++) {
+        MGVI_TRY(run_lane(d, l));
+        w[l] = &d->lanes[l].solver->answer.w;
+    }
+    return add_point(d, point, w);
+}
+
+/* Strengths of the grid; patience is a stretch of it, however fine it is. */
+static int64_t grid_points(const drive *d)
+{
+    return d->s->settings.path_points ? d->s->settings.path_points : STRENGTHS;
+}
+static int64_t grid_patience(const drive *d)
+{
+    const int64_t wanted = d->s->settings.patience, fine = grid_points(d) * STRENGTH_PATIENCE;
+    return wanted                                 ? wanted
+           : fine > STRENGTHS * STRENGTH_PATIENCE ? fine / STRENGTHS
+                                                  : STRENGTH_PATIENCE;
+}
+
+/* Strong penalties may all be equally bad: patience begins with the first improvement. A grid that
+ * nobody asked for goes on when its end is the best. */
+static bool another_strength(const drive *d, int64_t done)
+{
+    const mgv_settings *set = &d->s->settings;
+    const int64_t since = mgvi_path_since_best(d->path);
+    const bool own = set->path_points == 0 && isnan(set->path_end);
+    if (atomic_load(&d->s->ctx->interrupted) || (d->path->best > 0 && since >= grid_patience(d)))
         return false;
-    return done < STRENGTHS || (d->path->best > 0 && since < 2 && done < 2 * STRENGTHS);
+    return done < grid_points(d) || (own && d->path->best > 0 && since < 2 && done < 2 * STRENGTHS);
 }
 
 static mgv_status walk_strengths(drive *d)
@@ -367,30 +396,46 @@ static mgv_status walk_strengths(drive *d)
     mgv_selection *s = d->s;
     const mgv_settings *set = &s->settings;
     mgv_problem *full = d->lanes[s->split.lanes - 1].problem;
-    const bool l1 = strcmp(full->penalty->name, "l1") == 0;
-    const bool sparse = l1 || strcmp(full->penalty->name, "enet") == 0;
+    const bool norm = full->penalty->can & MGVI_NORM;
+    const bool sparse = norm || strcmp(full->penalty->name, "enet") == 0;
+    const double end = isnan(set->path_end) ? END : set->path_end;
+    const int64_t points = grid_points(d);
     double most;
     d->settings.tol = fmax(d->settings.tol, LOOSE); /* the chosen one is solved to the user's */
     if (sparse)
         MGVI_TRY(mgvi_largest_mu(full, &d->settings, &most));
     else
         MGVI_TRY(mgvi_largest_lambda(full, &d->settings, &most));
-    for (int q = 0; another_strength(d, q); q++) {
-        const double strength = most * pow(10, -DECADES * q / (STRENGTHS - 1));
+    if (!(most > 0) || isinf(most))
+        return MGVI_FAIL(s->ctx, MGV_E_INPUT,
+                         "w = 0 is the solution for every strength: no column tells the labels "
+                         "apart");
+    for (int64_t q = 0; another_strength(d, q); q++) {
+        const double strength = most * pow(end, points > 1 ? (double)q / (double)(points - 1) : 0);
         const double share = (1 - set->enet_share) / set->enet_share;
         const double lambda = !sparse              ? strength
-                              : l1                 ? 0
+                              : norm               ? 0
                               : isnan(set->lambda) ? share * strength
                                                    : set->lambda;
-        const mgvi_vec *w[MGVI_SPLIT_LANES];
-        for (int32_t l = 0; l < s->split.lanes; l++) {
-            MGVI_TRY(run_lane(d, l, lambda, sparse ? strength : 0));
-            w[l] = &d->lanes[l].solver->answer.w;
-        }
-        const mgvi_path_point point = {.lambda = l1 ? NAN : lambda, .mu = sparse ? strength : NAN};
-        MGVI_TRY(add_point(d, point, w));
+        d->graded = true;
+        d->lambda = lambda;
+        d->mu = sparse ? strength : 0;
+        const mgvi_path_point point = {.lambda = norm ? NAN : lambda,
+                                       .mu = sparse ? strength : NAN};
+        MGVI_TRY(run_lanes(d, point));
     }
     return MGV_OK;
+}
+
+/* Folds with their own lambda where it follows from C and their rows, as LIBLINEAR has it. */
+static mgv_status walk_given(drive *d)
+{
+    const mgv_problem *full = d->lanes[d->s->split.lanes - 1].problem;
+    const bool norm = full->penalty->can & MGVI_NORM;
+    d->settings.tol = fmax(d->settings.tol, LOOSE);
+    const mgvi_path_point point = {.lambda = norm ? NAN : full->lambda,
+                                   .mu = full->mu > 0 ? full->mu : NAN};
+    return run_lanes(d, point);
 }
 
 /* ---- by iteration ---------------------------------------------------------------------------- */
@@ -468,6 +513,11 @@ static mgv_status drive_path(mgv_selection *s, const mgvi_method *method, mgvi_p
 mgv_status mgvi_walk_strengths(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
 {
     return drive_path(s, method, path, walk_strengths);
+}
+
+mgv_status mgvi_walk_given(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
+{
+    return drive_path(s, method, path, walk_given);
 }
 
 mgv_status mgvi_walk_iterations(mgv_selection *s, const mgvi_method *method, mgvi_path *path)

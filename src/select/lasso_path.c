@@ -185,7 +185,8 @@ static bool another(const walk *k, double part)
     const int64_t since = mgvi_path_since_best(path);
     if (atomic_load(&k->s->ctx->interrupted) || (path->best >= 0 && since >= k->plan->patience))
         return false;
-    const bool turned = path->best < 0 || since >= AT_END || k->plan->points < 2;
+    const bool turned =
+        !k->plan->goes_on || path->best < 0 || since >= AT_END || k->plan->points < 2;
     return path->count < k->plan->points || (!turned && part >= EXTENSION * k->plan->end);
 }
 

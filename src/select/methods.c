@@ -9,7 +9,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { PATIENCE = 8 }; /* strengths without improvement after which a path ends */
+enum { PATIENCE = 8, LASSO_POINTS = 100 }; /* strengths without improvement that end a path */
+static const double LASSO_END = 1e-3;
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
 
@@ -49,8 +50,9 @@ static mgv_status walk_lasso(mgv_selection *s, const mgvi_method *method, mgvi_p
     const bool net = strcmp(method->penalty, "enet") == 0;
     const mgvi_lasso_plan plan = {.share = net ? set->enet_share : 1,
                                   .lambda = net && !isnan(set->lambda) ? set->lambda : NAN,
-                                  .points = set->path_points,
-                                  .end = set->path_end,
+                                  .points = set->path_points ? set->path_points : LASSO_POINTS,
+                                  .end = isnan(set->path_end) ? LASSO_END : set->path_end,
+                                  .goes_on = isnan(set->path_end),
                                   .gap = set->path_gap,
                                   .patience = set->patience ? set->patience : PATIENCE,
                                   .classify = s->probe->classify};
@@ -68,12 +70,15 @@ static mgv_status walk_lasso(mgv_selection *s, const mgvi_method *method, mgvi_p
 
 static mgv_status walk_ridge(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
 {
+    const mgvi_ridge_plan plan = {.points = s->settings.path_points,
+                                  .end = s->settings.path_end,
+                                  .classify = s->probe->classify};
     mgvi_arena arena;
     mgvi_lanes *lanes;
     mgvi_arena_init(&arena, s->ctx);
     mgv_status st = make_lanes(s, &arena, method, &lanes);
     if (st == MGV_OK)
-        st = mgvi_ridge_path(&arena, lanes, s->settings.path_points, s->probe->classify, path);
+        st = mgvi_ridge_path(&arena, lanes, &plan, path);
     mgvi_arena_free(&arena);
     return st;
 }
@@ -183,9 +188,35 @@ static void compare_all(const mgv_selection *s, const mgvi_method **out, int *co
 /* Any other loss or penalty, through the driver. */
 static const mgvi_method strengths = {.name = "strengths", .walk = mgvi_walk_strengths};
 static const mgvi_method iterations = {.name = "iterations", .walk = walk_early};
+static const mgvi_method given_strength = {.name = MGVI_GIVEN_STRENGTH, .walk = mgvi_walk_given};
 
-/* Squared losses have paths of their own; elsewhere a soft loss has a path of strengths unless its
- * strength is given, and a constraint, or a given strength, the iterations themselves. */
+bool mgvi_selection_given(const mgv_selection *s)
+{
+    const mgv_settings *set = &s->settings;
+    const bool judged = s->rule.kind == MGVI_RULE_CV || s->rule.kind == MGVI_RULE_HOLDOUT ||
+                        s->rule.kind == MGVI_RULE_FILE;
+    const bool given = !isnan(set->C) || !isnan(set->mu) ||
+                       (!isnan(set->lambda) && strcmp(set->penalty, "enet") != 0);
+    return judged && given && !(s->probe->loss->can & MGVI_HARD) &&
+           strcmp(set->solver, "auto") == 0;
+}
+
+/* A penalty that is a constraint leaves nothing to choose but the iterations. */
+static mgv_status check_penalty(const mgv_selection *s)
+{
+    const mgvi_penalty_ops *penalty = s->probe->penalty;
+    if ((penalty->can & MGVI_HARD) && !(penalty->can & MGVI_NORM))
+        return MGVI_FAIL(s->ctx, MGV_E_ARG,
+                         "penalty %s is a constraint without a strength to choose: leave out "
+                         "select, or name a solver whose iterations are the path, --solver "
+                         "primal_dual",
+                         penalty->name);
+    return MGV_OK;
+}
+
+/* Squared losses have paths of their own; elsewhere a soft loss has a path of strengths. A strength
+ * that is given is judged as it is; beside a solver that is named its iterations are the path, as
+ * those of a constraint are. */
 mgv_status mgvi_methods_choose(mgv_selection *s, const mgvi_method **out, int *count)
 {
     const mgv_settings *set = &s->settings;
@@ -196,7 +227,10 @@ mgv_status mgvi_methods_choose(mgv_selection *s, const mgvi_method **out, int *c
     const bool own = squared && linear && !given && strcmp(set->solver, "auto") == 0 &&
                      !mgvi_selection_numbers(s);
     *count = 1;
-    if (given || (s->probe->loss->can & MGVI_HARD))
+    if (mgvi_selection_given(s))
+        out[0] = &given_strength;
+    else if (given || (s->probe->loss->can & MGVI_HARD) ||
+             ((s->probe->penalty->can & MGVI_HARD) && strcmp(set->solver, "auto") != 0))
         out[0] = &iterations;
     else if (own && strcmp(set->penalty, "enet") == 0)
         out[0] = &enet;
@@ -208,5 +242,5 @@ mgv_status mgvi_methods_choose(mgv_selection *s, const mgvi_method **out, int *c
         compare_all(s, out, count);
     else
         out[0] = &strengths;
-    return MGV_OK;
+    return out[0] == &strengths ? check_penalty(s) : MGV_OK;
 }

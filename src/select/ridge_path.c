@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FIRST_STEPS = 15, MORE_STEPS = 5, MOST_STEPS = 60, STRENGTHS = 64 };
+enum { FIRST_STEPS = 15, MORE_STEPS = 5, MOST_STEPS = 60, STRENGTHS = 64, MOST_STRENGTHS = 1024 };
 static const double LARGEST = 10, SMALLEST = 1e-6; /* strengths beside the largest eigenvalue */
 static const double SETTLED = 5e-3;                /* relative change of the least error */
 
@@ -26,9 +26,9 @@ typedef struct bidiagonal {
     float *H;    /* rows x MOST_STEPS: B v of the lane that does not train on the row */
     float *keep; /* MOST_STEPS x cols: v of the full fit, divided by the penalty's factors */
     int64_t strengths;
-    double lambda[STRENGTHS];
-    double error[STRENGTHS][MGVI_SPLIT_LANES];
-    float z[MGVI_SPLIT_LANES][MOST_STEPS][STRENGTHS];
+    double lambda[MOST_STRENGTHS];
+    double error[MOST_STRENGTHS][MGVI_SPLIT_LANES];
+    float z[MGVI_SPLIT_LANES][MOST_STEPS][MOST_STRENGTHS];
 } bidiagonal;
 
 /* ---- vectors of lanes ------------------------------------------------------------------------ */
@@ -190,19 +190,19 @@ static void add_row(bidiagonal *b, int32_t l, int64_t i, float *square)
     const mgvi_lanes *s = b->s;
     const float y = s->target[i], base = (float)(b->mean_y[l] * s->e[i]);
     const float weight = s->e[i] * s->e[i];
-    float fit[STRENGTHS];
-    for (int q = 0; q < STRENGTHS; q++)
+    float fit[MOST_STRENGTHS];
+    for (int64_t q = 0; q < b->strengths; q++)
         fit[q] = base;
     for (int32_t k = 0; k < b->steps; k++) {
         const float h = b->H[i * MOST_STEPS + k];
-        for (int q = 0; q < STRENGTHS; q++)
+        for (int64_t q = 0; q < b->strengths; q++)
             fit[q] += h * b->z[l][k][q];
     }
     if (b->classify)
-        for (int q = 0; q < STRENGTHS; q++)
+        for (int64_t q = 0; q < b->strengths; q++)
             square[q] += fit[q] * y <= 0 ? weight : 0;
     else
-        for (int q = 0; q < STRENGTHS; q++)
+        for (int64_t q = 0; q < b->strengths; q++)
             square[q] += (y - fit[q]) * (y - fit[q]);
 }
 
@@ -215,10 +215,10 @@ static double judge(bidiagonal *b)
     for (int32_t c = 0; c < s->codes; c++) {
         const int32_t l = b->untrained[c];
         for (int64_t i = s->stretch[c]; l >= 0 && i < s->stretch[c + 1];) {
-            float sum[STRENGTHS] = {0};
+            float sum[MOST_STRENGTHS] = {0};
             for (int k = 0; k < PIECE && i < s->stretch[c + 1]; k++, i++)
                 add_row(b, l, i, sum);
-            for (int q = 0; q < STRENGTHS; q++)
+            for (int64_t q = 0; q < b->strengths; q++)
                 b->error[q][l] += sum[q];
         }
     }
@@ -239,7 +239,7 @@ static double judge(bidiagonal *b)
 }
 
 /* Strengths from LARGEST to SMALLEST times a bound of the largest eigenvalue of the full fit. */
-static void make_grid(bidiagonal *b, int64_t points)
+static void make_grid(bidiagonal *b, int64_t points, double end)
 {
     const int32_t full = b->s->lanes - 1;
     double most = 0;
@@ -247,10 +247,10 @@ static void make_grid(bidiagonal *b, int64_t points)
         const double a = b->alpha[k][full], next = b->beta[k + 1][full];
         most = fmax(most, a * a + next * next);
     }
-    b->strengths = points < STRENGTHS ? points : STRENGTHS;
+    b->strengths = points ? points : STRENGTHS;
     for (int64_t q = 0; q < b->strengths; q++) {
         const double at = b->strengths > 1 ? (double)q / (double)(b->strengths - 1) : 1;
-        b->lambda[q] = most / b->s->total[full] * LARGEST * pow(SMALLEST / LARGEST, at);
+        b->lambda[q] = most / b->s->total[full] * LARGEST * pow(end, at);
     }
 }
 
@@ -321,18 +321,22 @@ static mgv_status allocate(mgvi_arena *arena, mgvi_lanes *s, bidiagonal **out)
     return b->U && b->V && b->H && b->keep ? MGV_OK : MGV_E_MEMORY;
 }
 
-mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, int64_t points, bool classify,
+mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_ridge_plan *plan,
                            mgvi_path *path)
 {
     bidiagonal *b;
+    if (plan->points > MOST_STRENGTHS)
+        return MGVI_FAIL(lanes->ctx, MGV_E_ARG,
+                         "a ridge path has at most %d strengths (got path_points %" PRId64 ")",
+                         (int)MOST_STRENGTHS, plan->points);
     MGVI_TRY(allocate(arena, lanes, &b));
-    b->classify = classify;
+    b->classify = plan->classify;
     begin(b);
     if (!(b->alpha[0][lanes->lanes - 1] > 0))
         return MGVI_FAIL(lanes->ctx, MGV_E_INPUT,
                          "no column has anything to do with the target: there is no path");
     extend(b, FIRST_STEPS);
-    make_grid(b, points);
+    make_grid(b, plan->points, isnan(plan->end) ? SMALLEST / LARGEST : plan->end);
     solve_all(b);
     double least = judge(b);
     while (b->steps < MOST_STEPS && !atomic_load(&lanes->ctx->interrupted)) {

@@ -6,8 +6,14 @@
 #include "select/lanes.h"
 #include "select/path.h"
 
+typedef struct mgvi_ridge_plan {
+    int64_t points; /* 0: 64 */
+    double end;     /* the last strength beside the first; NaN: 1e-7 */
+    bool classify;  /* errors are the share misclassified */
+} mgvi_ridge_plan;
+
 /* Adds the points, largest strength first, with the full fit's weights as combinations of a basis.
- * `classify`: errors are the share misclassified. Uses R, w and grad of the lanes. */
-mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, int64_t points, bool classify,
+ * Uses R, w and grad of the lanes. */
+mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_ridge_plan *plan,
                            mgvi_path *path);
 #endif

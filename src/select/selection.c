@@ -17,10 +17,12 @@ mgv_settings mgvi_selection_any_strength(const mgv_settings *settings)
 {
     mgv_settings any = *settings;
     const mgvi_loss_ops *loss = mgvi_loss_find(any.loss);
-    const bool sparse = strcmp(any.penalty, "l1") == 0 || strcmp(any.penalty, "enet") == 0;
-    if (loss && (loss->can & MGVI_HARD))
-        return any; /* a constraint has none */
-    if (isnan(any.lambda) && isnan(any.C) && !sparse && isnan(any.mu))
+    const mgvi_penalty_ops *penalty = mgvi_penalty_find(any.penalty);
+    const bool sparse =
+        penalty && ((penalty->can & MGVI_NORM) || strcmp(penalty->name, "enet") == 0);
+    if ((loss && (loss->can & MGVI_HARD)) || !isnan(any.C))
+        return any; /* a constraint has none, C is all of them */
+    if (isnan(any.lambda) && !sparse && isnan(any.mu))
         any.lambda = 1;
     if (sparse && isnan(any.mu))
         any.mu = 1;
@@ -199,7 +201,7 @@ static mgv_settings final_settings(const mgv_selection *s)
         strcpy(final.loss, path->loss);
     if (path->solver)
         strcpy(final.solver, path->solver);
-    if (!isnan(point->mu) || !isnan(point->lambda)) {
+    if (!mgvi_selection_given(s) && (!isnan(point->mu) || !isnan(point->lambda))) {
         final.C = NAN;
         final.mu = point->mu;
         final.lambda = point->lambda;
@@ -290,11 +292,13 @@ static mgv_status check_classes(const mgv_selection *s)
                          "with %" PRId64
                          " classes select is cv:K, holdout:F or val:FILE, not %.80s",
                          s->data->classes, set->select);
-    if (!isnan(set->C) || !isnan(set->mu) ||
-        (!isnan(set->lambda) && strcmp(s->probe->penalty->name, "enet") != 0))
+    if (!mgvi_selection_given(s) &&
+        (!isnan(set->C) || !isnan(set->mu) ||
+         (!isnan(set->lambda) && strcmp(s->probe->penalty->name, "enet") != 0)))
         return MGVI_FAIL(s->ctx, MGV_E_ARG,
-                         "with %" PRId64 " classes select chooses the strength: leave out --%s",
-                         s->data->classes,
+                         "with %" PRId64 " classes the iterations of solver %s are no path: leave "
+                         "out --%s or --solver",
+                         s->data->classes, set->solver,
                          !isnan(set->C)    ? "C"
                          : !isnan(set->mu) ? "mu"
                                            : "lambda");

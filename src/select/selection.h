@@ -54,6 +54,10 @@ mgv_status mgvi_selection_feature(mgv_selection *s, int64_t index, const mgvi_fe
 /* The settings with some strength where none is given: enough to bind rows and labels. */
 mgv_settings mgvi_selection_any_strength(const mgv_settings *settings);
 
+/* Whether a given strength is judged as it is: one point, held out, and its fit. */
+bool mgvi_selection_given(const mgv_selection *s);
+#define MGVI_GIVEN_STRENGTH "given strength" /* the name of its path */
+
 /* Many classes: whether the rows' targets y are numbers of classes, not signs. */
 bool mgvi_selection_numbers(const mgv_selection *s);
 /* The class of row i of the validation file, as the training data numbers its classes. */

@@ -12,6 +12,7 @@
 #include "solver/driver.h"
 #include "solver/member.h"
 #include "solver/parts/intercept.h"
+#include "solver/parts/steps.h"
 
 #include <math.h>
 #include <string.h>
@@ -116,6 +117,76 @@ static mgv_status climb(mgv_problem *p, const mgv_settings *settings, mgvi_arena
     return MGV_OK;
 }
 
+/* A norm of differences does not see constants: the mean of v is nothing it can hold against. */
+static void take_mean_away(mgvi_vec *v)
+{
+    double sum = 0;
+    for (int64_t j = 0; j < v->n; j++)
+        sum += v->x[j];
+    for (int64_t j = 0; j < v->n; j++)
+        v->x[j] -= sum / (double)v->n;
+}
+
+/* The largest |y_i| of the shortest y with D'y = v, by conjugate gradients on D'D: at least the
+ * dual norm, which is the least of all such y. v has no mean. */
+static mgv_status flow(mgvi_op *D, mgvi_arena *arena, mgvi_vec *v, double *out)
+{
+    enum { MOST = 500 };
+    mgvi_vec x, d, y, q;
+    double rr, before, curvature, most;
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, v->n, 1, &x));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, v->n, 1, &d));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, v->n, 1, &q));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, D->rows, 1, &y));
+    mgvi_vec_copy(D->ctx, v, &d);
+    mgvi_vec_dot(D->ctx, v, v, &rr);
+    const double small = 1e-6 * rr;
+    for (int k = 0; k < MOST && rr > small; k++) {
+        mgvi_op_mul(D, 1, &d, 0, &y);
+        mgvi_op_mul_t(D, 1, &y, 0, &q);
+        mgvi_vec_dot(D->ctx, &d, &q, &curvature);
+        if (!(curvature > 0))
+            break;
+        mgvi_vec_axpby(D->ctx, rr / curvature, &d, 1, &x);
+        mgvi_vec_axpby(D->ctx, -rr / curvature, &q, 1, v);
+        before = rr;
+        mgvi_vec_dot(D->ctx, v, v, &rr);
+        mgvi_vec_axpby(D->ctx, 1, v, rr / before, &d);
+    }
+    mgvi_op_mul(D, 1, &x, 0, &y);
+    mgvi_vec_abs_max(D->ctx, &y, &most);
+    *out = M_SQRT2 * most; /* two differences of a pixel are one number of the norm */
+    return MGV_OK;
+}
+
+/* The same along a line, where there is one y only. */
+static mgv_status running_sum(const mgvi_vec *v, double *out)
+{
+    double sum = 0, most = 0;
+    for (int64_t j = 0; j < v->n; j++) {
+        sum += v->x[j];
+        most = fmax(most, fabs(sum));
+    }
+    *out = most;
+    return MGV_OK;
+}
+
+/* The largest mu of a norm R: its dual norm of A'u. Of tv1d and tv2d, where a constant is left at
+ * the end and not w = 0, it is the size of it. */
+static mgv_status dual_norm(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *v, double *out)
+{
+    mgvi_penalty penalty;
+    mgvi_vec work;
+    if (p->split.D) {
+        take_mean_away(v);
+        return p->penalty->can & MGVI_CONJ ? running_sum(v, out) : flow(p->split.D, arena, v, out);
+    }
+    MGVI_TRY(mgvi_problem_penalty(p, arena, &penalty));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, v->n, 1, &work));
+    *out = p->mu * mgvi_gauge(&penalty, v, &work);
+    return MGV_OK;
+}
+
 /* Raises *most to the problem's own largest mu. */
 static mgv_status raise_mu(mgv_problem *p, const mgv_settings *settings, mgvi_arena *arena,
                            double *most)
@@ -124,12 +195,16 @@ static mgv_status raise_mu(mgv_problem *p, const mgv_settings *settings, mgvi_ar
     static const double ROUNDING = 1e-12;
     double P0, mu;
     bool unique;
+    const bool l1 = p->p == 1 || strcmp(p->penalty->name, "enet") == 0;
     MGVI_TRY(slopes_at_zero(p, arena, &u, &P0, &unique));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, 1, &v));
-    mgvi_op_mul_t(p->A, 1, &u, 0, &v); /* (1), or a bound of it from above */
-    const mgvi_vec part = mgvi_problem_penalised_part(p, &v);
-    mgvi_vec_abs_max(p->ctx, &part, &mu);
-    if (!unique && mu > *most)
+    mgvi_op_mul_t(p->A, -1, &u, 0, &v); /* (1), or a bound of it from above */
+    mgvi_vec part = mgvi_problem_penalised_part(p, &v);
+    if (l1 && !p->col.scale.values)
+        mgvi_vec_abs_max(p->ctx, &part, &mu);
+    else
+        MGVI_TRY(dual_norm(p, arena, &part, &mu));
+    if (!unique && l1 && mu > *most)
         MGVI_TRY(climb(p, settings, arena, P0, &u, &mu));
     *most = fmax(*most, mu * (1 + ROUNDING)); /* just below it a weight of rounding's size is due */
     return MGV_OK;
@@ -149,13 +224,22 @@ static mgv_status raise_lambda(const mgv_problem *p, mgvi_arena *arena, double *
     if (!largest)
         return MGV_E_MEMORY;
     mgvi_op_mul_t(p->A, -1, &u, 0, &v);
+    if (isnan(p->p) && p->mu == 0) { /* entropy: the logarithms of the weights move by 1 */
+        const mgvi_vec part = mgvi_problem_penalised_part(p, &v);
+        mgvi_vec_abs_max(p->ctx, &part, largest);
+        *most = fmax(*most, largest[0]);
+        return MGV_OK;
+    }
     const int64_t penalised = mgvi_problem_penalised(p) * p->lanes;
-    for (int64_t j = 0; j < v.n * v.k; j++)
-        v.x[j] = j < penalised ? copysign(fmax(fabs(v.x[j]) - p->mu, 0), v.x[j]) : 0;
+    const double power = p->p > 1 ? p->p - 1 : 1; /* lambda |w_j|^power = |v_j| */
+    for (int64_t j = 0; j < v.n * v.k; j++) {
+        const double x = fmax(fabs(v.x[j]) - p->mu, 0);
+        v.x[j] = j < penalised ? copysign(power == 1 ? x : pow(x, 1 / power), v.x[j]) : 0;
+    }
     mgvi_op_mul(p->A, 1, &v, 0, &u);
     mgvi_vec_abs_max(p->ctx, &u, largest);
     for (int32_t c = 0; c < p->lanes; c++)
-        *most = fmax(*most, largest[c]);
+        *most = fmax(*most, power == 1 ? largest[c] : pow(largest[c], power));
     return MGV_OK;
 }
 

@@ -7,7 +7,9 @@
 /* Of a problem that stands for many classes: the largest among theirs; `settings` are those it was
  * bound with. */
 
-/* The least mu for which w = 0 is optimal, whatever lambda is. Changes the problem's strengths
+/* The least mu for which w = 0 is optimal, whatever lambda is: the penalty's dual norm of A'u; of
+ * tv1d and tv2d about the least for which w is constant; a bound from above of the hinge with an
+ * intercept beside other norms than l1. Changes the problem's strengths
  * where problems have to be solved to find it. */
 mgv_status mgvi_largest_mu(mgv_problem *problem, const mgv_settings *settings, double *out);
 /* The lambda at which the largest |score| of the weights S_mu(-A'u)/lambda is 1, u being the slopes

@@ -11,29 +11,40 @@
 
 /* ---- what the path goes along ---------------------------------------------------------------- */
 
-/* The strength that is not given; mu for penalty l1. */
+/* Whether mu is the strength of the penalty that the settings name. */
+static bool named_norm(const mgv_settings *s)
+{
+    const mgvi_penalty_ops *penalty = mgvi_penalty_find(s->penalty);
+    return penalty && (penalty->can & MGVI_NORM);
+}
+
+/* The strength that is not given; mu for penalty l1 and other norms. */
 static bool choose_along(const mgv_settings *s)
 {
     if (strcmp(s->along, "auto") != 0)
         return strcmp(s->along, "mu") == 0;
-    return strcmp(s->penalty, "l1") == 0 || !isnan(s->lambda) || !isnan(s->C);
+    return named_norm(s) || !isnan(s->lambda);
 }
 
 /* Settings that bind: the strength of the path gets a number until its points have theirs. */
 static mgv_status settle_strengths(mgv_ctx *ctx, bool along_mu, mgv_settings *s)
 {
-    const bool has_lambda = !isnan(s->lambda) || !isnan(s->C);
+    const bool has_lambda = !isnan(s->lambda);
+    if (!isnan(s->C))
+        return MGVI_FAIL(ctx, MGV_E_ARG,
+                         "C is given, but the strength is what a path goes along: leave it out, or "
+                         "give --lambda for a part that stays");
     if (along_mu && !isnan(s->mu))
         return MGVI_FAIL(ctx, MGV_E_ARG,
                          "mu is given, but it is what the path goes along: leave it out, or list "
                          "--strengths");
     if (!along_mu && has_lambda)
         return MGVI_FAIL(ctx, MGV_E_ARG,
-                         "%s is given, but lambda is what the path goes along: leave it out, or "
-                         "list --strengths",
-                         isnan(s->C) ? "lambda" : "C");
-    if (!along_mu && strcmp(s->penalty, "l1") == 0)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "penalty l1 has no path along lambda; say --along mu");
+                         "lambda is given, but it is what the path goes along: leave it out, or "
+                         "list --strengths");
+    if (!along_mu && named_norm(s))
+        return MGVI_FAIL(ctx, MGV_E_ARG, "penalty %s has no path along lambda; say --along mu",
+                         s->penalty);
     if (along_mu) {
         s->mu = 1;
         if (!has_lambda)
@@ -49,7 +60,7 @@ static mgv_status check_problem(const mgv_path *path)
 {
     const mgv_problem *p = path->problem;
     const char *name = p->penalty->name;
-    const bool l1 = strcmp(name, "l1") == 0, enet = strcmp(name, "enet") == 0;
+    const bool norm = p->penalty->can & MGVI_NORM, enet = strcmp(name, "enet") == 0;
     if ((p->loss->can & MGVI_JOINT) && path->along_mu)
         return MGVI_FAIL(path->ctx, MGV_E_UNSUPPORTED,
                          "loss %s knows penalty l2 alone; sparse weights of each class: --loss "
@@ -60,7 +71,10 @@ static mgv_status check_problem(const mgv_path *path)
     if (p->loss->can & MGVI_HARD)
         return MGVI_FAIL(path->ctx, MGV_E_ARG,
                          "loss %s is a constraint and has no strength to follow", p->loss->name);
-    if (path->along_mu ? !l1 && !enet : strcmp(name, "l2") != 0 && !enet)
+    if ((p->penalty->can & MGVI_HARD) && !norm)
+        return MGVI_FAIL(path->ctx, MGV_E_ARG,
+                         "penalty %s is a constraint and has no strength to follow", name);
+    if (path->along_mu ? !norm && !enet : norm)
         return MGVI_FAIL(path->ctx, MGV_E_ARG, "penalty %s has no path along %s", name,
                          path->along_mu ? "mu" : "lambda");
     return MGV_OK;
@@ -92,6 +106,13 @@ static mgv_status listed(mgv_path *path, double *value)
     return MGV_OK;
 }
 
+enum { POINTS = 100 };
+static const double END = 1e-3;
+static int64_t points_wanted(const mgv_settings *s)
+{
+    return s->path_points ? s->path_points : POINTS;
+}
+
 /* From the largest down to `path_end` of it, evenly in the logarithm. */
 static mgv_status graded(mgv_path *path, double *value)
 {
@@ -103,16 +124,16 @@ static mgv_status graded(mgv_path *path, double *value)
     if (!(path->largest > 0) || isinf(path->largest))
         return MGVI_FAIL(path->ctx, MGV_E_INPUT,
                          "w = 0 is the solution for every mu: no column tells the labels apart");
-    path->count = s->path_points;
-    for (int64_t k = 0; k < s->path_points; k++)
-        value[k] =
-            path->largest * pow(s->path_end, k > 0 ? (double)k / (double)(s->path_points - 1) : 0);
+    const int64_t points = path->count = points_wanted(s);
+    const double end = isnan(s->path_end) ? END : s->path_end;
+    for (int64_t k = 0; k < points; k++)
+        value[k] = path->largest * pow(end, k > 0 ? (double)k / (double)(points - 1) : 0);
     return MGV_OK;
 }
 
 static mgv_status choose_points(mgv_path *path)
 {
-    int64_t most = path->settings.path_points;
+    int64_t most = points_wanted(&path->settings);
     for (const char *at = path->settings.strengths; *at; at++)
         most += *at == ',';
     double *value = mgvi_arena_array(&path->arena, (size_t)most + 1, sizeof *value);

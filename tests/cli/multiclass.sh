@@ -79,8 +79,10 @@ has out "of the strengths, lambda"
 sed 's/cow/bull/' noisy.csv >bulls.csv
 run 2 fit corners.csv --loss hinge --select val:bulls.csv --no-model
 has err "is not a class of the training data"
-run 2 fit corners.csv --loss hinge --C 1 --select cv:3 --no-model
-has err "with 3 classes select chooses the strength: leave out --C"
+run 2 fit corners.csv --loss hinge --C 1 --solver newton --select cv:3 --no-model
+has err "with 3 classes the iterations of solver newton are no path: leave out --C"
+run 0 fit corners.csv --loss hinge --C 1 --select cv:3 --no-model
+has out "selection    cv:3: of the strength that was given, lambda"
 run 2 fit corners.csv --loss margin --select cv:3 --no-model
 has err "there is no strength to choose; --loss hinge has one"
 

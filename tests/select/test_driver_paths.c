@@ -89,10 +89,10 @@ TEST(the_chosen_iteration_is_that_of_the_full_fit)
 
 TEST(classes_are_chosen_by_accuracy)
 {
-    static const char *const options[] = {"loss=hinge select=cv:4",
-                                          "loss=hinge penalty=l1 select=cv:4",
-                                          "loss=logistic select=holdout:.3",
-                                          "loss=squared select=cv:4", "loss=hinge C=1 select=cv:4"};
+    static const char *const options[] = {
+        "loss=hinge select=cv:4", "loss=hinge penalty=l1 select=cv:4",
+        "loss=logistic select=holdout:.3", "loss=squared select=cv:4",
+        "loss=hinge C=1 solver=newton select=cv:4"};
     for (int k = 0; k < 5; k++) {
         mgv_fit fit;
         make(&fit, 3, true, options[k]);

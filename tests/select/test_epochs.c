@@ -453,8 +453,8 @@ TEST(refusals_say_what_would_do)
         const char *options, *words;
     } cases[] = {{"loss=softmax select=last", "holdout:F or val:FILE"},
                  {"loss=softmax select=holdout:0.2 penalty=l1", "penalty l2"},
-                 {"loss=softmax select=cv:3 C=1", "leave out --C"},
-                 {"loss=hinge select=cv:3 lambda=1", "leave out --lambda"},
+                 {"loss=softmax select=cv:3 C=1 solver=lbfgs", "leave out --C"},
+                 {"loss=hinge select=cv:3 lambda=1 solver=newton", "leave out --lambda"},
                  {"loss=margin select=cv:3", "loss margin is a constraint"},
                  {"loss=margin multiclass=joint intercept=no select=cv:3", "is a constraint"}};
     static set s;

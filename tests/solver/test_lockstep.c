@@ -233,7 +233,7 @@ TEST(certificates_of_pairs_hold_for_the_model)
                 n++;
             }
             CHECK_NEAR(fit.solver->family->member[c].certificate.primal,
-                       (0.5 * square / C + loss) / n, 1e-10, "pair %d", c);
+                       (0.5 * square / (2 * C) + loss) / n, 1e-10, "pair %d", c);
         }
     mgv_model_free(fit.ctx, m);
     mgv_fit_free(&fit);
