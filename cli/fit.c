@@ -147,8 +147,7 @@ static int work(fit *f)
     f->job.data = cli_read(f->job.c, f->job.file, &code);
     if (!f->job.data)
         return code;
-    if ((code = cli_apply_numbers(f->job.c, f->job.data)) != CLI_GO_ON ||
-        (code = cli_job_run(&f->job)) != CLI_GO_ON || (code = save_model(f)) != CLI_GO_ON ||
+    if ((code = cli_job_run(&f->job)) != CLI_GO_ON || (code = save_model(f)) != CLI_GO_ON ||
         (code = print_results(f)) != CLI_GO_ON)
         return code;
     if (f->job.run.unsaved)

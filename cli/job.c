@@ -65,9 +65,6 @@ static mgv_status prepare(cli_job *job)
     job->problem = job->own_problem;
     if (st == MGV_OK)
         st = mgv_solver_new(c->ctx, job->problem, c->settings, &job->solver);
-    const cli_text resume = cli_setting(c, "resume");
-    if (st == MGV_OK && resume.text[0])
-        st = mgv_solver_resume(c->ctx, job->solver, resume.text);
     return st;
 }
 

@@ -23,9 +23,6 @@ typedef struct cli_job {
     mgv_certificate certificate;
 } cli_job;
 
-/* Gives `data` the sample weights, penalty weights and groups of the files that settings name. */
-int cli_apply_numbers(cli *c, mgv_data *data);
-
 void cli_job_free(cli_job *job);
 /* A row per certificate; closed by the caller. `file` NULL: none. */
 int cli_job_open_trace(cli_job *job, const char *file);

@@ -223,7 +223,7 @@ static int work(path_job *job)
         return code;
     cli_signals_catch(c->ctx);
     job->data = cli_read(c, job->file, &code);
-    if (!job->data || (code = cli_apply_numbers(c, job->data)) != CLI_GO_ON)
+    if (!job->data)
         return code;
     cli_terminal_status(&c->terminal, "finding the largest strength");
     const mgv_status st = mgv_path_new(c->ctx, job->data, c->settings, &job->path);

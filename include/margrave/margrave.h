@@ -240,7 +240,11 @@ typedef struct mgv_operator {
 MGV_API mgv_status mgv_operator_check(mgv_ctx *ctx, const mgv_operator *op);
 
 /* ---- Problem -------------------------------------------------------------------------------- */
-/* min R(w) + F(w) + sum_i s_i G_i((A w)_i), bound from data and settings. Borrows the data. */
+/* min R(w) + F(w) + sum_i s_i G_i((A w)_i), bound from data and settings. Borrows the data. The
+ * files that `sample_weight`, `penalty_weight` and `groups` name are read into the data, in place
+ * of what mgv_data_set_weights() and its kin gave it, until a call without these settings; so it is
+ * with mgv_selection_run() and mgv_path_new(). Every call that works by settings obeys `backend`
+ * and, unless it is 0, `threads`, which then is the context's. */
 typedef struct mgv_problem mgv_problem;
 MGV_API mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                                    mgv_problem **out);
@@ -324,7 +328,8 @@ typedef struct mgv_run_info {
     int unsaved; /* 1: the last checkpoint could not be written; a warning has told why */
 } mgv_run_info;
 
-/* The solver named by the setting `solver`. MGV_E_UNSUPPORTED names what the problem lacks. */
+/* The solver named by the setting `solver`, in the state of the checkpoint that `resume` names, if
+ * it does. MGV_E_UNSUPPORTED names what the problem lacks. */
 MGV_API mgv_status mgv_solver_new(mgv_ctx *ctx, const mgv_problem *problem,
                                   const mgv_settings *settings, mgv_solver **out);
 /* Runs until a stopping rule holds; may be called again to go on with larger budgets. */

@@ -102,6 +102,7 @@ mgv_status mgv_completion_run(mgv_ctx *ctx, mgv_triples *triples, const mgv_sett
     MGVI_NEED(ctx, settings);
     if (!triples->value)
         return MGVI_FAIL(ctx, MGV_E_ARG, "a completion needs entries with values");
+    MGVI_TRY(mgvi_settings_obey(ctx, settings));
     atomic_store(&ctx->interrupted, 0);
     return mgvi_done(ctx, mgvi_completion_run(ctx, triples, settings, out));
 }

@@ -129,6 +129,12 @@ mgv_status mgv_ctx_set_backend(mgv_ctx *ctx, const char *name)
                      name);
 }
 
+mgv_status mgvi_settings_obey(mgv_ctx *ctx, const mgv_settings *settings)
+{
+    MGVI_TRY(mgv_ctx_set_backend(ctx, settings->backend));
+    return settings->threads ? mgv_ctx_set_threads(ctx, (int)settings->threads) : MGV_OK;
+}
+
 void mgv_ctx_interrupt(mgv_ctx *ctx)
 {
     if (ctx)

@@ -14,6 +14,7 @@ mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *set
     *out = NULL;
     MGVI_NEED(ctx, path);
     MGVI_NEED(ctx, settings);
+    MGVI_TRY(mgvi_settings_obey(ctx, settings));
     return mgvi_done(ctx, mgvi_read_file(ctx, path, settings, out));
 }
 

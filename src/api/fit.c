@@ -1,5 +1,6 @@
 /* fit.c - public functions on problems, solvers, models and reports. */
 #include "api/need.h"
+#include "io/io.h"
 #include "report/report.h"
 #include "solver/family.h"
 #include "solver/member.h"
@@ -13,6 +14,8 @@ mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *set
     *out = NULL;
     MGVI_NEED(ctx, data);
     MGVI_NEED(ctx, settings);
+    MGVI_TRY(mgvi_settings_obey(ctx, settings));
+    MGVI_TRY(mgvi_read_beside(ctx, settings, data));
     return mgvi_done(ctx, mgvi_problem_new(ctx, data, settings, MGVI_EVERY_CLASS, out));
 }
 
@@ -25,6 +28,11 @@ mgv_status mgv_problem_from_operator(mgv_ctx *ctx, const mgv_operator *op, const
     MGVI_NEED(ctx, op);
     MGVI_NEED(ctx, target);
     MGVI_NEED(ctx, settings);
+    if (settings->sample_weight[0] || settings->penalty_weight[0] || settings->groups[0])
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "sample_weight, penalty_weight and groups name files beside a table; the "
+                         "groups of an operator are an argument, its rows have one weight");
+    MGVI_TRY(mgvi_settings_obey(ctx, settings));
     mgvi_op *A;
     MGVI_TRY(mgvi_op_user(ctx, op, 1, &A));
     return mgvi_done(ctx, mgvi_problem_over(ctx, A, target, groups, settings, out));
@@ -65,7 +73,15 @@ mgv_status mgv_solver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_se
     *out = NULL;
     MGVI_NEED(ctx, problem);
     MGVI_NEED(ctx, settings);
-    return mgvi_done(ctx, mgvi_driver_new(ctx, problem, settings, out));
+    MGVI_TRY(mgvi_settings_obey(ctx, settings));
+    MGVI_TRY(mgvi_driver_new(ctx, problem, settings, out));
+    const mgv_status st =
+        settings->resume[0] ? mgvi_checkpoint_read(*out, settings->resume) : MGV_OK;
+    if (st != MGV_OK) {
+        mgvi_driver_free(*out);
+        *out = NULL;
+    }
+    return mgvi_done(ctx, st);
 }
 
 mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver)

@@ -94,6 +94,7 @@ mgv_status mgv_deblur_new(mgv_ctx *ctx, const mgv_image *image, const mgv_image 
     MGVI_NEED(ctx, image);
     MGVI_NEED(ctx, psf);
     MGVI_NEED(ctx, settings);
+    MGVI_TRY(mgvi_settings_obey(ctx, settings));
     return mgvi_done(ctx, mgvi_deblur_new(ctx, image, psf, truth, settings, out));
 }
 

@@ -1,5 +1,6 @@
 /* path.c - public functions on paths. */
 #include "api/need.h"
+#include "io/io.h"
 #include "report/report.h"
 #include "select/walk.h"
 
@@ -11,6 +12,11 @@ mgv_status mgv_path_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settin
     *out = NULL;
     MGVI_NEED(ctx, data);
     MGVI_NEED(ctx, settings);
+    if (settings->checkpoint[0] || settings->resume[0])
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "a path has no checkpoints: leave out checkpoint and resume");
+    MGVI_TRY(mgvi_settings_obey(ctx, settings));
+    MGVI_TRY(mgvi_read_beside(ctx, settings, data));
     atomic_store(&ctx->interrupted, 0);
     return mgvi_done(ctx, mgvi_walk_new(ctx, data, settings, out));
 }

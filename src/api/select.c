@@ -1,5 +1,6 @@
 /* select.c - public functions on selections. */
 #include "api/need.h"
+#include "io/io.h"
 #include "select/selection.h"
 
 #include <math.h>
@@ -11,6 +12,8 @@ mgv_status mgv_selection_run(mgv_ctx *ctx, mgv_data *data, const mgv_settings *s
     *out = NULL;
     MGVI_NEED(ctx, data);
     MGVI_NEED(ctx, settings);
+    MGVI_TRY(mgvi_settings_obey(ctx, settings));
+    MGVI_TRY(mgvi_read_beside(ctx, settings, data));
     return mgvi_done(ctx, mgvi_selection_run(ctx, data, settings, out));
 }
 

@@ -28,6 +28,10 @@ mgv_status mgvi_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const c
 size_t mgvi_setting_count(void);
 mgv_status mgvi_setting_at(size_t index, mgv_setting_info *out);
 
+/* The settings `threads` (0: as the context has it) and `backend`, for every call that is given
+ * settings and works. */
+mgv_status mgvi_settings_obey(mgv_ctx *ctx, const mgv_settings *settings);
+
 /* A whole decimal number, or `false`. Independent of the locale. */
 bool mgvi_parse_real(const char *text, double *out);
 bool mgvi_parse_int(const char *text, int64_t *out);

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "op/matrix.h"
 
+enum { MGVI_BESIDE_ROWS = 1, MGVI_BESIDE_COLS = 2, MGVI_BESIDE_GROUPS = 4 };
 enum { MGVI_CLASSES_MAX = 4096 }; /* more distinct labels than this are a regression target */
 
 typedef struct mgvi_owned {
@@ -39,6 +40,7 @@ struct mgv_data {
     bool gaps;           /* rows may have no label: NaN; such data is to be predicted only */
     int64_t *group;      /* one per column, -1: none; or NULL */
     double *col_weights; /* one per column: factors of the penalty; or NULL */
+    unsigned beside;     /* which of them came from files that settings named: MGVI_BESIDE_... */
     const char *format;  /* static */
     char *file;          /* where it was read; or NULL */
     double load_seconds;

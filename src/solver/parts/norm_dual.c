@@ -30,6 +30,10 @@ mgv_status mgvi_norm_dual_new(mgvi_run *run, mgvi_norm_dual *out)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "bounds of the weights beside %s need --set split=yes and no intercept",
                          run->problem->penalty->name);
+    if (!wanted(run) && form->D && strcmp(run->settings->split, "yes") == 0)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "split yes beside %s has no intercept; add --no-intercept",
+                         run->problem->penalty->name);
     if (!wanted(run))
         return MGV_OK;
     out->D = form->D;

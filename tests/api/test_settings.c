@@ -1,0 +1,439 @@
+/* test_settings.c - every setting, through the public functions alone, changes what comes out or is
+ * refused with a sentence. A setting that has no line here, or that nobody reads, fails. */
+#include "check.h"
+
+#include "base/rng.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { N = 40, D = 6, K = 3, SIDE = 24, LONG = 20000 };
+
+typedef enum scenario { FIT, CLASSES, SELECT, PATH, READ, READ_SVM, COMPLETE, DEBLUR } scenario;
+
+/* `options` with and without `name` = `value`; FILE stands for files in the working directory. */
+typedef struct line {
+    const char *name, *value;
+    scenario what;
+    const char *options;
+} line;
+
+#define DIAGONAL "loss=margin intercept=no solver=dual_diagonal max_iter=20 tol=1e-9"
+#define MOMENTUM "loss=margin intercept=no solver=momentum_margin max_iter=20 tol=1e-9"
+#define PRIMAL_DUAL "loss=logistic penalty=l1 mu=0.01 solver=primal_dual max_iter=20 tol=1e-12"
+#define BASIS "loss=equal task=regress penalty=l1 solver=primal_dual max_iter=20"
+#define LASSO "task=regress penalty=l1 select=cv:4"
+
+static const line lines[] = {
+    {"task", "regress", FIT, ""},
+    {"loss", "logistic", FIT, ""},
+    {"penalty", "linf", FIT, "loss=logistic C=1"},
+    {"lambda", "0.5", FIT, ""},
+    {"mu", "0.01", FIT, ""},
+    {"C", "3", FIT, ""},
+    {"p", "1.5", FIT, "loss=logistic"},
+    {"smoothing", "0.3", FIT, "loss=smooth_hinge"},
+    {"epsilon", "0.3", FIT, "loss=interval task=regress max_iter=20"},
+    {"kernel", "rbf", FIT, ""},
+    {"sigma2", "0.3", FIT, "kernel=rbf"},
+    {"degree", "2", FIT, "kernel=poly"},
+    {"offset", "2", FIT, "kernel=poly"},
+    {"intercept", "no", FIT, ""},
+    {"scale", "std", FIT, ""},
+    {"groups", "groups", FIT, "loss=logistic penalty=group mu=0.02"},
+    {"group_weight", "one", FIT, "loss=logistic penalty=group mu=0.02"},
+    {"owl", "oscar:0.9", FIT, "loss=logistic penalty=owl mu=0.01"},
+    {"shape", "3x2", FIT, "loss=logistic penalty=nuclear shape=2x3 mu=0.02"},
+    {"low", "-0.1", FIT, "loss=squared task=regress penalty=box high=1 max_iter=100"},
+    {"high", "0.1", FIT, "loss=squared task=regress penalty=box low=-1 max_iter=100"},
+    {"penalty_weight", "columns", FIT, ""},
+    {"multiclass", "ovo", CLASSES, ""},
+    {"class_weight", "balanced", CLASSES, ""},
+    {"sample_weight", "rows", FIT, ""},
+    {"solver", "dual_coordinate", FIT, ""},
+    {"seed", "7", FIT, "solver=dual_coordinate"},
+    {"schedule", "sqrt", FIT, DIAGONAL},
+    {"lambda0", "3", FIT, DIAGONAL},
+    {"inertia", "5", FIT, DIAGONAL},
+    {"restart", "no", FIT, "loss=margin intercept=no solver=dual_diagonal max_iter=300 tol=1e-9"},
+    {"sigma", "0.1", FIT, PRIMAL_DUAL},
+    {"sigma_factor", "0.5", FIT, BASIS},
+    {"kappa", "2", FIT, "loss=equal task=regress penalty=l1 solver=linearized_bregman max_iter=9"},
+    {"steps", "diagonal", FIT, PRIMAL_DUAL " scale=none"},
+    {"iterate", "average", FIT, PRIMAL_DUAL},
+    {"lazy", "7", SELECT, BASIS " select=last"},
+    {"split", "yes", FIT,
+     "penalty=tv1d intercept=no loss=squared task=regress mu=0.01 max_iter=30 solver=primal_dual"},
+    {"backtracking", "no", FIT, DIAGONAL},
+    {"lipschitz", "90", FIT, PRIMAL_DUAL},
+    {"short_proof", "yes", FIT, "loss=margin intercept=no solver=momentum_margin"},
+    {"shrink", "no", FIT, "solver=dual_coordinate tol=1e-9"},
+    {"exact_steps", "no", FIT,
+     "p=1.5 loss=margin intercept=no solver=mirror_coordinate max_iter=20"},
+    {"surrogate", "logistic", FIT, MOMENTUM},
+    {"large_steps", "no", FIT, MOMENTUM},
+    {"sampling", "yes", FIT, MOMENTUM " large_steps=no"},
+    {"perceptron_form", "projected", FIT,
+     "loss=margin intercept=no solver=batch_perceptron max_iter=50"},
+    {"prox_tol", "0.5", FIT,
+     "penalty=tv2d shape=2x3 split=no loss=squared task=regress mu=0.1 max_iter=30"},
+    {"batch", "4", FIT, "loss=logistic solver=adam max_iter=20"},
+    {"backend", "elsewhere", FIT, ""},
+    {"select", "cv:3", SELECT, "select=holdout:0.3"},
+    {"apriori_factor", "2", SELECT, BASIS " select=apriori:0.5 max_iter=1000"},
+    {"patience", "1", SELECT, "select=cv:3"},
+    {"validation_labels", "classes", SELECT, "select=val:rows.csv"},
+    {"one_se", "yes", SELECT, LASSO},
+    {"debias", "yes", SELECT, LASSO},
+    {"stable", "0.9", SELECT, LASSO},
+    {"path_points", "7", SELECT, "select=cv:3"},
+    {"path_end", "0.2", SELECT, "select=cv:3"},
+    {"path_gap", "1e-6", SELECT, LASSO},
+    {"enet_share", "0.9", SELECT, "task=regress penalty=enet select=cv:3"},
+    {"edges", "periodic", DEBLUR, ""},
+    {"noise", "0.2", DEBLUR, ""},
+    {"noise_factor", "2", DEBLUR, ""},
+    {"tol", "0.5", FIT, "solver=dual_coordinate"},
+    {"max_iter", "1", FIT, "solver=dual_coordinate tol=1e-9"},
+    {"max_passes", "1", FIT, "solver=dual_coordinate tol=1e-9"},
+    {"time_limit", "0", FIT, "solver=dual_coordinate tol=1e-9"},
+    {"along", "mu", PATH, "loss=logistic path_points=3"},
+    {"strengths", "0.1,0.2", PATH, "loss=logistic"},
+    {"rank_max", "1", COMPLETE, ""},
+    {"biases", "yes", COMPLETE, ""},
+    {"finish", "no", COMPLETE, ""},
+    {"format", "libsvm", READ, ""},
+    {"base", "0", READ_SVM, ""},
+    {"features", "20", READ, ""},
+    {"precision", "f32", READ, ""},
+    {"header", "yes", READ, ""},
+    {"label_column", "first", READ, ""},
+    {"labels", "classes", READ, ""},
+    {"names", "columns", READ, ""},
+    {"separator", "tab", READ, ""},
+    {"cache", "0", FIT, "kernel=rbf C=100 tol=1e-9"},
+    {"threads", "3", FIT, ""},
+    {"checkpoint", "state.new", FIT, "solver=dual_coordinate tol=1e-9 max_iter=2"},
+    {"resume", "state.old", FIT, "solver=dual_coordinate tol=1e-9 max_iter=1"},
+};
+
+/* ---- what comes out -------------------------------------------------------------------------- */
+
+/* The outcome of a call as text; long ones are cut, and everything is summed up in `hash`. */
+typedef struct outcome {
+    uint64_t hash;
+    char text[400];
+} outcome;
+
+static void note(outcome *o, const void *bytes, size_t size)
+{
+    const unsigned char *b = bytes;
+    for (size_t i = 0; i < size; i++)
+        o->hash = (o->hash ^ b[i]) * UINT64_C(0x100000001b3);
+}
+
+static void say(outcome *o, const char *text)
+{
+    note(o, text, strlen(text));
+    snprintf(o->text, sizeof o->text, "%s", text);
+}
+
+static void note_solver(outcome *o, const mgv_solver *solver)
+{
+    mgv_run_info run = {.size = sizeof run};
+    const double *values;
+    int64_t count;
+    mgv_solver_describe(solver, &run, NULL);
+    say(o, mgv_stop_name(run.stop));
+    note(o, run.solver, strlen(run.solver));
+    note(o, &run.iterations, sizeof run.iterations);
+    note(o, &run.passes, sizeof run.passes);
+    mgv_solver_weights(solver, &values, &count);
+    note(o, values, (size_t)count * sizeof *values);
+    mgv_solver_dual(solver, &values, &count);
+    note(o, values, (size_t)count * sizeof *values);
+}
+
+/* ---- the data -------------------------------------------------------------------------------- */
+
+typedef struct table {
+    double X[N * D], y[N], three[N];
+} table;
+
+static void fill(table *t)
+{
+    mgvi_rng rng = mgvi_rng_seed(77);
+    for (int i = 0; i < N; i++) {
+        double score = 0.4 * mgvi_rng_normal(&rng);
+        for (int j = 0; j < D; j++) {
+            t->X[i * D + j] = mgvi_rng_normal(&rng) * (1 + j);
+            score += t->X[i * D + j] / (1 + 3 * j);
+        }
+        t->y[i] = score > 0 ? 1 : -1;
+        t->three[i] = score > 1 ? 2 : score > -1.5;
+    }
+    for (int j = 0; j < D; j++) /* no weights tell these apart */
+        t->X[D + j] = t->X[j];
+    t->y[1] = -t->y[0];
+}
+
+static void write_column(const char *name, int count, int modulus)
+{
+    FILE *f = fopen(name, "w");
+    for (int i = 0; f && i < count; i++)
+        fprintf(f, "%d\n", 1 + (i * 7 + i / 3) % modulus);
+    CHECK(f && fclose(f) == 0);
+}
+
+static void write_files(const table *t)
+{
+    write_column("rows", N, 5);
+    write_column("columns", D, 4);
+    write_column("groups", D, 2);
+    write_column("classes", N, 2);
+    FILE *f = fopen("rows.csv", "w");
+    for (int i = 0; f && i < N; i++) {
+        for (int j = 0; j < D; j++)
+            fprintf(f, "%.3f,", t->X[i * D + j]);
+        fprintf(f, "%g\n", t->y[i]);
+    }
+    CHECK(f && fclose(f) == 0);
+    f = fopen("rows.svm", "w");
+    for (int i = 0; f && i < N; i++)
+        fprintf(f, "%g 1:%.3f 3:%.3f\n", t->y[i], t->X[i * D], t->X[i * D + 1]);
+    CHECK(f && fclose(f) == 0);
+}
+
+/* ---- scenarios ------------------------------------------------------------------------------- */
+
+static const int64_t group[D] = {0, 0, 0, 0, 1, 2};
+
+static mgv_status solve(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings, outcome *o)
+{
+    mgv_problem *problem = NULL;
+    mgv_solver *solver = NULL;
+    mgv_status st = mgv_problem_new(ctx, data, settings, &problem);
+    if (st == MGV_OK)
+        st = mgv_solver_new(ctx, problem, settings, &solver);
+    if (st == MGV_OK)
+        st = mgv_solver_run(ctx, solver);
+    if (st == MGV_OK) {
+        note_solver(o, solver);
+        note(o, mgv_problem_formula(problem), strlen(mgv_problem_formula(problem)));
+    }
+    mgv_solver_free(ctx, solver);
+    mgv_problem_free(ctx, problem);
+    return st;
+}
+
+static mgv_status choose(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings, outcome *o)
+{
+    mgv_selection *s = NULL;
+    mgv_selection_info info = {.size = sizeof info};
+    mgv_path_point point = {.size = sizeof point};
+    MGVI_TRY(mgv_selection_run(ctx, data, settings, &s));
+    mgv_selection_describe(s, &info);
+    note_solver(o, mgv_selection_solver(s));
+    note(o, &info.points, sizeof info.points);
+    note(o, &info.score, sizeof info.score);
+    for (int64_t k = 0; k < info.points; k++) {
+        mgv_selection_point(s, k, &point);
+        note(o, &point.score, sizeof point.score);
+        note(o, &point.lambda, sizeof point.lambda);
+    }
+    mgv_selection_free(ctx, s);
+    return MGV_OK;
+}
+
+static mgv_status walk(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings, outcome *o)
+{
+    mgv_path *path;
+    const mgv_solver *solver;
+    MGVI_TRY(mgv_path_new(ctx, data, settings, &path));
+    mgv_status st = mgv_path_next(ctx, path, &solver);
+    if (st == MGV_OK)
+        note_solver(o, solver);
+    mgv_path_free(ctx, path);
+    return st;
+}
+
+static mgv_status on_table(mgv_ctx *ctx, scenario what, const mgv_settings *settings,
+                           const table *t, outcome *o)
+{
+    mgv_data *data;
+    CHECK_OK(ctx, mgv_data_from_dense(ctx, MGV_F64, t->X, N, D, D, 1, &data));
+    CHECK_OK(ctx, mgv_data_set_labels(ctx, data, what == CLASSES ? t->three : t->y));
+    CHECK_OK(ctx, mgv_data_set_groups(ctx, data, group));
+    const mgv_status st = what == SELECT ? choose(ctx, data, settings, o)
+                          : what == PATH ? walk(ctx, data, settings, o)
+                                         : solve(ctx, data, settings, o);
+    mgv_data_free(ctx, data);
+    return st;
+}
+
+static mgv_status read_table(mgv_ctx *ctx, const char *file, const mgv_settings *settings,
+                             outcome *o)
+{
+    mgv_data *data;
+    mgv_data_info info = {.size = sizeof info};
+    MGVI_TRY(mgv_data_read(ctx, file, settings, &data));
+    mgv_data_describe(data, &info);
+    const int64_t numbers[] = {info.rows, info.cols, info.classes, (int64_t)info.dtype};
+    note(o, numbers, sizeof numbers);
+    for (int64_t c = 0; c < info.classes; c++)
+        note(o, mgv_data_class(data, c), strlen(mgv_data_class(data, c)));
+    mgv_settings *any;
+    mgv_selection *s = NULL;
+    mgv_feature feature = {.size = sizeof feature};
+    CHECK_OK(ctx, mgv_settings_new(ctx, &any)); /* names come out with the features */
+    CHECK_OK(ctx, mgv_settings_set(ctx, any, "select", "holdout:0.3"));
+    CHECK_OK(ctx, mgv_settings_set(ctx, any, "lambda", "0.1"));
+    if (mgv_selection_run(ctx, data, any, &s) == MGV_OK &&
+        mgv_selection_feature(ctx, s, 0, &feature) == MGV_OK && feature.name)
+        say(o, feature.name);
+    mgv_selection_free(ctx, s);
+    mgv_settings_free(ctx, any);
+    mgv_data_free(ctx, data);
+    return MGV_OK;
+}
+
+static mgv_status complete(mgv_ctx *ctx, const mgv_settings *settings, outcome *o)
+{
+    int64_t row[300], col[300];
+    double value[300];
+    mgv_triples *triples;
+    mgv_completion *c;
+    mgv_completion_info info = {.size = sizeof info};
+    mgvi_rng rng = mgvi_rng_seed(3);
+    for (int k = 0; k < 300; k++) {
+        row[k] = (int64_t)(mgvi_rng_uniform(&rng) * 24);
+        col[k] = (int64_t)(mgvi_rng_uniform(&rng) * 18);
+        value[k] = sin((double)row[k]) * cos(2. * (double)col[k]) +
+                   0.5 * cos(3. * (double)row[k]) * (double)(col[k] % 3) +
+                   0.05 * mgvi_rng_normal(&rng);
+    }
+    CHECK_OK(ctx, mgv_triples_new(ctx, 300, row, col, value, 24, 18, &triples));
+    const mgv_status st = mgv_completion_run(ctx, triples, settings, &c);
+    if (st == MGV_OK) {
+        mgv_completion_describe(c, &info);
+        note(o, &info.rank, sizeof info.rank);
+        note(o, &info.biases, sizeof info.biases);
+        note(o, &info.train_error, sizeof info.train_error);
+        mgv_completion_free(ctx, c);
+    }
+    mgv_triples_free(ctx, triples);
+    return st;
+}
+
+static mgv_status deblur(mgv_ctx *ctx, const mgv_settings *settings, outcome *o)
+{
+    double pixels[SIDE * SIDE];
+    mgv_image *image, *psf, *restored = NULL;
+    mgv_deblur *d = NULL;
+    mgv_image_info info = {.size = sizeof info};
+    mgvi_rng rng = mgvi_rng_seed(5);
+    for (int k = 0; k < SIDE * SIDE; k++)
+        pixels[k] = 0.3 + 0.4 * (k % SIDE > 9) + 0.03 * mgvi_rng_normal(&rng);
+    CHECK_OK(ctx, mgv_image_new(ctx, SIDE, SIDE, 1, pixels, &image));
+    CHECK_OK(ctx, mgv_psf_gaussian(ctx, 1, &psf));
+    mgv_status st = mgv_deblur_new(ctx, image, psf, NULL, settings, &d);
+    if (st == MGV_OK)
+        st = mgv_deblur_run(ctx, d);
+    if (st == MGV_OK)
+        st = mgv_deblur_image(ctx, d, &restored);
+    if (st == MGV_OK) {
+        mgv_image_describe(restored, &info);
+        note(o, info.pixels, SIDE * SIDE * sizeof *info.pixels);
+    }
+    mgv_image_free(ctx, restored);
+    mgv_deblur_free(ctx, d);
+    mgv_image_free(ctx, psf);
+    mgv_image_free(ctx, image);
+    return st;
+}
+
+/* What the options come to, with files and threads. */
+static outcome run(const char *options, const char *name, const char *value, scenario what,
+                   const table *t, mgv_status *st)
+{
+    outcome o = {.hash = UINT64_C(0xcbf29ce484222325)};
+    char text[400], *rest = text, *item;
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgv_settings *settings;
+    CHECK_OK(ctx, mgv_ctx_set_threads(ctx, 2));
+    CHECK_OK(ctx, mgv_settings_new(ctx, &settings));
+    snprintf(text, sizeof text, "%s", options);
+    while ((item = strsep(&rest, " "))) {
+        char *equals = strchr(item, '=');
+        if (!equals)
+            continue;
+        *equals = 0;
+        CHECK_OK(ctx, mgv_settings_set(ctx, settings, item, equals + 1));
+    }
+    if (name)
+        CHECK_OK(ctx, mgv_settings_set(ctx, settings, name, value));
+    remove("state.new");
+    *st = what == READ       ? read_table(ctx, "rows.csv", settings, &o)
+          : what == READ_SVM ? read_table(ctx, "rows.svm", settings, &o)
+          : what == COMPLETE ? complete(ctx, settings, &o)
+          : what == DEBLUR   ? deblur(ctx, settings, &o)
+                             : on_table(ctx, what, settings, t, &o);
+    if (*st != MGV_OK)
+        say(&o, mgv_ctx_error(ctx));
+    const int seen[2] = {mgv_ctx_threads(ctx), access("state.new", F_OK) == 0};
+    note(&o, seen, sizeof seen);
+    mgv_settings_free(ctx, settings);
+    mgv_ctx_free(ctx);
+    return o;
+}
+
+static const line *find(const char *name)
+{
+    for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
+        if (strcmp(lines[k].name, name) == 0)
+            return &lines[k];
+    return NULL;
+}
+
+TEST(every_setting_is_read)
+{
+    static table t;
+    char place[] = "settings.XXXXXX";
+    CHECK(mkdtemp(place) && chdir(place) == 0);
+    fill(&t);
+    write_files(&t);
+    mgv_status st;
+    run("solver=dual_coordinate tol=1e-9 max_iter=2 checkpoint=state.old", NULL, NULL, FIT, &t,
+        &st);
+    CHECK(st == MGV_OK);
+    int unread = 0;
+    for (size_t k = 0; k < mgv_setting_count(); k++) {
+        mgv_setting_info info = {.size = sizeof info};
+        mgv_setting_at(k, &info);
+        const line *own = find(info.name);
+        CHECK_THAT(own, "setting %s has no line in this test: how is it seen that it is read?",
+                   info.name);
+        mgv_status before, after;
+        const outcome plain = run(own->options, NULL, NULL, own->what, &t, &before);
+        const outcome changed = run(own->options, info.name, own->value, own->what, &t, &after);
+        if (before != MGV_OK)
+            print_error("%s: %s\n", own->options, plain.text);
+        unread += before != MGV_OK;
+        CHECK_THAT(after == MGV_OK || changed.text[0], "%s: no sentence", info.name);
+        if (plain.hash == changed.hash) {
+            print_error("%s=%s beside '%s' changes nothing (%s)\n", info.name, own->value,
+                        own->options, changed.text);
+            unread++;
+        }
+    }
+    static const char *const files[] = {"rows",     "columns",  "groups",    "classes",
+                                        "rows.csv", "rows.svm", "state.old", "state.new"};
+    for (size_t k = 0; k < sizeof files / sizeof *files; k++)
+        remove(files[k]);
+    CHECK(chdir("..") == 0 && rmdir(place) == 0);
+    CHECK(unread == 0);
+}
+
+int main(void) { return RUN(every_setting_is_read); }
