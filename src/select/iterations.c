@@ -25,7 +25,7 @@ mgv_status mgvi_iterations_run(mgv_selection *s)
         .mu = NAN,
         .iteration = run->iteration,
         .gap = NAN,
-        .residual = run->ops->residual(run),
+        .residual = run->ops->residual ? run->ops->residual(run) : NAN,
         .nonzeros = mgvi_count_nonzeros(s->solver->answer.w.x, mgvi_problem_penalised(s->problem))};
     MGVI_TRY(mgvi_path_add(path, &point, NULL, 0));
     path->chosen = 0;

@@ -63,9 +63,9 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
 {
     const mgvi_early early = mgvi_early_read(problem, settings);
     MGVI_TRY(mgvi_solver_fits(ctx, ops, problem));
-    if (early.on && !ops->residual)
+    if (early.on && !isnan(early.noise) && !ops->residual)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver %s has no path of iterates to choose from; primal_dual has",
+                         "solver %s has no residual to hold against the noise; primal_dual has",
                          ops->name);
     mgv_solver *solver = mgvi_new(ctx, sizeof *solver);
     if (!solver)

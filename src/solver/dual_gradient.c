@@ -3,6 +3,7 @@
  * Nesterov's; with R = |w|_1 + a/2 |w|^2 linearised Bregman and its acceleration.
  *   w = argmin R(w) + a/2 |w|^2 + <A'v, w>,   u+ = prox_{s G*}(v + s A w),  s = modulus/L^2
  *   v = u+ + momentum (u+ - u)
+ * A step goes from u+ to w, so that iterate k has k gradients in it; z = A w stays for the next.
  * The intercept stays at the mean of the targets: columns are centred, and u keeps the sum 0. */
 #include "solver/parts/steps.h"
 #include "solver/parts/support.h"
@@ -53,6 +54,20 @@ static void choose_smoothing(const mgvi_run *run, state *s, const mgvi_steps *st
     s->step = square > 0 ? total / square : 1;
 }
 
+/* w = prox_{R/a}(-p/a), or R's own mirror map. */
+static void minimise(const mgvi_run *run, state *s)
+{
+    const mgvi_vec p = mgvi_problem_penalised_part(run->problem, &s->p);
+    mgvi_vec w = mgvi_problem_penalised_part(run->problem, &s->w);
+    if (s->alpha > 0) {
+        mgvi_vec_add(run->ctx, -1 / s->alpha, &p, 0, &p, &w);
+        mgvi_penalty_prox(&s->penalty, &w, 1 / s->alpha, &w);
+    } else {
+        mgvi_vec_add(run->ctx, -1, &p, 0, &p, &w);
+        mgvi_penalty_mirror(&s->penalty, &w, &w);
+    }
+}
+
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
@@ -70,24 +85,13 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->w, &steps));
     choose_smoothing(run, s, &steps);
     s->memory.t = 1;
+    minimise(run, s); /* of p = 0 */
+    mgvi_support_mul(&s->support, &s->w, &s->z);
+    MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n));
     MGVI_TRY(mgvi_run_keep(run, "v", MGVI_T_F64, s->v.x, s->v.n));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
-}
-
-/* w = prox_{R/a}(-p/a), or R's own mirror map. */
-static void minimise(const mgvi_run *run, state *s)
-{
-    const mgvi_vec p = mgvi_problem_penalised_part(run->problem, &s->p);
-    mgvi_vec w = mgvi_problem_penalised_part(run->problem, &s->w);
-    if (s->alpha > 0) {
-        mgvi_vec_add(run->ctx, -1 / s->alpha, &p, 0, &p, &w);
-        mgvi_penalty_prox(&s->penalty, &w, 1 / s->alpha, &w);
-    } else {
-        mgvi_vec_add(run->ctx, -1, &p, 0, &p, &w);
-        mgvi_penalty_mirror(&s->penalty, &w, &w);
-    }
 }
 
 /* (13) */
@@ -106,14 +110,14 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
-    mgvi_support_mul_t(&s->support, &s->v, &s->p);
-    minimise(run, s);
-    mgvi_support_mul(&s->support, &s->w, &s->z);
     const mgvi_coef_array r = {.constant = 1 / s->step};
     mgvi_loss_dual_step(run->ctx, p->loss, &p->row, &s->v, &s->z, &r, &s->u_next);
     const double m = momentum(run, s);
     mgvi_vec_add(run->ctx, 1 + m, &s->u_next, -m, &s->u, &s->v);
     mgvi_vec_copy(run->ctx, &s->u_next, &s->u);
+    mgvi_support_mul_t(&s->support, &s->v, &s->p);
+    minimise(run, s);
+    mgvi_support_mul(&s->support, &s->w, &s->z);
     mgvi_displacement(p, &s->z, &s->work);
     mgvi_vec_norm2(run->ctx, &s->work, &s->memory.residual);
     if (!isfinite(s->memory.residual))

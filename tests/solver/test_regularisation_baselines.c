@@ -18,9 +18,6 @@ TEST(landweber_takes_the_plain_steps)
         open_rows(&fit, r.X, r.y, r.n, r.d, options);
         double x[20] = {0}, v[20] = {0};
         for (int k = 1; k <= 25; k++) {
-            const mgvi_iterate it = step_to(&fit, k);
-            for (int j = 0; j < r.d; j++)
-                CHECK_NEAR(it.w->x[j], v[j], 1e-12, "%s, step %d", names[momentum], k);
             double next[20];
             memcpy(next, v, sizeof next);
             for (int i = 0; i < r.n; i++) {
@@ -35,6 +32,18 @@ TEST(landweber_takes_the_plain_steps)
                 v[j] = next[j] + m * (next[j] - x[j]);
                 x[j] = next[j];
             }
+            const mgvi_iterate it = step_to(&fit, k); /* k gradients in it, not k - 1 */
+            for (int j = 0; j < r.d; j++)
+                CHECK_NEAR(it.w->x[j], v[j], 1e-12, "%s, step %d", names[momentum], k);
+            double square = 0;
+            for (int i = 0; i < r.n; i++) {
+                double e = -r.y[i];
+                for (int j = 0; j < r.d; j++)
+                    e += r.X[i * r.d + j] * v[j];
+                square += e * e;
+            }
+            CHECK_NEAR(fit.solver->run.ops->residual(&fit.solver->run), sqrt(square), 1e-10,
+                       "the residual of that iterate");
         }
         mgv_fit_free(&fit);
     }
@@ -129,8 +138,49 @@ TEST(root_scaling_is_half_way_to_unit_columns)
     regression_free(&r);
 }
 
+/* The last iterate can be asked for of every solver that goes step by step, whether or not it knows
+ * a residual. */
+TEST(the_last_iterate_of_margin_solvers)
+{
+    static const char *const solvers[] = {"dual_diagonal", "momentum_margin", "batch_perceptron",
+                                          "normalized_gd"};
+    double *X, *y;
+    mgv_random_set(12, 40, 3, 0, &X, &y);
+    for (int k = 0; k < 4; k++) {
+        char options[200];
+        mgv_fit fit, steps;
+        mgv_selection *s;
+        snprintf(options, sizeof options,
+                 "loss=margin intercept=no select=last max_iter=7 solver=%s", solvers[k]);
+        mgv_fit_start(&fit, X, y, 40, 3, options);
+        CHECK_OK(fit.ctx, mgv_selection_run(fit.ctx, fit.data, fit.settings, &s));
+        snprintf(options, sizeof options, "loss=margin intercept=no solver=%s", solvers[k]);
+        open_rows(&steps, X, y, 40, 3, options);
+        const mgvi_iterate it = step_to(&steps, 7);
+        const double *w;
+        int64_t count;
+        mgv_solver_weights(mgv_selection_solver(s), &w, &count);
+        CHECK(count == 3);
+        for (int j = 0; j < 3; j++)
+            CHECK_NEAR(w[j], it.w->x[j], 1e-12 * fabs(w[j]), "%s", solvers[k]);
+        mgv_selection_free(fit.ctx, s);
+        mgv_fit_free(&fit);
+        mgv_fit_free(&steps);
+    }
+    mgv_fit fit;
+    mgv_selection *s;
+    mgv_fit_start(&fit, X, y, 40, 3,
+                  "loss=margin intercept=no select=discrepancy:1 solver=momentum_margin");
+    CHECK_FAILS(fit.ctx, mgv_selection_run(fit.ctx, fit.data, fit.settings, &s), MGV_E_UNSUPPORTED,
+                "no residual");
+    mgv_fit_free(&fit);
+    free(X);
+    free(y);
+}
+
 int main(void)
 {
-    return RUN(landweber_takes_the_plain_steps, they_reach_the_optimum,
-               acceleration_intercept_and_discrepancy, root_scaling_is_half_way_to_unit_columns);
+    return RUN(landweber_takes_the_plain_steps, the_last_iterate_of_margin_solvers,
+               they_reach_the_optimum, acceleration_intercept_and_discrepancy,
+               root_scaling_is_half_way_to_unit_columns);
 }
