@@ -43,6 +43,8 @@ static void trace_row(cli_job *job, const mgv_event *e)
     trace_number(trace, e->nonzeros < 0 ? NAN : (double)e->nonzeros);
     trace_number(trace, e->bytes);
     trace_number(trace, steps > 0 ? bytes / steps : NAN);
+    trace_number(trace, e->strength);
+    trace_number(trace, e->validation_se);
     job->traced.iteration = e->iteration;
     job->traced.bytes = e->bytes;
     fputc('\n', trace);

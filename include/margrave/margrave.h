@@ -103,6 +103,9 @@ typedef struct mgv_event {
     int64_t nonzeros;
     double bytes; /* of the matrix read so far: its entries, with the indices of a sparse one */
     double residual, psnr; /* deblurring: |A w - y|; dB beside the truth */
+    double strength; /* a point of a selection's path by strength, which `iteration` counts: its mu,
+                        or its lambda */
+    double validation_se; /* standard error of validation_score */
 } mgv_event;
 
 /* Return nonzero to end the run after this step with the best iterate. Called on the thread that
@@ -372,7 +375,7 @@ typedef struct mgv_selection_info {
     size_t size;
     const char *rule;       /* the setting, e.g. "cv:5" */
     const char *method;     /* e.g. "lasso path" */
-    const char *by;         /* "lambda" or "iteration" */
+    const char *by;         /* "lambda", "mu" or "iteration" */
     int64_t points, point;  /* of the path, and the chosen one from 0 */
     int64_t compared;       /* paths; see mgv_selection_compared() */
     int classify;           /* scores are accuracies; else mean squared errors */

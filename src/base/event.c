@@ -23,7 +23,9 @@ mgv_event mgvi_event_blank(mgv_event_kind kind)
                        .nonzeros = -1,
                        .bytes = NAN,
                        .residual = NAN,
-                       .psnr = NAN};
+                       .psnr = NAN,
+                       .strength = NAN,
+                       .validation_se = NAN};
 }
 
 bool mgvi_event_send(mgv_ctx *ctx, const mgv_event *event)

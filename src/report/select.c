@@ -25,16 +25,18 @@ json_t *mgvi_report_path(const mgv_selection *s)
         return json_pack("{s:i, s:s}", "points", 1, "by", "iteration");
     const mgvi_path *path = mgvi_selection_path(s);
     json_t *score_list = json_array(), *nonzeros = json_array(), *strength = json_array();
+    json_t *errors = json_array();
     for (int64_t k = 0; k < path->count; k++) {
         const mgvi_path_point *p = &path->point[k];
         const double x = p->iteration ? (double)p->iteration : p->mu > 0 ? p->mu : p->lambda;
         json_array_append_new(score_list, score(s, p->error));
+        json_array_append_new(errors, mgvi_json_number(p->error_se));
         json_array_append_new(nonzeros, json_integer(p->nonzeros));
         json_array_append_new(strength, mgvi_json_number(x));
     }
-    return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o}", "points", (json_int_t)path->count, "by",
+    return json_pack("{s:I, s:s, s:s, s:o, s:o, s:o, s:o}", "points", (json_int_t)path->count, "by",
                      path->by, "method", path->method, "at", strength, "score", score_list,
-                     "nonzeros", nonzeros);
+                     "score_se", errors, "nonzeros", nonzeros);
 }
 
 static json_t *compared_block(const mgv_selection *s)
@@ -91,7 +93,7 @@ mgv_status mgvi_report_selected(mgv_selection *s, json_t **out)
     const mgv_status st = features_block(s, &features);
     json_object_set_new(o, "rule", mgvi_json_string(s->settings.select));
     json_object_set_new(o, "one_se", json_boolean(s->rule.one_se));
-    json_object_set_new(o, "point", json_integer(path->chosen));
+    json_object_set_new(o, "point", json_integer(path->chosen + 1)); /* from 1, as rows are */
     json_object_set_new(o, "method", json_string(path->method));
     json_object_set_new(o, "seconds", json_real(s->seconds));
     json_object_set_new(o, "compared", compared_block(s));

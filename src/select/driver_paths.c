@@ -318,11 +318,8 @@ static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *con
     if (path->outputs > 1)
         MGVI_TRY(mgvi_path_add_intercepts(path, d->intercept));
     MGVI_TRY(keep_weights(d, w));
-    mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
-    const double error = path->point[path->count - 1].error;
+    mgv_event e = mgvi_path_event(&path->point[path->count - 1], s->probe->classify);
     e.iteration = point.iteration ? point.iteration : path->count;
-    e.validation_score = s->probe->classify ? 1 - error : error;
-    e.nonzeros = point.nonzeros;
     if (mgvi_event_send(s->ctx, &e))
         atomic_store(&s->ctx->interrupted, 1);
     return MGV_OK;

@@ -193,11 +193,9 @@ static bool another(const walk *k, double part)
 static bool report(const walk *k)
 {
     const mgvi_path_point *p = &k->path->point[k->path->count - 1];
-    mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
+    mgv_event e = mgvi_path_event(p, k->plan->classify);
     e.iteration = k->path->count;
-    e.validation_score = k->plan->classify ? 1 - p->error : p->error;
     e.relative_gap = p->gap;
-    e.nonzeros = p->nonzeros;
     e.passes = k->s->touched / (double)k->s->P.ptr[k->s->P.cols];
     e.bytes = mgvi_lanes_bytes(k->s);
     return mgvi_event_send(k->s->ctx, &e);

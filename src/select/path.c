@@ -16,6 +16,16 @@ void mgvi_path_init(mgvi_path *path, mgv_ctx *ctx, const char *method, const cha
                         .square = NAN};
 }
 
+mgv_event mgvi_path_event(const mgvi_path_point *p, bool classify)
+{
+    mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
+    e.validation_score = classify ? 1 - p->error : p->error;
+    e.validation_se = p->error_se;
+    e.strength = p->iteration ? NAN : p->mu > 0 ? p->mu : p->lambda;
+    e.nonzeros = p->nonzeros;
+    return e;
+}
+
 void mgvi_path_free(mgvi_path *path)
 {
     mgvi_release(path->ctx, path->point);

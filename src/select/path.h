@@ -3,6 +3,7 @@
 #ifndef MGVI_SELECT_PATH_H
 #define MGVI_SELECT_PATH_H
 
+#include "base/event.h"
 #include "select/split.h"
 
 /* One model. Its weights are entries first .. first + kept of the path's arrays, in the user's
@@ -58,6 +59,8 @@ mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const do
 mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint16_t lanes);
 /* The intercepts of the last point, where there are several outputs: after every point. */
 mgv_status mgvi_path_add_intercepts(mgvi_path *path, const double *intercept);
+/* What a trace says of a point: its strength, score, standard error and weights. */
+mgv_event mgvi_path_event(const mgvi_path_point *point, bool classify);
 /* In how many folds entry t of the path is not 0. */
 static inline int mgvi_path_folds(const mgvi_path *path, int64_t t)
 {

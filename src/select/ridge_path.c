@@ -296,9 +296,8 @@ static mgv_status add_points(bidiagonal *b, mgvi_path *path)
         }
         MGVI_TRY(mgvi_path_add(path, &point, b->error[q], s->lanes));
         MGVI_TRY(mgvi_path_add_combination(path, z));
-        mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
+        mgv_event e = mgvi_path_event(&path->point[q], b->classify);
         e.iteration = path->count;
-        e.validation_score = b->classify ? 1 - path->point[q].error : path->point[q].error;
         e.nonzeros = nonzeros;
         if (mgvi_event_send(s->ctx, &e))
             atomic_store(&s->ctx->interrupted, 1);

@@ -177,6 +177,8 @@ static mgv_status walk_paths(mgv_selection *s)
         MGVI_TRY(methods[k]->walk(s, methods[k], path));
         MGVI_TRY(mgvi_path_choose(path, &s->rule));
         path->seconds = mgvi_clock_seconds() - started;
+        if (path->point[0].mu > 0) /* beside a lambda that follows from it, or is given */
+            path->by = "mu";
         const mgvi_path_point *p = &path->point[path->chosen];
         mgvi_log(s->ctx, MGV_DEBUG, "%s: error %.6g after %" PRId64 " points, %.3g s", path->method,
                  p->error, path->count, path->seconds);

@@ -13,7 +13,7 @@ enum { N = 40, D = 6, K = 3, SIDE = 24, LONG = 20000 };
 
 typedef enum scenario { FIT, CLASSES, SELECT, PATH, READ, READ_SVM, COMPLETE, DEBLUR } scenario;
 
-/* `options` with and without `name` = `value`; FILE stands for files in the working directory. */
+/* `options` with and without `name` = `value`; a value of NULL: another test sees to it. */
 typedef struct line {
     const char *name, *value;
     scenario what;
@@ -113,6 +113,7 @@ static const line lines[] = {
     {"labels", "classes", READ, ""},
     {"names", "columns", READ, ""},
     {"separator", "tab", READ, ""},
+    {"max_expansion", NULL, READ, "it takes 64 MiB to see: tests/io/test_source.c"},
     {"cache", "0", FIT, "kernel=rbf C=100 tol=1e-9"},
     {"threads", "3", FIT, ""},
     {"checkpoint", "state.new", FIT, "solver=dual_coordinate tol=1e-9 max_iter=2"},
@@ -415,6 +416,8 @@ TEST(every_setting_is_read)
         const line *own = find(info.name);
         CHECK_THAT(own, "setting %s has no line in this test: how is it seen that it is read?",
                    info.name);
+        if (!own->value)
+            continue;
         mgv_status before, after;
         const outcome plain = run(own->options, NULL, NULL, own->what, &t, &before);
         const outcome changed = run(own->options, info.name, own->value, own->what, &t, &after);

@@ -27,8 +27,15 @@ true_that "$("$json_get" out selected.score) == $("$json_get" out validation.mse
 
 run 0 fit data.svm --penalty l1 --select cv:5 --one-se --json --no-model
 few=$("$json_get" out model.nonzeros)
-run 0 fit data.svm --penalty l1 --select cv:5 --json --no-model
-json out path.by lambda
+run 0 fit data.svm --penalty l1 --select cv:5 --json --no-model --trace trace.csv
+json out path.by mu
+point=$("$json_get" out selected.point)
+mu=$("$json_get" out selected.mu)
+se=$("$json_get" out selected.score_se)
+true_that "$("$json_get" out path.at.$((point - 1))) == $mu" "points count from 1"
+true_that "$("$json_get" out path.score_se.$((point - 1))) == $se" "a standard error for every point"
+true_that "$(awk -F, -v k="$point" '$1 == k && $15 != "" { print $15; exit }' trace.csv) == $mu" "the strength in the trace"
+true_that "$(awk -F, -v k="$point" '$1 == k && $15 != "" { print $16; exit }' trace.csv) == $se" "its standard error"
 true_that "$few <= $("$json_get" out model.nonzeros)" "one standard error is sparser"
 
 # early stopping, held-out parts and files
