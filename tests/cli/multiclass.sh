@@ -82,7 +82,7 @@ has err "is not a class of the training data"
 run 2 fit corners.csv --loss hinge --C 1 --solver newton --select cv:3 --no-model
 has err "with 3 classes the iterations of solver newton are no path: leave out --C"
 run 0 fit corners.csv --loss hinge --C 1 --select cv:3 --no-model
-has out "selection    cv:3: of the strength that was given, lambda"
+has out "selection    cv:3: of the strength that was given, C 1, lambda 0.03333"
 run 2 fit corners.csv --loss margin --select cv:3 --no-model
 has err "there is no strength to choose; --loss hinge has one"
 
