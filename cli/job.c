@@ -99,7 +99,7 @@ int cli_job_open_trace(cli_job *job, const char *file)
     return cli_table_open(job->c, file,
                           "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,"
                           "margin_upper,train_score,validation_score,nonzeros,bytes,"
-                          "bytes_per_iteration\n",
+                          "bytes_per_iteration,strength,validation_se\n",
                           &job->trace);
 }
 

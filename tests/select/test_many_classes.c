@@ -58,7 +58,10 @@ static void check_folds(const char *options)
     mgv_fit_set(&fit, "select=cv:3");
     mgv_selection *s = mgv_choose(&fit);
     const mgvi_path *path = mgvi_selection_path(s);
-    CHECK(path->count >= 5 && path->full == 3 && strcmp(path->by, "lambda") == 0);
+    const char *by = strstr(options, "penalty=l1") ? "mu" : "lambda";
+    CHECK_THAT(path->count >= 5 && path->full == 3 && strcmp(path->by, by) == 0,
+               "%s: %d points, %d runs, by %s", options, (int)path->count, (int)path->full,
+               path->by);
     for (int64_t k = 1; k < path->count; k += 3)
         for (int l = 0; l < 3; l++) {
             const double error = path->errors[k * MGVI_SPLIT_LANES + l];
