@@ -11,6 +11,7 @@ mgv_ctx mgvi_ctx_child(const mgv_ctx *parent)
     return (mgv_ctx){.allocator = parent->allocator,
                      .pool = parent->pool,
                      .simd = parent->simd,
+                     .limit = parent->limit,
                      .parent = parent};
 }
 

@@ -11,6 +11,19 @@ struct mgvi_pool;
 struct mgvi_simd;
 enum { MGVI_ERROR_MAX = 1024 };
 
+/* The limit of the call at work (base/limit.h): in the caller's context, shared by its children. */
+typedef struct mgvi_limit {
+    int depth;                   /* calls within calls; 0: none is at work */
+    double began;                /* of the clock */
+    double deadline;             /* INFINITY: none */
+    double (*clock)(void *user); /* NULL: the machine's; tests have their own */
+    void *clock_user;
+    _Atomic double struck;  /* when a look first found the limit; INFINITY: not yet */
+    _Atomic double looked;  /* the last look, and */
+    _Atomic double longest; /* the longest time between two */
+    atomic_llong looks;
+} mgvi_limit;
+
 struct mgv_ctx {
     mgv_allocator allocator;
     struct mgvi_pool *pool;
@@ -18,6 +31,13 @@ struct mgv_ctx {
     mgv_event_fn on_event;
     void *event_user;
     atomic_int interrupted;
+    mgvi_limit *limit; /* that of the root, in `own_limit` there */
+    mgvi_limit own_limit;
+    double reserve;        /* seconds before the deadline that the work in this context keeps for
+                            * its certificate */
+    atomic_bool may_cut;   /* a piece of work is open, */
+    double cut_after;      /* of the clock: which is not cut before, */
+    atomic_bool cut;       /* and was */
     const mgv_ctx *parent; /* NULL: the caller's own. A child serves one block of parallel work */
     char error[MGVI_ERROR_MAX];
 };
