@@ -1,6 +1,8 @@
 /* joint_terms.c - a loss of many classes, row by row. */
 #include "backend/joint_terms.h"
 
+#include "base/limit.h"
+
 #include "base/threads.h"
 #include "simd/simd.h"
 
@@ -42,7 +44,7 @@ static double run(mgv_ctx *ctx, sweep *s)
 {
     double sum = 0;
     s->blocks = mgvi_block_count(s->n * s->k, GRAIN, MOST_BLOCKS);
-    mgvi_pool_run(ctx->pool, s->blocks, sweep_block, s);
+    mgvi_ctx_run(ctx, s->blocks, sweep_block, s);
     for (int64_t b = 0; b < s->blocks; b++)
         sum += s->partial[b];
     return sum;

@@ -3,6 +3,8 @@
  * cache, contiguous whatever the lanes, so every inner loop is the same and is vectorised. */
 #include "backend/joint_terms.h"
 
+#include "base/limit.h"
+
 #include "base/threads.h"
 #include "loss/list.h"
 #include "penalty/list.h"
@@ -219,7 +221,7 @@ static void map(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi_vec 
     assert(y->n == x->n && y->k == x->k);
     sweep job = job_of(loop, c, x, step);
     job.y = y->x;
-    mgvi_pool_run(ctx->pool, job.blocks, run_block, &job);
+    mgvi_ctx_run(ctx, job.blocks, run_block, &job);
 }
 
 /* The same with a second argument, or with steps that differ. */
@@ -232,7 +234,7 @@ static void map_each(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi
     job.step = *step;
     job.z = z;
     job.y = y->x;
-    mgvi_pool_run(ctx->pool, job.blocks, run_block, &job);
+    mgvi_ctx_run(ctx, job.blocks, run_block, &job);
 }
 
 /* A block's sums fill whole cache lines of their own; the blocks are added in order. Very many
@@ -253,7 +255,7 @@ static void sum(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi_vec 
     }
     job.partial = room;
     memset(room, 0, (size_t)(job.blocks * job.stride) * sizeof *room);
-    mgvi_pool_run(ctx->pool, job.blocks, run_block, &job);
+    mgvi_ctx_run(ctx, job.blocks, run_block, &job);
     for (int64_t block = 0; block < job.blocks; block++)
         for (int32_t lane = 0; lane < x->k; lane++)
             out[lane] += room[block * job.stride + lane];

@@ -2,6 +2,8 @@
  * runs over fixed blocks, and inside a block over a fixed number of partial sums. */
 #include "backend/vec.h"
 
+#include "base/limit.h"
+
 #include "base/threads.h"
 
 #include <assert.h>
@@ -53,7 +55,7 @@ typedef struct elements {
 static void run_elements(mgv_ctx *ctx, mgvi_block_fn fn, elements job)
 {
     job.blocks = mgvi_block_count(job.count, GRAIN, BLOCKS);
-    mgvi_pool_run(ctx->pool, job.blocks, fn, &job);
+    mgvi_ctx_run(ctx, job.blocks, fn, &job);
 }
 
 /* The part of the block: [begin, end) of x and y. */
@@ -230,7 +232,7 @@ static void reduce(mgv_ctx *ctx, mgvi_block_fn fn, double (*add)(double, double)
     job.blocks = mgvi_block_count(x->n * x->k, GRAIN, BLOCKS);
     for (job.lane = 0; job.lane < x->k; job.lane += LANES) {
         job.lanes = x->k - job.lane < LANES ? x->k - job.lane : LANES;
-        mgvi_pool_run(ctx->pool, job.blocks, fn, &job);
+        mgvi_ctx_run(ctx, job.blocks, fn, &job);
         for (int32_t c = 0; c < job.lanes; c++) {
             double sum = job.partial[0][c];
             for (int64_t block = 1; block < job.blocks; block++)

@@ -1,6 +1,8 @@
 /* alternate.c - one ridge regression of rank r per row, then one per column. */
 #include "complete/alternate.h"
 
+#include "base/limit.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -105,14 +107,14 @@ mgv_status mgvi_alternate_sweep(const mgvi_entries *e, mgvi_factors *f, double r
     s.work = mgvi_alloc(e->ctx, (size_t)most, (size_t)((f->width + 1) * f->width) * sizeof *s.work);
     if (!s.work)
         return MGV_E_MEMORY;
-    mgvi_pool_run(e->ctx->pool, s.blocks, sweep_block, &s);
+    mgvi_ctx_run(e->ctx, s.blocks, sweep_block, &s);
     s.ptr = e->col_ptr;
     s.lines = e->cols;
     s.blocks = e->col_blocks;
     s.by_row = false;
     s.other = f->left;
     s.mine = f->right;
-    mgvi_pool_run(e->ctx->pool, s.blocks, sweep_block, &s);
+    mgvi_ctx_run(e->ctx, s.blocks, sweep_block, &s);
     mgvi_release(e->ctx, s.work);
     return MGV_OK;
 }

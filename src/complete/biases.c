@@ -2,6 +2,8 @@
  * d = variance of what is left / variance of a; and so for the columns. */
 #include "complete/biases.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -90,7 +92,7 @@ static void fit_side(means *m, int side)
     const int64_t blocks = side ? m->e->col_blocks : m->e->row_blocks;
     double sums[4] = {0};
     m->side = side;
-    mgvi_pool_run(m->e->ctx->pool, blocks, fit_block, m);
+    mgvi_ctx_run(m->e->ctx, blocks, fit_block, m);
     for (int64_t b = 0; b < blocks; b++)
         for (int k = 0; k < 4; k++)
             sums[k] += m->sums[b][k];

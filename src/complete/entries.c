@@ -1,6 +1,8 @@
 /* entries.c - the second order of the entries, and products with sparse matrices on them. */
 #include "complete/entries.h"
 
+#include "base/limit.h"
+
 #include "simd/simd.h"
 
 enum { GRAIN = 4096, BLOCKS = 128 };
@@ -96,7 +98,7 @@ void mgvi_entries_mul(const mgvi_entries *e, const double *value, int32_t k, con
                  .blocks = e->row_blocks,
                  .k = k,
                  .y = y};
-    mgvi_pool_run(e->ctx->pool, p.blocks, multiply_block, &p);
+    mgvi_ctx_run(e->ctx, p.blocks, multiply_block, &p);
 }
 
 void mgvi_entries_mul_t(const mgvi_entries *e, const double *by_col, int32_t k, const double *x,
@@ -111,7 +113,7 @@ void mgvi_entries_mul_t(const mgvi_entries *e, const double *by_col, int32_t k, 
                  .blocks = e->col_blocks,
                  .k = k,
                  .y = y};
-    mgvi_pool_run(e->ctx->pool, p.blocks, multiply_block, &p);
+    mgvi_ctx_run(e->ctx, p.blocks, multiply_block, &p);
 }
 
 typedef struct reorder {
@@ -131,5 +133,5 @@ static void reorder_block(void *arg, int64_t block)
 void mgvi_entries_by_col(const mgvi_entries *e, const double *value, double *by_col)
 {
     reorder r = {.e = e, .value = value, .by_col = by_col};
-    mgvi_pool_run(e->ctx->pool, e->col_blocks, reorder_block, &r);
+    mgvi_ctx_run(e->ctx, e->col_blocks, reorder_block, &r);
 }

@@ -1,6 +1,8 @@
 /* factors.c - memory, balancing and errors of a product of two factors. */
 #include "complete/factors.h"
 
+#include "base/limit.h"
+
 #include "backend/cpu/eigen.h"
 #include "backend/cpu/gemm.h"
 
@@ -211,7 +213,7 @@ mgv_status mgvi_factors_errors(const mgvi_entries *e, const mgvi_factors *f, dou
                  .sum = mgvi_alloc(e->ctx, (size_t)e->row_blocks, 2 * sizeof *j.sum)};
     if (!j.sum)
         return MGV_E_MEMORY;
-    mgvi_pool_run(e->ctx->pool, e->row_blocks, judge_block, &j);
+    mgvi_ctx_run(e->ctx, e->row_blocks, judge_block, &j);
     for (int64_t b = 0; b < e->row_blocks; b++) {
         sum[0] += j.sum[2 * b];
         sum[1] += j.sum[2 * b + 1];
@@ -240,7 +242,7 @@ static void residual_block(void *arg, int64_t block)
 void mgvi_factors_residual(const mgvi_entries *e, const mgvi_factors *f, double *residual)
 {
     judging j = {.e = e, .f = f, .loops = mgvi_complete_loops_for(e->ctx), .sum = residual};
-    mgvi_pool_run(e->ctx->pool, e->row_blocks, residual_block, &j);
+    mgvi_ctx_run(e->ctx, e->row_blocks, residual_block, &j);
 }
 
 static void truncated_block(void *arg, int64_t block)
@@ -272,7 +274,7 @@ mgv_status mgvi_factors_truncated_errors(const mgvi_entries *e, const mgvi_facto
         .sum = mgvi_zeros(e->ctx, (size_t)e->row_blocks, (size_t)(f->rank + 1) * sizeof *j.sum)};
     if (!j.sum)
         return MGV_E_MEMORY;
-    mgvi_pool_run(e->ctx->pool, e->row_blocks, truncated_block, &j);
+    mgvi_ctx_run(e->ctx, e->row_blocks, truncated_block, &j);
     for (int64_t r = 0; r < f->rank; r++) {
         double sum = 0;
         for (int64_t b = 0; b < e->row_blocks; b++)

@@ -2,6 +2,8 @@
  */
 #include "complete/low_rank.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -92,7 +94,7 @@ static void update(mgvi_low_rank *r)
     const mgvi_entries *e = r->e;
     pass p = {.r = r, .loops = mgvi_complete_loops_for(e->ctx), .step = r->sigma};
     double sum[2] = {0, 0};
-    mgvi_pool_run(e->ctx->pool, e->row_blocks, update_block, &p);
+    mgvi_ctx_run(e->ctx, e->row_blocks, update_block, &p);
     for (int64_t b = 0; b < e->row_blocks; b++)
         for (int held = 0; held < 2; held++)
             sum[held] += r->sums[2 * b + held];
@@ -107,7 +109,7 @@ void mgvi_low_rank_restore(mgvi_low_rank *r)
     pass p = {.r = r, .loops = mgvi_complete_loops_for(e->ctx)};
     for (int64_t t = 0; e->held_count && t < e->count; t++)
         r->y_bar[t] = 0; /* where held out; the others follow */
-    mgvi_pool_run(e->ctx->pool, e->row_blocks, update_block, &p);
+    mgvi_ctx_run(e->ctx, e->row_blocks, update_block, &p);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */

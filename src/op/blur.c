@@ -10,6 +10,7 @@
  * Planned by estimate: a plan found by timing would give other bits on the next run. */
 #include "op/blur_lines.h"
 
+#include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
 
@@ -190,7 +191,7 @@ static void run(const blur *b, mgvi_block_fn fn, int64_t count, job *j)
     const int64_t most = mgvi_block_count(b->height * b->width, GRAIN, MOST_BLOCKS);
     j->count = count;
     j->blocks = most < count ? most : count;
-    mgvi_pool_run(b->op.ctx->pool, j->blocks, fn, j);
+    mgvi_ctx_run(b->op.ctx, j->blocks, fn, j);
 }
 
 static void product(mgvi_op *op, bool transposed, double alpha, const mgvi_vec *in, double beta,

@@ -6,6 +6,7 @@
  * of a pixel lie beside each other, so that every loop runs along contiguous numbers. */
 #include "op/blur_lines.h"
 
+#include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
 
@@ -157,8 +158,8 @@ static void direct_mul(mgvi_op *op, double alpha, const mgvi_vec *x, double beta
     assert(x->k == y->k && x->n == op->cols && y->n == op->rows);
     job first = {.b = b, .k = x->k, .in = x->x, .out = b->between};
     job second = {.b = b, .k = x->k, .alpha = alpha, .beta = beta, .in = b->between, .out = y->x};
-    mgvi_pool_run(op->ctx->pool, b->blocks, along_block, &first);
-    mgvi_pool_run(op->ctx->pool, b->blocks, across_block, &second);
+    mgvi_ctx_run(op->ctx, b->blocks, along_block, &first);
+    mgvi_ctx_run(op->ctx, b->blocks, across_block, &second);
     op->touched += (double)op->nnz;
 }
 
@@ -168,8 +169,8 @@ static void direct_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, double be
     assert(u->k == g->k && g->n == op->cols && u->n == op->rows);
     job first = {.b = b, .k = u->k, .in = u->x, .out = b->between};
     job second = {.b = b, .k = u->k, .alpha = alpha, .beta = beta, .in = b->between, .out = g->x};
-    mgvi_pool_run(op->ctx->pool, b->blocks, across_t_block, &first);
-    mgvi_pool_run(op->ctx->pool, b->blocks, along_t_block, &second);
+    mgvi_ctx_run(op->ctx, b->blocks, across_t_block, &first);
+    mgvi_ctx_run(op->ctx, b->blocks, along_t_block, &second);
     op->touched += (double)op->nnz;
 }
 

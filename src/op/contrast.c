@@ -1,6 +1,7 @@
 /* contrast.c - differences of class scores as an operator. */
 #include "op/contrast.h"
 
+#include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "op/kernel.h"
@@ -28,7 +29,7 @@ typedef struct sweep {
 static void run(sweep *s, mgvi_block_fn fn)
 {
     s->blocks = mgvi_block_count(s->c->op.rows, GRAIN, BLOCKS);
-    mgvi_pool_run(s->c->op.ctx->pool, s->blocks, fn, s);
+    mgvi_ctx_run(s->c->op.ctx, s->blocks, fn, s);
 }
 
 /* (1) */

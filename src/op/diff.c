@@ -4,6 +4,8 @@
  * Both products gather, so that they are parallel over their outputs. */
 #include "op/op.h"
 
+#include "base/limit.h"
+
 #include "base/memory.h"
 #include "base/threads.h"
 
@@ -34,7 +36,7 @@ static void run(mgvi_op *op, mgvi_block_fn fn, int64_t count, job j)
     j.blocks = mgvi_block_count(op->cols * j.k, GRAIN, BLOCKS);
     if (j.blocks > count)
         j.blocks = count > 0 ? count : 1;
-    mgvi_pool_run(op->ctx->pool, j.blocks, fn, &j);
+    mgvi_ctx_run(op->ctx, j.blocks, fn, &j);
     op->touched += (double)op->nnz;
 }
 

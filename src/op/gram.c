@@ -2,6 +2,7 @@
 #include "op/gram.h"
 
 #include "backend/cpu/gemm.h"
+#include "base/limit.h"
 #include "base/threads.h"
 #include "op/view.h"
 
@@ -48,7 +49,7 @@ static mgv_status sparse_gram(mgv_ctx *ctx, const mgvi_matrix *m, const double *
     job.partial = mgvi_zeros(ctx, square * (size_t)job.blocks, sizeof *job.partial);
     if (!job.partial)
         return MGV_E_MEMORY;
-    mgvi_pool_run(ctx->pool, job.blocks, sparse_block, &job);
+    mgvi_ctx_run(ctx, job.blocks, sparse_block, &job);
     for (int64_t i = 0; i < m->cols; i++)
         for (int64_t j = i; j < m->cols; j++) {
             double sum = 0;

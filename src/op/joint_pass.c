@@ -5,6 +5,7 @@
  * Blocks of rows depend on the shape alone and are added up in order. */
 #include "op/joint_pass.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "simd/pass_kernels.h"
 #include "simd/simd.h"
@@ -179,7 +180,7 @@ double mgvi_joint_pass_run(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *g)
 {
     place *total = &p->places[0];
     load_weights(p, w);
-    mgvi_pool_run(p->op->ctx->pool, p->blocks, gradient_block, p);
+    mgvi_ctx_run(p->op->ctx, p->blocks, gradient_block, p);
     p->op->touched += 2 * (double)p->op->nnz;
     const int64_t size = p->k * p->stride + p->width;
     for (int64_t b = 1; b < p->blocks; b++) {
@@ -203,6 +204,6 @@ void mgvi_joint_pass_slopes(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *u)
 {
     p->u = u->x;
     load_weights(p, w);
-    mgvi_pool_run(p->op->ctx->pool, p->blocks, slopes_block, p);
+    mgvi_ctx_run(p->op->ctx, p->blocks, slopes_block, p);
     p->op->touched += (double)p->op->nnz;
 }

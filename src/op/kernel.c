@@ -1,6 +1,7 @@
 /* kernel.c - the kernel operator: products and lengths from the rows of K. */
 #include "op/kernel_impl.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "simd/simd.h"
 
@@ -55,7 +56,7 @@ static void sum_block(void *arg, int64_t block)
 static void add_rows(mgvi_kernel_op *k, sum_job *job)
 {
     const int64_t blocks = (k->op.rows + COLUMN_BLOCK - 1) / COLUMN_BLOCK;
-    mgvi_pool_run(k->op.ctx->pool, blocks, sum_block, job);
+    mgvi_ctx_run(k->op.ctx, blocks, sum_block, job);
     k->op.touched += (double)job->count * (double)k->op.rows;
 }
 
@@ -90,7 +91,7 @@ static bool recall_product(const mgvi_kernel_op *k, const double *c, int32_t lan
 static bool add_tiles(mgvi_kernel_op *k, sum_job *job)
 {
     const int64_t count = job->count;
-    for (int64_t t = 0; t < count; t += k->tile_rows) {
+    for (int64_t t = 0; t < count && !mgvi_ctx_cut(k->op.ctx); t += k->tile_rows) {
         job->rows = k->support + t;
         job->count = count - t < k->tile_rows ? count - t : k->tile_rows;
         job->values = mgvi_kernel_compute(k, job->rows, job->count);
@@ -172,6 +173,9 @@ bool mgvi_kernel_update(mgvi_kernel_op *k, const double *from, const double *to,
 void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, const double *f)
 {
     const size_t bytes = (size_t)k->op.rows * (size_t)lanes * sizeof *c;
+    k->remembered = 0;
+    if (mgvi_ctx_cut(k->op.ctx)) /* a product that lacks parts */
+        return;
     memcpy(k->c, c, bytes);
     memcpy(k->f, f, bytes);
     k->remembered = lanes;

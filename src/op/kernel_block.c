@@ -6,6 +6,7 @@
 #include "op/points.h"
 
 #include "backend/cpu/gemm.h"
+#include "base/limit.h"
 #include "base/threads.h"
 #include "simd/simd.h"
 
@@ -156,7 +157,7 @@ static void map_values(block_job *job)
 {
     job->tasks = mgvi_block_count(job->p->count * job->q->count, MAP_GRAIN, MOST_TASKS);
     job->apart = may_cancel(job);
-    mgvi_pool_run(job->ctx->pool, job->tasks, map_task, job);
+    mgvi_ctx_run(job->ctx, job->tasks, map_task, job);
 }
 
 /* ---- dense points ---------------------------------------------------------------------------- */
@@ -208,7 +209,7 @@ static mgv_status gather(block_job *job, const mgvi_point_list *list, double *sq
     job->gathering = list;
     job->square = square;
     job->tasks = mgvi_block_count(list->count * job->cols, MAP_GRAIN, MOST_TASKS);
-    mgvi_pool_run(job->ctx->pool, job->tasks, gather_task, job);
+    mgvi_ctx_run(job->ctx, job->tasks, gather_task, job);
     *rows = *owned;
     *stride = job->cols;
     return MGV_OK;
@@ -320,7 +321,7 @@ static mgv_status multiply_lanes(block_job *job, double *p_square, double *q_squ
         job->lanes = job->p->count - job->from < lanes ? job->p->count - job->from : lanes;
         fill_tile(job, tile);
         job->tasks = mgvi_block_count(job->q->count * job->lanes, MAP_GRAIN / 16, MOST_TASKS);
-        mgvi_pool_run(job->ctx->pool, job->tasks, tile_task, job);
+        mgvi_ctx_run(job->ctx, job->tasks, tile_task, job);
     }
     mgvi_release(job->ctx, tile);
     return MGV_OK;

@@ -11,6 +11,7 @@
  * below e^-87 are that: sums at least 1 are not made of them. */
 #include "op/kernel_impl.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "simd/simd.h"
 
@@ -171,7 +172,7 @@ static mgv_status low_product(mgvi_kernel_op *k, const mgvi_vec *x, int64_t supp
     if (st == MGV_OK) {
         lane_job job = {.k = k, .weight = weight, .sums = sums};
         fill_weights(k, x->x, weight);
-        mgvi_pool_run(ctx->pool, (n + COLUMN_BLOCK - 1) / COLUMN_BLOCK, lane_block, &job);
+        mgvi_ctx_run(ctx, (n + COLUMN_BLOCK - 1) / COLUMN_BLOCK, lane_block, &job);
         k->op.touched += (double)support * (double)n;
         for (int64_t i = 0; i < n; i++)
             k->work[i] = NAN;

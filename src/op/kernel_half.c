@@ -5,6 +5,7 @@
  * added up in order: the bits depend on the shape alone. */
 #include "op/kernel_impl.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "simd/simd.h"
 
@@ -94,7 +95,7 @@ bool mgvi_kernel_half_ready(mgvi_kernel_op *k)
         mgvi_alloc(ctx, (size_t)group_count(k), (size_t)group_size(k) * sizeof *k->half_sums);
     bool made = k->half && k->half_sums;
     for (int64_t p = 0; made && p < panel_count(k); p++)
-        made = make_panel(k, p);
+        made = make_panel(k, p) && !mgvi_ctx_cut(ctx);
     if (!made) {
         mgvi_kernel_half_free(k);
         k->half_wanted = false;
@@ -180,7 +181,7 @@ void mgvi_kernel_half_times(mgvi_kernel_op *k, const double *c, int32_t lanes, d
 {
     half_job job = {.k = k, .c = c, .lanes = lanes, .groups = group_count(k)};
     const int64_t numbers = k->op.rows * lanes;
-    mgvi_pool_run(k->op.ctx->pool, job.groups, multiply_group, &job);
+    mgvi_ctx_run(k->op.ctx, job.groups, multiply_group, &job);
     memcpy(f, sums_of(&job, 0), (size_t)numbers * sizeof *f);
     for (int64_t g = 1; g < job.groups; g++) {
         const double *more = sums_of(&job, g);

@@ -3,6 +3,7 @@
  * over its columns in one order, so that the bits do not depend on which rows are kept. */
 #include "op/kernel_impl.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "simd/simd.h"
 
@@ -59,7 +60,7 @@ static void multiply_task(void *arg, int64_t task)
 static void multiply(rows_job *job)
 {
     const int64_t tasks = (job->count + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
-    mgvi_pool_run(job->k->op.ctx->pool, tasks, multiply_task, job);
+    mgvi_ctx_run(job->k->op.ctx, tasks, multiply_task, job);
 }
 
 bool mgvi_kernel_rows_times(mgvi_kernel_op *k, const double *c, int32_t lanes, int64_t used,
@@ -80,7 +81,7 @@ bool mgvi_kernel_rows_times(mgvi_kernel_op *k, const double *c, int32_t lanes, i
     for (int64_t i = 0; i < n; i++)
         if (k->slot_of[i] < 0)
             k->support[missing++] = i;
-    for (int64_t t = 0; t < missing; t += k->tile_rows) {
+    for (int64_t t = 0; t < missing && !mgvi_ctx_cut(k->op.ctx); t += k->tile_rows) {
         job.rows = k->support + t;
         job.count = missing - t < k->tile_rows ? missing - t : k->tile_rows;
         job.values = mgvi_kernel_compute(k, job.rows, job.count);

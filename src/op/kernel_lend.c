@@ -5,6 +5,8 @@
  * entry in one order), so that it does not matter who was first. */
 #include "op/kernel_impl.h"
 
+#include "base/limit.h"
+
 #include <pthread.h>
 #include <string.h>
 
@@ -83,19 +85,19 @@ static int64_t claim(mgvi_kernel_op *k, const int64_t *rows, int64_t count, int6
     return found;
 }
 
-/* Computes claimed rows into their slots; false: no memory. */
+/* Computes claimed rows into their slots; false: no memory, or the limit has cut it. */
 static bool work_off(mgvi_kernel_op *k, const int64_t *mine, int64_t count)
 {
     char *const slot = mgvi_kernel_slot(k->lender, k->lender->slot_of[mine[0]]);
     if (count >= LEAST)
-        return mgvi_kernel_compute_into(k, mine, count, slot) == MGV_OK;
+        return mgvi_kernel_compute_into(k, mine, count, slot) == MGV_OK && !mgvi_ctx_cut(k->op.ctx);
     int64_t rows[LEAST];
     for (int64_t t = 0; t < LEAST; t++)
         rows[t] = mine[t < count ? t : 0];
     const char *values = mgvi_kernel_compute(k, rows, LEAST);
     if (values)
         memcpy(slot, values, (size_t)count * mgvi_kernel_row_bytes(k));
-    return values != NULL;
+    return values && !mgvi_ctx_cut(k->op.ctx);
 }
 
 /* Under the lock: hands over what we have computed. */

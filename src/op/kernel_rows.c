@@ -2,6 +2,8 @@
  * operator. */
 #include "op/kernel_impl.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -63,7 +65,8 @@ static void settle(mgvi_kernel_op *k, int64_t slot, int64_t row)
 static bool append(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
 {
     if (!mgvi_kernel_slab_ready(k, k->used) ||
-        mgvi_kernel_compute_into(k, rows, count, mgvi_kernel_slot(k, k->used)) != MGV_OK)
+        mgvi_kernel_compute_into(k, rows, count, mgvi_kernel_slot(k, k->used)) != MGV_OK ||
+        mgvi_ctx_cut(k->op.ctx)) /* values that were left out are kept nowhere */
         return false;
     for (int64_t t = 0; t < count; t++)
         settle(k, k->used, rows[t]);
@@ -74,7 +77,7 @@ static bool append(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
 static bool replace(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
 {
     const char *values = mgvi_kernel_compute(k, rows, count);
-    if (!values)
+    if (!values || mgvi_ctx_cut(k->op.ctx))
         return false;
     for (int64_t t = 0; t < count; t++) {
         while (k->wanted[k->hand] == k->call)

@@ -3,6 +3,7 @@
  * multiplications in a vector of eight, so that tiles of them are made where they are used. */
 #include "op/points.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "simd/simd.h"
 
@@ -116,7 +117,7 @@ static mgv_status run_short(short_job *job, const mgvi_point_list *p)
     }
     job->p = rows;
     job->own = own;
-    mgvi_pool_run(job->ctx->pool, (job->q->count + WIDTH - 1) / WIDTH, short_block, job);
+    mgvi_ctx_run(job->ctx, (job->q->count + WIDTH - 1) / WIDTH, short_block, job);
     mgvi_release(job->ctx, rows);
     return MGV_OK;
 }
@@ -185,8 +186,7 @@ mgv_status mgvi_kernel_sums(mgv_ctx *ctx, const mgvi_kernel *kernel, const mgvi_
                        .outputs = outputs,
                        .ld = ld};
         if (st == MGV_OK)
-            mgvi_pool_run(ctx->pool, (part.count + COLUMN_BLOCK - 1) / COLUMN_BLOCK, add_block,
-                          &job);
+            mgvi_ctx_run(ctx, (part.count + COLUMN_BLOCK - 1) / COLUMN_BLOCK, add_block, &job);
     }
     mgvi_release(ctx, values);
     return st;

@@ -1,6 +1,8 @@
 /* mask.c - chosen entries: y_t = x[entry_t]; the transpose fills zeros in between. */
 #include "op/op.h"
 
+#include "base/limit.h"
+
 #include "base/memory.h"
 #include "base/threads.h"
 
@@ -51,7 +53,7 @@ static void run(mgvi_op *op, mgvi_block_fn fn, job j)
 {
     j.m = (const mask *)op;
     j.blocks = mgvi_block_count(op->rows * j.k, GRAIN, BLOCKS);
-    mgvi_pool_run(op->ctx->pool, j.blocks, fn, &j);
+    mgvi_ctx_run(op->ctx, j.blocks, fn, &j);
     op->touched += (double)op->nnz;
 }
 

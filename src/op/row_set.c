@@ -1,6 +1,7 @@
 /* row_set.c - sweeps over rows that are brought into the cache a few at a time. */
 #include "op/row_set.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "op/row_kernels.h"
 
@@ -198,7 +199,7 @@ void mgvi_row_set_mul(mgvi_row_set *s, const double *w, double *z)
         s->scaled_w[j] = s->scale ? s->scale[j] * w[j] : w[j];
         job.shift += s->centre ? s->centre[j] * s->scaled_w[j] : 0;
     }
-    mgvi_pool_run(s->ctx->pool, s->blocks, mul_block, &job);
+    mgvi_ctx_run(s->ctx, s->blocks, mul_block, &job);
     *s->touched += s->entries;
 }
 
@@ -397,7 +398,7 @@ static void add_blocks(mgvi_row_set *s, bool curvature)
     }
     job.blocks = mgvi_block_count(square * s->blocks, 1 << 15, 16);
     if (curvature && s->blocks > 1)
-        mgvi_pool_run(s->ctx->pool, job.blocks, add_curvature, &job);
+        mgvi_ctx_run(s->ctx, job.blocks, add_curvature, &job);
 }
 
 /* (1); the sums of sparse rows are `stride` apart */
@@ -448,7 +449,7 @@ void mgvi_row_set_sweep(mgvi_row_set *s, mgvi_row_set_fill fill, void *arg, doub
 {
     sweep_job job = {.s = s, .fill = fill, .arg = arg, .second = g2, .curvature = H};
     const int64_t width = s->sparse ? sparse_width(s) : s->cols;
-    mgvi_pool_run(s->ctx->pool, s->blocks, sweep_block, &job);
+    mgvi_ctx_run(s->ctx, s->blocks, sweep_block, &job);
     add_blocks(s, H);
     const double *total = s->partial + 2 * width + width * width;
     const int stride = s->sparse && g2 ? 2 : 1;

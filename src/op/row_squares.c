@@ -1,5 +1,7 @@
 /* row_squares.c - sums of squares of columns, and how far rows stand out. */
 #include "base/threads.h"
+
+#include "base/limit.h"
 #include "op/row_kernels.h"
 #include "op/row_set.h"
 
@@ -86,7 +88,7 @@ void mgvi_row_set_squares(mgvi_row_set *s, const uint8_t *which, uint8_t flag, d
 {
     squares_job job = {.s = s, .which = which, .flag = flag};
     const int64_t d = s->m.cols;
-    mgvi_pool_run(s->ctx->pool, s->blocks, squares_block, &job);
+    mgvi_ctx_run(s->ctx, s->blocks, squares_block, &job);
     for (int64_t j = 0; j < d; j++) {
         double total = 0, squares = 0;
         for (int64_t b = 0; b < s->blocks; b++) {
@@ -114,6 +116,6 @@ void mgvi_row_set_leverage(mgvi_row_set *s, double *energy, double *q)
             job.base += s->centre[j] * s->centre[j] * weight;
         s->scaled_w[j] = weight;
     }
-    mgvi_pool_run(s->ctx->pool, s->blocks, squares_block, &job);
+    mgvi_ctx_run(s->ctx, s->blocks, squares_block, &job);
     *s->touched += 2 * s->entries;
 }

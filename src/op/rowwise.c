@@ -2,6 +2,7 @@
  * output of its own; these are added in block order, in parallel over columns. */
 #include "op/rowwise.h"
 
+#include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
 
@@ -141,7 +142,7 @@ void mgvi_rowwise_mul(mgvi_rowwise *rw, const mgvi_view *view, mgvi_lane_shift s
                    .beta = beta,
                    .x = x,
                    .y = y};
-    mgvi_pool_run(rw->ctx->pool, job.blocks, mul_block, &job);
+    mgvi_ctx_run(rw->ctx, job.blocks, mul_block, &job);
 }
 
 /* ---- M'u ------------------------------------------------------------------------------------ */
@@ -264,9 +265,9 @@ void mgvi_rowwise_mul_t(mgvi_rowwise *rw, const mgvi_view *view, int32_t k, doub
                      .in_place = beta == 0 || !mgvi_view_has_cols(view),
                      .intercept = intercept != NULL,
                      .partial = rw->partial};
-    mgvi_pool_run(rw->ctx->pool, job.blocks, mul_t_block, &job);
+    mgvi_ctx_run(rw->ctx, job.blocks, mul_t_block, &job);
     if (intercept || view->centre)
         add_sums(&job, intercept);
     if (job.blocks > 1 || mgvi_view_has_cols(view))
-        mgvi_pool_run(rw->ctx->pool, job.finish_blocks, finish_block, &job);
+        mgvi_ctx_run(rw->ctx, job.finish_blocks, finish_block, &job);
 }

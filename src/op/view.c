@@ -5,6 +5,8 @@
  * operator makes its full product first. */
 #include "op/view.h"
 
+#include "base/limit.h"
+
 #include "base/memory.h"
 #include "base/threads.h"
 
@@ -29,7 +31,7 @@ static void run_pass(pass *job, mgvi_block_fn fn, int64_t count, int64_t most_bl
 {
     job->count = count;
     job->blocks = mgvi_block_count(count * job->k, GRAIN, most_blocks);
-    mgvi_pool_run(job->v->op.ctx->pool, job->blocks, fn, job);
+    mgvi_ctx_run(job->v->op.ctx, job->blocks, fn, job);
 }
 
 #define FOR_PIECES(job, block, i, n)                                                               \

@@ -1,6 +1,7 @@
 /* cholesky.c - A = U'U by blocks of rows:
  *   U11'U11 = A11,  U12 = U11'^-1 A12,  A22 <- A22 - U12'U12,  and so on in A22. */
 #include "backend/cpu/gemm.h"
+#include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "simd/simd.h"
@@ -67,7 +68,7 @@ mgv_status mgvi_cholesky(mgv_ctx *ctx, int64_t n, double *a, int64_t lda, int64_
 {
     assert(n >= 0 && lda >= n);
     *pivot = -1;
-    for (int64_t first = 0; first < n; first += BLOCK) {
+    for (int64_t first = 0; first < n && !mgvi_ctx_cut(ctx); first += BLOCK) {
         block b = {.simd = ctx->simd, .u = a + first * lda, .ldu = lda, .first = first, .n = n};
         b.rows = n - first < BLOCK ? n - first : BLOCK;
         const int64_t bad = factor_diagonal(&b);
@@ -76,7 +77,7 @@ mgv_status mgvi_cholesky(mgv_ctx *ctx, int64_t n, double *a, int64_t lda, int64_
             return MGV_OK;
         }
         const int64_t next = first + b.rows, rest = n - next;
-        mgvi_pool_run(ctx->pool, (rest + STRIP - 1) / STRIP, solve_strip, &b);
+        mgvi_ctx_run(ctx, (rest + STRIP - 1) / STRIP, solve_strip, &b);
         MGVI_TRY(
             mgvi_syrk_f64(ctx, rest, b.rows, -1, b.u + next, lda, 1, a + next * lda + next, lda));
     }

@@ -4,6 +4,7 @@
  * then blocks of tiles are computed, each by one thread. */
 #include "backend/cpu/gemm.h"
 
+#include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "simd/gemm_kernels.h"
@@ -145,10 +146,10 @@ static void multiply_slab(mgv_ctx *ctx, product *r, int64_t most_depth)
     r->p = 0;
     do { /* also once for k = 0: C = beta C */
         r->depth = least(most_depth, r->k - r->p);
-        mgvi_pool_run(ctx->pool, pack_a_tasks(r) + panels, pack_task, r);
-        mgvi_pool_run(ctx->pool, tasks, multiply_task, r);
+        mgvi_ctx_run(ctx, pack_a_tasks(r) + panels, pack_task, r);
+        mgvi_ctx_run(ctx, tasks, multiply_task, r);
         r->p += r->depth;
-    } while (r->p < r->k);
+    } while (r->p < r->k && !mgvi_ctx_cut(ctx));
 }
 
 static mgv_status multiply(mgv_ctx *ctx, product *r)

@@ -6,6 +6,7 @@
  * packed by all threads, then the tiles of G are shared out */
 #include "backend/cpu/gemm.h"
 #include "backend/cpu/panels.h"
+#include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
 #include "simd/gemm_kernels.h"
@@ -151,8 +152,8 @@ static void add_slabs(mgv_ctx *ctx, gram *r)
     const int64_t most = (int64_t)(r->packed_size / r->p.size) / r->p.padded;
     for (r->slab = 0; r->slab < r->rows; r->slab += most) {
         r->slab_rows = least(most, r->rows - r->slab);
-        mgvi_pool_run(ctx->pool, ceil_div(r->slab_rows, PACK_ROWS), pack_task, r);
-        mgvi_pool_run(ctx->pool, tasks, tiles_task, r);
+        mgvi_ctx_run(ctx, ceil_div(r->slab_rows, PACK_ROWS), pack_task, r);
+        mgvi_ctx_run(ctx, tasks, tiles_task, r);
     }
 }
 
@@ -223,12 +224,12 @@ static void compute(mgv_ctx *ctx, gram *r)
         return;
     }
     if (r->parts > 1) {
-        mgvi_pool_run(ctx->pool, r->parts, part_task, r);
-        mgvi_pool_run(ctx->pool, r->p.d, add_parts_task, r);
+        mgvi_ctx_run(ctx, r->parts, part_task, r);
+        mgvi_ctx_run(ctx, r->p.d, add_parts_task, r);
     } else {
         add_slabs(ctx, r);
     }
-    mgvi_pool_run(ctx->pool, ceil_div(r->p.d, MIRROR), mirror_task, r);
+    mgvi_ctx_run(ctx, ceil_div(r->p.d, MIRROR), mirror_task, r);
 }
 
 static mgv_status gram_of(mgv_ctx *ctx, gram *r, int64_t n)
