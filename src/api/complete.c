@@ -1,5 +1,6 @@
 /* complete.c - public functions on triples and completions. */
 #include "api/need.h"
+#include "base/limit.h"
 #include "complete/completion.h"
 #include "io/triples.h"
 #include "report/report.h"
@@ -104,7 +105,10 @@ mgv_status mgv_completion_run(mgv_ctx *ctx, mgv_triples *triples, const mgv_sett
         return MGVI_FAIL(ctx, MGV_E_ARG, "a completion needs entries with values");
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
     atomic_store(&ctx->interrupted, 0);
-    return mgvi_done(ctx, mgvi_completion_run(ctx, triples, settings, out));
+    mgvi_limit_begin(ctx, settings->time_limit);
+    const mgv_status st = mgvi_completion_run(ctx, triples, settings, out);
+    mgvi_limit_end(ctx);
+    return mgvi_done(ctx, st);
 }
 
 void mgv_completion_free(mgv_ctx *ctx, mgv_completion *completion)

@@ -80,6 +80,7 @@ mgv_status mgv_ctx_new(const mgv_allocator *allocator, mgv_ctx **out)
     ctx->allocator = *a;
     atomic_init(&ctx->interrupted, 0);
     pthread_once(&seeded, seed_tables);
+    ctx->limit = &ctx->own_limit;
     mgv_status st = mgvi_simd_choose(getenv("MGV_SIMD"), &ctx->simd);
     if (st == MGV_OK)
         st = mgvi_pool_new(ctx, 0, &ctx->pool);

@@ -1,5 +1,6 @@
 /* fit.c - public functions on problems, solvers, models and reports. */
 #include "api/need.h"
+#include "base/limit.h"
 #include "io/io.h"
 #include "report/report.h"
 #include "solver/family.h"
@@ -74,9 +75,14 @@ mgv_status mgv_solver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_se
     MGVI_NEED(ctx, problem);
     MGVI_NEED(ctx, settings);
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
-    MGVI_TRY(mgvi_driver_new(ctx, problem, settings, out));
-    const mgv_status st =
-        settings->resume[0] ? mgvi_checkpoint_read(*out, settings->resume) : MGV_OK;
+    mgvi_limit_begin(ctx, settings->time_limit);
+    const double begun = mgvi_ctx_clock(ctx);
+    mgv_status st = mgvi_driver_new(ctx, problem, settings, out);
+    if (st == MGV_OK && settings->resume[0])
+        st = mgvi_checkpoint_read(*out, settings->resume);
+    if (*out)
+        (*out)->prepared = mgvi_ctx_clock(ctx) - begun;
+    mgvi_limit_end(ctx);
     if (st != MGV_OK) {
         mgvi_driver_free(*out);
         *out = NULL;
@@ -87,8 +93,13 @@ mgv_status mgv_solver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_se
 mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver)
 {
     MGVI_NEED(ctx, solver);
+    const mgvi_summary before = mgvi_driver_summary(solver);
     atomic_store(&ctx->interrupted, 0);
-    return mgvi_done(ctx, mgvi_driver_run(solver));
+    mgvi_limit_begin(ctx, solver->settings.time_limit - before.seconds - solver->prepared);
+    solver->prepared = 0;
+    const mgv_status st = mgvi_driver_run(solver);
+    mgvi_limit_end(ctx);
+    return mgvi_done(ctx, st);
 }
 
 mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,

@@ -1,5 +1,6 @@
 /* image.c - public functions on images and deblurring. */
 #include "api/need.h"
+#include "base/limit.h"
 #include "io/image_io.h"
 #include "report/report.h"
 #include "restore/deblur.h"
@@ -102,7 +103,10 @@ mgv_status mgv_deblur_run(mgv_ctx *ctx, mgv_deblur *deblur)
 {
     MGVI_NEED(ctx, deblur);
     atomic_store(&ctx->interrupted, 0);
-    return mgvi_done(ctx, mgvi_deblur_run(deblur));
+    mgvi_limit_begin(ctx, deblur->solver->settings.time_limit);
+    const mgv_status st = mgvi_deblur_run(deblur);
+    mgvi_limit_end(ctx);
+    return mgvi_done(ctx, st);
 }
 
 mgv_status mgv_deblur_image(mgv_ctx *ctx, const mgv_deblur *deblur, mgv_image **out)

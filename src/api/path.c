@@ -1,5 +1,6 @@
 /* path.c - public functions on paths. */
 #include "api/need.h"
+#include "base/limit.h"
 #include "io/io.h"
 #include "report/report.h"
 #include "select/walk.h"
@@ -18,7 +19,13 @@ mgv_status mgv_path_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settin
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
     MGVI_TRY(mgvi_read_beside(ctx, settings, data));
     atomic_store(&ctx->interrupted, 0);
-    return mgvi_done(ctx, mgvi_walk_new(ctx, data, settings, out));
+    const double deadline = mgvi_ctx_clock(ctx) + settings->time_limit;
+    mgvi_limit_begin(ctx, settings->time_limit);
+    const mgv_status st = mgvi_walk_new(ctx, data, settings, out);
+    mgvi_limit_end(ctx);
+    if (*out)
+        (*out)->deadline = deadline;
+    return mgvi_done(ctx, st);
 }
 
 mgv_status mgv_path_next(mgv_ctx *ctx, mgv_path *path, const mgv_solver **solver)
@@ -26,7 +33,10 @@ mgv_status mgv_path_next(mgv_ctx *ctx, mgv_path *path, const mgv_solver **solver
     MGVI_NEED(ctx, solver);
     MGVI_NEED(ctx, path);
     atomic_store(&ctx->interrupted, 0);
-    return mgvi_done(ctx, mgvi_walk_next(path, solver));
+    mgvi_limit_begin(ctx, path->deadline - mgvi_ctx_clock(ctx));
+    const mgv_status st = mgvi_walk_next(path, solver);
+    mgvi_limit_end(ctx);
+    return mgvi_done(ctx, st);
 }
 
 mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out)

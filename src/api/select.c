@@ -1,5 +1,6 @@
 /* select.c - public functions on selections. */
 #include "api/need.h"
+#include "base/limit.h"
 #include "io/io.h"
 #include "select/selection.h"
 
@@ -14,7 +15,11 @@ mgv_status mgv_selection_run(mgv_ctx *ctx, mgv_data *data, const mgv_settings *s
     MGVI_NEED(ctx, settings);
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
     MGVI_TRY(mgvi_read_beside(ctx, settings, data));
-    return mgvi_done(ctx, mgvi_selection_run(ctx, data, settings, out));
+    atomic_store(&ctx->interrupted, 0);
+    mgvi_limit_begin(ctx, settings->time_limit);
+    const mgv_status st = mgvi_selection_run(ctx, data, settings, out);
+    mgvi_limit_end(ctx);
+    return mgvi_done(ctx, st);
 }
 
 void mgv_selection_free(mgv_ctx *ctx, mgv_selection *selection)

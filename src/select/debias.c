@@ -5,6 +5,8 @@
  * rows. */
 #include "select/debias.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -132,7 +134,7 @@ static void solve(fit *f)
         bool settled = true;
         for (int32_t l = 0; l < s->lanes; l++)
             settled = settled && !(now[l] > SETTLED * s->energy[l]);
-        if (settled)
+        if (settled || mgvi_ctx_late(s->ctx) != MGV_STOP_NONE)
             break;
         mgvi_lanes_product(s, NULL, f->list, f->count, f->Q);
         shifts(f, s->w, off);
@@ -207,7 +209,7 @@ static mgv_status compare(fit *f, const mgvi_rule *rule)
     per_lane errors;
     const int count = candidates(f->path, at); /* the densest first */
     int best = -1;
-    for (int c = 0; c < count; c++) {
+    for (int c = 0; c < count && mgvi_ctx_late(f->s->ctx) == MGV_STOP_NONE; c++) {
         choose_columns(f, &f->path->point[at[c]]);
         solve(f);
         judge(f, errors, &mean[c], &se[c]);

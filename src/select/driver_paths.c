@@ -5,6 +5,7 @@
 #include "select/driver_paths.h"
 
 #include "base/event.h"
+#include "base/limit.h"
 #include "op/op.h"
 #include "select/ballot.h"
 #include "select/strength.h"
@@ -121,7 +122,7 @@ static mgv_status open_points(drive *d)
             length[i] = s->e[n + i] > 0 ? s->factor[n + i] / s->e[n + i] : 1;
         scaling.row_scale = length;
     }
-    const bool differences = mgvi_kernel_of_differences(p->kernel.kind);
+    const bool differences = p->kernel.kind != MGVI_KERNEL_POLY;
     return mgvi_points_new(s->ctx, &s->validation->X, &scaling, MGV_F64, differences, &d->points);
 }
 
@@ -136,8 +137,12 @@ static mgv_status open_drive(drive *d)
     d->intercept = mgvi_arena_array(&d->arena, outputs, sizeof *d->intercept);
     if (!d->coef || !d->intercept)
         return MGV_E_MEMORY;
-    for (int32_t l = 0; l < s->split.lanes; l++)
+    const int32_t full = s->split.lanes - 1; /* first: it is what is left where the limit strikes */
+    MGVI_TRY(make_lane(d, full));
+    for (int32_t l = 0; l < full && !d->path->cut; l++) {
         MGVI_TRY(make_lane(d, l));
+        d->path->cut = mgvi_ctx_late(s->ctx) != MGV_STOP_NONE;
+    }
     if (!s->validation || d->many)
         return MGV_OK;
     return has_points(s->probe) ? open_points(d)
@@ -292,13 +297,32 @@ static mgv_status keep_weights(drive *d, const mgvi_vec *const *w)
     for (int64_t t = 0; path->kept_weights && t < all; t++) {
         unsigned lanes = 0;
         for (int32_t l = 0; l <= path->full; l++)
-            lanes |= (unsigned)has_weight(d, l, w[l], t / cols, t % cols) << l;
+            lanes |= (unsigned)(w[l] && has_weight(d, l, w[l], t / cols, t % cols)) << l;
         if (lanes)
             MGVI_TRY(mgvi_path_add_weight(path, (int32_t)t, d->coef[t], (uint16_t)lanes));
     }
     return MGV_OK;
 }
 
+/* Holds the full fit where it is the best so far. */
+static mgv_status hold_best(drive *d, const mgvi_vec *w)
+{
+    mgvi_path *path = d->path;
+    const int64_t outputs = path->outputs, coefs = mgvi_problem_coefs(d->s->probe);
+    mgv_solver *solver = d->lanes[path->full].solver;
+    if (path->best != path->count - 1 && path->count > 1)
+        return MGV_OK;
+    path->held.family = solver->family != NULL;
+    if (solver->family)
+        return mgvi_path_hold(path, d->coef, outputs * coefs, d->intercept, outputs);
+    const bool ended = solver->stop != MGV_STOP_NONE;
+    const mgvi_vec *u = ended ? &solver->answer.u : mgvi_driver_present(solver).u;
+    d->s->held = ended ? solver->answer_verdict : mgvi_verdict_none();
+    d->s->holder = path;
+    return mgvi_path_hold(path, w->x, w->n * w->k, u->x, u->n * u->k);
+}
+
+/* w[l] is NULL for lanes that the limit has left out. */
 static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *const *w)
 {
     mgv_selection *s = d->s;
@@ -306,7 +330,7 @@ static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *con
     const int32_t full = s->split.lanes - 1;
     double errors[MGVI_SPLIT_LANES];
     for (int32_t l = 0; l <= full; l++)
-        errors[l] = lane_error(d, l, w[l]);
+        errors[l] = w[l] ? lane_error(d, l, w[l]) : NAN;
     MGVI_TRY(d->failed);
     take_model(d, full, w[full]);
     point.intercept = d->intercept[0];
@@ -318,6 +342,7 @@ static mgv_status add_point(drive *d, mgvi_path_point point, const mgvi_vec *con
     if (path->outputs > 1)
         MGVI_TRY(mgvi_path_add_intercepts(path, d->intercept));
     MGVI_TRY(keep_weights(d, w));
+    MGVI_TRY(hold_best(d, w[full]));
     mgv_event e = mgvi_path_event(&path->point[path->count - 1], s->probe->classify);
     e.iteration = point.iteration ? point.iteration : path->count;
     if (mgvi_event_send(s->ctx, &e))
@@ -333,7 +358,6 @@ static mgv_status run_lane(drive *d, int32_t l)
     lane *own = &d->lanes[l];
     mgv_ctx *ctx = d->s->ctx;
     const mgv_event_fn listener = ctx->on_event;
-    const bool interrupted = atomic_load(&ctx->interrupted);
     mgv_solver *before = own->solver;
     if (d->graded)
         MGVI_TRY(mgvi_problem_set_strengths(own->problem, d->lambda, d->mu));
@@ -346,21 +370,28 @@ static mgv_status run_lane(drive *d, int32_t l)
     if (st == MGV_OK)
         st = mgvi_driver_run(own->solver);
     ctx->on_event = listener;
-    if (interrupted) /* the driver clears the request when it starts */
-        atomic_store(&ctx->interrupted, 1);
+    if (st == MGV_OK)
+        d->path->passes += mgvi_driver_summary(own->solver).passes;
     return st;
 }
 
-/* Every lane to a loose certificate; one point of the path. */
-static mgv_status run_lanes(drive *d, mgvi_path_point point)
+/* All lanes, the full fit first: it is what is left where the limit strikes. w[l] is NULL for lanes
+ * that were not solved. */
+static mgv_status run_lanes(drive *d, const mgvi_vec **w)
 {
     const int32_t lanes = d->s->split.lanes;
-    const mgvi_vec *w[MGVI_SPLIT_LANES];
-    for (int32_t l = 0; l < lanes; l++) {
+    for (int32_t l = 0; l < lanes; l++)
+        w[l] = NULL;
+    for (int32_t t = 0; t < lanes && (t == 0 || !d->path->cut); t++) {
+        const int32_t l = t == 0 ? lanes - 1 : t - 1;
+        d->settings.max_passes = fmax(d->s->settings.max_passes - d->path->passes, 0);
         MGVI_TRY(run_lane(d, l));
-        w[l] = &d->lanes[l].solver->answer.w;
+        d->path->cut = mgvi_ctx_late(d->s->ctx) != MGV_STOP_NONE ||
+                       d->lanes[l].solver->stop == MGV_STOP_MAX_PASSES;
+        if (t == 0 || !d->path->cut)
+            w[l] = &d->lanes[l].solver->answer.w;
     }
-    return add_point(d, point, w);
+    return MGV_OK;
 }
 
 /* Strengths of the grid; patience is a stretch of it, however fine it is. */
@@ -383,7 +414,10 @@ static bool another_strength(const drive *d, int64_t done)
     const mgv_settings *set = &d->s->settings;
     const int64_t since = mgvi_path_since_best(d->path);
     const bool own = set->path_points == 0 && isnan(set->path_end);
-    if (atomic_load(&d->s->ctx->interrupted) || (d->path->best > 0 && since >= grid_patience(d)))
+    if (done == 0)
+        return true;
+    if (d->path->cut || mgvi_ctx_late(d->s->ctx) != MGV_STOP_NONE ||
+        (d->path->best > 0 && since >= grid_patience(d)))
         return false;
     return done < grid_points(d) || (own && d->path->best > 0 && since < 2 && done < 2 * STRENGTHS);
 }
@@ -414,12 +448,16 @@ static mgv_status walk_strengths(drive *d)
                               : norm               ? 0
                               : isnan(set->lambda) ? share * strength
                                                    : set->lambda;
+        const mgvi_vec *w[MGVI_SPLIT_LANES];
         d->graded = true;
         d->lambda = lambda;
         d->mu = sparse ? strength : 0;
+        MGVI_TRY(run_lanes(d, w));
+        if (d->path->cut && d->path->count > 0)
+            break; /* the strengths before are whole */
         const mgvi_path_point point = {.lambda = norm ? NAN : lambda,
                                        .mu = sparse ? strength : NAN};
-        MGVI_TRY(run_lanes(d, point));
+        MGVI_TRY(add_point(d, point, w));
     }
     return MGV_OK;
 }
@@ -432,7 +470,9 @@ static mgv_status walk_given(drive *d)
     d->settings.tol = fmax(d->settings.tol, LOOSE);
     const mgvi_path_point point = {.lambda = norm ? NAN : full->lambda,
                                    .mu = full->mu > 0 ? full->mu : NAN};
-    return run_lanes(d, point);
+    const mgvi_vec *w[MGVI_SPLIT_LANES];
+    MGVI_TRY(run_lanes(d, w));
+    return add_point(d, point, w);
 }
 
 /* ---- by iteration ---------------------------------------------------------------------------- */
@@ -445,12 +485,30 @@ static bool is_point(int64_t iteration)
 /* Solvers that have a cheaper form for runs that stop early are told so (stop/early.h). */
 static mgv_status choose_form(drive *d)
 {
-    const mgv_problem *p = d->lanes[0].problem;
+    const mgv_problem *p = d->lanes[d->s->split.lanes - 1].problem;
     const mgvi_solver_ops *ops = mgvi_solver_find(d->settings.solver);
     if (strcmp(d->settings.solver, "auto") == 0)
         MGVI_TRY(mgvi_solver_auto(d->s->ctx, p, &d->settings, 0, &ops));
     d->path->early = ops && ops->residual && (p->loss->can & MGVI_HARD);
     strcpy(d->settings.select, d->path->early ? "last" : "none");
+    return MGV_OK;
+}
+
+/* One step of every lane that has any left. */
+static mgv_status step_lanes(drive *d, bool *finished)
+{
+    double passes = 0;
+    *finished = true;
+    for (int32_t l = 0; l < d->s->split.lanes && !d->path->cut; l++) {
+        mgv_solver *solver = d->lanes[l].solver;
+        if (!mgvi_driver_done(solver))
+            MGVI_TRY(mgvi_driver_step(solver));
+        d->path->cut = solver->cut || mgvi_ctx_late(d->s->ctx) != MGV_STOP_NONE;
+        *finished = *finished && !d->path->cut && mgvi_driver_done(solver);
+        passes += mgvi_driver_passes(solver);
+    }
+    d->path->passes = passes;
+    d->path->cut = d->path->cut || passes >= d->s->settings.max_passes;
     return MGV_OK;
 }
 
@@ -462,23 +520,19 @@ static mgv_status walk_iterations(drive *d)
     const mgvi_vec *w[MGVI_SPLIT_LANES] = {0};
     MGVI_TRY(choose_form(d));
     for (int32_t l = 0; l < lanes; l++)
-        MGVI_TRY(mgvi_driver_new(s->ctx, d->lanes[l].problem, &d->settings, &d->lanes[l].solver));
-    for (int64_t k = 1; k <= d->settings.max_iter; k++) {
-        bool finished = true;
-        for (int32_t l = 0; l < lanes; l++) {
-            mgv_solver *solver = d->lanes[l].solver;
-            if (!mgvi_driver_done(solver))
-                MGVI_TRY(mgvi_driver_step(solver));
-            finished = finished && mgvi_driver_done(solver);
-        }
-        if (!is_point(k) && !finished)
+        if (d->lanes[l].problem)
+            MGVI_TRY(
+                mgvi_driver_new(s->ctx, d->lanes[l].problem, &d->settings, &d->lanes[l].solver));
+    for (int64_t k = 1; k <= d->settings.max_iter && (k == 1 || !path->cut); k++) {
+        bool finished;
+        MGVI_TRY(step_lanes(d, &finished));
+        if (path->cut ? path->count > 0 : !is_point(k) && !finished)
             continue;
         for (int32_t l = 0; l < lanes; l++)
-            w[l] = d->lanes[l].solver->run.ops->expose(&d->lanes[l].solver->run).w;
+            w[l] = path->cut && l < lanes - 1 ? NULL : mgvi_driver_present(d->lanes[l].solver).w;
         const mgvi_path_point point = {.lambda = NAN, .mu = NAN, .iteration = k};
         MGVI_TRY(add_point(d, point, w));
-        if (finished || !mgvi_path_patient(path, k, s->settings.patience) ||
-            atomic_load(&s->ctx->interrupted))
+        if (finished || !mgvi_path_patient(path, k, s->settings.patience))
             break;
     }
     return MGV_OK;

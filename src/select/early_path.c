@@ -6,6 +6,7 @@
 #include "select/early_path.h"
 
 #include "base/event.h"
+#include "base/limit.h"
 #include "base/rng.h"
 #include "op/op.h"
 
@@ -243,8 +244,10 @@ mgv_status mgvi_early_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_earl
     mgvi_lanes_gradient(lanes, NULL, 0);
     MGVI_TRY(choose_steps(&k, path->square));
     memset(lanes->grad, 0, (size_t)(lanes->P.cols * lanes->width) * sizeof *lanes->grad);
-    for (int64_t i = 1; i <= plan->max_iter && !atomic_load(&lanes->ctx->interrupted); i++) {
+    for (int64_t i = 1; i <= plan->max_iter && !path->cut; i++) {
         iterate(&k, i);
+        path->passes = lanes->touched / (double)lanes->P.ptr[lanes->P.cols];
+        path->cut = mgvi_ctx_late(lanes->ctx) != MGV_STOP_NONE || path->passes >= plan->passes;
         if (i > EVERY_ITERATION && i % (i / 20) != 0)
             continue;
         MGVI_TRY(add_point(&k, i));

@@ -10,6 +10,7 @@ typedef struct mgvi_early_plan {
     double sigma;               /* instead, when it is not NaN */
     double square;              /* |A|^2; NaN: found here */
     int64_t lazy;               /* every column each that many iterations */
+    double passes;              /* over the data, at most */
     int64_t max_iter, patience; /* as mgvi_path_patient() has it */
 } mgvi_early_plan;
 

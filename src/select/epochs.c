@@ -4,8 +4,8 @@
 #include "select/epochs.h"
 
 #include "backend/joint_terms.h"
-#include "base/clock.h"
 #include "base/event.h"
+#include "base/limit.h"
 #include "base/threads.h"
 #include "op/float_rows.h"
 #include "op/stats.h"
@@ -227,10 +227,10 @@ static mgv_status open_run(mgv_selection *s)
 }
 
 /* Adds the epoch just done to the path; true when the world asks to stop. */
-static mgv_status add_epoch(mgv_selection *s, double error, double seconds, bool *stop)
+static mgv_status add_epoch(mgv_selection *s, const mgvi_vec *w, double error, double seconds,
+                            bool *stop)
 {
     mgvi_path *path = &s->path[0];
-    const mgvi_vec *w = s->solver->run.ops->expose(&s->solver->run).w;
     const mgvi_path_point point = {.lambda = NAN,
                                    .mu = NAN,
                                    .iteration = s->solver->run.iteration,
@@ -244,7 +244,7 @@ static mgv_status add_epoch(mgv_selection *s, double error, double seconds, bool
     e.seconds = seconds;
     e.validation_score = 1 - error;
     e.nonzeros = point.nonzeros;
-    *stop = mgvi_event_send(s->ctx, &e) || mgvi_ctx_interrupted(s->ctx);
+    *stop = mgvi_event_send(s->ctx, &e);
     return MGV_OK;
 }
 
@@ -254,8 +254,9 @@ static mgv_stop ending(const mgv_selection *s, int64_t resting, double seconds, 
     const mgv_settings *set = &s->settings;
     if (resting >= 2 * (set->patience ? set->patience : PATIENCE) || s->solver->run.finished)
         return MGV_STOP_SELECTED;
-    if (asked)
-        return MGV_STOP_USER;
+    const mgv_stop late = mgvi_ctx_late(s->ctx);
+    if (asked || late != MGV_STOP_NONE)
+        return asked ? MGV_STOP_USER : late;
     if (s->solver->run.iteration >= set->max_iter)
         return MGV_STOP_MAX_ITER;
     if (mgvi_driver_passes(s->solver) >= set->max_passes)
@@ -265,7 +266,8 @@ static mgv_stop ending(const mgv_selection *s, int64_t resting, double seconds, 
 
 static mgv_status run_epochs(mgv_selection *s, jury *j)
 {
-    const double started = mgvi_clock_seconds();
+    const double started = mgvi_ctx_clock(s->ctx);
+    const bool unready = s->solver->cut; /* while it set itself up: w = 0 is all there is */
     mgvi_path *path = &s->path[0];
     double least_loss = INFINITY, seconds = 0;
     int64_t resting =
@@ -275,15 +277,23 @@ static mgv_status run_epochs(mgv_selection *s, jury *j)
         bool asked;
         double loss;
         MGVI_TRY(mgvi_driver_step(s->solver));
-        const double error = judge(j, s->solver->run.ops->expose(&s->solver->run).w, &loss);
-        seconds = mgvi_clock_seconds() - started;
-        MGVI_TRY(add_epoch(s, error, seconds, &asked));
+        if (s->solver->cut && path->count > 0) {
+            stop = mgvi_ctx_late(s->ctx);
+            break;
+        }
+        s->solver->run.iteration += s->solver->cut; /* a shorter first epoch: better than none */
+        const mgvi_vec *w =
+            unready ? &s->solver->answer.w : s->solver->run.ops->expose(&s->solver->run).w;
+        const double error = judge(j, w, &loss);
+        seconds = mgvi_ctx_clock(s->ctx) - started;
+        MGVI_TRY(add_epoch(s, w, error, seconds, &asked));
         const bool best = path->best == path->count - 1;
-        if (best)
+        if (best && !unready)
             mgvi_driver_keep(s->solver);
         resting = best ? 0 : resting + (loss < (1 - STILL_LEARNING) * least_loss ? 1 : 2);
         least_loss = fmin(least_loss, loss);
-        stop = error == 0 ? MGV_STOP_SELECTED : ending(s, resting, seconds, asked);
+        stop =
+            error == 0 && !s->solver->cut ? MGV_STOP_SELECTED : ending(s, resting, seconds, asked);
     }
     mgvi_driver_end_chosen(s->solver, stop, seconds);
     return mgvi_path_choose(path, &s->rule);

@@ -1,6 +1,7 @@
 /* lanes.c - packs the data for lanes.h, measures its columns, and reads gaps off. */
 #include "select/lanes.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "simd/simd.h"
 
@@ -169,7 +170,7 @@ static void run_columns(pass job, mgvi_block_fn fn)
 {
     const int64_t nnz = job.s->P.ptr[job.s->P.cols], cols = job.s->P.cols;
     job.blocks = mgvi_block_count(cols > 0 ? nnz / cols * job.count : 0, GRAIN, BLOCKS);
-    mgvi_pool_run(job.s->ctx->pool, job.blocks, fn, &job);
+    mgvi_ctx_run(job.s->ctx, job.blocks, fn, &job);
 }
 
 static void count_touched(mgvi_lanes *s, const int32_t *list, int64_t count)
@@ -226,7 +227,7 @@ void mgvi_lanes_product(mgvi_lanes *s, const float *start, const int32_t *list, 
     s->R = out;
     if (s->P.dense)
         job.blocks = (s->P.rows + ROWS - 1) / ROWS;
-    mgvi_pool_run(s->ctx->pool, job.blocks, product_block, &job);
+    mgvi_ctx_run(s->ctx, job.blocks, product_block, &job);
     s->R = R;
     count_touched(s, list, count);
 }

@@ -5,12 +5,14 @@
 #include "select/lasso_path.h"
 
 #include "base/event.h"
+#include "base/limit.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
     MOST_SWEEPS = 1000, /* per strength: float32 has a floor */
+    LOOK = 1 << 20,     /* entries between two looks at the limit */
     AT_END = 4          /* the best of these last points: the path has not turned yet */
 };
 static const double EXTENSION = 0.1; /* how much further a path may go that has not turned */
@@ -27,6 +29,7 @@ typedef struct walk {
     int64_t set_count, active_count;
     float previous[MGVI_SPLIT_LANES]; /* l1 of the strength before */
     int64_t sweeps;                   /* at this strength */
+    bool late;                        /* the limit has struck */
 } walk;
 
 static bool column_is_zero(const mgvi_lanes *s, int64_t j)
@@ -79,12 +82,19 @@ static double sweep(walk *k, const int32_t *list, int64_t count)
 {
     float change[MGVI_SPLIT_LANES];
     double most = 0;
-    k->s->kernels->sweep(k->s, list, count, change);
+    const mgvi_packed *P = &k->s->P;
+    const double per_column = (double)P->ptr[P->cols] / (double)P->cols * k->s->width;
+    const int64_t stretch = (int64_t)fmax(LOOK / fmax(per_column, 1), 1);
+    for (int64_t first = 0; first < count && !k->late; first += stretch) {
+        const int64_t columns = count - first < stretch ? count - first : stretch;
+        k->s->kernels->sweep(k->s, list + first, columns, change);
+        for (int32_t l = 0; l < k->s->lanes; l++)
+            if (k->s->energy[l] > 0)
+                most = fmax(most, change[l] / k->s->energy[l]);
+        k->late = mgvi_ctx_late(k->s->ctx) != MGV_STOP_NONE;
+    }
     k->sweeps++;
-    for (int32_t l = 0; l < k->s->lanes; l++)
-        if (k->s->energy[l] > 0)
-            most = fmax(most, change[l] / k->s->energy[l]);
-    return most;
+    return k->late ? 0 : most;
 }
 
 static void find_active(walk *k)
@@ -106,7 +116,7 @@ static void solve_set(walk *k, mgvi_lane_rows *rows)
             move = sweep(k, k->active, k->active_count);
         mgvi_lanes_gradient(k->s, k->set, k->set_count);
         if (mgvi_lanes_gap(k->s, k->set, k->set_count, rows) <= k->plan->gap ||
-            k->sweeps >= MOST_SWEEPS)
+            k->sweeps >= MOST_SWEEPS || k->late)
             return;
         tol = TIGHTER * fmin(tol, move);
     }
@@ -134,7 +144,7 @@ static double solve_strength(walk *k, double mu, double lambda, mgvi_lane_rows *
         look_outside(k);
         const double gap = mgvi_lanes_gap(k->s, NULL, 0, rows);
         const bool done = admit_violators(k) == 0 || gap <= k->plan->gap;
-        if (done || k->sweeps >= MOST_SWEEPS) {
+        if (done || k->sweeps >= MOST_SWEEPS || k->late) {
             memcpy(k->previous, k->s->l1, sizeof *k->previous * (size_t)k->s->lanes);
             return gap;
         }
@@ -183,7 +193,7 @@ static bool another(const walk *k, double part)
 {
     const mgvi_path *path = k->path;
     const int64_t since = mgvi_path_since_best(path);
-    if (atomic_load(&k->s->ctx->interrupted) || (path->best >= 0 && since >= k->plan->patience))
+    if (path->cut || (path->best >= 0 && since >= k->plan->patience))
         return false;
     const bool turned =
         !k->plan->goes_on || path->best < 0 || since >= AT_END || k->plan->points < 2;
@@ -230,9 +240,15 @@ mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_lass
             for (int32_t l = 0; l < lanes->lanes; l++)
                 k.previous[l] = (float)(mu * lanes->total[l]);
         const double gap = solve_strength(&k, mu, lambda, rows);
+        path->passes = lanes->touched / (double)lanes->P.ptr[lanes->P.cols];
+        path->cut = k.late || path->passes >= plan->passes;
+        if (k.late && path->count > 0)
+            break; /* the strengths before are whole */
         MGVI_TRY(add_point(&k, mu, lambda, gap, rows));
-        if (report(&k))
-            break;
+        if (report(&k)) {
+            atomic_store(&lanes->ctx->interrupted, 1);
+            path->cut = true;
+        }
     }
     return MGV_OK;
 }

@@ -13,6 +13,7 @@ typedef struct mgvi_lasso_plan {
     double end;
     bool goes_on;   /* beyond `end`, where that is the best */
     double gap;       /* of every lane, in units of |y|^2/2 */
+    double passes;    /* over the data, at most */
     int64_t patience; /* points without improvement after which the path ends */
     bool classify;    /* errors are the share misclassified */
     double sparse;    /* keep weights while they number at most this */

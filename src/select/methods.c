@@ -44,6 +44,15 @@ static mgv_status make_lanes(mgv_selection *s, mgvi_arena *arena, const mgvi_met
     return mgvi_lanes_new(arena, &data, &s->split, out);
 }
 
+/* What the paths before have left. */
+static double passes_left(const mgv_selection *s)
+{
+    double left = s->settings.max_passes;
+    for (int k = 0; k + 1 < s->paths; k++)
+        left -= s->path[k].passes;
+    return left;
+}
+
 static mgv_status walk_lasso(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
 {
     const mgv_settings *set = &s->settings;
@@ -54,6 +63,7 @@ static mgv_status walk_lasso(mgv_selection *s, const mgvi_method *method, mgvi_p
                                   .end = isnan(set->path_end) ? LASSO_END : set->path_end,
                                   .goes_on = isnan(set->path_end),
                                   .gap = set->path_gap,
+                                  .passes = passes_left(s),
                                   .patience = set->patience ? set->patience : PATIENCE,
                                   .classify = s->probe->classify};
     mgvi_arena arena;
@@ -112,6 +122,7 @@ static mgv_status walk_early(mgv_selection *s, const mgvi_method *method, mgvi_p
                                   .square = set->lipschitz,
                                   .lazy = set->lazy ? set->lazy : LAZY,
                                   .max_iter = set->max_iter,
+                                  .passes = passes_left(s),
                                   .patience = set->patience};
     mgvi_arena arena;
     mgvi_lanes *lanes;

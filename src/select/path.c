@@ -13,7 +13,8 @@ void mgvi_path_init(mgvi_path *path, mgv_ctx *ctx, const char *method, const cha
                         .outputs = 1,
                         .best = -1,
                         .chosen = -1,
-                        .square = NAN};
+                        .square = NAN,
+                        .held = {.point = -1}};
 }
 
 mgv_event mgvi_path_event(const mgvi_path_point *p, bool classify)
@@ -37,6 +38,8 @@ void mgvi_path_free(mgvi_path *path)
     mgvi_release(path->ctx, path->combination);
     mgvi_release(path->ctx, path->intercepts);
     mgvi_release(path->ctx, path->dual);
+    mgvi_release(path->ctx, path->held.w);
+    mgvi_release(path->ctx, path->held.u);
     *path = (mgvi_path){.ctx = path->ctx};
 }
 
@@ -160,6 +163,21 @@ int64_t mgvi_path_since_best(const mgvi_path *path)
     return path->best < 0 ? 0 : path->count - 1 - path->best;
 }
 
+mgv_status mgvi_path_hold(mgvi_path *path, const double *w, int64_t w_count, const double *u,
+                          int64_t u_count)
+{
+    if (!path->held.w) {
+        path->held.w = mgvi_alloc(path->ctx, (size_t)w_count, sizeof *w);
+        path->held.u = mgvi_alloc(path->ctx, (size_t)u_count, sizeof *u);
+    }
+    if (!path->held.w || !path->held.u)
+        return MGV_E_MEMORY;
+    memcpy(path->held.w, w, (size_t)w_count * sizeof *w);
+    memcpy(path->held.u, u, (size_t)u_count * sizeof *u);
+    path->held.point = path->count - 1;
+    return MGV_OK;
+}
+
 /* Curves of early stopping have several dips: max(10, k/2) ends in the first of them. A rise by two
  * standard errors is no dip. */
 bool mgvi_path_patient(const mgvi_path *path, int64_t k, int64_t wanted)
@@ -195,6 +213,10 @@ static mgv_status choose_discrepancy(mgvi_path *path, double delta)
 
 mgv_status mgvi_path_choose(mgvi_path *path, const mgvi_rule *rule)
 {
+    const bool short_of = path->best < 0 || rule->kind == MGVI_RULE_DISCREPANCY;
+    path->chosen = path->plain = path->count - 1;
+    if (path->cut && short_of && path->count > 0) /* what there is */
+        return MGV_OK;
     path->chosen = -1;
     if (rule->kind == MGVI_RULE_DISCREPANCY)
         return choose_discrepancy(path, rule->delta);

@@ -41,11 +41,19 @@ typedef struct mgvi_path {
     double *dual;  /* NULL, or u of the full fit at the best point, per row of the data */
     double square; /* by iterations: |A|^2 that the steps were made with; NaN: not known */
     bool early;    /* by iterations: of the solver's form for early stopping */
-    double *errors; /* count x MGVI_SPLIT_LANES: of every lane, NaN where it has none */
-    int64_t best;   /* least error so far; -1: none */
-    int64_t chosen; /* by the rule; -1: not yet */
-    int64_t plain;  /* by the rule, from the points that are not debiased */
-    double seconds;
+    double *errors;         /* count x MGVI_SPLIT_LANES: of every lane, NaN where it has none */
+    int64_t best;           /* least error so far; -1: none */
+    int64_t chosen;         /* by the rule; -1: not yet */
+    int64_t plain;          /* by the rule, from the points that are not debiased */
+    double seconds, passes; /* what it took */
+    bool cut;               /* the limit has ended it before its end */
+    /* The full fit of the best point so far, or of the first, as a run has it: for a selection that
+     * the limit ends. Of families weights and intercepts in the user's units, in w and u. */
+    struct {
+        int64_t point;
+        double *w, *u;
+        bool family;
+    } held;
 } mgvi_path;
 
 void mgvi_path_init(mgvi_path *path, mgv_ctx *ctx, const char *method, const char *by);
@@ -57,6 +65,9 @@ mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const do
 /* Adds a column to the last point that is not 0 in the lanes whose bits are set, and `value` in the
  * full fit. */
 mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint16_t lanes);
+/* Holds the full fit of the last point: `w_count` and `u_count` numbers. */
+mgv_status mgvi_path_hold(mgvi_path *path, const double *w, int64_t w_count, const double *u,
+                          int64_t u_count);
 /* The intercepts of the last point, where there are several outputs: after every point. */
 mgv_status mgvi_path_add_intercepts(mgvi_path *path, const double *intercept);
 /* What a trace says of a point: its strength, score, standard error and weights. */

@@ -3,6 +3,7 @@
  * preconditioned by the columns' lengths; docs/algorithms/selection.md. */
 #include "select/refit.h"
 
+#include "base/limit.h"
 #include "op/columns.h"
 
 #include <math.h>
@@ -48,6 +49,7 @@ typedef struct refit {
     double *inverse;            /* 1/N */
     const double *e;            /* sqrt(v) */
     mgvi_vec w, p, g, r, q;
+    bool late; /* the limit has struck */
 } refit;
 
 /* Columns of the chosen point, or those that enough folds have. */
@@ -136,7 +138,7 @@ static void solve(refit *f)
         f->r.x[i] = f->e[i] * f->e[i] * mgvi_problem_target(p, i);
     double now = gradient(f), before = 0;
     const double goal = SETTLED * now;
-    for (int k = 0; k < MOST_STEPS && now > goal; k++) {
+    for (int k = 0; k < MOST_STEPS && now > goal && !f->late; k++) {
         for (int64_t t = 0; t < f->count + p->free_cols; t++) {
             const int64_t j = column_at(f, t);
             f->p.x[j] = f->inverse[j] * f->g.x[j] + (k ? now / before * f->p.x[j] : 0);
@@ -148,6 +150,7 @@ static void solve(refit *f)
             f->r.x[i] -= a * f->q.x[i];
         before = now;
         now = gradient(f);
+        f->late = mgvi_ctx_late(f->s->ctx) != MGV_STOP_NONE;
     }
 }
 
@@ -161,7 +164,8 @@ mgv_status mgvi_refit(mgv_selection *s)
     if (st == MGV_OK) {
         solve(&f);
         s->solver->run.iteration = mgvi_selection_point(s)->iteration;
-        mgvi_driver_adopt(s->solver, &f.w, MGV_STOP_SELECTED);
+        mgvi_driver_adopt(s->solver, &f.w, NULL,
+                          f.late ? mgvi_ctx_late(s->ctx) : MGV_STOP_SELECTED);
     }
     mgvi_arena_free(&f.arena);
     return st;

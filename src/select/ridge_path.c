@@ -6,6 +6,7 @@
 #include "select/ridge_path.h"
 
 #include "base/event.h"
+#include "base/limit.h"
 
 #include <math.h>
 #include <string.h>
@@ -120,11 +121,14 @@ static void keep_rows(bidiagonal *b, const double *mean)
     }
 }
 
+/* After any number of steps there is a path, of the Krylov space so far. */
+static bool late(const bidiagonal *b) { return mgvi_ctx_late(b->s->ctx) != MGV_STOP_NONE; }
+
 /* (1) */
 static void extend(bidiagonal *b, int32_t more)
 {
     mgvi_lanes *s = b->s;
-    for (int32_t k = 0; k < more; k++) {
+    for (int32_t k = 0; k < more && !(b->steps > 0 && late(b)); k++) {
         double mean[MGVI_SPLIT_LANES];
         multiply(b);
         row_means(s, s->R, mean);
@@ -338,7 +342,7 @@ mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_ridg
     make_grid(b, plan->points, isnan(plan->end) ? SMALLEST / LARGEST : plan->end);
     solve_all(b);
     double least = judge(b);
-    while (b->steps < MOST_STEPS && !atomic_load(&lanes->ctx->interrupted)) {
+    while (b->steps < MOST_STEPS && !(path->cut = late(b))) {
         extend(b, MORE_STEPS);
         solve_all(b);
         const double before = least;

@@ -3,12 +3,14 @@
 #include "select/iterations.h"
 #include "select/refit.h"
 
-#include "base/clock.h"
 #include "base/event.h"
+#include "base/limit.h"
 #include "io/io.h"
 #include "op/stats.h"
+#include "solver/family.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- the data -------------------------------------------------------------------------------- */
@@ -160,14 +162,33 @@ mgv_status mgvi_selection_split(mgv_selection *s)
 
 /* ---- paths and the choice -------------------------------------------------------------------- */
 
+/* What is known where the limit has ended the search. */
+static void tell_cut(const mgv_selection *s, int methods)
+{
+    const mgvi_path *path = mgvi_selection_path(s);
+    const double error = mgvi_selection_point(s)->error;
+    char score[64] = "no held-out row has judged it", rest[64] = "";
+    if (!isnan(error) && s->probe->classify)
+        snprintf(score, sizeof score, "held-out accuracy %.2f %%", 100 * (1 - error));
+    else if (!isnan(error))
+        snprintf(score, sizeof score, "held-out mean squared error %.6g", error);
+    if (methods > 1)
+        snprintf(rest, sizeof rest, ", in %d of %d paths", s->paths, methods);
+    mgvi_log(s->ctx, MGV_WARNING,
+             "the limit has ended select %.80s after %" PRId64 " point%s of the %s%s; this is the "
+             "best of them (%s)",
+             s->settings.select, path->count, path->count == 1 ? "" : "s", path->method, rest,
+             score);
+}
+
 static mgv_status walk_paths(mgv_selection *s)
 {
     const mgvi_method *methods[MGVI_PATHS_MOST];
     int count;
     MGVI_TRY(mgvi_methods_choose(s, methods, &count));
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < count && !s->cut; k++) {
         mgvi_path *path = &s->path[k];
-        const double started = mgvi_clock_seconds();
+        const double started = mgvi_ctx_clock(s->ctx);
         mgvi_path_init(path, s->ctx, methods[k]->name, "lambda");
         path->penalty = methods[k]->penalty;
         path->scale = methods[k]->scale;
@@ -176,7 +197,8 @@ static mgv_status walk_paths(mgv_selection *s)
         s->paths = k + 1;
         MGVI_TRY(methods[k]->walk(s, methods[k], path));
         MGVI_TRY(mgvi_path_choose(path, &s->rule));
-        path->seconds = mgvi_clock_seconds() - started;
+        s->cut = path->cut || mgvi_ctx_late(s->ctx) != MGV_STOP_NONE;
+        path->seconds = mgvi_ctx_clock(s->ctx) - started;
         if (path->point[0].mu > 0) /* beside a lambda that follows from it, or is given */
             path->by = "mu";
         const mgvi_path_point *p = &path->point[path->chosen];
@@ -185,6 +207,8 @@ static mgv_status walk_paths(mgv_selection *s)
         if (p->error < mgvi_selection_point(s)->error)
             s->chosen = k;
     }
+    if (s->cut)
+        tell_cut(s, count);
     return MGV_OK;
 }
 
@@ -231,6 +255,47 @@ static mgv_status warm_start(mgv_selection *s)
     return st;
 }
 
+static mgv_stop late_stop(const mgv_selection *s)
+{
+    const mgv_stop late = mgvi_ctx_late(s->ctx);
+    return late != MGV_STOP_NONE ? late : MGV_STOP_MAX_PASSES;
+}
+
+/* The model of the path as it is: nothing is left for a fit of its own. */
+static mgv_status take_from_path(mgv_selection *s)
+{
+    mgvi_path *path = &s->path[s->chosen];
+    mgv_solver *solver = s->solver;
+    const int64_t d = mgvi_problem_coefs(s->problem);
+    const bool weights = path->basis || (path->kept_weights && path->outputs == 1);
+    solver->run.iteration = mgvi_selection_point(s)->iteration;
+    if (path->held.w && (path->held.point == path->chosen || !weights)) {
+        path->chosen = path->held.point;
+        if (path->held.family)
+            return mgvi_family_adopt(solver, path->held.w, path->held.u, late_stop(s));
+        const mgvi_vec *like = &solver->answer.w, *rows = &solver->answer.u;
+        const mgvi_vec w = {.x = path->held.w, .n = like->n, .k = like->k, .space = like->space};
+        const mgvi_vec u = {.x = path->held.u, .n = rows->n, .k = rows->k, .space = rows->space};
+        const bool judged = s->holder == path && s->held.certificate.verified;
+        if (judged) /* of the very problem, under the same strength */
+            mgvi_driver_adopt_judged(solver, &w, &u, &s->held, late_stop(s));
+        else
+            mgvi_driver_adopt(solver, &w, &u, late_stop(s));
+        return MGV_OK;
+    }
+    double *coef = mgvi_zeros(s->ctx, (size_t)d, sizeof *coef);
+    double *own = mgvi_zeros(s->ctx, (size_t)s->problem->A->cols, sizeof *own);
+    if (coef && own) {
+        mgvi_path_weights(path, path->chosen, d, coef);
+        mgvi_problem_own_weights(s->problem, coef, mgvi_selection_point(s)->intercept, own);
+        const mgvi_vec w = mgvi_vec_wrap(own, s->problem->A->cols, MGVI_COLS);
+        mgvi_driver_adopt(solver, &w, NULL, late_stop(s));
+    }
+    mgvi_release(s->ctx, coef);
+    mgvi_release(s->ctx, own);
+    return coef && own ? MGV_OK : MGV_E_MEMORY;
+}
+
 /* The iterate of the path, or the steps of the full fit once more, up to the chosen one. */
 static mgv_status repeat_iterations(mgv_selection *s)
 {
@@ -241,31 +306,37 @@ static mgv_status repeat_iterations(mgv_selection *s)
         return MGV_OK;
     }
     const int64_t wanted = mgvi_selection_point(s)->iteration;
-    for (int64_t k = 0; k < wanted && !mgvi_driver_done(s->solver); k++)
+    for (int64_t k = 0; k < wanted && !s->solver->cut && !mgvi_driver_done(s->solver); k++) {
         MGVI_TRY(mgvi_driver_step(s->solver));
+        if (s->solver->cut || mgvi_ctx_late(s->ctx) != MGV_STOP_NONE)
+            return take_from_path(s);
+    }
     mgvi_driver_end(s->solver, MGV_STOP_SELECTED);
     return MGV_OK;
 }
 
 static mgv_status fit_chosen(mgv_selection *s)
 {
-    const mgv_settings final = final_settings(s);
-    const bool interrupted = atomic_load(&s->ctx->interrupted) != 0;
+    mgv_settings final = final_settings(s);
+    for (int k = 0; k < s->paths; k++)
+        final.max_passes = fmax(final.max_passes - s->path[k].passes, 0);
     MGVI_TRY(mgvi_problem_new(s->ctx, s->data, &final, MGVI_EVERY_CLASS, &s->problem));
     MGVI_TRY(mgvi_driver_new(s->ctx, s->problem, &final, &s->solver));
     s->solver->selection = s;
+    if (s->cut || mgvi_ctx_late(s->ctx) != MGV_STOP_NONE)
+        return take_from_path(s);
     if (mgvi_refit_wanted(s))
         return mgvi_refit(s);
     if (mgvi_selection_point(s)->iteration > 0)
         return repeat_iterations(s);
     if (mgvi_selection_path(s)->outputs == 1)
         MGVI_TRY(warm_start(s));
-    if (interrupted) /* the run clears the request: it is meant for the whole selection */
-        s->solver->settings.max_iter = 0;
     MGVI_TRY(mgvi_driver_run(s->solver));
-    if (interrupted)
-        s->solver->stop = MGV_STOP_USER;
-    return MGV_OK;
+    const bool hurried = s->solver->stop == MGV_STOP_TIME || s->solver->stop == MGV_STOP_USER;
+    return hurried && s->solver->family && s->solver->family->lost > 0 &&
+                   mgvi_selection_path(s)->held.family
+               ? take_from_path(s)
+               : MGV_OK;
 }
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
@@ -309,8 +380,7 @@ static mgv_status check_classes(const mgv_selection *s)
 
 static mgv_status run(mgv_selection *s)
 {
-    const double started = mgvi_clock_seconds();
-    atomic_store(&s->ctx->interrupted, 0);
+    const double started = mgvi_ctx_clock(s->ctx);
     MGVI_TRY(mgvi_rule_parse(s->ctx, &s->settings, &s->rule));
     if (s->rule.kind == MGVI_RULE_NONE)
         return MGVI_FAIL(s->ctx, MGV_E_ARG, "select is none: there is nothing to choose");
@@ -343,7 +413,7 @@ static mgv_status run(mgv_selection *s)
         MGVI_TRY(walk_paths(s));
         MGVI_TRY(fit_chosen(s));
     }
-    s->seconds = mgvi_clock_seconds() - started;
+    s->seconds = mgvi_ctx_clock(s->ctx) - started;
     return MGV_OK;
 }
 

@@ -26,11 +26,14 @@ struct mgv_selection {
     mgv_problem *probe; /* the data under the settings, with any strength: rows, classes, weights */
     double *e, *factor, *y; /* of the split's rows: sqrt(weight), times the row's scale, target */
     mgvi_path path[MGVI_PATHS_MOST];
-    int paths, chosen;     /* what was compared, and the winner */
-    double seconds;        /* of all of it, the final fit included */
-    int64_t stable;        /* columns of the chosen point that enough folds have; -1: not asked */
-    mgv_problem *problem;  /* may be the probe */
-    mgv_solver *solver;    /* of the chosen model */
+    int paths, chosen;       /* what was compared, and the winner */
+    bool cut;                /* the limit has ended the search */
+    const mgvi_path *holder; /* the path that held a full fit last, and */
+    mgvi_verdict held;       /* what was found of it; nothing: of an iterate */
+    double seconds;          /* of all of it, the final fit included */
+    int64_t stable;          /* columns of the chosen point that enough folds have; -1: not asked */
+    mgv_problem *problem;    /* may be the probe */
+    mgv_solver *solver;      /* of the chosen model */
     mgvi_feature *feature; /* nonzero weights of the final model, largest first; NULL: not asked */
     int64_t feature_count;
 };

@@ -9,6 +9,7 @@
  * finitely many lines. Of runs for many classes the largest strength counts. */
 #include "select/strength.h"
 
+#include "base/limit.h"
 #include "solver/driver.h"
 #include "solver/member.h"
 #include "solver/parts/intercept.h"
@@ -257,12 +258,15 @@ static mgv_status raise_one(mgv_problem *p, const mgv_settings *settings, bool a
     return st;
 }
 
+/* What is found then begins a path that ends at once. */
+static bool late(const mgv_problem *p) { return mgvi_ctx_late(p->ctx) != MGV_STOP_NONE; }
+
 static mgv_status raise_all(mgv_problem *p, const mgv_settings *settings, bool along_mu,
                             double *most)
 {
     if (!p->many)
         return raise_one(p, settings, along_mu, most);
-    for (int64_t c = 0; c < mgvi_model_outputs(p); c++) {
+    for (int64_t c = 0; c < mgvi_model_outputs(p) && !(*most > 0 && late(p)); c++) {
         mgvi_member member;
         MGVI_TRY(mgvi_member_new(p->ctx, p, settings, c, &member));
         const mgv_status st = raise_one(member.problem, settings, along_mu, most);

@@ -1,6 +1,7 @@
 /* walk.c - a grid of strengths, from the largest down, each with a warm start. */
 #include "select/walk.h"
 
+#include "base/limit.h"
 #include "select/strength.h"
 #include "solver/family.h"
 
@@ -245,6 +246,7 @@ static void record(mgv_path *path)
     point->norm = f ? family_norm(p, f) : mgvi_problem_user_norm(p, w);
     point->train_score = f ? vote_score(path, f) : solver->answer_verdict.train_score;
     path->spent += point->summary.seconds;
+    path->passes += point->summary.passes;
 }
 
 mgv_status mgvi_walk_next(mgv_path *path, const mgv_solver **out)
@@ -252,7 +254,9 @@ mgv_status mgvi_walk_next(mgv_path *path, const mgv_solver **out)
     *out = NULL;
     mgv_settings settings = path->settings;
     settings.time_limit -= path->spent;
-    if (path->done == path->count || !(settings.time_limit > 0))
+    settings.max_passes -= path->passes;
+    if (path->done == path->count || !(settings.time_limit > 0) || !(settings.max_passes > 0) ||
+        (path->done > 0 && mgvi_ctx_late(path->ctx) == MGV_STOP_TIME))
         return MGV_OK;
     mgv_solver *solver = NULL;
     const mgv_status st = run_point(path, &settings, &solver);

@@ -25,7 +25,9 @@ struct mgv_path {
     mgvi_walk_point *point;
     mgv_solver *solver; /* of the last point */
     mgvi_ballot ballot; /* many runs: all rows */
-    double spent;       /* seconds */
+    double spent;       /* seconds, */
+    double passes;      /* and passes over the data */
+    double deadline;    /* of the clock: of the whole path */
 };
 
 /* Binds the problem and finds the strengths. */

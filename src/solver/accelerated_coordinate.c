@@ -9,6 +9,8 @@
  * by the proximal step of the curvature k_i, x is the answer. An iteration is n steps on rows drawn
  * at random; the convex form starts again after 2, 2, 4, 4, 8, 8, ... 64 of them (4). */
 #include "solver/parts/mirror_map.h"
+
+#include "base/limit.h"
 #include "solver/parts/norm_moments.h"
 #include "solver/solver_impl.h"
 
@@ -294,7 +296,7 @@ static void take_step(mgvi_run *run, state *s)
 static void image(mgvi_run *run, const state *s, const mgvi_vec *u, double *v)
 {
     memset(v, 0, (size_t)s->map.d * sizeof *v);
-    for (int64_t i = 0; i < u->n; i++) {
+    for (int64_t i = 0; i < u->n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
         if (u->x[i] == 0)
             continue;
         const mgvi_entries row = row_of(s, i);
@@ -376,7 +378,7 @@ static mgv_status step(mgvi_run *run)
     }
     fold(run, s);
     s->m.least = INFINITY;
-    for (int64_t k = 0; k < s->live_count; k++)
+    for (int64_t k = 0; k < s->live_count && !mgvi_ctx_cut_row(run->ctx, k); k++)
         take_step(run, s);
     s->m.since++;
     s->m.estimate = guess_gap(run, s);

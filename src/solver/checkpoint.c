@@ -1,6 +1,7 @@
 /* checkpoint.c - the whole state of a run in a file of tensors, continued to the same bits. */
 #include "solver/family.h"
 
+#include "base/sink.h"
 #include "io/io.h"
 
 #include <stdio.h>
@@ -73,9 +74,29 @@ typedef struct goal {
     size_t size;
 } goal;
 
+/* A run that was cut: the state of its last whole iteration that was kept (limits.c). */
+static mgv_status put_whole(const mgv_solver *solver, goal *to)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    mgvi_sink *sink;
+    if (!solver->whole.bytes)
+        return MGVI_FAIL(ctx, MGV_E_ARG,
+                         "the limit has ended the run within an iteration, and no whole state was "
+                         "kept; set `checkpoint` before the run");
+    to->size = solver->whole.size;
+    if (!to->path)
+        return (to->bytes = mgvi_dup(ctx, solver->whole.bytes, to->size, 1)) ? MGV_OK
+                                                                             : MGV_E_MEMORY;
+    MGVI_TRY(mgvi_sink_open(ctx, to->path, &sink));
+    mgvi_sink_write(sink, solver->whole.bytes, to->size);
+    return mgvi_sink_close(sink, true);
+}
+
 static mgv_status put(const mgv_solver *solver, goal *to)
 {
     const mgvi_run *run = &solver->run;
+    if (solver->cut)
+        return put_whole(solver, to);
     mgvi_checkpoint_words words;
     mgvi_meta meta[MGVI_CHECKPOINT_META];
     mgvi_checkpoint_meta(solver, &words, meta);

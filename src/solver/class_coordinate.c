@@ -9,6 +9,8 @@
  *   b_0 <- b                                                                                   (4)
  */
 #include "op/rows.h"
+
+#include "base/limit.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
@@ -161,14 +163,14 @@ static mgv_status step(mgvi_run *run)
     int64_t count = s->u.n, moved = 0;
     s->m.gap = s->m.loss = 0;
     mgvi_rng_shuffle(&run->rng, s->order, count);
-    for (int64_t t = 0; t < count; t++)
+    for (int64_t t = 0; t < count && !mgvi_ctx_cut_row(run->ctx, t); t++)
         if (visit(run, s, s->order[t], true))
             s->moved[moved++] = s->order[t];
     for (int pass = 0; pass < SHORT_PASSES && moved > 0 && moved < count; pass++) {
         count = moved;
         moved = 0;
         mgvi_rng_shuffle(&run->rng, s->moved, count);
-        for (int64_t t = 0; t < count; t++)
+        for (int64_t t = 0; t < count && !mgvi_ctx_cut_row(run->ctx, t); t++)
             if (visit(run, s, s->moved[t], false))
                 s->moved[moved++] = s->moved[t];
     }

@@ -6,7 +6,7 @@
  * on the clock. */
 #include "solver/driver.h"
 
-#include "base/clock.h"
+#include "base/limit.h"
 #include "base/sink.h"
 #include "solver/family.h"
 #include "solver/parts/shorten.h"
@@ -90,7 +90,7 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
     mgv_status st = problem->many ? mgvi_family_new(solver) : prepare(solver);
     if (st == MGV_OK && !problem->many)
         st = mgvi_driver_seat(solver, ops);
-    if (st == MGV_OK && early.apriori)
+    if (st == MGV_OK && early.apriori && !solver->cut)
         st = plan_iterations(solver, early.noise);
     if (st != MGV_OK) {
         mgvi_driver_free(solver);
@@ -140,6 +140,7 @@ void mgvi_driver_free(mgv_solver *solver)
         return;
     mgv_ctx *ctx = solver->run.ctx;
     mgvi_family_free(solver);
+    mgvi_driver_free_limits(solver);
     mgvi_arena_free(&solver->run.arena);
     mgvi_release(ctx, solver);
 }
@@ -147,8 +148,13 @@ void mgvi_driver_free(mgv_solver *solver)
 mgv_status mgvi_driver_start(mgv_solver *solver, const double *w, const double *u)
 {
     mgvi_run *run = &solver->run;
-    solver->memory.residual_before = 0; /* the start itself is no answer */
-    return run->ops->start ? run->ops->start(run, w, u) : MGV_OK;
+    const mgvi_pair *answer = &solver->answer; /* of a run that ends before its first step */
+    solver->memory.residual_before = 0;        /* the start itself is no answer */
+    if (w != answer->w.x)
+        memcpy(answer->w.x, w, (size_t)(answer->w.n * answer->w.k) * sizeof *w);
+    if (u && u != answer->u.x)
+        memcpy(answer->u.x, u, (size_t)(answer->u.n * answer->u.k) * sizeof *u);
+    return run->ops->start && !solver->cut ? run->ops->start(run, w, u) : MGV_OK;
 }
 
 mgv_status mgvi_driver_follow(mgv_solver *solver, mgv_solver *before)
@@ -185,7 +191,7 @@ static double passes_so_far(const mgv_solver *solver)
 
 static double seconds_now(const mgv_solver *solver)
 {
-    return solver->memory.seconds + mgvi_clock_seconds() - solver->started;
+    return solver->memory.seconds + mgvi_ctx_clock(solver->run.ctx) - solver->started;
 }
 
 static bool certificate_due(mgv_solver *solver)
@@ -213,7 +219,8 @@ static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate 
     if (better_u)
         mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
     if (better_w) {
-        mgvi_vec_copy(ctx, it->w, &pair->w);
+        if (it->w != &pair->w)
+            mgvi_vec_copy(ctx, it->w, &pair->w);
         mgvi_judge_repair(solver->judge, &pair->w);
     }
     const mgvi_verdict old = *pair->verdict;
@@ -230,6 +237,7 @@ static mgv_status prove_on_fewer_rows(mgv_solver *solver, mgvi_pair *pair, const
     mgvi_vec *q = &solver->answer.u; /* the answer is made when the run ends */
     mgvi_vec_copy(ctx, u, q);
     mgvi_vec_scale(ctx, -1, q);
+    solver->whole.next_iterate = -INFINITY;
     MGVI_TRY(mgvi_shorten_proof(solver->run.problem, q));
     mgvi_vec_scale(ctx, -1, q);
     enum { STEPS = 30 };
@@ -303,9 +311,11 @@ static mgv_status certify(mgv_solver *solver)
     mgvi_run *run = &solver->run;
     mgvi_driver_memory *m = &solver->memory;
     const double estimate = run->ops->estimate ? run->ops->estimate(run) : NAN;
+    const double begun = mgvi_ctx_clock(run->ctx);
     const mgvi_iterate it = run->ops->expose(run);
     const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
     keep_better(solver, &solver->best, &it, &found);
+    mgvi_ctx_reserve(run->ctx, mgvi_ctx_clock(run->ctx) - begun); /* one more is to come */
     m->certificates++;
     m->certified = run->iteration;
     look_closer(solver, &solver->best);
@@ -318,28 +328,58 @@ static mgv_status certify(mgv_solver *solver)
     return MGV_OK;
 }
 
-/* The answer of a run that ends here; one more certificate when the present iterate has none. */
+/* The certificate of a run's last pair; false: the limit leaves no time for it. */
+static bool judge_last(mgv_solver *solver, const mgvi_iterate *it, mgvi_verdict *found)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const bool late = mgvi_ctx_late(ctx) != MGV_STOP_NONE;
+    if (late)
+        mgvi_ctx_open(ctx, mgvi_ctx_room(ctx));
+    *found = mgvi_judge_certify(solver->judge, it->w, it->u);
+    return !late || !mgvi_ctx_close(ctx);
+}
+
+/* The answer of a run that ends here; one more certificate when the present iterate has none. Where
+ * a step was cut `answer` has the last iterate that is known. */
 static void settle(mgv_solver *solver, bool certified)
 {
     mgv_ctx *ctx = solver->run.ctx;
-    if (solver->run.early) { /* the present iterate, whatever came before */
-        solver->answer_verdict = (mgvi_verdict){0};
-    } else {
-        mgvi_vec_copy(ctx, &solver->best.w, &solver->answer.w);
-        mgvi_vec_copy(ctx, &solver->best.u, &solver->answer.u);
-        solver->answer_verdict = *solver->best.verdict;
+    mgvi_pair *best = &solver->best, *answer = &solver->answer;
+    const bool known = best->verdict->certificate.size > 0 && !solver->run.early;
+    mgvi_iterate it = {.w = &answer->w, .u = &answer->u};
+    mgvi_verdict found;
+    bool judged = false;
+    if (!certified || solver->run.early) {
+        const double before = solver->run.problem->A->touched;
+        it = mgvi_driver_present(solver);
+        judged = judge_last(solver, &it, &found);
+        const double extra = solver->run.problem->A->touched - before;
+        solver->settled += extra;
+        solver->touched_before += extra;
     }
-    if (certified && !solver->run.early)
+    if (judged && !known) /* the present iterate, whatever came before */
+        solver->answer_verdict = (mgvi_verdict){0};
+    else if (judged && solver->cut)
+        keep_better(solver, best, &it, &found); /* nobody goes on from here */
+    if (known) {
+        mgvi_vec_copy(ctx, &best->w, &answer->w);
+        mgvi_vec_copy(ctx, &best->u, &answer->u);
+        solver->answer_verdict = *best->verdict;
+    }
+    if (judged && !(known && solver->cut))
+        keep_better(solver, answer, &it, &found);
+    if (judged && !solver->run.early && !solver->cut)
+        look_closer(solver, answer);
+    if (judged || known)
         return;
-    const double before = solver->run.problem->A->touched;
-    const mgvi_iterate it = solver->run.ops->expose(&solver->run);
-    const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
-    keep_better(solver, &solver->answer, &it, &found);
-    if (!solver->run.early)
-        look_closer(solver, &solver->answer);
-    const double extra = solver->run.problem->A->touched - before;
-    solver->settled += extra;
-    solver->touched_before += extra;
+    mgvi_vec_copy(ctx, it.w, &answer->w);
+    solver->answer_verdict = mgvi_verdict_none();
+}
+
+mgvi_iterate mgvi_driver_present(mgv_solver *solver)
+{
+    return solver->cut ? (mgvi_iterate){.w = &solver->answer.w, .u = &solver->answer.u}
+                       : solver->run.ops->expose(&solver->run);
 }
 
 static mgv_event event_now(mgv_solver *solver, mgv_event_kind kind)
@@ -373,7 +413,8 @@ static bool report(mgv_solver *solver, bool certified)
     mgv_ctx *ctx = solver->run.ctx;
     bool stop = mgvi_ctx_interrupted(ctx);
     if (ctx->on_event) {
-        const bool row = certified || solver->run.early; /* every iterate may be the answer */
+        /* every iterate may be the answer */
+        const bool row = certified || (solver->run.early && !solver->cut);
         const mgv_event e = event_now(solver, row ? MGV_EVENT_TRACE : MGV_EVENT_PROGRESS);
         stop = mgvi_event_send(ctx, &e) || stop;
     }
@@ -382,6 +423,12 @@ static bool report(mgv_solver *solver, bool certified)
 
 static mgv_status save(mgv_solver *solver)
 {
+    if (solver->cut && !solver->whole.bytes) {
+        mgvi_log(solver->run.ctx, MGV_WARNING,
+                 "the limit has struck before the first iteration: there is nothing to save in a "
+                 "checkpoint");
+        return MGV_OK;
+    }
     return solver->save ? solver->save(solver->keeper, solver)
                         : mgvi_checkpoint_keep(solver, solver->run.ctx);
 }
@@ -389,25 +436,29 @@ static mgv_status save(mgv_solver *solver)
 /* The clock decides when, which changes no number of the run. */
 static mgv_status save_now_and_then(mgv_solver *solver)
 {
-    if (!solver->settings.checkpoint[0] || mgvi_clock_seconds() < solver->next_checkpoint)
+    if (!solver->settings.checkpoint[0] ||
+        mgvi_ctx_clock(solver->run.ctx) < solver->next_checkpoint)
         return MGV_OK;
-    solver->next_checkpoint = mgvi_clock_seconds() + MGVI_CHECKPOINT_EVERY;
+    solver->next_checkpoint = mgvi_ctx_clock(solver->run.ctx) + MGVI_CHECKPOINT_EVERY;
     return save(solver);
 }
 
 static double residual_now(const mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
-    return run->early && run->iteration > 0 && run->ops->residual ? run->ops->residual(run) : NAN;
+    const bool known = run->early && run->iteration > 0 && run->ops->residual && !solver->cut;
+    return known ? run->ops->residual(run) : NAN;
 }
 
 static mgv_stop stop_now(mgv_solver *solver, const mgvi_verdict *verdict, bool asked)
 {
+    const mgv_stop late = mgvi_ctx_late(solver->run.ctx);
     const mgvi_progress progress = {.iteration = solver->run.iteration,
                                     .passes = mgvi_driver_passes(solver),
                                     .seconds = seconds_now(solver),
                                     .verdict = verdict,
-                                    .asked_to_stop = asked,
+                                    .asked_to_stop = asked || late == MGV_STOP_USER,
+                                    .late = late == MGV_STOP_TIME,
                                     .residual = residual_now(solver),
                                     .residual_before = solver->memory.residual_before,
                                     .noise = solver->noise,
@@ -442,13 +493,6 @@ static mgv_status conclude(mgv_solver *solver, bool certified)
     return MGV_OK;
 }
 
-mgv_status mgvi_driver_step(mgv_solver *solver)
-{
-    MGVI_TRY(solver->run.ops->step(&solver->run));
-    solver->run.iteration++;
-    return MGV_OK;
-}
-
 void mgvi_driver_keep(mgv_solver *solver)
 {
     mgvi_vec_copy(solver->run.ctx, solver->run.ops->expose(&solver->run).w, &solver->answer.w);
@@ -471,15 +515,32 @@ bool mgvi_driver_done(const mgv_solver *solver)
 
 void mgvi_driver_end(mgv_solver *solver, mgv_stop stop)
 {
-    mgvi_driver_adopt(solver, solver->run.ops->expose(&solver->run).w, stop);
+    mgvi_driver_adopt(solver, mgvi_driver_present(solver).w, NULL, stop);
 }
 
-void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, mgv_stop stop)
+void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u, mgv_stop stop)
 {
-    const mgvi_iterate it = {.w = w, .u = solver->run.ops->expose(&solver->run).u};
-    const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
+    const mgvi_iterate now = mgvi_driver_present(solver);
+    const mgvi_iterate it = {.w = w, .u = u ? u : now.u};
+    mgvi_verdict found;
+    solver->stop = stop;
+    solver->answer_verdict = mgvi_verdict_none();
     solver->answer_verdict.certificate.size = 0; /* no pair yet */
-    keep_better(solver, &solver->answer, &it, &found);
+    if (judge_last(solver, &it, &found)) {
+        keep_better(solver, &solver->answer, &it, &found);
+        return;
+    }
+    if (w != &solver->answer.w)
+        mgvi_vec_copy(solver->run.ctx, w, &solver->answer.w);
+    solver->answer_verdict = mgvi_verdict_none();
+}
+
+void mgvi_driver_adopt_judged(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u,
+                              const mgvi_verdict *verdict, mgv_stop stop)
+{
+    mgvi_vec_copy(solver->run.ctx, w, &solver->answer.w);
+    mgvi_vec_copy(solver->run.ctx, u, &solver->answer.u);
+    solver->answer_verdict = *verdict;
     solver->stop = stop;
 }
 
@@ -494,14 +555,17 @@ static bool only_rounding_left(const mgv_solver *solver)
 static mgv_status advance(mgv_solver *solver)
 {
     mgvi_run *run = &solver->run;
+    mgv_status st = MGV_OK;
     if (run->iteration > 0)
         solver->memory.residual_before = residual_now(solver);
-    const mgv_status st = run->ops->step(run);
+    if (!solver->cut) /* else a solver that took over was cut while it set itself up */
+        st = mgvi_driver_step(solver);
     if (st == MGV_E_NUMERIC && only_rounding_left(solver))
         run->finished = true; /* no digits are left to make a step of */
     else
         MGVI_TRY(st);
-    run->iteration++;
+    if (solver->cut)
+        return conclude(solver, false);
     const bool certified = run->finished || certificate_due(solver);
     if (certified) {
         MGVI_TRY(certify(solver));
@@ -520,7 +584,7 @@ static void book_counters(mgv_solver *solver)
     solver->touched_before = solver->run.problem->A->touched;
     solver->memory.worked += solver->run.work;
     solver->run.touched = solver->run.work = 0;
-    solver->started = mgvi_clock_seconds();
+    solver->started = mgvi_ctx_clock(solver->run.ctx);
 }
 
 mgv_status mgvi_driver_run(mgv_solver *solver)
@@ -531,7 +595,10 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
         MGVI_TRY(mgvi_sink_try(solver->run.ctx, solver->settings.checkpoint));
     if (solver->family)
         return mgvi_family_run(solver);
-    solver->started = mgvi_clock_seconds();
+    if (mgvi_ctx_late(solver->run.ctx) == MGV_STOP_NONE)
+        MGVI_TRY(mgvi_driver_mend(solver));
+    mgvi_driver_begin_limits(solver);
+    solver->started = mgvi_ctx_clock(solver->run.ctx);
     solver->next_checkpoint = solver->started + MGVI_CHECKPOINT_EVERY;
     solver->touched_before = solver->run.problem->A->touched;
     solver->run.goal = mgvi_driver_goal(solver);
@@ -547,7 +614,7 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     book_counters(solver);
     const bool certified =
         solver->stop == MGV_STOP_CERTIFIED || solver->stop == MGV_STOP_INFEASIBLE;
-    if (st == MGV_OK && !certified && solver->run.ops->ended)
+    if (st == MGV_OK && !certified && !solver->cut && solver->run.ops->ended)
         solver->run.ops->ended(&solver->run);
     if (st == MGV_OK && solver->settings.checkpoint[0])
         st = save(solver);

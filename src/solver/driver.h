@@ -62,6 +62,15 @@ struct mgv_solver {
     double settled;
     double started, next_checkpoint;
     bool unsaved; /* the last checkpoint could not be written */
+    double prepared; /* seconds its making took, of the first run's time */
+    /* limits.c: the last step, or the setting up, was cut: the run's state is worth nothing, and
+     * `answer` has the iterate of the last whole iteration that was kept. */
+    bool cut;
+    struct {
+        double next_iterate, next_state; /* of the clock: when to keep them again */
+        void *bytes;                     /* the state of a whole iteration; NULL: not asked for */
+        size_t size;
+    } whole;
     /* Solver `auto`: those that have refused the problem or ended without a certificate. */
     mgvi_solver_mask tried;
     bool outspent; /* the present one has spent far more than another promises to */
@@ -80,8 +89,15 @@ mgv_status mgvi_driver_start(mgv_solver *solver, const double *w, const double *
  * strength, has ended, which may give up what it kept for that; NULL: the path begins here. */
 mgv_status mgvi_driver_follow(mgv_solver *solver, mgv_solver *before);
 mgv_status mgvi_driver_run(mgv_solver *solver);
-/* One step without certificates, stopping rules and events, and the end of a run made of such. */
+/* One step without certificates, stopping rules and events, and the end of a run made of such. A
+ * step that the limit has cut leaves `cut` and the iteration as it was; the run can only be ended,
+ * or mended to go on another time. */
 mgv_status mgvi_driver_step(mgv_solver *solver);
+mgv_status mgvi_driver_mend(mgv_solver *solver);
+/* The present iterate; after a cut the last one that was kept, which lies in `answer`. */
+mgvi_iterate mgvi_driver_present(mgv_solver *solver);
+void mgvi_driver_begin_limits(mgv_solver *solver);
+void mgvi_driver_free_limits(mgv_solver *solver);
 void mgvi_driver_end(mgv_solver *solver, mgv_stop stop);
 /* Whether such steps change nothing any more: the solver is at its end, or within the tolerance by
  * its own estimate. */
@@ -90,8 +106,11 @@ bool mgvi_driver_done(const mgv_solver *solver);
  * was chosen by validation and has no certificate. */
 void mgvi_driver_keep(mgv_solver *solver);
 void mgvi_driver_end_chosen(mgv_solver *solver, mgv_stop stop, double seconds);
-/* The same with w in place of the present iterate's weights. */
-void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, mgv_stop stop);
+/* The same with w and, unless it is NULL, u in place of the present iterate's. */
+void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u, mgv_stop stop);
+/* The same for a pair that was judged already, for the very problem. */
+void mgvi_driver_adopt_judged(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u,
+                              const mgvi_verdict *verdict, mgv_stop stop);
 enum { MGVI_MOST_KEPT = 32 }; /* arrays of a run's state */
 /* relay.c: the state of `ops` in place of any other; what the driver keeps stays. After a failure
  * the run is as it was. */

@@ -12,6 +12,8 @@
  *   b0 <- b0 - kappa sum_i a_i0 u_i.                                                        (5)
  * Once the gap is small, the hinge's free rows are solved for exactly (parts/free_rows.h).  (6) */
 #include "solver/parts/dual_epoch.h"
+
+#include "base/limit.h"
 #include "solver/parts/free_rows.h"
 #include "solver/parts/intercept.h"
 #include "solver/solver_impl.h"
@@ -163,7 +165,7 @@ static void refresh(mgvi_run *run, state *s)
     const double intercept = s->acc[slot];
     memset(s->acc, 0, (size_t)(slot + 1) * sizeof *s->acc);
     s->m.free_sum = 0;
-    for (int64_t i = 0; i < s->u.n; i++) {
+    for (int64_t i = 0; i < s->u.n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
         if (s->u.x[i] == 0)
             continue;
         mgvi_rows_axpy(s->rows, i, -s->u.x[i] * s->inverse_lambda, s->acc);

@@ -1,7 +1,7 @@
 /* family.c - one run per class, as many at once as there are threads. */
 #include "solver/family.h"
 
-#include "base/clock.h"
+#include "base/limit.h"
 #include "base/threads.h"
 #include "solver/family_lanes.h"
 #include "solver/member.h"
@@ -107,6 +107,7 @@ typedef struct outcome {
 typedef struct sitting {
     mgv_solver *head;
     double started;
+    double passes; /* of each member */
     pthread_t caller;
     outcome *outcome;     /* of every member */
     atomic_llong barrier; /* the first member that makes all later ones pointless */
@@ -188,9 +189,9 @@ typedef struct keeper {
 static mgv_status save_now_and_then(sitting *at, mgv_ctx *ctx)
 {
     const char *path = at->head->settings.checkpoint;
-    if (!path[0] || mgvi_clock_seconds() < at->next_save)
+    if (!path[0] || mgvi_ctx_clock(at->head->run.ctx) < at->next_save)
         return MGV_OK;
-    at->next_save = mgvi_clock_seconds() + MGVI_CHECKPOINT_EVERY;
+    at->next_save = mgvi_ctx_clock(at->head->run.ctx) + MGVI_CHECKPOINT_EVERY;
     return mgvi_checkpoint_keep(at->head, ctx);
 }
 
@@ -253,9 +254,32 @@ static void finish_empty(sitting *at, int64_t c)
     pthread_mutex_unlock(&at->lock);
 }
 
+/* Members that the limit leaves without a run have the weights of lock-step, or none: what was not
+ * reached must not win against what was. */
+static void leave_out(mgvi_family *f, int64_t c, int64_t cols, const char *solver, mgv_stop stop)
+{
+    f->member[c] = (mgvi_summary){.solver = solver, .stop = stop};
+    if (f->left[c].start.u)
+        return;
+    memset(f->coef + c * cols, 0, (size_t)cols * sizeof *f->coef);
+    f->intercept[c] = MGVI_NOT_REACHED;
+    f->lost++;
+}
+
+/* Every member has its part of the passes, whichever thread runs it. */
+static double passes_left(const mgv_solver *head)
+{
+    const mgvi_family *f = head->family;
+    double spent = 0;
+    for (int64_t c = 0; c < f->members; c++)
+        spent += f->left[c].passes;
+    return fmax(head->settings.max_passes - spent, 0) / (double)f->members;
+}
+
 static double seconds_left(const sitting *at)
 {
-    const double spent = at->head->family->seconds + mgvi_clock_seconds() - at->started;
+    const double spent =
+        at->head->family->seconds + mgvi_ctx_clock(at->head->run.ctx) - at->started;
     return fmax(at->head->settings.time_limit - spent, 0);
 }
 
@@ -266,7 +290,15 @@ static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
     mgv_settings settings = at->head->settings;
     mgvi_member member;
     mgv_solver *solver = NULL;
+    const mgv_stop late = mgvi_ctx_late(ctx);
+    if (late != MGV_STOP_NONE) {
+        pthread_mutex_lock(&at->lock);
+        leave_out(at->head->family, c, mgvi_problem_coefs(head), at->head->run.ops->name, late);
+        pthread_mutex_unlock(&at->lock);
+        return MGV_OK;
+    }
     settings.time_limit = seconds_left(at);
+    settings.max_passes = at->passes;
     announce(ctx, head, c, at->head->family->members);
     if (!mgvi_member_weighs(head, c)) {
         finish_empty(at, c);
@@ -315,25 +347,18 @@ static void member_block(void *arg, int64_t c)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* What was not reached must not win against what was. After a proof nothing else counts, whatever
- * other threads had finished. */
+/* After a proof nothing else counts, whatever other threads had finished. */
 static void give_up_the_rest(mgv_solver *head, int64_t barrier, mgv_stop stop)
 {
     mgvi_family *f = head->family;
     const int64_t cols = mgvi_problem_coefs(head->run.problem);
-    int64_t lost = 0;
     for (int64_t c = barrier + 1; c < f->members; c++) {
         if (stop != MGV_STOP_INFEASIBLE && f->member[c].stop != MGV_STOP_NONE)
             continue;
-        f->member[c] = (mgvi_summary){.solver = f->member[barrier].solver, .stop = stop};
-        if (f->left[c].start.u) /* lock-step has come some way with it */
-            continue;
-        memset(f->coef + c * cols, 0, (size_t)cols * sizeof *f->coef);
-        f->intercept[c] = -1e300;
-        lost++;
+        leave_out(f, c, cols, f->member[barrier].solver, stop);
     }
-    if (stop != MGV_STOP_INFEASIBLE && lost > 0)
-        mgvi_log(head->run.ctx, MGV_WARNING, "%" PRId64 " of %" PRId64 " %s", lost, f->members,
+    if (stop != MGV_STOP_INFEASIBLE && f->lost > 0)
+        mgvi_log(head->run.ctx, MGV_WARNING, "%" PRId64 " of %" PRId64 " %s", f->lost, f->members,
                  head->run.problem->pairwise
                      ? "pairs of classes were not reached: they vote for the first of the two"
                      : "classes were not reached: no row will be given to them");
@@ -374,16 +399,16 @@ static mgv_status sit(sitting *at)
     mgv_solver *head = at->head;
     mgv_ctx *ctx = head->run.ctx;
     mgvi_family *f = head->family;
-    const double deadline = mgvi_clock_seconds() + seconds_left(at);
     at->next_save = at->started + MGVI_CHECKPOINT_EVERY;
-    MGVI_TRY(mgvi_family_in_lockstep(head, deadline));
-    f->hasty = !f->begun && (mgvi_ctx_interrupted(ctx) || mgvi_clock_seconds() >= deadline);
+    MGVI_TRY(mgvi_family_in_lockstep(head));
+    f->hasty = !f->begun && mgvi_ctx_late(ctx) != MGV_STOP_NONE;
     MGVI_TRY(share_kernel(&head->run));
+    at->passes = passes_left(head);
     mgvi_pool_run(ctx->pool, f->members, member_block, at);
     if (mgvi_kernel_of(head->run.problem->A))
         mgvi_kernel_drop_rows(mgvi_kernel_of(head->run.problem->A));
     f->begun = true;
-    f->seconds += mgvi_clock_seconds() - at->started;
+    f->seconds += mgvi_ctx_clock(at->head->run.ctx) - at->started;
     if (head->settings.checkpoint[0])
         MGVI_TRY(mgvi_checkpoint_keep(head, ctx));
     return settle(at);
@@ -393,7 +418,8 @@ mgv_status mgvi_family_run(mgv_solver *solver)
 {
     mgv_ctx *ctx = solver->run.ctx;
     const int64_t members = solver->family->members;
-    sitting at = {.head = solver, .started = mgvi_clock_seconds(), .caller = pthread_self()};
+    sitting at = {.head = solver, .started = mgvi_ctx_clock(ctx), .caller = pthread_self()};
+    solver->family->lost = 0;
     at.outcome = mgvi_zeros(ctx, (size_t)members, sizeof *at.outcome);
     if (!at.outcome)
         return MGV_E_MEMORY;
@@ -405,6 +431,24 @@ mgv_status mgvi_family_run(mgv_solver *solver)
         mgvi_release(ctx, at.outcome[c].proof);
     mgvi_release(ctx, at.outcome);
     return st;
+}
+
+mgv_status mgvi_family_adopt(mgv_solver *solver, const double *coef, const double *intercept,
+                             mgv_stop stop)
+{
+    mgvi_family *f = solver->family;
+    const mgv_problem *p = solver->run.problem;
+    const int64_t d = mgvi_problem_coefs(p);
+    for (int64_t c = 0; c < f->members; c++) {
+        const bool none = f->member[c].stop == MGV_STOP_NONE;
+        if (!none && f->intercept[c] != MGVI_NOT_REACHED)
+            continue;
+        memcpy(f->coef + c * d, coef + c * d, (size_t)d * sizeof *coef);
+        f->intercept[c] = intercept[c];
+        f->member[c] = (mgvi_summary){.solver = solver->run.ops->name, .stop = stop};
+    }
+    solver->stop = stop;
+    return MGV_OK;
 }
 
 /* The pair that promises less. A certificate that was not verified promises nothing. */

@@ -26,6 +26,9 @@ typedef struct mgvi_member_left {
     size_t state_size;
 } mgvi_member_left;
 
+/* The intercept of a member that the limit has left without weights: no row is given to it. */
+#define MGVI_NOT_REACHED (-1e300)
+
 struct mgvi_family {
     int64_t members;
     mgvi_summary *member;   /* stop is MGV_STOP_NONE for one that has not run */
@@ -37,6 +40,7 @@ struct mgvi_family {
     double seconds;         /* of all sittings; members overlap */
     mgvi_member_left *left; /* members */
     bool begun;             /* some are not to begin from nothing */
+    int64_t lost;           /* members that the limit has left without weights */
     bool hasty;             /* lock-step was cut short: what follows is no part of a checkpoint */
     mgvi_member_start *end; /* where they ended; NULL: not kept */
 };
@@ -53,6 +57,10 @@ mgv_status mgvi_family_run(mgv_solver *solver);
 mgv_status mgvi_family_write(const mgv_solver *solver, mgv_ctx *ctx, const char *path);
 /* After a failure the solver may only be freed. */
 mgv_status mgvi_family_restore(mgv_solver *solver, const char *path, const mgvi_tensors *file);
+/* Ends the family with weights (members x mgvi_problem_coefs()) and intercepts of another's making,
+ * in the user's units, for members that have none of their own. */
+mgv_status mgvi_family_adopt(mgv_solver *solver, const double *coef, const double *intercept,
+                             mgv_stop stop);
 /* Counts and values are sums; the seconds are the family's; gaps and margins those of the worst
  * member. The proof that one has no answer is the certificate of all. */
 mgvi_summary mgvi_family_summary(const mgv_solver *solver);

@@ -2,6 +2,7 @@
 #include "solver/family_lanes.h"
 
 #include "base/clock.h"
+#include "base/limit.h"
 #include "base/threads.h"
 #include "solver/member.h"
 #include "solver/parts/intercept.h"
@@ -23,7 +24,6 @@ typedef struct lane_block {
 
 typedef struct sitting {
     mgv_solver *head;
-    double deadline;
     double alone; /* see member_cost */
     const mgvi_lockstep_rows *rows;
     lane_block *block;
@@ -250,7 +250,6 @@ static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
                                      .block = bound.problem,
                                      .row = bound.rows,
                                      .tol = head->settings.tol,
-                                     .deadline = at->deadline,
                                      .alone = at->alone,
                                      .rng = mgvi_rng_seed((uint64_t)(head->settings.seed + index)),
                                      .start = find_starts(at, b, start) ? start : NULL};
@@ -305,18 +304,23 @@ static bool may_go(const mgv_solver *head)
            f->member[0].stop == MGV_STOP_NONE && !f->begun && mgvi_lockstep_fits(run->problem);
 }
 
-mgv_status mgvi_family_in_lockstep(mgv_solver *head, double deadline)
+mgv_status mgvi_family_in_lockstep(mgv_solver *head)
 {
     mgv_ctx *ctx = head->run.ctx;
-    sitting at = {.head = head, .deadline = deadline};
+    sitting at = {.head = head};
     mgvi_lockstep_rows *rows;
     mgvi_arena arena;
     if (!may_go(head))
         return MGV_OK;
     mgvi_arena_init(&arena, ctx);
     mgv_status st = plan_blocks(&at, &arena);
+    mgvi_ctx_open(ctx, 0);
     if (st == MGV_OK)
         st = mgvi_lockstep_rows_new(head->run.problem, &arena, &rows);
+    if (mgvi_ctx_close(ctx)) { /* no time to go together */
+        mgvi_arena_free(&arena);
+        return MGV_OK;
+    }
     at.alone = member_cost(head);
     const double lanes = (double)head->family->members / (double)at.blocks;
     if (st == MGV_OK &&

@@ -6,5 +6,5 @@
 
 /* Runs all members from nothing where that is faster than one by one; does nothing where it is not.
  * What it leaves of them is in the family. */
-mgv_status mgvi_family_in_lockstep(mgv_solver *head, double deadline);
+mgv_status mgvi_family_in_lockstep(mgv_solver *head);
 #endif

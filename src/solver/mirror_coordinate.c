@@ -8,6 +8,8 @@
  * A free intercept makes D subject to sum_i a_i0 u_i = 0: the method of multipliers, (4) and (5) of
  * docs/algorithms/dual_coordinate.md. */
 #include "solver/parts/intercept.h"
+
+#include "base/limit.h"
 #include "solver/parts/mirror_map.h"
 #include "solver/parts/row_passes.h"
 #include "solver/solver_impl.h"
@@ -131,7 +133,7 @@ static void refresh(mgvi_run *run, state *s)
 {
     memset(s->map.v, 0, (size_t)s->map.d * sizeof *s->map.v);
     s->m.free_sum = 0;
-    for (int64_t i = 0; i < s->u.n; i++) {
+    for (int64_t i = 0; i < s->u.n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
         if (s->u.x[i] == 0)
             continue;
         const mgvi_entries row = row_of(s, i);
@@ -291,7 +293,7 @@ static mgv_status step(mgvi_run *run)
         refresh(run, s);
     mgvi_mirror_map_refresh(&s->map);
     findings f = {.least = INFINITY};
-    for (int64_t t = 0; t < count; t++)
+    for (int64_t t = 0; t < count && !mgvi_ctx_cut_row(run->ctx, t); t++)
         visit(run, s, s->passes.order[t], &f);
     s->m.intercept -= s->kappa * s->m.free_sum;
     if (full)

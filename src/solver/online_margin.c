@@ -5,6 +5,8 @@
  *   mirror_sgd:  delta = (nearest allowed f - f)/max_i L_i, rows drawn at random            (3)
  * One iteration is one pass: n rows. */
 #include "solver/parts/mirror_map.h"
+
+#include "base/limit.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
@@ -52,7 +54,7 @@ static mgv_status init(mgvi_run *run)
     state *s = run->state;
     MGVI_TRY(allocate(run, s));
     double most = 0;
-    for (int64_t i = 0; i < s->b.n; i++) {
+    for (int64_t i = 0; i < s->b.n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
         if (mgvi_coef_pick(&run->problem->row.scale, i, 0) == 0)
             continue; /* a row without weight is no constraint */
         const mgvi_entries row = mgvi_rows_entries(s->rows, i, true, s->row);
@@ -93,7 +95,7 @@ static void refresh(mgvi_run *run, state *s)
 {
     if (run->iteration % REFRESH == REFRESH - 1) {
         memset(s->map.v, 0, (size_t)s->map.d * sizeof *s->map.v);
-        for (int64_t i = 0; i < s->b.n; i++) {
+        for (int64_t i = 0; i < s->b.n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
             if (s->b.x[i] == 0)
                 continue;
             const mgvi_entries row = mgvi_rows_entries(s->rows, i, true, s->row);
@@ -117,7 +119,7 @@ static mgv_status perceptron_step(mgvi_run *run)
     s->resting = 1;
     memcpy(s->order, s->live, (size_t)s->live_count * sizeof *s->order);
     mgvi_rng_shuffle(&run->rng, s->order, s->live_count);
-    for (int64_t k = 0; k < s->live_count; k++) {
+    for (int64_t k = 0; k < s->live_count && !mgvi_ctx_cut_row(run->ctx, k); k++) {
         if (look_at(run, s, s->order[k], &row) > 0)
             continue;
         add_row(run, s, s->order[k], &row, 1);
@@ -134,7 +136,7 @@ static mgv_status mirror_step(mgvi_run *run)
     const mgv_problem *p = run->problem;
     mgvi_entries row;
     refresh(run, s);
-    for (int64_t k = 0; k < s->live_count; k++) {
+    for (int64_t k = 0; k < s->live_count && !mgvi_ctx_cut_row(run->ctx, k); k++) {
         const int64_t i = s->live[mgvi_rng_below(&run->rng, (uint32_t)s->live_count)];
         const double f = look_at(run, s, i, &row);
         const double nearest = p->loss->prox(mgvi_coefs_at(&p->row, i, 0), f, 1);

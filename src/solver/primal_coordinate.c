@@ -11,6 +11,8 @@
  *   w_j <- S(N_j w_j + g_j, mu_j) / (N_j + lambda_j),   N_j = |p_j - m_j e|^2                  (4)
  * T = 0 throughout when the intercept is free; without it m_j is what the scaling subtracts. */
 #include "base/threads.h"
+
+#include "base/limit.h"
 #include "op/packed.h"
 #include "simd/simd.h"
 #include "solver/parts/anderson.h"
@@ -99,7 +101,7 @@ static void for_columns(mgvi_run *run, void (*fn)(const column_pass *, int64_t))
     state *s = run->state;
     column_pass pass = {.run = run, .s = s, .fn = fn};
     pass.blocks = mgvi_block_count(s->P.ptr[s->P.cols], GRAIN, BLOCKS);
-    mgvi_pool_run(run->ctx->pool, pass.blocks, pass_block, &pass);
+    mgvi_ctx_run(run->ctx, pass.blocks, pass_block, &pass);
     run->touched += (double)s->P.ptr[s->P.cols];
 }
 
@@ -135,7 +137,7 @@ static void refresh(mgvi_run *run, state *s)
     const int64_t n = s->P.rows;
     memcpy(s->R, s->target, (size_t)n * sizeof *s->R);
     double shift = 0;
-    for (int64_t j = 0; j < s->P.cols; j++) {
+    for (int64_t j = 0; j < s->P.cols && !(j % 8 == 7 && mgvi_ctx_cut(run->ctx)); j++) {
         if (s->w.x[j] == 0)
             continue;
         column_axpy(run, s, j, -s->w.x[j], s->R);
@@ -288,7 +290,7 @@ static int64_t choose_set(const mgvi_run *run, state *s)
 static double sweep(mgvi_run *run, state *s)
 {
     double largest = 0;
-    for (int64_t k = 0; k < s->set_count; k++) {
+    for (int64_t k = 0; k < s->set_count && !(k % 8 == 7 && mgvi_ctx_cut(run->ctx)); k++) {
         const int64_t j = s->set[k];
         const mgvi_coef c = mgvi_coefs_at(&run->problem->col, j, 0);
         const double w = s->w.x[j], N = s->square[j];

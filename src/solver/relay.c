@@ -1,11 +1,26 @@
 /* relay.c - solver `auto`: what happens when the solver that looked cheapest does not get there. */
 #include "solver/driver.h"
 
+#include "base/limit.h"
 #include "base/print.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* The solver's init, which may have much to factor: a piece of work like a step. */
+static mgv_status set_up(mgv_solver *solver)
+{
+    static const double GRACE = 0.05; /* s */
+    mgvi_run *run = &solver->run;
+    solver->cut = mgvi_ctx_late(run->ctx) != MGV_STOP_NONE; /* the run will end as it starts */
+    if (solver->cut)
+        return MGV_OK;
+    mgvi_ctx_open(run->ctx, GRACE);
+    const mgv_status st = run->ops->init(run);
+    solver->cut = mgvi_ctx_close(run->ctx);
+    return solver->cut && st != MGV_E_MEMORY ? MGV_OK : st;
+}
 
 mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)
 {
@@ -22,7 +37,7 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)
     run->state = mgvi_run_array(run, 1, ops->state_size);
     if (run->kept && run->state) {
         memcpy(run->kept, before.kept, OF_THE_DRIVER * sizeof *run->kept);
-        st = ops->init(run);
+        st = set_up(solver);
     }
     if (st != MGV_OK) {
         const mgvi_arena arena = run->arena;

@@ -9,6 +9,8 @@
  *
  * It stops on the duality gap, never on alpha. A step is one Newton step. */
 #include "op/row_set.h"
+
+#include "base/limit.h"
 #include "solver/parts/linesearch_l1.h"
 #include "solver/parts/scaled_cholesky.h"
 #include "solver/parts/tall_loops.h"
@@ -179,7 +181,7 @@ static double value(const state *s, const double *w, const double *u)
     double sum = 0;
     for (int64_t j = 0; j < s->set.cols; j++)
         sum += s->lambda[j] / 2 * w[j] * w[j] + s->mu[j] * fabs(w[j]);
-    for (int64_t i = 0; i < mgvi_row_set_count(&s->set); i++) {
+    for (int64_t i = 0; i < mgvi_row_set_count(&s->set) && !mgvi_ctx_cut_row(s->set.ctx, i); i++) {
         const double r = hypot(u[i], s->m.alpha);
         const double psi = u[i] < 0 ? s->m.alpha * s->m.alpha / (r - u[i]) : u[i] + r;
         sum += s->cap[i] * psi / 2;
@@ -230,7 +232,7 @@ static bool search(state *s, double decrement)
     if (t == 0)
         t = 1;
     const double start = value(s, s->w, s->u);
-    for (; t > SHORTEST; t /= 2, landing = -1) {
+    for (; t > SHORTEST && !mgvi_ctx_cut(s->set.ctx); t /= 2, landing = -1) {
         try_step(s, t, landing);
         s->m.value = value(s, s->next, s->trial);
         if (s->m.value <= start - ARMIJO * fmin(t, 1) * decrement)

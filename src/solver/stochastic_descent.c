@@ -8,6 +8,8 @@
  * subgradients met are averaged, later passes counting more: an average of dual points is one. (5)
  */
 #include "op/rows.h"
+
+#include "base/limit.h"
 #include "solver/parts/intercept.h"
 #include "solver/solver_impl.h"
 
@@ -63,7 +65,7 @@ static void batch_gradient(mgvi_run *run, state *s, const int32_t *rows, int64_t
     const double factor = (double)s->live / (double)count;
     memset(s->grad_acc, 0, len * sizeof *s->grad_acc);
     mgvi_rows_load(s->rows, s->w.x, s->acc);
-    for (int64_t t = 0; t < count; t++) {
+    for (int64_t t = 0; t < count && !mgvi_ctx_cut_row(run->ctx, t); t++) {
         const int64_t i = rows[t];
         const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
         const double u = p->loss->grad(c, mgvi_rows_dot(s->rows, i, s->acc));

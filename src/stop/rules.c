@@ -47,7 +47,7 @@ static mgv_stop passes(const mgvi_progress *p, const mgv_settings *s)
 
 static mgv_stop time_limit(const mgvi_progress *p, const mgv_settings *s)
 {
-    return p->seconds >= s->time_limit ? MGV_STOP_TIME : MGV_STOP_NONE;
+    return p->late || p->seconds >= s->time_limit ? MGV_STOP_TIME : MGV_STOP_NONE;
 }
 
 static const mgvi_stop_rule infeasible_rule = {

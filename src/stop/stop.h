@@ -9,6 +9,7 @@ typedef struct mgvi_progress {
     double passes, seconds;
     const mgvi_verdict *verdict; /* NULL when no certificate was taken at this iteration */
     bool asked_to_stop;          /* by a signal or the callback */
+    bool late;                   /* the time of the whole call is over */
     double residual, noise;      /* |A w - y| of the present iterate and its noise level, or NaN */
     double residual_before;      /* of the iterate before it; NaN: there is none */
     int64_t planned;             /* iterations that the noise prescribes; 0: none */

@@ -1,6 +1,8 @@
 /* dual_epoch.c - picks the sweep for the storage, the loss and the processor. */
 #include "solver/parts/dual_epoch.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -38,7 +40,22 @@ static mgvi_dual_epoch_fn sweep_for(const mgvi_dual_epoch *e)
 
 int64_t mgvi_dual_epoch_run(mgvi_dual_epoch *e, const int32_t *order, int64_t count, int32_t *moved)
 {
+    enum { LOOK = 1 << 20 }; /* entries between two looks at the limit */
+    const mgvi_op *A = e->problem->A;
+    const double per_row = (double)A->nnz / (double)A->rows;
+    const int64_t stretch = (int64_t)fmax(LOOK / fmax(per_row, 1), 1);
+    const mgvi_dual_epoch_fn sweep = sweep_for(e);
+    double worst = 0, touched = 0;
+    int64_t kept = 0;
     e->loss = e->fenchel = e->product = e->sum_u = 0;
     e->least = INFINITY;
-    return sweep_for(e)(e, order, count, moved);
+    for (int64_t first = 0; first < count && !mgvi_ctx_cut(e->problem->ctx); first += stretch) {
+        const int64_t rows = count - first < stretch ? count - first : stretch;
+        kept += sweep(e, order + first, rows, moved + kept);
+        worst = fmax(worst, e->worst_move);
+        touched += e->touched;
+    }
+    e->worst_move = worst;
+    e->touched = touched;
+    return kept;
 }

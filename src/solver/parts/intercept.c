@@ -1,6 +1,8 @@
 /* intercept.c - minimises the loss along the intercept. */
 #include "solver/parts/intercept.h"
 
+#include "base/limit.h"
+
 #include "base/threads.h"
 
 #include <math.h>
@@ -36,7 +38,7 @@ static double slope(const mgv_problem *p, const mgvi_vec *z, int32_t lane, doubl
     double partial[BLOCKS], sum = 0;
     slope_job job = {.problem = p, .z = z->x, .t = t, .lane = lane, .partial = partial};
     job.blocks = mgvi_block_count(z->n, GRAIN, BLOCKS);
-    mgvi_pool_run(p->ctx->pool, job.blocks, slope_block, &job);
+    mgvi_ctx_run(p->ctx, job.blocks, slope_block, &job);
     for (int64_t b = 0; b < job.blocks; b++)
         sum += partial[b];
     return sum;

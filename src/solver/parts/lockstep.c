@@ -1,18 +1,20 @@
 /* lockstep.c - rounds of passes over the rows of a block in all its lanes, and when to end them. */
 #include "solver/parts/lockstep.h"
 
-#include "base/clock.h"
+#include "base/limit.h"
 #include "simd/simd.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    OPENING = 3,             /* full passes before rows are left out */
-    SHORT_PASSES = 6,        /* between two full ones, */
-    SMOOTH_PASSES = 2,       /* for losses that leave no row out and converge faster */
-    MOST_ROUNDS = 40,        /* beside coordinate ascent, */
-    MOST_ROUNDS_KNOWN = 1000 /* and beside a solver whose cost ends them sooner */
+    OPENING = 3,              /* full passes before rows are left out */
+    SHORT_PASSES = 6,         /* between two full ones, */
+    SMOOTH_PASSES = 2,        /* for losses that leave no row out and converge faster */
+    MOST_ROUNDS = 40,         /* beside coordinate ascent, */
+    MOST_ROUNDS_KNOWN = 1000, /* and beside a solver whose cost ends them sooner */
+    LOOK = 1 << 20,           /* entries between two looks at the limit, in whole */
+    LOOK_ROWS = 1 << 10       /* stretches of rows: sums are flushed at their ends anyway */
 };
 /* Visits that must move something, and lanes that must still move, for lock-step to pay. */
 static const double MOVING = 1.0 / 3, BUSY = 0.25;
@@ -32,6 +34,7 @@ static mgvi_lockstep_fn sweep_for(const mgv_ctx *ctx, bool narrow)
 }
 
 typedef struct work {
+    const mgv_ctx *ctx;
     mgvi_lockstep_pass pass;
     int32_t *live; /* rows with weight in some lane */
     int64_t lives;
@@ -40,7 +43,23 @@ typedef struct work {
     int32_t count, width; /* lanes in use, and of the vectors */
     mgvi_rng rng;
     mgvi_lockstep_fn sweep;
+    bool late; /* the limit has struck: after any row the dual variables and W belong together */
 } work;
+
+/* Visits the rows, and looks at the limit every now and then. */
+static int64_t sweep(work *w, int64_t visited)
+{
+    const mgvi_lockstep_rows *r = w->pass.rows;
+    const double per_row = (double)r->nnz / (double)r->n * w->width;
+    const int64_t stretch = LOOK_ROWS * (int64_t)fmax(LOOK / (per_row * LOOK_ROWS), 1);
+    int64_t active = 0;
+    for (int64_t first = 0; first < visited && !w->late; first += stretch) {
+        const int64_t count = visited - first < stretch ? visited - first : stretch;
+        active += w->sweep(&w->pass, w->order + first, count, w->order + active);
+        w->late = mgvi_ctx_late(w->ctx) != MGV_STOP_NONE;
+    }
+    return active;
+}
 
 static void run_pass(work *w, bool full)
 {
@@ -52,7 +71,7 @@ static void run_pass(work *w, bool full)
     memset(p->gap, 0, sizeof p->gap);
     memset(p->square, 0, sizeof p->square);
     mgvi_rng_shuffle(&w->rng, w->order, visited);
-    w->active = w->sweep(p, w->order, visited, w->order);
+    w->active = sweep(w, visited);
     for (int32_t l = 0; l < w->count; l++) /* the method of multipliers, dual_coordinate (5) */
         p->shift[l] += p->mask[l] * p->rows->kappa * p->weight[l];
 }
@@ -92,18 +111,18 @@ static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result
     const bool smooth = task->rows->logistic || task->rows->ridge > 0;
     const int passes = smooth ? SMOOTH_PASSES : SHORT_PASSES;
     const int64_t most = task->alone > 0 ? MOST_ROUNDS_KNOWN : MOST_ROUNDS;
-    for (int k = 0; k < (task->start ? 1 : OPENING); k++)
+    for (int k = 0; k < (task->start ? 1 : OPENING) && !w->late; k++)
         run_pass(w, true);
     for (; out->rounds < most; out->rounds++) {
-        if (mgvi_ctx_interrupted(task->rows->ctx) || mgvi_clock_seconds() > task->deadline)
+        if (w->late)
             break;
         const int32_t moving = settle_lanes(w, (task->alone > 0 ? SURE : 1) * task->tol);
         const mgvi_lockstep_pass before = w->pass;
         if (moving == 0)
             break;
-        for (int k = 0; k < passes && w->active > 0; k++)
+        for (int k = 0; k < passes && w->active > 0 && !w->late; k++)
             run_pass(w, false);
-        if (gives_way(w, task, moving, &before))
+        if (w->late || gives_way(w, task, moving, &before))
             break;
         run_pass(w, true);
     }
@@ -198,7 +217,8 @@ mgv_status mgvi_lockstep_run(const mgvi_lockstep_task *t, mgvi_arena *arena,
     const mgv_problem *b = t->block;
     const int32_t count = b->lanes;
     const bool narrow = count <= MGVI_LOCKSTEP_NARROW;
-    work w = {.pass = {.rows = t->rows},
+    work w = {.ctx = b->ctx,
+              .pass = {.rows = t->rows},
               .count = count,
               .width = narrow ? MGVI_LOCKSTEP_NARROW : MGVI_LOCKSTEP_LANES,
               .rng = t->rng,

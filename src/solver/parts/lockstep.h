@@ -85,8 +85,7 @@ typedef struct mgvi_lockstep_task {
     const mgv_problem *block; /* its lanes are the problems */
     const int64_t *row;       /* row t of the block is row[t] of `rows`; NULL: the same */
     double tol;
-    double deadline; /* of mgvi_clock_seconds() */
-    double alone;    /* the cost of one lane by itself; 0: coordinate ascent */
+    double alone; /* the cost of one lane by itself; 0: coordinate ascent */
     mgvi_rng rng;
     const mgvi_lockstep_start *start; /* of every lane; NULL: all from nothing */
 } mgvi_lockstep_task;

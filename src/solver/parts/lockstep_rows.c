@@ -1,6 +1,8 @@
 /* lockstep_rows.c - packs the rows of a problem for lock-step: float32, without their zeros. */
 #include "solver/parts/lockstep.h"
 
+#include "base/limit.h"
+
 #include "base/threads.h"
 #include "op/rows.h"
 
@@ -123,7 +125,7 @@ static mgv_status place_rows(mgvi_arena *arena, packer *k)
     r->ptr = k->ptr = mgvi_arena_array(arena, (size_t)r->n + 1, sizeof *k->ptr);
     if (!k->ptr)
         return MGV_E_MEMORY;
-    mgvi_pool_run(arena->ctx->pool, k->blocks, count_block, k);
+    mgvi_ctx_run(arena->ctx, k->blocks, count_block, k);
     int64_t found = 0;
     for (int64_t i = 0; i < r->n; i++)
         found += k->ptr[i + 1];
@@ -184,7 +186,7 @@ mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, mgvi_arena *arena, mgvi_
     MGVI_TRY(place_rows(arena, &k));
     MGVI_TRY(open_centre(arena, &k));
     MGVI_TRY(allocate(arena, &k));
-    mgvi_pool_run(p->ctx->pool, k.blocks, pack_block, &k);
+    mgvi_ctx_run(p->ctx, k.blocks, pack_block, &k);
     finish_rows(p, r);
     *out = r;
     return MGV_OK;

@@ -16,6 +16,8 @@
 #include "simd/pass_kernels.h"
 #include "simd/simd.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -231,11 +233,12 @@ mgv_status mgvi_minibatch_epoch(mgvi_run *run, mgvi_minibatch *s, mgvi_vec *show
     memset(s->sum, 0, (size_t)(s->k * s->stride) * sizeof *s->sum);
     memset(s->bias_sum, 0, (size_t)s->width * sizeof *s->bias_sum);
     mgvi_rng_shuffle(&run->rng, s->order, s->count);
-    for (int64_t b = 0; b < batches; b++)
+    int64_t done = 0;
+    for (int64_t b = 0; b < batches && !(b > 0 && mgvi_ctx_cut(run->ctx)); b++, done++)
         run_batch(run, s, mgvi_block_begin(s->count, batches, b),
                   mgvi_block_begin(s->count, batches, b + 1),
                   b + 1 < batches ? mgvi_block_begin(s->count, batches, b + 2) : s->count);
-    show(s, batches, shown);
+    show(s, done, shown); /* a cut epoch is a shorter one */
     return isfinite(s->bias_sum[0]) && isfinite(s->sum[0])
                ? MGV_OK
                : MGVI_FAIL(run->ctx, MGV_E_NUMERIC,

@@ -1,6 +1,8 @@
 /* mirror_map.c - the mirror maps of coordinate methods. */
 #include "solver/parts/mirror_map.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -210,7 +212,7 @@ double mgvi_mirror_map_lipschitz(const mgvi_mirror_map *map, const mgvi_entries 
 mgv_status mgvi_mirror_map_bounds(const mgvi_mirror_map *map, const mgvi_rows *rows, bool centred,
                                   double *row, double *lipschitz)
 {
-    for (int64_t i = 0; i < rows->count; i++) {
+    for (int64_t i = 0; i < rows->count && !mgvi_ctx_cut_row(rows->ctx, i); i++) {
         const mgvi_entries entries = mgvi_rows_entries(rows, i, centred, row);
         lipschitz[i] = mgvi_mirror_map_lipschitz(map, &entries);
         if (!isfinite(lipschitz[i]))

@@ -2,6 +2,7 @@
 #include "solver/parts/newton_ridge.h"
 
 #include "backend/cpu/gemm.h"
+#include "base/limit.h"
 #include "base/threads.h"
 #include "op/gram.h"
 #include "op/rows.h"
@@ -170,7 +171,7 @@ static mgv_status make_gram(mgvi_newton_ridge *m, mgvi_arena *arena)
     const size_t len = (size_t)mgvi_rows_acc_len(rows) * (size_t)job.blocks;
     if (!(job.acc = mgvi_arena_array(arena, len, sizeof *job.acc)))
         return MGV_E_MEMORY;
-    mgvi_pool_run(m->p->ctx->pool, job.blocks, gram_block, &job);
+    mgvi_ctx_run(m->p->ctx, job.blocks, gram_block, &job);
     m->p->A->touched += (double)m->p->A->nnz;
     return MGV_OK;
 }

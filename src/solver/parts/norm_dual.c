@@ -1,6 +1,8 @@
 /* norm_dual.c - the dual step of a norm of D w. */
 #include "solver/parts/norm_dual.h"
 
+#include "base/limit.h"
+
 #include "base/threads.h"
 
 #include <math.h>
@@ -90,5 +92,5 @@ void mgvi_norm_dual_move(mgv_ctx *ctx, mgvi_norm_dual *s, double sigma, const mg
         return;
     }
     mgvi_op_mul(s->D, sigma, w, 0, &s->step);
-    mgvi_pool_run(ctx->pool, j.blocks, move_block, &j);
+    mgvi_ctx_run(ctx, j.blocks, move_block, &j);
 }

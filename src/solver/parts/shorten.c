@@ -2,6 +2,7 @@
 #include "solver/parts/shorten.h"
 
 #include "backend/cpu/gemm.h"
+#include "base/limit.h"
 #include "base/threads.h"
 #include "op/gram.h"
 #include "solver/parts/factor.h"
@@ -151,7 +152,7 @@ static mgv_status next_chunk(state *s)
     mgvi_working_set_join(&s->set, rows, count);
     white_job job = {.s = s, .first = n, .blocks = count < BLOCKS ? count : BLOCKS};
     if (s->white.count > 0)
-        mgvi_pool_run(s->set.rows->ctx->pool, job.blocks, white_block, &job);
+        mgvi_ctx_run(s->set.rows->ctx, job.blocks, white_block, &job);
     MGVI_TRY(mgvi_working_set_gram(&s->set, n, s->K, s->set.capacity));
     for (int64_t i = 0; i < s->set.size; i++)
         for (int64_t j = n; j < s->set.size; j++) {

@@ -1,6 +1,7 @@
 /* subspace.c - Newton's method over a few directions and the intercepts. */
 #include "solver/parts/subspace.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 
 #include <math.h>
@@ -165,7 +166,7 @@ static void assemble(mgvi_subspace *s)
     s->system.n = size;
     if (!is_joint(s))
         mgvi_loss_curv(s->problem->ctx, s->problem->loss, &s->problem->row, &s->z, &s->trial);
-    mgvi_pool_run(s->problem->ctx->pool, s->blocks, add_block, s);
+    mgvi_ctx_run(s->problem->ctx, s->blocks, add_block, s);
     double *first = s->partial;
     for (int64_t b = 1; b < s->blocks; b++) {
         const double *more = s->partial + b * block_size(s, size);

@@ -2,6 +2,8 @@
  * fixed blocks in fixed order. */
 #include "solver/parts/surrogate.h"
 
+#include "base/limit.h"
+
 #include "base/threads.h"
 
 #include <math.h>
@@ -22,7 +24,7 @@ static double run_blocks(mgv_ctx *ctx, mgvi_block_fn fn, job *j)
 {
     double sum = 0;
     j->blocks = mgvi_block_count(j->count, GRAIN, BLOCKS);
-    mgvi_pool_run(ctx->pool, j->blocks, fn, j);
+    mgvi_ctx_run(ctx, j->blocks, fn, j);
     for (int64_t b = 0; b < j->blocks; b++)
         sum += j->partial[b];
     return sum;

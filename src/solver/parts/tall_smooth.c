@@ -1,6 +1,7 @@
 /* tall_smooth.c - sweeps, steps and line searches on the smoothed hinge. */
 #include "solver/parts/tall_smooth.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 
 #include <math.h>
@@ -128,7 +129,7 @@ static void slope_at(line_job *job, double s, double out[2])
 {
     const mgvi_tall_smooth *h = job->h;
     job->s = s;
-    mgvi_pool_run(h->ctx->pool, job->blocks, line_block, job);
+    mgvi_ctx_run(h->ctx, job->blocks, line_block, job);
     out[0] = out[1] = 0;
     for (int64_t b = 0; b < job->blocks; b++) {
         out[0] += job->sums[b][0];

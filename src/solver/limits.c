@@ -1,0 +1,109 @@
+/* limits.c - a step that the limit cuts, and what is left of the run then.
+ *
+ * A cut step leaves a state that is worth nothing. So while steps are long the driver keeps, every
+ * now and then, what the last whole iteration had come to: its iterate, in `answer`, which nobody
+ * needs before the end, and its state where checkpoints are asked for. The clock decides when,
+ * which changes no number of the run. A step shorter than GRACE is never cut. */
+#include "solver/driver.h"
+
+#include "base/limit.h"
+
+#include <math.h>
+
+static const double GRACE = 0.05; /* s */
+static const double EVERY = 0.2;  /* s between two copies, */
+static const double SHARE = 40;   /* and at least so many times what one costs */
+
+/* ---- what is kept ---------------------------------------------------------------------------- */
+
+/* The present iterate; products made to show it are no part of the schedule. */
+static void keep_iterate(mgv_solver *solver)
+{
+    mgvi_run *run = &solver->run;
+    const double before = run->problem->A->touched, own = run->touched, work = run->work;
+    const mgvi_iterate it = run->ops->expose(run);
+    mgvi_vec_copy(run->ctx, it.w, &solver->answer.w);
+    if (it.u)
+        mgvi_vec_copy(run->ctx, it.u, &solver->answer.u);
+    solver->touched_before += run->problem->A->touched - before;
+    run->touched = own;
+    run->work = work;
+}
+
+/* A state that cannot be kept for want of memory leaves the one before. */
+static void keep_state(mgv_solver *solver)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    void *bytes;
+    size_t size;
+    if (mgvi_checkpoint_pack(solver, &bytes, &size) != MGV_OK)
+        return;
+    mgvi_release(ctx, solver->whole.bytes);
+    solver->whole.bytes = bytes;
+    solver->whole.size = size;
+}
+
+void mgvi_driver_begin_limits(mgv_solver *solver)
+{
+    const bool fresh = solver->run.iteration == 0; /* the start is in `answer` already */
+    solver->whole.next_iterate = fresh ? mgvi_ctx_clock(solver->run.ctx) + EVERY : -INFINITY;
+    solver->whole.next_state = -INFINITY;
+}
+
+static void keep_whole(mgv_solver *solver)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const double now = mgvi_ctx_clock(ctx);
+    if (solver->run.ops->primal_only) /* `answer` is what held-out rows have chosen */
+        return;
+    if (now >= solver->whole.next_iterate) {
+        keep_iterate(solver);
+        const double done = mgvi_ctx_clock(ctx);
+        solver->whole.next_iterate = done + fmax(EVERY, SHARE * (done - now));
+    }
+    if (solver->settings.checkpoint[0] && now >= solver->whole.next_state) {
+        const double begun = mgvi_ctx_clock(ctx);
+        keep_state(solver);
+        const double done = mgvi_ctx_clock(ctx);
+        solver->whole.next_state = done + fmax(EVERY, SHARE * (done - begun));
+    }
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+mgv_status mgvi_driver_step(mgv_solver *solver)
+{
+    mgvi_run *run = &solver->run;
+    const mgv_status failed = run->problem->A->failed;
+    if (solver->cut) /* while it set itself up */
+        return MGV_OK;
+    keep_whole(solver);
+    mgvi_ctx_open(run->ctx, GRACE);
+    const mgv_status st = run->ops->step(run);
+    solver->cut = mgvi_ctx_close(run->ctx);
+    if (solver->cut) { /* nothing of it counts, failures included */
+        run->problem->A->failed = failed;
+        return MGV_OK;
+    }
+    MGVI_TRY(st);
+    run->iteration++;
+    return MGV_OK;
+}
+
+mgv_status mgvi_driver_mend(mgv_solver *solver)
+{
+    if (!solver->cut)
+        return MGV_OK;
+    solver->cut = false;
+    if (solver->whole.bytes)
+        return mgvi_checkpoint_parse(solver, "the last whole iteration", solver->whole.bytes,
+                                     solver->whole.size);
+    MGVI_TRY(mgvi_driver_seat(solver, solver->run.ops));
+    return mgvi_driver_start(solver, solver->answer.w.x, solver->answer.u.x);
+}
+
+void mgvi_driver_free_limits(mgv_solver *solver)
+{
+    mgvi_release(solver->run.ctx, solver->whole.bytes);
+    solver->whole.bytes = NULL;
+}
