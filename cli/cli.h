@@ -30,6 +30,7 @@ typedef struct cli {
     const char *argument[2]; /* what stands on the command line beside the options */
     int arguments;
     bool json;
+    double started; /* of cli_seconds() */
     /* Set: cli_parse() shows the sheet of the command to it, and the command goes no further. */
     cli_sheet_fn on_sheet;
     void *on_sheet_user;
@@ -76,4 +77,7 @@ typedef struct cli_text {
     char text[1024];
 } cli_text;
 cli_text cli_setting(const cli *c, const char *name);
+/* `time_limit` is for the whole command: takes from it what reading and binding have taken. Once,
+ * before the work that it limits. */
+void cli_count_time(cli *c);
 #endif

@@ -77,6 +77,7 @@ static int run(complete *p)
         return cli_fail(c, st);
     mgv_triples_describe(p->triples, &p->data);
     mgv_ctx_on_event(c->ctx, on_event, p);
+    cli_count_time(c);
     st = mgv_completion_run(c->ctx, p->triples, c->settings, &p->completion);
     cli_terminal_wipe(&c->terminal);
     mgv_ctx_on_event(c->ctx, NULL, NULL);

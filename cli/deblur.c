@@ -58,6 +58,7 @@ static int read_inputs(job *j)
     if (!(j->image = read_image(j, j->file, &code)) ||
         (j->truth_file && !(j->truth = read_image(j, j->truth_file, &code))))
         return code;
+    cli_count_time(j->c);
     const mgv_status st =
         mgv_deblur_new(j->c->ctx, j->image, j->psf, j->truth, j->c->settings, &j->deblur);
     return st == MGV_OK ? CLI_GO_ON : cli_fail(j->c, st);

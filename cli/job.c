@@ -65,6 +65,7 @@ static mgv_status prepare(cli_job *job)
     cli *c = job->c;
     mgv_status st = mgv_problem_new(c->ctx, job->data, c->settings, &job->own_problem);
     job->problem = job->own_problem;
+    cli_count_time(c);
     if (st == MGV_OK)
         st = mgv_solver_new(c->ctx, job->problem, c->settings, &job->solver);
     return st;
@@ -76,6 +77,7 @@ static bool selects(const cli *c) { return strcmp(cli_setting(c, "select").text,
 static mgv_status choose(cli_job *job)
 {
     cli *c = job->c;
+    cli_count_time(c);
     const mgv_status st = mgv_selection_run(c->ctx, job->data, c->settings, &job->selection);
     if (st == MGV_OK) {
         job->problem = mgv_selection_problem(job->selection);

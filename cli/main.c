@@ -3,6 +3,7 @@
 #include "signals.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,17 @@ cli_text cli_setting(const cli *c, const char *name)
     return value;
 }
 
+void cli_count_time(cli *c)
+{
+    char text[40];
+    const double limit = strtod(cli_setting(c, "time_limit").text, NULL);
+    const double left = limit - (cli_seconds() - c->started);
+    if (!(limit < INFINITY))
+        return;
+    snprintf(text, sizeof text, "%.17g", left > 0 ? left : 0);
+    mgv_settings_set(c->ctx, c->settings, "time_limit", text);
+}
+
 /* ---- the program ----------------------------------------------------------------------------- */
 
 static void print_help(FILE *out)
@@ -118,7 +130,7 @@ static int cannot_start(mgv_status status)
 
 static int run(const cli_command *chosen, int argc, char **argv)
 {
-    cli c = {.command = chosen->name};
+    cli c = {.command = chosen->name, .started = cli_seconds()};
     cli_terminal_init(&c.terminal);
     mgv_status st = mgv_ctx_new(NULL, &c.ctx);
     if (st != MGV_OK)

@@ -226,6 +226,7 @@ static int work(path_job *job)
     if (!job->data)
         return code;
     cli_terminal_status(&c->terminal, "finding the largest strength");
+    cli_count_time(c);
     const mgv_status st = mgv_path_new(c->ctx, job->data, c->settings, &job->path);
     cli_terminal_wipe(&c->terminal);
     if (st != MGV_OK)

@@ -178,10 +178,19 @@ static void print_rounding(const cli_job *job, FILE *out)
         margin ? k->margin_upper : k->primal, k->relative_gap);
 }
 
+/* By a limit or the user. */
+static bool was_ended(mgv_stop stop)
+{
+    return stop == MGV_STOP_TIME || stop == MGV_STOP_USER || stop == MGV_STOP_MAX_PASSES ||
+           stop == MGV_STOP_MAX_ITER;
+}
+
 void cli_job_print_certificate(const cli_job *job, FILE *out)
 {
     const mgv_certificate *k = &job->certificate;
-    if (isnan(k->primal) && isnan(k->margin_upper)) {
+    if (!k->verified && was_ended(job->run.stop)) {
+        fputs("certificate  none: the run was ended before there was one\n", out);
+    } else if (isnan(k->primal) && isnan(k->margin_upper)) {
         fputs("certificate  none: the epoch was chosen by held-out rows, not by an objective\n",
               out);
     } else if (job->run.stop == MGV_STOP_ROUNDING) {
@@ -223,6 +232,9 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
 void cli_job_print_training(const cli_job *job, FILE *out)
 {
     mgv_metrics m = {.size = sizeof m};
+    const bool late = job->run.stop == MGV_STOP_TIME || job->run.stop == MGV_STOP_USER;
+    if (late && strcmp(cli_setting(job->c, "kernel").text, "linear") != 0)
+        return; /* the scores of all rows may take longer than the fit */
     if (!job->model)
         return;
     if (mgv_model_evaluate(job->c->ctx, job->model, job->data, NULL, &m) != MGV_OK) {

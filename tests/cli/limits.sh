@@ -1,0 +1,33 @@
+# limits.sh - --time-limit is for the whole command, and leaves a model and what is known of it.
+. "$(dirname "$0")/lib.sh"
+
+# Classes that overlap, so that fits take long; awk's own generator, seeded.
+awk 'BEGIN { srand(5); for (i = 0; i < 6000; i++) { c = i % 3; line = ""
+    for (j = 1; j <= 60; j++) line = line " " j ":" rand() - .5 + .1 * (j % 3 == c)
+    print c line } }' >three.svm
+sed 's/^2/1/' three.svm >two.svm
+
+# What a limit of 0.3 s leaves: exit code 3, a model, far less than what the command would take (4 s
+# and more); the bound is for slow machines.
+limited() {
+    rm -f m.mgm
+    begun=$(date +%s)
+    run 3 "$@" --time-limit 0.3 -o m.mgm
+    true_that "$(date +%s) - $begun <= 3" "$*: seconds"
+    has out "reached time_limit before its certificate"
+    cp err words
+    cp out last
+    run 0 predict m.mgm two.svm -o /dev/null
+}
+
+limited fit two.svm --loss logistic --penalty l1 --tol 1e-9 --select cv:10
+has words "the limit has ended select cv:10 after"
+limited fit two.svm --loss hinge --solver dual_coordinate --C 100 --tol 1e-9 --select cv:10
+limited fit two.svm --kernel rbf --loss hinge --C 100 --select cv:5
+limited fit three.svm --loss logistic --tol 1e-9 --select cv:5
+limited fit three.svm --loss hinge --solver dual_coordinate --C 1000 --tol 1e-10
+has last "certificate  none: the run was ended before there was one"
+if grep -q "the check of the last one failed" last; then
+    fail "nothing has failed: there was no certificate yet"
+fi
+finish
