@@ -147,12 +147,13 @@ static int on_event(void *user, const mgv_event *e)
     job *j = user;
     if (e->kind == MGV_EVENT_LOG)
         cli_terminal_event(&j->c->terminal, e);
-    if (e->kind == MGV_EVENT_TRACE && j->c->terminal.verbosity == CLI_VERBOSE)
+    const bool shown = e->kind == MGV_EVENT_TRACE && isfinite(e->residual); /* the start has none */
+    if (shown && j->c->terminal.verbosity == CLI_VERBOSE)
         fprintf(stderr, "%6" PRId64 " iterations %8.2f s  residual %.6g%s%.3f%s\n", e->iteration,
                 e->seconds, e->residual, isfinite(e->psnr) ? "  PSNR " : "  ",
                 isfinite(e->psnr) ? e->psnr : e->residual / j->info.target,
                 isfinite(e->psnr) ? " dB" : " of the target");
-    else if (e->kind == MGV_EVENT_TRACE)
+    else if (shown)
         cli_terminal_status(&j->c->terminal,
                             "iteration %" PRId64 ", residual %.4g, goal %.4g, %.1f s", e->iteration,
                             e->residual, j->info.target, e->seconds);

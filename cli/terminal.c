@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,15 +35,24 @@ void cli_terminal_wipe(cli_terminal *t)
     t->drawn = false;
 }
 
+/* Of the terminal, as wide as it is now. */
+static int columns(void)
+{
+    struct winsize size;
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 1 ? size.ws_col : 80;
+}
+
 void cli_terminal_status(cli_terminal *t, const char *format, ...)
 {
     if (!t->live || t->verbosity == CLI_QUIET)
         return;
+    char line[512];
     va_list args;
-    cli_terminal_wipe(t);
     va_start(args, format);
-    vfprintf(stderr, format, args);
+    vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    cli_terminal_wipe(t);
+    fprintf(stderr, "%.*s", columns() - 1, line); /* a line that wraps cannot be wiped */
     t->drawn = true;
 }
 
@@ -64,6 +74,12 @@ static void draw_progress(cli_terminal *t, const mgv_event *e)
     if (now - t->drawn_at < 1.0 / PER_SECOND)
         return;
     t->drawn_at = now;
+    if (e->kind == MGV_EVENT_PROGRESS && e->text) {
+        cli_terminal_status(t, "%s", e->text);
+        return;
+    }
+    if (isnan(e->seconds)) /* a point of a path that was fitted without a run of its own */
+        return;
     char bar[WIDTH + 1], gap[32] = "unknown";
     const int full = (int)(WIDTH * fraction_done(t, e->relative_gap));
     for (int i = 0; i < WIDTH; i++)

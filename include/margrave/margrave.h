@@ -81,7 +81,8 @@ MGV_API void mgv_ctx_interrupt(mgv_ctx *ctx);
 /* ---- Events --------------------------------------------------------------------------------- */
 typedef enum mgv_event_kind {
     MGV_EVENT_LOG = 0,      /* `text` is a sentence */
-    MGV_EVENT_PROGRESS = 1, /* an iteration ended; the certificate fields are the last known */
+    MGV_EVENT_PROGRESS = 1, /* an iteration ended; the certificate fields are the last known. Or,
+                               with `text`, what a selection or many classes at once are at */
     MGV_EVENT_TRACE = 2     /* a certificate was taken, all fields are fresh; in a run that stops
                                early (select) every iteration, without one */
 } mgv_event_kind;
@@ -93,8 +94,8 @@ typedef struct mgv_event {
     size_t size;
     mgv_event_kind kind;
     mgv_level level;
-    const char *text; /* NULL unless MGV_EVENT_LOG; valid during the call. MGV_EVENT_TRACE of a
-                         completion: "path" or "sweep" */
+    const char *text; /* of MGV_EVENT_LOG and some of MGV_EVENT_PROGRESS, else NULL; valid during
+                         the call. MGV_EVENT_TRACE of a completion: "path" or "sweep" */
     int64_t iteration;
     double passes, seconds;
     double primal, dual, gap, relative_gap;
@@ -495,7 +496,7 @@ MGV_API mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_
 /* ---- Paths ---------------------------------------------------------------------------------- */
 /* One problem under falling strengths, along mu or lambda; each run starts from the last answer and
  * ends with its own certificate. Reads the settings of a fit and `along`, `path_points`,
- * `path_end` and `strengths`. `time_limit` is for the whole path, the other budgets for every
+ * `path_end` and `strengths`. `time_limit` and `max_passes` are for the whole path, from here on; `max_iter` for every
  * point. */
 typedef struct mgv_path mgv_path;
 

@@ -33,6 +33,21 @@ bool mgvi_event_send(mgv_ctx *ctx, const mgv_event *event)
     return ctx->on_event && ctx->on_event(ctx->event_user, event) != 0;
 }
 
+void mgvi_event_progress(mgv_ctx *ctx, const char *format, ...)
+{
+    if (!ctx->on_event)
+        return;
+    char text[MGVI_ERROR_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    mgv_event event = mgvi_event_blank(MGV_EVENT_PROGRESS);
+    event.text = text;
+    if (mgvi_event_send(ctx, &event))
+        atomic_store(&ctx->interrupted, 1);
+}
+
 void mgvi_log(mgv_ctx *ctx, mgv_level level, const char *format, ...)
 {
     if (!ctx->on_event)

@@ -13,6 +13,7 @@
 #include "solver/member.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -375,6 +376,22 @@ static mgv_status run_lane(drive *d, int32_t l)
     return st;
 }
 
+/* Where the search is: fit t of a strength, and what was best so far. */
+static void tell_progress(const drive *d, int32_t t, int32_t lanes)
+{
+    const mgvi_path *path = d->path;
+    char best[64] = "", fit[32] = "all rows";
+    if (path->best >= 0 && d->s->probe->classify)
+        snprintf(best, sizeof best, ", best so far %.1f %%",
+                 100 * (1 - path->point[path->best].error));
+    else if (path->best >= 0)
+        snprintf(best, sizeof best, ", best so far %.4g", path->point[path->best].error);
+    if (t > 0)
+        snprintf(fit, sizeof fit, "fold %d of %d", (int)t, (int)lanes - 1);
+    mgvi_event_progress(d->s->ctx, "strength %d of %d or more, %s%s", (int)path->count + 1,
+                        STRENGTHS, fit, best);
+}
+
 /* All lanes, the full fit first: it is what is left where the limit strikes. w[l] is NULL for lanes
  * that were not solved. */
 static mgv_status run_lanes(drive *d, const mgvi_vec **w)
@@ -384,6 +401,7 @@ static mgv_status run_lanes(drive *d, const mgvi_vec **w)
         w[l] = NULL;
     for (int32_t t = 0; t < lanes && (t == 0 || !d->path->cut); t++) {
         const int32_t l = t == 0 ? lanes - 1 : t - 1;
+        tell_progress(d, t, lanes);
         d->settings.max_passes = fmax(d->s->settings.max_passes - d->path->passes, 0);
         MGVI_TRY(run_lane(d, l));
         d->path->cut = mgvi_ctx_late(d->s->ctx) != MGV_STOP_NONE ||

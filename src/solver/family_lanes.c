@@ -9,6 +9,7 @@
 #include "solver/parts/lockstep.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <string.h>
 
 enum { LANES = MGVI_LOCKSTEP_LANES, GROUP = 4 /* classes: GROUP^2 pairs fill a block */ };
@@ -24,6 +25,7 @@ typedef struct lane_block {
 
 typedef struct sitting {
     mgv_solver *head;
+    pthread_t caller;
     double alone; /* see member_cost */
     const mgvi_lockstep_rows *rows;
     lane_block *block;
@@ -273,9 +275,15 @@ static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
 static void lane_block_run(void *arg, int64_t index)
 {
     sitting *at = arg;
-    mgv_ctx child = mgvi_ctx_child(at->head->run.ctx);
+    mgv_ctx *parent = at->head->run.ctx, child = mgvi_ctx_child(parent);
+    if (pthread_equal(at->caller, pthread_self())) { /* events belong to it */
+        child.on_event = parent->on_event;
+        child.event_user = parent->event_user;
+    }
     if (at->block[index].count > 0)
         at->block[index].status = run_block(at, &child, index);
+    if (atomic_load(&child.interrupted))
+        atomic_store(&parent->interrupted, 1);
     memcpy(at->block[index].error, child.error, sizeof at->block[index].error);
 }
 
@@ -307,7 +315,7 @@ static bool may_go(const mgv_solver *head)
 mgv_status mgvi_family_in_lockstep(mgv_solver *head)
 {
     mgv_ctx *ctx = head->run.ctx;
-    sitting at = {.head = head};
+    sitting at = {.head = head, .caller = pthread_self()};
     mgvi_lockstep_rows *rows;
     mgvi_arena arena;
     if (!may_go(head))

@@ -30,4 +30,18 @@ has last "certificate  none: the run was ended before there was one"
 if grep -q "the check of the last one failed" last; then
     fail "nothing has failed: there was no certificate yet"
 fi
+
+# The progress line on a terminal: no wider than that, no nan.
+if command -v script >/dev/null; then
+    printf '%s\n' 'stty cols 40' "$margrave fit two.svm --solver dual_coordinate --C 1e6 --tol 1e-12 \
+        --time-limit 1 --no-model >/dev/null" \
+        "$margrave fit two.svm --loss logistic --penalty l1 --tol 1e-9 --select cv:5 \
+        --time-limit 1 --no-model >/dev/null" >in_terminal.sh
+    script -qec 'sh in_terminal.sh' /dev/null </dev/null | tr '\r' '\n' | sed 's/.\[K//' >drawn
+    has drawn "strength 1 of"
+    grep -v '^warning' drawn | awk 'length($0) > 39 { exit 1 }' || fail "a line is too wide"
+    if grep -qw nan drawn; then
+        fail "nan in a progress line"
+    fi
+fi
 finish

@@ -133,8 +133,53 @@ TEST(an_interrupt_ends_with_the_best_so_far)
     }
 }
 
+/* On rows that no plane separates the solver's guess of the gap may be anything, far below 0 too:
+ * it was believed, and the path ended after two or three iterations. */
+TEST(a_wrong_guess_of_the_gap_ends_no_path)
+{
+    enum { ROWS = 600, COLS = 30 };
+    static double X[ROWS * COLS], y[ROWS];
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        mgvi_rng rng = mgvi_rng_seed(seed);
+        mgv_fit fit;
+        for (int i = 0; i < ROWS; i++) {
+            y[i] = i % 3 == 0 ? -1 : 1;
+            for (int j = 0; j < COLS; j++)
+                X[i * COLS + j] = mgvi_rng_uniform(&rng) - 0.5 + (j % 3 == i % 3 ? 0.1 : 0);
+        }
+        mgv_fit_start(&fit, X, y, ROWS, COLS,
+                      "loss=margin solver=dual_coordinate "
+                      "select=holdout:0.3");
+        mgv_selection *s = mgv_choose(&fit);
+        CHECK_THAT(mgvi_selection_path(s)->count >= 20, "%d iterations",
+                   (int)mgvi_selection_path(s)->count);
+        mgv_selection_free(fit.ctx, s);
+        mgv_fit_free(&fit);
+    }
+}
+
+static int count_words(void *user, const mgv_event *event)
+{
+    if (event->kind == MGV_EVENT_PROGRESS && event->text && strstr(event->text, "fold 2 of 4"))
+        ++*(int *)user;
+    return 0;
+}
+
+TEST(a_selection_says_where_it_is)
+{
+    mgv_fit fit;
+    int seen = 0;
+    make(&fit, 4, true, "loss=hinge select=cv:4");
+    mgv_ctx_on_event(fit.ctx, count_words, &seen);
+    mgv_selection *s = mgv_choose(&fit);
+    CHECK(seen == mgvi_selection_path(s)->count);
+    mgv_selection_free(fit.ctx, s);
+    mgv_fit_free(&fit);
+}
+
 int main(void)
 {
     return RUN(folds_are_fits_on_their_rows, the_chosen_iteration_is_that_of_the_full_fit,
-               classes_are_chosen_by_accuracy, an_interrupt_ends_with_the_best_so_far);
+               classes_are_chosen_by_accuracy, an_interrupt_ends_with_the_best_so_far,
+               a_wrong_guess_of_the_gap_ends_no_path, a_selection_says_where_it_is);
 }

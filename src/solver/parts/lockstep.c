@@ -1,6 +1,7 @@
 /* lockstep.c - rounds of passes over the rows of a block in all its lanes, and when to end them. */
 #include "solver/parts/lockstep.h"
 
+#include "base/event.h"
 #include "base/limit.h"
 #include "simd/simd.h"
 
@@ -34,7 +35,7 @@ static mgvi_lockstep_fn sweep_for(const mgv_ctx *ctx, bool narrow)
 }
 
 typedef struct work {
-    const mgv_ctx *ctx;
+    mgv_ctx *ctx;
     mgvi_lockstep_pass pass;
     int32_t *live; /* rows with weight in some lane */
     int64_t lives;
@@ -120,6 +121,8 @@ static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result
         const mgvi_lockstep_pass before = w->pass;
         if (moving == 0)
             break;
+        mgvi_event_progress(w->ctx, "%d classes at once: round %" PRId64 ", %d not there yet",
+                            (int)w->count, out->rounds + 1, (int)moving);
         for (int k = 0; k < passes && w->active > 0 && !w->late; k++)
             run_pass(w, false);
         if (w->late || gives_way(w, task, moving, &before))
