@@ -510,7 +510,8 @@ bool mgvi_driver_done(const mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
     const bool guess = run->ops->estimate && run->iteration > 0;
-    return run->finished || (guess && run->ops->estimate(run) <= solver->settings.tol);
+    /* a gap far below 0 is no gap: w has moved while it was guessed, on rows that it cannot meet */
+    return run->finished || (guess && fabs(run->ops->estimate(run)) <= solver->settings.tol);
 }
 
 void mgvi_driver_end(mgv_solver *solver, mgv_stop stop)
