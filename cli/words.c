@@ -188,15 +188,15 @@ static bool was_ended(mgv_stop stop)
 void cli_job_print_certificate(const cli_job *job, FILE *out)
 {
     const mgv_certificate *k = &job->certificate;
-    if (!k->verified && was_ended(job->run.stop)) {
+    if (!k->verified && job->run.runs > 1 && was_ended(job->run.stop)) {
+        fputs("certificate  none yet: the run ended before every class had its own\n", out);
+    } else if (!k->verified && was_ended(job->run.stop)) {
         fputs("certificate  none: the run was ended before there was one\n", out);
     } else if (isnan(k->primal) && isnan(k->margin_upper)) {
         fputs("certificate  none: the epoch was chosen by held-out rows, not by an objective\n",
               out);
     } else if (job->run.stop == MGV_STOP_ROUNDING) {
         print_rounding(job, out);
-    } else if (!k->verified && job->run.runs > 1 && job->run.stop != MGV_STOP_CERTIFIED) {
-        fputs("certificate  none yet: the run ended before every class had its own\n", out);
     } else if (!k->verified) {
         fputs("certificate  none: the check of the last one failed, so it is not shown\n", out);
     } else if (job->run.stop == MGV_STOP_INFEASIBLE) {

@@ -40,7 +40,7 @@ void mgvi_event_progress(mgv_ctx *ctx, const char *format, ...)
     char text[MGVI_ERROR_MAX];
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    mgvi_vprint(text, sizeof text, format, args);
     va_end(args);
     mgv_event event = mgvi_event_blank(MGV_EVENT_PROGRESS);
     event.text = text;

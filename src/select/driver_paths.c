@@ -6,6 +6,7 @@
 
 #include "base/event.h"
 #include "base/limit.h"
+#include "base/print.h"
 #include "op/op.h"
 #include "select/ballot.h"
 #include "select/strength.h"
@@ -382,10 +383,10 @@ static void tell_progress(const drive *d, int32_t t, int32_t lanes)
     const mgvi_path *path = d->path;
     char best[64] = "", fit[32] = "all rows";
     if (path->best >= 0 && d->s->probe->classify)
-        snprintf(best, sizeof best, ", best so far %.1f %%",
+        mgvi_print(best, sizeof best, ", best so far %.1f %%",
                  100 * (1 - path->point[path->best].error));
     else if (path->best >= 0)
-        snprintf(best, sizeof best, ", best so far %.4g", path->point[path->best].error);
+        mgvi_print(best, sizeof best, ", best so far %.4g", path->point[path->best].error);
     if (t > 0)
         snprintf(fit, sizeof fit, "fold %d of %d", (int)t, (int)lanes - 1);
     mgvi_event_progress(d->s->ctx, "strength %d of %d or more, %s%s", (int)path->count + 1,

@@ -5,6 +5,7 @@
 
 #include "base/event.h"
 #include "base/limit.h"
+#include "base/print.h"
 #include "io/io.h"
 #include "op/stats.h"
 #include "solver/family.h"
@@ -169,9 +170,9 @@ static void tell_cut(const mgv_selection *s, int methods)
     const double error = mgvi_selection_point(s)->error;
     char score[64] = "no held-out row has judged it", rest[64] = "";
     if (!isnan(error) && s->probe->classify)
-        snprintf(score, sizeof score, "held-out accuracy %.2f %%", 100 * (1 - error));
+        mgvi_print(score, sizeof score, "held-out accuracy %.2f %%", 100 * (1 - error));
     else if (!isnan(error))
-        snprintf(score, sizeof score, "held-out mean squared error %.6g", error);
+        mgvi_print(score, sizeof score, "held-out mean squared error %.6g", error);
     if (methods > 1)
         snprintf(rest, sizeof rest, ", in %d of %d paths", s->paths, methods);
     mgvi_log(s->ctx, MGV_WARNING,
