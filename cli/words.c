@@ -185,6 +185,13 @@ static bool was_ended(mgv_stop stop)
            stop == MGV_STOP_MAX_ITER;
 }
 
+/* Equalities and intervals, which weights meet only nearly; a margin is met by scaling them. */
+static bool is_constrained(const cli_job *job)
+{
+    const char *formula = mgv_problem_formula(job->problem);
+    return strstr(formula, " subject to ") && !strstr(formula, " >= 1");
+}
+
 void cli_job_print_certificate(const cli_job *job, FILE *out)
 {
     const mgv_certificate *k = &job->certificate;
@@ -210,7 +217,7 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
             "certificate  the model does not meet the constraints yet; the optimum, if there is\n"
             "             one, is at least %.10g (proven)\n",
             k->dual);
-    } else if (strstr(mgv_problem_formula(job->problem), " subject to x.w")) {
+    } else if (is_constrained(job)) {
         fprintf(out,
                 "certificate  no weights that meet the constraints have less than %.10g (proven);\n"
                 "             the model has %.10g, the price of what it misses included; relative\n"

@@ -145,8 +145,8 @@ MGV_API mgv_status mgv_setting_at(size_t index, mgv_setting_info *out);
 
 /* ---- Output files --------------------------------------------------------------------------- */
 /* A file of the caller's that appears whole or not at all, as all of the library's do: written
- * beside its place under a name nobody can guess, and renamed when it is closed, on the disk. "-" is
- * standard output; devices and pipes are written in place. */
+ * beside its place under a name nobody can guess, and renamed when it is closed, on the disk. "-"
+ * is standard output; devices and pipes are written in place. */
 typedef struct mgv_output mgv_output;
 MGV_API mgv_status mgv_output_open(mgv_ctx *ctx, const char *path, mgv_output **out);
 /* Handed to the system before it returns. The first failure stays, and is told by every call. */
@@ -496,8 +496,8 @@ MGV_API mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_
 /* ---- Paths ---------------------------------------------------------------------------------- */
 /* One problem under falling strengths, along mu or lambda; each run starts from the last answer and
  * ends with its own certificate. Reads the settings of a fit and `along`, `path_points`,
- * `path_end` and `strengths`. `time_limit` and `max_passes` are for the whole path, from here on; `max_iter` for every
- * point. */
+ * `path_end` and `strengths`. `time_limit` and `max_passes` are for the whole path, from here on;
+ * `max_iter` for every point. */
 typedef struct mgv_path mgv_path;
 
 /* Binds the problem and finds the strengths, which may solve a few problems. Borrows the data. */

@@ -33,32 +33,34 @@ bool mgvi_event_send(mgv_ctx *ctx, const mgv_event *event)
     return ctx->on_event && ctx->on_event(ctx->event_user, event) != 0;
 }
 
+/* Whether the callback asks to stop. */
+static bool send_text(mgv_ctx *ctx, mgv_event event, const char *format, va_list args)
+{
+    char text[MGVI_ERROR_MAX];
+    mgvi_vprint(text, sizeof text, format, args);
+    event.text = text;
+    return mgvi_event_send(ctx, &event);
+}
+
 void mgvi_event_progress(mgv_ctx *ctx, const char *format, ...)
 {
     if (!ctx->on_event)
         return;
-    char text[MGVI_ERROR_MAX];
     va_list args;
     va_start(args, format);
-    mgvi_vprint(text, sizeof text, format, args);
-    va_end(args);
-    mgv_event event = mgvi_event_blank(MGV_EVENT_PROGRESS);
-    event.text = text;
-    if (mgvi_event_send(ctx, &event))
+    if (send_text(ctx, mgvi_event_blank(MGV_EVENT_PROGRESS), format, args))
         atomic_store(&ctx->interrupted, 1);
+    va_end(args);
 }
 
 void mgvi_log(mgv_ctx *ctx, mgv_level level, const char *format, ...)
 {
     if (!ctx->on_event)
         return;
-    char text[MGVI_ERROR_MAX];
     va_list args;
     va_start(args, format);
-    mgvi_vprint(text, sizeof text, format, args);
-    va_end(args);
     mgv_event event = mgvi_event_blank(MGV_EVENT_LOG);
     event.level = level;
-    event.text = text;
-    mgvi_event_send(ctx, &event);
+    send_text(ctx, event, format, args);
+    va_end(args);
 }

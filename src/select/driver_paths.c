@@ -384,7 +384,7 @@ static void tell_progress(const drive *d, int32_t t, int32_t lanes)
     char best[64] = "", fit[32] = "all rows";
     if (path->best >= 0 && d->s->probe->classify)
         mgvi_print(best, sizeof best, ", best so far %.1f %%",
-                 100 * (1 - path->point[path->best].error));
+                   100 * (1 - path->point[path->best].error));
     else if (path->best >= 0)
         mgvi_print(best, sizeof best, ", best so far %.4g", path->point[path->best].error);
     if (t > 0)

@@ -549,7 +549,8 @@ void mgvi_driver_adopt_judged(mgv_solver *solver, const mgvi_vec *w, const mgvi_
 static bool only_rounding_left(const mgv_solver *solver)
 {
     return solver->memory.certificates > 0 &&
-           mgvi_verdict_sharp_gap(solver->run.problem, solver->best.verdict) <= solver->settings.tol;
+           mgvi_verdict_sharp_gap(solver->run.problem, solver->best.verdict) <=
+               solver->settings.tol;
 }
 
 /* One step and what follows from it. */

@@ -61,7 +61,7 @@ struct mgv_solver {
      * schedule of a resumed run would not be that of an unbroken one. */
     double settled;
     double started, next_checkpoint;
-    bool unsaved; /* the last checkpoint could not be written */
+    bool unsaved;    /* the last checkpoint could not be written */
     double prepared; /* seconds its making took, of the first run's time */
     /* limits.c: the last step, or the setting up, was cut: the run's state is worth nothing, and
      * `answer` has the iterate of the last whole iteration that was kept. */

@@ -139,4 +139,19 @@ json out train.accuracy null
 true_that "$("$json_get" out train.mse) < 1e-3" "error of the regression"
 run 0 fit line.svm
 has out "training     mean squared error"
+
+# constraints: what is attained meets them, or says what it misses
+awk 'BEGIN { srand(5); print "a,b,c,d,y"
+             for (i = 0; i < 20; i++) { s = 0; o = ""
+                 for (j = 0; j < 4; j++) { x = (i * 7 + j * 5 + i * j) % 11 - 5; s += x; o = o x "," }
+                 print o (s > 0 ? "up" : "down") } }' >apart.csv
+run 0 fit apart.csv --loss margin --penalty linf --tol 1e-2 --no-model --json
+true_that "$("$json_get" out certificate.primal) >= $("$json_get" out certificate.dual)" \
+    "attained is not below proven"
+printf 'a,b,c,y\n1,0,2,3\n0,1,1,1\n' >equations.csv
+for loss in equal "interval --epsilon 0.1"; do
+    # shellcheck disable=SC2086
+    run 0 fit equations.csv --task regress --loss $loss --no-model
+    has out "no weights that meet the constraints have less than"
+done
 finish

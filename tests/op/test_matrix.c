@@ -80,7 +80,8 @@ TEST(indices_must_increase_within_the_shape)
     CHECK_FAILS(ctx, mgvi_matrix_check(ctx, &m, NULL), MGV_E_INPUT,
                 "the last column pointer is 5, but there are 6 entries");
     ptr[0] = 1;
-    CHECK_FAILS(ctx, mgvi_matrix_check(ctx, &m, NULL), MGV_E_INPUT, "the first column pointer is 1");
+    CHECK_FAILS(ctx, mgvi_matrix_check(ctx, &m, NULL), MGV_E_INPUT,
+                "the first column pointer is 1");
     mgv_ctx_free(ctx);
 }
 
