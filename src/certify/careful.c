@@ -243,7 +243,7 @@ bool mgvi_careful_scores(mgvi_judge *judge, const mgvi_vec *w, double *error)
 
 double mgvi_careful_part(const mgvi_judge *judge, int64_t j)
 {
-    const double twice = 4 * (judge->reach.col_terms + 8) * MGVI_UNIT;
+    const double twice = 4 * ((double)judge->problem->A->rows + 8) * MGVI_UNIT;
     const double rows = judge->problem->row_scale ? 4 * MGVI_UNIT : 0; /* g_i is rounded */
     return (twice * twice + rows) * 2 * mgvi_reach_of(judge, j, false);
 }

@@ -378,11 +378,18 @@ mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi
     return mgvi_judge_certify_with(judge, w, u, MGVI_CARE_PLAIN);
 }
 
+mgvi_care mgvi_judge_next_care(const mgvi_judge *judge)
+{
+    const bool known = mgvi_careful_can(judge) && judge->problem->data->X.size;
+    return known ? MGVI_CARE_TWOFOLD : MGVI_CARE_COLUMNS;
+}
+
 mgvi_verdict mgvi_judge_certify_with(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,
                                      mgvi_care care)
 {
     mgvi_verdict out = mgvi_verdict_none();
-    if (care > MGVI_CARE_PLAIN && mgvi_careful_can(judge))
+    if (care > MGVI_CARE_PLAIN && mgvi_careful_can(judge) &&
+        (judge->problem->centre || !judge->problem->data->X.size))
         mgvi_reach_look(judge);
     judge_primal(judge, w, care, &out);
     judge_dual(judge, u, care, &out);

@@ -46,6 +46,8 @@ mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi
  * Care that the operator does not allow is left out. */
 mgvi_verdict mgvi_judge_certify_with(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,
                                      mgvi_care care);
+/* The least care that may know more than a plain look. */
+mgvi_care mgvi_judge_next_care(const mgvi_judge *judge);
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);
 /* Every lane is a problem of its own (mgvi_problem_new_block): one certificate for each. Soft
  * losses only. */

@@ -70,11 +70,14 @@ static double conj_size_of_row(const mgvi_judge *judge, int64_t i)
     return size;
 }
 
-/* The sum of those. A soft conjugate is nowhere below -s G(0): good enough at first sight. */
+/* The sum of those. A soft conjugate is nowhere below -s G(0), which is good enough where the sum
+ * is not far below that. */
 static double conj_size(const mgvi_judge *judge, double conj, mgvi_care care)
 {
+    const double FAR = 0x1p-20;
     double size = 0;
-    if (care <= MGVI_CARE_PLAIN && !(judge->problem->loss->can & MGVI_HARD))
+    if (care <= MGVI_CARE_PLAIN && !(judge->problem->loss->can & MGVI_HARD) &&
+        fabs(conj) > FAR * judge->at_zero)
         return fabs(conj) + 4 * judge->at_zero;
     for (int64_t i = 0; i < judge->u.n; i++)
         size += conj_size_of_row(judge, i);

@@ -1,6 +1,8 @@
 /* rounding.c - bounds of what rounding has done, from sizes of columns. */
 #include "certify/rounding.h"
 
+#include "op/view.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -31,16 +33,14 @@ mgv_status mgvi_reach_open(mgvi_judge *judge, mgvi_arena *arena)
     judge->u_sum = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *judge->u_sum);
     if (!judge->error || !judge->u_sum)
         return MGV_E_MEMORY;
-    judge->reach.col_terms = (double)p->A->rows;
+    judge->reach.col_terms = mgvi_op_terms_t(p->A, p->lanes);
     judge->reach.row_terms = (double)p->A->cols;
     if (!over_data(p))
         return MGV_OK;
     const mgvi_matrix *X = &p->data->X;
     judge->reach.most = X->most;
     judge->reach.row_terms = (double)longest_row(X);
-    if (!(X->most > 0) && X->nnz > 0) /* a table made by another way than through the check */
-        mgvi_reach_look(judge);
-    return p->A->failed;
+    return MGV_OK;
 }
 
 void mgvi_reach_look(mgvi_judge *judge)
@@ -57,7 +57,8 @@ double mgvi_reach_of(const mgvi_judge *judge, int64_t j, bool centred)
         return 1 + DBL_EPSILON * (double)p->A->cols; /* rows of length 1 */
     if (r->column)
         return centred ? r->centred[j] : r->column[j];
-    return centred && p->centre ? 2 * r->most : r->most; /* a mean is no larger */
+    const double size = p->data->X.size ? p->data->X.size[j] : r->most;
+    return centred && p->centre ? 2 * size : size; /* a mean is no larger */
 }
 
 /* ---- z = A w --------------------------------------------------------------------------------- */

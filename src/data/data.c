@@ -85,7 +85,12 @@ mgv_status mgvi_data_check_once(mgv_ctx *ctx, mgv_data *data)
 {
     if (data->checked) /* not written again: threads may share data that has passed */
         return MGV_OK;
-    const mgv_status st = mgvi_data_verify(ctx, data, &data->X.most);
+    double *size = NULL;
+    if (data->X.layout != MGV_CSR && data->X.cols > 0 && data->X.cols <= data->X.nnz &&
+        !(size = mgvi_data_array(ctx, data, (size_t)data->X.cols, sizeof *size)))
+        return MGV_E_MEMORY;
+    const mgv_status st = mgvi_data_verify(ctx, data, &data->X.most, size);
+    data->X.size = st == MGV_OK ? size : NULL;
     if (st == MGV_E_INPUT && data->file)
         return mgvi_fail_in(ctx, st, data->file);
     if (st == MGV_OK)

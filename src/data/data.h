@@ -71,7 +71,7 @@ mgv_status mgvi_data_set_text_labels(mgv_ctx *ctx, mgv_data *data, const char *c
 int64_t mgvi_data_class_of(const mgv_data *data, double label);
 /* Matrix, labels and weights: MGV_E_INPUT names the first fault. Files that are used where they are
  * mapped are not looked at before this. */
-mgv_status mgvi_data_verify(mgv_ctx *ctx, const mgv_data *data, double *most);
+mgv_status mgvi_data_verify(mgv_ctx *ctx, const mgv_data *data, double *most, double *size);
 /* Runs mgvi_data_verify unless it has passed. */
 mgv_status mgvi_data_check_once(mgv_ctx *ctx, mgv_data *data);
 #endif

@@ -88,6 +88,7 @@ mgv_status mgvi_data_subset(mgv_ctx *ctx, const mgv_data *data, const mgvi_subse
     MGVI_TRY(mgvi_data_new(ctx, &to));
     to->X = data->X;
     to->X.rows = s->count;
+    to->X.size = s->square ? NULL : data->X.size; /* fewer rows have no larger entries */
     mgv_status st = data->X.layout == MGV_DENSE ? copy_dense(ctx, &data->X, s, to)
                                                 : copy_sparse(ctx, &data->X, s, to);
     if (st == MGV_OK)

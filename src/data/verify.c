@@ -41,9 +41,9 @@ static mgv_status verify_weights(mgv_ctx *ctx, const mgv_data *data)
     return MGV_OK;
 }
 
-mgv_status mgvi_data_verify(mgv_ctx *ctx, const mgv_data *data, double *most)
+mgv_status mgvi_data_verify(mgv_ctx *ctx, const mgv_data *data, double *most, double *size)
 {
-    MGVI_TRY(mgvi_matrix_check(ctx, &data->X, most));
+    MGVI_TRY(mgvi_matrix_check(ctx, &data->X, most, size));
     MGVI_TRY(verify_labels(ctx, data));
     return verify_weights(ctx, data);
 }

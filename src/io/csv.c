@@ -224,7 +224,7 @@ static mgv_status take(job *j, mgv_data *data)
     j->values.val = NULL; /* handed over, or freed */
     MGVI_TRY(mgvi_data_own(ctx, data, memory, 0));
     MGVI_TRY(take_labels(j, data));
-    data->checked = true;
+    MGVI_TRY(mgvi_data_check_once(ctx, data));
     return mgvi_csv_names(&j->text, &j->layout, data);
 }
 

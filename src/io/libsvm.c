@@ -397,8 +397,8 @@ static mgv_status take(job *j, mgv_data *data, int64_t largest)
     MGVI_TRY(take_labels(j, data));
     note_base(j, data);
     data->first_index = j->base != 0;
-    data->checked = true;
-    return mgvi_data_densify(ctx, data);
+    MGVI_TRY(mgvi_data_densify(ctx, data));
+    return mgvi_data_check_once(ctx, data);
 }
 
 static mgv_status read_text(job *j, mgv_data *data)

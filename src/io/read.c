@@ -87,6 +87,7 @@ static mgv_status fit_precision(mgv_ctx *ctx, const mgvi_source *source, mgv_dat
     mgvi_numbers_convert(ctx, &from, dtype, values);
     X->val = values;
     X->dtype = dtype;
+    data->checked = false; /* large numbers may have become infinite */
     return mgvi_data_own(ctx, data, values, 0);
 }
 

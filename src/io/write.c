@@ -46,7 +46,7 @@ mgv_status mgvi_write_file(mgv_ctx *ctx, const mgv_data *data, const char *path,
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "%s: some rows have no label: they can be predicted, not written", path);
     if (!data->checked)
-        MGVI_TRY(mgvi_data_verify(ctx, data, NULL));
+        MGVI_TRY(mgvi_data_verify(ctx, data, NULL, NULL));
     if (data->labels && writer->without_labels)
         mgvi_log(ctx, MGV_WARNING,
                  "%s: the format %s has no labels, those of the data are left out; npz, mgd, csv "

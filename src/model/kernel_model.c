@@ -237,7 +237,7 @@ mgv_status mgvi_model_parse_kernel(mgv_model *m, const char *path, const mgvi_te
         return MGV_OK;
     MGVI_TRY(parse_spec(m, path, file));
     MGVI_TRY(mgvi_tensors_find(file, "sv") ? parse_dense(m, file) : parse_sparse(m, file));
-    MGVI_TRY(mgvi_matrix_check(m->ctx, &m->sv, NULL));
+    MGVI_TRY(mgvi_matrix_check(m->ctx, &m->sv, NULL, NULL));
     MGVI_TRY(parse_columns(m, path, file, "scale", 0, &m->scale));
     return parse_columns(m, path, file, "centre", -INFINITY, &m->centre);
 }

@@ -83,6 +83,7 @@ mgv_status mgvi_narrow_to(mgvi_arena *arena, const mgvi_matrix *X, int64_t cols,
     if (X->cols <= cols)
         return MGV_OK;
     out->X.cols = cols;
+    out->X.size = NULL; /* of other columns */
     if (X->layout == MGV_CSR)
         return narrow_csr(arena, X, cols, out);
     (X->layout == MGV_CSC ? narrow_csc : narrow_dense)(X, cols, out);

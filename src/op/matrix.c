@@ -2,6 +2,7 @@
  * to be there, a plain serial scan finds the first, so the sentence is always the same. */
 #include "op/matrix.h"
 
+#include "base/memory.h"
 #include "base/threads.h"
 
 #include <float.h>
@@ -135,6 +136,23 @@ static mgv_status check_pointers(mgv_ctx *ctx, const mgvi_matrix *m, const char 
 LARGEST(float, uint32_t, f32, 0x7f800000u)
 LARGEST(double, uint64_t, f64, 0x7ff0000000000000u)
 
+/* Raises most[j] to |v_j|; false: a number is not finite. */
+#define RAISE(T, U, S, ONES)                                                                       \
+    static bool raise_##S(const T *restrict v, int64_t count, T *restrict most)                    \
+    {                                                                                              \
+        U bad = 0;                                                                                 \
+        for (int64_t j = 0; j < count; j++) {                                                      \
+            const T size = v[j] < 0 ? -v[j] : v[j];                                                \
+            U bits;                                                                                \
+            memcpy(&bits, v + j, sizeof bits);                                                     \
+            bad |= (bits & (ONES)) == (ONES);                                                      \
+            most[j] = size > most[j] ? size : most[j];                                             \
+        }                                                                                          \
+        return !bad;                                                                               \
+    }
+RAISE(float, uint32_t, f32, 0x7f800000u)
+RAISE(double, uint64_t, f64, 0x7ff0000000000000u)
+
 static double largest(const mgvi_matrix *m, int64_t first, int64_t count)
 {
     return m->dtype == MGV_F32 ? largest_f32((const float *)m->val + first, count)
@@ -156,6 +174,8 @@ typedef struct scan {
     const mgvi_matrix *m; /* CSR, or dense with col_stride the smaller */
     int64_t blocks;
     double most[BLOCKS]; /* of every block; NaN: there is a fault */
+    double *line;        /* sizes of lines that are wanted, or NULL */
+    void *room;          /* blocks x columns of the matrix's type, where sizes of columns are */
 } scan;
 
 /* NaN where one of the two is. */
@@ -183,11 +203,82 @@ static double scan_rows(const mgvi_matrix *m, int64_t first, int64_t last)
     return most;
 }
 
+/* Rows of a dense matrix, side by side, with the sizes of their columns in block `at` of the room.
+ */
+static double scan_columns(const scan *job, int64_t first, int64_t last, int64_t at)
+{
+    const mgvi_matrix *m = job->m;
+    bool fine = true;
+    double most = 0;
+    float *const f32 = (float *)job->room + at * m->cols;
+    double *const f64 = (double *)job->room + at * m->cols;
+    for (int64_t i = first; i < last; i++)
+        fine &= m->dtype == MGV_F32
+                    ? raise_f32((const float *)m->val + i * m->row_stride, m->cols, f32)
+                    : raise_f64((const double *)m->val + i * m->row_stride, m->cols, f64);
+    for (int64_t j = 0; j < m->cols; j++)
+        most = larger(most, m->dtype == MGV_F32 ? (double)f32[j] : f64[j]);
+    return fine ? most : NAN;
+}
+
+/* The same where the sizes of the lines themselves are wanted. */
+static double scan_lines(const scan *job, int64_t first, int64_t last)
+{
+    double most = 0;
+    for (int64_t i = first; i < last; i++) {
+        job->line[i] = scan_rows(job->m, i, i + 1);
+        most = larger(most, job->line[i]);
+    }
+    return most;
+}
+
 static void scan_block(void *arg, int64_t block)
 {
     scan *job = arg;
-    job->most[block] = scan_rows(job->m, mgvi_matrix_cut(job->m, job->blocks, block),
-                                 mgvi_matrix_cut(job->m, job->blocks, block + 1));
+    const int64_t first = mgvi_matrix_cut(job->m, job->blocks, block),
+                  last = mgvi_matrix_cut(job->m, job->blocks, block + 1);
+    job->most[block] = job->room   ? scan_columns(job, first, last, block)
+                       : job->line ? scan_lines(job, first, last)
+                                   : scan_rows(job->m, first, last);
+}
+
+static void join_sizes(const scan *job, double *size)
+{
+    const mgvi_matrix *m = job->m;
+    memset(size, 0, (size_t)m->cols * sizeof *size);
+    for (int64_t t = 0; t < job->blocks * m->cols; t++) {
+        const double x = m->dtype == MGV_F32 ? (double)((const float *)job->room)[t]
+                                             : ((const double *)job->room)[t];
+        size[t % m->cols] = fmax(size[t % m->cols], x);
+    }
+}
+
+/* Looks at all entries; *most is NaN where there is a fault. */
+static mgv_status look(mgv_ctx *ctx, const mgvi_matrix *by_rows, bool by_columns, double *most,
+                       double *size)
+{
+    enum { ROWS = 64 }; /* of a block at least, so that the room is small beside the matrix */
+    scan job = {.m = by_rows, .blocks = mgvi_block_count(by_rows->nnz, GRAIN, BLOCKS)};
+    if (by_columns)
+        job.line = size;
+    else if (size && by_rows->layout == MGV_DENSE && by_rows->col_stride == 1) {
+        job.blocks = job.blocks < by_rows->rows / ROWS + 1 ? job.blocks : by_rows->rows / ROWS + 1;
+        job.room = mgvi_zeros(ctx, (size_t)job.blocks * (size_t)by_rows->cols,
+                              mgvi_dtype_size(by_rows->dtype));
+        if (!job.room)
+            return MGV_E_MEMORY;
+    }
+    mgvi_pool_run(ctx->pool, job.blocks, scan_block, &job);
+    *most = job.most[0];
+    for (int64_t b = 1; b < job.blocks; b++)
+        *most = larger(*most, job.most[b]);
+    if (job.room)
+        join_sizes(&job, size);
+    else if (size && !by_columns)
+        for (int64_t j = 0; j < by_rows->cols; j++)
+            size[j] = *most;
+    mgvi_release(ctx, job.room);
+    return MGV_OK;
 }
 
 /* Names the first fault of a matrix that has one. Rows and columns are counted from 1, as in every
@@ -227,8 +318,9 @@ static mgv_status sparse_fault(mgv_ctx *ctx, const mgvi_matrix *m, const char *w
     return MGVI_FAIL(ctx, MGV_E_INTERNAL, "the matrix changed while it was checked");
 }
 
-mgv_status mgvi_matrix_check(mgv_ctx *ctx, const mgvi_matrix *m, double *most)
+mgv_status mgvi_matrix_check(mgv_ctx *ctx, const mgvi_matrix *m, double *most, double *size)
 {
+    double largest_entry = 0;
     const bool by_columns = mgvi_matrix_by_columns(m);
     const char *what = by_columns ? "column" : "row", *other = by_columns ? "row" : "column";
     const mgvi_matrix by_rows = by_columns ? mgvi_matrix_transpose(m) : *m;
@@ -249,13 +341,10 @@ mgv_status mgvi_matrix_check(mgv_ctx *ctx, const mgvi_matrix *m, double *most)
     if (!m->val || (m->layout != MGV_DENSE && !m->idx))
         return MGVI_FAIL(ctx, MGV_E_ARG, "the matrix has %" PRId64 " entries but no array of %s",
                          m->nnz, m->val ? "indices" : "values");
-    scan job = {.m = &by_rows, .blocks = mgvi_block_count(m->nnz, GRAIN, BLOCKS)};
-    mgvi_pool_run(ctx->pool, job.blocks, scan_block, &job);
-    for (int64_t b = 1; b < job.blocks; b++)
-        job.most[0] = larger(job.most[0], job.most[b]);
-    if (!isnan(job.most[0])) {
+    MGVI_TRY(look(ctx, &by_rows, by_columns, &largest_entry, size));
+    if (!isnan(largest_entry)) {
         if (most)
-            *most = job.most[0];
+            *most = largest_entry;
         return MGV_OK;
     }
     return m->layout == MGV_DENSE ? dense_fault(ctx, m) : sparse_fault(ctx, &by_rows, what, other);

@@ -14,7 +14,8 @@ typedef struct mgvi_matrix {
     int64_t row_stride, col_stride; /* dense: element (i, j) is val[i*row_stride + j*col_stride] */
     const int64_t *ptr;             /* CSR: rows + 1, CSC: cols + 1; ptr[0] = 0 */
     const int32_t *idx;             /* 0-based, strictly increasing within a row (column) */
-    double most;                    /* no |entry| is larger; 0: not known (mgvi_matrix_check) */
+    double most;                    /* no |entry| is larger (mgvi_matrix_check) */
+    const double *size;             /* the same of every column; NULL: not known */
 } mgvi_matrix;
 
 static inline size_t mgvi_dtype_size(mgv_dtype dtype) { return dtype == MGV_F32 ? 4 : 8; }
@@ -34,6 +35,7 @@ int64_t mgvi_matrix_cut(const mgvi_matrix *m, int64_t blocks, int64_t block);
 /* Shape, pointers, indices and finite values, in one pass on all threads: MGV_E_INPUT names the
  * first bad row, column and value (0-based) in the order the matrix is stored, by rows when dense.
  * Sizes whose products overflow are refused. *most, unless it is NULL, becomes the largest
- * |entry|, by which rounding is bounded. */
-mgv_status mgvi_matrix_check(mgv_ctx *ctx, const mgvi_matrix *m, double *most);
+ * |entry|, by which rounding is bounded; size, unless it is NULL, those of the columns (no
+ * less, where they are not at hand: CSR and strange strides). */
+mgv_status mgvi_matrix_check(mgv_ctx *ctx, const mgvi_matrix *m, double *most, double *size);
 #endif

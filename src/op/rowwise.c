@@ -12,7 +12,8 @@
 enum {
     GRAIN = 1 << 15, /* stored entries of a block: some 20 us */
     BLOCKS = 64,     /* of M x */
-    OUTPUTS = 8      /* blocks of M'u */
+    OUTPUTS = 8,     /* blocks of M'u */
+    STAGE_LANES = 16 /* at most, of a piece that is summed on its own */
 };
 
 /* How many blocks M'u with k lanes is cut into. The outputs are cleared, added to and read: kept
@@ -24,6 +25,13 @@ static int64_t output_count(const mgvi_matrix *m, int32_t k)
     const int64_t most = m->cols ? room / (m->cols * k) : OUTPUTS;
     const int64_t blocks = mgvi_block_count(m->nnz, GRAIN, OUTPUTS);
     return most < 1 ? 1 : most < blocks ? most : blocks;
+}
+
+/* Whether every piece of rows is summed on its own before it joins its block's output: sums of many
+ * rows then lose few digits (mgvi_rowwise_terms_t). Next to nothing where the output is short. */
+static bool staged(const mgvi_matrix *m, int32_t k)
+{
+    return m->layout == MGV_DENSE && k <= STAGE_LANES && m->cols * k <= MGVI_LANES_MAX;
 }
 
 static double *numbers_from(mgv_ctx *ctx, mgvi_arena *arena, int64_t count)
@@ -196,6 +204,38 @@ static void mul_t_rows(const mul_t_job *job, int64_t first, int64_t last, const 
     }
 }
 
+/* out += M'u over rows [i, i + n), one piece. */
+static void mul_t_piece(const mul_t_job *job, int64_t i, int64_t n, const double *u, double *out)
+{
+    double stage[MGVI_LANES_MAX];
+    const int64_t count = job->rw->m.cols * job->k;
+    if (!staged(&job->rw->m, job->k)) {
+        mul_t_rows(job, i, i + n, u, out);
+        return;
+    }
+    memset(stage, 0, (size_t)count * sizeof *stage);
+    mul_t_rows(job, i, i + n, u, stage);
+    mgvi_map_combine(1, stage, 1, out, count);
+}
+
+/* The row side of a piece, and its sums, which join those of the block. */
+static void map_piece(const mul_t_job *job, int64_t i, int64_t n, double *buffer,
+                      mgvi_lane_sums sums)
+{
+    const int32_t k = job->k;
+    double own[2 * STAGE_LANES] = {0};
+    const bool apart = k <= STAGE_LANES;
+    const mgvi_lane_sums to = {.intercept = sums.intercept && apart ? own : sums.intercept,
+                               .centre = sums.centre && apart ? own + k : sums.centre};
+    mgvi_map_rows_t(job->view, i, n, k, job->alpha, job->u + i * k, buffer, to);
+    for (int32_t c = 0; apart && c < k; c++) {
+        if (sums.intercept)
+            sums.intercept[c] += own[c];
+        if (sums.centre)
+            sums.centre[c] += own[k + c];
+    }
+}
+
 static void mul_t_block(void *arg, int64_t block)
 {
     const mul_t_job *job = arg;
@@ -204,18 +244,17 @@ static void mul_t_block(void *arg, int64_t block)
                   end = cut(job->rw, job->view, job->blocks, block + 1);
     const mgvi_lane_sums sums = sums_of(job, block);
     double *out = output_of(job, block);
+    const bool as_it_is =
+        job->alpha == 1 && !mgvi_view_has_rows(job->view) && !sums.intercept && !sums.centre;
     start_output(job, out);
-    if (job->alpha == 1 && !mgvi_view_has_rows(job->view) && !sums.intercept && !sums.centre) {
-        mul_t_rows(job, begin, end, job->u + begin * k, out);
-        return;
-    }
     memset(job->rw->sums + block * 2 * k, 0, (size_t)(2 * k) * sizeof *job->rw->sums);
     double buffer[MGVI_LANES_MAX];
     const int64_t step = mgvi_piece_rows(k);
     for (int64_t i = begin; i < end; i += step) {
         const int64_t n = end - i < step ? end - i : step;
-        mgvi_map_rows_t(job->view, i, n, k, job->alpha, job->u + i * k, buffer, sums);
-        mul_t_rows(job, i, i + n, buffer, out);
+        if (!as_it_is)
+            map_piece(job, i, n, buffer, sums);
+        mul_t_piece(job, i, n, as_it_is ? job->u + i * k : buffer, out);
     }
 }
 
@@ -270,4 +309,16 @@ void mgvi_rowwise_mul_t(mgvi_rowwise *rw, const mgvi_view *view, int32_t k, doub
         add_sums(&job, intercept);
     if (job.blocks > 1 || mgvi_view_has_cols(view))
         mgvi_ctx_run(rw->ctx, job.finish_blocks, finish_block, &job);
+}
+
+double mgvi_rowwise_terms_t(const mgvi_rowwise *rw, const mgvi_view *view, int32_t k)
+{
+    const int64_t blocks = output_count(&rw->m, k), piece = mgvi_piece_rows(k);
+    int64_t most = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        const int64_t rows = cut(rw, view, blocks, b + 1) - cut(rw, view, blocks, b);
+        most = rows > most ? rows : most;
+    }
+    const bool stages = staged(&rw->m, k) && most > piece;
+    return (double)((stages ? piece + most / piece + 1 : most) + blocks - 1);
 }

@@ -41,4 +41,6 @@ void mgvi_rowwise_mul(mgvi_rowwise *rw, const mgvi_view *view, mgvi_lane_shift s
  * to `intercept` (k numbers, multiplied by alpha), which may be NULL. */
 void mgvi_rowwise_mul_t(mgvi_rowwise *rw, const mgvi_view *view, int32_t k, double alpha,
                         const double *u, double beta, double *g, double *intercept);
+/* How many roundings a term of a column's sum goes through in mgvi_rowwise_mul_t, at most. */
+double mgvi_rowwise_terms_t(const mgvi_rowwise *rw, const mgvi_view *view, int32_t k);
 #endif

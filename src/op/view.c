@@ -303,3 +303,9 @@ mgv_status mgvi_op_view(mgv_ctx *ctx, mgvi_op *base, const mgvi_view *view, int3
         mgvi_op_free(&v->op);
     return st;
 }
+
+double mgvi_op_terms_t(mgvi_op *op, int32_t k)
+{
+    const mgvi_view_op *v = mgvi_view_of(op);
+    return v && v->by_rows ? mgvi_rowwise_terms_t(v->by_rows, &v->view, k) : (double)op->rows;
+}

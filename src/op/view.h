@@ -18,4 +18,6 @@ extern const mgvi_op_ops mgvi_operator_view;
 
 /* NULL when `op` is not a view. */
 mgvi_view_op *mgvi_view_of(mgvi_op *op);
+/* How many numbers A'u with k lanes adds one after the other, at most. */
+double mgvi_op_terms_t(mgvi_op *op, int32_t k);
 #endif

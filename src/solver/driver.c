@@ -285,21 +285,25 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair)
     const mgv_problem *p = solver->run.problem;
     const double tol = solver->settings.tol;
     mgvi_verdict *v = pair->verdict;
-    if (v->certificate.separable == 0 || v->certificate.relative_gap <= tol ||
-        !(mgvi_verdict_sharp_gap(p, v) <= tol) || solver->memory.looks >= LOOKS)
+    const double sharp =
+        mgvi_verdict_sharp_gap(p, v); /* below 0: rounding cost less than it says */
+    if (v->certificate.separable == 0 || v->certificate.relative_gap <= tol || !(sharp <= tol) ||
+        solver->memory.looks >= LOOKS)
         return;
     const double shrunk = v->shrunk > 0 ? v->shrunk : 1;
-    mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
-    mgvi_verdict found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, MGVI_CARE_NONE);
-    if (found.certificate.relative_gap > tol) {
-        mgvi_vec_scale(ctx, shrunk, &pair->u);
-        return;
+    mgvi_verdict found;
+    if (shrunk != 1 || !(sharp >= -tol)) { /* what the gap is without rounding is not known */
+        mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
+        found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, MGVI_CARE_NONE);
+        if (found.certificate.relative_gap > tol) {
+            mgvi_vec_scale(ctx, shrunk, &pair->u);
+            return;
+        }
     }
-    for (int care = MGVI_CARE_COLUMNS; care < MGVI_CARES; care++) {
+    int care = mgvi_judge_next_care(solver->judge);
+    do
         found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, (mgvi_care)care);
-        if (found.certificate.relative_gap <= tol)
-            break;
-    }
+    while (found.certificate.relative_gap > tol && ++care < MGVI_CARES);
     *v = mgvi_verdict_combine(p, &found, &found);
     mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
     solver->memory.looks += !(found.certificate.relative_gap <= tol);

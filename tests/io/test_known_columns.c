@@ -155,7 +155,7 @@ TEST(rows_for_a_model_need_no_labels)
     CHECK(data->gaps && data->classes == 2 && isnan(data->labels[0]) && data->labels[1] == -1 &&
           data->labels[2] == 1 && isnan(data->labels[3]));
     assert_string_equal(data->class_text[1], "+1");
-    CHECK_OK(ctx, mgvi_data_verify(ctx, data, NULL));
+    CHECK_OK(ctx, mgvi_data_verify(ctx, data, NULL, NULL));
     mgvi_data_free(ctx, data);
     CHECK_FAILS(ctx, read_for(ctx, "? 1:1 2:2\n", "", NULL, &data), MGV_E_INPUT, "f:1:1: ");
     mgv_ctx_free(ctx);

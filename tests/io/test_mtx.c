@@ -43,7 +43,7 @@ TEST(every_kind_means_what_it_says)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         mgv_data *d;
         CHECK_OK(ctx, read_as(ctx, mgvi_mtx_read, cases[i].text, "", &d));
-        CHECK_OK(ctx, mgvi_matrix_check(ctx, &d->X, NULL));
+        CHECK_OK(ctx, mgvi_matrix_check(ctx, &d->X, NULL, NULL));
         CHECK(d->X.layout == cases[i].layout && d->X.rows == 3 && d->X.cols == 3 && !d->labels);
         CHECK(d->X.dtype == MGV_F32 && d->checked);
         for (int r = 0; r < 3; r++)

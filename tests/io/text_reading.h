@@ -78,7 +78,7 @@ static inline void check_chunks(text_reader reader, const char *text, size_t siz
     mgv_ctx *ctx = mgv_check_ctx();
     mgv_data *whole, *data;
     CHECK_OK(ctx, read_sized(ctx, reader, text, size, settings, size + 1, &whole));
-    CHECK_OK(ctx, mgvi_matrix_check(ctx, &whole->X, NULL));
+    CHECK_OK(ctx, mgvi_matrix_check(ctx, &whole->X, NULL, NULL));
     for (int threads = 1; threads <= 5; threads += threads < 2 ? 1 : 3) {
         CHECK_OK(ctx, mgv_ctx_set_threads(ctx, threads));
         for (size_t chunk = 1; chunk < size; chunk = chunk * 5 + 2) {
@@ -135,7 +135,7 @@ static inline void check_hostile(text_reader reader, const char *text, const cha
             const mgv_status st = read_sized(ctx, reader, copy, r < sizeof replacements ? size : i,
                                              settings, i % 7 + 1, &data);
             if (st == MGV_OK)
-                CHECK_OK(ctx, mgvi_matrix_check(ctx, &data->X, NULL));
+                CHECK_OK(ctx, mgvi_matrix_check(ctx, &data->X, NULL, NULL));
             else
                 CHECK(mgv_ctx_error(ctx)[0] && !data);
             mgvi_data_free(ctx, data);

@@ -1,4 +1,6 @@
 /* test_op.c - every operator in every form against plain loops. */
+#include "base/twofold.h"
+#include "op/view.h"
 #include "subject.h"
 
 static mgvi_op *operator_of(mgv_ctx *ctx, const sample *s, int32_t lanes)
@@ -33,7 +35,7 @@ TEST(products_of_every_form_match_plain_loops)
                         continue; /* blocks do not depend on the kernels */
                     ctx->simd = mgvi_simd_at(simd);
                     sample s = sample_new(shapes[at][0], shapes[at][1], 0.6, form, dtype);
-                    CHECK_OK(ctx, mgvi_matrix_check(ctx, &s.m, NULL));
+                    CHECK_OK(ctx, mgvi_matrix_check(ctx, &s.m, NULL, NULL));
                     subject sub = {.ctx = ctx,
                                    .op = operator_of(ctx, &s, 8),
                                    .ref = s.ref,
@@ -255,6 +257,39 @@ TEST(the_norm_is_found)
     mgv_ctx_free(ctx);
 }
 
+/* A'u of very many rows, all of the same sign, against sums in twofold numbers: off by no more than
+ * the number of roundings that is promised, which is far below the number of rows. */
+TEST(long_sums_are_added_in_stages)
+{
+    enum { ROWS = 70000, COLS = 5 };
+    mgv_ctx *ctx = mgv_check_ctx();
+    sample s = sample_new(ROWS, COLS, 1, 0, MGV_F64);
+    double *u = random_numbers(7, ROWS), g[COLS];
+    mgvi_op *op;
+    CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &s.m, 1, &op));
+    CHECK_OK(ctx, mgvi_op_view(ctx, op, &(mgvi_view){0}, 1, &op));
+    const double terms = mgvi_op_terms_t(op, 1);
+    CHECK_LE(terms, ROWS / 50.0, "terms");
+    mgvi_vec in = mgvi_vec_wrap(u, ROWS, MGVI_ROWS), out = mgvi_vec_wrap(g, COLS, MGVI_COLS);
+    for (int64_t i = 0; i < ROWS; i++)
+        u[i] = fabs(u[i]);
+    mgvi_op_mul_t(op, 1, &in, 0, &out);
+    for (int64_t j = 0; j < COLS; j++) {
+        mgvi_two sum = {0, 0};
+        double size = 0;
+        for (int64_t i = 0; i < ROWS; i++) {
+            sum = mgvi_two_fma(sum, u[i], s.ref[i * COLS + j]);
+            size += fabs(u[i] * s.ref[i * COLS + j]);
+        }
+        CHECK_LE(fabs(g[j] - mgvi_two_real(sum)), (terms + 1) * 0x1p-53 * size, "column %d",
+                 (int)j);
+    }
+    mgvi_op_free(op);
+    free(u);
+    sample_free(&s);
+    mgv_ctx_free(ctx);
+}
+
 TEST(wrong_arguments_get_a_sentence)
 {
     mgv_check_allocator a;
@@ -335,6 +370,6 @@ int main(void)
     return RUN(every_operator_has_a_name, products_of_every_form_match_plain_loops,
                views_of_every_form_match_plain_loops, views_lie_over_views,
                the_number_of_threads_changes_no_bit, a_view_of_few_rows_reads_only_those,
-               the_norm_is_found, wrong_arguments_get_a_sentence,
+               the_norm_is_found, long_sums_are_added_in_stages, wrong_arguments_get_a_sentence,
                every_failing_allocation_is_survived);
 }
