@@ -19,7 +19,8 @@
 
 /* Multiplications: about a second of either kind. */
 static const double MOST_NEARBY = 2e10, MOST_RESIDUES = 1e9;
-static const double NEARLY = 1e-12; /* of a column's size: zero up to rounding */
+/* Of a column's size: zero up to rounding; worth a look whether an exact proof is near. */
+static const double NEARLY = 1e-12, HOPEFUL = 1e-6;
 
 /* ---- from an iterate to A'u = 0, up to rounding -----------------------------------------------
  */
@@ -168,6 +169,31 @@ static bool correct(mgvi_judge *judge, int most_steps)
     return true;
 }
 
+/* Whether some weight is there, but no more than this part of the largest. */
+static bool has_dust(const mgvi_judge *judge, double part)
+{
+    double most = 0, least = INFINITY;
+    for (int64_t i = 0; i < judge->u.n; i++) {
+        const double size = fabs(judge->u.x[i]);
+        most = fmax(most, size);
+        least = size > 0 ? fmin(least, size) : least;
+    }
+    return least <= part * most;
+}
+
+/* Drops such weights; false: there are none. */
+static bool drop_dust(mgvi_judge *judge, double part)
+{
+    double most = 0;
+    if (!has_dust(judge, part))
+        return false;
+    mgvi_vec_abs_max(judge->problem->ctx, &judge->u, &most);
+    for (int64_t i = 0; i < judge->u.n; i++)
+        if (fabs(judge->u.x[i]) <= part * most)
+            judge->u.x[i] = 0;
+    return true;
+}
+
 /* ---- from there to the truth ------------------------------------------------------------------
  */
 
@@ -259,24 +285,29 @@ static mgv_status prove_dependent(const mgv_problem *p, const mgvi_support *s, m
     return count > 0 && count < s->c ? prove_nearby(p, s, col, count, proven) : MGV_OK;
 }
 
-/* Whether every column is zero up to rounding. */
-static bool holds_nearly(const mgvi_support *s)
+/* The largest column, in its own size. */
+static double largest_sum(const mgvi_support *s)
 {
+    double most = s->m > 0 ? 0 : INFINITY;
     for (int64_t j = 0; j < s->c; j++)
-        if (!(s->sum[j] <= NEARLY * s->size[j]))
-            return false;
-    return s->m > 0;
+        most = fmax(most, s->sum[j] > 0 ? s->sum[j] / s->size[j] : 0);
+    return most;
 }
 
-static mgv_status prove_exactly(mgvi_judge *judge, const mgvi_rows *rows, double fuzz,
+/* Columns that depend on each other take residues, a second's work. */
+typedef enum effort { QUICKLY, THOROUGHLY } effort;
+
+static mgv_status prove_exactly(mgvi_judge *judge, const mgvi_rows *rows, double fuzz, effort how,
                                 mgvi_arena *arena, bool *proven)
 {
     const mgv_problem *p = judge->problem;
     mgvi_support s;
     MGVI_TRY(mgvi_support_open(&s, arena, rows, fuzz, judge->u.x));
     judge->left = mgvi_lp_norm(s.sum, s.c, 2);
-    judge->nearly = holds_nearly(&s) && support_is_negative(p, &s, 0);
-    if (!judge->nearly)
+    const double most = largest_sum(&s);
+    const bool hopeful = most <= HOPEFUL && support_is_negative(p, &s, 0);
+    judge->nearly = hopeful && most <= NEARLY;
+    if (!hopeful)
         return MGV_OK;
     int32_t *col = mgvi_arena_array(arena, (size_t)s.c, sizeof *col);
     if (!col)
@@ -284,16 +315,17 @@ static mgv_status prove_exactly(mgvi_judge *judge, const mgvi_rows *rows, double
     for (int64_t j = 0; j < s.c; j++)
         col[j] = (int32_t)j;
     MGVI_TRY(prove_nearby(p, &s, col, s.c, proven));
-    return *proven ? MGV_OK : prove_dependent(p, &s, arena, col, proven);
+    const bool wanted = !*proven && judge->nearly && how == THOROUGHLY;
+    return wanted ? prove_dependent(p, &s, arena, col, proven) : MGV_OK;
 }
 
 /* u as it is, from rows whose entries have a relative error of `fuzz`. */
-static bool holds(mgvi_judge *judge, const mgvi_rows *rows, double fuzz)
+static bool holds(mgvi_judge *judge, const mgvi_rows *rows, double fuzz, effort how)
 {
     mgvi_arena arena;
     bool proven = false;
     mgvi_arena_init(&arena, judge->problem->ctx);
-    if (prove_exactly(judge, rows, fuzz, &arena, &proven) != MGV_OK)
+    if (prove_exactly(judge, rows, fuzz, how, &arena, &proven) != MGV_OK)
         judge->problem->A->failed = MGV_E_MEMORY;
     mgvi_arena_free(&arena);
     return proven;
@@ -316,17 +348,46 @@ static bool find_opposites(mgvi_judge *judge)
     return found;
 }
 
+static void weigh_rows(mgvi_judge *judge)
+{
+    for (int64_t i = 0; i < judge->u.n; i++)
+        judge->q.x[i] = fabs(judge->u.x[i]);
+    weigh_columns(judge, judge->q.x);
+}
+
+/* u with A'u = 0 up to rounding, in the signs it has. */
+static bool corrected(mgvi_judge *judge, int most_steps)
+{
+    return correct(judge, most_steps) && clip_and_normalise(judge, 1e-12);
+}
+
+/* u, or u without rows whose weights are but rounding: a column that is only theirs has no balance,
+ * and one that they alone keep independent of others has a weak one. Else u is left as it is. */
+static bool prove_without_dust(mgvi_judge *judge)
+{
+    mgvi_vec *kept = &judge->Aq;
+    if (holds(judge, judge->rows, 0, QUICKLY))
+        return true;
+    mgvi_vec_copy(judge->problem->ctx, &judge->u, kept);
+    for (double part = NEARLY; part < HOPEFUL; part *= 32)
+        if (drop_dust(judge, part) && holds(judge, judge->rows, 0, QUICKLY))
+            return true;
+    mgvi_vec_copy(judge->problem->ctx, kept, &judge->u);
+    return false;
+}
+
 /* As it comes, where it is zero up to rounding; else, and where that is no proof, corrected. */
 static bool prove_corrected(mgvi_judge *judge, int most_steps)
 {
     for (int64_t i = 0; i < judge->u.n; i++)
         judge->q.x[i] = fabs(judge->u.x[i]);
     weigh_columns(judge, judge->q.x);
-    if ((most_steps == 0 || combine(judge, &judge->u, &judge->residual) <= NEARLY) &&
-        holds(judge, judge->rows, 0))
+    if (most_steps == 0)
+        return holds(judge, judge->rows, 0, THOROUGHLY);
+    if (combine(judge, &judge->u, &judge->residual) <= NEARLY && prove_without_dust(judge))
         return true;
-    return most_steps > 0 && correct(judge, most_steps) && clip_and_normalise(judge, 1e-12) &&
-           holds(judge, judge->rows, 0);
+    return correct(judge, most_steps) && clip_and_normalise(judge, 1e-12) &&
+           (prove_without_dust(judge) || holds(judge, judge->rows, 0, THOROUGHLY));
 }
 
 static bool prove_by_rows(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
@@ -394,7 +455,7 @@ static mgv_status prove_by_features(mgvi_judge *judge, mgvi_arena *arena, bool *
         pairs.own = contrast->own;
         pairs.classes = contrast->k;
     }
-    *proven = holds(judge, contrast ? &pairs : &rows, table.error);
+    *proven = holds(judge, contrast ? &pairs : &rows, table.error, THOROUGHLY);
     return MGV_OK;
 }
 

@@ -81,6 +81,8 @@ static mgv_status confirm(mgv_solver *solver)
     if (!mgvi_problem_has_margin(run->problem) || run->early || !solver->judge ||
         c->separable == 0 || (run->problem->A->ops->can & MGVI_KERNEL))
         return MGV_OK;
+    if (c->separable == 1 && c->margin > solver->answer_verdict.primal_rounding)
+        return MGV_OK; /* far above what rounding can do */
     if (c->separable == 1) {
         MGVI_TRY(mgvi_judge_least_score(solver->judge, &solver->answer.w, &least));
         if (least > 0)

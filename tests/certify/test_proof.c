@@ -100,6 +100,25 @@ TEST(rounded_weights_of_real_columns_are_believed)
         CHECK_THAT(verdict_on(X, y, N, D, u, options[k]) == 1, "%s", options[k]);
 }
 
+/* Columns that lie on one side, which no proof can weigh: rows that are in them have no weight but
+ * rounding. The others come in pairs x, 2 x of different labels. */
+TEST(rows_of_no_weight_are_left_out)
+{
+    enum { N = 60, D = 25, ONE_SIDED = 20, ROWS = 16 };
+    double X[N * D] = {0}, y[N], u[N];
+    mgvi_rng rng = mgvi_rng_seed(7);
+    for (int i = 0; i < N; i++) {
+        y[i] = i % 2 ? 1 : -1;
+        u[i] = i < ROWS ? -1e-17 * mgvi_rng_uniform(&rng) : i % 2 ? -0.5 : -1;
+        for (int j = 0; j < D; j++)
+            if (j >= ONE_SIDED)
+                X[i * D + j] = i % 2 ? 2 * X[(i - 1) * D + j] : mgvi_rng_normal(&rng);
+            else if (i < ROWS && (i == j % ROWS || i == (j * 5 + 3) % ROWS))
+                X[i * D + j] = y[i] * (1 + mgvi_rng_uniform(&rng));
+    }
+    CHECK(verdict_on(X, y, N, D, u, MARGIN "intercept=no") == 1);
+}
+
 /* Equal examples with different labels prove it, whatever u is; an ulp apart they prove nothing. */
 TEST(twins_are_found)
 {
@@ -217,6 +236,6 @@ int main(void)
 {
     return RUN(a_small_column_beside_a_large_one_counts, a_column_equal_to_the_label_separates,
                dependent_columns_are_no_obstacle, rounded_weights_of_real_columns_are_believed,
-               twins_are_found, equalities_and_intervals, the_sign_of_a_dependency_is_exact,
-               long_integers, columns_that_imply_the_others);
+               rows_of_no_weight_are_left_out, twins_are_found, equalities_and_intervals,
+               the_sign_of_a_dependency_is_exact, long_integers, columns_that_imply_the_others);
 }
