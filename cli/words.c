@@ -229,10 +229,14 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
                 "less,\n             verified\n",
                 job->run.runs, k->relative_gap);
     } else {
+        const bool nothing = k->gap > 1.01 * k->relative_gap * fabs(k->primal);
         fprintf(out,
                 "certificate  the optimum lies between %.10g (proven)\n"
-                "             and %.10g (attained by the model); relative gap %.1e, verified\n",
-                k->dual, k->primal, k->relative_gap);
+                "             and %.10g (attained by the model); %s %.1e, verified\n",
+                k->dual, k->primal,
+                nothing ? "beside the objective of zero weights\n             the gap is"
+                        : "relative gap",
+                k->relative_gap);
     }
 }
 

@@ -55,6 +55,14 @@ void mgvi_judge_repair(const mgvi_judge *judge, mgvi_vec *w)
         mgvi_vec_scale(judge->problem->ctx, judge->repair, w);
 }
 
+bool mgvi_judge_stretch(const mgvi_judge *judge, mgvi_vec *w)
+{
+    if (judge->repair == 1)
+        return false;
+    mgvi_vec_scale(judge->problem->ctx, judge->repair, w);
+    return true;
+}
+
 double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double exponent)
 {
     const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);
@@ -79,12 +87,13 @@ static mgvi_rounded primal_loss(mgvi_judge *judge, mgvi_care care)
     const bool careful = care > MGVI_CARE_PLAIN;
     if (careful) {
         const double value = mgvi_careful_loss(judge, false);
-        return (mgvi_rounded){value, mgvi_sum_error(16) * value};
+        return (mgvi_rounded){.value = value, .error = mgvi_sum_error(16) * value};
     }
     mgvi_loss_value(p->ctx, p->loss, &p->row, &judge->z, judge->lane);
     const double value = mgvi_judge_sum_lanes(judge, p->lanes);
-    return (mgvi_rounded){value, mgvi_sum_error(mgvi_terms_in_a_row(judge->z.n * judge->z.k) + 16) *
-                                     value};
+    return (mgvi_rounded){
+        .value = value,
+        .error = mgvi_sum_error(mgvi_terms_in_a_row(judge->z.n * judge->z.k) + 16) * value};
 }
 
 /* residual: max_i dist(z_i, Y_i) / (1 + |z_i|); missing: the length of all those distances. */
@@ -109,19 +118,26 @@ static void measure_misses(const mgvi_judge *judge, mgvi_verdict *out)
 /* A hard margin under a penalty that is no power of a norm: w, its intercept moved, is divided by
  * its least margin and then meets the constraints. False: it has none, or would leave the domain
  * of the penalty. *value: R of those weights. */
-static bool repair_margin(mgvi_judge *judge, const mgvi_vec *w, double *value)
+static bool repair_margin(mgvi_judge *judge, const mgvi_vec *w, bool as_it_is, double *value)
 {
     const mgv_problem *p = judge->problem;
-    double most;
+    double most, least;
     const bool bounded = p->penalty->whole && p->penalty->whole->most; /* weights of a fixed sum */
     if (!mgvi_problem_wants_margin(p) || mgvi_problem_has_margin(p) || bounded)
         return false;
     mgvi_vec_abs_max(p->ctx, &judge->z, &most);
-    const double m =
-        mgvi_problem_least_margin(p, judge->z.x) - judge->error[0] - 16 * MGVI_UNIT * (most + 1);
+    mgvi_vec_min(p->ctx, &judge->z, &least);
+    const double m = as_it_is ? least - judge->error[0] - 2 * MGVI_UNIT * fabs(least)
+                              : mgvi_problem_least_margin(p, judge->z.x) - judge->error[0] -
+                                    16 * MGVI_UNIT * (most + 1);
     if (!(m > 0) || !isfinite(m))
         return false;
     judge->repair = 1 / m * (1 + 8 * MGVI_UNIT);
+    if (as_it_is) { /* longer weights are rounded anew when they are saved */
+        double *error = judge->lane;
+        mgvi_score_errors(judge, w, error);
+        judge->repair = m >= 1 ? 1 : judge->repair * (1 + 2 * error[0] / m);
+    }
     mgvi_vec scaled = judge->v; /* free until the dual side */
     mgvi_vec_copy(p->ctx, w, &scaled);
     mgvi_vec_scale(p->ctx, judge->repair, &scaled);
@@ -139,10 +155,10 @@ static bool repair_margin(mgvi_judge *judge, const mgvi_vec *w, double *value)
 /* ---- from the two sides to a certificate ----------------------------------------------------- */
 
 /* P is rounded up and D down: weak duality (2) holds, or something is wrong. */
-static void conclude_soft(mgv_certificate *c)
+static void conclude_soft(mgv_certificate *c, double unit)
 {
     c->gap = c->primal - c->dual;
-    c->relative_gap = c->gap / fmax(fabs(c->primal), 1e-300);
+    c->relative_gap = c->gap / (unit > 0 ? unit : fmax(fabs(c->primal), 1e-300));
     c->verified = isfinite(c->primal) && isfinite(c->dual) && c->gap >= 0;
 }
 
@@ -174,7 +190,7 @@ static void conclude_margin(mgv_certificate *c)
 static void conclude(const mgv_problem *p, mgvi_verdict *v)
 {
     if (!(p->loss->can & MGVI_HARD))
-        conclude_soft(&v->certificate);
+        conclude_soft(&v->certificate, v->unit);
     else if (mgvi_problem_has_margin(p))
         conclude_margin(&v->certificate);
     else
@@ -209,6 +225,15 @@ double mgvi_verdict_sharp_gap(const mgv_problem *p, const mgvi_verdict *v)
     c->margin_upper -= v->dual_rounding;
     conclude(p, &sharp);
     return c->relative_gap;
+}
+
+void mgvi_verdict_excuse(const mgvi_judge *judge, mgvi_verdict *v)
+{
+    const mgv_problem *p = judge->problem;
+    if ((p->loss->can & MGVI_HARD) || !(v->certificate.gap <= 0x1p-40 * judge->at_zero))
+        return;
+    v->unit = judge->at_zero;
+    conclude(p, v);
 }
 
 /* Equalities and intervals: neither a smaller value nor a smaller residual alone is better. */
@@ -303,11 +328,11 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care, m
     }
     mgvi_judge_touch_smooth(judge, w);
     double own;
-    if (repair_margin(judge, w, &own))
+    if (repair_margin(judge, w, care > MGVI_CARE_PLAIN, &own))
         out->residual = out->missing = 0;
     else
         own = primal_penalty(judge, w) + mgvi_problem_smooth_value(p, w);
-    mgvi_rounded loss = {0, 0};
+    mgvi_rounded loss = {.value = 0};
     if (!(p->loss->can & MGVI_HARD)) {
         if (care != MGVI_CARE_NONE)
             mgvi_worsen_scores(judge, judge->error);
@@ -340,8 +365,8 @@ static void judge_dual(mgvi_judge *judge, const mgvi_vec *u, mgvi_care care, mgv
         return;
     }
     const mgvi_rounded value = mgvi_judge_dual_value(judge, care);
-    out->dual_rounding = care == MGVI_CARE_NONE ? 0 : value.error;
-    c->dual = value.value - out->dual_rounding;
+    out->dual_rounding = care == MGVI_CARE_NONE ? 0 : value.error + value.cost;
+    c->dual = care == MGVI_CARE_NONE ? value.value : value.value - value.error;
     if (!(c->dual >= judge->idle)) { /* u = 0 knows more (12) */
         mgvi_vec_fill(p->ctx, &judge->u, 0);
         c->dual = judge->idle;
@@ -436,6 +461,6 @@ void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_v
         const double wide = mgvi_sum_error(mgvi_terms_in_a_row(n) + 16) + judge->imbalance;
         const double size = fabs(judge->lane[c]) + 4 * judge->at_zero;
         out[c].dual = fmax(out[c].dual - judge->lane[c] - wide * size, judge->idle);
-        conclude_soft(&out[c]);
+        conclude_soft(&out[c], 0);
     }
 }

@@ -6,6 +6,8 @@
 #include "problem/problem.h"
 
 /* What was found for one pair (w, u). */
+typedef struct mgvi_judge mgvi_judge;
+
 typedef struct mgvi_verdict {
     mgv_certificate certificate;
     double residual;     /* hard losses: largest distance of (A w)_i to its set, relative */
@@ -19,10 +21,16 @@ typedef struct mgvi_verdict {
      * |u|, what a unit of that is worth. */
     double objective, missing, price;
     double shrunk; /* u was multiplied with it, to be in the domain of R* whatever was rounded */
+    double unit;   /* what the relative gap is measured in; 0: the primal value */
 } mgvi_verdict;
 
 /* A relative gap that is certainly no larger than if nothing was rounded. */
 double mgvi_verdict_sharp_gap(const mgv_problem *problem, const mgvi_verdict *verdict);
+
+/* For a pair whose gap is but rounding: where it is nothing (2^-40) beside the objective of zero
+ * weights it is measured in that. So an optimum of 0, which rounded weights miss by a hair, is
+ * known; one that is small because of the data's unit is not touched, its gap is no rounding. */
+void mgvi_verdict_excuse(const mgvi_judge *judge, mgvi_verdict *verdict);
 
 /* How hard the judge looks. */
 typedef enum mgvi_care {
@@ -36,7 +44,6 @@ typedef enum mgvi_care {
 /* Nothing was judged. */
 mgvi_verdict mgvi_verdict_none(void);
 
-typedef struct mgvi_judge mgvi_judge;
 mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *problem, mgvi_judge **out);
 
 /* Two products with A and A'. `w` and `u` are not changed; the feasible dual point made from u
@@ -57,6 +64,9 @@ void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_v
  * intercepts are moved, and where the penalty is no power of a norm they are scaled to feasibility.
  */
 void mgvi_judge_repair(const mgvi_judge *judge, mgvi_vec *w);
+/* The same after a look with more care, which leaves the intercept where it is; false: w meets the
+ * constraints as it is. What was judged is then another w: it has to be judged again. */
+bool mgvi_judge_stretch(const mgvi_judge *judge, mgvi_vec *w);
 /* The verdict on the pair (w of `primal`, u of `dual`): the primal side depends on w alone, the
  * dual side on u alone. */
 mgvi_verdict mgvi_verdict_combine(const mgv_problem *problem, const mgvi_verdict *primal,

@@ -173,30 +173,32 @@ static double least_scale(mgvi_judge *judge, const mgvi_vec *v, double move)
     return t;
 }
 
-/* D(u) rounded down: .value - .error bounds the optimum from below. .error also holds, for those
- * who ask what rounding has cost, about what the move of v took. */
+/* D(u): .value - .error bounds the optimum from below. */
 mgvi_rounded mgvi_judge_dual_value(mgvi_judge *judge, mgvi_care care)
 {
     const mgv_problem *p = judge->problem;
     double length, move, loss = 0;
     if (mgvi_problem_has_smooth(p)) {
         const double value = mgvi_judge_smooth_bound(judge);
-        return (mgvi_rounded){value, 1e-12 * fabs(value)};
+        return (mgvi_rounded){.value = value, .error = 1e-12 * fabs(value)};
     }
     if (!(p->penalty->can & MGVI_CONJ))
         return (mgvi_rounded){.value = -INFINITY}; /* no bound from below is known */
     mgvi_vec v = mgvi_judge_seen(p, &judge->v, &length);
     mgvi_vec_scale(p->ctx, -1, &v);
-    const double sharp_t = least_scale(judge, &v, 0), sharp = conj_now(judge, &v);
+    const double sharp_t = fmin(least_scale(judge, &v, 0), into_the_box(p, &v));
+    const double sharp = conj_now(judge, &v);
     move = worsen(judge, care, &v);
     const double t = least_scale(judge, &v, move), box = into_the_box(p, &v);
     const double moved = conj_now(judge, &v) - sharp;
     mgvi_rounded out = dual_at(judge, &v, t, care);
     for (int64_t i = 0; box < 1 && i < judge->u.n; i++)
         loss += p->loss->conj(mgvi_coefs_at(&p->row, i, 0), box * judge->u.x[i]);
-    if (box < 1 && -loss > out.value)
+    const bool boxed = box < 1 && -loss > out.value;
+    if (boxed)
         out = dual_at(judge, &v, box, care);
+    const double used = boxed ? box : t; /* D is concave in the scale of u, and 0 or less at 0 */
     const double cost = (moved > 0 && isfinite(moved) ? moved : 0) +
-                        (sharp_t > t ? (sharp_t - t) / sharp_t * fabs(out.value) : 0);
-    return (mgvi_rounded){.value = out.value + cost, .error = out.error + cost};
+                        (sharp_t > used ? (sharp_t / used - 1) * fabs(out.value) : 0);
+    return (mgvi_rounded){.value = out.value, .error = out.error, .cost = cost};
 }

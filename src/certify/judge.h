@@ -49,9 +49,9 @@ mgv_status mgvi_judge_open_smooth(mgvi_judge *judge, mgvi_arena *arena);
 void mgvi_judge_touch_smooth(mgvi_judge *judge, const mgvi_vec *w);
 double mgvi_judge_smooth_bound(mgvi_judge *judge);
 
-/* A value and how far rounding may have moved it. */
+/* A value and how far rounding may have moved it; about what room left for rounding has cost it. */
 typedef struct mgvi_rounded {
-    double value, error;
+    double value, error, cost;
 } mgvi_rounded;
 
 /* dual.c: the sum of the judge's `lane` numbers; how many numbers the loops of backend/terms.h add

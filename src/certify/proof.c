@@ -9,7 +9,7 @@
  *   or an exact u of the same signs is shown to exist beside it,                  (nearby.c)
  *   or its rows have one dependency, whose signs are computed modulo primes.      (residues.c)
  * docs/algorithms/certificates.md, "Proofs". */
-#include "certify/judge.h"
+#include "certify/correct.h"
 #include "certify/residues.h"
 #include "certify/support.h"
 #include "op/contrast.h"
@@ -19,180 +19,8 @@
 
 /* Multiplications: about a second of either kind. */
 static const double MOST_NEARBY = 2e10, MOST_RESIDUES = 1e9;
-/* Of a column's size: zero up to rounding; worth a look whether an exact proof is near. */
-static const double NEARLY = 1e-12, HOPEFUL = 1e-6;
-
-/* ---- from an iterate to A'u = 0, up to rounding -----------------------------------------------
- */
-
-/* judge->weight = 1/(A'QA)_jj, Q = diag(q), or 1: columns may be of very different size. */
-static void weigh_columns(mgvi_judge *judge, const double *q)
-{
-    const mgvi_rows *rows = judge->rows, *base = mgvi_raw_base(rows);
-    const int64_t k = rows->example ? rows->classes : 1;
-    double *square = judge->weight.x, *linear = judge->dir.x, total = 0;
-    mgvi_vec_fill(judge->problem->ctx, &judge->weight, 0);
-    mgvi_vec_fill(judge->problem->ctx, &judge->dir, 0);
-    for (int64_t i = 0; i < rows->count; i++) {
-        if (q[i] == 0)
-            continue;
-        const double scale = base->row_scale ? base->row_scale[i / k] : 1;
-        for (mgvi_raw_entry e = mgvi_raw_begin(rows, i); mgvi_raw_next(&e);) {
-            const double x = e.t == e.n ? e.x : e.x * scale;
-            square[e.j] += q[i] * x * x;
-            linear[e.j] += q[i] * x * e.sign;
-        }
-        total += q[i];
-    }
-    for (int64_t j = 0; j < judge->weight.n; j++) {
-        const bool one = j / k == base->m.cols;
-        const double c = base->centre && !one ? base->centre[j / k] : 0;
-        const double s = base->scale && !one ? base->scale[j / k] : 1;
-        const double left = square[j] - 2 * c * linear[j] + c * c * total; /* it may cancel */
-        const double size = fmax(left, 1e-10 * square[j]) * s * s;
-        square[j] = size > 0 && isfinite(1 / size) ? 1 / size : 1;
-    }
-}
-
-/* x = A'q, over all columns: the intercept is one more condition. Returns the root of
- * x' (weights) x. */
-static double combine(mgvi_judge *judge, const mgvi_vec *q, mgvi_vec *x)
-{
-    double sum = 0;
-    mgvi_op_mul_t(judge->problem->A, 1, q, 0, x);
-    for (int64_t j = 0; j < x->n; j++)
-        sum += judge->weight.x[j] * x->x[j] * x->x[j];
-    return sqrt(sum);
-}
-
-/* Solves (A' Q A) y = r by conjugate gradients, preconditioned by the weights of the columns;
- * r is overwritten. */
-static void solve_weighted(mgvi_judge *judge, const mgvi_vec *q, int most, mgvi_vec *r, mgvi_vec *y)
-{
-    const mgv_problem *p = judge->problem;
-    const double *weight = judge->weight.x;
-    mgvi_vec *d = &judge->dir, *Ad = &judge->Aq;
-    double rr = 0, first;
-    mgvi_vec_fill(p->ctx, y, 0);
-    for (int64_t j = 0; j < r->n; j++) {
-        d->x[j] = weight[j] * r->x[j];
-        rr += d->x[j] * r->x[j];
-    }
-    first = rr;
-    for (int it = 0; it < most && rr > 1e-28 * first && rr > 0; it++) {
-        mgvi_op_mul(p->A, 1, d, 0, Ad);
-        for (int64_t i = 0; i < Ad->n; i++)
-            Ad->x[i] *= q->x[i];
-        mgvi_op_mul_t(p->A, 1, Ad, 0, &judge->v); /* v = A'QA d */
-        double curvature, next = 0;
-        mgvi_vec_dot(p->ctx, d, &judge->v, &curvature);
-        if (!(curvature > 0))
-            break;
-        mgvi_vec_axpby(p->ctx, rr / curvature, d, 1, y);
-        mgvi_vec_axpby(p->ctx, -rr / curvature, &judge->v, 1, r);
-        for (int64_t j = 0; j < r->n; j++)
-            next += weight[j] * r->x[j] * r->x[j];
-        for (int64_t j = 0; j < r->n; j++)
-            d->x[j] = weight[j] * r->x[j] + next / rr * d->x[j];
-        rr = next;
-    }
-}
-
-/* Brings u into the domain of the conjugates and to sum |u_i| = 1; the largest change is at most
- * `slack` times the largest u_i, or it is no proof. */
-static bool clip_and_normalise(mgvi_judge *judge, double slack)
-{
-    const mgv_problem *p = judge->problem;
-    mgvi_vec *u = &judge->u;
-    double most, worst = 0, sum = 0;
-    mgvi_vec_abs_max(p->ctx, u, &most);
-    for (int64_t i = 0; i < u->n; i++) {
-        const double inside = p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), u->x[i]);
-        worst = fmax(worst, fabs(inside - u->x[i]));
-        u->x[i] = inside;
-        sum += fabs(inside);
-    }
-    if (!(worst <= slack * most) || !(sum > 0) || isinf(sum))
-        return false;
-    mgvi_vec_scale(p->ctx, 1 / sum, u);
-    return true;
-}
-
-/* How far u leaves the domain of the conjugates, in parts of the largest |u_i|. */
-static double outside(const mgvi_judge *judge)
-{
-    const mgv_problem *p = judge->problem;
-    const mgvi_vec *u = &judge->u;
-    double most, far = 0;
-    mgvi_vec_abs_max(p->ctx, u, &most);
-    for (int64_t i = 0; i < u->n; i++) {
-        const double inside = p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), u->x[i]);
-        far = fmax(far, fabs(u->x[i] - inside));
-    }
-    return most > 0 ? far / most : INFINITY;
-}
-
-/* u <- u + alpha Q A y, A y at hand */
-static void shift(mgvi_judge *judge, double alpha)
-{
-    for (int64_t i = 0; i < judge->u.n; i++)
-        judge->u.x[i] += alpha * judge->q.x[i] * judge->Aq.x[i];
-}
-
-/* Four corrections u <- u - Q A (A'QA)^-1 A'u with Q = diag(|u|) fixed: they end at rounding level,
- * and only the signs of u decide whether it is a proof. On the way to 0 u may leave its domain by
- * what the next correction takes back. One that only stirs the rounding is undone: where columns
- * depend on each other it may grow without bound.                                            (8) */
-static bool correct(mgvi_judge *judge, int most_steps)
-{
-    const mgv_problem *p = judge->problem;
-    double before = INFINITY;
-    for (int round = 0; round <= 4; round++) {
-        const double now = combine(judge, &judge->u, &judge->residual);
-        if (!(now < before)) {
-            shift(judge, 1);
-            break;
-        }
-        if (round == 4 || now <= 1e-15)
-            break;
-        before = now;
-        solve_weighted(judge, &judge->q, most_steps, &judge->residual, &judge->y);
-        mgvi_op_mul(p->A, 1, &judge->y, 0, &judge->Aq);
-        shift(judge, -1);
-        if (outside(judge) <= 0.01)
-            continue;
-        if (!(now < NEARLY))
-            return false;
-        shift(judge, 1);
-        break;
-    }
-    return true;
-}
-
-/* Whether some weight is there, but no more than this part of the largest. */
-static bool has_dust(const mgvi_judge *judge, double part)
-{
-    double most = 0, least = INFINITY;
-    for (int64_t i = 0; i < judge->u.n; i++) {
-        const double size = fabs(judge->u.x[i]);
-        most = fmax(most, size);
-        least = size > 0 ? fmin(least, size) : least;
-    }
-    return least <= part * most;
-}
-
-/* Drops such weights; false: there are none. */
-static bool drop_dust(mgvi_judge *judge, double part)
-{
-    double most = 0;
-    if (!has_dust(judge, part))
-        return false;
-    mgvi_vec_abs_max(judge->problem->ctx, &judge->u, &most);
-    for (int64_t i = 0; i < judge->u.n; i++)
-        if (fabs(judge->u.x[i]) <= part * most)
-            judge->u.x[i] = 0;
-    return true;
-}
+/* Of a column's size: worth a look whether an exact proof is near. */
+static const double HOPEFUL = 1e-6;
 
 /* ---- from there to the truth ------------------------------------------------------------------
  */
@@ -306,7 +134,7 @@ static mgv_status prove_exactly(mgvi_judge *judge, const mgvi_rows *rows, double
     judge->left = mgvi_lp_norm(s.sum, s.c, 2);
     const double most = largest_sum(&s);
     const bool hopeful = most <= HOPEFUL && support_is_negative(p, &s, 0);
-    judge->nearly = hopeful && most <= NEARLY;
+    judge->nearly = hopeful && most <= MGVI_NEARLY;
     if (!hopeful)
         return MGV_OK;
     int32_t *col = mgvi_arena_array(arena, (size_t)s.c, sizeof *col);
@@ -348,19 +176,6 @@ static bool find_opposites(mgvi_judge *judge)
     return found;
 }
 
-static void weigh_rows(mgvi_judge *judge)
-{
-    for (int64_t i = 0; i < judge->u.n; i++)
-        judge->q.x[i] = fabs(judge->u.x[i]);
-    weigh_columns(judge, judge->q.x);
-}
-
-/* u with A'u = 0 up to rounding, in the signs it has. */
-static bool corrected(mgvi_judge *judge, int most_steps)
-{
-    return correct(judge, most_steps) && clip_and_normalise(judge, 1e-12);
-}
-
 /* u, or u without rows whose weights are but rounding: a column that is only theirs has no balance,
  * and one that they alone keep independent of others has a weak one. Else u is left as it is. */
 static bool prove_without_dust(mgvi_judge *judge)
@@ -369,25 +184,38 @@ static bool prove_without_dust(mgvi_judge *judge)
     if (holds(judge, judge->rows, 0, QUICKLY))
         return true;
     mgvi_vec_copy(judge->problem->ctx, &judge->u, kept);
-    for (double part = NEARLY; part < HOPEFUL; part *= 32)
-        if (drop_dust(judge, part) && holds(judge, judge->rows, 0, QUICKLY))
+    for (double part = MGVI_NEARLY; part < HOPEFUL; part *= 32)
+        if (mgvi_proof_drop(judge, part) && holds(judge, judge->rows, 0, QUICKLY))
             return true;
     mgvi_vec_copy(judge->problem->ctx, kept, &judge->u);
     return false;
 }
 
+/* The weights of a proof are shown: where an exact one is only near they are corrected once more.
+ */
+static bool prove_and_round_off(mgvi_judge *judge, int most_steps)
+{
+    if (!prove_without_dust(judge))
+        return false;
+    if (judge->nearly)
+        return true;
+    mgvi_proof_weigh(judge);
+    return mgvi_proof_correct(judge, most_steps) && holds(judge, judge->rows, 0, QUICKLY) &&
+           judge->nearly;
+}
+
 /* As it comes, where it is zero up to rounding; else, and where that is no proof, corrected. */
 static bool prove_corrected(mgvi_judge *judge, int most_steps)
 {
-    for (int64_t i = 0; i < judge->u.n; i++)
-        judge->q.x[i] = fabs(judge->u.x[i]);
-    weigh_columns(judge, judge->q.x);
+    mgvi_proof_weigh(judge);
     if (most_steps == 0)
         return holds(judge, judge->rows, 0, THOROUGHLY);
-    if (combine(judge, &judge->u, &judge->residual) <= NEARLY && prove_without_dust(judge))
+    if (mgvi_proof_residual(judge) <= MGVI_NEARLY && prove_and_round_off(judge, most_steps))
         return true;
-    return correct(judge, most_steps) && clip_and_normalise(judge, 1e-12) &&
-           (prove_without_dust(judge) || holds(judge, judge->rows, 0, THOROUGHLY));
+    if (!mgvi_proof_correct(judge, most_steps))
+        return false;
+    return prove_and_round_off(judge, most_steps) ||
+           (holds(judge, judge->rows, 0, THOROUGHLY) && judge->nearly);
 }
 
 static bool prove_by_rows(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
@@ -400,7 +228,7 @@ static bool prove_by_rows(mgvi_judge *judge, const mgvi_vec *start, int most_ste
         return true;
     }
     mgvi_vec_copy(p->ctx, start, &judge->u);
-    if (!clip_and_normalise(judge, INFINITY) || !prove_corrected(judge, most_steps))
+    if (!mgvi_proof_clip(judge, INFINITY) || !prove_corrected(judge, most_steps))
         return false;
     mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->residual);
     mgvi_vec_norm2(p->ctx, &judge->residual, &norm);
@@ -473,7 +301,7 @@ static bool prove_by_kernel(mgvi_judge *judge, const mgvi_vec *start, mgvi_verdi
     if (!proven) {
         mgvi_arena arena;
         mgvi_vec_copy(p->ctx, start, &judge->u);
-        if (!clip_and_normalise(judge, INFINITY))
+        if (!mgvi_proof_clip(judge, INFINITY))
             return false;
         mgvi_arena_init(&arena, p->ctx);
         if (prove_by_features(judge, &arena, &proven) != MGV_OK)

@@ -276,6 +276,18 @@ static mgv_status attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_
 
 enum { LOOKS = 3 };
 
+/* With care, and again where the weights had to be made a little longer to have their margin. */
+static mgvi_verdict judge_closely(const mgv_solver *solver, mgvi_pair *pair, mgvi_care care)
+{
+    enum { ROUNDS = 3 };
+    mgvi_verdict found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, care);
+    for (int k = 0; k < ROUNDS && mgvi_judge_stretch(solver->judge, &pair->w); k++)
+        found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u,
+                                        k < ROUNDS - 1 ? care : MGVI_CARE_PLAIN);
+    mgvi_judge_stretch(solver->judge, &pair->w); /* plainly it speaks of the weights it makes */
+    return found;
+}
+
 /* Where rounding alone keeps the pair from its certificate the judge looks again, with more care,
  * at u as it was before room was left for rounding. The data, or the weights in the user's units,
  * may not have the digits: after some looks in vain the run is over. */
@@ -302,8 +314,10 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair)
     }
     int care = mgvi_judge_next_care(solver->judge);
     do
-        found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, (mgvi_care)care);
+        found = judge_closely(solver, pair, (mgvi_care)care);
     while (found.certificate.relative_gap > tol && ++care < MGVI_CARES);
+    if (found.certificate.relative_gap > tol)
+        mgvi_verdict_excuse(solver->judge, &found);
     *v = mgvi_verdict_combine(p, &found, &found);
     mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
     solver->memory.looks += !(found.certificate.relative_gap <= tol);

@@ -97,4 +97,98 @@ TEST(intervals_hold_the_optimum_wherever_the_data_lies)
     }
 }
 
-int main(void) { return RUN(intervals_hold_the_optimum_wherever_the_data_lies); }
+/* One row beside an intercept: the optimum is 0, which rounded weights miss by a hair. */
+TEST(an_optimum_of_nothing_is_known)
+{
+    static const char *const options[] = {
+        "loss=squared task=regress lambda=0.1", "loss=huber task=regress lambda=0.1",
+        "loss=squared task=regress mu=0.1", "loss=squared task=regress lambda=0.1 kernel=rbf"};
+    const double X[] = {0.1, -1.7, 3.3}, y[] = {12.3456789};
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, 1, 3, options[k]);
+        mgv_fit_solve(&fit);
+        const mgv_certificate c = fit.certificate;
+        CHECK_THAT(c.verified && c.dual <= c.primal && c.primal < 1e-25 && c.relative_gap <= 1e-12,
+                   "%s: [%g, %g]", options[k], c.dual, c.primal);
+        mgv_fit_free(&fit);
+    }
+}
+
+/* Columns that are the same number in all rows, a large one: the room that is left for rounding
+ * costs far more than the bound is worth, and must not take its digits. */
+TEST(a_large_cost_of_rounding_takes_no_digits)
+{
+    enum { ROWS = 7 };
+    const double column[D] = {42860, -853832, 69448, 4.59371964e16};
+    const double y[ROWS] = {0, 1, 1, 1, 0, 1, 1}, s = 1.0 / ROWS;
+    double X[ROWS * D];
+    int32_t index[ROWS * D];
+    int64_t start[ROWS + 1], count;
+    const double *u;
+    mgv_fit fit;
+    for (int k = 0; k < ROWS * D; k++) {
+        X[k] = column[k % D];
+        index[k] = k % D;
+    }
+    for (int i = 0; i <= ROWS; i++)
+        start[i] = i * D;
+    mgv_fit_start(&fit, X, y, ROWS, D, "loss=logistic lambda=0.00536 mu=0.00183");
+    mgv_data_free(fit.ctx, fit.data); /* by rows the columns' own sizes are not known at first */
+    CHECK_OK(fit.ctx,
+             mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F64, X, start, index, ROWS, D, &fit.data));
+    CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
+    mgv_fit_solve(&fit);
+    CHECK_OK(fit.ctx, mgv_solver_dual(fit.solver, &u, &count));
+    long double proven = 0; /* u is balanced, so that A'u = 0 */
+    for (int i = 0; i < ROWS; i++) {
+        const long double h = fminl(-u[i] / s, 1 + u[i] / s);
+        proven -= h > 0 ? s * (h * logl(h) + (1 - h) * log1pl(-h)) : 0;
+    }
+    CHECK_THAT(fit.certificate.dual <= (double)proven * (1 + 1e-12),
+               "at least %.17g, u proves %.17Lg", fit.certificate.dual, proven);
+    mgv_fit_free(&fit);
+}
+
+/* A hard margin under a penalty that is no norm: attained is what the model has, when its weights
+ * were made longer to meet the margin. */
+TEST(weights_made_longer_are_the_ones_judged)
+{
+    static const double offsets[] = {3e4, 8e5, 3e7};
+    for (size_t k = 0; k < 3 * 4; k++) {
+        enum { ROWS = 12, COLS = 30 };
+        double X[ROWS * COLS], y[ROWS], least = INFINITY;
+        mgvi_rng rng = mgvi_rng_seed(k);
+        mgv_fit fit;
+        mgv_model *m;
+        for (int i = 0; i < ROWS; i++) {
+            y[i] = i % 2 ? 1 : -1;
+            for (int j = 0; j < COLS; j++)
+                X[i * COLS + j] = offsets[k % 3] + mgvi_rng_normal(&rng);
+        }
+        mgv_fit_start(&fit, X, y, ROWS, COLS, "loss=margin penalty=enet lambda=1 mu=0.1 tol=1e-6");
+        mgv_fit_solve(&fit);
+        CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &m));
+        __float128 value = 0;
+        for (int i = 0; i < ROWS; i++) {
+            __float128 z = m->intercept[0];
+            for (int j = 0; j < COLS; j++)
+                z += (__float128)X[i * COLS + j] * m->coef[j];
+            least = fmin(least, (double)(y[i] * z));
+        }
+        for (int j = 0; j < COLS; j++)
+            value += (__float128)m->coef[j] * m->coef[j] / 2 + fabs(0.1 * m->coef[j]);
+        CHECK_THAT(least >= 1 - 1e-15, "offset %g: a margin of %.17g", offsets[k % 3], least);
+        CHECK_THAT((double)value <= fit.certificate.primal * (1 + 1e-15),
+                   "offset %g: %.17g is attained, not %.17g", offsets[k % 3], (double)value,
+                   fit.certificate.primal);
+        mgv_model_free(fit.ctx, m);
+        mgv_fit_free(&fit);
+    }
+}
+
+int main(void)
+{
+    return RUN(intervals_hold_the_optimum_wherever_the_data_lies, an_optimum_of_nothing_is_known,
+               a_large_cost_of_rounding_takes_no_digits, weights_made_longer_are_the_ones_judged);
+}
