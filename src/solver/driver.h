@@ -111,6 +111,16 @@ void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u,
 /* The same for a pair that was judged already, for the very problem. */
 void mgvi_driver_adopt_judged(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u,
                               const mgvi_verdict *verdict, mgv_stop stop);
+/* certificates.c: whether one is due and taking it; and the answer of a run that ends here, with
+ * one more where the present iterate has none. Where a step was cut `answer` has the last iterate
+ * that is known. */
+enum {
+    MGVI_FIRST_PASSES = 10, /* before the first certificate that no estimate asked for */
+    MGVI_LOOKS = 3          /* of the judge with all its care, in vain, that end a run */
+};
+bool mgvi_driver_certificate_due(mgv_solver *solver);
+mgv_status mgvi_driver_certify(mgv_solver *solver);
+void mgvi_driver_settle(mgv_solver *solver, bool certified);
 enum { MGVI_MOST_KEPT = 32 }; /* arrays of a run's state */
 /* relay.c: the state of `ops` in place of any other; what the driver keeps stays. After a failure
  * the run is as it was. */
@@ -137,6 +147,8 @@ mgv_status mgvi_driver_take_over(mgv_solver *solver, const char *name);
 void mgvi_driver_free(mgv_solver *solver);
 mgvi_summary mgvi_driver_summary(const mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);
+/* The passes of the run's own steps and certificates: the clock of the schedule. */
+double mgvi_driver_schedule(const mgv_solver *solver);
 double
 mgvi_driver_touched(const mgv_solver *solver); /* entries read, all sittings, without `settled` */
 

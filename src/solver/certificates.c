@@ -1,0 +1,264 @@
+/* certificates.c - when a run asks the judge, what it keeps of the verdicts, and its answer.
+ *
+ * A certificate costs two products, so it is taken when the solver's own estimate of the gap,
+ * corrected by how wrong it was last time, says that the tolerance may be met, and otherwise after
+ * numbers of passes that grow geometrically. All of this depends on numbers of the run only, never
+ * on the clock. */
+#include "solver/driver.h"
+
+#include "base/limit.h"
+#include "solver/parts/shorten.h"
+
+#include <math.h>
+
+static const double GROWTH =
+    0.3; /* of the passes between certificates that no estimate asked for */
+
+/* ---- on schedule ----------------------------------------------------------------------------- */
+
+bool mgvi_driver_certificate_due(mgv_solver *solver)
+{
+    enum { MANY_STEPS = 1000 }; /* of a few rows each: next to nothing is read */
+    const mgvi_run *run = &solver->run;
+    if (run->early) /* its certificate is taken when it ends */
+        return false;
+    const double estimate = run->ops->estimate ? run->ops->estimate(run) : NAN;
+    if (isinf(estimate))
+        return false;
+    return mgvi_driver_schedule(solver) >= solver->memory.next_certificate ||
+           run->iteration % MANY_STEPS == 0 || estimate * solver->memory.ratio <= run->goal;
+}
+
+/* Keeps w when its primal value is the best so far, u when its dual value is. */
+static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate *it,
+                        const mgvi_verdict *found)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const bool first = pair->verdict->certificate.size == 0;
+    const bool better_u = first || found->dual_score > pair->verdict->dual_score;
+    const bool better_w = first || mgvi_verdict_improves(solver->run.problem, found, pair->verdict,
+                                                         better_u ? found : pair->verdict);
+    if (better_u)
+        mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    if (better_w) {
+        if (it->w != &pair->w)
+            mgvi_vec_copy(ctx, it->w, &pair->w);
+        mgvi_judge_repair(solver->judge, &pair->w);
+    }
+    const mgvi_verdict old = *pair->verdict;
+    if (better_w || better_u)
+        *pair->verdict = mgvi_verdict_combine(solver->run.problem, better_w ? found : &old,
+                                              better_u ? found : &old);
+}
+
+/* The proof u on fewer rows, which have a single dependency; not where the judge does not believe
+ * it. */
+static mgv_status prove_on_fewer_rows(mgv_solver *solver, mgvi_pair *pair, const mgvi_vec *u)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    mgvi_vec *q = &solver->answer.u; /* the answer is made when the run ends */
+    mgvi_vec_copy(ctx, u, q);
+    mgvi_vec_scale(ctx, -1, q);
+    solver->whole.next_iterate = -INFINITY;
+    MGVI_TRY(mgvi_shorten_proof(solver->run.problem, q));
+    mgvi_vec_scale(ctx, -1, q);
+    enum { STEPS = 30 };
+    if (mgvi_judge_prove(solver->judge, q, STEPS, pair->verdict))
+        mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    else
+        mgvi_log(ctx, MGV_WARNING, "no proof was found on fewer rows");
+    return MGV_OK;
+}
+
+/* Hard margin without a separating w: a proof is tried when the solver suspects one, or when the
+ * upper bound has become small; attempts double their distance, and cost no more than the run. */
+static mgv_status attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate *it)
+{
+    mgvi_driver_memory *m = &solver->memory;
+    const mgv_certificate *c = &pair->verdict->certificate;
+    const bool suspicious = solver->run.suspicious;
+    const bool margin = mgvi_problem_has_margin(solver->run.problem);
+    if (!(solver->run.problem->loss->can & MGVI_HARD) || c->separable >= 0)
+        return MGV_OK;
+    const bool hopeful =
+        margin ? c->margin_upper > 0.05 * mgvi_judge_radius(solver->judge) : c->relative_gap < 0.01;
+    if (!suspicious && (m->certificates < m->next_proof || hopeful))
+        return MGV_OK;
+    m->next_proof = 2 * m->certificates + 1;
+    const int most = suspicious ? 200 : (int)fmin(fmax(mgvi_driver_schedule(solver) / 8, 30), 200);
+    const bool proven = mgvi_judge_prove(solver->judge, it->u, most, pair->verdict);
+    const mgvi_vec *u = mgvi_judge_dual(solver->judge);
+    if (proven)
+        mgvi_vec_copy(solver->run.ctx, u, &pair->u);
+    const bool rows = !(solver->run.problem->A->ops->can & MGVI_KERNEL); /* that can be weighed */
+    const bool shorter =
+        proven ? solver->settings.short_proof : mgvi_judge_nearly_proven(solver->judge);
+    return margin && rows && shorter ? prove_on_fewer_rows(solver, pair, u) : MGV_OK;
+}
+
+/* With care, and again where the weights had to be made a little longer to have their margin. */
+static mgvi_verdict judge_closely(const mgv_solver *solver, mgvi_pair *pair, mgvi_care care)
+{
+    enum { ROUNDS = 3 };
+    mgvi_verdict found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, care);
+    for (int k = 0; k < ROUNDS && mgvi_judge_stretch(solver->judge, &pair->w); k++)
+        found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u,
+                                        k < ROUNDS - 1 ? care : MGVI_CARE_PLAIN);
+    mgvi_judge_stretch(solver->judge, &pair->w); /* plainly it speaks of the weights it makes */
+    return found;
+}
+
+/* Where rounding alone keeps the pair from its certificate the judge looks again, with more care,
+ * at u as it was before room was left for rounding. The data, or the weights in the user's units,
+ * may not have the digits: after some looks in vain the run is over. */
+static void look_closer(mgv_solver *solver, mgvi_pair *pair)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const mgv_problem *p = solver->run.problem;
+    const double tol = solver->settings.tol;
+    mgvi_verdict *v = pair->verdict;
+    const double sharp =
+        mgvi_verdict_sharp_gap(p, v); /* below 0: rounding cost less than it says */
+    if (v->certificate.separable == 0 || v->certificate.relative_gap <= tol || !(sharp <= tol) ||
+        solver->memory.looks >= MGVI_LOOKS)
+        return;
+    const double shrunk = v->shrunk > 0 ? v->shrunk : 1;
+    mgvi_verdict found;
+    if (shrunk != 1 || !(sharp >= -tol)) { /* what the gap is without rounding is not known */
+        mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
+        found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, MGVI_CARE_NONE);
+        if (found.certificate.relative_gap > tol) {
+            mgvi_vec_scale(ctx, shrunk, &pair->u);
+            return;
+        }
+    }
+    int care = mgvi_judge_next_care(solver->judge);
+    do
+        found = judge_closely(solver, pair, (mgvi_care)care);
+    while (found.certificate.relative_gap > tol && ++care < MGVI_CARES);
+    if (found.certificate.relative_gap > tol)
+        mgvi_verdict_excuse(solver->judge, &found);
+    *v = mgvi_verdict_combine(p, &found, &found);
+    mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    solver->memory.looks += !(found.certificate.relative_gap <= tol);
+}
+
+mgv_status mgvi_driver_certify(mgv_solver *solver)
+{
+    mgvi_run *run = &solver->run;
+    mgvi_driver_memory *m = &solver->memory;
+    const double estimate = run->ops->estimate ? run->ops->estimate(run) : NAN;
+    const double begun = mgvi_ctx_clock(run->ctx);
+    const mgvi_iterate it = run->ops->expose(run);
+    const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
+    keep_better(solver, &solver->best, &it, &found);
+    mgvi_ctx_reserve(run->ctx, mgvi_ctx_clock(run->ctx) - begun); /* one more is to come */
+    m->certificates++;
+    m->certified = run->iteration;
+    look_closer(solver, &solver->best);
+    MGVI_TRY(attempt_proof(solver, &solver->best, &it));
+    const double gap = found.certificate.relative_gap;
+    if (estimate > 0 && gap > 0 && isfinite(gap))
+        m->ratio = fmin(fmax(gap / estimate, 0.01), 1.0);
+    const double passes = mgvi_driver_schedule(solver);
+    m->next_certificate = passes + fmax(MGVI_FIRST_PASSES, GROWTH * passes);
+    return MGV_OK;
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+/* The certificate of a run's last pair; false: the limit leaves no time for it. */
+static bool judge_last(mgv_solver *solver, const mgvi_iterate *it, mgvi_verdict *found)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const bool late = mgvi_ctx_late(ctx) != MGV_STOP_NONE;
+    if (late)
+        mgvi_ctx_open(ctx, mgvi_ctx_room(ctx));
+    *found = mgvi_judge_certify(solver->judge, it->w, it->u);
+    return !late || !mgvi_ctx_close(ctx);
+}
+
+void mgvi_driver_settle(mgv_solver *solver, bool certified)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    mgvi_pair *best = &solver->best, *answer = &solver->answer;
+    const bool known = best->verdict->certificate.size > 0 && !solver->run.early;
+    mgvi_iterate it = {.w = &answer->w, .u = &answer->u};
+    mgvi_verdict found;
+    bool judged = false;
+    if (!certified || solver->run.early) {
+        const double before = solver->run.problem->A->touched;
+        it = mgvi_driver_present(solver);
+        judged = judge_last(solver, &it, &found);
+        const double extra = solver->run.problem->A->touched - before;
+        solver->settled += extra;
+        solver->touched_before += extra;
+    }
+    if (judged && !known) /* the present iterate, whatever came before */
+        solver->answer_verdict = (mgvi_verdict){0};
+    else if (judged && solver->cut)
+        keep_better(solver, best, &it, &found); /* nobody goes on from here */
+    if (known) {
+        mgvi_vec_copy(ctx, &best->w, &answer->w);
+        mgvi_vec_copy(ctx, &best->u, &answer->u);
+        solver->answer_verdict = *best->verdict;
+    }
+    if (judged && !(known && solver->cut))
+        keep_better(solver, answer, &it, &found);
+    if (judged && !solver->run.early && !solver->cut)
+        look_closer(solver, answer);
+    if (judged || known)
+        return;
+    mgvi_vec_copy(ctx, it.w, &answer->w);
+    solver->answer_verdict = mgvi_verdict_none();
+}
+
+mgvi_iterate mgvi_driver_present(mgv_solver *solver)
+{
+    return solver->cut ? (mgvi_iterate){.w = &solver->answer.w, .u = &solver->answer.u}
+                       : solver->run.ops->expose(&solver->run);
+}
+
+void mgvi_driver_keep(mgv_solver *solver)
+{
+    mgvi_vec_copy(solver->run.ctx, solver->run.ops->expose(&solver->run).w, &solver->answer.w);
+}
+
+void mgvi_driver_end_chosen(mgv_solver *solver, mgv_stop stop, double seconds)
+{
+    solver->answer_verdict = mgvi_verdict_none();
+    solver->memory.seconds = seconds;
+    solver->stop = stop;
+}
+
+/* The answer is the present iterate, whatever a certificate would think of it. */
+void mgvi_driver_end(mgv_solver *solver, mgv_stop stop)
+{
+    mgvi_driver_adopt(solver, mgvi_driver_present(solver).w, NULL, stop);
+}
+
+void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u, mgv_stop stop)
+{
+    const mgvi_iterate now = mgvi_driver_present(solver);
+    const mgvi_iterate it = {.w = w, .u = u ? u : now.u};
+    mgvi_verdict found;
+    solver->stop = stop;
+    solver->answer_verdict = mgvi_verdict_none();
+    solver->answer_verdict.certificate.size = 0; /* no pair yet */
+    if (judge_last(solver, &it, &found)) {
+        keep_better(solver, &solver->answer, &it, &found);
+        return;
+    }
+    if (w != &solver->answer.w)
+        mgvi_vec_copy(solver->run.ctx, w, &solver->answer.w);
+    solver->answer_verdict = mgvi_verdict_none();
+}
+
+void mgvi_driver_adopt_judged(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u,
+                              const mgvi_verdict *verdict, mgv_stop stop)
+{
+    mgvi_vec_copy(solver->run.ctx, w, &solver->answer.w);
+    mgvi_vec_copy(solver->run.ctx, u, &solver->answer.u);
+    solver->answer_verdict = *verdict;
+    solver->stop = stop;
+}
