@@ -1,0 +1,114 @@
+/* drive.c - the lanes of a path through the driver are bound and freed. */
+#include "select/drive.h"
+
+#include "base/limit.h"
+#include "solver/member.h"
+
+/* The rows that lane l does not train on: of the data, or of the validation file. */
+static mgv_status open_ballot(mgvi_drive *d, int32_t l)
+{
+    mgv_selection *s = d->s;
+    mgvi_drive_lane *own = &d->lanes[l];
+    const int64_t first = s->validation ? s->data->X.rows : 0, all = s->split.rows;
+    int64_t count = 0, *row = mgvi_arena_array(&d->arena, (size_t)all, sizeof *row);
+    double *scale = mgvi_arena_array(&d->arena, (size_t)all, sizeof *scale);
+    own->held = mgvi_arena_array(&d->arena, (size_t)all, sizeof *own->held);
+    if (!row || !scale || !own->held)
+        return MGV_E_MEMORY;
+    for (int64_t i = first; i < all; i++) {
+        if (mgvi_split_trains(&s->split, i, l))
+            continue;
+        own->held[count] = i;
+        row[count] = i - first;
+        scale[count++] = s->e[i] > 0 ? s->factor[i] / s->e[i] : 1;
+    }
+    const mgvi_electorate rows = {.X = s->validation ? &s->validation->X : &s->data->X,
+                                  .row = row,
+                                  .count = count,
+                                  .row_scale = s->probe->row_scale ? scale : NULL};
+    return mgvi_ballot_new(&d->arena, own->problem, &rows, &own->ballot);
+}
+
+static mgv_status make_lane(mgvi_drive *d, int32_t l)
+{
+    mgv_selection *s = d->s;
+    mgvi_drive_lane *own = &d->lanes[l];
+    const int64_t n = s->data->X.rows;
+    double *weights = mgvi_arena_array(&d->arena, (size_t)n, sizeof *weights);
+    if (!weights)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++) {
+        const double given = s->data->weights ? s->data->weights[i] : 1;
+        weights[i] = mgvi_split_trains(&s->split, i, l) ? given : 0;
+    }
+    own->data = *s->data;
+    own->data.weights = weights;
+    MGVI_TRY(mgvi_problem_new(s->ctx, &own->data, &d->settings, MGVI_EVERY_CLASS, &own->problem));
+    if (d->many)
+        return open_ballot(d, l);
+    const int64_t rows = s->validation ? s->validation->X.rows : n;
+    return mgvi_vec_new(&d->arena, MGVI_ROWS, rows, 1, &own->z);
+}
+
+/* Whether examples are points between which a kernel is computed. A precomputed kernel has its rows
+ * of values in the file. */
+static bool has_points(const mgv_problem *p)
+{
+    return p->kernel.kind != MGVI_KERNEL_LINEAR && p->kernel.kind != MGVI_KERNEL_PRECOMPUTED;
+}
+
+/* The rows of val:FILE, scaled as the examples are. */
+static mgv_status open_points(mgvi_drive *d)
+{
+    const mgv_selection *s = d->s;
+    const mgv_problem *p = d->lanes[s->split.lanes - 1].problem;
+    const int64_t n = s->data->X.rows, rows = s->validation->X.rows;
+    mgvi_point_scaling scaling = {.centre = p->centre, .scale = p->scale};
+    d->example = mgvi_arena_array(&d->arena, (size_t)n, sizeof *d->example);
+    d->weight = mgvi_arena_array(&d->arena, (size_t)n, sizeof *d->weight);
+    double *length = mgvi_arena_array(&d->arena, (size_t)rows, sizeof *length);
+    if (!d->example || !d->weight || !length)
+        return MGV_E_MEMORY;
+    if (p->row_scale) {
+        for (int64_t i = 0; i < rows; i++)
+            length[i] = s->e[n + i] > 0 ? s->factor[n + i] / s->e[n + i] : 1;
+        scaling.row_scale = length;
+    }
+    const bool differences = p->kernel.kind != MGVI_KERNEL_POLY;
+    return mgvi_points_new(s->ctx, &s->validation->X, &scaling, MGV_F64, differences, &d->points);
+}
+
+mgv_status mgvi_drive_open(mgvi_drive *d)
+{
+    mgv_selection *s = d->s;
+    mgvi_arena_init(&d->arena, s->ctx);
+    const int64_t weights = mgvi_problem_coefs(s->probe);
+    const size_t outputs = (size_t)mgvi_model_outputs(s->probe);
+    d->many = mgvi_selection_numbers(s);
+    d->coef = mgvi_arena_array(&d->arena, (size_t)weights, outputs * sizeof *d->coef);
+    d->intercept = mgvi_arena_array(&d->arena, outputs, sizeof *d->intercept);
+    if (!d->coef || !d->intercept)
+        return MGV_E_MEMORY;
+    const int32_t full = s->split.lanes - 1; /* first: it is what is left where the limit strikes */
+    MGVI_TRY(make_lane(d, full));
+    for (int32_t l = 0; l < full && !d->path->cut; l++) {
+        MGVI_TRY(make_lane(d, l));
+        d->path->cut = mgvi_ctx_late(s->ctx) != MGV_STOP_NONE;
+    }
+    if (!s->validation || d->many)
+        return MGV_OK;
+    return has_points(s->probe) ? open_points(d)
+                                : mgvi_op_from_matrix(s->ctx, &s->validation->X, 1, &d->validation);
+}
+
+void mgvi_drive_close(mgvi_drive *d)
+{
+    for (int32_t l = 0; l < d->s->split.lanes; l++) {
+        mgvi_driver_free(d->lanes[l].solver);
+        mgvi_ballot_free(&d->lanes[l].ballot);
+        mgvi_problem_free(d->lanes[l].problem);
+    }
+    mgvi_points_free(d->points);
+    mgvi_op_free(d->validation);
+    mgvi_arena_free(&d->arena);
+}
