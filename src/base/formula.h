@@ -42,22 +42,23 @@ typedef struct mgvi_coef {
 /* What a term can do; solvers state what they need in the same bits. */
 enum {
     MGVI_VALUE = 1 << 0,
-    MGVI_PROX = 1 << 1,       /* argmin_v  f(v) + (v - x)^2 / (2 step) */
-    MGVI_KKT = 1 << 2,        /* distance of -g to the subdifferential at w */
-    MGVI_CONJ = 1 << 3,       /* f*(u) */
-    MGVI_GRAD = 1 << 4,       /* f'(x), a subgradient where there is a kink */
-    MGVI_CURV = 1 << 5,       /* f''(x) */
-    MGVI_MIRROR = 1 << 6,     /* the gradient of f* */
-    MGVI_DUAL_CLIP = 1 << 7,  /* the nearest u with f*(u) finite */
-    MGVI_SMOOTH = 1 << 8,     /* f' is Lipschitz */
-    MGVI_HARD = 1 << 9,       /* 0 or infinite: a constraint */
-    MGVI_MARGIN = 1 << 10,    /* a loss of y x.w: the labels' signs are folded into A */
-    MGVI_STRONG = 1 << 11,    /* strongly convex: f* is smooth */
-    MGVI_SEPARABLE = 1 << 12, /* a penalty with a formula per coordinate */
-    MGVI_NORM = 1 << 13,      /* f(t x) = t f(x), t >= 0: its strength is mu */
-    MGVI_JOINT = 1 << 14,     /* a loss of all the scores of a row, one per class */
+    MGVI_PROX = 1 << 1,        /* argmin_v  f(v) + (v - x)^2 / (2 step) */
+    MGVI_KKT = 1 << 2,         /* distance of -g to the subdifferential at w */
+    MGVI_CONJ = 1 << 3,        /* f*(u) */
+    MGVI_GRAD = 1 << 4,        /* f'(x), a subgradient where there is a kink */
+    MGVI_CURV = 1 << 5,        /* f''(x) */
+    MGVI_MIRROR = 1 << 6,      /* the gradient of f* */
+    MGVI_DUAL_CLIP = 1 << 7,   /* the nearest u with f*(u) finite */
+    MGVI_SMOOTH = 1 << 8,      /* f' is Lipschitz */
+    MGVI_HARD = 1 << 9,        /* 0 or infinite: a constraint */
+    MGVI_MARGIN = 1 << 10,     /* a loss of y x.w: the labels' signs are folded into A */
+    MGVI_STRONG = 1 << 11,     /* strongly convex: f* is smooth */
+    MGVI_SEPARABLE = 1 << 12,  /* a penalty with a formula per coordinate */
+    MGVI_NORM = 1 << 13,       /* f(t x) = t f(x), t >= 0: its strength is mu */
+    MGVI_JOINT = 1 << 14,      /* a loss of all the scores of a row, one per class */
     MGVI_LIKELIHOOD = 1 << 15, /* minus the log of a probability, which scores therefore tell */
-    MGVI_HALVED = 1 << 16      /* the 1/2 of a square that the C of LIBLINEAR is spelled without */
+    MGVI_HALVED = 1 << 16,     /* the 1/2 of a square that the C of LIBLINEAR is spelled without */
+    MGVI_DIFFERENCES = 1 << 17 /* a penalty of differences of weights, which cancel */
 };
 
 /* Says that a term lacks a function: its bit is not in NAME_can and tables hold NULL. */

@@ -157,6 +157,8 @@ static bool repair_margin(mgvi_judge *judge, const mgvi_vec *w, bool as_it_is, d
 /* P is rounded up and D down: weak duality (2) holds, or something is wrong. */
 static void conclude_soft(mgv_certificate *c, double unit)
 {
+    if (c->dual > 0 && c->dual < 0x1p-30 * c->primal) /* not worth its digits */
+        c->dual = 0;
     c->gap = c->primal - c->dual;
     c->relative_gap = c->gap / (unit > 0 ? unit : fmax(fabs(c->primal), 1e-300));
     c->verified = isfinite(c->primal) && isfinite(c->dual) && c->gap >= 0;
@@ -306,6 +308,18 @@ static double largest_error(const mgvi_judge *judge)
     return most;
 }
 
+/* What R(w) may be off: its own sums, the columns' scales in it, and, where it is made of
+ * differences, the last bits of the weights. */
+static double penalty_error(const mgvi_judge *judge, const mgvi_vec *w, double value)
+{
+    const mgv_problem *p = judge->problem;
+    double sum = 0;
+    for (int64_t j = 0; (p->penalty->can & MGVI_DIFFERENCES) && j < w->n * w->k; j++)
+        sum += fabs(w->x[j]);
+    return (mgvi_penalty_error(p, w->n * w->k) + 2 * judge->reach.scale) * fabs(value) +
+           (8 * MGVI_UNIT + 4 * judge->reach.scale) * mgvi_coef_pick(&p->col.scale, 0, 0) * sum;
+}
+
 static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care, mgvi_verdict *out)
 {
     const mgv_problem *p = judge->problem;
@@ -338,7 +352,7 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care, m
             mgvi_worsen_scores(judge, judge->error);
         loss = primal_loss(judge, care);
     }
-    out->primal_rounding = loss.error + mgvi_penalty_error(p, w->n * w->k) * fabs(own);
+    out->primal_rounding = loss.error + penalty_error(judge, w, own);
     if (care == MGVI_CARE_NONE)
         out->primal_rounding = 0;
     c->primal = out->objective = own + loss.value + out->primal_rounding;

@@ -82,10 +82,26 @@ static void move_shares(mgvi_judge *judge)
     }
 }
 
+/* u = s (p - e_c): the own class's entry is minus the others', to their digits, not those of s. */
+static void close_rows(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    const int32_t k = p->lanes;
+    for (int64_t i = 0; i < judge->u.n; i++) {
+        double *u = judge->u.x + i * k, others = 0;
+        const int32_t c = class_of(p, i);
+        for (int32_t j = 0; j < k; j++)
+            others += j == c ? 0 : u[j];
+        if (others <= mgvi_coef_pick(&p->row.scale, i, 0))
+            u[c] = -others;
+    }
+}
+
 void mgvi_judge_balance_classes(mgvi_judge *judge)
 {
     if (judge->problem->free_cols && find_shares(judge))
         move_shares(judge);
+    close_rows(judge);
     judge->imbalance = left_over(judge);
 }
 

@@ -25,6 +25,15 @@ static int64_t longest_row(const mgvi_matrix *m)
     return most;
 }
 
+/* Standard deviations are roots of sums over the rows, in a few blocks; other scales are exact but
+ * for their last bits, which AFTER counts. */
+static double scale_error(const mgv_problem *p)
+{
+    enum { BLOCKS = 8, GRAIN = 1 << 15 };
+    const double n = (double)p->A->rows;
+    return p->scaling == MGVI_SCALE_STD ? mgvi_sum_error(fmin(n, n / BLOCKS + GRAIN)) : 0;
+}
+
 mgv_status mgvi_reach_open(mgvi_judge *judge, mgvi_arena *arena)
 {
     const mgv_problem *p = judge->problem;
@@ -39,6 +48,7 @@ mgv_status mgvi_reach_open(mgvi_judge *judge, mgvi_arena *arena)
         return MGV_OK;
     const mgvi_matrix *X = &p->data->X;
     judge->reach.most = X->most;
+    judge->reach.scale = scale_error(p);
     judge->reach.row_terms = (double)longest_row(X);
     return MGV_OK;
 }
@@ -169,22 +179,33 @@ static double worse_entry(const mgv_problem *p, int64_t j, int32_t c, double v, 
     return p->penalty->whole->most || v > 0 ? v + e : v - e;
 }
 
+/* What a column's centre, a rounded mean, is off; beside an intercept it does not matter. */
+static double centre_error(const mgvi_judge *judge, int64_t j)
+{
+    const mgv_problem *p = judge->problem;
+    if (!p->centre || p->free_cols)
+        return 0;
+    return 4 * MGVI_UNIT * fabs(p->centre[j]) + judge->reach.scale * mgvi_reach_of(judge, j, true);
+}
+
 double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, mgvi_vec *v)
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = v->k;
     const double plain = mgvi_sum_error(judge->reach.col_terms + AFTER);
+    const double own = AFTER * MGVI_UNIT + judge->reach.scale;
     double square = 0;
     for (int64_t j = 0; j < v->n; j++) {
         const int64_t column = j / (p->outputs / p->lanes); /* contrasts have one for each class */
         const double scale = p->scale ? p->scale[column] : 1;
         const double part = (careful ? mgvi_careful_part(judge, column)
                                      : plain * 2 * mgvi_reach_of(judge, column, false)) +
-                            judge->imbalance * mgvi_reach_of(judge, column, true);
+                            judge->imbalance * mgvi_reach_of(judge, column, true) +
+                            centre_error(judge, column);
         for (int32_t c = 0; c < k; c++) {
             double *x = &v->x[j * k + c];
-            const double e = scale * part * sum[c] * (p->outputs > p->lanes ? 2 : 1) +
-                             AFTER * MGVI_UNIT * fabs(*x);
+            const double e =
+                scale * part * sum[c] * (p->outputs > p->lanes ? 2 : 1) + own * fabs(*x);
             *x = worse_entry(p, j, c, *x, e);
             square += e * e;
         }

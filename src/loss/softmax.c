@@ -10,13 +10,20 @@ static double largest(const double *z, int32_t k)
     return most;
 }
 
+/* The largest score counts 1: what it is beside all others keeps its digits when they are small. */
 static double softmax_value(double s, const double *z, int32_t k, int32_t c)
 {
     const double most = largest(z, k);
-    double sum = 0;
+    double others = -1;
+    if (z[c] == most) {
+        others = 0;
+        for (int32_t j = 0; j < k; j++)
+            others += j == c ? 0 : exp(z[j] - most);
+        return s * log1p(others);
+    }
     for (int32_t j = 0; j < k; j++)
-        sum += exp(z[j] - most);
-    return s * (log(sum) + (most - z[c]));
+        others += exp(z[j] - most);
+    return s * (log1p(others) + (most - z[c]));
 }
 
 static void softmax_grad(double s, const double *z, int32_t k, int32_t c, double *u)
@@ -33,8 +40,8 @@ static double softmax_conj(double s, const double *u, int32_t k, int32_t c)
 {
     double sum = 0;
     for (int32_t j = 0; j < k; j++) {
-        const double p = r_ratio(u[j], s) + (j == c);
-        sum += p > 0 ? p * log(p) : 0;
+        const double part = r_ratio(u[j], s), p = part + (j == c);
+        sum += p > 0 ? p * (j == c ? log1p(part) : log(p)) : 0;
     }
     return s * sum;
 }

@@ -9,6 +9,7 @@
 #include "base/limit.h"
 #include "solver/parts/shorten.h"
 
+#include <float.h>
 #include <math.h>
 
 static const double GROWTH =
@@ -101,10 +102,13 @@ static mgvi_verdict judge_closely(const mgv_solver *solver, mgvi_pair *pair, mgv
 {
     enum { ROUNDS = 3 };
     mgvi_verdict found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, care);
-    for (int k = 0; k < ROUNDS && mgvi_judge_stretch(solver->judge, &pair->w); k++)
-        found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u,
-                                        k < ROUNDS - 1 ? care : MGVI_CARE_PLAIN);
-    mgvi_judge_stretch(solver->judge, &pair->w); /* plainly it speaks of the weights it makes */
+    for (int k = 0; k < ROUNDS; k++) {
+        if (!mgvi_judge_stretch(solver->judge, &pair->w))
+            return found;
+        found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, care);
+    }
+    found = mgvi_judge_certify(solver->judge, &pair->w, &pair->u);
+    mgvi_judge_repair(solver->judge, &pair->w);
     return found;
 }
 
@@ -141,6 +145,37 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair)
     *v = mgvi_verdict_combine(p, &found, &found);
     mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
     solver->memory.looks += !(found.certificate.relative_gap <= tol);
+}
+
+/* Equalities and intervals that a constant meets: no weights at all are the optimum of a penalty
+ * that is least there. One row beside an intercept is such a case, with nothing to step along. */
+void mgvi_driver_try_constant(mgv_solver *solver)
+{
+    const mgv_problem *p = solver->run.problem;
+    mgvi_pair *answer = &solver->answer;
+    double low = -INFINITY, high = INFINITY;
+    if (solver->memory.certificates > 0 || solver->run.early || !solver->judge ||
+        !(p->loss->can & MGVI_HARD) || (p->loss->can & MGVI_MARGIN) || p->free_cols != 1)
+        return;
+    for (int64_t i = 0; i < p->A->rows; i++) {
+        const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
+        if (!(c.scale > 0))
+            continue;
+        low = fmax(low, p->loss->prox(c, -DBL_MAX, 1));
+        high = fmin(high, p->loss->prox(c, DBL_MAX, 1));
+    }
+    if (!(low <= high))
+        return;
+    mgvi_vec_fill(p->ctx, &answer->u, 0);
+    mgvi_vec_fill(p->ctx, &answer->w, 0);
+    answer->w.x[answer->w.n - 1] = low > 0 ? low : high < 0 ? high : 0;
+    const mgvi_iterate it = {.w = &answer->w, .u = &answer->u};
+    const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
+    if (!(found.certificate.verified && found.certificate.relative_gap <= solver->settings.tol))
+        return;
+    keep_better(solver, &solver->best, &it, &found);
+    solver->memory.certificates = 1;
+    solver->memory.certified = solver->run.iteration;
 }
 
 mgv_status mgvi_driver_certify(mgv_solver *solver)

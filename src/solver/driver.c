@@ -219,6 +219,7 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     solver->next_checkpoint = solver->started + MGVI_CHECKPOINT_EVERY;
     solver->touched_before = solver->run.problem->A->touched;
     solver->run.goal = mgvi_driver_goal(solver);
+    mgvi_driver_try_constant(solver);
     /* A run that ended with its certificate has it still when it is resumed. */
     st = conclude(solver, solver->memory.certificates > 0 &&
                               solver->memory.certified == solver->run.iteration);

@@ -119,6 +119,8 @@ enum {
     MGVI_LOOKS = 3          /* of the judge with all its care, in vain, that end a run */
 };
 bool mgvi_driver_certificate_due(mgv_solver *solver);
+/* Takes what a constant alone attains, where that is the optimum. */
+void mgvi_driver_try_constant(mgv_solver *solver);
 mgv_status mgvi_driver_certify(mgv_solver *solver);
 void mgvi_driver_settle(mgv_solver *solver, bool certified);
 enum { MGVI_MOST_KEPT = 32 }; /* arrays of a run's state */
