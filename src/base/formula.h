@@ -58,7 +58,7 @@ enum {
     MGVI_JOINT = 1 << 14,      /* a loss of all the scores of a row, one per class */
     MGVI_LIKELIHOOD = 1 << 15, /* minus the log of a probability, which scores therefore tell */
     MGVI_HALVED = 1 << 16,     /* the 1/2 of a square that the C of LIBLINEAR is spelled without */
-    MGVI_DIFFERENCES = 1 << 17 /* a penalty of differences of weights, which cancel */
+    MGVI_CANCELS = 1 << 17     /* a penalty whose terms cancel: differences of weights, entropy */
 };
 
 /* Says that a term lacks a function: its bit is not in NAME_can and tables hold NULL. */

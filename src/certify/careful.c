@@ -2,11 +2,13 @@
  * their spread: X w and X'v then cancel, and plain sums keep too few digits.
  *   z_i = sign_i (r_i sum_j x_ij coef_j + intercept)      coef, intercept as a model saves them
  *   v_j = scale_j (sum_i g_i x_ij - centre_j sum_i g_i)   g_i = r_i sign_i u_i
- * Every sum is hi + lo with its errors fed back (Ogita, Rump, Oishi: Accurate sum and dot product,
- * 2005): off by u |sum| + (2 m u)^2 sum |terms|. Rare, so plain loops over any layout. */
+ * Margins of many classes are differences of such scores (op/contrast.h). Every sum is hi + lo with
+ * its errors fed back (Ogita, Rump, Oishi: Accurate sum and dot product, 2005): off by u |sum| + (2
+ * m u)^2 sum |terms|. Rare, so plain loops over any layout. */
 #include "base/threads.h"
 #include "base/twofold.h"
 #include "certify/rounding.h"
+#include "op/contrast.h"
 #include "op/view.h"
 
 #include <math.h>
@@ -23,7 +25,8 @@ typedef struct mgvi_careful {
 static mgvi_view_op *view_of(const mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
-    mgvi_view_op *v = mgvi_view_of(p->A);
+    const mgvi_contrast *contrast = mgvi_contrast_of(p->A);
+    mgvi_view_op *v = mgvi_view_of(contrast ? contrast->base : p->A);
     return p->kernel.kind == MGVI_KERNEL_LINEAR && !p->own_data && v && !v->view.row ? v : NULL;
 }
 
@@ -201,42 +204,72 @@ bool mgvi_careful_reach(mgvi_judge *judge)
 
 /* ---- the two products ------------------------------------------------------------------------ */
 
+/* The score of class c of row i: what the walk has summed, its factor, the intercept. */
+static mgvi_two score_at(const mgvi_judge *judge, const mgvi_careful *s, int64_t i, int64_t c)
+{
+    const mgv_problem *p = judge->problem;
+    const int64_t at = i * p->outputs + c;
+    mgvi_two z = mgvi_two_sum(s->hi[at], s->lo[at]);
+    if (p->row_scale)
+        z = mgvi_two_mul_real(z, p->row_scale[i]);
+    return mgvi_two_add_real(z, s->intercept[c]); /* a centre alone makes one, too */
+}
+
+static double sign_at(const mgvi_view *view, int64_t i, int64_t at)
+{
+    return view->sign ? view->sign[view->sign_lanes == 1 ? i : at] : 1;
+}
+
+static void take_scores(mgvi_judge *judge, const mgvi_careful *s, const mgvi_view *view)
+{
+    const mgvi_contrast *contrast = mgvi_contrast_of(judge->problem->A);
+    const int64_t k = judge->problem->outputs, n = judge->problem->data->X.rows;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t c = 0; c < k; c++) {
+            const mgvi_two z = score_at(judge, s, i, c);
+            judge->z.x[i * k + c] =
+                contrast ? mgvi_two_real(mgvi_two_sub(score_at(judge, s, i, contrast->own[i]), z))
+                         : sign_at(view, i, i * k + c) * mgvi_two_real(z);
+        }
+}
+
+static void bound_scores(const mgvi_judge *judge, const mgvi_careful *s, double *error)
+{
+    const mgv_problem *p = judge->problem;
+    const int64_t d = p->data->X.cols;
+    const double twice = 4 * (judge->reach.row_terms + 8) * MGVI_UNIT;
+    double most = 0;
+    for (int64_t c = 0; c < p->outputs; c++) {
+        double size = fabs(s->intercept[c]);
+        for (int64_t j = 0; j < d; j++)
+            size += mgvi_reach_of(judge, j, false) * fabs(s->coef[c * d + j]);
+        most = fmax(most, twice * twice * size);
+        if (c < p->lanes)
+            error[c] = twice * twice * size;
+    }
+    if (p->outputs > p->lanes) /* a difference of two scores */
+        error[0] = 2 * most;
+}
+
 bool mgvi_careful_scores(mgvi_judge *judge, const mgvi_vec *w, double *error)
 {
     const mgv_problem *p = judge->problem;
     mgvi_careful *s = open_careful(judge);
-    const int64_t d = p->data->X.cols;
-    const int32_t k = p->lanes;
+    const int64_t d = p->data->X.cols, k = p->outputs;
     if (!s)
         return false;
     mgvi_problem_user_weights(p, w->x, s->coef, s->intercept);
     double *turned = judge->v.x; /* one weight of every lane side by side, as z has its scores */
     for (int64_t j = 0; j < d; j++)
-        for (int32_t c = 0; c < k; c++)
+        for (int64_t c = 0; c < k; c++)
             turned[j * k + c] = s->coef[c * d + j];
-    walk job = walk_over(judge, k);
+    walk job = walk_over(judge, (int32_t)k);
     job.factor = turned;
     job.hi = s->hi;
     job.lo = s->lo;
     (job.by_columns ? scatter : gather)(p->ctx, &job);
-    for (int64_t i = 0; i < judge->z.n; i++)
-        for (int32_t c = 0; c < k; c++) {
-            const int64_t at = i * k + c;
-            const double sign =
-                job.view->sign ? job.view->sign[job.view->sign_lanes == 1 ? i : at] : 1;
-            mgvi_two z = mgvi_two_sum(s->hi[at], s->lo[at]);
-            if (p->row_scale)
-                z = mgvi_two_mul_real(z, p->row_scale[i]);
-            z = mgvi_two_add_real(z, s->intercept[c]); /* a centre alone makes one, too */
-            judge->z.x[at] = sign * mgvi_two_real(z);
-        }
-    const double twice = 4 * (judge->reach.row_terms + 8) * MGVI_UNIT;
-    for (int32_t c = 0; c < k; c++) {
-        double size = fabs(s->intercept[c]);
-        for (int64_t j = 0; j < d; j++)
-            size += mgvi_reach_of(judge, j, false) * fabs(s->coef[c * d + j]);
-        error[c] = twice * twice * size;
-    }
+    take_scores(judge, s, job.view);
+    bound_scores(judge, s, error);
     p->A->touched += (double)p->A->nnz;
     return true;
 }
@@ -244,7 +277,9 @@ bool mgvi_careful_scores(mgvi_judge *judge, const mgvi_vec *w, double *error)
 double mgvi_careful_part(const mgvi_judge *judge, int64_t j)
 {
     const double twice = 4 * ((double)judge->problem->A->rows + 8) * MGVI_UNIT;
-    const double rows = judge->problem->row_scale ? 4 * MGVI_UNIT : 0; /* g_i is rounded */
+    const mgv_problem *p = judge->problem;
+    const double sums = p->outputs > p->lanes ? (double)p->outputs * MGVI_UNIT : 0;
+    const double rows = (p->row_scale ? 4 * MGVI_UNIT : 0) + sums; /* g_i is rounded */
     return (twice * twice + rows) * 2 * mgvi_reach_of(judge, j, false);
 }
 
@@ -257,23 +292,37 @@ static mgvi_two weigh(const double *g, int64_t n, int32_t k, int32_t c)
     return sum;
 }
 
+/* g_i, in the room of the scores, which have been judged: (2) of op/contrast.h. */
+static double *row_weights(mgvi_judge *judge, const mgvi_view *view)
+{
+    const mgv_problem *p = judge->problem;
+    const mgvi_contrast *contrast = mgvi_contrast_of(p->A);
+    const int64_t k = p->outputs, n = p->data->X.rows;
+    double *g = judge->z.x;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0;
+        for (int64_t c = 0; c < k; c++) {
+            const int64_t at = i * k + c;
+            const double u = judge->u.x[at] * (p->row_scale ? p->row_scale[i] : 1);
+            g[at] = contrast ? -u : sign_at(view, i, at) * u;
+            sum += contrast && c != contrast->own[i] ? u : 0;
+        }
+        if (contrast)
+            g[i * k + contrast->own[i]] = sum;
+    }
+    return g;
+}
+
 bool mgvi_careful_columns(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     mgvi_careful *s = open_careful(judge);
-    const int64_t d = p->data->X.cols, n = judge->u.n;
-    const int32_t k = p->lanes;
+    const int64_t d = p->data->X.cols, n = p->data->X.rows;
+    const int32_t k = (int32_t)p->outputs;
     if (!s)
         return false;
     walk job = walk_over(judge, k);
-    double *g = judge->z.x; /* the scores have been judged */
-    for (int64_t i = 0; i < n; i++)
-        for (int32_t c = 0; c < k; c++) {
-            const int64_t at = i * k + c;
-            const double sign =
-                job.view->sign ? job.view->sign[job.view->sign_lanes == 1 ? i : at] : 1;
-            g[at] = sign * judge->u.x[at] * (p->row_scale ? p->row_scale[i] : 1);
-        }
+    const double *g = row_weights(judge, job.view);
     job.factor = g;
     job.hi = s->hi;
     job.lo = s->lo;

@@ -100,19 +100,21 @@ static mgvi_rounded primal_loss(mgvi_judge *judge, mgvi_care care)
 static void measure_misses(const mgvi_judge *judge, mgvi_verdict *out)
 {
     const mgv_problem *p = judge->problem;
-    double worst = 0, square = 0;
+    double worst = 0, square = 0, rounded = 0;
     for (int64_t i = 0; i < judge->z.n; i++) {
         const double z = judge->z.x[i];
         const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
         if (!(c.scale > 0)) /* a row without weight is no constraint */
             continue;
-        const double miss =
-            fabs(z - p->loss->prox(c, z, 1)) + judge->error[0] + MGVI_UNIT * fabs(z);
+        const double rounding = judge->error[0] + MGVI_UNIT * fabs(z);
+        const double miss = fabs(z - p->loss->prox(c, z, 1)) + rounding;
         worst = fmax(worst, miss / (1 + fabs(z)));
         square += miss * miss;
+        rounded += rounding * rounding;
     }
     out->residual = worst;
     out->missing = sqrt(square);
+    out->missing_rounding = sqrt(rounded);
 }
 
 /* A hard margin under a penalty that is no power of a norm: w, its intercept moved, is divided by
@@ -172,7 +174,7 @@ static void conclude_constraint(mgvi_verdict *v)
     mgv_certificate *c = &v->certificate;
     c->primal = v->objective + (v->missing > 0 ? v->missing * v->price : 0);
     c->gap = c->primal - c->dual;
-    const double size = fmax(fmax(fabs(c->primal), fabs(c->dual)), 1e-300);
+    const double size = fmax(fmax(fabs(c->primal), fabs(c->dual)), fmax(v->unit, 1e-300));
     c->relative_gap = fmax(c->gap / size, v->residual);
     c->verified = isfinite(c->primal) && isfinite(c->dual) && c->gap >= 0;
 }
@@ -222,6 +224,7 @@ double mgvi_verdict_sharp_gap(const mgv_problem *p, const mgvi_verdict *v)
     mgv_certificate *c = &sharp.certificate;
     c->primal -= v->primal_rounding;
     sharp.objective -= v->primal_rounding;
+    sharp.missing = fmax(0, v->missing - v->missing_rounding);
     c->dual += v->dual_rounding;
     c->margin += v->primal_rounding;
     c->margin_upper -= v->dual_rounding;
@@ -232,9 +235,15 @@ double mgvi_verdict_sharp_gap(const mgv_problem *p, const mgvi_verdict *v)
 void mgvi_verdict_excuse(const mgvi_judge *judge, mgvi_verdict *v)
 {
     const mgv_problem *p = judge->problem;
-    if ((p->loss->can & MGVI_HARD) || !(v->certificate.gap <= 0x1p-40 * judge->at_zero))
+    const bool hard = p->loss->can & MGVI_HARD, cancels = p->penalty->can & MGVI_CANCELS;
+    /* a constraint has no loss; the entropy of weights of sum 1 is of the size of its factor */
+    const double unit = !hard ? judge->at_zero
+                        : cancels && p->penalty->whole && p->penalty->whole->most
+                            ? mgvi_coef_pick(&p->col.scale, 0, 0)
+                            : 0;
+    if (!(v->certificate.gap <= 0x1p-40 * unit))
         return;
-    v->unit = judge->at_zero;
+    v->unit = unit;
     conclude(p, v);
 }
 
@@ -308,16 +317,16 @@ static double largest_error(const mgvi_judge *judge)
     return most;
 }
 
-/* What R(w) may be off: its own sums, the columns' scales in it, and, where it is made of
- * differences, the last bits of the weights. */
+/* What R(w) may be off: its own sums, the columns' scales in it, and, where its terms cancel (two
+ * weights, or w log(d w), which is at most some |w|), the last bits of the weights. */
 static double penalty_error(const mgvi_judge *judge, const mgvi_vec *w, double value)
 {
     const mgv_problem *p = judge->problem;
     double sum = 0;
-    for (int64_t j = 0; (p->penalty->can & MGVI_DIFFERENCES) && j < w->n * w->k; j++)
+    for (int64_t j = 0; (p->penalty->can & MGVI_CANCELS) && j < w->n * w->k; j++)
         sum += fabs(w->x[j]);
     return (mgvi_penalty_error(p, w->n * w->k) + 2 * judge->reach.scale) * fabs(value) +
-           (8 * MGVI_UNIT + 4 * judge->reach.scale) * mgvi_coef_pick(&p->col.scale, 0, 0) * sum;
+           (64 * MGVI_UNIT + 4 * judge->reach.scale) * mgvi_coef_pick(&p->col.scale, 0, 0) * sum;
 }
 
 static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care, mgvi_verdict *out)
@@ -357,7 +366,8 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care, m
         out->primal_rounding = 0;
     c->primal = out->objective = own + loss.value + out->primal_rounding;
     /* for those who ask what rounding has cost: a slope of the loss is at most this */
-    out->primal_rounding += 2 * error * fmax(1, fmax(loss.value, sqrt(2 * loss.value)));
+    if (!(p->loss->can & MGVI_HARD))
+        out->primal_rounding += 2 * error * fmax(1, fmax(loss.value, sqrt(2 * loss.value)));
     out->primal_score = p->loss->can & MGVI_HARD ? out->residual : c->primal;
 }
 

@@ -20,6 +20,7 @@ typedef struct mgvi_verdict {
     /* Equalities and intervals, which w meets only nearly: R(w), the length of what it misses, and
      * |u|, what a unit of that is worth. */
     double objective, missing, price;
+    double missing_rounding; /* how much of `missing` is owed to rounding, at most */
     double shrunk; /* u was multiplied with it, to be in the domain of R* whatever was rounded */
     double unit;   /* what the relative gap is measured in; 0: the primal value */
 } mgvi_verdict;

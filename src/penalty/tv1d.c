@@ -126,7 +126,7 @@ static mgv_status tv1d_split(mgv_ctx *ctx, const void *data, int64_t n, mgvi_nor
 const mgvi_penalty_ops mgvi_penalty_tv1d = {
     .name = "tv1d",
     .summary = "scale sum |w_{i+1} - w_i|: total variation of a sequence",
-    .can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_NORM | MGVI_DIFFERENCES,
+    .can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_NORM | MGVI_CANCELS,
     .whole = &(const mgvi_whole_ops){.room = tv1d_room,
                                      .value = tv1d_value,
                                      .prox = tv1d_prox,
