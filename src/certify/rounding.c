@@ -183,9 +183,10 @@ static double worse_entry(const mgv_problem *p, int64_t j, int32_t c, double v, 
 static double centre_error(const mgvi_judge *judge, int64_t j)
 {
     const mgv_problem *p = judge->problem;
-    if (!p->centre || p->free_cols)
+    const double spread = mgvi_reach_of(judge, j, true);
+    if (!p->centre || p->free_cols || spread == 0) /* a mean of equal numbers is one of them */
         return 0;
-    return 4 * MGVI_UNIT * fabs(p->centre[j]) + judge->reach.scale * mgvi_reach_of(judge, j, true);
+    return 4 * MGVI_UNIT * fabs(p->centre[j]) + judge->reach.scale * spread;
 }
 
 double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, mgvi_vec *v)
