@@ -31,6 +31,7 @@ typedef struct cli {
     int arguments;
     bool json;
     double started; /* of cli_seconds() */
+    double limit;   /* `time_limit` as it was given; 0: not asked for yet */
     /* Set: cli_parse() shows the sheet of the command to it, and the command goes no further. */
     cli_sheet_fn on_sheet;
     void *on_sheet_user;
@@ -77,7 +78,7 @@ typedef struct cli_text {
     char text[1024];
 } cli_text;
 cli_text cli_setting(const cli *c, const char *name);
-/* `time_limit` is for the whole command: takes from it what reading and binding have taken. Once,
- * before the work that it limits. */
+/* `time_limit` is for the whole command: takes from it what was spent so far. Before every piece of
+ * work that it limits. */
 void cli_count_time(cli *c);
 #endif

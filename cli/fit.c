@@ -143,7 +143,7 @@ static int work(fit *f)
     int code = open_outputs(f);
     if (code != CLI_GO_ON)
         return code;
-    cli_signals_catch(f->job.c->ctx); /* also while reading: the run then ends as it starts */
+    cli_signals_catch(f->job.c->ctx); /* also while reading, which it then ends */
     f->job.data = cli_read(f->job.c, f->job.file, &code);
     if (!f->job.data)
         return code;

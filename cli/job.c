@@ -63,6 +63,7 @@ static int on_event(void *user, const mgv_event *event)
 static mgv_status prepare(cli_job *job)
 {
     cli *c = job->c;
+    cli_count_time(c);
     mgv_status st = mgv_problem_new(c->ctx, job->data, c->settings, &job->own_problem);
     job->problem = job->own_problem;
     cli_count_time(c);

@@ -49,6 +49,7 @@ mgv_data *cli_read(cli *c, const char *path, int *code)
 {
     mgv_data *data;
     cli_terminal_status(&c->terminal, "reading %s", path);
+    cli_count_time(c);
     const mgv_status st = mgv_data_read(c->ctx, path, c->settings, &data);
     cli_terminal_wipe(&c->terminal);
     if (st != MGV_OK)
@@ -66,9 +67,10 @@ cli_text cli_setting(const cli *c, const char *name)
 void cli_count_time(cli *c)
 {
     char text[40];
-    const double limit = strtod(cli_setting(c, "time_limit").text, NULL);
-    const double left = limit - (cli_seconds() - c->started);
-    if (!(limit < INFINITY))
+    if (c->limit == 0)
+        c->limit = strtod(cli_setting(c, "time_limit").text, NULL);
+    const double left = c->limit - (cli_seconds() - c->started);
+    if (!(c->limit < INFINITY))
         return;
     snprintf(text, sizeof text, "%.17g", left > 0 ? left : 0);
     mgv_settings_set(c->ctx, c->settings, "time_limit", text);

@@ -38,7 +38,8 @@ typedef enum mgv_status {
     MGV_E_MEMORY = 4,      /* the allocator said no */
     MGV_E_UNSUPPORTED = 5, /* the sentence names what is lacking */
     MGV_E_NUMERIC = 6,     /* a computation left the finite numbers */
-    MGV_E_INTERNAL = 7     /* our mistake: please report it */
+    MGV_E_INTERNAL = 7,    /* our mistake: please report it */
+    MGV_E_LIMIT = 8        /* time_limit or an interrupt came before there was anything to return */
 } mgv_status;
 
 /* "0.1.0"; static. */

@@ -30,7 +30,8 @@ const char *mgv_status_name(mgv_status status)
                                         "out of memory",
                                         "not supported",
                                         "numerical failure",
-                                        "internal error"};
+                                        "internal error",
+                                        "limit reached"};
     return (unsigned)status < sizeof names / sizeof *names ? names[status] : "unknown status";
 }
 

@@ -17,7 +17,11 @@ mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *set
     MGVI_NEED(ctx, settings);
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
     MGVI_TRY(mgvi_read_beside(ctx, settings, data));
-    return mgvi_done(ctx, mgvi_problem_new(ctx, data, settings, MGVI_EVERY_CLASS, out));
+    atomic_store(&ctx->interrupted, 0);
+    mgvi_limit_begin(ctx, settings->time_limit);
+    const mgv_status st = mgvi_problem_new_in_time(ctx, data, settings, out);
+    mgvi_limit_end(ctx);
+    return mgvi_done(ctx, st);
 }
 
 mgv_status mgv_problem_from_operator(mgv_ctx *ctx, const mgv_operator *op, const double *target,

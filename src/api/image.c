@@ -96,14 +96,23 @@ mgv_status mgv_deblur_new(mgv_ctx *ctx, const mgv_image *image, const mgv_image 
     MGVI_NEED(ctx, psf);
     MGVI_NEED(ctx, settings);
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
-    return mgvi_done(ctx, mgvi_deblur_new(ctx, image, psf, truth, settings, out));
+    atomic_store(&ctx->interrupted, 0);
+    mgvi_limit_begin(ctx, settings->time_limit);
+    const double begun = mgvi_ctx_clock(ctx);
+    const mgv_status st = mgvi_deblur_new(ctx, image, psf, truth, settings, out);
+    if (st == MGV_OK)
+        (*out)->solver->prepared = mgvi_ctx_clock(ctx) - begun;
+    mgvi_limit_end(ctx);
+    return mgvi_done(ctx, st);
 }
 
 mgv_status mgv_deblur_run(mgv_ctx *ctx, mgv_deblur *deblur)
 {
     MGVI_NEED(ctx, deblur);
     atomic_store(&ctx->interrupted, 0);
-    mgvi_limit_begin(ctx, deblur->solver->settings.time_limit);
+    mgv_solver *solver = deblur->solver;
+    mgvi_limit_begin(ctx, solver->settings.time_limit - solver->prepared);
+    solver->prepared = 0;
     const mgv_status st = mgvi_deblur_run(deblur);
     mgvi_limit_end(ctx);
     return mgvi_done(ctx, st);

@@ -33,11 +33,17 @@ struct mgv_ctx {
     atomic_int interrupted;
     mgvi_limit *limit; /* that of the root, in `own_limit` there */
     mgvi_limit own_limit;
-    double reserve;        /* seconds before the deadline that the work in this context keeps for
-                            * its certificate */
-    atomic_bool may_cut;   /* a piece of work is open, */
-    double cut_after;      /* of the clock: which is not cut before, */
-    atomic_bool cut;       /* and was */
+    double reserve;      /* seconds before the deadline that the work in this context keeps for
+                          * its certificate */
+    atomic_bool may_cut; /* a piece of work is open, */
+    double cut_after;    /* of the clock: which is not cut before, */
+    bool has_room;       /* nor while there is room after the limit, */
+    atomic_bool cut;     /* and was */
+    struct {
+        const double *read[2]; /* counters of entries read, that of the operator and the run's; */
+        double most;           /* the piece is cut where their sum exceeds this; */
+        double at;             /* what it was then */
+    } meter;                   /* read[0] is NULL: nobody counts */
     const mgv_ctx *parent; /* NULL: the caller's own. A child serves one block of parallel work */
     char error[MGVI_ERROR_MAX];
 };

@@ -78,7 +78,29 @@ void mgvi_ctx_open(mgv_ctx *ctx, double grace)
 {
     atomic_store(&ctx->cut, false);
     ctx->cut_after = mgvi_ctx_clock(ctx) + grace;
+    ctx->has_room = false;
     atomic_store(&ctx->may_cut, true);
+}
+
+void mgvi_ctx_open_last(mgv_ctx *ctx)
+{
+    atomic_store(&ctx->cut, false);
+    ctx->cut_after = -INFINITY;
+    ctx->has_room = true;
+    atomic_store(&ctx->may_cut, true);
+}
+
+/* Whether what follows the limit may go on. A deadline that struck early, for a certificate's sake,
+ * leaves the time up to it as well. */
+static bool is_room(const mgv_ctx *ctx, double now)
+{
+    const mgvi_limit *l = ctx->limit;
+    double end = l ? atomic_load(&l->struck) : -INFINITY;
+    if (!isfinite(end))
+        return false;
+    if (!mgvi_ctx_interrupted(ctx))
+        end = fmax(end, l->deadline);
+    return now < end + 0.5 * fmax(0.2, 0.1 * (end - l->began));
 }
 
 bool mgvi_ctx_close(mgv_ctx *ctx)
@@ -87,16 +109,45 @@ bool mgvi_ctx_close(mgv_ctx *ctx)
     return atomic_exchange(&ctx->cut, false);
 }
 
+void mgvi_ctx_meter(mgv_ctx *ctx, const double *read, const double *more, double most)
+{
+    ctx->meter.read[0] = read;
+    ctx->meter.read[1] = more;
+    ctx->meter.most = most;
+    ctx->meter.at = INFINITY;
+}
+
+double mgvi_ctx_metered(const mgv_ctx *ctx) { return ctx->meter.at; }
+
+/* Counters change between runs of blocks only, so that the first look to see it has no rival but
+ * those that see the same. */
+static bool read_enough(mgv_ctx *ctx)
+{
+    if (!ctx->meter.read[0] || !atomic_load_explicit(&ctx->may_cut, memory_order_relaxed))
+        return false;
+    const double read = *ctx->meter.read[0] + *ctx->meter.read[1];
+    if (!(read > ctx->meter.most))
+        return false;
+    if (!atomic_exchange(&ctx->cut, true))
+        ctx->meter.at = read;
+    return true;
+}
+
 bool mgvi_ctx_cut(mgv_ctx *ctx)
 {
-    if (atomic_load_explicit(&ctx->cut, memory_order_relaxed))
+    if (atomic_load_explicit(&ctx->cut, memory_order_relaxed) || read_enough(ctx))
         return true;
     const double now = look(ctx);
     if (!atomic_load_explicit(&ctx->may_cut, memory_order_relaxed) || now < ctx->cut_after ||
-        late_at(ctx, now) == MGV_STOP_NONE)
+        late_at(ctx, now) == MGV_STOP_NONE || (ctx->has_room && is_room(ctx, now)))
         return false;
     atomic_store(&ctx->cut, true);
     return true;
+}
+
+const char *mgvi_limit_words(const mgv_ctx *ctx)
+{
+    return mgvi_ctx_interrupted(ctx) ? "interrupted" : "time_limit was over";
 }
 
 void mgvi_ctx_reserve(mgv_ctx *ctx, double seconds)
@@ -104,14 +155,6 @@ void mgvi_ctx_reserve(mgv_ctx *ctx, double seconds)
     const mgvi_limit *l = ctx->limit;
     if (l && l->depth > 0 && isfinite(l->deadline))
         ctx->reserve = fmin(fmax(ctx->reserve, seconds), (l->deadline - l->began) / 4);
-}
-
-double mgvi_ctx_room(const mgv_ctx *ctx)
-{
-    const mgvi_limit *l = ctx->limit;
-    const double now = mgvi_ctx_clock(ctx), struck = l ? atomic_load(&l->struck) : now;
-    const double spent = l && isfinite(struck) ? struck - l->began : 0;
-    return 0.5 * fmax(0.2, 0.1 * spent) + fmin(struck - now, 0);
 }
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
@@ -132,7 +175,7 @@ static void guarded_block(void *arg, int64_t block)
 void mgvi_ctx_run(mgv_ctx *ctx, int64_t blocks, mgvi_block_fn fn, void *arg)
 {
     guarded g = {.ctx = ctx, .fn = fn, .arg = arg};
-    if (blocks == 1 && !atomic_load_explicit(&ctx->cut, memory_order_relaxed)) {
+    if (blocks == 1 && !mgvi_ctx_was_cut(ctx) && !read_enough(ctx)) {
         fn(arg, 0);
         return;
     }

@@ -1,6 +1,7 @@
 /* memory.c - allocation through the context's hooks. */
 #include "base/memory.h"
 
+#include "base/limit.h"
 #include "base/print.h"
 
 #include <string.h>
@@ -18,10 +19,32 @@ void *mgvi_alloc(mgv_ctx *ctx, size_t count, size_t size)
     return p;
 }
 
+/* What is large is cleared and copied in stretches, with a look at the limit before each: pages are
+ * made as they are first written to, 0.3 s for a gigabyte. False: the piece of work at hand is cut,
+ * and nobody needs the memory any more. */
+enum { STRETCH = 1 << 25 };
+
+static bool fill(mgv_ctx *ctx, void *to, const void *from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += STRETCH) {
+        const size_t some = bytes - at < STRETCH ? bytes - at : STRETCH;
+        if (bytes > STRETCH && mgvi_ctx_cut(ctx))
+            return false;
+        if (from)
+            memcpy((char *)to + at, (const char *)from + at, some);
+        else
+            memset((char *)to + at, 0, some);
+    }
+    return true;
+}
+
 void *mgvi_zeros(mgv_ctx *ctx, size_t count, size_t size)
 {
     void *p = mgvi_alloc(ctx, count, size);
-    return p ? memset(p, 0, count * size) : NULL;
+    if (!p || fill(ctx, p, NULL, count * size))
+        return p;
+    mgvi_release(ctx, p);
+    return NULL;
 }
 
 void *mgvi_new(mgv_ctx *ctx, size_t size) { return mgvi_zeros(ctx, 1, size); }
@@ -39,10 +62,10 @@ void *mgvi_grow(mgv_ctx *ctx, void *old, size_t old_count, size_t count, size_t 
     void *p = mgvi_alloc(ctx, count, size);
     if (!p)
         return NULL;
-    if (old_count)
-        memcpy(p, old, (old_count < count ? old_count : count) * size);
-    mgvi_release(ctx, old);
-    return p;
+    const bool whole =
+        !old_count || fill(ctx, p, old, (old_count < count ? old_count : count) * size);
+    mgvi_release(ctx, whole ? old : p);
+    return whole ? p : NULL;
 }
 
 char *mgvi_strdup(mgv_ctx *ctx, const char *text)
@@ -107,7 +130,7 @@ void *mgvi_arena_array(mgvi_arena *arena, size_t count, size_t size)
 {
     size_t bytes;
     void *p = arena_take(arena, count, size, &bytes);
-    return p ? memset(p, 0, bytes) : NULL;
+    return p && fill(arena->ctx, p, NULL, bytes) ? p : NULL;
 }
 
 void *mgvi_arena_scratch(mgvi_arena *arena, size_t count, size_t size)

@@ -6,7 +6,8 @@
 
 enum { MGVI_ALIGN = 64 }; /* a cache line and an AVX-512 register */
 
-/* NULL on failure, with a sentence in the context. Sizes are checked for overflow. */
+/* NULL on failure, with a sentence in the context. Sizes are checked for overflow. Large memory
+ * that has to be filled is refused within a piece of work that the limit has cut (base/limit.h). */
 void *mgvi_alloc(mgv_ctx *ctx, size_t count, size_t size); /* not cleared */
 void *mgvi_new(mgv_ctx *ctx, size_t size);                 /* cleared */
 void *mgvi_zeros(mgv_ctx *ctx, size_t count, size_t size); /* cleared */

@@ -55,13 +55,7 @@ void mgvi_judge_repair(const mgvi_judge *judge, mgvi_vec *w)
         mgvi_vec_scale(judge->problem->ctx, judge->repair, w);
 }
 
-bool mgvi_judge_stretch(const mgvi_judge *judge, mgvi_vec *w)
-{
-    if (judge->repair == 1)
-        return false;
-    mgvi_vec_scale(judge->problem->ctx, judge->repair, w);
-    return true;
-}
+double mgvi_judge_stretch(const mgvi_judge *judge) { return judge->repair; }
 
 double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double exponent)
 {

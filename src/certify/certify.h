@@ -65,9 +65,9 @@ void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_v
  * intercepts are moved, and where the penalty is no power of a norm they are scaled to feasibility.
  */
 void mgvi_judge_repair(const mgvi_judge *judge, mgvi_vec *w);
-/* The same after a look with more care, which leaves the intercept where it is; false: w meets the
- * constraints as it is. What was judged is then another w: it has to be judged again. */
-bool mgvi_judge_stretch(const mgvi_judge *judge, mgvi_vec *w);
+/* After a look with more care, which leaves the intercept where it is: what w must be multiplied
+ * with to meet the margin, 1 where it does. What was judged is that other w: judge it again. */
+double mgvi_judge_stretch(const mgvi_judge *judge);
 /* The verdict on the pair (w of `primal`, u of `dual`): the primal side depends on w alone, the
  * dual side on u alone. */
 mgvi_verdict mgvi_verdict_combine(const mgv_problem *problem, const mgvi_verdict *primal,

@@ -1,6 +1,7 @@
 /* correct.c - from an iterate to A'u = 0, up to rounding. */
 #include "certify/correct.h"
 
+#include "base/limit.h"
 #include "op/raw_rows.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ static void weigh_columns(mgvi_judge *judge, const double *q)
     double *square = judge->weight.x, *linear = judge->dir.x, total = 0;
     mgvi_vec_fill(judge->problem->ctx, &judge->weight, 0);
     mgvi_vec_fill(judge->problem->ctx, &judge->dir, 0);
-    for (int64_t i = 0; i < rows->count; i++) {
+    for (int64_t i = 0; i < rows->count && !mgvi_ctx_cut_row(judge->problem->ctx, i); i++) {
         if (q[i] == 0)
             continue;
         const double scale = base->row_scale ? base->row_scale[i / k] : 1;

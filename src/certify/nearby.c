@@ -11,6 +11,7 @@
 #include "certify/support.h"
 
 #include "backend/cpu/gemm.h"
+#include "base/limit.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -60,7 +61,7 @@ static mgv_status refine(near *s, double ridge, bool *definite)
         s->G[j * r + j] *= 1 + ridge;
     MGVI_TRY(mgvi_cholesky(s->ctx, r, s->G, r, &pivot));
     *definite = pivot < 0;
-    for (int64_t i = 0; i < r && *definite; i++) {
+    for (int64_t i = 0; i < r && *definite && !(i % 8 == 7 && mgvi_ctx_cut(s->ctx)); i++) {
         double *x = s->T + i * r; /* T is upper triangular */
         for (int64_t k = i; k < r; k++) {
             x[k] /= s->G[k * r + k];
@@ -193,7 +194,7 @@ mgv_status mgvi_support_nearby(mgv_ctx *ctx, const mgvi_support *support, const 
         st = fill(&s, support, &arena, &possible);
     if (st == MGV_OK && possible)
         st = orthonormalise(&s, &e);
-    if (st == MGV_OK && e < 0.5)
+    if (st == MGV_OK && e < 0.5 && !mgvi_ctx_was_cut(ctx))
         *change = change_of(&s, support->sum, e);
     mgvi_arena_free(&arena);
     return st;

@@ -9,6 +9,7 @@
  *   or an exact u of the same signs is shown to exist beside it,                  (nearby.c)
  *   or its rows have one dependency, whose signs are computed modulo primes.      (residues.c)
  * docs/algorithms/certificates.md, "Proofs". */
+#include "base/limit.h"
 #include "certify/correct.h"
 #include "certify/residues.h"
 #include "certify/support.h"
@@ -170,9 +171,9 @@ static bool find_opposites(mgvi_judge *judge)
     bool found = false;
     if (judge->compared || !mgvi_problem_has_margin(p) || base->row)
         return false;
-    judge->compared = true;
     if (mgvi_problem_opposites(p, &base->m, &judge->u, &found) != MGV_OK)
         p->A->failed = MGV_E_MEMORY;
+    judge->compared = !mgvi_ctx_was_cut(p->ctx);
     return found;
 }
 
@@ -317,10 +318,17 @@ static bool prove_by_kernel(mgvi_judge *judge, const mgvi_vec *start, mgvi_verdi
 bool mgvi_judge_prove(mgvi_judge *judge, const mgvi_vec *start, int most_steps,
                       mgvi_verdict *verdict)
 {
+    mgvi_verdict found = *verdict;
     judge->nearly = false;
-    if (judge->problem->A->ops->square)
-        return prove_by_kernel(judge, start, verdict);
-    return judge->rows && prove_by_rows(judge, start, most_steps, verdict);
+    const bool proven = judge->problem->A->ops->square
+                            ? prove_by_kernel(judge, start, &found)
+                            : judge->rows && prove_by_rows(judge, start, most_steps, &found);
+    if (mgvi_ctx_was_cut(judge->problem->ctx)) { /* parts of it were left out: worth nothing */
+        judge->nearly = false;
+        return false;
+    }
+    *verdict = found;
+    return proven;
 }
 
 bool mgvi_judge_nearly_proven(const mgvi_judge *judge) { return judge->nearly; }

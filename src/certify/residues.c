@@ -1,6 +1,7 @@
 /* residues.c - the dependency of rows modulo primes, and the signs of the integers behind it. */
 #include "certify/residues.h"
 
+#include "base/limit.h"
 #include "base/memory.h"
 
 #include <math.h>
@@ -147,7 +148,7 @@ static void measure(work *w)
 static void reduce_matrix(work *w, field f)
 {
     const int64_t wide = w->d->c + 1;
-    for (int64_t i = 0; i < w->d->m; i++)
+    for (int64_t i = 0; i < w->d->m && !mgvi_ctx_cut(w->ctx); i++)
         for (int64_t j = 0; j < wide; j++)
             w->A[i * wide + j] = residue(f, number_at(w->d, i, j), w->low[j]);
 }
@@ -166,7 +167,7 @@ static int64_t find_rank(work *w, field f, int64_t most, int64_t *dependent, int
     const int64_t m = w->d->m, c = w->d->c;
     int64_t rank = 0;
     *dependent = 0;
-    for (int64_t i = 0; i < m && rank <= most; i++) {
+    for (int64_t i = 0; i < m && rank <= most && !mgvi_ctx_cut(w->ctx); i++) {
         uint32_t *x = w->B + rank * c;
         memcpy(x, w->A + i * (c + 1), (size_t)c * sizeof *x);
         for (int64_t r = 0; r < rank; r++)
@@ -215,7 +216,7 @@ static bool solve(work *w, field f, uint32_t *v)
             const uint32_t a = w->A[w->row[k] * wide + w->col[j]];
             w->B[j * m + k] = k == n ? sub(f, 0, a) : a;
         }
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n && !mgvi_ctx_cut(w->ctx); k++) {
         uint32_t *pivot = w->B + k * m;
         int64_t at = k;
         while (at < n && w->B[at * m + k] == 0)
@@ -311,7 +312,7 @@ static bool signs_hold(work *w)
     const int64_t m = w->d->m;
     int side = 0; /* of v against what it should be like */
     prepare_signs(w);
-    for (int64_t k = 0; k < m; k++) {
+    for (int64_t k = 0; k < m && !mgvi_ctx_cut(w->ctx); k++) {
         const int sign = sign_of(w, w->v + k, m + 1) * w->d->sign[w->row[k]];
         if (sign != 0 && side != 0 && sign != side)
             return false;
@@ -368,7 +369,8 @@ static bool take_primes(work *w, double bits)
     int left = UNLUCKY;
     for (; (double)w->primes * BITS < bits; p = prime_below(p)) {
         bool used;
-        if (!take_prime(w, field_of(p), &used) || (!used && left-- == 0))
+        if (mgvi_ctx_was_cut(w->ctx) || !take_prime(w, field_of(p), &used) ||
+            (!used && left-- == 0))
             return false;
     }
     return true;
@@ -400,6 +402,7 @@ mgv_status mgvi_dependency_prove(mgv_ctx *ctx, const mgvi_dependency *d, double 
     *holds = false;
     mgvi_arena_init(&arena, ctx);
     const mgv_status st = prove(&w, &arena, most, holds);
+    *holds = *holds && !mgvi_ctx_was_cut(ctx);
     mgvi_arena_free(&arena);
     return st;
 }
@@ -447,7 +450,7 @@ static mgv_status prove_columns(work *w, mgvi_arena *arena, double most, int32_t
         p = prime_below(p);
         reduce_matrix(w, field_of(p));
         const int64_t now = find_rank(w, field_of(p), rank, &dependent, &last);
-        if (now > rank || (now < rank && left-- == 0))
+        if (mgvi_ctx_was_cut(w->ctx) || now > rank || (now < rank && left-- == 0))
             return MGV_OK;
         used += now == rank;
     }
@@ -464,6 +467,7 @@ mgv_status mgvi_columns_prove(mgv_ctx *ctx, int64_t m, int64_t c, const double *
     *count = 0;
     mgvi_arena_init(&arena, ctx);
     const mgv_status st = prove_columns(&w, &arena, most, col, count);
+    *count = mgvi_ctx_was_cut(ctx) ? 0 : *count;
     mgvi_arena_free(&arena);
     return st;
 }

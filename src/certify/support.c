@@ -1,6 +1,8 @@
 /* support.c - the rows of a proof and their sum, in twofold numbers. */
 #include "certify/support.h"
 
+#include "base/limit.h"
+
 #include <string.h>
 
 /* How far the entries of the scaled row may be from the product of the numbers at hand: norms are
@@ -48,7 +50,7 @@ static mgv_status collect_columns(mgvi_support *s, mgvi_arena *arena)
     s->at = mgvi_arena_array(arena, (size_t)cols, sizeof *s->at);
     if (!s->at)
         return MGV_E_MEMORY;
-    for (int64_t t = 0; t < s->m; t++)
+    for (int64_t t = 0; t < s->m && !mgvi_ctx_cut_row(arena->ctx, t); t++)
         for (mgvi_raw_entry e = mgvi_raw_begin(s->rows, s->row[t]); mgvi_raw_next(&e);)
             s->at[e.j] = !(e.rival >= 0 && e.class == k - 1);
     for (int64_t j = 0; j < cols; j++)
@@ -101,7 +103,7 @@ static mgv_status add_up(mgvi_support *s, mgvi_arena *arena)
     if (!sum || !heads)
         return MGV_E_MEMORY;
     add_heads(s, head, heads);
-    for (int64_t t = 0; t < s->m; t++)
+    for (int64_t t = 0; t < s->m && !mgvi_ctx_cut_row(arena->ctx, t); t++)
         for (mgvi_raw_entry e = mgvi_raw_begin(s->rows, s->row[t]); mgvi_raw_next(&e);) {
             const int32_t j = s->at[e.j];
             if (j < 0)
@@ -127,6 +129,7 @@ mgv_status mgvi_support_open(mgvi_support *s, mgvi_arena *arena, const mgvi_rows
     *s = (mgvi_support){.rows = rows, .fuzz = fuzz + fuzz_of(mgvi_raw_base(rows))};
     MGVI_TRY(collect_rows(s, arena, u));
     MGVI_TRY(collect_columns(s, arena));
+    MGVI_TRY(mgvi_ctx_whole(arena->ctx));
     return add_up(s, arena);
 }
 

@@ -1,6 +1,7 @@
 /* gather.c - columns by (1) of gather.h: the raw entries first, then what the view lays over. */
 #include "op/gather.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "op/rows.h"
 #include "op/view.h"
@@ -41,7 +42,7 @@ mgv_status mgvi_gather_new(mgvi_op *op, mgvi_arena *arena, mgvi_gather **out)
         MGVI_TRY(mgvi_matrix_rows(arena, &t, &by_columns));
         c->m = mgvi_matrix_transpose(&by_columns);
     }
-    c->raw = mgvi_arena_array(arena, (size_t)c->m.rows * TOGETHER * BLOCKS, sizeof *c->raw);
+    c->raw = mgvi_arena_scratch(arena, (size_t)c->m.rows * TOGETHER * BLOCKS, sizeof *c->raw);
     if (!c->raw)
         return MGV_E_MEMORY;
     *out = c;
@@ -131,7 +132,7 @@ void mgvi_gather_columns(mgvi_gather *c, const int32_t *cols, int64_t count, dou
 {
     gather_job job = {.c = c, .cols = cols, .count = count, .out = out, .ld = ld};
     job.blocks = mgvi_block_count(count * c->op->rows, GRAIN, BLOCKS);
-    mgvi_pool_run(c->op->ctx->pool, job.blocks, gather_block, &job);
+    mgvi_ctx_run(c->op->ctx, job.blocks, gather_block, &job);
     double touched = 0;
     for (int64_t t = 0; t < count; t++)
         if (cols[t] < c->m.cols)

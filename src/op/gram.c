@@ -73,7 +73,7 @@ static mgv_status widened_gram(mgv_ctx *ctx, const mgvi_matrix *m, const double 
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < d; i++)
         memset(G + i * ld, 0, (size_t)d * sizeof *G);
-    for (int64_t i = 0, held = 0; i < m->rows && st == MGV_OK; i++) {
+    for (int64_t i = 0, held = 0; i < m->rows && st == MGV_OK && !mgvi_ctx_cut_row(ctx, i); i++) {
         if (k[i] > 0) {
             const float *x = (const float *)m->val + i * m->row_stride;
             const double root = sqrt(k[i]);
@@ -178,5 +178,5 @@ mgv_status mgvi_op_gram(mgvi_op *op, const double *h, bool exact, double *G, int
         add_intercept(&view, d, m.x, total[1], total[2], G, ld);
     }
     mgvi_release(ctx, work);
-    return st;
+    return st == MGV_OK ? mgvi_ctx_whole(ctx) : st;
 }

@@ -2,6 +2,7 @@
  * to be there, a plain serial scan finds the first, so the sentence is always the same. */
 #include "op/matrix.h"
 
+#include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
 
@@ -268,7 +269,7 @@ static mgv_status look(mgv_ctx *ctx, const mgvi_matrix *by_rows, bool by_columns
         if (!job.room)
             return MGV_E_MEMORY;
     }
-    mgvi_pool_run(ctx->pool, job.blocks, scan_block, &job);
+    mgvi_ctx_run(ctx, job.blocks, scan_block, &job);
     *most = job.most[0];
     for (int64_t b = 1; b < job.blocks; b++)
         *most = larger(*most, job.most[b]);
@@ -278,7 +279,7 @@ static mgv_status look(mgv_ctx *ctx, const mgvi_matrix *by_rows, bool by_columns
         for (int64_t j = 0; j < by_rows->cols; j++)
             size[j] = *most;
     mgvi_release(ctx, job.room);
-    return MGV_OK;
+    return mgvi_ctx_whole(ctx);
 }
 
 /* Names the first fault of a matrix that has one. Rows and columns are counted from 1, as in every

@@ -1,6 +1,7 @@
 /* points.c - scaled rows and their squared lengths. */
 #include "op/points.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "op/rows.h"
 
@@ -143,15 +144,15 @@ static mgv_status bind_dense(mgvi_points *p, mgv_dtype dtype)
     if (!is_scaled(p) && r->dtype == dtype && r->col_stride == 1)
         return MGV_OK;
     copy_job job = {.points = p, .blocks = mgvi_block_count(r->nnz, GRAIN, BLOCKS)};
-    job.to = mgvi_arena_array(&p->arena, (size_t)r->nnz, mgvi_dtype_size(dtype));
+    job.to = mgvi_arena_scratch(&p->arena, (size_t)r->nnz, mgvi_dtype_size(dtype));
     if (!job.to)
         return MGV_E_MEMORY;
     r->dtype = dtype;
     r->val = job.to;
     r->row_stride = r->cols;
     r->col_stride = 1;
-    mgvi_pool_run(p->ctx->pool, job.blocks, dense_block, &job);
-    return MGV_OK;
+    mgvi_ctx_run(p->ctx, job.blocks, dense_block, &job);
+    return mgvi_ctx_whole(p->ctx);
 }
 
 /* Row i with an entry in every column that has a centre, to the place `at`; returns the place
@@ -188,20 +189,21 @@ static mgv_status bind_sparse(mgvi_points *p)
     for (int64_t j = 0; p->scaling.centre && j < r->cols; j++)
         if (p->scaling.centre[j] != 0)
             centred[count++] = (int32_t)j;
-    for (int64_t i = 0; i < r->rows; i++)
+    for (int64_t i = 0; i < r->rows && !mgvi_ctx_cut_row(p->ctx, i); i++)
         ptr[i + 1] = centred_row(p, i, centred, count, ptr[i], NULL, NULL);
+    MGVI_TRY(mgvi_ctx_whole(p->ctx));
     r->nnz = ptr[r->rows];
     r->dtype = MGV_F64;
     int32_t *idx = mgvi_arena_array(&p->arena, (size_t)r->nnz + 1, sizeof *idx);
     double *val = mgvi_arena_array(&p->arena, (size_t)r->nnz + 1, sizeof *val);
     if (!idx || !val)
         return MGV_E_MEMORY;
-    for (int64_t i = 0; i < r->rows; i++)
+    for (int64_t i = 0; i < r->rows && !mgvi_ctx_cut_row(p->ctx, i); i++)
         centred_row(p, i, centred, count, ptr[i], idx, val);
     r->val = val;
     r->idx = idx;
     r->ptr = ptr;
-    return MGV_OK;
+    return mgvi_ctx_whole(p->ctx);
 }
 
 /* ---- squared lengths ------------------------------------------------------------------------- */
@@ -234,7 +236,8 @@ static mgv_status measure(mgvi_points *p)
     p->square = mgvi_arena_array(&p->arena, (size_t)p->rows.rows, sizeof *p->square);
     if (!p->square)
         return MGV_E_MEMORY;
-    mgvi_pool_run(p->ctx->pool, job.blocks, square_block, &job);
+    mgvi_ctx_run(p->ctx, job.blocks, square_block, &job);
+    MGVI_TRY(mgvi_ctx_whole(p->ctx));
     for (int64_t i = 0; i < p->rows.rows; i++)
         if (!isfinite(p->square[i]))
             return MGVI_FAIL(p->ctx, MGV_E_INPUT,

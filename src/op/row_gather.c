@@ -1,4 +1,5 @@
 /* row_gather.c - sets of rows: all of a problem's, or copies of some. */
+#include "base/limit.h"
 #include "base/threads.h"
 #include "op/row_kernels.h"
 #include "op/row_set.h"
@@ -217,7 +218,7 @@ mgv_status mgvi_row_set_gather(const mgvi_rows *rows, const int32_t *list, int64
         set->own_ptr[t + 1] = set->own_ptr[t] + mgvi_rows_nnz(rows, list[t]);
     set->m.rows = count;
     job.blocks = mgvi_block_count(count, ROWS_AT_LEAST, 16);
-    mgvi_pool_run(set->ctx->pool, job.blocks, gather_block, &job);
+    mgvi_ctx_run(set->ctx, job.blocks, gather_block, &job);
     bind_copies(set, count, nnz);
     set->entries = (double)entries;
     *touched += set->entries;

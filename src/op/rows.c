@@ -1,6 +1,7 @@
 /* rows.c - binding the row kernels to an operator, and what is outside the inner loop. */
 #include "op/rows.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "op/contrast.h"
 #include "op/view.h"
@@ -18,17 +19,19 @@ static mgv_status sparse_by_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_m
                          "rows of %" PRId64 " columns: indices are 32-bit", m->cols);
     const size_t size = mgvi_dtype_size(m->dtype), count = (size_t)m->nnz;
     int64_t *ptr = mgvi_arena_array(arena, (size_t)m->rows + 2, sizeof *ptr);
-    int32_t *idx = mgvi_arena_array(arena, count, sizeof *idx);
-    char *val = mgvi_arena_array(arena, count, size);
+    int32_t *idx = mgvi_arena_scratch(arena, count, sizeof *idx);
+    char *val = mgvi_arena_scratch(arena, count, size);
     if (!ptr || !idx || !val)
         return MGV_E_MEMORY;
     /* ptr[i + 2] counts row i, then ptr[i + 1] is where row i grows, at last where it ends. */
-    for (int64_t t = 0; t < m->nnz; t++)
+    mgv_ctx *ctx = arena->ctx;
+    for (int64_t t = 0; t < m->nnz && !mgvi_ctx_cut_entry(ctx, t); t++)
         ptr[m->idx[t] + 2]++;
+    MGVI_TRY(mgvi_ctx_whole(ctx));
     for (int64_t i = 2; i <= m->rows; i++)
         ptr[i] += ptr[i - 1];
-    for (int64_t j = 0; j < m->cols; j++)
-        for (int64_t t = m->ptr[j]; t < m->ptr[j + 1]; t++) {
+    for (int64_t j = 0; j < m->cols && !mgvi_ctx_was_cut(ctx); j++)
+        for (int64_t t = m->ptr[j]; t < m->ptr[j + 1] && !mgvi_ctx_cut_entry(ctx, t); t++) {
             const int64_t at = ptr[m->idx[t] + 1]++;
             idx[at] = (int32_t)j;
             memcpy(val + (size_t)at * size, (const char *)m->val + (size_t)t * size, size);
@@ -38,7 +41,7 @@ static mgv_status sparse_by_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_m
     out->ptr = ptr;
     out->idx = idx;
     out->val = val;
-    return MGV_OK;
+    return mgvi_ctx_whole(ctx);
 }
 
 typedef struct dense_copy {
@@ -69,15 +72,15 @@ static void dense_copy_block(void *arg, int64_t block)
 static mgv_status dense_by_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_matrix *out)
 {
     dense_copy job = {.from = m, .blocks = mgvi_block_count(m->nnz, GRAIN, BLOCKS)};
-    job.to = mgvi_arena_array(arena, (size_t)m->nnz, mgvi_dtype_size(m->dtype));
+    job.to = mgvi_arena_scratch(arena, (size_t)m->nnz, mgvi_dtype_size(m->dtype));
     if (!job.to)
         return MGV_E_MEMORY;
-    mgvi_pool_run(arena->ctx->pool, job.blocks, dense_copy_block, &job);
+    mgvi_ctx_run(arena->ctx, job.blocks, dense_copy_block, &job);
     *out = *m;
     out->val = job.to;
     out->row_stride = m->cols;
     out->col_stride = 1;
-    return MGV_OK;
+    return mgvi_ctx_whole(arena->ctx);
 }
 
 mgv_status mgvi_matrix_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_matrix *out)
@@ -102,7 +105,7 @@ static void run_rows(const mgvi_rows *rows, mgvi_block_fn fn, const double *v, d
 {
     row_job job = {.rows = rows, .v = v, .out = out};
     job.blocks = mgvi_block_count(rows->m.nnz + rows->count, GRAIN, BLOCKS);
-    mgvi_pool_run(rows->ctx->pool, job.blocks, fn, &job);
+    mgvi_ctx_run(rows->ctx, job.blocks, fn, &job);
 }
 
 #define FOR_ROWS(job, block, i)                                                                    \

@@ -2,6 +2,7 @@
  * in block order; one stored by columns gives every block its own columns. */
 #include "op/stats.h"
 
+#include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
 
@@ -153,9 +154,9 @@ static void merge_block(void *arg, int64_t block)
 static void run_pass(mgv_ctx *ctx, stats *s, bool second)
 {
     s->second = second;
-    mgvi_pool_run(ctx->pool, s->blocks, pass_block, s);
+    mgvi_ctx_run(ctx, s->blocks, pass_block, s);
     if (!s->by_columns && s->blocks > 1)
-        mgvi_pool_run(ctx->pool, s->merge, merge_block, s);
+        mgvi_ctx_run(ctx, s->merge, merge_block, s);
 }
 
 /* The weight of the zeros left out of column j; exactly 0 when there are none that count. */
@@ -271,7 +272,7 @@ mgv_status mgvi_matrix_column_stats(mgv_ctx *ctx, const mgvi_matrix *m, const do
         }
     }
     mgvi_release(ctx, s.memory);
-    return MGV_OK;
+    return mgvi_ctx_whole(ctx);
 }
 
 mgv_status mgvi_matrix_row_norms(mgv_ctx *ctx, const mgvi_matrix *m, double *norm2)
@@ -283,5 +284,5 @@ mgv_status mgvi_matrix_row_norms(mgv_ctx *ctx, const mgvi_matrix *m, double *nor
     for (int64_t i = 0; i < m->rows; i++)
         norm2[i] = sqrt(s.part[0][SQUARE][i]);
     mgvi_release(ctx, s.memory);
-    return MGV_OK;
+    return mgvi_ctx_whole(ctx);
 }

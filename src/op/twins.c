@@ -1,6 +1,7 @@
 /* twins.c - equal rows, by sorting keys made of their numbers. */
 #include "op/twins.h"
 
+#include "base/limit.h"
 #include "base/memory.h"
 
 #include <stdlib.h>
@@ -76,10 +77,14 @@ mgv_status mgvi_matrix_twins(mgv_ctx *ctx, const mgvi_matrix *m, const int64_t *
     keyed *order = mgvi_alloc(ctx, (size_t)n, sizeof *order);
     if (!order)
         return MGV_E_MEMORY;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n && !mgvi_ctx_cut_row(ctx, i); i++)
         order[i] = (keyed){key_of(m, row ? row[i] : i), i};
+    if (mgvi_ctx_was_cut(ctx)) {
+        mgvi_release(ctx, order);
+        return mgvi_ctx_whole(ctx);
+    }
     qsort(order, (size_t)n, sizeof *order, by_key);
-    for (int64_t t = 0; t < n; t++) {
+    for (int64_t t = 0; t < n && !mgvi_ctx_cut_row(ctx, t); t++) {
         const int64_t i = order[t].row;
         twin[i] = i;
         /* the neighbour's first; on a clash of keys the others' */
@@ -92,5 +97,5 @@ mgv_status mgvi_matrix_twins(mgv_ctx *ctx, const mgvi_matrix *m, const int64_t *
         }
     }
     mgvi_release(ctx, order);
-    return MGV_OK;
+    return mgvi_ctx_whole(ctx);
 }

@@ -1,6 +1,8 @@
 /* problem.c - creates a problem from data and settings. */
 #include "problem/problem.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -54,6 +56,7 @@ static mgv_status bind_data(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
     MGVI_CHECK(st, done, mgvi_bind_terms(p));
     MGVI_CHECK(st, done, mgvi_bind_rows(p));
     MGVI_CHECK(st, done, mgvi_bind_operator(p));
+    MGVI_CHECK(st, done, mgvi_ctx_whole(ctx));
     MGVI_CHECK(st, done, p->block ? mgvi_bind_lane_weights(p) : MGV_OK);
     MGVI_CHECK(st, done, mgvi_bind_formula(p));
     *out = p;
@@ -67,6 +70,20 @@ mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
                             int64_t positive, mgv_problem **out)
 {
     return bind_data(ctx, data, settings, (classes){.positive = positive}, out);
+}
+
+mgv_status mgvi_problem_new_in_time(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                                    mgv_problem **out)
+{
+    mgvi_ctx_open(ctx, MGVI_GRACE);
+    mgv_status st = mgvi_problem_new(ctx, data, settings, MGVI_EVERY_CLASS, out);
+    if (mgvi_ctx_close(ctx) && mgvi_limit_explains(st)) {
+        mgvi_problem_free(*out);
+        *out = NULL;
+        st = MGVI_FAIL(ctx, MGV_E_LIMIT, "%s before the problem was set up: nothing was fitted",
+                       mgvi_limit_words(ctx));
+    }
+    return st;
 }
 
 mgv_status mgvi_problem_new_member(mgv_ctx *ctx, const mgv_problem *whole,

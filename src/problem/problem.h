@@ -76,6 +76,9 @@ struct mgv_problem {
 enum { MGVI_EVERY_CLASS = -1 };
 mgv_status mgvi_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                             int64_t positive, mgv_problem **out);
+/* The same for MGVI_EVERY_CLASS, unless the limit strikes meanwhile: MGV_E_LIMIT. */
+mgv_status mgvi_problem_new_in_time(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                                    mgv_problem **out);
 /* Class `positive` of `whole`, which is `many`, against the rest: with a kernel it shares the rows
  * that `whole` lends (op/kernel.h). */
 mgv_status mgvi_problem_new_member(mgv_ctx *ctx, const mgv_problem *whole,

@@ -43,7 +43,7 @@ static mgv_status make_lane(mgvi_drive *d, int32_t l)
     }
     own->data = *s->data;
     own->data.weights = weights;
-    MGVI_TRY(mgvi_problem_new(s->ctx, &own->data, &d->settings, MGVI_EVERY_CLASS, &own->problem));
+    MGVI_TRY(mgvi_problem_new_in_time(s->ctx, &own->data, &d->settings, &own->problem));
     if (d->many)
         return open_ballot(d, l);
     const int64_t rows = s->validation ? s->validation->X.rows : n;
@@ -92,8 +92,11 @@ mgv_status mgvi_drive_open(mgvi_drive *d)
     const int32_t full = s->split.lanes - 1; /* first: it is what is left where the limit strikes */
     MGVI_TRY(make_lane(d, full));
     for (int32_t l = 0; l < full && !d->path->cut; l++) {
-        MGVI_TRY(make_lane(d, l));
+        const mgv_status st = make_lane(d, l);
         d->path->cut = mgvi_ctx_late(s->ctx) != MGV_STOP_NONE;
+        if (st == MGV_E_LIMIT)
+            break; /* without the fold: the limit has struck */
+        MGVI_TRY(st);
     }
     if (!s->validation || d->many)
         return MGV_OK;

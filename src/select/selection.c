@@ -37,7 +37,7 @@ mgv_settings mgvi_selection_any_strength(const mgv_settings *settings)
 static mgv_status bind_probe(mgv_selection *s)
 {
     mgv_settings any = mgvi_selection_any_strength(&s->settings);
-    MGVI_TRY(mgvi_problem_new(s->ctx, s->data, &any, MGVI_EVERY_CLASS, &s->probe));
+    MGVI_TRY(mgvi_problem_new_in_time(s->ctx, s->data, &any, &s->probe));
     const bool one_part = s->rule.kind == MGVI_RULE_HOLDOUT || s->rule.kind == MGVI_RULE_FILE;
     if (!s->probe->many || !one_part || strcmp(any.loss, "auto") != 0 ||
         strcmp(any.multiclass, "auto") != 0 || strcmp(any.solver, "auto") != 0 ||
@@ -47,7 +47,7 @@ static mgv_status bind_probe(mgv_selection *s)
     strcpy(any.loss, "softmax");
     mgvi_problem_free(s->probe);
     s->probe = NULL;
-    return mgvi_problem_new(s->ctx, s->data, &any, MGVI_EVERY_CLASS, &s->probe);
+    return mgvi_problem_new_in_time(s->ctx, s->data, &any, &s->probe);
 }
 
 static mgv_status read_validation(mgv_selection *s)

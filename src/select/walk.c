@@ -179,8 +179,7 @@ mgv_status mgvi_walk_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *setti
     path->along_mu = choose_along(settings);
     mgvi_arena_init(&path->arena, ctx);
     MGVI_CHECK(st, done, settle_strengths(ctx, path->along_mu, &path->settings));
-    MGVI_CHECK(st, done,
-               mgvi_problem_new(ctx, data, &path->settings, MGVI_EVERY_CLASS, &path->problem));
+    MGVI_CHECK(st, done, mgvi_problem_new_in_time(ctx, data, &path->settings, &path->problem));
     MGVI_CHECK(st, done, check_problem(path));
     MGVI_CHECK(st, done, choose_points(path));
     MGVI_CHECK(st, done, open_ballot(path));

@@ -30,6 +30,33 @@ bool mgvi_driver_certificate_due(mgv_solver *solver)
            run->iteration % MANY_STEPS == 0 || estimate * solver->memory.ratio <= run->goal;
 }
 
+bool mgvi_driver_judge(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u, mgvi_care care,
+                       mgvi_verdict *found)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const mgv_status failed = solver->run.problem->A->failed;
+    mgvi_ctx_open_last(ctx);
+    *found = mgvi_judge_certify_with(solver->judge, w, u, care);
+    if (!mgvi_ctx_close(ctx))
+        return true;
+    solver->run.problem->A->failed = failed;
+    return false;
+}
+
+bool mgvi_driver_prove(mgv_solver *solver, const mgvi_vec *u, int most, mgvi_pair *pair)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const mgv_status failed = solver->run.problem->A->failed;
+    mgvi_ctx_open_last(ctx);
+    const bool proven = mgvi_judge_prove(solver->judge, u, most, pair->verdict);
+    if (mgvi_ctx_close(ctx))
+        solver->run.problem->A->failed = failed;
+    if (!proven)
+        return false;
+    mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    return true;
+}
+
 /* Keeps w when its primal value is the best so far, u when its dual value is. */
 static void keep_better(mgv_solver *solver, mgvi_pair *pair, const mgvi_iterate *it,
                         const mgvi_verdict *found)
@@ -61,12 +88,16 @@ static mgv_status prove_on_fewer_rows(mgv_solver *solver, mgvi_pair *pair, const
     mgvi_vec_copy(ctx, u, q);
     mgvi_vec_scale(ctx, -1, q);
     solver->whole.next_iterate = -INFINITY;
-    MGVI_TRY(mgvi_shorten_proof(solver->run.problem, q));
+    mgvi_ctx_open_last(ctx);
+    const mgv_status st = mgvi_shorten_proof(solver->run.problem, q);
+    if (mgvi_ctx_close(ctx)) { /* the answer at the end is made of something else */
+        mgvi_vec_fill(ctx, q, 0);
+        return MGV_OK;
+    }
+    MGVI_TRY(st);
     mgvi_vec_scale(ctx, -1, q);
     enum { STEPS = 30 };
-    if (mgvi_judge_prove(solver->judge, q, STEPS, pair->verdict))
-        mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
-    else
+    if (!mgvi_driver_prove(solver, q, STEPS, pair))
         mgvi_log(ctx, MGV_WARNING, "no proof was found on fewer rows");
     return MGV_OK;
 }
@@ -87,29 +118,37 @@ static mgv_status attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_
         return MGV_OK;
     m->next_proof = 2 * m->certificates + 1;
     const int most = suspicious ? 200 : (int)fmin(fmax(mgvi_driver_schedule(solver) / 8, 30), 200);
-    const bool proven = mgvi_judge_prove(solver->judge, it->u, most, pair->verdict);
+    const bool proven = mgvi_driver_prove(solver, it->u, most, pair);
     const mgvi_vec *u = mgvi_judge_dual(solver->judge);
-    if (proven)
-        mgvi_vec_copy(solver->run.ctx, u, &pair->u);
+    if (!proven && mgvi_ctx_late(solver->run.ctx) != MGV_STOP_NONE)
+        return MGV_OK;
     const bool rows = !(solver->run.problem->A->ops->can & MGVI_KERNEL); /* that can be weighed */
     const bool shorter =
         proven ? solver->settings.short_proof : mgvi_judge_nearly_proven(solver->judge);
     return margin && rows && shorter ? prove_on_fewer_rows(solver, pair, u) : MGV_OK;
 }
 
-/* With care, and again where the weights had to be made a little longer to have their margin. */
-static mgvi_verdict judge_closely(const mgv_solver *solver, mgvi_pair *pair, mgvi_care care)
+/* With care, and again where the weights had to be made a little longer to have their margin.
+ * False: the limit has cut it short; the weights are as they were. */
+static bool judge_closely(mgv_solver *solver, mgvi_pair *pair, mgvi_care care, mgvi_verdict *found)
 {
     enum { ROUNDS = 3 };
-    mgvi_verdict found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, care);
-    for (int k = 0; k < ROUNDS; k++) {
-        if (!mgvi_judge_stretch(solver->judge, &pair->w))
-            return found;
-        found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, care);
+    mgv_ctx *ctx = solver->run.ctx;
+    double longer = 1;
+    for (int k = 0; k <= ROUNDS; k++) {
+        if (!mgvi_driver_judge(solver, &pair->w, &pair->u, care, found)) {
+            mgvi_vec_scale(ctx, 1 / longer, &pair->w);
+            return false;
+        }
+        const double factor = mgvi_judge_stretch(solver->judge);
+        if (factor == 1)
+            return true;
+        mgvi_vec_scale(ctx, factor, &pair->w);
+        longer *= factor;
     }
-    found = mgvi_judge_certify(solver->judge, &pair->w, &pair->u);
+    *found = mgvi_judge_certify(solver->judge, &pair->w, &pair->u);
     mgvi_judge_repair(solver->judge, &pair->w);
-    return found;
+    return true;
 }
 
 /* Where rounding alone keeps the pair from its certificate the judge looks again, with more care,
@@ -128,18 +167,23 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair)
         return;
     const double shrunk = v->shrunk > 0 ? v->shrunk : 1;
     mgvi_verdict found;
+    bool whole = true;
     if (shrunk != 1 || !(sharp >= -tol)) { /* what the gap is without rounding is not known */
         mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
-        found = mgvi_judge_certify_with(solver->judge, &pair->w, &pair->u, MGVI_CARE_NONE);
-        if (found.certificate.relative_gap > tol) {
+        whole = mgvi_driver_judge(solver, &pair->w, &pair->u, MGVI_CARE_NONE, &found);
+        if (!whole || found.certificate.relative_gap > tol) {
             mgvi_vec_scale(ctx, shrunk, &pair->u);
             return;
         }
     }
     int care = mgvi_judge_next_care(solver->judge);
     do
-        found = judge_closely(solver, pair, (mgvi_care)care);
-    while (found.certificate.relative_gap > tol && ++care < MGVI_CARES);
+        whole = judge_closely(solver, pair, (mgvi_care)care, &found);
+    while (whole && found.certificate.relative_gap > tol && ++care < MGVI_CARES);
+    if (!whole) {
+        mgvi_vec_scale(ctx, shrunk, &pair->u);
+        return;
+    }
     if (found.certificate.relative_gap > tol)
         mgvi_verdict_excuse(solver->judge, &found);
     *v = mgvi_verdict_combine(p, &found, &found);
@@ -178,14 +222,20 @@ void mgvi_driver_try_constant(mgv_solver *solver)
     solver->memory.certified = solver->run.iteration;
 }
 
-mgv_status mgvi_driver_certify(mgv_solver *solver)
+mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
 {
     mgvi_run *run = &solver->run;
     mgvi_driver_memory *m = &solver->memory;
     const double estimate = run->ops->estimate ? run->ops->estimate(run) : NAN;
     const double begun = mgvi_ctx_clock(run->ctx);
     const mgvi_iterate it = run->ops->expose(run);
-    const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
+    const double before = run->problem->A->touched;
+    mgvi_verdict found;
+    *certified = mgvi_driver_judge(solver, it.w, it.u, MGVI_CARE_PLAIN, &found);
+    if (!*certified) { /* a resumed run takes it, as if nothing had been */
+        solver->touched_before += run->problem->A->touched - before;
+        return MGV_OK;
+    }
     keep_better(solver, &solver->best, &it, &found);
     mgvi_ctx_reserve(run->ctx, mgvi_ctx_clock(run->ctx) - begun); /* one more is to come */
     m->certificates++;
@@ -202,17 +252,6 @@ mgv_status mgvi_driver_certify(mgv_solver *solver)
 
 /* ---- the answer ------------------------------------------------------------------------------ */
 
-/* The certificate of a run's last pair; false: the limit leaves no time for it. */
-static bool judge_last(mgv_solver *solver, const mgvi_iterate *it, mgvi_verdict *found)
-{
-    mgv_ctx *ctx = solver->run.ctx;
-    const bool late = mgvi_ctx_late(ctx) != MGV_STOP_NONE;
-    if (late)
-        mgvi_ctx_open(ctx, mgvi_ctx_room(ctx));
-    *found = mgvi_judge_certify(solver->judge, it->w, it->u);
-    return !late || !mgvi_ctx_close(ctx);
-}
-
 void mgvi_driver_settle(mgv_solver *solver, bool certified)
 {
     mgv_ctx *ctx = solver->run.ctx;
@@ -224,7 +263,7 @@ void mgvi_driver_settle(mgv_solver *solver, bool certified)
     if (!certified || solver->run.early) {
         const double before = solver->run.problem->A->touched;
         it = mgvi_driver_present(solver);
-        judged = judge_last(solver, &it, &found);
+        judged = mgvi_driver_judge(solver, it.w, it.u, MGVI_CARE_PLAIN, &found);
         const double extra = solver->run.problem->A->touched - before;
         solver->settled += extra;
         solver->touched_before += extra;
@@ -280,7 +319,7 @@ void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u,
     solver->stop = stop;
     solver->answer_verdict = mgvi_verdict_none();
     solver->answer_verdict.certificate.size = 0; /* no pair yet */
-    if (judge_last(solver, &it, &found)) {
+    if (mgvi_driver_judge(solver, it.w, it.u, MGVI_CARE_PLAIN, &found)) {
         keep_better(solver, &solver->answer, &it, &found);
         return;
     }

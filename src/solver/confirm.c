@@ -2,6 +2,7 @@
  * weights that, rounded as a model saves them, do not separate the data. */
 #include "solver/driver.h"
 
+#include "base/limit.h"
 #include "solver/parts/decide.h"
 
 #include <math.h>
@@ -48,10 +49,8 @@ static mgv_status adopt_proof(mgv_solver *solver, mgvi_vec *q)
 {
     mgv_ctx *ctx = solver->run.ctx;
     mgvi_vec_scale(ctx, -1, q);
-    if (!mgvi_judge_prove(solver->judge, q, 0, &solver->answer_verdict))
-        return MGV_OK;
-    mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &solver->answer.u);
-    solver->stop = MGV_STOP_INFEASIBLE;
+    if (mgvi_driver_prove(solver, q, 0, &solver->answer))
+        solver->stop = MGV_STOP_INFEASIBLE;
     return MGV_OK;
 }
 
@@ -66,7 +65,11 @@ static mgv_status decide(mgv_solver *solver, mgvi_arena *arena)
     double *user = mgvi_arena_array(arena, 2 * (size_t)cols, sizeof *user);
     if (!user)
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_decide(p, MOST, user, q.x, &decision));
+    mgvi_ctx_open_last(p->ctx);
+    const mgv_status st = mgvi_decide(p, MOST, user, q.x, &decision);
+    if (mgvi_ctx_close(p->ctx))
+        return MGV_OK; /* undecided */
+    MGVI_TRY(st);
     if (decision == MGVI_DECIDED_SEPARABLE)
         return adopt_weights(solver, user, &w, user + cols);
     return decision == MGVI_DECIDED_INSEPARABLE ? adopt_proof(solver, &q) : MGV_OK;

@@ -183,14 +183,26 @@ static mgv_status advance(mgv_solver *solver)
         MGVI_TRY(st);
     if (solver->cut)
         return conclude(solver, false);
-    const bool certified = run->finished || mgvi_driver_certificate_due(solver);
+    bool certified = run->finished || mgvi_driver_certificate_due(solver);
     if (certified) {
-        MGVI_TRY(mgvi_driver_certify(solver));
+        MGVI_TRY(mgvi_driver_certify(solver, &certified));
         run->finished = run->finished || mgvi_driver_outspent(solver);
     }
     MGVI_TRY(run->problem->A->failed);
     MGVI_TRY(conclude(solver, certified));
     return save_now_and_then(solver);
+}
+
+/* A run that ended with its certificate has it still when it is resumed; one that was due and cut
+ * short by the limit is taken now. */
+static mgv_status begin(mgv_solver *solver)
+{
+    bool certified =
+        solver->memory.certificates > 0 && solver->memory.certified == solver->run.iteration;
+    if (!certified && !solver->cut && solver->run.iteration > 0 && solver->judge &&
+        mgvi_driver_certificate_due(solver))
+        MGVI_TRY(mgvi_driver_certify(solver, &certified));
+    return conclude(solver, certified);
 }
 
 /* The counters of this sitting join those of earlier ones. */
@@ -220,9 +232,7 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     solver->touched_before = solver->run.problem->A->touched;
     solver->run.goal = mgvi_driver_goal(solver);
     mgvi_driver_try_constant(solver);
-    /* A run that ended with its certificate has it still when it is resumed. */
-    st = conclude(solver, solver->memory.certificates > 0 &&
-                              solver->memory.certified == solver->run.iteration);
+    st = begin(solver);
     do
         while (st == MGV_OK && solver->stop == MGV_STOP_NONE)
             st = advance(solver);

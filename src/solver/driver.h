@@ -68,6 +68,7 @@ struct mgv_solver {
     bool cut;
     struct {
         double next_iterate, next_state; /* of the clock: when to keep them again */
+        double longest;                  /* step so far, in passes */
         void *bytes;                     /* the state of a whole iteration; NULL: not asked for */
         size_t size;
     } whole;
@@ -111,17 +112,22 @@ void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u,
 /* The same for a pair that was judged already, for the very problem. */
 void mgvi_driver_adopt_judged(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u,
                               const mgvi_verdict *verdict, mgv_stop stop);
-/* certificates.c: whether one is due and taking it; and the answer of a run that ends here, with
- * one more where the present iterate has none. Where a step was cut `answer` has the last iterate
- * that is known. */
+/* certificates.c: whether one is due and taking it, if the limit lets it (`certified`); and the
+ * answer of a run that ends here, with one more where the present iterate has none. Where a step
+ * was cut `answer` has the last iterate that is known. */
 enum {
     MGVI_FIRST_PASSES = 10, /* before the first certificate that no estimate asked for */
     MGVI_LOOKS = 3          /* of the judge with all its care, in vain, that end a run */
 };
+/* What the judge makes of (w, u); false: the limit has cut it short, and there is nothing. */
+bool mgvi_driver_judge(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u, mgvi_care care,
+                       mgvi_verdict *found);
+/* Whether u, or one beside it, proves that there is no w; then it is the pair's. */
+bool mgvi_driver_prove(mgv_solver *solver, const mgvi_vec *u, int most, mgvi_pair *pair);
 bool mgvi_driver_certificate_due(mgv_solver *solver);
 /* Takes what a constant alone attains, where that is the optimum. */
 void mgvi_driver_try_constant(mgv_solver *solver);
-mgv_status mgvi_driver_certify(mgv_solver *solver);
+mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified);
 void mgvi_driver_settle(mgv_solver *solver, bool certified);
 enum { MGVI_MOST_KEPT = 32 }; /* arrays of a run's state */
 /* relay.c: the state of `ops` in place of any other; what the driver keeps stays. After a failure

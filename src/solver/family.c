@@ -283,6 +283,15 @@ static double seconds_left(const sitting *at)
     return fmax(at->head->settings.time_limit - spent, 0);
 }
 
+static mgv_status reach_no_more(sitting *at, int64_t c, mgv_stop late)
+{
+    const mgv_solver *head = at->head;
+    pthread_mutex_lock(&at->lock);
+    leave_out(head->family, c, mgvi_problem_coefs(head->run.problem), head->run.ops->name, late);
+    pthread_mutex_unlock(&at->lock);
+    return MGV_OK;
+}
+
 /* Binds member c, runs it, keeps what it came to. */
 static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
 {
@@ -291,12 +300,8 @@ static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
     mgvi_member member;
     mgv_solver *solver = NULL;
     const mgv_stop late = mgvi_ctx_late(ctx);
-    if (late != MGV_STOP_NONE) {
-        pthread_mutex_lock(&at->lock);
-        leave_out(at->head->family, c, mgvi_problem_coefs(head), at->head->run.ops->name, late);
-        pthread_mutex_unlock(&at->lock);
-        return MGV_OK;
-    }
+    if (late != MGV_STOP_NONE)
+        return reach_no_more(at, c, late);
     settings.time_limit = seconds_left(at);
     settings.max_passes = at->passes;
     announce(ctx, head, c, at->head->family->members);
@@ -304,8 +309,14 @@ static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
         finish_empty(at, c);
         return MGV_OK;
     }
-    MGVI_TRY(mgvi_member_new(ctx, head, &settings, c, &member));
-    mgv_status st = mgvi_driver_new(ctx, member.problem, &settings, &solver);
+    mgvi_ctx_open(ctx, MGVI_GRACE);
+    mgv_status st = mgvi_member_new(ctx, head, &settings, c, &member);
+    if (mgvi_ctx_close(ctx) && mgvi_limit_explains(st)) {
+        mgvi_member_free(ctx, &member);
+        return reach_no_more(at, c, mgvi_ctx_late(ctx));
+    }
+    MGVI_TRY(st);
+    st = mgvi_driver_new(ctx, member.problem, &settings, &solver);
     if (st == MGV_OK)
         st = drive(at, c, solver, &member);
     mgvi_driver_free(solver);

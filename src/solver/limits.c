@@ -3,16 +3,15 @@
  * A cut step leaves a state that is worth nothing. So while steps are long the driver keeps, every
  * now and then, what the last whole iteration had come to: its iterate, in `answer`, which nobody
  * needs before the end, and its state where checkpoints are asked for. The clock decides when,
- * which changes no number of the run. A step shorter than GRACE is never cut. */
+ * which changes no number of the run. A step shorter than MGVI_GRACE is never cut. */
 #include "solver/driver.h"
 
 #include "base/limit.h"
 
 #include <math.h>
 
-static const double GRACE = 0.05; /* s */
-static const double EVERY = 0.2;  /* s between two copies, */
-static const double SHARE = 40;   /* and at least so many times what one costs */
+static const double EVERY = 0.2; /* s between two copies, */
+static const double SHARE = 40;  /* and at least so many times what one costs */
 
 /* ---- what is kept ---------------------------------------------------------------------------- */
 
@@ -69,6 +68,44 @@ static void keep_whole(mgv_solver *solver)
     }
 }
 
+/* max_passes: before a step that may exceed it what there is by then is kept, which depends on
+ * numbers of the run alone. False: it is far away, for steps of the size that there were. */
+static bool keep_for_passes(mgv_solver *solver)
+{
+    static const double FAR = 4; /* times the longest step */
+    const double left = solver->settings.max_passes - mgvi_driver_passes(solver);
+    if (!isfinite(left) || solver->run.ops->primal_only ||
+        (solver->run.iteration > 0 && left > FAR * fmax(1, solver->whole.longest)))
+        return false;
+    if (solver->run.iteration > 0)
+        keep_iterate(solver);
+    if (solver->run.iteration > 0 && solver->settings.checkpoint[0])
+        keep_state(solver);
+    return true;
+}
+
+/* A step may exceed max_passes by one pass, or a tenth. */
+static void meter_passes(mgv_solver *solver)
+{
+    mgvi_run *run = &solver->run;
+    const double most = solver->settings.max_passes;
+    const double left = most + fmax(1, 0.1 * most) - mgvi_driver_passes(solver);
+    const mgvi_op *A = run->problem->A;
+    mgvi_ctx_meter(run->ctx, &A->touched, &run->touched,
+                   A->touched + run->touched + left * (double)A->nnz);
+}
+
+/* What is counted beyond the cut was left out. */
+static void count_passes(mgv_solver *solver, double before)
+{
+    mgvi_run *run = &solver->run;
+    const double at = mgvi_ctx_metered(run->ctx);
+    if (solver->cut && isfinite(at))
+        run->touched -= fmax(run->problem->A->touched + run->touched - at, 0);
+    mgvi_ctx_meter(run->ctx, NULL, NULL, INFINITY);
+    solver->whole.longest = fmax(solver->whole.longest, mgvi_driver_passes(solver) - before);
+}
+
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 mgv_status mgvi_driver_step(mgv_solver *solver)
@@ -78,9 +115,13 @@ mgv_status mgvi_driver_step(mgv_solver *solver)
     if (solver->cut) /* while it set itself up */
         return MGV_OK;
     keep_whole(solver);
-    mgvi_ctx_open(run->ctx, GRACE);
+    const double before = mgvi_driver_passes(solver);
+    if (keep_for_passes(solver))
+        meter_passes(solver);
+    mgvi_ctx_open(run->ctx, MGVI_GRACE);
     const mgv_status st = run->ops->step(run);
     solver->cut = mgvi_ctx_close(run->ctx);
+    count_passes(solver, before);
     if (solver->cut) { /* nothing of it counts, failures included */
         run->problem->A->failed = failed;
         return MGV_OK;

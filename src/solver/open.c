@@ -1,6 +1,7 @@
 /* open.c - a solver is made, told where to begin, and freed. */
 #include "solver/driver.h"
 
+#include "base/limit.h"
 #include "solver/family.h"
 
 #include <math.h>
@@ -141,7 +142,12 @@ mgv_status mgvi_driver_start(mgv_solver *solver, const double *w, const double *
         memcpy(answer->w.x, w, (size_t)(answer->w.n * answer->w.k) * sizeof *w);
     if (u && u != answer->u.x)
         memcpy(answer->u.x, u, (size_t)(answer->u.n * answer->u.k) * sizeof *u);
-    return run->ops->start && !solver->cut ? run->ops->start(run, w, u) : MGV_OK;
+    if (!run->ops->start || solver->cut)
+        return MGV_OK;
+    mgvi_ctx_open(run->ctx, MGVI_GRACE);
+    const mgv_status st = run->ops->start(run, w, u);
+    solver->cut = mgvi_ctx_close(run->ctx);
+    return solver->cut ? MGV_OK : st;
 }
 
 mgv_status mgvi_driver_follow(mgv_solver *solver, mgv_solver *before)

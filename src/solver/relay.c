@@ -11,15 +11,14 @@
 /* The solver's init, which may have much to factor: a piece of work like a step. */
 static mgv_status set_up(mgv_solver *solver)
 {
-    static const double GRACE = 0.05; /* s */
     mgvi_run *run = &solver->run;
     solver->cut = mgvi_ctx_late(run->ctx) != MGV_STOP_NONE; /* the run will end as it starts */
     if (solver->cut)
         return MGV_OK;
-    mgvi_ctx_open(run->ctx, GRACE);
+    mgvi_ctx_open(run->ctx, MGVI_GRACE);
     const mgv_status st = run->ops->init(run);
     solver->cut = mgvi_ctx_close(run->ctx);
-    return solver->cut && st != MGV_E_MEMORY ? MGV_OK : st;
+    return solver->cut ? MGV_OK : st;
 }
 
 mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)

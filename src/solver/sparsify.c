@@ -11,6 +11,8 @@
  *   beside the largest than its slack. The judge sees the answer without it before it is believed.
  * Where no weights at all are better, as at the beginning of a path, there are none. */
 #include "solver/driver.h"
+
+#include "base/limit.h"
 #include "solver/parts/intercept.h"
 
 #include <math.h>
@@ -202,7 +204,9 @@ static int64_t leave_out(sparsify *k, double part)
 static bool adopt(sparsify *k, double most)
 {
     mgvi_pair *answer = &k->solver->answer;
-    const mgvi_verdict found = mgvi_judge_certify(k->solver->judge, &k->w, &answer->u);
+    mgvi_verdict found;
+    if (!mgvi_driver_judge(k->solver, &k->w, &answer->u, MGVI_CARE_PLAIN, &found))
+        return false;
     const mgvi_verdict both = mgvi_verdict_combine(k->p, &found, answer->verdict);
     if (!both.certificate.verified || !(both.certificate.relative_gap <= most))
         return false;
@@ -216,7 +220,10 @@ static void drop_dust(sparsify *k)
     const double gap = k->solver->answer.verdict->certificate.relative_gap;
     const double most = fmax(k->solver->settings.tol, gap);
     double part = DUST;
+    mgvi_ctx_open_last(k->p->ctx);
     mgvi_op_mul_t(k->p->A, 1, &k->solver->answer.u, 0, &k->v);
+    if (mgvi_ctx_close(k->p->ctx))
+        return;
     for (int t = 0; t < TRIALS && leave_out(k, part) > 0; t++, part *= LESS)
         if (adopt(k, most))
             return;

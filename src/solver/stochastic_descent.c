@@ -84,6 +84,7 @@ static mgv_status pass(mgvi_run *run, update_fn update)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
+    enum { LOOK = 256 }; /* rows between two looks at the limit; batches are of a few */
     const int64_t batch = run->settings->batch;
     const double late = 2 / ((double)run->iteration + 2);
     int64_t live = 0;
@@ -91,7 +92,12 @@ static mgv_status pass(mgvi_run *run, update_fn update)
         if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
             s->order[live++] = (int32_t)i;
     mgvi_rng_shuffle(&run->rng, s->order, live);
-    for (int64_t first = 0; first < live; first += batch) {
+    for (int64_t first = 0, look = LOOK; first < live; first += batch) {
+        if (first >= look) {
+            if (mgvi_ctx_cut(run->ctx))
+                return MGV_OK;
+            look += LOOK;
+        }
         batch_gradient(run, s, s->order + first, live - first < batch ? live - first : batch, late);
         s->steps++;
         update(s);

@@ -81,7 +81,7 @@ mgv_status mgvi_cholesky(mgv_ctx *ctx, int64_t n, double *a, int64_t lda, int64_
         MGVI_TRY(
             mgvi_syrk_f64(ctx, rest, b.rows, -1, b.u + next, lda, 1, a + next * lda + next, lda));
     }
-    return MGV_OK;
+    return mgvi_ctx_whole(ctx);
 }
 
 /* One right-hand side: the same with plain rows. */
@@ -109,7 +109,7 @@ mgv_status mgvi_cholesky_solve(mgv_ctx *ctx, int64_t n, const double *u, int64_t
     double *row = mgvi_alloc(ctx, (size_t)k, sizeof *row); /* one row of the unknowns, or its sum */
     if (!row)
         return MGV_E_MEMORY;
-    for (int64_t i = 0; i < n; i++) { /* U'Y = B: row i of Y is known, and leaves the rows below */
+    for (int64_t i = 0; i < n && !mgvi_ctx_cut_row(ctx, i); i++) { /* U'Y = B: row i of Y is known, and leaves the rows below */
         const double *ui = u + i * ldu;
         double *xi = x + i * k;
         for (int32_t c = 0; c < k; c++) {
@@ -118,7 +118,7 @@ mgv_status mgvi_cholesky_solve(mgv_ctx *ctx, int64_t n, const double *u, int64_t
         }
         simd->dense_mul_t_k_f64(ui + i + 1, ldu, 1, n - i - 1, k, row, xi + k);
     }
-    for (int64_t i = n - 1; i >= 0; i--) { /* U X = Y */
+    for (int64_t i = n - 1; i >= 0 && !mgvi_ctx_cut_row(ctx, i); i--) { /* U X = Y */
         const double *ui = u + i * ldu;
         double *xi = x + i * k;
         simd->dense_mul_k_f64(ui + i + 1, ldu, 1, n - i - 1, k, xi + k, row);
@@ -126,5 +126,5 @@ mgv_status mgvi_cholesky_solve(mgv_ctx *ctx, int64_t n, const double *u, int64_t
             xi[c] = (xi[c] - row[c]) / ui[i];
     }
     mgvi_release(ctx, row);
-    return MGV_OK;
+    return mgvi_ctx_whole(ctx);
 }

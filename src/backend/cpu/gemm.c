@@ -174,13 +174,13 @@ static mgv_status multiply(mgv_ctx *ctx, product *r)
     for (r->j = 0; r->j < r->n; r->j += SLAB) {
         r->width = least(SLAB, r->n - r->j);
         const int64_t last = r->upper ? least(r->m, r->j + r->width) : r->m;
-        for (r->i = 0; r->i < last; r->i += SLAB) {
+        for (r->i = 0; r->i < last && !mgvi_ctx_was_cut(ctx); r->i += SLAB) {
             r->height = least(SLAB, last - r->i);
             multiply_slab(ctx, r, depth);
         }
     }
     mgvi_release(ctx, r->packed_b);
-    return MGV_OK;
+    return mgvi_ctx_whole(ctx);
 }
 
 static product product_of(const mgvi_gemm_shape *s, const void *a, const void *b, void *c)

@@ -150,7 +150,7 @@ static void add_slabs(mgv_ctx *ctx, gram *r)
     for (int64_t group = 0; group * PANELS_TOGETHER < r->p.count; group++)
         tasks += group_tasks(r, group);
     const int64_t most = (int64_t)(r->packed_size / r->p.size) / r->p.padded;
-    for (r->slab = 0; r->slab < r->rows; r->slab += most) {
+    for (r->slab = 0; r->slab < r->rows && !mgvi_ctx_was_cut(ctx); r->slab += most) {
         r->slab_rows = least(most, r->rows - r->slab);
         mgvi_ctx_run(ctx, ceil_div(r->slab_rows, PACK_ROWS), pack_task, r);
         mgvi_ctx_run(ctx, tasks, tiles_task, r);
@@ -247,7 +247,7 @@ static mgv_status gram_of(mgv_ctx *ctx, gram *r, int64_t n)
     mgvi_release(ctx, r->partial);
     mgvi_release(ctx, r->taken);
     mgvi_release(ctx, r->packed);
-    return st;
+    return st == MGV_OK ? mgvi_ctx_whole(ctx) : st;
 }
 
 mgv_status mgvi_gram_f32(mgv_ctx *ctx, int64_t n, int64_t d, const float *a, int64_t stride,

@@ -1,6 +1,7 @@
 /* decide.c - a simplex method in twofold numbers. */
 #include "solver/parts/decide.h"
 
+#include "base/limit.h"
 #include "base/twofold.h"
 #include "op/raw_rows.h"
 
@@ -211,7 +212,8 @@ static double solve(state *s)
     double value = INFINITY;
     int64_t idle = 0;
     start(s);
-    for (int64_t k = 0; k < most && s->left >= each; k++, s->left -= each) {
+    for (int64_t k = 0; k < most && s->left >= each && !mgvi_ctx_cut(s->p->ctx);
+         k++, s->left -= each) {
         const int64_t v = entering(s, idle > STUCK);
         const double now = -mgvi_two_real(row_of(s, s->free_n + 1)[s->width - 1]);
         if (v < 0)

@@ -1,6 +1,7 @@
 /* free_rows.c - packing the free rows, conjugate gradients on them, and the step that is taken. */
 #include "solver/parts/free_rows.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 
 #include <math.h>
@@ -198,7 +199,7 @@ static void gather(const mgvi_free_rows *f, gather_job job)
 {
     job.simd = f->problem->ctx->simd;
     job.blocks = mgvi_block_count(job.ptr[job.count], GRAIN, BLOCKS);
-    mgvi_pool_run(f->problem->ctx->pool, job.blocks, gather_block, &job);
+    mgvi_ctx_run(f->problem->ctx, job.blocks, gather_block, &job);
 }
 
 static double dot(const mgvi_free_rows *f, const double *x, const double *y, int64_t n)

@@ -1,10 +1,15 @@
 /* pairs.c - pairwise coordinate ascent. */
 #include "solver/parts/pairs.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
-enum { PLACES = 8 }; /* the simd sweeps take whole groups */
+enum {
+    PLACES = 8, /* the simd sweeps take whole groups */
+    LOOK = 128  /* steps between two looks at the limit */
+};
 
 /* Curvature below which two rows count as one, in units of the largest diagonal entry. */
 static const double FLOOR = 1e-12;
@@ -129,7 +134,8 @@ int64_t mgvi_pairs_run(mgvi_pairs *p, double eps, int64_t most_steps)
     const double floor = FLOOR * largest;
     int64_t steps = 0, i = sweep(p, 0, 0, 0);
     p->beyond = false;
-    while (i >= 0 && p->most - p->least > eps && steps < most_steps && !p->beyond) {
+    while (i >= 0 && p->most - p->least > eps && steps < most_steps && !p->beyond &&
+           !(steps % LOOK == LOOK - 1 && mgvi_ctx_cut(p->ctx))) {
         const int64_t j = partner(p, i, floor);
         if (j < 0)
             break;

@@ -1,6 +1,8 @@
 /* pairs_core.c - pairwise ascent on the places that still move. */
 #include "solver/parts/pairs_core.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -115,7 +117,8 @@ mgv_status mgvi_pairs_core_run(mgvi_pairs_core *core, mgvi_pairs *block, mgvi_ar
     if (core->pairs.dtype != block->dtype || !core->pairs.ctx)
         core->pairs = (mgvi_pairs){.ctx = block->ctx, .dtype = block->dtype};
     bool beyond = block->beyond;
-    while (block->most - block->least > eps && *work < most_work && !beyond) {
+    while (block->most - block->least > eps && *work < most_work && !beyond &&
+           !mgvi_ctx_was_cut(block->ctx)) {
         const double violation = block->most - block->least;
         MGVI_TRY(cut(core, block, arena, choose(core, block)));
         steps = mgvi_pairs_run(&core->pairs, fmax(CORE_PART * violation, 0.5 * eps),

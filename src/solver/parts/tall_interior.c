@@ -2,6 +2,8 @@
  * Equations of docs/algorithms/newton.md; letters as there: Th = xi/c + s/a. */
 #include "solver/parts/tall_interior.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -359,7 +361,7 @@ static mgv_status one_step(mgvi_tall_interior *ip)
 mgv_status mgvi_tall_interior_run(mgvi_tall_interior *ip, double target, int most)
 {
     const int end = ip->steps + most;
-    while (!(ip->best.gap <= target) && ip->steps < end) {
+    while (!(ip->best.gap <= target) && ip->steps < end && !mgvi_ctx_cut(ip->ctx)) {
         const mgv_status st = one_step(ip);
         if (st == MGV_E_NUMERIC) /* rounding has won: the best point is all there is */
             return MGV_OK;

@@ -2,6 +2,7 @@
 #include "solver/parts/working_set.h"
 
 #include "backend/cpu/gemm.h"
+#include "base/limit.h"
 #include "base/threads.h"
 #include "op/contrast.h"
 
@@ -118,7 +119,7 @@ mgv_status mgvi_working_set_densify(mgvi_working_set *s)
     if (!(s->dense = dense_room(s, s->width)))
         return MGV_E_MEMORY;
     job j = job_from(s, 0);
-    mgvi_pool_run(s->rows->ctx->pool, j.blocks, expand_block, &j);
+    mgvi_ctx_run(s->rows->ctx, j.blocks, expand_block, &j);
     return MGV_OK;
 }
 
@@ -131,9 +132,9 @@ void mgvi_working_set_join(mgvi_working_set *s, const int32_t *rows, int64_t cou
         s->touched += (double)mgvi_rows_nnz(s->rows, s->W[t]);
     job j = job_from(s, first);
     if (s->examples)
-        mgvi_pool_run(s->rows->ctx->pool, j.blocks, examples_block, &j);
+        mgvi_ctx_run(s->rows->ctx, j.blocks, examples_block, &j);
     if (s->dense)
-        mgvi_pool_run(s->rows->ctx->pool, j.blocks, expand_block, &j);
+        mgvi_ctx_run(s->rows->ctx, j.blocks, expand_block, &j);
 }
 
 /* The listed rows of `width` numbers move to the front, in this order. */
@@ -244,18 +245,18 @@ static mgv_status kernel_products(const mgvi_working_set *s, int64_t first, doub
 
 mgv_status mgvi_working_set_gram(mgvi_working_set *s, int64_t first, double *K, int64_t ld)
 {
-    mgvi_pool *pool = s->rows->ctx->pool;
+    mgv_ctx *ctx = s->rows->ctx;
     job j = job_from(s, first);
     j.K = K;
     j.ld = ld;
     if (s->rows->example) {
         MGVI_TRY(s->examples ? products(s, s->examples, s->example_width, first, K, ld)
                              : kernel_products(s, first, K, ld));
-        mgvi_pool_run(pool, j.blocks, contrast_block, &j);
+        mgvi_ctx_run(ctx, j.blocks, contrast_block, &j);
     } else if (s->dense) {
         MGVI_TRY(products(s, s->dense, s->width, first, K, ld));
     } else {
-        mgvi_pool_run(pool, j.blocks, gram_block, &j);
+        mgvi_ctx_run(ctx, j.blocks, gram_block, &j);
     }
     for (int64_t t = first; t < s->size; t++)
         for (int64_t i = 0; i < t; i++)
