@@ -1,6 +1,7 @@
 /* data.c - public functions on data. */
 #include "api/need.h"
 #include "base/clock.h"
+#include "base/limit.h"
 #include "io/io.h"
 #include "report/report.h"
 
@@ -15,7 +16,11 @@ mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *set
     MGVI_NEED(ctx, path);
     MGVI_NEED(ctx, settings);
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
-    return mgvi_done(ctx, mgvi_read_file(ctx, path, settings, out));
+    atomic_store(&ctx->interrupted, 0);
+    mgvi_limit_begin(ctx, settings->time_limit);
+    const mgv_status st = mgvi_read_file(ctx, path, settings, out);
+    mgvi_limit_end(ctx);
+    return mgvi_done(ctx, st);
 }
 
 mgv_status mgv_data_write(mgv_ctx *ctx, const mgv_data *data, const char *path,

@@ -1,6 +1,7 @@
 /* convert.c - one loop per number type, run in blocks on all threads. */
 #include "io/convert.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 
 #include <math.h>
@@ -128,7 +129,7 @@ void mgvi_numbers_convert(mgv_ctx *ctx, const mgvi_numbers *from, mgv_dtype dtyp
 {
     job j = {.from = from, .dtype = dtype, .out = out};
     j.blocks = mgvi_block_count((int64_t)from->count, GRAIN, MOST_BLOCKS);
-    mgvi_pool_run(ctx->pool, j.blocks, convert_block, &j);
+    mgvi_ctx_run(ctx, j.blocks, convert_block, &j);
 }
 
 /* The value float64 would hold is the value float32 would hold. */
@@ -166,7 +167,7 @@ bool mgvi_numbers_fit_f32(mgv_ctx *ctx, const mgvi_numbers *from)
     bool all = true;
     job j = {.from = from};
     j.blocks = mgvi_block_count((int64_t)from->count, GRAIN, MOST_BLOCKS);
-    mgvi_pool_run(ctx->pool, j.blocks, fit_block, &j);
+    mgvi_ctx_run(ctx, j.blocks, fit_block, &j);
     for (int64_t b = 0; b < j.blocks; b++)
         all = all && j.fits[b];
     return all;

@@ -46,6 +46,8 @@ mgv_status mgvi_source_open(mgv_ctx *ctx, const char *path, const mgv_settings *
 /* How many times its size packed content may grow to. */
 double mgvi_source_expansion(const mgvi_source *source);
 void mgvi_source_close(mgv_ctx *ctx, mgvi_source *source);
+/* MGV_E_LIMIT and its sentence where the limit has cut the reading of `path` (NULL: of memory). */
+mgv_status mgvi_read_whole(mgv_ctx *ctx, const char *path);
 /* Reads from bytes already in memory (fuzzers, tests): picks the reader as mgvi_data_read does. */
 mgv_status mgvi_read_source(mgv_ctx *ctx, mgvi_source *source, mgv_data **out);
 mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *settings,

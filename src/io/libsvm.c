@@ -325,11 +325,10 @@ static mgv_status settle_base(job *j, int64_t *largest)
         return MGV_OK;
     if (*largest > j->highest) {
         j->zero_seen = true; /* read again to find where */
-        mgvi_text_run(&j->text, read_block, j);
+        MGVI_TRY(mgvi_text_run(&j->text, read_block, j));
         return mgvi_text_status(&j->text);
     }
-    mgvi_text_run(&j->text, add_one, j);
-    return MGV_OK;
+    return mgvi_text_run(&j->text, add_one, j);
 }
 
 static void close_gaps(job *j)

@@ -2,6 +2,7 @@
  * and array files. Indices start at 1, entries come in any order, and entries given twice are
  * added up, as the format's own tools do. Coordinate files become CSR, array files dense in the
  * file's column order. There are no labels in this format. */
+#include "base/limit.h"
 #include "io/text.h"
 
 #include <stdlib.h>
@@ -193,7 +194,7 @@ static mgv_status read_entries(job *j)
         (!j->array && (!(j->row = mgvi_alloc(ctx, (size_t)lines, sizeof *j->row)) ||
                        !(j->col = mgvi_alloc(ctx, (size_t)lines, sizeof *j->col)))))
         return MGV_E_MEMORY;
-    mgvi_text_run(&j->text, read_block, j);
+    MGVI_TRY(mgvi_text_run(&j->text, read_block, j));
     MGVI_TRY(mgvi_text_status(&j->text));
     mgvi_text_settle(&j->text, &found, &unused);
     if (found != j->stated)
@@ -276,10 +277,11 @@ typedef struct assembly {
 static void distribute(assembly *a)
 {
     const job *j = a->j;
+    mgv_ctx *ctx = j->text.ctx;
     const bool mirror = j->symmetry != GENERAL;
     const double sign = j->symmetry == SKEW ? -1 : 1;
     for (int pass = 0; pass < 2; pass++) { /* count, then fill */
-        for (int64_t t = 0; t < j->stated; t++) {
+        for (int64_t t = 0; t < j->stated && !mgvi_ctx_cut_row(ctx, t); t++) {
             const int32_t at[2] = {j->row[t], j->col[t]};
             for (int k = 0; k < 1 + (mirror && at[0] != at[1]); k++) {
                 const int64_t place = a->end[at[k]]++;
@@ -289,6 +291,8 @@ static void distribute(assembly *a)
                                                 .val = k ? sign * j->val[t] : j->val[t]};
             }
         }
+        if (mgvi_ctx_was_cut(ctx))
+            return;
         int64_t sum = 0;
         for (int64_t i = 0; !pass && i < j->rows; i++) {
             const int64_t length = a->end[i];
@@ -372,8 +376,10 @@ static mgv_status take_coordinates(job *j, mgv_data *data, const char *precision
         for (int64_t t = 0; t < j->stated; t++)
             data->stored_zeros += j->val[t] == 0;
         distribute(&a);
-        mgvi_pool_run(ctx->pool, a.blocks, tidy_rows, &a);
-        st = take_rows(&a, data, precision);
+        mgvi_ctx_run(ctx, a.blocks, tidy_rows, &a);
+        st = mgvi_read_whole(ctx, j->text.path);
+        if (st == MGV_OK)
+            st = take_rows(&a, data, precision);
     }
     mgvi_release(ctx, a.end);
     mgvi_release(ctx, a.count);

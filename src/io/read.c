@@ -1,5 +1,6 @@
 /* read.c - picks the reader and runs it. */
 #include "base/clock.h"
+#include "base/limit.h"
 #include "io/convert.h"
 #include "io/io.h"
 #include "io/names.h"
@@ -51,6 +52,17 @@ mgv_status mgvi_pick_reader(mgv_ctx *ctx, const mgvi_source *source, const mgvi_
                      source->path, known);
 }
 
+mgv_status mgvi_read_whole(mgv_ctx *ctx, const char *path)
+{
+    if (!mgvi_ctx_was_cut(ctx))
+        return MGV_OK;
+    const char *advice = mgvi_ctx_interrupted(ctx)
+                             ? ""
+                             : "; a .mgd file made of it by `margrave convert` needs no reading";
+    return MGVI_FAIL(ctx, MGV_E_LIMIT, "%s: %s before the file was read%s", path ? path : "memory",
+                     mgvi_limit_words(ctx), advice);
+}
+
 /* The setting `features` for formats that know their own width: rows of CSR may be widened. */
 static mgv_status fit_width(mgv_ctx *ctx, const mgvi_source *source, mgv_data *data)
 {
@@ -88,7 +100,8 @@ static mgv_status fit_precision(mgv_ctx *ctx, const mgvi_source *source, mgv_dat
     X->val = values;
     X->dtype = dtype;
     data->checked = false; /* large numbers may have become infinite */
-    return mgvi_data_own(ctx, data, values, 0);
+    MGVI_TRY(mgvi_data_own(ctx, data, values, 0));
+    return mgvi_read_whole(ctx, source->path);
 }
 
 /* For the sentence about a fault that is found when the arrays are first used. */
@@ -133,28 +146,44 @@ mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *se
     return mgvi_read_for(ctx, path, settings, NULL, out);
 }
 
+/* Source, and the files of labels and names beside it. */
+static mgv_status read_opened(mgv_ctx *ctx, mgvi_source *source, const mgv_settings *settings,
+                              const mgvi_columns *known, mgv_data **out)
+{
+    const bool labelled = settings && settings->labels[0];
+    mgv_settings apart;
+    source->settings = settings;
+    source->known = known;
+    if (labelled && strcmp(settings->label_column, "auto") == 0) { /* every column is a feature */
+        apart = *settings;
+        strcpy(apart.label_column, "none");
+        source->settings = &apart;
+    }
+    const mgv_status st = mgvi_read_source(ctx, source, out);
+    source->settings = settings;
+    MGVI_TRY(st);
+    if (labelled)
+        MGVI_TRY(mgvi_read_labels(ctx, settings->labels, settings, *out));
+    if (settings && settings->names[0])
+        MGVI_TRY(mgvi_read_column_names(ctx, settings->names, settings, *out));
+    return MGV_OK;
+}
+
 mgv_status mgvi_read_for(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                          const mgvi_columns *known, mgv_data **out)
 {
     const double start = mgvi_clock_seconds();
     mgvi_source source;
     *out = NULL;
-    MGVI_TRY(mgvi_source_open(ctx, path, settings, &source));
-    const bool labelled = settings && settings->labels[0];
-    mgv_settings apart;
-    source.settings = settings;
-    source.known = known;
-    if (labelled && strcmp(settings->label_column, "auto") == 0) { /* every column is a feature */
-        apart = *settings;
-        strcpy(apart.label_column, "none");
-        source.settings = &apart;
+    mgvi_ctx_open(ctx, MGVI_GRACE);
+    mgv_status st = mgvi_source_open(ctx, path, settings, &source);
+    if (st == MGV_OK) {
+        st = read_opened(ctx, &source, settings, known, out);
+        mgvi_source_close(ctx, &source);
     }
-    mgv_status st = mgvi_read_source(ctx, &source, out);
-    mgvi_source_close(ctx, &source);
-    if (st == MGV_OK && labelled)
-        st = mgvi_read_labels(ctx, settings->labels, settings, *out);
-    if (st == MGV_OK && settings && settings->names[0])
-        st = mgvi_read_column_names(ctx, settings->names, settings, *out);
+    if (mgvi_limit_explains(st) && mgvi_ctx_was_cut(ctx))
+        st = mgvi_read_whole(ctx, source.path);
+    mgvi_ctx_close(ctx);
     if (st != MGV_OK) {
         mgvi_data_free(ctx, *out);
         *out = NULL;

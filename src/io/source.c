@@ -1,12 +1,14 @@
 /* source.c - the bytes of a file: mapped, read from a pipe, or unpacked. A mapped file must not be
  * cut short by others while it is in use; replacing it by renaming, as our writers do, is harmless.
  */
+#include "base/limit.h"
 #include "base/memory.h"
 #include "io/io.h"
 #include "io/unpack.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -25,7 +27,7 @@ void mgvi_source_close(mgv_ctx *ctx, mgvi_source *source)
 /* Pipes, terminals and devices: everything up to the end. */
 static mgv_status read_all(mgv_ctx *ctx, int fd, mgvi_source *out)
 {
-    enum { FIRST = 1 << 20 };
+    enum { FIRST = 1 << 20, MOMENT = 50 /* ms */ };
     size_t capacity = FIRST, size = 0;
     char *bytes = mgvi_alloc(ctx, capacity, 1);
     while (bytes) {
@@ -36,8 +38,16 @@ static mgv_status read_all(mgv_ctx *ctx, int fd, mgvi_source *out)
             bytes = grown;
             capacity *= 2;
         }
+        if (mgvi_ctx_cut(ctx)) {
+            mgvi_release(ctx, bytes);
+            return mgvi_read_whole(ctx, out->path);
+        }
+        struct pollfd wait = {.fd = fd, .events = POLLIN};
+        const int ready = poll(&wait, 1, MOMENT);
+        if (ready == 0 || (ready < 0 && errno == EINTR))
+            continue; /* nobody has written anything: the limit may have struck meanwhile */
         const ssize_t got = read(fd, bytes + size, capacity - size);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got < 0) {
             mgvi_release(ctx, bytes);

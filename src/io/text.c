@@ -1,6 +1,7 @@
 /* text.c - chunks, faults and results of the text readers. */
 #include "io/text.h"
 
+#include "base/limit.h"
 #include "base/print.h"
 
 #include <math.h>
@@ -90,7 +91,7 @@ mgv_status mgvi_text_open(mgv_ctx *ctx, const mgvi_source *source, size_t chunk_
     pthread_mutex_init(&text->lock, NULL);
     cut(text, chunk_bytes);
     counting job = {.text = text, .mark = mark};
-    mgvi_text_run(text, count_chunk, &job);
+    MGVI_TRY(mgvi_text_run(text, count_chunk, &job));
     for (int64_t i = 1; i < text->count; i++)
         text->chunks[i].first_line = text->chunks[i - 1].first_line + text->chunks[i - 1].lines;
     return MGV_OK;
@@ -116,9 +117,10 @@ void mgvi_text_skip(mgvi_text *text, const char *data_begin)
     }
 }
 
-void mgvi_text_run(mgvi_text *text, mgvi_block_fn fn, void *arg)
+mgv_status mgvi_text_run(mgvi_text *text, mgvi_block_fn fn, void *arg)
 {
-    mgvi_pool_run(text->ctx->pool, text->count, fn, arg);
+    mgvi_ctx_run(text->ctx, text->count, fn, arg);
+    return mgvi_read_whole(text->ctx, text->path);
 }
 
 /* ---- faults -------------------------------------------------------------------------------- */
@@ -255,7 +257,7 @@ mgv_status mgvi_values_read(mgvi_values *values, mgvi_text *text, int64_t count,
             return MGV_E_MEMORY;
         atomic_store(&values->wider, false);
         text->fault_at = NULL;
-        mgvi_pool_run(text->ctx->pool, text->count, fn, arg);
+        MGVI_TRY(mgvi_text_run(text, fn, arg));
         if (atomic_load(&values->wider))
             values->precision = MGVI_AS_F64;
         else if (values->automatic && values->precision == MGVI_AS_F64 && !text->fault_at &&
@@ -385,9 +387,10 @@ mgv_status mgvi_data_densify(mgv_ctx *ctx, mgv_data *data)
     job.to = mgvi_alloc(ctx, (size_t)cells, size);
     if (!job.to)
         return MGV_E_MEMORY;
-    mgvi_pool_run(ctx->pool, job.blocks, spread_rows, &job);
+    mgvi_ctx_run(ctx, job.blocks, spread_rows, &job);
     const void *old[] = {m->val, m->idx, m->ptr};
     MGVI_TRY(mgvi_data_own(ctx, data, job.to, 0));
+    MGVI_TRY(mgvi_read_whole(ctx, data->file));
     *m = (mgvi_matrix){.layout = MGV_DENSE,
                        .dtype = m->dtype,
                        .rows = m->rows,

@@ -47,8 +47,8 @@ mgv_status mgvi_text_open(mgv_ctx *ctx, const mgvi_source *source, size_t chunk_
 void mgvi_text_close(mgvi_text *text);
 /* The lines before `data_begin`, which starts a line, are a header that is not parsed. */
 void mgvi_text_skip(mgvi_text *text, const char *data_begin);
-/* Runs fn(arg, chunk number) for all chunks on all threads. */
-void mgvi_text_run(mgvi_text *text, mgvi_block_fn fn, void *arg);
+/* Runs fn(arg, chunk number) for all chunks on all threads; MGV_E_LIMIT: not for all of them. */
+mgv_status mgvi_text_run(mgvi_text *text, mgvi_block_fn fn, void *arg);
 /* Remembers the fault at `at` unless an earlier one is known. From any thread. */
 void mgvi_text_fault(mgvi_text *text, const char *at, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

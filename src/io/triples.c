@@ -4,6 +4,7 @@
 #include "io/triples.h"
 
 #include "base/clock.h"
+#include "base/limit.h"
 #include "io/csv_layout.h"
 
 #include <string.h>
@@ -202,7 +203,7 @@ static mgv_status read_lines(job *j)
     j->value = j->out->value;
     if (!(j->seen = mgvi_zeros(ctx, (size_t)j->text.count, sizeof *j->seen)))
         return MGV_E_MEMORY;
-    mgvi_text_run(&j->text, read_block, j);
+    MGVI_TRY(mgvi_text_run(&j->text, read_block, j));
     MGVI_TRY(mgvi_text_status(&j->text));
     mgvi_text_settle(&j->text, &found, &unused);
     mgvi_text_close_gaps(&j->text, j->field[0], sizeof *j->field[0], true);
@@ -242,6 +243,8 @@ static mgv_status number_words(job *j, int k)
             st = mgvi_words_add(side->words, word, length, &number);
         if (st == MGV_OK)
             j->field[k][at++] = (int32_t)number;
+        if (st == MGV_OK && mgvi_ctx_cut_row(j->text.ctx, at))
+            st = mgvi_read_whole(j->text.ctx, j->text.path);
     }
     st = word ? st : MGV_E_MEMORY;
     mgvi_release(j->text.ctx, word);
@@ -396,10 +399,19 @@ mgv_status mgvi_triples_read(mgv_ctx *ctx, const char *path, const mgv_settings 
     const double start = mgvi_clock_seconds();
     mgvi_source source;
     *out = NULL;
-    MGVI_TRY(mgvi_source_open(ctx, path, settings, &source));
-    source.settings = settings;
-    const mgv_status st = mgvi_triples_from_source(ctx, &source, known, MGVI_CHUNK, out);
-    mgvi_source_close(ctx, &source);
+    mgvi_ctx_open(ctx, MGVI_GRACE);
+    mgv_status st = mgvi_source_open(ctx, path, settings, &source);
+    if (st == MGV_OK) {
+        source.settings = settings;
+        st = mgvi_triples_from_source(ctx, &source, known, MGVI_CHUNK, out);
+        mgvi_source_close(ctx, &source);
+    }
+    if (mgvi_limit_explains(st) && mgvi_ctx_was_cut(ctx)) {
+        mgvi_triples_free(*out);
+        *out = NULL;
+        st = mgvi_read_whole(ctx, source.path);
+    }
+    mgvi_ctx_close(ctx);
     if (st == MGV_OK)
         (*out)->load_seconds = mgvi_clock_seconds() - start;
     return st;

@@ -1,11 +1,14 @@
 /* unpack.c - reads compressed streams and zip members into allocator memory. */
 #include "io/unpack.h"
 
+#include "base/limit.h"
+#include "io/io.h"
+
 #include <archive.h>
 #include <archive_entry.h>
 #include <string.h>
 
-enum { CHUNK = 1 << 16 };
+enum { CHUNK = 1 << 16, STRETCH = 1 << 19 }; /* STRETCH: bytes between two looks at the limit */
 
 static const struct {
     const char *kind, *suffix, *magic;
@@ -101,7 +104,12 @@ static mgv_status drain(mgv_ctx *ctx, const char *path, const char *kind, struct
             st = MGV_E_MEMORY;
         if (st != MGV_OK)
             break;
-        const la_ssize_t got = archive_read_data(a, blob.bytes + blob.size, capacity - blob.size);
+        if (mgvi_ctx_cut(ctx)) {
+            st = mgvi_read_whole(ctx, path);
+            break;
+        }
+        const size_t room = capacity - blob.size < STRETCH ? capacity - blob.size : STRETCH;
+        const la_ssize_t got = archive_read_data(a, blob.bytes + blob.size, room);
         if (got == ARCHIVE_RETRY)
             continue;
         if (got < 0)
@@ -117,7 +125,7 @@ static mgv_status drain(mgv_ctx *ctx, const char *path, const char *kind, struct
     return st;
 }
 
-static uint32_t crc32(const char *bytes, size_t size)
+static uint32_t crc32(mgv_ctx *ctx, const char *bytes, size_t size)
 {
     uint32_t table[256], crc = UINT32_MAX;
     for (uint32_t i = 0; i < 256; i++) {
@@ -125,8 +133,9 @@ static uint32_t crc32(const char *bytes, size_t size)
         for (int bit = 0; bit < 8; bit++)
             table[i] = (table[i] >> 1) ^ (table[i] & 1 ? 0xedb88320u : 0);
     }
-    for (size_t i = 0; i < size; i++)
-        crc = (crc >> 8) ^ table[(crc ^ (unsigned char)bytes[i]) & 255];
+    for (const char *end = bytes + size; bytes < end && !mgvi_ctx_cut(ctx);)
+        for (const char *stop = end - bytes < STRETCH ? end : bytes + STRETCH; bytes < stop;)
+            crc = (crc >> 8) ^ table[(crc ^ (unsigned char)*bytes++) & 255];
     return ~crc;
 }
 
@@ -139,10 +148,11 @@ static mgv_status check_gzip(mgv_ctx *ctx, const char *path, const char *bytes, 
     if (size < sizeof trailer)
         return MGV_OK;
     memcpy(trailer, bytes + size - sizeof trailer, sizeof trailer);
-    if (trailer[1] == (uint32_t)blob->size && trailer[0] != crc32(blob->bytes, blob->size))
-        return MGVI_FAIL(ctx, MGV_E_INPUT,
-                         "%s: the gzip content is damaged: its check sum is wrong", path);
-    return MGV_OK;
+    if (trailer[1] != (uint32_t)blob->size || trailer[0] == crc32(ctx, blob->bytes, blob->size))
+        return MGV_OK;
+    MGVI_TRY(mgvi_read_whole(ctx, path));
+    return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: the gzip content is damaged: its check sum is wrong",
+                     path);
 }
 
 mgv_status mgvi_unpack_stream(mgv_ctx *ctx, const char *path, const char *bytes, size_t size,
