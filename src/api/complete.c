@@ -14,7 +14,11 @@ mgv_status mgv_triples_read(mgv_ctx *ctx, const char *path, const mgv_settings *
     *out = NULL;
     MGVI_NEED(ctx, path);
     MGVI_NEED(ctx, settings);
-    return mgvi_done(ctx, mgvi_triples_read(ctx, path, settings, NULL, out));
+    atomic_store(&ctx->interrupted, 0);
+    mgvi_limit_begin(ctx, settings->time_limit);
+    const mgv_status st = mgvi_triples_read(ctx, path, settings, NULL, out);
+    mgvi_limit_end(ctx);
+    return mgvi_done(ctx, st);
 }
 
 /* The count of rows or columns: what was said, or what the largest index needs. */

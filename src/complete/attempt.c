@@ -3,8 +3,8 @@
  * lowest point, and the path only goes on where that is not clearly better. */
 #include "complete/attempt.h"
 
-#include "base/clock.h"
 #include "base/event.h"
+#include "base/limit.h"
 
 #include <math.h>
 
@@ -36,12 +36,10 @@ typedef struct walk {
     int64_t tried_at;     /* iteration of the last early try of the finish; 0: none */
     int64_t steady;       /* iterations of the same rank */
     int64_t last_rank;
+    bool cut;  /* the limit has cut a step: `run` is worth nothing, `best` is the answer */
+    bool slow; /* the last step took longer than MGVI_GRACE */
+    double best_nuclear; /* where nobody chooses `best` is the last iterate of a slow step */
 } walk;
-
-static bool out_of_time(const walk *w)
-{
-    return mgvi_clock_seconds() - w->until->started >= w->until->settings->time_limit;
-}
 
 static void send(const walk *w)
 {
@@ -50,7 +48,7 @@ static void send(const walk *w)
         return;
     event.text = "path";
     event.iteration = w->run.iteration;
-    event.seconds = mgvi_clock_seconds() - w->until->started;
+    event.seconds = mgvi_ctx_clock(w->e->ctx) - w->until->started;
     event.primal = w->run.nuclear;
     event.train_score = w->run.train;
     event.validation_score = w->run.held;
@@ -74,15 +72,16 @@ static bool hopeless(const walk *w)
 static mgv_stop check(const walk *w)
 {
     const mgvi_until *u = w->until;
-    if (mgvi_ctx_interrupted(w->e->ctx))
-        return MGV_STOP_USER;
+    const mgv_stop late = mgvi_ctx_late(w->e->ctx);
+    if (late == MGV_STOP_USER || w->cut)
+        return late;
     if (w->run.residual <= u->residual)
         return MGV_STOP_DISCREPANCY;
     if (u->choose && (!(w->run.norm > 0) || hopeless(w)))
         return MGV_STOP_SELECTED;
     if (w->run.iteration >= u->most)
         return MGV_STOP_MAX_ITER;
-    return out_of_time(w) ? MGV_STOP_TIME : MGV_STOP_NONE;
+    return late;
 }
 
 static mgv_status finish_best(walk *w)
@@ -90,7 +89,6 @@ static mgv_status finish_best(walk *w)
     w->finish.value = w->run.y_bar;
     w->finish.by_col = w->run.by_col;
     w->finish.enough = ENOUGH * w->zero_error;
-    w->finish.deadline = w->until->started + w->until->settings->time_limit;
     w->finish.first_iteration = w->run.iteration;
     w->finish.started = w->until->started;
     MGVI_TRY(mgvi_finish_from(&w->finish, &w->best, w->best_error));
@@ -154,13 +152,47 @@ static mgv_status judge(walk *w, bool *won)
     return w->until->settings->finish && !*won ? try_early(w, won) : MGV_OK;
 }
 
-static mgv_status iterate(walk *w, mgv_stop *stop)
+/* The start, which finds a norm; cut: X = 0 is the answer. */
+static mgv_status start(walk *w)
 {
     const mgv_settings *s = w->until->settings;
+    mgvi_ctx_open(w->e->ctx, MGVI_GRACE);
+    const mgv_status st = mgvi_low_rank_start(&w->run, w->e, s->sigma_factor, s->sigma, s->rank_max,
+                                              (uint64_t)s->seed);
+    w->cut = mgvi_ctx_close(w->e->ctx);
+    MGVI_TRY(w->cut ? MGV_OK : st);
+    return w->cut ? mgvi_factors_reset(&w->best, 0) : MGV_OK;
+}
+
+/* A step. One that may be cut has something to go back to: the best iterate, or a copy of the last,
+ * which is made where steps are long. */
+static mgv_status step(walk *w)
+{
+    mgv_ctx *ctx = w->e->ctx;
+    const bool safe = w->until->choose || w->slow;
+    if (safe && !w->until->choose) {
+        MGVI_TRY(mgvi_factors_copy(&w->best, &w->run.X, w->run.X.rank, 0));
+        w->best_nuclear = w->run.nuclear;
+        w->best_at = w->run.iteration;
+    }
+    const double begun = mgvi_ctx_clock(ctx);
+    if (safe)
+        mgvi_ctx_open(ctx, MGVI_GRACE);
+    const mgv_status st = mgvi_low_rank_step(&w->run);
+    w->cut = safe && mgvi_ctx_close(ctx);
+    w->slow = mgvi_ctx_clock(ctx) - begun > MGVI_GRACE;
+    return w->cut ? MGV_OK : st;
+}
+
+static mgv_status iterate(walk *w, mgv_stop *stop)
+{
     bool won = false;
     int64_t swept = 0;
-    MGVI_TRY(mgvi_low_rank_start(&w->run, w->e, s->sigma_factor, s->sigma, s->rank_max,
-                                 (uint64_t)s->seed));
+    MGVI_TRY(start(w));
+    if (w->cut) {
+        *stop = check(w);
+        return MGV_OK;
+    }
     if (w->run.iteration > w->until->most)
         w->run.iteration = w->until->most; /* X is 0 there too */
     w->zero_error = w->run.held;
@@ -174,7 +206,11 @@ static mgv_status iterate(walk *w, mgv_stop *stop)
         if (w->finish.sweeps > swept) /* on the iterate's memory */
             mgvi_low_rank_restore(&w->run);
         swept = w->finish.sweeps;
-        MGVI_TRY(mgvi_low_rank_step(&w->run));
+        MGVI_TRY(step(w));
+        if (w->cut) {
+            *stop = check(w);
+            return MGV_OK;
+        }
         if (!isfinite(w->run.residual))
             return MGVI_FAIL(w->e->ctx, MGV_E_NUMERIC,
                              "iteration %" PRId64 " left the finite numbers: sigma %g is not for "
@@ -208,8 +244,14 @@ static mgv_status take_last(walk *w, mgvi_attempt *out)
     mgvi_low_rank *run = &w->run;
     const mgvi_entries *e = w->e;
     enum { STEPS = 12 };
-    out->iteration = run->iteration;
     out->path_error = out->error = NAN;
+    if (w->cut) { /* its bound was lost with the step */
+        out->iteration = w->best_at;
+        out->nuclear = w->best_nuclear;
+        mgvi_factors_swap(&out->X, &w->best);
+        return MGV_OK;
+    }
+    out->iteration = run->iteration;
     out->nuclear = run->nuclear;
     mgvi_entries_by_col(e, run->y, run->by_col);
     const mgvi_low_plus_sparse Y = {.scale = 1, .value = run->y, .by_col = run->by_col};
@@ -243,6 +285,8 @@ mgv_status mgvi_attempt_run(const mgvi_entries *e, const mgvi_until *until, mgvi
     out->sweeps = w.finish.sweeps;
     double held;
     st = mgvi_factors_errors(e, &out->X, &out->train, &held);
+    if (until->choose && isinf(out->error)) /* cut at the start: that of X = 0 */
+        out->error = out->path_error = held;
 done:
     mgvi_low_rank_free(&w.run);
     mgvi_finish_free(&w.finish);

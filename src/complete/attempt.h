@@ -10,7 +10,7 @@
 /* What ends the path. */
 typedef struct mgvi_until {
     const mgv_settings *settings;
-    double started;  /* of the clock; time_limit counts from there */
+    double started;  /* of the clock, for the trace */
     double residual; /* NaN, or the noise: the first iterate with |X - b| <= it */
     bool choose;     /* the held-out entries choose; else the last iterate is the answer */
     int64_t most;    /* iterations */

@@ -10,11 +10,13 @@ enum { GRAIN = 4096, BLOCKS = 128 };
 /* Entries by columns, each column's by rows: a counting sort. */
 static void index_columns(mgvi_entries *e)
 {
-    for (int64_t t = 0; t < e->count; t++)
+    for (int64_t t = 0; t < e->count && !mgvi_ctx_cut_row(e->ctx, t); t++)
         e->col_ptr[e->col[t] + 1]++;
     for (int64_t j = 0; j < e->cols; j++)
         e->col_ptr[j + 1] += e->col_ptr[j];
-    for (int64_t i = 0; i < e->rows; i++)
+    if (mgvi_ctx_was_cut(e->ctx))
+        return;
+    for (int64_t i = 0; i < e->rows && !mgvi_ctx_cut_row(e->ctx, i); i++)
         for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1]; t++) {
             const int64_t s = e->col_ptr[e->col[t]]++;
             e->row[s] = (int32_t)i;

@@ -6,8 +6,8 @@
  * as it falls behind. */
 #include "complete/finish.h"
 
-#include "base/clock.h"
 #include "base/event.h"
+#include "base/limit.h"
 #include "complete/alternate.h"
 #include "complete/spectrum.h"
 
@@ -21,8 +21,7 @@ static const double BETTER = 0.997;   /* a higher one must gain that much */
 
 void mgvi_finish_init(mgvi_finish *f, const mgvi_entries *e, int64_t rank_max, uint64_t seed)
 {
-    *f = (mgvi_finish){
-        .e = e, .rank_max = rank_max, .seed = seed, .error = INFINITY, .deadline = INFINITY};
+    *f = (mgvi_finish){.e = e, .rank_max = rank_max, .seed = seed, .error = INFINITY};
     mgvi_factors_init(&f->best, e->ctx, e->rows, e->cols);
 }
 
@@ -30,8 +29,7 @@ void mgvi_finish_free(mgvi_finish *f) { mgvi_factors_free(&f->best); }
 
 static bool ended(const mgvi_finish *f)
 {
-    return f->error <= f->enough || mgvi_ctx_interrupted(f->e->ctx) ||
-           mgvi_clock_seconds() >= f->deadline;
+    return f->error <= f->enough || mgvi_ctx_late(f->e->ctx) != MGV_STOP_NONE;
 }
 
 static void send(const mgvi_finish *f, int64_t rank, double held)
@@ -39,7 +37,7 @@ static void send(const mgvi_finish *f, int64_t rank, double held)
     mgv_event event = mgvi_event_blank(MGV_EVENT_TRACE);
     event.text = "sweep";
     event.iteration = f->first_iteration + f->sweeps;
-    event.seconds = mgvi_clock_seconds() - f->started;
+    event.seconds = mgvi_ctx_clock(f->e->ctx) - f->started;
     event.validation_score = held;
     event.nonzeros = rank;
     if (mgvi_event_send(f->e->ctx, &event))
@@ -56,6 +54,22 @@ static double ridge_for(const mgvi_entries *e, const double *s, int64_t rank, do
     return error * error * sqrt((double)e->rows * (double)e->cols) * sum / squares;
 }
 
+/* One sweep, the factors balanced and judged by the held-out entries; *cut: the limit has left `F`
+ * in pieces. */
+static mgv_status sweep(const mgvi_finish *f, mgvi_factors *F, double ridge, double *s,
+                        double *held, bool *cut)
+{
+    mgv_ctx *ctx = f->e->ctx;
+    mgvi_ctx_open(ctx, MGVI_GRACE);
+    mgv_status st = mgvi_alternate_sweep(f->e, F, ridge);
+    if (st == MGV_OK)
+        st = mgvi_factors_balance(F, s);
+    if (st == MGV_OK)
+        st = mgvi_factors_errors(f->e, F, NULL, held);
+    *cut = mgvi_ctx_close(ctx);
+    return *cut ? MGV_OK : st;
+}
+
 /* Sweeps from `F` (balanced, singular values s) until they do not help; `F` is spoiled. Better
  * than `goal`: f->best is replaced, *taken set. The ridge is `fixed`, or NaN: (6). */
 static mgv_status try_factors(mgvi_finish *f, mgvi_factors *F, double *s, double fixed,
@@ -66,10 +80,11 @@ static mgv_status try_factors(mgvi_finish *f, mgvi_factors *F, double *s, double
     *taken = false;
     for (int k = 0; k < SWEEPS_MOST && F->rank > 0 && !ended(f); k++) {
         const double ridge = isnan(fixed) ? ridge_for(e, s, F->rank, error) : fixed;
-        MGVI_TRY(mgvi_alternate_sweep(e, F, ridge));
+        bool cut;
+        MGVI_TRY(sweep(f, F, ridge, s, &held, &cut));
+        if (cut)
+            return MGV_OK;
         f->sweeps++;
-        MGVI_TRY(mgvi_factors_balance(F, s));
-        MGVI_TRY(mgvi_factors_errors(e, F, NULL, &held));
         send(f, F->rank, held);
         if (held < goal || (*taken && held < f->error)) {
             MGVI_TRY(mgvi_factors_copy(&f->best, F, F->rank, 0));
@@ -121,11 +136,16 @@ done:
 static mgv_status try_rank(mgvi_finish *f, int64_t rank, mgvi_factors *F, double *s, bool *taken)
 {
     const bool up = rank > f->best.rank;
-    if (up)
-        MGVI_TRY(append_residual(f, rank - f->best.rank, F));
-    else
-        MGVI_TRY(mgvi_factors_copy(F, &f->best, rank, 0));
-    MGVI_TRY(mgvi_factors_balance(F, s));
+    mgv_ctx *ctx = f->e->ctx;
+    mgvi_ctx_open(ctx, MGVI_GRACE);
+    mgv_status st =
+        up ? append_residual(f, rank - f->best.rank, F) : mgvi_factors_copy(F, &f->best, rank, 0);
+    if (st == MGV_OK)
+        st = mgvi_factors_balance(F, s);
+    *taken = false;
+    if (mgvi_ctx_close(ctx))
+        return MGV_OK;
+    MGVI_TRY(st);
     return try_factors(f, F, s, NAN, f->error, f->error * (up ? BETTER : NO_WORSE), taken);
 }
 

@@ -14,9 +14,9 @@ typedef struct mgvi_finish {
     mgvi_factors best; /* balanced */
     double error;      /* held-out root mean squared error of `best`; infinite: nothing yet */
     double ridge;
-    int64_t sweeps;           /* so far */
-    double started, deadline; /* of the clock: where seconds count from, and when to end */
-    int64_t first_iteration;  /* the trace counts sweeps from here on */
+    int64_t sweeps;          /* so far */
+    double started;          /* of the clock: where seconds count from */
+    int64_t first_iteration; /* the trace counts sweeps from here on */
 } mgvi_finish;
 
 void mgvi_finish_init(mgvi_finish *f, const mgvi_entries *e, int64_t rank_max, uint64_t seed);
@@ -27,7 +27,7 @@ mgv_status mgvi_finish_useful_rank(const mgvi_entries *e, const mgvi_factors *F,
 /* The ridges of the nuclear norm, falling from `norm`, at which the factors are 0, each from the
  * leading `most` columns of `X`: for noise so high that (6) feeds on what it shrinks. */
 mgv_status mgvi_finish_ridges(mgvi_finish *f, const mgvi_factors *X, int64_t most, double norm);
-/* Starts from `X`, whose held-out error is `error`, and keeps what is better than `best`. An
- * interrupt or the deadline ends it with the best so far. */
+/* Starts from `X`, whose held-out error is `error`, and keeps what is better than `best`. The
+ * limit ends it with the best so far. */
 mgv_status mgvi_finish_from(mgvi_finish *f, const mgvi_factors *X, double error);
 #endif

@@ -1,6 +1,6 @@
 /* run.c - from triples to a completion: what is held out, whether biases help, the refit. */
-#include "base/clock.h"
 #include "base/event.h"
+#include "base/limit.h"
 #include "base/print.h"
 #include "complete/alternate.h"
 #include "complete/attempt.h"
@@ -115,7 +115,7 @@ static mgv_status attempt(job *j, bool biases, double as_good)
 /* A run that was ended before it got anywhere leaves the biases, if they are better. */
 static mgv_status ended_early(job *j)
 {
-    if (!(j->bias_error < j->answer.error) || j->with_biases)
+    if (j->bias_error >= j->answer.error || j->with_biases)
         return MGV_OK;
     j->with_biases = true;
     use_biases(j, true);
@@ -128,11 +128,6 @@ static mgv_status try_biases(job *j)
 {
     const char *wish = j->settings->biases;
     const bool judged = j->rule.kind == MGVI_RULE_HOLDOUT;
-    MGVI_TRY(mgvi_biases_new(&j->arena, &j->e, &j->biases));
-    j->zero_error = mgvi_entries_rms(&j->e, 1);
-    MGVI_TRY(mgvi_biases_fit(&j->biases, &j->e));
-    use_biases(j, true);
-    j->bias_error = mgvi_entries_rms(&j->e, 1);
     const bool automatic = strcmp(wish, "auto") == 0 && judged;
     if (!automatic)
         return attempt(j, strcmp(wish, "yes") == 0, 1);
@@ -149,6 +144,31 @@ static mgv_status try_biases(job *j)
 }
 
 /* ---- the refit ------------------------------------------------------------------------------- */
+
+/* A few sweeps over all entries; where the limit cuts them the factors stay as they were. */
+static mgv_status sweep_again(job *j)
+{
+    mgvi_factors F;
+    mgvi_factors_init(&F, j->ctx, j->e.rows, j->e.cols);
+    double *s = mgvi_alloc(j->ctx, (size_t)j->answer.X.rank + 1, sizeof *s);
+    mgv_status st = s ? mgvi_factors_copy(&F, &j->answer.X, j->answer.X.rank, 0) : MGV_E_MEMORY;
+    mgvi_ctx_open(j->ctx, 0);
+    for (int k = 0; k < REFIT_SWEEPS && st == MGV_OK; k++) {
+        st = mgvi_alternate_sweep(&j->e, &F, j->answer.ridge);
+        if (st == MGV_OK)
+            st = mgvi_factors_balance(&F, s);
+    }
+    const bool cut = mgvi_ctx_close(j->ctx);
+    if (cut) {
+        st = MGV_OK;
+        j->answer.stop = mgvi_ctx_late(j->ctx);
+    } else if (st == MGV_OK) {
+        mgvi_factors_swap(&j->answer.X, &F);
+    }
+    mgvi_factors_free(&F);
+    mgvi_release(j->ctx, s);
+    return st;
+}
 
 /* The chosen iterate again, with every entry trained on; or a few sweeps. */
 static mgv_status refit(job *j)
@@ -171,18 +191,12 @@ static mgv_status refit(job *j)
         const mgv_status st = mgvi_attempt_run(e, &until, &again);
         if (st == MGV_OK && again.stop == MGV_STOP_MAX_ITER)
             mgvi_factors_swap(&j->answer.X, &again.X);
+        else if (st == MGV_OK)
+            j->answer.stop = again.stop;
         mgvi_attempt_free(&again);
         return st;
     }
-    double *s = mgvi_alloc(j->ctx, (size_t)j->answer.X.rank + 1, sizeof *s);
-    mgv_status st = s ? MGV_OK : MGV_E_MEMORY;
-    for (int k = 0; k < REFIT_SWEEPS && st == MGV_OK; k++) {
-        st = mgvi_alternate_sweep(e, &j->answer.X, j->answer.ridge);
-        if (st == MGV_OK)
-            st = mgvi_factors_balance(&j->answer.X, s);
-    }
-    mgvi_release(j->ctx, s);
-    return st;
+    return sweep_again(j);
 }
 
 /* ---- the certificate ------------------------------------------------------------------------- */
@@ -205,6 +219,7 @@ static mgv_status certify(job *j, mgv_completion_info *info)
     double *s = mgvi_alloc(j->ctx, (size_t)X->rank + 1, sizeof *s), nuclear = 0;
     if (!r || !by_col || !s)
         goto done;
+    mgvi_ctx_open_last(j->ctx);
     mgvi_factors_residual(e, X, r);
     for (int64_t i = 0; i < e->rows; i++)
         for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1]; t++) {
@@ -213,9 +228,14 @@ static mgv_status certify(job *j, mgv_completion_info *info)
         }
     mgvi_entries_by_col(e, r, by_col);
     const mgvi_low_plus_sparse R = {.scale = 1, .value = r, .by_col = by_col};
-    for (int k = 0; k < STEPS; k++)
-        MGVI_CHECK(st, done, mgvi_spectrum_step(&v, &R, mgvi_spectrum_block(e, 0)));
+    st = MGV_OK;
+    for (int k = 0; k < STEPS && st == MGV_OK && !mgvi_ctx_cut(j->ctx); k++)
+        st = mgvi_spectrum_step(&v, &R, mgvi_spectrum_block(e, 0));
+    const bool cut = mgvi_ctx_close(j->ctx);
+    MGVI_CHECK(st, done, cut ? MGV_OK : st);
     MGVI_CHECK(st, done, mgvi_factors_balance(&j->answer.X, s));
+    if (cut) /* nothing is known of it but what was held out */
+        goto done;
     for (int64_t k = 0; k < X->rank; k++)
         nuclear += s[k];
     info->dual_norm = v.found ? v.s[0] : 0;
@@ -350,14 +370,34 @@ static mgv_status copy_names(mgv_completion *c, const mgv_triples *triples)
     return MGV_OK;
 }
 
-static mgv_status run(job *j, mgv_triples *triples)
+/* The entries in both orders, what is held out, and the biases. */
+static mgv_status prepare(job *j, mgv_triples *triples)
 {
-    MGVI_TRY(read_rule(j));
     MGVI_TRY(mgvi_triples_sort(triples));
     if (triples->count == 0)
         return MGVI_FAIL(j->ctx, MGV_E_INPUT, "there are no entries to complete a matrix from");
     MGVI_TRY(mgvi_entries_init(j->ctx, triples, &j->arena, &j->e));
+    if (mgvi_ctx_was_cut(j->ctx))
+        return MGV_OK;
     MGVI_TRY(hold_out(j));
+    MGVI_TRY(mgvi_biases_new(&j->arena, &j->e, &j->biases));
+    j->zero_error = mgvi_entries_rms(&j->e, 1);
+    MGVI_TRY(mgvi_biases_fit(&j->biases, &j->e));
+    use_biases(j, true);
+    j->bias_error = mgvi_entries_rms(&j->e, 1);
+    return MGV_OK;
+}
+
+static mgv_status run(job *j, mgv_triples *triples)
+{
+    MGVI_TRY(read_rule(j));
+    mgvi_ctx_open(j->ctx, MGVI_GRACE);
+    const mgv_status st = prepare(j, triples);
+    if (mgvi_ctx_close(j->ctx) && mgvi_limit_explains(st))
+        return MGVI_FAIL(j->ctx, MGV_E_LIMIT,
+                         "%s before the entries were sorted: there is nothing to save",
+                         mgvi_limit_words(j->ctx));
+    MGVI_TRY(st);
     MGVI_TRY(try_biases(j));
     MGVI_TRY(refit(j));
     MGVI_TRY(mgvi_completion_new(j->ctx, &j->out));
@@ -365,14 +405,14 @@ static mgv_status run(job *j, mgv_triples *triples)
     MGVI_TRY(take_factors(j));
     MGVI_TRY(copy_names(j->out, triples));
     MGVI_TRY(write_formula(j));
-    j->out->info.seconds = mgvi_clock_seconds() - j->started;
+    j->out->info.seconds = mgvi_ctx_clock(j->ctx) - j->started;
     return MGV_OK;
 }
 
 mgv_status mgvi_completion_run(mgv_ctx *ctx, mgv_triples *triples, const mgv_settings *settings,
                                mgv_completion **out)
 {
-    job j = {.ctx = ctx, .settings = settings, .started = mgvi_clock_seconds()};
+    job j = {.ctx = ctx, .settings = settings, .started = mgvi_ctx_clock(ctx)};
     *out = NULL;
     mgvi_arena_init(&j.arena, ctx);
     const mgv_status st = run(&j, triples);

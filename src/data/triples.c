@@ -1,6 +1,8 @@
 /* triples.c - entries of a matrix put in order. */
 #include "data/triples.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,7 +98,7 @@ static int64_t tidy_row(place *work, int64_t n, int32_t *col, double *value)
 static int64_t count_rows(const mgv_triples *t, int64_t *ptr)
 {
     int64_t most = 0;
-    for (int64_t k = 0; k < t->count; k++)
+    for (int64_t k = 0; k < t->count && !mgvi_ctx_cut_row(t->ctx, k); k++)
         ptr[t->row[k] + 1]++;
     for (int64_t i = 0; i < t->rows; i++) {
         most = ptr[i + 1] > most ? ptr[i + 1] : most;
@@ -108,17 +110,19 @@ static int64_t count_rows(const mgv_triples *t, int64_t *ptr)
 /* Entries by rows, in the order given; afterwards ptr[i] is where row i ends. */
 static void distribute(const mgv_triples *t, int64_t *ptr, int32_t *col, double *value)
 {
-    for (int64_t k = 0; k < t->count; k++) {
+    for (int64_t k = 0; k < t->count && !mgvi_ctx_cut_row(t->ctx, k); k++) {
         const int64_t to = ptr[t->row[k]]++;
         col[to] = t->col[k];
         value[to] = t->value[k];
     }
 }
 
-static int64_t tidy_rows(int64_t rows, int64_t *ptr, int32_t *col, double *value, place *work)
+static int64_t tidy_rows(const mgv_triples *t, int64_t *ptr, int32_t *col, double *value,
+                         place *work)
 {
+    const int64_t rows = t->rows;
     int64_t begin = 0, to = 0;
-    for (int64_t i = 0; i < rows; i++) {
+    for (int64_t i = 0; i < rows && !mgvi_ctx_cut_row(t->ctx, i); i++) {
         const int64_t end = ptr[i];
         for (int64_t k = begin; k < end; k++)
             work[k - begin] = (place){col[k], (int32_t)(k - begin), value[k]};
@@ -137,13 +141,18 @@ mgv_status mgvi_triples_sort(mgv_triples *t)
     mgv_ctx *ctx = t->ctx;
     int64_t *ptr = mgvi_zeros(ctx, (size_t)t->rows + 1, sizeof *ptr);
     const int64_t most = ptr ? count_rows(t, ptr) : 0;
+    int64_t count = 0;
     int32_t *col = mgvi_alloc(ctx, (size_t)t->count, sizeof *col);
     double *value = mgvi_alloc(ctx, (size_t)t->count, sizeof *value);
     place *work = mgvi_alloc(ctx, (size_t)most, sizeof *work);
     const bool fits = ptr && col && value && work;
-    if (fits) {
+    if (fits && !mgvi_ctx_was_cut(ctx))
         distribute(t, ptr, col, value);
-        t->count = tidy_rows(t->rows, ptr, col, value, work);
+    if (fits && !mgvi_ctx_was_cut(ctx))
+        count = tidy_rows(t, ptr, col, value, work);
+    const bool cut = mgvi_ctx_was_cut(ctx);
+    if (fits && !cut) {
+        t->count = count;
         mgvi_release(ctx, t->row);
         mgvi_release(ctx, t->col);
         mgvi_release(ctx, t->value);
@@ -157,5 +166,7 @@ mgv_status mgvi_triples_sort(mgv_triples *t)
         mgvi_release(ctx, value);
     }
     mgvi_release(ctx, work);
+    if (fits && cut)
+        return MGV_E_LIMIT;
     return fits ? MGV_OK : MGV_E_MEMORY;
 }
