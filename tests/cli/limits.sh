@@ -31,6 +31,27 @@ if grep -q "the check of the last one failed" last; then
     fail "nothing has failed: there was no certificate yet"
 fi
 
+# A file that takes longer to read than there is time, here one that nobody writes to: a sentence,
+# soon, and no model. The same for a signal meanwhile.
+mkfifo never
+sleep 20 >never & # keeps it open
+writer=$!
+rm -f m.mgm
+begun=$(date +%s)
+run 1 fit never --format libsvm --time-limit 0.3 -o m.mgm
+true_that "$(date +%s) - $begun <= 3" "seconds of a file that does not come"
+has err "never: time_limit was over before the file was read"
+"$margrave" fit never --format libsvm -o m.mgm >out 2>err </dev/null &
+pid=$!
+sleep 0.3
+kill -INT $pid
+wait $pid
+code=$?
+[ $code = 1 ] || fail "SIGINT while reading: exit code $code, expected 1: $(cat err)"
+has err "never: interrupted before the file was read"
+[ ! -e m.mgm ] || fail "there is a model of a file that was not read"
+kill $writer
+
 # The progress line on a terminal: no wider than that, no nan.
 if command -v script >/dev/null; then
     printf '%s\n' 'stty cols 40' "$margrave fit two.svm --solver dual_coordinate --C 1e6 --tol 1e-12 \
