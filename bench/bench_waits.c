@@ -4,9 +4,9 @@
  * Every FILE is read and fitted in many ways, SECONDS each at most (default 4): with every loss
  * that suits its labels, by every solver that takes it, with selections and a path; -o: in this way
  * alone. A second thread watches the last look; where it lies more than WAIT seconds back it asks
- * the first one where it is. Printed per fit: the longest wait (the lesser of wall clock and
- * processor time, so that a busy machine is not blamed on us), by how much the limit was exceeded,
- * and for waits beyond WAIT the functions that were at work, as addresses for waits.sh. */
+ * the first one where it is. Printed per fit: the longest wait and by how much the limit was
+ * exceeded (the lesser of wall clock and processor time, so that a busy machine is not blamed on
+ * us), and for waits beyond WAIT the functions that were at work, as addresses for waits.sh. */
 #include "base/clock.h"
 #include "base/limit.h"
 #include "data/data.h"
@@ -32,6 +32,8 @@ static struct {
     pthread_t caller;
     atomic_bool on, ending;
     _Atomic double longest; /* of the present fit */
+    double deadline;        /* of the clock, */
+    _Atomic double spent;   /* and processor time then */
     void *stack[DEPTH];     /* where the caller was in it */
     atomic_int depth;
     void *worst[DEPTH];
@@ -71,6 +73,8 @@ static void *watcher(void *arg)
     for (; !atomic_load(&watch.ending); nanosleep(&nap, NULL)) {
         const double looked = atomic_load(&ctx->own_limit.looked);
         const double now = mgvi_clock_seconds(), spent = processor_seconds();
+        if (now >= watch.deadline && atomic_load(&watch.spent) < 0)
+            atomic_store(&watch.spent, spent);
         if (!atomic_load(&watch.on) || looked != seen) {
             if (atomic_load(&watch.on))
                 note(last);
@@ -95,6 +99,8 @@ static void watch_begin(void)
     atomic_store(&ctx->own_limit.looked, mgvi_clock_seconds());
     atomic_store(&watch.longest, 0);
     watch.worst_depth = 0;
+    watch.deadline = mgvi_clock_seconds() + allowed;
+    atomic_store(&watch.spent, -1);
     atomic_store(&watch.on, true);
 }
 
@@ -193,11 +199,11 @@ static void fit(const char *file, mgv_data *data, const char *options)
     const char *how = "";
     const bool chosen = strstr(options, "select=") != NULL;
     watch_begin();
-    const double start = mgvi_clock_seconds();
     const bool there = chosen                            ? run_selection(data, s, &how)
                        : strstr(options, "path_points=") ? run_path(data, s, &how)
                                                          : run_single(data, s, &how);
-    const double over = mgvi_clock_seconds() - start - allowed;
+    const double wall = mgvi_clock_seconds() - watch.deadline, then = atomic_load(&watch.spent);
+    const double over = then < 0 ? wall : fmin(wall, processor_seconds() - then);
     watch_end();
     if (there)
         report(file, options, over, how);

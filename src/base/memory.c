@@ -22,13 +22,13 @@ void *mgvi_alloc(mgv_ctx *ctx, size_t count, size_t size)
 /* What is large is cleared and copied in stretches, with a look at the limit before each: pages are
  * made as they are first written to, 0.3 s for a gigabyte. False: the piece of work at hand is cut,
  * and nobody needs the memory any more. */
-enum { STRETCH = 1 << 25 };
+enum { LARGE = 1 << 20, STRETCH = 1 << 25 };
 
 static bool fill(mgv_ctx *ctx, void *to, const void *from, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += STRETCH) {
         const size_t some = bytes - at < STRETCH ? bytes - at : STRETCH;
-        if (bytes > STRETCH && mgvi_ctx_cut(ctx))
+        if (bytes >= LARGE && mgvi_ctx_cut(ctx))
             return false;
         if (from)
             memcpy((char *)to + at, (const char *)from + at, some);

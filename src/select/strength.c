@@ -188,6 +188,17 @@ static mgv_status dual_norm(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *v
     return MGV_OK;
 }
 
+/* `st`, or MGV_E_LIMIT where the limit has cut what was open. */
+static mgv_status unless_cut(const mgv_problem *p, mgv_status st)
+{
+    if (!mgvi_ctx_close(p->ctx))
+        return st;
+    p->A->failed = MGV_OK;
+    return MGVI_FAIL(p->ctx, MGV_E_LIMIT,
+                     "%s before the path had its first strength: nothing was fitted",
+                     mgvi_limit_words(p->ctx));
+}
+
 /* Raises *most to the problem's own largest mu. */
 static mgv_status raise_mu(mgv_problem *p, const mgv_settings *settings, mgvi_arena *arena,
                            double *most)
@@ -199,12 +210,15 @@ static mgv_status raise_mu(mgv_problem *p, const mgv_settings *settings, mgvi_ar
     const bool l1 = p->p == 1 || strcmp(p->penalty->name, "enet") == 0;
     MGVI_TRY(slopes_at_zero(p, arena, &u, &P0, &unique));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, 1, &v));
+    mgv_status st = MGV_OK;
+    mgvi_ctx_open(p->ctx, MGVI_GRACE);
     mgvi_op_mul_t(p->A, -1, &u, 0, &v); /* (1), or a bound of it from above */
     mgvi_vec part = mgvi_problem_penalised_part(p, &v);
     if (l1 && !p->col.scale.values)
         mgvi_vec_abs_max(p->ctx, &part, &mu);
     else
-        MGVI_TRY(dual_norm(p, arena, &part, &mu));
+        st = dual_norm(p, arena, &part, &mu);
+    MGVI_TRY(unless_cut(p, st));
     if (!unique && l1 && mu > *most)
         MGVI_TRY(climb(p, settings, arena, P0, &u, &mu));
     *most = fmax(*most, mu * (1 + ROUNDING)); /* just below it a weight of rounding's size is due */
@@ -252,8 +266,13 @@ static mgv_status raise_one(mgv_problem *p, const mgv_settings *settings, bool a
 {
     mgvi_arena arena;
     mgvi_arena_init(&arena, p->ctx);
-    const mgv_status st =
-        along_mu ? raise_mu(p, settings, &arena, most) : raise_lambda(p, &arena, most);
+    mgv_status st;
+    if (along_mu) {
+        st = raise_mu(p, settings, &arena, most);
+    } else {
+        mgvi_ctx_open(p->ctx, MGVI_GRACE);
+        st = unless_cut(p, raise_lambda(p, &arena, most));
+    }
     mgvi_arena_free(&arena);
     return st;
 }
@@ -268,9 +287,15 @@ static mgv_status raise_all(mgv_problem *p, const mgv_settings *settings, bool a
         return raise_one(p, settings, along_mu, most);
     for (int64_t c = 0; c < mgvi_model_outputs(p) && !(*most > 0 && late(p)); c++) {
         mgvi_member member;
-        MGVI_TRY(mgvi_member_new(p->ctx, p, settings, c, &member));
-        const mgv_status st = raise_one(member.problem, settings, along_mu, most);
-        mgvi_member_free(p->ctx, &member);
+        mgvi_ctx_open(p->ctx, MGVI_GRACE);
+        const mgv_status made = mgvi_member_new(p->ctx, p, settings, c, &member);
+        mgv_status st = unless_cut(p, made);
+        if (st == MGV_OK)
+            st = raise_one(member.problem, settings, along_mu, most);
+        if (made == MGV_OK)
+            mgvi_member_free(p->ctx, &member);
+        if (st == MGV_E_LIMIT && *most > 0)
+            return MGV_OK; /* the path ends as it begins */
         MGVI_TRY(st);
     }
     return MGV_OK;
