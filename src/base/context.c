@@ -9,6 +9,7 @@
 mgv_ctx mgvi_ctx_child(const mgv_ctx *parent)
 {
     return (mgv_ctx){.allocator = parent->allocator,
+                     .allowance = parent->allowance,
                      .pool = parent->pool,
                      .simd = parent->simd,
                      .limit = parent->limit,

@@ -26,6 +26,7 @@ typedef struct mgvi_limit {
 
 struct mgv_ctx {
     mgv_allocator allocator;
+    double allowance; /* bytes beyond half of the data that a fit may take (docs/memory.md) */
     struct mgvi_pool *pool;
     const struct mgvi_simd *simd; /* chosen once, by api/context.c */
     mgv_event_fn on_event;

@@ -5,6 +5,8 @@
 #include "base/print.h"
 
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 void *mgvi_alloc(mgv_ctx *ctx, size_t count, size_t size)
 {
@@ -93,6 +95,15 @@ void mgvi_release(mgv_ctx *ctx, void *memory)
         ctx->allocator.release(ctx->allocator.user, memory);
 }
 
+void mgvi_forget(const void *begin, const void *end)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t from = ((uintptr_t)begin + page - 1) / page * page;
+    const uintptr_t to = (uintptr_t)end / page * page;
+    if (from < to)
+        madvise((void *)from, to - from, MADV_DONTNEED); /* a wish */
+}
+
 struct mgvi_arena_block {
     _Alignas(MGVI_ALIGN) struct mgvi_arena_block *next;
     size_t used, capacity; /* bytes behind this header */
@@ -139,8 +150,21 @@ void *mgvi_arena_scratch(mgvi_arena *arena, size_t count, size_t size)
     return arena_take(arena, count, size, &bytes);
 }
 
+mgvi_arena *mgvi_arena_within(mgvi_arena *arena)
+{
+    mgvi_arena *inner = mgvi_arena_array(arena, 1, sizeof *inner);
+    if (inner) {
+        *inner = (mgvi_arena){.ctx = arena->ctx, .next = arena->within};
+        arena->within = inner;
+    }
+    return inner;
+}
+
 void mgvi_arena_free(mgvi_arena *arena)
 {
+    for (mgvi_arena *inner = arena->within; inner; inner = inner->next)
+        mgvi_arena_free(inner); /* it lies in our blocks itself */
+    arena->within = NULL;
     while (arena->blocks) {
         struct mgvi_arena_block *next = arena->blocks->next;
         mgvi_release(arena->ctx, arena->blocks);

@@ -18,14 +18,21 @@ char *mgvi_strdup(mgv_ctx *ctx, const char *text);
 /* printf into fresh memory. */
 char *mgvi_format(mgv_ctx *ctx, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void mgvi_release(mgv_ctx *ctx, void *memory); /* NULL is accepted */
+/* What lies there is not needed for now, or, where it is no mapped file, not any more: whole pages
+ * of it need not stay in memory. The block itself is released or unmapped as ever. */
+void mgvi_forget(const void *begin, const void *end);
 
 /* Blocks that live and die together, 64-byte aligned. Arrays are cleared; scratch is not, which
  * matters for large squares that are filled from one corner. */
 typedef struct mgvi_arena {
     mgv_ctx *ctx;
     struct mgvi_arena_block *blocks;
+    struct mgvi_arena *within, *next; /* arenas that go with this one, and the next such */
 } mgvi_arena;
 void mgvi_arena_init(mgvi_arena *arena, mgv_ctx *ctx);
+/* An arena inside of another: freed by itself at the end of a phase of work, to be filled again,
+ * and with the other at the latest. NULL: no memory. */
+mgvi_arena *mgvi_arena_within(mgvi_arena *arena);
 void *mgvi_arena_array(mgvi_arena *arena, size_t count, size_t size);
 void *mgvi_arena_scratch(mgvi_arena *arena, size_t count, size_t size);
 void mgvi_arena_free(mgvi_arena *arena);

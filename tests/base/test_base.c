@@ -4,9 +4,11 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/settings.h"
+#include "base/sort.h"
 #include "base/threads.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Known answers of Random123 (kat_vectors). */
@@ -190,11 +192,68 @@ TEST(settings_know_their_bounds)
     mgv_ctx_free(ctx);
 }
 
+/* Freed by itself and filled again; what is left in it goes with the outer one. */
+TEST(an_arena_within_another_ends_with_its_phase)
+{
+    mgv_check_allocator a;
+    mgv_ctx *ctx;
+    mgv_check_allocator_init(&a, 0);
+    assert_int_equal(mgv_ctx_new(&a.hooks, &ctx), MGV_OK);
+    const long before = atomic_load(&a.live);
+    mgvi_arena outer;
+    mgvi_arena_init(&outer, ctx);
+    mgvi_arena *phase = mgvi_arena_within(&outer), *other = mgvi_arena_within(&outer);
+    CHECK(phase && other && mgvi_arena_array(other, 1 << 20, 1));
+    const long held = atomic_load(&a.live);
+    for (int k = 0; k < 3; k++) {
+        CHECK(mgvi_arena_array(phase, 1 << 20, 1));
+        CHECK(mgvi_arena_array(mgvi_arena_within(phase), 1 << 20, 1));
+        mgvi_arena_free(phase);
+        CHECK(atomic_load(&a.live) == held);
+    }
+    CHECK(mgvi_arena_array(phase, 1 << 20, 1));
+    mgvi_arena_free(&outer);
+    CHECK(atomic_load(&a.live) == before);
+    mgv_ctx_free(ctx);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Random numbers, few different ones, in order, against it, and a saw that median-of-three hates.
+ */
+TEST(numbers_are_sorted_in_place)
+{
+    enum { MOST = 3000 };
+    mgvi_rng rng = mgvi_rng_seed(1);
+    double x[MOST], want[MOST];
+    for (int n = 0; n < MOST; n += n < 60 ? 1 : 487)
+        for (int kind = 0; kind < 5; kind++) {
+            for (int i = 0; i < n; i++)
+                want[i] = x[i] = kind == 0   ? mgvi_rng_normal(&rng)
+                                 : kind == 1 ? mgvi_rng_below(&rng, 3)
+                                 : kind == 2 ? i
+                                 : kind == 3 ? -i
+                                 : i % 2     ? i
+                                             : n - i;
+            qsort(want, (size_t)n, sizeof *want, by_value);
+            mgvi_sort_reals(x, n);
+            CHECK(memcmp(x, want, (size_t)n * sizeof *x) == 0);
+        }
+    for (int i = 0; i < MOST; i++)
+        x[i] = i % 7 ? mgvi_rng_normal(&rng) : NAN;
+    mgvi_sort_reals(x, MOST); /* it ends */
+}
+
 int main(void)
 {
     return RUN(philox_gives_the_published_vectors, random_numbers_resume_and_have_their_moments,
                every_block_runs_once_for_any_number_of_threads, blocks_cover_the_rows,
                arena_is_aligned_cleared_and_leaves_nothing,
+               an_arena_within_another_ends_with_its_phase, numbers_are_sorted_in_place,
                a_context_survives_every_failing_allocation,
                shorter_structs_of_old_callers_stay_whole, settings_know_their_bounds);
 }
