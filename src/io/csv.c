@@ -161,6 +161,15 @@ static void read_block(void *arg, int64_t block)
 }
 
 /* ---- the whole file ------------------------------------------------------------------------ */
+/* The text before `at` has been seen again: it goes in pieces. */
+static const char *leave_now_and_then(const mgvi_text *text, const char *left, const char *at)
+{
+    if (at - left < MGVI_CHUNK)
+        return left;
+    mgvi_text_leave(text, left, at);
+    return at;
+}
+
 /* Every label as text. */
 static mgv_status take_words(job *j, mgv_data *data)
 {
@@ -169,10 +178,13 @@ static mgv_status take_words(job *j, mgv_data *data)
     mgv_status st = MGV_E_MEMORY;
     size_t bytes = 0;
     mgvi_cell cell;
+    const char *left = j->text.begin;
     for (int64_t i = 0; i < rows; i++) {
         mgvi_csv_cell(&j->text, j->layout.separator, j->label_at[i], j->text.end, &cell);
         bytes += (size_t)(cell.end - cell.begin) + 1;
+        left = leave_now_and_then(&j->text, left, j->label_at[i]);
     }
+    left = j->text.begin;
     const char **texts = mgvi_alloc(ctx, (size_t)rows, sizeof *texts);
     char *block = mgvi_alloc(ctx, bytes, 1), *to = block;
     if (texts && block) {
@@ -180,6 +192,7 @@ static mgv_status take_words(job *j, mgv_data *data)
             mgvi_csv_cell(&j->text, j->layout.separator, j->label_at[i], j->text.end, &cell);
             texts[i] = to;
             to += mgvi_csv_copy(&cell, to) + 1;
+            left = leave_now_and_then(&j->text, left, j->label_at[i]);
         }
         st = mgvi_data_set_text_labels(ctx, data, texts);
     }

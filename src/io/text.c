@@ -72,7 +72,7 @@ static void cut(mgvi_text *text, size_t chunk_bytes)
 mgv_status mgvi_text_open(mgv_ctx *ctx, const mgvi_source *source, size_t chunk_bytes, char mark,
                           mgvi_text *text)
 {
-    enum { CHUNKS_MAX = 1 << 14 };
+    enum { CHUNKS_MAX = 1 << 14, LONG = 16 << 20 };
     const size_t skip = source->size >= 3 && memcmp(source->bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     const size_t size = source->size - skip;
     if (size / CHUNKS_MAX >= chunk_bytes)
@@ -81,6 +81,7 @@ mgv_status mgvi_text_open(mgv_ctx *ctx, const mgvi_source *source, size_t chunk_
                         .path = source->path,
                         .begin = source->bytes + skip,
                         .end = source->bytes + source->size,
+                        .fleeting = source->mapped > LONG,
                         .count = (int64_t)((size + chunk_bytes - 1) / chunk_bytes)};
     if (size == 0)
         return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: the file is empty", source->path);
@@ -117,9 +118,30 @@ void mgvi_text_skip(mgvi_text *text, const char *data_begin)
     }
 }
 
+void mgvi_text_leave(const mgvi_text *text, const char *begin, const char *end)
+{
+    if (text->fleeting)
+        mgvi_forget(begin, end);
+}
+
+typedef struct pass {
+    const mgvi_text *text;
+    mgvi_block_fn fn;
+    void *arg;
+} pass;
+
+static void pass_chunk(void *arg, int64_t block)
+{
+    const pass *p = arg;
+    const mgvi_chunk *c = &p->text->chunks[block];
+    p->fn(p->arg, block);
+    mgvi_text_leave(p->text, c->begin, c->end);
+}
+
 mgv_status mgvi_text_run(mgvi_text *text, mgvi_block_fn fn, void *arg)
 {
-    mgvi_ctx_run(text->ctx, text->count, fn, arg);
+    pass p = {text, fn, arg};
+    mgvi_ctx_run(text->ctx, text->count, pass_chunk, &p);
     return mgvi_read_whole(text->ctx, text->path);
 }
 
@@ -361,17 +383,26 @@ typedef struct spread {
     int64_t blocks;
 } spread;
 
+/* What has been spread is not needed any more, and would be twice as much. */
 static void spread_rows(void *arg, int64_t block)
 {
+    enum { LEAVE = 4096 };
     const spread *job = arg;
     const mgvi_matrix *m = job->from;
     const size_t size = mgvi_dtype_size(m->dtype);
+    int64_t left = mgvi_block_begin(m->rows, job->blocks, block);
     const int64_t end = mgvi_block_begin(m->rows, job->blocks, block + 1);
     for (int64_t i = mgvi_block_begin(m->rows, job->blocks, block); i < end; i++) {
         char *row = (char *)job->to + (size_t)(i * m->cols) * size;
         memset(row, 0, (size_t)m->cols * size);
         for (int64_t t = m->ptr[i]; t < m->ptr[i + 1]; t++)
             memcpy(row + (size_t)m->idx[t] * size, (const char *)m->val + (size_t)t * size, size);
+        if (i % LEAVE == LEAVE - 1 || i == end - 1) {
+            mgvi_forget((const char *)m->val + (size_t)m->ptr[left] * size,
+                        (const char *)m->val + (size_t)m->ptr[i + 1] * size);
+            mgvi_forget(m->idx + m->ptr[left], m->idx + m->ptr[i + 1]);
+            left = i + 1;
+        }
     }
 }
 

@@ -34,6 +34,7 @@ typedef struct mgvi_text {
     mgv_ctx *ctx;
     const char *path, *begin, *end;
     const char *safe; /* before it MGVI_TEXT_AHEAD bytes may be looked at */
+    bool fleeting;    /* a mapped file, and long: what has been read need not stay in memory */
     mgvi_chunk *chunks;
     int64_t count;
     pthread_mutex_t lock; /* of the fault */
@@ -47,7 +48,10 @@ mgv_status mgvi_text_open(mgv_ctx *ctx, const mgvi_source *source, size_t chunk_
 void mgvi_text_close(mgvi_text *text);
 /* The lines before `data_begin`, which starts a line, are a header that is not parsed. */
 void mgvi_text_skip(mgvi_text *text, const char *data_begin);
-/* Runs fn(arg, chunk number) for all chunks on all threads; MGV_E_LIMIT: not for all of them. */
+/* The bytes from begin to end have been read, and will hardly be again: some labels may. */
+void mgvi_text_leave(const mgvi_text *text, const char *begin, const char *end);
+/* Runs fn(arg, chunk number) for all chunks on all threads, and leaves each behind; MGV_E_LIMIT:
+ * not for all of them. */
 mgv_status mgvi_text_run(mgvi_text *text, mgvi_block_fn fn, void *arg);
 /* Remembers the fault at `at` unless an earlier one is known. From any thread. */
 void mgvi_text_fault(mgvi_text *text, const char *at, const char *format, ...)
