@@ -1,9 +1,9 @@
 /* metrics.c - how good predictions are. */
+#include "base/sort.h"
 #include "model/model.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Numbers are compared as such, words by their spelling; a number that stands among words (a column
@@ -21,71 +21,96 @@ int64_t mgvi_model_class_of(const mgv_model *m, const mgv_data *data, int64_t cl
     return -1;
 }
 
-/* The model's class of each row's label, -1 where it has none. Labels too many to be classes are
- * compared by value. */
-static mgv_status true_classes(mgv_ctx *ctx, const mgv_model *m, const mgv_data *data,
-                               int64_t *truth)
+/* The labels of a table in the model's classes. */
+typedef struct truths {
+    const mgv_model *m;
+    const mgv_data *data;
+    int64_t *map; /* the model's class of every class of the data, -1: it has none */
+} truths;
+
+static mgv_status truths_open(mgv_ctx *ctx, const mgv_model *m, const mgv_data *data, truths *out)
 {
-    int64_t *map = mgvi_alloc(ctx, (size_t)data->classes + 1, sizeof *map);
-    if (!map)
+    *out = (truths){.m = m, .data = data};
+    out->map = mgvi_alloc(ctx, (size_t)data->classes + 1, sizeof *out->map);
+    if (!out->map)
         return MGV_E_MEMORY;
     for (int64_t c = 0; c < data->classes; c++)
-        map[c] = mgvi_model_class_of(m, data, c);
-    for (int64_t i = 0; i < data->X.rows; i++) {
-        const int64_t c = mgvi_data_class_of(data, data->labels[i]);
-        truth[i] = c >= 0 ? map[c] : -1;
-        for (int64_t k = 0; data->classes == 0 && k < m->classes; k++)
-            if (m->class_value[k] == data->labels[i])
-                truth[i] = k;
-    }
-    mgvi_release(ctx, map);
+        out->map[c] = mgvi_model_class_of(m, data, c);
     return MGV_OK;
 }
 
-typedef struct scored {
-    double score;
-    int positive;
-} scored;
-
-static int by_score(const void *a, const void *b)
+/* The model's class of row i, -1: none. Labels too many to be classes are compared by value. */
+static int64_t truth_at(const truths *t, int64_t i)
 {
-    const double x = ((const scored *)a)->score, y = ((const scored *)b)->score;
-    return (x > y) - (x < y);
+    const double label = t->data->labels[i];
+    const int64_t c = mgvi_data_class_of(t->data, label);
+    int64_t found = c >= 0 ? t->map[c] : -1;
+    for (int64_t k = 0; t->data->classes == 0 && k < t->m->classes; k++)
+        if (t->m->class_value[k] == label)
+            found = k;
+    return found;
 }
 
-/* Area under the ROC curve = probability that a positive scores above a negative, ties half. */
-static double area_under_curve(scored *s, int64_t n)
+/* Area under the ROC curve = probability that a positive scores above a negative, ties half. Both
+ * lists increase. */
+static double area_under_curve(const double *positive, int64_t positives, const double *negative,
+                               int64_t negatives)
 {
-    double pairs = 0, wins = 0, negatives = 0;
-    qsort(s, (size_t)n, sizeof *s, by_score);
-    for (int64_t i = 0; i < n;) {
-        double plus = 0, minus = 0;
-        int64_t j = i;
+    double wins = 0;
+    for (int64_t p = 0, n = 0; p < positives;) {
+        const double score = positive[p];
+        int64_t plus = 0, equal = 0;
         do /* a score that is not equal to itself must not stop the loop either */
-            s[j].positive ? plus++ : minus++;
-        while (++j < n && s[j].score == s[i].score);
-        wins += plus * (negatives + 0.5 * minus);
-        pairs += plus;
-        negatives += minus;
-        i = j;
+            plus++;
+        while (++p < positives && positive[p] == score);
+        for (; n < negatives && negative[n] < score; n++)
+            ;
+        while (n + equal < negatives && negative[n + equal] == score)
+            equal++;
+        wins += (double)plus * ((double)n + 0.5 * (double)equal);
     }
-    return pairs > 0 && negatives > 0 ? wins / (pairs * negatives) : NAN;
+    const double pairs = (double)positives * (double)negatives;
+    return pairs > 0 ? wins / pairs : NAN;
 }
 
-/* Only two classes have a curve: their one score, or the second less the first. */
-static mgv_status measure_area(mgv_ctx *ctx, const double *scores, int64_t outputs,
-                               const int64_t *truth, int64_t n, double *area)
+/* The positives to the front, in no order; returns how many. `side` is of the places before. */
+static int64_t part(double *score, const uint8_t *side, int64_t n)
 {
+    int64_t i = 0, j = n;
+    for (;;) {
+        while (i < j && side[i])
+            i++;
+        while (i < j && !side[j - 1])
+            j--;
+        if (i >= j)
+            return i;
+        const double held = score[i];
+        score[i++] = score[--j];
+        score[j] = held;
+    }
+}
+
+/* Only two classes have a curve: their one score, or the second less the first. Tables are long:
+ * `scores` is where the work is done, and lost. */
+static mgv_status measure_area(mgv_ctx *ctx, const truths *t, double *scores, double *area)
+{
+    const int64_t n = t->data->X.rows;
     int64_t known = 0;
-    scored *s = mgvi_alloc(ctx, (size_t)n + 1, sizeof *s);
-    if (!s)
+    uint8_t *side = mgvi_alloc(ctx, (size_t)n + 1, sizeof *side);
+    if (!side)
         return MGV_E_MEMORY;
-    for (int64_t i = 0; i < n; i++)
-        if (truth[i] >= 0)
-            s[known++] = (scored){outputs == 1 ? scores[i] : scores[2 * i + 1] - scores[2 * i],
-                                  (int)truth[i]};
-    *area = area_under_curve(s, known);
-    mgvi_release(ctx, s);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t truth = truth_at(t, i);
+        if (truth < 0)
+            continue;
+        side[known] = truth > 0;
+        scores[known++] = t->m->outputs == 1 ? scores[i] : scores[2 * i + 1] - scores[2 * i];
+    }
+    const int64_t positives = part(scores, side, known);
+    mgvi_release(ctx, side);
+    mgvi_sort_reals(scores, positives);
+    mgvi_sort_reals(scores + positives, known - positives);
+    *area = area_under_curve(scores, positives, scores + positives, known - positives);
     return MGV_OK;
 }
 
@@ -104,36 +129,39 @@ static double log_probability(mgv_ctx *ctx, const mgv_model *m, const double *sc
     return log(fmax(p[class], DBL_MIN));
 }
 
-static void count_right(mgv_ctx *ctx, const mgv_model *m, const double *scores,
-                        const int64_t *truth, int64_t n, tally *t)
+/* `scores` of n rows from `first` on. */
+static void count_right(mgv_ctx *ctx, const truths *of, const double *scores, int64_t first,
+                        int64_t n, tally *t)
 {
+    const mgv_model *m = of->m;
     for (int64_t i = 0; i < n; i++) {
         const double *score = scores + i * m->outputs;
-        const int64_t answer = mgvi_model_decide(m, score);
-        if (truth[i] < 0)
+        const int64_t answer = mgvi_model_decide(m, score), truth = truth_at(of, first + i);
+        if (truth < 0)
             continue;
         t->answers[answer]++;
-        t->total[truth[i]]++;
-        t->right[truth[i]] += answer == truth[i];
+        t->total[truth]++;
+        t->right[truth] += answer == truth;
         if (t->p)
-            t->log_likelihood += log_probability(ctx, m, score, truth[i], t->p);
+            t->log_likelihood += log_probability(ctx, m, score, truth, t->p);
     }
 }
 
 /* The same from the data, some rows at a time: scores of all rows and classes may be many times
  * the model. */
-static mgv_status count_by_blocks(mgv_ctx *ctx, const mgv_model *m, const mgv_data *data,
-                                  const int64_t *truth, tally *t)
+static mgv_status count_by_blocks(mgv_ctx *ctx, const truths *of, tally *t)
 {
     enum { AT_ONCE = 1 << 17 }; /* scores */
+    const mgv_model *m = of->m;
+    const mgvi_matrix *X = &of->data->X;
     const int64_t most = AT_ONCE / m->outputs + 1;
     double *scores = mgvi_alloc(ctx, (size_t)(most * m->outputs), sizeof *scores);
     mgv_status st = scores ? MGV_OK : MGV_E_MEMORY;
-    for (int64_t first = 0; st == MGV_OK && first < data->X.rows; first += most) {
-        const int64_t n = data->X.rows - first < most ? data->X.rows - first : most;
-        st = mgvi_model_dense_scores(ctx, m, &data->X, first, n, scores);
+    for (int64_t first = 0; st == MGV_OK && first < X->rows; first += most) {
+        const int64_t n = X->rows - first < most ? X->rows - first : most;
+        st = mgvi_model_dense_scores(ctx, m, X, first, n, scores);
         if (st == MGV_OK)
-            count_right(ctx, m, scores, truth + first, n, t);
+            count_right(ctx, of, scores, first, n, t);
     }
     mgvi_release(ctx, scores);
     return st;
@@ -164,13 +192,13 @@ static void conclude(const mgv_model *m, const tally *t, mgv_metrics *out)
         out->log_loss = -t->log_likelihood / known;
 }
 
+/* `scores` NULL: made a few at a time, without a curve; `room`: they, to be lost, or as much. */
 static mgv_status classification(mgv_ctx *ctx, const mgv_model *m, const mgv_data *data,
-                                 const double *scores, mgv_metrics *out)
+                                 const double *scores, double *room, mgv_metrics *out)
 {
-    const int64_t n = data->X.rows;
-    int64_t *truth = mgvi_alloc(ctx, (size_t)n + 1, sizeof *truth);
+    truths of = {0};
     tally t = {.total = mgvi_new(ctx, (size_t)(4 * m->classes) * sizeof *t.total)};
-    mgv_status st = truth && t.total ? true_classes(ctx, m, data, truth) : MGV_E_MEMORY;
+    mgv_status st = t.total ? truths_open(ctx, m, data, &of) : MGV_E_MEMORY;
     if (t.total) {
         t.right = t.total + m->classes;
         t.answers = t.right + m->classes;
@@ -178,14 +206,17 @@ static mgv_status classification(mgv_ctx *ctx, const mgv_model *m, const mgv_dat
             t.p = t.answers + m->classes;
     }
     if (st == MGV_OK && scores)
-        count_right(ctx, m, scores, truth, n, &t);
+        count_right(ctx, &of, scores, 0, data->X.rows, &t);
     else if (st == MGV_OK)
-        st = count_by_blocks(ctx, m, data, truth, &t);
+        st = count_by_blocks(ctx, &of, &t);
     if (st == MGV_OK)
         conclude(m, &t, out);
-    if (st == MGV_OK && scores && m->classes == 2)
-        st = measure_area(ctx, scores, m->outputs, truth, n, &out->auc);
-    mgvi_release(ctx, truth);
+    if (st == MGV_OK && scores && room) {
+        if (room != scores)
+            memcpy(room, scores, (size_t)(data->X.rows * m->outputs) * sizeof *room);
+        st = measure_area(ctx, &of, room, &out->auc);
+    }
+    mgvi_release(ctx, of.map);
     mgvi_release(ctx, t.total);
     return st;
 }
@@ -198,16 +229,16 @@ mgv_status mgvi_model_confusion(mgv_ctx *ctx, const mgv_model *m, const mgv_data
         return MGVI_FAIL(ctx, MGV_E_ARG, "the data has no labels to compare with");
     if (!m->classify)
         return MGVI_FAIL(ctx, MGV_E_ARG, "the model predicts a quantity, not classes");
-    int64_t *truth = mgvi_alloc(ctx, (size_t)n + 1, sizeof *truth);
-    const mgv_status st = truth ? true_classes(ctx, m, data, truth) : MGV_E_MEMORY;
-    if (st == MGV_OK) {
-        memset(counts, 0, (size_t)(m->classes * m->classes) * sizeof *counts);
-        for (int64_t i = 0; i < n; i++)
-            if (truth[i] >= 0)
-                counts[truth[i] * m->classes + mgvi_model_decide(m, scores + i * m->outputs)]++;
+    truths of;
+    MGVI_TRY(truths_open(ctx, m, data, &of));
+    memset(counts, 0, (size_t)(m->classes * m->classes) * sizeof *counts);
+    for (int64_t i = 0; i < n; i++) {
+        const int64_t truth = truth_at(&of, i);
+        if (truth >= 0)
+            counts[truth * m->classes + mgvi_model_decide(m, scores + i * m->outputs)]++;
     }
-    mgvi_release(ctx, truth);
-    return st;
+    mgvi_release(ctx, of.map);
+    return MGV_OK;
 }
 
 /* Rows without a label (NaN) are left out. */
@@ -231,8 +262,8 @@ static void regression(const mgv_data *data, const double *scores, mgv_metrics *
     out->r2 = spread > 0 ? 1 - error / spread : NAN;
 }
 
-mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
-                               const double *scores, mgv_metrics *out)
+static mgv_status evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
+                           const double *scores, double *room, mgv_metrics *out)
 {
     if (!data->labels)
         return MGVI_FAIL(ctx, MGV_E_ARG, "the data has no labels to compare with");
@@ -245,11 +276,28 @@ mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_d
                            .f1 = NAN,
                            .log_loss = NAN};
     if (model->classify)
-        MGVI_TRY(classification(ctx, model, data, scores, &metrics));
+        MGVI_TRY(classification(ctx, model, data, scores, room, &metrics));
     else if (!data->text_labels)
         regression(data, scores, &metrics);
     mgvi_copy_out(out, &metrics, sizeof metrics);
     return MGV_OK;
+}
+
+static double *room_for_scores(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data)
+{
+    return mgvi_alloc(ctx, (size_t)data->X.rows + 1, (size_t)model->outputs * sizeof(double));
+}
+
+mgv_status mgvi_model_evaluate(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data,
+                               const double *scores, mgv_metrics *out)
+{
+    const bool curve = model->classify && model->classes == 2;
+    double *room = curve ? room_for_scores(ctx, model, data) : NULL;
+    if (curve && !room)
+        return MGV_E_MEMORY;
+    const mgv_status st = evaluate(ctx, model, data, scores, room, out);
+    mgvi_release(ctx, room);
+    return st;
 }
 
 mgv_status mgvi_model_measure(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
@@ -259,13 +307,12 @@ mgv_status mgvi_model_measure(mgv_ctx *ctx, const mgv_model *model, mgv_data *da
     if (model->outputs > 1 && model->support < 0 && !model->row_norm &&
         data->X.layout == MGV_DENSE && data->X.cols == model->features) {
         MGVI_TRY(mgvi_model_check_columns(ctx, model, data));
-        return mgvi_model_evaluate(ctx, model, data, NULL, out);
+        return evaluate(ctx, model, data, NULL, NULL, out);
     }
-    double *scores =
-        mgvi_alloc(ctx, (size_t)data->X.rows + 1, (size_t)model->outputs * sizeof *scores);
+    double *scores = room_for_scores(ctx, model, data);
     mgv_status st = scores ? mgvi_model_scores(ctx, model, data, scores) : MGV_E_MEMORY;
     if (st == MGV_OK)
-        st = mgvi_model_evaluate(ctx, model, data, scores, out);
+        st = evaluate(ctx, model, data, scores, model->classes == 2 ? scores : NULL, out);
     mgvi_release(ctx, scores);
     return st;
 }
