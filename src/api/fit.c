@@ -101,6 +101,7 @@ mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver)
     mgvi_limit_begin(ctx, solver->settings.time_limit - before.seconds - solver->prepared);
     solver->prepared = 0;
     const mgv_status st = mgvi_driver_run(solver);
+    mgvi_driver_close_judge(solver);
     mgvi_limit_end(ctx);
     return mgvi_done(ctx, st);
 }

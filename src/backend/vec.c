@@ -126,6 +126,8 @@ void mgvi_vec_fill(mgv_ctx *ctx, mgvi_vec *y, double value)
 void mgvi_vec_copy(mgv_ctx *ctx, const mgvi_vec *x, mgvi_vec *y)
 {
     assert(x->n == y->n && x->k == y->k);
+    if (x->x == y->x)
+        return;
     run_elements(ctx, copy_block, (elements){.count = y->n * y->k, .x = x->x, .y = y->x});
 }
 

@@ -48,6 +48,12 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
 
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge) { return &judge->u; }
 
+void mgvi_judge_lend(mgvi_judge *judge, mgvi_vec lent[2])
+{
+    lent[0] = judge->z;
+    lent[1] = judge->u;
+}
+
 void mgvi_judge_repair(const mgvi_judge *judge, mgvi_vec *w)
 {
     mgvi_problem_best_shift(judge->problem, judge->z.x, w);

@@ -57,6 +57,9 @@ mgvi_verdict mgvi_judge_certify_with(mgvi_judge *judge, const mgvi_vec *w, const
 /* The least care that may know more than a plain look. */
 mgvi_care mgvi_judge_next_care(const mgvi_judge *judge);
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);
+/* The judge's own vectors of the rows, A w and the dual point, for others to work in between two
+ * calls. Soft losses: the second may come back as the u to be judged. */
+void mgvi_judge_lend(mgvi_judge *judge, mgvi_vec lent[2]);
 /* Every lane is a problem of its own (mgvi_problem_new_block): one certificate for each. Soft
  * losses only. */
 void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,

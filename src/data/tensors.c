@@ -377,6 +377,16 @@ static uint64_t padded_length(const char *text)
     return (strlen(text) + LENGTH_BYTES + ALIGN - 1) / ALIGN * ALIGN - LENGTH_BYTES;
 }
 
+static void write_array(mgvi_sink *sink, const mgvi_tensor *t)
+{
+    static const char zeros[1 << 12];
+    const size_t bytes = tensor_bytes(t);
+    if (t->data)
+        mgvi_sink_write(sink, t->data, bytes);
+    for (size_t at = 0; !t->data && at < bytes; at += sizeof zeros)
+        mgvi_sink_write(sink, zeros, bytes - at < sizeof zeros ? bytes - at : sizeof zeros);
+}
+
 mgv_status mgvi_tensors_write(mgv_ctx *ctx, const char *path, const mgvi_tensor *tensors, int count,
                               const mgvi_meta *meta, int meta_count)
 {
@@ -391,8 +401,7 @@ mgv_status mgvi_tensors_write(mgv_ctx *ctx, const char *path, const mgvi_tensor 
     mgvi_sink_write(sink, &padded, sizeof padded);
     mgvi_sink_write(sink, text, length);
     mgvi_sink_printf(sink, "%*s", (int)(padded - length), "");
-    FOR_EACH_IN_FILE_ORDER(t, tensors, count)
-    mgvi_sink_write(sink, t->data, tensor_bytes(t));
+    FOR_EACH_IN_FILE_ORDER(t, tensors, count) write_array(sink, t);
     st = mgvi_sink_close(sink, true);
 done:
     free(text);
@@ -420,8 +429,10 @@ mgv_status mgvi_tensors_pack(mgv_ctx *ctx, const mgvi_tensor *tensors, int count
         FOR_EACH_IN_FILE_ORDER(t, tensors, count)
         {
             const size_t length = tensor_bytes(t);
-            if (length > 0)
+            if (length > 0 && t->data)
                 memcpy(at, t->data, length);
+            else
+                memset(at, 0, length);
             at += length;
         }
     }

@@ -18,7 +18,7 @@ typedef struct mgvi_tensor {
     mgvi_tensor_type type;
     int rank; /* 0, 1 or 2 */
     int64_t shape[2];
-    const void *data; /* aligned to its element size */
+    const void *data; /* aligned to its element size; NULL: zeros are written */
 } mgvi_tensor;
 
 /* A parsed file; all pointers go into the bytes given, which must outlive it. */

@@ -95,7 +95,7 @@ static void add_row(const mgvi_kernel_op *k, const monomials *m, int64_t i, doub
         double y = c * m->root[f];
         for (int t = 0; t < m->degree; t++)
             y *= m->x[m->index[f * m->degree + t]];
-        out[f] = beta * out[f] + y;
+        out[f] = (beta == 0 ? 0 : beta * out[f]) + y; /* there may be anything in it */
     }
 }
 

@@ -49,6 +49,13 @@ mgv_status mgvi_gather_new(mgvi_op *op, mgvi_arena *arena, mgvi_gather **out)
     return MGV_OK;
 }
 
+double mgvi_gather_bytes(const mgvi_matrix *m)
+{
+    const double entry = (double)(mgvi_dtype_size(m->dtype) + sizeof *m->idx);
+    const double copy = m->layout == MGV_CSR ? entry * (double)m->nnz + 8.0 * (double)m->cols : 0;
+    return copy + 8.0 * TOGETHER * BLOCKS * (double)m->rows;
+}
+
 /* raw[t*rows + r] = x_rj, j = cols[t] */
 #define FETCH_DENSE(T, S)                                                                          \
     static void fetch_dense_##S(const mgvi_matrix *m, const int32_t *cols, int64_t count,          \

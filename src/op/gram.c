@@ -143,6 +143,28 @@ static void add_intercept(const mgvi_view *v, int64_t cols, const double *m, dou
     G[cols * ld + cols] = total_h;
 }
 
+/* From the Gram matrix of X under weights k to that of the view; m is room for a row of X. */
+static void lay_view(mgvi_op *base, const mgvi_view *view, const double *h, const mgvi_vec *k,
+                     const mgvi_vec *hp, mgvi_vec *m, double *G, int64_t ld)
+{
+    double total[3] = {0, 0, 0}; /* of k, h p, h */
+    for (int64_t i = 0; i < k->n; i++) {
+        total[0] += k->x[i];
+        total[1] += hp->x[i];
+    }
+    for (int64_t i = 0; i < view->rows; i++)
+        total[2] += h[i];
+    if (view->centre || view->scale) {
+        mgvi_op_mul_t(base, 1, k, 0, m);
+        correct(view, m->n, m->x, total[0], G, ld);
+    }
+    if (!view->intercept)
+        return;
+    if (hp->x != k->x || !(view->centre || view->scale))
+        mgvi_op_mul_t(base, 1, hp, 0, m);
+    add_intercept(view, m->n, m->x, total[1], total[2], G, ld);
+}
+
 mgv_status mgvi_op_gram(mgvi_op *op, const double *h, bool exact, double *G, int64_t ld)
 {
     mgv_ctx *ctx = op->ctx;
@@ -153,30 +175,20 @@ mgv_status mgvi_op_gram(mgvi_op *op, const double *h, bool exact, double *G, int
     if (!stored)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "operator %s has no A'diag(h)A", base->ops->name);
     const int64_t n = base->rows, d = base->cols;
-    double *work = mgvi_zeros(ctx, (size_t)(2 * n + d), sizeof *work);
+    const bool plain = !view.row && !view.row_scale; /* k and h p are h itself */
+    double *work = mgvi_zeros(ctx, (size_t)((plain ? 0 : 2 * n) + d), sizeof *work);
     if (!work)
         return MGV_E_MEMORY;
-    double *k = work, *hp = work + n, total[3] = {0, 0, 0}; /* of k, h p, h */
-    mgvi_vec m = mgvi_vec_wrap(work + 2 * n, d, MGVI_COLS);
-    row_weights(&view, h, k, hp);
-    for (int64_t i = 0; i < n; i++) {
-        total[0] += k[i];
-        total[1] += hp[i];
-    }
-    for (int64_t i = 0; i < view.rows; i++)
-        total[2] += h[i];
-    mgv_status st = stored_gram(ctx, &stored->matrix, k, exact, G, ld);
+    double *const as_it_is = (double *)(uintptr_t)h;
+    const mgvi_vec k = mgvi_vec_wrap(plain ? as_it_is : work + d, n, MGVI_ROWS);
+    const mgvi_vec hp = mgvi_vec_wrap(plain ? as_it_is : work + d + n, n, MGVI_ROWS);
+    mgvi_vec m = mgvi_vec_wrap(work, d, MGVI_COLS);
+    if (!plain)
+        row_weights(&view, h, k.x, hp.x);
+    const mgv_status st = stored_gram(ctx, &stored->matrix, k.x, exact, G, ld);
     op->touched += (double)stored->matrix.nnz;
-    if (st == MGV_OK && (view.centre || view.scale)) {
-        const mgvi_vec weights = mgvi_vec_wrap(k, n, MGVI_ROWS);
-        mgvi_op_mul_t(base, 1, &weights, 0, &m);
-        correct(&view, d, m.x, total[0], G, ld);
-    }
-    if (st == MGV_OK && view.intercept) {
-        const mgvi_vec weights = mgvi_vec_wrap(hp, n, MGVI_ROWS);
-        mgvi_op_mul_t(base, 1, &weights, 0, &m);
-        add_intercept(&view, d, m.x, total[1], total[2], G, ld);
-    }
+    if (st == MGV_OK)
+        lay_view(base, &view, h, &k, &hp, &m, G, ld);
     mgvi_release(ctx, work);
     return st == MGV_OK ? mgvi_ctx_whole(ctx) : st;
 }

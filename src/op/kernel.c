@@ -20,7 +20,7 @@ mgvi_kernel_op *mgvi_kernel_of(mgvi_op *op)
 }
 
 mgv_dtype mgvi_kernel_fast(const mgvi_kernel_op *k) { return k->fast; }
-const double *mgvi_kernel_sign(const mgvi_kernel_op *k) { return k->sign; }
+const int8_t *mgvi_kernel_sign(const mgvi_kernel_op *k) { return k->sign; }
 const double *mgvi_kernel_diagonal(const mgvi_kernel_op *k) { return k->diagonal; }
 const mgvi_kernel *mgvi_kernel_spec(const mgvi_kernel_op *k) { return &k->kernel; }
 const mgvi_points *mgvi_kernel_points(const mgvi_kernel_op *k) { return k->points; }

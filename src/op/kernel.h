@@ -15,7 +15,7 @@ typedef struct mgvi_kernel_plan {
     mgvi_kernel kernel;
     const mgvi_matrix *X; /* the examples, or their Gram matrix when precomputed */
     mgvi_point_scaling scaling;
-    const double *sign; /* NULL: 1 */
+    const int8_t *sign; /* NULL: 1 */
     bool intercept;
     int32_t lanes;          /* vectors a product may have at once; 0: one */
     mgv_dtype fast;         /* type of the rows kept; products are float64 all the same */
@@ -38,7 +38,7 @@ void mgvi_kernel_drop_rows(mgvi_kernel_op *op);
 mgv_dtype mgvi_kernel_fast(const mgvi_kernel_op *op);
 /* From here on rows are kept in float64. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_make_exact(mgvi_kernel_op *op);
-const double *mgvi_kernel_sign(const mgvi_kernel_op *op); /* NULL: 1 */
+const int8_t *mgvi_kernel_sign(const mgvi_kernel_op *op); /* NULL: 1 */
 const double *mgvi_kernel_diagonal(const mgvi_kernel_op *op);
 const mgvi_kernel *mgvi_kernel_spec(const mgvi_kernel_op *op);
 const mgvi_points *mgvi_kernel_points(const mgvi_kernel_op *op); /* the examples */

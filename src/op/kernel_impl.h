@@ -16,7 +16,7 @@ struct mgvi_kernel_op {
     mgvi_kernel_loans *loans; /* NULL: nothing is lent */
     mgvi_kernel kernel;
     mgvi_points *points; /* in the fast type */
-    const double *sign;
+    const int8_t *sign;
     bool intercept;
     double *diagonal;
     mgv_dtype fast;

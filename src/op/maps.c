@@ -44,12 +44,19 @@ static void shift_rows(double alpha, const double *a, int64_t count, int32_t k, 
     BY_LANES(shift_lanes, k, alpha, a, count, t);
 }
 
+INLINE void sign_lanes(int32_t k, const int8_t *sign, int64_t count, double *t)
+{
+    for (int64_t i = 0; i < count; i++)
+        for (int32_t c = 0; c < k; c++)
+            t[i * k + c] *= sign[i];
+}
+
 static void apply_sign(const mgvi_view *v, int64_t first, int64_t count, int32_t k, double *t)
 {
     if (v->sign && v->sign_lanes == 1)
-        scale_rows(v->sign + first, count, k, t);
+        BY_LANES(sign_lanes, k, v->sign + first, count, t);
     else if (v->sign)
-        scale_rows(v->sign + first * k, count * k, 1, t);
+        sign_lanes(1, v->sign + first * k, count * k, t);
 }
 
 /* sum_c += sum_i t_ic */

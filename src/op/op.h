@@ -121,7 +121,7 @@ mgv_status mgvi_op_norm_cover(mgvi_op *op, mgvi_arena *arena, const double *scal
 typedef struct mgvi_view {
     const int64_t *row;      /* X's row of each of our rows; NULL: all, in order */
     int64_t rows;            /* length of `row`; X's rows when NULL */
-    const double *sign;      /* rows x sign_lanes, +1 or -1: labels */
+    const int8_t *sign;      /* rows x sign_lanes, +1 or -1: labels */
     int32_t sign_lanes;      /* 1: the same for every lane, else the lanes of every product */
     const double *row_scale; /* per row of ours, > 0 */
     const double *centre;    /* per column of X */

@@ -98,3 +98,9 @@ mgv_status mgvi_packed_new(mgvi_arena *arena, const mgvi_matrix *const *stack, i
     mgvi_release(arena->ctx, job.cursor);
     return MGV_OK;
 }
+
+double mgvi_packed_bytes(const mgvi_matrix *m, mgv_dtype dtype)
+{
+    const double entry = (double)mgvi_dtype_size(dtype) + (m->layout == MGV_DENSE ? 0 : 4);
+    return (double)m->nnz * entry + 8.0 * (double)m->cols;
+}

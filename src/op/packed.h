@@ -22,6 +22,8 @@ typedef struct mgvi_packed {
 mgv_status mgvi_packed_new(mgvi_arena *arena, const mgvi_matrix *const *stack, int count,
                            const double *factor, const int32_t *number, mgv_dtype dtype,
                            mgvi_packed *out);
+/* Bytes of such a copy. */
+double mgvi_packed_bytes(const mgvi_matrix *m, mgv_dtype dtype);
 static inline int64_t mgvi_packed_nnz(const mgvi_packed *p, int64_t j)
 {
     return p->ptr[j + 1] - p->ptr[j];

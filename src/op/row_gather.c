@@ -10,7 +10,7 @@
  * 0.04 (slower). */
 static const double DENSE_FROM = 0.3;
 
-enum { ROWS_AT_LEAST = 512, MOST_COPIED = 64 << 20 };
+enum { ROWS_AT_LEAST = 512 };
 
 static mgv_status describe(const mgvi_rows *rows, double *touched, mgvi_row_set *s)
 {
@@ -33,7 +33,7 @@ static mgv_status describe(const mgvi_rows *rows, double *touched, mgvi_row_set 
 }
 
 /* Copies of all rows. */
-static mgv_status gather_all(const mgvi_rows *rows, mgvi_arena *arena, double *touched,
+static mgv_status gather_all(const mgvi_rows *rows, double most, mgvi_arena *arena, double *touched,
                              mgvi_row_set *set)
 {
     int32_t *list = mgvi_arena_scratch(arena, (size_t)rows->count, sizeof *list);
@@ -41,21 +41,33 @@ static mgv_status gather_all(const mgvi_rows *rows, mgvi_arena *arena, double *t
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < rows->count; i++)
         list[i] = (int32_t)i;
-    return mgvi_row_set_gather(rows, list, rows->count, false, arena, touched, set);
+    return mgvi_row_set_gather(rows, list, rows->count, false, most, arena, touched, set);
 }
 
-mgv_status mgvi_row_set_all(const mgvi_rows *rows, mgvi_arena *arena, double *touched,
+double mgvi_row_set_bytes(const mgvi_rows *rows, int64_t count, bool exact)
+{
+    mgvi_row_set like = {0};
+    double touched;
+    if (describe(rows, &touched, &like) != MGV_OK)
+        return 0;
+    if (!like.sparse)
+        return (double)count * (double)like.cols * (exact ? sizeof(double) : sizeof(float));
+    const double entry = (double)(mgvi_dtype_size(rows->m.dtype) + sizeof *rows->m.idx);
+    return (double)count * ((double)rows->m.nnz / (double)rows->m.rows * entry + 24);
+}
+
+mgv_status mgvi_row_set_all(const mgvi_rows *rows, double most, mgvi_arena *arena, double *touched,
                             mgvi_row_set *set)
 {
     memset(set, 0, sizeof *set);
     MGVI_TRY(describe(rows, touched, set));
     set->plain = set->m.layout == MGV_DENSE && set->m.dtype == MGV_F32 && !set->intercept &&
                  !set->centre && !set->scale && !set->row_scale;
-    /* rows that would be brought into form in every pass are copied, unless that takes much room */
-    const double bytes = (double)rows->count * (double)set->cols * sizeof(float);
-    if (rows->row || (!set->sparse && !set->plain && bytes <= MOST_COPIED)) {
+    /* rows that would be brought into form in every pass are copied, if there is room */
+    const double bytes = mgvi_row_set_bytes(rows, rows->count, false);
+    if (rows->row || (!set->sparse && !set->plain && bytes <= most)) {
         memset(set, 0, sizeof *set);
-        return gather_all(rows, arena, touched, set);
+        return gather_all(rows, most, arena, touched, set);
     }
     set->entries = (double)set->m.nnz;
     return mgvi_row_set_reserve(set, arena);
@@ -105,7 +117,8 @@ static void fetch_sparse(const mgvi_row_set *s, int64_t i, double factor, void *
     }
 }
 
-void mgvi_row_set_fetch(const mgvi_row_set *s, int64_t i, double sign, double row_scale, void *out)
+/* Row i of the matrix. */
+static void fetch(const mgvi_row_set *s, int64_t i, double sign, double row_scale, void *out)
 {
     const double factor = sign * row_scale;
     if (s->m.layout == MGV_DENSE)
@@ -116,6 +129,29 @@ void mgvi_row_set_fetch(const mgvi_row_set *s, int64_t i, double sign, double ro
         ((double *)out)[s->m.cols] = sign;
     else if (s->intercept)
         ((float *)out)[s->m.cols] = (float)sign;
+}
+
+/* Row i of those it was made from. */
+static void fetch_source(const mgvi_row_set *s, const mgvi_rows *rows, int64_t i, void *out)
+{
+    fetch(s, mgvi_rows_source(rows, i), rows->sign ? rows->sign[i] : 1,
+          rows->row_scale ? rows->row_scale[i] : 1, out);
+}
+
+void mgvi_row_set_row(const mgvi_row_set *s, int64_t i, void *out)
+{
+    if (s->list)
+        fetch_source(s, s->whole, s->list[i], out);
+    else
+        fetch(s, i, s->sign ? s->sign[i] : 1, s->row_scale ? s->row_scale[i] : 1, out);
+}
+
+void mgvi_row_set_unsigned(const mgvi_row_set *s, int64_t i, void *out)
+{
+    if (s->list)
+        fetch_source(s, s->whole, s->list[i], out);
+    else
+        fetch(s, i, 1, s->row_scale ? s->row_scale[i] : 1, out);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -136,11 +172,8 @@ static void gather_block(void *arg, int64_t block)
     const int64_t end = mgvi_block_begin(to->m.rows, job->blocks, block + 1);
     for (int64_t t = mgvi_block_begin(to->m.rows, job->blocks, block); t < end; t++) {
         const int64_t i = job->list[t], r = mgvi_rows_source(rows, i);
-        const double sign = rows->sign ? rows->sign[i] : 1;
-        const double row_scale = rows->row_scale ? rows->row_scale[i] : 1;
         if (!to->sparse) {
-            mgvi_row_set_fetch(&job->from, r, sign, row_scale,
-                               (char *)to->own_val + (size_t)(t * to->cols) * size);
+            fetch_source(&job->from, rows, i, (char *)to->own_val + (size_t)(t * to->cols) * size);
             continue;
         }
         const size_t width = mgvi_dtype_size(rows->m.dtype);
@@ -149,8 +182,8 @@ static void gather_block(void *arg, int64_t block)
                count * sizeof *to->own_idx);
         memcpy((char *)to->own_val + (size_t)to->own_ptr[t] * width,
                (const char *)rows->m.val + (size_t)rows->m.ptr[r] * width, count * width);
-        to->own_sign[t] = sign;
-        to->own_row_scale[t] = row_scale;
+        to->own_sign[t] = rows->sign ? rows->sign[i] : 1;
+        to->own_row_scale[t] = rows->row_scale ? rows->row_scale[i] : 1;
     }
 }
 
@@ -197,21 +230,42 @@ static void bind_copies(mgvi_row_set *s, int64_t count, int64_t nnz)
     s->m.col_stride = 1;
     s->plain = true;
     s->intercept = false;
-    s->sign = s->row_scale = s->centre = s->scale = NULL;
+    s->sign = NULL;
+    s->row_scale = s->centre = s->scale = NULL;
+}
+
+/* The rows where they lie; what is fetched has everything in it. */
+static void bind_list(const mgvi_rows *rows, const int32_t *list, int64_t count, int64_t entries,
+                      mgvi_row_set *s)
+{
+    s->whole = rows;
+    s->list = list;
+    s->m.rows = count;
+    s->m.nnz = entries;
+    s->plain = false;
+    s->sign = NULL;
+    s->row_scale = NULL;
 }
 
 mgv_status mgvi_row_set_gather(const mgvi_rows *rows, const int32_t *list, int64_t count,
-                               bool exact, mgvi_arena *arena, double *touched, mgvi_row_set *set)
+                               bool exact, double most, mgvi_arena *arena, double *touched,
+                               mgvi_row_set *set)
 {
     gather_job job = {.rows = rows, .list = list, .to = set};
     MGVI_TRY(describe(rows, touched, &job.from));
     job.from.exact = set->exact = exact;
     MGVI_TRY(describe(rows, touched, set));
+    set->list = NULL;
     int64_t nnz = 0, entries = 0;
     const size_t size = set->sparse ? mgvi_dtype_size(rows->m.dtype) : exact ? 8 : 4;
     for (int64_t t = 0; t < count; t++)
         entries += mgvi_rows_nnz(rows, list[t]);
     nnz = set->sparse ? entries : count * set->cols;
+    if (!set->sparse && (double)nnz * (double)size > most) {
+        bind_list(rows, list, count, entries, set);
+        set->entries = (double)entries;
+        return mgvi_row_set_reserve(set, arena);
+    }
     MGVI_TRY(grow(set, arena, count, nnz, size));
     set->own_ptr[0] = 0;
     for (int64_t t = 0; set->sparse && t < count; t++)

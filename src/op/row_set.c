@@ -10,7 +10,7 @@
 
 enum {
     CHUNK_BYTES = 24 << 10, /* rows in the first cache */
-    MOST_CHUNK = 256,       /* rows */
+    MOST_CHUNK = MGVI_ROW_SET_CHUNK,
     ROOM_BYTES = 160 << 10, /* packed rows in the second cache */
     MOST_ROOM = 768,        /* rows summed in float32 */
     MOST_BLOCKS = 32,
@@ -131,8 +131,7 @@ static const void *fetch(const mgvi_row_set *s, const place *p, int64_t first, i
     }
     *stride = s->cols;
     for (int64_t i = 0; i < count; i++)
-        mgvi_row_set_fetch(s, first + i, 1, s->row_scale ? s->row_scale[first + i] : 1,
-                           p->rows + (size_t)(i * s->cols) * s->panels.size);
+        mgvi_row_set_unsigned(s, first + i, p->rows + (size_t)(i * s->cols) * s->panels.size);
     return p->rows;
 }
 

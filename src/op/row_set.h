@@ -16,15 +16,16 @@
 
 typedef struct mgvi_row_set {
     mgv_ctx *ctx;
-    mgvi_matrix m;  /* CSR or dense in C order, a row for each of ours */
-    int64_t cols;   /* of the operator: the data's, and the intercept's */
-    bool intercept; /* the last column is y, and not in m */
-    bool exact;     /* H of float64 products; else of float32 rows */
-    bool sparse;    /* rows are used as they are stored */
-    bool plain;     /* so are these: dense, and their type is H's */
-    const double *sign, *row_scale, *centre, *scale; /* NULL: 1, 1, 0, 1 */
-    double *touched;                                 /* entries read are counted here */
-    double entries;                                  /* read by a pass */
+    mgvi_matrix m;                            /* CSR or dense in C order, a row for each of ours */
+    int64_t cols;                             /* of the operator: the data's, and the intercept's */
+    bool intercept;                           /* the last column is y, and not in m */
+    bool exact;                               /* H of float64 products; else of float32 rows */
+    bool sparse;                              /* rows are used as they are stored */
+    bool plain;                               /* so are these: dense, and their type is H's */
+    const int8_t *sign;                       /* NULL: 1 */
+    const double *row_scale, *centre, *scale; /* NULL: 1, 0, 1 */
+    double *touched;                          /* entries read are counted here */
+    double entries;                           /* read by a pass */
     const struct mgvi_row_kernel_table *kernels;
     /* work space */
     mgvi_panels panels;
@@ -35,23 +36,33 @@ typedef struct mgvi_row_set {
     char *places;     /* one per thread: rows in the cache, their coefficients, packed rows */
     size_t place_size;
     atomic_int *taken;
+    /* a set that is read where the rows lie: whose they are, and which */
+    const mgvi_rows *whole;
+    const int32_t *list;
     /* a gathered set owns these, with room for `capacity` rows and `nnz_capacity` entries */
     int64_t capacity, nnz_capacity;
     void *own_val;
     int64_t *own_ptr;
     int32_t *own_idx;
-    double *own_sign, *own_row_scale;
+    int8_t *own_sign;
+    double *own_row_scale;
 } mgvi_row_set;
 
-/* All rows, in place, or copied where they are dense, need work and are not too large. When copied,
- * the intercept is a column like others for mgvi_row_set_leverage. `touched` may not be NULL.
- * Allocates from the arena. MGV_E_UNSUPPORTED when rows are centred and scaled both. */
-mgv_status mgvi_row_set_all(const mgvi_rows *rows, mgvi_arena *arena, double *touched,
+/* All rows, in place, or copied where they are dense, need work and the copy takes no more than
+ * `most` bytes. When copied, the intercept is a column like others for mgvi_row_set_leverage.
+ * `touched` may not be NULL. Allocates from the arena. MGV_E_UNSUPPORTED when rows are centred and
+ * scaled both. */
+mgv_status mgvi_row_set_all(const mgvi_rows *rows, double most, mgvi_arena *arena, double *touched,
                             mgvi_row_set *out);
-/* Copies of the rows listed. `set` is zeroed memory, or an earlier set whose memory is used again
- * if it suffices. Exact sets hold float64 rows when dense. */
+/* The rows listed: copies, or, where they are dense and copies would take more than `most` bytes,
+ * the rows themselves, brought into form in every pass; `rows` and `list` must then outlive the
+ * set. `set` is zeroed memory, or an earlier set whose memory is used again if it suffices. Exact
+ * sets work in float64 when dense. */
 mgv_status mgvi_row_set_gather(const mgvi_rows *rows, const int32_t *list, int64_t count,
-                               bool exact, mgvi_arena *arena, double *touched, mgvi_row_set *set);
+                               bool exact, double most, mgvi_arena *arena, double *touched,
+                               mgvi_row_set *set);
+/* Bytes that copies of `count` rows of average length take, about. */
+double mgvi_row_set_bytes(const mgvi_rows *rows, int64_t count, bool exact);
 static inline int64_t mgvi_row_set_count(const mgvi_row_set *set) { return set->m.rows; }
 
 /* z_i = a_i . w */
@@ -67,10 +78,12 @@ void mgvi_row_set_sweep(mgvi_row_set *set, mgvi_row_set_fill fill, void *arg, do
                         double *H, int64_t ld);
 /* q_i = sum_j a_ij^2 / (sum_k a_kj^2 / rows) over the data's columns: how far a row stands out.
  * Two passes. `energy` gets the mean squares of the columns. */
-void mgvi_row_set_leverage(mgvi_row_set *set, double *energy, double *q);
+void mgvi_row_set_leverage(mgvi_row_set *set, double *energy, float *q);
 
 /* sum_j = sum_i a_ij^2 over the data's columns and the rows with which[i] == flag (NULL: all). */
 void mgvi_row_set_squares(mgvi_row_set *set, const uint8_t *which, uint8_t flag, double *sum);
+
+enum { MGVI_ROW_SET_CHUNK = 256 }; /* rows that are visited at a time, at most */
 
 /* ---- between row_set.c, row_squares.c and row_gather.c --------------------------------------- */
 /* Calls visit for the chunks of one of set->blocks blocks: `count` rows from `first` on, dense ones
@@ -81,7 +94,8 @@ void mgvi_row_set_visit_block(mgvi_row_set *set, int64_t block, mgvi_row_set_vis
                               void *arg);
 /* Work space for the shape that is set. */
 mgv_status mgvi_row_set_reserve(mgvi_row_set *set, mgvi_arena *arena);
-/* Row i of set->m as a row of the operator: `cols` numbers, float64 if exact, else float32. */
-void mgvi_row_set_fetch(const mgvi_row_set *set, int64_t i, double sign, double row_scale,
-                        void *out);
+/* Row i of the set as the operator has it: `cols` numbers, float64 if exact, else float32. The same
+ * with 1 in the place of its sign, where that is left to the sums. */
+void mgvi_row_set_row(const mgvi_row_set *set, int64_t i, void *out);
+void mgvi_row_set_unsigned(const mgvi_row_set *set, int64_t i, void *out);
 #endif

@@ -13,7 +13,7 @@ typedef struct squares_job {
     uint8_t flag;
     const double *weight; /* NULL: the sums of squares are wanted, one partial sum per block */
     double base;          /* sparse: sum_j c_j^2 weight_j */
-    double *q;
+    float *q;
 } squares_job;
 
 /* An absent entry counts as c^2; what a stored one adds to that is x (x - 2 c). */
@@ -25,18 +25,19 @@ static void sparse_squares(const squares_job *job, int64_t first, int64_t count,
     const int64_t *ptr = m->ptr + first;
     const double *p = s->row_scale ? s->row_scale + first : NULL;
     const bool f32 = m->dtype == MGV_F32;
+    double q[MGVI_ROW_SET_CHUNK];
     if (job->weight && f32)
-        k->dot_excess_f32(m->val, m->idx, ptr, count, p, s->centre, job->weight, job->base,
-                          job->q + first);
+        k->dot_excess_f32(m->val, m->idx, ptr, count, p, s->centre, job->weight, job->base, q);
     else if (job->weight)
-        k->dot_excess_f64(m->val, m->idx, ptr, count, p, s->centre, job->weight, job->base,
-                          job->q + first);
+        k->dot_excess_f64(m->val, m->idx, ptr, count, p, s->centre, job->weight, job->base, q);
     else if (f32)
         k->add_excess_f32(m->val, m->idx, ptr, count, p, s->centre, sums);
     else
         k->add_excess_f64(m->val, m->idx, ptr, count, p, s->centre, sums);
     for (int64_t i = 0; !job->weight && i < count; i++)
         sums[m->cols] += p ? p[i] * p[i] : 1;
+    for (int64_t i = 0; job->weight && i < count; i++)
+        job->q[first + i] = (float)q[i];
 }
 
 static void dense_squares(const squares_job *job, int64_t first, int64_t count, const void *rows,
@@ -45,14 +46,17 @@ static void dense_squares(const squares_job *job, int64_t first, int64_t count, 
     const mgvi_row_set *s = job->s;
     const mgvi_row_kernel_table *k = s->kernels;
     const int64_t d = s->m.cols;
+    double q[MGVI_ROW_SET_CHUNK];
     if (job->weight && s->exact)
-        k->dot_squares_f64(rows, stride, count, d, job->weight, job->q + first);
+        k->dot_squares_f64(rows, stride, count, d, job->weight, q);
     else if (job->weight)
-        k->dot_squares_f32(rows, stride, count, d, job->weight, job->q + first);
+        k->dot_squares_f32(rows, stride, count, d, job->weight, q);
     else if (s->exact)
         k->add_squares_f64(rows, stride, count, d, sums);
     else
         k->add_squares_f32(rows, stride, count, d, sums);
+    for (int64_t i = 0; job->weight && i < count; i++)
+        job->q[first + i] = (float)q[i];
 }
 
 /* Runs of rows that have the flag. */
@@ -103,7 +107,7 @@ void mgvi_row_set_squares(mgvi_row_set *s, const uint8_t *which, uint8_t flag, d
     }
 }
 
-void mgvi_row_set_leverage(mgvi_row_set *s, double *energy, double *q)
+void mgvi_row_set_leverage(mgvi_row_set *s, double *energy, float *q)
 {
     squares_job job = {.s = s, .weight = s->scaled_w, .q = q};
     mgvi_row_set_squares(s, NULL, 0, energy);

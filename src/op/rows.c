@@ -184,13 +184,9 @@ static mgv_status contrast_rows(mgvi_contrast *c, mgvi_arena *arena, mgvi_rows *
     return MGV_OK;
 }
 
-mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
+mgv_status mgvi_rows_bare(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
 {
     mgv_ctx *ctx = op->ctx;
-    if (mgvi_contrast_of(op))
-        return contrast_rows(mgvi_contrast_of(op), arena, out);
-    if (mgvi_kernel_of(op))
-        return kernel_rows(op, arena, out);
     const mgvi_view_op *v = mgvi_view_of(op);
     const mgvi_stored *stored = mgvi_stored_of(v ? v->base : op);
     const mgvi_view view = v ? v->view : (mgvi_view){.rows = op->rows};
@@ -214,9 +210,18 @@ mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
                         .scale = view.scale,
                         .centre = view.centre};
     MGVI_TRY(mgvi_matrix_rows(arena, &stored->matrix, &rows->m));
-    MGVI_TRY(bind_columns(rows, op, arena));
     *out = rows;
     return MGV_OK;
+}
+
+mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
+{
+    if (mgvi_contrast_of(op))
+        return contrast_rows(mgvi_contrast_of(op), arena, out);
+    if (mgvi_kernel_of(op))
+        return kernel_rows(op, arena, out);
+    MGVI_TRY(mgvi_rows_bare(op, arena, out));
+    return bind_columns(*out, op, arena);
 }
 
 void mgvi_rows_scaled_axpy(const mgvi_rows *rows, int64_t r, double alpha, double *v)

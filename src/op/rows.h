@@ -26,7 +26,7 @@ typedef struct mgvi_rows {
     int64_t acc_len;
     bool intercept;          /* acc's last number */
     const int64_t *row;      /* m's row of each of our rows; NULL: all, in order */
-    const double *sign;      /* NULL: 1 */
+    const int8_t *sign;      /* NULL: 1 */
     const double *row_scale; /* NULL: 1 */
     const double *scale;     /* NULL: 1 */
     const double *centre;    /* NULL: 0 */
@@ -46,6 +46,9 @@ mgv_status mgvi_matrix_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_matrix
  * these, else MGV_E_UNSUPPORTED. Column orders and odd strides are copied into the arena by rows:
  * coordinate methods need rows. `op` must outlive the result. */
 mgv_status mgvi_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out);
+/* The same of a stored matrix or a view over one for those who read the rows and make no products
+ * (op/row_set.h): without what these need of every row. */
+mgv_status mgvi_rows_bare(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out);
 static inline int64_t mgvi_rows_acc_len(const mgvi_rows *rows) { return rows->acc_len; }
 /* (1): `cols` numbers of the operator */
 void mgvi_rows_weights(const mgvi_rows *rows, const double *acc, double *w);

@@ -10,19 +10,22 @@
 #include <string.h>
 
 enum {
-    GRAIN = 1 << 15, /* stored entries of a block: some 20 us */
-    BLOCKS = 64,     /* of M x */
-    OUTPUTS = 8,     /* blocks of M'u */
-    STAGE_LANES = 16 /* at most, of a piece that is summed on its own */
+    GRAIN = 1 << 15,   /* stored entries of a block: some 20 us */
+    BLOCKS = 64,       /* of M x */
+    OUTPUTS = 8,       /* blocks of M'u */
+    LITTLE = 16 << 20, /* bytes of their outputs */
+    STAGE_LANES = 16   /* at most, of a piece that is summed on its own */
 };
 
 /* How many blocks M'u with k lanes is cut into. The outputs are cleared, added to and read: kept
- * below half the bytes of the matrix they cost little beside reading it. */
+ * below half the bytes of the matrix they cost little beside reading it, and where that is much
+ * memory (docs/memory.md) below a tenth. */
 static int64_t output_count(const mgvi_matrix *m, int32_t k)
 {
     const int64_t entry = (int64_t)mgvi_dtype_size(m->dtype) + (m->layout == MGV_DENSE ? 0 : 4);
-    const int64_t room = m->nnz / (2 * (int64_t)sizeof(double)) * entry; /* in numbers */
-    const int64_t most = m->cols ? room / (m->cols * k) : OUTPUTS;
+    const int64_t bytes = m->nnz * entry, half = bytes / 2, tenth = bytes / 10;
+    const int64_t least = half < LITTLE ? half : LITTLE, room = tenth > least ? tenth : least;
+    const int64_t most = m->cols ? room / (int64_t)sizeof(double) / (m->cols * k) : OUTPUTS;
     const int64_t blocks = mgvi_block_count(m->nnz, GRAIN, OUTPUTS);
     return most < 1 ? 1 : most < blocks ? most : blocks;
 }

@@ -10,9 +10,10 @@
 
 enum {
     GRAIN = 1 << 15,
-    BLOCKS = 64, /* when stored by columns */
-    OUTPUTS = 8, /* when stored by rows */
-    FILL = 8     /* entries per column that pay for one more set of sums */
+    BLOCKS = 64,          /* when stored by columns */
+    OUTPUTS = 8,          /* when stored by rows */
+    FILL = 8,             /* entries per column that pay for one more set of sums, */
+    SETS_BYTES = 16 << 20 /* unless that is too much memory */
 };
 
 /* Sums over the stored entries of a column, with weights v and an origin o. */
@@ -218,7 +219,12 @@ static mgv_status stats_init(mgv_ctx *ctx, const mgvi_matrix *m, const double *w
                  .weights = weights,
                  .merge = mgvi_block_count(m->cols, GRAIN, BLOCKS)};
     const int64_t filled = m->cols ? m->nnz / m->cols / FILL : 1;
-    const int64_t most = by_columns ? BLOCKS : filled < 1 ? 1 : filled < OUTPUTS ? filled : OUTPUTS;
+    const int64_t roomy = m->cols ? SETS_BYTES / (m->cols * SUMS * (int64_t)sizeof(double)) : 1;
+    const int64_t sets_most = filled < roomy ? filled : roomy;
+    const int64_t most = by_columns            ? BLOCKS
+                         : sets_most < 1       ? 1
+                         : sets_most < OUTPUTS ? sets_most
+                                               : OUTPUTS;
     s->blocks = mgvi_block_count(m->nnz, GRAIN, most);
     const size_t sets = by_columns ? 1 : (size_t)s->blocks;
     s->memory = mgvi_zeros(ctx, (size_t)m->cols, (sets * SUMS + 1) * sizeof(double));

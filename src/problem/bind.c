@@ -199,10 +199,16 @@ static mgv_status apply_class_weights(mgv_problem *p, double *s)
     return MGV_OK;
 }
 
-/* s_i = weight_i / total for a mean; 1 or 0 for a constraint. */
+/* s_i = weight_i / total for a mean; 1 or 0 for a constraint. Rows that are alike need no array. */
 static mgv_status bind_weights(mgv_problem *p)
 {
     const int64_t n = p->data->X.rows;
+    const bool hard = p->loss->can & MGVI_HARD;
+    if (!p->data->weights && !p->settings.class_weight[0]) {
+        p->total_weight = (double)n;
+        p->row.scale = (mgvi_coef_array){.constant = hard ? 1 : 1 / p->total_weight};
+        return MGV_OK;
+    }
     double *s = mgvi_arena_array(&p->arena, (size_t)n, sizeof *s);
     if (!s)
         return MGV_E_MEMORY;
@@ -214,10 +220,22 @@ static mgv_status bind_weights(mgv_problem *p)
         p->total_weight += s[i];
     if (!(p->total_weight > 0) || isinf(p->total_weight))
         return MGVI_FAIL(p->ctx, MGV_E_INPUT, "the weights add up to %g", p->total_weight);
-    const bool hard = p->loss->can & MGVI_HARD;
     for (int64_t i = 0; i < n; i++)
         s[i] = hard ? s[i] > 0 : s[i] / p->total_weight;
     p->row.scale = (mgvi_coef_array){.values = s, .lanes = 1};
+    return MGV_OK;
+}
+
+/* A quantity loss on classes fits -1 and +1. */
+static mgv_status bind_sides(mgv_problem *p)
+{
+    const int64_t n = p->data->X.rows;
+    double *side = mgvi_arena_scratch(&p->arena, (size_t)n, sizeof *side);
+    if (!side)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++)
+        side[i] = p->sign[i];
+    p->target = side;
     return MGV_OK;
 }
 
@@ -225,15 +243,15 @@ static mgv_status bind_weights(mgv_problem *p)
 static mgv_status bind_targets(mgv_problem *p)
 {
     const int64_t n = p->data->X.rows;
-    const double *y = p->data->labels;
+    const bool margin = p->loss->can & MGVI_MARGIN;
     p->row.b.constant = p->settings.smoothing;
-    if ((p->loss->can & MGVI_JOINT) || p->outputs > 1)
-        y = p->target;
-    else if (p->classify) /* a quantity loss on classes fits -1 and +1 */
-        y = p->sign;
-    p->target = y;
-    if (p->loss->can & MGVI_MARGIN)
+    if (!p->classify)
+        p->target = p->data->labels;
+    else if (!p->target && !margin)
+        MGVI_TRY(bind_sides(p));
+    if (margin)
         return MGV_OK;
+    const double *y = p->target;
     p->row.a = (mgvi_coef_array){.values = y, .lanes = 1};
     if (strcmp(p->loss->name, "interval") != 0)
         return MGV_OK;
@@ -343,7 +361,8 @@ mgv_status mgvi_problem_leave_out(mgv_problem *p, const int32_t *row, int64_t co
     double *s = mgvi_arena_array(&p->arena, (size_t)p->data->X.rows, sizeof *s);
     if (!s)
         return MGV_E_MEMORY;
-    memcpy(s, p->row.scale.values, (size_t)p->data->X.rows * sizeof *s);
+    for (int64_t i = 0; i < p->data->X.rows; i++)
+        s[i] = mgvi_coef_pick(&p->row.scale, i, 0);
     for (int64_t k = 0; k < count; k++) {
         left -= s[row[k]];
         s[row[k]] = 0;
@@ -352,7 +371,7 @@ mgv_status mgvi_problem_leave_out(mgv_problem *p, const int32_t *row, int64_t co
         return MGVI_FAIL(p->ctx, MGV_E_INPUT, "the rows to train on have no weight");
     for (int64_t i = 0; i < p->data->X.rows; i++)
         s[i] /= left;
-    p->row.scale.values = s;
+    p->row.scale = (mgvi_coef_array){.values = s, .lanes = 1};
     p->total_weight *= left;
     bind_strengths(p); /* C stays, lambda = 1/(C n) is of the rows that are left */
     MGVI_TRY(bind_column_weights(p));

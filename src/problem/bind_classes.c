@@ -60,7 +60,7 @@ static mgv_status bind_signs(mgv_problem *p)
 {
     const mgv_data *data = p->data;
     const int64_t k = p->lanes;
-    double *sign = mgvi_arena_array(&p->arena, (size_t)data->X.rows, (size_t)k * sizeof *sign);
+    int8_t *sign = mgvi_arena_scratch(&p->arena, (size_t)data->X.rows, (size_t)k * sizeof *sign);
     if (!sign)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < data->X.rows; i++)

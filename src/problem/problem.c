@@ -172,6 +172,27 @@ void mgvi_problem_free(mgv_problem *problem)
     mgvi_release(problem->ctx, problem);
 }
 
+double mgvi_problem_bytes(const mgv_problem *p)
+{
+    const mgvi_matrix *X = &p->data->X;
+    const double value = (double)mgvi_dtype_size(X->dtype), rows = (double)X->rows;
+    const double lines = X->layout == MGV_CSC ? (double)X->cols : rows;
+    const double labels = (p->data->labels ? 8 : 0) + (p->data->weights ? 8 : 0);
+    if (X->layout == MGV_DENSE)
+        return (double)X->nnz * value + labels * rows;
+    return (double)X->nnz * (value + sizeof *X->idx) + 8 * lines + labels * rows;
+}
+
+double mgvi_problem_spare(const mgv_problem *p, double held)
+{
+    static const double SHARE = 0.5;
+    /* of the allowance: the program itself, sums of blocks, and vectors of the columns */
+    static const double PROGRAM = 20 << 20, COLUMNS = 24;
+    const double rows = (double)(p->A->rows * p->lanes), cols = (double)(p->A->cols * p->lanes);
+    const double own = PROGRAM + 8 * (held * rows + COLUMNS * cols);
+    return fmax(SHARE * mgvi_problem_bytes(p) + p->ctx->allowance - own, 0);
+}
+
 mgv_status mgvi_problem_penalty(const mgv_problem *p, mgvi_arena *arena, mgvi_penalty *out)
 {
     return mgvi_penalty_open(arena, p->penalty, &p->col, p->penalty_data, mgvi_problem_penalised(p),
@@ -287,7 +308,7 @@ double mgvi_problem_user_norm(const mgv_problem *p, const double *w)
 
 void mgvi_problem_coefficients(const mgv_problem *p, double *row, double *lambda, double *mu)
 {
-    for (int64_t i = 0; i < p->A->rows; i++)
+    for (int64_t i = 0; row && i < p->A->rows; i++)
         row[i] = mgvi_coef_pick(&p->row.scale, i, 0);
     for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
         const mgvi_strengths c = mgvi_problem_strengths(p, j);

@@ -61,8 +61,8 @@ struct mgv_problem {
     mgvi_class_graph *graph; /* of contrasts with intercepts: work space; else NULL */
     mgvi_scaling scaling;
     const mgv_problem *whole;     /* whose scaling of the columns is taken over; NULL: its own */
-    const double *target;         /* rows: the label, or -1 and +1 for classes */
-    const double *sign;           /* rows: +1 for the second class; NULL for regression */
+    const double *target;         /* rows: the label, or -1 and +1; NULL: `sign` says it */
+    const int8_t *sign;           /* rows: +1 for the second class; NULL for regression */
     const double *scale, *centre; /* per column of the data, NULL: none */
     const double *row_scale;      /* per row, NULL: none */
     mgvi_kernel kernel;           /* kind MGVI_KERNEL_LINEAR: A is over the data's own columns */
@@ -105,6 +105,13 @@ mgv_status mgvi_problem_set_strengths(mgv_problem *problem, double lambda, doubl
 /* The C that the strengths amount to: docs/terms.md (C). NaN: none. */
 double mgvi_problem_C(const mgv_problem *problem);
 
+/* Bytes of the data: the matrix, its labels and its weights as they are stored. */
+double mgvi_problem_bytes(const mgv_problem *problem);
+/* Bytes of memory beyond the data that a solver may spend on copies of it, where it and the driver
+ * hold `held` numbers for every row: a rule of the data's shape alone (docs/memory.md), 0 or more.
+ */
+double mgvi_problem_spare(const mgv_problem *problem, double held);
+
 static inline bool mgvi_problem_has_smooth(const mgv_problem *p) { return p->smooth.grad != NULL; }
 /* Takes the weight of these rows away, for good; the others' weights sum to 1 again. The centre and
  * the scale of the columns stay: they are no more than coordinates. */
@@ -141,7 +148,7 @@ static inline mgvi_strengths mgvi_problem_strengths(const mgv_problem *p, int64_
         return (mgvi_strengths){.lambda = c.scale};
     return (mgvi_strengths){.lambda = p->p == 1 ? 0 : c.a, .mu = c.scale};
 }
-/* The weight of every row, and lambda and mu of every penalised column. */
+/* The weight of every row (NULL: not wanted), and lambda and mu of every penalised column. */
 void mgvi_problem_coefficients(const mgv_problem *p, double *row, double *lambda, double *mu);
 /* The penalised coordinates of a column vector: a view. */
 static inline mgvi_vec mgvi_problem_penalised_part(const mgv_problem *p, const mgvi_vec *x)
@@ -182,7 +189,10 @@ static inline bool mgvi_problem_takes_part(const mgv_problem *p, int64_t i, int3
 }
 
 /* What row i's score is fitted to when A is not signed: the label, or -1 and +1 for classes. */
-static inline double mgvi_problem_target(const mgv_problem *p, int64_t i) { return p->target[i]; }
+static inline double mgvi_problem_target(const mgv_problem *p, int64_t i)
+{
+    return p->target ? p->target[i] : p->sign[i];
+}
 
 /* The joint hard margin: A's rows are pairs of an example and a class (op/contrast.h). */
 static inline bool mgvi_problem_has_contrasts(const mgv_problem *p)

@@ -44,10 +44,7 @@ static mgv_status make_lane(mgvi_drive *d, int32_t l)
     own->data = *s->data;
     own->data.weights = weights;
     MGVI_TRY(mgvi_problem_new_in_time(s->ctx, &own->data, &d->settings, &own->problem));
-    if (d->many)
-        return open_ballot(d, l);
-    const int64_t rows = s->validation ? s->validation->X.rows : n;
-    return mgvi_vec_new(&d->arena, MGVI_ROWS, rows, 1, &own->z);
+    return d->many ? open_ballot(d, l) : MGV_OK;
 }
 
 /* Whether examples are points between which a kernel is computed. A precomputed kernel has its rows
@@ -89,6 +86,9 @@ mgv_status mgvi_drive_open(mgvi_drive *d)
     d->intercept = mgvi_arena_array(&d->arena, outputs, sizeof *d->intercept);
     if (!d->coef || !d->intercept)
         return MGV_E_MEMORY;
+    if (!d->many)
+        MGVI_TRY(mgvi_vec_new(&d->arena, MGVI_ROWS,
+                              s->validation ? s->validation->X.rows : s->data->X.rows, 1, &d->z));
     const int32_t full = s->split.lanes - 1; /* first: it is what is left where the limit strikes */
     MGVI_TRY(make_lane(d, full));
     for (int32_t l = 0; l < full && !d->path->cut; l++) {

@@ -12,7 +12,6 @@ typedef struct mgvi_drive_lane {
     mgv_data data; /* the selection's, with weights of its own */
     mgv_problem *problem;
     mgv_solver *solver;
-    mgvi_vec z;         /* A w, or the scores of the validation rows */
     mgvi_ballot ballot; /* many classes: in its place, for the rows it does not train on, */
     int64_t *held;      /* as the split numbers them */
 } mgvi_drive_lane;
@@ -23,6 +22,7 @@ typedef struct mgvi_drive {
     mgvi_arena arena;
     mgv_settings settings; /* of the lanes */
     mgvi_drive_lane lanes[MGVI_SPLIT_LANES];
+    mgvi_vec z;          /* one lane's A w, or scores of the validation rows */
     mgvi_op *validation; /* X of val:FILE, */
     mgvi_points *points; /* or its rows as a kernel's points, and room for a model's examples */
     int64_t *example;

@@ -14,7 +14,7 @@ static const double MOST_ENTRIES = 4e6; /* weights kept for the model file */
 static void score_points(mgvi_drive *d, mgvi_drive_lane *own, double intercept)
 {
     const mgvi_points *examples = mgvi_kernel_points(mgvi_kernel_of(own->problem->A));
-    const mgvi_point_list q = {.points = d->points, .count = own->z.n};
+    const mgvi_point_list q = {.points = d->points, .count = d->z.n};
     int64_t count = 0;
     for (int64_t i = 0; i < d->s->data->X.rows; i++)
         if (d->coef[i] != 0) {
@@ -22,10 +22,10 @@ static void score_points(mgvi_drive *d, mgvi_drive_lane *own, double intercept)
             d->example[count++] = i;
         }
     const mgvi_point_list p = {.points = examples, .index = d->example, .count = count};
-    for (int64_t i = 0; i < own->z.n; i++)
-        own->z.x[i] = intercept;
+    for (int64_t i = 0; i < d->z.n; i++)
+        d->z.x[i] = intercept;
     const mgv_status st = mgvi_kernel_sums(d->s->ctx, &own->problem->kernel, &p, d->weight, 1, &q,
-                                           own->z.x, own->z.n);
+                                           d->z.x, d->z.n);
     d->failed = st != MGV_OK ? st : d->failed;
 }
 
@@ -39,11 +39,11 @@ static void score_validation(mgvi_drive *d, mgvi_drive_lane *own, const mgvi_vec
         return;
     }
     const mgvi_vec coef = mgvi_vec_wrap(d->coef, mgvi_problem_coefs(own->problem), MGVI_COLS);
-    mgvi_op_mul(d->validation, 1, &coef, 0, &own->z);
+    mgvi_op_mul(d->validation, 1, &coef, 0, &d->z);
     const int64_t first = d->s->data->X.rows;
-    for (int64_t i = 0; i < own->z.n; i++) {
+    for (int64_t i = 0; i < d->z.n; i++) {
         const double e = d->s->e[first + i], scale = e > 0 ? d->s->factor[first + i] / e : 1;
-        own->z.x[i] = scale * own->z.x[i] + intercept;
+        d->z.x[i] = scale * d->z.x[i] + intercept;
     }
 }
 
@@ -101,15 +101,15 @@ static double lane_error(mgvi_drive *d, int32_t l, const mgvi_vec *w)
     if (file)
         score_validation(d, own, w);
     else
-        mgvi_op_mul(own->problem->A, 1, w, 0, &own->z);
+        mgvi_op_mul(own->problem->A, 1, w, 0, &d->z);
     double sum = 0, total = 0;
-    for (int64_t i = 0; i < own->z.n; i++) {
+    for (int64_t i = 0; i < d->z.n; i++) {
         const int64_t row = file ? s->data->X.rows + i : i;
         if (!file && mgvi_split_trains(&s->split, i, l))
             continue;
         const double weight = s->e[row] * s->e[row], y = s->y[row];
         const double z =
-            own->problem->sign && !file ? own->problem->sign[i] * own->z.x[i] : own->z.x[i];
+            own->problem->sign && !file ? own->problem->sign[i] * d->z.x[i] : d->z.x[i];
         sum += weight * (classify ? z * y <= 0 : (z - y) * (z - y));
         total += weight;
     }
@@ -124,9 +124,9 @@ static double full_residual(mgvi_drive *d, const mgvi_vec *w)
     if (s->rule.kind != MGVI_RULE_DISCREPANCY)
         return NAN;
     double sum = 0;
-    mgvi_op_mul(own->problem->A, 1, w, 0, &own->z);
-    for (int64_t i = 0; i < own->z.n; i++) {
-        const double z = own->problem->sign ? own->problem->sign[i] * own->z.x[i] : own->z.x[i];
+    mgvi_op_mul(own->problem->A, 1, w, 0, &d->z);
+    for (int64_t i = 0; i < d->z.n; i++) {
+        const double z = own->problem->sign ? own->problem->sign[i] * d->z.x[i] : d->z.x[i];
         sum += s->e[i] * s->e[i] * (z - s->y[i]) * (z - s->y[i]);
     }
     return sqrt(sum);

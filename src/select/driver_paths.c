@@ -41,8 +41,10 @@ static mgv_status run_lane(mgvi_drive *d, int32_t l)
     if (st == MGV_OK)
         st = mgvi_driver_run(own->solver);
     ctx->on_event = listener;
-    if (st == MGV_OK)
+    if (st == MGV_OK) {
         d->path->passes += mgvi_driver_summary(own->solver).passes;
+        mgvi_driver_retire(own->solver); /* the next begins at its answer */
+    }
     return st;
 }
 

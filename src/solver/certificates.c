@@ -193,14 +193,14 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair)
 
 /* Equalities and intervals that a constant meets: no weights at all are the optimum of a penalty
  * that is least there. One row beside an intercept is such a case, with nothing to step along. */
-void mgvi_driver_try_constant(mgv_solver *solver)
+mgv_status mgvi_driver_try_constant(mgv_solver *solver)
 {
     const mgv_problem *p = solver->run.problem;
     mgvi_pair *answer = &solver->answer;
     double low = -INFINITY, high = INFINITY;
     if (solver->memory.certificates > 0 || solver->run.early || !solver->judge ||
         !(p->loss->can & MGVI_HARD) || (p->loss->can & MGVI_MARGIN) || p->free_cols != 1)
-        return;
+        return MGV_OK;
     for (int64_t i = 0; i < p->A->rows; i++) {
         const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
         if (!(c.scale > 0))
@@ -209,17 +209,19 @@ void mgvi_driver_try_constant(mgv_solver *solver)
         high = fmin(high, p->loss->prox(c, DBL_MAX, 1));
     }
     if (!(low <= high))
-        return;
+        return MGV_OK;
     mgvi_vec_fill(p->ctx, &answer->u, 0);
     mgvi_vec_fill(p->ctx, &answer->w, 0);
     answer->w.x[answer->w.n - 1] = low > 0 ? low : high < 0 ? high : 0;
     const mgvi_iterate it = {.w = &answer->w, .u = &answer->u};
     const mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
     if (!(found.certificate.verified && found.certificate.relative_gap <= solver->settings.tol))
-        return;
+        return MGV_OK;
+    MGVI_TRY(mgvi_driver_open_best(solver));
     keep_better(solver, &solver->best, &it, &found);
     solver->memory.certificates = 1;
     solver->memory.certified = solver->run.iteration;
+    return MGV_OK;
 }
 
 mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
@@ -228,6 +230,7 @@ mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
     mgvi_driver_memory *m = &solver->memory;
     const double estimate = run->ops->estimate ? run->ops->estimate(run) : NAN;
     const double begun = mgvi_ctx_clock(run->ctx);
+    MGVI_TRY(mgvi_driver_open_best(solver));
     const mgvi_iterate it = run->ops->expose(run);
     const double before = run->problem->A->touched;
     mgvi_verdict found;

@@ -44,7 +44,10 @@ static void fingerprint(const mgv_solver *solver, char text[MGVI_FINGERPRINT])
     const int64_t shape[3] = {X->rows, X->cols, X->nnz};
     h = mix(h, shape, sizeof shape);
     h = mix(h, p->data->labels, (size_t)X->rows * sizeof *p->data->labels);
-    h = mix(h, p->row.scale.values, (size_t)X->rows * sizeof *p->row.scale.values);
+    for (int64_t i = 0; i < X->rows; i++) {
+        const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
+        h = mix(h, &weight, sizeof weight);
+    }
     if (X->layout != MGV_DENSE || X->row_stride * X->rows == X->nnz) {
         const int64_t step = X->nnz / 1000 + 1;
         for (int64_t t = 0; t < X->nnz; t += step) {
@@ -181,6 +184,9 @@ static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tenso
     MGVI_TRY(check_file(solver, path, file));
     if (solver->family)
         return mgvi_family_restore(solver, path, file);
+    MGVI_TRY(mgvi_driver_open_judge(solver));
+    if (!run->ops->primal_only)
+        MGVI_TRY(mgvi_driver_open_best(solver));
     for (int pass = 0; pass < 2; pass++) /* check everything before changing anything */
         for (int i = 0; i < run->kept_count; i++) {
             const mgvi_tensor *t = &run->kept[i];

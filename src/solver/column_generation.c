@@ -385,6 +385,8 @@ static mgv_status restored(mgvi_run *run)
     return MGV_OK;
 }
 
+static const double HELD = 8; /* numbers a row, the driver's included */
+
 /* Interior-point steps times the normal equations on a few times n columns, and the passes. On tall
  * data columns join in more rounds, and others are faster by more than that. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
@@ -395,6 +397,8 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     const double least = fmin(n, d), cols = fmin(d, 3 * n);
     if (n > MOST_ROWS && (l2 || d > n))
         return INFINITY;
+    if (mgvi_gather_bytes(&p->data->X) > mgvi_problem_spare(p, HELD))
+        return INFINITY; /* no room for a copy by columns */
     return l2 ? n * n * d / 2 + 15 * n * n * n / 3
               : (n <= 2 * d ? 15 : 100) * (least * n * cols / 2 + least * least * least / 3) +
                     10 * (double)p->A->nnz;

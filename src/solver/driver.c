@@ -224,6 +224,7 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
         MGVI_TRY(mgvi_sink_try(solver->run.ctx, solver->settings.checkpoint));
     if (solver->family)
         return mgvi_family_run(solver);
+    MGVI_TRY(mgvi_driver_open_judge(solver));
     if (mgvi_ctx_late(solver->run.ctx) == MGV_STOP_NONE)
         MGVI_TRY(mgvi_driver_mend(solver));
     mgvi_driver_begin_limits(solver);
@@ -231,7 +232,7 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     solver->next_checkpoint = solver->started + MGVI_CHECKPOINT_EVERY;
     solver->touched_before = solver->run.problem->A->touched;
     solver->run.goal = mgvi_driver_goal(solver);
-    mgvi_driver_try_constant(solver);
+    MGVI_TRY(mgvi_driver_try_constant(solver));
     st = begin(solver);
     do
         while (st == MGV_OK && solver->stop == MGV_STOP_NONE)

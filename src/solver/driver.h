@@ -46,6 +46,9 @@ struct mgv_solver {
     mgvi_family *family; /* more than two classes: the runs are its members', not this one's */
     mgvi_run run;
     mgv_settings settings; /* a copy: run.settings points here */
+    mgvi_arena arena;      /* what the driver keeps: the pairs below */
+    mgvi_arena judging;    /* the judge, while there is something to judge */
+    mgvi_arena *best_room; /* of best.u */
     double noise;          /* of an early-stopped run: the residual to reach; NaN: none */
     int64_t planned;       /* or the number of iterations; 0: none */
     mgvi_judge *judge;
@@ -126,7 +129,7 @@ bool mgvi_driver_judge(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u,
 bool mgvi_driver_prove(mgv_solver *solver, const mgvi_vec *u, int most, mgvi_pair *pair);
 bool mgvi_driver_certificate_due(mgv_solver *solver);
 /* Takes what a constant alone attains, where that is the optimum. */
-void mgvi_driver_try_constant(mgv_solver *solver);
+mgv_status mgvi_driver_try_constant(mgv_solver *solver);
 mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified);
 void mgvi_driver_settle(mgv_solver *solver, bool certified);
 enum { MGVI_MOST_KEPT = 32 }; /* arrays of a run's state */
@@ -153,6 +156,14 @@ mgv_status mgvi_driver_confirm(mgv_solver *solver);
 /* Solver `auto`: a checkpoint may be of one that took over. Does nothing for other names. */
 mgv_status mgvi_driver_take_over(mgv_solver *solver, const char *name);
 void mgvi_driver_free(mgv_solver *solver);
+/* The judge and what it lends to solvers; between runs, when nothing is to be judged, it may be put
+ * away: its vectors of the rows are a good part of all memory. */
+mgv_status mgvi_driver_open_judge(mgv_solver *solver);
+void mgvi_driver_close_judge(mgv_solver *solver);
+/* A run that has ended and will not go on: its answer stays, and what is known about it. */
+void mgvi_driver_retire(mgv_solver *solver);
+/* Room for the dual point of the best pair, from the first certificate on. */
+mgv_status mgvi_driver_open_best(mgv_solver *solver);
 mgvi_summary mgvi_driver_summary(const mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);
 /* The passes of the run's own steps and certificates: the clock of the schedule. */

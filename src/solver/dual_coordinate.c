@@ -62,8 +62,8 @@ typedef struct memory {
 typedef struct state {
     mgvi_rows *rows;
     mgvi_storage storage;
-    double *acc;       /* w in the row kernels' form */
-    mgvi_vec u, w, z;  /* z is work space */
+    double *acc; /* w in the row kernels' form */
+    mgvi_vec u, w;
     double *curvature; /* r_i */
     double inverse_lambda, kappa;
     int32_t *order; /* active rows first, then whatever a full pass needs */
@@ -87,8 +87,6 @@ static mgv_status allocate(mgvi_run *run, state *s)
     s->all = mgvi_run_array(run, (size_t)n, sizeof *s->all);
     if (!s->acc || !s->curvature || !s->order || !s->all)
         return MGV_E_MEMORY;
-    if (run->problem->free_cols)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, n));
     MGVI_TRY(mgvi_run_keep(run, "acc", MGVI_T_F64, s->acc, acc_len));
     MGVI_TRY(mgvi_run_keep(run, "order", MGVI_T_I32, s->order, n));
@@ -151,7 +149,8 @@ static mgv_status init(mgvi_run *run)
     if (run->settings->shrink && strcmp(p->loss->name, "hinge") == 0 && !s->rows->kernel)
         MGVI_TRY(mgvi_free_rows_new(p, s->rows, &run->arena, &s->free_rows));
     s->watched = strstr(p->loss->name, "hinge") != NULL;
-    mgvi_intercept_improve(p, 1e-6, &s->w, &s->z); /* the best constant is where the shift starts */
+    /* the best constant is where the shift starts */
+    mgvi_intercept_improve(p, 1e-6, &s->w, &run->lent[0]);
     if (p->free_cols)
         s->acc[mgvi_rows_acc_len(s->rows) - 1] = s->w.x[s->w.n - 1];
     s->m.estimate = NAN;
@@ -291,7 +290,7 @@ static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
     mgvi_rows_weights(s->rows, s->acc, s->w.x);
-    mgvi_intercept_improve(run->problem, 0.01 * run->settings->tol, &s->w, &s->z);
+    mgvi_intercept_improve(run->problem, 0.01 * run->settings->tol, &s->w, &run->lent[0]);
     return (mgvi_iterate){.w = &s->w, .u = &s->u};
 }
 

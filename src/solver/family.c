@@ -63,7 +63,7 @@ void mgvi_family_free(mgv_solver *solver)
 
 mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before)
 {
-    static const double MOST = 1 << 26; /* numbers: half a gigabyte */
+    const double most = mgvi_problem_spare(solver->run.problem, 7) / 8; /* numbers */
     mgvi_family *f = solver->family;
     const mgvi_op *A = solver->run.problem->A;
     const double rows = solver->run.problem->pairwise
@@ -73,7 +73,7 @@ mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before)
         f->left[c].start = before->family->end[c];
         before->family->end[c] = (mgvi_member_start){0};
     }
-    if (rows + (double)A->cols * (double)f->members > MOST)
+    if (rows + (double)A->cols * (double)f->members > most)
         return MGV_OK;
     f->end = mgvi_zeros(solver->run.ctx, (size_t)f->members, sizeof *f->end);
     return f->end ? MGV_OK : MGV_E_MEMORY;
@@ -404,6 +404,22 @@ static mgv_status share_kernel(const mgvi_run *run)
     return kernel && shares ? mgvi_kernel_lend(kernel) : MGV_OK;
 }
 
+/* As many members at once as there are threads, or, where their memory would be too much, one after
+ * the other, each with all threads. */
+static void run_members(sitting *at)
+{
+    static const double HELD = 6.5, COLUMNS = 30; /* numbers of a run, per row and column */
+    const mgv_problem *p = at->head->run.problem;
+    mgvi_pool *pool = p->ctx->pool;
+    const double numbers = HELD * (double)p->A->rows + COLUMNS * (double)p->A->cols;
+    const int64_t members = at->head->family->members;
+    if (8 * numbers * mgvi_pool_threads(pool) <= mgvi_problem_spare(p, 0))
+        mgvi_pool_run(pool, members, member_block, at);
+    else
+        for (int64_t c = 0; c < members; c++)
+            member_block(at, c);
+}
+
 /* All members, together and then one by one; the last checkpoint. */
 static mgv_status sit(sitting *at)
 {
@@ -415,7 +431,7 @@ static mgv_status sit(sitting *at)
     f->hasty = !f->begun && mgvi_ctx_late(ctx) != MGV_STOP_NONE;
     MGVI_TRY(share_kernel(&head->run));
     at->passes = passes_left(head);
-    mgvi_pool_run(ctx->pool, f->members, member_block, at);
+    run_members(at);
     if (mgvi_kernel_of(head->run.problem->A))
         mgvi_kernel_drop_rows(mgvi_kernel_of(head->run.problem->A));
     f->begun = true;

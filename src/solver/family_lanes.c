@@ -173,12 +173,11 @@ static mgv_status judge_block(const mgv_problem *p, mgvi_arena *arena, double to
 {
     const size_t k = (size_t)p->lanes;
     mgvi_judge *judge;
-    mgvi_vec z = {0};
+    mgvi_vec lent[2];
     v->u = (mgvi_vec){.x = found->u, .n = p->A->rows, .k = p->lanes, .space = MGVI_ROWS};
     MGVI_TRY(mgvi_judge_new(arena, p, &judge));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, p->lanes, &v->w));
-    if (p->free_cols)
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, &z));
+    mgvi_judge_lend(judge, lent);
     v->certificate = mgvi_arena_array(arena, k, sizeof *v->certificate);
     v->length = mgvi_arena_array(arena, k, sizeof *v->length);
     if (!v->certificate || !v->length)
@@ -187,7 +186,7 @@ static mgv_status judge_block(const mgv_problem *p, mgvi_arena *arena, double to
     if (p->free_cols) {
         memcpy(v->w.x + (size_t)mgvi_problem_penalised(p) * k, found->intercept,
                k * sizeof *found->intercept);
-        mgvi_intercept_improve(p, 0.01 * tol, &v->w, &z);
+        mgvi_intercept_improve(p, 0.01 * tol, &v->w, &lent[0]);
     }
     mgvi_judge_certify_lanes(judge, &v->w, &v->u, v->certificate);
     const mgvi_vec part = mgvi_problem_penalised_part(p, &v->w);
@@ -312,11 +311,35 @@ static bool may_go(const mgv_solver *head)
            f->member[0].stop == MGV_STOP_NONE && !f->begun && mgvi_lockstep_fits(run->problem);
 }
 
+/* Bytes of the largest block. */
+static double block_bytes(const sitting *at)
+{
+    double most = 0;
+    for (int64_t b = 0; b < at->blocks; b++)
+        most = fmax(most, mgvi_lockstep_block_bytes(at->head->run.problem, at->block[b].count));
+    return most;
+}
+
+/* All blocks at once, or, where their memory would be too much, one after the other: the number of
+ * threads decides nothing but that. */
+static void run_blocks(sitting *at)
+{
+    const mgv_problem *p = at->head->run.problem;
+    mgvi_pool *pool = p->ctx->pool;
+    const int threads = mgvi_pool_threads(pool);
+    const double at_once = (double)(at->blocks < threads ? at->blocks : threads);
+    if (at_once * block_bytes(at) + mgvi_lockstep_rows_bytes(at->rows) <= mgvi_problem_spare(p, 1))
+        mgvi_pool_run(pool, at->blocks, lane_block_run, at);
+    else
+        for (int64_t b = 0; b < at->blocks; b++)
+            lane_block_run(at, b);
+}
+
 mgv_status mgvi_family_in_lockstep(mgv_solver *head)
 {
     mgv_ctx *ctx = head->run.ctx;
     sitting at = {.head = head, .caller = pthread_self()};
-    mgvi_lockstep_rows *rows;
+    mgvi_lockstep_rows *rows = NULL;
     mgvi_arena arena;
     if (!may_go(head))
         return MGV_OK;
@@ -324,17 +347,19 @@ mgv_status mgvi_family_in_lockstep(mgv_solver *head)
     mgv_status st = plan_blocks(&at, &arena);
     mgvi_ctx_open(ctx, 0);
     if (st == MGV_OK)
-        st = mgvi_lockstep_rows_new(head->run.problem, &arena, &rows);
+        st = mgvi_lockstep_rows_new(head->run.problem,
+                                    mgvi_problem_spare(head->run.problem, 1) - block_bytes(&at),
+                                    &arena, &rows);
     if (mgvi_ctx_close(ctx)) { /* no time to go together */
         mgvi_arena_free(&arena);
         return MGV_OK;
     }
     at.alone = member_cost(head);
     const double lanes = (double)head->family->members / (double)at.blocks;
-    if (st == MGV_OK &&
+    if (st == MGV_OK && rows &&
         (at.alone == 0 || mgvi_lockstep_cost(rows, head->settings.tol) < lanes * at.alone)) {
         at.rows = rows;
-        mgvi_pool_run(ctx->pool, at.blocks, lane_block_run, &at);
+        run_blocks(&at);
     }
     for (int64_t b = 0; b < at.blocks && st == MGV_OK; b++)
         if (at.block[b].status != MGV_OK)

@@ -16,8 +16,8 @@ enum { REFRESH = 40 }; /* steps between two residuals from w itself: the recursi
 
 typedef struct state {
     mgvi_vec w, g, d, diagonal; /* cols: weights, gradient, direction, 1/diag H */
-    mgvi_vec z, Ad, u;          /* rows: A w - y, A d, the dual point */
-    const double *s;
+    mgvi_vec z;                 /* rows: A w - y; A d and the dual point are in lent vectors */
+    const mgvi_coef_array *s;
     double gp; /* g . g/diag */
     int64_t since;
     double estimate;
@@ -34,7 +34,7 @@ static double dot(const mgvi_run *run, const mgvi_vec *x, const mgvi_vec *y)
 static void weigh(const state *s, const mgvi_vec *x, mgvi_vec *out)
 {
     for (int64_t i = 0; i < x->n; i++)
-        out->x[i] = s->s[i] * x->x[i];
+        out->x[i] = mgvi_coef_pick(s->s, i, 0) * x->x[i];
 }
 
 static void scale_back(const state *s, const mgvi_vec *x, mgvi_vec *out)
@@ -55,7 +55,7 @@ static double guess_gap(const mgvi_run *run, const state *s)
     const mgv_problem *p = run->problem;
     double loss = 0, norm = 0, residual = 0;
     for (int64_t i = 0; i < s->z.n; i++)
-        loss += s->s[i] / 2 * s->z.x[i] * s->z.x[i];
+        loss += mgvi_coef_pick(s->s, i, 0) / 2 * s->z.x[i] * s->z.x[i];
     for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
         norm += s->w.x[j] * s->w.x[j];
         residual += s->g.x[j] * s->g.x[j];
@@ -68,11 +68,12 @@ static double guess_gap(const mgvi_run *run, const state *s)
 static void refresh(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
+    mgvi_vec *u = &run->lent[1];
     mgvi_op_mul(p->A, 1, &s->w, 0, &s->z);
     for (int64_t i = 0; i < s->z.n; i++)
         s->z.x[i] -= mgvi_coef_pick(&p->row.a, i, 0);
-    weigh(s, &s->z, &s->u);
-    mgvi_op_mul_t(p->A, 1, &s->u, 0, &s->g);
+    weigh(s, &s->z, u);
+    mgvi_op_mul_t(p->A, 1, u, 0, &s->g);
     for (int64_t j = 0; j < s->g.n; j++)
         s->g.x[j] += strength(run, j) * s->w.x[j];
     scale_back(s, &s->g, &s->d);
@@ -96,8 +97,8 @@ static mgv_status measure(mgvi_run *run, state *s)
     double *mean = mgvi_run_array(run, (size_t)d, sizeof *mean);
     if (!mean)
         return MGV_E_MEMORY;
-    MGVI_TRY(
-        mgvi_matrix_column_stats(run->ctx, &p->data->X, s->s, mean, s->diagonal.x, NULL, NULL));
+    MGVI_TRY(mgvi_matrix_column_stats(run->ctx, &p->data->X, s->s->values, mean, s->diagonal.x,
+                                      NULL, NULL));
     for (int64_t j = 0; j < d; j++) {
         const double std = s->diagonal.x[j], m = p->centre ? 0 : mean[j];
         const double scale = p->scale ? p->scale[j] : 1;
@@ -116,14 +117,12 @@ static mgv_status measure(mgvi_run *run, state *s)
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
-    s->s = run->problem->row.scale.values;
+    s->s = &run->problem->row.scale;
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->g));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->d));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->diagonal));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->Ad));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
     MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, s->g.n));
     MGVI_TRY(mgvi_run_keep(run, "d", MGVI_T_F64, s->d.x, s->d.n));
@@ -149,22 +148,23 @@ static mgv_status step(mgvi_run *run)
     state *s = run->state;
     const mgv_problem *p = run->problem;
     mgv_ctx *ctx = run->ctx;
+    mgvi_vec *Ad = &run->lent[0], *u = &run->lent[1];
     if (s->gp == 0) {
         run->finished = true;
         return MGV_OK;
     }
-    mgvi_op_mul(p->A, 1, &s->d, 0, &s->Ad);
-    weigh(s, &s->Ad, &s->u);
-    double curvature = dot(run, &s->Ad, &s->u);
+    mgvi_op_mul(p->A, 1, &s->d, 0, Ad);
+    weigh(s, Ad, u);
+    double curvature = dot(run, Ad, u);
     for (int64_t j = 0; j < s->d.n; j++)
         curvature += strength(run, j) * s->d.x[j] * s->d.x[j];
     const double t = s->gp / curvature;
     mgvi_vec_axpby(ctx, t, &s->d, 1, &s->w);
-    mgvi_vec_axpby(ctx, t, &s->Ad, 1, &s->z);
+    mgvi_vec_axpby(ctx, t, Ad, 1, &s->z);
     if (++s->since == REFRESH) {
         refresh(run, s);
     } else { /* g += t H d, and the next direction */
-        mgvi_op_mul_t(p->A, t, &s->u, 1, &s->g);
+        mgvi_op_mul_t(p->A, t, u, 1, &s->g);
         for (int64_t j = 0; j < s->g.n; j++)
             s->g.x[j] += t * strength(run, j) * s->d.x[j];
         double next = 0;
@@ -184,8 +184,8 @@ static mgv_status step(mgvi_run *run)
 static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
-    weigh(s, &s->z, &s->u);
-    return (mgvi_iterate){.w = &s->w, .u = &s->u};
+    weigh(s, &s->z, &run->lent[1]);
+    return (mgvi_iterate){.w = &s->w, .u = &run->lent[1]};
 }
 
 static double estimate(const mgvi_run *run)

@@ -114,6 +114,7 @@ mgv_status mgvi_driver_step(mgv_solver *solver)
     const mgv_status failed = run->problem->A->failed;
     if (solver->cut) /* while it set itself up */
         return MGV_OK;
+    MGVI_TRY(mgvi_driver_open_judge(solver));
     keep_whole(solver);
     const double before = mgvi_driver_passes(solver);
     if (keep_for_passes(solver))

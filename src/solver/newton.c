@@ -16,11 +16,15 @@
 #include <math.h>
 #include <string.h>
 
+/* Numbers of 8 bytes a row that the driver and the state hold, less than one for flags included. */
+static const double HELD = 5.5;
+
 enum {
-    MOST_STEPS = 60, /* Newton steps in a stage */
-    NEAR_STEPS = 20, /* after which the fixed rows are blamed */
-    WARM_STEPS = 15, /* the same from a neighbour's solution, before a cold start */
-    ROUNDS_ALONE = 6 /* rounds of the finish before all rows are kept */
+    MOST_STEPS = 60,       /* Newton steps in a stage */
+    NEAR_STEPS = 20,       /* after which the fixed rows are blamed */
+    WARM_STEPS = 15,       /* the same from a neighbour's solution, before a cold start */
+    ROUNDS_ALONE = 6,      /* rounds of the finish before all rows are kept */
+    MOST_COPIED = 64 << 20 /* bytes of a copy of all rows */
 };
 
 /* Reach of the rule (9) in alpha: for the finish, and for the rows that the path goes on with; the
@@ -51,9 +55,13 @@ static mgv_status init(mgvi_run *run)
     if (p->A->rows > INT32_MAX)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver newton takes at most 2^31 rows; there are %" PRId64, p->A->rows);
-    MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
+    MGVI_TRY(mgvi_rows_bare(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_tall_state_allocate(run, s));
-    MGVI_TRY(mgvi_row_set_all(s->rows, &run->arena, &run->touched, &s->all));
+    s->spare = mgvi_problem_spare(p, HELD);
+    MGVI_TRY(mgvi_row_set_all(s->rows, fmin(s->spare, MOST_COPIED), &run->arena, &run->touched,
+                              &s->all));
+    if (s->all.own_val)
+        s->spare -= mgvi_row_set_bytes(s->rows, s->rows->count, false);
     MGVI_TRY(mgvi_tall_state_measure(run, s));
     s->finish = (mgvi_tall_finish){.run = run,
                                    .rows = s->rows,
@@ -61,7 +69,8 @@ static mgv_status init(mgvi_run *run)
                                    .lambda = s->lambda,
                                    .mu = s->mu,
                                    .width = s->width,
-                                   .unit = s->unit};
+                                   .unit = s->unit,
+                                   .spare = s->spare};
     MGVI_TRY(mgvi_tall_finish_init(&s->finish));
     s->smooth = s->finish.smooth; /* they take turns with the work space */
     for (int k = 0; k < 3; k++)
@@ -84,13 +93,30 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
 /* ---- samples --------------------------------------------------------------------------------- */
 
 /* The rows that `place` keeps, and the pull of the fixed ones. */
-static int64_t pick_near(mgvi_run *run, state *s, const mgvi_tall_sample *from)
+static mgv_status pick_near(mgvi_run *run, state *s, mgvi_tall_sample *from)
 {
-    mgvi_vec *fixed = &s->u_out, *pull = &s->w_out; /* not needed before the finish */
-    const int64_t count = mgvi_tall_sample_kept(from, s->place, fixed->x);
-    mgvi_op_mul_t(run->problem->A, 1, fixed, 0, pull);
-    memcpy(s->lin, pull->x, (size_t)pull->n * sizeof *s->lin);
-    return count;
+    mgvi_vec *fixed = &run->lent[1];
+    s->m.present = mgvi_tall_place_count(s->place, s->s, from->rows);
+    MGVI_TRY(mgvi_tall_state_stage(s, s->m.present, s->s->values != NULL));
+    from->list = s->list;
+    from->v = s->v;
+    from->steep_chosen = s->steep_sample;
+    mgvi_tall_sample_kept(from, s->place);
+    mgvi_tall_place_fixed(s->place, s->s, fixed);
+    mgvi_op_mul_t(run->problem->A, 1, fixed, 0, &s->pull);
+    memcpy(s->lin, s->pull.x, (size_t)s->pull.n * sizeof *s->lin);
+    return MGV_OK;
+}
+
+static mgv_status pick_sample(state *s, int64_t wanted, mgvi_tall_sample *from)
+{
+    enum { MORE = 8 }; /* the probabilities add up to the wanted number, but for rounding */
+    MGVI_TRY(mgvi_tall_state_stage(s, wanted + MORE, true));
+    from->list = s->list;
+    from->v = s->v;
+    from->steep_chosen = s->steep_sample;
+    s->m.present = mgvi_tall_sample_draw(from, wanted, s->offset[s->m.stage]);
+    return MGV_OK;
 }
 
 /* The rows of the stage; u is left to the caller. */
@@ -98,14 +124,11 @@ static mgv_status bind_stage(mgvi_run *run, state *s)
 {
     const int64_t n = run->problem->A->rows, rows = mgvi_tall_stage_rows(n, s->m.stage);
     mgvi_tall_smooth *h = &s->smooth;
-    const mgvi_tall_sample from = {.rows = n,
-                                   .s = s->s,
-                                   .leverage = s->leverage,
-                                   .mean_leverage = s->m.mean_leverage,
-                                   .steep = s->steep,
-                                   .list = s->list,
-                                   .v = s->v,
-                                   .steep_chosen = s->steep_sample};
+    mgvi_tall_sample from = {.rows = n,
+                             .s = s->s,
+                             .leverage = s->leverage,
+                             .mean_leverage = s->m.mean_leverage,
+                             .steep = s->steep};
     h->lambda = s->lambda;
     h->mu = s->mu;
     h->k = s->width;
@@ -113,21 +136,26 @@ static mgv_status bind_stage(mgvi_run *run, state *s)
     h->least = SKIP_CURVATURE;
     h->w = s->w;
     h->u = s->u;
-    h->trial = s->trial;
     h->alpha = s->m.alpha;
+    h->weight = s->s->constant;
     if (rows == n && !s->m.near) {
+        mgvi_arena_free(s->stage);
         h->set = &s->all;
-        h->v = s->s;
+        h->v = s->s->values;
         h->steep = s->steep;
         return MGV_OK;
     }
-    s->m.present = s->m.near ? pick_near(run, s, &from)
-                             : mgvi_tall_sample_draw(&from, rows, s->offset[s->m.stage]);
+    if (s->m.near)
+        MGVI_TRY(pick_near(run, s, &from));
+    else
+        MGVI_TRY(pick_sample(s, rows, &from));
     h->set = &s->sample;
     h->v = s->v;
     h->steep = s->steep_sample;
-    return mgvi_row_set_gather(s->rows, s->list, s->m.present, false, &run->arena, &run->touched,
-                               &s->sample);
+    if (s->m.near)
+        h->u = s->near_u;
+    return mgvi_row_set_gather(s->rows, s->list, s->m.present, false, s->spare, s->stage,
+                               &run->touched, &s->sample);
 }
 
 static mgv_status next_stage(mgvi_run *run, state *s)
@@ -165,20 +193,38 @@ static mgv_status place_rows(state *s, const double *u0, double far, int64_t *ke
     return mgvi_tall_place_rows(&p, s->place, kept);
 }
 
+/* Whether the rows near the hinge can be had: dense ones are read where they lie if need be. */
+static bool near_fits(const state *s, int64_t kept)
+{
+    const double lists = (double)kept * (sizeof *s->list + sizeof *s->near_u + 1);
+    return lists + (s->all.sparse ? mgvi_row_set_bytes(s->rows, kept, false) : 0) <= s->spare;
+}
+
+/* u of the rows near the hinge from that of all, and back. */
+static void collect_near(state *s)
+{
+    for (int64_t t = 0; t < s->m.present; t++)
+        s->near_u[t] = s->u[s->list[t]];
+}
+
+static void spread_near(state *s)
+{
+    for (int64_t t = 0; t < s->m.present; t++)
+        s->u[s->list[t]] = s->near_u[t];
+}
+
 /* After a step on all rows: those that are far from the hinge, before and after it, are fixed for
  * the rest of the path, when they are many. */
 static mgv_status narrow(mgvi_run *run, state *s)
 {
     const int64_t n = run->problem->A->rows;
     int64_t kept;
-    MGVI_TRY(place_rows(s, s->trial, FAR_ON_THE_PATH, &kept));
-    if ((double)kept > WORTHWHILE * (double)n)
+    MGVI_TRY(place_rows(s, run->lent[0].x, FAR_ON_THE_PATH, &kept));
+    if ((double)kept > WORTHWHILE * (double)n || !near_fits(s, kept))
         return MGV_OK;
     s->m.near = true;
     MGVI_TRY(bind_stage(run, s));
-    memcpy(s->all_u, s->u, (size_t)n * sizeof *s->u);
-    for (int64_t t = 0; t < s->m.present; t++)
-        s->u[t] = s->all_u[s->list[t]];
+    collect_near(s);
     return MGV_OK;
 }
 
@@ -187,15 +233,14 @@ static mgv_status narrow(mgvi_run *run, state *s)
 static mgv_status widen(mgvi_run *run, state *s, bool *sound)
 {
     const int64_t n = run->problem->A->rows;
+    const double *u0 = run->lent[0].x;
     int64_t crossed = 0;
     *sound = true;
     if (!s->m.near)
         return MGV_OK;
-    for (int64_t t = 0; t < s->m.present; t++)
-        s->all_u[s->list[t]] = s->u[t];
-    memcpy(s->u, s->all_u, (size_t)n * sizeof *s->u);
+    spread_near(s);
     for (int64_t i = 0; i < n; i++)
-        crossed += s->place[i] != MGVI_ROW_KEPT && s->u[i] * s->trial[i] < 0;
+        crossed += s->place[i] != MGVI_ROW_KEPT && s->u[i] * u0[i] < 0;
     s->m.near = false;
     *sound = (double)crossed <= CROSSED * (double)n;
     s->m.not_near = !*sound;
@@ -205,10 +250,11 @@ static mgv_status widen(mgvi_run *run, state *s, bool *sound)
 /* So many rows lie at the hinge that fixing the others would save little, as when one class is rare
  * and w nearly 0: the path goes on until its own gap, which falls as alpha does, will do. False
  * when that is too far. */
-static bool go_on(const mgvi_run *run, state *s)
+static bool go_on(mgvi_run *run, state *s)
 {
     const double goal = PROMISING * run->settings->tol, next = ALPHA_FACTOR * s->m.alpha;
-    s->m.gap = fabs(mgvi_tall_smooth_look_ahead(&s->smooth, s->v, s->w_out.x, s->u_out.x));
+    s->m.gap = fabs(mgvi_tall_smooth_look_ahead(&s->smooth, s->w_out.x, run->lent[1].x));
+    s->shown_once = true;
     s->m.shown = s->m.gap <= goal;
     if (!s->m.shown && (next < ALPHA_LEAST || goal < s->m.gap * ALPHA_LEAST / s->m.alpha))
         return false;
@@ -240,11 +286,11 @@ static mgv_status end_path(mgvi_run *run, state *s)
     }
     s->m.lost = s->m.steps > MOST_STEPS || h->cautious;
     h->set = &s->all;
-    mgvi_tall_smooth_extrapolate(h, s->trial);
+    mgvi_tall_smooth_extrapolate(h, run->lent[0].x);
     MGVI_TRY(widen(run, s, &sound));
     if (!sound)
         return MGV_OK;
-    MGVI_TRY(place_rows(s, s->trial, FAR, &kept));
+    MGVI_TRY(place_rows(s, run->lent[0].x, FAR, &kept));
     memcpy(s->w_before, s->w, (size_t)s->all.cols * sizeof *s->w);
     const bool many = (double)kept > TOO_MANY * (double)s->all.m.rows && s->m.stage > 0;
     if (!many || near || s->m.lost || s->mu[0] > 0 || !go_on(run, s))
@@ -260,6 +306,7 @@ static mgv_status smooth(mgvi_run *run, state *s)
     const bool last = rows == n;
     const double least = last ? s->m.alpha_last : fmax(4 * (double)d / (double)rows, ALPHA_LAST);
     mgvi_tall_smooth *h = &s->smooth;
+    h->trial = run->lent[0].x;
     if (s->m.near && s->m.steps >= NEAR_STEPS) {
         s->m.near = false;
         s->m.not_near = true;
@@ -303,9 +350,11 @@ static mgv_status smooth(mgvi_run *run, state *s)
 static mgv_status finish(mgvi_run *run, state *s)
 {
     const bool kinks = strcmp(run->problem->penalty->name, "l2") != 0;
+    mgvi_arena_free(s->stage); /* the path has ended */
     if (s->m.solved) {
-        mgvi_op_mul(run->problem->A, 1, &s->w_out, 0, &s->z);
-        const int64_t joined = mgvi_tall_place_join(s->place, s->z.x, s->z.n);
+        mgvi_vec *z = &run->lent[0];
+        mgvi_op_mul(run->problem->A, 1, &s->w_out, 0, z);
+        const int64_t joined = mgvi_tall_place_join(s->place, z->x, z->n);
         const bool stuck = joined == 0 && s->m.gap > s->m.target;
         if (stuck && s->m.lost) {
             run->finished = true; /* rounding: there is nothing left to improve */
@@ -323,7 +372,8 @@ static mgv_status finish(mgvi_run *run, state *s)
         memset(s->place, MGVI_ROW_KEPT, (size_t)run->problem->A->rows);
     MGVI_TRY(mgvi_tall_finish_solve(&s->finish, s->place, s->m.lost ? NULL : s->w, s->m.alpha,
                                     kinks ? fmin(s->m.target, ZEROS) : s->m.target, &s->w_out,
-                                    &s->u_out));
+                                    &run->lent[1]));
+    s->shown_once = true;
     s->m.gap = s->finish.value.gap;
     s->m.solved = true;
     s->m.rounds++;
@@ -338,27 +388,34 @@ static mgv_status step(mgvi_run *run)
         MGVI_TRY(begin(run, s));
         return smooth(run, s);
     case SMOOTHING:
-        return smooth(run, s);
+        MGVI_TRY(smooth(run, s));
+        if (s->m.near) /* for a checkpoint */
+            spread_near(s);
+        return MGV_OK;
     case FINISH:
         return finish(run, s);
     }
     return MGV_OK;
 }
 
-/* Before the finish the dual point is that of the smoothed loss, on all rows. */
+/* Before the finish, and where the one that was found has gone with the judge or stayed behind a
+ * checkpoint, the dual point is that of the smoothed loss, on all rows. */
 static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
-    if (!s->m.solved && !s->m.shown) {
-        const double alpha = s->m.alpha > 0 ? s->m.alpha : 1;
+    mgvi_vec *u = &run->lent[1];
+    const bool found = s->m.solved || s->m.shown;
+    if (!found)
         memcpy(s->w_out.x, s->w, (size_t)s->w_out.n * sizeof *s->w);
-        mgvi_op_mul(run->problem->A, -1, &s->w_out, 0, &s->u_out);
-        for (int64_t i = 0; i < s->u_out.n; i++) {
-            const double t = (1 + s->u_out.x[i]) / alpha;
-            s->u_out.x[i] = -s->s[i] * (0.5 + 0.5 * t / hypot(1, t));
+    if (!found || !s->shown_once) {
+        const double alpha = s->m.alpha > 0 ? s->m.alpha : 1;
+        mgvi_op_mul(run->problem->A, -1, &s->w_out, 0, u);
+        for (int64_t i = 0; i < u->n; i++) {
+            const double t = (1 + u->x[i]) / alpha;
+            u->x[i] = -mgvi_coef_pick(s->s, i, 0) * (0.5 + 0.5 * t / hypot(1, t));
         }
     }
-    return (mgvi_iterate){.w = &s->w_out, .u = &s->u_out};
+    return (mgvi_iterate){.w = &s->w_out, .u = u};
 }
 
 static double estimate(const mgvi_run *run)
@@ -377,9 +434,13 @@ static mgv_status restored(mgvi_run *run)
     for (int64_t i = 0; i < run->problem->A->rows; i++)
         if (s->place[i] > MGVI_ROW_ZERO)
             return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of newton is not valid");
-    const mgv_status st = s->m.phase == SMOOTHING ? bind_stage(run, s) : MGV_OK;
+    s->shown_once = false;
+    if (s->m.phase == SMOOTHING)
+        MGVI_TRY(bind_stage(run, s));
+    if (s->m.phase == SMOOTHING && s->m.near)
+        collect_near(s);
     run->touched = 0; /* an unbroken run did this, and what init does, once */
-    return st;
+    return MGV_OK;
 }
 
 /* The rule of docs/algorithms/newton.md: about 25 factorisations and as many multiplications as

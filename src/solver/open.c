@@ -7,23 +7,72 @@
 #include <math.h>
 #include <string.h>
 
+enum { BEST_W, BEST_U, DRIVER_MEMORY }; /* of run.kept */
+
+static mgv_status new_vec(const mgv_solver *solver, mgvi_arena *arena, mgvi_space space,
+                          mgvi_vec *out)
+{
+    const mgv_problem *p = solver->run.problem;
+    return mgvi_vec_new(arena, space, space == MGVI_ROWS ? p->A->rows : p->A->cols, p->lanes, out);
+}
+
+mgv_status mgvi_driver_open_judge(mgv_solver *solver)
+{
+    if (solver->judge || solver->run.ops->primal_only)
+        return MGV_OK;
+    mgvi_arena_init(&solver->judging, solver->run.ctx);
+    MGVI_TRY(mgvi_judge_new(&solver->judging, solver->run.problem, &solver->judge));
+    mgvi_judge_lend(solver->judge, solver->run.lent);
+    return MGV_OK;
+}
+
+void mgvi_driver_close_judge(mgv_solver *solver)
+{
+    mgvi_arena_free(&solver->judging);
+    solver->judge = NULL;
+    solver->run.lent[0] = solver->run.lent[1] = (mgvi_vec){0};
+}
+
+mgv_status mgvi_driver_open_best(mgv_solver *solver)
+{
+    mgvi_vec *u = &solver->best.u;
+    if (u->x)
+        return MGV_OK;
+    MGVI_TRY(new_vec(solver, solver->best_room, MGVI_ROWS, u));
+    solver->run.kept[BEST_U].data = u->x;
+    return MGV_OK;
+}
+
+void mgvi_driver_retire(mgv_solver *solver)
+{
+    if (solver->family)
+        return;
+    mgvi_driver_close_judge(solver);
+    mgvi_arena_free(&solver->run.arena);
+    mgvi_arena_free(solver->best_room);
+    solver->run.state = NULL;
+    solver->run.kept_count = 0;
+    solver->best.u = (mgvi_vec){0};
+}
+
 static mgv_status prepare(mgv_solver *solver)
 {
     mgvi_run *run = &solver->run;
-    if (!(run->kept = mgvi_run_array(run, MGVI_MOST_KEPT, sizeof *run->kept)))
-        return MGV_E_MEMORY;
     mgvi_pair *best = &solver->best, *answer = &solver->answer;
+    const int64_t rows = run->problem->A->rows * run->problem->lanes;
+    if (!(run->kept = mgvi_arena_array(&solver->arena, MGVI_MOST_KEPT, sizeof *run->kept)) ||
+        !(solver->best_room = mgvi_arena_within(&solver->arena)))
+        return MGV_E_MEMORY;
     answer->verdict = &solver->answer_verdict;
-    if (run->ops->primal_only)
-        return mgvi_run_vec(run, MGVI_COLS, &answer->w);
-    MGVI_TRY(mgvi_judge_new(&run->arena, run->problem, &solver->judge));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &best->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &best->u));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &answer->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &answer->u));
     best->verdict = &solver->memory.best;
+    MGVI_TRY(new_vec(solver, &solver->arena, MGVI_COLS, &answer->w));
+    if (run->ops->primal_only)
+        return MGV_OK;
+    MGVI_TRY(mgvi_driver_open_judge(solver));
+    MGVI_TRY(new_vec(solver, &solver->arena, MGVI_ROWS, &answer->u));
+    MGVI_TRY(new_vec(solver, &solver->arena, MGVI_COLS, &best->w));
     MGVI_TRY(mgvi_run_keep(run, "best_w", MGVI_T_F64, best->w.x, best->w.n * best->w.k));
-    MGVI_TRY(mgvi_run_keep(run, "best_u", MGVI_T_F64, best->u.x, best->u.n * best->u.k));
+    MGVI_TRY(mgvi_run_keep(run, "best_u", MGVI_T_F64, NULL, rows)); /* of the first certificate */
     return mgvi_run_keep(run, "driver", MGVI_T_U8, &solver->memory, sizeof solver->memory);
 }
 
@@ -75,6 +124,8 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
     solver->run.early = early.on;
     solver->noise = early.apriori ? NAN : early.noise;
     mgvi_arena_init(&solver->run.arena, ctx);
+    mgvi_arena_init(&solver->arena, ctx);
+    mgvi_arena_init(&solver->judging, ctx);
     mgv_status st = problem->many ? mgvi_family_new(solver) : prepare(solver);
     if (st == MGV_OK && !problem->many)
         st = mgvi_driver_seat(solver, ops);
@@ -130,6 +181,8 @@ void mgvi_driver_free(mgv_solver *solver)
     mgvi_family_free(solver);
     mgvi_driver_free_limits(solver);
     mgvi_arena_free(&solver->run.arena);
+    mgvi_arena_free(&solver->judging);
+    mgvi_arena_free(&solver->arena);
     mgvi_release(ctx, solver);
 }
 

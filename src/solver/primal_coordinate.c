@@ -417,9 +417,13 @@ static mgv_status restored(mgvi_run *run)
     return MGV_OK;
 }
 
-/* Some tens of sweeps of the working set and a few looks at all columns. */
+/* Some tens of sweeps of the working set and a few looks at all columns. Where there is no room for
+ * its copy of the data it is not taken unasked: proximal_newton does without one. */
 static double cost(const mgv_problem *problem, const mgv_settings *settings)
 {
+    static const double HELD = 9; /* numbers a row, the driver's included */
+    if (mgvi_packed_bytes(&problem->data->X, MGV_F64) > mgvi_problem_spare(problem, HELD))
+        return INFINITY;
     return (double)problem->A->nnz * (20 + 10 * log10(1 / fmax(settings->tol, 1e-16)));
 }
 

@@ -60,9 +60,9 @@ typedef struct state {
     mgvi_coefs row;
     mgvi_penalty penalty;
     bool hinge;
-    mgvi_vec w, g, d;              /* columns; g = A'u */
-    mgvi_vec z, zd, u, h, x, v, c; /* rows; x and v are work space, c multipliers */
-    double seen;                   /* t > 0 for which v = L' at w + t d */
+    mgvi_vec w, g, d; /* columns; g = A'u of u = L'(A w) */
+    mgvi_vec z, h, c; /* rows; c: multipliers. A d takes the place of h in a step */
+    double seen;      /* t > 0 for which slopes(run) is L' at w + t d */
     memory m;
 } state;
 
@@ -90,6 +90,10 @@ static mgv_status keep_state(mgvi_run *run, state *s)
 
 static void look(mgvi_run *run, state *s);
 
+/* Work space of the rows: arguments of the loss, and its slopes there. */
+static mgvi_vec *arguments(mgvi_run *run) { return &run->lent[0]; }
+static mgvi_vec *slopes(mgvi_run *run) { return &run->lent[1]; }
+
 /* The smallest factor of the l1 strengths that would keep w at 0. */
 static double largest_strength(const mgv_problem *p, const state *s)
 {
@@ -106,7 +110,7 @@ static mgv_status init(mgvi_run *run)
     state *s = run->state;
     const mgv_problem *p = run->problem;
     mgvi_vec *const cols[] = {&s->w, &s->g, &s->d};
-    mgvi_vec *const rows[] = {&s->z, &s->zd, &s->u, &s->h, &s->x, &s->v};
+    mgvi_vec *const rows[] = {&s->z, &s->h};
     for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
         MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
@@ -136,14 +140,19 @@ static mgv_status init(mgvi_run *run)
 /* x = z + t A d + the multipliers' shift (7). */
 static void shifted(mgvi_run *run, state *s, double t)
 {
-    mgvi_vec_add(run->ctx, 1, &s->z, t, &s->zd, &s->x);
-    for (int64_t i = 0; s->m.phase == MULTIPLIERS && i < s->x.n; i++) {
+    mgvi_vec *x = arguments(run);
+    if (t == 0)
+        mgvi_vec_copy(run->ctx, &s->z, x);
+    else
+        mgvi_vec_add(run->ctx, 1, &s->z, t, &s->h, x);
+    for (int64_t i = 0; s->m.phase == MULTIPLIERS && i < x->n; i++) {
         const double scale = mgvi_coef_pick(&s->row.scale, i, 0);
-        s->x.x[i] += scale > 0 ? s->m.width * s->c.x[i] / scale : 0;
+        x->x[i] += scale > 0 ? s->m.width * s->c.x[i] / scale : 0;
     }
 }
 
-/* The relative gap of (w, t u), with the t that the judge will find; d and v are work space. */
+/* The relative gap of (w, t u), with the t that the judge will find and u the slopes; d and the
+ * arguments are work space. */
 static double relative_gap(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
@@ -156,9 +165,9 @@ static double relative_gap(mgvi_run *run, state *s)
     mgvi_vec_scale(run->ctx, -1, &minus);
     mgvi_penalty_dual_scale(&s->penalty, &minus, &t);
     mgvi_vec_scale(run->ctx, t, &minus);
-    mgvi_vec_add(run->ctx, t, &s->u, 0, &s->u, &s->v);
+    mgvi_vec_add(run->ctx, t, slopes(run), 0, slopes(run), arguments(run));
     mgvi_penalty_conj(&s->penalty, &minus, &dual_penalty);
-    mgvi_loss_conj(run->ctx, p->loss, &p->row, &s->v, &dual_loss);
+    mgvi_loss_conj(run->ctx, p->loss, &p->row, arguments(run), &dual_loss);
     const double primal = s->m.primal = loss + penalty;
     return (primal + dual_penalty + dual_loss) / fmax(fabs(primal), 1e-300);
 }
@@ -168,8 +177,9 @@ static double relative_gap(mgvi_run *run, state *s)
  *   h_i >= theta (s_i/2) / max(|x_i - 1 + b/2|, b/2)   for the smooth hinges,  theta s_i G''(0)
  * else (8)
  */
-static void dampen(state *s)
+static void dampen(mgvi_run *run, state *s)
 {
+    const double *x = arguments(run)->x;
     const bool bent = s->loss == mgvi_loss_find("smooth_hinge");
     const mgvi_coef unit = {.scale = 1, .b = mgvi_coef_pick(&s->row.b, 0, 0)};
     const double flat = s->m.damping * s->loss->curv(unit, s->loss->can & MGVI_MARGIN ? 0.5 : 0);
@@ -177,23 +187,21 @@ static void dampen(state *s)
         return;
     for (int64_t i = 0; i < s->h.n; i++) {
         const double scale = mgvi_coef_pick(&s->row.scale, i, 0), b = unit.b / 2;
-        const double least = bent ? s->m.damping * 0.5 / fmax(fabs(s->x.x[i] - 1 + b), b) : flat;
+        const double least = bent ? s->m.damping * 0.5 / fmax(fabs(x[i] - 1 + b), b) : flat;
         s->h.x[i] = fmax(s->h.x[i], scale * least);
     }
 }
 
-/* u, h, A'u and the gap at the present w. */
+/* The slopes, h, A'u and the gap at the present w. */
 static void look(mgvi_run *run, state *s)
 {
     shifted(run, s, 0);
-    if (s->seen > 0)
-        mgvi_vec_copy(run->ctx, &s->v, &s->u);
-    else
-        mgvi_loss_grad(run->ctx, s->loss, &s->row, &s->x, &s->u);
+    if (!(s->seen > 0))
+        mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
     s->seen = 0;
-    mgvi_loss_curv(run->ctx, s->loss, &s->row, &s->x, &s->h);
-    dampen(s);
-    mgvi_op_mul_t(run->problem->A, 1, &s->u, 0, &s->g);
+    mgvi_loss_curv(run->ctx, s->loss, &s->row, arguments(run), &s->h);
+    dampen(run, s);
+    mgvi_op_mul_t(run->problem->A, 1, slopes(run), 0, &s->g);
     s->m.estimate = relative_gap(run, s);
 }
 
@@ -225,18 +233,18 @@ static double penalty_slope(const mgv_problem *p, const state *s, double t)
     return sum;
 }
 
-/* The derivative of R + L along d; v becomes L' there. */
+/* The derivative of R + L along d; the slopes become L' there, but at 0, where it is g.d. */
 static double slope_at(mgvi_run *run, state *s, double t)
 {
     double loss;
     s->seen = t;
     if (t == 0) {
-        mgvi_vec_copy(run->ctx, &s->u, &s->v);
+        mgvi_vec_dot(run->ctx, &s->g, &s->d, &loss);
     } else {
         shifted(run, s, t);
-        mgvi_loss_grad(run->ctx, s->loss, &s->row, &s->x, &s->v);
+        mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
+        mgvi_vec_dot(run->ctx, slopes(run), &s->h, &loss);
     }
-    mgvi_vec_dot(run->ctx, &s->v, &s->zd, &loss);
     const double slope = loss + penalty_slope(run->problem, s, t);
     return isnan(slope) ? INFINITY : slope;
 }
@@ -247,7 +255,7 @@ static double value_at(mgvi_run *run, state *s, double t)
     const mgv_problem *p = run->problem;
     double value;
     shifted(run, s, t);
-    mgvi_loss_value(run->ctx, s->loss, &s->row, &s->x, &value);
+    mgvi_loss_value(run->ctx, s->loss, &s->row, arguments(run), &value);
     for (int64_t j = 0; j < mgvi_problem_penalised(p); j++)
         value += p->penalty->value(coef_at(p, s, j), s->w.x[j] + t * s->d.x[j]);
     return value;
@@ -304,12 +312,12 @@ static double wanted_accuracy(const mgvi_run *run, const state *s)
     return s->sparse ? fmax(needed, FORCING * fmin(1, s->m.estimate)) : needed;
 }
 
-/* sum_i b/(2 s_i) (v_i - c_i)^2: how far the multipliers would move, as (7) measures it. */
-static double multiplier_distance(const state *s)
+/* sum_i b/(2 s_i) (v_i - c_i)^2: how far the multipliers would move to v, as (7) measures it. */
+static double multiplier_distance(const state *s, const double *v)
 {
     double distance = 0;
     for (int64_t i = 0; i < s->c.n; i++) {
-        const double scale = mgvi_coef_pick(&s->row.scale, i, 0), move = s->v.x[i] - s->c.x[i];
+        const double scale = mgvi_coef_pick(&s->row.scale, i, 0), move = v[i] - s->c.x[i];
         distance += scale > 0 ? s->m.width / (2 * scale) * move * move : 0;
     }
     return distance;
@@ -322,19 +330,19 @@ static void advance_hinge(mgvi_run *run, state *s, double promised)
     if (s->m.damping > 0)
         return;
     shifted(run, s, 0);
-    mgvi_loss_grad(run->ctx, s->loss, &s->row, &s->x, &s->v);
+    mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
     if (s->m.phase == SMOOTHING) {
         if (promised > 0.2 * s->m.width)
             return;
-        mgvi_vec_copy(run->ctx, &s->v, &s->c);
+        mgvi_vec_copy(run->ctx, slopes(run), &s->c);
         if (s->m.width > LAST_SMOOTHING)
             set_stand_in(s, SMOOTHING, 0.25 * s->m.width);
         else
             set_stand_in(s, MULTIPLIERS, s->m.width);
     } else {
-        if (promised > 0.3 * multiplier_distance(s))
+        if (promised > 0.3 * multiplier_distance(s, slopes(run)->x))
             return;
-        mgvi_vec_copy(run->ctx, &s->v, &s->c);
+        mgvi_vec_copy(run->ctx, slopes(run), &s->c);
         if (s->m.inner <= 3)
             set_stand_in(s, MULTIPLIERS, fmax(1e-9, 0.3 * s->m.width));
         else if (s->m.inner > 8)
@@ -354,10 +362,15 @@ static void adapt_damping(state *s)
 
 static mgv_status minimise_model(mgvi_run *run, state *s)
 {
+    if (s->ridge && mgvi_newton_ridge_reads_slopes(s->ridge)) {
+        shifted(run, s, 0);
+        mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
+    }
     const mgvi_newton_point at = {.w = &s->w,
                                   .g = &s->g,
-                                  .u = &s->u,
+                                  .u = slopes(run),
                                   .h = &s->h,
+                                  .work = arguments(run),
                                   .accuracy = wanted_accuracy(run, s),
                                   .kink = s->m.kink,
                                   .exact = s->m.estimate < 1e-3 || s->m.idle >= LOOSE_STEPS};
@@ -386,20 +399,21 @@ static mgv_status step(mgvi_run *run)
     state *s = run->state;
     MGVI_TRY(minimise_model(run, s));
     run->work += s->sparse ? mgvi_newton_sparse_work(s->sparse) : 0;
-    if (!s->sparse || !mgvi_newton_sparse_image(s->sparse, &s->d, &s->zd))
-        mgvi_op_mul(run->problem->A, 1, &s->d, 0, &s->zd);
+    mgvi_vec *zd = &s->h; /* the model is done with */
+    if (!s->sparse || !mgvi_newton_sparse_image(s->sparse, &s->d, zd))
+        mgvi_op_mul(run->problem->A, 1, &s->d, 0, zd);
     const double slope = slope_at(run, s, 0);
     if (!isfinite(slope))
         return MGVI_FAIL(run->ctx, MGV_E_NUMERIC,
                          "a Newton step left the finite numbers: scale the data (--scale std)");
     s->m.length = slope < 0 ? line_search(run, s, slope) : 0;
     mgvi_vec_axpby(run->ctx, s->m.length, &s->d, 1, &s->w);
-    mgvi_vec_axpby(run->ctx, s->m.length, &s->zd, 1, &s->z);
+    mgvi_vec_axpby(run->ctx, s->m.length, zd, 1, &s->z);
     const bool refreshed = run->iteration % REFRESH == REFRESH - 1;
     if (refreshed)
         mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
     if (s->hinge || refreshed || s->seen != s->m.length)
-        s->seen = 0; /* v is not L' here */
+        s->seen = 0; /* the slopes are not those here */
     if (s->hinge)
         advance_hinge(run, s, -slope);
     adapt_damping(s);
@@ -413,7 +427,9 @@ static mgv_status step(mgvi_run *run)
 static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
-    return (mgvi_iterate){.w = &s->w, .u = &s->u};
+    shifted(run, s, 0);
+    mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
+    return (mgvi_iterate){.w = &s->w, .u = slopes(run)};
 }
 
 static double estimate(const mgvi_run *run)

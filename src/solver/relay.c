@@ -25,23 +25,23 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)
 {
     enum { OF_THE_DRIVER = 3 };
     mgvi_run *run = &solver->run;
-    const mgvi_run before = *run;
+    mgvi_run before = *run;
+    mgvi_tensor kept[MGVI_MOST_KEPT];
     mgv_status st = MGV_E_MEMORY;
+    memcpy(kept, run->kept, sizeof kept);
+    mgvi_arena_init(&run->arena, run->ctx);
     run->ops = ops;
     run->kept_count = ops->primal_only ? 0 : OF_THE_DRIVER;
     run->iteration = 0;
     run->finished = run->suspicious = false;
     run->rng = mgvi_rng_seed((uint64_t)solver->settings.seed);
-    run->kept = mgvi_run_array(run, MGVI_MOST_KEPT, sizeof *run->kept);
     run->state = mgvi_run_array(run, 1, ops->state_size);
-    if (run->kept && run->state) {
-        memcpy(run->kept, before.kept, OF_THE_DRIVER * sizeof *run->kept);
+    if (run->state)
         st = set_up(solver);
-    }
+    mgvi_arena_free(st == MGV_OK ? &before.arena : &run->arena);
     if (st != MGV_OK) {
-        const mgvi_arena arena = run->arena;
         *run = before;
-        run->arena = arena;
+        memcpy(run->kept, kept, sizeof kept);
     }
     return st;
 }

@@ -65,7 +65,10 @@ struct mgvi_run {
     const mgv_problem *problem;
     const mgv_settings *settings;
     const mgvi_solver_ops *ops;
-    mgvi_arena arena;
+    mgvi_arena arena; /* the solver's: gone when another takes over */
+    /* Two vectors of the rows that are the judge's while it judges and nobody's between: work space
+     * within a step, and for the u that `expose` shows. Asked for when needed: they may move. */
+    mgvi_vec lent[2];
     mgvi_rng rng;
     void *state;
     int64_t iteration; /* steps done */

@@ -243,6 +243,23 @@ static void try_nothing(sparsify *k)
     adopt(k, c->relative_gap - BETTER);
 }
 
+static mgv_status leave_out_dust(sparsify *k)
+{
+    mgvi_arena arena;
+    const mgvi_op *A = k->p->A;
+    mgvi_arena_init(&arena, k->p->ctx);
+    k->z = k->solver->run.lent[0]; /* no certificate needs it before it has been used */
+    mgv_status st = mgvi_vec_new(&arena, MGVI_COLS, A->cols, k->p->lanes, &k->v);
+    if (st == MGV_OK)
+        st = mgvi_vec_new(&arena, MGVI_COLS, A->cols, k->p->lanes, &k->w);
+    if (st == MGV_OK) {
+        drop_dust(k);
+        try_nothing(k);
+    }
+    mgvi_arena_free(&arena);
+    return st;
+}
+
 mgv_status mgvi_driver_sparsify(mgv_solver *solver)
 {
     sparsify k = {.solver = solver, .p = solver->run.problem};
@@ -251,14 +268,10 @@ mgv_status mgvi_driver_sparsify(mgv_solver *solver)
     if (!concerned(solver) || solver->answer.verdict->certificate.size == 0 ||
         mgvi_problem_nonzeros(k.p, solver->answer.w.x) == 0)
         return MGV_OK;
-    MGVI_TRY(mgvi_run_vec(&solver->run, MGVI_COLS, &k.v));
-    MGVI_TRY(mgvi_run_vec(&solver->run, MGVI_COLS, &k.w));
-    MGVI_TRY(mgvi_run_vec(&solver->run, MGVI_ROWS, &k.z));
     const double entries = A->touched;
     MGVI_TRY(finish_elsewhere(&k));
     const double elsewhere = A->touched - entries;
-    drop_dust(&k);
-    try_nothing(&k);
+    MGVI_TRY(leave_out_dust(&k));
     const double read = A->touched - before, extra = read - elsewhere + k.touched;
     solver->settled += extra;
     solver->touched_before += read;

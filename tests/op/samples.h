@@ -136,7 +136,8 @@ typedef struct view_sample {
     double *ref; /* the first lane's A, rows x cols; signs of other lanes differ */
     int64_t rows, cols;
     int64_t *row;
-    double *sign, *row_scale, *centre, *scale;
+    int8_t *sign;
+    double *row_scale, *centre, *scale;
 } view_sample;
 
 /* Every part drawn at random; rows repeat and are out of order. `lanes` of signs. */

@@ -11,7 +11,8 @@ enum { LANE_COUNTS = 5, MOST_LANES = 1500 };
 typedef struct subject {
     mgv_ctx *ctx;
     mgvi_op *op;
-    const double *ref, *sign;
+    const double *ref;
+    const int8_t *sign;
     const char *name;
 } subject;
 

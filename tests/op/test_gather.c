@@ -46,7 +46,7 @@ TEST(signs_that_differ_from_lane_to_lane_are_refused)
 {
     mgv_ctx *ctx = mgv_check_ctx();
     sample s = sample_new(2, 3, 1, C_ORDER, MGV_F64);
-    const double sign[] = {1, -1, -1, 1};
+    const int8_t sign[] = {1, -1, -1, 1};
     const mgvi_view view = {.sign = sign, .sign_lanes = 2};
     mgvi_op *base, *op;
     mgvi_gather *gather;

@@ -17,7 +17,7 @@ typedef struct sample {
     double sparse_val[ROWS * COLS];
     int64_t ptr[ROWS + 1];
     int32_t idx[ROWS * COLS];
-    double sign[ROWS];
+    int8_t sign[ROWS];
 } sample;
 
 /* Half of the entries are 0, all are exact in float32. */

@@ -198,7 +198,7 @@ TEST(the_norm_is_found)
     mgvi_arena_init(&arena, ctx);
     const int64_t ptr[] = {0, 1, 2, 3};
     const int32_t idx[] = {0, 1, 2};
-    const double signs[] = {1, -1, -1, 1, 1, 1};
+    const int8_t signs[] = {1, -1, -1, 1, 1, 1};
     for (int size = -200; size <= 200; size += 200) {
         const double val[] = {3 * pow(10, size), -1 * pow(10, size), 2 * pow(10, size)};
         const mgvi_matrix m = {.layout = MGV_CSR,
@@ -301,7 +301,7 @@ TEST(wrong_arguments_get_a_sentence)
     CHECK_FAILS(ctx, mgvi_op_from_matrix(ctx, &s.m, 0, &op), MGV_E_ARG, "0 lanes");
     CHECK_FAILS(ctx, mgvi_op_from_matrix(ctx, &s.m, 5000, &op), MGV_E_ARG, "from 1 to 4096");
     const int64_t row[] = {0, 5};
-    const double sign[15] = {1};
+    const int8_t sign[15] = {1};
     CHECK_FAILS(
         ctx,
         mgvi_op_view(ctx, operator_of(ctx, &s, 2), &(mgvi_view){.row = row, .rows = 2}, 1, &op),

@@ -136,7 +136,7 @@ TEST(what_has_no_rows_says_so)
     mgvi_arena arena;
     mgvi_arena_init(&arena, ctx);
     sample s = sample_new(4, 2, 1, CSR, MGV_F64);
-    const double sign[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const int8_t sign[8] = {1, 1, 1, 1, 1, 1, 1, 1};
     mgvi_op *op;
     mgvi_rows *rows;
     CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &s.m, 2, &op));

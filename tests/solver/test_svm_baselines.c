@@ -88,7 +88,7 @@ TEST(cg_descent_descends)
             fit.solver->run.finished = false;
             const mgvi_verdict v = mgvi_judge_certify(
                 fit.solver->judge, fit.solver->run.ops->expose(&fit.solver->run).w,
-                &fit.solver->best.u);
+                &fit.solver->answer.u);
             CHECK_LE(v.certificate.primal, last * (1 + 1e-6), "%s, step %d", cases[k], t);
             last = v.certificate.primal;
         }

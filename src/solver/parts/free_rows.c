@@ -18,14 +18,16 @@ static const double ACCURACY = 0.1;
 /* Of K's mean diagonal. Documents that are nearly equal make K nearly singular; the ridge keeps
  * their steps within reach of the box. 1e-2 leaves them behind, 1e-6 doubles the products. */
 static const double RIDGE = 1e-4;
+/* Numbers a row that the driver and dual_coordinate hold; and what a step takes. */
+static const double HELD = 9, BYTES_A_ROW = 70, BYTES_AN_ENTRY = 24;
 
 struct mgvi_free_rows {
     const mgv_problem *problem;
     const mgvi_rows *rows;
-    mgvi_arena *arena;
-    int64_t room;    /* entries that fit */
-    int64_t count;   /* |E| */
-    int32_t *member; /* the rows of E */
+    mgvi_arena *arena; /* of a step */
+    double spare;      /* bytes that it may take */
+    int64_t count;     /* |E| */
+    int32_t *member;   /* the rows of E */
     /* Row k of the packed matrix is y p s x of row member[k], its columns renumbered. */
     int64_t *ptr;
     int32_t *idx;
@@ -64,23 +66,9 @@ mgv_status mgvi_free_rows_new(const mgv_problem *p, const mgvi_rows *rows, mgvi_
         return MGV_E_MEMORY;
     f->problem = p;
     f->rows = rows;
-    f->arena = arena;
-    const size_t n = (size_t)rows->count, d = (size_t)rows->m.cols;
-    double **const per_row[] = {&f->pull,  &f->x,     &f->gradient, &f->dir,
-                                &f->image, &f->delta, &f->residual};
-    for (size_t k = 0; k < sizeof per_row / sizeof *per_row; k++)
-        if (!(*per_row[k] = mgvi_arena_array(arena, n, sizeof **per_row[k])))
-            return MGV_E_MEMORY;
-    if (!(f->member = mgvi_arena_array(arena, n, sizeof *f->member)) ||
-        !(f->face = mgvi_arena_array(arena, n, sizeof *f->face)) ||
-        !(f->ptr = mgvi_arena_array(arena, n + 1, sizeof *f->ptr)) ||
-        !(f->col_ptr = mgvi_arena_array(arena, d + 2, sizeof *f->col_ptr)) ||
-        !(f->number = mgvi_arena_array(arena, d, sizeof *f->number)) ||
-        !(f->column = mgvi_arena_array(arena, d, sizeof *f->column)) ||
-        !(f->centre = mgvi_arena_array(arena, d, sizeof *f->centre)) ||
-        !(f->v = mgvi_arena_array(arena, d, sizeof *f->v)))
+    f->spare = mgvi_problem_spare(p, HELD);
+    if (!(f->arena = mgvi_arena_within(arena)))
         return MGV_E_MEMORY;
-    memset(f->number, -1, d * sizeof *f->number);
     for (int64_t j = 0; rows->centre && j < rows->m.cols; j++)
         f->centre_total += pow(rows->centre[j] * column_scale(rows, j), 2);
     *out = f;
@@ -135,35 +123,64 @@ static void transpose(mgvi_free_rows *f)
         }
 }
 
-/* The rows of E, and room for their entries: few of the data's, as a rule. */
+static bool is_free(const mgvi_free_rows *f, const double *u, int64_t i)
+{
+    return u[i] < 0 && u[i] > -mgvi_coef_pick(&f->problem->row.scale, i, 0);
+}
+
+/* Room for `entries` of the rows of E, and for what goes with rows and columns. */
+static mgv_status make_room(mgvi_free_rows *f, int64_t entries)
+{
+    const size_t n = (size_t)f->count, d = (size_t)f->rows->m.cols, room = (size_t)entries + 1;
+    double **const per_row[] = {&f->pull,  &f->x,     &f->gradient, &f->dir,
+                                &f->image, &f->delta, &f->residual};
+    for (size_t k = 0; k < sizeof per_row / sizeof *per_row; k++)
+        if (!(*per_row[k] = mgvi_arena_array(f->arena, n, sizeof **per_row[k])))
+            return MGV_E_MEMORY;
+    if (!(f->member = mgvi_arena_array(f->arena, n, sizeof *f->member)) ||
+        !(f->face = mgvi_arena_array(f->arena, n, sizeof *f->face)) ||
+        !(f->ptr = mgvi_arena_array(f->arena, n + 1, sizeof *f->ptr)) ||
+        !(f->col_ptr = mgvi_arena_array(f->arena, d + 2, sizeof *f->col_ptr)) ||
+        !(f->number = mgvi_arena_array(f->arena, d, sizeof *f->number)) ||
+        !(f->column = mgvi_arena_array(f->arena, d, sizeof *f->column)) ||
+        !(f->centre = mgvi_arena_array(f->arena, d, sizeof *f->centre)) ||
+        !(f->v = mgvi_arena_array(f->arena, d, sizeof *f->v)) ||
+        !(f->idx = mgvi_arena_array(f->arena, room, sizeof *f->idx)) ||
+        !(f->val = mgvi_arena_array(f->arena, room, sizeof *f->val)) ||
+        !(f->col_idx = mgvi_arena_array(f->arena, room, sizeof *f->col_idx)) ||
+        !(f->col_val = mgvi_arena_array(f->arena, room, sizeof *f->col_val)))
+        return MGV_E_MEMORY;
+    memset(f->number, -1, d * sizeof *f->number);
+    f->cols = 0;
+    return MGV_OK;
+}
+
+/* The rows of E: few of the data's, as a rule. None, where they are so many that there is no room
+ * for them. */
 static mgv_status choose(mgvi_free_rows *f, const double *u)
 {
     int64_t entries = 0;
     f->count = 0;
     for (int64_t i = 0; i < f->rows->count; i++)
-        if (u[i] < 0 && u[i] > -mgvi_coef_pick(&f->problem->row.scale, i, 0)) {
-            f->member[f->count++] = (int32_t)i;
+        if (is_free(f, u, i)) {
+            f->count++;
             entries += mgvi_rows_nnz(f->rows, i);
         }
-    if (entries <= f->room)
+    if (BYTES_A_ROW * (double)f->count + BYTES_AN_ENTRY * (double)entries > f->spare)
+        f->count = 0;
+    if (f->count == 0)
         return MGV_OK;
-    const size_t room = (size_t)(entries + entries / 4);
-    f->room = 0;
-    if (!(f->idx = mgvi_arena_array(f->arena, room, sizeof *f->idx)) ||
-        !(f->val = mgvi_arena_array(f->arena, room, sizeof *f->val)) ||
-        !(f->col_idx = mgvi_arena_array(f->arena, room, sizeof *f->col_idx)) ||
-        !(f->col_val = mgvi_arena_array(f->arena, room, sizeof *f->col_val)))
-        return MGV_E_MEMORY;
-    f->room = (int64_t)room;
+    MGVI_TRY(make_room(f, entries));
+    int64_t k = 0;
+    for (int64_t i = 0; i < f->rows->count; i++)
+        if (is_free(f, u, i))
+            f->member[k++] = (int32_t)i;
     return MGV_OK;
 }
 
 static void pack(mgvi_free_rows *f)
 {
     const mgvi_rows *rows = f->rows;
-    for (int64_t j = 0; j < f->cols; j++)
-        f->number[f->column[j]] = -1;
-    f->cols = 0;
     f->col_ptr[0] = f->col_ptr[1] = f->ptr[0] = 0;
     for (int64_t k = 0; k < f->count; k++)
         pack_row(f, k);
@@ -354,8 +371,8 @@ static double take(mgvi_free_rows *f, double *u, double *acc)
     return free_sum;
 }
 
-mgv_status mgvi_free_rows_step(mgvi_free_rows *f, const mgvi_free_goal *goal, double *u,
-                               double *acc, mgvi_free_step *out)
+static mgv_status step(mgvi_free_rows *f, const mgvi_free_goal *goal, double *u, double *acc,
+                       mgvi_free_step *out)
 {
     f->inverse_lambda = goal->inverse_lambda;
     f->kappa = goal->kappa;
@@ -377,4 +394,12 @@ mgv_status mgvi_free_rows_step(mgvi_free_rows *f, const mgvi_free_goal *goal, do
         out->free_sum = take(f, u, acc);
     out->touched = f->touched;
     return MGV_OK;
+}
+
+mgv_status mgvi_free_rows_step(mgvi_free_rows *f, const mgvi_free_goal *goal, double *u,
+                               double *acc, mgvi_free_step *out)
+{
+    const mgv_status st = step(f, goal, u, acc, out);
+    mgvi_arena_free(f->arena);
+    return st;
 }

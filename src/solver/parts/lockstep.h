@@ -36,8 +36,13 @@ typedef struct mgvi_lockstep_rows {
 /* Whether a problem of many classes can be taken this way: hinge, squared hinge or logistic loss,
  * l2, rows of a stored matrix. */
 bool mgvi_lockstep_fits(const mgv_problem *problem);
-mgv_status mgvi_lockstep_rows_new(const mgv_problem *problem, mgvi_arena *arena,
+/* The rows packed, which takes as much memory as sparse data; *out is NULL where that is more than
+ * `most` bytes. */
+mgv_status mgvi_lockstep_rows_new(const mgv_problem *problem, double most, mgvi_arena *arena,
                                   mgvi_lockstep_rows **out);
+double mgvi_lockstep_rows_bytes(const mgvi_lockstep_rows *rows);
+/* Bytes of a block of so many lanes at work, its judge included. */
+double mgvi_lockstep_block_bytes(const mgv_problem *problem, int32_t lanes);
 
 /* The work of visits to rows that have so many entries, in multiplications of a matrix product. */
 double mgvi_lockstep_spent(double visits, double entries);

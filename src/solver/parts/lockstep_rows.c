@@ -167,9 +167,26 @@ static mgv_status allocate(mgvi_arena *arena, packer *k)
     return k->idx && r->val && r->C && r->step && r->own ? MGV_OK : MGV_E_MEMORY;
 }
 
-mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, mgvi_arena *arena, mgvi_lockstep_rows **out)
+double mgvi_lockstep_rows_bytes(const mgvi_lockstep_rows *r)
+{
+    const double each =
+        sizeof *r->ptr + sizeof *r->along + sizeof *r->C + sizeof *r->step + sizeof *r->own;
+    return (double)r->nnz * (sizeof *r->val + sizeof *r->idx) + each * (double)r->n;
+}
+
+double mgvi_lockstep_block_bytes(const mgv_problem *p, int32_t lanes)
+{
+    const double width = lanes <= MGVI_LOCKSTEP_NARROW ? MGVI_LOCKSTEP_NARROW : MGVI_LOCKSTEP_LANES;
+    const double rows = (double)p->A->rows, cols = (double)p->A->cols;
+    /* the pass's weights in float; its lists; signs, u, and the judge's u and scores */
+    return 4 * width * (rows + cols) + rows * (8 + lanes * (1 + 3 * 8.0)) + 4 * 8 * cols * lanes;
+}
+
+mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, double most, mgvi_arena *arena,
+                                  mgvi_lockstep_rows **out)
 {
     const bool squared = strcmp(p->loss->name, "squared_hinge") == 0;
+    *out = NULL;
     mgvi_lockstep_rows *r = mgvi_arena_array(arena, 1, sizeof *r);
     packer k = {.p = p, .r = r};
     if (!r)
@@ -184,6 +201,8 @@ mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, mgvi_arena *arena, mgvi_
                               .most = squared ? INFINITY : 1};
     k.blocks = mgvi_block_count(r->n, GRAIN, BLOCKS);
     MGVI_TRY(place_rows(arena, &k));
+    if (mgvi_lockstep_rows_bytes(r) > most)
+        return MGV_OK;
     MGVI_TRY(open_centre(arena, &k));
     MGVI_TRY(allocate(arena, &k));
     mgvi_ctx_run(p->ctx, k.blocks, pack_block, &k);

@@ -32,7 +32,7 @@ struct mgvi_newton_ridge {
     double *work;
     /* BY_PRODUCTS */
     mgvi_rows *rows;
-    mgvi_vec residual, scaled, dir, image, rows_image;
+    mgvi_vec residual, scaled, dir, image;
     double *inverse; /* of the diagonal */
 };
 
@@ -226,10 +226,10 @@ static mgv_status solve_by_rows(mgvi_newton_ridge *m, const mgvi_newton_point *a
 /* image = (Lambda + A'HA) dir */
 static void curve(mgvi_newton_ridge *m, const mgvi_newton_point *at)
 {
-    mgvi_op_mul(m->p->A, 1, &m->dir, 0, &m->rows_image);
+    mgvi_op_mul(m->p->A, 1, &m->dir, 0, at->work);
     for (int64_t i = 0; i < m->n; i++)
-        m->rows_image.x[i] *= at->h->x[i];
-    mgvi_op_mul_t(m->p->A, 1, &m->rows_image, 0, &m->image);
+        at->work->x[i] *= at->h->x[i];
+    mgvi_op_mul_t(m->p->A, 1, at->work, 0, &m->image);
     for (int64_t j = 0; j < m->cols; j++)
         m->image.x[j] += ridge_at(m->p, j) * m->dir.x[j];
 }
@@ -307,9 +307,8 @@ static mgv_status allocate(mgvi_newton_ridge *m, mgvi_arena *arena)
         mgvi_vec *const cols[] = {&m->residual, &m->scaled, &m->dir, &m->image};
         for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
             MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, m->cols, 1, cols[k]));
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, m->n, 1, &m->rows_image));
         m->inverse = mgvi_arena_array(arena, (size_t)m->cols, sizeof *m->inverse);
-        return m->inverse ? mgvi_rows_new(m->p->A, arena, &m->rows) : MGV_E_MEMORY;
+        return m->inverse ? mgvi_rows_bare(m->p->A, arena, &m->rows) : MGV_E_MEMORY;
     }
     if (!(m->H = mgvi_arena_array(arena, side * side, sizeof *m->H)) ||
         !(m->unit = mgvi_arena_array(arena, side, sizeof *m->unit)) ||
@@ -343,3 +342,5 @@ mgv_status mgvi_newton_ridge_solve(mgvi_newton_ridge *m, const mgvi_newton_point
            : m->method == BY_ROWS  ? solve_by_rows(m, at, d)
                                    : solve_by_products(m, at, d);
 }
+
+bool mgvi_newton_ridge_reads_slopes(const mgvi_newton_ridge *m) { return m->method == BY_ROWS; }

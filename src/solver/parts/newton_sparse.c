@@ -20,6 +20,10 @@ enum {
     SHORT_COLUMN = 8   /* times the entries of a sparse column: a row of the Gram matrix */
 };
 
+/* Numbers a row that the driver, the solver and this hold; and how many times the copy is counted,
+ * for the columns of a set and its Gram matrix come beside it. */
+static const double HELD = 9, COPIES = 1.5;
+
 typedef struct violator {
     double excess;
     int32_t j;
@@ -33,8 +37,11 @@ struct mgvi_newton_sparse {
     int32_t *col;       /* the working set */
     int64_t cols;       /* of the data */
     double *all;        /* few columns: A'HA with the intercept's; NULL: */
+    bool copied;        /* many columns: P is there, else the set's columns are found in X */
     mgvi_packed P;      /* the data by columns, scaled, not centred */
+    int64_t *place;     /* not copied: per column, its place in the set + 1, or 0 */
     int32_t *number;    /* per row: its place among those with curvature, or -1 */
+    mgvi_arena *set;    /* the columns of the working set: */
     int64_t *ptr, ptr_room, room;
     int32_t *idx;
     double *val, *e;
@@ -51,15 +58,31 @@ static bool few_columns(const mgv_problem *p)
                                 : X->layout == MGV_DENSE && X->col_stride == 1;
 }
 
-static mgv_status allocate_packed(mgvi_newton_sparse *m)
+static bool is_dense(const mgvi_newton_sparse *m) { return m->p->data->X.layout == MGV_DENSE; }
+
+/* A copy of the data by columns, where there is room for it beside the columns of the set. */
+static mgv_status copy_columns(mgvi_newton_sparse *m)
 {
     const mgv_problem *p = m->p;
     const mgvi_matrix *X = &p->data->X;
-    const size_t n = (size_t)X->rows;
+    m->copied = COPIES * mgvi_packed_bytes(X, MGV_F64) <= mgvi_problem_spare(p, HELD);
+    if (!m->copied) {
+        m->place = mgvi_arena_array(m->arena, (size_t)X->cols, sizeof *m->place);
+        return m->place ? MGV_OK : MGV_E_MEMORY;
+    }
     MGVI_TRY(mgvi_packed_new(m->arena, &X, 1, p->row_scale, NULL, MGV_F64, &m->P));
     for (int64_t j = 0; p->scale && j < X->cols; j++)
         for (int64_t t = m->P.ptr[j]; t < m->P.ptr[j + 1]; t++)
             m->P.f64[t] *= p->scale[j];
+    return MGV_OK;
+}
+
+static mgv_status allocate_packed(mgvi_newton_sparse *m)
+{
+    const size_t n = (size_t)m->p->data->X.rows;
+    MGVI_TRY(copy_columns(m));
+    if (!(m->set = mgvi_arena_within(m->arena)))
+        return MGV_E_MEMORY;
     if (!(m->number = mgvi_arena_array(m->arena, n, sizeof *m->number)) ||
         !(m->e = mgvi_arena_array(m->arena, n, sizeof *m->e)) ||
         !(m->q.R = mgvi_arena_array(m->arena, n, sizeof *m->q.R)) ||
@@ -183,7 +206,7 @@ static void choose_rows(mgvi_newton_sparse *m, const mgvi_newton_point *at)
     mgvi_quadratic *q = &m->q;
     q->rows = 0;
     q->W = 0;
-    for (int64_t i = 0; i < m->P.rows; i++) {
+    for (int64_t i = 0; i < m->p->data->X.rows; i++) {
         const double h = at->h->x[i];
         m->number[i] = h > 0 ? (int32_t)q->rows : -1;
         if (!(h > 0))
@@ -193,29 +216,32 @@ static void choose_rows(mgvi_newton_sparse *m, const mgvi_newton_point *at)
     }
 }
 
-static mgv_status make_room(mgvi_newton_sparse *m)
+static mgv_status room_for_columns(mgvi_newton_sparse *m)
 {
-    int64_t entries = 0;
     const int64_t count = m->q.count;
-    for (int64_t k = 0; k < count; k++)
-        entries += m->P.dense ? m->q.rows : mgvi_packed_nnz(&m->P, m->col[k]);
-    if (count >= m->ptr_room) {
-        m->ptr_room = count + count / 4 + 1;
-        if (!(m->ptr = mgvi_arena_array(m->arena, (size_t)m->ptr_room + 1, sizeof *m->ptr)))
-            return MGV_E_MEMORY;
-    }
-    if (entries > m->room) {
-        const size_t room = (size_t)(entries + entries / 4);
-        m->room = 0;
-        if (!(m->val = mgvi_arena_array(m->arena, room, sizeof *m->val)) ||
-            !(m->idx = mgvi_arena_array(m->arena, m->P.dense ? 1 : room, sizeof *m->idx)))
-            return MGV_E_MEMORY;
-        m->room = (int64_t)room;
-    }
-    return MGV_OK;
+    if (count < m->ptr_room)
+        return MGV_OK;
+    m->ptr_room = count + count / 4 + 1;
+    m->ptr = mgvi_arena_scratch(m->arena, (size_t)m->ptr_room + 1, sizeof *m->ptr);
+    return m->ptr ? MGV_OK : MGV_E_MEMORY;
 }
 
-/* Column k of the set from column j of the data. */
+/* What has been outgrown goes first. */
+static mgv_status room_for_entries(mgvi_newton_sparse *m, int64_t entries)
+{
+    if (m->val && entries <= m->room)
+        return MGV_OK;
+    mgvi_arena_free(m->set);
+    m->room = entries + entries / (m->copied ? 4 : 32); /* where room is short, little more */
+    m->val = mgvi_arena_scratch(m->set, (size_t)m->room, sizeof *m->val);
+    m->idx = mgvi_arena_scratch(m->set, is_dense(m) ? 1 : (size_t)m->room, sizeof *m->idx);
+    if (m->val && m->idx)
+        return MGV_OK;
+    m->val = NULL;
+    return MGV_E_MEMORY;
+}
+
+/* Column k of the set from column j of the copy. */
 static void pack_column(mgvi_newton_sparse *m, int64_t k, int64_t j)
 {
     int64_t at = m->ptr[k];
@@ -228,6 +254,90 @@ static void pack_column(mgvi_newton_sparse *m, int64_t k, int64_t j)
         m->val[at++] = m->e[row] * m->P.f64[t];
     }
     m->ptr[k + 1] = at;
+}
+
+static mgv_status pack_copied(mgvi_newton_sparse *m)
+{
+    int64_t entries = 0;
+    for (int64_t k = 0; k < m->q.count; k++)
+        entries += m->P.dense ? m->q.rows : mgvi_packed_nnz(&m->P, m->col[k]);
+    MGVI_TRY(room_for_entries(m, entries));
+    m->ptr[0] = 0;
+    for (int64_t k = 0; k < m->q.count; k++)
+        pack_column(m, k, m->col[k]);
+    m->p->A->touched += (double)m->ptr[m->q.count];
+    return MGV_OK;
+}
+
+/* ---- the set's columns from the data itself, in one pass ------------------------------------- */
+
+/* What an entry of row i is multiplied with, the column's scale apart; 0: the row is left out. */
+static double factor_of(const mgvi_newton_sparse *m, int64_t i)
+{
+    const int32_t row = m->number[i];
+    return row < 0 ? 0 : m->e[row] * (m->p->row_scale ? m->p->row_scale[i] : 1);
+}
+
+static double scale_of(const mgvi_newton_sparse *m, int64_t j)
+{
+    return m->p->scale ? m->p->scale[j] : 1;
+}
+
+static mgv_status pack_dense(mgvi_newton_sparse *m)
+{
+    const mgvi_matrix *X = &m->p->data->X;
+    const int64_t count = m->q.count, n = m->q.rows;
+    MGVI_TRY(room_for_entries(m, count * n));
+    for (int64_t k = 0; k <= count; k++)
+        m->ptr[k] = k * n;
+    for (int64_t i = 0; i < X->rows; i++) {
+        const double factor = factor_of(m, i);
+        for (int64_t k = 0; factor != 0 && k < count; k++) {
+            const int64_t j = m->col[k];
+            m->val[k * n + m->number[i]] =
+                factor * scale_of(m, j) *
+                mgvi_matrix_value(X, i * X->row_stride + j * X->col_stride);
+        }
+    }
+    return MGV_OK;
+}
+
+/* Calls for the entries of the set in rows with curvature: k is the place of their column. */
+#define FOR_ENTRIES(m, X, CALL)                                                                    \
+    do {                                                                                           \
+        const bool by_rows = (X)->layout == MGV_CSR;                                               \
+        for (int64_t l = 0; l < (by_rows ? (X)->rows : (X)->cols); l++)                            \
+            for (int64_t t = (X)->ptr[l]; t < (X)->ptr[l + 1]; t++) {                              \
+                const int64_t i = by_rows ? l : (X)->idx[t], j = by_rows ? (X)->idx[t] : l;        \
+                const int64_t k = (m)->place[j] - 1;                                               \
+                if (k >= 0 && (m)->number[i] >= 0)                                                 \
+                    CALL;                                                                          \
+            }                                                                                      \
+    } while (0)
+
+static void place_entry(mgvi_newton_sparse *m, int64_t k, int64_t i, double x)
+{
+    const int64_t at = m->ptr[k + 1]++;
+    m->idx[at] = m->number[i];
+    m->val[at] = factor_of(m, i) * scale_of(m, m->col[k]) * x;
+}
+
+/* ptr[k + 2] counts column k, then ptr[k + 1] is where it grows, at last where it ends. */
+static mgv_status pack_sparse(mgvi_newton_sparse *m)
+{
+    const mgvi_matrix *X = &m->p->data->X;
+    const int64_t count = m->q.count;
+    memset(m->ptr, 0, (size_t)(count + 2) * sizeof *m->ptr);
+    for (int64_t k = 0; k < count; k++)
+        m->place[m->col[k]] = k + 1;
+    FOR_ENTRIES(m, X, m->ptr[k + 2]++);
+    for (int64_t k = 2; k <= count + 1; k++)
+        m->ptr[k] += m->ptr[k - 1];
+    MGVI_TRY(room_for_entries(m, m->ptr[count + 1]));
+    FOR_ENTRIES(m, X, place_entry(m, k, i, mgvi_matrix_value(X, t)));
+    for (int64_t k = 0; k < count; k++)
+        m->place[m->col[k]] = 0;
+    return MGV_OK;
 }
 
 /* What the view subtracts from column j, in its units. */
@@ -246,7 +356,7 @@ static void measure_column(mgvi_newton_sparse *m, int64_t k, const mgvi_newton_p
     double square = 0, sum = 0;
     for (int64_t t = m->ptr[k]; t < m->ptr[k + 1]; t++) {
         square += m->val[t] * m->val[t];
-        sum += m->val[t] * m->e[m->P.dense ? t - m->ptr[k] : m->idx[t]];
+        sum += m->val[t] * m->e[is_dense(m) ? t - m->ptr[k] : m->idx[t]];
     }
     q->sum[k] = sum;
     q->mean[k] = !free ? centre_of(m, j) : q->W > 0 ? sum / q->W : 0;
@@ -299,7 +409,7 @@ static bool gram_pays(const mgvi_newton_sparse *m, const mgvi_newton_point *at)
     const int64_t count = m->q.count;
     if (count == 0 || count > FEW_COLUMNS || m->q.rows == 0)
         return false;
-    return m->P.dense ||
+    return is_dense(m) ||
            (at->accuracy < MGVI_QUADRATIC_ROUGH && SHORT_COLUMN * m->ptr[count] > count * count);
 }
 
@@ -307,23 +417,22 @@ static mgv_status pack(mgvi_newton_sparse *m, const mgvi_newton_point *at)
 {
     mgvi_quadratic *q = &m->q;
     choose_rows(m, at);
-    MGVI_TRY(make_room(m));
-    m->ptr[0] = 0;
-    for (int64_t k = 0; k < q->count; k++) {
-        pack_column(m, k, m->col[k]);
+    MGVI_TRY(room_for_columns(m));
+    MGVI_TRY(m->copied ? pack_copied(m) : is_dense(m) ? pack_dense(m) : pack_sparse(m));
+    if (!m->copied)
+        m->p->A->touched += (double)m->p->A->nnz;
+    for (int64_t k = 0; k < q->count; k++)
         measure_column(m, k, at);
-    }
-    m->p->A->touched += (double)m->ptr[q->count];
     memset(q->R, 0, (size_t)q->rows * sizeof *q->R);
     q->off = q->T = 0;
     q->ptr = m->ptr;
     q->idx = m->idx;
     q->val = m->val;
     q->e = m->e;
-    q->form = m->P.dense ? MGVI_DENSE_FORM : MGVI_SPARSE_FORM;
+    q->form = is_dense(m) ? MGVI_DENSE_FORM : MGVI_SPARSE_FORM;
     if (!gram_pays(m, at))
         return MGV_OK;
-    if (m->P.dense)
+    if (is_dense(m))
         return multiply_columns(m);
     multiply_sparse_columns(m);
     return MGV_OK;
@@ -370,7 +479,7 @@ bool mgvi_newton_sparse_image(mgvi_newton_sparse *m, const mgvi_vec *d, mgvi_vec
     static const double WORTH = 0.7; /* of the entries: columns are read less smoothly than rows */
     const mgv_problem *p = m->p;
     double entries = 0;
-    if (m->all || m->P.dense || p->centre)
+    if (m->all || !m->copied || m->P.dense || p->centre)
         return false;
     for (int64_t j = 0; j < m->cols; j++)
         entries += d->x[j] != 0 ? (double)mgvi_packed_nnz(&m->P, j) : 0;

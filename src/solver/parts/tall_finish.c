@@ -20,73 +20,62 @@ mgv_status mgvi_tall_finish_init(mgvi_tall_finish *f)
 {
     mgvi_run *run = f->run;
     const size_t d = (size_t)run->problem->A->cols;
-    f->list = mgvi_run_array(run, (size_t)run->problem->A->rows, sizeof *f->list);
+    f->arena = mgvi_arena_within(&run->arena);
     f->w = mgvi_run_array(run, d, sizeof *f->w);
     f->lin = mgvi_run_array(run, d, sizeof *f->lin);
     f->v = mgvi_run_array(run, d, sizeof *f->v);
-    if (!f->list || !f->w || !f->lin || !f->v)
+    if (!f->arena || !f->w || !f->lin || !f->v)
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &f->fixed_u));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &f->z));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &f->product));
     MGVI_TRY(mgvi_tall_smooth_init(&f->smooth, &run->arena, (int64_t)d));
     return mgvi_tall_interior_init(&f->interior, &run->arena, (int64_t)d, &f->smooth.solver);
 }
 
-static mgv_status room_for(mgvi_tall_finish *f, int64_t rows)
+/* What a round needs of the kept rows, in place of what there was. */
+static mgv_status make_room(mgvi_tall_finish *f, int64_t kept)
 {
-    if (f->cap && rows <= f->capacity)
-        return MGV_OK;
-    f->capacity = rows + rows / 8;
-    f->cap = mgvi_run_array(f->run, (size_t)f->capacity, sizeof *f->cap);
-    f->u = mgvi_run_array(f->run, (size_t)f->capacity, sizeof *f->u);
-    f->trial = mgvi_run_array(f->run, (size_t)f->capacity, sizeof *f->trial);
-    return f->cap && f->u && f->trial ? MGV_OK : MGV_E_MEMORY;
+    const size_t rows = (size_t)kept;
+    mgvi_arena_free(f->arena);
+    memset(&f->set, 0, sizeof f->set);
+    f->kept = 0;
+    f->list = mgvi_arena_scratch(f->arena, rows, sizeof *f->list);
+    f->cap = mgvi_arena_scratch(f->arena, rows, sizeof *f->cap);
+    f->u = mgvi_arena_scratch(f->arena, rows, sizeof *f->u);
+    f->trial = mgvi_arena_scratch(f->arena, rows, sizeof *f->trial);
+    return f->list && f->cap && f->u && f->trial ? MGV_OK : MGV_E_MEMORY;
 }
 
 static mgv_status gather(mgvi_tall_finish *f, const uint8_t *place, mgvi_tall_reduced *r)
 {
-    f->kept = 0;
-    for (int64_t i = 0; i < f->run->problem->A->rows; i++)
-        if (place[i] == MGVI_ROW_KEPT && f->s[i] > 0)
-            f->list[f->kept++] = (int32_t)i;
-    MGVI_TRY(room_for(f, f->kept));
-    for (int64_t t = 0; t < f->kept; t++)
-        f->cap[t] = f->s[f->list[t]];
+    const int64_t n = f->run->problem->A->rows;
+    MGVI_TRY(make_room(f, mgvi_tall_place_count(place, f->s, n)));
+    for (int64_t i = 0; i < n; i++) {
+        const double s = mgvi_coef_pick(f->s, i, 0);
+        if (place[i] != MGVI_ROW_KEPT || !(s > 0))
+            continue;
+        f->cap[f->kept] = s;
+        f->list[f->kept++] = (int32_t)i;
+    }
     r->set = &f->set;
     r->cap = f->cap;
     r->lambda = f->lambda;
     r->mu = f->mu;
     r->lin = f->lin;
-    return mgvi_row_set_gather(f->rows, f->list, f->kept, true, &f->run->arena, &f->run->touched,
-                               &f->set);
+    return mgvi_row_set_gather(f->rows, f->list, f->kept, true, f->spare, f->arena,
+                               &f->run->touched, &f->set);
 }
 
 /* The kept rows, and the constants that the fixed ones leave. */
 static mgv_status reduce(mgvi_tall_finish *f, const uint8_t *place, mgvi_tall_reduced *r)
 {
+    mgvi_vec *fixed = &f->run->lent[0];
+    mgvi_tall_place_fixed(place, f->s, fixed);
     r->fixed = 0;
-    for (int64_t i = 0; i < f->fixed_u.n; i++) {
-        f->fixed_u.x[i] = place[i] == MGVI_ROW_ONE ? f->s[i] : 0;
-        r->fixed += f->fixed_u.x[i];
-    }
-    mgvi_op_mul_t(f->run->problem->A, 1, &f->fixed_u, 0, &f->product);
+    for (int64_t i = 0; i < fixed->n; i++)
+        r->fixed += fixed->x[i];
+    mgvi_op_mul_t(f->run->problem->A, 1, fixed, 0, &f->product);
     memcpy(f->lin, f->product.x, (size_t)f->product.n * sizeof *f->lin);
     return gather(f, place, r);
-}
-
-/* The same when a few rows have joined: their parts of the constants are taken back. */
-static mgv_status extend(mgvi_tall_finish *f, const uint8_t *place, mgvi_tall_reduced *r)
-{
-    MGVI_TRY(gather(f, place, r));
-    for (int64_t t = 0; t < f->kept; t++) {
-        f->u[t] = -f->fixed_u.x[f->list[t]];
-        r->fixed += f->u[t];
-        f->fixed_u.x[f->list[t]] = 0;
-    }
-    mgvi_tall_reduced_dual(r, f->u, f->v);
-    memcpy(f->lin, f->v, (size_t)f->product.n * sizeof *f->lin);
-    return MGV_OK;
 }
 
 /* The smoothed problem of the kept rows at the same alpha, from the smoothed point of all.
@@ -171,31 +160,53 @@ static mgv_status prepare(mgvi_tall_finish *f, uint8_t *place, const double *sta
         if (!loose)
             break;
         memcpy(f->product.x, f->w, (size_t)f->product.n * sizeof *f->w);
-        mgvi_op_mul(f->run->problem->A, 1, &f->product, 0, &f->z);
-        if (mgvi_tall_place_join(place, f->z.x, f->z.n) == 0)
+        mgvi_vec *z = &f->run->lent[0];
+        mgvi_op_mul(f->run->problem->A, 1, &f->product, 0, z);
+        if (mgvi_tall_place_join(place, z->x, z->n) == 0)
             break;
-        MGVI_TRY(extend(f, place, reduced));
+        MGVI_TRY(reduce(f, place, reduced));
     }
+    return MGV_OK;
+}
+
+/* The dual point of all rows from that of the kept ones, which lie packed at its beginning: from
+ * the end on, where no number is needed any more. */
+static void spread(const mgvi_tall_finish *f, const uint8_t *place, mgvi_vec *u)
+{
+    for (int64_t i = u->n - 1, t = f->kept - 1; i >= 0; i--) {
+        if (t >= 0 && f->list[t] == i)
+            u->x[i] = -u->x[t--];
+        else
+            u->x[i] = place[i] == MGVI_ROW_ONE ? -mgvi_coef_pick(f->s, i, 0) : 0;
+    }
+}
+
+static mgv_status solve(mgvi_tall_finish *f, uint8_t *place, const double *start, double alpha,
+                        double target, mgvi_vec *w, mgvi_vec *u)
+{
+    mgvi_tall_reduced reduced;
+    bool centred;
+    MGVI_TRY(prepare(f, place, start, alpha, &reduced, &centred));
+    f->interior.z = f->run->lent[0].x; /* u is the other one: it is made of best_a at the end */
+    f->interior.best_a = u->x;
+    f->interior.row_right = f->u;
+    f->interior.da = f->trial;
+    if (centred)
+        MGVI_TRY(mgvi_tall_interior_start(&f->interior, f->arena, &reduced, f->w, f->u, alpha,
+                                          f->width));
+    else
+        MGVI_TRY(mgvi_tall_interior_cold(&f->interior, f->arena, &reduced, f->unit));
+    MGVI_TRY(solve_reduced(f, &reduced, target));
+    f->value = f->interior.best;
+    memcpy(w->x, f->interior.best_w, (size_t)w->n * sizeof *w->x);
+    spread(f, place, u);
     return MGV_OK;
 }
 
 mgv_status mgvi_tall_finish_solve(mgvi_tall_finish *f, uint8_t *place, const double *start,
                                   double alpha, double target, mgvi_vec *w, mgvi_vec *u)
 {
-    mgvi_tall_reduced reduced;
-    mgvi_arena *arena = &f->run->arena;
-    bool centred;
-    MGVI_TRY(prepare(f, place, start, alpha, &reduced, &centred));
-    if (centred)
-        MGVI_TRY(
-            mgvi_tall_interior_start(&f->interior, arena, &reduced, f->w, f->u, alpha, f->width));
-    else
-        MGVI_TRY(mgvi_tall_interior_cold(&f->interior, arena, &reduced, f->unit));
-    MGVI_TRY(solve_reduced(f, &reduced, target));
-    f->value = f->interior.best;
-    memcpy(w->x, f->interior.best_w, (size_t)w->n * sizeof *w->x);
-    mgvi_vec_axpby(f->run->ctx, -1, &f->fixed_u, 0, u);
-    for (int64_t t = 0; t < f->kept; t++)
-        u->x[f->list[t]] = -f->interior.best_a[t];
-    return MGV_OK;
+    const mgv_status st = solve(f, place, start, alpha, target, w, u);
+    mgvi_arena_free(f->arena);
+    return st;
 }

@@ -12,26 +12,29 @@
 typedef struct mgvi_tall_finish {
     mgvi_run *run;
     const mgvi_rows *rows;
-    const double *s;            /* per row of the problem */
+    const mgvi_coef_array *s;   /* per row of the problem */
     const double *lambda, *mu;  /* per column, 0 for free ones */
     const double *width, *unit; /* per column: of |w_j|'s smoothing by alpha; a size of w_j */
-    mgvi_row_set set;           /* the kept rows */
-    int32_t *list;              /* which they are */
-    int64_t kept, capacity;
-    double *cap, *u, *trial;   /* per kept row */
-    double *w, *lin, *v;       /* per column */
-    mgvi_vec z;                /* rows: A w */
-    mgvi_vec fixed_u, product; /* rows: the fixed part of the dual point; cols: A' of it */
+    double spare;               /* bytes that copies of rows may take */
+    /* of a round */
+    mgvi_arena *arena;
+    mgvi_row_set set; /* the kept rows */
+    int32_t *list;    /* which they are */
+    int64_t kept;
+    double *cap, *u, *trial; /* per kept row */
+    double *w, *lin, *v;     /* per column */
+    mgvi_vec product;        /* cols */
     mgvi_tall_smooth smooth;
     mgvi_tall_interior interior;
     mgvi_tall_value value; /* of the last round, on the reduced problem */
 } mgvi_tall_finish;
 
-/* Set run, rows, s, lambda, mu, width and unit before. */
+/* Set run, rows, s, lambda, mu, width, unit and spare before. */
 mgv_status mgvi_tall_finish_init(mgvi_tall_finish *f);
 /* Solves the problem of the rows with place[i] = KEPT to a relative gap of `target`, started from
  * the smoothed `start` at width alpha, or cold where that leads nowhere or `start` is NULL. Rows
- * whose fixing lets a column run away are kept. w and u get the solution, u for all rows. */
+ * whose fixing lets a column run away are kept. w and u get the solution, u for all rows. Works in
+ * the run's lent vectors, of which u is the second. */
 mgv_status mgvi_tall_finish_solve(mgvi_tall_finish *f, uint8_t *place, const double *start,
                                   double alpha, double target, mgvi_vec *w, mgvi_vec *u);
 #endif

@@ -77,15 +77,11 @@ mgv_status mgvi_tall_interior_init(mgvi_tall_interior *ip, mgvi_arena *arena, in
 
 static mgv_status room_for(mgvi_tall_interior *ip, mgvi_arena *arena, int64_t rows)
 {
-    double **const vectors[] = {&ip->a,   &ip->c,         &ip->s,       &ip->xi,
-                                &ip->z,   &ip->da,        &ip->ds,      &ip->dxi,
-                                &ip->Zdw, &ip->row_right, &ip->inverse, &ip->best_a};
-    if (ip->a && rows <= ip->capacity)
-        return MGV_OK;
-    ip->capacity = rows + rows / 8;
+    double **const vectors[] = {&ip->a, &ip->c, &ip->s, &ip->xi, &ip->ds, &ip->dxi, &ip->inverse};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        if (!(*vectors[i] = mgvi_arena_array(arena, (size_t)ip->capacity, sizeof **vectors[i])))
+        if (!(*vectors[i] = mgvi_arena_array(arena, (size_t)rows, sizeof **vectors[i])))
             return MGV_E_MEMORY;
+    memset(ip->da, 0, (size_t)rows * sizeof *ip->da);
     return MGV_OK;
 }
 
@@ -217,9 +213,9 @@ static mgv_status direction(mgvi_tall_interior *ip)
         ip->dzp[j] -= Dp * ip->dp[j];
         ip->dzq[j] -= Dq * ip->dq[j];
     }
-    mgvi_row_set_mul(ip->r.set, ip->dw, ip->Zdw);
+    mgvi_row_set_mul(ip->r.set, ip->dw, ip->da);
     for (int64_t i = 0; i < ip->rows; i++) {
-        ip->da[i] = (ip->row_right[i] - ip->Zdw[i]) * ip->inverse[i];
+        ip->da[i] = (ip->row_right[i] - ip->da[i]) * ip->inverse[i];
         ip->ds[i] -= ip->s[i] / ip->a[i] * ip->da[i];
         ip->dxi[i] += ip->xi[i] / ip->c[i] * ip->da[i];
     }

@@ -25,13 +25,15 @@ typedef struct mgvi_tall_value {
 typedef struct mgvi_tall_interior {
     mgv_ctx *ctx;
     mgvi_tall_reduced r;
-    int64_t rows, capacity;
+    int64_t rows;
     /* the point: per column w, p - q = w, their multipliers, v; per row z = A w and the others */
     double *w, *p, *q, *zp, *zq, *v;
-    double *a, *c, *s, *xi, *z; /* a + c = cap, z + xi - s = 1 */
+    double *a, *c, *s, *xi; /* a + c = cap, z + xi - s = 1 */
     double *dw, *dp, *dq, *dzp, *dzq, *right, *Dp, *Dq;
-    double *da, *ds, *dxi, *Zdw, *row_right, *inverse; /* inverse of xi/c + s/a */
-    double *best_w, *best_a;
+    double *ds, *dxi, *inverse; /* inverse of xi/c + s/a */
+    /* per row, lent by the caller: set before a start */
+    double *z, *da, *row_right, *best_a;
+    double *best_w;
     mgvi_tall_value best, here;
     double tau; /* mean complementarity */
     int steps, since_best;
@@ -40,7 +42,8 @@ typedef struct mgvi_tall_interior {
 
 mgv_status mgvi_tall_interior_init(mgvi_tall_interior *ip, mgvi_arena *arena, int64_t cols,
                                    mgvi_scaled_cholesky *solver);
-/* From the smoothed point: w and u = 1 - A w at width alpha, |w_j| smoothed at alpha k_j. */
+/* Both starts take what they need of the rows from the arena, which must outlive the run.
+ * From the smoothed point: w and u = 1 - A w at width alpha, |w_j| smoothed at alpha k_j. */
 mgv_status mgvi_tall_interior_start(mgvi_tall_interior *ip, mgvi_arena *arena,
                                     const mgvi_tall_reduced *reduced, const double *w,
                                     const double *u, double alpha, const double *k);

@@ -100,6 +100,20 @@ static mgv_status feed_columns(const mgvi_tall_place *p, int64_t kept, uint8_t *
     return MGV_OK;
 }
 
+int64_t mgvi_tall_place_count(const uint8_t *place, const mgvi_coef_array *s, int64_t rows)
+{
+    int64_t kept = 0;
+    for (int64_t i = 0; i < rows; i++)
+        kept += place[i] == MGVI_ROW_KEPT && mgvi_coef_pick(s, i, 0) > 0;
+    return kept;
+}
+
+void mgvi_tall_place_fixed(const uint8_t *place, const mgvi_coef_array *s, mgvi_vec *fixed)
+{
+    for (int64_t i = 0; i < fixed->n; i++)
+        fixed->x[i] = place[i] == MGVI_ROW_ONE ? mgvi_coef_pick(s, i, 0) : 0;
+}
+
 mgv_status mgvi_tall_place_rows(const mgvi_tall_place *p, uint8_t *place, int64_t *kept)
 {
     *kept = place_by_slack(p, place);

@@ -21,14 +21,8 @@ typedef struct polish {
     double *Z;    /* size_E x size_A */
     double *R;    /* d: right side */
     double *w, *a, *z, *v;
-    double *x, *y, *rest; /* work space: n or d numbers, whichever is more */
+    double *x, *y, *rest; /* work space: d numbers; the rows of E are no more */
 } polish;
-
-/* Row i of the set as the problem has it. */
-static void whole_row(const mgvi_row_set *s, int64_t i, double *out)
-{
-    mgvi_row_set_fetch(s, i, s->sign ? s->sign[i] : 1, s->row_scale ? s->row_scale[i] : 1, out);
-}
 
 /* ---- the guess ------------------------------------------------------------------------------- */
 
@@ -66,7 +60,7 @@ static mgv_status gather(polish *k)
     if (!k->Z)
         return MGV_E_MEMORY;
     for (int64_t e = 0; e < k->size_E; e++) {
-        whole_row(k->r->set, k->E[e], k->x);
+        mgvi_row_set_row(k->r->set, k->E[e], k->x);
         for (int64_t j = 0; j < k->size_A; j++)
             k->Z[e * k->size_A + j] = k->x[k->A[j]];
     }
@@ -209,14 +203,16 @@ static mgv_status polish_init(polish *k, const mgvi_tall_reduced *r)
     k->ctx = r->set->ctx;
     k->n = mgvi_row_set_count(r->set);
     k->d = r->set->cols;
-    const size_t n = (size_t)k->n, d = (size_t)k->d, most = n > d ? n : d;
+    const size_t n = (size_t)k->n, d = (size_t)k->d;
+    double **const by_col[] = {&k->x, &k->y, &k->rest, &k->R, &k->w, &k->v};
     k->E = mgvi_arena_array(&k->arena, n + 1, sizeof *k->E);
     k->A = mgvi_arena_array(&k->arena, d, sizeof *k->A);
-    double **const long_ones[] = {&k->a, &k->z, &k->x, &k->y, &k->rest, &k->R, &k->w, &k->v};
-    for (size_t i = 0; i < sizeof long_ones / sizeof *long_ones; i++)
-        if (!(*long_ones[i] = mgvi_arena_array(&k->arena, most + 1, sizeof **long_ones[i])))
+    k->a = mgvi_arena_array(&k->arena, n + 1, sizeof *k->a);
+    k->z = mgvi_arena_array(&k->arena, n + 1, sizeof *k->z);
+    for (size_t i = 0; i < sizeof by_col / sizeof *by_col; i++)
+        if (!(*by_col[i] = mgvi_arena_array(&k->arena, d + 1, sizeof **by_col[i])))
             return MGV_E_MEMORY;
-    return k->E && k->A ? MGV_OK : MGV_E_MEMORY;
+    return k->E && k->A && k->a && k->z ? MGV_OK : MGV_E_MEMORY;
 }
 
 /* Measures the solved guess; keeps it when it is better. */

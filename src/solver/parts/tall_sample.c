@@ -22,7 +22,8 @@ int64_t mgvi_tall_stage_rows(int64_t n, int stage)
 static void choose(const mgvi_tall_sample *p, int64_t i, double probability, int64_t *count)
 {
     p->list[*count] = (int32_t)i;
-    p->v[*count] = p->s[i] / probability;
+    if (p->v)
+        p->v[*count] = mgvi_coef_pick(p->s, i, 0) / probability;
     p->steep_chosen[*count] = p->steep[i];
     ++*count;
 }
@@ -39,19 +40,16 @@ int64_t mgvi_tall_sample_draw(const mgvi_tall_sample *p, int64_t wanted, double 
         if (part < 1)
             continue;
         part -= 1;
-        if (p->s[i] > 0)
+        if (mgvi_coef_pick(p->s, i, 0) > 0)
             choose(p, i, probability, &count);
     }
     return count;
 }
 
-int64_t mgvi_tall_sample_kept(const mgvi_tall_sample *p, const uint8_t *place, double *fixed)
+void mgvi_tall_sample_kept(const mgvi_tall_sample *p, const uint8_t *place)
 {
     int64_t count = 0;
-    for (int64_t i = 0; i < p->rows; i++) {
-        fixed[i] = place[i] == MGVI_ROW_ONE ? p->s[i] : 0;
-        if (place[i] == MGVI_ROW_KEPT && p->s[i] > 0)
+    for (int64_t i = 0; i < p->rows; i++)
+        if (place[i] == MGVI_ROW_KEPT && mgvi_coef_pick(p->s, i, 0) > 0)
             choose(p, i, 1, &count);
-    }
-    return count;
 }

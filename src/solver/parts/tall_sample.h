@@ -3,15 +3,16 @@
 #ifndef MGVI_SOLVER_PARTS_TALL_SAMPLE_H
 #define MGVI_SOLVER_PARTS_TALL_SAMPLE_H
 
-#include <stdint.h>
+#include "backend/terms.h"
 
 typedef struct mgvi_tall_sample {
     /* all rows: the loss's weight, the leverage and its mean, who stands out */
     int64_t rows;
-    const double *s, *leverage;
+    const mgvi_coef_array *s;
+    const float *leverage;
     double mean_leverage;
     const uint8_t *steep;
-    /* out: those chosen, in order, with their weight over their probability */
+    /* out: those chosen, in order, with their weight over their probability (NULL: all alike) */
     int32_t *list;
     double *v;
     uint8_t *steep_chosen;
@@ -21,7 +22,6 @@ typedef struct mgvi_tall_sample {
 int64_t mgvi_tall_stage_rows(int64_t n, int stage);
 /* About `wanted` rows of positive weight, from a starting point `offset` in [0, 1). How many. */
 int64_t mgvi_tall_sample_draw(const mgvi_tall_sample *p, int64_t wanted, double offset);
-/* The rows of positive weight that `place` (tall_place.h) keeps, with probability 1. fixed_i = s_i
- * for those it fixes at one, else 0. How many are kept. */
-int64_t mgvi_tall_sample_kept(const mgvi_tall_sample *p, const uint8_t *place, double *fixed);
+/* The rows of positive weight that `place` (tall_place.h) keeps, with probability 1. */
+void mgvi_tall_sample_kept(const mgvi_tall_sample *p, const uint8_t *place);
 #endif

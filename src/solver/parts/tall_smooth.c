@@ -39,6 +39,19 @@ mgv_status mgvi_tall_smooth_init(mgvi_tall_smooth *h, mgvi_arena *arena, int64_t
     return mgvi_scaled_cholesky_init(&h->solver, arena, cols);
 }
 
+enum { PIECE = 1024 }; /* rows whose weights are at hand at once */
+
+/* The weights of `count` rows from `first` on, at most PIECE; `room` where all are alike. */
+static const double *weights_at(const mgvi_tall_smooth *h, int64_t first, int64_t count,
+                                double *room)
+{
+    if (h->v)
+        return h->v + first;
+    for (int64_t i = 0; i < count; i++)
+        room[i] = h->weight;
+    return room;
+}
+
 /* out = 1 - A w */
 static void slacks(mgvi_tall_smooth *h, const double *w, double *out)
 {
@@ -58,7 +71,8 @@ static void fill(void *arg, int64_t first, int64_t count, double *t, double *t2,
 {
     const mgvi_tall_smooth *h = arg;
     const mgvi_tall_loops *loops = mgvi_tall_loops_for(h->ctx);
-    const double *u = h->u + first, *v = h->v + first;
+    double room[PIECE];
+    const double *u = h->u + first, *v = weights_at(h, first, count, room);
     const uint8_t *steep = h->steep ? h->steep + first : NULL;
     loops->coefficients(u, v, steep, count, h->alpha, h->least, t, t2, curvature);
     if (curvature && h->cautious)
@@ -120,8 +134,16 @@ static void line_block(void *arg, int64_t block)
     const int64_t n = mgvi_row_set_count(h->set);
     const int64_t begin = mgvi_block_begin(n, job->blocks, block);
     const int64_t end = mgvi_block_begin(n, job->blocks, block + 1);
-    mgvi_tall_loops_for(h->ctx)->line(h->u + begin, h->trial + begin, h->v + begin, end - begin,
-                                      job->s, h->alpha, job->sums[block]);
+    const mgvi_tall_loops *loops = mgvi_tall_loops_for(h->ctx);
+    double room[PIECE], part[2];
+    job->sums[block][0] = job->sums[block][1] = 0;
+    for (int64_t i = begin; i < end; i += PIECE) {
+        const int64_t count = end - i < PIECE ? end - i : PIECE;
+        loops->line(h->u + i, h->trial + i, weights_at(h, i, count, room), count, job->s, h->alpha,
+                    part);
+        job->sums[block][0] += part[0];
+        job->sums[block][1] += part[1];
+    }
 }
 
 /* The slope of f at w + s (next - w) along the ray, and its derivative. */
@@ -195,24 +217,30 @@ void mgvi_tall_smooth_extrapolate(mgvi_tall_smooth *h, double *u0)
     slacks(h, h->next, u0);
 }
 
-double mgvi_tall_smooth_look_ahead(mgvi_tall_smooth *h, double *work, double *w, double *u)
+double mgvi_tall_smooth_look_ahead(mgvi_tall_smooth *h, double *w, double *u)
 {
     const int64_t n = mgvi_row_set_count(h->set), d = h->set->cols;
-    double primal = 0, *theta = work, *curvature = u;
+    const mgvi_tall_loops *loops = mgvi_tall_loops_for(h->ctx);
+    double primal = 0, room[PIECE], theta[PIECE], curvature[PIECE];
     for (int64_t j = 0; j < d; j++) {
         w[j] = h->w[j] + h->step[j];
         primal += h->lambda[j] / 2 * w[j] * w[j];
     }
     slacks(h, w, h->trial);
-    mgvi_tall_loops_for(h->ctx)->coefficients(h->u, h->v, h->steep, n, h->alpha, h->least, theta,
-                                              NULL, curvature);
     double dual = -primal;
-    for (int64_t i = 0; i < n; i++) {
-        const double ahead = h->trial[i], a = theta[i] + curvature[i] * (ahead - h->u[i]);
-        const double clipped = a < 0 ? 0 : a > h->v[i] ? h->v[i] : a;
-        u[i] = -clipped;
-        dual += clipped;
-        primal += ahead > 0 ? h->v[i] * ahead : 0;
+    for (int64_t first = 0; first < n; first += PIECE) {
+        const int64_t count = n - first < PIECE ? n - first : PIECE;
+        const double *v = weights_at(h, first, count, room);
+        loops->coefficients(h->u + first, v, h->steep ? h->steep + first : NULL, count, h->alpha,
+                            h->least, theta, NULL, curvature);
+        for (int64_t t = 0; t < count; t++) {
+            const int64_t i = first + t;
+            const double ahead = h->trial[i], a = theta[t] + curvature[t] * (ahead - h->u[i]);
+            const double clipped = a < 0 ? 0 : a > v[t] ? v[t] : a;
+            u[i] = -clipped;
+            dual += clipped;
+            primal += ahead > 0 ? v[t] * ahead : 0;
+        }
     }
     return (primal - dual) / primal;
 }

@@ -15,7 +15,8 @@ typedef struct mgvi_tall_smooth {
     mgv_ctx *ctx;
     /* the problem: set these, then call mgvi_tall_smooth_start */
     mgvi_row_set *set;
-    const double *v;               /* per row */
+    const double *v; /* per row; NULL: `weight` of all */
+    double weight;
     const uint8_t *steep;          /* rows whose curvature is majorised; NULL: none */
     const double *lambda, *mu, *k; /* per column; mu_j = 0 where lambda_j = 0 for a free column */
     const double *lin;             /* per column; NULL: 0 */
@@ -46,6 +47,6 @@ void mgvi_tall_smooth_move(mgvi_tall_smooth *h, double alpha, double ahead);
 void mgvi_tall_smooth_extrapolate(mgvi_tall_smooth *h, double *u0);
 /* After a sweep without l1 penalty and lin: w + d with the Newton step d that is due, and the dual
  * point u = -a linearised along it, which belongs to it up to clipping (docs (18)). Their relative
- * gap, which clipping makes wrong by a little. `work` has room for a number per row, as has u. */
-double mgvi_tall_smooth_look_ahead(mgvi_tall_smooth *h, double *work, double *w, double *u);
+ * gap, which clipping makes wrong by a little. */
+double mgvi_tall_smooth_look_ahead(mgvi_tall_smooth *h, double *w, double *u);
 #endif

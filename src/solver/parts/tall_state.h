@@ -27,18 +27,23 @@ typedef struct mgvi_tall_state {
     mgvi_row_set all, sample;
     mgvi_tall_smooth smooth; /* points at `all` or `sample` */
     mgvi_tall_finish finish;
-    double *s;         /* per row: the loss's weight */
-    double *leverage;  /* per row */
-    double *v;         /* per row of the sample: weight over probability */
-    double *u, *trial; /* per row of the present set */
-    double *all_u;     /* near: u of the fixed rows when they were fixed */
-    uint8_t *steep, *steep_sample, *place;
+    const mgvi_coef_array *s; /* per row: the loss's weight */
+    float *leverage;          /* per row */
+    double *u;                /* per row, or of a sample its first */
+    uint8_t *steep, *place;
+    /* of the sample, or of the rows near the hinge; gone with the next */
+    mgvi_arena *stage;
+    int32_t *list;  /* which rows */
+    double *v;      /* weight over probability; NULL: that of all rows */
+    double *near_u; /* near: theirs */
+    uint8_t *steep_sample;
     double *w, *lambda, *mu, *energy, *width, *unit; /* per column */
     double *lin;                                     /* near: what the fixed rows pull */
     double *w_before;                                /* where the path would have ended */
-    int32_t *list;                                   /* rows of the sample */
     double offset[3];                                /* of the systematic samples */
-    mgvi_vec w_out, u_out, z;
+    mgvi_vec w_out, pull;
+    double spare;    /* bytes that copies of rows may take */
+    bool shown_once; /* the vector lent for u has a dual point in it */
     mgvi_tall_memory m;
 } mgvi_tall_state;
 
@@ -46,6 +51,9 @@ typedef struct mgvi_tall_state {
 mgv_status mgvi_tall_state_allocate(mgvi_run *run, mgvi_tall_state *state);
 /* What a checkpoint holds. */
 mgv_status mgvi_tall_state_keep(mgvi_run *run, mgvi_tall_state *state);
+/* Room for the list of `count` rows, and for their weights where these differ, in place of those
+ * before. */
+mgv_status mgvi_tall_state_stage(mgvi_tall_state *state, int64_t count, bool weights);
 /* Leverage, what stands out, and the units of the columns: functions of the data. */
 mgv_status mgvi_tall_state_measure(mgvi_run *run, mgvi_tall_state *state);
 #endif
