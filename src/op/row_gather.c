@@ -44,6 +44,12 @@ static mgv_status gather_all(const mgvi_rows *rows, double most, mgvi_arena *are
     return mgvi_row_set_gather(rows, list, rows->count, false, most, arena, touched, set);
 }
 
+void mgvi_row_set_share(const mgvi_row_set *other, mgvi_row_set *set)
+{
+    set->partial = other->partial;
+    set->partial_capacity = other->partial_capacity;
+}
+
 double mgvi_row_set_bytes(const mgvi_rows *rows, int64_t count, bool exact)
 {
     mgvi_row_set like = {0};

@@ -61,6 +61,9 @@ mgv_status mgvi_row_set_all(const mgvi_rows *rows, double most, mgvi_arena *aren
 mgv_status mgvi_row_set_gather(const mgvi_rows *rows, const int32_t *list, int64_t count,
                                bool exact, double most, mgvi_arena *arena, double *touched,
                                mgvi_row_set *set);
+/* A set that is zeroed memory takes its sums from `other`, for sets that are never swept at once.
+ */
+void mgvi_row_set_share(const mgvi_row_set *other, mgvi_row_set *set);
 /* Bytes that copies of `count` rows of average length take, about. */
 double mgvi_row_set_bytes(const mgvi_rows *rows, int64_t count, bool exact);
 static inline int64_t mgvi_row_set_count(const mgvi_row_set *set) { return set->m.rows; }

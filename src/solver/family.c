@@ -110,6 +110,7 @@ typedef struct sitting {
     double passes; /* of each member */
     pthread_t caller;
     outcome *outcome;     /* of every member */
+    atomic_llong next;    /* the first member that nobody has taken */
     atomic_llong barrier; /* the first member that makes all later ones pointless */
     pthread_mutex_t lock; /* for what members leave in the family, which checkpoints read */
     double next_save;
@@ -404,20 +405,29 @@ static mgv_status share_kernel(const mgvi_run *run)
     return kernel && shares ? mgvi_kernel_lend(kernel) : MGV_OK;
 }
 
-/* As many members at once as there are threads, or, where their memory would be too much, one after
- * the other, each with all threads. */
+/* One of the threads that run members: each takes the next that nobody has. */
+static void member_lane(void *arg, int64_t lane)
+{
+    sitting *at = arg;
+    long long c;
+    (void)lane;
+    while ((c = atomic_fetch_add(&at->next, 1)) < at->head->family->members)
+        member_block(at, c);
+}
+
+/* As many members at once as there are threads and memory for them; one after the other each has
+ * all threads. How many changes no number of theirs. */
 static void run_members(sitting *at)
 {
     static const double HELD = 6.5, COLUMNS = 30; /* numbers of a run, per row and column */
     const mgv_problem *p = at->head->run.problem;
-    mgvi_pool *pool = p->ctx->pool;
-    const double numbers = HELD * (double)p->A->rows + COLUMNS * (double)p->A->cols;
-    const int64_t members = at->head->family->members;
-    if (8 * numbers * mgvi_pool_threads(pool) <= mgvi_problem_spare(p, 0))
-        mgvi_pool_run(pool, members, member_block, at);
-    else
-        for (int64_t c = 0; c < members; c++)
-            member_block(at, c);
+    const double all = mgvi_problem_spare(p, 0), copies = mgvi_problem_spare(p, HELD);
+    const double own = 8 * (HELD * (double)p->A->rows + COLUMNS * (double)p->A->cols);
+    const double fit = floor(all / (own + fmin(copies, mgvi_problem_bytes(p))));
+    const int64_t threads = mgvi_pool_threads(p->ctx->pool);
+    const int64_t lanes = fit < (double)threads ? (int64_t)fit : threads;
+    atomic_store(&at->next, 0);
+    mgvi_pool_run(p->ctx->pool, lanes < 1 ? 1 : lanes, member_lane, at);
 }
 
 /* All members, together and then one by one; the last checkpoint. */

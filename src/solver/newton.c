@@ -48,6 +48,14 @@ typedef mgvi_tall_state state;
 
 /* ---- making it ------------------------------------------------------------------------------- */
 
+/* The Hessian, its factor, and what sweeps add up (op/row_set.c). */
+static double squares_bytes(int64_t cols)
+{
+    static const double MOST_SUMS = 32 << 20;
+    const double square = 8 * (double)cols * (double)cols;
+    return 3 * square + fmin(32 * square, MOST_SUMS);
+}
+
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
@@ -57,7 +65,7 @@ static mgv_status init(mgvi_run *run)
                          "solver newton takes at most 2^31 rows; there are %" PRId64, p->A->rows);
     MGVI_TRY(mgvi_rows_bare(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_tall_state_allocate(run, s));
-    s->spare = mgvi_problem_spare(p, HELD);
+    s->spare = fmax(mgvi_problem_spare(p, HELD) - squares_bytes(p->A->cols), 0);
     MGVI_TRY(mgvi_row_set_all(s->rows, fmin(s->spare, MOST_COPIED), &run->arena, &run->touched,
                               &s->all));
     if (s->all.own_val)
@@ -70,7 +78,8 @@ static mgv_status init(mgvi_run *run)
                                    .mu = s->mu,
                                    .width = s->width,
                                    .unit = s->unit,
-                                   .spare = s->spare};
+                                   .spare = s->spare,
+                                   .all = &s->all};
     MGVI_TRY(mgvi_tall_finish_init(&s->finish));
     s->smooth = s->finish.smooth; /* they take turns with the work space */
     for (int k = 0; k < 3; k++)

@@ -37,6 +37,7 @@ static mgv_status make_room(mgvi_tall_finish *f, int64_t kept)
     const size_t rows = (size_t)kept;
     mgvi_arena_free(f->arena);
     memset(&f->set, 0, sizeof f->set);
+    mgvi_row_set_share(f->all, &f->set);
     f->kept = 0;
     f->list = mgvi_arena_scratch(f->arena, rows, sizeof *f->list);
     f->cap = mgvi_arena_scratch(f->arena, rows, sizeof *f->cap);

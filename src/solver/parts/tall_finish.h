@@ -16,6 +16,7 @@ typedef struct mgvi_tall_finish {
     const double *lambda, *mu;  /* per column, 0 for free ones */
     const double *width, *unit; /* per column: of |w_j|'s smoothing by alpha; a size of w_j */
     double spare;               /* bytes that copies of rows may take */
+    const mgvi_row_set *all;    /* rests while this works */
     /* of a round */
     mgvi_arena *arena;
     mgvi_row_set set; /* the kept rows */
@@ -29,7 +30,7 @@ typedef struct mgvi_tall_finish {
     mgvi_tall_value value; /* of the last round, on the reduced problem */
 } mgvi_tall_finish;
 
-/* Set run, rows, s, lambda, mu, width, unit and spare before. */
+/* Set run, rows, s, lambda, mu, width, unit, spare and all before. */
 mgv_status mgvi_tall_finish_init(mgvi_tall_finish *f);
 /* Solves the problem of the rows with place[i] = KEPT to a relative gap of `target`, started from
  * the smoothed `start` at width alpha, or cold where that leads nowhere or `start` is NULL. Rows

@@ -36,6 +36,7 @@ mgv_status mgvi_tall_state_stage(state *s, int64_t count, bool weights)
     const size_t rows = (size_t)count;
     mgvi_arena_free(s->stage);
     memset(&s->sample, 0, sizeof s->sample);
+    mgvi_row_set_share(&s->all, &s->sample);
     s->list = mgvi_arena_scratch(s->stage, rows, sizeof *s->list);
     s->steep_sample = mgvi_arena_scratch(s->stage, rows, sizeof *s->steep_sample);
     s->v = weights ? mgvi_arena_scratch(s->stage, rows, sizeof *s->v) : NULL;
