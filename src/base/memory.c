@@ -22,9 +22,9 @@ void *mgvi_alloc(mgv_ctx *ctx, size_t count, size_t size)
 }
 
 /* What is large is cleared and copied in stretches, with a look at the limit before each: pages are
- * made as they are first written to, 0.3 s for a gigabyte. False: the piece of work at hand is cut,
- * and nobody needs the memory any more. */
-enum { LARGE = 1 << 20, STRETCH = 1 << 25 };
+ * made as they are first written to, on a virtual machine 3 s for a gigabyte. False: the piece of
+ * work at hand is cut, and nobody needs the memory any more. */
+enum { LARGE = 1 << 20, STRETCH = 1 << 22 };
 
 static bool fill(mgv_ctx *ctx, void *to, const void *from, size_t bytes)
 {

@@ -190,7 +190,7 @@ static double judge(jury *j, const mgvi_vec *w, double *loss)
         }
         j->start[c] = c < j->k ? (float)start : TOO_LOW;
     }
-    mgvi_pool_run(j->s->ctx->pool, j->tasks, judge_task, j);
+    mgvi_ctx_run(j->s->ctx, j->tasks, judge_task, j);
     for (int64_t t = 0; t < j->tasks; t++) {
         wrong += j->wrong[t];
         *loss += j->loss[t];
@@ -284,16 +284,26 @@ static mgv_status run_epochs(mgv_selection *s, jury *j)
         s->solver->run.iteration += s->solver->cut; /* a shorter first epoch: better than none */
         const mgvi_vec *w =
             unready ? &s->solver->answer.w : s->solver->run.ops->expose(&s->solver->run).w;
-        const double error = judge(j, w, &loss);
+        mgvi_ctx_open_last(s->ctx);
+        double error = judge(j, w, &loss);
+        if (mgvi_ctx_close(s->ctx)) { /* nobody knows how good it is */
+            stop = mgvi_ctx_late(s->ctx);
+            if (path->count > 0)
+                break;
+            path->cut = true;
+            error = NAN;
+            loss = INFINITY;
+        }
         seconds = mgvi_ctx_clock(s->ctx) - started;
         MGVI_TRY(add_epoch(s, w, error, seconds, &asked));
-        const bool best = path->best == path->count - 1;
+        const bool best = path->best == path->count - 1 || path->count == 1;
         if (best && !unready)
             mgvi_driver_keep(s->solver);
         resting = best ? 0 : resting + (loss < (1 - STILL_LEARNING) * least_loss ? 1 : 2);
         least_loss = fmin(least_loss, loss);
-        stop =
-            error == 0 && !s->solver->cut ? MGV_STOP_SELECTED : ending(s, resting, seconds, asked);
+        if (stop == MGV_STOP_NONE)
+            stop = error == 0 && !s->solver->cut ? MGV_STOP_SELECTED
+                                                 : ending(s, resting, seconds, asked);
     }
     mgvi_driver_end_chosen(s->solver, stop, seconds);
     return mgvi_path_choose(path, &s->rule);

@@ -234,6 +234,13 @@ static bool find_starts(const sitting *at, const lane_block *b, mgvi_lockstep_st
     return found;
 }
 
+/* The end of a piece of work; where it was cut its members go without, whatever it lacks. */
+static mgv_status unless_cut(mgv_ctx *ctx, mgv_status st, bool *cut)
+{
+    *cut = mgvi_ctx_close(ctx) && mgvi_limit_explains(st);
+    return *cut ? MGV_OK : st;
+}
+
 static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
 {
     const mgv_solver *head = at->head;
@@ -246,7 +253,9 @@ static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
     verdicts v;
     mgvi_arena arena;
     mgvi_arena_init(&arena, ctx);
-    mgv_status st = bind_block(at, ctx, b, lane, &bound);
+    bool cut;
+    mgvi_ctx_open(ctx, MGVI_GRACE);
+    mgv_status st = unless_cut(ctx, bind_block(at, ctx, b, lane, &bound), &cut);
     const mgvi_lockstep_task task = {.rows = at->rows,
                                      .block = bound.problem,
                                      .row = bound.rows,
@@ -254,11 +263,14 @@ static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
                                      .alone = at->alone,
                                      .rng = mgvi_rng_seed((uint64_t)(head->settings.seed + index)),
                                      .start = find_starts(at, b, start) ? start : NULL};
-    if (st == MGV_OK)
+    if (st == MGV_OK && !cut)
         st = mgvi_lockstep_run(&task, &arena, &found);
-    if (st == MGV_OK)
-        st = judge_block(bound.problem, &arena, head->settings.tol, &found, &v);
-    for (int32_t l = 0; st == MGV_OK && l < b->count; l++) {
+    if (st == MGV_OK && !cut) {
+        mgvi_ctx_open_last(ctx);
+        st = unless_cut(ctx, judge_block(bound.problem, &arena, head->settings.tol, &found, &v),
+                        &cut);
+    }
+    for (int32_t l = 0; st == MGV_OK && !cut && l < b->count; l++) {
         const mgvi_summary summary = {.solver = "dual_coordinate",
                                       .stop = MGV_STOP_CERTIFIED,
                                       .iterations = found.rounds,
@@ -279,7 +291,7 @@ static void lane_block_run(void *arg, int64_t index)
         child.on_event = parent->on_event;
         child.event_user = parent->event_user;
     }
-    if (at->block[index].count > 0)
+    if (at->block[index].count > 0 && mgvi_ctx_late(&child) == MGV_STOP_NONE)
         at->block[index].status = run_block(at, &child, index);
     if (atomic_load(&child.interrupted))
         atomic_store(&parent->interrupted, 1);

@@ -370,7 +370,9 @@ static mgv_status step(mgvi_run *run)
     drop_zeros(s);
     mgvi_anderson_reset(&s->anderson, s->set_count);
     double move = first;
-    for (int k = 1; k < MOST_SWEEPS && move > INNER_GAIN * INNER_GAIN * first; k++) {
+    for (int k = 1;
+         k < MOST_SWEEPS && move > INNER_GAIN * INNER_GAIN * first && !mgvi_ctx_was_cut(run->ctx);
+         k++) {
         move = sweep(run, s);
         extrapolate(run, s);
     }

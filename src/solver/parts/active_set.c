@@ -1,6 +1,8 @@
 /* active_set.c - pivots on (1): rows enter and leave P, the factor follows. */
 #include "solver/parts/active_set.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -287,7 +289,7 @@ static mgv_status pivot_block(mgvi_active_set *a, int64_t limit)
         MGVI_TRY(enter_chunk(a, list, count));
     do
         solve(a);
-    while (!drop_negative(a) && a->solves < limit);
+    while (!drop_negative(a) && a->solves < limit && !mgvi_ctx_cut(a->ctx));
     for (int64_t r = 0; r < a->factor.count; r++)
         a->b[a->P[r]] = fmax(a->s[r], 0);
     return MGV_OK;
@@ -313,8 +315,10 @@ mgv_status mgvi_active_set_solve(mgvi_active_set *a, int64_t most_solves, double
     bool settled = false;
     *end = MGVI_ACTIVE_STUCK;
     a->fewest = INT64_MAX; /* of this W */
-    for (bool by_length = false; a->solves < limit && a->work < most_work; by_length = !by_length) {
-        while (!settled && a->solves < limit) {
+    for (bool by_length = false;
+         a->solves < limit && a->work < most_work && !mgvi_ctx_was_cut(a->ctx);
+         by_length = !by_length) {
+        while (!settled && a->solves < limit && !mgvi_ctx_cut(a->ctx)) {
             solve(a);
             settled = move(a) || a->factor.count == 0;
         }

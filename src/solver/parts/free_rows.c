@@ -301,7 +301,7 @@ static int64_t newton_direction(mgvi_free_rows *f, double rho, int64_t most)
     int64_t products = 0;
     memset(f->delta, 0, (size_t)n * sizeof *f->delta);
     memcpy(f->residual, f->dir, (size_t)n * sizeof *f->dir);
-    while (products < most && rho > enough) {
+    while (products < most && rho > enough && !mgvi_ctx_cut(f->problem->ctx)) {
         curve(f, f->dir, f->image);
         products++;
         for (int64_t k = 0; k < n; k++)

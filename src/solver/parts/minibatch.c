@@ -269,10 +269,10 @@ static mgv_status take_sample(const mgvi_minibatch *s, mgvi_arena *arena, sample
                       : mgvi_arena_scratch(arena, (size_t)out->count, (size_t)s->d * sizeof *room);
     if (!out->x || !out->v || !out->next || !out->scale || (!s->rows.in_place && !room))
         return MGV_E_MEMORY;
-    for (int64_t i = 0; i < out->count; i++)
+    for (int64_t i = 0; i < out->count && !mgvi_ctx_cut_row(arena->ctx, i); i++)
         out->x[i] = mgvi_float_row(&s->rows, s->order[mgvi_block_begin(s->count, out->count, i)],
                                    room ? room + i * s->d : NULL);
-    return MGV_OK;
+    return mgvi_ctx_whole(arena->ctx);
 }
 
 static int by_size(const void *a, const void *b)
@@ -283,12 +283,12 @@ static int by_size(const void *a, const void *b)
 
 /* The scale of every column: the view's, and less where the deviation is more than SPREAD times the
  * median of all. Small columns stay small: they are noise more often than not.              (7) */
-static void choose_scales(const mgvi_minibatch *s, const sample *a)
+static void choose_scales(mgv_ctx *ctx, const mgvi_minibatch *s, const sample *a)
 {
     int64_t varying = 0;
     for (int64_t j = 0; j < s->d; j++)
         a->next[j] = 0;
-    for (int64_t i = 0; i < a->count; i++)
+    for (int64_t i = 0; i < a->count && !mgvi_ctx_cut_row(ctx, i); i++)
         for (int64_t j = 0; j < s->d; j++) {
             const double x = (double)(a->x[i][j] - s->origin[j]);
             a->next[j] += x * x;
@@ -319,7 +319,7 @@ static double power_step(const mgvi_run *run, const mgvi_minibatch *s, const sam
         at_centre += a->v[j] * (double)s->origin[j];
         a->next[j] = 0;
     }
-    for (int64_t i = 0; i < a->count; i++) {
+    for (int64_t i = 0; i < a->count && !mgvi_ctx_cut_row(run->ctx, i); i++) {
         const double y = simd->dot_f32(a->x[i], a->v, s->d) - at_centre;
         simd->axpy_f32(y, a->x[i], a->next, s->d);
         sum += y;
@@ -353,7 +353,7 @@ static mgv_status choose_steps(mgvi_run *run, mgvi_minibatch *s, mgvi_arena *are
 {
     sample a;
     MGVI_TRY(take_sample(s, arena, &a));
-    choose_scales(s, &a);
+    choose_scales(run->ctx, s, &a);
     const double length = largest_variance(run, s, &a);
     if (!isfinite(length))
         return MGVI_FAIL(run->ctx, MGV_E_NUMERIC,

@@ -241,7 +241,7 @@ static void invert_diagonal(mgvi_newton_ridge *m, const mgvi_newton_point *at)
     const int64_t pen = mgvi_problem_penalised(m->p);
     double total = 0;
     memset(m->inverse, 0, (size_t)m->cols * sizeof *m->inverse);
-    for (int64_t i = 0; i < m->n; i++) {
+    for (int64_t i = 0; i < m->n && !mgvi_ctx_cut_row(m->p->ctx, i); i++) {
         if (at->h->x[i] == 0)
             continue;
         const int64_t row = mgvi_rows_source(r, i), count = mgvi_rows_nnz(r, i);
@@ -283,7 +283,7 @@ static mgv_status solve_by_products(mgvi_newton_ridge *m, const mgvi_newton_poin
     double rho = apply_diagonal(m);
     const double enough = at->accuracy * at->accuracy * rho;
     mgvi_vec_copy(ctx, &m->scaled, &m->dir);
-    for (int k = 0; k < MOST_PRODUCTS && rho > enough; k++) {
+    for (int k = 0; k < MOST_PRODUCTS && rho > enough && !mgvi_ctx_cut(ctx); k++) {
         double bend;
         curve(m, at);
         mgvi_vec_dot(ctx, &m->dir, &m->image, &bend);

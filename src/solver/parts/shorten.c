@@ -287,9 +287,10 @@ static void polish(state *s, double sum)
 
 static mgv_status run_lap(state *s, const struct lap *lap, double sum)
 {
-    while (s->taken < s->count) {
+    while (s->taken < s->count && !mgvi_ctx_was_cut(s->set.rows->ctx)) {
         MGVI_TRY(next_chunk(s));
-        for (int64_t j = s->set.size - s->chunk; j < s->set.size; j++)
+        for (int64_t j = s->set.size - s->chunk; j < s->set.size && !mgvi_ctx_cut(s->set.rows->ctx);
+             j++)
             treat(s, j, lap);
         polish(s, sum);
     }

@@ -2,6 +2,7 @@
 #include "solver/parts/sparse_quadratic.h"
 
 #include "backend/cpu/gemm.h"
+#include "base/limit.h"
 
 #include <math.h>
 #include <string.h>
@@ -368,7 +369,8 @@ static mgv_status polish_once(mgvi_quadratic *q, bool *ended)
 static mgv_status polish(mgvi_quadratic *q, int *walks)
 {
     bool ended = false;
-    for (int k = 0; k < MOST_WALKS && !ended && *walks < ALL_WALKS; k++, ++*walks)
+    for (int k = 0; k < MOST_WALKS && !ended && *walks < ALL_WALKS && !mgvi_ctx_cut(q->ctx);
+         k++, ++*walks)
         MGVI_TRY(polish_once(q, &ended));
     return MGV_OK;
 }
@@ -379,9 +381,9 @@ mgv_status mgvi_quadratic_solve(mgvi_quadratic *q, double accuracy)
     int walks = 0;
     const bool rough = accuracy > MGVI_QUADRATIC_ROUGH && q->form == MGVI_SPARSE_FORM;
     const double fall = q->form == MGVI_SPARSE_FORM ? SPARSE_FALL : FALL;
-    for (int round = 0; round < MOST_ROUNDS; round++) {
+    for (int round = 0; round < MOST_ROUNDS && !mgvi_ctx_was_cut(q->ctx); round++) {
         double last = INFINITY;
-        for (int k = 0; k < MOST_SWEEPS; k++) {
+        for (int k = 0; k < MOST_SWEEPS && !mgvi_ctx_cut(q->ctx); k++) {
             worst = sweep(q);
             first = fmax(first, worst);
             if (worst <= accuracy * accuracy * first || (!rough && k > 0 && worst > fall * last))
