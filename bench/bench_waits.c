@@ -6,7 +6,8 @@
  * alone. A second thread watches the last look; where it lies more than WAIT seconds back it asks
  * the first one where it is. Printed per fit: the longest wait and by how much the limit was
  * exceeded (the lesser of wall clock and processor time, so that a busy machine is not blamed on
- * us), and for waits beyond WAIT the functions that were at work, as addresses for waits.sh. */
+ * us), and for waits beyond WAIT, and for what goes on LATE after the limit, the functions that
+ * were at work, as addresses for waits.sh. */
 #include "base/clock.h"
 #include "base/limit.h"
 #include "data/data.h"
@@ -20,7 +21,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static const double WAIT = 0.1; /* s */
+static const double WAIT = 0.1, LATE = 0.2; /* s: what is worth a word */
 enum { DEPTH = 24, NAME = 160 };
 
 static mgv_ctx *ctx;
@@ -36,8 +37,8 @@ static struct {
     _Atomic double spent;   /* and processor time then */
     void *stack[DEPTH];     /* where the caller was in it */
     atomic_int depth;
-    void *worst[DEPTH];
-    int worst_depth;
+    void *worst[DEPTH], *late[DEPTH]; /* the longest wait; what went on after the limit */
+    int worst_depth, late_depth;
 } watch;
 
 static double processor_seconds(void)
@@ -64,6 +65,18 @@ static void note(double wait)
     }
 }
 
+/* Where the caller is now. */
+static void ask_late(void)
+{
+    static const struct timespec moment = {0, 1000000};
+    atomic_store(&watch.depth, 0);
+    pthread_kill(watch.caller, SIGUSR1);
+    for (int k = 0; k < 100 && atomic_load(&watch.depth) == 0; k++)
+        nanosleep(&moment, NULL);
+    watch.late_depth = atomic_load(&watch.depth);
+    memcpy(watch.late, watch.stack, sizeof watch.late);
+}
+
 static void *watcher(void *arg)
 {
     static const struct timespec nap = {0, 2000000};
@@ -71,6 +84,9 @@ static void *watcher(void *arg)
     bool asked = false;
     (void)arg;
     for (; !atomic_load(&watch.ending); nanosleep(&nap, NULL)) {
+        if (atomic_load(&watch.on) && watch.late_depth == 0 &&
+            mgvi_clock_seconds() > watch.deadline + LATE)
+            ask_late();
         const double looked = atomic_load(&ctx->own_limit.looked);
         const double now = mgvi_clock_seconds(), spent = processor_seconds();
         if (now >= watch.deadline && atomic_load(&watch.spent) < 0)
@@ -98,7 +114,7 @@ static void watch_begin(void)
 {
     atomic_store(&ctx->own_limit.looked, mgvi_clock_seconds());
     atomic_store(&watch.longest, 0);
-    watch.worst_depth = 0;
+    watch.worst_depth = watch.late_depth = 0;
     watch.deadline = mgvi_clock_seconds() + allowed;
     atomic_store(&watch.spent, -1);
     atomic_store(&watch.on, true);
@@ -113,16 +129,16 @@ static void watch_end(void)
 }
 
 /* Function names are found by waits.sh, which has the program's symbols. */
-static void print_stack(void)
+static void print_stack(void *const *stack, int depth)
 {
     enum { OF_THE_SIGNAL = 2 };
     Dl_info info;
     printf("    at");
-    for (int k = OF_THE_SIGNAL; k < watch.worst_depth; k++)
-        if (dladdr(watch.worst[k], &info) && info.dli_fname)
+    for (int k = OF_THE_SIGNAL; k < depth; k++)
+        if (dladdr(stack[k], &info) && info.dli_fname)
             printf(" %s+%#lx",
                    strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : info.dli_fname,
-                   (unsigned long)((char *)watch.worst[k] - (char *)info.dli_fbase));
+                   (unsigned long)((char *)stack[k] - (char *)info.dli_fbase));
     putchar('\n');
 }
 
@@ -131,7 +147,9 @@ static void report(const char *file, const char *what, double over, const char *
     const double longest = atomic_load(&watch.longest);
     printf("%6.3f s  %6.3f s over  %s: %s %s\n", longest, over, file, what, how);
     if (longest > WAIT)
-        print_stack();
+        print_stack(watch.worst, watch.worst_depth);
+    if (over > LATE)
+        print_stack(watch.late, watch.late_depth);
     fflush(stdout);
 }
 
@@ -145,15 +163,16 @@ static mgv_settings *settings_of(const char *options)
 }
 
 /* false: no such fit. */
-static bool run_single(mgv_data *data, const mgv_settings *s, const char **how)
+static bool run_single(mgv_data *data, mgv_settings *s, const char **how)
 {
     mgv_problem *problem = NULL;
     mgv_solver *solver = NULL;
     mgv_model *model = NULL;
     mgv_run_info run = {.size = sizeof run};
-    bool there = mgv_problem_new(ctx, data, s, &problem) == MGV_OK &&
-                 mgv_solver_new(ctx, problem, s, &solver) == MGV_OK &&
-                 mgv_solver_run(ctx, solver) == MGV_OK;
+    bool there = mgv_problem_new(ctx, data, s, &problem) == MGV_OK;
+    s->time_limit = fmax(watch.deadline - mgvi_clock_seconds(), 0); /* as the command does */
+    there = there && mgv_solver_new(ctx, problem, s, &solver) == MGV_OK &&
+            mgv_solver_run(ctx, solver) == MGV_OK;
     if (there) {
         mgv_solver_describe(solver, &run, NULL);
         *how = mgv_stop_name(run.stop);

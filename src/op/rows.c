@@ -19,8 +19,8 @@ static mgv_status sparse_by_rows(mgvi_arena *arena, const mgvi_matrix *m, mgvi_m
                          "rows of %" PRId64 " columns: indices are 32-bit", m->cols);
     const size_t size = mgvi_dtype_size(m->dtype), count = (size_t)m->nnz;
     int64_t *ptr = mgvi_arena_array(arena, (size_t)m->rows + 2, sizeof *ptr);
-    int32_t *idx = mgvi_arena_scratch(arena, count, sizeof *idx);
-    char *val = mgvi_arena_scratch(arena, count, size);
+    int32_t *idx = mgvi_arena_array(arena, count, sizeof *idx); /* pages in order, with looks */
+    char *val = mgvi_arena_array(arena, count, size);
     if (!ptr || !idx || !val)
         return MGV_E_MEMORY;
     /* ptr[i + 2] counts row i, then ptr[i + 1] is where row i grows, at last where it ends. */

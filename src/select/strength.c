@@ -188,6 +188,19 @@ static mgv_status dual_norm(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *v
     return MGV_OK;
 }
 
+/* (1), or a bound of it from above. */
+static mgv_status dual_norm_of(const mgv_problem *p, mgvi_arena *arena, const mgvi_vec *u,
+                               mgvi_vec *v, double *mu)
+{
+    const bool l1 = p->p == 1 || strcmp(p->penalty->name, "enet") == 0;
+    mgvi_op_mul_t(p->A, -1, u, 0, v);
+    mgvi_vec part = mgvi_problem_penalised_part(p, v);
+    if (!l1 || p->col.scale.values)
+        return dual_norm(p, arena, &part, mu);
+    mgvi_vec_abs_max(p->ctx, &part, mu);
+    return MGV_OK;
+}
+
 /* `st`, or MGV_E_LIMIT where the limit has cut what was open. */
 static mgv_status unless_cut(const mgv_problem *p, mgv_status st)
 {
@@ -208,16 +221,12 @@ static mgv_status raise_mu(mgv_problem *p, const mgv_settings *settings, mgvi_ar
     double P0, mu;
     bool unique;
     const bool l1 = p->p == 1 || strcmp(p->penalty->name, "enet") == 0;
-    MGVI_TRY(slopes_at_zero(p, arena, &u, &P0, &unique));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, 1, &v));
-    mgv_status st = MGV_OK;
     mgvi_ctx_open(p->ctx, MGVI_GRACE);
-    mgvi_op_mul_t(p->A, -1, &u, 0, &v); /* (1), or a bound of it from above */
-    mgvi_vec part = mgvi_problem_penalised_part(p, &v);
-    if (l1 && !p->col.scale.values)
-        mgvi_vec_abs_max(p->ctx, &part, &mu);
-    else
-        st = dual_norm(p, arena, &part, &mu);
+    mgv_status st = slopes_at_zero(p, arena, &u, &P0, &unique);
+    if (st == MGV_OK)
+        st = mgvi_vec_new(arena, MGVI_COLS, p->A->cols, 1, &v);
+    if (st == MGV_OK)
+        st = dual_norm_of(p, arena, &u, &v, &mu);
     MGVI_TRY(unless_cut(p, st));
     if (!unique && l1 && mu > *most)
         MGVI_TRY(climb(p, settings, arena, P0, &u, &mu));

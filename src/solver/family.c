@@ -177,8 +177,7 @@ static mgv_status go_on(sitting *at, int64_t c, mgv_solver *solver)
     return mgvi_driver_start(solver, start->w, start->u);
 }
 
-/* ---- checkpoints ------------------------------------------------------------------------------
- */
+/* ---- checkpoints ----------------------------------------------------------------------------- */
 
 /* What a member's run tells the family of itself. */
 typedef struct keeper {
@@ -230,8 +229,7 @@ static mgv_status finish_member(sitting *at, int64_t c, const mgv_solver *solver
     return st;
 }
 
-/* ---- a member's run ---------------------------------------------------------------------------
- */
+/* ---- a member's run -------------------------------------------------------------------------- */
 
 static mgv_status drive(sitting *at, int64_t c, mgv_solver *solver, const mgvi_member *member)
 {

@@ -34,13 +34,13 @@ mgv_status mgvi_pairs_grow(mgvi_pairs *p, mgvi_arena *arena, int64_t capacity)
     p->K = mgvi_arena_scratch(arena, (size_t)(p->capacity * p->capacity), size);
     if (!p->K)
         return MGV_E_MEMORY;
-    for (int64_t i = 0; i < old.size; i++)
+    for (int64_t i = 0; i < old.size && !mgvi_ctx_cut_row(arena->ctx, i); i++)
         memcpy(mgvi_pairs_row(p, i), mgvi_pairs_row(&old, i), (size_t)old.size * size);
     for (int64_t i = old.size; i < p->capacity; i++) {
         p->up[i] = -INFINITY;
         p->down[i] = INFINITY;
     }
-    return MGV_OK;
+    return mgvi_ctx_whole(arena->ctx);
 }
 
 /* In squares that stay in the cache. The point at the origin has zeros, and so have the columns
