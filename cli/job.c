@@ -64,12 +64,12 @@ static mgv_status prepare(cli_job *job)
 {
     cli *c = job->c;
     cli_count_time(c);
-    mgv_status st = mgv_problem_new(c->ctx, job->data, c->settings, &job->own_problem);
+    const mgv_status st = mgv_problem_new(c->ctx, job->data, c->settings, &job->own_problem);
     job->problem = job->own_problem;
+    if (st != MGV_OK)
+        return st; /* at once: its sentence stays until the next call */
     cli_count_time(c);
-    if (st == MGV_OK)
-        st = mgv_solver_new(c->ctx, job->problem, c->settings, &job->solver);
-    return st;
+    return mgv_solver_new(c->ctx, job->problem, c->settings, &job->solver);
 }
 
 static bool selects(const cli *c) { return strcmp(cli_setting(c, "select").text, "none") != 0; }

@@ -75,8 +75,10 @@ MGV_API int mgv_ctx_threads(const mgv_ctx *ctx);
 MGV_API const char *mgv_ctx_simd(const mgv_ctx *ctx);
 /* Only "cpu" today; MGV_E_UNSUPPORTED names what is missing. */
 MGV_API mgv_status mgv_ctx_set_backend(mgv_ctx *ctx, const char *name);
-/* Asks the running solver to end after the present step with its best iterate.
- * Async-signal-safe. The request is cleared when a run starts. */
+/* Asks the call at work to end soon: a run, selection, path, completion or deblurring with the best
+ * it has, within its present step; reading, setting up a problem and what has nothing to show yet
+ * with MGV_E_LIMIT. `time_limit` does the same. Async-signal-safe. The request is cleared when such
+ * a call starts. */
 MGV_API void mgv_ctx_interrupt(mgv_ctx *ctx);
 
 /* ---- Events --------------------------------------------------------------------------------- */
@@ -174,7 +176,8 @@ typedef enum mgv_dtype { MGV_F32 = 0, MGV_F64 = 1 } mgv_dtype;
 typedef enum mgv_layout { MGV_DENSE = 0, MGV_CSR = 1, MGV_CSC = 2 } mgv_layout;
 
 /* Reads the settings `format` (auto), `base` (auto), `features` (0: from the file), `precision`,
- * `header`, `label_column`, `labels`, `names` and `separator`. "-" is standard input. */
+ * `header`, `label_column`, `labels`, `names` and `separator`. "-" is standard input.
+ * MGV_E_LIMIT: `time_limit` was over, or an interrupt came, before the file was read. */
 MGV_API mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                                  mgv_data **out);
 /* Writes in the format the name ends in, or `format`; to a temporary name, then renamed. */
@@ -364,7 +367,8 @@ MGV_API void mgv_solver_free(mgv_ctx *ctx, mgv_solver *solver);
 /* A path of models, scored on rows they have not seen (setting `select`), and the chosen one solved
  * to its certificate. Owns its problem and its solver; borrows the data. */
 typedef struct mgv_selection mgv_selection;
-/* Fits the path, the folds and the chosen model. An interrupt ends it with the best so far. */
+/* Fits the path, the folds and the chosen model. An interrupt or `time_limit` ends it with the best
+ * so far; MGV_E_LIMIT: before there was any. */
 MGV_API mgv_status mgv_selection_run(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                                      mgv_selection **out);
 MGV_API void mgv_selection_free(mgv_ctx *ctx, mgv_selection *selection);

@@ -168,6 +168,7 @@ typedef struct verdicts {
     double *length;
 } verdicts;
 
+/* w and its intercepts; where the limit leaves no time for more the certificates say nothing. */
 static mgv_status judge_block(const mgv_problem *p, mgvi_arena *arena, double tol,
                               const mgvi_lockstep_result *found, verdicts *v)
 {
@@ -183,12 +184,19 @@ static mgv_status judge_block(const mgv_problem *p, mgvi_arena *arena, double to
     if (!v->certificate || !v->length)
         return MGV_E_MEMORY;
     mgvi_op_mul_t(p->A, -1 / p->lambda, &v->u, 0, &v->w);
-    if (p->free_cols) {
-        memcpy(v->w.x + (size_t)mgvi_problem_penalised(p) * k, found->intercept,
-               k * sizeof *found->intercept);
+    double *free = v->w.x + (size_t)mgvi_problem_penalised(p) * k;
+    if (p->free_cols)
+        memcpy(free, found->intercept, k * sizeof *found->intercept);
+    mgvi_ctx_open_last(p->ctx);
+    if (p->free_cols)
         mgvi_intercept_improve(p, 0.01 * tol, &v->w, &lent[0]);
-    }
     mgvi_judge_certify_lanes(judge, &v->w, &v->u, v->certificate);
+    if (mgvi_ctx_close(p->ctx)) {
+        if (p->free_cols)
+            memcpy(free, found->intercept, k * sizeof *found->intercept);
+        memset(v->certificate, 0, k * sizeof *v->certificate);
+        p->A->failed = MGV_OK;
+    }
     const mgvi_vec part = mgvi_problem_penalised_part(p, &v->w);
     mgvi_vec_norm2(p->ctx, &part, v->length);
     return MGV_OK;
@@ -234,13 +242,6 @@ static bool find_starts(const sitting *at, const lane_block *b, mgvi_lockstep_st
     return found;
 }
 
-/* The end of a piece of work; where it was cut its members go without, whatever it lacks. */
-static mgv_status unless_cut(mgv_ctx *ctx, mgv_status st, bool *cut)
-{
-    *cut = mgvi_ctx_close(ctx) && mgvi_limit_explains(st);
-    return *cut ? MGV_OK : st;
-}
-
 static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
 {
     const mgv_solver *head = at->head;
@@ -253,9 +254,10 @@ static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
     verdicts v;
     mgvi_arena arena;
     mgvi_arena_init(&arena, ctx);
-    bool cut;
     mgvi_ctx_open(ctx, MGVI_GRACE);
-    mgv_status st = unless_cut(ctx, bind_block(at, ctx, b, lane, &bound), &cut);
+    mgv_status st = bind_block(at, ctx, b, lane, &bound);
+    const bool cut = mgvi_ctx_close(ctx) && mgvi_limit_explains(st); /* its members go without */
+    st = cut ? MGV_OK : st;
     const mgvi_lockstep_task task = {.rows = at->rows,
                                      .block = bound.problem,
                                      .row = bound.rows,
@@ -265,11 +267,8 @@ static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
                                      .start = find_starts(at, b, start) ? start : NULL};
     if (st == MGV_OK && !cut)
         st = mgvi_lockstep_run(&task, &arena, &found);
-    if (st == MGV_OK && !cut) {
-        mgvi_ctx_open_last(ctx);
-        st = unless_cut(ctx, judge_block(bound.problem, &arena, head->settings.tol, &found, &v),
-                        &cut);
-    }
+    if (st == MGV_OK && !cut)
+        st = judge_block(bound.problem, &arena, head->settings.tol, &found, &v);
     for (int32_t l = 0; st == MGV_OK && !cut && l < b->count; l++) {
         const mgvi_summary summary = {.solver = "dual_coordinate",
                                       .stop = MGV_STOP_CERTIFIED,
