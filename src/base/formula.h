@@ -58,7 +58,8 @@ enum {
     MGVI_JOINT = 1 << 14,      /* a loss of all the scores of a row, one per class */
     MGVI_LIKELIHOOD = 1 << 15, /* minus the log of a probability, which scores therefore tell */
     MGVI_HALVED = 1 << 16,     /* the 1/2 of a square that the C of LIBLINEAR is spelled without */
-    MGVI_CANCELS = 1 << 17     /* a penalty whose terms cancel: differences of weights, entropy */
+    MGVI_CANCELS = 1 << 17,    /* a penalty whose terms cancel: differences of weights, entropy */
+    MGVI_KINK = 1 << 18        /* a penalty with a kink at 0, where optimal weights are exactly 0 */
 };
 
 /* Says that a term lacks a function: its bit is not in NAME_can and tables hold NULL. */

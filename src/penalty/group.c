@@ -127,7 +127,7 @@ static mgv_status group_sample(mgvi_arena *arena, mgvi_rng *rng, int64_t n, cons
 const mgvi_penalty_ops mgvi_penalty_group = {
     .name = "group",
     .summary = "scale sum over groups of weight_g |w_g|_2",
-    .can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_NORM,
+    .can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_NORM | MGVI_KINK,
     .bind = group_bind,
     .whole = &(const mgvi_whole_ops){.value = group_value,
                                      .prox = group_prox,

@@ -6,8 +6,8 @@
 #include "base/formula.h"
 
 enum {
-    l1_nonneg_can =
-        MGVI_VALUE | MGVI_PROX | MGVI_KKT | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD | MGVI_NORM
+    l1_nonneg_can = MGVI_VALUE | MGVI_PROX | MGVI_KKT | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD |
+                    MGVI_NORM | MGVI_KINK
 };
 
 MGVI_FORMULA real l1_nonneg_value(mgvi_coef c, real w)

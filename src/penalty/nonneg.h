@@ -5,7 +5,10 @@
 
 #include "base/formula.h"
 
-enum { nonneg_can = MGVI_VALUE | MGVI_PROX | MGVI_KKT | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD };
+enum {
+    nonneg_can =
+        MGVI_VALUE | MGVI_PROX | MGVI_KKT | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD | MGVI_KINK
+};
 
 MGVI_FORMULA real nonneg_value(mgvi_coef c, real w) { return c.scale == 0 || w >= 0 ? 0 : R_INF; }
 MGVI_FORMULA real nonneg_prox(mgvi_coef c, real w, real step)

@@ -205,7 +205,7 @@ static mgv_status owl_sample(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const 
 const mgvi_penalty_ops mgvi_penalty_owl = {
     .name = "owl",
     .summary = "scale sum lambda_i |w|_(i): ordered l1, SLOPE and OSCAR",
-    .can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_NORM,
+    .can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_NORM | MGVI_KINK,
     .bind = owl_bind,
     .whole = &(const mgvi_whole_ops){.room = owl_room,
                                      .value = owl_value,

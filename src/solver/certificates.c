@@ -239,7 +239,9 @@ mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
         solver->touched_before += run->problem->A->touched - before;
         return MGV_OK;
     }
+    const double last = m->certificates > 0 ? m->best.certificate.relative_gap : INFINITY;
     keep_better(solver, &solver->best, &it, &found);
+    m->gain = m->best.certificate.relative_gap / last;
     mgvi_ctx_reserve(run->ctx, mgvi_ctx_clock(run->ctx) - begun); /* one more is to come */
     m->certificates++;
     m->certified = run->iteration;

@@ -411,6 +411,7 @@ const mgvi_solver_ops mgvi_solver_column_generation = {
     .penalties = "l2 l1 enet",
     .losses = "hinge squared_hinge smooth_hinge",
     .cost = cost,
+    .finish = cost,
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

@@ -20,8 +20,10 @@ typedef struct mgvi_driver_memory {
     int64_t certificates;
     int64_t certified; /* iteration of the last certificate */
     int64_t looks;     /* of the judge with all its care, in vain */
+    double gain;       /* the best gap after the last certificate beside that before it */
     mgvi_verdict best; /* of the best pair */
     double sharpened;  /* sparsify.c: what was spent when it began to sharpen; 0: it has not */
+    double sharp_gap;  /* the gap when it last went on for that */
     mgvi_rng rng;
 } mgvi_driver_memory;
 

@@ -365,8 +365,11 @@ static mgv_status finish(mgvi_run *run, state *s)
         mgvi_op_mul(run->problem->A, 1, &s->w_out, 0, z);
         const int64_t joined = mgvi_tall_place_join(s->place, z->x, z->n);
         const bool stuck = joined == 0 && s->m.gap > s->m.target;
-        if (stuck && s->m.lost) {
-            run->finished = true; /* rounding: there is nothing left to improve */
+        /* What is left is rounding; or the zeros of an answer that has its certificate, which are
+         * not worth a solution with all rows. */
+        const bool certified = run->goal < run->settings->tol;
+        if ((stuck && s->m.lost) || (certified && (stuck || s->m.rounds >= ROUNDS_ALONE))) {
+            run->finished = true;
             return MGV_OK;
         }
         s->m.lost = s->m.lost || stuck;
@@ -472,6 +475,7 @@ const mgvi_solver_ops mgvi_solver_newton = {
     .penalties = "l2 l1 enet",
     .losses = "hinge",
     .cost = cost,
+    .finish = cost,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

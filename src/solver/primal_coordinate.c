@@ -10,12 +10,12 @@
  *   g_j = p_j.R + off p_j.e - m_j T,   T = e.(R + off e)                                       (3)
  *   w_j <- S(N_j w_j + g_j, mu_j) / (N_j + lambda_j),   N_j = |p_j - m_j e|^2                  (4)
  * T = 0 throughout when the intercept is free; without it m_j is what the scaling subtracts. */
-#include "base/threads.h"
-
 #include "base/limit.h"
+#include "base/threads.h"
 #include "op/packed.h"
 #include "simd/simd.h"
 #include "solver/parts/anderson.h"
+#include "solver/parts/set_quadratic.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
@@ -31,11 +31,18 @@ enum {
 static const double CONSTANT = 1e-13; /* N_j / |p_j|^2 below this: the column is constant */
 static const double ROUNDING = 1e-31; /* moves N_j dw^2 below this part of sum s y^2 are none */
 static const double INNER_GAIN = 0.1; /* sweeps end when the move fell by this much */
+static const double HALF = 0.5;       /* of the gap: what an exact step brings at least */
 
 typedef struct violator {
     double excess; /* of |g_j| over mu_j, in units of sqrt(N_j) */
     int32_t j;
 } violator;
+
+/* Plain numbers of the state, saved as they are. */
+typedef struct memory {
+    double estimate; /* of the relative gap; infinite before the first step */
+    int64_t blunt;   /* an exact step brought nothing: columns are too nearly dependent */
+} memory;
 
 typedef struct state {
     mgvi_packed P;
@@ -51,7 +58,8 @@ typedef struct state {
     violator *violators;
     mgvi_anderson anderson; /* of the weights of the set */
     double *trial;
-    double estimate;
+    mgvi_quadratic exact; /* the set's, where sweeps are not enough */
+    memory m;
 } state;
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -185,6 +193,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_packed_new(&run->arena, &X, 1, factor, NULL, MGV_F64, &s->P));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
+    MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
     return mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, (int64_t)d);
 }
 
@@ -195,7 +204,8 @@ static mgv_status init(mgvi_run *run)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver primal_coordinate takes at most 2^31 columns");
     s->free = run->problem->free_cols > 0;
-    s->estimate = NAN;
+    s->m.estimate = INFINITY;
+    s->exact = (mgvi_quadratic){.ctx = run->ctx, .arena = &run->arena, .simd = run->ctx->simd};
     MGVI_TRY(allocate(run, s));
     for_columns(run, measure_column);
     for (int64_t j = 0; j < s->P.cols; j++)
@@ -359,7 +369,44 @@ static void extrapolate(mgvi_run *run, state *s)
         exchange(run, s);
 }
 
-/* Sweeps of a working set, then a look at every column. */
+/* Sweeps until the largest move has fallen: true. Where the set is not large they end when they
+ * have cost as much as its Gram matrix does: a sweep reads a column twice, the matrix m/2 times. */
+static bool sweep_set(mgvi_run *run, state *s, double first)
+{
+    enum { SOME = 10 };
+    const int64_t even = SOME + s->set_count / 4;
+    const bool small = s->set_count <= MGVI_SET_MOST && !s->m.blunt;
+    const int64_t most = small && even < MOST_SWEEPS ? even : MOST_SWEEPS;
+    double move = first;
+    mgvi_anderson_reset(&s->anderson, s->set_count);
+    for (int64_t k = 1;
+         k < most && move > INNER_GAIN * INNER_GAIN * first && !mgvi_ctx_was_cut(run->ctx); k++) {
+        move = sweep(run, s);
+        extrapolate(run, s);
+    }
+    return move <= INNER_GAIN * INNER_GAIN * first;
+}
+
+/* The minimum of (1) over the set: the signs are found there, and the weights to rounding. */
+static mgv_status solve_set(mgvi_run *run, state *s)
+{
+    const mgvi_packed_set set = {.packed = &s->P,
+                                 .col = s->set,
+                                 .count = s->set_count,
+                                 .e = s->e,
+                                 .mean = s->mean,
+                                 .square = s->square,
+                                 .work = s->u.x};
+    for (int64_t k = 0; k < s->set_count; k++)
+        s->grad[s->set[k]] = gradient(run, s, s->set[k]);
+    MGVI_TRY(mgvi_set_solve(&s->exact, &set, &run->problem->col, s->grad, s->w.x));
+    run->work += s->exact.work;
+    s->exact.work = 0;
+    return MGV_OK;
+}
+
+/* Sweeps of a working set, then a look at every column. A set that is not large is solved exactly
+ * where sweeps do not end, and where the tolerance is met and the zeros are wanted. */
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
@@ -368,20 +415,21 @@ static mgv_status step(mgvi_run *run)
     const int64_t joining = choose_set(run, s);
     const double first = sweep(run, s);
     drop_zeros(s);
-    mgvi_anderson_reset(&s->anderson, s->set_count);
-    double move = first;
-    for (int k = 1;
-         k < MOST_SWEEPS && move > INNER_GAIN * INNER_GAIN * first && !mgvi_ctx_was_cut(run->ctx);
-         k++) {
-        move = sweep(run, s);
-        extrapolate(run, s);
-    }
+    const bool small = s->set_count > 0 && s->set_count <= MGVI_SET_MOST && !s->m.blunt;
+    const bool zeros = run->goal < run->settings->tol;
+    const bool exact = small && (zeros || !sweep_set(run, s, first));
+    if (exact)
+        MGVI_TRY(solve_set(run, s));
+    else if (!small)
+        sweep_set(run, s, first);
     refresh(run, s);
     for_columns(run, gradient_column);
     s->fresh = true;
-    s->estimate = relative_gap(run, s);
+    const double gap = relative_gap(run, s);
+    s->m.blunt = s->m.blunt || (exact && !(gap < HALF * s->m.estimate));
+    s->m.estimate = gap;
     run->finished = joining == 0 && first <= ROUNDING * s->energy;
-    return isfinite(s->estimate)
+    return isfinite(gap)
                ? MGV_OK
                : MGVI_FAIL(run->ctx, MGV_E_NUMERIC, "coordinate descent left the finite numbers");
 }
@@ -405,7 +453,7 @@ static mgvi_iterate expose(mgvi_run *run)
 static double estimate(const mgvi_run *run)
 {
     const state *s = run->state;
-    return s->estimate;
+    return run->iteration > 0 ? s->m.estimate : NAN;
 }
 
 static mgv_status restored(mgvi_run *run)
@@ -429,6 +477,16 @@ static double cost(const mgv_problem *problem, const mgv_settings *settings)
     return (double)problem->A->nnz * (20 + 10 * log10(1 / fmax(settings->tol, 1e-16)));
 }
 
+/* An exact step. */
+static double finish(const mgv_problem *p, const mgv_settings *settings)
+{
+    static const double ENTRY = 40; /* an entry read, in multiplications of a matrix product */
+    const double nnz = (double)p->A->nnz, cols = (double)p->A->cols;
+    const double most = fmin(fmin((double)p->A->rows, cols), MGVI_SET_MOST);
+    (void)settings;
+    return 3 * ENTRY * nnz + nnz / cols * most * most / 2 + most * most * most / 6;
+}
+
 const mgvi_solver_ops mgvi_solver_primal_coordinate = {
     .name = "primal_coordinate",
     .summary = "coordinate descent on a working set of columns: squared loss, l1 and elastic net",
@@ -436,6 +494,7 @@ const mgvi_solver_ops mgvi_solver_primal_coordinate = {
     .penalties = "l1 enet",
     .losses = "squared",
     .cost = cost,
+    .finish = finish,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

@@ -493,6 +493,12 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     return (steps > 6 && wide ? 10 : 1) * steps * mgvi_newton_ridge_cost(p);
 }
 
+/* The hinge's last steps are as many as its first. */
+static double finish(const mgv_problem *p, const mgv_settings *settings)
+{
+    return strcmp(p->loss->name, "hinge") == 0 ? INFINITY : cost(p, settings);
+}
+
 const mgvi_solver_ops mgvi_solver_proximal_newton = {
     .name = "proximal_newton",
     .summary = "Newton's method: smooth losses and the hinge, penalties l2, l1 and elastic net",
@@ -502,6 +508,7 @@ const mgvi_solver_ops mgvi_solver_proximal_newton = {
     .penalties = "l2 l1 enet",
     .losses = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber",
     .cost = cost,
+    .finish = finish,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

@@ -68,13 +68,16 @@ bool mgvi_driver_outspent(mgv_solver *solver)
 {
     enum { MANY_STEPS = 2000 };
     static const double PATIENCE = 4;
-    static const double LITTLE = 4e8; /* a few hundredths of a second: no reason to change */
+    static const double GAINING = 0.5; /* a certificate that halves the gap */
+    static const double LITTLE = 4e8;  /* a few hundredths of a second: no reason to change */
     const mgvi_run *run = &solver->run;
     if (!solver->tried || !solver->judge || !run->ops->cost || run->early ||
         solver->memory.best.certificate.relative_gap <= solver->settings.tol)
         return false;
     const double spent = mgvi_driver_spent(solver);
     const bool long_run = run->iteration >= MANY_STEPS; /* of few rows or columns each */
+    if (!long_run && solver->memory.gain <= GAINING)
+        return false; /* it is about to arrive */
     const double own = fmax(PATIENCE * run->ops->cost(run->problem, &solver->settings), LITTLE);
     if (!long_run && !(spent > own))
         return false;

@@ -41,6 +41,10 @@ typedef struct mgvi_solver_ops {
      * problem that fits, from its shape and strengths alone. NULL or INFINITY: not known; a
      * solver that knows its own is preferred, and the list's order decides among the others. */
     double (*cost)(const mgv_problem *problem, const mgv_settings *settings);
+    /* May be NULL. Its last steps gain the most digits, and it begins where another has ended: the
+     * expected work from an answer within the tolerance to one that is exact but for rounding;
+     * INFINITY: not for this problem. */
+    double (*finish)(const mgv_problem *problem, const mgv_settings *settings);
     size_t state_size; /* zeroed memory at run->state */
     mgv_status (*init)(mgvi_run *run);
     /* May be NULL. Begins at w (A's columns) and, where it is not NULL, u (A's rows). */

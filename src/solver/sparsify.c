@@ -1,10 +1,11 @@
-/* sparsify.c - an answer of a penalty with kinks has no dust; docs/algorithms/zeros.md.
+/* sparsify.c - an answer of a penalty with a kink at 0 has no dust; docs/algorithms/zeros.md.
  *
  * Interior points, smoothing and splitting leave small numbers where the optimum has zeros, and a
- * weight too few or too many while the gap is not small. So a run that has its certificate
- *   goes on for a little while, until zeros and nonzeros are told apart, if that costs little:
- *   by its own steps where its last ones gain the most, else by those of a solver like that;
- *   and drops what its own certificate says is 0. With g = -A'u, at the optimum
+ * weight too few or too many while the gap is not small. So a run that has its certificate is
+ * finished exactly: by its own steps where its last ones gain the most, else by those of a solver
+ * like that, else by Newton's method on the normal map. A certificate then leaves no room for
+ * another support. What could not be finished loses the weights that its certificate says are 0:
+ * with g = -A'u, at the optimum
  *       g_j = mu_j sign(w_j) + lambda_j w_j where w_j != 0,   |g_j| <= mu_j where w_j = 0      (1)
  *   The gap has a share  mu_j |w_j| slack_j,  slack_j = 1 - sign(w_j) (g_j - lambda_j w_j)/mu_j (2)
  *   of every column: of the two factors one is small, and dust is a weight that is much smaller
@@ -14,15 +15,19 @@
 
 #include "base/limit.h"
 #include "solver/parts/intercept.h"
+#include "solver/parts/normal_map.h"
 
 #include <math.h>
 #include <string.h>
 
 static const double SHARP = 1e-12; /* the gap aimed at: w is good to its root */
-/* What may be spent on the way: a part of the run, or a few hundredths of a second. */
-static const double SHARE = 0.25, LITTLE = 4e8;
+/* What may be spent on the way: a few hundredths of a second; or a part of the run, as much again
+ * where an exact finish is in sight, less for steps that gain no more than those before. */
+static const double LITTLE = 4e8, EXACT = 1, SHARE = 0.25;
+static const double ENTRY = 40; /* an entry read, as mgvi_driver_spent() counts */
 /* Weights below that part of their slack are dust; smaller ones when that is too much. */
 static const double DUST = 1e-2, LESS = 1e-2;
+static const double FALL = 0.5;     /* of the gap, by the steps up to the next certificate */
 static const double BETTER = 1e-14; /* of the objective: more than rounding */
 enum {
     TRIALS = 3, /* certificates taken to get rid of dust */
@@ -32,6 +37,7 @@ enum {
 typedef struct sparsify {
     mgv_solver *solver;
     const mgv_problem *p;
+    mgvi_penalty penalty;
     mgvi_vec v, w;  /* columns: A'u, the trial */
     mgvi_vec z;     /* rows */
     double touched; /* by a finisher */
@@ -39,21 +45,11 @@ typedef struct sparsify {
 
 /* ---- going on -------------------------------------------------------------------------------- */
 
-/* Whether the penalty makes zeros, column by column. */
-static bool has_kinks(const mgv_problem *p)
-{
-    static const char *const kinked[] = {"l1", "enet", "l1_nonneg"};
-    for (size_t k = 0; k < sizeof kinked / sizeof *kinked; k++)
-        if (strcmp(p->penalty->name, kinked[k]) == 0)
-            return true;
-    return false;
-}
-
 static bool concerned(const mgv_solver *solver)
 {
     const mgv_problem *p = solver->run.problem;
-    return solver->judge && !solver->run.early && !(p->loss->can & MGVI_HARD) && has_kinks(p) &&
-           !mgvi_problem_has_smooth(p);
+    return solver->judge && !solver->run.early && !(p->loss->can & MGVI_HARD) &&
+           (p->penalty->can & MGVI_KINK) && !mgvi_problem_has_smooth(p);
 }
 
 double mgvi_driver_goal(const mgv_solver *solver)
@@ -66,17 +62,16 @@ double mgvi_driver_goal(const mgv_solver *solver)
  * if it is such; NULL: none. */
 static const mgvi_solver_ops *finisher(const mgv_solver *solver)
 {
-    static const char *const sharp[] = {"newton", "column_generation", "proximal_newton"};
     const mgv_problem *p = solver->run.problem;
-    const mgvi_solver_ops *best = NULL;
-    const bool hinge = strcmp(p->loss->name, "hinge") == 0; /* there it is one step of many */
+    const mgvi_solver_ops *own = solver->run.ops, *best = NULL;
     double least = INFINITY;
-    for (size_t k = 0; k < sizeof sharp / sizeof *sharp - (hinge ? 1 : 0); k++) {
-        const mgvi_solver_ops *ops = mgvi_solver_find(sharp[k]);
-        if (ops == solver->run.ops)
-            return ops;
-        const double cost =
-            mgvi_solver_fits(p->ctx, ops, p) == MGV_OK ? ops->cost(p, &solver->settings) : INFINITY;
+    if (own->finish && isfinite(own->finish(p, &solver->settings)))
+        return own;
+    for (int k = 0; k < mgvi_solver_count(); k++) {
+        const mgvi_solver_ops *ops = mgvi_solver_at(k);
+        if (!ops->finish || mgvi_solver_fits(p->ctx, ops, p) != MGV_OK)
+            continue;
+        const double cost = ops->finish(p, &solver->settings);
         if (cost < least) {
             least = cost;
             best = ops;
@@ -85,28 +80,42 @@ static const mgvi_solver_ops *finisher(const mgv_solver *solver)
     return best;
 }
 
-/* What may still be spent on sharpness. */
-static double allowance(const mgv_solver *solver)
+/* What may still be spent on sharpness, `share` of the run in all. */
+static double allowance(const mgv_solver *solver, double share)
 {
     const double spent = mgvi_driver_spent(solver), from = solver->memory.sharpened;
-    return from > 0 ? fmax(LITTLE, SHARE * from) - (spent - from) : fmax(LITTLE, SHARE * spent);
+    return from > 0 ? fmax(LITTLE, share * from) - (spent - from) : fmax(LITTLE, share * spent);
+}
+
+/* Whether someone else will do it, when this run has ended. */
+static bool finished_elsewhere(const mgv_solver *solver, const mgvi_solver_ops *by)
+{
+    const mgvi_run *run = &solver->run;
+    return by ? by != run->ops && by->finish(run->problem, run->settings) < allowance(solver, EXACT)
+              : mgvi_normal_map_fits(run->problem);
 }
 
 bool mgvi_driver_sharpen(mgv_solver *solver)
 {
     mgvi_driver_memory *m = &solver->memory;
     const mgvi_run *run = &solver->run;
-    if (!concerned(solver) || run->finished ||
-        mgvi_verdict_sharp_gap(run->problem, &m->best) <= SHARP) /* the rest is rounding */
+    if (!concerned(solver) || run->finished)
         return false;
-    const mgvi_solver_ops *other = finisher(solver);
-    if (other && other != run->ops && other->cost(run->problem, run->settings) < allowance(solver))
-        return false; /* that will do it, when this one has ended */
+    const mgvi_solver_ops *by = finisher(solver);
+    const bool own = by == run->ops;
+    const double gap = mgvi_verdict_sharp_gap(run->problem, &m->best);
+    if (gap <= SHARP || (own && m->sharpened > 0 && !(gap <= FALL * m->sharp_gap)))
+        return false; /* the rest is rounding */
+    if (finished_elsewhere(solver, by))
+        return false;
     if (m->sharpened == 0)
         m->sharpened = mgvi_driver_spent(solver);
-    const double step = m->sharpened / (double)(run->iteration > 0 ? run->iteration : 1);
-    if (step > allowance(solver))
+    double step = m->sharpened / (double)(run->iteration > 0 ? run->iteration : 1);
+    if (own)
+        step = fmin(step, by->finish(run->problem, run->settings));
+    if (step > allowance(solver, own ? EXACT : SHARE))
         return false;
+    m->sharp_gap = gap;
     solver->run.goal = mgvi_driver_goal(solver);
     return true;
 }
@@ -115,13 +124,12 @@ bool mgvi_driver_sharpen(mgv_solver *solver)
 
 static mgv_settings settings_for(const mgv_solver *solver, const mgvi_solver_ops *ops)
 {
-    static const double ENTRY = 40; /* as mgvi_driver_spent() counts */
     mgv_settings s = solver->settings;
     strcpy(s.solver, ops->name);
     s.checkpoint[0] = 0;
     s.tol = SHARP;
-    s.max_passes = fmin(s.max_passes,
-                        allowance(solver) / ENTRY / fmax((double)solver->run.problem->A->nnz, 1));
+    s.max_passes = fmin(s.max_passes, allowance(solver, EXACT) / ENTRY /
+                                          fmax((double)solver->run.problem->A->nnz, 1));
     return s;
 }
 
@@ -154,48 +162,75 @@ static mgv_status finish(sparsify *k, const mgvi_solver_ops *ops)
     return st == MGV_E_NUMERIC || st == MGV_E_UNSUPPORTED ? MGV_OK : st;
 }
 
+/* Whether there is anything to finish, and the run has ended as it should. */
+static bool unfinished(const mgv_solver *solver)
+{
+    const mgvi_verdict *v = solver->answer.verdict;
+    return mgvi_verdict_sharp_gap(solver->run.problem, v) > SHARP && /* the rest is rounding */
+           v->certificate.relative_gap <= solver->settings.tol &&
+           solver->stop == MGV_STOP_CERTIFIED && allowance(solver, EXACT) > 0;
+}
+
 static mgv_status finish_elsewhere(sparsify *k)
 {
     const mgv_solver *solver = k->solver;
-    const double gap = solver->answer.verdict->certificate.relative_gap;
     const mgvi_solver_ops *ops = finisher(solver);
-    if (!ops || ops == solver->run.ops || gap <= SHARP || !(gap <= solver->settings.tol) ||
-        solver->stop != MGV_STOP_CERTIFIED ||
-        !(ops->cost(k->p, &solver->settings) < allowance(solver)))
+    if (!ops || ops == solver->run.ops || !unfinished(solver) ||
+        !(ops->finish(k->p, &solver->settings) < allowance(solver, EXACT)))
         return MGV_OK;
     return finish(k, ops);
 }
 
-/* ---- dust ------------------------------------------------------------------------------------ */
-
-/* slack_j of (2), from v = A'u. */
-static double slack(const mgv_problem *p, int64_t j, int32_t c, double w, double v)
+/* Newton's method on the normal map, where no solver has such steps. */
+static mgv_status finish_by_map(sparsify *k, mgvi_arena *arena)
 {
-    const mgvi_coef coef = mgvi_coefs_at(&p->col, j, c);
-    const double ridge = strcmp(p->penalty->name, "enet") == 0 ? coef.a * w : 0;
-    return 1 - copysign(1, w) * (-v - ridge) / coef.scale;
+    mgv_solver *solver = k->solver;
+    mgvi_pair *answer = &solver->answer;
+    mgvi_normal_map *map;
+    if (!unfinished(solver) || !mgvi_normal_map_fits(k->p))
+        return MGV_OK;
+    mgvi_vec *u = &solver->run.lent[1]; /* the judge's own copy of a dual point */
+    MGVI_TRY(mgvi_normal_map_new(k->p, arena, &map));
+    mgvi_vec_copy(k->p->ctx, &answer->w, &k->w);
+    mgvi_normal_map_finish(map, allowance(solver, EXACT) / ENTRY, &k->w, u);
+    const mgvi_verdict found = mgvi_judge_certify(solver->judge, &k->w, u);
+    if (!found.certificate.verified ||
+        !(found.certificate.relative_gap < answer->verdict->certificate.relative_gap))
+        return MGV_OK;
+    mgvi_vec_copy(k->p->ctx, &k->w, &answer->w);
+    mgvi_vec_copy(k->p->ctx, mgvi_judge_dual(solver->judge), &answer->u);
+    *answer->verdict = found;
+    return MGV_OK;
 }
 
-/* The trial: the answer without the weights below `part` of their slack. Returns how many go. */
+/* ---- dust ------------------------------------------------------------------------------------ */
+
+/* The trial: the answer without the weights that a proximal step along A'u would take to 0. The
+ * length of the step is `part` of the one that could move the largest weight: it does that where
+ * the weight beside the largest is below `part` of its slack (2), and for groups and the like as
+ * well. Returns how many go. */
 static int64_t leave_out(sparsify *k, double part)
 {
+    mgv_ctx *ctx = k->p->ctx;
     const mgvi_vec *from = &k->solver->answer.w;
-    const int64_t count = mgvi_problem_penalised(k->p), lanes = from->k;
-    double largest = 0;
+    const mgvi_vec w = mgvi_problem_penalised_part(k->p, from),
+                   v = mgvi_problem_penalised_part(k->p, &k->v);
+    mgvi_vec trial = mgvi_problem_penalised_part(k->p, &k->w);
+    double size = 0, pull = 0;
     int64_t gone = 0;
-    mgvi_vec_copy(k->p->ctx, from, &k->w);
-    for (int64_t t = 0; t < count * lanes; t++)
-        largest = fmax(largest,
-                       mgvi_coef_pick(&k->p->col.scale, t / lanes, t % lanes) * fabs(from->x[t]));
-    for (int64_t t = 0; t < count * lanes; t++) {
-        const double scale = mgvi_coef_pick(&k->p->col.scale, t / lanes, t % lanes);
-        if (from->x[t] == 0 || !(scale > 0))
-            continue;
-        const double size = scale * fabs(from->x[t]) / largest;
-        if (size < part * slack(k->p, t / lanes, (int32_t)(t % lanes), from->x[t], k->v.x[t])) {
-            k->w.x[t] = 0;
-            gone++;
-        }
+    for (int64_t t = 0; t < w.n * w.k; t++) {
+        size = fmax(size, fabs(w.x[t]));
+        pull = fmax(pull, fabs(v.x[t]));
+    }
+    if (!(pull > 0))
+        return 0;
+    const double step = part * size / pull;
+    mgvi_vec_copy(ctx, from, &k->w);
+    mgvi_vec_axpby(ctx, -step, &v, 1, &trial);
+    mgvi_penalty_prox(&k->penalty, &trial, step, &trial);
+    for (int64_t t = 0; t < w.n * w.k; t++) {
+        gone += w.x[t] != 0 && trial.x[t] == 0;
+        trial.x[t] = trial.x[t] == 0 ? 0 : w.x[t];
     }
     return gone;
 }
@@ -218,7 +253,7 @@ static bool adopt(sparsify *k, double most)
 static void drop_dust(sparsify *k)
 {
     const double gap = k->solver->answer.verdict->certificate.relative_gap;
-    const double most = fmax(k->solver->settings.tol, gap);
+    const double most = fmax(k->solver->settings.tol, gap + BETTER);
     double part = DUST;
     mgvi_ctx_open_last(k->p->ctx);
     mgvi_op_mul_t(k->p->A, 1, &k->solver->answer.u, 0, &k->v);
@@ -252,6 +287,10 @@ static mgv_status leave_out_dust(sparsify *k)
     mgv_status st = mgvi_vec_new(&arena, MGVI_COLS, A->cols, k->p->lanes, &k->v);
     if (st == MGV_OK)
         st = mgvi_vec_new(&arena, MGVI_COLS, A->cols, k->p->lanes, &k->w);
+    if (st == MGV_OK)
+        st = mgvi_problem_penalty(k->p, &arena, &k->penalty);
+    if (st == MGV_OK)
+        st = finish_by_map(k, &arena);
     if (st == MGV_OK) {
         drop_dust(k);
         try_nothing(k);
