@@ -41,7 +41,7 @@ typedef struct violator {
 /* Plain numbers of the state, saved as they are. */
 typedef struct memory {
     double estimate; /* of the relative gap; infinite before the first step */
-    int64_t blunt;   /* an exact step brought nothing: columns are too nearly dependent */
+    int64_t blunt;   /* the last step was exact and brought little: the next one sweeps */
 } memory;
 
 typedef struct state {
@@ -426,7 +426,7 @@ static mgv_status step(mgvi_run *run)
     for_columns(run, gradient_column);
     s->fresh = true;
     const double gap = relative_gap(run, s);
-    s->m.blunt = s->m.blunt || (exact && !(gap < HALF * s->m.estimate));
+    s->m.blunt = exact && !(gap < HALF * s->m.estimate);
     s->m.estimate = gap;
     run->finished = joining == 0 && first <= ROUNDING * s->energy;
     return isfinite(gap)

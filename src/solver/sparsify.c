@@ -122,14 +122,21 @@ bool mgvi_driver_sharpen(mgv_solver *solver)
 
 /* ---- the finish by another solver ------------------------------------------------------------ */
 
+/* Entries that a finish elsewhere may read: the run's own limit counts them. */
+static double entries_left(const mgv_solver *solver)
+{
+    const double nnz = fmax((double)solver->run.problem->A->nnz, 1);
+    const double passes = solver->settings.max_passes - mgvi_driver_passes(solver);
+    return fmin(allowance(solver, EXACT) / ENTRY, fmax(passes, 0) * nnz);
+}
+
 static mgv_settings settings_for(const mgv_solver *solver, const mgvi_solver_ops *ops)
 {
     mgv_settings s = solver->settings;
     strcpy(s.solver, ops->name);
     s.checkpoint[0] = 0;
     s.tol = SHARP;
-    s.max_passes = fmin(s.max_passes, allowance(solver, EXACT) / ENTRY /
-                                          fmax((double)solver->run.problem->A->nnz, 1));
+    s.max_passes = entries_left(solver) / fmax((double)solver->run.problem->A->nnz, 1);
     return s;
 }
 
@@ -192,7 +199,7 @@ static mgv_status finish_by_map(sparsify *k, mgvi_arena *arena)
     mgvi_vec *u = &solver->run.lent[1]; /* the judge's own copy of a dual point */
     MGVI_TRY(mgvi_normal_map_new(k->p, arena, &map));
     mgvi_vec_copy(k->p->ctx, &answer->w, &k->w);
-    mgvi_normal_map_finish(map, allowance(solver, EXACT) / ENTRY, &k->w, u);
+    mgvi_normal_map_finish(map, entries_left(solver), &k->w, u);
     const mgvi_verdict found = mgvi_judge_certify(solver->judge, &k->w, u);
     if (!found.certificate.verified ||
         !(found.certificate.relative_gap < answer->verdict->certificate.relative_gap))
