@@ -1,6 +1,6 @@
 #!/bin/sh
 # waits.sh - the longest times without a look at the limits, over the larger sets of $MARGRAVE_DATA,
-# by every loss and solver; where they were. Then the commands that once took longer than allowed.
+# by every loss and solver; by how much limits were exceeded; where the work was.
 # usage: waits.sh [-t SECONDS] [-o "name=value ..."] [FILE...]     (about an hour without FILE)
 set -eu
 program=build-bench/bench/bench_waits
