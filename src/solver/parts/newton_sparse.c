@@ -39,7 +39,7 @@ struct mgvi_newton_sparse {
     double *all;        /* few columns: A'HA with the intercept's; NULL: */
     bool copied;        /* many columns: P is there, else the set's columns are found in X */
     mgvi_packed P;      /* the data by columns, scaled, not centred */
-    int64_t *place;     /* not copied: per column, its place in the set + 1, or 0 */
+    int32_t *place;     /* not copied: per column, its place in the set + 1, or 0 */
     int32_t *number;    /* per row: its place among those with curvature, or -1 */
     mgvi_arena *set;    /* the columns of the working set: */
     int64_t *ptr, ptr_room, room;
@@ -85,8 +85,7 @@ static mgv_status allocate_packed(mgvi_newton_sparse *m)
         return MGV_E_MEMORY;
     if (!(m->number = mgvi_arena_array(m->arena, n, sizeof *m->number)) ||
         !(m->e = mgvi_arena_array(m->arena, n, sizeof *m->e)) ||
-        !(m->q.R = mgvi_arena_array(m->arena, n, sizeof *m->q.R)) ||
-        !(m->q.Y = mgvi_arena_array(m->arena, n, sizeof *m->q.Y)))
+        !(m->q.R = mgvi_arena_array(m->arena, n, sizeof *m->q.R)))
         return MGV_E_MEMORY;
     return MGV_OK;
 }
@@ -329,7 +328,7 @@ static mgv_status pack_sparse(mgvi_newton_sparse *m)
     const int64_t count = m->q.count;
     memset(m->ptr, 0, (size_t)(count + 2) * sizeof *m->ptr);
     for (int64_t k = 0; k < count; k++)
-        m->place[m->col[k]] = k + 1;
+        m->place[m->col[k]] = (int32_t)k + 1;
     FOR_ENTRIES(m, X, m->ptr[k + 2]++);
     for (int64_t k = 2; k <= count + 1; k++)
         m->ptr[k] += m->ptr[k - 1];
@@ -429,6 +428,7 @@ static mgv_status pack(mgvi_newton_sparse *m, const mgvi_newton_point *at)
     q->idx = m->idx;
     q->val = m->val;
     q->e = m->e;
+    q->Y = at->work->x;
     q->form = is_dense(m) ? MGVI_DENSE_FORM : MGVI_SPARSE_FORM;
     if (!gram_pays(m, at))
         return MGV_OK;
