@@ -91,7 +91,7 @@ static double label_of(mgvi_rng *rng, target of, const double *score)
         return score[0] + 0.7 * mgvi_rng_normal(rng) > 0;
     for (int c = 1; c < CLASSES; c++)
         best = score[c] > score[best] ? c : best;
-    return mgvi_rng_uniform(rng) < 0.1 ? mgvi_rng_below(rng, CLASSES) : best;
+    return mgvi_rng_uniform(rng) < 0.1 ? (double)mgvi_rng_below(rng, CLASSES) : best;
 }
 
 static mgv_data *dense_table(mgv_ctx *ctx, shape s, target of)
