@@ -64,6 +64,9 @@ static inline zeros zeros_take(const mgv_solver *solver)
 {
     const mgv_problem *p = solver->run.problem;
     const int64_t cols = mgvi_problem_penalised(p);
+    /* it goes when a run has ended */
+    if (mgvi_driver_open_judge((mgv_solver *)(uintptr_t)solver) != MGV_OK)
+        abort();
     /* as if nothing was rounded: bounds of rounding would hide differences of 1e-12 */
     const mgv_certificate exact =
         mgvi_judge_certify_with(solver->judge, &solver->answer.w, &solver->answer.u, MGVI_CARE_NONE)
