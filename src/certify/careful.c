@@ -5,6 +5,7 @@
  * Margins of many classes are differences of such scores (op/contrast.h). Every sum is hi + lo with
  * its errors fed back (Ogita, Rump, Oishi: Accurate sum and dot product, 2005): off by u |sum| + (2
  * m u)^2 sum |terms|. Rare, so plain loops over any layout. */
+#include "base/limit.h"
 #include "base/threads.h"
 #include "base/twofold.h"
 #include "certify/rounding.h"
@@ -127,7 +128,7 @@ static int64_t block_count(const walk *w)
 static void scatter(mgv_ctx *ctx, walk *w)
 {
     w->blocks = block_count(w);
-    mgvi_pool_run(ctx->pool, w->blocks, scatter_block, w);
+    mgvi_ctx_run(ctx, w->blocks, scatter_block, w);
     for (int64_t b = 1; b < w->blocks; b++)
         for (int64_t i = 0; i < w->numbers; i++) {
             const mgvi_two s = mgvi_two_sum(w->hi[i], w->hi[b * w->numbers + i]);
@@ -139,7 +140,7 @@ static void scatter(mgv_ctx *ctx, walk *w)
 static void gather(mgv_ctx *ctx, walk *w)
 {
     w->blocks = mgvi_block_count(w->m.nnz, GRAIN, BLOCKS);
-    mgvi_pool_run(ctx->pool, w->blocks, gather_block, w);
+    mgvi_ctx_run(ctx, w->blocks, gather_block, w);
 }
 
 /* ---- work space ------------------------------------------------------------------------------ */
@@ -187,7 +188,7 @@ bool mgvi_careful_reach(mgvi_judge *judge)
     }
     for (int64_t j = 0; j < d; j++) /* a zero that is not stored is that far from the centre */
         centred[j] = w.m.layout != MGV_DENSE && p->centre ? fabs(p->centre[j]) : 0;
-    for (int64_t i = 0; i < w.m.rows; i++) {
+    for (int64_t i = 0; i < w.m.rows && !mgvi_ctx_cut_row(p->ctx, i); i++) {
         const line l = line_at(&w.m, i);
         for (int64_t t = 0; t < l.count; t++) {
             const int64_t j = w.by_columns ? i : place_at(&w.m, &l, t);
@@ -196,6 +197,8 @@ bool mgvi_careful_reach(mgvi_judge *judge)
             centred[j] = fmax(centred[j], fabs(p->centre ? x - p->centre[j] : x));
         }
     }
+    if (mgvi_ctx_was_cut(p->ctx)) /* half of them are none */
+        return false;
     p->A->touched += (double)p->A->nnz;
     judge->reach.column = column;
     judge->reach.centred = centred;
