@@ -282,7 +282,8 @@ double mgvi_careful_part(const mgvi_judge *judge, int64_t j)
     const double twice = 4 * ((double)judge->problem->A->rows + 8) * MGVI_UNIT;
     const mgv_problem *p = judge->problem;
     const double sums = p->outputs > p->lanes ? (double)p->outputs * MGVI_UNIT : 0;
-    const double rows = (p->row_scale ? 4 * MGVI_UNIT : 0) + sums; /* g_i is rounded */
+    /* g_i is rounded; and so is u when it is scaled into a domain, which a balance forgives */
+    const double rows = (p->row_scale ? 4 : p->free_cols ? 0 : 1) * MGVI_UNIT + sums;
     return (twice * twice + rows) * 2 * mgvi_reach_of(judge, j, false);
 }
 

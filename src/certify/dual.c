@@ -36,6 +36,8 @@ void mgvi_judge_open_bounds(mgvi_judge *j)
 {
     const mgv_problem *p = j->problem;
     j->idle = -INFINITY;
+    for (int64_t i = 0; (p->loss->can & MGVI_JOINT) && i < p->A->rows; i++)
+        j->shares += mgvi_coef_pick(&p->row.scale, i, 0) * (1 + 4 * MGVI_UNIT);
     if (!(p->loss->can & MGVI_HARD)) {
         mgvi_loss_value(p->ctx, p->loss, &p->row, &j->z, j->lane);
         j->at_zero = mgvi_judge_sum_lanes(j, p->lanes) * (1 + mgvi_sum_error((double)j->z.n));
@@ -98,7 +100,9 @@ static mgvi_rounded conj_loss(mgvi_judge *judge, mgvi_care care)
         out.value = mgvi_judge_sum_lanes(judge, p->lanes);
     }
     const double terms = careful ? 0 : mgvi_terms_in_a_row(judge->u.n * judge->u.k);
-    out.error = (mgvi_sum_error(terms + 16) + judge->imbalance) * conj_size(judge, out.value, care);
+    out.error =
+        (mgvi_sum_error(terms + 16) + judge->imbalance) * conj_size(judge, out.value, care) +
+        judge->imbalance * 2 * judge->shares;
     return out;
 }
 

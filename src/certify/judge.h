@@ -41,6 +41,7 @@ struct mgvi_judge {
     double imbalance; /* the dual point meant is u with some entries smaller by this part */
     double *error;    /* lanes: of z */
     double *u_sum;    /* lanes: at least sum_i |u_i| */
+    double shares; /* losses of many classes: sum_i s_i, what parts of rows are parts of; else 0 */
     struct mgvi_careful *careful; /* careful.c; NULL: not needed yet */
 };
 

@@ -201,12 +201,13 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
         const double scale = p->scale ? p->scale[column] : 1;
         const double part = (careful ? mgvi_careful_part(judge, column)
                                      : plain * 2 * mgvi_reach_of(judge, column, false)) +
-                            judge->imbalance * mgvi_reach_of(judge, column, true) +
                             centre_error(judge, column);
+        const double moved = judge->imbalance * mgvi_reach_of(judge, column, true);
         for (int32_t c = 0; c < k; c++) {
             double *x = &v->x[j * k + c];
-            const double e =
-                scale * part * sum[c] * (p->outputs > p->lanes ? 2 : 1) + own * fabs(*x);
+            const double e = scale * (part * sum[c] + moved * fmax(sum[c], judge->shares)) *
+                                 (p->outputs > p->lanes ? 2 : 1) +
+                             own * fabs(*x);
             *x = worse_entry(p, j, c, *x, e);
             square += e * e;
         }
