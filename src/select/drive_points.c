@@ -24,8 +24,8 @@ static void score_points(mgvi_drive *d, mgvi_drive_lane *own, double intercept)
     const mgvi_point_list p = {.points = examples, .index = d->example, .count = count};
     for (int64_t i = 0; i < d->z.n; i++)
         d->z.x[i] = intercept;
-    const mgv_status st = mgvi_kernel_sums(d->s->ctx, &own->problem->kernel, &p, d->weight, 1, &q,
-                                           d->z.x, d->z.n);
+    const mgv_status st =
+        mgvi_kernel_sums(d->s->ctx, &own->problem->kernel, &p, d->weight, 1, &q, d->z.x, d->z.n);
     d->failed = st != MGV_OK ? st : d->failed;
 }
 

@@ -11,7 +11,7 @@ typedef struct mgvi_lasso_plan {
     double lambda;  /* >= 0: lambda stays, mu is the strength; NaN: by `share` */
     int64_t points; /* strengths from the largest useful one down to `end` times it */
     double end;
-    bool goes_on;   /* beyond `end`, where that is the best */
+    bool goes_on;     /* beyond `end`, where that is the best */
     double gap;       /* of every lane, in units of |y|^2/2 */
     double passes;    /* over the data, at most */
     int64_t patience; /* points without improvement after which the path ends */

@@ -3,6 +3,7 @@
 #include "vectors.h"
 
 #include "base/rng.h"
+#include "loss/registry.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -187,8 +188,50 @@ TEST(weights_made_longer_are_the_ones_judged)
     }
 }
 
+/* Equalities between large columns and small targets: what is missed is not taken for rounding. */
+TEST(small_targets_are_met)
+{
+    const double X[] = {17270.992362457153, -577859.62447983946, 27330.695263384139,
+                        51261.989521710137};
+    const double y[] = {2.3870437938260448e-05, 4.6062748456555075e-05};
+    mgv_fit fit;
+    mgv_fit_start(&fit, X, y, 2, 2, "loss=equal task=regress penalty=l2 tol=1e-6");
+    mgv_fit_solve(&fit);
+    CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.relative_gap <= 1e-6,
+               "%s, gap %g", mgv_stop_name(fit.run.stop), fit.certificate.relative_gap);
+    mgv_fit_free(&fit);
+}
+
+/* One centred row has no length to step along: a constant meets it. */
+TEST(one_row_is_met_by_a_constant)
+{
+    static const char *const options[] = {"loss=equal task=regress penalty=l2",
+                                          "loss=interval task=regress penalty=l2 epsilon=0.01"};
+    const double X[] = {1891466448.4719553, 1639347910.2278581, -1568405163.6175027},
+                 y[] = {697907};
+    for (int k = 0; k < 2; k++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, 1, 3, options[k]);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.primal == 0, "%s: %s, %g",
+                   options[k], mgv_stop_name(fit.run.stop), fit.certificate.primal);
+        mgv_fit_free(&fit);
+    }
+}
+
+/* log(1 + e^-40) of scores that are 40 apart. */
+TEST(a_class_far_ahead_keeps_the_digits_of_its_loss)
+{
+    const mgvi_joint_ops *joint = mgvi_loss_find("softmax")->joint;
+    const double z[] = {40, 0}, u[] = {-1e-18, 1e-18};
+    CHECK_NEAR(joint->value(1, z, 2, 0) / exp(-40), 1, 1e-14, "value");
+    CHECK_NEAR(joint->conj(1, u, 2, 0) / (1e-18 * (log(1e-18) - 1)), 1, 1e-14, "conjugate");
+}
+
 int main(void)
 {
-    return RUN(intervals_hold_the_optimum_wherever_the_data_lies, an_optimum_of_nothing_is_known,
+    return RUN(small_targets_are_met, one_row_is_met_by_a_constant,
+               a_class_far_ahead_keeps_the_digits_of_its_loss,
+               intervals_hold_the_optimum_wherever_the_data_lies, an_optimum_of_nothing_is_known,
                a_large_cost_of_rounding_takes_no_digits, weights_made_longer_are_the_ones_judged);
 }

@@ -109,7 +109,8 @@ mgv_status mgvi_cholesky_solve(mgv_ctx *ctx, int64_t n, const double *u, int64_t
     double *row = mgvi_alloc(ctx, (size_t)k, sizeof *row); /* one row of the unknowns, or its sum */
     if (!row)
         return MGV_E_MEMORY;
-    for (int64_t i = 0; i < n && !mgvi_ctx_cut_row(ctx, i); i++) { /* U'Y = B: row i of Y is known, and leaves the rows below */
+    for (int64_t i = 0; i < n && !mgvi_ctx_cut_row(ctx, i);
+         i++) { /* U'Y = B: row i of Y is known, and leaves the rows below */
         const double *ui = u + i * ldu;
         double *xi = x + i * k;
         for (int32_t c = 0; c < k; c++) {
