@@ -112,8 +112,9 @@ static void sum_lanes(mgvi_judge *judge)
         judge->u_sum[c] *= 1 + mgvi_sum_error((double)u->n);
 }
 
-void mgvi_judge_balance(mgvi_judge *judge, bool careful)
+void mgvi_judge_balance(mgvi_judge *judge, mgvi_care care)
 {
+    const bool careful = care > MGVI_CARE_PLAIN;
     const mgv_problem *p = judge->problem;
     judge->imbalance = 0;
     if (p->loss->can & MGVI_JOINT) {
@@ -125,6 +126,11 @@ void mgvi_judge_balance(mgvi_judge *judge, bool careful)
         mgvi_judge_balance_contrasts(judge);
         sum_lanes(judge);
         judge->imbalance = mgvi_sum_error((double)judge->u.n + (double)p->outputs * p->outputs);
+        return;
+    }
+    if (judge->level.x) {
+        mgvi_judge_level(judge, care);
+        sum_lanes(judge);
         return;
     }
     for (int32_t c = 0; c < p->lanes; c++)

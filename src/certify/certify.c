@@ -24,6 +24,7 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
         return MGV_E_MEMORY;
     MGVI_TRY(mgvi_reach_open(j, arena));
     MGVI_TRY(mgvi_judge_open_smooth(j, arena));
+    MGVI_TRY(mgvi_judge_open_level(j, arena));
     mgvi_judge_open_bounds(j);
     if (p->loss->can & MGVI_HARD) {
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->q));
@@ -377,7 +378,7 @@ static void judge_dual(mgvi_judge *judge, const mgvi_vec *u, mgvi_care care, mgv
     mgv_certificate *c = &out->certificate;
     mgvi_vec_copy(p->ctx, u, &judge->u);
     mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, &judge->u); /* (3) */
-    mgvi_judge_balance(judge, care > MGVI_CARE_PLAIN);
+    mgvi_judge_balance(judge, care);
     judge->shrunk = 1;
     if (care != MGVI_CARE_TWOFOLD || !mgvi_careful_can(judge) || !mgvi_careful_columns(judge)) {
         care = care == MGVI_CARE_TWOFOLD ? MGVI_CARE_COLUMNS : care;
@@ -464,7 +465,7 @@ void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_v
     mgvi_worsen_scores(judge, judge->error);
     mgvi_vec_copy(p->ctx, u, &judge->u);
     mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, &judge->u); /* (3) */
-    mgvi_judge_balance(judge, false);
+    mgvi_judge_balance(judge, MGVI_CARE_PLAIN);
     mgvi_op_mul_t(p->A, -1, &judge->u, 0, &judge->v);
     const mgvi_vec part = mgvi_problem_penalised_part(p, w);
     mgvi_vec dual = mgvi_problem_penalised_part(p, &judge->v);

@@ -159,6 +159,20 @@ static double worsen(mgvi_judge *judge, mgvi_care care, mgvi_vec *v)
     return 0;
 }
 
+/* The dual point meant has 1'v = 0 (level.c): so has v then, but for the last bits of its sums. */
+static void take_level(const mgv_problem *p, mgvi_vec *v)
+{
+    if (!(p->penalty->can & MGVI_LEVEL))
+        return;
+    for (int32_t c = 0; c < v->k; c++) {
+        double sum = 0;
+        for (int64_t j = 0; j < v->n; j++)
+            sum += v->x[j * v->k + c];
+        for (int64_t j = 0; j < v->n; j++)
+            v->x[j * v->k + c] -= sum / (double)v->n;
+    }
+}
+
 static double conj_now(mgvi_judge *judge, const mgvi_vec *v)
 {
     mgvi_penalty_conj(&judge->penalty, v, judge->lane);
@@ -190,6 +204,7 @@ mgvi_rounded mgvi_judge_dual_value(mgvi_judge *judge, mgvi_care care)
         return (mgvi_rounded){.value = -INFINITY}; /* no bound from below is known */
     mgvi_vec v = mgvi_judge_seen(p, &judge->v, &length);
     mgvi_vec_scale(p->ctx, -1, &v);
+    take_level(p, &v);
     const double sharp_t = fmin(least_scale(judge, &v, 0), into_the_box(p, &v));
     const double sharp = conj_now(judge, &v);
     move = worsen(judge, care, &v);

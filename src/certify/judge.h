@@ -34,13 +34,16 @@ struct mgvi_judge {
     mgvi_vec blend;            /* cols: a point of R*'s domain, (11) */
     double height, height_0;   /* F* at these slopes */
     mgvi_reach reach;
-    double at_zero;   /* sum s_i G_i(0): a soft (s G)* is nowhere below -s G(0) */
-    double idle;      /* D(0), which no bound needs to be below */
-    double repair;    /* what the w judged is to be multiplied with, to meet the margin */
-    double shrunk;    /* what u has been multiplied with, to be in the domain of R* */
-    double imbalance; /* the dual point meant is u with some entries smaller by this part */
-    double *error;    /* lanes: of z */
-    double *u_sum;    /* lanes: at least sum_i |u_i| */
+    double at_zero;       /* sum s_i G_i(0): a soft (s G)* is nowhere below -s G(0) */
+    double idle;          /* D(0), which no bound needs to be below */
+    double repair;        /* what the w judged is to be multiplied with, to meet the margin */
+    double shrunk;        /* what u has been multiplied with, to be in the domain of R* */
+    double imbalance;     /* the dual point meant is u with some entries smaller by this part */
+    mgvi_vec level;       /* rows: A 1, for penalties that do not see constants (level.c) */
+    double level_error;   /* what an entry of it may be off */
+    mgvi_care level_care; /* how it was computed */
+    double *error;        /* lanes: of z */
+    double *u_sum;        /* lanes: at least sum_i |u_i| */
     double shares; /* losses of many classes: sum_i s_i, what parts of rows are parts of; else 0 */
     struct mgvi_careful *careful; /* careful.c; NULL: not needed yet */
 };
@@ -68,7 +71,12 @@ mgvi_rounded mgvi_judge_dual_value(mgvi_judge *judge, mgvi_care care);
 
 /* balance.c: scales the heavier side of u so that u is orthogonal to the intercept column (4), and
  * sets `imbalance` and `u_sum`. */
-void mgvi_judge_balance(mgvi_judge *judge, bool careful);
+void mgvi_judge_balance(mgvi_judge *judge, mgvi_care care);
+
+/* level.c: moves u to where the conjugate of a penalty that does not see constants is finite, and
+ * intercepts agree; sets `imbalance`. */
+mgv_status mgvi_judge_open_level(mgvi_judge *judge, mgvi_arena *arena);
+void mgvi_judge_level(mgvi_judge *judge, mgvi_care care);
 
 /* careful.c: products in twofold numbers, where the plain ones are not good enough: z of the
  * weights as saved and its error, v = A'u. False: there is no stored matrix, or no memory

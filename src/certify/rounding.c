@@ -195,7 +195,8 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
     const int32_t k = v->k;
     const double plain = mgvi_sum_error(judge->reach.col_terms + AFTER);
     const double own = AFTER * MGVI_UNIT + judge->reach.scale;
-    double square = 0;
+    const bool level = p->penalty->can & MGVI_LEVEL;
+    double square = 0, all = 0;
     for (int64_t j = 0; j < v->n; j++) {
         const int64_t column = j / (p->outputs / p->lanes); /* contrasts have one for each class */
         const double scale = p->scale ? p->scale[column] : 1;
@@ -208,9 +209,10 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
             const double e = scale * (part * sum[c] + moved * fmax(sum[c], judge->shares)) *
                                  (p->outputs > p->lanes ? 2 : 1) +
                              own * fabs(*x);
-            *x = worse_entry(p, j, c, *x, e);
+            *x = level ? *x : worse_entry(p, j, c, *x, e);
             square += e * e;
+            all += e + 2 * MGVI_UNIT * mgvi_coef_pick(&p->col.scale, 0, 0); /* its own sums */
         }
     }
-    return sqrt(square) * (1 + mgvi_sum_error((double)v->n * k));
+    return (level ? all : sqrt(square)) * (1 + mgvi_sum_error((double)v->n * k));
 }

@@ -25,6 +25,7 @@ void mgvi_score_errors(mgvi_judge *judge, const mgvi_vec *w, double *out);
 /* Moves every z by its error to where the loss is larger. */
 void mgvi_worsen_scores(mgvi_judge *judge, const double *error);
 /* Moves v = -A'u to where R* is larger, by `part` of the column's size for every |u_i|: `sum` has
- * sum_i |u_i| of each lane. Returns the length of the move. */
+ * sum_i |u_i| of each lane. Returns the length of the move; where R does not see
+ * constants v stays, and it is the sum of all moves. */
 double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, mgvi_vec *v);
 #endif

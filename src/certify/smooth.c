@@ -71,7 +71,8 @@ double mgvi_judge_smooth_bound(mgvi_judge *j)
 {
     const mgv_problem *p = j->problem;
     double penalty, loss;
-    if (!(p->penalty->can & MGVI_CONJ))
+    if (!(p->penalty->can & MGVI_CONJ) ||
+        (p->penalty->can & MGVI_LEVEL)) /* 1'v = 0 is not seen to */
         return -INFINITY;
     const double t = largest(j);
     if (t < 0)

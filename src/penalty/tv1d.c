@@ -95,7 +95,8 @@ static void tv1d_prox(const mgvi_whole *self, const double *x, double step, doub
         out[i] = value = r_clip(value, low[i], high[i]);
 }
 
-/* Sums this far from 0, in units of c, count as 0: rounding of n additions. */
+/* Sums this far from 0, in units of c, count as 0: v comes rounded. Whoever proves anything with it
+ * sees to the sum itself (certify/level.c). */
 static const double ZERO_SUM = 1e-8;
 
 static double tv1d_dual_scale(const mgvi_whole *self, const double *v)
@@ -126,7 +127,8 @@ static mgv_status tv1d_split(mgv_ctx *ctx, const void *data, int64_t n, mgvi_nor
 const mgvi_penalty_ops mgvi_penalty_tv1d = {
     .name = "tv1d",
     .summary = "scale sum |w_{i+1} - w_i|: total variation of a sequence",
-    .can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_NORM | MGVI_CANCELS,
+    .can =
+        MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_NORM | MGVI_CANCELS | MGVI_LEVEL,
     .whole = &(const mgvi_whole_ops){.room = tv1d_room,
                                      .value = tv1d_value,
                                      .prox = tv1d_prox,

@@ -178,7 +178,7 @@ static mgv_status tv2d_split(mgv_ctx *ctx, const void *data, int64_t n, mgvi_nor
 const mgvi_penalty_ops mgvi_penalty_tv2d = {
     .name = "tv2d",
     .summary = "scale sum over pixels of |grad w|: isotropic total variation of an image",
-    .can = MGVI_VALUE | MGVI_PROX | MGVI_NORM | MGVI_CANCELS,
+    .can = MGVI_VALUE | MGVI_PROX | MGVI_NORM | MGVI_CANCELS | MGVI_LEVEL,
     .bind = tv2d_bind,
     .whole = &(const mgvi_whole_ops){.room = tv2d_room,
                                      .value = tv2d_value,

@@ -228,10 +228,78 @@ TEST(a_class_far_ahead_keeps_the_digits_of_its_loss)
     CHECK_NEAR(joint->conj(1, u, 2, 0) / (1e-18 * (log(1e-18) - 1)), 1, 1e-14, "conjugate");
 }
 
+/* A total variation so dear that all weights are equal: two unknowns, their sum's and the
+ * intercept's, found here in long double by Newton's method. */
+static long double least_of_a_constant(const double *X, const double *y, int d)
+{
+    long double t = 0, b = 0, value = 0;
+    for (int k = 0; k < 60; k++) {
+        long double g[2] = {0, 0}, h[3] = {0, 0, 0};
+        value = 0;
+        for (int i = 0; i < N; i++) {
+            long double s = 0;
+            for (int j = 0; j < d; j++)
+                s += X[i * d + j];
+            const long double z = y[i] * (s * t + b), p = 1 / (1 + expl(z));
+            value += log1pl(expl(-z)) / N;
+            g[0] -= p * y[i] * s / N;
+            g[1] -= p * y[i] / N;
+            h[0] += p * (1 - p) * s * s / N;
+            h[1] += p * (1 - p) * s / N;
+            h[2] += p * (1 - p) / N;
+        }
+        const long double det = h[0] * h[2] - h[1] * h[1];
+        t -= (h[2] * g[0] - h[1] * g[1]) / det;
+        b -= (h[0] * g[1] - h[1] * g[0]) / det;
+    }
+    return value;
+}
+
+TEST(bounds_hold_where_the_level_of_the_weights_is_free)
+{
+    for (int k = 0; k < 40; k++) {
+        mgvi_rng rng = mgvi_rng_seed(100 + (uint64_t)k);
+        const int d = 1 + k % 9;
+        double X[N * 9], y[N];
+        mgv_fit fit;
+        for (int i = 0; i < N; i++) {
+            y[i] = i % 3 == 0 ? 1 : -1;
+            for (int j = 0; j < d; j++)
+                X[i * d + j] = mgvi_rng_normal(&rng) + 0.3 * y[i] + k % 2;
+        }
+        const long double least = least_of_a_constant(X, y, d);
+        mgv_fit_start(&fit, X, y, N, d,
+                      k % 4 < 2 ? "loss=logistic penalty=tv1d mu=1e6 tol=1e-2"
+                                : "loss=logistic penalty=tv1d mu=1e6 tol=1e-6");
+        mgv_fit_solve(&fit);
+        const mgv_certificate c = fit.certificate;
+        CHECK_THAT(c.dual <= least && least <= c.primal && c.dual > 0.9L * least,
+                   "d = %d: [%.17g, %.17g] beside %.17Lg", d, c.dual, c.primal, least);
+        mgv_fit_free(&fit);
+    }
+}
+
+/* Rows of one 1 add up to the intercept's column, and no bound is lost for it. */
+TEST(an_exact_sum_of_columns_is_no_other_constraint)
+{
+    double X[N * D] = {0}, y[N];
+    mgv_fit fit;
+    for (int i = 0; i < N; i++) {
+        X[i * D + i % D] = 1;
+        y[i] = i % D + 0.1 * (i % 7);
+    }
+    mgv_fit_start(&fit, X, y, N, D, "loss=squared penalty=tv1d mu=0.01 tol=1e-6");
+    mgv_fit_solve(&fit);
+    CHECK_THAT(fit.certificate.verified && fit.certificate.relative_gap <= 1e-6, "%g",
+               fit.certificate.relative_gap);
+    mgv_fit_free(&fit);
+}
+
 int main(void)
 {
-    return RUN(small_targets_are_met, one_row_is_met_by_a_constant,
-               a_class_far_ahead_keeps_the_digits_of_its_loss,
+    return RUN(bounds_hold_where_the_level_of_the_weights_is_free,
+               an_exact_sum_of_columns_is_no_other_constraint, small_targets_are_met,
+               one_row_is_met_by_a_constant, a_class_far_ahead_keeps_the_digits_of_its_loss,
                intervals_hold_the_optimum_wherever_the_data_lies, an_optimum_of_nothing_is_known,
                a_large_cost_of_rounding_takes_no_digits, weights_made_longer_are_the_ones_judged);
 }
