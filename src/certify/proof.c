@@ -224,13 +224,14 @@ static bool prove_by_rows(mgvi_judge *judge, const mgvi_vec *start, int most_ste
 {
     const mgv_problem *p = judge->problem;
     double norm;
-    if (find_opposites(judge)) {
-        declare_proven(judge, 0, verdict);
-        return true;
-    }
     mgvi_vec_copy(p->ctx, start, &judge->u);
-    if (!mgvi_proof_clip(judge, INFINITY) || !prove_corrected(judge, most_steps))
-        return false;
+    if (!mgvi_proof_clip(judge, INFINITY) || !prove_corrected(judge, most_steps)) {
+        const bool found =
+            find_opposites(judge); /* sorts all rows: only where nothing else helps */
+        if (found)
+            declare_proven(judge, 0, verdict);
+        return found;
+    }
     mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->residual);
     mgvi_vec_norm2(p->ctx, &judge->residual, &norm);
     declare_proven(judge, norm, verdict);
