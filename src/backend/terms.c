@@ -443,6 +443,8 @@ void mgvi_penalty_mirror(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *w)
 static double interval_scale(const mgvi_penalty *r, const mgvi_vec *v, int32_t lane)
 {
     double t = 1;
+    if ((r->ops->can & MGVI_STRONG) && !r->coefs->scale.values && r->coefs->scale.constant > 0)
+        return 1; /* finite everywhere */
     for (int64_t j = 0; j < v->n; j++) {
         const double x = v->x[j * v->k + lane];
         const double inside = r->ops->dual_clip(mgvi_coefs_at(r->coefs, j, lane), x);

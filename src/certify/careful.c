@@ -11,6 +11,7 @@
 #include "certify/rounding.h"
 #include "op/contrast.h"
 #include "op/view.h"
+#include "simd/simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -41,6 +42,7 @@ typedef struct walk {
     bool by_columns;
     int32_t k;
     int64_t blocks, numbers;
+    const mgvi_simd *simd;
     const mgvi_view *view;
     const double *factor; /* what an entry is multiplied with: of its line, or of its place */
     double *hi, *lo;
@@ -50,7 +52,10 @@ static walk walk_over(const mgvi_judge *judge, int32_t k)
 {
     const mgvi_view_op *v = view_of(judge);
     const mgvi_matrix *X = &judge->problem->data->X;
-    walk out = {.by_columns = mgvi_matrix_by_columns(X), .view = v ? &v->view : NULL, .k = k};
+    walk out = {.by_columns = mgvi_matrix_by_columns(X),
+                .view = v ? &v->view : NULL,
+                .k = k,
+                .simd = judge->problem->ctx->simd};
     out.m = out.by_columns ? mgvi_matrix_transpose(X) : *X;
     out.numbers = out.m.cols * k;
     return out;
@@ -79,6 +84,40 @@ static void add_product(double *hi, double *lo, double x, double y)
     *lo += s.lo + p.lo;
 }
 
+/* The entries of a line lie side by side, and there is one factor for each. */
+static bool is_plain(const walk *w)
+{
+    return w->k == 1 && (w->m.layout != MGV_DENSE || w->m.col_stride == 1);
+}
+
+static void gather_line(const walk *w, const line *l, double *hi, double *lo)
+{
+    const mgvi_matrix *m = &w->m;
+    const mgvi_simd *simd = w->simd;
+    const float *a32 = m->dtype == MGV_F32 ? (const float *)m->val + l->first : NULL;
+    const double *a64 = a32 ? NULL : (const double *)m->val + l->first;
+    if (m->layout == MGV_DENSE)
+        a32 ? simd->dot_two_f32(a32, w->factor, l->count, hi, lo)
+            : simd->dot_two_f64(a64, w->factor, l->count, hi, lo);
+    else
+        a32 ? simd->gather_two_f32(a32, m->idx + l->first, l->count, w->factor, hi, lo)
+            : simd->gather_two_f64(a64, m->idx + l->first, l->count, w->factor, hi, lo);
+}
+
+static void scatter_line(const walk *w, const line *l, double y, double *hi, double *lo)
+{
+    const mgvi_matrix *m = &w->m;
+    const mgvi_simd *simd = w->simd;
+    const float *a32 = m->dtype == MGV_F32 ? (const float *)m->val + l->first : NULL;
+    const double *a64 = a32 ? NULL : (const double *)m->val + l->first;
+    if (m->layout == MGV_DENSE)
+        a32 ? simd->axpy_two_f32(y, a32, hi, lo, l->count)
+            : simd->axpy_two_f64(y, a64, hi, lo, l->count);
+    else
+        a32 ? simd->scatter_two_f32(y, a32, m->idx + l->first, l->count, hi, lo)
+            : simd->scatter_two_f64(y, a64, m->idx + l->first, l->count, hi, lo);
+}
+
 /* Every line's own sums: hi, lo [line k + c] = sum over its entries of x factor[place k + c]. */
 static void gather_block(void *arg, int64_t block)
 {
@@ -87,6 +126,10 @@ static void gather_block(void *arg, int64_t block)
     for (int64_t i = mgvi_block_begin(w->m.rows, w->blocks, block); i < end; i++) {
         const line l = line_at(&w->m, i);
         double *hi = w->hi + i * w->k, *lo = w->lo + i * w->k;
+        if (is_plain(w)) {
+            gather_line(w, &l, hi, lo);
+            continue;
+        }
         memset(hi, 0, (size_t)w->k * sizeof *hi);
         memset(lo, 0, (size_t)w->k * sizeof *lo);
         for (int64_t t = 0; t < l.count; t++) {
@@ -109,6 +152,11 @@ static void scatter_block(void *arg, int64_t block)
     for (int64_t i = mgvi_block_begin(w->m.rows, w->blocks, block); i < end; i++) {
         const line l = line_at(&w->m, i);
         const double *y = w->factor + i * w->k;
+        if (is_plain(w)) {
+            if (*y != 0)
+                scatter_line(w, &l, *y, hi, lo);
+            continue;
+        }
         for (int64_t t = 0; t < l.count; t++) {
             const double x = mgvi_matrix_value(&w->m, l.first + t * l.step);
             const int64_t at = place_at(&w->m, &l, t) * w->k;
@@ -193,8 +241,9 @@ bool mgvi_careful_reach(mgvi_judge *judge)
         for (int64_t t = 0; t < l.count; t++) {
             const int64_t j = w.by_columns ? i : place_at(&w.m, &l, t);
             const double x = mgvi_matrix_value(&w.m, l.first + t * l.step);
-            column[j] = fmax(column[j], fabs(x));
-            centred[j] = fmax(centred[j], fabs(p->centre ? x - p->centre[j] : x));
+            const double size = fabs(x), from = fabs(p->centre ? x - p->centre[j] : x);
+            column[j] = size > column[j] ? size : column[j];
+            centred[j] = from > centred[j] ? from : centred[j];
         }
     }
     if (mgvi_ctx_was_cut(p->ctx)) /* half of them are none */

@@ -174,6 +174,8 @@ static double worse_end(const mgv_problem *p, int64_t j, int32_t c, double v, do
 /* Norms of |v| grow with every |v_j|; entropy's conjugate grows with every v_j. */
 static double worse_entry(const mgv_problem *p, int64_t j, int32_t c, double v, double e)
 {
+    if (p->penalty->can & MGVI_EVEN)
+        return v > 0 ? v + e : v - e;
     if (!p->penalty->whole)
         return p->penalty->conj ? worse_end(p, j, c, v, e) : v;
     return p->penalty->whole->most || v > 0 ? v + e : v - e;

@@ -17,6 +17,7 @@
 
 #include "simd/exponentials.h"
 #include "simd/pairs.h"
+#include "simd/twofold.h"
 #undef T
 #undef NAME
 
@@ -26,6 +27,7 @@
 
 #include "simd/exponentials.h"
 #include "simd/pairs.h"
+#include "simd/twofold.h"
 #undef T
 #undef NAME
 

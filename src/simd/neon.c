@@ -14,6 +14,7 @@
 #include "simd/exponentials.h"
 #include "simd/lanes.h"
 #include "simd/pairs.h"
+#include "simd/twofold.h"
 #undef T
 #undef NAME
 
@@ -24,6 +25,7 @@
 #include "simd/exponentials.h"
 #include "simd/lanes.h"
 #include "simd/pairs.h"
+#include "simd/twofold.h"
 #undef T
 #undef NAME
 

@@ -9,6 +9,7 @@
 #include "simd/exponentials.h"
 #include "simd/pairs.h"
 #include "simd/scalar_rows.h"
+#include "simd/twofold.h"
 #undef T
 #undef NAME
 
@@ -17,6 +18,7 @@
 #include "simd/exponentials.h"
 #include "simd/pairs.h"
 #include "simd/scalar_rows.h"
+#include "simd/twofold.h"
 #undef T
 #undef NAME
 

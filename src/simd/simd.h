@@ -27,6 +27,13 @@ struct mgvi_pass_kernels;
     /* y[index_t] += alpha a_t; no index occurs twice */                                           \
     void (*scatter_axpy_##S)(double alpha, const T *a, const int32_t *index, int64_t n,            \
                              double *y);                                                           \
+    /* the same four in twofold numbers hi + lo (base/twofold.h) */                                \
+    void (*dot_two_##S)(const T *a, const double *x, int64_t n, double *hi, double *lo);           \
+    void (*axpy_two_##S)(double alpha, const T *a, double *hi, double *lo, int64_t n);             \
+    void (*gather_two_##S)(const T *a, const int32_t *index, int64_t n, const double *x,           \
+                           double *hi, double *lo);                                                \
+    void (*scatter_two_##S)(double alpha, const T *a, const int32_t *index, int64_t n, double *hi, \
+                            double *lo);                                                           \
     /* y_i = sum_j a_ij x_j */                                                                     \
     void (*dense_mul_##S)(const T *a, int64_t stride, int64_t rows, int64_t cols, const double *x, \
                           double *y);                                                              \
@@ -76,8 +83,10 @@ typedef struct mgvi_simd {
     .dot_##S = dot_##S, .axpy_##S = axpy_##S, .gather_dot_##S = gather_dot_##S,                    \
     .scatter_axpy_##S = scatter_axpy_##S, .dense_mul_##S = dense_mul_##S,                          \
     .dense_mul_t_##S = dense_mul_t_##S, .csr_mul_##S = csr_mul_##S,                                \
-    .csr_mul_t_##S = csr_mul_t_##S, .exp_shift_##S = exp_shift_##S, .exp_root_##S = exp_root_##S,  \
-    .pair_step_##S = pair_step_##S, .pair_partner_##S = pair_partner_##S
+    .csr_mul_t_##S = csr_mul_t_##S, .dot_two_##S = dot_two_##S, .axpy_two_##S = axpy_two_##S,      \
+    .gather_two_##S = gather_two_##S, .scatter_two_##S = scatter_two_##S,                          \
+    .exp_shift_##S = exp_shift_##S, .exp_root_##S = exp_root_##S, .pair_step_##S = pair_step_##S,  \
+    .pair_partner_##S = pair_partner_##S
 #define MGVI_SIMD_TABLE(S)                                                                         \
     MGVI_SIMD_ROW_TABLE(S), .dense_mul_k_##S = dense_mul_k_##S,                                    \
                             .dense_mul_t_k_##S = dense_mul_t_k_##S,                                \

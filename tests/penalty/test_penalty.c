@@ -267,6 +267,23 @@ TEST(value_and_conjugate_are_convex)
     }
 }
 
+/* Who claims to be even is, and no other of those that are finite on both sides. */
+TEST(even_penalties_are_even)
+{
+    mgvi_rng rng = mgvi_rng_seed(10);
+    FOR_EACH_PENALTY(pen)
+    {
+        bool even = true;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            const mgvi_coef c = pen->sample_coef(&rng);
+            const double x = random_weight(&rng), u = random_dual(pen, c, &rng);
+            even = even && pen->value(c, x) == pen->value(c, -x) &&
+                   pen->conj(c, u) == pen->conj(c, -u);
+        }
+        CHECK_THAT(even == !!(pen->can & MGVI_EVEN), "%s", pen->name);
+    }
+}
+
 TEST(scale_zero_means_no_penalty)
 {
     mgvi_rng rng = mgvi_rng_seed(10);
@@ -377,6 +394,6 @@ int main(void)
                gradient_lies_between_the_difference_quotients,
                curvature_is_the_slope_of_the_gradient, mirror_is_the_gradient_of_the_conjugate,
                dual_clip_is_the_nearest_feasible_point, value_and_conjugate_are_convex,
-               scale_zero_means_no_penalty, prox_stands_extreme_arguments,
+               even_penalties_are_even, scale_zero_means_no_penalty, prox_stands_extreme_arguments,
                lp_prox_meets_the_closed_form_of_three_halves, stored_prox_vectors);
 }

@@ -291,6 +291,59 @@ TEST(short_values_are_their_definition)
             }
 }
 
+/* Sums whose terms cancel to nothing but their last bits, against quadruple precision. */
+TEST(twofold_sums_keep_what_cancels)
+{
+    enum { MOST = 37 };
+    mgvi_rng rng = mgvi_rng_seed(79);
+    for (int level = 0; level < mgvi_simd_count(); level++)
+        for (int64_t n = 1; n <= MOST; n++) {
+            const mgvi_simd *v = mgvi_simd_at(level);
+            double *a = random_f64(&rng, n), *x = random_f64(&rng, n), hi, lo, h[MOST], l[MOST];
+            float *b = random_f32(&rng, n);
+            int32_t *index = guarded(n, sizeof *index);
+            a[n - 1] = b[n - 1] = 3;
+            for (int f32 = 0; f32 < 2; f32++) {
+                __float128 sum = 0, size = 0;
+                for (int64_t j = 0; j < n; j++) {
+                    index[j] = (int32_t)j;
+                    if (j == n - 1 && f32) /* takes off all that stands in front */
+                        x[j] = -(double)sum / (double)b[j];
+                    else if (j == n - 1)
+                        x[j] = -(double)sum / a[j];
+                    const __float128 term = (__float128)(f32 ? (double)b[j] : a[j]) * x[j];
+                    sum += term;
+                    size += term < 0 ? -term : term;
+                }
+                for (int indexed = 0; indexed < 2; indexed++) {
+                    if (indexed)
+                        f32 ? v->gather_two_f32(b, index, n, x, &hi, &lo)
+                            : v->gather_two_f64(a, index, n, x, &hi, &lo);
+                    else
+                        f32 ? v->dot_two_f32(b, x, n, &hi, &lo) : v->dot_two_f64(a, x, n, &hi, &lo);
+                    CHECK_NEAR((double)((__float128)hi + lo - sum), 0, 1e-29 * (double)size, "%s",
+                               v->name);
+                    for (int64_t j = 0; j < n; j++) {
+                        h[j] = x[j];
+                        l[j] = 0;
+                    }
+                    if (indexed)
+                        f32 ? v->scatter_two_f32(0.1, b, index, n, h, l)
+                            : v->scatter_two_f64(0.1, a, index, n, h, l);
+                    else
+                        f32 ? v->axpy_two_f32(0.1, b, h, l, n) : v->axpy_two_f64(0.1, a, h, l, n);
+                    for (int64_t j = 0; j < n; j++) {
+                        const __float128 y = f32 ? (double)b[j] : a[j],
+                                         want = x[j] + (__float128)0.1 * y;
+                        CHECK_NEAR((double)(h[j] - want + l[j]), 0, 1e-30 * fabs(h[j]) + 1e-31,
+                                   "%s", v->name);
+                    }
+                }
+            }
+            release_arrays();
+        }
+}
+
 /* The sweeps of pairs against their definitions, ties to the first place. */
 TEST(pair_sweeps_are_their_definitions)
 {
@@ -360,6 +413,6 @@ int main(void)
 {
     return RUN(row_kernels_agree_with_scalar, matrix_kernels_agree_with_scalar_for_every_lane_count,
                rows_without_weight_are_not_read, exponentials_are_exponentials,
-               short_values_are_their_definition, pair_sweeps_are_their_definitions,
-               tables_are_chosen_by_name);
+               short_values_are_their_definition, twofold_sums_keep_what_cancels,
+               pair_sweeps_are_their_definitions, tables_are_chosen_by_name);
 }
