@@ -292,6 +292,9 @@ static mgvi_care score(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care)
     if (care == MGVI_CARE_TWOFOLD && mgvi_careful_can(judge) &&
         mgvi_careful_scores(judge, w, judge->error))
         return care;
+    if (care == MGVI_CARE_TWOFOLD && p->A->ops->mul_extended &&
+        p->A->ops->mul_extended(p->A, w, mgvi_kernel_scale_error(judge), &judge->z, judge->error))
+        return care;
     if (p->loss->can & MGVI_MARGIN)
         mgvi_op_mul_low(p->A, w, &judge->z);
     else
@@ -336,6 +339,7 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care, m
     mgv_certificate *c = &out->certificate;
     judge->repair = 1;
     care = score(judge, w, care);
+    judge->extended = care == MGVI_CARE_TWOFOLD;
     out->train_score = train_score(judge);
     if (p->loss->can & MGVI_HARD)
         measure_misses(judge, out);
@@ -380,6 +384,7 @@ static void judge_dual(mgvi_judge *judge, const mgvi_vec *u, mgvi_care care, mgv
     mgvi_loss_dual_clip(p->ctx, p->loss, &p->row, &judge->u); /* (3) */
     mgvi_judge_balance(judge, care);
     judge->shrunk = 1;
+    judge->extended = care == MGVI_CARE_TWOFOLD;
     if (care != MGVI_CARE_TWOFOLD || !mgvi_careful_can(judge) || !mgvi_careful_columns(judge)) {
         care = care == MGVI_CARE_TWOFOLD ? MGVI_CARE_COLUMNS : care;
         mgvi_op_mul_t(p->A, 1, &judge->u, 0, &judge->v);
@@ -431,7 +436,7 @@ mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi
 mgvi_care mgvi_judge_next_care(const mgvi_judge *judge)
 {
     const bool known = mgvi_careful_can(judge) && judge->problem->data->X.size;
-    return known ? MGVI_CARE_TWOFOLD : MGVI_CARE_COLUMNS;
+    return known || judge->problem->A->ops->mul_extended ? MGVI_CARE_TWOFOLD : MGVI_CARE_COLUMNS;
 }
 
 mgvi_verdict mgvi_judge_certify_with(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,

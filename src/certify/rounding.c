@@ -34,6 +34,11 @@ static double scale_error(const mgv_problem *p)
     return p->scaling == MGVI_SCALE_STD ? mgvi_sum_error(fmin(n, n / BLOCKS + GRAIN)) : 0;
 }
 
+double mgvi_kernel_scale_error(const mgvi_judge *judge)
+{
+    return judge->problem->scale ? scale_error(judge->problem) + 2 * MGVI_UNIT : 0;
+}
+
 mgv_status mgvi_reach_open(mgvi_judge *judge, mgvi_arena *arena)
 {
     const mgv_problem *p = judge->problem;

@@ -357,4 +357,6 @@ const mgvi_op_ops mgvi_operator_kernel = {
     .mul_low = mgvi_kernel_mul_low,
     .mul_rounding = mgvi_kernel_mul_rounding,
     .square_rounding = mgvi_kernel_square_rounding,
+    .mul_extended = mgvi_kernel_mul_extended,
+    .square_extended = mgvi_kernel_square_extended,
 };

@@ -39,6 +39,7 @@ struct mgvi_kernel_op {
     bool half_wanted; /* mgvi_kernel_expect_all; false again where there is no memory for it */
     double *step;     /* differences of coefficients */
     int64_t *twin;    /* op/features.h; NULL until asked for */
+    struct mgvi_kernel_extended *extended; /* kernel_extended.c; NULL until asked for */
 };
 
 extern const mgvi_op_ops mgvi_operator_kernel;
@@ -82,5 +83,11 @@ double mgvi_kernel_exact_square(mgvi_kernel_op *k, const double *c);
 /* kernel_rounding.c: the table's mul_rounding and square_rounding. */
 double mgvi_kernel_mul_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane);
 double mgvi_kernel_square_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane);
+/* kernel_extended.c: the table's mul_extended and square_extended. */
+bool mgvi_kernel_mul_extended(mgvi_op *op, const mgvi_vec *x, double scale, mgvi_vec *y,
+                              double *error);
+bool mgvi_kernel_square_extended(mgvi_op *op, const mgvi_vec *x, double scale, double *square,
+                                 double *error);
+void mgvi_kernel_extended_free(mgvi_kernel_op *k);
 void mgvi_kernel_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y);
 #endif

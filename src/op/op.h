@@ -39,6 +39,13 @@ typedef struct mgvi_op_ops {
      * and, with `square`, to that lane's part of the square. A few sums over x. */
     double (*mul_rounding)(mgvi_op *op, const mgvi_vec *x, int32_t lane);
     double (*square_rounding)(mgvi_op *op, const mgvi_vec *x, int32_t lane);
+    /* NULL: there is nothing better than mul and square. The same, of all lanes, in a precision
+     * that leaves little to bound, and what they may still be off, where the scales of the columns
+     * are off by `scale`: error[lane], *error of the sum. Much slower. False: not with these
+     * numbers, no memory, or cut by a limit. */
+    bool (*mul_extended)(mgvi_op *op, const mgvi_vec *x, double scale, mgvi_vec *y, double *error);
+    bool (*square_extended)(mgvi_op *op, const mgvi_vec *x, double scale, double *square,
+                            double *error);
 } mgvi_op_ops;
 
 struct mgvi_op {

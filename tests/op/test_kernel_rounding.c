@@ -6,6 +6,7 @@
 #include "base/rng.h"
 #include "op/kernel.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,8 @@ static long double value(const sample *s, const mgvi_kernel *k, const mgvi_point
         const long double a = ((long double)s->x[p * s->d + j] - c) * unit;
         const long double b = ((long double)s->x[q * s->d + j] - c) * unit;
         dot += a * b;
-        square += (a - b) * (a - b);
+        const long double e = ((long double)s->x[p * s->d + j] - s->x[q * s->d + j]) * unit;
+        square += e * e;
     }
     if (k->kind == MGVI_KERNEL_RBF)
         return expl(-square / (2 * (long double)k->sigma2));
@@ -94,6 +96,29 @@ typedef struct found {
     double mul, square;             /* the largest errors */
     double mul_bound, square_bound; /* the largest bounds */
 } found;
+
+/* Products in extended precision: within their own, far smaller bounds. The sums they are compared
+ * with here may be off by as much. */
+static void look_extended(mgvi_op *op, const mgvi_vec *w, const mgvi_vec *part,
+                          const long double *sums, long double exact, double mul_bound)
+{
+    double z[ROWS], error, square, square_error, most = 0;
+    mgvi_vec y = mgvi_vec_wrap(z, ROWS, MGVI_ROWS);
+    if (LDBL_MANT_DIG < 64) {
+        CHECK(!op->ops->mul_extended(op, w, 0, &y, &error));
+        return;
+    }
+    CHECK(op->ops->mul_extended(op, w, 0, &y, &error));
+    CHECK(op->ops->square_extended(op, part, 0, &square, &square_error));
+    for (int64_t i = 0; i < ROWS; i++) {
+        const long double want = sums[i] + (long double)w->x[ROWS];
+        most = fmax(most, fabs(z[i]));
+        CHECK_LE((double)fabsl((long double)z[i] - want), 2 * error + 0x1p-52 * fabs(z[i]),
+                 "row %d", (int)i);
+    }
+    CHECK_LE((double)fabsl((long double)square - exact), 2 * square_error, "square");
+    CHECK_LE(error, mul_bound / 50, "extended");
+}
 
 static void look(sample *s, const mgvi_kernel *k, const mgvi_point_scaling *scaling, mgv_dtype fast,
                  uint64_t seed, found *f)
@@ -118,17 +143,19 @@ static void look(sample *s, const mgvi_kernel *k, const mgvi_point_scaling *scal
     const double square = op->ops->square(op, &part);
     const double mul_bound = op->ops->mul_rounding(op, &w, 0);
     const double square_bound = op->ops->square_rounding(op, &part, 0);
-    long double exact = 0, worst = 0;
+    long double exact = 0, worst = 0, sums[ROWS];
     for (int64_t i = 0; i < ROWS; i++) {
         long double sum = 0;
         for (int64_t j = 0; j < ROWS; j++)
             sum += (long double)c[j] * value(s, k, scaling, i, j);
         exact += (long double)c[i] * sum;
+        sums[i] = sum;
         worst = fmaxl(worst, fabsl((long double)z[i] - sum - (long double)c[ROWS]));
     }
     CHECK_LE((double)worst, mul_bound, "kernel %d, sigma2 %g: product", k->kind, k->sigma2);
     CHECK_LE((double)fabsl((long double)square - exact), square_bound,
              "kernel %d, sigma2 %g: square", k->kind, k->sigma2);
+    look_extended(op, &w, &part, sums, exact, mul_bound);
     f->mul = fmax(f->mul, (double)worst);
     f->square = fmax(f->square, (double)fabsl((long double)square - exact));
     f->mul_bound = fmax(f->mul_bound, mul_bound);

@@ -1,0 +1,400 @@
+/* kernel_extended.c - products with K in extended precision, for a judge whose plain ones leave too
+ * few digits: every value anew from the points as they were given, in long double. With U =
+ * LDBL_EPSILON, d the most entries of a point and `scale` what the columns' scales are off, the
+ * value of a pair is off by at most
+ *
+ *   rbf, laplace  (0.4 d + 10) U + scale, and 2 (0.5 d + 6) U / sigma where rows have length 1
+ *   poly          1.1 degree ((d + 2 v + 6) U + 2 scale) sqrt(K_pp K_qq)                      (17)
+ *
+ * because distances are sums of squares of differences, none of which cancels, e^-x x <= 0.37 and
+ * e^(-x^2/2) x <= 0.61; v roundings of an entry as in (16). Where long double is double there is
+ * nothing to gain, and no such product. Some fifty times the work of plain ones. */
+#include "op/kernel_impl.h"
+
+#include "base/limit.h"
+#include "base/threads.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+typedef long double wide;
+
+/* The last product, and what all of them need. */
+struct mgvi_kernel_extended {
+    double *c, *hi, *lo; /* rows x lanes: coefficients, K c = hi + lo */
+    int32_t lanes;       /* 0: no product yet */
+    wide *length;        /* 1/|x_i| where rows are scaled to length 1; else NULL */
+};
+
+static const double UNIT = LDBL_EPSILON;
+
+/* ---- points ---------------------------------------------------------------------------------- */
+
+typedef struct span {
+    int64_t first, count, step;
+} span;
+
+static span entries_of(const mgvi_matrix *m, int64_t i)
+{
+    if (m->layout == MGV_DENSE)
+        return (span){i * m->row_stride, m->cols, m->col_stride};
+    return (span){m->ptr[i], m->ptr[i + 1] - m->ptr[i], 1};
+}
+
+static int64_t place_of(const mgvi_matrix *m, const span *s, int64_t t)
+{
+    return m->layout == MGV_DENSE ? t : m->idx[s->first + t];
+}
+
+static wide number_at(const mgvi_matrix *m, const span *s, int64_t t)
+{
+    return (wide)mgvi_matrix_value(m, s->first + t * s->step);
+}
+
+/* An entry of point i, but for a scale of its column that is left for differences. */
+static wide entry_of(const mgvi_kernel_op *k, int64_t i, int64_t j, wide x)
+{
+    const mgvi_point_scaling *s = &k->points->scaling;
+    const bool differences = mgvi_kernel_of_differences(k->kernel.kind);
+    if (s->row_scale)
+        return x * (s->scale ? (wide)s->scale[j] : 1) * k->extended->length[i];
+    if (differences) /* of which a centre takes nothing away */
+        return x;
+    return (x - (s->centre ? (wide)s->centre[j] : 0)) * (s->scale ? (wide)s->scale[j] : 1);
+}
+
+static wide difference(const mgvi_kernel_op *k, int64_t j, wide p, wide q)
+{
+    const mgvi_point_scaling *s = &k->points->scaling;
+    return s->scale && !s->row_scale ? (p - q) * (wide)s->scale[j] : p - q;
+}
+
+/* Point q laid out, 0 where it has no entry, who has touched a place last, and a sum per lane. */
+typedef struct bench {
+    wide *q, *sum;
+    int64_t *touched;
+} bench;
+
+static wide square_distance(const mgvi_kernel_op *k, int64_t i, int64_t q, const bench *b)
+{
+    const mgvi_matrix *m = &k->points->source;
+    const span own = entries_of(m, i), other = entries_of(m, q);
+    wide sum = 0;
+    for (int64_t t = 0; t < own.count; t++) {
+        const int64_t j = place_of(m, &own, t);
+        const wide e = difference(k, j, entry_of(k, i, j, number_at(m, &own, t)), b->q[j]);
+        b->touched[j] = i;
+        sum += e * e;
+    }
+    for (int64_t t = 0; m->layout != MGV_DENSE && t < other.count; t++) {
+        const int64_t j = place_of(m, &other, t);
+        const wide e = b->touched[j] == i ? 0 : difference(k, j, 0, b->q[j]);
+        sum += e * e;
+    }
+    return sum;
+}
+
+static wide inner_product(const mgvi_kernel_op *k, int64_t i, const bench *b)
+{
+    const mgvi_matrix *m = &k->points->source;
+    const span own = entries_of(m, i);
+    wide sum = 0;
+    for (int64_t t = 0; t < own.count; t++) {
+        const int64_t j = place_of(m, &own, t);
+        sum += entry_of(k, i, j, number_at(m, &own, t)) * b->q[j];
+    }
+    return sum;
+}
+
+static wide power_of(wide x, int degree)
+{
+    wide y = 1;
+    for (; degree > 0; degree >>= 1, x *= x)
+        if (degree & 1)
+            y *= x;
+    return y;
+}
+
+static wide value_at(const mgvi_kernel_op *k, int64_t i, int64_t q, const bench *b)
+{
+    const wide sigma2 = (wide)k->kernel.sigma2;
+    const mgvi_matrix *m = &k->points->source;
+    switch (k->kernel.kind) {
+    case MGVI_KERNEL_RBF:
+        return expl(-square_distance(k, i, q, b) / (2 * sigma2));
+    case MGVI_KERNEL_LAPLACE:
+        return expl(-sqrtl(square_distance(k, i, q, b) / sigma2));
+    case MGVI_KERNEL_POLY:
+        return power_of(inner_product(k, i, b) / sigma2 + (wide)k->kernel.offset, k->kernel.degree);
+    default:
+        return (wide)mgvi_matrix_value(m, q * m->row_stride + i * m->col_stride);
+    }
+}
+
+static void lay_out(const mgvi_kernel_op *k, int64_t q, bench *b)
+{
+    const mgvi_matrix *m = &k->points->source;
+    const span s = entries_of(m, q);
+    for (int64_t t = 0; t < s.count; t++) {
+        const int64_t j = place_of(m, &s, t);
+        b->q[j] = entry_of(k, q, j, number_at(m, &s, t));
+    }
+}
+
+static void clear(const mgvi_kernel_op *k, int64_t q, bench *b)
+{
+    const mgvi_matrix *m = &k->points->source;
+    const span s = entries_of(m, q);
+    for (int64_t t = 0; t < s.count; t++)
+        b->q[place_of(m, &s, t)] = 0;
+}
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+typedef struct product {
+    mgvi_kernel_op *k;
+    int64_t support, first, end; /* rows of this turn */
+    int64_t blocks;
+    bench *bench; /* per block */
+} product;
+
+static void product_block(void *arg, int64_t block)
+{
+    const product *job = arg;
+    mgvi_kernel_op *k = job->k;
+    struct mgvi_kernel_extended *e = k->extended;
+    bench *b = &job->bench[block];
+    const int32_t lanes = e->lanes;
+    const int64_t rows = job->end - job->first;
+    const int64_t end = job->first + mgvi_block_begin(rows, job->blocks, block + 1);
+    for (int64_t q = job->first + mgvi_block_begin(rows, job->blocks, block); q < end; q++) {
+        lay_out(k, q, b);
+        for (int32_t c = 0; c < lanes; c++)
+            b->sum[c] = 0;
+        for (int64_t s = 0; s < job->support; s++) {
+            const int64_t i = k->support[s];
+            const wide value = value_at(k, i, q, b);
+            for (int32_t c = 0; c < lanes; c++)
+                b->sum[c] += value * (wide)e->c[i * lanes + c];
+        }
+        for (int32_t c = 0; c < lanes; c++) { /* in two doubles, which have room for it */
+            e->hi[q * lanes + c] = (double)b->sum[c];
+            e->lo[q * lanes + c] = (double)(b->sum[c] - (wide)e->hi[q * lanes + c]);
+        }
+        clear(k, q, b);
+    }
+}
+
+/* Rows with a coefficient in any lane, into k->support. */
+static int64_t find_support(mgvi_kernel_op *k, const mgvi_vec *x)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < k->op.rows; i++) {
+        bool used = false;
+        for (int32_t c = 0; c < x->k; c++)
+            used = used || x->x[i * x->k + c] != 0;
+        if (used)
+            k->support[count++] = i;
+    }
+    return count;
+}
+
+/* In turns of a few rows, between which the limit is looked at. */
+static bool multiply(mgvi_kernel_op *k, product *job)
+{
+    enum { PAIRS = 1 << 14 };
+    const int64_t n = k->op.rows, turn = PAIRS / (job->support + 1) + job->blocks;
+    for (int64_t q = 0; q < n; q += turn) {
+        job->first = q;
+        job->end = q + turn < n ? q + turn : n;
+        mgvi_ctx_run(k->op.ctx, job->blocks, product_block, job);
+        if (mgvi_ctx_cut(k->op.ctx))
+            return false;
+    }
+    k->op.touched += (double)n * (double)job->support;
+    return true;
+}
+
+/* ---- work space ------------------------------------------------------------------------------ */
+
+static void find_lengths(mgvi_kernel_op *k, wide *length)
+{
+    const mgvi_matrix *m = &k->points->source;
+    const mgvi_point_scaling *p = &k->points->scaling;
+    for (int64_t i = 0; i < m->rows; i++) {
+        const span s = entries_of(m, i);
+        wide sum = 0;
+        for (int64_t t = 0; t < s.count; t++) {
+            const wide x =
+                number_at(m, &s, t) * (p->scale ? (wide)p->scale[place_of(m, &s, t)] : 1);
+            sum += x * x;
+        }
+        length[i] = sum > 0 ? 1 / sqrtl(sum) : 0;
+    }
+}
+
+void mgvi_kernel_extended_free(mgvi_kernel_op *k)
+{
+    if (!k->extended)
+        return;
+    mgvi_release(k->op.ctx, k->extended->c);
+    mgvi_release(k->op.ctx, k->extended->length);
+    mgvi_release(k->op.ctx, k->extended);
+    k->extended = NULL;
+}
+
+/* Made at the first need, for as many lanes. */
+static bool open_extended(mgvi_kernel_op *k, int32_t lanes)
+{
+    mgv_ctx *ctx = k->op.ctx;
+    const size_t numbers = (size_t)k->op.rows * (size_t)lanes;
+    const bool scaled = k->points->scaling.row_scale != NULL;
+    if (k->extended && k->extended->lanes == lanes)
+        return true;
+    mgvi_kernel_extended_free(k);
+    struct mgvi_kernel_extended *e = mgvi_zeros(ctx, 1, sizeof *e);
+    k->extended = e;
+    if (!e)
+        return false;
+    e->c = mgvi_zeros(ctx, 3 * numbers + 1, sizeof *e->c);
+    e->length = scaled ? mgvi_alloc(ctx, (size_t)k->op.rows + 1, sizeof *e->length) : NULL;
+    if (!e->c || (scaled && !e->length)) {
+        mgvi_kernel_extended_free(k);
+        return false;
+    }
+    e->hi = e->c + numbers;
+    e->lo = e->hi + numbers;
+    e->lanes = lanes;
+    e->c[0] = NAN; /* no product yet */
+    if (scaled)
+        find_lengths(k, e->length);
+    return true;
+}
+
+/* Whether the points are such that (17) holds. */
+static bool serves(const mgvi_kernel_op *k)
+{
+    const mgvi_points *p = k->points;
+    const bool moved = p->scaling.centre && !mgvi_kernel_of_differences(k->kernel.kind);
+    return LDBL_MANT_DIG >= 64 && k->op.rows > 0 && !(p->scaling.centre && p->scaling.row_scale) &&
+           !(moved && p->source.layout != MGV_DENSE);
+}
+
+/* hi + lo = K c of all lanes of x, unless they are there already. */
+static bool combine(mgvi_kernel_op *k, const mgvi_vec *x)
+{
+    mgv_ctx *ctx = k->op.ctx;
+    const int64_t n = k->op.rows, cols = k->points->source.cols;
+    const size_t numbers = (size_t)n * (size_t)x->k;
+    enum { BLOCKS = 8 };
+    if (!serves(k) || !open_extended(k, x->k))
+        return false;
+    struct mgvi_kernel_extended *e = k->extended;
+    if (memcmp(e->c, x->x, numbers * sizeof *e->c) == 0)
+        return true;
+    bench benches[BLOCKS];
+    product job = {.k = k, .blocks = BLOCKS, .bench = benches, .support = find_support(k, x)};
+    const int64_t wide_numbers = cols + x->k;
+    wide *q = mgvi_zeros(ctx, (size_t)wide_numbers * BLOCKS, sizeof *q);
+    int64_t *touched = mgvi_alloc(ctx, (size_t)cols * BLOCKS + 1, sizeof *touched);
+    bool whole = q && touched;
+    if (whole) {
+        for (int64_t j = 0; j < cols * BLOCKS; j++)
+            touched[j] = -1;
+        for (int64_t b = 0; b < BLOCKS; b++)
+            benches[b] = (bench){.q = q + b * wide_numbers,
+                                 .sum = q + b * wide_numbers + cols,
+                                 .touched = touched + b * cols};
+        memcpy(e->c, x->x, numbers * sizeof *e->c);
+        whole = multiply(k, &job);
+    }
+    if (!whole)
+        e->c[0] = NAN;
+    mgvi_release(ctx, touched);
+    mgvi_release(ctx, q);
+    return whole;
+}
+
+/* ---- what it is off -------------------------------------------------------------------------- */
+
+/* Of one value: in units of 1, and of sqrt(K_pp K_qq). */
+typedef struct law {
+    double plain, relative;
+} law;
+
+static law law_of(const mgvi_kernel_op *k, double scale)
+{
+    const double d = (double)k->points->entries, sigma = sqrt(k->kernel.sigma2);
+    const double length = k->points->scaling.row_scale ? (0.5 * d + 6) * UNIT + scale : 0;
+    if (k->kernel.kind == MGVI_KERNEL_PRECOMPUTED)
+        return (law){0, 0};
+    if (mgvi_kernel_of_differences(k->kernel.kind))
+        return (law){(0.4 * d + 10) * UNIT + scale + 2 * length / sigma, 0};
+    return (law){0, 1.1 * k->kernel.degree * ((d + 12) * UNIT + 2 * scale + 2 * length)};
+}
+
+typedef struct sums {
+    double size, plain, tallest, count; /* sum |c_i| sqrt(K_ii), sum |c_i|, max sqrt(K_ii) */
+} sums;
+
+static sums sum_up(const mgvi_kernel_op *k, const mgvi_vec *x, int32_t lane)
+{
+    sums s = {0};
+    for (int64_t i = 0; i < k->op.rows; i++) {
+        const double c = fabs(x->x[i * x->k + lane]), root = sqrt(fmax(k->diagonal[i], 0));
+        s.size += c * root;
+        s.plain += c;
+        s.tallest = fmax(s.tallest, root);
+        s.count += c != 0;
+    }
+    return s;
+}
+
+bool mgvi_kernel_mul_extended(mgvi_op *op, const mgvi_vec *x, double scale, mgvi_vec *y,
+                              double *error)
+{
+    mgvi_kernel_op *k = (mgvi_kernel_op *)op;
+    if (!combine(k, x))
+        return false;
+    const struct mgvi_kernel_extended *e = k->extended;
+    const law l = law_of(k, scale);
+    for (int32_t c = 0; c < x->k; c++) {
+        const double b = k->intercept ? x->x[op->rows * x->k + c] : 0;
+        const sums s = sum_up(k, x, c);
+        for (int64_t i = 0; i < op->rows; i++) {
+            const int64_t at = i * x->k + c;
+            const wide z = (wide)e->hi[at] + (wide)e->lo[at] + (wide)b;
+            y->x[i * y->k + c] = (k->sign ? k->sign[i] : 1) * (double)z;
+        }
+        error[c] = 1.01 * (l.plain * s.plain + l.relative * s.size * s.tallest +
+                           (s.count + 4) * UNIT * (s.size * s.tallest + fabs(b)));
+    }
+    return true;
+}
+
+bool mgvi_kernel_square_extended(mgvi_op *op, const mgvi_vec *x, double scale, double *square,
+                                 double *error)
+{
+    mgvi_kernel_op *k = (mgvi_kernel_op *)op;
+    if (!combine(k, x))
+        return false;
+    const struct mgvi_kernel_extended *e = k->extended;
+    const law l = law_of(k, scale);
+    wide all = 0;
+    *error = 0;
+    for (int32_t c = 0; c < x->k; c++) {
+        const sums s = sum_up(k, x, c);
+        wide sum = 0;
+        for (int64_t i = 0; i < op->rows; i++) {
+            const int64_t at = i * x->k + c;
+            sum += (wide)x->x[at] * ((wide)e->hi[at] + (wide)e->lo[at]);
+        }
+        *error += 1.01 * (l.plain * s.plain * s.plain + l.relative * s.size * s.size +
+                          (2 * s.count + 16) * UNIT * s.size * s.size);
+        all += sum > 0 ? sum : 0;
+    }
+    *square = (double)all;
+    *error += DBL_EPSILON * *square;
+    return true;
+}
