@@ -22,6 +22,7 @@ typedef struct mgvi_careful {
     double *coef, *intercept; /* outputs x columns, outputs: the weights as saved */
     double *hi, *lo;          /* sums that lines add to: blocks x numbers */
     int64_t numbers;
+    double largest; /* of all scores without their intercepts */
 } mgvi_careful;
 
 static mgvi_view_op *view_of(const mgvi_judge *judge)
@@ -257,13 +258,14 @@ bool mgvi_careful_reach(mgvi_judge *judge)
 /* ---- the two products ------------------------------------------------------------------------ */
 
 /* The score of class c of row i: what the walk has summed, its factor, the intercept. */
-static mgvi_two score_at(const mgvi_judge *judge, const mgvi_careful *s, int64_t i, int64_t c)
+static mgvi_two score_at(const mgvi_judge *judge, mgvi_careful *s, int64_t i, int64_t c)
 {
     const mgv_problem *p = judge->problem;
     const int64_t at = i * p->outputs + c;
     mgvi_two z = mgvi_two_sum(s->hi[at], s->lo[at]);
     if (p->row_scale)
         z = mgvi_two_mul_real(z, p->row_scale[i]);
+    s->largest = fabs(z.hi) > s->largest ? fabs(z.hi) : s->largest;
     return mgvi_two_add_real(z, s->intercept[c]); /* a centre alone makes one, too */
 }
 
@@ -272,10 +274,11 @@ static double sign_at(const mgvi_view *view, int64_t i, int64_t at)
     return view->sign ? view->sign[view->sign_lanes == 1 ? i : at] : 1;
 }
 
-static void take_scores(mgvi_judge *judge, const mgvi_careful *s, const mgvi_view *view)
+static void take_scores(mgvi_judge *judge, mgvi_careful *s, const mgvi_view *view)
 {
     const mgvi_contrast *contrast = mgvi_contrast_of(judge->problem->A);
     const int64_t k = judge->problem->outputs, n = judge->problem->data->X.rows;
+    s->largest = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < k; c++) {
             const mgvi_two z = score_at(judge, s, i, c);
@@ -290,14 +293,15 @@ static void bound_scores(const mgvi_judge *judge, const mgvi_careful *s, double 
     const mgv_problem *p = judge->problem;
     const int64_t d = p->data->X.cols;
     const double twice = 4 * (judge->reach.row_terms + 8) * MGVI_UNIT;
+    const double rows = judge->reach.rows * s->largest * (1 + 0x1p-20);
     double most = 0;
     for (int64_t c = 0; c < p->outputs; c++) {
         double size = fabs(s->intercept[c]);
         for (int64_t j = 0; j < d; j++)
             size += mgvi_reach_of(judge, j, false) * fabs(s->coef[c * d + j]);
-        most = fmax(most, twice * twice * size);
+        most = fmax(most, twice * twice * size + rows);
         if (c < p->lanes)
-            error[c] = twice * twice * size;
+            error[c] = twice * twice * size + rows;
     }
     if (p->outputs > p->lanes) /* a difference of two scores */
         error[0] = 2 * most;
@@ -332,7 +336,11 @@ double mgvi_careful_part(const mgvi_judge *judge, int64_t j)
     const mgv_problem *p = judge->problem;
     const double sums = p->outputs > p->lanes ? (double)p->outputs * MGVI_UNIT : 0;
     /* g_i is rounded; and so is u when it is scaled into a domain, which a balance forgives */
-    const double rows = (p->row_scale ? 4 : p->free_cols ? 0 : 1) * MGVI_UNIT + sums;
+    const double rows = (p->row_scale   ? 4
+                         : p->free_cols ? 0
+                                        : 1) *
+                            MGVI_UNIT +
+                        sums + judge->reach.rows;
     return (twice * twice + rows) * 2 * mgvi_reach_of(judge, j, false);
 }
 

@@ -11,7 +11,7 @@ typedef struct mgvi_reach {
     double *column, *centred; /* of every column, and less its centre; NULL: not looked at yet */
     double row_terms;         /* entries of the longest row */
     double col_terms;         /* numbers added one after the other to a column's sum */
-    double scale;             /* how far the columns' scales are off, relatively */
+    double scale, rows;       /* how far the columns' scales are off, relatively, and the rows' */
 } mgvi_reach;
 
 struct mgvi_judge {

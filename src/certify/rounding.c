@@ -55,6 +55,8 @@ mgv_status mgvi_reach_open(mgvi_judge *judge, mgvi_arena *arena)
     judge->reach.most = X->most;
     judge->reach.scale = scale_error(p);
     judge->reach.row_terms = (double)longest_row(X);
+    if (p->row_scale) /* 1/sqrt(sum of squares) */
+        judge->reach.rows = mgvi_sum_error(judge->reach.row_terms / 2);
     return MGV_OK;
 }
 
@@ -207,9 +209,10 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
     for (int64_t j = 0; j < v->n; j++) {
         const int64_t column = j / (p->outputs / p->lanes); /* contrasts have one for each class */
         const double scale = p->scale ? p->scale[column] : 1;
-        const double part = (careful ? mgvi_careful_part(judge, column)
-                                     : plain * 2 * mgvi_reach_of(judge, column, false)) +
-                            centre_error(judge, column);
+        const double part =
+            (careful ? mgvi_careful_part(judge, column)
+                     : (plain * 2 + judge->reach.rows) * mgvi_reach_of(judge, column, false)) +
+            centre_error(judge, column);
         const double moved = judge->imbalance * mgvi_reach_of(judge, column, true);
         for (int32_t c = 0; c < k; c++) {
             double *x = &v->x[j * k + c];
