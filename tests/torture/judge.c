@@ -58,7 +58,8 @@ static void offer(trial *t, point *p)
     point_repair(&t->m, p);
     point_improve(&t->m, p, t->has_best && c->loss == MARGIN ? &t->best : NULL);
     const quad value = point_value(&t->m, p);
-    if (point_is_rough(&t->m, p) || !(value - value == 0) || (t->has_best && !(value < t->best_value)))
+    if (point_is_rough(&t->m, p) || !(value - value == 0) ||
+        (t->has_best && !(value < t->best_value)))
         return;
     t->best = *p;
     t->best_value = value;
