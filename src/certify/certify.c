@@ -55,6 +55,20 @@ void mgvi_judge_lend(mgvi_judge *judge, mgvi_vec lent[2])
     lent[1] = judge->u;
 }
 
+void mgvi_judge_least_weights(mgvi_judge *judge, mgvi_vec *w, mgvi_vec *z)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_vec v = mgvi_problem_penalised_part(p, &judge->v),
+             part = mgvi_problem_penalised_part(p, w);
+    mgvi_vec_fill(p->ctx, w, 0);
+    mgvi_vec_fill(p->ctx, z, 0);
+    if (!isfinite(judge->most) || !(p->penalty->can & MGVI_MIRROR)) /* least at 0 */
+        return;
+    mgvi_vec_fill(p->ctx, &v, 0);
+    mgvi_penalty_mirror(&judge->penalty, &v, &part);
+    mgvi_op_mul(p->A, 1, w, 0, z);
+}
+
 void mgvi_judge_repair(const mgvi_judge *judge, mgvi_vec *w)
 {
     mgvi_problem_best_shift(judge->problem, judge->z.x, w);
@@ -326,8 +340,9 @@ static double largest_error(const mgvi_judge *judge)
 static double penalty_error(const mgvi_judge *judge, const mgvi_vec *w, double value)
 {
     const mgv_problem *p = judge->problem;
+    const int64_t penalised = mgvi_problem_penalised(p) * w->k;
     double sum = 0;
-    for (int64_t j = 0; (p->penalty->can & MGVI_CANCELS) && j < w->n * w->k; j++)
+    for (int64_t j = 0; (p->penalty->can & MGVI_CANCELS) && j < penalised; j++)
         sum += fabs(w->x[j]);
     return (mgvi_penalty_error(p, w->n * w->k) + 2 * judge->reach.scale) * fabs(value) +
            (64 * MGVI_UNIT + 4 * judge->reach.scale) * mgvi_coef_pick(&p->col.scale, 0, 0) * sum;

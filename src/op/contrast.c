@@ -7,6 +7,7 @@
 #include "op/kernel.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 
 enum { GRAIN = 1 << 13, BLOCKS = 64 };
@@ -205,6 +206,43 @@ static double contrast_square_rounding(mgvi_op *op, const mgvi_vec *x, int32_t l
     return sum;
 }
 
+/* Scores in extended precision, rounded once each. */
+static bool contrast_mul_extended(mgvi_op *op, const mgvi_vec *x, double scale, mgvi_vec *y,
+                                  double *error)
+{
+    mgvi_contrast *c = (mgvi_contrast *)op;
+    const mgvi_vec w = lanes_of(x->x, x->n / c->k, c->k, MGVI_COLS);
+    mgvi_vec z = lanes_of(c->scores, c->base->rows, c->k, MGVI_ROWS);
+    const double before = c->base->touched;
+    double *each = mgvi_alloc(op->ctx, (size_t)c->k, sizeof *each), most = 0, largest = 0;
+    const bool known = each && c->base->ops->mul_extended &&
+                       c->base->ops->mul_extended(c->base, &w, scale, &z, each);
+    for (int32_t j = 0; known && j < c->k; j++)
+        most = fmax(most, each[j]);
+    mgvi_release(op->ctx, each);
+    if (!known)
+        return false;
+    for (int64_t i = 0; i < z.n * z.k; i++)
+        largest = fmax(largest, fabs(z.x[i]));
+    sweep s = {.c = c, .alpha = 1, .beta = 0, .in = c->scores, .out = y->x};
+    run(&s, differences);
+    *error = 2 * most + 2 * DBL_EPSILON * largest;
+    count_reading(c, before);
+    return true;
+}
+
+static bool contrast_square_extended(mgvi_op *op, const mgvi_vec *x, double scale, double *square,
+                                     double *error)
+{
+    mgvi_contrast *c = (mgvi_contrast *)op;
+    const mgvi_vec w = lanes_of(x->x, x->n / c->k, c->k, MGVI_COLS);
+    const double before = c->base->touched;
+    const bool known = c->base->ops->square_extended &&
+                       c->base->ops->square_extended(c->base, &w, scale, square, error);
+    count_reading(c, before);
+    return known;
+}
+
 void mgvi_contrast_lengths(mgvi_contrast *c, const double *w, double *length)
 {
     for (int32_t j = 0; j < c->k; j++)
@@ -244,6 +282,8 @@ static const mgvi_op_ops over_kernel = {
     .square = contrast_square,
     .mul_rounding = contrast_mul_rounding,
     .square_rounding = contrast_square_rounding,
+    .mul_extended = contrast_mul_extended,
+    .square_extended = contrast_square_extended,
 };
 
 mgvi_contrast *mgvi_contrast_of(mgvi_op *op)
