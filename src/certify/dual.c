@@ -125,7 +125,10 @@ static mgvi_rounded dual_at(mgvi_judge *judge, mgvi_vec *v, double t, mgvi_care 
     mgvi_penalty_conj(&judge->penalty, v, judge->lane);
     const double penalty = mgvi_judge_sum_lanes(judge, v->k);
     const mgvi_rounded loss = conj_loss(judge, care);
-    const double own = mgvi_penalty_error(p, v->n * v->k) * fabs(penalty);
+    /* entropy: a logarithm of n numbers, near 0 where they are all the same */
+    const bool entropic = p->penalty->whole && p->penalty->whole->most;
+    const double unit = entropic ? mgvi_coef_pick(&p->col.scale, 0, 0) : 0;
+    const double own = mgvi_penalty_error(p, v->n * v->k) * (fabs(penalty) + unit);
     return (mgvi_rounded){.value = -penalty - loss.value,
                           .error = own + loss.error + 4 * MGVI_UNIT * fabs(penalty + loss.value)};
 }

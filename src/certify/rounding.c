@@ -208,7 +208,9 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
     double square = 0, all = 0;
     for (int64_t j = 0; j < v->n; j++) {
         const int64_t column = j / (p->outputs / p->lanes); /* contrasts have one for each class */
-        const double scale = p->scale ? p->scale[column] : 1;
+        const bool constant =
+            p->centre && judge->reach.column && mgvi_reach_of(judge, column, true) == 0;
+        const double scale = constant ? 0 : p->scale ? p->scale[column] : 1; /* A has zeros there */
         const double part =
             (careful ? mgvi_careful_part(judge, column)
                      : (plain * 2 + judge->reach.rows) * mgvi_reach_of(judge, column, false)) +
@@ -218,8 +220,8 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
             double *x = &v->x[j * k + c];
             const double e = scale * (part * sum[c] + moved * fmax(sum[c], judge->shares)) *
                                  (p->outputs > p->lanes ? 2 : 1) +
-                             own * fabs(*x);
-            *x = level ? *x : worse_entry(p, j, c, *x, e);
+                             (constant ? 0 : own * fabs(*x));
+            *x = constant ? 0 : level ? *x : worse_entry(p, j, c, *x, e);
             square += e * e;
             all += e + 2 * MGVI_UNIT * mgvi_coef_pick(&p->col.scale, 0, 0); /* its own sums */
         }
