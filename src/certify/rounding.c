@@ -25,6 +25,18 @@ static int64_t longest_row(const mgvi_matrix *m)
     return most;
 }
 
+/* Of a table whose check has not left it: no bound may be 0 because nobody has looked. */
+static double largest_entry(const mgvi_matrix *m)
+{
+    double most = 0;
+    for (int64_t i = 0; m->layout != MGV_DENSE && i < m->nnz; i++)
+        most = fmax(most, fabs(mgvi_matrix_value(m, i)));
+    for (int64_t i = 0; m->layout == MGV_DENSE && i < m->rows; i++)
+        for (int64_t j = 0; j < m->cols; j++)
+            most = fmax(most, fabs(mgvi_matrix_value(m, i * m->row_stride + j * m->col_stride)));
+    return most;
+}
+
 /* Standard deviations are roots of sums over the rows, in a few blocks; other scales are exact but
  * for their last bits, which AFTER counts. */
 static double scale_error(const mgv_problem *p)
@@ -52,11 +64,10 @@ mgv_status mgvi_reach_open(mgvi_judge *judge, mgvi_arena *arena)
     if (!over_data(p))
         return MGV_OK;
     const mgvi_matrix *X = &p->data->X;
-    judge->reach.most = X->most;
+    judge->reach.most = X->most > 0 ? X->most : largest_entry(X);
     judge->reach.scale = scale_error(p);
     judge->reach.row_terms = (double)longest_row(X);
-    if (p->row_scale) /* 1/sqrt(sum of squares) */
-        judge->reach.rows = mgvi_sum_error(judge->reach.row_terms / 2);
+    judge->reach.rows = p->row_scale ? 4 * MGVI_UNIT : 0; /* op/row_norms.c, and 1/|x| */
     return MGV_OK;
 }
 

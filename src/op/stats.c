@@ -280,15 +280,3 @@ mgv_status mgvi_matrix_column_stats(mgv_ctx *ctx, const mgvi_matrix *m, const do
     mgvi_release(ctx, s.memory);
     return mgvi_ctx_whole(ctx);
 }
-
-mgv_status mgvi_matrix_row_norms(mgv_ctx *ctx, const mgvi_matrix *m, double *norm2)
-{
-    const mgvi_matrix t = mgvi_matrix_transpose(m); /* its columns are the rows asked for */
-    stats s;
-    MGVI_TRY(stats_init(ctx, &t, NULL, &s));
-    run_pass(ctx, &s, true); /* squares about the origin 0 */
-    for (int64_t i = 0; i < m->rows; i++)
-        norm2[i] = sqrt(s.part[0][SQUARE][i]);
-    mgvi_release(ctx, s.memory);
-    return mgvi_ctx_whole(ctx);
-}
