@@ -29,6 +29,8 @@ static int64_t longest_row(const mgvi_matrix *m)
 static double largest_entry(const mgvi_matrix *m)
 {
     double most = 0;
+    if (!m->val)
+        return 0;
     for (int64_t i = 0; m->layout != MGV_DENSE && i < m->nnz; i++)
         most = fmax(most, fabs(mgvi_matrix_value(m, i)));
     for (int64_t i = 0; m->layout == MGV_DENSE && i < m->rows; i++)
