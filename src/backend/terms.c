@@ -468,6 +468,8 @@ void mgvi_penalty_dual_scale(const mgvi_penalty *r, const mgvi_vec *v, double *o
 double mgvi_penalty_most(const mgvi_penalty *r, int64_t n)
 {
     const mgvi_whole_ops *whole = r->ops->whole;
+    if (!whole && (r->ops->can & MGVI_HARD) && !(r->ops->can & MGVI_NORM))
+        return 0; /* 0 or infinite */
     if (!whole || !whole->most)
         return INFINITY;
     const mgvi_whole self = {.ctx = r->ctx,

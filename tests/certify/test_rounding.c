@@ -296,9 +296,26 @@ TEST(an_exact_sum_of_columns_is_no_other_constraint)
     mgv_fit_free(&fit);
 }
 
+/* Weights within a box have a value of 0 or none: a bound above 0 is a proof. */
+TEST(a_box_too_small_for_its_margin_is_proven)
+{
+    const double X[] = {1, -1, 2, -3}, y[] = {1, -1, 1, -1};
+    static const char *const options[] = {"loss=margin penalty=box low=-0.5 high=0.5",
+                                          "loss=margin penalty=box low=-2 high=2"};
+    for (int k = 0; k < 2; k++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, 4, 1, options[k]);
+        mgv_fit_solve(&fit);
+        CHECK_THAT((fit.certificate.separable == 0) == (k == 0), "%s: %d, %s", options[k],
+                   fit.certificate.separable, mgv_stop_name(fit.run.stop));
+        mgv_fit_free(&fit);
+    }
+}
+
 int main(void)
 {
-    return RUN(bounds_hold_where_the_level_of_the_weights_is_free,
+    return RUN(a_box_too_small_for_its_margin_is_proven,
+               bounds_hold_where_the_level_of_the_weights_is_free,
                an_exact_sum_of_columns_is_no_other_constraint, small_targets_are_met,
                one_row_is_met_by_a_constant, a_class_far_ahead_keeps_the_digits_of_its_loss,
                intervals_hold_the_optimum_wherever_the_data_lies, an_optimum_of_nothing_is_known,
