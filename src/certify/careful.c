@@ -62,22 +62,6 @@ static walk walk_over(const mgvi_judge *judge, int32_t k)
     return out;
 }
 
-typedef struct line {
-    int64_t first, count, step;
-} line;
-
-static line line_at(const mgvi_matrix *m, int64_t i)
-{
-    if (m->layout == MGV_DENSE)
-        return (line){i * m->row_stride, m->cols, m->col_stride};
-    return (line){m->ptr[i], m->ptr[i + 1] - m->ptr[i], 1};
-}
-
-static int64_t place_at(const mgvi_matrix *m, const line *l, int64_t t)
-{
-    return m->layout == MGV_DENSE ? t : m->idx[l->first + t];
-}
-
 static void add_product(double *hi, double *lo, double x, double y)
 {
     const mgvi_two p = mgvi_two_prod(x, y), s = mgvi_two_sum(*hi, p.hi);
@@ -91,7 +75,7 @@ static bool is_plain(const walk *w)
     return w->k == 1 && (w->m.layout != MGV_DENSE || w->m.col_stride == 1);
 }
 
-static void gather_line(const walk *w, const line *l, double *hi, double *lo)
+static void gather_line(const walk *w, const mgvi_span *l, double *hi, double *lo)
 {
     const mgvi_matrix *m = &w->m;
     const mgvi_simd *simd = w->simd;
@@ -105,7 +89,7 @@ static void gather_line(const walk *w, const line *l, double *hi, double *lo)
             : simd->gather_two_f64(a64, m->idx + l->first, l->count, w->factor, hi, lo);
 }
 
-static void scatter_line(const walk *w, const line *l, double y, double *hi, double *lo)
+static void scatter_line(const walk *w, const mgvi_span *l, double y, double *hi, double *lo)
 {
     const mgvi_matrix *m = &w->m;
     const mgvi_simd *simd = w->simd;
@@ -125,7 +109,7 @@ static void gather_block(void *arg, int64_t block)
     const walk *w = arg;
     const int64_t end = mgvi_block_begin(w->m.rows, w->blocks, block + 1);
     for (int64_t i = mgvi_block_begin(w->m.rows, w->blocks, block); i < end; i++) {
-        const line l = line_at(&w->m, i);
+        const mgvi_span l = mgvi_matrix_span(&w->m, i);
         double *hi = w->hi + i * w->k, *lo = w->lo + i * w->k;
         if (is_plain(w)) {
             gather_line(w, &l, hi, lo);
@@ -134,8 +118,8 @@ static void gather_block(void *arg, int64_t block)
         memset(hi, 0, (size_t)w->k * sizeof *hi);
         memset(lo, 0, (size_t)w->k * sizeof *lo);
         for (int64_t t = 0; t < l.count; t++) {
-            const double x = mgvi_matrix_value(&w->m, l.first + t * l.step);
-            const double *y = w->factor + place_at(&w->m, &l, t) * w->k;
+            const double x = mgvi_span_value(&w->m, &l, t);
+            const double *y = w->factor + mgvi_span_place(&w->m, &l, t) * w->k;
             for (int32_t c = 0; c < w->k; c++)
                 add_product(&hi[c], &lo[c], x, y[c]);
         }
@@ -151,7 +135,7 @@ static void scatter_block(void *arg, int64_t block)
     memset(hi, 0, (size_t)w->numbers * sizeof *hi);
     memset(lo, 0, (size_t)w->numbers * sizeof *lo);
     for (int64_t i = mgvi_block_begin(w->m.rows, w->blocks, block); i < end; i++) {
-        const line l = line_at(&w->m, i);
+        const mgvi_span l = mgvi_matrix_span(&w->m, i);
         const double *y = w->factor + i * w->k;
         if (is_plain(w)) {
             if (*y != 0)
@@ -159,8 +143,8 @@ static void scatter_block(void *arg, int64_t block)
             continue;
         }
         for (int64_t t = 0; t < l.count; t++) {
-            const double x = mgvi_matrix_value(&w->m, l.first + t * l.step);
-            const int64_t at = place_at(&w->m, &l, t) * w->k;
+            const double x = mgvi_span_value(&w->m, &l, t);
+            const int64_t at = mgvi_span_place(&w->m, &l, t) * w->k;
             for (int32_t c = 0; c < w->k; c++)
                 add_product(&hi[at + c], &lo[at + c], x, y[c]);
         }
@@ -238,10 +222,10 @@ bool mgvi_careful_reach(mgvi_judge *judge)
     for (int64_t j = 0; j < d; j++) /* a zero that is not stored is that far from the centre */
         centred[j] = w.m.layout != MGV_DENSE && p->centre ? fabs(p->centre[j]) : 0;
     for (int64_t i = 0; i < w.m.rows && !mgvi_ctx_cut_row(p->ctx, i); i++) {
-        const line l = line_at(&w.m, i);
+        const mgvi_span l = mgvi_matrix_span(&w.m, i);
         for (int64_t t = 0; t < l.count; t++) {
-            const int64_t j = w.by_columns ? i : place_at(&w.m, &l, t);
-            const double x = mgvi_matrix_value(&w.m, l.first + t * l.step);
+            const int64_t j = w.by_columns ? i : mgvi_span_place(&w.m, &l, t);
+            const double x = mgvi_span_value(&w.m, &l, t);
             const double size = fabs(x), from = fabs(p->centre ? x - p->centre[j] : x);
             column[j] = size > column[j] ? size : column[j];
             centred[j] = from > centred[j] ? from : centred[j];

@@ -133,17 +133,14 @@ static bool of_whole_numbers(const mgvi_judge *judge)
     const double most = 0x1p40 / ((double)X->cols + 1);
     if (p->scale || p->row_scale || (p->centre && !p->free_cols))
         return false;
-    for (int64_t i = 0; X->layout != MGV_DENSE && i < X->nnz; i++) {
-        const double x = mgvi_matrix_value(X, i);
-        if (x != rint(x) || fabs(x) > most)
-            return false;
-    }
-    for (int64_t i = 0; X->layout == MGV_DENSE && i < X->rows; i++)
-        for (int64_t j = 0; j < X->cols; j++) {
-            const double x = mgvi_matrix_value(X, i * X->row_stride + j * X->col_stride);
+    for (int64_t i = 0; i < mgvi_matrix_lines(X); i++) {
+        const mgvi_span l = mgvi_matrix_span(X, i);
+        for (int64_t t = 0; t < l.count; t++) {
+            const double x = mgvi_span_value(X, &l, t);
             if (x != rint(x) || fabs(x) > most)
                 return false;
         }
+    }
     return true;
 }
 

@@ -31,11 +31,11 @@ static double largest_entry(const mgvi_matrix *m)
     double most = 0;
     if (!m->val)
         return 0;
-    for (int64_t i = 0; m->layout != MGV_DENSE && i < m->nnz; i++)
-        most = fmax(most, fabs(mgvi_matrix_value(m, i)));
-    for (int64_t i = 0; m->layout == MGV_DENSE && i < m->rows; i++)
-        for (int64_t j = 0; j < m->cols; j++)
-            most = fmax(most, fabs(mgvi_matrix_value(m, i * m->row_stride + j * m->col_stride)));
+    for (int64_t i = 0; i < mgvi_matrix_lines(m); i++) {
+        const mgvi_span l = mgvi_matrix_span(m, i);
+        for (int64_t t = 0; t < l.count; t++)
+            most = fmax(most, fabs(mgvi_span_value(m, &l, t)));
+    }
     return most;
 }
 

@@ -31,27 +31,6 @@ static const double UNIT = LDBL_EPSILON;
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-typedef struct span {
-    int64_t first, count, step;
-} span;
-
-static span entries_of(const mgvi_matrix *m, int64_t i)
-{
-    if (m->layout == MGV_DENSE)
-        return (span){i * m->row_stride, m->cols, m->col_stride};
-    return (span){m->ptr[i], m->ptr[i + 1] - m->ptr[i], 1};
-}
-
-static int64_t place_of(const mgvi_matrix *m, const span *s, int64_t t)
-{
-    return m->layout == MGV_DENSE ? t : m->idx[s->first + t];
-}
-
-static wide number_at(const mgvi_matrix *m, const span *s, int64_t t)
-{
-    return (wide)mgvi_matrix_value(m, s->first + t * s->step);
-}
-
 /* An entry of point i, but for a scale of its column that is left for differences. */
 static wide entry_of(const mgvi_kernel_op *k, int64_t i, int64_t j, wide x)
 {
@@ -79,16 +58,17 @@ typedef struct bench {
 static wide square_distance(const mgvi_kernel_op *k, int64_t i, int64_t q, const bench *b)
 {
     const mgvi_matrix *m = &k->points->source;
-    const span own = entries_of(m, i), other = entries_of(m, q);
+    const mgvi_span own = mgvi_matrix_span(m, i), other = mgvi_matrix_span(m, q);
     wide sum = 0;
     for (int64_t t = 0; t < own.count; t++) {
-        const int64_t j = place_of(m, &own, t);
-        const wide e = difference(k, j, entry_of(k, i, j, number_at(m, &own, t)), b->q[j]);
+        const int64_t j = mgvi_span_place(m, &own, t);
+        const wide e =
+            difference(k, j, entry_of(k, i, j, (wide)mgvi_span_value(m, &own, t)), b->q[j]);
         b->touched[j] = i;
         sum += e * e;
     }
     for (int64_t t = 0; m->layout != MGV_DENSE && t < other.count; t++) {
-        const int64_t j = place_of(m, &other, t);
+        const int64_t j = mgvi_span_place(m, &other, t);
         const wide e = b->touched[j] == i ? 0 : difference(k, j, 0, b->q[j]);
         sum += e * e;
     }
@@ -98,11 +78,11 @@ static wide square_distance(const mgvi_kernel_op *k, int64_t i, int64_t q, const
 static wide inner_product(const mgvi_kernel_op *k, int64_t i, const bench *b)
 {
     const mgvi_matrix *m = &k->points->source;
-    const span own = entries_of(m, i);
+    const mgvi_span own = mgvi_matrix_span(m, i);
     wide sum = 0;
     for (int64_t t = 0; t < own.count; t++) {
-        const int64_t j = place_of(m, &own, t);
-        sum += entry_of(k, i, j, number_at(m, &own, t)) * b->q[j];
+        const int64_t j = mgvi_span_place(m, &own, t);
+        sum += entry_of(k, i, j, (wide)mgvi_span_value(m, &own, t)) * b->q[j];
     }
     return sum;
 }
@@ -135,19 +115,19 @@ static wide value_at(const mgvi_kernel_op *k, int64_t i, int64_t q, const bench 
 static void lay_out(const mgvi_kernel_op *k, int64_t q, bench *b)
 {
     const mgvi_matrix *m = &k->points->source;
-    const span s = entries_of(m, q);
+    const mgvi_span s = mgvi_matrix_span(m, q);
     for (int64_t t = 0; t < s.count; t++) {
-        const int64_t j = place_of(m, &s, t);
-        b->q[j] = entry_of(k, q, j, number_at(m, &s, t));
+        const int64_t j = mgvi_span_place(m, &s, t);
+        b->q[j] = entry_of(k, q, j, (wide)mgvi_span_value(m, &s, t));
     }
 }
 
 static void clear(const mgvi_kernel_op *k, int64_t q, bench *b)
 {
     const mgvi_matrix *m = &k->points->source;
-    const span s = entries_of(m, q);
+    const mgvi_span s = mgvi_matrix_span(m, q);
     for (int64_t t = 0; t < s.count; t++)
-        b->q[place_of(m, &s, t)] = 0;
+        b->q[mgvi_span_place(m, &s, t)] = 0;
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
@@ -223,11 +203,11 @@ static void find_lengths(mgvi_kernel_op *k, wide *length)
     const mgvi_matrix *m = &k->points->source;
     const mgvi_point_scaling *p = &k->points->scaling;
     for (int64_t i = 0; i < m->rows; i++) {
-        const span s = entries_of(m, i);
+        const mgvi_span s = mgvi_matrix_span(m, i);
         wide sum = 0;
         for (int64_t t = 0; t < s.count; t++) {
-            const wide x =
-                number_at(m, &s, t) * (p->scale ? (wide)p->scale[place_of(m, &s, t)] : 1);
+            const wide x = (wide)mgvi_span_value(m, &s, t) *
+                           (p->scale ? (wide)p->scale[mgvi_span_place(m, &s, t)] : 1);
             sum += x * x;
         }
         length[i] = sum > 0 ? 1 / sqrtl(sum) : 0;

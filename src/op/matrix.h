@@ -24,6 +24,30 @@ static inline double mgvi_matrix_value(const mgvi_matrix *m, int64_t t)
     return m->dtype == MGV_F32 ? (double)((const float *)m->val)[t] : ((const double *)m->val)[t];
 }
 
+/* Where the entries of a line lie, a row or, of CSC, a column: entry t is val[first + t step]. */
+typedef struct mgvi_span {
+    int64_t first, count, step;
+} mgvi_span;
+static inline mgvi_span mgvi_matrix_span(const mgvi_matrix *m, int64_t i)
+{
+    if (m->layout == MGV_DENSE)
+        return (mgvi_span){i * m->row_stride, m->cols, m->col_stride};
+    return (mgvi_span){m->ptr[i], m->ptr[i + 1] - m->ptr[i], 1};
+}
+static inline double mgvi_span_value(const mgvi_matrix *m, const mgvi_span *l, int64_t t)
+{
+    return mgvi_matrix_value(m, l->first + t * l->step);
+}
+/* The place of entry t across the lines: its column in a row. */
+static inline int64_t mgvi_span_place(const mgvi_matrix *m, const mgvi_span *l, int64_t t)
+{
+    return m->layout == MGV_DENSE ? t : m->idx[l->first + t];
+}
+static inline int64_t mgvi_matrix_lines(const mgvi_matrix *m)
+{
+    return m->layout == MGV_CSC ? m->cols : m->rows;
+}
+
 /* The same numbers with rows and columns exchanged: nothing is moved. */
 mgvi_matrix mgvi_matrix_transpose(const mgvi_matrix *m);
 /* Whether the entries of a column, not those of a row, lie side by side: CSC, Fortran order. */

@@ -34,31 +34,18 @@ static double scaled(const mgvi_points *p, int64_t i, int64_t j, double x)
     return s->row_scale ? s->row_scale[i] * x : x;
 }
 
-/* Where the entries of row i lie; sparse points are scaled as they are stored. */
-typedef struct span {
-    const mgvi_matrix *m;
-    int64_t first, count, step;
-} span;
-
-static span row_of(const mgvi_points *p, int64_t i)
-{
-    const mgvi_matrix *m = p->sparse ? &p->rows : &p->source;
-    if (p->sparse)
-        return (span){m, m->ptr[i], m->ptr[i + 1] - m->ptr[i], 1};
-    return (span){m, i * m->row_stride, m->cols, m->col_stride};
-}
-
 /* Row i, scaled, as `cols` numbers of the type. */
 void mgvi_points_expand(const mgvi_points *p, int64_t i, mgv_dtype dtype, void *out)
 {
-    const span row = row_of(p, i);
+    const mgvi_matrix *m = p->sparse ? &p->rows : &p->source; /* sparse: stored as scaled */
+    const mgvi_span row = mgvi_matrix_span(m, i);
     float *to32 = out;
     double *to64 = out;
     if (p->sparse)
         memset(out, 0, (size_t)p->rows.cols * mgvi_dtype_size(dtype));
     for (int64_t t = 0; t < row.count; t++) {
-        const int64_t at = row.first + t * row.step, j = p->sparse ? row.m->idx[at] : t;
-        const double value = mgvi_matrix_value(row.m, at);
+        const int64_t j = mgvi_span_place(m, &row, t);
+        const double value = mgvi_span_value(m, &row, t);
         const double x = p->sparse ? value : scaled(p, i, j, value);
         if (dtype == MGV_F32)
             to32[j] = (float)x;

@@ -19,26 +19,15 @@ typedef struct job {
     double *out;
 } job;
 
-/* Entry t of line i, in the order in which they are stored. */
-static int64_t entry_at(const mgvi_matrix *m, int64_t i, int64_t t)
-{
-    return m->layout == MGV_DENSE ? i * m->row_stride + t * m->col_stride : m->ptr[i] + t;
-}
-
-static int64_t entries_of(const mgvi_matrix *m, int64_t i)
-{
-    return m->layout == MGV_DENSE ? m->cols : m->ptr[i + 1] - m->ptr[i];
-}
-
 static double length_of(const job *j, int64_t i)
 {
-    const int64_t count = entries_of(j->m, i);
+    const mgvi_span l = mgvi_matrix_span(j->m, i);
     double x[CHUNK], hi, lo;
     mgvi_two sum = {0, 0};
-    for (int64_t t = 0; t < count; t += CHUNK) {
-        const int64_t n = count - t < CHUNK ? count - t : CHUNK;
+    for (int64_t t = 0; t < l.count; t += CHUNK) {
+        const int64_t n = l.count - t < CHUNK ? l.count - t : CHUNK;
         for (int64_t k = 0; k < n; k++)
-            x[k] = mgvi_matrix_value(j->m, entry_at(j->m, i, t + k));
+            x[k] = mgvi_span_value(j->m, &l, t + k);
         j->ctx->simd->dot_two_f64(x, x, n, &hi, &lo);
         sum = mgvi_two_add_real(mgvi_two_add_real(sum, hi), lo);
     }
@@ -63,14 +52,16 @@ static mgv_status by_columns(mgv_ctx *ctx, const mgvi_matrix *t, double *hi)
     if (!lo)
         return MGV_E_MEMORY;
     memset(hi, 0, (size_t)t->cols * sizeof *hi);
-    for (int64_t line = 0; line < t->rows && !mgvi_ctx_cut_row(ctx, line); line++)
-        for (int64_t k = 0; k < entries_of(t, line); k++) {
-            const int64_t at = entry_at(t, line, k), i = t->layout == MGV_DENSE ? k : t->idx[at];
-            const double x = mgvi_matrix_value(t, at);
+    for (int64_t line = 0; line < t->rows && !mgvi_ctx_cut_row(ctx, line); line++) {
+        const mgvi_span l = mgvi_matrix_span(t, line);
+        for (int64_t k = 0; k < l.count; k++) {
+            const int64_t i = mgvi_span_place(t, &l, k);
+            const double x = mgvi_span_value(t, &l, k);
             const mgvi_two p = mgvi_two_prod(x, x), s = mgvi_two_sum(hi[i], p.hi);
             hi[i] = s.hi;
             lo[i] += s.lo + p.lo;
         }
+    }
     for (int64_t i = 0; i < t->cols; i++)
         hi[i] = sqrt(hi[i] + lo[i]);
     mgvi_release(ctx, lo);
