@@ -395,12 +395,45 @@ TEST(rows_beyond_the_numbers_are_refused)
     mgv_fit_free(&fit);
 }
 
+/* The intercept is a quantity beside steps of any size: a kernel in a small unit takes as many. */
+TEST(the_unit_of_a_kernel_does_not_matter)
+{
+    enum { N = 20 };
+    double G[N * N], K[N * N], y[N];
+    int64_t steps = 0;
+    mgvi_rng rng = mgvi_rng_seed(31);
+    for (int i = 0; i < N * N; i++)
+        G[i] = mgvi_rng_normal(&rng);
+    for (int i = 0; i < N; i++)
+        y[i] = 300 + 10 * mgvi_rng_normal(&rng);
+    for (int power = 0; power >= -60; power -= 20) {
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++) {
+                double sum = i == j;
+                for (int k = 0; k < N; k++)
+                    sum += G[i * N + k] * G[j * N + k];
+                K[i * N + j] = ldexp(sum, power);
+            }
+        mgv_fit fit;
+        mgv_fit_start(&fit, K, y, N, N,
+                      "loss=interval task=regress epsilon=0.1 kernel=precomputed "
+                      "solver=dual_coordinate");
+        mgv_fit_solve(&fit);
+        steps = power == 0 ? fit.run.iterations : steps;
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.run.iterations == steps,
+                   "2^%d: %s after %d steps, not %d", power, mgv_stop_name(fit.run.stop),
+                   (int)fit.run.iterations, (int)steps);
+        mgv_fit_free(&fit);
+    }
+}
+
 int main(void)
 {
-    return RUN(soft_margin_vector, smooth_hinge_vector, hard_margin_vectors, no_margin_is_proven,
-               svm_vectors_with_free_intercept, every_loss_reaches_its_certificate,
-               a_weight_of_two_is_the_row_twice, standardising_equals_standardised_data,
-               shrinking_changes_the_work_not_the_answer, same_bits_for_threads_and_log,
-               ten_and_ten_steps_are_twenty, a_checkpoint_of_another_run_is_refused,
-               rows_beyond_the_numbers_are_refused, budgets_and_callbacks_end_a_run_with_an_answer);
+    return RUN(the_unit_of_a_kernel_does_not_matter, soft_margin_vector, smooth_hinge_vector,
+               hard_margin_vectors, no_margin_is_proven, svm_vectors_with_free_intercept,
+               every_loss_reaches_its_certificate, a_weight_of_two_is_the_row_twice,
+               standardising_equals_standardised_data, shrinking_changes_the_work_not_the_answer,
+               same_bits_for_threads_and_log, ten_and_ten_steps_are_twenty,
+               a_checkpoint_of_another_run_is_refused, rows_beyond_the_numbers_are_refused,
+               budgets_and_callbacks_end_a_run_with_an_answer);
 }

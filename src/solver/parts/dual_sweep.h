@@ -143,11 +143,11 @@ INLINE int64_t sweep(mgvi_dual_epoch *e, const int32_t *order, int64_t count, in
             observe(e, c, u, next, z, value, conj);
         if (move == 0)
             continue;
+        const double intercept = acc[free_slot];
         row_axpy(rows, kind, i, -move * e->inverse_lambda, acc);
-        if (e->free_weight > 0) { /* the intercept has its own weight, (4) */
+        if (e->free_weight > 0) { /* the intercept has its own weight, (4), whatever was added */
             const double change = mgvi_problem_free_entry(p, i) * move;
-            const double done = kind == GENERAL ? e->inverse_lambda : 0;
-            acc[free_slot] -= change * (e->free_weight - done);
+            acc[free_slot] = intercept - change * e->free_weight;
             free_sum += change;
         }
         all_u[i] = next;
