@@ -89,6 +89,8 @@ static bool replace(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
     return true;
 }
 
+enum { COMING = -2 }; /* no slot yet, but soon */
+
 bool mgvi_kernel_fetch(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
 {
     if (k->lender)
@@ -107,10 +109,16 @@ bool mgvi_kernel_fetch(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
                : k->slots - k->used < most ? k->slots - k->used
                                            : most;
         for (; t < count && found < most; t++)
-            if (k->slot_of[rows[t]] < 0)
+            if (k->slot_of[rows[t]] < 0 && k->slot_of[rows[t]] != COMING) {
+                k->slot_of[rows[t]] = COMING; /* a row may be listed twice */
                 missing[found++] = rows[t];
-        if (found > 0 && !(k->used < k->slots ? append : replace)(k, missing, found))
+            }
+        if (found > 0 && !(k->used < k->slots ? append : replace)(k, missing, found)) {
+            for (int64_t s = 0; s < found; s++)
+                k->slot_of[missing[s]] =
+                    k->slot_of[missing[s]] == COMING ? -1 : k->slot_of[missing[s]];
             return false;
+        }
     }
     return true;
 }

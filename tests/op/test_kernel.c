@@ -226,6 +226,39 @@ TEST(operator_is_its_formula)
     mgv_ctx_free(ctx);
 }
 
+/* Rows that are asked for twice at once, as differences of classes do, have one place. */
+TEST(rows_listed_twice_are_kept_once)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    sample *s = make_sample(9);
+    const mgvi_matrix m = as_matrix(s, 0);
+    mgvi_op *op = make_op(ctx, s, &m, &kernels[1], MGV_F64, 1e9);
+    int64_t twice[ROWS], all[ROWS];
+    double values[ROWS * ROWS], c[ROWS + 1], z[ROWS];
+    for (int64_t i = 0; i < ROWS; i++) {
+        twice[i] = i / 2;
+        all[i] = i;
+        c[i] = i % 3 ? 1 : -0.5;
+    }
+    c[ROWS] = 0;
+    const mgvi_vec w = mgvi_vec_wrap(c, ROWS + 1, MGVI_COLS);
+    mgvi_vec vz = mgvi_vec_wrap(z, ROWS, MGVI_ROWS);
+    CHECK_OK(ctx, mgvi_kernel_among(mgvi_kernel_of(op), twice, ROWS, all, ROWS, values, ROWS));
+    for (int turn = 0; turn < 3; turn++) {
+        c[turn] += 1;
+        mgvi_op_mul(op, 1, &w, 0, &vz);
+        for (int i = 0; i < ROWS; i++) {
+            double f = 0;
+            for (int j = 0; j < ROWS; j++)
+                f += c[j] * value(&kernels[1], s->x + i * COLS, s->x + j * COLS);
+            CHECK_NEAR(z[i], s->sign[i] * f, 1e-9 * (1 + fabs(f)), "turn %d, row %d", turn, i);
+        }
+    }
+    mgvi_op_free(op);
+    free(s);
+    mgv_ctx_free(ctx);
+}
+
 /* Several vectors at once are each of them alone, whichever rows are kept, and so is their length;
  * coefficients in few rows and in all. */
 TEST(lanes_are_vectors)
@@ -492,8 +525,9 @@ TEST(sums_are_those_of_the_values)
 
 int main(void)
 {
-    return RUN(blocks_are_the_definition, sums_are_those_of_the_values, scaling_is_applied,
-               operator_is_its_formula, lanes_are_vectors, low_products_are_low_and_exact_below_1,
+    return RUN(rows_listed_twice_are_kept_once, blocks_are_the_definition,
+               sums_are_those_of_the_values, scaling_is_applied, operator_is_its_formula,
+               lanes_are_vectors, low_products_are_low_and_exact_below_1,
                threads_do_not_change_bits, borrowed_rows_are_the_same_whoever_computes_them,
                gram_matrices_are_checked);
 }
