@@ -169,12 +169,14 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair)
     mgvi_verdict found;
     bool whole = true;
     if (shrunk != 1 || !(sharp >= -tol)) { /* what the gap is without rounding is not known */
-        mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
-        whole = mgvi_driver_judge(solver, &pair->w, &pair->u, MGVI_CARE_NONE, &found);
-        if (!whole || found.certificate.relative_gap > tol) {
-            mgvi_vec_scale(ctx, shrunk, &pair->u);
+        mgvi_vec lent[2]; /* the pair's own u keeps its digits: this may come many times */
+        mgvi_judge_lend(solver->judge, lent);
+        mgvi_vec_copy(ctx, &pair->u, &lent[1]);
+        mgvi_vec_scale(ctx, 1 / shrunk, &lent[1]);
+        whole = mgvi_driver_judge(solver, &pair->w, &lent[1], MGVI_CARE_NONE, &found);
+        if (!whole || found.certificate.relative_gap > tol)
             return;
-        }
+        mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
     }
     int care = mgvi_judge_next_care(solver->judge);
     do
