@@ -214,13 +214,11 @@ bool mgvi_careful_reach(mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     const int64_t d = p->data->X.cols;
     const walk w = walk_over(judge, 1);
-    double *column = numbers(judge, d), *centred = numbers(judge, d);
-    if (!column || !centred) {
+    double *column = numbers(judge, d), *centred = numbers(judge, d), *stored = numbers(judge, d);
+    if (!column || !centred || !stored) {
         p->A->failed = MGV_E_MEMORY;
         return false;
     }
-    for (int64_t j = 0; j < d; j++) /* a zero that is not stored is that far from the centre */
-        centred[j] = w.m.layout != MGV_DENSE && p->centre ? fabs(p->centre[j]) : 0;
     for (int64_t i = 0; i < w.m.rows && !mgvi_ctx_cut_row(p->ctx, i); i++) {
         const mgvi_span l = mgvi_matrix_span(&w.m, i);
         for (int64_t t = 0; t < l.count; t++) {
@@ -229,8 +227,12 @@ bool mgvi_careful_reach(mgvi_judge *judge)
             const double size = fabs(x), from = fabs(p->centre ? x - p->centre[j] : x);
             column[j] = size > column[j] ? size : column[j];
             centred[j] = from > centred[j] ? from : centred[j];
+            stored[j]++;
         }
     }
+    for (int64_t j = 0; p->centre && j < d; j++)
+        if (stored[j] < (double)p->data->X.rows) /* a zero that is not stored is as far away */
+            centred[j] = fmax(centred[j], fabs(p->centre[j]));
     if (mgvi_ctx_was_cut(p->ctx)) /* half of them are none */
         return false;
     p->A->touched += (double)p->A->nnz;

@@ -163,7 +163,7 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair)
     const double sharp =
         mgvi_verdict_sharp_gap(p, v); /* below 0: rounding cost less than it says */
     if (v->certificate.separable == 0 || v->certificate.relative_gap <= tol || !(sharp <= tol) ||
-        solver->memory.looks >= MGVI_LOOKS)
+        solver->memory.looks >= MGVI_LOOKS || solver->memory.far_looks >= MGVI_FAR_LOOKS)
         return;
     const double shrunk = v->shrunk > 0 ? v->shrunk : 1;
     mgvi_verdict found;
@@ -186,11 +186,14 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair)
         mgvi_vec_scale(ctx, shrunk, &pair->u);
         return;
     }
+    const bool far =
+        mgvi_verdict_sharp_gap(p, &found) > tol; /* there is more to it than rounding */
     if (found.certificate.relative_gap > tol)
         mgvi_verdict_excuse(solver->judge, &found);
     *v = mgvi_verdict_combine(p, &found, &found);
     mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
-    solver->memory.looks += !(found.certificate.relative_gap <= tol);
+    if (!(found.certificate.relative_gap <= tol))
+        *(far ? &solver->memory.far_looks : &solver->memory.looks) += 1;
 }
 
 /* Equalities and intervals that a constant meets beside the weights where the penalty is least, no

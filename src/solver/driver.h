@@ -20,6 +20,7 @@ typedef struct mgvi_driver_memory {
     int64_t certificates;
     int64_t certified; /* iteration of the last certificate */
     int64_t looks;     /* of the judge with all its care, in vain */
+    int64_t far_looks; /* the same that found the pair too far away, rounding or not */
     double gain;       /* the best gap after the last certificate beside that before it */
     mgvi_verdict best; /* of the best pair */
     double sharpened;  /* sparsify.c: what was spent when it began to sharpen; 0: it has not */
@@ -122,7 +123,8 @@ void mgvi_driver_adopt_judged(mgv_solver *solver, const mgvi_vec *w, const mgvi_
  * was cut `answer` has the last iterate that is known. */
 enum {
     MGVI_FIRST_PASSES = 10, /* before the first certificate that no estimate asked for */
-    MGVI_LOOKS = 3          /* of the judge with all its care, in vain, that end a run */
+    MGVI_LOOKS = 3,         /* of the judge with all its care, in vain, that end a run */
+    MGVI_FAR_LOOKS = 12     /* that found a gap: others would, too */
 };
 /* What the judge makes of (w, u); false: the limit has cut it short, and there is nothing. */
 bool mgvi_driver_judge(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u, mgvi_care care,

@@ -52,8 +52,9 @@ typedef struct state {
     bool *in_W;  /* per row */
     double *acc; /* w in the row kernels' form */
     mgvi_vec w, u, z;
-    int32_t *order; /* candidates of a round */
-    mgvi_rng start; /* the generator after init: a resumed run repeats its rounds from here */
+    int32_t *order;  /* candidates of a round */
+    int64_t nothing; /* 1 + the number of a row of zeros in W without an intercept; 0: none */
+    mgvi_rng start;  /* the generator after init: a resumed run repeats its rounds from here */
     memory m;
 } state;
 
@@ -88,8 +89,11 @@ static mgv_status join(mgvi_run *run, state *s, const int32_t *rows, int64_t cou
     const int64_t first = s->work.size;
     MGVI_TRY(room_for(run, s, first + count));
     for (int64_t t = 0; t < count; t++) {
+        const double square = mgvi_rows_square_norm(s->rows, rows[t]);
         s->in_W[rows[t]] = true;
-        if (!isfinite(mgvi_rows_square_norm(s->rows, rows[t])))
+        if (square == 0 && !run->problem->free_cols)
+            s->nothing = rows[t] + 1;
+        if (!isfinite(square))
             return MGVI_FAIL(run->ctx, MGV_E_INPUT,
                              "row %" PRId32 " is too large: its square overflows", rows[t] + 1);
     }
@@ -431,6 +435,13 @@ static mgv_status step(mgvi_run *run)
     const mgv_problem *p = run->problem;
     bool solved;
     run->suspicious = false;
+    if (s->nothing > 0) { /* a row of zeros has no margin: it is the proof */
+        mgvi_vec_fill(run->ctx, &s->u, 0);
+        s->u.x[s->nothing - 1] = -1;
+        s->m.estimate = 0;
+        run->suspicious = run->finished = true;
+        return MGV_OK;
+    }
     if (s->m.hinted) /* the ray was no proof */
         return s->m.asked ? take_over(run, s) : ask_the_prover(run, s);
     MGVI_TRY(s->m.interior ? solve_by_interior(run, s, &solved) : solve_by_pivots(run, s, &solved));

@@ -232,10 +232,30 @@ TEST(columns_that_imply_the_others)
     mgv_ctx_free(ctx);
 }
 
+/* Without an intercept a row of zeros has no margin, in any norm and for any number of classes. */
+TEST(a_row_of_zeros_is_the_proof)
+{
+    static const char *const options[] = {"loss=margin intercept=no",
+                                          "loss=margin intercept=no p=1.5",
+                                          "loss=margin intercept=no multiclass=joint",
+                                          "loss=margin intercept=no multiclass=joint p=1.5"};
+    const double X[] = {1, 0.1, 0.9, -0.2, -1, 0.3, -0.8, 0.1, 0, 0, 0.1, 1, -0.1, 0.8};
+    const double y[] = {0, 0, 1, 1, 0, 2, 2};
+    for (int k = 0; k < 4; k++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, k < 2 ? 5 : 7, 2, options[k]);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.certificate.separable == 0, "%s: %d, %s", options[k],
+                   fit.certificate.separable, mgv_stop_name(fit.run.stop));
+        mgv_fit_free(&fit);
+    }
+}
+
 int main(void)
 {
-    return RUN(a_small_column_beside_a_large_one_counts, a_column_equal_to_the_label_separates,
-               dependent_columns_are_no_obstacle, rounded_weights_of_real_columns_are_believed,
-               rows_of_no_weight_are_left_out, twins_are_found, equalities_and_intervals,
-               the_sign_of_a_dependency_is_exact, long_integers, columns_that_imply_the_others);
+    return RUN(a_row_of_zeros_is_the_proof, a_small_column_beside_a_large_one_counts,
+               a_column_equal_to_the_label_separates, dependent_columns_are_no_obstacle,
+               rounded_weights_of_real_columns_are_believed, rows_of_no_weight_are_left_out,
+               twins_are_found, equalities_and_intervals, the_sign_of_a_dependency_is_exact,
+               long_integers, columns_that_imply_the_others);
 }

@@ -269,7 +269,7 @@ static mgv_status take_sample(const mgvi_minibatch *s, mgvi_arena *arena, sample
                       : mgvi_arena_scratch(arena, (size_t)out->count, (size_t)s->d * sizeof *room);
     if (!out->x || !out->v || !out->next || !out->scale || (!s->rows.in_place && !room))
         return MGV_E_MEMORY;
-    for (int64_t i = 0; i < out->count && !mgvi_ctx_cut_row(arena->ctx, i); i++)
+    for (int64_t i = 0; i < out->count && !mgvi_ctx_cut(arena->ctx); i++) /* rows may be long */
         out->x[i] = mgvi_float_row(&s->rows, s->order[mgvi_block_begin(s->count, out->count, i)],
                                    room ? room + i * s->d : NULL);
     return mgvi_ctx_whole(arena->ctx);
@@ -288,7 +288,7 @@ static void choose_scales(mgv_ctx *ctx, const mgvi_minibatch *s, const sample *a
     int64_t varying = 0;
     for (int64_t j = 0; j < s->d; j++)
         a->next[j] = 0;
-    for (int64_t i = 0; i < a->count && !mgvi_ctx_cut_row(ctx, i); i++)
+    for (int64_t i = 0; i < a->count && !mgvi_ctx_cut(ctx); i++)
         for (int64_t j = 0; j < s->d; j++) {
             const double x = (double)(a->x[i][j] - s->origin[j]);
             a->next[j] += x * x;
