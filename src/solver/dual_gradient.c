@@ -50,6 +50,8 @@ static void choose_smoothing(const mgvi_run *run, state *s, const mgvi_steps *st
     const double modulus = own_modulus(run->problem), square = steps->norm * steps->norm;
     if (!(modulus > 0))
         s->alpha = run->settings->kappa * square * steps->sigma / run->settings->sigma_factor;
+    if (!(modulus > 0) && !(s->alpha > 0)) /* no row to step along: any does */
+        s->alpha = 1;
     const double total = modulus > 0 ? modulus : s->alpha;
     s->step = square > 0 ? total / square : 1;
 }

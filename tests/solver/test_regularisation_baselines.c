@@ -178,9 +178,29 @@ TEST(the_last_iterate_of_margin_solvers)
     free(y);
 }
 
+/* One centred row, or a table of zeros: there is nothing to step along. */
+TEST(tables_of_zeros_are_no_trap)
+{
+    static const char *const solvers[] = {"landweber", "nesterov_landweber", "linearized_bregman",
+                                          "accelerated_dual_gradient"};
+    const double X[] = {1.5, -2, 1.5, -2}, y[] = {3, 4};
+    for (int k = 0; k < 4; k++)
+        for (int rows = 1; rows <= 2; rows++) {
+            char options[120];
+            mgv_fit fit;
+            snprintf(options, sizeof options,
+                     "loss=equal task=regress penalty=%s max_iter=20 solver=%s",
+                     k < 2 ? "l2" : "linf", solvers[k]);
+            mgv_fit_start(&fit, X, y, rows, 2, options);
+            mgv_fit_solve(&fit);
+            CHECK_THAT(!isnan(fit.run.seconds), "%s", options); /* it has come back */
+            mgv_fit_free(&fit);
+        }
+}
+
 int main(void)
 {
-    return RUN(landweber_takes_the_plain_steps, the_last_iterate_of_margin_solvers,
-               they_reach_the_optimum, acceleration_intercept_and_discrepancy,
-               root_scaling_is_half_way_to_unit_columns);
+    return RUN(tables_of_zeros_are_no_trap, landweber_takes_the_plain_steps,
+               the_last_iterate_of_margin_solvers, they_reach_the_optimum,
+               acceleration_intercept_and_discrepancy, root_scaling_is_half_way_to_unit_columns);
 }
