@@ -288,6 +288,11 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     bool full;
+    if (s->passes.all_count == 0) { /* no row can move: u is what it will be */
+        s->m.estimate = 0;
+        run->finished = true;
+        return MGV_OK;
+    }
     const int64_t count = mgvi_row_passes_next(run, &s->passes, &full);
     if (full && s->passes.m.full % REFRESH == 0)
         refresh(run, s);
