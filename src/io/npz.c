@@ -189,6 +189,11 @@ static mgv_status fill_coo(archive_view *v, mgvi_compressed *c)
         return MGVI_FAIL(v->ctx, MGV_E_INPUT,
                          "%s: has %" PRId64 " entries, but there are %" PRId64 " column indices",
                          v->what, rows, c->stored);
+    if (c->major / 1024 > 16 * c->stored + 1024) /* empty rows are allowed, but not without limit */
+        return MGVI_FAIL(v->ctx, MGV_E_INPUT,
+                         "%s: %" PRId64 " rows are promised, but there are only %" PRId64
+                         " entries: the file may be damaged (or save it as csr)",
+                         v->source->path, c->major, c->stored);
     MGVI_TRY(read_values(v, c));
     c->ptr = mgvi_data_array(v->ctx, v->data, (size_t)c->major + 1, sizeof *c->ptr);
     if (!c->ptr)

@@ -190,6 +190,10 @@ TEST(triplets_are_sorted_and_summed)
                 "the row index 3 of entry 2 is not below 3");
     coo[3] = (member){"row.npy", "<i4", 1, {4}, 4, (const int32_t[]){2, 0, 2, 0}};
     CHECK_FAILS(ctx, read_members(ctx, coo, 6, &data), MGV_E_INPUT, "row.npy: has 4 entries");
+    coo[3] = (member){"row.npy", "<i4", 1, {5}, 4, (const int32_t[]){2, 0, 2, 0, 2}};
+    coo[1].values = (const int64_t[]){2000000000, 3}; /* 16 GB for five entries */
+    CHECK_FAILS(ctx, read_members(ctx, coo, 6, &data), MGV_E_INPUT,
+                "2000000000 rows are promised, but there are only 5 entries");
     mgv_ctx_free(ctx);
 }
 
