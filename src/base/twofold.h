@@ -41,6 +41,16 @@ static inline mgvi_two mgvi_two_prod(double a, double b)
     return (mgvi_two){p, fma(a, b, -p)};
 }
 
+/* hi + lo += x y, of sums so long that only hi is kept exact: what lo loses is bounded by (2 m u)^2
+ * of the m terms' sizes (Ogita, Rump, Oishi 2005). Plain numbers, which loops make vectors of. */
+static inline __attribute__((always_inline)) void mgvi_two_feed(double *hi, double *lo, double x,
+                                                                double y)
+{
+    const double p = x * y, s = *hi + p, t = s - *hi;
+    *lo += (*hi - (s - t)) + (p - t) + fma(x, y, -p);
+    *hi = s;
+}
+
 static inline mgvi_two mgvi_two_negate(mgvi_two a) { return (mgvi_two){-a.hi, -a.lo}; }
 static inline mgvi_two mgvi_two_abs(mgvi_two a) { return a.hi < 0 ? mgvi_two_negate(a) : a; }
 /* The nearest double, but for a hair. */

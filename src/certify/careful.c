@@ -4,7 +4,7 @@
  *   v_j = scale_j (sum_i g_i x_ij - centre_j sum_i g_i)   g_i = r_i sign_i u_i
  * Margins of many classes are differences of such scores (op/contrast.h). Every sum is hi + lo with
  * its errors fed back (Ogita, Rump, Oishi: Accurate sum and dot product, 2005): off by u |sum| + (2
- * m u)^2 sum |terms|. Rare, so plain loops over any layout. */
+ * m u)^2 sum |terms|. Rare: plain loops where no vectors serve (simd/twofold.h). */
 #include "base/limit.h"
 #include "base/threads.h"
 #include "base/twofold.h"
@@ -62,13 +62,6 @@ static walk walk_over(const mgvi_judge *judge, int32_t k)
     return out;
 }
 
-static void add_product(double *hi, double *lo, double x, double y)
-{
-    const mgvi_two p = mgvi_two_prod(x, y), s = mgvi_two_sum(*hi, p.hi);
-    *hi = s.hi;
-    *lo += s.lo + p.lo;
-}
-
 /* The entries of a line lie side by side, and there is one factor for each. */
 static bool is_plain(const walk *w)
 {
@@ -121,7 +114,7 @@ static void gather_block(void *arg, int64_t block)
             const double x = mgvi_span_value(&w->m, &l, t);
             const double *y = w->factor + mgvi_span_place(&w->m, &l, t) * w->k;
             for (int32_t c = 0; c < w->k; c++)
-                add_product(&hi[c], &lo[c], x, y[c]);
+                mgvi_two_feed(&hi[c], &lo[c], x, y[c]);
         }
     }
 }
@@ -146,7 +139,7 @@ static void scatter_block(void *arg, int64_t block)
             const double x = mgvi_span_value(&w->m, &l, t);
             const int64_t at = mgvi_span_place(&w->m, &l, t) * w->k;
             for (int32_t c = 0; c < w->k; c++)
-                add_product(&hi[at + c], &lo[at + c], x, y[c]);
+                mgvi_two_feed(&hi[at + c], &lo[at + c], x, y[c]);
         }
     }
 }

@@ -58,7 +58,7 @@ mgvi_verdict mgvi_judge_certify_with(mgvi_judge *judge, const mgvi_vec *w, const
 mgvi_care mgvi_judge_next_care(const mgvi_judge *judge);
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);
 /* The judge's own vectors of the rows, A w and the dual point, for others to work in between two
- * calls. Soft losses: the second may come back as the u to be judged. */
+ * calls. The second may come back as the u to be judged. */
 void mgvi_judge_lend(mgvi_judge *judge, mgvi_vec lent[2]);
 /* w: where the penalty is least, its intercept 0; z = A w. */
 void mgvi_judge_least_weights(mgvi_judge *judge, mgvi_vec *w, mgvi_vec *z);

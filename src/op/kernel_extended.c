@@ -23,8 +23,9 @@ typedef long double wide;
 /* The last product, and what all of them need. */
 struct mgvi_kernel_extended {
     double *c, *hi, *lo; /* rows x lanes: coefficients, K c = hi + lo */
-    int32_t lanes;       /* 0: no product yet */
-    wide *length;        /* 1/|x_i| where rows are scaled to length 1; else NULL */
+    int32_t lanes;
+    bool known;   /* there is such a product */
+    wide *length; /* 1/|x_i| where rows are scaled to length 1; else NULL */
 };
 
 static const double UNIT = LDBL_EPSILON;
@@ -87,15 +88,6 @@ static wide inner_product(const mgvi_kernel_op *k, int64_t i, const bench *b)
     return sum;
 }
 
-static wide power_of(wide x, int degree)
-{
-    wide y = 1;
-    for (; degree > 0; degree >>= 1, x *= x)
-        if (degree & 1)
-            y *= x;
-    return y;
-}
-
 static wide value_at(const mgvi_kernel_op *k, int64_t i, int64_t q, const bench *b)
 {
     const wide sigma2 = (wide)k->kernel.sigma2;
@@ -106,7 +98,8 @@ static wide value_at(const mgvi_kernel_op *k, int64_t i, int64_t q, const bench 
     case MGVI_KERNEL_LAPLACE:
         return expl(-sqrtl(square_distance(k, i, q, b) / sigma2));
     case MGVI_KERNEL_POLY:
-        return power_of(inner_product(k, i, b) / sigma2 + (wide)k->kernel.offset, k->kernel.degree);
+        return powl(inner_product(k, i, b) / sigma2 + (wide)k->kernel.offset,
+                    (wide)k->kernel.degree);
     default:
         return (wide)mgvi_matrix_value(m, q * m->row_stride + i * m->col_stride);
     }
@@ -246,7 +239,6 @@ static bool open_extended(mgvi_kernel_op *k, int32_t lanes)
     e->hi = e->c + numbers;
     e->lo = e->hi + numbers;
     e->lanes = lanes;
-    e->c[0] = NAN; /* no product yet */
     if (scaled)
         find_lengths(k, e->length);
     return true;
@@ -271,8 +263,9 @@ static bool combine(mgvi_kernel_op *k, const mgvi_vec *x)
     if (!serves(k) || !open_extended(k, x->k))
         return false;
     struct mgvi_kernel_extended *e = k->extended;
-    if (memcmp(e->c, x->x, numbers * sizeof *e->c) == 0)
+    if (e->known && memcmp(e->c, x->x, numbers * sizeof *e->c) == 0)
         return true;
+    e->known = false;
     bench benches[BLOCKS];
     product job = {.k = k, .blocks = BLOCKS, .bench = benches, .support = find_support(k, x)};
     const int64_t wide_numbers = cols + x->k;
@@ -289,8 +282,7 @@ static bool combine(mgvi_kernel_op *k, const mgvi_vec *x)
         memcpy(e->c, x->x, numbers * sizeof *e->c);
         whole = multiply(k, &job);
     }
-    if (!whole)
-        e->c[0] = NAN;
+    e->known = whole;
     mgvi_release(ctx, touched);
     mgvi_release(ctx, q);
     return whole;

@@ -115,8 +115,8 @@ bool mgvi_kernel_fetch(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
             }
         if (found > 0 && !(k->used < k->slots ? append : replace)(k, missing, found)) {
             for (int64_t s = 0; s < found; s++)
-                k->slot_of[missing[s]] =
-                    k->slot_of[missing[s]] == COMING ? -1 : k->slot_of[missing[s]];
+                if (k->slot_of[missing[s]] == COMING)
+                    k->slot_of[missing[s]] = -1;
             return false;
         }
     }

@@ -57,9 +57,7 @@ static mgv_status by_columns(mgv_ctx *ctx, const mgvi_matrix *t, double *hi)
         for (int64_t k = 0; k < l.count; k++) {
             const int64_t i = mgvi_span_place(t, &l, k);
             const double x = mgvi_span_value(t, &l, k);
-            const mgvi_two p = mgvi_two_prod(x, x), s = mgvi_two_sum(hi[i], p.hi);
-            hi[i] = s.hi;
-            lo[i] += s.lo + p.lo;
+            mgvi_two_feed(&hi[i], &lo[i], x, x);
         }
     }
     for (int64_t i = 0; i < t->cols; i++)

@@ -5,27 +5,18 @@
 
 #ifndef MGVI_SIMD_TWOFOLD_ONCE
 #define MGVI_SIMD_TWOFOLD_ONCE
-#include <math.h>
+#include "base/twofold.h"
 
 /* Sums side by side; the results do not depend on the instruction set. */
 enum { TWO_SUMS = 8 };
-
-static inline __attribute__((always_inline)) void two_add_product(double *hi, double *lo, double x,
-                                                                  double y)
-{
-    const double p = x * y, s = *hi + p, t = s - *hi;
-    *lo += (*hi - (s - t)) + (p - t) + fma(x, y, -p);
-    *hi = s;
-}
 
 static inline void two_gather(const double *hi, const double *lo, double *out_hi, double *out_lo)
 {
     *out_hi = hi[0];
     *out_lo = lo[0];
     for (int l = 1; l < TWO_SUMS; l++) {
-        const double s = *out_hi + hi[l], t = s - *out_hi;
-        *out_lo += (*out_hi - (s - t)) + (hi[l] - t) + lo[l];
-        *out_hi = s;
+        mgvi_two_feed(out_hi, out_lo, hi[l], 1);
+        *out_lo += lo[l];
     }
 }
 #endif
@@ -36,9 +27,9 @@ static void NAME(dot_two)(const T *a, const double *x, int64_t n, double *hi, do
     int64_t j = 0;
     for (; j + TWO_SUMS <= n; j += TWO_SUMS)
         for (int l = 0; l < TWO_SUMS; l++)
-            two_add_product(&h[l], &r[l], (double)a[j + l], x[j + l]);
+            mgvi_two_feed(&h[l], &r[l], (double)a[j + l], x[j + l]);
     for (int l = 0; j < n; j++, l++)
-        two_add_product(&h[l], &r[l], (double)a[j], x[j]);
+        mgvi_two_feed(&h[l], &r[l], (double)a[j], x[j]);
     two_gather(h, r, hi, lo);
 }
 
@@ -46,7 +37,7 @@ static void NAME(axpy_two)(double alpha, const T *restrict a, double *restrict h
                            double *restrict lo, int64_t n)
 {
     for (int64_t j = 0; j < n; j++)
-        two_add_product(&hi[j], &lo[j], alpha, (double)a[j]);
+        mgvi_two_feed(&hi[j], &lo[j], alpha, (double)a[j]);
 }
 
 static void NAME(gather_two)(const T *a, const int32_t *index, int64_t n, const double *x,
@@ -56,9 +47,9 @@ static void NAME(gather_two)(const T *a, const int32_t *index, int64_t n, const 
     int64_t t = 0;
     for (; t + TWO_SUMS <= n; t += TWO_SUMS)
         for (int l = 0; l < TWO_SUMS; l++)
-            two_add_product(&h[l], &r[l], (double)a[t + l], x[index[t + l]]);
+            mgvi_two_feed(&h[l], &r[l], (double)a[t + l], x[index[t + l]]);
     for (int l = 0; t < n; t++, l++)
-        two_add_product(&h[l], &r[l], (double)a[t], x[index[t]]);
+        mgvi_two_feed(&h[l], &r[l], (double)a[t], x[index[t]]);
     two_gather(h, r, hi, lo);
 }
 
@@ -66,5 +57,5 @@ static void NAME(scatter_two)(double alpha, const T *a, const int32_t *index, in
                               double *lo)
 {
     for (int64_t t = 0; t < n; t++)
-        two_add_product(&hi[index[t]], &lo[index[t]], alpha, (double)a[t]);
+        mgvi_two_feed(&hi[index[t]], &lo[index[t]], alpha, (double)a[t]);
 }

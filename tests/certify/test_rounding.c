@@ -202,6 +202,24 @@ TEST(small_targets_are_met)
     mgv_fit_free(&fit);
 }
 
+/* A column of one number is nothing once it is centred, however large: it costs no digits. */
+TEST(a_constant_column_costs_no_digits)
+{
+    enum { ROWS = 3, COLS = 2 };
+    const double X[ROWS * COLS] = {984842562790.58215, 1,  984842562790.58215, -2,
+                                   984842562790.58215, 0.5},
+                          y[ROWS] = {2.5, -1, 3};
+    for (int rows = 1; rows <= ROWS; rows += 2) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, rows, COLS,
+                      "loss=squared task=regress lambda=0.005 intercept=no scale=std tol=1e-9");
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.certificate.verified && fit.certificate.relative_gap <= 1e-9, "%d rows: %g",
+                   rows, fit.certificate.relative_gap);
+        mgv_fit_free(&fit);
+    }
+}
+
 /* One centred row has no length to step along: a constant meets it. */
 TEST(one_row_is_met_by_a_constant)
 {
@@ -314,7 +332,7 @@ TEST(a_box_too_small_for_its_margin_is_proven)
 
 int main(void)
 {
-    return RUN(a_box_too_small_for_its_margin_is_proven,
+    return RUN(a_constant_column_costs_no_digits, a_box_too_small_for_its_margin_is_proven,
                bounds_hold_where_the_level_of_the_weights_is_free,
                an_exact_sum_of_columns_is_no_other_constraint, small_targets_are_met,
                one_row_is_met_by_a_constant, a_class_far_ahead_keeps_the_digits_of_its_loss,

@@ -143,7 +143,7 @@ INLINE int64_t sweep(mgvi_dual_epoch *e, const int32_t *order, int64_t count, in
             observe(e, c, u, next, z, value, conj);
         if (move == 0)
             continue;
-        const double intercept = acc[free_slot];
+        const double intercept = e->free_weight > 0 ? acc[free_slot] : 0;
         row_axpy(rows, kind, i, -move * e->inverse_lambda, acc);
         if (e->free_weight > 0) { /* the intercept has its own weight, (4), whatever was added */
             const double change = mgvi_problem_free_entry(p, i) * move;
