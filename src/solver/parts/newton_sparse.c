@@ -37,6 +37,7 @@ struct mgvi_newton_sparse {
     int32_t *col;       /* the working set */
     int64_t cols;       /* of the data */
     double *all;        /* few columns: A'HA with the intercept's; NULL: */
+    bool hard;          /* models took as long as the Gram matrix of a larger set would have */
     bool copied;        /* many columns: P is there, else the set's columns are found in X */
     mgvi_packed P;      /* the data by columns, scaled, not centred */
     int32_t *place;     /* not copied: per column, its place in the set + 1, or 0 */
@@ -401,14 +402,19 @@ static void multiply_sparse_columns(mgvi_newton_sparse *m)
     q->form = MGVI_GRAM_FORM;
 }
 
+static int64_t most_columns(const mgvi_newton_sparse *m)
+{
+    return m->hard ? MGVI_QUADRATIC_MOST : FEW_COLUMNS;
+}
+
 /* Whether the set's Gram matrix is worth its products: dense columns always, sparse ones where
  * supports will be polished and a column is not much shorter than a row of the matrix. */
 static bool gram_pays(const mgvi_newton_sparse *m, const mgvi_newton_point *at)
 {
     const int64_t count = m->q.count;
-    if (count == 0 || count > FEW_COLUMNS || m->q.rows == 0)
+    if (count == 0 || count > most_columns(m) || m->q.rows == 0)
         return false;
-    return is_dense(m) ||
+    return is_dense(m) || m->hard ||
            (at->accuracy < MGVI_QUADRATIC_ROUGH && SHORT_COLUMN * m->ptr[count] > count * count);
 }
 
@@ -449,14 +455,26 @@ static double packed_intercept(const mgvi_newton_sparse *m, const mgvi_newton_po
 
 /* ---- the step -------------------------------------------------------------------------------- */
 
+/* Whether the model just solved read more than its Gram matrix would have: a multiplication of a
+ * matrix product costs an eighth of an entry that is read. */
+static bool was_hard(const mgvi_newton_sparse *m)
+{
+    static const double GEMM = 0.125;
+    const mgvi_quadratic *q = &m->q;
+    if (q->form == MGVI_GRAM_FORM || q->count == 0)
+        return false;
+    return q->touched > (is_dense(m) ? GEMM : 1) * 0.5 * (double)q->count * (double)q->ptr[q->count];
+}
+
 mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_point *at, mgvi_vec *d)
 {
     mgvi_quadratic *q = &m->q;
     const int64_t count = choose_columns(m, at);
-    MGVI_TRY(mgvi_quadratic_room(q, count, m->all || count <= FEW_COLUMNS));
+    MGVI_TRY(mgvi_quadratic_room(q, count, m->all || count <= most_columns(m)));
     set_penalty(m, at);
     MGVI_TRY(m->all ? pick_gram(m, at) : pack(m, at));
     MGVI_TRY(mgvi_quadratic_solve(q, at->accuracy));
+    m->hard = m->hard || was_hard(m);
     m->p->A->touched += q->touched;
     q->touched = 0;
     mgvi_vec_fill(m->p->ctx, d, 0);

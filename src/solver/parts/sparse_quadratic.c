@@ -12,13 +12,13 @@ enum {
     MOST_SWEEPS = 20,     /* in a row, while they pay */
     MOST_WALKS = 30,      /* steps of one polish */
     ALL_WALKS = 200,      /* of all of them */
-    MOST_SUPPORT = 512,   /* of a factor */
     LEAST_PRODUCTS = 100, /* of conjugate gradients; twice the support is allowed */
     MOST_PRODUCTS = 500
 };
 
 /* Of the violation, in a sweep that pays: sparse columns are cheap to sweep and dear to polish. */
 static const double FALL = 0.5, SPARSE_FALL = 0.8;
+static const double EASY = 15; /* products that conjugate gradients are first believed to need */
 static const double TIE = 1e-12; /* of the strength: a gradient that near to it may be at it */
 
 mgv_status mgvi_quadratic_room(mgvi_quadratic *q, int64_t count, bool gram)
@@ -218,7 +218,7 @@ static mgv_status factor_support(mgvi_quadratic *q)
     const int64_t n = q->support_count;
     int64_t pivot;
     if (n > q->factor_room) {
-        const int64_t room = 2 * n < MOST_SUPPORT ? 2 * n : MOST_SUPPORT;
+        const int64_t room = 2 * n < MGVI_QUADRATIC_MOST ? 2 * n : MGVI_QUADRATIC_MOST;
         if (!(q->H = mgvi_arena_array(q->arena, (size_t)(room * room), sizeof *q->H)))
             return MGV_E_MEMORY;
         q->factor_room = room;
@@ -253,9 +253,9 @@ static mgv_status solve_by_factor(mgvi_quadratic *q)
 static void solve_by_products(mgvi_quadratic *q, double rho)
 {
     const double enough = 1e-4 * rho;
-    int64_t most = 2 * q->support_count;
+    int64_t most = 2 * q->support_count, t = 0;
     most = most < LEAST_PRODUCTS ? LEAST_PRODUCTS : most > MOST_PRODUCTS ? MOST_PRODUCTS : most;
-    for (int64_t t = 0; t < most && rho > enough; t++) {
+    for (; t < most && rho > enough; t++) {
         curve(q);
         const double bend = q->simd->dot_f64(q->dir, q->image, q->count);
         if (!(bend > 0)) { /* dependent columns: downhill without an end */
@@ -276,20 +276,22 @@ static void solve_by_products(mgvi_quadratic *q, double rho)
         }
         rho = next;
     }
+    q->products = fmax(q->products, (double)t);
 }
 
-/* Whether a factor of the support costs less than conjugate gradients on it. */
+/* Whether a factor of the support costs less than conjugate gradients on it, which need as many
+ * products as they once did: nearly dependent columns show themselves. */
 static bool factor_pays(const mgvi_quadratic *q)
 {
     const double n = (double)q->support_count;
-    if (q->support_count > MOST_SUPPORT)
+    if (q->support_count > MGVI_QUADRATIC_MOST)
         return false;
     if (q->form == MGVI_GRAM_FORM)
         return true;
     double entries = 0;
     for (int64_t a = 0; a < q->support_count; a++)
         entries += (double)(q->ptr[q->support[a] + 1] - q->ptr[q->support[a]]);
-    return n * (entries / 2 + (double)q->rows) + n * n * n / 6 <= 60 * entries;
+    return n * (entries / 2 + (double)q->rows) + n * n * n / 6 <= 4 * fmax(EASY, q->products) * entries;
 }
 
 /* The first t at which some x_k + t delta_k would change its sign; *who: which. */

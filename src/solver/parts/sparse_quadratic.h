@@ -40,6 +40,7 @@ typedef struct mgvi_quadratic {
     double W, off, T;   /* W = |e|^2 */
     double touched;     /* stored entries read */
     double work;        /* multiplications with the Gram matrix and its factors */
+    double products;    /* the most that conjugate gradients needed so far */
     /* work space, per column */
     double *residual, *dir, *image, *delta, *size;
     int32_t *support;
@@ -52,6 +53,8 @@ typedef struct mgvi_quadratic {
 mgv_status mgvi_quadratic_room(mgvi_quadratic *q, int64_t count, bool gram);
 /* (Q_k - c_k e).(Q_l - c_l e) for the columns l = k, ..., last - 1, into out[l]; not for GRAM. */
 void mgvi_quadratic_products(mgvi_quadratic *q, int64_t k, int64_t last, double *out);
+/* Columns that are factored, or have a Gram matrix, at most: 15 MiB each. */
+#define MGVI_QUADRATIC_MOST 1400
 /* Accuracies from which sparse columns are swept alone. */
 #define MGVI_QUADRATIC_ROUGH 0.01
 /* From x0 = x until a single step could gain no more than accuracy^2 of what the best first one
