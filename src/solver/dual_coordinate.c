@@ -333,6 +333,17 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     return (p->data->X.layout == MGV_DENSE ? 200 : easy ? 20 : 60) * 40.0 * nnz;
 }
 
+/* Rows that can nearly be separated, or are hardly weighed at all, take 10 to 60 passes where
+ * others take thousands (docs/algorithms/newton.md). */
+static double trial(const mgv_problem *p, const mgv_settings *settings)
+{
+    static const double PASSES = 60, ENTRY = 40;
+    (void)settings;
+    return p->loss->can & (MGVI_HARD | MGVI_SMOOTH) || p->A->ops->can & MGVI_KERNEL
+               ? INFINITY
+               : PASSES * ENTRY * (double)p->A->nnz;
+}
+
 const mgvi_solver_ops mgvi_solver_dual_coordinate = {
     .name = "dual_coordinate",
     .summary = "exact dual coordinate ascent in random order with shrinking, penalty l2",
@@ -342,6 +353,7 @@ const mgvi_solver_ops mgvi_solver_dual_coordinate = {
     .penalties = "l2",
     .kernels = true,
     .cost = cost,
+    .trial = trial,
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

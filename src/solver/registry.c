@@ -136,10 +136,19 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
     return ops->fits ? ops->fits(ctx, p) : MGV_OK;
 }
 
+double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
+                       const mgv_settings *settings, double cost)
+{
+    static const double SHARE = 0.5; /* of the cheapest's cost: what is lost where it fails */
+    const bool hopeful =
+        ops->trial && isfinite(cost) && ops->trial(problem, settings) <= SHARE * cost;
+    return hopeful ? SHARE * cost : 0;
+}
+
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
                             mgvi_solver_mask tried, const mgvi_solver_ops **out)
 {
-    const mgvi_solver_ops *nearest = NULL, *best = NULL;
+    const mgvi_solver_ops *nearest = NULL, *best = NULL, *hopeful = NULL;
     const bool early = mgvi_early_read(problem, settings).on;
     double least = INFINITY;
     for (int i = 0; i < mgvi_solver_count(); i++) {
@@ -156,7 +165,10 @@ mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_
             best = ops;
             least = cost;
         }
+        hopeful = ops->trial ? ops : hopeful;
     }
+    if (hopeful && mgvi_solver_tries(hopeful, problem, settings, least) > 0)
+        best = hopeful;
     *out = best;
     if (best)
         return MGV_OK;

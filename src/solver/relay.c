@@ -78,11 +78,14 @@ bool mgvi_driver_outspent(mgv_solver *solver)
     const bool long_run = run->iteration >= MANY_STEPS; /* of few rows or columns each */
     if (!long_run && solver->memory.gain <= GAINING)
         return false; /* it is about to arrive */
+    const mgvi_solver_ops *next = next_solver(solver);
+    const double its = next ? next->cost(run->problem, &solver->settings) : INFINITY;
+    const double trial = mgvi_solver_tries(run->ops, run->problem, &solver->settings, its);
+    if (trial > 0 && spent > trial)
+        return solver->outspent = true;
     const double own = fmax(PATIENCE * run->ops->cost(run->problem, &solver->settings), LITTLE);
     if (!long_run && !(spent > own))
         return false;
-    const mgvi_solver_ops *next = next_solver(solver);
-    const double its = next ? next->cost(run->problem, &solver->settings) : INFINITY;
     solver->outspent = spent > its || (long_run && its < 10 * LITTLE);
     return solver->outspent;
 }

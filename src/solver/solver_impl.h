@@ -41,6 +41,10 @@ typedef struct mgvi_solver_ops {
      * problem that fits, from its shape and strengths alone. NULL or INFINITY: not known; a
      * solver that knows its own is preferred, and the list's order decides among the others. */
     double (*cost)(const mgv_problem *problem, const mgv_settings *settings);
+    /* May be NULL. The work within which it ends where the problem is easy for it, which shape and
+     * strengths cannot tell; INFINITY: no use. Where that is a part of the cheapest solver's cost
+     * it goes first, and gives way when it has spent that part (mgvi_solver_tries). */
+    double (*trial)(const mgv_problem *problem, const mgv_settings *settings);
     /* May be NULL. Its last steps gain the most digits, and it begins where another has ended: the
      * expected work from an answer within the tolerance to one that is exact but for rounding;
      * INFINITY: not for this problem. */
@@ -102,6 +106,9 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
 typedef uint64_t mgvi_solver_mask;
 /* The solver `auto` stands for: of those that fit the cheapest, the first of the list among equals;
  * `tried` are left out. The sentence of the nearest one when none fits. */
+/* What `ops` may spend before the cheapest, which costs so much; 0: it had better not begin. */
+double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
+                       const mgv_settings *settings, double cost);
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
                             mgvi_solver_mask tried, const mgvi_solver_ops **out);
 mgvi_solver_mask mgvi_solver_bit(const mgvi_solver_ops *ops);

@@ -37,6 +37,51 @@ TEST(another_solver_takes_over)
     mgv_fit_free(&fit);
 }
 
+/* A solver that is quick where the problem is easy for it tries first, and gives way where it is
+ * not: rows nearly as long as there are of them, of random classes, with a weak and a strong penalty. */
+TEST(a_trial_ends_or_gives_way)
+{
+    enum { ROWS = 900, COLS = 700 };
+    static const char *const strengths[] = {"lambda=1", "lambda=1e-9"};
+    for (int k = 0; k < 2; k++) {
+        double *X, *y;
+        mgv_fit fit;
+        mgv_random_set(5, ROWS, COLS, 0.5, &X, &y);
+        for (int64_t i = 0; i < ROWS; i++)
+            for (int64_t j = 1; j < COLS; j++) /* columns with much in common */
+                X[i * COLS + j] += 3 * X[i * COLS];
+        open_rows(&fit, X, y, ROWS, COLS, "task=classify tol=1e-6");
+        mgv_solver_free(fit.ctx, fit.solver);
+        mgv_fit_set(&fit, "solver=auto");
+        mgv_fit_set(&fit, strengths[k]);
+        mgv_problem_free(fit.ctx, fit.problem);
+        CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+        CHECK_OK(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver));
+        const mgvi_solver_ops *first = fit.solver->run.ops;
+        CHECK(first->trial != NULL);
+        CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
+        describe(&fit);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified);
+        CHECK((fit.solver->run.ops == first) == (k == 0));
+        mgv_fit_free(&fit);
+        free(X);
+        free(y);
+    }
+}
+
+TEST(what_a_trial_may_spend)
+{
+    mgv_fit fit;
+    open_auto(&fit, "solver=auto");
+    const mgvi_solver_ops *ops = mgvi_solver_find("dual_coordinate");
+    const double quick = ops->trial(fit.problem, fit.settings);
+    CHECK(mgvi_solver_tries(ops, fit.problem, fit.settings, quick) == 0);
+    CHECK(mgvi_solver_tries(ops, fit.problem, fit.settings, INFINITY) == 0);
+    CHECK(mgvi_solver_tries(ops, fit.problem, fit.settings, 4 * quick) == 2 * quick);
+    CHECK(mgvi_solver_tries(mgvi_solver_find("newton"), fit.problem, fit.settings, 1e30) == 0);
+    mgv_fit_free(&fit);
+}
+
 TEST(a_solver_asked_for_by_name_is_left_alone)
 {
     mgv_fit fit;
@@ -99,6 +144,7 @@ TEST(a_checkpoint_remembers_who_took_over)
 
 int main(void)
 {
-    return RUN(another_solver_takes_over, a_solver_asked_for_by_name_is_left_alone,
-               the_last_one_ends_the_run, a_checkpoint_remembers_who_took_over);
+    return RUN(another_solver_takes_over, a_trial_ends_or_gives_way, what_a_trial_may_spend,
+               a_solver_asked_for_by_name_is_left_alone, the_last_one_ends_the_run,
+               a_checkpoint_remembers_who_took_over);
 }
