@@ -316,6 +316,23 @@ typedef struct found {
     int runs, missed;
 } found;
 
+/* What the library itself takes the labels for. */
+static unsigned kind_of(mgv_data *data, const char *options)
+{
+    mgv_settings *s = bench_settings(ctx, options);
+    mgv_problem *problem = NULL;
+    unsigned kind = 0;
+    mgv_data_info info = {.size = sizeof info};
+    mgv_data_describe(data, &info);
+    if (mgv_problem_new(ctx, data, s, &problem) == MGV_OK)
+        kind = strncmp(mgv_problem_task(problem), "regression", 10) == 0 ? QUANTITY
+               : info.classes == 2                                       ? TWO
+                                                                         : MANY;
+    mgv_problem_free(ctx, problem);
+    mgv_settings_free(ctx, s);
+    return kind;
+}
+
 static void try_file(const char *folder, const char *file, const char *words, found *all)
 {
     char path[1024], options[200], text[400];
@@ -331,8 +348,8 @@ static void try_file(const char *folder, const char *file, const char *words, fo
     }
     mgv_data_info info = {.size = sizeof info};
     mgv_data_describe(data, &info);
-    const bool regress = info.classes == 0 || strstr(reading(file), "regress");
-    const unsigned kind = regress ? QUANTITY : info.classes == 2 ? TWO : MANY;
+    const unsigned kind = kind_of(data, reading(file));
+    const bool regress = kind == QUANTITY;
     const double allowed = (double)info.nonzeros > 1e7 ? 3 * limit : limit;
     printf("%s: %" PRId64 " x %" PRId64 ", %" PRId64 " entries, %" PRId64 " classes\n", file,
            info.rows, info.cols, info.nonzeros, regress ? 0 : info.classes);
