@@ -12,7 +12,11 @@
 #include <pthread.h>
 #include <string.h>
 
-enum { LANES = MGVI_LOCKSTEP_LANES, GROUP = 4 /* classes: GROUP^2 pairs fill a block */ };
+enum {
+    LANES = MGVI_LOCKSTEP_LANES,
+    NARROW = MGVI_LOCKSTEP_NARROW,
+    GROUP = 4 /* classes: GROUP^2 pairs fill a block of LANES */
+};
 
 /* Members that go together; classes are numbers in the whole. */
 typedef struct lane_block {
@@ -27,6 +31,7 @@ typedef struct sitting {
     mgv_solver *head;
     pthread_t caller;
     double alone; /* see member_cost */
+    int32_t lanes; /* of a block at most: those of one vector */
     const mgvi_lockstep_rows *rows;
     lane_block *block;
     int64_t blocks;
@@ -43,10 +48,10 @@ static void add_lane(sitting *at, lane_block *b, int64_t member, int64_t positiv
     b->lane[b->count++] = (mgvi_lane){positive, negative};
 }
 
-/* Classes in blocks of at most 16, two at least where that leaves 4 classes each. */
+/* Classes in blocks of a vector's lanes, two at least where that leaves 4 classes each. */
 static void plan_classes(sitting *at, int64_t classes)
 {
-    const int64_t least = (classes + LANES - 1) / LANES;
+    const int64_t least = (classes + at->lanes - 1) / at->lanes;
     at->blocks = least == 1 && classes >= 8 ? 2 : least;
     for (int64_t b = 0; b < at->blocks; b++)
         for (int64_t c = mgvi_block_begin(classes, at->blocks, b);
@@ -61,8 +66,17 @@ static int64_t group_count(int64_t classes)
     return least < 2 ? 2 : least;
 }
 
+/* Which of two narrow blocks a pair goes to: that of the second class's half of its group, or, for
+ * pairs inside of a group, that of the group. */
+static int64_t half_of_pair(int64_t classes, int64_t groups, const int64_t g[2], int64_t second)
+{
+    const int64_t first = mgvi_block_begin(classes, groups, g[1]);
+    return g[0] == g[1] ? g[0] % 2 : second - first >= GROUP / 2;
+}
+
 /* A row is of use to the pairs of its own class only: classes go in groups of 4, and a block has
- * the pairs of two groups with each other, or those inside of two groups. */
+ * the pairs of two groups with each other, or those inside of two groups; a narrow one half of
+ * them. */
 static void plan_pairs(sitting *at, int64_t classes)
 {
     const int64_t groups = group_count(classes), members = mgvi_class_pairs(classes);
@@ -74,19 +88,20 @@ static void plan_pairs(sitting *at, int64_t classes)
             g[0]++;
         while (mgvi_block_begin(classes, groups, g[1] + 1) <= pair.second)
             g[1]++;
-        const int64_t place = g[0] == g[1]
-                                  ? across + g[0] / 2
-                                  : g[0] * groups - g[0] * (g[0] + 1) / 2 + g[1] - g[0] - 1;
+        int64_t place = g[0] == g[1] ? across + g[0] / 2
+                                     : g[0] * groups - g[0] * (g[0] + 1) / 2 + g[1] - g[0] - 1;
+        if (at->lanes < LANES)
+            place = 2 * place + half_of_pair(classes, groups, g, pair.second);
         add_lane(at, &at->block[place], c, pair.second, pair.first);
     }
-    at->blocks = across + (groups + 1) / 2;
+    at->blocks = (at->lanes < LANES ? 2 : 1) * (across + (groups + 1) / 2);
 }
 
 static mgv_status plan_blocks(sitting *at, mgvi_arena *arena)
 {
     const mgv_problem *p = at->head->run.problem;
     const int64_t k = p->data->classes, groups = group_count(k);
-    const int64_t most = p->pairwise ? groups * (groups + 1) / 2 + 1 : k / LANES + 2;
+    const int64_t most = p->pairwise ? 2 * (groups * (groups + 1) / 2 + 1) : k / NARROW + 2;
     if (!(at->block = mgvi_arena_array(arena, (size_t)most, sizeof *at->block)))
         return MGV_E_MEMORY;
     if (p->pairwise)
@@ -168,14 +183,25 @@ typedef struct verdicts {
     double *length;
 } verdicts;
 
-/* w and its intercepts; where the limit leaves no time for more the certificates say nothing. */
-static mgv_status judge_block(const mgv_problem *p, mgvi_arena *arena, double tol,
-                              const mgvi_lockstep_result *found, verdicts *v)
+/* u of the lanes from `first` on, side by side. */
+static void gather_u(const mgvi_lockstep_result *found, int32_t first, mgvi_vec *u)
+{
+    for (int64_t i = 0; i < u->n; i++)
+        for (int32_t l = 0; l < u->k; l++)
+            u->x[i * u->k + l] = found->u[(first + l) * u->n + i];
+}
+
+/* w and its intercepts of p's lanes, which are those from `first` on; where the limit leaves no
+ * time for more the certificates say nothing. */
+static mgv_status judge_lanes(const mgv_problem *p, mgvi_arena *arena, double tol,
+                              const mgvi_lockstep_result *found, int32_t first, verdicts *v)
 {
     const size_t k = (size_t)p->lanes;
+    const double *intercept = found->intercept + first;
     mgvi_judge *judge;
     mgvi_vec lent[2];
-    v->u = (mgvi_vec){.x = found->u, .n = p->A->rows, .k = p->lanes, .space = MGVI_ROWS};
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, &v->u));
+    gather_u(found, first, &v->u);
     MGVI_TRY(mgvi_judge_new(arena, p, &judge));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, p->lanes, &v->w));
     mgvi_judge_lend(judge, lent);
@@ -186,14 +212,14 @@ static mgv_status judge_block(const mgv_problem *p, mgvi_arena *arena, double to
     mgvi_op_mul_t(p->A, -1 / p->lambda, &v->u, 0, &v->w);
     double *free = v->w.x + (size_t)mgvi_problem_penalised(p) * k;
     if (p->free_cols)
-        memcpy(free, found->intercept, k * sizeof *found->intercept);
+        memcpy(free, intercept, k * sizeof *intercept);
     mgvi_ctx_open_last(p->ctx);
     if (p->free_cols)
         mgvi_intercept_improve(p, 0.01 * tol, &v->w, &lent[0]);
     mgvi_judge_certify_lanes(judge, &v->w, &v->u, v->certificate);
     if (mgvi_ctx_close(p->ctx)) {
         if (p->free_cols)
-            memcpy(free, found->intercept, k * sizeof *found->intercept);
+            memcpy(free, intercept, k * sizeof *intercept);
         memset(v->certificate, 0, k * sizeof *v->certificate);
         p->A->failed = MGV_OK;
     }
@@ -203,11 +229,11 @@ static mgv_status judge_block(const mgv_problem *p, mgvi_arena *arena, double to
 }
 
 /* A certified member is done; another has a start. */
-static mgv_status take_lane(const sitting *at, const lane_block *b, const mgv_problem *p,
-                            verdicts *v, int32_t lane, mgvi_summary summary)
+static mgv_status take_lane(const sitting *at, int64_t c, const mgv_problem *p, verdicts *v,
+                            int32_t lane, mgvi_summary summary)
 {
     mgvi_family *f = at->head->family;
-    const int64_t c = b->member[lane], d = mgvi_problem_coefs(p);
+    const int64_t d = mgvi_problem_coefs(p);
     mgv_certificate *certificate = &v->certificate[lane];
     mgvi_problem_user_lane(p, v->w.x, lane, f->coef + c * d, &f->intercept[c]);
     f->length[c] = v->length[lane];
@@ -242,6 +268,34 @@ static bool find_starts(const sitting *at, const lane_block *b, mgvi_lockstep_st
     return found;
 }
 
+/* The judge's word on the lanes from `first` on, and what follows from it. */
+static mgv_status take_lanes(const sitting *at, mgv_ctx *ctx, const lane_block *b,
+                             const mgvi_member *bound, const mgvi_lane *lane, int32_t first,
+                             const mgvi_lockstep_result *found, mgvi_summary summary)
+{
+    const mgv_problem *head = at->head->run.problem;
+    const int32_t rest = b->count - first;
+    mgv_settings settings = mgvi_member_settings(head, &at->head->settings);
+    mgvi_lane part[MGVI_LOCKSTEP_JUDGED];
+    mgv_problem *p = NULL;
+    verdicts v;
+    mgvi_arena arena;
+    const int32_t count = rest < MGVI_LOCKSTEP_JUDGED ? rest : MGVI_LOCKSTEP_JUDGED;
+    if (head->pairwise)
+        settings.class_weight[0] = 0;
+    memcpy(part, lane + first, (size_t)count * sizeof *part);
+    mgvi_arena_init(&arena, ctx);
+    mgv_status st = mgvi_problem_new_block(ctx, bound->data ? bound->data : head->data, &settings,
+                                           part, count, head, &p);
+    if (st == MGV_OK)
+        st = judge_lanes(p, &arena, at->head->settings.tol, found, first, &v);
+    for (int32_t l = 0; st == MGV_OK && l < count; l++)
+        st = take_lane(at, b->member[first + l], p, &v, l, summary);
+    mgv_problem_free(ctx, p);
+    mgvi_arena_free(&arena);
+    return st;
+}
+
 static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
 {
     const mgv_solver *head = at->head;
@@ -251,7 +305,6 @@ static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
     mgvi_lane lane[LANES];
     mgvi_lockstep_start start[LANES];
     mgvi_lockstep_result found;
-    verdicts v;
     mgvi_arena arena;
     mgvi_arena_init(&arena, ctx);
     mgvi_ctx_open(ctx, MGVI_GRACE);
@@ -267,15 +320,13 @@ static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
                                      .start = find_starts(at, b, start) ? start : NULL};
     if (st == MGV_OK && !cut)
         st = mgvi_lockstep_run(&task, &arena, &found);
-    if (st == MGV_OK && !cut)
-        st = judge_block(bound.problem, &arena, head->settings.tol, &found, &v);
-    for (int32_t l = 0; st == MGV_OK && !cut && l < b->count; l++) {
+    for (int32_t l = 0; st == MGV_OK && !cut && l < b->count; l += MGVI_LOCKSTEP_JUDGED) {
         const mgvi_summary summary = {.solver = "dual_coordinate",
                                       .stop = MGV_STOP_CERTIFIED,
                                       .iterations = found.rounds,
                                       .passes = (found.passes + 3) / b->count, /* w and the judge */
                                       .seconds = (mgvi_clock_seconds() - started) / b->count};
-        st = take_lane(at, b, bound.problem, &v, l, summary);
+        st = take_lanes(at, ctx, b, &bound, lane, l, &found, summary);
     }
     mgvi_member_free(ctx, &bound);
     mgvi_arena_free(&arena);
@@ -349,7 +400,7 @@ static void run_blocks(sitting *at)
 mgv_status mgvi_family_in_lockstep(mgv_solver *head)
 {
     mgv_ctx *ctx = head->run.ctx;
-    sitting at = {.head = head, .caller = pthread_self()};
+    sitting at = {.head = head, .caller = pthread_self(), .lanes = mgvi_lockstep_lanes(ctx)};
     mgvi_lockstep_rows *rows = NULL;
     mgvi_arena arena;
     if (!may_go(head))

@@ -34,6 +34,11 @@ static mgvi_lockstep_fn sweep_for(const mgv_ctx *ctx, bool narrow)
     return narrow ? mgvi_lockstep_sweep_narrow_scalar : mgvi_lockstep_sweep_scalar;
 }
 
+int32_t mgvi_lockstep_lanes(const mgv_ctx *ctx)
+{
+    return strcmp(ctx->simd->name, "avx512") == 0 ? MGVI_LOCKSTEP_LANES : MGVI_LOCKSTEP_NARROW;
+}
+
 typedef struct work {
     mgv_ctx *ctx;
     mgvi_lockstep_pass pass;
@@ -195,6 +200,7 @@ static void begin_lane(const mgvi_lockstep_task *t, work *w, int32_t l)
     p->shift[l] = t->block->free_cols ? (float)(start->intercept + (double)r->kappa * weight) : 0;
 }
 
+/* In `arena`, which is gone when the passes are done. */
 static mgv_status open_work(const mgvi_lockstep_task *t, mgvi_arena *arena, work *w)
 {
     const mgvi_lockstep_rows *r = t->rows;
@@ -214,7 +220,7 @@ static mgv_status open_work(const mgvi_lockstep_task *t, mgvi_arena *arena, work
     return MGV_OK;
 }
 
-mgv_status mgvi_lockstep_run(const mgvi_lockstep_task *t, mgvi_arena *arena,
+static mgv_status run_passes(const mgvi_lockstep_task *t, mgvi_arena *arena,
                              mgvi_lockstep_result *out)
 {
     const mgv_problem *b = t->block;
@@ -226,20 +232,32 @@ mgv_status mgvi_lockstep_run(const mgvi_lockstep_task *t, mgvi_arena *arena,
               .width = narrow ? MGVI_LOCKSTEP_NARROW : MGVI_LOCKSTEP_LANES,
               .rng = t->rng,
               .sweep = sweep_for(b->ctx, narrow)};
-    *out = (mgvi_lockstep_result){0};
     MGVI_TRY(open_work(t, arena, &w));
-    out->u = mgvi_arena_array(arena, (size_t)b->A->rows, (size_t)count * sizeof *out->u);
-    out->intercept = mgvi_arena_array(arena, (size_t)count, sizeof *out->intercept);
-    if (!out->u || !out->intercept)
-        return MGV_E_MEMORY;
     ascend(&w, t, out);
     for (int64_t i = 0; i < b->A->rows; i++) {
         const float *theta = w.pass.theta + (t->row ? t->row[i] : i) * w.width;
         for (int32_t l = 0; l < count; l++)
-            out->u[i * count + l] = -mgvi_coef_pick(&b->row.scale, i, l) * (double)theta[l];
+            out->u[l * b->A->rows + i] = -mgvi_coef_pick(&b->row.scale, i, l) * (double)theta[l];
     }
     for (int32_t l = 0; l < count; l++)
         out->intercept[l] = (double)w.pass.shift[l];
     out->passes = t->rows->nnz > 0 ? w.pass.touched / (double)t->rows->nnz : 0;
     return MGV_OK;
+}
+
+mgv_status mgvi_lockstep_run(const mgvi_lockstep_task *t, mgvi_arena *arena,
+                             mgvi_lockstep_result *out)
+{
+    const size_t rows = (size_t)t->block->A->rows, count = (size_t)t->block->lanes;
+    mgvi_arena *passing = mgvi_arena_within(arena);
+    *out = (mgvi_lockstep_result){0};
+    if (!passing)
+        return MGV_E_MEMORY;
+    out->u = mgvi_arena_array(arena, rows, count * sizeof *out->u);
+    out->intercept = mgvi_arena_array(arena, count, sizeof *out->intercept);
+    if (!out->u || !out->intercept)
+        return MGV_E_MEMORY;
+    const mgv_status st = run_passes(t, passing, out);
+    mgvi_arena_free(passing);
+    return st;
 }

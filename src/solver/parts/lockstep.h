@@ -11,7 +11,11 @@
 #include "base/rng.h"
 #include "problem/problem.h"
 
-enum { MGVI_LOCKSTEP_LANES = 16, MGVI_LOCKSTEP_NARROW = 8 };
+enum {
+    MGVI_LOCKSTEP_LANES = 16,
+    MGVI_LOCKSTEP_NARROW = 8,
+    MGVI_LOCKSTEP_JUDGED = 4 /* lanes that are judged at a time: its columns are in float64 */
+};
 
 /* What all blocks read: rows in float32, scaled as the problem's, zeros left out. */
 typedef struct mgvi_lockstep_rows {
@@ -41,6 +45,9 @@ bool mgvi_lockstep_fits(const mgv_problem *problem);
 mgv_status mgvi_lockstep_rows_new(const mgv_problem *problem, double most, mgvi_arena *arena,
                                   mgvi_lockstep_rows **out);
 double mgvi_lockstep_rows_bytes(const mgvi_lockstep_rows *rows);
+/* Lanes of one vector, 16 or 8: twice as many cost twice the instructions and lines of the cache,
+ * and rows that only one of them needs are visited for all (docs/algorithms/multiclass.md). */
+int32_t mgvi_lockstep_lanes(const mgv_ctx *ctx);
 /* Bytes of a block of so many lanes at work, its judge included. */
 double mgvi_lockstep_block_bytes(const mgv_problem *problem, int32_t lanes);
 
@@ -98,7 +105,7 @@ typedef struct mgvi_lockstep_task {
 /* Until every lane is expected to have a relative gap of `tol` or one by one is
  * faster. */
 typedef struct mgvi_lockstep_result {
-    double *u;         /* rows x lanes of the block: the dual variables */
+    double *u;         /* lanes x rows of the block: the dual variables */
     double *intercept; /* lanes */
     double passes;     /* over the data, all lanes at once */
     int64_t rounds;

@@ -178,8 +178,11 @@ double mgvi_lockstep_block_bytes(const mgv_problem *p, int32_t lanes)
 {
     const double width = lanes <= MGVI_LOCKSTEP_NARROW ? MGVI_LOCKSTEP_NARROW : MGVI_LOCKSTEP_LANES;
     const double rows = (double)p->A->rows, cols = (double)p->A->cols;
-    /* the pass's weights in float; its lists; signs, u, and the judge's u and scores */
-    return 4 * width * (rows + cols) + rows * (8 + lanes * (1 + 3 * 8.0)) + 4 * 8 * cols * lanes;
+    const double judged = fmin(lanes, MGVI_LOCKSTEP_JUDGED);
+    /* the pass's weights in float and its lists, or what the judge has at a time: signs, u, scores
+     * and columns; beside signs and u of all */
+    return fmax(4 * width * (rows + cols) + 8 * rows, judged * (rows * (1 + 3 * 8.0) + 4 * 8 * cols)) +
+           rows * lanes * (1 + 8.0);
 }
 
 mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, double most, mgvi_arena *arena,
