@@ -339,7 +339,7 @@ static double trial(const mgv_problem *p, const mgv_settings *settings)
 {
     static const double PASSES = 60, ENTRY = 40;
     (void)settings;
-    return p->loss->can & (MGVI_HARD | MGVI_SMOOTH) || p->A->ops->can & MGVI_KERNEL
+    return p->loss->can & MGVI_HARD || p->A->ops->can & MGVI_KERNEL
                ? INFINITY
                : PASSES * ENTRY * (double)p->A->nnz;
 }
