@@ -337,10 +337,19 @@ static int64_t rank_columns(state *s, double least)
     return count;
 }
 
+/* Columns that join at a time: `times` the rows; on tall data, where a step costs the square of
+ * W, a part of them. */
+static int64_t at_a_time(const state *s, int64_t times)
+{
+    if (s->n >= FEW_ROWS)
+        return MOST_FIRST;
+    return s->d > s->n ? times * s->n : s->d / 4 > FEW ? s->d / 4 : FEW;
+}
+
 /* The first W; w = 0 is the solution when not even the whole box violates a column. */
 static mgv_status first_columns(mgvi_run *run, state *s)
 {
-    int64_t kept = 0, count, most = s->n < FEW_ROWS ? 2 * s->n : MOST_FIRST;
+    int64_t kept = 0, count, most = at_a_time(s, 2);
     if (s->warm) {
         mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->v);
         for (int64_t j = 0; j < s->d; j++)
@@ -358,10 +367,10 @@ static mgv_status first_columns(mgvi_run *run, state *s)
             run->finished = true;
             return MGV_OK;
         }
-        if (s->table) /* some more than those that theta of w = 0 violates; or all, if it is most */
-            most = 2 * count + FEW < most                ? 2 * count + FEW
-                   : s->d <= 3 * s->n && s->n < FEW_ROWS ? s->d
-                                                         : most;
+        if (2 * count + FEW < most) /* some more than those that theta of w = 0 violates */
+            most = 2 * count + FEW;
+        else if (s->table && s->d <= 3 * s->n && s->n < FEW_ROWS)
+            most = s->d; /* or all, if that is most */
     }
     count = rank_columns(s, -1);
     return join(run, s, count < most ? count : most);
@@ -409,7 +418,7 @@ static mgv_status widen(mgvi_run *run, state *s)
         return MGV_OK;
     }
     const int64_t count = rank_columns(s, near * s->mu);
-    const int64_t most = s->n < FEW_ROWS ? s->n : MOST_FIRST;
+    const int64_t most = at_a_time(s, 1);
     return join(run, s, count < most ? count : most);
 }
 
@@ -469,21 +478,35 @@ static mgv_status restored(mgvi_run *run)
 
 static const double HELD = 8; /* numbers a row, the driver's included */
 
-/* Interior-point steps times the normal equations on a few times n columns, and the passes. On tall
- * data columns join in more rounds, and others are faster by more than that. */
+/* Interior-point steps times the normal equations. Sparse columns are entered one by one, most of
+ * the entries in a few of them. Dense: on a few times n columns; on tall data on a part of them, in
+ * more rounds, where rows are not too many for columns to join by the hundred. */
+static double cost_of_l1(double n, double d, double nnz)
+{
+    static const double SPARSE = 0.1, SLOWER = 20, UNEVEN = 5;
+    const double least = fmin(n, d), passes = 10 * nnz;
+    if (nnz < SPARSE * n * d) {
+        const bool few = n < FEW_ROWS;
+        const double size = few ? least : fmin(least, 2 * MOST_FIRST);
+        const double entries = SLOWER * UNEVEN * nnz * nnz / d / 2;
+        return (few ? 25 : 90) * (size * size * size / 3 + entries) + passes;
+    }
+    if (n <= d)
+        return 15 * (n * n * fmin(d, 3 * n) / 2 + n * n * n / 3) + passes;
+    const double part = n < FEW_ROWS ? d / 3 : d;
+    return (n < FEW_ROWS ? 60 : 100) * (n * part * part + part * part * part / 3) + passes;
+}
+
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     (void)settings;
     const double n = (double)p->A->rows, d = (double)mgvi_problem_penalised(p);
     const bool l2 = strcmp(p->penalty->name, "l2") == 0;
-    const double least = fmin(n, d), cols = fmin(d, 3 * n);
     if (n > MOST_ROWS && (l2 || d > n))
         return INFINITY;
     if (mgvi_gather_bytes(&p->data->X) > mgvi_problem_spare(p, HELD))
         return INFINITY; /* no room for a copy by columns */
-    return l2 ? n * n * d / 2 + 15 * n * n * n / 3
-              : (n <= 2 * d ? 15 : 100) * (least * n * cols / 2 + least * least * least / 3) +
-                    10 * (double)p->A->nnz;
+    return l2 ? n * n * d / 2 + 15 * n * n * n / 3 : cost_of_l1(n, d, (double)p->A->nnz);
 }
 
 const mgvi_solver_ops mgvi_solver_column_generation = {

@@ -465,6 +465,8 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     const double work = n * d * d + 25 * d * d * d, by_rows = 40 * 60 * nnz;
     const bool dense = nnz > DENSE * n * d && d <= FEW_DENSE_COLUMNS && n >= d;
     (void)settings;
+    if (dense && d > FEW_COLUMNS && (p->penalty->can & MGVI_KINK))
+        return work; /* nobody goes by rows there */
     return d <= FEW_COLUMNS || dense ? fmin(work, by_rows / 2) : work;
 }
 

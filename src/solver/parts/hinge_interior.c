@@ -341,7 +341,8 @@ void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_
     k->p = block;
     k->best_gap = INFINITY;
     for (int64_t i = 0; i < block->rows; i++) {
-        const bool bound = block->sparse && theta && (theta[i] == 0 || theta[i] == block->s[i]);
+        const bool bound =
+            mgvi_hinge_may_rest(k) && theta && (theta[i] == 0 || theta[i] == block->s[i]);
         k->rests[i] = bound ? PRESUMED : LIVE;
         k->a[i] = bound ? theta[i] : 0;
         k->c[i] = block->s[i] - k->a[i];
@@ -354,6 +355,15 @@ void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_
     start(ctx, k);
 }
 
+/* Whether the rows at rest may be to blame for steps that do not help, and all of them live are
+ * worth their while: large problems end in rounding. */
+static bool may_wake(const mgvi_hinge_interior *k)
+{
+    static const double SMALL = 1e6, ROUNDING = 1e-6;
+    return k->live < k->p->rows &&
+           (k->best_gap > ROUNDING || (double)k->p->rows * (double)k->p->cols <= SMALL);
+}
+
 mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double tol,
                                    mgvi_hinge_point *out, mgvi_hinge_result *result)
 {
@@ -363,25 +373,28 @@ mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double 
     int since = 0;           /* steps since it fell */
     *result = (mgvi_hinge_result){.steps = 0};
     k->work = 0;
-    while (result->steps < MOST_STEPS && positive) {
+    while (result->steps < MOST_STEPS) {
         MGVI_TRY(mgvi_hinge_step(ctx, k, &positive));
         MGVI_TRY(mgvi_ctx_whole(ctx));
         result->steps++;
         const double gap = judge(k);
         if (!p->bend && gap <= FIRST_FACE[p->lambda > 0])
             MGVI_TRY(mgvi_hinge_try_faces(ctx, k, gap, &result->exact));
-        if (result->exact || k->best_gap <= tol || !(gap <= HOPELESS * least))
+        if (result->exact || k->best_gap <= tol)
             break;
         since = gap < least ? 0 : since + 1;
+        const bool lost = !positive || !(gap <= HOPELESS * least);
         least = fmin(least, gap);
-        if (k->presumed && complementarity(k) < SOLVED * k->dual)
-            check_presumed(ctx, k);
-        else if (p->sparse && !k->presumed && !k->restless && gap < RESTING)
-            rest_rows(ctx, k);
-        if (since >= STALLED && k->live < p->rows) { /* the rows at rest are to blame */
+        if ((lost || since >= STALLED) && may_wake(k)) {
             wake_all(ctx, k);
             since = 0;
             least = INFINITY;
+        } else if (lost) {
+            break;
+        } else if (k->presumed && complementarity(k) < SOLVED * k->dual) {
+            check_presumed(ctx, k);
+        } else if (mgvi_hinge_may_rest(k) && !k->presumed && !k->restless && gap < RESTING) {
+            rest_rows(ctx, k);
         }
     }
     hand_over(ctx, k, out, result);

@@ -57,7 +57,12 @@ struct mgvi_hinge_interior {
 /* Whether the system has the size of the columns. */
 static inline bool mgvi_hinge_by_columns(const mgvi_hinge_interior *k)
 {
-    return !k->p->gram && k->p->cols < k->live;
+    return !k->p->gram && k->p->cols < (k->p->sparse ? k->live : k->p->rows);
+}
+/* Whether rows may leave the system: not those of a dense one that has their size. */
+static inline bool mgvi_hinge_may_rest(const mgvi_hinge_interior *k)
+{
+    return k->p->sparse || mgvi_hinge_by_columns(k);
 }
 
 /* hinge_normal.c: the normal equations (9) or (10) at the present point; false: not positive. */
