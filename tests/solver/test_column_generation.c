@@ -211,6 +211,23 @@ TEST(no_weights_are_needed_beyond_the_largest_mu)
     free(y);
 }
 
+/* The best intercept alone, where it is not the middle: 3 of 4 rows are of one class. */
+TEST(no_weights_of_bent_hinges_have_their_best_intercept)
+{
+    static const char *const options[] = {"loss=squared_hinge mu=50", "loss=smooth_hinge mu=50",
+                                          "loss=squared_hinge mu=50 lambda=0.1"};
+    double X[8] = {1, 2, 3, 4, 5, 6, 7, 9}, y[8] = {1, 1, 1, -1, 1, 1, -1, 1};
+    for (size_t t = 0; t < sizeof options / sizeof *options; t++) {
+        mgv_fit f;
+        mgv_fit_start(&f, X, y, 8, 1, "solver=column_generation tol=1e-10");
+        mgv_fit_set(&f, options[t]);
+        mgv_fit_solve(&f);
+        CHECK_THAT(f.run.stop == MGV_STOP_CERTIFIED && f.run.nonzeros == 0, "%s: %s at %g",
+                   options[t], mgv_stop_name(f.run.stop), f.certificate.relative_gap);
+        mgv_fit_free(&f);
+    }
+}
+
 /* The same numbers as CSR, CSC, Fortran order and float32: one problem, one answer. */
 TEST(every_storage_gives_the_same_optimum)
 {
@@ -469,7 +486,8 @@ TEST(bent_hinges_are_those_of_newton_steps)
 
 int main(void)
 {
-    return RUN(sparse_columns_stay_sparse_and_end_in_the_same_optimum,
+    return RUN(no_weights_of_bent_hinges_have_their_best_intercept,
+               sparse_columns_stay_sparse_and_end_in_the_same_optimum,
                bent_hinges_are_those_of_newton_steps, every_known_optimum_is_met,
                every_regime_reaches_its_certificate, ties_and_equal_columns_do_no_harm,
                no_weights_are_needed_beyond_the_largest_mu, every_storage_gives_the_same_optimum,
