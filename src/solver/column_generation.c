@@ -489,7 +489,7 @@ static double cost_of_l1(double n, double d, double nnz)
         const bool few = n < FEW_ROWS;
         const double size = few ? least : fmin(least, 2 * MOST_FIRST);
         const double entries = SLOWER * UNEVEN * nnz * nnz / d / 2;
-        return (few ? 25 : 90) * (size * size * size / 3 + entries) + passes;
+        return (few ? 15 : 90) * (size * size * size / 3 + entries) + passes;
     }
     if (n <= d)
         return 15 * (n * n * fmin(d, 3 * n) / 2 + n * n * n / 3) + passes;
