@@ -21,8 +21,13 @@
 enum {
     SOME = 512,             /* columns over all rows, before those without weight leave */
     GRAM_ENTRIES = 1 << 21, /* of A made dense at a time: 16 MiB */
+    FEW = 100,              /* columns that are nothing to speak of */
+    MOST_FIRST = 1000,      /* columns of the first W, and that join it at a time, of many rows */
+    FEW_ROWS = 2500,        /* a square of them is soon factored: all columns at once */
     MOST_ROWS = 20000       /* a square of them must fit */
 };
+
+#define NEVER INT64_MAX
 
 typedef struct key {
     double value;
@@ -31,7 +36,9 @@ typedef struct key {
 
 typedef struct state {
     double lambda, mu;
-    mgvi_gather *columns;
+    mgvi_gather *columns; /* NULL: W is kept sparse, from `table` */
+    mgvi_rows *table;
+    mgvi_arena *of_W; /* what is kept of W, made anew when it grows */
     mgvi_hinge_rows rows;
     int64_t n, d;    /* rows with weight, penalised columns */
     double *theta;   /* n */
@@ -41,14 +48,20 @@ typedef struct state {
     int32_t *W;
     bool *in_W;
     int64_t size, capacity;
-    double *Z, *part; /* the columns of W over the n rows, and their weights */
-    key *ranking;     /* d */
-    bool warm;        /* w and u hold a start */
+    double *Z, *part; /* the columns of W over the n rows (dense), and their weights */
+    mgvi_hinge_block block;
+    bool solved;  /* theta is the solution of a smaller W */
+    bool begun;   /* the interior point is on its way in the present W */
+    key *ranking; /* d */
+    bool warm;    /* w and u hold a start */
     mgvi_hinge_interior *interior;
     mgvi_vec w, u, v;
     double gap;       /* relative, of the last round */
     double round_gap; /* of its problem on W */
     bool complete;    /* no column was violated: W is all that matters */
+    bool stuck;       /* the problem on W was not solved as asked */
+    int64_t steps; /* done, and those before the goal became sharp; kept, for steps are replayed */
+    int64_t dull;
 } state;
 
 /* ---- columns --------------------------------------------------------------------------------- */
@@ -95,11 +108,15 @@ static mgv_status room_for(mgvi_run *run, state *s, int64_t cols)
 {
     if (cols <= s->capacity)
         return MGV_OK;
-    int64_t capacity = s->capacity;
+    int64_t capacity = s->capacity > 0 ? s->capacity : cols;
     while (capacity < cols) /* the arena keeps what is outgrown, so by half only */
         capacity += capacity / 2 + 1;
     capacity = capacity < s->d ? capacity : s->d;
     const double *old_Z = s->Z;
+    if (s->table) { /* squares are too large to be left behind */
+        s->capacity = capacity;
+        return MGV_OK;
+    }
     s->Z = mgvi_run_array(run, (size_t)capacity * (size_t)s->n, sizeof *s->Z);
     s->part = mgvi_run_array(run, (size_t)capacity, sizeof *s->part);
     if (!s->Z || !s->part)
@@ -107,7 +124,7 @@ static mgv_status room_for(mgvi_run *run, state *s, int64_t cols)
     if (s->size > 0)
         memcpy(s->Z, old_Z, (size_t)(s->size * s->n) * sizeof *s->Z);
     s->capacity = capacity;
-    return mgvi_hinge_interior_new(&run->arena, s->n, capacity, &s->interior);
+    return mgvi_hinge_interior_new(&run->arena, s->n, capacity, false, &s->interior);
 }
 
 static mgv_status join(mgvi_run *run, state *s, int64_t count)
@@ -119,7 +136,9 @@ static mgv_status join(mgvi_run *run, state *s, int64_t count)
         s->W[s->size++] = j;
         s->in_W[j] = true;
     }
-    gather(s, s->W + first, count, s->Z + first * s->n);
+    if (!s->table)
+        gather(s, s->W + first, count, s->Z + first * s->n);
+    s->begun = false;
     return MGV_OK;
 }
 
@@ -135,11 +154,41 @@ static mgv_status bind_strengths(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
+/* Whether the normal matrix of all columns, half of sum_j nnz_j^2, is less work entry by entry than
+ * by a matrix product, which is some twenty times as fast. */
+static mgv_status compare_storage(mgvi_run *run, bool *sparse)
+{
+    static const double SLOWER = 20;
+    const mgvi_matrix *m = &run->problem->data->X;
+    double squares = 0;
+    *sparse = false;
+    if (m->layout == MGV_DENSE || m->nnz > INT32_MAX / 2)
+        return MGV_OK;
+    int64_t *entries = mgvi_zeros(run->ctx, (size_t)m->cols, sizeof *entries);
+    if (!entries)
+        return MGV_E_MEMORY;
+    for (int64_t t = 0; m->layout == MGV_CSR && t < m->nnz; t++)
+        entries[m->idx[t]]++;
+    for (int64_t j = 0; j < m->cols; j++) {
+        const double nnz = (double)(m->layout == MGV_CSR ? entries[j] : m->ptr[j + 1] - m->ptr[j]);
+        squares += nnz * nnz;
+    }
+    mgvi_release(run->ctx, entries);
+    *sparse = SLOWER * squares < (double)m->rows * (double)m->rows * (double)m->cols;
+    return MGV_OK;
+}
+
 static mgv_status bind_columns(mgvi_run *run, state *s)
 {
     const size_t d = (size_t)s->d, n = (size_t)s->n;
-    MGVI_TRY(mgvi_gather_new(run->problem->A, &run->arena, &s->columns));
-    if (s->n < s->u.n &&
+    bool sparse = false;
+    if (s->mu > 0)
+        MGVI_TRY(compare_storage(run, &sparse));
+    if (sparse)
+        MGVI_TRY(mgvi_rows_bare(run->problem->A, &run->arena, &s->table));
+    else
+        MGVI_TRY(mgvi_gather_new(run->problem->A, &run->arena, &s->columns));
+    if (!s->table && s->n < s->u.n &&
         !(s->scratch = mgvi_run_array(run, SOME * (size_t)s->u.n, sizeof *s->scratch)))
         return MGV_E_MEMORY;
     if (s->mu == 0) {
@@ -149,7 +198,7 @@ static mgv_status bind_columns(mgvi_run *run, state *s)
         s->part = mgvi_run_array(run, s->capacity < s->d ? n * n : 0, sizeof *s->part);
         s->Z = mgvi_run_array(run, (size_t)s->capacity * n, sizeof *s->Z);
         s->W = mgvi_run_array(run, (size_t)s->capacity, sizeof *s->W);
-        MGVI_TRY(mgvi_hinge_interior_new(&run->arena, s->n, 0, &s->interior));
+        MGVI_TRY(mgvi_hinge_interior_new(&run->arena, s->n, 0, false, &s->interior));
         return s->gram && s->part && s->Z && s->W ? MGV_OK : MGV_E_MEMORY;
     }
     s->W = mgvi_run_array(run, d, sizeof *s->W);
@@ -157,7 +206,7 @@ static mgv_status bind_columns(mgvi_run *run, state *s)
     s->ranking = mgvi_run_array(run, d, sizeof *s->ranking);
     if (!s->W || !s->in_W || !s->ranking)
         return MGV_E_MEMORY;
-    return room_for(run, s, s->d < 3 * s->n ? s->d : 3 * s->n);
+    return s->table ? MGV_OK : room_for(run, s, s->d < 3 * s->n ? s->d : 3 * s->n);
 }
 
 static mgv_status init(mgvi_run *run)
@@ -166,6 +215,8 @@ static mgv_status init(mgvi_run *run)
     const mgv_problem *p = run->problem;
     s->d = mgvi_problem_penalised(p);
     s->gap = s->round_gap = NAN;
+    s->dull = NEVER;
+    MGVI_TRY(mgvi_run_keep(run, "dull", MGVI_T_I64, &s->dull, 1));
     if (p->A->rows > INT32_MAX || s->d > INT32_MAX)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver column_generation takes at most 2^31 rows and columns");
@@ -199,20 +250,36 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-static mgvi_hinge_block block_of(const state *s)
+/* The block of the present W, and what the interior point needs for it. */
+static mgv_status bind_block(mgvi_run *run, state *s)
 {
-    return (mgvi_hinge_block){.rows = s->n,
-                              .cols = s->gram ? 0 : s->size,
-                              .Z = s->Z,
-                              .row_stride = 1,
-                              .col_stride = s->n,
-                              .y = s->rows.y,
-                              .s = s->rows.s,
-                              .bend = s->rows.bend,
-                              .lambda = s->lambda,
-                              .mu = s->mu,
-                              .gram = s->gram,
-                              .gram_stride = s->n};
+    s->block = (mgvi_hinge_block){.rows = s->n,
+                                  .cols = s->gram ? 0 : s->size,
+                                  .Z = s->Z,
+                                  .row_stride = 1,
+                                  .col_stride = s->n,
+                                  .y = s->rows.y,
+                                  .s = s->rows.s,
+                                  .bend = s->rows.bend,
+                                  .lambda = s->lambda,
+                                  .mu = s->mu,
+                                  .gram = s->gram,
+                                  .gram_stride = s->n};
+    if (s->table) {
+        mgvi_hinge_sparse *z;
+        if (!s->of_W && !(s->of_W = mgvi_arena_within(&run->arena)))
+            return MGV_E_MEMORY;
+        mgvi_arena_free(s->of_W);
+        if (!(s->part = mgvi_arena_array(s->of_W, (size_t)s->size, sizeof *s->part)))
+            return MGV_E_MEMORY;
+        MGVI_TRY(mgvi_hinge_sparse_new(s->of_W, s->table, s->rows.row, s->n, s->W, s->size, &z));
+        MGVI_TRY(mgvi_hinge_interior_new(s->of_W, s->n, s->size, true, &s->interior));
+        s->block.sparse = z;
+        run->touched += (double)s->table->m.nnz;
+    }
+    mgvi_hinge_interior_begin(run->ctx, s->interior, &s->block, s->solved ? s->theta : NULL);
+    s->begun = true;
+    return MGV_OK;
 }
 
 /* w = 0 with its best intercept. */
@@ -270,17 +337,26 @@ static int64_t rank_columns(state *s, double least)
     return count;
 }
 
+/* Columns that join at a time: `times` the rows; on tall data, where a step costs the square of
+ * W, a part of them. */
+static int64_t at_a_time(const state *s, int64_t times)
+{
+    if (s->n >= FEW_ROWS)
+        return MOST_FIRST;
+    return s->d > s->n ? times * s->n : s->d / 4 > FEW ? s->d / 4 : FEW;
+}
+
 /* The first W; w = 0 is the solution when not even the whole box violates a column. */
 static mgv_status first_columns(mgvi_run *run, state *s)
 {
-    int64_t kept = 0, count, most = 2 * s->n;
+    int64_t kept = 0, count, most = at_a_time(s, 2);
     if (s->warm) {
         mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->v);
         for (int64_t j = 0; j < s->d; j++)
             if (s->w.x[j] != 0)
                 s->ranking[kept++] = (key){0, (int32_t)j};
         MGVI_TRY(join(run, s, kept));
-        most = s->n / 2 + 1;
+        most = most / 4 + 1;
     } else {
         mgvi_hinge_rows_lone_theta(run->problem, &s->rows, s->theta);
         no_weights(s);
@@ -291,6 +367,10 @@ static mgv_status first_columns(mgvi_run *run, state *s)
             run->finished = true;
             return MGV_OK;
         }
+        if (2 * count + FEW < most) /* some more than those that theta of w = 0 violates */
+            most = 2 * count + FEW;
+        else if (s->table && s->d <= 3 * s->n && s->n < FEW_ROWS)
+            most = s->d; /* or all, if that is most */
     }
     count = rank_columns(s, -1);
     return join(run, s, count < most ? count : most);
@@ -299,13 +379,18 @@ static mgv_status first_columns(mgvi_run *run, state *s)
 /* (13): the problem on W, as exactly as the last round makes worth while. */
 static mgv_status solve_on_W(mgvi_run *run, state *s)
 {
-    const mgvi_hinge_block block = block_of(s);
+    static const double ROUNDING = 1e-13, SHARP = 1e-12;
+    const double goal = s->steps < s->dull ? run->settings->tol : fmin(run->settings->tol, SHARP);
+    const double enough = fmax((s->complete ? 0.8 : 0.2) * goal, ROUNDING);
+    const double tol = s->complete ? enough : isnan(s->gap) ? 1e-2 : fmax(enough, 0.03 * s->gap);
     mgvi_hinge_point at = {.theta = s->theta, .w = s->part};
     mgvi_hinge_result result;
-    static const double ZEROS = 1e-13; /* the last round: weights are 0 or far from it */
-    const double enough = fmin(0.2 * run->settings->tol, ZEROS);
-    const double tol = s->complete ? enough : isnan(s->gap) ? 1e-2 : fmax(enough, 0.03 * s->gap);
-    MGVI_TRY(mgvi_hinge_interior_solve(run->ctx, s->interior, &block, tol, &at, &result));
+    if (!s->begun)
+        MGVI_TRY(bind_block(run, s));
+    at.w = s->part;
+    MGVI_TRY(mgvi_hinge_interior_run(run->ctx, s->interior, tol, &at, &result));
+    run->work += result.work;
+    s->solved = true;
     mgvi_vec_fill(run->ctx, &s->w, 0);
     for (int64_t t = 0; t < s->size; t++)
         s->w.x[s->W[t]] = s->part[t];
@@ -317,6 +402,7 @@ static mgv_status solve_on_W(mgvi_run *run, state *s)
     }
     spread_theta(run, s);
     s->round_gap = (result.primal - result.dual) / result.primal;
+    s->stuck = s->round_gap > tol;
     s->gap = (result.primal - dual_value(s)) / result.primal;
     return MGV_OK;
 }
@@ -327,12 +413,13 @@ static mgv_status widen(mgvi_run *run, state *s)
     const bool settled = s->complete;
     const double near = s->gap < 1e-3 ? 0.98 : 0.9;
     s->complete = rank_columns(s, s->mu * (1 + 1e-13)) == 0;
-    if (s->complete) { /* solved as well as it will be, or once more to the end */
-        run->finished = settled || s->round_gap <= 1e-12;
+    if (s->complete) { /* solved as well as it will be, or on to the end */
+        run->finished = (settled && s->stuck) || s->round_gap <= 1e-12;
         return MGV_OK;
     }
     const int64_t count = rank_columns(s, near * s->mu);
-    return join(run, s, count < s->n ? count : s->n);
+    const int64_t most = at_a_time(s, 1);
+    return join(run, s, count < most ? count : most);
 }
 
 /* (12) */
@@ -341,9 +428,9 @@ static mgv_status solve_square(mgvi_run *run, state *s)
     mgvi_hinge_point at = {.theta = s->theta};
     mgvi_hinge_result result;
     MGVI_TRY(make_gram(run, s));
-    const mgvi_hinge_block block = block_of(s);
-    MGVI_TRY(mgvi_hinge_interior_solve(run->ctx, s->interior, &block, 0.2 * run->settings->tol, &at,
-                                       &result));
+    MGVI_TRY(bind_block(run, s));
+    MGVI_TRY(
+        mgvi_hinge_interior_run(run->ctx, s->interior, 0.2 * run->settings->tol, &at, &result));
     spread_theta(run, s);
     mgvi_vec_add(run->ctx, 1 / s->lambda, &s->v, 0, &s->v, &s->w);
     if (s->rows.y)
@@ -358,12 +445,16 @@ static mgv_status step(mgvi_run *run)
     state *s = run->state;
     if (s->gram)
         return solve_square(run, s);
+    if (s->dull == NEVER && run->goal < run->settings->tol)
+        s->dull = s->steps;
     if (s->size == 0) {
         MGVI_TRY(first_columns(run, s));
         if (run->finished)
             return MGV_OK;
+        s->complete = s->size == s->d;
     }
     MGVI_TRY(solve_on_W(run, s));
+    s->steps++;
     return widen(run, s);
 }
 
@@ -387,21 +478,35 @@ static mgv_status restored(mgvi_run *run)
 
 static const double HELD = 8; /* numbers a row, the driver's included */
 
-/* Interior-point steps times the normal equations on a few times n columns, and the passes. On tall
- * data columns join in more rounds, and others are faster by more than that. */
+/* Interior-point steps times the normal equations. Sparse columns are entered one by one, most of
+ * the entries in a few of them. Dense: on a few times n columns; on tall data on a part of them, in
+ * more rounds, where rows are not too many for columns to join by the hundred. */
+static double cost_of_l1(double n, double d, double nnz)
+{
+    static const double SPARSE = 0.1, SLOWER = 20, UNEVEN = 5;
+    const double least = fmin(n, d), passes = 10 * nnz;
+    if (nnz < SPARSE * n * d) {
+        const bool few = n < FEW_ROWS;
+        const double size = few ? least : fmin(least, 2 * MOST_FIRST);
+        const double entries = SLOWER * UNEVEN * nnz * nnz / d / 2;
+        return (few ? 15 : 90) * (size * size * size / 3 + entries) + passes;
+    }
+    if (n <= d)
+        return 15 * (n * n * fmin(d, 3 * n) / 2 + n * n * n / 3) + passes;
+    const double part = n < FEW_ROWS ? d / 3 : d;
+    return (n < FEW_ROWS ? 60 : 100) * (n * part * part + part * part * part / 3) + passes;
+}
+
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     (void)settings;
     const double n = (double)p->A->rows, d = (double)mgvi_problem_penalised(p);
     const bool l2 = strcmp(p->penalty->name, "l2") == 0;
-    const double least = fmin(n, d), cols = fmin(d, 3 * n);
     if (n > MOST_ROWS && (l2 || d > n))
         return INFINITY;
     if (mgvi_gather_bytes(&p->data->X) > mgvi_problem_spare(p, HELD))
         return INFINITY; /* no room for a copy by columns */
-    return l2 ? n * n * d / 2 + 15 * n * n * n / 3
-              : (n <= 2 * d ? 15 : 100) * (least * n * cols / 2 + least * least * least / 3) +
-                    10 * (double)p->A->nnz;
+    return l2 ? n * n * d / 2 + 15 * n * n * n / 3 : cost_of_l1(n, d, (double)p->A->nnz);
 }
 
 const mgvi_solver_ops mgvi_solver_column_generation = {

@@ -487,10 +487,11 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     /* Sweeps of a working set. Dense columns beyond the rows are nearly dependent: there a polished
      * support is worth more than cheap sweeps (squared loss: primal_coordinate; hinges with a bend:
      * column_generation, whatever the strength). */
-    const bool wide = p->A->rows < p->A->cols;
-    if (has_kinks(p))
-        return steps * (wide && steps <= 6 && p->data->X.layout == MGV_DENSE ? 2 : 100) *
-               (double)p->A->nnz;
+    const bool wide = p->A->rows < p->A->cols, dense = p->data->X.layout == MGV_DENSE;
+    if (has_kinks(p)) { /* the hinge's steps are not smooth: dense columns take the more sweeps */
+        const double sweeps = !dense ? 100 : wide && steps <= 6 ? 2 : steps > 18 ? 400 : 100;
+        return steps * sweeps * (double)p->A->nnz;
+    }
     if (steps > 6 && wide && !mgvi_newton_ridge_scaled(p))
         return INFINITY;
     return (steps > 6 && wide ? 10 : 1) * steps * mgvi_newton_ridge_cost(p);

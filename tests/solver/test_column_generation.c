@@ -211,6 +211,23 @@ TEST(no_weights_are_needed_beyond_the_largest_mu)
     free(y);
 }
 
+/* The best intercept alone, where it is not the middle: 3 of 4 rows are of one class. */
+TEST(no_weights_of_bent_hinges_have_their_best_intercept)
+{
+    static const char *const options[] = {"loss=squared_hinge mu=50", "loss=smooth_hinge mu=50",
+                                          "loss=squared_hinge mu=50 lambda=0.1"};
+    double X[8] = {1, 2, 3, 4, 5, 6, 7, 9}, y[8] = {1, 1, 1, -1, 1, 1, -1, 1};
+    for (size_t t = 0; t < sizeof options / sizeof *options; t++) {
+        mgv_fit f;
+        mgv_fit_start(&f, X, y, 8, 1, "solver=column_generation tol=1e-10");
+        mgv_fit_set(&f, options[t]);
+        mgv_fit_solve(&f);
+        CHECK_THAT(f.run.stop == MGV_STOP_CERTIFIED && f.run.nonzeros == 0, "%s: %s at %g",
+                   options[t], mgv_stop_name(f.run.stop), f.certificate.relative_gap);
+        mgv_fit_free(&f);
+    }
+}
+
 /* The same numbers as CSR, CSC, Fortran order and float32: one problem, one answer. */
 TEST(every_storage_gives_the_same_optimum)
 {
@@ -296,6 +313,68 @@ TEST(weak_l1_on_large_columns)
         }
     free(X);
     free(y);
+}
+
+/* Sparse rows of a text: kept sparse, rows come to rest, columns join in rounds; the same optimum
+ * as of the dense numbers. */
+static void check_sparse(uint64_t seed, int64_t n, int64_t d, const char *options)
+{
+    double *X = calloc((size_t)(n * d), sizeof *X), *y = calloc((size_t)n, sizeof *y);
+    double *val = calloc((size_t)(n * d), sizeof *val), first = NAN;
+    int64_t *ptr = calloc((size_t)n + 1, sizeof *ptr), at = 0;
+    int32_t *idx = calloc((size_t)(n * d), sizeof *idx);
+    mgvi_rng rng = mgvi_rng_seed(seed);
+    for (int64_t i = 0; i < n; i++) {
+        double score = 0.3 * mgvi_rng_normal(&rng);
+        for (int64_t j = 0; j < d; j++)
+            if (mgvi_rng_uniform(&rng) < (j == 0 ? 0.9 : 0.04)) {
+                X[i * d + j] = val[at] = 1 + (double)mgvi_rng_below(&rng, 3);
+                idx[at++] = (int32_t)j;
+                score += j % 3 == 1 ? 1 : j % 3 == 2 ? -1 : 0;
+            }
+        ptr[i + 1] = at;
+        y[i] = i < 2 ? (double)(2 * i - 1) : score > 0.5 ? 1 : -1;
+    }
+    for (int form = 0; form < 2; form++) {
+        mgv_fit f;
+        mgv_data *data = NULL;
+        mgv_fit_start(&f, X, y, n, d, options);
+        if (form == 1) {
+            CHECK_OK(f.ctx,
+                     mgv_data_from_sparse(f.ctx, MGV_CSR, MGV_F64, val, ptr, idx, n, d, &data));
+            CHECK_OK(f.ctx, mgv_data_set_labels(f.ctx, data, y));
+            mgv_data_free(f.ctx, f.data);
+            f.data = data;
+        }
+        mgv_fit_solve(&f);
+        CHECK_THAT(f.run.stop == MGV_STOP_CERTIFIED, "%d x %d, %s, form %d: %s at %g", (int)n,
+                   (int)d, options, form, mgv_stop_name(f.run.stop), f.certificate.relative_gap);
+        if (form == 1)
+            CHECK_NEAR(f.certificate.primal, first, 2e-8 * first, "%d x %d, %s", (int)n, (int)d,
+                       options);
+        first = f.certificate.primal;
+        mgv_fit_free(&f);
+    }
+    free(X);
+    free(y);
+    free(val);
+    free(ptr);
+    free(idx);
+}
+
+TEST(sparse_columns_stay_sparse_and_end_in_the_same_optimum)
+{
+    static const char *const options[] = {
+        "solver=column_generation tol=1e-8 scale=std mu=0.01",
+        "solver=column_generation tol=1e-8 scale=std mu=0.0005",
+        "solver=column_generation tol=1e-8 mu=0.003 lambda=0.001",
+        "solver=column_generation tol=1e-8 scale=std mu=0.003 lambda=0.001 intercept=no",
+        "solver=column_generation tol=1e-8 loss=squared_hinge mu=0.002"};
+    for (size_t t = 0; t < sizeof options / sizeof *options; t++) {
+        check_sparse(t + 1, 60, 300, options[t]);
+        check_sparse(t + 1, 400, 90, options[t]);
+        check_sparse(t + 1, 2, 40, options[t]);
+    }
 }
 
 TEST(threads_and_resuming_do_not_change_the_bits)
@@ -407,7 +486,9 @@ TEST(bent_hinges_are_those_of_newton_steps)
 
 int main(void)
 {
-    return RUN(bent_hinges_are_those_of_newton_steps, every_known_optimum_is_met,
+    return RUN(no_weights_of_bent_hinges_have_their_best_intercept,
+               sparse_columns_stay_sparse_and_end_in_the_same_optimum,
+               bent_hinges_are_those_of_newton_steps, every_known_optimum_is_met,
                every_regime_reaches_its_certificate, ties_and_equal_columns_do_no_harm,
                no_weights_are_needed_beyond_the_largest_mu, every_storage_gives_the_same_optimum,
                weak_l1_on_large_columns, threads_and_resuming_do_not_change_the_bits,

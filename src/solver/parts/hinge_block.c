@@ -1,4 +1,4 @@
-/* hinge_block.c - products and values of a small dense hinge problem. */
+/* hinge_block.c - products and values of a small hinge problem. */
 #include "solver/parts/hinge_block.h"
 
 #include "simd/simd.h"
@@ -6,10 +6,13 @@
 #include <math.h>
 #include <string.h>
 
-/* out = Z x, or Z'x when `transposed` */
-static void multiply(const mgv_ctx *ctx, const mgvi_hinge_block *p, bool transposed,
-                     const double *x, double *out)
+void mgvi_hinge_multiply(mgv_ctx *ctx, const mgvi_hinge_block *p, bool transposed, const double *x,
+                         double *out)
 {
+    if (p->sparse) {
+        (transposed ? mgvi_hinge_sparse_mul_t : mgvi_hinge_sparse_mul)(ctx, p->sparse, x, out);
+        return;
+    }
     const mgvi_simd *simd = ctx->simd;
     const bool by_columns = p->row_stride == 1;
     const int64_t outer = by_columns ? p->cols : p->rows, inner = by_columns ? p->rows : p->cols;
@@ -22,7 +25,7 @@ static void multiply(const mgv_ctx *ctx, const mgvi_hinge_block *p, bool transpo
     simd->dense_mul_t_f64(p->Z, stride, outer, inner, x, out);
 }
 
-void mgvi_hinge_scores(const mgv_ctx *ctx, const mgvi_hinge_block *p, const mgvi_hinge_point *at,
+void mgvi_hinge_scores(mgv_ctx *ctx, const mgvi_hinge_block *p, const mgvi_hinge_point *at,
                        double *z)
 {
     if (p->gram) {
@@ -30,15 +33,15 @@ void mgvi_hinge_scores(const mgv_ctx *ctx, const mgvi_hinge_block *p, const mgvi
         for (int64_t i = 0; i < p->rows; i++)
             z[i] /= p->lambda;
     } else {
-        multiply(ctx, p, false, at->w, z);
+        mgvi_hinge_multiply(ctx, p, false, at->w, z);
     }
     for (int64_t i = 0; p->y && i < p->rows; i++)
         z[i] += p->y[i] * at->b;
 }
 
-void mgvi_hinge_duals(const mgv_ctx *ctx, const mgvi_hinge_block *p, const double *theta, double *v)
+void mgvi_hinge_duals(mgv_ctx *ctx, const mgvi_hinge_block *p, const double *theta, double *v)
 {
-    multiply(ctx, p, true, theta, v);
+    mgvi_hinge_multiply(ctx, p, true, theta, v);
     for (int64_t j = 0; p->lin && j < p->cols; j++)
         v[j] += p->lin[j];
 }

@@ -1,5 +1,5 @@
-/* parts/hinge_block.h - a hinge problem of a few rows and columns, held densely: what is left of a
- * large one when rows are frozen at a bound and columns at zero;
+/* parts/hinge_block.h - a hinge problem of some rows and columns, held densely or sparsely: what is
+ * left of a large one when rows are frozen at a bound and columns at zero;
  * docs/algorithms/column_generation.md.
  *
  *   P(w, b) = lambda/2 |w|^2 + mu |w|_1 - lin.w - lin_free b
@@ -14,18 +14,19 @@
 #ifndef MGVI_SOLVER_PARTS_HINGE_BLOCK_H
 #define MGVI_SOLVER_PARTS_HINGE_BLOCK_H
 
-#include "base/context.h"
+#include "solver/parts/hinge_sparse.h"
 
 typedef struct mgvi_hinge_block {
     int64_t rows, cols;
     const double *Z; /* entry (i, j) is Z[i*row_stride + j*col_stride]; one of the two is 1 */
     int64_t row_stride, col_stride;
-    const double *y;    /* rows: the intercept's column, NULL: no intercept */
-    const double *s;    /* rows: weights, > 0 */
-    const double *bend; /* rows, NULL: 0 */
-    const double *lin;  /* cols, NULL: 0 */
-    double lin_free;    /* 0 without an intercept */
-    double lambda, mu;  /* one of them > 0 */
+    const mgvi_hinge_sparse *sparse; /* in place of Z, NULL: Z is dense */
+    const double *y;                 /* rows: the intercept's column, NULL: no intercept */
+    const double *s;                 /* rows: weights, > 0 */
+    const double *bend;              /* rows, NULL: 0 */
+    const double *lin;               /* cols, NULL: 0 */
+    double lin_free;                 /* 0 without an intercept */
+    double lambda, mu;               /* one of them > 0 */
     const double *gram; /* mu = 0 only, may be NULL: ZZ', both triangles; Z and w are then not
                            looked at, lin must be NULL and w is Z'theta/lambda throughout */
     int64_t gram_stride;
@@ -37,11 +38,13 @@ typedef struct mgvi_hinge_point {
     double b;
 } mgvi_hinge_point;
 
+/* out = Z x, or Z'x when `transposed`. */
+void mgvi_hinge_multiply(mgv_ctx *ctx, const mgvi_hinge_block *block, bool transposed,
+                         const double *x, double *out);
 /* z = Z w + y b (or G theta / lambda + y b), v = Z'theta + lin. */
-void mgvi_hinge_scores(const mgv_ctx *ctx, const mgvi_hinge_block *block,
-                       const mgvi_hinge_point *at, double *z);
-void mgvi_hinge_duals(const mgv_ctx *ctx, const mgvi_hinge_block *block, const double *theta,
-                      double *v);
+void mgvi_hinge_scores(mgv_ctx *ctx, const mgvi_hinge_block *block, const mgvi_hinge_point *at,
+                       double *z);
+void mgvi_hinge_duals(mgv_ctx *ctx, const mgvi_hinge_block *block, const double *theta, double *v);
 
 /* The loss of row i at z: its term of (1). */
 double mgvi_hinge_loss(const mgvi_hinge_block *block, int64_t i, double z);

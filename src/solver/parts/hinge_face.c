@@ -25,11 +25,12 @@ static int by_value(const void *x, const void *y)
 
 static void rank_rows(const mgvi_hinge_interior *k, mgvi_hinge_key *keys)
 {
-    const mgvi_hinge_block *p = k->p;
-    for (int64_t i = 0; i < p->rows; i++)
-        keys[i] = (mgvi_hinge_key){log(fmin(k->a[i] / k->slack[i], k->c[i] / k->xi[i]) / p->s[i]),
-                                   (int32_t)i};
-    qsort(keys, (size_t)p->rows, sizeof *keys, by_value);
+    for (int64_t t = 0; t < k->live; t++) {
+        const int32_t i = k->row[t];
+        const double ratio = fmin(k->a[i] / k->slack[i], k->c[i] / k->xi[i]);
+        keys[t] = (mgvi_hinge_key){log(ratio / k->p->s[i]), i};
+    }
+    qsort(keys, (size_t)k->live, sizeof *keys, by_value);
 }
 
 static void rank_columns(const mgvi_hinge_interior *k, mgvi_hinge_key *keys)
@@ -95,7 +96,7 @@ static mgv_status try_face(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hing
     MGVI_TRY(mgvi_hinge_polish(ctx, p, face, &near, &at, &solved));
     if (!solved)
         return MGV_OK;
-    double *z = k->r, *v = k->g; /* free between two steps */
+    double *z = k->r, *v = k->at.g; /* free between two steps */
     mgvi_hinge_scores(ctx, p, &at, z);
     if (!p->gram)
         mgvi_hinge_duals(ctx, p, at.theta, v);
@@ -127,7 +128,7 @@ static void sizes(const mgvi_hinge_interior *k, const mgvi_hinge_key *rows,
                   const mgvi_hinge_key *cols, int64_t e[FACES], int64_t a[FACES])
 {
     const mgvi_hinge_block *p = k->p;
-    const int64_t n = p->rows, m = p->gram ? 0 : p->cols, free = p->y ? 1 : 0;
+    const int64_t n = k->live, m = p->gram ? 0 : p->cols, free = p->y ? 1 : 0;
     double largest = 0;
     for (int64_t j = 0; j < m; j++)
         largest = fmax(largest, fabs(k->w[j]));
@@ -141,18 +142,34 @@ static void sizes(const mgvi_hinge_interior *k, const mgvi_hinge_key *rows,
         a[0] = e[0] - free;
         e[1] = (a[1] = col[0]) + free;
         a[2] = e[2] - free;
-        e[3] = row[0]; /* not a vertex: as they are */
-        a[3] = col[0];
+        e[3] = row[1]; /* not a vertex: as they are */
+        a[3] = col[1];
     }
 }
 
 /* How many of the faces are worth a factorisation at this gap. */
 static int worth_trying(double gap) { return gap > 1e-3 ? 1 : gap > 1e-5 ? 2 : FACES; }
 
+/* Whether the first `count` of `all` stand apart from the others. */
+static bool apart(const mgvi_hinge_key *keys, int64_t count, int64_t all)
+{
+    static const double FACTOR = 1; /* of e */
+    return count == 0 || count >= all || keys[count - 1].value - keys[count].value > FACTOR;
+}
+
+/* Whether a face is worth its factor: a small one always, a large one when both rankings have a gap
+ * there, else it is a guess that a later step makes better. */
+static bool clear_cut(const mgvi_hinge_key *rows, int64_t e, int64_t n, const mgvi_hinge_key *cols,
+                      int64_t a, int64_t m)
+{
+    enum { SMALL = 200 };
+    return (e <= SMALL && a <= SMALL) || (apart(rows, e, n) && apart(cols, a, m));
+}
+
 mgv_status mgvi_hinge_try_faces(mgv_ctx *ctx, mgvi_hinge_interior *k, double gap, bool *exact)
 {
     const mgvi_hinge_block *p = k->p;
-    const int64_t n = p->rows, m = p->gram ? 0 : p->cols;
+    const int64_t n = k->live, m = p->gram ? 0 : p->cols;
     mgvi_hinge_key *rows = k->keys, *cols = k->keys + n;
     int64_t e[FACES], a[FACES];
     rank_rows(k, rows);
@@ -160,7 +177,7 @@ mgv_status mgvi_hinge_try_faces(mgv_ctx *ctx, mgvi_hinge_interior *k, double gap
         rank_columns(k, cols);
     sizes(k, rows, cols, e, a);
     for (int t = 0; t < worth_trying(gap) && !*exact; t++) {
-        if (a[t] < 0 || a[t] > m || e[t] > n)
+        if (a[t] < 0 || a[t] > m || e[t] > n || !clear_cut(rows, e[t], n, cols, a[t], m))
             continue;
         const uint64_t hash = mix(mix(1, rows, e[t]), cols, a[t]);
         bool known = false;

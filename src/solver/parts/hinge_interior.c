@@ -1,23 +1,67 @@
-/* hinge_interior.c - Mehrotra's predictor and corrector for
- *   Z w + y b + bend a + xi - slack = 1,   zp = mu + lambda w - v,   zq = mu - lambda w + v (7)
- *   p zp = q zq = slack a = xi c = tau,   y.a + lin_free = 0                              (8)
- * with w = p - q, c = s - a and v = Z'a + lin. The same step for primal and dual variables where
- * lambda > 0 or bend > 0 couples them, else one each. */
-#include "simd/simd.h"
+/* hinge_interior.c - the interior point of parts/hinge_interior.h: its start, the rows that come to
+ * rest, and the loop; hinge_step.c has the steps. */
+#include "base/limit.h"
 #include "solver/parts/hinge_interior_impl.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { MOST_STEPS = 100 };
+enum {
+    MOST_STEPS = 100,
+    STALLED = 12 /* steps without progress */
+};
 
-static const double NEARLY = 0.995; /* of the way to the boundary */
 static const double HOPELESS = 1e3; /* times the best gap: rounding has taken over */
 /* Relative gaps from which faces are tried, lambda = 0 and lambda > 0. At larger ones they are
  * wrong: on 100 x 2500, colon and leukemia the first right one came between 3e-3 and 1e-7. */
 static const double FIRST_FACE[] = {5e-3, 1e-3};
+/* Rows of a sparse block come to rest at a bound below the relative gap RESTING, where they are
+ * within BOUND of it (of the mean share, or of the box) and off the hinge by more than CLEAR; they
+ * come back when that falls below NEAR. */
+static const double RESTING = 0.1, BOUND = 0.02, CLEAR = 0.05, NEAR = 0.01;
 
-mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols,
+/* What that may do to v = Z'a at a time, in mu. */
+static const double SHOCK = 0.3;
+/* Part of the live rows that may come back without a new start. */
+static const double MANY = 0.05;
+static const double FEW = 0.25;   /* of the rows live at the end: the others may rest next time */
+static const double SOLVED = 0.1; /* complementarity beside the dual value: nearly solved */
+
+enum rest { LIVE, RESTS, BACK, PRESUMED }; /* BACK: for good; PRESUMED: as in a smaller block */
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static bool room_for_moves(mgvi_arena *arena, int64_t rows, int64_t cols, mgvi_hinge_move *d)
+{
+    double **of_rows[] = {&d->a, &d->slack, &d->xi};
+    double **of_cols[] = {&d->w, &d->g, &d->pos, &d->neg, &d->z_pos, &d->z_neg};
+    bool there = true;
+    for (size_t t = 0; t < sizeof of_rows / sizeof *of_rows; t++)
+        there = (*of_rows[t] = mgvi_arena_array(arena, (size_t)rows, sizeof(double))) && there;
+    for (size_t t = 0; t < sizeof of_cols / sizeof *of_cols; t++)
+        there = (*of_cols[t] = mgvi_arena_array(arena, (size_t)cols, sizeof(double))) && there;
+    return there;
+}
+
+static bool room_for_points(mgvi_arena *arena, mgvi_hinge_interior *k, int64_t rows, int64_t cols)
+{
+    double **of_rows[] = {&k->a,  &k->c,       &k->slack, &k->xi,         &k->z,
+                          &k->rd, &k->e_slack, &k->e_xi,  &k->t_slack,    &k->t_xi,
+                          &k->Th, &k->r,       &k->t_row, &k->best_theta, &k->face_theta};
+    double **of_cols[] = {&k->w,     &k->v,     &k->pos,    &k->neg,    &k->z_pos, &k->z_neg,
+                          &k->r_pos, &k->r_neg, &k->e_pos,  &k->e_neg,  &k->t_pos, &k->t_neg,
+                          &k->K,     &k->k0,    &k->best_w, &k->face_w, &k->sign};
+    bool there = true;
+    for (size_t t = 0; t < sizeof of_rows / sizeof *of_rows; t++)
+        there = (*of_rows[t] = mgvi_arena_array(arena, (size_t)rows, sizeof(double))) && there;
+    for (size_t t = 0; t < sizeof of_cols / sizeof *of_cols; t++)
+        there = (*of_cols[t] = mgvi_arena_array(arena, (size_t)cols, sizeof(double))) && there;
+    return there && room_for_moves(arena, rows, cols, &k->at) &&
+           room_for_moves(arena, rows, cols, &k->other) &&
+           room_for_moves(arena, rows, cols, &k->rest);
+}
+
+mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols, bool sparse,
                                    mgvi_hinge_interior **out)
 {
     mgvi_hinge_interior *k = mgvi_arena_array(arena, 1, sizeof *k);
@@ -26,29 +70,19 @@ mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols
         return MGV_E_MEMORY;
     k->rows = rows;
     k->most_cols = cols;
-    double **of_rows[] = {&k->a,    &k->c,       &k->slack, &k->xi,         &k->z,
-                          &k->rd,   &k->t_slack, &k->t_xi,  &k->da,         &k->d_slack,
-                          &k->d_xi, &k->Th,      &k->r,     &k->best_theta, &k->face_theta};
-    double **of_cols[] = {&k->w,      &k->v,      &k->pos,   &k->neg,   &k->z_pos, &k->z_neg,
-                          &k->r_pos,  &k->r_neg,  &k->t_pos, &k->t_neg, &k->d_pos, &k->d_neg,
-                          &k->dz_pos, &k->dz_neg, &k->K,     &k->k0,    &k->dw,    &k->g,
-                          &k->best_w, &k->face_w, &k->sign};
-    bool there = true;
-    for (size_t t = 0; t < sizeof of_rows / sizeof *of_rows; t++)
-        there = (*of_rows[t] = mgvi_arena_array(arena, (size_t)rows, sizeof(double))) && there;
-    for (size_t t = 0; t < sizeof of_cols / sizeof *of_cols; t++)
-        there = (*of_cols[t] = mgvi_arena_array(arena, (size_t)cols, sizeof(double))) && there;
     const size_t side = (size_t)rows, both = (size_t)(rows + cols);
     const size_t least = cols > 0 && cols < rows ? (size_t)cols : side;
-    k->H = mgvi_arena_array(arena, least * least, sizeof *k->H);
-    k->by_rows = mgvi_arena_array(arena, cols > 0 ? side * least : 0, sizeof(double));
+    k->H = mgvi_arena_scratch(arena, least * least, sizeof *k->H);
+    k->by_rows = mgvi_arena_scratch(arena, cols > 0 && !sparse ? side * least : 0, sizeof(double));
     k->pair = mgvi_arena_array(arena, 2 * side, sizeof *k->pair);
     k->keys = mgvi_arena_array(arena, both, sizeof *k->keys);
+    k->row = mgvi_arena_array(arena, side, sizeof *k->row);
+    k->rests = mgvi_arena_array(arena, side, sizeof *k->rests);
     k->face_row = mgvi_arena_array(arena, side, sizeof *k->face_row);
     k->face_col = mgvi_arena_array(arena, (size_t)cols, sizeof *k->face_col);
     k->upper = mgvi_arena_array(arena, side, sizeof *k->upper);
-    return there && k->H && k->by_rows && k->pair && k->keys && k->face_row && k->face_col &&
-                   k->upper
+    return room_for_points(arena, k, rows, cols) && k->H && k->by_rows && k->pair && k->keys &&
+                   k->row && k->rests && k->face_row && k->face_col && k->upper
                ? MGV_OK
                : MGV_E_MEMORY;
 }
@@ -60,11 +94,16 @@ mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols
 static void middle_of_the_box(mgvi_hinge_interior *k)
 {
     const mgvi_hinge_block *p = k->p;
-    double side[2] = {0, 0};
-    for (int64_t i = 0; p->y && i < p->rows; i++)
-        side[p->y[i] > 0] += p->s[i];
-    side[p->lin_free > 0] += 2 * fabs(p->lin_free); /* half of the box is 0.5 s */
-    for (int64_t i = 0; i < p->rows; i++) {
+    double side[2] = {0, 0}, fixed = p->lin_free;
+    for (int64_t i = 0; p->y && i < p->rows; i++) {
+        if (k->rests[i] == LIVE)
+            side[p->y[i] > 0] += p->s[i];
+        else
+            fixed += p->y[i] * k->a[i];
+    }
+    side[fixed > 0] += 2 * fabs(fixed); /* half of the box is 0.5 s */
+    for (int64_t t = 0; t < k->live; t++) {
+        const int64_t i = k->row[t];
         double share = 0.5;
         if (p->y) {
             const int mine = p->y[i] > 0;
@@ -90,21 +129,25 @@ static void shrink_into_mu(mgvi_hinge_interior *k)
     const double share = 0.5 * p->mu / largest;
     for (int64_t j = 0; j < p->cols; j++)
         k->v[j] *= share;
-    for (int64_t i = 0; i < p->rows; i++) {
+    for (int64_t t = 0; t < k->live; t++) {
+        const int64_t i = k->row[t];
         k->a[i] *= share;
         k->c[i] = p->s[i] - k->a[i];
         k->xi[i] = k->slack[i] * k->a[i] / k->c[i];
     }
 }
 
-static void start(const mgv_ctx *ctx, mgvi_hinge_interior *k)
+static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
     const mgvi_hinge_block *p = k->p;
     double sum = 0;
+    k->live = 0;
+    for (int64_t i = 0; i < p->rows; i++)
+        if (k->rests[i] == LIVE)
+            k->row[k->live++] = (int32_t)i;
     middle_of_the_box(k);
     k->b = 0;
     memset(k->z, 0, (size_t)p->rows * sizeof *k->z);
-    k->best_gap = INFINITY;
     memset(k->tried, 0, sizeof k->tried);
     if (p->gram) {
         mgvi_hinge_scores(ctx, p, &(mgvi_hinge_point){.theta = k->a}, k->z);
@@ -112,166 +155,148 @@ static void start(const mgv_ctx *ctx, mgvi_hinge_interior *k)
     }
     mgvi_hinge_duals(ctx, p, k->a, k->v);
     shrink_into_mu(k);
-    for (int64_t i = 0; i < p->rows; i++)
-        sum += k->slack[i] * k->a[i] + k->xi[i] * k->c[i];
-    const double tau = sum / (double)(2 * p->rows);
+    for (int64_t t = 0; t < k->live; t++)
+        sum += k->slack[k->row[t]] * k->a[k->row[t]] + k->xi[k->row[t]] * k->c[k->row[t]];
+    const double tau = sum / (double)(2 * k->live);
     for (int64_t j = 0; j < p->cols; j++) {
         k->w[j] = 0;
         k->pos[j] = k->neg[j] = tau / p->mu;
         k->z_pos[j] = fmax(p->mu - k->v[j], 0.1 * p->mu);
         k->z_neg[j] = fmax(p->mu + k->v[j], 0.1 * p->mu);
     }
-    if (mgvi_hinge_by_columns(p))
+    if (!p->sparse && mgvi_hinge_by_columns(k))
         for (int64_t i = 0; i < p->rows; i++)
             for (int64_t j = 0; j < p->cols; j++)
                 k->by_rows[i * p->cols + j] = p->Z[i + j * p->col_stride];
 }
 
-/* ---- a step ---------------------------------------------------------------------------------- */
+/* ---- rows at rest ---------------------------------------------------------------------------- */
 
-/* Residuals, weights K and Th, and the mean complementarity. Returns rb. */
-static double residuals(mgvi_hinge_interior *k)
+/* A row is put back near the bound where it rested. */
+static void put_back(mgvi_hinge_interior *k, int64_t i)
 {
-    const mgvi_hinge_block *p = k->p;
-    double sum = 0, rb = -p->lin_free;
-    for (int64_t i = 0; i < p->rows; i++) {
-        sum += k->slack[i] * k->a[i] + k->xi[i] * k->c[i];
-        const double bend = p->bend ? p->bend[i] : 0;
-        k->rd[i] = 1 - k->z[i] - bend * k->a[i] - k->xi[i] + k->slack[i];
-        k->Th[i] = k->xi[i] / k->c[i] + k->slack[i] / k->a[i] + bend;
-        rb -= p->y ? p->y[i] * k->a[i] : 0;
-    }
-    const int64_t cols = p->gram ? 0 : p->cols;
-    for (int64_t j = 0; j < cols; j++) {
-        const double lw = p->lambda * k->w[j];
-        sum += k->pos[j] * k->z_pos[j] + k->neg[j] * k->z_neg[j];
-        k->r_pos[j] = k->z_pos[j] + k->v[j] - lw - p->mu;
-        k->r_neg[j] = k->z_neg[j] - k->v[j] + lw - p->mu;
-        const double kappa = k->pos[j] / k->z_pos[j] + k->neg[j] / k->z_neg[j];
-        k->K[j] = kappa / (1 + p->lambda * kappa);
-    }
-    k->tau = sum / (double)(2 * (p->rows + cols));
-    return rb;
+    const double s = k->p->s[i], off = fabs(k->z[i] - 1), small = fmin(0.1, k->tau / (CLEAR * s));
+    const bool upper = k->a[i] > k->c[i];
+    k->rests[i] = BACK;
+    k->a[i] = upper ? s * (1 - small) : s * small;
+    k->c[i] = s - k->a[i];
+    k->slack[i] = (k->z[i] > 1 ? off : 0) + (upper ? k->tau / k->a[i] : CLEAR);
+    k->xi[i] = (k->z[i] < 1 ? off : 0) + (upper ? CLEAR : k->tau / k->c[i]);
 }
 
-/* One direction: towards complementarity `target`, with the second-order terms of the last
- * direction when `correct`. */
-static mgv_status direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb, double target,
-                            bool correct)
+/* With an intercept both classes have the same sum of theta, however few rows one has. */
+static int of_class(const mgvi_hinge_interior *k, int64_t i) { return k->p->y && k->p->y[i] > 0; }
+
+static void mean_shares(const mgvi_hinge_interior *k, double mean[2])
 {
-    const mgvi_hinge_block *p = k->p;
-    const int64_t cols = p->gram ? 0 : p->cols;
-    const double second = correct ? 1 : 0;
-    for (int64_t i = 0; i < p->rows; i++) {
-        k->t_slack[i] = (target - second * k->d_slack[i] * k->da[i]) / k->a[i] - k->slack[i];
-        k->t_xi[i] = (target + second * k->d_xi[i] * k->da[i]) / k->c[i] - k->xi[i];
-        k->r[i] = k->rd[i] + k->t_slack[i] - k->t_xi[i];
+    double sum[2] = {0, 0}, weight[2] = {0, 0};
+    for (int64_t i = 0; i < k->p->rows; i++) {
+        sum[of_class(k, i)] += k->a[i];
+        weight[of_class(k, i)] += k->p->s[i];
     }
-    for (int64_t j = 0; j < cols; j++) {
-        k->t_pos[j] = (target - second * k->d_pos[j] * k->dz_pos[j]) / k->pos[j] - k->z_pos[j];
-        k->t_neg[j] = (target - second * k->d_neg[j] * k->dz_neg[j]) / k->neg[j] - k->z_neg[j];
-        const double dp = k->pos[j] / k->z_pos[j], dq = k->neg[j] / k->z_neg[j];
-        k->k0[j] = ((k->r_pos[j] + k->t_pos[j]) * dp - (k->r_neg[j] + k->t_neg[j]) * dq) /
-                   (1 + p->lambda * (dp + dq));
-    }
-    MGVI_TRY(mgvi_hinge_direction(ctx, k, rb));
-    for (int64_t j = 0; j < cols; j++) {
-        const double h = p->lambda * k->dw[j] - k->g[j];
-        k->d_pos[j] = (k->r_pos[j] + k->t_pos[j] - h) * k->pos[j] / k->z_pos[j];
-        k->d_neg[j] = (k->r_neg[j] + k->t_neg[j] + h) * k->neg[j] / k->z_neg[j];
-        k->dz_pos[j] = h - k->r_pos[j];
-        k->dz_neg[j] = -h - k->r_neg[j];
-    }
-    for (int64_t i = 0; i < p->rows; i++) {
-        k->d_slack[i] = k->t_slack[i] - k->slack[i] / k->a[i] * k->da[i];
-        k->d_xi[i] = k->t_xi[i] + k->xi[i] / k->c[i] * k->da[i];
-    }
-    return MGV_OK;
+    for (int t = 0; t < 2; t++)
+        mean[t] = weight[t] > 0 ? sum[t] / weight[t] : 0;
 }
 
-/* The most of x + t dx that stays positive. */
-static void shorten(const double *x, const double *dx, int64_t n, double sign, double *t)
+/* Whether row i is clearly off the hinge, and within `bound` of its own. */
+static bool at_rest(const mgvi_hinge_interior *k, int64_t i, double bound, const double mean[2])
 {
-    double worst = 1 / *t;
-    for (int64_t i = 0; i < n; i++)
-        worst = fmax(worst, -sign * dx[i] / x[i]);
-    *t = 1 / worst;
+    if (k->rests[i] != LIVE)
+        return false;
+    return (k->a[i] < bound * mean[of_class(k, i)] * k->p->s[i] && k->slack[i] > CLEAR &&
+            k->z[i] > 1 + CLEAR) ||
+           (!k->p->bend && k->c[i] < bound * k->p->s[i] && k->xi[i] > CLEAR && k->z[i] < 1 - CLEAR);
 }
 
-/* Lengths to the boundary, at most 1: [0] of the primal, [1] of the dual variables. */
-static void lengths(const mgvi_hinge_interior *k, double t[2])
+/* Whether a row at rest is still clear of the hinge. */
+static bool stays(const mgvi_hinge_interior *k, int64_t i)
 {
-    const mgvi_hinge_block *p = k->p;
-    const int64_t cols = p->gram ? 0 : p->cols;
-    t[0] = t[1] = 1;
-    shorten(k->slack, k->d_slack, p->rows, 1, &t[0]);
-    shorten(k->xi, k->d_xi, p->rows, 1, &t[0]);
-    shorten(k->pos, k->d_pos, cols, 1, &t[0]);
-    shorten(k->neg, k->d_neg, cols, 1, &t[0]);
-    shorten(k->a, k->da, p->rows, 1, &t[1]);
-    shorten(k->c, k->da, p->rows, -1, &t[1]);
-    shorten(k->z_pos, k->dz_pos, cols, 1, &t[1]);
-    shorten(k->z_neg, k->dz_neg, cols, 1, &t[1]);
-    if (p->lambda > 0 || p->bend)
-        t[0] = t[1] = fmin(t[0], t[1]);
+    return k->a[i] > k->c[i] ? k->z[i] < 1 - NEAR : k->z[i] > 1 + NEAR;
 }
 
-/* The mean complementarity after a step of these lengths. */
-static double tau_after(const mgvi_hinge_interior *k, const double t[2])
+/* The largest change of v, in mu, when the rows within `bound` come to rest: k->t_row is a then,
+ * and k->at.g is v. */
+static double shock(mgv_ctx *ctx, mgvi_hinge_interior *k, double bound, const double mean[2])
 {
     const mgvi_hinge_block *p = k->p;
-    const int64_t cols = p->gram ? 0 : p->cols;
-    double sum = 0;
+    double most = 0;
     for (int64_t i = 0; i < p->rows; i++)
-        sum += (k->slack[i] + t[0] * k->d_slack[i]) * (k->a[i] + t[1] * k->da[i]) +
-               (k->xi[i] + t[0] * k->d_xi[i]) * (k->c[i] - t[1] * k->da[i]);
-    for (int64_t j = 0; j < cols; j++)
-        sum += (k->pos[j] + t[0] * k->d_pos[j]) * (k->z_pos[j] + t[1] * k->dz_pos[j]) +
-               (k->neg[j] + t[0] * k->d_neg[j]) * (k->z_neg[j] + t[1] * k->dz_neg[j]);
-    return sum / (double)(2 * (p->rows + cols));
+        k->t_row[i] = !at_rest(k, i, bound, mean) ? k->a[i] : k->a[i] > k->c[i] ? p->s[i] : 0;
+    mgvi_hinge_duals(ctx, p, k->t_row, k->at.g);
+    for (int64_t j = 0; j < p->cols; j++)
+        most = fmax(most, fabs(k->at.g[j] - k->v[j]));
+    return most / p->mu;
 }
 
-static void move(const mgv_ctx *ctx, mgvi_hinge_interior *k, const double t[2])
+/* Rows come to rest, as many as v bears. */
+static void lay_down(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
-    const mgvi_hinge_block *p = k->p;
-    const int64_t cols = p->gram ? 0 : p->cols;
-    for (int64_t i = 0; i < p->rows; i++) {
-        k->slack[i] += t[0] * k->d_slack[i];
-        k->xi[i] += t[0] * k->d_xi[i];
-        k->a[i] += t[1] * k->da[i];
-        k->c[i] -= t[1] * k->da[i];
+    double mean[2], bound = BOUND;
+    mean_shares(k, mean);
+    for (int t = 0; t < 3 && shock(ctx, k, bound, mean) > SHOCK; t++)
+        bound /= 10;
+    if (shock(ctx, k, bound, mean) > SHOCK)
+        return;
+    for (int64_t i = 0; i < k->p->rows; i++) {
+        if (!at_rest(k, i, bound, mean))
+            continue;
+        k->rests[i] = RESTS;
+        k->a[i] = k->t_row[i];
+        k->c[i] = k->p->s[i] - k->a[i];
     }
-    for (int64_t j = 0; j < cols; j++) {
-        k->pos[j] += t[0] * k->d_pos[j];
-        k->neg[j] += t[0] * k->d_neg[j];
-        k->z_pos[j] += t[1] * k->dz_pos[j];
-        k->z_neg[j] += t[1] * k->dz_neg[j];
-        k->w[j] = k->pos[j] - k->neg[j];
-        k->v[j] += t[1] * k->g[j];
-    }
-    k->b += t[0] * k->db;
-    mgvi_hinge_scores(ctx, p, &(mgvi_hinge_point){.theta = k->a, .w = k->w, .b = k->b}, k->z);
+    memcpy(k->v, k->at.g, (size_t)k->p->cols * sizeof *k->v);
 }
 
-static mgv_status step(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
+/* Rows come back and come to rest. */
+static void rest_rows(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
-    double t[2];
-    const double rb = residuals(k);
-    MGVI_TRY(mgvi_hinge_factor(ctx, k, positive));
-    if (!*positive)
-        return MGV_OK;
-    MGVI_TRY(direction(ctx, k, rb, 0, false));
-    lengths(k, t);
-    const double ratio = tau_after(k, t) / k->tau;
-    MGVI_TRY(direction(ctx, k, rb, k->tau * ratio * ratio * ratio, true));
-    lengths(k, t);
-    t[0] = fmin(1, NEARLY * t[0]);
-    t[1] = fmin(1, NEARLY * t[1]);
-    move(ctx, k, t);
-    return MGV_OK;
+    bool changed = false;
+    for (int64_t i = 0; i < k->p->rows; i++)
+        if (k->rests[i] == RESTS && !stays(k, i)) {
+            put_back(k, i);
+            changed = true;
+        }
+    if (changed)
+        mgvi_hinge_duals(ctx, k->p, k->a, k->v);
+    lay_down(ctx, k);
+    k->live = 0;
+    for (int64_t i = 0; i < k->p->rows; i++)
+        if (k->rests[i] != RESTS)
+            k->row[k->live++] = (int32_t)i;
+}
+
+/* The rows that were at rest in a smaller W, once the others are nearly solved: the point starts
+ * anew where many of them do not stay. */
+static void check_presumed(mgv_ctx *ctx, mgvi_hinge_interior *k)
+{
+    int64_t wrong = 0;
+    for (int64_t i = 0; i < k->p->rows; i++)
+        wrong += k->rests[i] == PRESUMED && !stays(k, i);
+    const bool again = (double)wrong > MANY * (double)k->live;
+    for (int64_t i = 0; i < k->p->rows; i++)
+        if (k->rests[i] == PRESUMED)
+            k->rests[i] = !again ? RESTS : stays(k, i) ? PRESUMED : LIVE;
+    k->presumed = again;
+    if (again)
+        start(ctx, k);
+}
+
+/* Everything from the middle again, and no row is to rest any more. */
+static void wake_all(mgv_ctx *ctx, mgvi_hinge_interior *k)
+{
+    memset(k->rests, LIVE, (size_t)k->p->rows * sizeof *k->rests);
+    k->presumed = false;
+    k->restless = true;
+    start(ctx, k);
 }
 
 /* ---- the loop -------------------------------------------------------------------------------- */
+
+/* The gap of the live rows' own problem, once its equations hold. */
+static double complementarity(const mgvi_hinge_interior *k)
+{
+    return 2 * k->tau * (double)(k->live + k->p->cols);
+}
 
 /* Keeps the present point when it is the best; its relative gap. */
 static double judge(mgvi_hinge_interior *k)
@@ -280,6 +305,7 @@ static double judge(mgvi_hinge_interior *k)
     const mgvi_hinge_point at = {.theta = k->a, .w = k->w, .b = k->b};
     const mgvi_hinge_values f = mgvi_hinge_judge(p, &at, k->z, k->v);
     const double gap = (f.primal - f.dual) / fmax(fabs(f.primal), 1e-300);
+    k->dual = f.dual;
     if (gap < k->best_gap) {
         k->best_gap = gap;
         k->best_b = k->b;
@@ -291,41 +317,87 @@ static double judge(mgvi_hinge_interior *k)
 }
 
 /* The best point, its values taken anew. */
-static void hand_over(const mgv_ctx *ctx, mgvi_hinge_interior *k, mgvi_hinge_point *out,
+static void hand_over(mgv_ctx *ctx, mgvi_hinge_interior *k, mgvi_hinge_point *out,
                       mgvi_hinge_result *result)
 {
     const mgvi_hinge_block *p = k->p;
     memcpy(out->theta, k->best_theta, (size_t)p->rows * sizeof *k->a);
     out->b = k->best_b;
+    double *z = k->r, *v = k->at.g; /* free between two steps */
     if (!p->gram) {
         memcpy(out->w, k->best_w, (size_t)p->cols * sizeof *k->w);
-        mgvi_hinge_duals(ctx, p, out->theta, k->v);
+        mgvi_hinge_duals(ctx, p, out->theta, v);
     }
-    mgvi_hinge_scores(ctx, p, out, k->z);
-    const mgvi_hinge_values f = mgvi_hinge_judge(p, out, k->z, k->v);
+    mgvi_hinge_scores(ctx, p, out, z);
+    const mgvi_hinge_values f = mgvi_hinge_judge(p, out, z, v);
     result->primal = f.primal;
     result->dual = f.dual;
 }
 
-mgv_status mgvi_hinge_interior_solve(mgv_ctx *ctx, mgvi_hinge_interior *k,
-                                     const mgvi_hinge_block *block, double tol,
-                                     mgvi_hinge_point *out, mgvi_hinge_result *result)
+void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hinge_block *block,
+                               const double *theta)
 {
+    int64_t live = 0;
+    k->p = block;
+    k->best_gap = INFINITY;
+    for (int64_t i = 0; i < block->rows; i++) {
+        const bool bound =
+            mgvi_hinge_may_rest(k) && theta && (theta[i] == 0 || theta[i] == block->s[i]);
+        k->rests[i] = bound ? PRESUMED : LIVE;
+        k->a[i] = bound ? theta[i] : 0;
+        k->c[i] = block->s[i] - k->a[i];
+        live += !bound;
+    }
+    k->presumed = live > 0 && (double)live < FEW * (double)block->rows;
+    k->restless = false;
+    if (!k->presumed)
+        memset(k->rests, LIVE, (size_t)block->rows * sizeof *k->rests);
+    start(ctx, k);
+}
+
+/* Whether the rows at rest may be to blame for steps that do not help, and all of them live are
+ * worth their while: large problems end in rounding. */
+static bool may_wake(const mgvi_hinge_interior *k)
+{
+    static const double SMALL = 1e6, ROUNDING = 1e-6;
+    return k->live < k->p->rows &&
+           (k->best_gap > ROUNDING || (double)k->p->rows * (double)k->p->cols <= SMALL);
+}
+
+mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double tol,
+                                   mgvi_hinge_point *out, mgvi_hinge_result *result)
+{
+    const mgvi_hinge_block *p = k->p;
     bool positive = true;
     double least = INFINITY; /* gap of the interior's own points */
-    k->p = block;
+    int since = 0;           /* steps since it fell */
     *result = (mgvi_hinge_result){.steps = 0};
-    start(ctx, k);
-    while (result->steps < MOST_STEPS && positive) {
-        MGVI_TRY(step(ctx, k, &positive));
+    k->work = 0;
+    while (result->steps < MOST_STEPS) {
+        MGVI_TRY(mgvi_hinge_step(ctx, k, &positive));
+        MGVI_TRY(mgvi_ctx_whole(ctx));
         result->steps++;
         const double gap = judge(k);
-        if (!block->bend && gap <= FIRST_FACE[block->lambda > 0])
+        if (!p->bend && gap <= FIRST_FACE[p->lambda > 0])
             MGVI_TRY(mgvi_hinge_try_faces(ctx, k, gap, &result->exact));
-        if (result->exact || k->best_gap <= tol || !(gap <= HOPELESS * least))
+        if (result->exact || k->best_gap <= tol)
             break;
+        since = gap < least ? 0 : since + 1;
+        const bool lost = !positive || !(gap <= HOPELESS * least);
         least = fmin(least, gap);
+        if ((lost || since >= STALLED) && may_wake(k)) {
+            wake_all(ctx, k);
+            since = 0;
+            least = INFINITY;
+        } else if (lost) {
+            break;
+        } else if (k->presumed && complementarity(k) < SOLVED * k->dual) {
+            check_presumed(ctx, k);
+        } else if (mgvi_hinge_may_rest(k) && !k->presumed && !k->restless && gap < RESTING) {
+            rest_rows(ctx, k);
+        }
     }
     hand_over(ctx, k, out, result);
+    result->work = k->work;
     return MGV_OK;
 }

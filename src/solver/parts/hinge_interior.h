@@ -11,19 +11,23 @@ typedef struct mgvi_hinge_interior mgvi_hinge_interior;
 
 /* Work space for blocks of `rows` rows and at most `cols` columns (0: blocks with a gram matrix).
  */
-mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols,
+mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols, bool sparse,
                                    mgvi_hinge_interior **out);
 
 typedef struct mgvi_hinge_result {
     int64_t steps;
     double primal, dual; /* of the point returned */
+    double work;         /* multiplications */
     bool exact;          /* it is the exact point of a face, up to rounding */
 } mgvi_hinge_result;
 
-/* Solves the block, whose Z is stored by columns (row_stride 1), until (primal - dual) <= tol
- * primal, or as well as it can, and writes the best point to `out`. Starts from the middle of the
- * box each time. */
-mgv_status mgvi_hinge_interior_solve(mgv_ctx *ctx, mgvi_hinge_interior *work,
-                                     const mgvi_hinge_block *block, double tol,
-                                     mgvi_hinge_point *out, mgvi_hinge_result *result);
+/* Begins in the middle of the box; the rows of a sparse block that are at a bound in `theta` (NULL:
+ * none) rest there at first. A dense Z is stored by columns (row_stride 1). The block stays the
+ * caller's and must outlive the runs. */
+void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *work,
+                               const mgvi_hinge_block *block, const double *theta);
+/* Goes on until (primal - dual) <= tol primal, or as well as it can, and writes the best point to
+ * `out`. MGV_E_LIMIT: cut. */
+mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *work, double tol,
+                                   mgvi_hinge_point *out, mgvi_hinge_result *result);
 #endif

@@ -12,17 +12,35 @@ typedef struct mgvi_hinge_key {
     int32_t index;
 } mgvi_hinge_key;
 
+/* A direction of everything. */
+typedef struct mgvi_hinge_move {
+    double db;
+    double *a, *slack, *xi;                    /* rows; c moves by -a */
+    double *w, *g, *pos, *neg, *z_pos, *z_neg; /* cols; g = Z'a */
+} mgvi_hinge_move;
+
 struct mgvi_hinge_interior {
     const mgvi_hinge_block *p;
     int64_t rows, most_cols; /* room */
-    double tau;              /* mean complementarity */
-    double b, db;
+    double tau;              /* mean complementarity before the last step */
+    double dual;             /* value after it */
+    double b;
+    /* Rows that are still in question, in order; the others rest at a = 0 or a = s (sparse blocks
+     * alone). `rests` per row: 0 where it is live; `presumed`: some rest as a smaller
+     * block said; `restless`: it did not work out, all stay live. */
+    bool presumed, restless;
+    int64_t live;
+    int32_t *row;
+    int8_t *rests;
     /* rows: a in (0, s) is theta, c = s - a; the slacks slack and xi; z = Z w + y b; the residual
-     * of the row equation; targets; directions; 1/Th is the row's weight in the normal equations */
-    double *a, *c, *slack, *xi, *z, *rd, *t_slack, *t_xi, *da, *d_slack, *d_xi, *Th, *r;
+     * of the row equation; complementarity aimed at and what it asks of the slacks; 1/Th is the
+     * row's weight in the normal equations */
+    double *a, *c, *slack, *xi, *z, *rd, *e_slack, *e_xi, *t_slack, *t_xi, *Th, *r, *t_row;
     /* cols: w = p - q with multipliers zp, zq; v = Z'a + lin */
-    double *w, *v, *pos, *neg, *z_pos, *z_neg, *r_pos, *r_neg, *t_pos, *t_neg, *d_pos, *d_neg,
-        *dz_pos, *dz_neg, *K, *k0, *dw, *g;
+    double *w, *v, *pos, *neg, *z_pos, *z_neg, *r_pos, *r_neg, *e_pos, *e_neg, *t_pos, *t_neg, *K,
+        *k0;
+    mgvi_hinge_move at, other; /* the direction, and room for another one */
+    mgvi_hinge_move rest;      /* what refines it: a, w, g and b alone */
     double *H; /* the normal equations, min(rows, cols) squared; rows squared with a gram matrix */
     double *by_rows; /* rows x cols: Z by rows, when there are more rows than columns */
     double *pair;    /* two right-hand sides, interleaved */
@@ -33,18 +51,27 @@ struct mgvi_hinge_interior {
     bool *upper;
     double *sign;
     uint64_t tried[MGVI_HINGE_FACES]; /* the faces of the last attempts */
+    double work;                      /* multiplications so far */
 };
 
 /* Whether the system has the size of the columns. */
-static inline bool mgvi_hinge_by_columns(const mgvi_hinge_block *p)
+static inline bool mgvi_hinge_by_columns(const mgvi_hinge_interior *k)
 {
-    return !p->gram && p->cols < p->rows;
+    return !k->p->gram && k->p->cols < (k->p->sparse ? k->live : k->p->rows);
+}
+/* Whether rows may leave the system: not those of a dense one that has their size. */
+static inline bool mgvi_hinge_may_rest(const mgvi_hinge_interior *k)
+{
+    return k->p->sparse || mgvi_hinge_by_columns(k);
 }
 
 /* hinge_normal.c: the normal equations (9) or (10) at the present point; false: not positive. */
 mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive);
-/* da, db, dw and g = Z'da from r, k0 and the residual rb of the intercept's equation. */
+/* a, b, w and g of k->at from r, k0 and the residual rb of the intercept's equation. */
 mgv_status mgvi_hinge_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb);
+
+/* hinge_step.c: one step; false: the system was not positive. */
+mgv_status mgvi_hinge_step(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive);
 
 /* hinge_face.c: tries the faces the present point suggests; keeps the exact point of one as the
  * best when it is better. */

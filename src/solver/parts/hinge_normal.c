@@ -1,5 +1,5 @@
 /* hinge_normal.c - the linear systems of the interior point. With K and Th the weights of columns
- * and rows, in the smaller of the two sizes:
+ * and rows, in the smaller of the two sizes, on the rows that are live:
  *   (Z K Z' + Th) da + y db = r - Z k0,   y.da = rb,   dw = K Z'da + k0                        (9)
  *   (1/K + Z'Th^-1 Z) dw + Z'Th^-1 y db = k0/K + Z'Th^-1 r,
  *    y'Th^-1 Z dw + y.Th^-1 y db = y.Th^-1 r - rb,   da = (r - Z dw - y db)/Th                 (10)
@@ -10,118 +10,177 @@
 
 #include <string.h>
 
-static double dot(const mgv_ctx *ctx, const double *x, const double *y, int64_t n)
-{
-    return ctx->simd->dot_f64(x, y, n);
-}
+/* Keeps the factor regular to the end; refinement makes up for it. */
+static const double RIDGE = 1e-13;
+static const double REFINED = 1e-2; /* relative gap from which directions are refined */
 
-/* out = Z x */
-static void product(const mgv_ctx *ctx, const mgvi_hinge_block *p, const double *x, double *out)
-{
-    memset(out, 0, (size_t)p->rows * sizeof *out);
-    ctx->simd->dense_mul_t_f64(p->Z, p->col_stride, p->cols, p->rows, x, out);
-}
-
-/* out = Z'x */
-static void product_t(const mgv_ctx *ctx, const mgvi_hinge_block *p, const double *x, double *out)
-{
-    ctx->simd->dense_mul_f64(p->Z, p->col_stride, p->cols, p->rows, x, out);
-}
-
-mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
+/* The upper triangle of Z K Z' or Z'Th^-1 Z. */
+static mgv_status make_matrix(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
     const mgvi_hinge_block *p = k->p;
     const int64_t n = p->rows, m = p->cols;
-    int64_t pivot, size = n;
     if (p->gram) {
         for (int64_t i = 0; i < n; i++)
             for (int64_t j = i; j < n; j++)
                 k->H[i * n + j] = p->gram[i * p->gram_stride + j] / p->lambda;
-    } else if (mgvi_hinge_by_columns(p)) {
-        size = m;
-        for (int64_t i = 0; i < n; i++)
-            k->t_slack[i] = 1 / k->Th[i]; /* free until the targets are made */
-        MGVI_TRY(mgvi_gram_f64(ctx, n, m, k->by_rows, m, k->t_slack, k->H, m));
-    } else {
-        MGVI_TRY(mgvi_gram_f64(ctx, m, n, p->Z, p->col_stride, k->K, k->H, n));
+        return MGV_OK;
     }
-    for (int64_t i = 0; i < size; i++)
-        k->H[i * size + i] += size == n && !mgvi_hinge_by_columns(p) ? k->Th[i] : 1 / k->K[i];
+    if (!mgvi_hinge_by_columns(k)) {
+        if (!p->sparse)
+            return mgvi_gram_f64(ctx, m, n, p->Z, p->col_stride, k->K, k->H, n);
+        mgvi_hinge_sparse_rows(ctx, p->sparse, k->K, k->row, k->live, k->H);
+        return MGV_OK;
+    }
+    double *inverse = k->t_slack; /* free until the targets are made */
+    memset(inverse, 0, (size_t)n * sizeof *inverse);
+    for (int64_t t = 0; t < k->live; t++)
+        inverse[k->row[t]] = 1 / k->Th[k->row[t]];
+    if (!p->sparse)
+        return mgvi_gram_f64(ctx, n, m, k->by_rows, m, inverse, k->H, m);
+    mgvi_hinge_sparse_cols(ctx, p->sparse, inverse, k->H);
+    return MGV_OK;
+}
+
+mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
+{
+    const bool columns = mgvi_hinge_by_columns(k);
+    const int64_t size = columns ? k->p->cols : k->live;
+    int64_t pivot;
+    MGVI_TRY(make_matrix(ctx, k));
+    for (int64_t t = 0; t < size; t++) {
+        k->H[t * size + t] += columns ? 1 / k->K[t] : k->Th[k->row[t]];
+        k->H[t * size + t] *= 1 + RIDGE;
+    }
     MGVI_TRY(mgvi_cholesky(ctx, size, k->H, size, &pivot));
     *positive = pivot < 0;
+    k->work += (double)size * (double)size * (double)size / 3;
     return MGV_OK;
 }
 
 /* (9) */
-static mgv_status rows_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb)
+static mgv_status rows_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb,
+                                 mgvi_hinge_move *d)
 {
     const mgvi_hinge_block *p = k->p;
-    const int64_t n = p->rows;
+    const int64_t n = k->live;
     const int32_t sides = p->y ? 2 : 1;
     if (p->gram)
-        memset(k->da, 0, (size_t)n * sizeof *k->da);
+        memset(d->a, 0, (size_t)p->rows * sizeof *d->a);
     else
-        product(ctx, p, k->k0, k->da);
-    for (int64_t i = 0; i < n; i++) {
-        k->pair[i * sides] = k->r[i] - k->da[i];
+        mgvi_hinge_multiply(ctx, p, false, k->k0, d->a);
+    for (int64_t t = 0; t < n; t++) {
+        const int64_t i = k->row[t];
+        k->pair[t * sides] = k->r[i] - d->a[i];
         if (p->y)
-            k->pair[i * sides + 1] = p->y[i];
+            k->pair[t * sides + 1] = p->y[i];
     }
     MGVI_TRY(mgvi_cholesky_solve(ctx, n, k->H, n, sides, k->pair));
     double top = -rb, bottom = 0;
-    for (int64_t i = 0; p->y && i < n; i++) {
-        top += p->y[i] * k->pair[2 * i];
-        bottom += p->y[i] * k->pair[2 * i + 1];
+    for (int64_t t = 0; p->y && t < n; t++) {
+        top += p->y[k->row[t]] * k->pair[2 * t];
+        bottom += p->y[k->row[t]] * k->pair[2 * t + 1];
     }
-    k->db = bottom > 0 ? top / bottom : 0;
-    for (int64_t i = 0; i < n; i++)
-        k->da[i] = k->pair[i * sides] - (p->y ? k->db * k->pair[2 * i + 1] : 0);
+    d->db = bottom > 0 ? top / bottom : 0;
+    memset(d->a, 0, (size_t)p->rows * sizeof *d->a);
+    for (int64_t t = 0; t < n; t++)
+        d->a[k->row[t]] = k->pair[t * sides] - (p->y ? d->db * k->pair[2 * t + 1] : 0);
     if (p->gram)
         return MGV_OK;
-    product_t(ctx, p, k->da, k->g);
+    mgvi_hinge_multiply(ctx, p, true, d->a, d->g);
     for (int64_t j = 0; j < p->cols; j++)
-        k->dw[j] = k->K[j] * k->g[j] + k->k0[j];
+        d->w[j] = k->K[j] * d->g[j] + k->k0[j];
     return MGV_OK;
 }
 
-/* (10) */
-static mgv_status cols_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb)
+/* The right-hand sides of (10) in k->pair, Z'Th^-1 y in d->g; what the intercept's line begins
+ * with. */
+static void cols_sides(mgv_ctx *ctx, mgvi_hinge_interior *k, mgvi_hinge_move *d, double *top,
+                       double *bottom)
 {
     const mgvi_hinge_block *p = k->p;
-    const int64_t n = p->rows, m = p->cols;
+    const int32_t sides = p->y ? 2 : 1;
+    memset(d->a, 0, (size_t)p->rows * sizeof *d->a);
+    for (int64_t t = 0; t < k->live; t++)
+        d->a[k->row[t]] = k->r[k->row[t]] / k->Th[k->row[t]];
+    mgvi_hinge_multiply(ctx, p, true, d->a, d->g);
+    for (int64_t j = 0; j < p->cols; j++)
+        k->pair[j * sides] = k->k0[j] / k->K[j] + d->g[j];
+    if (!p->y)
+        return;
+    *top += ctx->simd->dot_f64(p->y, d->a, p->rows);
+    for (int64_t t = 0; t < k->live; t++) {
+        const int64_t i = k->row[t];
+        d->a[i] = p->y[i] / k->Th[i];
+        *bottom += p->y[i] * d->a[i];
+    }
+    mgvi_hinge_multiply(ctx, p, true, d->a, d->g);
+    for (int64_t j = 0; j < p->cols; j++)
+        k->pair[j * sides + 1] = d->g[j];
+}
+
+/* (10) */
+static mgv_status cols_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb,
+                                 mgvi_hinge_move *d)
+{
+    const mgvi_hinge_block *p = k->p;
+    const int64_t m = p->cols;
     const int32_t sides = p->y ? 2 : 1;
     double top = -rb, bottom = 0;
-    for (int64_t i = 0; i < n; i++)
-        k->da[i] = k->r[i] / k->Th[i];
-    product_t(ctx, p, k->da, k->g);
-    for (int64_t j = 0; j < m; j++)
-        k->pair[j * sides] = k->k0[j] / k->K[j] + k->g[j];
-    if (p->y) {
-        top += dot(ctx, p->y, k->da, n);
-        for (int64_t i = 0; i < n; i++) {
-            k->da[i] = p->y[i] / k->Th[i];
-            bottom += p->y[i] * k->da[i];
-        }
-        product_t(ctx, p, k->da, k->g); /* Z'Th^-1 y */
-        for (int64_t j = 0; j < m; j++)
-            k->pair[j * sides + 1] = k->g[j];
-    }
+    cols_sides(ctx, k, d, &top, &bottom);
     MGVI_TRY(mgvi_cholesky_solve(ctx, m, k->H, m, sides, k->pair));
     for (int64_t j = 0; p->y && j < m; j++) {
-        top -= k->g[j] * k->pair[2 * j];
-        bottom -= k->g[j] * k->pair[2 * j + 1];
+        top -= d->g[j] * k->pair[2 * j];
+        bottom -= d->g[j] * k->pair[2 * j + 1];
     }
-    k->db = bottom > 0 ? top / bottom : 0;
+    d->db = bottom > 0 ? top / bottom : 0;
     for (int64_t j = 0; j < m; j++)
-        k->dw[j] = k->pair[j * sides] - (p->y ? k->db * k->pair[2 * j + 1] : 0);
-    product(ctx, p, k->dw, k->da);
-    for (int64_t i = 0; i < n; i++)
-        k->da[i] = (k->r[i] - k->da[i] - (p->y ? p->y[i] * k->db : 0)) / k->Th[i];
-    product_t(ctx, p, k->da, k->g);
+        d->w[j] = k->pair[j * sides] - (p->y ? d->db * k->pair[2 * j + 1] : 0);
+    mgvi_hinge_multiply(ctx, p, false, d->w, k->t_row);
+    memset(d->a, 0, (size_t)p->rows * sizeof *d->a);
+    for (int64_t t = 0; t < k->live; t++) {
+        const int64_t i = k->row[t];
+        d->a[i] = (k->r[i] - k->t_row[i] - (p->y ? p->y[i] * d->db : 0)) / k->Th[i];
+    }
+    mgvi_hinge_multiply(ctx, p, true, d->a, d->g);
     return MGV_OK;
+}
+
+static mgv_status solve(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb, mgvi_hinge_move *d)
+{
+    return mgvi_hinge_by_columns(k) ? cols_direction(ctx, k, rb, d) : rows_direction(ctx, k, rb, d);
+}
+
+/* What the direction leaves of the equations
+ *   Z dw + y db + Th da = r,   dw = K Z'da + k0,   y.da = rb
+ * takes the place of r, k0 and rb. */
+static double leave_residuals(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb,
+                              const mgvi_hinge_move *d)
+{
+    const mgvi_hinge_block *p = k->p;
+    mgvi_hinge_multiply(ctx, p, false, d->w, k->t_row);
+    for (int64_t t = 0; t < k->live; t++) {
+        const int64_t i = k->row[t];
+        k->r[i] -= k->t_row[i] + k->Th[i] * d->a[i] + (p->y ? p->y[i] * d->db : 0);
+        rb -= p->y ? p->y[i] * d->a[i] : 0;
+    }
+    for (int64_t j = 0; j < p->cols; j++)
+        k->k0[j] -= d->w[j] - k->K[j] * d->g[j];
+    return rb;
 }
 
 mgv_status mgvi_hinge_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb)
 {
-    return mgvi_hinge_by_columns(k->p) ? cols_direction(ctx, k, rb) : rows_direction(ctx, k, rb);
+    mgvi_hinge_move *d = &k->at, *more = &k->rest;
+    MGVI_TRY(solve(ctx, k, rb, d));
+    if (k->p->gram || k->best_gap > REFINED)
+        return MGV_OK;
+    MGVI_TRY(solve(ctx, k, leave_residuals(ctx, k, rb, d), more));
+    d->db += more->db;
+    for (int64_t t = 0; t < k->live; t++)
+        d->a[k->row[t]] += more->a[k->row[t]];
+    for (int64_t j = 0; j < k->p->cols; j++) {
+        d->w[j] += more->w[j];
+        d->g[j] += more->g[j];
+    }
+    return MGV_OK;
 }

@@ -29,29 +29,23 @@ typedef struct polish {
     double *F;         /* e x e: the factor */
     double *f;         /* m, and f_b behind */
     double *x, *theta; /* (w; b) and theta_E */
-    double *whole;     /* theta of all rows; with a gram matrix only */
+    double *whole;     /* theta of all rows and, without a gram matrix, v of all columns */
     double *r, *q;     /* work: the longer of e and m + 1 */
-    int32_t *perm;
+    int32_t *perm;     /* e + 1, and a number per row behind */
     double rho;
 } polish;
-
-static double entry(const mgvi_hinge_block *p, int64_t i, int64_t j)
-{
-    return p->Z[i * p->row_stride + j * p->col_stride];
-}
 
 /* f_A or, with a gram matrix, -G_{E,upper} s in place of M f_A; and f_b. */
 static void right_side(polish *k)
 {
     const mgvi_hinge_block *p = k->p;
     const bool *upper = k->face->upper;
-    for (int64_t t = 0; t < k->m && !p->gram; t++) {
-        const int64_t j = k->face->col[t];
-        double sum = p->lin ? p->lin[j] : 0;
+    if (!p->gram) {
         for (int64_t i = 0; i < p->rows; i++)
-            if (upper[i])
-                sum += p->s[i] * entry(p, i, j);
-        k->f[t] = p->mu * k->face->sign[t] - sum;
+            k->whole[i] = upper[i] ? p->s[i] : 0;
+        mgvi_hinge_duals(k->ctx, p, k->whole, k->whole + p->rows);
+        for (int64_t t = 0; t < k->m; t++)
+            k->f[t] = p->mu * k->face->sign[t] - k->whole[p->rows + k->face->col[t]];
     }
     k->f[k->m] = -p->lin_free;
     for (int64_t i = 0; p->y && i < p->rows; i++)
@@ -272,10 +266,10 @@ static bool allocate(polish *k, double **memory)
 {
     const size_t e = (size_t)k->e, m = (size_t)k->m, most = e > m ? e : m + 1;
     const size_t matrix = k->p->gram ? 0 : e * (size_t)k->width;
-    const size_t rows = k->p->gram ? (size_t)k->p->rows : 0;
+    const size_t rows = (size_t)(k->p->rows + (k->p->gram ? 0 : k->p->cols));
     double *at = *memory =
         mgvi_zeros(k->ctx, matrix + e * e + 2 * (m + 1) + e + 2 * most + rows, sizeof *at);
-    k->perm = mgvi_zeros(k->ctx, e + 1, sizeof *k->perm);
+    k->perm = mgvi_zeros(k->ctx, e + 1 + (size_t)k->p->rows, sizeof *k->perm);
     if (!at || !k->perm)
         return false;
     k->M = at;
@@ -291,12 +285,22 @@ static bool allocate(polish *k, double **memory)
 
 static void fill_matrix(polish *k)
 {
-    for (int64_t s = 0; s < k->e && !k->p->gram; s++) {
-        for (int64_t t = 0; t < k->m; t++)
-            k->M[s * k->width + t] = entry(k->p, k->face->row[s], k->face->col[t]);
+    const mgvi_hinge_block *p = k->p;
+    const mgvi_hinge_face *face = k->face;
+    int32_t *place = k->perm + k->e + 1; /* of a row among the free ones */
+    for (int64_t i = 0; i < p->rows; i++)
+        place[i] = -1;
+    for (int64_t s = 0; s < k->e; s++) {
+        place[face->row[s]] = (int32_t)s;
+        for (int64_t t = 0; t < k->m && !p->sparse; t++)
+            k->M[s * k->width + t] =
+                p->Z[face->row[s] * p->row_stride + face->col[t] * p->col_stride];
         if (k->width > k->m)
             k->M[s * k->width + k->m] = y_at(k, s);
     }
+    for (int64_t t = 0; t < k->m && p->sparse; t++)
+        mgvi_hinge_sparse_column(p->sparse, face->col[t], place, face->row, k->e, k->M + t,
+                                 k->width);
 }
 
 /* Spreads the solution over `out`; false when theta leaves the box by more than rounding. */
@@ -337,7 +341,8 @@ mgv_status mgvi_hinge_polish(mgv_ctx *ctx, const mgvi_hinge_block *block,
     if (!vertex && !face_of_l2 && !near)
         return MGV_OK;
     if (allocate(&k, &memory)) {
-        fill_matrix(&k);
+        if (!block->gram)
+            fill_matrix(&k);
         right_side(&k);
         st = vertex       ? solve_vertex(&k, solved)
              : face_of_l2 ? solve_face(&k, near, solved)

@@ -12,9 +12,11 @@ static double width_of(const mgv_problem *p)
                                                          : 0;
 }
 
+static bool is_squared(const mgv_problem *p) { return strcmp(p->loss->name, "squared_hinge") == 0; }
+
 static void bound_theta(const mgv_problem *p, mgvi_hinge_rows *rows)
 {
-    const bool squared = strcmp(p->loss->name, "squared_hinge") == 0;
+    const bool squared = is_squared(p);
     const double sum = rows->side[0] + rows->side[1], width = width_of(p);
     for (int64_t i = 0; i < rows->n; i++) {
         if (rows->bend)
@@ -23,11 +25,11 @@ static void bound_theta(const mgv_problem *p, mgvi_hinge_rows *rows)
     }
 }
 
-/* theta_i of w = 0 with intercept b, without its weight. */
-static double share_at(double width, double score)
+/* theta_i of w = 0 at a score, without its weight; the squared hinge's has no upper bound. */
+static double share_at(const mgv_problem *p, double score)
 {
-    const double slack = 1 - score;
-    return width > 0 ? fmin(fmax(slack, 0) / width, 1) : slack > 0;
+    const double slack = 1 - score, width = width_of(p);
+    return width > 0 ? fmin(fmax(slack, 0) / width, is_squared(p) ? INFINITY : 1) : slack > 0;
 }
 
 /* The best intercept of w = 0, by bisection of the slope -S+ theta(b) + S- theta(-b), and P there.
@@ -41,7 +43,7 @@ static void best_without_weights(const mgv_problem *p, mgvi_hinge_rows *rows)
         low = high = (plus > minus) - (plus < minus);
     for (int k = 0; k < 60 && low < high; k++) {
         const double b = (low + high) / 2;
-        const double slope = minus * share_at(width, -b) - plus * share_at(width, b);
+        const double slope = minus * share_at(p, -b) - plus * share_at(p, b);
         *(slope < 0 ? &low : &high) = b;
     }
     rows->lone = rows->y ? (low + high) / 2 : 0;
@@ -84,7 +86,7 @@ void mgvi_hinge_rows_lone_theta(const mgv_problem *p, const mgvi_hinge_rows *row
     const double least = fmin(rows->side[0], rows->side[1]), width = width_of(p);
     for (int64_t i = 0; i < rows->n; i++) {
         const double y = rows->y ? rows->y[i] : 0;
-        theta[i] = rows->weight[i] * (width > 0 ? share_at(width, y * rows->lone)
+        theta[i] = rows->weight[i] * (width > 0 ? share_at(p, y * rows->lone)
                                       : rows->y ? least / rows->side[y > 0]
                                                 : 1);
     }
