@@ -147,8 +147,11 @@ static mgv_status init(mgvi_run *run)
     s->m.grad_square = INFINITY;
     MGVI_TRY(init_fast(run));
     s->hessian_cost = mgvi_class_hessian_cost(run->problem);
-    if (isfinite(s->hessian_cost))
-        MGVI_TRY(mgvi_class_hessian_new(run, &s->hessian));
+    if (isfinite(s->hessian_cost)) {
+        MGVI_TRY(mgvi_class_hessian_new(run, false, &s->hessian));
+        MGVI_TRY(mgvi_run_keep(run, "hessian", MGVI_T_F64, s->hessian.factor,
+                               s->hessian.size * s->hessian.size));
+    }
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n * s->u.k));
@@ -171,7 +174,9 @@ static mgv_status refresh_metric(mgvi_run *run, int32_t kind)
 {
     state *s = run->state;
     refresh_slopes(run);
-    const mgv_status st = kind == HESSIAN ? mgvi_class_hessian_refresh(run, &s->hessian, &s->u)
+    const mgvi_softmax_slopes slopes = {.problem = run->problem, .u = &s->u};
+    const mgvi_class_curvature softmax = {.row = mgvi_softmax_curvature, .arg = &slopes};
+    const mgv_status st = kind == HESSIAN ? mgvi_class_hessian_refresh(run, &s->hessian, &softmax)
                                           : mgvi_row_metric_refresh(run, &s->metric, &s->u);
     s->m.metric = st == MGV_OK ? kind : NO_METRIC;
     s->m.pairs = 0;
