@@ -2,7 +2,7 @@
  * docs/algorithms/class_newton.md.
  *
  *   F(W, b) = lambda/2 |W|^2 + rho/2 |b - b^0|^2
- *             + sum_i s_i [max over p in the simplex of p.t_i - alpha/2 |p - p^0_i|^2 - t_ic]     (1)
+ *             + sum_i s_i [max over p in the simplex of p.t_i - alpha/2 |p - p^0_i|^2 - t_ic] (1)
  *
  * with t_i = z_i + 1 - e_c. Newton steps with an exact line search until F is minimised well enough
  * for this centre (7); then p^0 <- p, b^0 <- b, and alpha falls. A step is one Newton step. */
@@ -14,11 +14,14 @@
 #include <math.h>
 #include <string.h>
 
-static const double ALPHA_FACTOR = 0.3, ALPHA_LEAST = 0.003;
+static const double ALPHA_FACTOR = 0.5, ALPHA_LEAST = 0.01;
+/* Where a round takes a step or two its classes are those of the solution. */
+static const double SETTLED_FACTOR = 0.1, SETTLED_LEAST = 1e-9;
 static const double WARM_ALPHA = 0.1; /* where a neighbour's solution begins */
-static const double KAPPA = 0.1;      /* of (7) */
+static const double KAPPA = 1;        /* of (7) */
+static const double LITTLE = 0.03;    /* part of the gap aimed at that (7) leaves to the weights */
 static const double SEARCHED = 0.1;   /* part of its slope that a line search leaves */
-enum { MOST_STEPS = 100, MOST_IDLE = 8, TRIALS = 40 };
+enum { MOST_STEPS = 100, SETTLED_STEPS = 2, MOST_IDLE = 8, TRIALS = 40 };
 
 typedef struct state {
     mgvi_class_smooth rows;
@@ -28,7 +31,9 @@ typedef struct state {
     double rho;
     struct memory {
         double alpha, gap, best;
+        double shown;    /* the gap at which the judge was asked last */
         double products; /* of conjugate gradients, expected */
+        int32_t asked;   /* nothing has moved since gap was measured */
         int32_t fresh;   /* p is of the last round: its classes are kept for a step */
         int32_t begun, steps, idle;
     } m;
@@ -37,10 +42,11 @@ typedef struct state {
 static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
 {
     if (p->A->rows > INT32_MAX || !mgvi_class_system_reads(p->A))
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver class_newton takes at most 2^31 rows of a stored matrix; there are "
-                         "%" PRId64 " of the operator %s",
-                         p->A->rows, p->A->ops->name);
+        return MGVI_FAIL(
+            ctx, MGV_E_UNSUPPORTED,
+            "solver class_newton takes at most 2^31 rows of a stored matrix; there are "
+            "%" PRId64 " of the operator %s",
+            p->A->rows, p->A->ops->name);
     return MGV_OK;
 }
 
@@ -71,7 +77,7 @@ static mgv_status init(mgvi_run *run)
         return MGV_E_MEMORY;
     s->system.rho = s->rho = proximity(s, p);
     s->m.alpha = 1;
-    s->m.gap = s->m.best = INFINITY;
+    s->m.gap = s->m.best = s->m.shown = INFINITY;
     s->m.products = 30;
     MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, d * k));
@@ -95,8 +101,7 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
         const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
         const int32_t own = (int32_t)mgvi_coef_pick(&p->row.a, i, 0);
         for (int32_t j = 0; j < k && weight > 0; j++)
-            s->rows.centre[i * k + j] =
-                fmin(fmax(u[i * k + j] / weight + (j == own), 0), 1);
+            s->rows.centre[i * k + j] = fmin(fmax(u[i * k + j] / weight + (j == own), 0), 1);
     }
     s->m.alpha = WARM_ALPHA;
     return MGV_OK;
@@ -212,8 +217,12 @@ static void next_round(mgvi_run *run, state *s)
     if (p->free_cols)
         memcpy(s->b0, s->w.x + penalised, (size_t)p->lanes * sizeof *s->b0);
     mgvi_op_mul(p->A, 1, &s->w, 0, &z); /* what the steps have added up, without their rounding */
-    s->m.alpha = fmax(ALPHA_FACTOR * s->m.alpha, ALPHA_LEAST);
-    s->m.products /= sqrt(ALPHA_FACTOR);
+    const double before = s->m.alpha;
+    if (s->m.steps <= SETTLED_STEPS)
+        s->m.alpha = fmax(SETTLED_FACTOR * before, SETTLED_LEAST);
+    else
+        s->m.alpha = fmin(fmax(ALPHA_FACTOR * before, ALPHA_LEAST), before);
+    s->m.products *= sqrt(before / s->m.alpha);
     s->m.fresh = true;
     s->m.steps = 0;
     s->m.idle = s->m.gap < 0.9 * s->m.best ? 0 : s->m.idle + 1;
@@ -243,8 +252,13 @@ static mgv_status step(mgvi_run *run)
     const lengths l = measure(run, s);
     const double primal = l.weights + sums.loss, dual = sums.linear - l.dual;
     s->m.gap = (fabs(primal - dual) + l.sums) / fmax(fabs(primal), 1e-300);
+    s->m.asked = s->m.gap <= fmin(run->goal, 0.5 * s->m.shown);
+    if (s->m.asked) {
+        s->m.shown = s->m.gap;
+        return MGV_OK;
+    }
     const double enough = KAPPA * s->m.alpha / 2 * sums.moved; /* (7) */
-    if (l.gradient <= fmax(enough, 1e-16 * primal) || ++s->m.steps > MOST_STEPS) {
+    if (l.gradient <= fmax(enough, LITTLE * run->goal * primal) || ++s->m.steps > MOST_STEPS) {
         next_round(run, s);
         return MGV_OK;
     }
@@ -270,20 +284,34 @@ static mgvi_iterate expose(mgvi_run *run)
     return (mgvi_iterate){.w = &s->w, .u = u};
 }
 
-/* Known at the end of a round. */
 static double estimate(const mgvi_run *run)
 {
     const state *s = run->state;
-    return s->m.fresh ? s->m.gap : INFINITY;
+    return s->m.fresh || s->m.asked ? s->m.gap : INFINITY;
 }
 
 static mgv_status restored(mgvi_run *run)
 {
     const state *s = run->state;
-    if (!(s->m.alpha >= ALPHA_LEAST && s->m.alpha <= 1) || !(s->m.products > 0) ||
+    if (!(s->m.alpha >= SETTLED_LEAST && s->m.alpha <= 1) || !(s->m.products > 0) ||
         s->m.steps < 0 || s->m.idle < 0)
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of class_newton is not valid");
     return MGV_OK;
+}
+
+/* The rule of docs/algorithms/class_newton.md: some 50 steps of a system each, and the passes that
+ * its preconditioner leaves to conjugate gradients. */
+static double cost(const mgv_problem *p, const mgv_settings *settings)
+{
+    enum { STEPS = 50, WHOLE = 150, APART = 400, DIAGONAL = 2000 };
+    static const double BLOCKED = 1.0 / 8; /* of a multiplication: those of a matrix product */
+    const double nnz = (double)p->A->nnz, rows = 4 * nnz * p->lanes; /* products of a sweep */
+    const double whole = mgvi_class_hessian_cost(p), apart = mgvi_class_hessian_blocks_cost(p);
+    (void)settings;
+    if (isfinite(whole))
+        return WHOLE * 40 * nnz + STEPS * BLOCKED * whole * rows;
+    return isfinite(apart) ? APART * 40 * nnz + STEPS * BLOCKED * apart * rows
+                           : DIAGONAL * 40 * nnz;
 }
 
 const mgvi_solver_ops mgvi_solver_class_newton = {
@@ -293,6 +321,7 @@ const mgvi_solver_ops mgvi_solver_class_newton = {
     .penalties = "l2",
     .losses = "crammer_singer",
     .fits = fits,
+    .cost = cost,
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

@@ -5,7 +5,8 @@
  *   few pairs:     (I + C'L^-1 C) y = C'L^-1 G,  D = L^-1 (C y - G),  L = diag(lambda, rho),
  *                  C of the columns sqrt(s_i/alpha) b (x) x_i, b a basis of the vectors on S_i
  *                  whose sum is 0                                                              (5)
- *   else:          conjugate gradients, preconditioned by the diagonal                         (6) */
+ *   else:          conjugate gradients, preconditioned by the diagonal                         (6)
+ */
 #include "solver/parts/class_system.h"
 
 #include "backend/cpu/gemm.h"
@@ -15,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_PAIRS = 2048, MOST_STEPS = 1000 };
+enum { MOST_PAIRS = 2048, PANEL = 64, MOST_STEPS = 1000 };
 static const double RESIDUAL = 0.05; /* of a direction, in the norm of the preconditioner */
 
 bool mgvi_class_system_reads(mgvi_op *op)
@@ -29,10 +30,10 @@ bool mgvi_class_system_reads(mgvi_op *op)
 static mgv_status allocate_pairs(mgvi_class_system *c)
 {
     const mgv_problem *p = c->run->problem;
-    static const double HELD = 8, PART = 0.4; /* numbers a row and lane; of what may be spent */
+    static const double HELD = 8, PART = 0.5; /* numbers a row and lane; of what may be spent */
     const double spare = PART * mgvi_problem_spare(p, HELD);
     mgvi_arena *arena = &c->run->arena;
-    double most = fmin(MOST_PAIRS, floor(sqrt(spare / 16)));
+    double most = fmin(MOST_PAIRS, floor(sqrt(spare / 8)));
     most = fmin(most, (double)(p->A->rows * (p->lanes - 1)));
     const bool sparse = c->rows->m.layout != MGV_DENSE;
     if (!sparse)
@@ -40,11 +41,11 @@ static mgv_status allocate_pairs(mgvi_class_system *c)
     c->most_pairs = (int64_t)most;
     const size_t m = (size_t)c->most_pairs, k = (size_t)p->lanes;
     c->room = mgvi_run_array(c->run, (size_t)c->rows->m.cols + 1, sizeof *c->room);
-    c->dense = mgvi_arena_scratch(arena, (sparse ? 1 : m) * (size_t)c->rows->m.cols + 1,
-                                  sizeof *c->dense);
+    c->dense =
+        mgvi_arena_scratch(arena, (sparse ? 1 : m) * (size_t)c->rows->m.cols + 1, sizeof *c->dense);
     c->basis = mgvi_arena_scratch(arena, m * k + 1, sizeof *c->basis);
     c->of_pair = mgvi_arena_scratch(arena, m + 1, sizeof *c->of_pair);
-    c->products = mgvi_arena_scratch(arena, m * m + 1, sizeof *c->products);
+    c->products = mgvi_arena_scratch(arena, PANEL * m + 1, sizeof *c->products);
     c->matrix = mgvi_arena_scratch(arena, m * m + 1, sizeof *c->matrix);
     c->right = mgvi_arena_scratch(arena, m + 1, sizeof *c->right);
     return c->room && c->dense && c->basis && c->of_pair && c->products && c->matrix && c->right
@@ -213,8 +214,7 @@ static void find_diagonal(mgvi_class_system *c)
 
 static mgv_status precondition(mgvi_class_system *c, bool hessian)
 {
-    memcpy(c->better.x, c->residual.x,
-           (size_t)(c->better.n * c->better.k) * sizeof *c->better.x);
+    memcpy(c->better.x, c->residual.x, (size_t)(c->better.n * c->better.k) * sizeof *c->better.x);
     if (hessian)
         return mgvi_class_hessian_solve(c->run, &c->hessian, &c->better);
     for (int64_t t = 0; t < c->better.n * c->better.k; t++)
@@ -286,63 +286,92 @@ static void write_basis(mgvi_class_system *c)
     }
 }
 
-/* x_i . x_j of sparse rows: one is written out, the others are read. With centre m and row scale
- * r, (x - r m).(x' - r' m) = x.x' - r' m.x - r m.x' + r r' m.m.                                 */
-static void sparse_products(mgvi_class_system *c)
+/* m . x of every row, m the centre of the columns in their scale, and m . m. */
+static double centre_products(mgvi_class_system *c, double *centre)
 {
-    const int64_t count = c->view.rows;
     const mgvi_view *v = &c->view;
-    double *centre = c->right, square = 0; /* m . x of every row; `right` is not in use yet */
-    memset(c->dense, 0, (size_t)c->rows->m.cols * sizeof *c->dense);
-    for (int64_t j = 0; j < c->rows->m.cols && v->centre; j++) {
+    double square = 0;
+    for (int64_t j = 0; j < c->rows->m.cols; j++) {
         const double m = v->centre[j] * (v->scale ? v->scale[j] : 1);
         square += m * m;
     }
-    for (int64_t l = 0; l < count && !mgvi_ctx_cut_row(c->run->ctx, 64 * l); l++) {
-        mgvi_entries e = mgvi_rows_entries(c->rows, c->mine[l], false, c->room);
+    for (int64_t l = 0; l < c->view.rows; l++) {
+        const mgvi_entries e = mgvi_rows_entries(c->rows, c->mine[l], false, c->room);
         centre[l] = 0;
-        for (int64_t t = 0; t < e.n; t++) {
-            const int32_t j = e.idx[t];
-            c->dense[j] = e.val[t];
-            centre[l] += v->centre ? e.val[t] * v->centre[j] * (v->scale ? v->scale[j] : 1) : 0;
-        }
-        for (int64_t m = 0; m <= l; m++) {
-            const mgvi_entries f = mgvi_rows_entries(c->rows, c->mine[m], false, c->room);
-            double sum = 0;
-            for (int64_t t = 0; t < f.n; t++)
-                sum += f.val[t] * c->dense[f.idx[t]];
-            if (v->centre) {
-                const double a = v->row_scale ? v->row_scale[l] : 1;
-                const double b = v->row_scale ? v->row_scale[m] : 1;
-                sum += a * b * square - b * centre[l] - a * centre[m];
-            }
-            c->products[l * count + m] = c->products[m * count + l] = sum;
-        }
-        e = mgvi_rows_entries(c->rows, c->mine[l], false, c->room);
         for (int64_t t = 0; t < e.n; t++)
-            c->dense[e.idx[t]] = 0;
+            centre[l] += e.val[t] * v->centre[e.idx[t]] * (v->scale ? v->scale[e.idx[t]] : 1);
+    }
+    return square;
+}
+
+/* x_l . x_m, m >= l, of sparse rows: one is written out, the others are read. With centre m and row
+ * scale r, (x - r m).(x' - r' m) = x.x' - r' m.x - r m.x' + r r' m.m. */
+static void sparse_products(mgvi_class_system *c, int64_t l, double square, double *out)
+{
+    const mgvi_view *v = &c->view;
+    const double *centre = c->right, a = v->row_scale ? v->row_scale[l] : 1;
+    mgvi_entries e = mgvi_rows_entries(c->rows, c->mine[l], false, c->room);
+    for (int64_t t = 0; t < e.n; t++)
+        c->dense[e.idx[t]] = e.val[t];
+    for (int64_t m = l; m < v->rows; m++) {
+        const mgvi_entries f = mgvi_rows_entries(c->rows, c->mine[m], false, c->room);
+        const double b = v->row_scale ? v->row_scale[m] : 1;
+        out[m] = 0;
+        for (int64_t t = 0; t < f.n; t++)
+            out[m] += f.val[t] * c->dense[f.idx[t]];
+        if (v->centre)
+            out[m] += a * b * square - b * centre[l] - a * centre[m];
+    }
+    e = mgvi_rows_entries(c->rows, c->mine[l], false, c->room);
+    for (int64_t t = 0; t < e.n; t++)
+        c->dense[e.idx[t]] = 0;
+}
+
+/* The rows of the matrix of (5) whose pairs are of row l, from its products with the rows. */
+static void fill_rows(mgvi_class_system *c, int64_t *at, int64_t l, const double *product)
+{
+    const mgv_problem *p = c->run->problem;
+    const double free = p->free_cols ? 1 / c->rho : 0;
+    for (; *at < c->pairs && c->of_pair[*at] == l; ++*at) {
+        double *row = c->matrix + *at * c->pairs;
+        for (int64_t t = *at; t < c->pairs; t++)
+            row[t] *= product[c->of_pair[t]] / p->lambda + free;
+        row[*at] += 1;
     }
 }
 
-static mgv_status row_products(mgvi_class_system *c)
+static mgv_status fill_matrix(mgvi_class_system *c)
 {
     const int64_t count = c->view.rows, cols = c->rows->m.cols;
+    const bool sparse = c->rows->m.layout != MGV_DENSE;
+    int64_t at = 0;
     c->run->work += (double)(count * count) * (double)c->run->problem->A->nnz /
                     (double)c->run->problem->A->rows;
-    if (c->rows->m.layout != MGV_DENSE) {
-        sparse_products(c);
+    if (sparse) {
+        memset(c->dense, 0, (size_t)cols * sizeof *c->dense);
+        const double square = c->view.centre ? centre_products(c, c->right) : 0;
+        for (int64_t l = 0; l < count && !mgvi_ctx_cut(c->run->ctx); l++) {
+            sparse_products(c, l, square, c->products);
+            fill_rows(c, &at, l, c->products);
+        }
         return MGV_OK;
     }
     for (int64_t l = 0; l < count; l++)
         mgvi_rows_entries(c->rows, c->mine[l], true, c->dense + l * cols);
-    const mgvi_gemm_shape shape = {.m = count,
-                                   .n = count,
-                                   .k = cols,
-                                   .transpose_b = true,
-                                   .lda = cols,
-                                   .ldb = cols,
-                                   .ldc = count};
-    return mgvi_gemm_f64(c->run->ctx, &shape, 1, c->dense, c->dense, 0, c->products);
+    for (int64_t l = 0; l < count && !mgvi_ctx_cut(c->run->ctx); l += PANEL) {
+        const mgvi_gemm_shape shape = {.m = count - l < PANEL ? count - l : PANEL,
+                                       .n = count,
+                                       .k = cols,
+                                       .transpose_b = true,
+                                       .lda = cols,
+                                       .ldb = cols,
+                                       .ldc = count};
+        MGVI_TRY(
+            mgvi_gemm_f64(c->run->ctx, &shape, 1, c->dense + l * cols, c->dense, 0, c->products));
+        for (int64_t t = 0; t < shape.m; t++)
+            fill_rows(c, &at, l + t, c->products + t * count);
+    }
+    return MGV_OK;
 }
 
 /* out_at = sum over the pairs of row `at` of y_t b_t */
@@ -358,22 +387,14 @@ static void spread(const mgvi_class_system *c, const double *y, double *out)
 /* (5); MGV_E_NUMERIC: not positive. */
 static mgv_status by_pairs(mgvi_class_system *c, const mgvi_vec *g, mgvi_vec *x)
 {
-    const mgv_problem *p = c->run->problem;
-    const int64_t m = c->pairs, count = c->view.rows;
+    const int64_t m = c->pairs;
     const int32_t k = c->smooth->k;
     int64_t pivot;
     write_basis(c);
-    MGVI_TRY(row_products(c));
     const mgvi_gemm_shape shape = {
         .m = m, .n = m, .k = k, .transpose_b = true, .lda = k, .ldb = k, .ldc = m};
     MGVI_TRY(mgvi_gemm_f64(c->run->ctx, &shape, 1, c->basis, c->basis, 0, c->matrix));
-    const double free = p->free_cols ? 1 / c->rho : 0;
-    for (int64_t t = 0; t < m && !mgvi_ctx_cut_row(c->run->ctx, t); t++) {
-        const double *row = c->products + c->of_pair[t] * count;
-        for (int64_t l = t; l < m; l++)
-            c->matrix[t * m + l] *= row[c->of_pair[l]] / p->lambda + free;
-        c->matrix[t * m + t] += 1;
-    }
+    MGVI_TRY(fill_matrix(c));
     double *z = c->run->lent[0].x;
     for (int64_t t = 0; t < x->n * k; t++)
         x->x[t] = g->x[t] / ridge(c, t);
@@ -423,14 +444,14 @@ static ways price(const mgvi_class_system *c, double expected)
     const double drawn = fmin(rows, (double)c->hessian.most) / fmax(rows, 1);
     const double cols = (double)p->A->cols;
     const double whole = drawn * c->couples * cols * cols + FACTOR * size * size * size / 3;
-    const double apart = drawn * (m + rows) * cols * cols + FACTOR * p->lanes * cols * cols * cols / 3;
+    const double apart =
+        drawn * (m + rows) * cols * cols + FACTOR * p->lanes * cols * cols * cols / 3;
     return (ways){
-        .matrix = !c->has_hessian     ? INFINITY
+        .matrix = !c->has_hessian    ? INFINITY
                   : c->hessian.apart ? apart + APART * product
                                      : whole + TOGETHER * product,
-        .pairs = c->pairs <= c->most_pairs
-                     ? FACTOR * m * m * m / 3 + rows * rows * length + product
-                     : INFINITY,
+        .pairs = c->pairs <= c->most_pairs ? FACTOR * m * m * m / 3 + rows * rows * length + product
+                                           : INFINITY,
         .products = expected * product,
     };
 }

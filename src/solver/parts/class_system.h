@@ -30,7 +30,7 @@ typedef struct mgvi_class_system {
     int64_t most_pairs; /* 0: never by pairs */
     double *basis;      /* pairs x k */
     int32_t *of_pair;   /* which of the rows each pair is of */
-    double *products;   /* rows x rows */
+    double *products;   /* of a few rows with all of these */
     double *matrix;     /* pairs x pairs */
     double *right;      /* pairs */
     double *dense;      /* rows x columns */
@@ -39,7 +39,7 @@ typedef struct mgvi_class_system {
 
 /* Whether the problem's operator has rows to read. */
 bool mgvi_class_system_reads(mgvi_op *op);
-/* Whether H can be had as one matrix, or by pairs. */
+/* Memory from the run's arena; set rho before the first solve. */
 mgv_status mgvi_class_system_new(mgvi_run *run, const mgvi_class_smooth *smooth,
                                  mgvi_class_system *out);
 /* direction = -H^-1 g for the classes that have p > 0 now. *products: an idea of how many products
