@@ -148,7 +148,8 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(init_fast(run));
     s->hessian_cost = mgvi_class_hessian_cost(run->problem);
     if (isfinite(s->hessian_cost)) {
-        MGVI_TRY(mgvi_class_hessian_new(run, false, &s->hessian));
+        MGVI_TRY(mgvi_class_hessian_new(run, false, mgvi_class_hessian_sample(run->problem),
+                                        &s->hessian));
         MGVI_TRY(mgvi_run_keep(run, "hessian", MGVI_T_F64, s->hessian.factor,
                                s->hessian.size * s->hessian.size));
     }

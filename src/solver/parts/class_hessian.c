@@ -17,11 +17,16 @@
 
 enum { MOST_UNKNOWNS = 1024, SAMPLE = 20, MOST_NUMBERS = 1 << 23 /* of the rows drawn */ };
 
-static int64_t rows_drawn(const mgv_problem *p)
+static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+int64_t mgvi_class_hessian_most(const mgv_problem *p)
 {
-    const int64_t wanted = SAMPLE * p->A->cols * p->lanes, room = MOST_NUMBERS / p->A->cols;
-    const int64_t most = wanted < room ? wanted : room;
-    return p->A->rows < most ? p->A->rows : most;
+    return least_of(p->A->rows, MOST_NUMBERS / p->A->cols);
+}
+
+int64_t mgvi_class_hessian_sample(const mgv_problem *p)
+{
+    return least_of(SAMPLE * p->A->cols * p->lanes, mgvi_class_hessian_most(p));
 }
 
 /* Whether rows can be read where they lie. */
@@ -39,25 +44,25 @@ double mgvi_class_hessian_cost(const mgv_problem *p)
     const double d = (double)p->A->cols, k = p->lanes, size = d * k;
     if (!by_rows(p) || size > MOST_UNKNOWNS)
         return INFINITY;
-    const double products = (double)rows_drawn(p) * d * d * k * (k - 1) / 2;
+    const double products = (double)mgvi_class_hessian_sample(p) * d * d * k * (k - 1) / 2;
     return (products + size * size * size / 3) / (4 * (double)p->A->nnz * k);
 }
 
 double mgvi_class_hessian_blocks_cost(const mgv_problem *p)
 {
     static const double HELD = 8, PART = 0.5;
-    const double d = (double)p->A->cols, k = p->lanes, rows = (double)rows_drawn(p);
+    const double d = (double)p->A->cols, k = p->lanes, rows = (double)mgvi_class_hessian_most(p);
     const double bytes = 8 * k * d * d + rows * (4 * d + 8 * k);
     if (!by_rows(p) || bytes > PART * mgvi_problem_spare(p, HELD))
         return INFINITY;
     return (2 * rows * d * d + k * d * d * d / 3) / (4 * (double)p->A->nnz * k);
 }
 
-mgv_status mgvi_class_hessian_new(mgvi_run *run, bool apart, mgvi_class_hessian *h)
+mgv_status mgvi_class_hessian_new(mgvi_run *run, bool apart, int64_t rows, mgvi_class_hessian *h)
 {
     const mgv_problem *p = run->problem;
     const size_t d = (size_t)p->A->cols, k = (size_t)p->lanes;
-    h->most = rows_drawn(p);
+    h->most = rows;
     const size_t most = (size_t)h->most;
     h->apart = apart;
     h->size = p->A->cols * p->lanes;

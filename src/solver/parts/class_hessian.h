@@ -36,8 +36,11 @@ typedef struct mgvi_class_hessian {
 double mgvi_class_hessian_cost(const mgv_problem *problem);
 /* The same of the diagonal blocks alone. */
 double mgvi_class_hessian_blocks_cost(const mgv_problem *problem);
+/* How many rows to draw at most: a few for every unknown, or as many as memory is meant for. */
+int64_t mgvi_class_hessian_sample(const mgv_problem *problem);
+int64_t mgvi_class_hessian_most(const mgv_problem *problem);
 /* Memory from the run's arena. */
-mgv_status mgvi_class_hessian_new(mgvi_run *run, bool apart, mgvi_class_hessian *out);
+mgv_status mgvi_class_hessian_new(mgvi_run *run, bool apart, int64_t rows, mgvi_class_hessian *out);
 /* (6); rows are sampled with the run's generator. MGV_E_NUMERIC: not positive. */
 mgv_status mgvi_class_hessian_refresh(mgvi_run *run, mgvi_class_hessian *h,
                                       const mgvi_class_curvature *curvature);
