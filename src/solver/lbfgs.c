@@ -131,6 +131,23 @@ static mgv_status init_fast(mgvi_run *run)
     return isfinite(s->row_cost) ? mgvi_row_metric_new(run, &s->metric) : MGV_OK;
 }
 
+/* (6), or its blocks by classes where a pass is long enough for them. */
+static mgv_status init_hessian(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    s->hessian_cost = mgvi_class_hessian_cost(p);
+    const bool apart = !isfinite(s->hessian_cost) && s->pass;
+    if (apart)
+        s->hessian_cost = mgvi_class_hessian_blocks_cost(p);
+    if (!isfinite(s->hessian_cost))
+        return MGV_OK;
+    const int64_t rows = apart ? mgvi_class_hessian_most(p) : mgvi_class_hessian_sample(p);
+    MGVI_TRY(mgvi_class_hessian_new(run, apart, rows, &s->hessian));
+    return mgvi_run_keep(run, "hessian", MGVI_T_F64, s->hessian.factor,
+                         s->hessian.size * (apart ? p->A->cols : s->hessian.size));
+}
+
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
@@ -149,13 +166,7 @@ static mgv_status init(mgvi_run *run)
         return MGV_E_MEMORY;
     s->m.grad_square = s->row_cost = INFINITY;
     MGVI_TRY(init_fast(run));
-    s->hessian_cost = mgvi_class_hessian_cost(run->problem);
-    if (isfinite(s->hessian_cost)) {
-        MGVI_TRY(mgvi_class_hessian_new(run, false, mgvi_class_hessian_sample(run->problem),
-                                        &s->hessian));
-        MGVI_TRY(mgvi_run_keep(run, "hessian", MGVI_T_F64, s->hessian.factor,
-                               s->hessian.size * s->hessian.size));
-    }
+    MGVI_TRY(init_hessian(run));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n * s->u.k));

@@ -50,7 +50,7 @@ double mgvi_class_hessian_cost(const mgv_problem *p)
 
 double mgvi_class_hessian_blocks_cost(const mgv_problem *p)
 {
-    static const double HELD = 8, PART = 0.5;
+    static const double HELD = 5, PART = 0.75; /* numbers a row and lane; of what may be spent */
     const double d = (double)p->A->cols, k = p->lanes, rows = (double)mgvi_class_hessian_most(p);
     const double bytes = 8 * k * d * d + rows * (4 * d + 8 * k);
     if (!by_rows(p) || bytes > PART * mgvi_problem_spare(p, HELD))
