@@ -18,10 +18,11 @@ static const double ALPHA_FACTOR = 0.5, ALPHA_LEAST = 0.01;
 /* Where a round takes a step or two its classes are those of the solution. */
 static const double SETTLED_FACTOR = 0.1, SETTLED_LEAST = 1e-9;
 static const double WARM_ALPHA = 0.1; /* where a neighbour's solution begins */
-static const double KAPPA = 1;        /* of (7) */
-static const double LITTLE = 0.03;    /* part of the gap aimed at that (7) leaves to the weights */
-static const double SEARCHED = 0.1;   /* part of its slope that a line search leaves */
-enum { MOST_STEPS = 100, SETTLED_STEPS = 2, MOST_IDLE = 8, TRIALS = 40 };
+static const double MOST_RHO = 0.01;
+static const double KAPPA = 1;      /* of (7) */
+static const double LITTLE = 0.03;  /* part of the gap aimed at that (7) leaves to the weights */
+static const double SEARCHED = 0.1; /* part of its slope that a line search leaves */
+enum { MOST_STEPS = 100, SETTLED_STEPS = 2, MOST_IDLE = 15, TRIALS = 40 };
 
 typedef struct state {
     mgvi_class_smooth rows;
@@ -50,8 +51,8 @@ static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
     return MGV_OK;
 }
 
-/* rho = lambda/mean |x_i|^2: b counts as much as what the weights make of a row. Rows of zeros
- * leave b to itself: no more than 10. */
+/* rho = lambda/mean |x_i|^2: b counts as much as what the weights make of a row; and no more than
+ * a part of all weight, or b would crawl where the weights have next to no say. */
 static double proximity(const state *s, const mgv_problem *p)
 {
     double sum = 0, weight = 0;
@@ -60,7 +61,7 @@ static double proximity(const state *s, const mgv_problem *p)
         sum += share > 0 ? share * mgvi_rows_square_norm(s->system.rows, i) : 0;
         weight += share;
     }
-    return fmin(p->lambda * weight / sum, 10);
+    return fmin(p->lambda * weight / sum, MOST_RHO * weight);
 }
 
 static mgv_status init(mgvi_run *run)

@@ -416,6 +416,21 @@ static mgv_status by_pairs(mgvi_class_system *c, const mgvi_vec *g, mgvi_vec *x)
     return MGV_OK;
 }
 
+/* Whether x = -H^-1 g in the metric of the ridges, roughly: (5) squares the condition of the
+ * columns, and where they differ too much in size nothing is left of the small ones. */
+static bool solved(mgvi_class_system *c, const mgvi_vec *g, const mgvi_vec *x)
+{
+    static const double ROUGHLY = 0.1;
+    double size = 0, left = 0;
+    apply(c, x, &c->image);
+    for (int64_t t = 0; t < x->n * x->k; t++) {
+        const double r = c->image.x[t] + g->x[t];
+        size += g->x[t] * g->x[t] / ridge(c, t);
+        left += r * r / ridge(c, t);
+    }
+    return left <= ROUGHLY * ROUGHLY * size;
+}
+
 /* ---- which way ------------------------------------------------------------------------------- */
 
 static double curvature_of(const void *arg, int64_t i, double *q, double *share)
@@ -463,12 +478,13 @@ mgv_status mgvi_class_system_solve(mgvi_class_system *c, const mgvi_vec *g, doub
     mgv_status st;
     collect(c);
     const ways cost = price(c, *expected);
+    const mgvi_class_curvature of = {.row = curvature_of, .arg = c, .free_ridge = c->rho};
     if (cost.pairs <= cost.matrix && cost.pairs <= cost.products) {
         st = by_pairs(c, g, direction);
-        if (st != MGV_E_NUMERIC)
+        if (st == MGV_OK ? solved(c, g, direction) : st != MGV_E_NUMERIC)
             return st;
-    } else if (cost.matrix <= cost.products) {
-        const mgvi_class_curvature of = {.row = curvature_of, .arg = c, .free_ridge = c->rho};
+    }
+    if (c->has_hessian && (cost.matrix <= cost.products || cost.pairs <= cost.products)) {
         st = mgvi_class_hessian_refresh(c->run, &c->hessian, &of);
         c->run->work += cost.matrix;
         if (st == MGV_OK)
