@@ -304,11 +304,14 @@ static mgv_status restored(mgvi_run *run)
  * its preconditioner leaves to conjugate gradients. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
+    enum { MOST_UNKNOWNS = 1 << 20 };
     enum { STEPS = 50, WHOLE = 150, APART = 400, DIAGONAL = 2000 };
     static const double BLOCKED = 1.0 / 8; /* of a multiplication: those of a matrix product */
     const double nnz = (double)p->A->nnz, rows = 4 * nnz * p->lanes; /* products of a sweep */
     const double whole = mgvi_class_hessian_cost(p), apart = mgvi_class_hessian_blocks_cost(p);
     (void)settings;
+    if (p->A->cols * p->lanes > MOST_UNKNOWNS) /* the vectors alone would be a burden */
+        return INFINITY;
     if (isfinite(whole))
         return WHOLE * 40 * nnz + STEPS * BLOCKED * whole * rows;
     return isfinite(apart) ? APART * 40 * nnz + STEPS * BLOCKED * apart * rows
