@@ -22,7 +22,7 @@ static const double MOST_RHO = 0.01;
 static const double KAPPA = 1;      /* of (7) */
 static const double LITTLE = 0.03;  /* part of the gap aimed at that (7) leaves to the weights */
 static const double SEARCHED = 0.1; /* part of its slope that a line search leaves */
-enum { MOST_STEPS = 100, SETTLED_STEPS = 2, MOST_IDLE = 15, TRIALS = 40 };
+enum { MOST_STEPS = 60, SETTLED_STEPS = 2, MOST_IDLE = 15, LOST = 5, TRIALS = 40 };
 
 typedef struct state {
     mgvi_class_smooth rows;
@@ -225,8 +225,11 @@ static void next_round(mgvi_run *run, state *s)
         s->m.alpha = fmin(fmax(ALPHA_FACTOR * before, ALPHA_LEAST), before);
     s->m.products *= sqrt(before / s->m.alpha);
     s->m.fresh = true;
+    if (s->m.gap < 0.9 * s->m.best)
+        s->m.idle = 0;
+    else
+        s->m.idle += s->m.steps > MOST_STEPS ? LOST : 1; /* or rounds that do not end either */
     s->m.steps = 0;
-    s->m.idle = s->m.gap < 0.9 * s->m.best ? 0 : s->m.idle + 1;
     s->m.best = fmin(s->m.best, s->m.gap);
     run->finished = s->m.idle >= MOST_IDLE;
 }
