@@ -198,6 +198,18 @@ static double estimate(const mgvi_run *run)
     return s->m.gap / fmax(s->m.loss, 1e-300);
 }
 
+/* Passes that are enough where rows are no more than unknowns or far apart; tall tables need as
+ * many more as they have more rows than unknowns (docs/algorithms/class_newton.md). */
+static double cost(const mgv_problem *p, const mgv_settings *settings)
+{
+    static const double PASSES = 50, ENTRY = 40;
+    const double n = (double)p->A->rows, unknowns = (double)p->A->cols * p->lanes;
+    (void)settings;
+    if (p->A->ops->can & MGVI_KERNEL)
+        return 2 * PASSES * (1 + sqrt(1 / (p->lambda * n))) * ENTRY * (double)p->A->nnz;
+    return PASSES * fmax(1, n / unknowns) * ENTRY * (double)p->A->nnz;
+}
+
 const mgvi_solver_ops mgvi_solver_class_coordinate = {
     .name = "class_coordinate",
     .summary = "dual coordinate ascent over rows, loss crammer_singer",
@@ -206,6 +218,7 @@ const mgvi_solver_ops mgvi_solver_class_coordinate = {
     .losses = "crammer_singer",
     .kernels = true,
     .fits = fits,
+    .cost = cost,
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

@@ -13,8 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { PAIRS = 20, TRIALS = 30, MOST_FAILURES = 3 };
-enum { NO_METRIC, ROW_METRIC, HESSIAN }; /* H_0: a multiple of I, or the inverse of (5) or (6) */
+enum { PAIRS = 20, LEAST_PAIRS = 5, TRIALS = 30, MOST_FAILURES = 3 };
+static const double MOST_BYTES = 256 << 20; /* of the pairs: more slow every step down, too */
+enum { NO_METRIC, ROW_METRIC, HESSIAN };    /* H_0: a multiple of I, or the inverse of (5) or (6) */
 
 typedef struct state {
     mgvi_vec w, g, dir, trial, next_g; /* columns */
@@ -25,7 +26,8 @@ typedef struct state {
     mgvi_class_hessian hessian;
     double row_cost, hessian_cost; /* of (5) and (6), in passes; infinite: there is none */
     bool given;                    /* w came from the run before on a path */
-    double *s, *y;                 /* PAIRS x (columns x lanes) */
+    double *s, *y;                 /* most_pairs x (columns x lanes) */
+    int64_t most_pairs;            /* PAIRS, or as many as MOST_BYTES hold */
     double *lane;
     struct memory {
         double f, grad_square; /* of the penalised columns: the gap is grad_square/(2 lambda) */
@@ -45,14 +47,13 @@ typedef struct state {
 
 static int64_t numbers(const state *s) { return s->w.n * s->w.k; }
 
-/* <x, y> over all lanes. */
+/* <x, y> over all lanes: as one long vector. */
 static double dot(mgvi_run *run, const mgvi_vec *x, const mgvi_vec *y)
 {
-    state *s = run->state;
-    double sum = 0;
-    mgvi_vec_dot(run->ctx, x, y, s->lane);
-    for (int32_t c = 0; c < x->k; c++)
-        sum += s->lane[c];
+    const mgvi_vec a = mgvi_vec_wrap(x->x, x->n * x->k, x->space);
+    const mgvi_vec b = mgvi_vec_wrap(y->x, y->n * y->k, y->space);
+    double sum;
+    mgvi_vec_dot(run->ctx, &a, &b, &sum);
     return sum;
 }
 
@@ -130,6 +131,23 @@ static mgv_status init_fast(mgvi_run *run)
     return isfinite(s->row_cost) ? mgvi_row_metric_new(run, &s->metric) : MGV_OK;
 }
 
+/* (6), or its blocks by classes where a pass is long enough for them. */
+static mgv_status init_hessian(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    s->hessian_cost = mgvi_class_hessian_cost(p);
+    const bool apart = !isfinite(s->hessian_cost) && s->pass;
+    if (apart)
+        s->hessian_cost = mgvi_class_hessian_blocks_cost(p);
+    if (!isfinite(s->hessian_cost))
+        return MGV_OK;
+    const int64_t rows = apart ? mgvi_class_hessian_most(p) : mgvi_class_hessian_sample(p);
+    MGVI_TRY(mgvi_class_hessian_new(run, apart, rows, &s->hessian));
+    return mgvi_run_keep(run, "hessian", MGVI_T_F64, s->hessian.factor,
+                         s->hessian.size * (apart ? p->A->cols : s->hessian.size));
+}
+
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
@@ -139,21 +157,21 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->trial));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->next_g));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
-    s->s = mgvi_run_array(run, PAIRS, (size_t)numbers(s) * sizeof *s->s);
-    s->y = mgvi_run_array(run, PAIRS, (size_t)numbers(s) * sizeof *s->y);
+    const double room = MOST_BYTES / (16 * (double)numbers(s));
+    s->most_pairs = (int64_t)fmin(fmax(room, LEAST_PAIRS), PAIRS);
+    s->s = mgvi_run_array(run, (size_t)s->most_pairs, (size_t)numbers(s) * sizeof *s->s);
+    s->y = mgvi_run_array(run, (size_t)s->most_pairs, (size_t)numbers(s) * sizeof *s->y);
     s->lane = mgvi_run_array(run, (size_t)s->w.k, sizeof *s->lane);
     if (!s->s || !s->y || !s->lane)
         return MGV_E_MEMORY;
-    s->m.grad_square = INFINITY;
+    s->m.grad_square = s->row_cost = INFINITY;
     MGVI_TRY(init_fast(run));
-    s->hessian_cost = mgvi_class_hessian_cost(run->problem);
-    if (isfinite(s->hessian_cost))
-        MGVI_TRY(mgvi_class_hessian_new(run, &s->hessian));
+    MGVI_TRY(init_hessian(run));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n * s->u.k));
-    MGVI_TRY(mgvi_run_keep(run, "s", MGVI_T_F64, s->s, PAIRS * numbers(s)));
-    MGVI_TRY(mgvi_run_keep(run, "y", MGVI_T_F64, s->y, PAIRS * numbers(s)));
+    MGVI_TRY(mgvi_run_keep(run, "s", MGVI_T_F64, s->s, s->most_pairs * numbers(s)));
+    MGVI_TRY(mgvi_run_keep(run, "y", MGVI_T_F64, s->y, s->most_pairs * numbers(s)));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
@@ -171,7 +189,9 @@ static mgv_status refresh_metric(mgvi_run *run, int32_t kind)
 {
     state *s = run->state;
     refresh_slopes(run);
-    const mgv_status st = kind == HESSIAN ? mgvi_class_hessian_refresh(run, &s->hessian, &s->u)
+    const mgvi_softmax_slopes slopes = {.problem = run->problem, .u = &s->u};
+    const mgvi_class_curvature softmax = {.row = mgvi_softmax_curvature, .arg = &slopes};
+    const mgv_status st = kind == HESSIAN ? mgvi_class_hessian_refresh(run, &s->hessian, &softmax)
                                           : mgvi_row_metric_refresh(run, &s->metric, &s->u);
     s->m.metric = st == MGV_OK ? kind : NO_METRIC;
     s->m.pairs = 0;
@@ -218,7 +238,7 @@ static mgv_status two_loops(mgvi_run *run)
     mgvi_vec_copy(run->ctx, &s->g, &s->dir);
     mgvi_vec_scale(run->ctx, -1, &s->dir);
     for (int64_t i = s->m.pairs - 1; i >= 0; i--) {
-        const int64_t at = (s->m.oldest + i) % PAIRS;
+        const int64_t at = (s->m.oldest + i) % s->most_pairs;
         const mgvi_vec si = pair(s, s->s, at), yi = pair(s, s->y, at);
         alpha[at] = s->m.rho[at] * dot(run, &si, &s->dir);
         mgvi_vec_axpby(run->ctx, -alpha[at], &yi, 1, &s->dir);
@@ -230,7 +250,7 @@ static mgv_status two_loops(mgvi_run *run)
     else if (s->m.pairs > 0)
         mgvi_vec_scale(run->ctx, s->m.scale, &s->dir);
     for (int64_t i = 0; i < s->m.pairs; i++) {
-        const int64_t at = (s->m.oldest + i) % PAIRS;
+        const int64_t at = (s->m.oldest + i) % s->most_pairs;
         const mgvi_vec si = pair(s, s->s, at), yi = pair(s, s->y, at);
         const double beta = s->m.rho[at] * dot(run, &yi, &s->dir);
         mgvi_vec_axpby(run->ctx, alpha[at] - beta, &si, 1, &s->dir);
@@ -288,7 +308,7 @@ static bool descend(mgvi_run *run, double slope, double t)
 static void remember(mgvi_run *run)
 {
     state *s = run->state;
-    const int64_t at = (s->m.oldest + s->m.pairs) % PAIRS;
+    const int64_t at = (s->m.oldest + s->m.pairs) % s->most_pairs;
     mgvi_vec si = pair(s, s->s, at), yi = pair(s, s->y, at);
     mgvi_vec_add(run->ctx, 1, &s->trial, -1, &s->w, &si);
     mgvi_vec_add(run->ctx, 1, &s->next_g, -1, &s->g, &yi);
@@ -297,10 +317,10 @@ static void remember(mgvi_run *run)
         return;
     s->m.rho[at] = 1 / sy;
     s->m.scale = sy / yy;
-    if (s->m.pairs < PAIRS)
+    if (s->m.pairs < s->most_pairs)
         s->m.pairs++;
     else
-        s->m.oldest = (s->m.oldest + 1) % PAIRS;
+        s->m.oldest = (s->m.oldest + 1) % s->most_pairs;
 }
 
 /* P - D = |grad|^2/(2 lambda) for the dual point U (4), and what it takes to make the intercepts'
@@ -390,8 +410,8 @@ static double estimate(const mgvi_run *run)
 static mgv_status restored(mgvi_run *run)
 {
     const state *s = run->state;
-    const bool pairs = s->m.pairs >= 0 && s->m.pairs <= PAIRS;
-    if (pairs && s->m.oldest >= 0 && s->m.oldest < PAIRS &&
+    const bool pairs = s->m.pairs >= 0 && s->m.pairs <= s->most_pairs;
+    if (pairs && s->m.oldest >= 0 && s->m.oldest < s->most_pairs &&
         !(s->m.metric == ROW_METRIC && !isfinite(s->row_cost)) &&
         !(s->m.metric == HESSIAN && !isfinite(s->hessian_cost)))
         return MGV_OK;

@@ -31,9 +31,10 @@ static double objective(const mgv_model *m, const double *X, const double *y, do
 TEST(the_certificate_is_met_and_true)
 {
     static const char *const options[] = {
-        "loss=crammer_singer intercept=no lambda=0.1 tol=1e-10",
-        "loss=crammer_singer intercept=no lambda=0.001 tol=1e-6 max_iter=200000",
-        "loss=crammer_singer intercept=no C=0.1 tol=1e-9"};
+        "loss=crammer_singer solver=class_coordinate intercept=no lambda=0.1 tol=1e-10",
+        "loss=crammer_singer solver=class_coordinate intercept=no lambda=0.001 tol=1e-6 "
+        "max_iter=200000",
+        "loss=crammer_singer solver=class_coordinate intercept=no C=0.1 tol=1e-9"};
     double X[N * D], y[N];
     mgv_clouds(X, y, N, D, K);
     memset(X + 7 * D, 0, D * sizeof *X); /* a row of zeros: its loss is 1 whatever W is */
@@ -58,8 +59,10 @@ TEST(two_classes_are_the_hinge)
 {
     double X[N * D], y[N];
     mgv_clouds(X, y, N, D, 2);
-    mgv_check_two_classes(X, y, N, D, "loss=crammer_singer intercept=no lambda=0.02 tol=1e-11",
-                          "loss=hinge intercept=no lambda=0.01 tol=1e-11");
+    mgv_check_two_classes(
+        X, y, N, D,
+        "loss=crammer_singer solver=class_coordinate intercept=no lambda=0.02 tol=1e-11",
+        "loss=hinge intercept=no lambda=0.01 tol=1e-11");
 }
 
 /* The linear kernel written as a kernel has the same optimum and the same scores; the lengths in
@@ -70,8 +73,10 @@ TEST(the_linear_kernel_is_the_linear_form)
     mgv_fit linear, kernel;
     mgv_model *m, *with;
     mgv_clouds(X, y, N, D, K);
-    mgv_fit_start(&linear, X, y, N, D, "loss=crammer_singer intercept=no lambda=0.01 tol=1e-10");
-    mgv_fit_start(&kernel, X, y, N, D, "loss=crammer_singer intercept=no lambda=0.01 tol=1e-10");
+    mgv_fit_start(&linear, X, y, N, D,
+                  "loss=crammer_singer solver=class_coordinate intercept=no lambda=0.01 tol=1e-10");
+    mgv_fit_start(&kernel, X, y, N, D,
+                  "loss=crammer_singer solver=class_coordinate intercept=no lambda=0.01 tol=1e-10");
     mgv_fit_set(&kernel, "kernel=poly degree=1 offset=0 sigma2=1");
     mgv_fit_solve(&linear);
     mgv_fit_solve(&kernel);
@@ -106,7 +111,8 @@ TEST(kernels_part_what_planes_cannot)
         X[i * D + 1] = (1 + y[i]) * sin(i);
     }
     mgv_fit_start(&fit, X, y, N, D,
-                  "loss=crammer_singer intercept=no C=10 tol=1e-4 kernel=rbf sigma2=0.5");
+                  "loss=crammer_singer solver=class_coordinate intercept=no C=10 tol=1e-4 "
+                  "kernel=rbf sigma2=0.5");
     mgv_fit_solve(&fit);
     CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s %g",
                mgv_stop_name(fit.run.stop), fit.certificate.relative_gap);
@@ -125,8 +131,10 @@ TEST(scaled_columns_are_columns)
     for (int t = 0; t < N * D; t++)
         Z[t] = X[t] / most[t % D];
     mgv_fit_start(&scaled, X, y, N, D,
-                  "loss=crammer_singer intercept=no lambda=0.01 scale=maxabs tol=1e-9");
-    mgv_fit_start(&plain, Z, y, N, D, "loss=crammer_singer intercept=no lambda=0.01 tol=1e-9");
+                  "loss=crammer_singer solver=class_coordinate intercept=no lambda=0.01 "
+                  "scale=maxabs tol=1e-9");
+    mgv_fit_start(&plain, Z, y, N, D,
+                  "loss=crammer_singer solver=class_coordinate intercept=no lambda=0.01 tol=1e-9");
     mgv_fit_solve(&scaled);
     mgv_fit_solve(&plain);
     CHECK_NEAR(scaled.certificate.primal, plain.certificate.primal, 1e-8, "objective");
@@ -139,7 +147,9 @@ TEST(runs_have_the_same_bits)
     double X[N * D], y[N];
     mgv_clouds(X, y, N, D, K);
     mgv_check_same_bits(X, y, N, D,
-                        "loss=crammer_singer intercept=no lambda=1e-3 tol=1e-14 max_iter=20", 10);
+                        "loss=crammer_singer solver=class_coordinate intercept=no lambda=1e-3 "
+                        "tol=1e-14 max_iter=20",
+                        10);
 }
 
 /* D(U) = -|X'U|^2/(2 lambda) - sum_i u_ic for a U in the simplices with sums of 0, all of it
@@ -167,9 +177,10 @@ static double dual_value(const mgv_fit *fit, const double *X, const double *y)
 TEST(intercepts_are_free_and_proven_best)
 {
     static const char *const options[] = {
-        "loss=crammer_singer lambda=0.1 tol=1e-9", "loss=crammer_singer C=1 tol=1e-6",
-        "loss=crammer_singer lambda=0.001 tol=1e-5 max_iter=100000",
-        "loss=crammer_singer lambda=1000 tol=1e-6"};
+        "loss=crammer_singer solver=class_coordinate lambda=0.1 tol=1e-9",
+        "loss=crammer_singer C=1 tol=1e-6",
+        "loss=crammer_singer solver=class_coordinate lambda=0.001 tol=1e-5 max_iter=100000",
+        "loss=crammer_singer solver=class_coordinate lambda=1000 tol=1e-6"};
     double X[N * D], y[N];
     mgv_clouds(X, y, N, D, K);
     for (int i = 0; i < N; i++) /* far from the origin, and the first class has most rows */
@@ -202,7 +213,8 @@ TEST(intercepts_of_two_classes_are_the_hinges)
     mgv_clouds(X, y, N, D, 2);
     for (int t = 0; t < N * D; t++)
         X[t] += t % D;
-    mgv_fit_start(&joint, X, y, N, D, "loss=crammer_singer lambda=0.02 tol=1e-9");
+    mgv_fit_start(&joint, X, y, N, D,
+                  "loss=crammer_singer solver=class_coordinate lambda=0.02 tol=1e-9");
     mgv_fit_start(&single, X, y, N, D, "loss=hinge lambda=0.01 tol=1e-9");
     mgv_fit_solve(&joint);
     mgv_fit_solve(&single);
@@ -221,7 +233,8 @@ TEST(intercepts_of_two_classes_are_the_hinges)
  * any number of threads and across a checkpoint. */
 TEST(intercepts_with_kernels_weights_and_checkpoints)
 {
-    static const char *const options = "loss=crammer_singer lambda=0.01 tol=1e-8";
+    static const char *const options =
+        "loss=crammer_singer solver=class_coordinate lambda=0.01 tol=1e-8";
     double X[N * D], y[N];
     mgv_fit fit[2];
     mgv_clouds(X, y, N, D, K);
@@ -249,7 +262,9 @@ TEST(intercepts_with_kernels_weights_and_checkpoints)
     CHECK_NEAR(fit[0].certificate.primal, fit[1].certificate.primal, 2e-8, "weighted");
     for (int t = 0; t < 2; t++)
         mgv_fit_free(&fit[t]);
-    mgv_check_same_bits(X, y, N, D, "loss=crammer_singer lambda=1e-3 tol=1e-14 max_iter=20", 10);
+    mgv_check_same_bits(
+        X, y, N, D, "loss=crammer_singer solver=class_coordinate lambda=1e-3 tol=1e-14 max_iter=20",
+        10);
 }
 
 int main(void)

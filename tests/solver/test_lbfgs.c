@@ -220,6 +220,33 @@ TEST(the_fast_way_reaches_the_same_optimum)
     free(X);
 }
 
+/* More unknowns than one matrix is made for: a matrix for every class. */
+TEST(blocks_of_classes_need_few_iterations)
+{
+    enum { TALL = 4200, WIDE = 220, FEW = 5 };
+    static const char *const options[] = {"loss=softmax C=1 tol=1e-6",
+                                          "loss=softmax C=100 tol=1e-6"};
+    double *X = malloc((size_t)TALL * WIDE * sizeof *X), *y = malloc(TALL * sizeof *y);
+    mgvi_rng rng = mgvi_rng_seed(9);
+    for (int i = 0; i < TALL; i++) {
+        y[i] = i % FEW;
+        for (int j = 0; j < WIDE; j++)
+            X[i * WIDE + j] = (mgvi_rng_normal(&rng) + 0.2 * (j % FEW == i % FEW)) / (1 + j % 7);
+    }
+    for (int o = 0; o < 2; o++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, TALL, WIDE, options[o]);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s",
+                   options[o]);
+        CHECK_LE((double)fit.run.iterations, 40, "%s", options[o]);
+        mgv_fit_free(&fit);
+    }
+    mgv_check_same_bits(X, y, TALL, WIDE, "loss=softmax C=1 tol=1e-15 max_iter=12", 7);
+    free(X);
+    free(y);
+}
+
 TEST(the_fast_way_has_the_same_bits)
 {
     double *X = malloc(ROWS * COLS * sizeof *X), y[ROWS];
@@ -252,5 +279,6 @@ int main(void)
                certificates_bracket_the_optimum_and_weights_are_rows,
                other_solvers_and_losses_say_what_they_lack, runs_have_the_same_bits,
                raw_columns_need_few_iterations, the_fast_way_reaches_the_same_optimum,
-               the_fast_way_has_the_same_bits, a_run_ends_where_rounding_does);
+               blocks_of_classes_need_few_iterations, the_fast_way_has_the_same_bits,
+               a_run_ends_where_rounding_does);
 }

@@ -1,4 +1,5 @@
-/* class_hessian.c - the second derivative of softmax; docs/algorithms/lbfgs.md.
+/* class_hessian.c - the second derivative of softmax (7), or of another loss whose rows have such a
+ * curvature; docs/algorithms/lbfgs.md.
  *   H_ab = -G_ab,  H_aa = sum_(b != a) G_ab + lambda I,  G_ab = sum_i s_i q_ia q_ib x_i x_i'   (6)
  *   q_i = (1 - e_i) p_i + e_i [own class],   e_i = (1 - p_i,own)^2/2                           (7)
  * Intercepts are a column of A. Adding one number to all of them changes nothing: that direction
@@ -16,51 +17,73 @@
 
 enum { MOST_UNKNOWNS = 1024, SAMPLE = 20, MOST_NUMBERS = 1 << 23 /* of the rows drawn */ };
 
-static int64_t rows_drawn(const mgv_problem *p)
+static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
+
+int64_t mgvi_class_hessian_most(const mgv_problem *p)
 {
-    const int64_t wanted = SAMPLE * p->A->cols * p->lanes, room = MOST_NUMBERS / p->A->cols;
-    const int64_t most = wanted < room ? wanted : room;
-    return p->A->rows < most ? p->A->rows : most;
+    return least_of(p->A->rows, MOST_NUMBERS / p->A->cols);
+}
+
+int64_t mgvi_class_hessian_sample(const mgv_problem *p)
+{
+    return least_of(SAMPLE * p->A->cols * p->lanes, mgvi_class_hessian_most(p));
+}
+
+/* Whether rows can be read where they lie. */
+static bool by_rows(const mgv_problem *p)
+{
+    const mgvi_view_op *view = mgvi_view_of(p->A);
+    const mgvi_stored *stored = mgvi_stored_of(view ? view->base : p->A);
+    return stored && !(view && view->view.sign) &&
+           (stored->matrix.layout == MGV_CSR ||
+            (stored->matrix.layout == MGV_DENSE && stored->matrix.col_stride == 1));
 }
 
 double mgvi_class_hessian_cost(const mgv_problem *p)
 {
     const double d = (double)p->A->cols, k = p->lanes, size = d * k;
-    const mgvi_view_op *view = mgvi_view_of(p->A);
-    const mgvi_stored *stored = mgvi_stored_of(view ? view->base : p->A);
-    const bool by_rows =
-        stored && (stored->matrix.layout == MGV_CSR ||
-                   (stored->matrix.layout == MGV_DENSE && stored->matrix.col_stride == 1));
-    if (!by_rows || (view && view->view.sign) || size > MOST_UNKNOWNS)
+    if (!by_rows(p) || size > MOST_UNKNOWNS)
         return INFINITY;
-    const double products = (double)rows_drawn(p) * d * d * k * (k - 1) / 2;
+    const double products = (double)mgvi_class_hessian_sample(p) * d * d * k * (k - 1) / 2;
     return (products + size * size * size / 3) / (4 * (double)p->A->nnz * k);
 }
 
-mgv_status mgvi_class_hessian_new(mgvi_run *run, mgvi_class_hessian *h)
+double mgvi_class_hessian_blocks_cost(const mgv_problem *p)
+{
+    static const double HELD = 5, PART = 0.75; /* numbers a row and lane; of what may be spent */
+    const double d = (double)p->A->cols, k = p->lanes, rows = (double)mgvi_class_hessian_most(p);
+    const double bytes = 8 * k * d * d + rows * (4 * d + 8 * k);
+    if (!by_rows(p) || bytes > PART * mgvi_problem_spare(p, HELD))
+        return INFINITY;
+    return (2 * rows * d * d + k * d * d * d / 3) / (4 * (double)p->A->nnz * k);
+}
+
+mgv_status mgvi_class_hessian_new(mgvi_run *run, bool apart, int64_t rows, mgvi_class_hessian *h)
 {
     const mgv_problem *p = run->problem;
     const size_t d = (size_t)p->A->cols, k = (size_t)p->lanes;
-    h->most = rows_drawn(p);
+    h->most = rows;
     const size_t most = (size_t)h->most;
+    h->apart = apart;
     h->size = p->A->cols * p->lanes;
     MGVI_TRY(mgvi_float_rows_new(p->A, &run->arena, &h->rows));
-    h->factor = mgvi_run_array(run, (size_t)h->size, (size_t)h->size * sizeof *h->factor);
-    h->block = mgvi_run_array(run, d, d * sizeof *h->block);
+    h->factor = mgvi_run_array(run, (size_t)h->size, (apart ? d : d * k) * sizeof *h->factor);
+    h->block = mgvi_run_array(run, d, (apart && k > d ? k : d) * sizeof *h->block);
     h->chance = mgvi_run_array(run, (size_t)p->A->rows, sizeof *h->chance);
     h->x = mgvi_run_array(run, most, d * sizeof *h->x);
     h->p = mgvi_run_array(run, most, k * sizeof *h->p);
     h->share = mgvi_run_array(run, most, sizeof *h->share);
     h->weight = mgvi_run_array(run, most, sizeof *h->weight);
-    if (!h->factor || !h->block || !h->chance || !h->x || !h->p || !h->share || !h->weight)
-        return MGV_E_MEMORY;
-    return mgvi_run_keep(run, "hessian", MGVI_T_F64, h->factor, h->size * h->size);
+    return h->factor && h->block && h->chance && h->x && h->p && h->share && h->weight
+               ? MGV_OK
+               : MGV_E_MEMORY;
 }
 
-/* (7) from the slopes, and s_i sum_c q_c (1 - q_c). */
-static double curvature(const mgv_problem *p, const mgvi_vec *u, int64_t i, double *q)
+double mgvi_softmax_curvature(const void *slopes, int64_t i, double *q, double *share)
 {
-    const double s = mgvi_coef_pick(&p->row.scale, i, 0);
+    const mgv_problem *p = ((const mgvi_softmax_slopes *)slopes)->problem;
+    const mgvi_vec *u = ((const mgvi_softmax_slopes *)slopes)->u;
+    const double s = *share = mgvi_coef_pick(&p->row.scale, i, 0);
     const int32_t own = (int32_t)mgvi_coef_pick(&p->row.a, i, 0);
     if (!(s > 0))
         return 0;
@@ -85,25 +108,29 @@ static void fill_row(const mgvi_class_hessian *h, int64_t i, float *x)
 
 /* h_i = curvature of row i; chance_i = h_i/sum h + h_i sum_j x_ij^2/E_j /d, E_j = sum_i h_i x_ij^2:
  * a column that few rows have keeps them. Their sum.                                        (8) */
-static double weigh_rows(const mgv_problem *p, mgvi_class_hessian *h, const mgvi_vec *u)
+static double weigh_rows(mgvi_class_hessian *h, const mgvi_class_curvature *of)
 {
-    const int64_t d = h->rows.m.cols;
-    double total = 0, sum = 0;
+    const int64_t d = h->rows.m.cols, n = h->rows.count;
+    double total = 0, sum = 0, share;
     memset(h->block, 0, (size_t)d * sizeof *h->block);
-    for (int64_t i = 0; i < u->n; i++) {
-        total += h->chance[i] = curvature(p, u, i, h->p);
-        if (h->most == u->n || h->chance[i] == 0)
+    h->live = 0;
+    for (int64_t i = 0; i < n; i++) {
+        total += h->chance[i] = of->row(of->arg, i, h->p, &share);
+        h->live += h->chance[i] > 0;
+    }
+    for (int64_t i = 0; i < n && h->live > h->most; i++) {
+        if (h->chance[i] == 0)
             continue;
         fill_row(h, i, h->x);
         for (int64_t j = 0; j < d; j++)
             h->block[j] += h->chance[i] * (double)(h->x[j] * h->x[j]);
     }
-    if (h->most == u->n)
+    if (h->live <= h->most)
         return total;
     for (int64_t j = 0; j < d; j++)
         h->block[j] = h->block[j] > 0 ? 1 / (h->block[j] * (double)d) : 0;
-    for (int64_t i = 0; i < u->n; i++) {
-        double share = 1 / total;
+    for (int64_t i = 0; i < n; i++) {
+        share = 1 / total;
         if (h->chance[i] > 0)
             fill_row(h, i, h->x);
         for (int64_t j = 0; j < d && h->chance[i] > 0; j++)
@@ -114,15 +141,15 @@ static double weigh_rows(const mgv_problem *p, mgvi_class_hessian *h, const mgvi
 }
 
 /* Systematic sampling: a row is taken when the running sum of the chances passes a whole number. */
-static void draw_rows(mgvi_run *run, mgvi_class_hessian *h, const mgvi_vec *u)
+static void draw_rows(mgvi_run *run, mgvi_class_hessian *h, const mgvi_class_curvature *of)
 {
     const mgv_problem *p = run->problem;
-    const double total = weigh_rows(p, h, u);
+    const double total = weigh_rows(h, of);
     double passed = mgvi_rng_uniform(&run->rng);
     h->count = 0;
-    for (int64_t i = 0; i < u->n; i++) {
+    for (int64_t i = 0; i < h->rows.count; i++) {
         const double some = (double)(h->most - 1) * h->chance[i] / total;
-        const double chance = h->most == u->n ? 1 : fmin(some, 1);
+        const double chance = h->live <= h->most ? h->chance[i] > 0 : fmin(some, 1);
         passed += chance;
         if (passed < 1)
             continue;
@@ -132,8 +159,8 @@ static void draw_rows(mgvi_run *run, mgvi_class_hessian *h, const mgvi_vec *u)
             fill_row(h, i, x);
             if (h->rows.intercept)
                 x[h->rows.m.cols] = 1;
-            curvature(p, u, i, h->p + h->count * u->k);
-            h->share[h->count++] = mgvi_coef_pick(&p->row.scale, i, 0) / chance;
+            of->row(of->arg, i, h->p + h->count * p->lanes, &h->share[h->count]);
+            h->share[h->count++] /= chance;
         }
     }
 }
@@ -165,17 +192,55 @@ static mgv_status sum_pairs(mgvi_run *run, mgvi_class_hessian *h, int32_t k)
     return MGV_OK;
 }
 
-mgv_status mgvi_class_hessian_refresh(mgvi_run *run, mgvi_class_hessian *h, const mgvi_vec *u)
+static mgv_status not_positive(mgvi_run *run, int64_t pivot)
 {
-    static const double JITTER = 1e-12;
+    return pivot < 0
+               ? MGV_OK
+               : MGVI_FAIL(run->ctx, MGV_E_NUMERIC,
+                           "the second derivative is not positive at unknown %" PRId64, pivot + 1);
+}
+
+static const double JITTER = 1e-12;
+
+/* H_aa = sum_i share_i q_ia (sum_c q_ic - q_ia) x_i x_i' + the ridges, of every class a. */
+static mgv_status refresh_blocks(mgvi_run *run, mgvi_class_hessian *h, double free_ridge)
+{
     const mgv_problem *p = run->problem;
-    const int64_t n = h->size, k = u->k, free_from = mgvi_problem_penalised(p) * k;
+    const int64_t d = p->A->cols, k = p->lanes;
     int64_t pivot;
+    for (int64_t a = 0; a < k; a++) {
+        double *block = h->factor + a * d * d;
+        for (int64_t i = 0; i < h->count; i++) {
+            const double *q = h->p + i * k;
+            double others = 0;
+            for (int64_t c = 0; c < k && q[a] > 0; c++)
+                others += c == a ? 0 : q[c];
+            h->weight[i] = h->share[i] * q[a] * others;
+        }
+        MGVI_TRY(mgvi_gram_f32(run->ctx, h->count, d, h->x, d, h->weight, block, d));
+        for (int64_t t = 0; t < d; t++)
+            block[t * d + t] += (t < mgvi_problem_penalised(p) ? p->lambda : free_ridge) +
+                                JITTER * block[t * d + t];
+        MGVI_TRY(mgvi_cholesky(run->ctx, d, block, d, &pivot));
+        MGVI_TRY(not_positive(run, pivot));
+    }
+    return MGV_OK;
+}
+
+mgv_status mgvi_class_hessian_refresh(mgvi_run *run, mgvi_class_hessian *h,
+                                      const mgvi_class_curvature *of)
+{
+    const mgv_problem *p = run->problem;
+    const int64_t n = h->size, k = p->lanes, free_from = mgvi_problem_penalised(p) * k;
+    int64_t pivot;
+    draw_rows(run, h, of);
+    if (h->apart)
+        return refresh_blocks(run, h, of->free_ridge);
     memset(h->factor, 0, (size_t)(n * n) * sizeof *h->factor);
-    draw_rows(run, h, u);
-    MGVI_TRY(sum_pairs(run, h, u->k));
+    MGVI_TRY(sum_pairs(run, h, p->lanes));
     for (int64_t t = 0; t < n; t++)
-        h->factor[t * n + t] += (t < free_from ? p->lambda : 0) + JITTER * h->factor[t * n + t];
+        h->factor[t * n + t] +=
+            (t < free_from ? p->lambda : of->free_ridge) + JITTER * h->factor[t * n + t];
     double level = 0;
     for (int64_t t = free_from; t < n; t++)
         level += h->factor[t * n + t] / (double)(k * k);
@@ -183,13 +248,34 @@ mgv_status mgvi_class_hessian_refresh(mgvi_run *run, mgvi_class_hessian *h, cons
         for (int64_t c = free_from; c < n; c++)
             h->factor[t * n + c] += level > 0 ? level : 1;
     MGVI_TRY(mgvi_cholesky(run->ctx, n, h->factor, n, &pivot));
-    return pivot < 0
-               ? MGV_OK
-               : MGVI_FAIL(run->ctx, MGV_E_NUMERIC,
-                           "the second derivative is not positive at unknown %" PRId64, pivot + 1);
+    return not_positive(run, pivot);
+}
+
+static void subtract_mean(int64_t d, int64_t k, double *x)
+{
+    for (int64_t t = 0; t < d; t++) {
+        double mean = 0;
+        for (int64_t c = 0; c < k; c++)
+            mean += x[t * k + c] / (double)k;
+        for (int64_t c = 0; c < k; c++)
+            x[t * k + c] -= mean;
+    }
 }
 
 mgv_status mgvi_class_hessian_solve(mgvi_run *run, const mgvi_class_hessian *h, mgvi_vec *x)
 {
-    return mgvi_cholesky_solve(run->ctx, h->size, h->factor, h->size, 1, x->x);
+    const int64_t d = x->n, k = x->k;
+    if (!h->apart)
+        return mgvi_cholesky_solve(run->ctx, h->size, h->factor, h->size, 1, x->x);
+    subtract_mean(d, k, x->x);
+    for (int64_t a = 0; a < k; a++) {
+        double *one = h->block + a * d;
+        for (int64_t t = 0; t < d; t++)
+            one[t] = x->x[t * k + a];
+        MGVI_TRY(mgvi_cholesky_solve(run->ctx, d, h->factor + a * d * d, d, 1, one));
+        for (int64_t t = 0; t < d; t++)
+            x->x[t * k + a] = one[t];
+    }
+    subtract_mean(d, k, x->x);
+    return MGV_OK;
 }
