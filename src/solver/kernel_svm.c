@@ -357,11 +357,14 @@ static void appraise(mgvi_run *run, state *s)
     s->m.below_precision = s->limit > 0 && t.largest > s->limit;
 }
 
-/* (9) */
+/* (9). The intercept is that of W, not the best one for all rows: on overlapping classes the
+ * two are apart by more than 1 at first, no row of one class would violate anything and join,
+ * and sum c = 0 caps the other class by what the first has in W. */
 static mgv_status widen(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
-    const double b = p->free_cols ? s->now.x[s->now.n - 1] : 0;
+    const double own = 0.5 * (s->pairs.most + s->pairs.least);
+    const double b = !p->free_cols ? 0 : isfinite(own) ? own : s->now.x[s->now.n - 1];
     const double enough = 1 - 0.3 * run->settings->tol;
     int64_t count = 0;
     double worst = 0;

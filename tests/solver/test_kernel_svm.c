@@ -232,6 +232,31 @@ TEST(soft_margins_are_those_of_a_slow_solver)
     free(y);
 }
 
+/* Classes that overlap, one of them twice as large: most rows violate something, those of both
+ * classes have to come in. */
+TEST(overlapping_classes_are_certified)
+{
+    enum { ROWS = 3000, COLS = 3 };
+    double *X, *y;
+    mgv_random_set(31, ROWS, COLS, 0, &X, &y);
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = i % 3 ? 1 : -1;
+        X[i * COLS] += 0.7 * y[i];
+    }
+    static const char *const options[] = {"C=1", "C=0.01", "C=30 intercept=no", "C=0.3 tol=1e-7"};
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, ROWS, COLS, "kernel=rbf sigma2=2 loss=hinge solver=kernel_svm");
+        mgv_fit_set(&fit, options[k]);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "%s: gap %g", options[k],
+                   fit.certificate.relative_gap);
+        mgv_fit_free(&fit);
+    }
+    free(X);
+    free(y);
+}
+
 /* A weight of 2 is the row twice. */
 TEST(weights_are_repetitions)
 {
@@ -346,7 +371,8 @@ int main(void)
 {
     return RUN(vector_to_its_digits, every_method_with_kernels_brackets_the_margin,
                linear_kernel_takes_the_linear_steps, linear_kernel_has_the_linear_optimum,
-               soft_margins_are_those_of_a_slow_solver, weights_are_repetitions,
+               soft_margins_are_those_of_a_slow_solver, overlapping_classes_are_certified,
+               weights_are_repetitions,
                float32_answers_are_certified_in_float64, threads_and_resuming_do_not_change_bits,
                refusals_are_sentences);
 }
