@@ -291,6 +291,47 @@ TEST(short_values_are_their_definition)
             }
 }
 
+/* float32 values of points that lie far from 0, too, and what is summed of them. */
+TEST(rough_values_are_their_definition)
+{
+    enum { GROUP = MGVI_ROUGH_GROUP, FOUR = MGVI_ROUGH_FOUR, FOURS = 3, P = FOUR * FOURS };
+    mgvi_rng rng = mgvi_rng_seed(80);
+    for (int level = 0; level < mgvi_simd_count(); level++)
+        for (int64_t d = 0; d <= 9; d += 3)
+            for (int root = 0; root < 2; root++) {
+                const mgvi_simd *v = mgvi_simd_at(level);
+                float *p = random_f32(&rng, d * P), *q = random_f32(&rng, d * GROUP);
+                float *c = random_f32(&rng, P), *out = guarded(P * GROUP, sizeof *out);
+                double *sums = random_f64(&rng, GROUP), before[GROUP];
+                for (int64_t j = 0; j < d * GROUP; j++)
+                    q[j] += 16; /* nothing cancels */
+                for (int64_t j = 0; j < d * P; j++)
+                    p[j] += j / (FOUR * d) == 1 ? 40 : 16; /* some below the smallest value */
+                memcpy(before, sums, sizeof before);
+                const mgvi_rough_points x = {.p = p, .q = q, .fours = FOURS, .d = d, .root = root};
+                v->rough_values(&x, out, GROUP);
+                v->rough_sums(&x, c, sums);
+                for (int64_t l = 0; l < GROUP; l++) {
+                    double sum = before[l];
+                    for (int64_t s = 0; s < P; s++) {
+                        double square = 0;
+                        for (int64_t j = 0; j < d; j++) {
+                            const double apart = (double)p[(s / FOUR * d + j) * FOUR + s % FOUR] -
+                                                 (double)q[j * GROUP + l];
+                            square += apart * apart;
+                        }
+                        const double power = root ? sqrt(square) : square, want = exp2(-power);
+                        CHECK_NEAR((double)out[s * GROUP + l], want,
+                                   (1e-6 + 2e-7 * power) * want + 0x1p-126, "%s: d = %d, root %d",
+                                   v->name, (int)d, root);
+                        sum += (double)c[s] * want;
+                    }
+                    CHECK_NEAR(sums[l], sum, 1e-5, "%s: d = %d, root %d", v->name, (int)d, root);
+                }
+                release_arrays();
+            }
+}
+
 /* Sums whose terms cancel to nothing but their last bits, against quadruple precision. */
 TEST(twofold_sums_keep_what_cancels)
 {
@@ -413,6 +454,7 @@ int main(void)
 {
     return RUN(row_kernels_agree_with_scalar, matrix_kernels_agree_with_scalar_for_every_lane_count,
                rows_without_weight_are_not_read, exponentials_are_exponentials,
-               short_values_are_their_definition, twofold_sums_keep_what_cancels,
-               pair_sweeps_are_their_definitions, tables_are_chosen_by_name);
+               short_values_are_their_definition, rough_values_are_their_definition,
+               twofold_sums_keep_what_cancels, pair_sweeps_are_their_definitions,
+               tables_are_chosen_by_name);
 }
