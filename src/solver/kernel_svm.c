@@ -11,7 +11,7 @@
  * hinge no box and r_i = lambda / s_i, the hard margin neither. Values of K may be float32: when
  * the judge, who is float64, does not agree with our estimate, we go on in float64. (10) */
 #include "op/kernel.h"
-#include "solver/parts/pairs_core.h"
+#include "solver/parts/cores.h"
 #include "solver/parts/smallest.h"
 #include "solver/solver_impl.h"
 
@@ -41,6 +41,8 @@ typedef struct memory {
     double dual;     /* largest value so far */
     int64_t flat;    /* rounds without progress */
     int64_t updates; /* of f since it was made from c alone */
+    int64_t rounds;  /* on cores */
+    int64_t care;    /* mgvi_cores_care of the next one */
     bool exact;      /* float32 values were given up, (10) */
     bool below_precision;
 } memory;
@@ -49,6 +51,8 @@ typedef struct state {
     mgvi_kernel_op *kernel;
     mgvi_pairs pairs;
     mgvi_pairs_core core;
+    bool on_cores; /* (18) to (20), no W */
+    mgvi_cores cores;
     int64_t *W;     /* rows of the working set; place t + 1 of `pairs` */
     bool *in_W;     /* per row */
     double *bound;  /* most |c_i| */
@@ -215,6 +219,13 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(allocate(run, s));
     const double most = bind_rows(p, s);
     s->m = (memory){.eps = FIRST_EPS, .estimate = NAN, .primal = INFINITY, .dual = -INFINITY};
+    s->on_cores = !is_hard(p) && !is_squared(p) && mgvi_cores_fit(p);
+    if (s->on_cores) {
+        s->m.care = most > MOST_C_FLOAT ? MGVI_CORES_EXACT_F : MGVI_CORES_ROUGH;
+        s->cores = (mgvi_cores){
+            .run = run, .kernel = s->kernel, .bound = s->bound, .c = s->now.x, .f = s->f};
+        return mgvi_cores_open(&s->cores);
+    }
     first_rows(run, s);
     if (most > MOST_C_FLOAT && mgvi_kernel_fast(s->kernel) == MGV_F32) {
         mgvi_log(run->ctx, MGV_INFO,
@@ -399,9 +410,39 @@ static mgv_status multiply(mgvi_run *run, state *s)
     return run->problem->A->failed;
 }
 
+/* More digits, where those there are have been used up: f from c in float64, then float64 cores. */
+static mgv_status take_care(mgvi_run *run, state *s)
+{
+    s->m.flat = 0;
+    if (s->m.care++ != MGVI_CORES_ROUGH)
+        return MGV_OK;
+    s->m.primal = INFINITY; /* what float32 made of them */
+    s->m.dual = -INFINITY;
+    mgvi_kernel_combine(s->kernel, s->now.x, s->f);
+    appraise(run, s);
+    return run->problem->A->failed;
+}
+
+static mgv_status step_on_cores(mgvi_run *run, state *s)
+{
+    MGVI_TRY(mgvi_cores_round(&s->cores, s->m.rounds++, (mgvi_cores_care)s->m.care));
+    if (run->problem->free_cols && isfinite(s->cores.centre))
+        s->now.x[s->now.n - 1] = s->cores.centre;
+    s->m.eps = fmin(FIRST_EPS, fmax(s->cores.violation, 1e-9));
+    appraise(run, s);
+    const bool spent = s->cores.moved == 0 || s->m.flat > 1;
+    const bool claimed = s->m.care == MGVI_CORES_ROUGH && s->m.estimate <= run->settings->tol;
+    if (s->m.care < MGVI_CORES_EXACT && (claimed || spent))
+        return take_care(run, s);
+    run->finished = s->cores.moved == 0 || s->m.flat >= FLAT_ROUNDS;
+    return MGV_OK;
+}
+
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
+    if (s->on_cores)
+        return step_on_cores(run, s);
     const bool doubtful = s->m.estimate <= run->settings->tol || s->m.flat > 0;
     if (doubtful && mgvi_kernel_fast(s->kernel) == MGV_F32) { /* (10) */
         mgvi_log(run->ctx, MGV_INFO, "float32 kernel values are not good enough: on in float64");
@@ -434,7 +475,7 @@ static mgvi_iterate expose(mgvi_run *run)
 static double estimate(const mgvi_run *run)
 {
     const state *s = run->state;
-    return s->m.estimate;
+    return s->on_cores && s->m.care == MGVI_CORES_ROUGH ? INFINITY : s->m.estimate;
 }
 
 static void ended(mgvi_run *run)
@@ -458,7 +499,8 @@ static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
     const int64_t n = run->problem->A->rows;
-    bool sound = s->m.size >= 0 && s->m.size <= n && s->m.eps > 0;
+    bool sound = s->m.size >= 0 && s->m.size <= n && s->m.eps > 0 && s->m.care >= 0 &&
+                 s->m.care <= MGVI_CORES_EXACT;
     memset(s->in_W, 0, (size_t)n * sizeof *s->in_W);
     for (int64_t t = 0; sound && t < s->m.size; t++) {
         sound = s->W[t] >= 0 && s->W[t] < n && !s->in_W[s->W[t]];
@@ -466,9 +508,11 @@ static mgv_status restored(mgvi_run *run)
             s->in_W[s->W[t]] = true;
     }
     for (int64_t i = 0; sound && i < n; i++)
-        sound = fabs(s->now.x[i]) <= s->bound[i] && (s->now.x[i] == 0 || s->in_W[i]);
+        sound = fabs(s->now.x[i]) <= s->bound[i] && (s->on_cores || s->now.x[i] == 0 || s->in_W[i]);
     if (!sound)
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's working set is damaged");
+    if (s->on_cores)
+        return MGV_OK;
     if (s->m.exact)
         MGVI_TRY(go_exact(run, s));
     return rebuild(run, s);

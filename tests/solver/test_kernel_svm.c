@@ -372,7 +372,6 @@ int main(void)
     return RUN(vector_to_its_digits, every_method_with_kernels_brackets_the_margin,
                linear_kernel_takes_the_linear_steps, linear_kernel_has_the_linear_optimum,
                soft_margins_are_those_of_a_slow_solver, overlapping_classes_are_certified,
-               weights_are_repetitions,
-               float32_answers_are_certified_in_float64, threads_and_resuming_do_not_change_bits,
-               refusals_are_sentences);
+               weights_are_repetitions, float32_answers_are_certified_in_float64,
+               threads_and_resuming_do_not_change_bits, refusals_are_sentences);
 }
