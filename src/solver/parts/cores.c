@@ -50,42 +50,70 @@ mgv_status mgvi_cores_open(mgvi_cores *k)
 static double upper(const mgvi_cores *k, int64_t i, double y) { return y > 0 ? k->bound[i] : 0; }
 static double lower(const mgvi_cores *k, int64_t i, double y) { return y > 0 ? 0 : -k->bound[i]; }
 
-/* The violation of all rows and a of (18). Without an intercept the point at the origin, z = 0, may
- * rise and fall. */
-static void survey(mgvi_cores *k)
+/* sum of the bounds of the rows with z > a */
+static double bounds_above(const mgvi_cores *k, double a)
 {
-    const mgv_problem *p = k->run->problem;
-    const bool origin = p->free_cols == 0;
-    double most = origin ? 0 : -INFINITY, least = origin ? 0 : INFINITY, sum = 0;
-    int64_t loose = 0;
-    for (int64_t i = 0; i < p->A->rows; i++) {
-        const double y = mgvi_problem_free_entry(p, i), z = y - k->f[i];
-        const bool rises = k->c[i]<upper(k, i, y), falls = k->c[i]> lower(k, i, y);
-        most = rises && z > most ? z : most;
-        least = falls && z < least ? z : least;
-        sum += rises && falls ? z : 0;
-        loose += rises && falls;
-    }
-    k->violation = most - least;
-    k->centre = origin ? 0 : loose > 0 ? sum / (double)loose : 0.5 * (most + least);
-    k->edge = fmin(CORE_PART * k->violation, 0.2 * k->run->settings->tol);
+    double sum = 0;
+    for (int64_t i = 0; i < k->run->problem->A->rows; i++)
+        sum += k->key[i] > a ? k->bound[i] : 0;
+    return sum;
 }
 
-/* (18) */
+/* a of (18): where rows above have as much room to rise as rows below to fall. By sum c = 0 that is
+ * where the bounds of the rows above add up to those of the negative rows. */
+static double balance(const mgvi_cores *k, double low, double high)
+{
+    enum { MOST_HALVINGS = 60 };
+    const mgv_problem *p = k->run->problem;
+    double negative = 0;
+    for (int64_t i = 0; i < p->A->rows; i++)
+        negative += mgvi_problem_free_entry(p, i) > 0 ? 0 : k->bound[i];
+    for (int h = 0; h < MOST_HALVINGS; h++) {
+        const double middle = 0.5 * (low + high);
+        if (!(low < middle && middle < high))
+            break;
+        *(bounds_above(k, middle) > negative ? &low : &high) = middle;
+    }
+    return high;
+}
+
+void mgvi_cores_survey(mgvi_cores *k)
+{
+    const mgv_problem *p = k->run->problem;
+    const bool origin = p->free_cols == 0; /* its point, z = 0, may rise and fall */
+    double most = origin ? 0 : -INFINITY, least = origin ? 0 : INFINITY;
+    double low = INFINITY, high = -INFINITY;
+    for (int64_t i = 0; i < p->A->rows; i++) {
+        const double y = mgvi_problem_free_entry(p, i), z = y - k->f[i];
+        k->key[i] = z;
+        low = z < low ? z : low;
+        high = z > high ? z : high;
+        most = k->c[i] < upper(k, i, y) && z > most ? z : most;
+        least = k->c[i] > lower(k, i, y) && z < least ? z : least;
+    }
+    k->most = most;
+    k->least = least;
+    k->centre = origin ? 0 : balance(k, low, high);
+}
+
+/* (18): the worst rows are in, whatever a is. */
 static void list_sides(mgvi_cores *k)
 {
     const mgv_problem *p = k->run->problem;
+    const double edge = fmin(CORE_PART * (k->most - k->least), 0.2 * k->run->settings->tol);
+    const double above = fmin(k->centre + edge, k->most - edge);
+    const double below = fmax(k->centre - edge, k->least + edge);
     int64_t *count = k->count, end = p->A->rows;
     count[RISE] = count[FALL] = count[LOOSE] = 0;
     for (int64_t i = 0; i < p->A->rows; i++) {
-        const double y = mgvi_problem_free_entry(p, i), apart = y - k->f[i] - k->centre;
+        const double y = mgvi_problem_free_entry(p, i), z = y - k->f[i];
         const bool rises = k->c[i]<upper(k, i, y), falls = k->c[i]> lower(k, i, y);
-        k->key[i] = -fabs(apart);
+        k->key[i] = -fabs(z - k->centre);
         if (rises && falls)
             k->loose[count[LOOSE]++] = i;
-        else if (rises && apart > k->edge)
+        else if (rises && z > above)
             k->sides[count[RISE]++] = i;
-        else if (falls && apart < -k->edge)
+        else if (falls && z < below)
             k->sides[end - ++count[FALL]] = i;
     }
 }
@@ -193,18 +221,19 @@ static mgv_status spread(mgvi_cores *k, int64_t size, mgvi_cores_care care)
 
 mgv_status mgvi_cores_round(mgvi_cores *k, int64_t round, mgvi_cores_care care)
 {
-    const double eps_part = CORE_PART;
-    survey(k);
+    const double violation = k->most - k->least;
     k->moved = 0;
-    if (!(k->violation > 0))
+    if (!(violation > 0))
         return MGV_OK;
     list_sides(k);
     const int64_t size = choose(k, round), sides = k->count[RISE] + k->count[FALL];
     MGVI_TRY(fill(k, size, care == MGVI_CORES_EXACT ? MGV_F64 : MGV_F32));
     const double steps = sides + k->count[LOOSE] > size ? FEW_STEPS : MANY_STEPS;
     double work;
-    MGVI_TRY(mgvi_pairs_core_run(&k->inner, &k->pairs, k->room, eps_part * k->violation,
+    MGVI_TRY(mgvi_pairs_core_run(&k->inner, &k->pairs, k->room, CORE_PART * violation,
                                  3 * steps * (double)size * (double)size, &work));
     k->run->touched += work;
-    return spread(k, size, care);
+    MGVI_TRY(spread(k, size, care));
+    mgvi_cores_survey(k);
+    return MGV_OK;
 }

@@ -34,22 +34,23 @@ typedef struct mgvi_cores {
     mgvi_arena *room;    /* of the block */
     mgvi_pairs pairs;
     mgvi_pairs_core inner;
-    int64_t *rows;    /* of the core; place t + 1 of `pairs` */
-    int64_t *sides;   /* U from the front, L from the back */
-    int64_t *loose;   /* free rows */
-    double *key;      /* per row: the more violated the smaller */
-    double *step;     /* dc of the rows that have moved */
-    double violation; /* of all rows, before the round */
-    double centre;    /* a of (18) */
-    double edge;
-    int64_t count[3]; /* of U, L and free rows */
-    int64_t moved;    /* rows, in the last round */
+    int64_t *rows;      /* of the core; place t + 1 of `pairs` */
+    int64_t *sides;     /* U from the front, L from the back */
+    int64_t *loose;     /* free rows */
+    double *key;        /* per row: the more violated the smaller */
+    double *step;       /* dc of the rows that have moved */
+    double most, least; /* of z over the rows that may rise, that may fall */
+    double centre;      /* a of (18): the best intercept for f */
+    int64_t count[3];   /* of U, L and free rows */
+    int64_t moved;      /* rows, in the last round */
 } mgvi_cores;
 
 /* Whether a problem is one for cores: a kernel whose rough values can be made, a hinge. */
 bool mgvi_cores_fit(const mgv_problem *p);
 /* Set run, kernel, bound, c and f before. MGV_E_MEMORY, MGV_E_LIMIT. */
 mgv_status mgvi_cores_open(mgvi_cores *k);
+/* most, least and centre, from c and f as they are: once they are there, and within a round. */
+void mgvi_cores_survey(mgvi_cores *k);
 /* One round; `round` counts them. */
 mgv_status mgvi_cores_round(mgvi_cores *k, int64_t round, mgvi_cores_care care);
 #endif
