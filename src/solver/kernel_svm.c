@@ -351,23 +351,42 @@ static double centre_intercept(const mgv_problem *p, state *s)
     return 0.5 * (least[0] + least[1]);
 }
 
+/* Where no row lacks more than a part d of its margin, weights that are longer by 1/(1 - d) lack
+ * nothing: what that factor is, 1 where they would be too long. */
+static double stretch(const mgv_problem *p, const state *s)
+{
+    const double b = p->free_cols ? s->now.x[s->now.n - 1] : 0;
+    double lack = 0;
+    for (int64_t i = 0; i < s->u.n; i++) {
+        const double slack = 1 - mgvi_problem_free_entry(p, i) * (s->f[i] + b);
+        lack = s->bound[i] > 0 && slack > lack ? slack : lack;
+    }
+    return lack < 0.5 ? 1 / (1 - lack) : 1;
+}
+
 /* What the round is worth: the intercept, the best w so far, u, and the estimate of the gap. */
 static void appraise(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     const totals t = add_up(s);
     const double before = s->m.primal - s->m.dual;
-    double primal, dual;
+    double primal, dual, longer = 1;
     if (is_hard(p)) { /* bounds of the margin */
         primal = t.square > 0 ? -centre_intercept(p, s) / sqrt(t.square) : INFINITY;
         dual = t.size > 0 ? -sqrt(t.square) / t.size : -INFINITY;
     } else {
         primal = 0.5 * t.square + (s->on_cores ? loss_on_cores(p, s) : improve_intercept(p, s));
         dual = t.size - 0.5 * (t.square + t.ridge);
+        const double factor = s->on_cores ? stretch(p, s) : 1;
+        if (factor > 1 && 0.5 * factor * factor * t.square < primal) {
+            primal = 0.5 * factor * factor * t.square;
+            longer = factor;
+        }
     }
     if (primal < s->m.primal) {
         s->m.primal = primal;
         mgvi_vec_copy(run->ctx, &s->now, &s->w);
+        mgvi_vec_scale(run->ctx, longer, &s->w);
     }
     s->m.dual = fmax(s->m.dual, dual);
     for (int64_t i = 0; i < s->u.n; i++)

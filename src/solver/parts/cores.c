@@ -11,7 +11,7 @@ enum {
     LEAST_SIDES = 1024, /* q for few rows, a tenth of many, */
     MOST_SIDES = 4096,  /* of so many that this is a tenth or more, */
     MOST_GROWN = 6144,  /* and a quarter of the free rows where there are that many */
-    MOST_LOOSE = 4096,  /* free rows of a core */
+    MOST_LOOSE = 12288, /* free rows of a core, where the cache for rows of K has room for it */
     WORST_PART = 10,
     SETTLING = 3, /* rounds before the number of free rows says anything */
     FEW_STEPS = 10,
@@ -19,12 +19,13 @@ enum {
 };
 enum { RISE, FALL, LOOSE };
 
-static const double CORE_PART = 0.1; /* of the violation of all rows is left on the core */
+static const double MEGABYTE = 1e6;
+static const double LEAST_BYTES = 512e6; /* of a block, beside the cache for rows of K */
+static const double CORE_PART = 0.1;     /* of the violation of all rows is left on the core */
 
 bool mgvi_cores_fit(const mgv_problem *p)
 {
     enum { HELD = 16 }; /* numbers a row of the run */
-    static const double MEGABYTE = 1e6;
     const mgvi_kernel_op *kernel = mgvi_kernel_of(p->A);
     const double cache = MEGABYTE * p->settings.cache; /* the copy is there instead of rows of K */
     return kernel && mgvi_kernel_fast(kernel) == MGV_F64 && mgvi_kernel_has_rough(kernel) &&
@@ -40,6 +41,9 @@ mgv_status mgvi_cores_open(mgvi_cores *k)
     k->loose = mgvi_run_array(k->run, n, sizeof *k->loose);
     k->key = mgvi_run_array(k->run, n, sizeof *k->key);
     k->step = mgvi_run_array(k->run, n, sizeof *k->step);
+    const double cache = MEGABYTE * k->run->problem->settings.cache;
+    const double side = sqrt((cache + LEAST_BYTES) / sizeof(double)) - MOST_GROWN;
+    k->most_loose = side < MOST_LOOSE ? (int64_t)side : MOST_LOOSE;
     if (!k->room || !k->rows || !k->sides || !k->loose || !k->key || !k->step)
         return MGV_E_MEMORY;
     return mgvi_kernel_open_rough(k->kernel);
@@ -147,7 +151,7 @@ static int64_t choose(mgvi_cores *k, int64_t round)
     for (int side = RISE; side <= FALL; side++)
         if (count[side] < q / 2)
             want[!side] += q / 2 - count[side];
-    int64_t size = take(k, k->loose, count[LOOSE], MOST_LOOSE, 0);
+    int64_t size = take(k, k->loose, count[LOOSE], k->most_loose, 0);
     size = take(k, k->sides, count[RISE], want[RISE], size);
     return take(k, k->sides + n - count[FALL], count[FALL], want[FALL], size);
 }
@@ -162,7 +166,7 @@ static mgv_status make_room(mgvi_cores *k, int64_t size, mgv_dtype dtype)
         return MGV_OK;
     const int64_t most = k->run->problem->A->rows + 1, wanted = size + size / 4 + 8;
     mgvi_arena_free(k->room);
-    *a = (mgvi_pairs){.ctx = k->run->ctx, .dtype = dtype};
+    *a = (mgvi_pairs){.ctx = k->run->ctx, .dtype = dtype, .rough = dtype == MGV_F32};
     k->inner = (mgvi_pairs_core){.room = 0};
     return mgvi_pairs_grow(a, k->room, wanted < most ? wanted : most);
 }

@@ -41,6 +41,7 @@ typedef struct mgvi_cores {
     double *step;       /* dc of the rows that have moved */
     double most, least; /* of z over the rows that may rise, that may fall */
     double centre;      /* a of (18): the best intercept for f */
+    int64_t most_loose; /* free rows that a core may have */
     int64_t count[3];   /* of U, L and free rows */
     int64_t moved;      /* rows, in the last round */
 } mgvi_cores;
