@@ -22,6 +22,7 @@ enum {
     JOIN = 400,           /* rows that join W in a round */
     MOST_BISECTIONS = 60, /* for the intercept */
     FLAT_ROUNDS = 5,      /* rounds without progress before we stop */
+    MOST_CLAIMS = 12,     /* that the judge does not confirm */
     MOST_UPDATES = 16     /* of f before it is made from c again */
 };
 
@@ -42,6 +43,7 @@ typedef struct memory {
     int64_t flat;    /* rounds without progress */
     int64_t updates; /* of f since it was made from c alone */
     int64_t rounds;  /* on cores */
+    int64_t claims;  /* that the gap is small enough, of those */
     int64_t care;    /* mgvi_cores_care of the next one */
     bool exact;      /* float32 values were given up, (10) */
     bool below_precision;
@@ -439,13 +441,15 @@ static mgv_status multiply(mgvi_run *run, state *s)
     return run->problem->A->failed;
 }
 
-/* More digits, where those there are have been used up: f from c in float64, then float64 cores. */
-static mgv_status take_care(mgvi_run *run, state *s)
+/* With room for rounding, which the judge allows for: where nothing else is left it would take a
+ * hundred times the work of a round to look closer. */
+static double estimate_on_cores(const state *s) { return s->m.estimate / 0.8; }
+
+/* f as the judge will have it, who need not make it again: it is made from c alone. */
+static mgv_status settle(mgvi_run *run, state *s)
 {
-    s->m.flat = 0;
-    if (s->m.care++ != MGVI_CORES_ROUGH)
-        return MGV_OK;
-    s->m.primal = INFINITY; /* what float32 made of them */
+    s->m.claims++;
+    s->m.primal = INFINITY;
     s->m.dual = -INFINITY;
     mgvi_kernel_combine(s->kernel, s->now.x, s->f);
     mgvi_cores_survey(&s->cores);
@@ -453,20 +457,24 @@ static mgv_status take_care(mgvi_run *run, state *s)
     return run->problem->A->failed;
 }
 
-/* With room for rounding, which the judge allows for: where nothing else is left it would take a
- * hundred times the work of a round to look closer. */
-static double estimate_on_cores(const state *s) { return s->m.estimate / 0.8; }
-
+/* A round. More digits follow, f in float64, then float64 cores, when those there are have been
+ * used up. */
 static mgv_status step_on_cores(mgvi_run *run, state *s)
 {
-    const double tol = run->settings->tol;
     MGVI_TRY(mgvi_cores_round(&s->cores, s->m.rounds++, (mgvi_cores_care)s->m.care));
     appraise(run, s);
     const bool spent = s->cores.moved == 0 || s->m.flat > 1;
-    const bool claimed = s->m.care == MGVI_CORES_ROUGH && estimate_on_cores(s) <= tol;
-    if (s->m.care < MGVI_CORES_EXACT && (claimed || spent))
-        return take_care(run, s);
-    run->finished = s->cores.moved == 0 || s->m.flat >= FLAT_ROUNDS;
+    const bool claimed = estimate_on_cores(s) <= run->settings->tol;
+    run->finished =
+        spent && s->m.care == MGVI_CORES_EXACT && (s->cores.moved == 0 || s->m.flat >= FLAT_ROUNDS);
+    if (spent && s->m.care < MGVI_CORES_EXACT)
+        s->m.flat = 0;
+    if (s->m.care == MGVI_CORES_ROUGH ? claimed || spent : spent && s->m.care < MGVI_CORES_EXACT)
+        s->m.care++;
+    else if (!claimed)
+        return MGV_OK;
+    MGVI_TRY(settle(run, s));
+    run->finished = run->finished || s->m.claims >= MOST_CLAIMS;
     return MGV_OK;
 }
 
