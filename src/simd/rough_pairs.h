@@ -1,5 +1,5 @@
-/* simd/rough_pairs.h - the sweeps of pairwise coordinate steps (simd/pairs.h) in float32 throughout:
- * vectors of GNU C, as wide as the registers are, sixteen places at a time. */
+/* simd/rough_pairs.h - the sweeps of pairwise coordinate steps (simd/pairs.h) in float32
+ * throughout: vectors of GNU C, as wide as the registers are, sixteen places at a time. */
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
@@ -63,8 +63,7 @@ static int64_t rough_step(const float *row_i, const float *row_j, float t, float
     for (int64_t at = 0; at < n; at += RPLACES)
         for (int k = 0; k < CHAINS; k++) {
             const int64_t j = at + k * RLANES;
-            const rvec x =
-                rough_load(v + j) - t * (rough_load(row_i + j) - rough_load(row_j + j));
+            const rvec x = rough_load(v + j) - t * (rough_load(row_i + j) - rough_load(row_j + j));
             memcpy(v + j, &x, sizeof x);
             const rvec a = x + rough_load(up + j), b = x + rough_load(down + j);
             const rbits larger = a > most[k];

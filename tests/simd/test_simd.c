@@ -434,6 +434,47 @@ TEST(pair_sweeps_are_their_definitions)
         }
 }
 
+/* The same in float32 throughout. */
+TEST(rough_pair_sweeps_are_their_definitions)
+{
+    mgvi_rng rng = mgvi_rng_seed(81);
+    for (int level = 0; level < mgvi_simd_count(); level++)
+        for (int64_t n = 16; n <= 96; n += 16) {
+            const mgvi_simd *s = mgvi_simd_at(level);
+            float *v = random_f32(&rng, n), *a = random_f32(&rng, n), *b = random_f32(&rng, n);
+            float *up = guarded(n, 4), *down = guarded(n, 4), *q = guarded(n, 4), next[96];
+            float most = -INFINITY, low = INFINITY, gain = 0, largest, least;
+            int64_t want = -1, best = -1;
+            for (int64_t j = 0; j < n; j++) {
+                up[j] = mgvi_rng_below(&rng, 3) ? 0 : -INFINITY;
+                down[j] = mgvi_rng_below(&rng, 3) ? 0 : INFINITY;
+                q[j] = 2;
+                v[j] = n == 32 ? 0.5f : v[j]; /* ties: the first */
+                a[j] = n == 32 ? 0 : a[j];
+                b[j] = n == 32 ? 0 : b[j];
+                next[j] = v[j] - 0.25f * (a[j] - b[j]);
+                if (next[j] + up[j] > most) {
+                    most = next[j] + up[j];
+                    want = j;
+                }
+                low = fminf(low, next[j] + down[j]);
+            }
+            const int64_t got = s->rough_step(a, b, 0.25f, v, up, down, n, &largest, &least);
+            CHECK_THAT(got == want && largest == most && least == low, "%s", s->name);
+            assert_memory_equal(v, next, (size_t)n * sizeof *v);
+            for (int64_t j = 0; j < n; j++) {
+                const float t = 0.75f - (v[j] + down[j]), curve = 2 + q[j] - 2 * a[j];
+                const float g = t * t / fmaxf(curve, 1e-3f);
+                if (t > 0 && g > gain) {
+                    gain = g;
+                    best = j;
+                }
+            }
+            CHECK_THAT(s->rough_partner(a, v, down, q, 0.75f, 2, 1e-3f, n) == best, "%s", s->name);
+            release_arrays();
+        }
+}
+
 TEST(tables_are_chosen_by_name)
 {
     const mgvi_simd *best, *named;
@@ -456,5 +497,5 @@ int main(void)
                rows_without_weight_are_not_read, exponentials_are_exponentials,
                short_values_are_their_definition, rough_values_are_their_definition,
                twofold_sums_keep_what_cancels, pair_sweeps_are_their_definitions,
-               tables_are_chosen_by_name);
+               rough_pair_sweeps_are_their_definitions, tables_are_chosen_by_name);
 }

@@ -57,9 +57,17 @@ static double lower(const mgvi_cores *k, int64_t i, double y) { return y > 0 ? 0
 /* sum of the bounds of the rows with z > a */
 static double bounds_above(const mgvi_cores *k, double a)
 {
-    double sum = 0;
-    for (int64_t i = 0; i < k->run->problem->A->rows; i++)
-        sum += k->key[i] > a ? k->bound[i] : 0;
+    enum { PARTS = 8 };
+    const int64_t n = k->run->problem->A->rows;
+    double part[PARTS] = {0}, sum = 0;
+    int64_t i = 0;
+    for (; i + PARTS <= n; i += PARTS)
+        for (int64_t l = 0; l < PARTS; l++)
+            part[l] += k->key[i + l] > a ? k->bound[i + l] : 0;
+    for (; i < n; i++)
+        part[0] += k->key[i] > a ? k->bound[i] : 0;
+    for (int64_t l = 0; l < PARTS; l++)
+        sum += part[l];
     return sum;
 }
 
