@@ -38,6 +38,7 @@ typedef struct memory {
     int64_t size; /* |W| */
     double eps;
     double estimate; /* of the relative gap */
+    double rounding; /* on cores: the same, when f was last made from c */
     double primal;   /* of the best w, for soft losses; -margin for the hard one */
     double dual;     /* largest value so far */
     int64_t flat;    /* rounds without progress */
@@ -441,9 +442,26 @@ static mgv_status multiply(mgvi_run *run, state *s)
     return run->problem->A->failed;
 }
 
-/* With room for rounding, which the judge allows for: where nothing else is left it would take a
- * hundred times the work of a round to look closer. */
-static double estimate_on_cores(const state *s) { return s->m.estimate / 0.8; }
+/* What rounding may do to f and c'K c, as the judge will allow for it, in units of the primal. */
+static double rounding_of(const mgvi_run *run, const state *s)
+{
+    const mgv_problem *p = run->problem;
+    const double b = p->free_cols ? s->now.x[s->now.n - 1] : 0;
+    double slope = 0;
+    for (int64_t i = 0; i < s->u.n; i++)
+        slope += mgvi_problem_free_entry(p, i) * (s->f[i] + b) < 1 ? s->bound[i] : 0;
+    return (slope * p->A->ops->mul_rounding(p->A, &s->now, 0) +
+            p->A->ops->square_rounding(p->A, &s->now, 0)) /
+           s->m.primal;
+}
+
+/* With room for rounding: where nothing but that is left the judge would look closer, at a hundred
+ * times the work of a round. Where there is no such room he has to, but once. */
+static double estimate_on_cores(const mgvi_run *run, const state *s)
+{
+    const double gap = s->m.estimate, rounding = s->m.rounding;
+    return rounding < 0.7 * run->settings->tol ? (gap + rounding) / 0.8 : 10 * gap;
+}
 
 /* f as the judge will have it, who need not make it again: it is made from c alone. */
 static mgv_status settle(mgvi_run *run, state *s)
@@ -454,6 +472,7 @@ static mgv_status settle(mgvi_run *run, state *s)
     mgvi_kernel_combine(s->kernel, s->now.x, s->f);
     mgvi_cores_survey(&s->cores);
     appraise(run, s);
+    s->m.rounding = rounding_of(run, s);
     return run->problem->A->failed;
 }
 
@@ -464,7 +483,7 @@ static mgv_status step_on_cores(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_cores_round(&s->cores, s->m.rounds++, (mgvi_cores_care)s->m.care));
     appraise(run, s);
     const bool spent = s->cores.moved == 0 || s->m.flat > 1;
-    const bool claimed = estimate_on_cores(s) <= run->settings->tol;
+    const bool claimed = estimate_on_cores(run, s) <= run->settings->tol;
     run->finished =
         spent && s->m.care == MGVI_CORES_EXACT && (s->cores.moved == 0 || s->m.flat >= FLAT_ROUNDS);
     if (spent && s->m.care < MGVI_CORES_EXACT)
@@ -517,7 +536,7 @@ static double estimate(const mgvi_run *run)
     const state *s = run->state;
     if (!s->on_cores)
         return s->m.estimate;
-    return s->m.care == MGVI_CORES_ROUGH ? INFINITY : estimate_on_cores(s);
+    return s->m.care == MGVI_CORES_ROUGH ? INFINITY : estimate_on_cores(run, s);
 }
 
 static void ended(mgvi_run *run)
