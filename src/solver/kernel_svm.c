@@ -22,7 +22,8 @@ enum {
     JOIN = 400,           /* rows that join W in a round */
     MOST_BISECTIONS = 60, /* for the intercept */
     FLAT_ROUNDS = 5,      /* rounds without progress before we stop */
-    MOST_CLAIMS = 12,     /* that the judge does not confirm */
+    MOST_CLAIMS = 12,     /* that the judge does not confirm, */
+    FEW_CLAIMS = 3,       /* where his rounding alone is too much */
     MOST_UPDATES = 16     /* of f before it is made from c again */
 };
 
@@ -455,12 +456,17 @@ static double rounding_of(const mgvi_run *run, const state *s)
            s->m.primal;
 }
 
+static bool has_room(const mgvi_run *run, const state *s)
+{
+    return s->m.rounding < 0.7 * run->settings->tol;
+}
+
 /* With room for rounding: where nothing but that is left the judge would look closer, at a hundred
- * times the work of a round. Where there is no such room he has to, but once. */
+ * times the work of a round. Where there is no such room he has to, but not often. */
 static double estimate_on_cores(const mgvi_run *run, const state *s)
 {
-    const double gap = s->m.estimate, rounding = s->m.rounding;
-    return rounding < 0.7 * run->settings->tol ? (gap + rounding) / 0.8 : 10 * gap;
+    const double gap = s->m.estimate, share = s->m.care == MGVI_CORES_ROUGH ? 0.8 : 0.95;
+    return has_room(run, s) ? (gap + s->m.rounding) / share : 10 * gap;
 }
 
 /* f as the judge will have it, who need not make it again: it is made from c alone. */
@@ -493,7 +499,7 @@ static mgv_status step_on_cores(mgvi_run *run, state *s)
     else if (!claimed)
         return MGV_OK;
     MGVI_TRY(settle(run, s));
-    run->finished = run->finished || s->m.claims >= MOST_CLAIMS;
+    run->finished = run->finished || s->m.claims >= (has_room(run, s) ? MOST_CLAIMS : FEW_CLAIMS);
     return MGV_OK;
 }
 
