@@ -52,7 +52,7 @@ function(margrave_simd_flags)
             endif()
             # Paths to choose from are float32 and differ between instruction sets anyway; so do
             # inner products of points, wherever they are made.
-            if(name MATCHES "^(lanes|short_points)_avx")
+            if(name MATCHES "^(lanes|short_points|rough_points)_avx")
                 set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
             endif()
         endif()

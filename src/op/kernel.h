@@ -54,6 +54,20 @@ mgv_status mgvi_kernel_among(mgvi_kernel_op *op, const int64_t *p, int64_t np, c
 void mgvi_kernel_expect_all(mgvi_kernel_op *op);
 /* out[i*count + t] = K of every row i and row col[t], in float64. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_columns(mgvi_kernel_op *op, const int64_t *col, int64_t count, double *out);
+/* float32 values made where they are used (kernel_rough.c): kernels of differences between points
+ * of at most 256 columns, and what their copy takes. The copy is made once; others follow it.
+ * MGV_E_MEMORY, MGV_E_LIMIT. */
+bool mgvi_kernel_has_rough(const mgvi_kernel_op *op);
+double mgvi_kernel_rough_bytes(const mgvi_kernel_op *op);
+mgv_status mgvi_kernel_open_rough(mgvi_kernel_op *op);
+/* f_i += sum_s c_s K(i, rows_s) for every row i; and in float64, whatever is open or kept. */
+mgv_status mgvi_kernel_rough_add(mgvi_kernel_op *op, const int64_t *rows, int64_t count,
+                                 const double *c, double *f);
+mgv_status mgvi_kernel_exact_add(mgvi_kernel_op *op, const int64_t *rows, int64_t count,
+                                 const double *c, double *f);
+/* out[s*ld + t] = K between the listed rows and themselves. */
+mgv_status mgvi_kernel_rough_among(mgvi_kernel_op *op, const int64_t *rows, int64_t count,
+                                   float *out, int64_t ld);
 /* Row i of K in float64, valid until the next call. */
 const double *mgvi_kernel_row(mgvi_kernel_op *op, int64_t i);
 #endif

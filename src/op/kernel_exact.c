@@ -38,6 +38,16 @@ mgv_status mgvi_kernel_exact_sums(mgvi_kernel_op *k, const mgvi_point_list *q, i
     return st;
 }
 
+mgv_status mgvi_kernel_exact_add(mgvi_kernel_op *k, const int64_t *rows, int64_t count,
+                                 const double *c, double *f)
+{
+    const mgvi_point_list p = {.points = k->points, .index = rows, .count = count};
+    const mgvi_point_list all = {.points = k->points, .count = k->op.rows};
+    k->op.touched += (double)count * (double)k->op.rows;
+    MGVI_TRY(mgvi_kernel_sums(k->op.ctx, &k->kernel, &p, c, 1, &all, f, k->op.rows));
+    return mgvi_ctx_whole(k->op.ctx);
+}
+
 /* c'K c over the upper triangle of the support's block, a tile of columns at a time. */
 double mgvi_kernel_exact_square(mgvi_kernel_op *k, const double *c)
 {

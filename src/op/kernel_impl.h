@@ -9,6 +9,7 @@
 enum { MGVI_KERNEL_TILE = 512, MGVI_KERNEL_TILE_BYTES = 1 << 26 };
 
 typedef struct mgvi_kernel_loans mgvi_kernel_loans;
+typedef struct mgvi_kernel_rough mgvi_kernel_rough;
 
 struct mgvi_kernel_op {
     mgvi_op op;
@@ -40,6 +41,7 @@ struct mgvi_kernel_op {
     double *step;     /* differences of coefficients */
     int64_t *twin;    /* op/features.h; NULL until asked for */
     struct mgvi_kernel_extended *extended; /* kernel_extended.c; NULL until asked for */
+    mgvi_kernel_rough *rough;              /* kernel_rough.c; NULL until asked for */
 };
 
 extern const mgvi_op_ops mgvi_operator_kernel;
@@ -89,5 +91,6 @@ bool mgvi_kernel_mul_extended(mgvi_op *op, const mgvi_vec *x, double scale, mgvi
 bool mgvi_kernel_square_extended(mgvi_op *op, const mgvi_vec *x, double scale, double *square,
                                  double *error);
 void mgvi_kernel_extended_free(mgvi_kernel_op *k);
+void mgvi_kernel_rough_free(mgvi_kernel_op *k);
 void mgvi_kernel_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y);
 #endif

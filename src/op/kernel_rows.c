@@ -218,6 +218,7 @@ void mgvi_kernel_free(mgvi_op *op)
     free_slots(k);
     mgvi_kernel_half_free(k);
     mgvi_kernel_extended_free(k);
+    mgvi_kernel_rough_free(k);
     if (!k->lender)
         mgvi_points_free(k->points);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)

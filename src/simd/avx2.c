@@ -29,11 +29,17 @@
 #undef T
 #undef NAME
 
+#include "simd/rough_pairs.h"
+
 const mgvi_simd mgvi_simd_avx2 = {
     .name = "avx2",
     .gemm = &mgvi_gemm_avx2,
     .pass = &mgvi_pass_avx2,
     .short_values = mgvi_short_values_avx2,
+    .rough_sums = mgvi_rough_sums_avx2,
+    .rough_values = mgvi_rough_values_avx2,
+    .rough_step = rough_step,
+    .rough_partner = rough_partner,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

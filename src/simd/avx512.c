@@ -31,6 +31,8 @@
 #undef T
 #undef NAME
 
+#include "simd/rough_pairs.h"
+
 #define LANES(S)                                                                                   \
     .dense_mul_k_##S = mgvi_avx512_dense_mul_k_##S,                                                \
     .dense_mul_t_k_##S = mgvi_avx512_dense_mul_t_k_##S,                                            \
@@ -41,6 +43,10 @@ const mgvi_simd mgvi_simd_avx512 = {
     .gemm = &mgvi_gemm_avx512,
     .pass = &mgvi_pass_avx512,
     .short_values = mgvi_short_values_avx512,
+    .rough_sums = mgvi_rough_sums_avx512,
+    .rough_values = mgvi_rough_values_avx512,
+    .rough_step = rough_step,
+    .rough_partner = rough_partner,
     MGVI_SIMD_ROW_TABLE(f32),
     LANES(f32),
     MGVI_SIMD_ROW_TABLE(f64),

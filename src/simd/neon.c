@@ -29,11 +29,17 @@
 #undef T
 #undef NAME
 
+#include "simd/rough_pairs.h"
+
 const mgvi_simd mgvi_simd_neon = {
     .name = "neon",
     .gemm = &mgvi_gemm_neon,
     .pass = &mgvi_pass_neon,
     .short_values = mgvi_short_values_neon,
+    .rough_sums = mgvi_rough_sums_neon,
+    .rough_values = mgvi_rough_values_neon,
+    .rough_step = rough_step,
+    .rough_partner = rough_partner,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

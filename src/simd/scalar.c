@@ -22,11 +22,17 @@
 #undef T
 #undef NAME
 
+#include "simd/rough_pairs.h"
+
 const mgvi_simd mgvi_simd_scalar = {
     .name = "scalar",
     .gemm = &mgvi_gemm_scalar,
     .pass = &mgvi_pass_scalar,
     .short_values = mgvi_short_values_scalar,
+    .rough_sums = mgvi_rough_sums_scalar,
+    .rough_values = mgvi_rough_values_scalar,
+    .rough_step = rough_step,
+    .rough_partner = rough_partner,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),
 };

@@ -5,6 +5,7 @@
 #ifndef MGVI_SIMD_SIMD_H
 #define MGVI_SIMD_SIMD_H
 
+#include "simd/rough_points.h"
 #include "simd/short_points.h"
 
 #include <margrave/margrave.h>
@@ -74,6 +75,14 @@ typedef struct mgvi_simd {
     const struct mgvi_gemm_kernels *gemm; /* gemm_kernels.h */
     const struct mgvi_pass_kernels *pass; /* pass_kernels.h */
     mgvi_short_values_fn *short_values;   /* short_points.h */
+    mgvi_rough_sums_fn *rough_sums;       /* rough_points.h */
+    mgvi_rough_values_fn *rough_values;
+    /* pair_step and pair_partner in float32 throughout; n is a multiple of 16 */
+    int64_t (*rough_step)(const float *row_i, const float *row_j, float t, float *v,
+                          const float *up, const float *down, int64_t n, float *largest,
+                          float *least);
+    int64_t (*rough_partner)(const float *row, const float *v, const float *down,
+                             const float *diagonal, float vi, float qi, float floor, int64_t n);
     MGVI_SIMD_ENTRIES(float, f32)
     MGVI_SIMD_ENTRIES(double, f64)
 } mgvi_simd;

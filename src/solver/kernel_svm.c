@@ -11,7 +11,7 @@
  * hinge no box and r_i = lambda / s_i, the hard margin neither. Values of K may be float32: when
  * the judge, who is float64, does not agree with our estimate, we go on in float64. (10) */
 #include "op/kernel.h"
-#include "solver/parts/pairs_core.h"
+#include "solver/parts/cores.h"
 #include "solver/parts/smallest.h"
 #include "solver/solver_impl.h"
 
@@ -22,6 +22,8 @@ enum {
     JOIN = 400,           /* rows that join W in a round */
     MOST_BISECTIONS = 60, /* for the intercept */
     FLAT_ROUNDS = 5,      /* rounds without progress before we stop */
+    MOST_CLAIMS = 12,     /* that the judge does not confirm, */
+    FEW_CLAIMS = 3,       /* where his rounding alone is too much */
     MOST_UPDATES = 16     /* of f before it is made from c again */
 };
 
@@ -37,10 +39,14 @@ typedef struct memory {
     int64_t size; /* |W| */
     double eps;
     double estimate; /* of the relative gap */
+    double rounding; /* on cores: the same, when f was last made from c */
     double primal;   /* of the best w, for soft losses; -margin for the hard one */
     double dual;     /* largest value so far */
     int64_t flat;    /* rounds without progress */
     int64_t updates; /* of f since it was made from c alone */
+    int64_t rounds;  /* on cores */
+    int64_t claims;  /* that the gap is small enough, of those */
+    int64_t care;    /* mgvi_cores_care of the next one */
     bool exact;      /* float32 values were given up, (10) */
     bool below_precision;
 } memory;
@@ -49,6 +55,8 @@ typedef struct state {
     mgvi_kernel_op *kernel;
     mgvi_pairs pairs;
     mgvi_pairs_core core;
+    bool on_cores; /* (18) to (20), no W */
+    mgvi_cores cores;
     int64_t *W;     /* rows of the working set; place t + 1 of `pairs` */
     bool *in_W;     /* per row */
     double *bound;  /* most |c_i| */
@@ -215,6 +223,15 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(allocate(run, s));
     const double most = bind_rows(p, s);
     s->m = (memory){.eps = FIRST_EPS, .estimate = NAN, .primal = INFINITY, .dual = -INFINITY};
+    s->on_cores = !is_hard(p) && !is_squared(p) && mgvi_cores_fit(p);
+    if (s->on_cores) {
+        s->m.care = most > MOST_C_FLOAT ? MGVI_CORES_EXACT_F : MGVI_CORES_ROUGH;
+        s->cores = (mgvi_cores){
+            .run = run, .kernel = s->kernel, .bound = s->bound, .c = s->now.x, .f = s->f};
+        MGVI_TRY(mgvi_cores_open(&s->cores));
+        mgvi_cores_survey(&s->cores);
+        return MGV_OK;
+    }
     first_rows(run, s);
     if (most > MOST_C_FLOAT && mgvi_kernel_fast(s->kernel) == MGV_F32) {
         mgvi_log(run->ctx, MGV_INFO,
@@ -314,6 +331,14 @@ static double improve_intercept(const mgv_problem *p, state *s)
     return best;
 }
 
+static double loss_on_cores(const mgv_problem *p, state *s)
+{
+    double slope;
+    if (p->free_cols)
+        s->now.x[s->now.n - 1] = s->cores.centre;
+    return loss_at(p, s, s->cores.centre, &slope);
+}
+
 /* The intercept half way between the classes, and the least margin there. */
 static double centre_intercept(const mgv_problem *p, state *s)
 {
@@ -330,23 +355,42 @@ static double centre_intercept(const mgv_problem *p, state *s)
     return 0.5 * (least[0] + least[1]);
 }
 
+/* Where no row lacks more than a part d of its margin, weights that are longer by 1/(1 - d) lack
+ * nothing: what that factor is, 1 where they would be too long. */
+static double stretch(const mgv_problem *p, const state *s)
+{
+    const double b = p->free_cols ? s->now.x[s->now.n - 1] : 0;
+    double lack = 0;
+    for (int64_t i = 0; i < s->u.n; i++) {
+        const double slack = 1 - mgvi_problem_free_entry(p, i) * (s->f[i] + b);
+        lack = s->bound[i] > 0 && slack > lack ? slack : lack;
+    }
+    return lack < 0.5 ? 1 / (1 - lack) : 1;
+}
+
 /* What the round is worth: the intercept, the best w so far, u, and the estimate of the gap. */
 static void appraise(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     const totals t = add_up(s);
     const double before = s->m.primal - s->m.dual;
-    double primal, dual;
+    double primal, dual, longer = 1;
     if (is_hard(p)) { /* bounds of the margin */
         primal = t.square > 0 ? -centre_intercept(p, s) / sqrt(t.square) : INFINITY;
         dual = t.size > 0 ? -sqrt(t.square) / t.size : -INFINITY;
     } else {
-        primal = 0.5 * t.square + improve_intercept(p, s);
+        primal = 0.5 * t.square + (s->on_cores ? loss_on_cores(p, s) : improve_intercept(p, s));
         dual = t.size - 0.5 * (t.square + t.ridge);
+        const double factor = s->on_cores ? stretch(p, s) : 1;
+        if (factor > 1 && 0.5 * factor * factor * t.square < primal) {
+            primal = 0.5 * factor * factor * t.square;
+            longer = factor;
+        }
     }
     if (primal < s->m.primal) {
         s->m.primal = primal;
         mgvi_vec_copy(run->ctx, &s->now, &s->w);
+        mgvi_vec_scale(run->ctx, longer, &s->w);
     }
     s->m.dual = fmax(s->m.dual, dual);
     for (int64_t i = 0; i < s->u.n; i++)
@@ -357,11 +401,14 @@ static void appraise(mgvi_run *run, state *s)
     s->m.below_precision = s->limit > 0 && t.largest > s->limit;
 }
 
-/* (9) */
+/* (9). The intercept is that of W, not the best one for all rows: on overlapping classes the
+ * two are apart by more than 1 at first, no row of one class would violate anything and join,
+ * and sum c = 0 caps the other class by what the first has in W. */
 static mgv_status widen(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
-    const double b = p->free_cols ? s->now.x[s->now.n - 1] : 0;
+    const double own = 0.5 * (s->pairs.most + s->pairs.least);
+    const double b = !p->free_cols ? 0 : isfinite(own) ? own : s->now.x[s->now.n - 1];
     const double enough = 1 - 0.3 * run->settings->tol;
     int64_t count = 0;
     double worst = 0;
@@ -396,9 +443,71 @@ static mgv_status multiply(mgvi_run *run, state *s)
     return run->problem->A->failed;
 }
 
+/* What rounding may do to f and c'K c, as the judge will allow for it, in units of the primal. */
+static double rounding_of(const mgvi_run *run, const state *s)
+{
+    const mgv_problem *p = run->problem;
+    const double b = p->free_cols ? s->now.x[s->now.n - 1] : 0;
+    double slope = 0;
+    for (int64_t i = 0; i < s->u.n; i++)
+        slope += mgvi_problem_free_entry(p, i) * (s->f[i] + b) < 1 ? s->bound[i] : 0;
+    return (slope * p->A->ops->mul_rounding(p->A, &s->now, 0) +
+            p->A->ops->square_rounding(p->A, &s->now, 0)) /
+           s->m.primal;
+}
+
+static bool has_room(const mgvi_run *run, const state *s)
+{
+    return s->m.rounding < 0.7 * run->settings->tol;
+}
+
+/* With room for rounding: where nothing but that is left the judge would look closer, at a hundred
+ * times the work of a round. Where there is no such room he has to, but not often. */
+static double estimate_on_cores(const mgvi_run *run, const state *s)
+{
+    const double gap = s->m.estimate, share = s->m.care == MGVI_CORES_ROUGH ? 0.8 : 0.95;
+    return has_room(run, s) ? (gap + s->m.rounding) / share : 10 * gap;
+}
+
+/* f as the judge will have it, who need not make it again: it is made from c alone. */
+static mgv_status settle(mgvi_run *run, state *s)
+{
+    s->m.claims++;
+    s->m.primal = INFINITY;
+    s->m.dual = -INFINITY;
+    mgvi_kernel_combine(s->kernel, s->now.x, s->f);
+    mgvi_cores_survey(&s->cores);
+    appraise(run, s);
+    s->m.rounding = rounding_of(run, s);
+    return run->problem->A->failed;
+}
+
+/* A round. More digits follow, f in float64, then float64 cores, when those there are have been
+ * used up. */
+static mgv_status step_on_cores(mgvi_run *run, state *s)
+{
+    MGVI_TRY(mgvi_cores_round(&s->cores, s->m.rounds++, (mgvi_cores_care)s->m.care));
+    appraise(run, s);
+    const bool spent = s->cores.moved == 0 || s->m.flat > 1;
+    const bool claimed = estimate_on_cores(run, s) <= run->settings->tol;
+    run->finished =
+        spent && s->m.care == MGVI_CORES_EXACT && (s->cores.moved == 0 || s->m.flat >= FLAT_ROUNDS);
+    if (spent && s->m.care < MGVI_CORES_EXACT)
+        s->m.flat = 0;
+    if (s->m.care == MGVI_CORES_ROUGH ? claimed || spent : spent && s->m.care < MGVI_CORES_EXACT)
+        s->m.care++;
+    else if (!claimed)
+        return MGV_OK;
+    MGVI_TRY(settle(run, s));
+    run->finished = run->finished || s->m.claims >= (has_room(run, s) ? MOST_CLAIMS : FEW_CLAIMS);
+    return MGV_OK;
+}
+
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
+    if (s->on_cores)
+        return step_on_cores(run, s);
     const bool doubtful = s->m.estimate <= run->settings->tol || s->m.flat > 0;
     if (doubtful && mgvi_kernel_fast(s->kernel) == MGV_F32) { /* (10) */
         mgvi_log(run->ctx, MGV_INFO, "float32 kernel values are not good enough: on in float64");
@@ -431,7 +540,9 @@ static mgvi_iterate expose(mgvi_run *run)
 static double estimate(const mgvi_run *run)
 {
     const state *s = run->state;
-    return s->m.estimate;
+    if (!s->on_cores)
+        return s->m.estimate;
+    return s->m.care == MGVI_CORES_ROUGH ? INFINITY : estimate_on_cores(run, s);
 }
 
 static void ended(mgvi_run *run)
@@ -455,7 +566,8 @@ static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
     const int64_t n = run->problem->A->rows;
-    bool sound = s->m.size >= 0 && s->m.size <= n && s->m.eps > 0;
+    bool sound = s->m.size >= 0 && s->m.size <= n && s->m.eps > 0 && s->m.care >= 0 &&
+                 s->m.care <= MGVI_CORES_EXACT;
     memset(s->in_W, 0, (size_t)n * sizeof *s->in_W);
     for (int64_t t = 0; sound && t < s->m.size; t++) {
         sound = s->W[t] >= 0 && s->W[t] < n && !s->in_W[s->W[t]];
@@ -463,9 +575,13 @@ static mgv_status restored(mgvi_run *run)
             s->in_W[s->W[t]] = true;
     }
     for (int64_t i = 0; sound && i < n; i++)
-        sound = fabs(s->now.x[i]) <= s->bound[i] && (s->now.x[i] == 0 || s->in_W[i]);
+        sound = fabs(s->now.x[i]) <= s->bound[i] && (s->on_cores || s->now.x[i] == 0 || s->in_W[i]);
     if (!sound)
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's working set is damaged");
+    if (s->on_cores)
+        mgvi_cores_survey(&s->cores);
+    if (s->on_cores)
+        return MGV_OK;
     if (s->m.exact)
         MGVI_TRY(go_exact(run, s));
     return rebuild(run, s);

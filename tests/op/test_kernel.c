@@ -523,11 +523,66 @@ TEST(sums_are_those_of_the_values)
     mgv_ctx_free(ctx);
 }
 
+/* Values that are made where they are used: float32 near the float64 ones, the same bits for any
+ * number of threads, points of every layout, and nothing for other kernels. */
+TEST(rough_sums_are_nearly_the_sums)
+{
+    enum { LIST = 37 };
+    sample *s = make_sample(12);
+    int64_t rows[LIST];
+    double c[LIST], f[3][ROWS], exact[ROWS];
+    static float K[LIST][ROWS];
+    for (int t = 0; t < LIST; t++) {
+        rows[t] = (t * 29) % ROWS;
+        c[t] = sin(t);
+    }
+    for (int kind = 0; kind < 3; kind++)
+        for (int k = 0; k < KERNELS; k++)
+            for (int threads = 1; threads <= 3; threads++) {
+                mgv_ctx *ctx = mgv_check_ctx();
+                CHECK_OK(ctx, mgv_ctx_set_threads(ctx, threads));
+                const mgvi_matrix m = as_matrix(s, kind);
+                mgvi_op *A = make_op(ctx, s, &m, &kernels[k], MGV_F64, 1e9);
+                mgvi_kernel_op *op = mgvi_kernel_of(A);
+                CHECK(mgvi_kernel_has_rough(op) == (kernels[k].kind != MGVI_KERNEL_POLY));
+                memset(exact, 0, sizeof exact);
+                CHECK_OK(ctx, mgvi_kernel_exact_add(op, rows, LIST, c, exact));
+                double *rough = f[threads - 1];
+                for (int i = 0; i < ROWS; i++)
+                    rough[i] = exact[i];
+                if (mgvi_kernel_has_rough(op)) {
+                    CHECK_OK(ctx, mgvi_kernel_open_rough(op));
+                    CHECK_OK(ctx, mgvi_kernel_open_rough(op));
+                    CHECK_OK(ctx, mgvi_kernel_rough_add(op, rows, LIST, c, rough));
+                    CHECK_OK(ctx, mgvi_kernel_rough_among(op, rows, LIST, K[0], ROWS));
+                }
+                for (int i = 0; i < ROWS; i++) {
+                    double want = 0;
+                    for (int t = 0; t < LIST; t++)
+                        want += c[t] * value(&kernels[k], s->x + i * COLS, s->x + rows[t] * COLS);
+                    CHECK_NEAR(exact[i], want, 1e-9 * (1 + fabs(want)), "kernel %d row %d", k, i);
+                    if (mgvi_kernel_has_rough(op))
+                        CHECK_NEAR(rough[i], 2 * want, 1e-5, "kernel %d row %d", k, i);
+                }
+                for (int t = 0; t < LIST * LIST && mgvi_kernel_has_rough(op); t++) {
+                    const int a = t / LIST, b = t % LIST;
+                    const double want =
+                        value(&kernels[k], s->x + rows[a] * COLS, s->x + rows[b] * COLS);
+                    CHECK_NEAR((double)K[a][b], want, 2e-6, "kernel %d: %d, %d", k, a, b);
+                    CHECK(K[a][b] == K[b][a] && (a != b || K[a][b] == 1));
+                }
+                assert_memory_equal(f[0], rough, sizeof f[0]);
+                mgvi_op_free(A);
+                mgv_ctx_free(ctx);
+            }
+    free(s);
+}
+
 int main(void)
 {
     return RUN(rows_listed_twice_are_kept_once, blocks_are_the_definition,
                sums_are_those_of_the_values, scaling_is_applied, operator_is_its_formula,
                lanes_are_vectors, low_products_are_low_and_exact_below_1,
                threads_do_not_change_bits, borrowed_rows_are_the_same_whoever_computes_them,
-               gram_matrices_are_checked);
+               gram_matrices_are_checked, rough_sums_are_nearly_the_sums);
 }

@@ -291,6 +291,47 @@ TEST(short_values_are_their_definition)
             }
 }
 
+/* float32 values of points that lie far from 0, too, and what is summed of them. */
+TEST(rough_values_are_their_definition)
+{
+    enum { GROUP = MGVI_ROUGH_GROUP, FOUR = MGVI_ROUGH_FOUR, FOURS = 3, P = FOUR * FOURS };
+    mgvi_rng rng = mgvi_rng_seed(80);
+    for (int level = 0; level < mgvi_simd_count(); level++)
+        for (int64_t d = 0; d <= 9; d += 3)
+            for (int root = 0; root < 2; root++) {
+                const mgvi_simd *v = mgvi_simd_at(level);
+                float *p = random_f32(&rng, d * P), *q = random_f32(&rng, d * GROUP);
+                float *c = random_f32(&rng, P), *out = guarded(P * GROUP, sizeof *out);
+                double *sums = random_f64(&rng, GROUP), before[GROUP];
+                for (int64_t j = 0; j < d * GROUP; j++)
+                    q[j] += 16; /* nothing cancels */
+                for (int64_t j = 0; j < d * P; j++)
+                    p[j] += j / (FOUR * d) == 1 ? 40 : 16; /* some below the smallest value */
+                memcpy(before, sums, sizeof before);
+                const mgvi_rough_points x = {.p = p, .q = q, .fours = FOURS, .d = d, .root = root};
+                v->rough_values(&x, out, GROUP);
+                v->rough_sums(&x, c, sums);
+                for (int64_t l = 0; l < GROUP; l++) {
+                    double sum = before[l];
+                    for (int64_t s = 0; s < P; s++) {
+                        double square = 0;
+                        for (int64_t j = 0; j < d; j++) {
+                            const double apart = (double)p[(s / FOUR * d + j) * FOUR + s % FOUR] -
+                                                 (double)q[j * GROUP + l];
+                            square += apart * apart;
+                        }
+                        const double power = root ? sqrt(square) : square, want = exp2(-power);
+                        CHECK_NEAR((double)out[s * GROUP + l], want,
+                                   (1e-6 + 2e-7 * power) * want + 0x1p-126, "%s: d = %d, root %d",
+                                   v->name, (int)d, root);
+                        sum += (double)c[s] * want;
+                    }
+                    CHECK_NEAR(sums[l], sum, 1e-5, "%s: d = %d, root %d", v->name, (int)d, root);
+                }
+                release_arrays();
+            }
+}
+
 /* Sums whose terms cancel to nothing but their last bits, against quadruple precision. */
 TEST(twofold_sums_keep_what_cancels)
 {
@@ -393,6 +434,47 @@ TEST(pair_sweeps_are_their_definitions)
         }
 }
 
+/* The same in float32 throughout. */
+TEST(rough_pair_sweeps_are_their_definitions)
+{
+    mgvi_rng rng = mgvi_rng_seed(81);
+    for (int level = 0; level < mgvi_simd_count(); level++)
+        for (int64_t n = 16; n <= 96; n += 16) {
+            const mgvi_simd *s = mgvi_simd_at(level);
+            float *v = random_f32(&rng, n), *a = random_f32(&rng, n), *b = random_f32(&rng, n);
+            float *up = guarded(n, 4), *down = guarded(n, 4), *q = guarded(n, 4), next[96];
+            float most = -INFINITY, low = INFINITY, gain = 0, largest, least;
+            int64_t want = -1, best = -1;
+            for (int64_t j = 0; j < n; j++) {
+                up[j] = mgvi_rng_below(&rng, 3) ? 0 : -INFINITY;
+                down[j] = mgvi_rng_below(&rng, 3) ? 0 : INFINITY;
+                q[j] = 2;
+                v[j] = n == 32 ? 0.5f : v[j]; /* ties: the first */
+                a[j] = n == 32 ? 0 : a[j];
+                b[j] = n == 32 ? 0 : b[j];
+                next[j] = v[j] - 0.25f * (a[j] - b[j]);
+                if (next[j] + up[j] > most) {
+                    most = next[j] + up[j];
+                    want = j;
+                }
+                low = fminf(low, next[j] + down[j]);
+            }
+            const int64_t got = s->rough_step(a, b, 0.25f, v, up, down, n, &largest, &least);
+            CHECK_THAT(got == want && largest == most && least == low, "%s", s->name);
+            assert_memory_equal(v, next, (size_t)n * sizeof *v);
+            for (int64_t j = 0; j < n; j++) {
+                const float t = 0.75f - (v[j] + down[j]), curve = 2 + q[j] - 2 * a[j];
+                const float g = t * t / fmaxf(curve, 1e-3f);
+                if (t > 0 && g > gain) {
+                    gain = g;
+                    best = j;
+                }
+            }
+            CHECK_THAT(s->rough_partner(a, v, down, q, 0.75f, 2, 1e-3f, n) == best, "%s", s->name);
+            release_arrays();
+        }
+}
+
 TEST(tables_are_chosen_by_name)
 {
     const mgvi_simd *best, *named;
@@ -413,6 +495,7 @@ int main(void)
 {
     return RUN(row_kernels_agree_with_scalar, matrix_kernels_agree_with_scalar_for_every_lane_count,
                rows_without_weight_are_not_read, exponentials_are_exponentials,
-               short_values_are_their_definition, twofold_sums_keep_what_cancels,
-               pair_sweeps_are_their_definitions, tables_are_chosen_by_name);
+               short_values_are_their_definition, rough_values_are_their_definition,
+               twofold_sums_keep_what_cancels, pair_sweeps_are_their_definitions,
+               rough_pair_sweeps_are_their_definitions, tables_are_chosen_by_name);
 }

@@ -232,6 +232,101 @@ TEST(soft_margins_are_those_of_a_slow_solver)
     free(y);
 }
 
+/* Classes that overlap, one of them twice as large: most rows violate something, those of both
+ * classes have to come in. */
+TEST(overlapping_classes_are_certified)
+{
+    enum { ROWS = 3000, COLS = 3 };
+    double *X, *y;
+    mgv_random_set(31, ROWS, COLS, 0, &X, &y);
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = i % 3 ? 1 : -1;
+        X[i * COLS] += 0.7 * y[i];
+    }
+    static const char *const options[] = {"C=1", "C=0.01", "C=30 intercept=no", "C=0.3 tol=1e-7"};
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, ROWS, COLS, "kernel=rbf sigma2=2 loss=hinge solver=kernel_svm");
+        mgv_fit_set(&fit, options[k]);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "%s: gap %g", options[k],
+                   fit.certificate.relative_gap);
+        mgv_fit_free(&fit);
+    }
+    free(X);
+    free(y);
+}
+
+/* Cores that leave rows out, float32 values and then float64 ones: the optimum is that of the same
+ * matrix given as numbers, which goes another way (a growing set, kept rows, float64). */
+TEST(cores_have_the_optimum_of_the_matrix)
+{
+    enum { ROWS = 1500, COLS = 4 };
+    static const char *const options[] = {"C=0.02 tol=1e-7", "C=1 tol=1e-8", "C=1 tol=1e-6 laplace",
+                                          "C=3000 tol=1e-5", "C=5 tol=1e-8 intercept=no"};
+    double *X, *y, *K = malloc(sizeof *K * ROWS * ROWS), weights[ROWS];
+    mgv_random_set(41, ROWS, COLS, 0.9, &X, &y);
+    for (int i = 0; i < ROWS; i++) {
+        weights[i] = i % 7 == 3 ? 0 : 0.25 + i % 5;
+        memcpy(X + i * COLS, X + i % 9 * COLS, (i % 50 == 9) * COLS * sizeof *X); /* twins */
+    }
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        const char *root = strstr(options[k], " laplace");
+        char shared[64];
+        snprintf(shared, sizeof shared, "%.*s", root ? (int)(root - options[k]) : 63, options[k]);
+        for (int64_t t = 0; t < ROWS * ROWS; t++) {
+            double square = 0;
+            for (int j = 0; j < COLS; j++) {
+                const double apart = X[t / ROWS * COLS + j] - X[t % ROWS * COLS + j];
+                square += apart * apart;
+            }
+            K[t] = root ? exp(-sqrt(square / 2)) : exp(-square / 4);
+        }
+        mgv_fit a, b;
+        mgv_fit_start(&a, X, y, ROWS, COLS, "sigma2=2 loss=hinge solver=kernel_svm");
+        mgv_fit_set(&a, root ? "kernel=laplace" : "kernel=rbf");
+        mgv_fit_start(&b, K, y, ROWS, ROWS, "kernel=precomputed loss=hinge solver=kernel_svm");
+        mgv_fit *const both[] = {&a, &b};
+        for (int f = 0; f < 2; f++) {
+            mgv_fit_set(both[f], shared);
+            CHECK_OK(both[f]->ctx, mgv_data_set_weights(both[f]->ctx, both[f]->data, weights));
+            mgv_fit_solve(both[f]);
+            CHECK_THAT(both[f]->run.stop == MGV_STOP_CERTIFIED, "%s, %d: gap %g", options[k], f,
+                       both[f]->certificate.relative_gap);
+        }
+        CHECK_LE(a.certificate.dual, b.certificate.primal * (1 + 1e-12), "%s", options[k]);
+        CHECK_LE(b.certificate.dual, a.certificate.primal * (1 + 1e-12), "%s", options[k]);
+        mgv_fit_free(&a);
+        mgv_fit_free(&b);
+    }
+    free(K);
+    free(X);
+    free(y);
+}
+
+/* Separable classes: no strength of the loss makes them harder. */
+TEST(separable_classes_end_at_any_C)
+{
+    enum { ROWS = 2500, COLS = 3 };
+    double *X, *y;
+    mgv_random_set(43, ROWS, COLS, 0, &X, &y);
+    for (int i = 0; i < ROWS; i++)
+        X[i * COLS] += 5 * y[i];
+    int64_t first = 0;
+    for (int k = 0; k < 4; k++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, ROWS, COLS, "kernel=rbf sigma2=4 loss=hinge solver=kernel_svm");
+        mgv_fit_set(&fit, ((const char *const[]){"C=10", "C=1000", "C=1e5", "C=1e8"})[k]);
+        mgv_fit_solve(&fit);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
+        first = k == 0 ? fit.run.iterations : first;
+        CHECK_LE((double)fit.run.iterations, 3 * (double)first + 5, "%d", k);
+        mgv_fit_free(&fit);
+    }
+    free(X);
+    free(y);
+}
+
 /* A weight of 2 is the row twice. */
 TEST(weights_are_repetitions)
 {
@@ -346,7 +441,8 @@ int main(void)
 {
     return RUN(vector_to_its_digits, every_method_with_kernels_brackets_the_margin,
                linear_kernel_takes_the_linear_steps, linear_kernel_has_the_linear_optimum,
-               soft_margins_are_those_of_a_slow_solver, weights_are_repetitions,
-               float32_answers_are_certified_in_float64, threads_and_resuming_do_not_change_bits,
-               refusals_are_sentences);
+               soft_margins_are_those_of_a_slow_solver, overlapping_classes_are_certified,
+               cores_have_the_optimum_of_the_matrix, separable_classes_end_at_any_C,
+               weights_are_repetitions, float32_answers_are_certified_in_float64,
+               threads_and_resuming_do_not_change_bits, refusals_are_sentences);
 }

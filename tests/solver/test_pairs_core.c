@@ -15,11 +15,12 @@ typedef struct block {
     double y[PLACES + 1];
 } block;
 
-static void fill(mgv_ctx *ctx, block *b, mgv_dtype dtype, double C, double ridge, bool intercept)
+static void fill(mgv_ctx *ctx, block *b, mgv_dtype dtype, bool rough, double C, double ridge,
+                 bool intercept)
 {
     double x[PLACES + 1][TRAITS];
     mgvi_rng rng = mgvi_rng_seed(3);
-    *b = (block){.pairs = {.ctx = ctx, .dtype = dtype}};
+    *b = (block){.pairs = {.ctx = ctx, .dtype = dtype, .rough = rough}};
     mgvi_arena_init(&b->arena, ctx);
     mgvi_pairs *p = &b->pairs;
     CHECK(mgvi_pairs_grow(p, &b->arena, PLACES + 1) == MGV_OK);
@@ -75,12 +76,12 @@ static double drift(const block *b)
     return most;
 }
 
-static void same_answer(mgv_dtype dtype, double C, double ridge, bool intercept)
+static void same_answer(mgv_dtype dtype, bool rough, double C, double ridge, bool intercept)
 {
     mgv_ctx *ctx = mgv_check_ctx();
     block whole, cut;
-    fill(ctx, &whole, dtype, C, ridge, intercept);
-    fill(ctx, &cut, dtype, C, ridge, intercept);
+    fill(ctx, &whole, dtype, false, C, ridge, intercept);
+    fill(ctx, &cut, dtype, rough, C, ridge, intercept);
     mgvi_pairs_core core = {0};
     double work;
     const double eps = 1e-4;
@@ -103,18 +104,26 @@ static void same_answer(mgv_dtype dtype, double C, double ridge, bool intercept)
 
 TEST(core_and_whole_agree)
 {
-    same_answer(MGV_F64, 10, 0, true);
-    same_answer(MGV_F64, 1000, 0, true);
-    same_answer(MGV_F64, 1000, 0, false);
-    same_answer(MGV_F32, 100, 0, true);
-    same_answer(MGV_F64, INFINITY, 0.01, true);
+    same_answer(MGV_F64, false, 10, 0, true);
+    same_answer(MGV_F64, false, 1000, 0, true);
+    same_answer(MGV_F64, false, 1000, 0, false);
+    same_answer(MGV_F32, false, 100, 0, true);
+    same_answer(MGV_F64, false, INFINITY, 0.01, true);
+}
+
+/* Steps in float32 end where steps in float64 do, and v is float64. */
+TEST(rough_steps_have_the_same_answer)
+{
+    same_answer(MGV_F32, true, 10, 0, true);
+    same_answer(MGV_F32, true, 100, 0, true);
+    same_answer(MGV_F32, true, 100, 0, false);
 }
 
 TEST(work_is_bounded)
 {
     mgv_ctx *ctx = mgv_check_ctx();
     block b;
-    fill(ctx, &b, MGV_F64, 1e4, 0, true);
+    fill(ctx, &b, MGV_F64, false, 1e4, 0, true);
     mgvi_pairs_core core = {0};
     double work;
     CHECK_OK(ctx, mgvi_pairs_core_run(&core, &b.pairs, &b.arena, 0, 1e5, &work));
@@ -123,4 +132,7 @@ TEST(work_is_bounded)
     mgv_ctx_free(ctx);
 }
 
-int main(void) { return RUN(core_and_whole_agree, work_is_bounded); }
+int main(void)
+{
+    return RUN(core_and_whole_agree, rough_steps_have_the_same_answer, work_is_bounded);
+}

@@ -18,15 +18,18 @@
 typedef struct mgvi_pairs {
     mgv_ctx *ctx;
     mgv_dtype dtype;        /* of K */
-    int64_t size, capacity; /* places in use with place 0; capacity is a multiple of 8 */
+    int64_t size, capacity; /* places in use with place 0; capacity is a multiple of 16 */
     void *K;                /* capacity x capacity, rows of the places */
     double *c, *v, *lo, *hi;
     double *diagonal;   /* K_ii + r_i */
     double *ridge;      /* r_i */
     double *up, *down;  /* 0 where c may rise (fall), else -infinity (infinity) */
     double most, least; /* of v over the places that may rise, that may fall */
-    double limit;       /* > 0: a run ends when some |c_i| is beyond it, */
-    bool beyond;        /* which has happened */
+    bool rough;         /* set before there is room: steps in float32, K too, no ridge or limit */
+    float *fv, *fup, *fdown, *fdiagonal;
+    double *before; /* c when v was last brought up to date */
+    double limit;   /* > 0: a run ends when some |c_i| is beyond it, */
+    bool beyond;    /* which has happened */
 } mgvi_pairs;
 
 /* Room for `capacity` places at least; what is in use is copied. New places do not move. */

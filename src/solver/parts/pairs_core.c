@@ -115,7 +115,7 @@ mgv_status mgvi_pairs_core_run(mgvi_pairs_core *core, mgvi_pairs *block, mgvi_ar
     *work += step_work(block) * (double)steps;
     MGVI_TRY(make_room(core, arena, block->capacity));
     if (core->pairs.dtype != block->dtype || !core->pairs.ctx)
-        core->pairs = (mgvi_pairs){.ctx = block->ctx, .dtype = block->dtype};
+        core->pairs = (mgvi_pairs){.ctx = block->ctx, .dtype = block->dtype, .rough = block->rough};
     bool beyond = block->beyond;
     while (block->most - block->least > eps && *work < most_work && !beyond &&
            !mgvi_ctx_was_cut(block->ctx)) {

@@ -1,0 +1,112 @@
+/* simd/rough_points_body.h - mgvi_rough_sums_fn and mgvi_rough_values_fn in vectors of GNU C, as
+ * wide as the registers; ROUGH(name) makes the functions' names. Products and sums may be fused. */
+#include "simd/rough_points.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi" /* no vector is passed from one file to another */
+#endif
+
+#if defined(__AVX512F__)
+enum { LANES = 16 };
+#elif defined(__AVX__)
+enum { LANES = 8 };
+#else
+enum { LANES = 4 };
+#endif
+enum { FOUR = MGVI_ROUGH_FOUR, GROUP = MGVI_ROUGH_GROUP, VECS = 2, STEP = VECS * LANES };
+typedef float vec __attribute__((vector_size(LANES * 4)));
+typedef int32_t ivec __attribute__((vector_size(LANES * 4)));
+#define VEC_INLINE static inline __attribute__((always_inline))
+
+VEC_INLINE vec load(const float *x)
+{
+    vec v;
+    memcpy(&v, x, sizeof v);
+    return v;
+}
+
+/* 2^-s for s >= 0, to 2e-9 of itself but for rounding: 2^r by the best polynomial of degree 6 with
+ * 2^0 = 1. Beyond 126 it is 2^-126, never subnormal. */
+VEC_INLINE vec power_below_0(vec s)
+{
+    const float magic = 0x1.8p23f;
+    const vec most = (vec){0} + 126.0f;
+    const ivec low = s < most;
+    s = (vec)(((ivec)s & low) | ((ivec)most & ~low));
+    const vec t = magic - s, r = (magic - t) - s;
+    const vec r2 = r * r;
+    const vec a = r * 0x1.ebfbdcp-3f + 0x1.62e43p-1f, b = r * 0x1.3b2d4cp-7f + 0x1.c6aee8p-5f;
+    const vec c = r * 0x1.41fbbcp-13f + 0x1.5f3e54p-10f;
+    const vec p = ((c * r2 + b) * r2 + a) * r + 1.0f;
+    const ivec power = ((ivec)t + 127) << 23;
+    return p * (vec)power;
+}
+
+VEC_INLINE vec root_of(vec x)
+{
+    for (int l = 0; l < LANES; l++)
+        x[l] = sqrtf(x[l]);
+    return x;
+}
+
+/* The values of four points with STEP others. */
+VEC_INLINE void values(const float *p, const float *q, int64_t d, bool root, vec s[FOUR][VECS])
+{
+    for (int k = 0; k < FOUR; k++)
+        for (int v = 0; v < VECS; v++)
+            s[k][v] = (vec){0};
+    for (int64_t j = 0; j < d; j++)
+        for (int v = 0; v < VECS; v++) {
+            const vec x = load(q + j * GROUP + v * LANES);
+            for (int k = 0; k < FOUR; k++) {
+                const vec apart = x - p[j * FOUR + k];
+                s[k][v] += apart * apart;
+            }
+        }
+    for (int k = 0; k < FOUR; k++)
+        for (int v = 0; v < VECS; v++)
+            s[k][v] = power_below_0(root ? root_of(s[k][v]) : s[k][v]);
+}
+
+VEC_INLINE void sums_of(const mgvi_rough_points *x, const float *c, bool root, double *sums)
+{
+    float part[STEP];
+    for (int l = 0; l < GROUP; l += STEP)
+        for (int64_t s = 0; s < x->fours; s++) {
+            vec e[FOUR][VECS];
+            values(x->p + s * x->d * FOUR, x->q + l, x->d, root, e);
+            for (int v = 0; v < VECS; v++) {
+                const vec four = (e[0][v] * c[s * FOUR] + e[1][v] * c[s * FOUR + 1]) +
+                                 (e[2][v] * c[s * FOUR + 2] + e[3][v] * c[s * FOUR + 3]);
+                memcpy(part + v * LANES, &four, sizeof four);
+            }
+            for (int t = 0; t < STEP; t++)
+                sums[l + t] += (double)part[t];
+        }
+}
+
+void ROUGH(sums)(const mgvi_rough_points *points, const float *c, double *sums)
+{
+    if (points->root)
+        sums_of(points, c, true, sums);
+    else
+        sums_of(points, c, false, sums);
+}
+
+void ROUGH(values)(const mgvi_rough_points *x, float *out, int64_t ld)
+{
+    for (int l = 0; l < GROUP; l += STEP)
+        for (int64_t s = 0; s < x->fours; s++) {
+            vec e[FOUR][VECS];
+            if (x->root)
+                values(x->p + s * x->d * FOUR, x->q + l, x->d, true, e);
+            else
+                values(x->p + s * x->d * FOUR, x->q + l, x->d, false, e);
+            for (int k = 0; k < FOUR; k++)
+                for (int v = 0; v < VECS; v++)
+                    memcpy(out + (s * FOUR + k) * ld + l + v * LANES, &e[k][v], sizeof e[k][v]);
+        }
+}
