@@ -26,16 +26,19 @@ enum {
     JOIN = 128,      /* rows that join W in a round */
     JOIN_MANY = 300, /* the same when there are more than MANY rows of the data */
     MANY = 100000,
-    JOIN_INTERIOR = 64,    /* the same for the interior point, which starts with three times that */
-    ITERATIONS = 100,      /* of the interior point in a round */
-    PIVOT_WIDTH = 8192,    /* columns up to which the active set keeps its rows dense */
-    INTERIOR_WIDTH = 65536 /* columns the interior point can do with, for it must */
+    JOIN_INTERIOR = 64, /* the same for the interior point, which starts with three times that */
+    ITERATIONS = 100,   /* of the interior point in a round */
+    FEW = 8,            /* rows a column: with more of them, few decide */
+    PIVOT_WIDTH = 8192  /* columns up to which the active set keeps its rows dense */
 };
 static const double FIRST_INNER_GAP = 0.05, LAST_INNER_GAP = 1e-15;
 static const double EVICT_ABOVE = 0.02; /* the gap; below it nothing leaves W */
+/* Multiplications of an iteration up to which the interior point takes all rows at once. */
+static const double ALL_AT_ONCE = 2e9;
 
 typedef struct memory {
-    bool interior;        /* the interior point is at work */
+    bool interior;        /* the interior point is at work, */
+    bool all;             /* on all rows */
     bool asked;           /* the prover was */
     bool hinted;          /* u was a ray: when it was no proof, the prover is asked */
     bool below_precision; /* a kernel's margin */
@@ -49,6 +52,10 @@ typedef struct state {
     mgvi_active_set set;
     mgvi_class_intercepts classes;
     mgvi_interior ip;
+    mgvi_interior linear; /* decides whether its rows have a margin */
+    int32_t *W; /* the interior point's rows, */
+    int64_t size;
+    double *b; /* and what they start with */
     bool *in_W;  /* per row */
     double *acc; /* w in the row kernels' form */
     mgvi_vec w, u, z;
@@ -70,8 +77,7 @@ static mgv_status room_for(mgvi_run *run, state *s, int64_t rows)
         capacity += capacity / 2 + 1;
     capacity = capacity < n ? capacity : n;
     MGVI_TRY(mgvi_working_set_reserve(&s->work, capacity));
-    return s->m.interior ? mgvi_interior_reserve(&s->ip, capacity)
-                         : mgvi_active_set_grow(&s->set, &run->arena, capacity);
+    return mgvi_active_set_grow(&s->set, &run->arena, capacity);
 }
 
 static mgv_status extend_gram(mgvi_run *run, state *s, int64_t first)
@@ -84,10 +90,10 @@ static mgv_status extend_gram(mgvi_run *run, state *s, int64_t first)
     return mgvi_working_set_gram(&s->work, first, a->K, a->capacity);
 }
 
+/* Rows join W; the interior point's have no weight yet. */
 static mgv_status join(mgvi_run *run, state *s, const int32_t *rows, int64_t count)
 {
     const int64_t first = s->work.size;
-    MGVI_TRY(room_for(run, s, first + count));
     for (int64_t t = 0; t < count; t++) {
         const double square = mgvi_rows_square_norm(s->rows, rows[t]);
         s->in_W[rows[t]] = true;
@@ -97,52 +103,64 @@ static mgv_status join(mgvi_run *run, state *s, const int32_t *rows, int64_t cou
             return MGVI_FAIL(run->ctx, MGV_E_INPUT,
                              "row %" PRId32 " is too large: its square overflows", rows[t] + 1);
     }
+    if (s->m.interior) {
+        for (int64_t t = 0; t < count; t++) {
+            run->touched += (double)mgvi_rows_nnz(s->rows, rows[t]);
+            s->b[s->size] = 0;
+            s->W[s->size++] = rows[t];
+        }
+        return mgvi_interior_take(&s->ip, s->W, s->size, s->b);
+    }
+    MGVI_TRY(room_for(run, s, first + count));
     const double before = s->work.touched;
     mgvi_working_set_join(&s->work, rows, count);
     run->touched += s->work.touched - before;
-    if (!s->m.interior)
-        return extend_gram(run, s, first);
-    mgvi_interior_joined(&s->ip, NULL);
-    return MGV_OK;
+    return extend_gram(run, s, first);
 }
 
 /* Rows with little weight and much slack leave W; they come back when they are violated. */
-static mgv_status evict(mgvi_run *run, state *s)
+static void evict(state *s)
 {
-    const mgvi_interior *ip = &s->ip;
-    int32_t *keep = s->order;
     int64_t count = 0;
     double most = 0;
-    for (int64_t t = 0; t < ip->size; t++)
-        most = fmax(most, ip->b[t]);
-    for (int64_t t = 0; t < ip->size; t++) {
-        const int32_t row = s->work.W[t];
-        const bool leaves = ip->b[t] < 0.03 * most && s->z.x[row] > 1.5;
+    for (int64_t t = 0; t < s->size; t++)
+        most = fmax(most, s->b[t]);
+    for (int64_t t = 0; t < s->size; t++) {
+        const int32_t row = s->W[t];
+        const bool leaves = s->b[t] < 0.03 * most && s->z.x[row] > 1.5;
         s->in_W[row] = !leaves;
-        if (!leaves)
-            keep[count++] = (int32_t)t;
+        if (leaves)
+            continue;
+        s->b[count] = s->b[t];
+        s->W[count++] = row;
     }
-    (void)run;
-    MGVI_TRY(mgvi_working_set_keep(&s->work, keep, count));
-    mgvi_interior_kept(&s->ip, keep, count);
-    return MGV_OK;
+    s->size = count;
 }
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
-/* The interior point takes over, with the rows of W and the b at hand; false: too wide for it. */
+/* The interior point begins, or takes over with the rows of W and the b at hand; false: not for
+ * this problem. */
 static mgv_status use_interior(mgvi_run *run, state *s, bool *possible)
 {
     const mgv_problem *p = run->problem;
-    *possible = s->work.width <= INTERIOR_WIDTH && !(p->A->ops->can & MGVI_KERNEL) && !p->graph;
+    const size_t n = (size_t)p->A->rows;
+    *possible = !(p->A->ops->can & MGVI_KERNEL) && !p->graph;
     if (!*possible)
         return MGV_OK;
-    MGVI_TRY(mgvi_working_set_densify(&s->work));
-    MGVI_TRY(mgvi_interior_init(&s->ip, &s->work, &run->arena, mgvi_dual_exponent(p->p),
-                                s->work.capacity));
-    mgvi_interior_joined(&s->ip, s->set.b);
+    s->W = mgvi_run_array(run, n, sizeof *s->W);
+    s->b = mgvi_run_array(run, n, sizeof *s->b);
+    if (!s->W || !s->b)
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_interior_init(&s->ip, p, p->p, s->rows, &run->arena));
+    MGVI_TRY(mgvi_interior_init(&s->linear, p, INFINITY, s->rows, &run->arena));
     s->m.interior = true;
-    return MGV_OK;
+    s->size = s->work.size; /* 0: it begins */
+    for (int64_t t = 0; t < s->size; t++) {
+        s->W[t] = s->work.W[t];
+        s->b[t] = s->set.b[t];
+    }
+    return s->size > 0 ? mgvi_interior_take(&s->ip, s->W, s->size, s->b) : MGV_OK;
 }
 
 static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
@@ -159,25 +177,21 @@ static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver exact_margin has intercepts for a joint margin in the norm 2 "
                          "only; --no-intercept for other norms");
-    if (p->p != 2 && p->A->cols > INTERIOR_WIDTH)
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver exact_margin takes at most %d columns when p is not 2; there are "
-                         "%" PRId64,
-                         INTERIOR_WIDTH, p->A->cols);
     return MGV_OK;
 }
 
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
-    const int64_t n = p->A->rows, start = n < 6 * JOIN ? n : 6 * JOIN;
+    const int64_t n = p->A->rows, some = n < 6 * JOIN ? n : 6 * JOIN;
+    const int64_t start = p->p == 2 ? some : 0;
     bool possible = true;
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(
-        mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start, p->A->cols <= PIVOT_WIDTH));
+    MGVI_TRY(mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start,
+                                   p->p == 2 && p->A->cols <= PIVOT_WIDTH));
     s->in_W = mgvi_run_array(run, (size_t)n, sizeof *s->in_W);
     s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
     s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows), sizeof *s->acc);
@@ -190,13 +204,29 @@ static mgv_status allocate(mgvi_run *run, state *s)
     return mgvi_class_intercepts_init(&s->classes, p, &run->arena, &s->set, &s->work);
 }
 
+/* Whether the interior point takes all usable rows at once: few, or sparse. */
+static mgv_status all_at_once(mgvi_run *run, state *s, int64_t usable, bool *all)
+{
+    static const double HELD = 16; /* numbers a row, the driver's included */
+    mgvi_block_plan plan;
+    *all = false;
+    if (!s->m.interior || usable > FEW * run->problem->A->cols)
+        return MGV_OK;
+    MGVI_TRY(mgvi_margin_block_plan(run->problem, s->rows, s->order, usable, &plan));
+    *all = plan.work <= ALL_AT_ONCE && plan.bytes <= mgvi_problem_spare(run->problem, HELD);
+    return MGV_OK;
+}
+
 /* The first rows: random ones, and with an intercept one of each class among them, which are P. */
 static mgv_status first_rows(mgvi_run *run, state *s, int64_t usable)
 {
     const mgv_problem *p = run->problem;
-    const int64_t most = s->m.interior ? 3 * JOIN_INTERIOR : JOIN;
-    const int64_t count = usable < most ? usable : most;
+    const int64_t some = s->m.interior ? 3 * JOIN_INTERIOR : JOIN;
     int32_t *order = s->order;
+    MGVI_TRY(all_at_once(run, s, usable, &s->m.all));
+    const int64_t count = s->m.all || usable < some ? usable : some;
+    if (s->m.all)
+        return join(run, s, order, count);
     for (int64_t t = 0; t < count; t++) {
         const int64_t other = t + mgvi_rng_below(&run->rng, (uint32_t)(usable - t));
         const int32_t row = order[t];
@@ -260,11 +290,13 @@ static void combine(mgvi_run *run, state *s)
 static void copy_interior(mgvi_run *run, state *s)
 {
     mgvi_vec_fill(run->ctx, &s->u, 0);
-    for (int64_t t = 0; t < s->work.size; t++)
-        s->u.x[s->work.W[t]] = -s->ip.b[t];
+    for (int64_t t = 0; t < s->size; t++) {
+        s->b[t] = s->ip.u[t];
+        s->u.x[s->W[t]] = -s->b[t];
+    }
     memcpy(s->w.x, s->ip.th, (size_t)s->ip.columns * sizeof *s->w.x);
     if (run->problem->free_cols)
-        s->w.x[s->w.n - 1] = s->ip.b0;
+        s->w.x[s->w.n - 1] = s->ip.free;
 }
 
 /* The relative gap from the margins at hand: (upper - lower)/upper with upper = |w|_p/sum b. */
@@ -412,21 +444,68 @@ static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
     return take_over(run, s);
 }
 
+/* The linear program decides whether W has a margin: its proof goes to the judge. */
+static mgv_status decide_on_W(mgvi_run *run, state *s)
+{
+    static const double SOME_MARGIN = 1 - 1e-9; /* the gap when there is one */
+    bool solved;
+    MGVI_TRY(mgvi_interior_take(&s->linear, s->W, s->size, NULL));
+    MGVI_TRY(mgvi_interior_solve(&s->linear, SOME_MARGIN, ITERATIONS, &solved));
+    run->work += s->linear.work;
+    s->linear.work = 0;
+    if (!s->linear.ray)
+        return MGV_OK;
+    for (int64_t t = 0; t < s->size; t++)
+        s->u.x[s->W[t]] = -s->linear.u[t];
+    s->ip.ray = true;
+    return MGV_OK;
+}
+
 static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
 {
+    enum { LOOK = 20 }; /* iterations after which a margin should have shown itself */
     const double guess = isnan(s->m.estimate) ? 1 : s->m.estimate;
-    const double goal = s->ip.changed ? 0.1 * guess : 0.5 * run->settings->tol; /* W suffices */
-    const double tol = fmax(fmin(FIRST_INNER_GAP, goal), LAST_INNER_GAP);
-    MGVI_TRY(mgvi_interior_solve(&s->ip, tol, ITERATIONS, solved));
+    const bool last = s->m.all || !s->ip.changed; /* W suffices */
+    const double goal = last ? 0.5 * run->settings->tol : fmin(FIRST_INNER_GAP, 0.1 * guess);
+    const double tol = fmax(goal, LAST_INNER_GAP);
+    const bool waits = mgvi_interior_linear(&s->ip) || s->ip.separates;
+    MGVI_TRY(mgvi_interior_solve(&s->ip, tol, waits ? ITERATIONS : LOOK, solved));
     copy_interior(run, s);
+    if (!*solved && !s->ip.separates && !s->ip.ray && !s->m.hinted)
+        MGVI_TRY(decide_on_W(run, s));
+    if (!*solved && !waits && !s->ip.ray) {
+        MGVI_TRY(mgvi_interior_solve(&s->ip, tol, ITERATIONS, solved));
+        copy_interior(run, s);
+    }
+    run->work += s->ip.work;
+    s->ip.work = 0;
     if (*solved)
         return MGV_OK;
     mgvi_log(run->ctx, MGV_INFO,
              "the interior point ended at a gap of %.1e after %" PRId64 " iterations", s->ip.gap,
              s->ip.iterations);
     s->m.estimate = 0;
+    run->suspicious = s->m.hinted = s->ip.ray && !s->m.hinted;
+    if (s->m.hinted)
+        return MGV_OK;
     run->finished = s->m.asked; /* undecided, with the interval so far */
     return s->m.asked ? MGV_OK : ask_the_prover(run, s);
+}
+
+static mgv_status ray_was_none(mgvi_run *run, state *s)
+{
+    if (!s->m.asked)
+        return ask_the_prover(run, s);
+    if (!s->m.interior)
+        return take_over(run, s);
+    run->finished = true; /* undecided */
+    return MGV_OK;
+}
+
+/* As many rows join the interior point's as keep the number of its rounds small. */
+static int64_t join_interior(const state *s)
+{
+    return s->size / 2 > JOIN_INTERIOR ? s->size / 2 : JOIN_INTERIOR;
 }
 
 static mgv_status step(mgvi_run *run)
@@ -443,19 +522,21 @@ static mgv_status step(mgvi_run *run)
         return MGV_OK;
     }
     if (s->m.hinted) /* the ray was no proof */
-        return s->m.asked ? take_over(run, s) : ask_the_prover(run, s);
+        return ray_was_none(run, s);
     MGVI_TRY(s->m.interior ? solve_by_interior(run, s, &solved) : solve_by_pivots(run, s, &solved));
     if (!solved)
         return MGV_OK;
     const double before = s->m.estimate;
+    const bool all = s->m.interior && s->m.all;
     mgvi_op_mul(p->A, 1, &s->w, 0, &s->z);
     s->m.estimate = guess_gap(run, s);
-    if (s->m.interior && s->m.estimate > EVICT_ABOVE)
-        MGVI_TRY(evict(run, s));
+    const int64_t size = s->size;
+    if (s->m.interior && s->m.estimate > EVICT_ABOVE && !all && !mgvi_interior_linear(&s->ip))
+        evict(s);
     const bool many = p->A->rows > MANY && !mgvi_problem_has_contrasts(p);
-    const int64_t most = s->m.interior ? JOIN_INTERIOR : many ? JOIN_MANY : JOIN;
-    const int64_t count = violators(s, p, most, s->order);
-    if (count > 0)
+    const int64_t most = s->m.interior ? join_interior(s) : many ? JOIN_MANY : JOIN;
+    const int64_t count = all ? 0 : violators(s, p, most, s->order);
+    if (count > 0 || s->size < size)
         return join(run, s, s->order, count);
     /* the interior point may do better on the same W, until rounding ends that */
     run->finished = !s->m.interior || s->m.estimate >= before;
@@ -496,7 +577,7 @@ const mgvi_solver_ops mgvi_solver_exact_margin = {
     .name = "exact_margin",
     .summary = "hard margin to machine precision: working sets, active set or interior point",
     .needs = {.loss = MGVI_HARD | MGVI_MARGIN, .op = MGVI_ROW},
-    .penalties = "l2 lp",
+    .penalties = "l2 lp l1 linf",
     .kernels = true,
     .contrasts = true,
     .fits = fits,

@@ -1,7 +1,7 @@
-/* interior.c - Mehrotra's predictor and corrector on (8). */
+/* interior.c - Mehrotra's predictor and corrector on (8), and the loop of all. */
 #include "solver/parts/interior.h"
 
-#include "backend/cpu/gemm.h"
+#include "base/limit.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,117 +13,91 @@ static const double NEGLIGIBLE = 1e-16;  /* of the largest h: such columns bend 
 static const double ROUNDING = 1e-8;     /* gaps above it may rise and fall for other reasons */
 enum { PATIENCE = 6 };                   /* iterations without progress before rounding is blamed */
 
+/* p near 1 is approached: from FIRST_P, p - 1 shrinks by CLOSER whenever the gap is below GO_ON. */
+static const double FIRST_P = 1.3, CLOSER = 0.55, GO_ON = 0.1;
+
 /* ---- room ------------------------------------------------------------------------------------ */
 
-static mgv_status allocate(mgvi_interior *s, int64_t capacity)
+mgv_status mgvi_interior_init(mgvi_interior *s, const mgv_problem *problem, double p,
+                              const mgvi_rows *rows, mgvi_arena *arena)
 {
-    const size_t n = (size_t)capacity;
-    s->capacity = capacity;
-    s->T = mgvi_arena_scratch(s->arena, n * (size_t)s->columns, sizeof *s->T);
-    s->H = mgvi_arena_scratch(s->arena, n * n, sizeof *s->H);
-    s->rhs = mgvi_arena_array(s->arena, 2 * n, sizeof *s->rhs);
-    double **const rows[] = {&s->b, &s->z, &s->f, &s->step, &s->z_step};
-    bool full = s->T && s->H && s->rhs;
+    *s = (mgvi_interior){.ctx = problem->ctx,
+                         .problem = problem,
+                         .rows = rows,
+                         .columns = mgvi_problem_penalised(problem),
+                         .p = p,
+                         .target_q = mgvi_dual_exponent(p),
+                         .room = mgvi_arena_within(arena)};
+    return s->room ? MGV_OK : MGV_E_MEMORY;
+}
+
+static mgv_status allocate(mgvi_interior *s)
+{
+    double **const rows[] = {&s->b,      &s->z,   &s->f,    &s->step,
+                             &s->z_step, &s->rhs, &s->minus, &s->u};
+    double **const cols[] = {&s->v, &s->th, &s->w_step, &s->g};
+    bool full = true;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        full = (*rows[k] = mgvi_arena_array(s->arena, n, sizeof(double))) && full;
-    if (s->set->problem->free_cols)
-        full = (s->y = mgvi_arena_array(s->arena, n, sizeof *s->y)) && full;
+        full = (*rows[k] = mgvi_arena_array(s->room, (size_t)s->size, sizeof(double))) && full;
+    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
+        full = (*cols[k] = mgvi_arena_array(s->room, (size_t)s->columns, sizeof(double))) && full;
+    if (s->problem->free_cols)
+        full = (s->y = mgvi_arena_array(s->room, (size_t)s->size, sizeof *s->y)) && full;
     return full ? MGV_OK : MGV_E_MEMORY;
 }
 
-mgv_status mgvi_interior_init(mgvi_interior *s, const mgvi_working_set *set, mgvi_arena *arena,
-                              double q, int64_t capacity)
+mgv_status mgvi_interior_take(mgvi_interior *s, const int32_t *W, int64_t count, const double *b)
 {
-    *s = (mgvi_interior){.ctx = arena->ctx,
-                         .arena = arena,
-                         .set = set,
-                         .columns = mgvi_problem_penalised(set->problem),
-                         .q = q};
-    const size_t d = (size_t)s->columns;
-    s->v = mgvi_arena_array(arena, d, sizeof *s->v);
-    s->th = mgvi_arena_array(arena, d, sizeof *s->th);
-    s->h = mgvi_arena_array(arena, d, sizeof *s->h);
-    return s->v && s->th && s->h ? allocate(s, capacity) : MGV_E_MEMORY;
-}
-
-mgv_status mgvi_interior_reserve(mgvi_interior *s, int64_t capacity)
-{
-    const mgvi_interior old = *s;
-    const size_t n = (size_t)s->size * sizeof(double);
-    if (capacity <= old.capacity)
-        return MGV_OK;
-    MGVI_TRY(allocate(s, capacity));
-    for (int64_t j = 0; j < s->columns; j++)
-        memcpy(s->T + j * capacity, old.T + j * old.capacity, n);
-    memcpy(s->b, old.b, n);
-    if (s->y)
-        memcpy(s->y, old.y, n);
-    return MGV_OK;
-}
-
-void mgvi_interior_joined(mgvi_interior *s, const double *b)
-{
-    const mgvi_working_set *set = s->set;
-    enum { TILE = 32 };
-    const int64_t first = s->size;
-    s->size = set->size;
-    s->changed = true;
-    for (int64_t j0 = 0; j0 < s->columns; j0 += TILE) /* both sides stay in the cache */
-        for (int64_t t = first; t < s->size; t++)
-            for (int64_t j = j0; j < s->columns && j < j0 + TILE; j++)
-                s->T[j * s->capacity + t] = set->dense[t * set->width + j];
-    for (int64_t t = first; t < s->size; t++) {
-        s->b[t] = b ? b[t - first] : 0;
-        if (s->y)
-            s->y[t] = mgvi_problem_free_entry(set->problem, set->W[t]);
-    }
-}
-
-void mgvi_interior_kept(mgvi_interior *s, const int32_t *keep, int64_t count)
-{
-    for (int64_t j = 0; j < s->columns; j++)
-        for (int64_t t = 0; t < count; t++) /* keep[t] >= t */
-            s->T[j * s->capacity + t] = s->T[j * s->capacity + keep[t]];
-    for (int64_t t = 0; t < count; t++) {
-        s->b[t] = s->b[keep[t]];
-        if (s->y)
-            s->y[t] = s->y[keep[t]];
-    }
-    s->changed = s->changed || count < s->size;
+    mgvi_arena_free(s->room);
     s->size = count;
+    s->changed = true;
+    s->separates = false;
+    MGVI_TRY(allocate(s));
+    MGVI_TRY(mgvi_margin_block_new(s->problem, s->rows, W, count, s->room, &s->Z));
+    MGVI_TRY(mgvi_margin_system_new(s->room, &s->Z, &s->system));
+    if (mgvi_interior_linear(s))
+        MGVI_TRY(mgvi_linear_new(s));
+    for (int64_t t = 0; t < count; t++) {
+        s->b[t] = b ? b[t] : 0;
+        s->minus[t] = -1;
+        if (s->y)
+            s->y[t] = mgvi_problem_free_entry(s->problem, W[t]);
+    }
+    s->system.rims = 0;
+    if (s->y)
+        s->system.B[s->system.rims++] = s->y;
+    return MGV_OK;
 }
 
 /* ---- the function ---------------------------------------------------------------------------- */
 
 /* (9) and the diagonal h_j = (q-1) N^(2-q) |v_j|^(q-2) of the second derivative, from one power a
- * column: |v_j|^(q-2), in units of the largest |v_j|. */
+ * column: |v_j|^(q-2), in units of the largest |v_j|. For q < 2 it is unbounded at 0. */
 static void mirror(mgvi_interior *s)
 {
-    double most = 0, sum = 0;
+    static const double LEAST = 1e-12;
+    double most = 0, sum = 0, *h = s->system.K;
     for (int64_t j = 0; j < s->columns; j++)
         most = fmax(most, fabs(s->v[j]));
     for (int64_t j = 0; j < s->columns; j++) {
         const double r = most > 0 ? fabs(s->v[j]) / most : 0;
-        s->h[j] = s->q == 2 ? 1 : pow(r, s->q - 2);
-        sum += r * r * s->h[j];
+        h[j] = s->q == 2 ? 1 : pow(s->q < 2 ? fmax(r, LEAST) : r, s->q - 2);
+        sum += r * r * h[j];
     }
     const double root = pow(sum, 1 / s->q), unit = sum > 0 ? pow(root, 2 - s->q) : 0;
     s->norm = most * root;
     for (int64_t j = 0; j < s->columns; j++) {
-        s->th[j] = unit * s->h[j] * s->v[j];
-        s->h[j] *= (s->q - 1) * unit;
+        s->th[j] = unit * h[j] * s->v[j];
+        h[j] *= (s->q - 1) * unit;
     }
 }
 
 /* v, th, h, N and f = A th at the present b. */
 static void evaluate(mgvi_interior *s)
 {
-    const mgvi_working_set *set = s->set;
-    const mgvi_simd *simd = s->ctx->simd;
-    memset(s->v, 0, (size_t)s->columns * sizeof *s->v);
-    simd->dense_mul_t_f64(set->dense, set->width, s->size, s->columns, s->b, s->v);
+    mgvi_margin_block_mul_t(&s->Z, s->b, s->v);
     mirror(s);
-    simd->dense_mul_f64(set->dense, set->width, s->size, s->columns, s->th, s->f);
+    mgvi_margin_block_mul(&s->Z, s->th, s->f);
     s->work += 2.0 * (double)s->size * (double)s->columns;
 }
 
@@ -138,53 +112,58 @@ static void rescale(mgvi_interior *s)
         s->b[t] *= scale;
         s->f[t] *= scale;
     }
-    for (int64_t j = 0; j < s->columns; j++)
+    for (int64_t j = 0; j < s->columns; j++) {
         s->th[j] *= scale;
+        s->v[j] *= scale;
+    }
     s->b0 *= scale;
     s->norm *= scale;
     s->sum = sum * scale;
 }
 
-/* (upper - lower)/upper of the margin of the working set: upper = N/sum b, lower = min f/N, with an
- * intercept the mean of both classes' least f. */
-static double measure_gap(const mgvi_interior *s)
+double mgvi_interior_least(const mgvi_interior *s, double *shift)
 {
     double least[2] = {INFINITY, INFINITY};
     for (int64_t t = 0; t < s->size; t++) {
         double *side = &least[s->y && s->y[t] > 0];
         *side = fmin(*side, s->f[t]);
     }
-    const double lower = s->y ? 0.5 * (least[0] + least[1]) : least[0];
+    *shift = s->y ? 0.5 * (least[0] - least[1]) : 0;
+    return s->y ? 0.5 * (least[0] + least[1]) : least[0];
+}
+
+/* (upper - lower)/upper of the margin of these rows: upper = N/sum b, lower = min f/N. */
+static double measure_gap(mgvi_interior *s)
+{
+    double shift;
+    if (mgvi_interior_linear(s)) {
+        mgvi_linear_measure(s);
+        return s->linear.upper > 0 ? 1 - s->linear.lower / s->linear.upper : 1;
+    }
+    const double lower = mgvi_interior_least(s, &shift);
     return s->norm > 0 ? 1 - lower * s->sum / (s->norm * s->norm) : INFINITY;
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* H = A diag(h) A' - (q-2) f f'/N^2 + diag(z/b), factored; a ridge is added until it can be. */
+/* H = A diag(h) A' - (q-2) (A th)(A th)'/N^2 + diag(z/b): the system with e = th/h = v/(q-1). */
 static mgv_status factor(mgvi_interior *s, bool *definite)
 {
-    const int64_t n = s->size, ld = s->capacity;
-    double most = 0, ridge = 1e-15;
-    int64_t pivot = 0;
+    mgvi_margin_system *m = &s->system;
+    double most = 0;
     for (int64_t j = 0; j < s->columns; j++)
-        most = fmax(most, s->h[j]);
-    for (int64_t j = 0; j < s->columns; j++)
-        s->h[j] = s->h[j] > NEGLIGIBLE * most ? s->h[j] : 0;
-    for (int trial = 0; trial < 5 && pivot >= 0; trial++, ridge *= 100) {
-        double trace = 0;
-        MGVI_TRY(mgvi_gram_f64(s->ctx, s->columns, n, s->T, ld, s->h, s->H, ld));
-        s->work += 0.5 * (double)n * (double)n * (double)(s->columns + n);
-        const double bend = (s->q - 2) / (s->norm * s->norm);
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = i; j < n; j++)
-                s->H[i * ld + j] -= bend * s->f[i] * s->f[j];
-            trace += s->H[i * ld + i];
-        }
-        for (int64_t i = 0; i < n; i++)
-            s->H[i * ld + i] += s->z[i] / s->b[i] + ridge * trace / (double)n;
-        MGVI_TRY(mgvi_cholesky(s->ctx, n, s->H, ld, &pivot));
+        most = fmax(most, m->K[j]);
+    for (int64_t j = 0; j < s->columns; j++) {
+        m->K[j] = m->K[j] > NEGLIGIBLE * most ? m->K[j] : 0;
+        m->e[j] = s->v[j] / (s->q - 1);
     }
-    *definite = pivot < 0;
+    m->coupled = s->q != 2;
+    m->kappa = s->norm * s->norm / (s->q - 2);
+    for (int64_t t = 0; t < s->size; t++)
+        m->D[t] = s->z[t] / s->b[t];
+    MGVI_TRY(mgvi_margin_system_factor(m, definite));
+    s->work += m->work;
+    m->work = 0;
     return MGV_OK;
 }
 
@@ -193,26 +172,18 @@ static mgv_status factor(mgvi_interior *s, bool *definite)
  *   dz = target/b - z - z/b db                                                                  */
 static mgv_status newton_step(mgvi_interior *s, double target, bool correct, double *b0_step)
 {
-    const int64_t n = s->size;
-    const int32_t sides = s->y ? 2 : 1;
-    for (int64_t t = 0; t < n; t++) {
+    mgvi_system_step out = {.q = s->step, .w = s->w_step, .g = s->g};
+    mgvi_system_sides in = {.r = s->rhs};
+    for (int64_t t = 0; t < s->size; t++) {
         const double second = correct ? s->step[t] * s->z_step[t] : 0;
         s->z_step[t] = (target - second) / s->b[t];
-        s->rhs[t * sides] = 1 - s->f[t] + s->z_step[t] - (s->y ? s->b0 * s->y[t] : 0);
-        if (s->y)
-            s->rhs[t * sides + 1] = s->y[t];
+        s->rhs[t] = 1 - s->f[t] + s->z_step[t] - (s->y ? s->b0 * s->y[t] : 0);
+        in.rim[0] -= s->y ? s->y[t] * s->b[t] : 0;
     }
-    MGVI_TRY(mgvi_cholesky_solve(s->ctx, n, s->H, s->capacity, sides, s->rhs));
-    double along = 0, across = 0;
-    for (int64_t t = 0; s->y && t < n; t++) {
-        along += s->y[t] * (s->rhs[2 * t] + s->b[t]);
-        across += s->y[t] * s->rhs[2 * t + 1];
-    }
-    *b0_step = across > 0 ? along / across : 0;
-    for (int64_t t = 0; t < n; t++) {
-        s->step[t] = s->rhs[t * sides] - (s->y ? *b0_step * s->rhs[2 * t + 1] : 0);
+    MGVI_TRY(mgvi_margin_system_solve(&s->system, &in, s->Z.by_columns ? 2 : 0, &out));
+    *b0_step = s->y ? out.rim[0] : 0;
+    for (int64_t t = 0; t < s->size; t++)
         s->z_step[t] += -s->z[t] - s->z[t] / s->b[t] * s->step[t];
-    }
     return MGV_OK;
 }
 
@@ -304,22 +275,64 @@ static void start(mgvi_interior *s)
         s->z[t] = fmax(s->f[t] + (s->y ? s->b0 * s->y[t] : 0) - 1, LEAST_SLACK);
 }
 
+/* p on its way to the one asked for: the first, and the next when the gap allows. */
+static void first_norm(mgvi_interior *s)
+{
+    const double p = s->p < FIRST_P ? FIRST_P : s->p;
+    s->q = mgvi_dual_exponent(p);
+}
+
+static void next_norm(mgvi_interior *s)
+{
+    const double p = 1 + CLOSER * (mgvi_dual_exponent(s->q) - 1);
+    s->q = p > s->p ? mgvi_dual_exponent(p) : s->target_q;
+    start(s);
+    s->gap = measure_gap(s);
+}
+
+static void begin(mgvi_interior *s)
+{
+    s->changed = s->ray = false;
+    if (mgvi_interior_linear(s)) {
+        mgvi_linear_start(s);
+        return;
+    }
+    first_norm(s);
+    start(s);
+}
+
 mgv_status mgvi_interior_solve(mgvi_interior *s, double tol, int most, bool *solved)
 {
+    const bool linear = mgvi_interior_linear(s);
     double best = INFINITY;
     int waited = 0;
     if (s->changed)
-        start(s);
-    s->changed = false;
+        begin(s);
     s->gap = measure_gap(s);
     *solved = true;
-    for (int k = 0; k < most && *solved && s->gap > tol && waited < PATIENCE; k++) {
-        MGVI_TRY(iterate(s, solved));
+    for (int k = 0; k < most && *solved && !s->ray && waited < PATIENCE; k++) {
+        if (!linear && s->q != s->target_q && s->gap < GO_ON)
+            next_norm(s);
+        else if (s->gap <= tol && (linear || s->q == s->target_q))
+            break;
+        MGVI_TRY(linear ? mgvi_linear_iterate(s, solved) : iterate(s, solved));
+        if (mgvi_ctx_cut(s->ctx))
+            return mgvi_ctx_whole(s->ctx);
         s->gap = measure_gap(s);
+        s->separates = s->separates || s->gap < 1;
         *solved = *solved && isfinite(s->gap);
         waited = s->gap < 0.9 * best || best > ROUNDING ? 0 : waited + 1;
         best = fmin(best, s->gap);
     }
-    *solved = *solved && (s->gap <= tol || waited == PATIENCE);
+    *solved = *solved && !s->ray && (s->gap <= tol || waited == PATIENCE);
+    if (s->ray)
+        MGVI_TRY(mgvi_linear_prove(s));
+    if (linear) {
+        mgvi_linear_finish(s);
+    } else {
+        memcpy(s->u, s->b, (size_t)s->size * sizeof *s->u);
+        s->free = s->b0;
+    }
+    s->free += mgvi_margin_block_shift(&s->Z, s->rows, s->th);
     return MGV_OK;
 }
