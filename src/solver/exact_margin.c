@@ -173,6 +173,9 @@ static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver exact_margin works with kernels for a joint margin only; "
                          "kernel_svm is for two classes");
+    if ((p->p == 1 || isinf(p->p)) && p->col.scale.values)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver exact_margin penalises every column alike: no --penalty-weight");
     if (p->p != 2 && p->graph)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver exact_margin has intercepts for a joint margin in the norm 2 "
@@ -479,11 +482,12 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
     }
     run->work += s->ip.work;
     s->ip.work = 0;
+    mgvi_log(run->ctx, MGV_INFO,
+             "%" PRId64 " rows: the interior point ended at a gap of %.1e after %" PRId64
+             " iterations",
+             s->size, s->ip.gap, s->ip.iterations);
     if (*solved)
         return MGV_OK;
-    mgvi_log(run->ctx, MGV_INFO,
-             "the interior point ended at a gap of %.1e after %" PRId64 " iterations", s->ip.gap,
-             s->ip.iterations);
     s->m.estimate = 0;
     run->suspicious = s->m.hinted = s->ip.ray && !s->m.hinted;
     if (s->m.hinted)

@@ -11,10 +11,9 @@ static const double LEAST_WEIGHT = 1e-3; /* of the largest, at the start of a ro
 static const double LEAST_SLACK = 0.1;   /* at the start of a round */
 static const double NEGLIGIBLE = 1e-16;  /* of the largest h: such columns bend nothing */
 static const double ROUNDING = 1e-8;     /* gaps above it may rise and fall for other reasons */
-enum { PATIENCE = 6 };                   /* iterations without progress before rounding is blamed */
+enum { PATIENCE = 6, LONG_PATIENCE = 15 }; /* iterations without progress before it is blamed */
 
-/* p near 1 is approached: from FIRST_P, p - 1 shrinks by CLOSER whenever the gap is below GO_ON. */
-static const double FIRST_P = 1.3, CLOSER = 0.55, GO_ON = 0.1;
+static const double FIRST_GAP = 0.1; /* that the complementarity at the start of a round stands for */
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
@@ -26,16 +25,16 @@ mgv_status mgvi_interior_init(mgvi_interior *s, const mgv_problem *problem, doub
                          .rows = rows,
                          .columns = mgvi_problem_penalised(problem),
                          .p = p,
-                         .target_q = mgvi_dual_exponent(p),
+                         .q = mgvi_dual_exponent(p),
                          .room = mgvi_arena_within(arena)};
     return s->room ? MGV_OK : MGV_E_MEMORY;
 }
 
 static mgv_status allocate(mgvi_interior *s)
 {
-    double **const rows[] = {&s->b,      &s->z,   &s->f,    &s->step,
-                             &s->z_step, &s->rhs, &s->minus, &s->u};
-    double **const cols[] = {&s->v, &s->th, &s->w_step, &s->g};
+    double **const rows[] = {&s->b,   &s->z,     &s->f, &s->step,  &s->z_step,
+                             &s->rhs, &s->minus, &s->u, &s->best.b};
+    double **const cols[] = {&s->v, &s->w, &s->w_step, &s->g, &s->th, &s->best.w, &s->image, &s->k};
     bool full = true;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         full = (*rows[k] = mgvi_arena_array(s->room, (size_t)s->size, sizeof(double))) && full;
@@ -87,7 +86,7 @@ static void mirror(mgvi_interior *s)
     const double root = pow(sum, 1 / s->q), unit = sum > 0 ? pow(root, 2 - s->q) : 0;
     s->norm = most * root;
     for (int64_t j = 0; j < s->columns; j++) {
-        s->th[j] = unit * h[j] * s->v[j];
+        s->image[j] = unit * h[j] * s->v[j];
         h[j] *= (s->q - 1) * unit;
     }
 }
@@ -97,7 +96,7 @@ static void evaluate(mgvi_interior *s)
 {
     mgvi_margin_block_mul_t(&s->Z, s->b, s->v);
     mirror(s);
-    mgvi_margin_block_mul(&s->Z, s->th, s->f);
+    mgvi_margin_block_mul(&s->Z, s->image, s->f);
     s->work += 2.0 * (double)s->size * (double)s->columns;
 }
 
@@ -113,7 +112,8 @@ static void rescale(mgvi_interior *s)
         s->f[t] *= scale;
     }
     for (int64_t j = 0; j < s->columns; j++) {
-        s->th[j] *= scale;
+        s->w[j] *= scale;
+        s->image[j] *= scale;
         s->v[j] *= scale;
     }
     s->b0 *= scale;
@@ -121,7 +121,8 @@ static void rescale(mgvi_interior *s)
     s->sum = sum * scale;
 }
 
-double mgvi_interior_least(const mgvi_interior *s, double *shift)
+/* The mean of both classes' least f, or the least f; *shift is the b0 for it. */
+static double least_margin(const mgvi_interior *s, double *shift)
 {
     double least[2] = {INFINITY, INFINITY};
     for (int64_t t = 0; t < s->size; t++) {
@@ -132,16 +133,34 @@ double mgvi_interior_least(const mgvi_interior *s, double *shift)
     return s->y ? 0.5 * (least[0] + least[1]) : least[0];
 }
 
-/* (upper - lower)/upper of the margin of these rows: upper = N/sum b, lower = min f/N. */
-static double measure_gap(mgvi_interior *s)
+/* Keeps w where its margin, min f/|w|_p, is the best so far. */
+static void keep_lower(mgvi_interior *s)
 {
     double shift;
-    if (mgvi_interior_linear(s)) {
-        mgvi_linear_measure(s);
-        return s->linear.upper > 0 ? 1 - s->linear.lower / s->linear.upper : 1;
+    const double norm = mgvi_lp_norm(s->w, s->columns, s->p);
+    const double lower = norm > 0 ? least_margin(s, &shift) / norm : -INFINITY;
+    if (lower > s->best.lower) {
+        s->best.lower = lower;
+        s->best.b0 = shift;
+        memcpy(s->best.w, s->w, (size_t)s->columns * sizeof *s->w);
     }
-    const double lower = mgvi_interior_least(s, &shift);
-    return s->norm > 0 ? 1 - lower * s->sum / (s->norm * s->norm) : INFINITY;
+}
+
+/* Both bounds of the margin of these rows, upper = |v|_q/sum b, and the gap between the best. */
+static void measure(mgvi_interior *s)
+{
+    double sum = 0;
+    for (int64_t t = 0; t < s->size; t++)
+        sum += s->b[t];
+    const double upper = mgvi_lp_norm(s->v, s->columns, s->q) / sum;
+    keep_lower(s);
+    if (upper < s->best.upper) {
+        s->best.upper = upper;
+        memcpy(s->best.b, s->b, (size_t)s->size * sizeof *s->b);
+    }
+    s->gap = s->best.upper > 0 ? 1 - s->best.lower / s->best.upper : INFINITY;
+    s->separates = s->separates || s->best.lower > 0;
+    s->ray = mgvi_interior_linear(s) && mgvi_linear_ray(s);
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
@@ -173,7 +192,9 @@ static mgv_status factor(mgvi_interior *s, bool *definite)
 static mgv_status newton_step(mgvi_interior *s, double target, bool correct, double *b0_step)
 {
     mgvi_system_step out = {.q = s->step, .w = s->w_step, .g = s->g};
-    mgvi_system_sides in = {.r = s->rhs};
+    mgvi_system_sides in = {.r = s->rhs, .k = s->k};
+    for (int64_t j = 0; j < s->columns; j++)
+        s->k[j] = s->system.K[j] > 0 ? (s->image[j] - s->w[j]) / s->system.K[j] : 0;
     for (int64_t t = 0; t < s->size; t++) {
         const double second = correct ? s->step[t] * s->z_step[t] : 0;
         s->z_step[t] = (target - second) / s->b[t];
@@ -218,16 +239,34 @@ static double slope(const mgvi_interior *s, double target)
     return sum;
 }
 
+/* w = th(b) would carry b's rounding, which is large beside a small margin: near th(b), w takes the
+ * step that the linear equations gave it, and keeps them. */
+static void follow(mgvi_interior *s, double t)
+{
+    static const double NEAR = 1e-3;
+    double apart = 0, most = 0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        apart = fmax(apart, fabs(s->image[j] - s->w[j] - t * s->w_step[j]));
+        most = fmax(most, fabs(s->image[j]));
+    }
+    const bool near = apart <= NEAR * most;
+    for (int64_t j = 0; j < s->columns; j++)
+        s->w[j] = near && s->system.K[j] > 0 ? s->w[j] + t * s->w_step[j] : s->image[j];
+    if (near)
+        mgvi_margin_block_mul(&s->Z, s->w, s->f);
+}
+
 /* Moves by t times the step, halved while the barrier function rises more steeply there than it
  * falls here: for large q a Newton step can be far too long. */
 static void move(mgvi_interior *s, double t, double target, double b0_step)
 {
-    enum { TRIALS = 8 };
+    static const double SETTLED = 1e-3; /* a gap below which slopes are rounding before long */
+    const int trials = s->q == 2 || s->gap < SETTLED ? 0 : 8;
     const double here = slope(s, target);
     for (int64_t i = 0; i < s->size; i++)
         s->b[i] += t * s->step[i];
     evaluate(s);
-    for (int k = 0; k < TRIALS && here < 0 && slope(s, target) > -here; k++) {
+    for (int k = 0; k < trials && here < 0 && slope(s, target) > -here; k++) {
         t *= 0.5;
         for (int64_t i = 0; i < s->size; i++)
             s->b[i] -= t * s->step[i];
@@ -236,6 +275,7 @@ static void move(mgvi_interior *s, double t, double target, double b0_step)
     for (int64_t i = 0; i < s->size; i++)
         s->z[i] += t * s->z_step[i];
     s->b0 += t * b0_step;
+    follow(s, t);
     rescale(s);
 }
 
@@ -257,48 +297,80 @@ static mgv_status iterate(mgvi_interior *s, bool *moved)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* Weights that are not too near the boundary, both classes alike; slacks to match. */
+/* Classes of equal weight, and everything that follows from b. */
+static void settle(mgvi_interior *s)
+{
+    double side[2] = {0, 0};
+    for (int64_t t = 0; t < s->size; t++)
+        side[s->y && s->y[t] > 0] += s->b[t];
+    for (int64_t t = 0; s->y && t < s->size; t++)
+        s->b[t] *= s->sum / side[s->y[t] > 0];
+    evaluate(s);
+    memcpy(s->w, s->image, (size_t)s->columns * sizeof *s->w);
+    rescale(s);
+}
+
+static double margin_at(const mgvi_interior *s, int64_t t)
+{
+    return s->f[t] + (s->y ? s->b0 * s->y[t] : 0);
+}
+
+/* Slacks that match the weights, and weights that are not too near the boundary: at least those of
+ * the complementarity at a gap of FIRST_GAP, where that is small beside the largest weight. */
 static void start(mgvi_interior *s)
 {
-    double most = 0, side[2] = {0, 0};
+    double most = 0;
+    s->sum = 0;
     for (int64_t t = 0; t < s->size; t++)
         most = fmax(most, s->b[t]);
-    for (int64_t t = 0; t < s->size; t++) {
-        s->b[t] = most > 0 ? fmax(s->b[t], LEAST_WEIGHT * most) : 1;
-        side[s->y && s->y[t] > 0] += s->b[t];
-    }
-    for (int64_t t = 0; s->y && t < s->size; t++)
-        s->b[t] /= side[s->y[t] > 0];
-    evaluate(s);
-    rescale(s);
     for (int64_t t = 0; t < s->size; t++)
-        s->z[t] = fmax(s->f[t] + (s->y ? s->b0 * s->y[t] : 0) - 1, LEAST_SLACK);
-}
-
-/* p on its way to the one asked for: the first, and the next when the gap allows. */
-static void first_norm(mgvi_interior *s)
-{
-    const double p = s->p < FIRST_P ? FIRST_P : s->p;
-    s->q = mgvi_dual_exponent(p);
-}
-
-static void next_norm(mgvi_interior *s)
-{
-    const double p = 1 + CLOSER * (mgvi_dual_exponent(s->q) - 1);
-    s->q = p > s->p ? mgvi_dual_exponent(p) : s->target_q;
-    start(s);
-    s->gap = measure_gap(s);
+        s->sum += s->b[t] = most > 0 ? s->b[t] : 1;
+    settle(s);
+    for (int64_t t = 0; t < s->size; t++)
+        most = fmax(t > 0 ? most : 0, s->b[t]);
+    const double mu = FIRST_GAP * s->sum / (double)s->size;
+    for (int64_t t = 0; t < s->size; t++) {
+        s->z[t] = fmax(margin_at(s, t) - 1, LEAST_SLACK);
+        s->b[t] = fmax(s->b[t], fmin(LEAST_WEIGHT * most, mu / s->z[t]));
+    }
+    settle(s);
 }
 
 static void begin(mgvi_interior *s)
 {
     s->changed = s->ray = false;
+    s->best.lower = -INFINITY;
+    s->best.upper = INFINITY;
     if (mgvi_interior_linear(s)) {
         mgvi_linear_start(s);
         return;
     }
-    first_norm(s);
     start(s);
+}
+
+/* The best of both bounds, as the caller wants it. */
+static void hand_over(mgvi_interior *s)
+{
+    const mgvi_interior_best *x = &s->best;
+    const double norm = mgvi_lp_norm(x->w, s->columns, s->p), least = x->lower * norm;
+    const double unit = least > 0 ? 1 / least : norm > 0 ? 1 / norm : 1;
+    double sum = 0;
+    for (int64_t t = 0; t < s->size; t++)
+        sum += x->b[t];
+    for (int64_t j = 0; j < s->columns; j++)
+        s->th[j] = unit * x->w[j];
+    s->free = unit * x->b0 + mgvi_margin_block_shift(&s->Z, s->rows, s->th);
+    for (int64_t t = 0; t < s->size; t++)
+        s->u[t] = x->b[t] / sum * (x->upper > 0 ? unit * norm / x->upper : 1);
+}
+
+/* Whether iterations no longer help: of those with a gap below LARGE, many without progress. */
+static bool is_stuck(double gap, double *best, int *waited)
+{
+    static const double LARGE = 0.5;
+    *waited = gap < 0.9 * *best || *best > LARGE ? 0 : *waited + 1;
+    *best = fmin(*best, gap);
+    return *waited >= (*best > ROUNDING ? LONG_PATIENCE : PATIENCE);
 }
 
 mgv_status mgvi_interior_solve(mgvi_interior *s, double tol, int most, bool *solved)
@@ -306,33 +378,22 @@ mgv_status mgvi_interior_solve(mgvi_interior *s, double tol, int most, bool *sol
     const bool linear = mgvi_interior_linear(s);
     double best = INFINITY;
     int waited = 0;
+    bool stuck = false;
     if (s->changed)
         begin(s);
-    s->gap = measure_gap(s);
+    measure(s);
     *solved = true;
-    for (int k = 0; k < most && *solved && !s->ray && waited < PATIENCE; k++) {
-        if (!linear && s->q != s->target_q && s->gap < GO_ON)
-            next_norm(s);
-        else if (s->gap <= tol && (linear || s->q == s->target_q))
-            break;
+    for (int k = 0; k < most && *solved && !s->ray && !stuck && s->gap > tol; k++) {
         MGVI_TRY(linear ? mgvi_linear_iterate(s, solved) : iterate(s, solved));
         if (mgvi_ctx_cut(s->ctx))
             return mgvi_ctx_whole(s->ctx);
-        s->gap = measure_gap(s);
-        s->separates = s->separates || s->gap < 1;
+        measure(s);
         *solved = *solved && isfinite(s->gap);
-        waited = s->gap < 0.9 * best || best > ROUNDING ? 0 : waited + 1;
-        best = fmin(best, s->gap);
+        stuck = is_stuck(s->gap, &best, &waited);
     }
-    *solved = *solved && !s->ray && (s->gap <= tol || waited == PATIENCE);
     if (s->ray)
         MGVI_TRY(mgvi_linear_prove(s));
-    if (linear) {
-        mgvi_linear_finish(s);
-    } else {
-        memcpy(s->u, s->b, (size_t)s->size * sizeof *s->u);
-        s->free = s->b0;
-    }
-    s->free += mgvi_margin_block_shift(&s->Z, s->rows, s->th);
+    *solved = !s->ray && (s->gap <= tol || (*solved && stuck));
+    hand_over(s);
     return MGV_OK;
 }

@@ -17,12 +17,16 @@
  * multipliers; steps. */
 typedef struct mgvi_linear_columns {
     double *pos, *neg, *z_pos, *z_neg, *d_pos, *d_neg, *dz_pos, *dz_neg;
-    double *k, *w;     /* right-hand sides; w */
+    double *k;         /* right-hand sides */
     double gamma, tau; /* tau >= |A'b|, p = 1 only */
-    double size;       /* of the rows, in the dual norm: an upper bound far below it is none */
-    double lower, upper;
-    double *best_w, *best_b, best_b0; /* of the two bounds */
+    double size;       /* of the rows: an upper bound far below it is none */
 } mgvi_linear_columns;
+
+/* The best bounds of the margin of these rows, and what gives them. */
+typedef struct mgvi_interior_best {
+    double lower, upper;
+    double *w, b0, *b;
+} mgvi_interior_best;
 
 typedef struct mgvi_interior {
     mgv_ctx *ctx;
@@ -30,24 +34,26 @@ typedef struct mgvi_interior {
     const mgvi_rows *rows;
     mgvi_arena *room;      /* what belongs to the present rows */
     int64_t size, columns; /* rows that are here; without the intercept */
-    double p, target_q, q; /* q on its way to target_q */
+    double p, q;
     mgvi_margin_block Z;
     mgvi_margin_system system;
     double *y, *minus;     /* entries of the intercept, NULL: none; -1 */
-    double *b, *z, *f;     /* per row: solution, slacks, A th(b) */
+    double *b, *z, *f;     /* per row: solution, slacks, A w */
     double b0;             /* the intercept */
     double *step, *z_step; /* of b and z */
     double *rhs;           /* per row */
-    double *v, *th;        /* per column: (9) */
+    double *v, *w;         /* per column: A'b, w */
+    double *image, *k;     /* th(b) of (9), and what w lacks of it, in units of its derivative */
     double *w_step, *g;    /* per column: of the system */
     double norm;           /* N */
     double sum;            /* sum b = N^2 */
     mgvi_linear_columns linear;
-    double *u, free; /* the answer's weights of the rows, and its intercept; th are its weights */
-    double gap;      /* relative, of the margin on these rows alone */
-    bool changed;    /* the rows did: the next solve starts from b alone */
-    bool separates;  /* some w on the way had a margin on all these rows, in whatever norm */
-    bool ray;        /* u is nearly a proof that these rows have no margin */
+    mgvi_interior_best best;
+    double *u, *th, free; /* the answer: weights of the rows, of the columns, the intercept */
+    double gap;           /* relative, of the best margin on these rows alone */
+    bool changed;         /* the rows did: the next solve starts from b alone */
+    bool separates;       /* some w on the way had a margin on all these rows */
+    bool ray;             /* u is nearly a proof that these rows have no margin */
     int64_t iterations;
     double work; /* multiplications so far */
 } mgvi_interior;
@@ -68,14 +74,9 @@ mgv_status mgvi_interior_solve(mgvi_interior *s, double tol, int most, bool *sol
 mgv_status mgvi_linear_new(mgvi_interior *s);
 void mgvi_linear_start(mgvi_interior *s);
 mgv_status mgvi_linear_iterate(mgvi_interior *s, bool *moved);
-/* The bounds at the present point; keeps the better ones. */
-void mgvi_linear_measure(mgvi_interior *s);
-/* The upper bound is as good as 0: its weights become a proof, up to rounding. */
+/* Whether the upper bound is as good as 0; then its weights become a proof, up to rounding. */
+bool mgvi_linear_ray(const mgvi_interior *s);
 mgv_status mgvi_linear_prove(mgvi_interior *s);
-/* The best of both is the answer. */
-void mgvi_linear_finish(mgvi_interior *s);
 
 static inline bool mgvi_interior_linear(const mgvi_interior *s) { return s->p == 1 || isinf(s->p); }
-/* The mean of both classes' least f, or the least f; *shift is the b0 for it. */
-double mgvi_interior_least(const mgvi_interior *s, double *shift);
 #endif

@@ -16,12 +16,11 @@ mgv_status mgvi_linear_new(mgvi_interior *s)
 {
     mgvi_linear_columns *c = &s->linear;
     double **const cols[] = {&c->pos,   &c->neg,    &c->z_pos,  &c->z_neg, &c->d_pos, &c->d_neg,
-                             &c->dz_pos, &c->dz_neg, &c->k,     &c->w,     &c->best_w};
+                             &c->dz_pos, &c->dz_neg, &c->k};
     bool full = true;
     for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
         full = (*cols[k] = mgvi_arena_array(s->room, (size_t)s->columns, sizeof(double))) && full;
-    c->best_b = mgvi_arena_array(s->room, (size_t)s->size, sizeof(double));
-    return full && c->best_b ? MGV_OK : MGV_E_MEMORY;
+    return full ? MGV_OK : MGV_E_MEMORY;
 }
 
 static bool is_l1(const mgvi_interior *s) { return s->p == 1; }
@@ -46,7 +45,7 @@ void mgvi_linear_start(mgvi_interior *s)
         side[s->y && s->y[t] > 0] += 1;
     for (int64_t t = 0; t < s->size; t++)
         s->b[t] = (s->y && side[0] > 0 && side[1] > 0 ? 0.5 : 1) / side[s->y && s->y[t] > 0];
-    memset(c->w, 0, (size_t)s->columns * sizeof *c->w);
+    memset(s->w, 0, (size_t)s->columns * sizeof *s->w);
     memset(s->f, 0, (size_t)s->size * sizeof *s->f);
     mgvi_margin_block_mul_t(&s->Z, s->b, s->v);
     const double d = (double)s->columns, most = norm_of(s, s->v, INFINITY);
@@ -64,40 +63,11 @@ void mgvi_linear_start(mgvi_interior *s)
     c->gamma = -slack;
     for (int64_t t = 0; t < s->size; t++)
         s->z[t] = slack;
-    c->lower = -INFINITY;
-    c->upper = INFINITY;
 }
 
-void mgvi_linear_measure(mgvi_interior *s)
+bool mgvi_linear_ray(const mgvi_interior *s)
 {
-    mgvi_linear_columns *c = &s->linear;
-    double sum = 0, shift;
-    for (int64_t t = 0; t < s->size; t++)
-        sum += s->b[t];
-    const double upper = norm_of(s, s->v, s->target_q) / sum, norm = norm_of(s, c->w, s->p);
-    const double lower = norm > 0 ? mgvi_interior_least(s, &shift) / norm : 0;
-    if (norm > 0 && lower > c->lower) {
-        c->lower = lower;
-        c->best_b0 = shift;
-        memcpy(c->best_w, c->w, (size_t)s->columns * sizeof *c->w);
-    }
-    if (upper < c->upper) {
-        c->upper = upper;
-        memcpy(c->best_b, s->b, (size_t)s->size * sizeof *s->b);
-    }
-    s->ray = c->upper <= NOTHING * c->size && !(c->lower > 0);
-}
-
-void mgvi_linear_finish(mgvi_interior *s)
-{
-    mgvi_linear_columns *c = &s->linear;
-    const double norm = norm_of(s, c->best_w, s->p), least = c->lower * norm;
-    const double unit = least > 0 ? 1 / least : norm > 0 ? 1 / norm : 1;
-    for (int64_t j = 0; j < s->columns; j++)
-        s->th[j] = unit * c->best_w[j];
-    s->free = unit * c->best_b0;
-    for (int64_t t = 0; t < s->size; t++)
-        s->u[t] = c->best_b[t] * (c->upper > 0 ? unit * norm / c->upper : 1);
+    return s->best.upper <= NOTHING * s->linear.size && !(s->best.lower > 0);
 }
 
 /* ---- a proof ---------------------------------------------------------------------------------- */
@@ -139,10 +109,10 @@ static mgv_status correct_ray(mgvi_interior *s)
 mgv_status mgvi_linear_prove(mgvi_interior *s)
 {
     enum { TRIALS = 3 };
-    memcpy(s->b, s->linear.best_b, (size_t)s->size * sizeof *s->b);
+    memcpy(s->b, s->best.b, (size_t)s->size * sizeof *s->b);
     for (int k = 0; k < TRIALS; k++)
         MGVI_TRY(correct_ray(s));
-    memcpy(s->linear.best_b, s->b, (size_t)s->size * sizeof *s->b);
+    memcpy(s->best.b, s->b, (size_t)s->size * sizeof *s->b);
     s->changed = true; /* the point is lost */
     return MGV_OK;
 }
@@ -302,12 +272,12 @@ static void move(mgvi_interior *s, const double t[2], const rims *d)
         c->neg[j] += t[0] * c->d_neg[j];
         c->z_pos[j] += t[1] * c->dz_pos[j];
         c->z_neg[j] += t[1] * c->dz_neg[j];
-        c->w[j] = is_l1(s) ? c->pos[j] - c->neg[j] : 0.5 * (c->neg[j] - c->pos[j]);
+        s->w[j] = is_l1(s) ? c->pos[j] - c->neg[j] : 0.5 * (c->neg[j] - c->pos[j]);
     }
     s->b0 += t[0] * d->b0;
     c->gamma += t[0] * d->gamma;
     c->tau += t[1] * d->tau;
-    mgvi_margin_block_mul(&s->Z, c->w, s->f);
+    mgvi_margin_block_mul(&s->Z, s->w, s->f);
     mgvi_margin_block_mul_t(&s->Z, s->b, s->v);
 }
 
