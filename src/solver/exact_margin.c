@@ -42,6 +42,7 @@ typedef struct memory {
     bool asked;           /* the prover was */
     bool hinted;          /* u was a ray: when it was no proof, the prover is asked */
     bool below_precision; /* a kernel's margin */
+    int64_t decided;      /* rows of W that were found to have a margin */
     mgvi_separable answer;
     double estimate;
 } memory;
@@ -139,13 +140,18 @@ static void evict(state *s)
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
+static bool interior_fits(const mgv_problem *p)
+{
+    return !(p->A->ops->can & MGVI_KERNEL) && !p->graph;
+}
+
 /* The interior point begins, or takes over with the rows of W and the b at hand; false: not for
  * this problem. */
 static mgv_status use_interior(mgvi_run *run, state *s, bool *possible)
 {
     const mgv_problem *p = run->problem;
     const size_t n = (size_t)p->A->rows;
-    *possible = !(p->A->ops->can & MGVI_KERNEL) && !p->graph;
+    *possible = interior_fits(p);
     if (!*possible)
         return MGV_OK;
     s->W = mgvi_run_array(run, n, sizeof *s->W);
@@ -153,7 +159,6 @@ static mgv_status use_interior(mgvi_run *run, state *s, bool *possible)
     if (!s->W || !s->b)
         return MGV_E_MEMORY;
     MGVI_TRY(mgvi_interior_init(&s->ip, p, p->p, s->rows, &run->arena));
-    MGVI_TRY(mgvi_interior_init(&s->linear, p, INFINITY, s->rows, &run->arena));
     s->m.interior = true;
     s->size = s->work.size; /* 0: it begins */
     for (int64_t t = 0; t < s->size; t++) {
@@ -383,6 +388,29 @@ static mgv_status ask_the_prover(mgvi_run *run, state *s)
     return !s->m.interior && misled ? take_over(run, s) : MGV_OK;
 }
 
+/* The linear program decides whether these rows have a margin; a proof that they have none goes to
+ * the judge. */
+static mgv_status decide_on(mgvi_run *run, state *s, const int32_t *W, int64_t size, bool *ray)
+{
+    static const double SOME_MARGIN = 1 - 1e-9; /* the gap when there is one */
+    bool solved;
+    *ray = false;
+    if (!interior_fits(run->problem))
+        return MGV_OK;
+    if (!s->linear.room)
+        MGVI_TRY(mgvi_interior_init(&s->linear, run->problem, INFINITY, s->rows, &run->arena));
+    MGVI_TRY(mgvi_interior_take(&s->linear, W, size, NULL));
+    MGVI_TRY(mgvi_interior_solve(&s->linear, SOME_MARGIN, ITERATIONS, &solved));
+    run->work += s->linear.work;
+    s->linear.work = 0;
+    *ray = s->linear.ray;
+    if (*ray)
+        mgvi_vec_fill(run->ctx, &s->u, 0);
+    for (int64_t t = 0; *ray && t < size; t++)
+        s->u.x[W[t]] = -s->linear.u[t];
+    return MGV_OK;
+}
+
 /* Multiplications before the prover is asked: what a few of its steps would cost, and no less than
  * a tenth of a second or twenty passes. */
 static double patience(const mgv_problem *p)
@@ -425,7 +453,8 @@ static mgv_status give_up(mgvi_run *run, state *s)
 /* False: the active set ended otherwise, and what follows from that is done. */
 static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
 {
-    const double most = s->m.asked ? INFINITY : patience(run->problem);
+    const bool sure = s->m.asked || s->m.decided == s->work.size;
+    const double most = sure ? INFINITY : patience(run->problem);
     mgvi_active_end end;
     MGVI_TRY(mgvi_class_intercepts_solve(&s->classes, 5 * s->work.size + 200, most, &end));
     const bool kernel = run->problem->A->ops->can & MGVI_KERNEL;
@@ -442,25 +471,11 @@ static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
     run->suspicious = s->m.hinted = end == MGVI_ACTIVE_RAY;
     if (s->m.hinted)
         return MGV_OK;
-    if (!s->m.asked)
-        return ask_the_prover(run, s);
-    return take_over(run, s);
-}
-
-/* The linear program decides whether W has a margin: its proof goes to the judge. */
-static mgv_status decide_on_W(mgvi_run *run, state *s)
-{
-    static const double SOME_MARGIN = 1 - 1e-9; /* the gap when there is one */
-    bool solved;
-    MGVI_TRY(mgvi_interior_take(&s->linear, s->W, s->size, NULL));
-    MGVI_TRY(mgvi_interior_solve(&s->linear, SOME_MARGIN, ITERATIONS, &solved));
-    run->work += s->linear.work;
-    s->linear.work = 0;
-    if (!s->linear.ray)
-        return MGV_OK;
-    for (int64_t t = 0; t < s->size; t++)
-        s->u.x[s->W[t]] = -s->linear.u[t];
-    s->ip.ray = true;
+    if (sure)
+        return take_over(run, s);
+    s->m.decided = s->work.size;
+    MGVI_TRY(decide_on(run, s, s->work.W, s->work.size, &s->m.hinted));
+    run->suspicious = s->m.hinted;
     return MGV_OK;
 }
 
@@ -474,9 +489,10 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
     const bool waits = mgvi_interior_linear(&s->ip) || s->ip.separates;
     MGVI_TRY(mgvi_interior_solve(&s->ip, tol, waits ? ITERATIONS : LOOK, solved));
     copy_interior(run, s);
-    if (!*solved && !s->ip.separates && !s->ip.ray && !s->m.hinted)
-        MGVI_TRY(decide_on_W(run, s));
-    if (!*solved && !waits && !s->ip.ray) {
+    bool ray = s->ip.ray;
+    if (!*solved && !s->ip.separates && !ray && !s->m.asked)
+        MGVI_TRY(decide_on(run, s, s->W, s->size, &ray));
+    if (!*solved && !waits && !ray) {
         MGVI_TRY(mgvi_interior_solve(&s->ip, tol, ITERATIONS, solved));
         copy_interior(run, s);
     }
@@ -489,15 +505,24 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
     if (*solved)
         return MGV_OK;
     s->m.estimate = 0;
-    run->suspicious = s->m.hinted = s->ip.ray && !s->m.hinted;
+    run->suspicious = s->m.hinted = ray && !s->m.asked;
     if (s->m.hinted)
         return MGV_OK;
     run->finished = s->m.asked; /* undecided, with the interval so far */
     return s->m.asked ? MGV_OK : ask_the_prover(run, s);
 }
 
+/* The judge did not believe a ray: of the active set, whose rows the linear program looks at then;
+ * of that, and the prover is asked. */
 static mgv_status ray_was_none(mgvi_run *run, state *s)
 {
+    if (!s->m.interior && s->m.decided != s->work.size) {
+        s->m.decided = s->work.size;
+        s->m.estimate = 0;
+        MGVI_TRY(decide_on(run, s, s->work.W, s->work.size, &s->m.hinted));
+        run->suspicious = s->m.hinted;
+        return s->m.hinted ? MGV_OK : take_over(run, s);
+    }
     if (!s->m.asked)
         return ask_the_prover(run, s);
     if (!s->m.interior)
