@@ -11,13 +11,13 @@
  * method, and while the gap is large rows that are far from being support vectors leave W. (4)
  *
  * A ray of the active set is only a hint that the data is not separable: the judge recomputes any
- * proof from the rows. When the hint is not borne out, or the inner solver is stuck, the prover of
- * parts/separate.h is asked. */
+ * proof from the rows. When the hint is not borne out, or the inner solver is stuck, the linear
+ * program of the margin in l-infinity decides about W (5). */
 #include "solver/solver_impl.h"
 
 #include "solver/parts/class_intercepts.h"
 #include "solver/parts/interior.h"
-#include "solver/parts/separate.h"
+#include "solver/parts/working_set.h"
 
 #include <math.h>
 #include <string.h>
@@ -39,11 +39,9 @@ static const double ALL_AT_ONCE = 2e9;
 typedef struct memory {
     bool interior;        /* the interior point is at work, */
     bool all;             /* on all rows */
-    bool asked;           /* the prover was */
-    bool hinted;          /* u was a ray: when it was no proof, the prover is asked */
+    bool hinted;          /* u was a ray, which the judge sees next */
     bool below_precision; /* a kernel's margin */
-    int64_t decided;      /* rows of W that were found to have a margin */
-    mgvi_separable answer;
+    int64_t decided;      /* rows of W when (5) was last asked */
     double estimate;
 } memory;
 
@@ -137,6 +135,8 @@ static void evict(state *s)
     }
     s->size = count;
 }
+
+static int64_t rows_in_W(const state *s) { return s->m.interior ? s->size : s->work.size; }
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
@@ -294,7 +294,13 @@ static void combine(mgvi_run *run, state *s)
     memcpy(s->w.x + s->w.n - count, free, (size_t)count * sizeof *free);
 }
 
-/* The interior point has th(A_W'b) at hand. */
+static void copy_weights(const mgvi_run *run, state *s, const mgvi_interior *ip)
+{
+    memcpy(s->w.x, ip->th, (size_t)ip->columns * sizeof *s->w.x);
+    if (run->problem->free_cols)
+        s->w.x[s->w.n - 1] = ip->free;
+}
+
 static void copy_interior(mgvi_run *run, state *s)
 {
     mgvi_vec_fill(run->ctx, &s->u, 0);
@@ -302,9 +308,7 @@ static void copy_interior(mgvi_run *run, state *s)
         s->b[t] = s->ip.u[t];
         s->u.x[s->W[t]] = -s->b[t];
     }
-    memcpy(s->w.x, s->ip.th, (size_t)s->ip.columns * sizeof *s->w.x);
-    if (run->problem->free_cols)
-        s->w.x[s->w.n - 1] = s->ip.free;
+    copy_weights(run, s, &s->ip);
 }
 
 /* The relative gap from the margins at hand: (upper - lower)/upper with upper = |w|_p/sum b. */
@@ -359,60 +363,39 @@ static mgv_status take_over(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
-/* Newton on the squared hinge decides whether there is a margin at all. A proof goes to the judge;
- * without an answer, and when there is a margin but the active set has been wrong about it, the
- * interior point goes on. */
-static mgv_status ask_the_prover(mgvi_run *run, state *s)
-{
-    enum { MOST_COLUMNS = 4096, MOST_STEPS = 150 };
-    mgvi_separate *prover;
-    const mgvi_vec *w, *q;
-    s->m.asked = true;
-    mgvi_log(run->ctx, MGV_INFO, "Newton on the squared hinge decides whether there is a margin");
-    const mgv_status st = mgvi_separate_new(run->problem, &run->arena, MOST_COLUMNS, &prover);
-    if (st != MGV_E_UNSUPPORTED) {
-        MGVI_TRY(st);
-        MGVI_TRY(mgvi_separate_run(prover, MOST_STEPS, &s->m.answer, &w, &q));
-    }
-    run->suspicious = s->m.answer == MGVI_SEPARABLE_NO;
-    if (run->suspicious) {
-        mgvi_vec_copy(run->ctx, q, &s->u);
-        mgvi_vec_scale(run->ctx, -1, &s->u);
-        s->m.estimate = 0; /* let the judge look at once */
-    }
-    if (s->m.answer == MGVI_SEPARABLE_YES) { /* but for rows that were peeled off, perhaps */
-        mgvi_vec_copy(run->ctx, w, &s->w);
-        s->m.estimate = 0;
-    }
-    const bool misled = s->m.hinted || s->m.answer == MGVI_SEPARABLE_NO;
-    return !s->m.interior && misled ? take_over(run, s) : MGV_OK;
-}
-
-/* The linear program decides whether these rows have a margin; a proof that they have none goes to
- * the judge. */
-static mgv_status decide_on(mgvi_run *run, state *s, const int32_t *W, int64_t size, bool *ray)
+/* (5): the linear program decides whether W has a margin, in columns of one size. The proof that it
+ * has none goes to the judge, and so does w if it has one. */
+static mgv_status decide(mgvi_run *run, state *s, bool *ray)
 {
     static const double SOME_MARGIN = 1 - 1e-9; /* the gap when there is one */
+    const int32_t *W = s->m.interior ? s->W : s->work.W;
+    const int64_t size = rows_in_W(s);
+    mgvi_interior *ip = &s->linear;
     bool solved;
     *ray = false;
+    s->m.decided = size;
     if (!interior_fits(run->problem))
         return MGV_OK;
-    if (!s->linear.room)
-        MGVI_TRY(mgvi_interior_init(&s->linear, run->problem, INFINITY, s->rows, &run->arena));
-    MGVI_TRY(mgvi_interior_take(&s->linear, W, size, NULL));
-    MGVI_TRY(mgvi_interior_solve(&s->linear, SOME_MARGIN, ITERATIONS, &solved));
-    run->work += s->linear.work;
-    s->linear.work = 0;
-    *ray = s->linear.ray;
+    mgvi_log(run->ctx, MGV_INFO, "a linear program decides whether %" PRId64 " rows have a margin",
+             size);
+    if (!ip->room)
+        MGVI_TRY(mgvi_interior_init(ip, run->problem, INFINITY, s->rows, &run->arena));
+    ip->scaled = true;
+    MGVI_TRY(mgvi_interior_take(ip, W, size, NULL));
+    MGVI_TRY(mgvi_interior_solve(ip, SOME_MARGIN, ITERATIONS, &solved));
+    run->work += ip->work;
+    ip->work = 0;
+    *ray = ip->ray;
+    if (ip->separates)
+        copy_weights(run, s, ip);
     if (*ray)
         mgvi_vec_fill(run->ctx, &s->u, 0);
     for (int64_t t = 0; *ray && t < size; t++)
-        s->u.x[W[t]] = -s->linear.u[t];
+        s->u.x[W[t]] = -ip->u[t];
     return MGV_OK;
 }
 
-/* Multiplications before the prover is asked: what a few of its steps would cost, and no less than
- * a tenth of a second or twenty passes. */
+/* Multiplications before (5) is asked: some tenths of a second, or twenty passes. */
 static double patience(const mgv_problem *p)
 {
     const double n = (double)p->A->rows, d = (double)p->A->cols;
@@ -453,7 +436,7 @@ static mgv_status give_up(mgvi_run *run, state *s)
 /* False: the active set ended otherwise, and what follows from that is done. */
 static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
 {
-    const bool sure = s->m.asked || s->m.decided == s->work.size;
+    const bool sure = s->m.decided == s->work.size;
     const double most = sure ? INFINITY : patience(run->problem);
     mgvi_active_end end;
     MGVI_TRY(mgvi_class_intercepts_solve(&s->classes, 5 * s->work.size + 200, most, &end));
@@ -473,8 +456,7 @@ static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
         return MGV_OK;
     if (sure)
         return take_over(run, s);
-    s->m.decided = s->work.size;
-    MGVI_TRY(decide_on(run, s, s->work.W, s->work.size, &s->m.hinted));
+    MGVI_TRY(decide(run, s, &s->m.hinted));
     run->suspicious = s->m.hinted;
     return MGV_OK;
 }
@@ -490,8 +472,8 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
     MGVI_TRY(mgvi_interior_solve(&s->ip, tol, waits ? ITERATIONS : LOOK, solved));
     copy_interior(run, s);
     bool ray = s->ip.ray;
-    if (!*solved && !s->ip.separates && !ray && !s->m.asked)
-        MGVI_TRY(decide_on(run, s, s->W, s->size, &ray));
+    if (!*solved && !s->ip.separates && !ray && s->m.decided != s->size)
+        MGVI_TRY(decide(run, s, &ray));
     if (!*solved && !waits && !ray) {
         MGVI_TRY(mgvi_interior_solve(&s->ip, tol, ITERATIONS, solved));
         copy_interior(run, s);
@@ -505,30 +487,22 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
     if (*solved)
         return MGV_OK;
     s->m.estimate = 0;
-    run->suspicious = s->m.hinted = ray && !s->m.asked;
-    if (s->m.hinted)
-        return MGV_OK;
-    run->finished = s->m.asked; /* undecided, with the interval so far */
-    return s->m.asked ? MGV_OK : ask_the_prover(run, s);
+    run->suspicious = s->m.hinted = ray;
+    run->finished = !ray; /* undecided, with the interval so far */
+    return MGV_OK;
 }
 
-/* The judge did not believe a ray: of the active set, whose rows the linear program looks at then;
- * of that, and the prover is asked. */
+/* The judge did not believe a ray. (5) has a look where it has not, and else the interior point takes
+ * over; if that was it, the question is left undecided. */
 static mgv_status ray_was_none(mgvi_run *run, state *s)
 {
-    if (!s->m.interior && s->m.decided != s->work.size) {
-        s->m.decided = s->work.size;
-        s->m.estimate = 0;
-        MGVI_TRY(decide_on(run, s, s->work.W, s->work.size, &s->m.hinted));
-        run->suspicious = s->m.hinted;
-        return s->m.hinted ? MGV_OK : take_over(run, s);
-    }
-    if (!s->m.asked)
-        return ask_the_prover(run, s);
-    if (!s->m.interior)
-        return take_over(run, s);
-    run->finished = true; /* undecided */
-    return MGV_OK;
+    s->m.hinted = false;
+    s->m.estimate = 0; /* let the judge look at once */
+    if (s->m.decided != rows_in_W(s))
+        MGVI_TRY(decide(run, s, &s->m.hinted));
+    run->suspicious = s->m.hinted;
+    run->finished = !s->m.hinted && s->m.interior;
+    return s->m.hinted || s->m.interior ? MGV_OK : take_over(run, s);
 }
 
 /* As many rows join the interior point's as keep the number of its rounds small. */

@@ -45,6 +45,20 @@ static mgv_status allocate(mgvi_interior *s)
     return full ? MGV_OK : MGV_E_MEMORY;
 }
 
+/* Whether there is a margin does not depend on the units of columns, but rounding does. */
+static mgv_status scale_columns(mgvi_interior *s)
+{
+    if (!(s->unit = mgvi_arena_array(s->room, (size_t)s->columns, sizeof *s->unit)))
+        return MGV_E_MEMORY;
+    mgvi_margin_block_squares(&s->Z, NULL, s->unit);
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double mean = s->unit[j] / (double)s->size;
+        s->unit[j] = mean > 0 && isfinite(mean) ? exp2(-rint(0.5 * log2(mean))) : 1;
+    }
+    mgvi_margin_block_scale(&s->Z, s->unit);
+    return MGV_OK;
+}
+
 mgv_status mgvi_interior_take(mgvi_interior *s, const int32_t *W, int64_t count, const double *b)
 {
     mgvi_arena_free(s->room);
@@ -53,6 +67,8 @@ mgv_status mgvi_interior_take(mgvi_interior *s, const int32_t *W, int64_t count,
     s->separates = false;
     MGVI_TRY(allocate(s));
     MGVI_TRY(mgvi_margin_block_new(s->problem, s->rows, W, count, s->room, &s->Z));
+    if (s->scaled)
+        MGVI_TRY(scale_columns(s));
     MGVI_TRY(mgvi_margin_system_new(s->room, &s->Z, &s->system));
     if (mgvi_interior_linear(s))
         MGVI_TRY(mgvi_linear_new(s));
@@ -358,7 +374,7 @@ static void hand_over(mgvi_interior *s)
     for (int64_t t = 0; t < s->size; t++)
         sum += x->b[t];
     for (int64_t j = 0; j < s->columns; j++)
-        s->th[j] = unit * x->w[j];
+        s->th[j] = unit * x->w[j] * (s->scaled ? s->unit[j] : 1);
     s->free = unit * x->b0 + mgvi_margin_block_shift(&s->Z, s->rows, s->th);
     for (int64_t t = 0; t < s->size; t++)
         s->u[t] = x->b[t] / sum * (x->upper > 0 ? unit * norm / x->upper : 1);

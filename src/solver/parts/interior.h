@@ -35,6 +35,8 @@ typedef struct mgvi_interior {
     mgvi_arena *room;      /* what belongs to the present rows */
     int64_t size, columns; /* rows that are here; without the intercept */
     double p, q;
+    bool scaled; /* set by who only wants to know about a margin: columns of one size */
+    double *unit; /* of them, powers of two */
     mgvi_margin_block Z;
     mgvi_margin_system system;
     double *y, *minus;     /* entries of the intercept, NULL: none; -1 */

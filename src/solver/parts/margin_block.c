@@ -267,6 +267,24 @@ void mgvi_margin_block_squares(const mgvi_margin_block *b, const double *weight,
     }
 }
 
+static void scale_lines(const mgvi_block_lines *l, int64_t count, bool columns, const double *unit)
+{
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t t = l->ptr[i]; t < l->ptr[i + 1]; t++)
+            l->val[t] *= unit[columns ? i : l->idx[t]];
+}
+
+void mgvi_margin_block_scale(mgvi_margin_block *b, const double *unit)
+{
+    for (int64_t k = 0; b->dense && k < b->across; k++)
+        for (int64_t t = 0; t < b->order; t++)
+            b->dense[k * b->order + t] *= unit[b->by_columns ? t : k];
+    if (b->dense)
+        return;
+    scale_lines(&b->line, b->order, b->by_columns, unit);
+    scale_lines(&b->other, b->across, !b->by_columns, unit);
+}
+
 /* Rows of the upper triangle, each in one piece that stays in the cache: every entry of a line
  * brings the rest of its term, which begins at its place. */
 static void gram_block(void *arg, int64_t block)

@@ -49,6 +49,8 @@ double mgvi_margin_block_shift(const mgvi_margin_block *block, const mgvi_rows *
 double mgvi_margin_block_size(const mgvi_margin_block *block);
 /* sum_i weight_i z_ij^2 for every column; NULL: 1 */
 void mgvi_margin_block_squares(const mgvi_margin_block *block, const double *weight, double *out);
+/* Column j times unit_j. */
+void mgvi_margin_block_scale(mgvi_margin_block *block, const double *unit);
 /* The upper triangle of (1): `weight` has a number >= 0 for each term. H is order x order. */
 mgv_status mgvi_margin_block_gram(const mgvi_margin_block *block, const double *weight, double *H);
 #endif
