@@ -492,23 +492,32 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
     return MGV_OK;
 }
 
-/* The judge did not believe a ray. (5) has a look where it has not, and else the interior point takes
- * over; if that was it, the question is left undecided. */
+/* As many rows join the interior point's as keep the number of its rounds small. */
+static int64_t join_interior(const state *s)
+{
+    return rows_in_W(s) / 2 > JOIN_INTERIOR ? rows_in_W(s) / 2 : JOIN_INTERIOR;
+}
+
+/* The judge did not believe a ray. (5) has a look where it has not. Else rows that nearly have a
+ * margin are hard to prove, and more of them are less so; with no more of them the interior point
+ * takes over, or the question is left undecided. */
 static mgv_status ray_was_none(mgvi_run *run, state *s)
 {
     s->m.hinted = false;
     s->m.estimate = 0; /* let the judge look at once */
-    if (s->m.decided != rows_in_W(s))
+    if (s->m.decided != rows_in_W(s)) {
         MGVI_TRY(decide(run, s, &s->m.hinted));
-    run->suspicious = s->m.hinted;
-    run->finished = !s->m.hinted && s->m.interior;
-    return s->m.hinted || s->m.interior ? MGV_OK : take_over(run, s);
-}
-
-/* As many rows join the interior point's as keep the number of its rounds small. */
-static int64_t join_interior(const state *s)
-{
-    return s->size / 2 > JOIN_INTERIOR ? s->size / 2 : JOIN_INTERIOR;
+        run->suspicious = s->m.hinted;
+        if (s->m.hinted || !s->linear.separates)
+            return MGV_OK;
+        return s->m.interior ? MGV_OK : take_over(run, s);
+    }
+    mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
+    const int64_t count = violators(s, run->problem, join_interior(s), s->order);
+    if (count > 0)
+        return join(run, s, s->order, count);
+    run->finished = s->m.interior;
+    return s->m.interior ? MGV_OK : take_over(run, s);
 }
 
 static mgv_status step(mgvi_run *run)

@@ -19,7 +19,7 @@ typedef struct mgvi_linear_columns {
     double *pos, *neg, *z_pos, *z_neg, *d_pos, *d_neg, *dz_pos, *dz_neg;
     double *k;         /* right-hand sides */
     double gamma, tau; /* tau >= |A'b|, p = 1 only */
-    double size;       /* of the rows: an upper bound far below it is none */
+    double size, last; /* of the rows: an upper bound far below it is none; the last one, in it */
 } mgvi_linear_columns;
 
 /* The best bounds of the margin of these rows, and what gives them. */
@@ -77,7 +77,7 @@ mgv_status mgvi_linear_new(mgvi_interior *s);
 void mgvi_linear_start(mgvi_interior *s);
 mgv_status mgvi_linear_iterate(mgvi_interior *s, bool *moved);
 /* Whether the upper bound is as good as 0; then its weights become a proof, up to rounding. */
-bool mgvi_linear_ray(const mgvi_interior *s);
+bool mgvi_linear_ray(mgvi_interior *s);
 mgv_status mgvi_linear_prove(mgvi_interior *s);
 
 static inline bool mgvi_interior_linear(const mgvi_interior *s) { return s->p == 1 || isinf(s->p); }

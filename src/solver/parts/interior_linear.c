@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const double BOUNDARY = 0.995;   /* of the way to it in a step */
-static const double NOTHING = 1e-10;    /* an upper bound that is none, in sizes of the rows */
+static const double NEARLY_NOTHING = 1e-10, NOTHING = 1e-14; /* upper bounds, in sizes of the rows */
 
 mgv_status mgvi_linear_new(mgvi_interior *s)
 {
@@ -60,14 +60,20 @@ void mgvi_linear_start(mgvi_interior *s)
     }
     const double slack = is_l1(s) ? c->tau : mean * d;
     s->b0 = 0;
+    c->last = INFINITY;
     c->gamma = -slack;
     for (int64_t t = 0; t < s->size; t++)
         s->z[t] = slack;
 }
 
-bool mgvi_linear_ray(const mgvi_interior *s)
+/* The nearer it comes the better rows without weight are told from others. */
+bool mgvi_linear_ray(mgvi_interior *s)
 {
-    return s->best.upper <= NOTHING * s->linear.size && !(s->best.lower > 0);
+    mgvi_linear_columns *c = &s->linear;
+    const double upper = s->best.upper / c->size;
+    const bool slow = upper > 0.1 * c->last;
+    c->last = upper;
+    return !(s->best.lower > 0) && upper <= (slow ? NEARLY_NOTHING : NOTHING);
 }
 
 /* ---- a proof ---------------------------------------------------------------------------------- */
