@@ -461,6 +461,34 @@ static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
     return MGV_OK;
 }
 
+/* As many rows join the interior point's as keep the number of its rounds small; more when it looks
+ * as if there were no margin, which more rows show better. */
+static int64_t join_interior(const state *s)
+{
+    const int64_t some = s->m.decided > 0 ? rows_in_W(s) : rows_in_W(s) / 2;
+    return some > JOIN_INTERIOR ? some : JOIN_INTERIOR;
+}
+
+/* The corners of linear programs are many, and rows would come and go for ever. */
+static bool may_evict(const state *s)
+{
+    return !mgvi_interior_linear(&s->ip) && s->m.decided == 0;
+}
+
+/* Rows that w violates join W; none: nothing is left to try, but for the interior point in the place
+ * of the active set. */
+static mgv_status grow(mgvi_run *run, state *s)
+{
+    mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
+    const int64_t count = violators(s, run->problem, join_interior(s), s->order);
+    if (count > 0)
+        return join(run, s, s->order, count);
+    if (!s->m.interior)
+        return take_over(run, s);
+    run->finished = true; /* undecided, with the interval so far */
+    return MGV_OK;
+}
+
 static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
 {
     enum { LOOK = 20 }; /* iterations after which a margin should have shown itself */
@@ -469,13 +497,14 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
     const double goal = last ? 0.5 * run->settings->tol : fmin(FIRST_INNER_GAP, 0.1 * guess);
     const double tol = fmax(goal, LAST_INNER_GAP);
     const bool waits = mgvi_interior_linear(&s->ip) || s->ip.separates;
+    const int more = s->size < run->problem->A->rows ? 2 * LOOK : ITERATIONS;
     MGVI_TRY(mgvi_interior_solve(&s->ip, tol, waits ? ITERATIONS : LOOK, solved));
     copy_interior(run, s);
     bool ray = s->ip.ray;
     if (!*solved && !s->ip.separates && !ray && s->m.decided != s->size)
         MGVI_TRY(decide(run, s, &ray));
     if (!*solved && !waits && !ray) {
-        MGVI_TRY(mgvi_interior_solve(&s->ip, tol, ITERATIONS, solved));
+        MGVI_TRY(mgvi_interior_solve(&s->ip, tol, more, solved));
         copy_interior(run, s);
     }
     run->work += s->ip.work;
@@ -488,14 +517,11 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
         return MGV_OK;
     s->m.estimate = 0;
     run->suspicious = s->m.hinted = ray;
-    run->finished = !ray; /* undecided, with the interval so far */
-    return MGV_OK;
-}
-
-/* As many rows join the interior point's as keep the number of its rounds small. */
-static int64_t join_interior(const state *s)
-{
-    return rows_in_W(s) / 2 > JOIN_INTERIOR ? rows_in_W(s) / 2 : JOIN_INTERIOR;
+    if (ray)
+        return MGV_OK;
+    if (s->m.decided == s->size && s->linear.separates && !s->ip.separates)
+        copy_weights(run, s, &s->linear);
+    return grow(run, s);
 }
 
 /* The judge did not believe a ray. (5) has a look where it has not. Else rows that nearly have a
@@ -512,12 +538,7 @@ static mgv_status ray_was_none(mgvi_run *run, state *s)
             return MGV_OK;
         return s->m.interior ? MGV_OK : take_over(run, s);
     }
-    mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
-    const int64_t count = violators(s, run->problem, join_interior(s), s->order);
-    if (count > 0)
-        return join(run, s, s->order, count);
-    run->finished = s->m.interior;
-    return s->m.interior ? MGV_OK : take_over(run, s);
+    return grow(run, s);
 }
 
 static mgv_status step(mgvi_run *run)
@@ -543,7 +564,7 @@ static mgv_status step(mgvi_run *run)
     mgvi_op_mul(p->A, 1, &s->w, 0, &s->z);
     s->m.estimate = guess_gap(run, s);
     const int64_t size = s->size;
-    if (s->m.interior && s->m.estimate > EVICT_ABOVE && !all && !mgvi_interior_linear(&s->ip))
+    if (s->m.interior && s->m.estimate > EVICT_ABOVE && !all && may_evict(s))
         evict(s);
     const bool many = p->A->rows > MANY && !mgvi_problem_has_contrasts(p);
     const int64_t most = s->m.interior ? join_interior(s) : many ? JOIN_MANY : JOIN;
