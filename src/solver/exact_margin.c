@@ -13,160 +13,19 @@
  * A ray of the active set is only a hint that the data is not separable: the judge recomputes any
  * proof from the rows. When the hint is not borne out, or the inner solver is stuck, the linear
  * program of the margin in l-infinity decides about W (5). */
-#include "solver/solver_impl.h"
-
-#include "solver/parts/class_intercepts.h"
-#include "solver/parts/interior.h"
-#include "solver/parts/working_set.h"
+#include "solver/parts/exact_rows.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    JOIN = 128,      /* rows that join W in a round */
-    JOIN_MANY = 300, /* the same when there are more than MANY rows of the data */
+    JOIN_MANY = 300, /* rows that join W in a round when there are more than MANY */
     MANY = 100000,
-    JOIN_INTERIOR = 64, /* the same for the interior point, which starts with three times that */
-    ITERATIONS = 100,   /* of the interior point in a round */
-    FEW = 8,            /* rows a column: with more of them, few decide */
-    PIVOT_WIDTH = 8192  /* columns up to which the active set keeps its rows dense */
+    ITERATIONS = 100 /* of the interior point in a round */
 };
 static const double FIRST_INNER_GAP = 0.05, LAST_INNER_GAP = 1e-15;
 static const double EVICT_ABOVE = 0.02; /* the gap; below it nothing leaves W */
-/* Multiplications of an iteration up to which the interior point takes all rows at once. */
-static const double ALL_AT_ONCE = 2e9;
-
-typedef struct memory {
-    bool interior;        /* the interior point is at work, */
-    bool all;             /* on all rows */
-    bool hinted;          /* u was a ray, which the judge sees next */
-    bool below_precision; /* a kernel's margin */
-    int64_t decided;      /* rows of W when (5) was last asked */
-    double estimate;
-} memory;
-
-typedef struct state {
-    mgvi_rows *rows;
-    mgvi_working_set work;
-    mgvi_active_set set;
-    mgvi_class_intercepts classes;
-    mgvi_interior ip;
-    mgvi_interior linear; /* decides whether its rows have a margin */
-    int32_t *W; /* the interior point's rows, */
-    int64_t size;
-    double *b; /* and what they start with */
-    bool *in_W;  /* per row */
-    double *acc; /* w in the row kernels' form */
-    mgvi_vec w, u, z;
-    int32_t *order;  /* candidates of a round */
-    int64_t nothing; /* 1 + the number of a row of zeros in W without an intercept; 0: none */
-    mgvi_rng start;  /* the generator after init: a resumed run repeats its rounds from here */
-    memory m;
-} state;
-
-/* ---- the working set ------------------------------------------------------------------------- */
-
-static mgv_status room_for(mgvi_run *run, state *s, int64_t rows)
-{
-    const int64_t n = run->problem->A->rows;
-    int64_t capacity = s->work.capacity;
-    if (rows <= capacity)
-        return MGV_OK;
-    while (capacity < rows) /* the arena keeps what is outgrown, so by half only */
-        capacity += capacity / 2 + 1;
-    capacity = capacity < n ? capacity : n;
-    MGVI_TRY(mgvi_working_set_reserve(&s->work, capacity));
-    return mgvi_active_set_grow(&s->set, &run->arena, capacity);
-}
-
-static mgv_status extend_gram(mgvi_run *run, state *s, int64_t first)
-{
-    mgvi_active_set *a = &s->set;
-    a->size = s->work.size;
-    for (int64_t t = first; a->y && t < a->size; t++)
-        a->y[t] = mgvi_problem_free_entry(run->problem, s->work.W[t]);
-    mgvi_class_intercepts_joined(&s->classes, first);
-    return mgvi_working_set_gram(&s->work, first, a->K, a->capacity);
-}
-
-/* Rows join W; the interior point's have no weight yet. */
-static mgv_status join(mgvi_run *run, state *s, const int32_t *rows, int64_t count)
-{
-    const int64_t first = s->work.size;
-    for (int64_t t = 0; t < count; t++) {
-        const double square = mgvi_rows_square_norm(s->rows, rows[t]);
-        s->in_W[rows[t]] = true;
-        if (square == 0 && !run->problem->free_cols)
-            s->nothing = rows[t] + 1;
-        if (!isfinite(square))
-            return MGVI_FAIL(run->ctx, MGV_E_INPUT,
-                             "row %" PRId32 " is too large: its square overflows", rows[t] + 1);
-    }
-    if (s->m.interior) {
-        for (int64_t t = 0; t < count; t++) {
-            run->touched += (double)mgvi_rows_nnz(s->rows, rows[t]);
-            s->b[s->size] = 0;
-            s->W[s->size++] = rows[t];
-        }
-        return mgvi_interior_take(&s->ip, s->W, s->size, s->b);
-    }
-    MGVI_TRY(room_for(run, s, first + count));
-    const double before = s->work.touched;
-    mgvi_working_set_join(&s->work, rows, count);
-    run->touched += s->work.touched - before;
-    return extend_gram(run, s, first);
-}
-
-/* Rows with little weight and much slack leave W; they come back when they are violated. */
-static void evict(state *s)
-{
-    int64_t count = 0;
-    double most = 0;
-    for (int64_t t = 0; t < s->size; t++)
-        most = fmax(most, s->b[t]);
-    for (int64_t t = 0; t < s->size; t++) {
-        const int32_t row = s->W[t];
-        const bool leaves = s->b[t] < 0.03 * most && s->z.x[row] > 1.5;
-        s->in_W[row] = !leaves;
-        if (leaves)
-            continue;
-        s->b[count] = s->b[t];
-        s->W[count++] = row;
-    }
-    s->size = count;
-}
-
-static int64_t rows_in_W(const state *s) { return s->m.interior ? s->size : s->work.size; }
-
-/* ---- starting -------------------------------------------------------------------------------- */
-
-static bool interior_fits(const mgv_problem *p)
-{
-    return !(p->A->ops->can & MGVI_KERNEL) && !p->graph;
-}
-
-/* The interior point begins, or takes over with the rows of W and the b at hand; false: not for
- * this problem. */
-static mgv_status use_interior(mgvi_run *run, state *s, bool *possible)
-{
-    const mgv_problem *p = run->problem;
-    const size_t n = (size_t)p->A->rows;
-    *possible = interior_fits(p);
-    if (!*possible)
-        return MGV_OK;
-    s->W = mgvi_run_array(run, n, sizeof *s->W);
-    s->b = mgvi_run_array(run, n, sizeof *s->b);
-    if (!s->W || !s->b)
-        return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_interior_init(&s->ip, p, p->p, s->rows, &run->arena));
-    s->m.interior = true;
-    s->size = s->work.size; /* 0: it begins */
-    for (int64_t t = 0; t < s->size; t++) {
-        s->W[t] = s->work.W[t];
-        s->b[t] = s->set.b[t];
-    }
-    return s->size > 0 ? mgvi_interior_take(&s->ip, s->W, s->size, s->b) : MGV_OK;
-}
+typedef mgvi_exact_margin state;
 
 static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
 {
@@ -188,91 +47,7 @@ static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
     return MGV_OK;
 }
 
-static mgv_status allocate(mgvi_run *run, state *s)
-{
-    const mgv_problem *p = run->problem;
-    const int64_t n = p->A->rows, some = n < 6 * JOIN ? n : 6 * JOIN;
-    const int64_t start = p->p == 2 ? some : 0;
-    bool possible = true;
-    MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start,
-                                   p->p == 2 && p->A->cols <= PIVOT_WIDTH));
-    s->in_W = mgvi_run_array(run, (size_t)n, sizeof *s->in_W);
-    s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
-    s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows), sizeof *s->acc);
-    if (!s->in_W || !s->order || !s->acc)
-        return MGV_E_MEMORY;
-    if (p->p != 2)
-        return use_interior(run, s, &possible);
-    MGVI_TRY(mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols,
-                                  p->free_cols > 0 && !p->graph));
-    return mgvi_class_intercepts_init(&s->classes, p, &run->arena, &s->set, &s->work);
-}
-
-/* Whether the interior point takes all usable rows at once: few, or sparse. */
-static mgv_status all_at_once(mgvi_run *run, state *s, int64_t usable, bool *all)
-{
-    static const double HELD = 16; /* numbers a row, the driver's included */
-    mgvi_block_plan plan;
-    *all = false;
-    if (!s->m.interior || usable > FEW * run->problem->A->cols)
-        return MGV_OK;
-    MGVI_TRY(mgvi_margin_block_plan(run->problem, s->rows, s->order, usable, &plan));
-    *all = plan.work <= ALL_AT_ONCE && plan.bytes <= mgvi_problem_spare(run->problem, HELD);
-    return MGV_OK;
-}
-
-/* The first rows: random ones, and with an intercept one of each class among them, which are P. */
-static mgv_status first_rows(mgvi_run *run, state *s, int64_t usable)
-{
-    const mgv_problem *p = run->problem;
-    const int64_t some = s->m.interior ? 3 * JOIN_INTERIOR : JOIN;
-    int32_t *order = s->order;
-    MGVI_TRY(all_at_once(run, s, usable, &s->m.all));
-    const int64_t count = s->m.all || usable < some ? usable : some;
-    if (s->m.all)
-        return join(run, s, order, count);
-    for (int64_t t = 0; t < count; t++) {
-        const int64_t other = t + mgvi_rng_below(&run->rng, (uint32_t)(usable - t));
-        const int32_t row = order[t];
-        order[t] = order[other];
-        order[other] = row;
-    }
-    for (int64_t t = 1; p->free_cols == 1 && t < usable; t++)
-        if (mgvi_problem_free_entry(p, order[t]) != mgvi_problem_free_entry(p, order[0])) {
-            const int32_t row = order[t];
-            order[t] = order[1];
-            order[1] = row;
-            break;
-        }
-    double square = 0;
-    for (int64_t t = 0; t < count; t++)
-        square += mgvi_rows_square_norm(s->rows, order[t]) / (double)count;
-    s->work.rho = square > 0 && isfinite(square) ? square : 1;
-    MGVI_TRY(join(run, s, order, count));
-    if (!s->m.interior && p->free_cols == 1 && count > 1 && mgvi_active_set_append(&s->set, 0))
-        mgvi_active_set_append(&s->set, 1);
-    return MGV_OK;
-}
-
-static mgv_status init(mgvi_run *run)
-{
-    state *s = run->state;
-    const mgv_problem *p = run->problem;
-    const int64_t n = p->A->rows;
-    int64_t usable = 0;
-    MGVI_TRY(allocate(run, s));
-    for (int64_t i = 0; i < n; i++)
-        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
-            s->order[usable++] = (int32_t)i;
-    s->m.estimate = NAN;
-    MGVI_TRY(first_rows(run, s, usable));
-    s->start = run->rng;
-    return MGV_OK;
-}
+static mgv_status init(mgvi_run *run) { return mgvi_exact_begin(run, run->state); }
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
@@ -323,44 +98,12 @@ static double guess_gap(const mgvi_run *run, const state *s)
     return norm > 0 ? 1 + m / norm * sum_b / norm : NAN;
 }
 
-/* The `most` smallest z < 1 outside W, by a heap with the largest of them on top; ties by row. */
-static int64_t violators(const state *s, const mgv_problem *p, int64_t most, int32_t *heap)
-{
-    const double *z = s->z.x;
-    int64_t count = 0;
-    for (int64_t i = 0; i < s->z.n; i++) {
-        if (s->in_W[i] || !(z[i] < 1 - 1e-12) || mgvi_coef_pick(&p->row.scale, i, 0) == 0)
-            continue;
-        if (count == most && z[i] >= z[heap[0]])
-            continue;
-        int64_t at;
-        if (count < most) { /* sift up from a new leaf */
-            for (at = count++; at > 0 && z[heap[(at - 1) / 2]] < z[i]; at = (at - 1) / 2)
-                heap[at] = heap[(at - 1) / 2];
-        } else { /* sift down from the top, which leaves */
-            for (at = 0; 2 * at + 1 < count;) {
-                int64_t child = 2 * at + 1;
-                if (child + 1 < count && z[heap[child + 1]] > z[heap[child]])
-                    child++;
-                if (z[heap[child]] <= z[i])
-                    break;
-                heap[at] = heap[child];
-                at = child;
-            }
-        }
-        heap[at] = (int32_t)i;
-    }
-    return count;
-}
-
 /* The interior point takes over where the active set has failed; undecided when it cannot. */
 static mgv_status take_over(mgvi_run *run, state *s)
 {
-    bool possible;
     s->m.hinted = false;
-    MGVI_TRY(use_interior(run, s, &possible));
-    run->finished = !possible;
-    return MGV_OK;
+    run->finished = !mgvi_exact_interior_fits(run->problem);
+    return run->finished ? MGV_OK : mgvi_exact_use_interior(run, s);
 }
 
 /* (5): the linear program decides whether W has a margin, in columns of one size. The proof that it
@@ -369,12 +112,12 @@ static mgv_status decide(mgvi_run *run, state *s, bool *ray)
 {
     static const double SOME_MARGIN = 1 - 1e-9; /* the gap when there is one */
     const int32_t *W = s->m.interior ? s->W : s->work.W;
-    const int64_t size = rows_in_W(s);
+    const int64_t size = mgvi_exact_size(s);
     mgvi_interior *ip = &s->linear;
     bool solved;
     *ray = false;
     s->m.decided = size;
-    if (!interior_fits(run->problem))
+    if (!mgvi_exact_interior_fits(run->problem))
         return MGV_OK;
     mgvi_log(run->ctx, MGV_INFO, "a linear program decides whether %" PRId64 " rows have a margin",
              size);
@@ -465,24 +208,21 @@ static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
  * as if there were no margin, which more rows show better. */
 static int64_t join_interior(const state *s)
 {
-    const int64_t some = s->m.decided > 0 ? rows_in_W(s) : rows_in_W(s) / 2;
-    return some > JOIN_INTERIOR ? some : JOIN_INTERIOR;
+    const int64_t some = s->m.decided > 0 ? mgvi_exact_size(s) : mgvi_exact_size(s) / 2;
+    return some > MGVI_EXACT_JOIN_INTERIOR ? some : MGVI_EXACT_JOIN_INTERIOR;
 }
 
 /* The corners of linear programs are many, and rows would come and go for ever. */
-static bool may_evict(const state *s)
-{
-    return !mgvi_interior_linear(&s->ip) && s->m.decided == 0;
-}
+static bool may_evict(const state *s) { return !mgvi_interior_linear(&s->ip) && s->m.decided == 0; }
 
-/* Rows that w violates join W; none: nothing is left to try, but for the interior point in the place
- * of the active set. */
+/* Rows that w violates join W; none: nothing is left to try, but for the interior point in the
+ * place of the active set. */
 static mgv_status grow(mgvi_run *run, state *s)
 {
     mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
-    const int64_t count = violators(s, run->problem, join_interior(s), s->order);
+    const int64_t count = mgvi_exact_violators(s, run->problem, join_interior(s));
     if (count > 0)
-        return join(run, s, s->order, count);
+        return mgvi_exact_join(run, s, s->order, count);
     if (!s->m.interior)
         return take_over(run, s);
     run->finished = true; /* undecided, with the interval so far */
@@ -531,7 +271,7 @@ static mgv_status ray_was_none(mgvi_run *run, state *s)
 {
     s->m.hinted = false;
     s->m.estimate = 0; /* let the judge look at once */
-    if (s->m.decided != rows_in_W(s)) {
+    if (s->m.decided != mgvi_exact_size(s)) {
         MGVI_TRY(decide(run, s, &s->m.hinted));
         run->suspicious = s->m.hinted;
         if (s->m.hinted || !s->linear.separates)
@@ -565,12 +305,12 @@ static mgv_status step(mgvi_run *run)
     s->m.estimate = guess_gap(run, s);
     const int64_t size = s->size;
     if (s->m.interior && s->m.estimate > EVICT_ABOVE && !all && may_evict(s))
-        evict(s);
+        mgvi_exact_evict(s);
     const bool many = p->A->rows > MANY && !mgvi_problem_has_contrasts(p);
-    const int64_t most = s->m.interior ? join_interior(s) : many ? JOIN_MANY : JOIN;
-    const int64_t count = all ? 0 : violators(s, p, most, s->order);
+    const int64_t most = s->m.interior ? join_interior(s) : many ? JOIN_MANY : MGVI_EXACT_JOIN;
+    const int64_t count = all ? 0 : mgvi_exact_violators(s, p, most);
     if (count > 0 || s->size < size)
-        return join(run, s, s->order, count);
+        return mgvi_exact_join(run, s, s->order, count);
     /* the interior point may do better on the same W, until rounding ends that */
     run->finished = !s->m.interior || s->m.estimate >= before;
     return MGV_OK;

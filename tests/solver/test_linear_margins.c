@@ -203,8 +203,8 @@ static void start_block(mgv_fit *fit, bool sparse, int64_t n, int64_t d, double 
     mgv_fit_start(fit, Z, y, n, d, "loss=margin penalty=l1 intercept=no");
     if (sparse) {
         mgv_data_free(fit->ctx, fit->data);
-        CHECK_OK(fit->ctx, mgv_data_from_sparse(fit->ctx, MGV_CSR, MGV_F64, val, ptr, idx, n,
-                                                d, &fit->data));
+        CHECK_OK(fit->ctx,
+                 mgv_data_from_sparse(fit->ctx, MGV_CSR, MGV_F64, val, ptr, idx, n, d, &fit->data));
         CHECK_OK(fit->ctx, mgv_data_set_labels(fit->ctx, fit->data, y));
     }
     mgv_fit_solve(fit);

@@ -6,14 +6,15 @@
 #include <math.h>
 #include <string.h>
 
-static const double BOUNDARY = 0.995;    /* of the way to it in a step */
-static const double LEAST_WEIGHT = 1e-3; /* of the largest, at the start of a round */
-static const double LEAST_SLACK = 0.1;   /* at the start of a round */
-static const double NEGLIGIBLE = 1e-16;  /* of the largest h: such columns bend nothing */
-static const double ROUNDING = 1e-8;     /* gaps above it may rise and fall for other reasons */
+static const double BOUNDARY = 0.995;      /* of the way to it in a step */
+static const double LEAST_WEIGHT = 1e-3;   /* of the largest, at the start of a round */
+static const double LEAST_SLACK = 0.1;     /* at the start of a round */
+static const double NEGLIGIBLE = 1e-16;    /* of the largest h: such columns bend nothing */
+static const double ROUNDING = 1e-8;       /* gaps above it may rise and fall for other reasons */
 enum { PATIENCE = 6, LONG_PATIENCE = 15 }; /* iterations without progress before it is blamed */
 
-static const double FIRST_GAP = 0.1; /* that the complementarity at the start of a round stands for */
+static const double FIRST_GAP =
+    0.1; /* that the complementarity at the start of a round stands for */
 
 /* ---- room ------------------------------------------------------------------------------------ */
 

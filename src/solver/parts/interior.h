@@ -6,7 +6,7 @@
  * with slacks z >= 0, A th(b) + b0 y - 1 = z, b_i z_i = 0, where
  *   v = A'b,  th_j = N^(2-q) |v_j|^(q-1) sign v_j,  N = |v|_q = |th|_p                          (9)
  * p = 1 and p = infinity are linear programs, always feasible and bounded:
- *   max gamma:  A w + b0 y - gamma = z >= 0,  |w|_p <= 1;   min |A'b|_q:  b >= 0, 1'b = 1       (13)
+ *   max gamma:  A w + b0 y - gamma = z >= 0,  |w|_p <= 1;   min |A'b|_q:  b >= 0, 1'b = 1 (13)
  */
 #ifndef MGVI_SOLVER_PARTS_INTERIOR_H
 #define MGVI_SOLVER_PARTS_INTERIOR_H
@@ -35,7 +35,7 @@ typedef struct mgvi_interior {
     mgvi_arena *room;      /* what belongs to the present rows */
     int64_t size, columns; /* rows that are here; without the intercept */
     double p, q;
-    bool scaled; /* set by who only wants to know about a margin: columns of one size */
+    bool scaled;  /* set by who only wants to know about a margin: columns of one size */
     double *unit; /* of them, powers of two */
     mgvi_margin_block Z;
     mgvi_margin_system system;

@@ -9,14 +9,15 @@
 #include <math.h>
 #include <string.h>
 
-static const double BOUNDARY = 0.995;   /* of the way to it in a step */
-static const double NEARLY_NOTHING = 1e-10, NOTHING = 1e-14; /* upper bounds, in sizes of the rows */
+static const double BOUNDARY = 0.995; /* of the way to it in a step */
+static const double NEARLY_NOTHING = 1e-10,
+                    NOTHING = 1e-14; /* upper bounds, in sizes of the rows */
 
 mgv_status mgvi_linear_new(mgvi_interior *s)
 {
     mgvi_linear_columns *c = &s->linear;
-    double **const cols[] = {&c->pos,   &c->neg,    &c->z_pos,  &c->z_neg, &c->d_pos, &c->d_neg,
-                             &c->dz_pos, &c->dz_neg, &c->k};
+    double **const cols[] = {&c->pos,   &c->neg,    &c->z_pos,  &c->z_neg, &c->d_pos,
+                             &c->d_neg, &c->dz_pos, &c->dz_neg, &c->k};
     bool full = true;
     for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
         full = (*cols[k] = mgvi_arena_array(s->room, (size_t)s->columns, sizeof(double))) && full;
@@ -76,10 +77,11 @@ bool mgvi_linear_ray(mgvi_interior *s)
     return !(s->best.lower > 0) && upper <= (slow ? NEARLY_NOTHING : NOTHING);
 }
 
-/* ---- a proof ---------------------------------------------------------------------------------- */
+/* ---- a proof ----------------------------------------------------------------------------------
+ */
 
-/* b <- b - T Z (Z'T Z)^-1 Z'b, T = diag(b^2): the least relative change that makes Z'b = 0, and y'b =
- * 0, by the system with K so large that 1/K is rounding. What becomes negative is left out. */
+/* b <- b - T Z (Z'T Z)^-1 Z'b, T = diag(b^2): the least relative change that makes Z'b = 0, and y'b
+ * = 0, by the system with K so large that 1/K is rounding. What becomes negative is left out. */
 static mgv_status correct_ray(mgvi_interior *s)
 {
     static const double LARGE = 1e13, LEAST = 1e-7;
@@ -175,8 +177,8 @@ static void column_sides(mgvi_interior *s, double target, double second, double 
 }
 
 /* The four steps of a column are overdetermined by dw, g and what complements; rounding in g is
- * multiplied by K, in dw by 1/K. Linear equations are kept, and the larger of two complementary pairs
- * takes what is left of them. */
+ * multiplied by K, in dw by 1/K. Linear equations are kept, and the larger of two complementary
+ * pairs takes what is left of them. */
 static void column_steps(mgvi_interior *s, double dtau)
 {
     mgvi_linear_columns *c = &s->linear;

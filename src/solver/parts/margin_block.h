@@ -19,16 +19,17 @@ typedef struct mgvi_block_lines {
 typedef struct mgvi_margin_block {
     mgv_ctx *ctx;
     int64_t rows, cols;
-    bool by_columns;       /* which of (1) */
-    int64_t order, across; /* of (1): its size, and the number of terms it sums */
-    double *dense;         /* across x order, NULL: sparse */
+    bool by_columns;        /* which of (1) */
+    int64_t order, across;  /* of (1): its size, and the number of terms it sums */
+    double *dense;          /* across x order, NULL: sparse */
     mgvi_block_lines line;  /* `order` lines, */
     mgvi_block_lines other; /* `across` lines of the same entries, */
     int64_t *place;         /* and where in `other` each entry of `line` lies */
     double work;            /* multiplications of (1) and its factor */
 } mgvi_margin_block;
 
-/* What a block of these rows takes, from counts alone: multiplications of a linear system, bytes. */
+/* What a block of these rows takes, from counts alone: multiplications of a linear system, bytes.
+ */
 typedef struct mgvi_block_plan {
     bool sparse, by_columns;
     int64_t entries; /* stored, where sparse */
@@ -38,7 +39,8 @@ mgv_status mgvi_margin_block_plan(const mgv_problem *problem, const mgvi_rows *r
                                   const int32_t *W, int64_t count, mgvi_block_plan *out);
 /* The rows W of the problem; all memory from the arena. MGV_E_MEMORY. */
 mgv_status mgvi_margin_block_new(const mgv_problem *problem, const mgvi_rows *rows,
-                                 const int32_t *W, int64_t count, mgvi_arena *arena, mgvi_margin_block *out);
+                                 const int32_t *W, int64_t count, mgvi_arena *arena,
+                                 mgvi_margin_block *out);
 /* out = Z x (rows), out = Z'x (cols) */
 void mgvi_margin_block_mul(const mgvi_margin_block *block, const double *x, double *out);
 void mgvi_margin_block_mul_t(const mgvi_margin_block *block, const double *x, double *out);

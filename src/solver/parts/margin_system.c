@@ -11,8 +11,7 @@ mgv_status mgvi_margin_system_new(mgvi_arena *arena, const mgvi_margin_block *Z,
 {
     const size_t n = (size_t)Z->rows, d = (size_t)Z->cols, order = (size_t)Z->order;
     *s = (mgvi_margin_system){.Z = Z};
-    double **const of_order[] = {&s->u,    &s->F[0], &s->F[1], &s->F[2],
-                                 &s->Y[0], &s->Y[1], &s->Y[2]};
+    double **const of_order[] = {&s->u, &s->F[0], &s->F[1], &s->F[2], &s->Y[0], &s->Y[1], &s->Y[2]};
     double **const of_cols[] = {&s->K, &s->S, &s->e, &s->of_cols};
     s->D = mgvi_arena_array(arena, n, sizeof(double));
     s->of_rows = mgvi_arena_array(arena, n, sizeof(double));

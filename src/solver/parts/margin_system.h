@@ -1,6 +1,6 @@
 /* parts/margin_system.h - the linear system of an interior point over a block of rows,
- *   Z dw + B dx + D dq = r,   dw = K (Z'dq - e dt + k),   B'dq = rb,   (K e).Z'dq - kappa dt = rt (1)
- * with diagonal K >= 0 and D > 0: the rows' weights q, the columns' w, up to two borders B (the
+ *   Z dw + B dx + D dq = r,   dw = K (Z'dq - e dt + k),   B'dq = rb,   (K e).Z'dq - kappa dt = rt
+ * (1) with diagonal K >= 0 and D > 0: the rows' weights q, the columns' w, up to two borders B (the
  * intercept's column y, and ones) and one number t that couples the columns. In the size of the
  * rows or of the columns, with S = sqrt K,
  *   (Z K Z' + D) dq + B dx - Z K e dt = r - Z K k                                              (2)
@@ -25,19 +25,20 @@ typedef struct mgvi_margin_system {
     /* its own */
     int borders;
     double *H, *S;
-    double *F[MGVI_SYSTEM_BORDERS], *Y[MGVI_SYSTEM_BORDERS]; /* of order: borders, their solutions */
-    double G[MGVI_SYSTEM_BORDERS][MGVI_SYSTEM_BORDERS];      /* Schur complement */
+    double *F[MGVI_SYSTEM_BORDERS],
+        *Y[MGVI_SYSTEM_BORDERS];                        /* of order: borders, their solutions */
+    double G[MGVI_SYSTEM_BORDERS][MGVI_SYSTEM_BORDERS]; /* Schur complement */
     double *u, *of_rows, *of_cols;
     double work; /* multiplications so far */
 } mgvi_margin_system;
 
 /* The right-hand sides of (1), and its solution. */
 typedef struct mgvi_system_sides {
-    const double *r, *k; /* rows; cols, NULL: 0 */
+    const double *r, *k;             /* rows; cols, NULL: 0 */
     double rim[MGVI_SYSTEM_BORDERS]; /* rb, then rt */
 } mgvi_system_sides;
 typedef struct mgvi_system_step {
-    double *q, *w, *g; /* rows; cols; Z'dq */
+    double *q, *w, *g;               /* rows; cols; Z'dq */
     double rim[MGVI_SYSTEM_BORDERS]; /* dx, then dt */
 } mgvi_system_step;
 
