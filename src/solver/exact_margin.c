@@ -201,7 +201,7 @@ static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
         return take_over(run, s);
     MGVI_TRY(decide(run, s, &s->m.hinted));
     run->suspicious = s->m.hinted;
-    return MGV_OK;
+    return s->linear.separates ? take_over(run, s) : MGV_OK;
 }
 
 /* As many rows join the interior point's as keep the number of its rounds small; more when it looks

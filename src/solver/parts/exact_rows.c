@@ -87,6 +87,28 @@ bool mgvi_exact_interior_fits(const mgv_problem *p)
     return !(p->A->ops->can & MGVI_KERNEL) && !p->graph;
 }
 
+/* Whether the interior point takes all usable rows at once: few, or sparse. */
+static mgv_status all_at_once(mgvi_run *run, state *s, int64_t usable, bool *all)
+{
+    static const double HELD = 16; /* numbers a row, the driver's included */
+    mgvi_block_plan plan;
+    *all = false;
+    if (usable > FEW * run->problem->A->cols)
+        return MGV_OK;
+    MGVI_TRY(mgvi_margin_block_plan(run->problem, s->rows, s->order, usable, &plan));
+    *all = plan.work <= ALL_AT_ONCE && plan.bytes <= mgvi_problem_spare(run->problem, HELD);
+    return MGV_OK;
+}
+
+static int64_t list_usable(const mgv_problem *p, int32_t *order)
+{
+    int64_t usable = 0;
+    for (int64_t i = 0; i < p->A->rows; i++)
+        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
+            order[usable++] = (int32_t)i;
+    return usable;
+}
+
 mgv_status mgvi_exact_use_interior(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
@@ -102,7 +124,17 @@ mgv_status mgvi_exact_use_interior(mgvi_run *run, state *s)
         s->W[t] = s->work.W[t];
         s->b[t] = s->set.b[t];
     }
-    return s->size > 0 ? mgvi_interior_take(&s->ip, s->W, s->size, s->b) : MGV_OK;
+    if (s->size == 0)
+        return MGV_OK;
+    const int64_t usable = list_usable(p, s->order);
+    MGVI_TRY(all_at_once(run, s, usable, &s->m.all));
+    for (int64_t t = 0; s->m.all && t < usable; t++)
+        if (!s->in_W[s->order[t]]) {
+            s->in_W[s->order[t]] = true;
+            s->b[s->size] = 0;
+            s->W[s->size++] = s->order[t];
+        }
+    return mgvi_interior_take(&s->ip, s->W, s->size, s->b);
 }
 
 static mgv_status allocate(mgvi_run *run, state *s)
@@ -128,26 +160,14 @@ static mgv_status allocate(mgvi_run *run, state *s)
     return mgvi_class_intercepts_init(&s->classes, p, &run->arena, &s->set, &s->work);
 }
 
-/* Whether the interior point takes all usable rows at once: few, or sparse. */
-static mgv_status all_at_once(mgvi_run *run, state *s, int64_t usable, bool *all)
-{
-    static const double HELD = 16; /* numbers a row, the driver's included */
-    mgvi_block_plan plan;
-    *all = false;
-    if (!s->m.interior || usable > FEW * run->problem->A->cols)
-        return MGV_OK;
-    MGVI_TRY(mgvi_margin_block_plan(run->problem, s->rows, s->order, usable, &plan));
-    *all = plan.work <= ALL_AT_ONCE && plan.bytes <= mgvi_problem_spare(run->problem, HELD);
-    return MGV_OK;
-}
-
 /* The first rows: random ones, and with an intercept one of each class among them, which are P. */
 static mgv_status first_rows(mgvi_run *run, state *s, int64_t usable)
 {
     const mgv_problem *p = run->problem;
     const int64_t some = s->m.interior ? 3 * MGVI_EXACT_JOIN_INTERIOR : MGVI_EXACT_JOIN;
     int32_t *order = s->order;
-    MGVI_TRY(all_at_once(run, s, usable, &s->m.all));
+    if (s->m.interior)
+        MGVI_TRY(all_at_once(run, s, usable, &s->m.all));
     const int64_t count = s->m.all || usable < some ? usable : some;
     if (s->m.all)
         return mgvi_exact_join(run, s, order, count);
@@ -176,15 +196,9 @@ static mgv_status first_rows(mgvi_run *run, state *s, int64_t usable)
 
 mgv_status mgvi_exact_begin(mgvi_run *run, state *s)
 {
-    const mgv_problem *p = run->problem;
-    const int64_t n = p->A->rows;
-    int64_t usable = 0;
     MGVI_TRY(allocate(run, s));
-    for (int64_t i = 0; i < n; i++)
-        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
-            s->order[usable++] = (int32_t)i;
     s->m.estimate = NAN;
-    MGVI_TRY(first_rows(run, s, usable));
+    MGVI_TRY(first_rows(run, s, list_usable(run->problem, s->order)));
     s->start = run->rng;
     return MGV_OK;
 }
