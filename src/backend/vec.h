@@ -7,6 +7,8 @@
 #include "base/context.h"
 #include "base/memory.h"
 
+#include <math.h>
+
 typedef enum mgvi_space { MGVI_ROWS = 0, MGVI_COLS = 1 } mgvi_space;
 
 typedef struct mgvi_vec {
@@ -48,5 +50,5 @@ void mgvi_vec_abs_max(mgv_ctx *ctx, const mgvi_vec *x, double *out);
 /* (sum_i |x_i|^p)^(1/p), 1 <= p <= infinity; no overflow, no underflow. */
 double mgvi_lp_norm(const double *x, int64_t n, double p);
 /* q with 1/p + 1/q = 1; infinite for p = 1. */
-static inline double mgvi_dual_exponent(double p) { return p / (p - 1); }
+static inline double mgvi_dual_exponent(double p) { return isinf(p) ? 1 : p / (p - 1); }
 #endif

@@ -313,8 +313,8 @@ static const char *meta_or_empty(const mgvi_tensors *file, const char *key)
 /* Models written before there were other norms do not say. */
 static mgv_status parse_norm(mgv_model *m, const char *path, const char *text)
 {
-    m->p = 2;
-    if (*text && (!mgvi_parse_real(text, &m->p) || !(m->p >= 1 && m->p <= 2)))
+    m->p = strcmp(text, "inf") == 0 ? INFINITY : 2;
+    if (*text && !isinf(m->p) && (!mgvi_parse_real(text, &m->p) || !(m->p >= 1 && m->p <= 2)))
         return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: the norm is '%.20s'", path, text);
     return MGV_OK;
 }

@@ -65,7 +65,11 @@ static mgv_status choose_penalty(mgv_problem *p, double norm)
                          name);
     if (power && has_mu)
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "mu has no place beside p = %.40s", s->p);
-    p->p = power || strcmp(name, "l2") == 0 ? norm : strcmp(name, "l1") == 0 ? 1 : NAN;
+    const bool most = strcmp(name, "linf") == 0 && mgvi_problem_wants_margin(p);
+    p->p = power || strcmp(name, "l2") == 0 ? norm
+           : strcmp(name, "l1") == 0        ? 1
+           : most                           ? INFINITY
+                                            : NAN;
     return MGV_OK;
 }
 

@@ -300,10 +300,13 @@ double mgvi_problem_user_norm(const mgv_problem *p, const double *w)
     }
     if (!p->scale)
         return mgvi_lp_norm(w, d, exponent);
-    double sum = 0;
-    for (int64_t j = 0; j < d; j++)
-        sum += pow(fabs(p->scale[j / p->outputs] * w[j]), exponent);
-    return pow(sum, 1 / exponent);
+    double sum = 0, most = 0;
+    for (int64_t j = 0; j < d; j++) {
+        const double x = fabs(p->scale[j / p->outputs] * w[j]);
+        most = fmax(most, x);
+        sum += isinf(exponent) ? 0 : pow(x, exponent);
+    }
+    return isinf(exponent) ? most : pow(sum, 1 / exponent);
 }
 
 void mgvi_problem_coefficients(const mgv_problem *p, double *row, double *lambda, double *mu)

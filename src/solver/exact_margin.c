@@ -11,139 +11,21 @@
  * method, and while the gap is large rows that are far from being support vectors leave W. (4)
  *
  * A ray of the active set is only a hint that the data is not separable: the judge recomputes any
- * proof from the rows. When the hint is not borne out, or the inner solver is stuck, the prover of
- * parts/separate.h is asked. */
-#include "solver/solver_impl.h"
-
-#include "solver/parts/class_intercepts.h"
-#include "solver/parts/interior.h"
-#include "solver/parts/separate.h"
+ * proof from the rows. When the hint is not borne out, or the inner solver is stuck, the linear
+ * program of the margin in l-infinity decides about W (5). */
+#include "solver/parts/exact_rows.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    JOIN = 128,      /* rows that join W in a round */
-    JOIN_MANY = 300, /* the same when there are more than MANY rows of the data */
+    JOIN_MANY = 300, /* rows that join W in a round when there are more than MANY */
     MANY = 100000,
-    JOIN_INTERIOR = 64,    /* the same for the interior point, which starts with three times that */
-    ITERATIONS = 100,      /* of the interior point in a round */
-    PIVOT_WIDTH = 8192,    /* columns up to which the active set keeps its rows dense */
-    INTERIOR_WIDTH = 65536 /* columns the interior point can do with, for it must */
+    ITERATIONS = 100 /* of the interior point in a round */
 };
 static const double FIRST_INNER_GAP = 0.05, LAST_INNER_GAP = 1e-15;
 static const double EVICT_ABOVE = 0.02; /* the gap; below it nothing leaves W */
-
-typedef struct memory {
-    bool interior;        /* the interior point is at work */
-    bool asked;           /* the prover was */
-    bool hinted;          /* u was a ray: when it was no proof, the prover is asked */
-    bool below_precision; /* a kernel's margin */
-    mgvi_separable answer;
-    double estimate;
-} memory;
-
-typedef struct state {
-    mgvi_rows *rows;
-    mgvi_working_set work;
-    mgvi_active_set set;
-    mgvi_class_intercepts classes;
-    mgvi_interior ip;
-    bool *in_W;  /* per row */
-    double *acc; /* w in the row kernels' form */
-    mgvi_vec w, u, z;
-    int32_t *order;  /* candidates of a round */
-    int64_t nothing; /* 1 + the number of a row of zeros in W without an intercept; 0: none */
-    mgvi_rng start;  /* the generator after init: a resumed run repeats its rounds from here */
-    memory m;
-} state;
-
-/* ---- the working set ------------------------------------------------------------------------- */
-
-static mgv_status room_for(mgvi_run *run, state *s, int64_t rows)
-{
-    const int64_t n = run->problem->A->rows;
-    int64_t capacity = s->work.capacity;
-    if (rows <= capacity)
-        return MGV_OK;
-    while (capacity < rows) /* the arena keeps what is outgrown, so by half only */
-        capacity += capacity / 2 + 1;
-    capacity = capacity < n ? capacity : n;
-    MGVI_TRY(mgvi_working_set_reserve(&s->work, capacity));
-    return s->m.interior ? mgvi_interior_reserve(&s->ip, capacity)
-                         : mgvi_active_set_grow(&s->set, &run->arena, capacity);
-}
-
-static mgv_status extend_gram(mgvi_run *run, state *s, int64_t first)
-{
-    mgvi_active_set *a = &s->set;
-    a->size = s->work.size;
-    for (int64_t t = first; a->y && t < a->size; t++)
-        a->y[t] = mgvi_problem_free_entry(run->problem, s->work.W[t]);
-    mgvi_class_intercepts_joined(&s->classes, first);
-    return mgvi_working_set_gram(&s->work, first, a->K, a->capacity);
-}
-
-static mgv_status join(mgvi_run *run, state *s, const int32_t *rows, int64_t count)
-{
-    const int64_t first = s->work.size;
-    MGVI_TRY(room_for(run, s, first + count));
-    for (int64_t t = 0; t < count; t++) {
-        const double square = mgvi_rows_square_norm(s->rows, rows[t]);
-        s->in_W[rows[t]] = true;
-        if (square == 0 && !run->problem->free_cols)
-            s->nothing = rows[t] + 1;
-        if (!isfinite(square))
-            return MGVI_FAIL(run->ctx, MGV_E_INPUT,
-                             "row %" PRId32 " is too large: its square overflows", rows[t] + 1);
-    }
-    const double before = s->work.touched;
-    mgvi_working_set_join(&s->work, rows, count);
-    run->touched += s->work.touched - before;
-    if (!s->m.interior)
-        return extend_gram(run, s, first);
-    mgvi_interior_joined(&s->ip, NULL);
-    return MGV_OK;
-}
-
-/* Rows with little weight and much slack leave W; they come back when they are violated. */
-static mgv_status evict(mgvi_run *run, state *s)
-{
-    const mgvi_interior *ip = &s->ip;
-    int32_t *keep = s->order;
-    int64_t count = 0;
-    double most = 0;
-    for (int64_t t = 0; t < ip->size; t++)
-        most = fmax(most, ip->b[t]);
-    for (int64_t t = 0; t < ip->size; t++) {
-        const int32_t row = s->work.W[t];
-        const bool leaves = ip->b[t] < 0.03 * most && s->z.x[row] > 1.5;
-        s->in_W[row] = !leaves;
-        if (!leaves)
-            keep[count++] = (int32_t)t;
-    }
-    (void)run;
-    MGVI_TRY(mgvi_working_set_keep(&s->work, keep, count));
-    mgvi_interior_kept(&s->ip, keep, count);
-    return MGV_OK;
-}
-
-/* ---- starting -------------------------------------------------------------------------------- */
-
-/* The interior point takes over, with the rows of W and the b at hand; false: too wide for it. */
-static mgv_status use_interior(mgvi_run *run, state *s, bool *possible)
-{
-    const mgv_problem *p = run->problem;
-    *possible = s->work.width <= INTERIOR_WIDTH && !(p->A->ops->can & MGVI_KERNEL) && !p->graph;
-    if (!*possible)
-        return MGV_OK;
-    MGVI_TRY(mgvi_working_set_densify(&s->work));
-    MGVI_TRY(mgvi_interior_init(&s->ip, &s->work, &run->arena, mgvi_dual_exponent(p->p),
-                                s->work.capacity));
-    mgvi_interior_joined(&s->ip, s->set.b);
-    s->m.interior = true;
-    return MGV_OK;
-}
+typedef mgvi_exact_margin state;
 
 static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
 {
@@ -155,86 +37,17 @@ static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver exact_margin works with kernels for a joint margin only; "
                          "kernel_svm is for two classes");
+    if ((p->p == 1 || isinf(p->p)) && p->col.scale.values)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver exact_margin penalises every column alike: no --penalty-weight");
     if (p->p != 2 && p->graph)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver exact_margin has intercepts for a joint margin in the norm 2 "
                          "only; --no-intercept for other norms");
-    if (p->p != 2 && p->A->cols > INTERIOR_WIDTH)
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver exact_margin takes at most %d columns when p is not 2; there are "
-                         "%" PRId64,
-                         INTERIOR_WIDTH, p->A->cols);
     return MGV_OK;
 }
 
-static mgv_status allocate(mgvi_run *run, state *s)
-{
-    const mgv_problem *p = run->problem;
-    const int64_t n = p->A->rows, start = n < 6 * JOIN ? n : 6 * JOIN;
-    bool possible = true;
-    MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(
-        mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start, p->A->cols <= PIVOT_WIDTH));
-    s->in_W = mgvi_run_array(run, (size_t)n, sizeof *s->in_W);
-    s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
-    s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows), sizeof *s->acc);
-    if (!s->in_W || !s->order || !s->acc)
-        return MGV_E_MEMORY;
-    if (p->p != 2)
-        return use_interior(run, s, &possible);
-    MGVI_TRY(mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols,
-                                  p->free_cols > 0 && !p->graph));
-    return mgvi_class_intercepts_init(&s->classes, p, &run->arena, &s->set, &s->work);
-}
-
-/* The first rows: random ones, and with an intercept one of each class among them, which are P. */
-static mgv_status first_rows(mgvi_run *run, state *s, int64_t usable)
-{
-    const mgv_problem *p = run->problem;
-    const int64_t most = s->m.interior ? 3 * JOIN_INTERIOR : JOIN;
-    const int64_t count = usable < most ? usable : most;
-    int32_t *order = s->order;
-    for (int64_t t = 0; t < count; t++) {
-        const int64_t other = t + mgvi_rng_below(&run->rng, (uint32_t)(usable - t));
-        const int32_t row = order[t];
-        order[t] = order[other];
-        order[other] = row;
-    }
-    for (int64_t t = 1; p->free_cols == 1 && t < usable; t++)
-        if (mgvi_problem_free_entry(p, order[t]) != mgvi_problem_free_entry(p, order[0])) {
-            const int32_t row = order[t];
-            order[t] = order[1];
-            order[1] = row;
-            break;
-        }
-    double square = 0;
-    for (int64_t t = 0; t < count; t++)
-        square += mgvi_rows_square_norm(s->rows, order[t]) / (double)count;
-    s->work.rho = square > 0 && isfinite(square) ? square : 1;
-    MGVI_TRY(join(run, s, order, count));
-    if (!s->m.interior && p->free_cols == 1 && count > 1 && mgvi_active_set_append(&s->set, 0))
-        mgvi_active_set_append(&s->set, 1);
-    return MGV_OK;
-}
-
-static mgv_status init(mgvi_run *run)
-{
-    state *s = run->state;
-    const mgv_problem *p = run->problem;
-    const int64_t n = p->A->rows;
-    int64_t usable = 0;
-    MGVI_TRY(allocate(run, s));
-    for (int64_t i = 0; i < n; i++)
-        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
-            s->order[usable++] = (int32_t)i;
-    s->m.estimate = NAN;
-    MGVI_TRY(first_rows(run, s, usable));
-    s->start = run->rng;
-    return MGV_OK;
-}
+static mgv_status init(mgvi_run *run) { return mgvi_exact_begin(run, run->state); }
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
@@ -256,15 +69,21 @@ static void combine(mgvi_run *run, state *s)
     memcpy(s->w.x + s->w.n - count, free, (size_t)count * sizeof *free);
 }
 
-/* The interior point has th(A_W'b) at hand. */
+static void copy_weights(const mgvi_run *run, state *s, const mgvi_interior *ip)
+{
+    memcpy(s->w.x, ip->th, (size_t)ip->columns * sizeof *s->w.x);
+    if (run->problem->free_cols)
+        s->w.x[s->w.n - 1] = ip->free;
+}
+
 static void copy_interior(mgvi_run *run, state *s)
 {
     mgvi_vec_fill(run->ctx, &s->u, 0);
-    for (int64_t t = 0; t < s->work.size; t++)
-        s->u.x[s->work.W[t]] = -s->ip.b[t];
-    memcpy(s->w.x, s->ip.th, (size_t)s->ip.columns * sizeof *s->w.x);
-    if (run->problem->free_cols)
-        s->w.x[s->w.n - 1] = s->ip.b0;
+    for (int64_t t = 0; t < s->size; t++) {
+        s->b[t] = s->ip.u[t];
+        s->u.x[s->W[t]] = -s->b[t];
+    }
+    copy_weights(run, s, &s->ip);
 }
 
 /* The relative gap from the margins at hand: (upper - lower)/upper with upper = |w|_p/sum b. */
@@ -279,77 +98,47 @@ static double guess_gap(const mgvi_run *run, const state *s)
     return norm > 0 ? 1 + m / norm * sum_b / norm : NAN;
 }
 
-/* The `most` smallest z < 1 outside W, by a heap with the largest of them on top; ties by row. */
-static int64_t violators(const state *s, const mgv_problem *p, int64_t most, int32_t *heap)
-{
-    const double *z = s->z.x;
-    int64_t count = 0;
-    for (int64_t i = 0; i < s->z.n; i++) {
-        if (s->in_W[i] || !(z[i] < 1 - 1e-12) || mgvi_coef_pick(&p->row.scale, i, 0) == 0)
-            continue;
-        if (count == most && z[i] >= z[heap[0]])
-            continue;
-        int64_t at;
-        if (count < most) { /* sift up from a new leaf */
-            for (at = count++; at > 0 && z[heap[(at - 1) / 2]] < z[i]; at = (at - 1) / 2)
-                heap[at] = heap[(at - 1) / 2];
-        } else { /* sift down from the top, which leaves */
-            for (at = 0; 2 * at + 1 < count;) {
-                int64_t child = 2 * at + 1;
-                if (child + 1 < count && z[heap[child + 1]] > z[heap[child]])
-                    child++;
-                if (z[heap[child]] <= z[i])
-                    break;
-                heap[at] = heap[child];
-                at = child;
-            }
-        }
-        heap[at] = (int32_t)i;
-    }
-    return count;
-}
-
 /* The interior point takes over where the active set has failed; undecided when it cannot. */
 static mgv_status take_over(mgvi_run *run, state *s)
 {
-    bool possible;
     s->m.hinted = false;
-    MGVI_TRY(use_interior(run, s, &possible));
-    run->finished = !possible;
+    run->finished = !mgvi_exact_interior_fits(run->problem);
+    return run->finished ? MGV_OK : mgvi_exact_use_interior(run, s);
+}
+
+/* (5): the linear program decides whether W has a margin, in columns of one size. The proof that it
+ * has none goes to the judge, and so does w if it has one. */
+static mgv_status decide(mgvi_run *run, state *s, bool *ray)
+{
+    static const double SOME_MARGIN = 1 - 1e-9; /* the gap when there is one */
+    const int32_t *W = s->m.interior ? s->W : s->work.W;
+    const int64_t size = mgvi_exact_size(s);
+    mgvi_interior *ip = &s->linear;
+    bool solved;
+    *ray = false;
+    s->m.decided = size;
+    if (!mgvi_exact_interior_fits(run->problem))
+        return MGV_OK;
+    mgvi_log(run->ctx, MGV_INFO, "a linear program decides whether %" PRId64 " rows have a margin",
+             size);
+    if (!ip->room)
+        MGVI_TRY(mgvi_interior_init(ip, run->problem, INFINITY, s->rows, &run->arena));
+    ip->scaled = true;
+    MGVI_TRY(mgvi_interior_take(ip, W, size, NULL));
+    MGVI_TRY(mgvi_interior_solve(ip, SOME_MARGIN, ITERATIONS, &solved));
+    run->work += ip->work;
+    ip->work = 0;
+    *ray = ip->ray;
+    if (ip->separates)
+        copy_weights(run, s, ip);
+    if (*ray)
+        mgvi_vec_fill(run->ctx, &s->u, 0);
+    for (int64_t t = 0; *ray && t < size; t++)
+        s->u.x[W[t]] = -ip->u[t];
     return MGV_OK;
 }
 
-/* Newton on the squared hinge decides whether there is a margin at all. A proof goes to the judge;
- * without an answer, and when there is a margin but the active set has been wrong about it, the
- * interior point goes on. */
-static mgv_status ask_the_prover(mgvi_run *run, state *s)
-{
-    enum { MOST_COLUMNS = 4096, MOST_STEPS = 150 };
-    mgvi_separate *prover;
-    const mgvi_vec *w, *q;
-    s->m.asked = true;
-    mgvi_log(run->ctx, MGV_INFO, "Newton on the squared hinge decides whether there is a margin");
-    const mgv_status st = mgvi_separate_new(run->problem, &run->arena, MOST_COLUMNS, &prover);
-    if (st != MGV_E_UNSUPPORTED) {
-        MGVI_TRY(st);
-        MGVI_TRY(mgvi_separate_run(prover, MOST_STEPS, &s->m.answer, &w, &q));
-    }
-    run->suspicious = s->m.answer == MGVI_SEPARABLE_NO;
-    if (run->suspicious) {
-        mgvi_vec_copy(run->ctx, q, &s->u);
-        mgvi_vec_scale(run->ctx, -1, &s->u);
-        s->m.estimate = 0; /* let the judge look at once */
-    }
-    if (s->m.answer == MGVI_SEPARABLE_YES) { /* but for rows that were peeled off, perhaps */
-        mgvi_vec_copy(run->ctx, w, &s->w);
-        s->m.estimate = 0;
-    }
-    const bool misled = s->m.hinted || s->m.answer == MGVI_SEPARABLE_NO;
-    return !s->m.interior && misled ? take_over(run, s) : MGV_OK;
-}
-
-/* Multiplications before the prover is asked: what a few of its steps would cost, and no less than
- * a tenth of a second or twenty passes. */
+/* Multiplications before (5) is asked: some tenths of a second, or twenty passes. */
 static double patience(const mgv_problem *p)
 {
     const double n = (double)p->A->rows, d = (double)p->A->cols;
@@ -390,7 +179,8 @@ static mgv_status give_up(mgvi_run *run, state *s)
 /* False: the active set ended otherwise, and what follows from that is done. */
 static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
 {
-    const double most = s->m.asked ? INFINITY : patience(run->problem);
+    const bool sure = s->m.decided == s->work.size;
+    const double most = sure ? INFINITY : patience(run->problem);
     mgvi_active_end end;
     MGVI_TRY(mgvi_class_intercepts_solve(&s->classes, 5 * s->work.size + 200, most, &end));
     const bool kernel = run->problem->A->ops->can & MGVI_KERNEL;
@@ -407,26 +197,88 @@ static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
     run->suspicious = s->m.hinted = end == MGVI_ACTIVE_RAY;
     if (s->m.hinted)
         return MGV_OK;
-    if (!s->m.asked)
-        return ask_the_prover(run, s);
-    return take_over(run, s);
+    if (sure)
+        return take_over(run, s);
+    MGVI_TRY(decide(run, s, &s->m.hinted));
+    run->suspicious = s->m.hinted;
+    return s->linear.separates ? take_over(run, s) : MGV_OK;
+}
+
+/* As many rows join the interior point's as keep the number of its rounds small; more when it looks
+ * as if there were no margin, which more rows show better. */
+static int64_t join_interior(const state *s)
+{
+    const int64_t some = s->m.decided > 0 ? mgvi_exact_size(s) : mgvi_exact_size(s) / 2;
+    return some > MGVI_EXACT_JOIN_INTERIOR ? some : MGVI_EXACT_JOIN_INTERIOR;
+}
+
+/* The corners of linear programs are many, and rows would come and go for ever. */
+static bool may_evict(const state *s) { return !mgvi_interior_linear(&s->ip) && s->m.decided == 0; }
+
+/* Rows that w violates join W; none: nothing is left to try, but for the interior point in the
+ * place of the active set. */
+static mgv_status grow(mgvi_run *run, state *s)
+{
+    mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
+    const int64_t count = mgvi_exact_violators(s, run->problem, join_interior(s));
+    if (count > 0)
+        return mgvi_exact_join(run, s, s->order, count);
+    if (!s->m.interior)
+        return take_over(run, s);
+    run->finished = true; /* undecided, with the interval so far */
+    return MGV_OK;
 }
 
 static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
 {
+    enum { LOOK = 20 }; /* iterations after which a margin should have shown itself */
     const double guess = isnan(s->m.estimate) ? 1 : s->m.estimate;
-    const double goal = s->ip.changed ? 0.1 * guess : 0.5 * run->settings->tol; /* W suffices */
-    const double tol = fmax(fmin(FIRST_INNER_GAP, goal), LAST_INNER_GAP);
-    MGVI_TRY(mgvi_interior_solve(&s->ip, tol, ITERATIONS, solved));
+    const bool last = s->m.all || !s->ip.changed; /* W suffices */
+    const double goal = last ? 0.5 * run->settings->tol : fmin(FIRST_INNER_GAP, 0.1 * guess);
+    const double tol = fmax(goal, LAST_INNER_GAP);
+    const bool waits = mgvi_interior_linear(&s->ip) || s->ip.separates;
+    const int more = s->size < run->problem->A->rows ? 2 * LOOK : ITERATIONS;
+    MGVI_TRY(mgvi_interior_solve(&s->ip, tol, waits ? ITERATIONS : LOOK, solved));
     copy_interior(run, s);
+    bool ray = s->ip.ray;
+    if (!*solved && !s->ip.separates && !ray && s->m.decided != s->size)
+        MGVI_TRY(decide(run, s, &ray));
+    if (!*solved && !waits && !ray) {
+        MGVI_TRY(mgvi_interior_solve(&s->ip, tol, more, solved));
+        copy_interior(run, s);
+    }
+    run->work += s->ip.work;
+    s->ip.work = 0;
+    mgvi_log(run->ctx, MGV_INFO,
+             "%" PRId64 " rows: the interior point ended at a gap of %.1e after %" PRId64
+             " iterations",
+             s->size, s->ip.gap, s->ip.iterations);
     if (*solved)
         return MGV_OK;
-    mgvi_log(run->ctx, MGV_INFO,
-             "the interior point ended at a gap of %.1e after %" PRId64 " iterations", s->ip.gap,
-             s->ip.iterations);
     s->m.estimate = 0;
-    run->finished = s->m.asked; /* undecided, with the interval so far */
-    return s->m.asked ? MGV_OK : ask_the_prover(run, s);
+    run->suspicious = s->m.hinted = ray;
+    if (ray)
+        return MGV_OK;
+    if (s->m.decided == s->size && s->linear.separates && !s->ip.separates)
+        copy_weights(run, s, &s->linear);
+    return grow(run, s);
+}
+
+/* The judge did not believe a ray. (5) has a look where it has not. Else rows that nearly have a
+ * margin are hard to prove, and more of them are less so; with no more of them the interior point
+ * takes over, or the question is left undecided. */
+static mgv_status ray_was_none(mgvi_run *run, state *s)
+{
+    s->m.hinted = false;
+    s->m.estimate = 0; /* let the judge look at once */
+    if (s->m.decided != mgvi_exact_size(s)) {
+        MGVI_TRY(decide(run, s, &s->m.hinted));
+        run->suspicious = s->m.hinted;
+        if (s->m.hinted || !s->linear.separates)
+            return MGV_OK;
+        return s->m.interior ? MGV_OK : take_over(run, s);
+    }
+    return grow(run, s);
 }
 
 static mgv_status step(mgvi_run *run)
@@ -443,20 +295,22 @@ static mgv_status step(mgvi_run *run)
         return MGV_OK;
     }
     if (s->m.hinted) /* the ray was no proof */
-        return s->m.asked ? take_over(run, s) : ask_the_prover(run, s);
+        return ray_was_none(run, s);
     MGVI_TRY(s->m.interior ? solve_by_interior(run, s, &solved) : solve_by_pivots(run, s, &solved));
     if (!solved)
         return MGV_OK;
     const double before = s->m.estimate;
+    const bool all = s->m.interior && s->m.all;
     mgvi_op_mul(p->A, 1, &s->w, 0, &s->z);
     s->m.estimate = guess_gap(run, s);
-    if (s->m.interior && s->m.estimate > EVICT_ABOVE)
-        MGVI_TRY(evict(run, s));
+    const int64_t size = s->size;
+    if (s->m.interior && s->m.estimate > EVICT_ABOVE && !all && may_evict(s))
+        mgvi_exact_evict(s);
     const bool many = p->A->rows > MANY && !mgvi_problem_has_contrasts(p);
-    const int64_t most = s->m.interior ? JOIN_INTERIOR : many ? JOIN_MANY : JOIN;
-    const int64_t count = violators(s, p, most, s->order);
-    if (count > 0)
-        return join(run, s, s->order, count);
+    const int64_t most = s->m.interior ? join_interior(s) : many ? JOIN_MANY : MGVI_EXACT_JOIN;
+    const int64_t count = all ? 0 : mgvi_exact_violators(s, p, most);
+    if (count > 0 || s->size < size)
+        return mgvi_exact_join(run, s, s->order, count);
     /* the interior point may do better on the same W, until rounding ends that */
     run->finished = !s->m.interior || s->m.estimate >= before;
     return MGV_OK;
@@ -496,7 +350,7 @@ const mgvi_solver_ops mgvi_solver_exact_margin = {
     .name = "exact_margin",
     .summary = "hard margin to machine precision: working sets, active set or interior point",
     .needs = {.loss = MGVI_HARD | MGVI_MARGIN, .op = MGVI_ROW},
-    .penalties = "l2 lp",
+    .penalties = "l2 lp l1 linf",
     .kernels = true,
     .contrasts = true,
     .fits = fits,

@@ -5,6 +5,7 @@
 #include "solver/driver.h"
 #include "solver/parts/active_set.h"
 #include "solver/parts/interior.h"
+#include "solver/parts/working_set.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -261,23 +262,23 @@ TEST(interior_point_beside_the_active_set)
         mgvi_active_end end;
         CHECK(mgvi_active_set_solve(&a, 10000, INFINITY, &end) == MGV_OK);
         CHECK(end == MGVI_ACTIVE_OPTIMAL);
-        CHECK_OK(fit.ctx, mgvi_working_set_densify(&set));
-        CHECK_OK(fit.ctx, mgvi_interior_init(&ip, &set, &arena, 2, n));
-        mgvi_interior_joined(&ip, start);
+        CHECK_OK(fit.ctx, mgvi_interior_init(&ip, fit.problem, 2, rows, &arena));
+        CHECK_OK(fit.ctx, mgvi_interior_take(&ip, all, n, start));
         CHECK_OK(fit.ctx, mgvi_interior_solve(&ip, 1e-3, 100, &solved));
         CHECK(solved);
         int64_t count = 0;
         for (int i = 0; i < n; i++)
-            if (a.b[i] > 0 || i % 2)
+            if (a.b[i] > 0 || i % 2) {
+                start[count] = ip.u[i];
                 keep[count++] = i;
-        CHECK_OK(fit.ctx, mgvi_working_set_keep(&set, keep, count));
-        mgvi_interior_kept(&ip, keep, count);
+            }
+        CHECK_OK(fit.ctx, mgvi_interior_take(&ip, keep, count, start));
         CHECK_OK(fit.ctx, mgvi_interior_solve(&ip, 1e-13, 100, &solved));
         CHECK_THAT(solved && ip.gap <= 1e-12, "variant %d: gap %g", variant, ip.gap);
         for (int64_t t = 0; t < count; t++)
-            CHECK_NEAR(ip.b[t], a.b[keep[t]], 1e-8 * ip.sum, "variant %d: b", variant);
+            CHECK_NEAR(ip.u[t], a.b[keep[t]], 1e-8 * ip.sum, "variant %d: b", variant);
         if (intercept)
-            CHECK_NEAR(ip.b0, a.b0, 1e-8 * (1 + fabs(a.b0)), "intercept");
+            CHECK_NEAR(ip.free, a.b0, 1e-8 * (1 + fabs(a.b0)), "intercept");
         mgvi_arena_free(&arena);
         mgv_fit_free(&fit);
         free(X);

@@ -1,129 +1,119 @@
-/* interior.c - Mehrotra's predictor and corrector on (8). */
+/* interior.c - Mehrotra's predictor and corrector on (8), and the loop of all. */
 #include "solver/parts/interior.h"
 
-#include "backend/cpu/gemm.h"
+#include "base/limit.h"
 
 #include <math.h>
 #include <string.h>
 
-static const double BOUNDARY = 0.995;    /* of the way to it in a step */
-static const double LEAST_WEIGHT = 1e-3; /* of the largest, at the start of a round */
-static const double LEAST_SLACK = 0.1;   /* at the start of a round */
-static const double NEGLIGIBLE = 1e-16;  /* of the largest h: such columns bend nothing */
-static const double ROUNDING = 1e-8;     /* gaps above it may rise and fall for other reasons */
-enum { PATIENCE = 6 };                   /* iterations without progress before rounding is blamed */
+static const double BOUNDARY = 0.995;      /* of the way to it in a step */
+static const double LEAST_WEIGHT = 1e-3;   /* of the largest, at the start of a round */
+static const double LEAST_SLACK = 0.1;     /* at the start of a round */
+static const double NEGLIGIBLE = 1e-16;    /* of the largest h: such columns bend nothing */
+static const double ROUNDING = 1e-8;       /* gaps above it may rise and fall for other reasons */
+enum { PATIENCE = 6, LONG_PATIENCE = 15 }; /* iterations without progress before it is blamed */
+
+static const double FIRST_GAP =
+    0.1; /* that the complementarity at the start of a round stands for */
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
-static mgv_status allocate(mgvi_interior *s, int64_t capacity)
+mgv_status mgvi_interior_init(mgvi_interior *s, const mgv_problem *problem, double p,
+                              const mgvi_rows *rows, mgvi_arena *arena)
 {
-    const size_t n = (size_t)capacity;
-    s->capacity = capacity;
-    s->T = mgvi_arena_scratch(s->arena, n * (size_t)s->columns, sizeof *s->T);
-    s->H = mgvi_arena_scratch(s->arena, n * n, sizeof *s->H);
-    s->rhs = mgvi_arena_array(s->arena, 2 * n, sizeof *s->rhs);
-    double **const rows[] = {&s->b, &s->z, &s->f, &s->step, &s->z_step};
-    bool full = s->T && s->H && s->rhs;
+    *s = (mgvi_interior){.ctx = problem->ctx,
+                         .problem = problem,
+                         .rows = rows,
+                         .columns = mgvi_problem_penalised(problem),
+                         .p = p,
+                         .q = mgvi_dual_exponent(p),
+                         .room = mgvi_arena_within(arena)};
+    return s->room ? MGV_OK : MGV_E_MEMORY;
+}
+
+static mgv_status allocate(mgvi_interior *s)
+{
+    double **const rows[] = {&s->b,   &s->z,     &s->f, &s->step,  &s->z_step,
+                             &s->rhs, &s->minus, &s->u, &s->best.b};
+    double **const cols[] = {&s->v, &s->w, &s->w_step, &s->g, &s->th, &s->best.w, &s->image, &s->k};
+    bool full = true;
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        full = (*rows[k] = mgvi_arena_array(s->arena, n, sizeof(double))) && full;
-    if (s->set->problem->free_cols)
-        full = (s->y = mgvi_arena_array(s->arena, n, sizeof *s->y)) && full;
+        full = (*rows[k] = mgvi_arena_array(s->room, (size_t)s->size, sizeof(double))) && full;
+    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
+        full = (*cols[k] = mgvi_arena_array(s->room, (size_t)s->columns, sizeof(double))) && full;
+    if (s->problem->free_cols)
+        full = (s->y = mgvi_arena_array(s->room, (size_t)s->size, sizeof *s->y)) && full;
     return full ? MGV_OK : MGV_E_MEMORY;
 }
 
-mgv_status mgvi_interior_init(mgvi_interior *s, const mgvi_working_set *set, mgvi_arena *arena,
-                              double q, int64_t capacity)
+/* Whether there is a margin does not depend on the units of columns, but rounding does. */
+static mgv_status scale_columns(mgvi_interior *s)
 {
-    *s = (mgvi_interior){.ctx = arena->ctx,
-                         .arena = arena,
-                         .set = set,
-                         .columns = mgvi_problem_penalised(set->problem),
-                         .q = q};
-    const size_t d = (size_t)s->columns;
-    s->v = mgvi_arena_array(arena, d, sizeof *s->v);
-    s->th = mgvi_arena_array(arena, d, sizeof *s->th);
-    s->h = mgvi_arena_array(arena, d, sizeof *s->h);
-    return s->v && s->th && s->h ? allocate(s, capacity) : MGV_E_MEMORY;
-}
-
-mgv_status mgvi_interior_reserve(mgvi_interior *s, int64_t capacity)
-{
-    const mgvi_interior old = *s;
-    const size_t n = (size_t)s->size * sizeof(double);
-    if (capacity <= old.capacity)
-        return MGV_OK;
-    MGVI_TRY(allocate(s, capacity));
-    for (int64_t j = 0; j < s->columns; j++)
-        memcpy(s->T + j * capacity, old.T + j * old.capacity, n);
-    memcpy(s->b, old.b, n);
-    if (s->y)
-        memcpy(s->y, old.y, n);
+    if (!(s->unit = mgvi_arena_array(s->room, (size_t)s->columns, sizeof *s->unit)))
+        return MGV_E_MEMORY;
+    mgvi_margin_block_squares(&s->Z, NULL, s->unit);
+    for (int64_t j = 0; j < s->columns; j++) {
+        const double mean = s->unit[j] / (double)s->size;
+        s->unit[j] = mean > 0 && isfinite(mean) ? exp2(-rint(0.5 * log2(mean))) : 1;
+    }
+    mgvi_margin_block_scale(&s->Z, s->unit);
     return MGV_OK;
 }
 
-void mgvi_interior_joined(mgvi_interior *s, const double *b)
+mgv_status mgvi_interior_take(mgvi_interior *s, const int32_t *W, int64_t count, const double *b)
 {
-    const mgvi_working_set *set = s->set;
-    enum { TILE = 32 };
-    const int64_t first = s->size;
-    s->size = set->size;
-    s->changed = true;
-    for (int64_t j0 = 0; j0 < s->columns; j0 += TILE) /* both sides stay in the cache */
-        for (int64_t t = first; t < s->size; t++)
-            for (int64_t j = j0; j < s->columns && j < j0 + TILE; j++)
-                s->T[j * s->capacity + t] = set->dense[t * set->width + j];
-    for (int64_t t = first; t < s->size; t++) {
-        s->b[t] = b ? b[t - first] : 0;
-        if (s->y)
-            s->y[t] = mgvi_problem_free_entry(set->problem, set->W[t]);
-    }
-}
-
-void mgvi_interior_kept(mgvi_interior *s, const int32_t *keep, int64_t count)
-{
-    for (int64_t j = 0; j < s->columns; j++)
-        for (int64_t t = 0; t < count; t++) /* keep[t] >= t */
-            s->T[j * s->capacity + t] = s->T[j * s->capacity + keep[t]];
-    for (int64_t t = 0; t < count; t++) {
-        s->b[t] = s->b[keep[t]];
-        if (s->y)
-            s->y[t] = s->y[keep[t]];
-    }
-    s->changed = s->changed || count < s->size;
+    mgvi_arena_free(s->room);
     s->size = count;
+    s->changed = true;
+    s->separates = false;
+    MGVI_TRY(allocate(s));
+    MGVI_TRY(mgvi_margin_block_new(s->problem, s->rows, W, count, s->room, &s->Z));
+    if (s->scaled)
+        MGVI_TRY(scale_columns(s));
+    MGVI_TRY(mgvi_margin_system_new(s->room, &s->Z, &s->system));
+    if (mgvi_interior_linear(s))
+        MGVI_TRY(mgvi_linear_new(s));
+    for (int64_t t = 0; t < count; t++) {
+        s->b[t] = b ? b[t] : 0;
+        s->minus[t] = -1;
+        if (s->y)
+            s->y[t] = mgvi_problem_free_entry(s->problem, W[t]);
+    }
+    s->system.rims = 0;
+    if (s->y)
+        s->system.B[s->system.rims++] = s->y;
+    return MGV_OK;
 }
 
 /* ---- the function ---------------------------------------------------------------------------- */
 
 /* (9) and the diagonal h_j = (q-1) N^(2-q) |v_j|^(q-2) of the second derivative, from one power a
- * column: |v_j|^(q-2), in units of the largest |v_j|. */
+ * column: |v_j|^(q-2), in units of the largest |v_j|. For q < 2 it is unbounded at 0. */
 static void mirror(mgvi_interior *s)
 {
-    double most = 0, sum = 0;
+    static const double LEAST = 1e-12;
+    double most = 0, sum = 0, *h = s->system.K;
     for (int64_t j = 0; j < s->columns; j++)
         most = fmax(most, fabs(s->v[j]));
     for (int64_t j = 0; j < s->columns; j++) {
         const double r = most > 0 ? fabs(s->v[j]) / most : 0;
-        s->h[j] = s->q == 2 ? 1 : pow(r, s->q - 2);
-        sum += r * r * s->h[j];
+        h[j] = s->q == 2 ? 1 : pow(s->q < 2 ? fmax(r, LEAST) : r, s->q - 2);
+        sum += r * r * h[j];
     }
     const double root = pow(sum, 1 / s->q), unit = sum > 0 ? pow(root, 2 - s->q) : 0;
     s->norm = most * root;
     for (int64_t j = 0; j < s->columns; j++) {
-        s->th[j] = unit * s->h[j] * s->v[j];
-        s->h[j] *= (s->q - 1) * unit;
+        s->image[j] = unit * h[j] * s->v[j];
+        h[j] *= (s->q - 1) * unit;
     }
 }
 
 /* v, th, h, N and f = A th at the present b. */
 static void evaluate(mgvi_interior *s)
 {
-    const mgvi_working_set *set = s->set;
-    const mgvi_simd *simd = s->ctx->simd;
-    memset(s->v, 0, (size_t)s->columns * sizeof *s->v);
-    simd->dense_mul_t_f64(set->dense, set->width, s->size, s->columns, s->b, s->v);
+    mgvi_margin_block_mul_t(&s->Z, s->b, s->v);
     mirror(s);
-    simd->dense_mul_f64(set->dense, set->width, s->size, s->columns, s->th, s->f);
+    mgvi_margin_block_mul(&s->Z, s->image, s->f);
     s->work += 2.0 * (double)s->size * (double)s->columns;
 }
 
@@ -138,53 +128,78 @@ static void rescale(mgvi_interior *s)
         s->b[t] *= scale;
         s->f[t] *= scale;
     }
-    for (int64_t j = 0; j < s->columns; j++)
-        s->th[j] *= scale;
+    for (int64_t j = 0; j < s->columns; j++) {
+        s->w[j] *= scale;
+        s->image[j] *= scale;
+        s->v[j] *= scale;
+    }
     s->b0 *= scale;
     s->norm *= scale;
     s->sum = sum * scale;
 }
 
-/* (upper - lower)/upper of the margin of the working set: upper = N/sum b, lower = min f/N, with an
- * intercept the mean of both classes' least f. */
-static double measure_gap(const mgvi_interior *s)
+/* The mean of both classes' least f, or the least f; *shift is the b0 for it. */
+static double least_margin(const mgvi_interior *s, double *shift)
 {
     double least[2] = {INFINITY, INFINITY};
     for (int64_t t = 0; t < s->size; t++) {
         double *side = &least[s->y && s->y[t] > 0];
         *side = fmin(*side, s->f[t]);
     }
-    const double lower = s->y ? 0.5 * (least[0] + least[1]) : least[0];
-    return s->norm > 0 ? 1 - lower * s->sum / (s->norm * s->norm) : INFINITY;
+    *shift = s->y ? 0.5 * (least[0] - least[1]) : 0;
+    return s->y ? 0.5 * (least[0] + least[1]) : least[0];
+}
+
+/* Keeps w where its margin, min f/|w|_p, is the best so far. */
+static void keep_lower(mgvi_interior *s)
+{
+    double shift;
+    const double norm = mgvi_lp_norm(s->w, s->columns, s->p);
+    const double lower = norm > 0 ? least_margin(s, &shift) / norm : -INFINITY;
+    if (lower > s->best.lower) {
+        s->best.lower = lower;
+        s->best.b0 = shift;
+        memcpy(s->best.w, s->w, (size_t)s->columns * sizeof *s->w);
+    }
+}
+
+/* Both bounds of the margin of these rows, upper = |v|_q/sum b, and the gap between the best. */
+static void measure(mgvi_interior *s)
+{
+    double sum = 0;
+    for (int64_t t = 0; t < s->size; t++)
+        sum += s->b[t];
+    const double upper = mgvi_lp_norm(s->v, s->columns, s->q) / sum;
+    keep_lower(s);
+    if (upper < s->best.upper) {
+        s->best.upper = upper;
+        memcpy(s->best.b, s->b, (size_t)s->size * sizeof *s->b);
+    }
+    s->gap = s->best.upper > 0 ? 1 - s->best.lower / s->best.upper : INFINITY;
+    s->separates = s->separates || s->best.lower > 0;
+    s->ray = mgvi_interior_linear(s) && mgvi_linear_ray(s);
 }
 
 /* ---- a step ---------------------------------------------------------------------------------- */
 
-/* H = A diag(h) A' - (q-2) f f'/N^2 + diag(z/b), factored; a ridge is added until it can be. */
+/* H = A diag(h) A' - (q-2) (A th)(A th)'/N^2 + diag(z/b): the system with e = th/h = v/(q-1). */
 static mgv_status factor(mgvi_interior *s, bool *definite)
 {
-    const int64_t n = s->size, ld = s->capacity;
-    double most = 0, ridge = 1e-15;
-    int64_t pivot = 0;
+    mgvi_margin_system *m = &s->system;
+    double most = 0;
     for (int64_t j = 0; j < s->columns; j++)
-        most = fmax(most, s->h[j]);
-    for (int64_t j = 0; j < s->columns; j++)
-        s->h[j] = s->h[j] > NEGLIGIBLE * most ? s->h[j] : 0;
-    for (int trial = 0; trial < 5 && pivot >= 0; trial++, ridge *= 100) {
-        double trace = 0;
-        MGVI_TRY(mgvi_gram_f64(s->ctx, s->columns, n, s->T, ld, s->h, s->H, ld));
-        s->work += 0.5 * (double)n * (double)n * (double)(s->columns + n);
-        const double bend = (s->q - 2) / (s->norm * s->norm);
-        for (int64_t i = 0; i < n; i++) {
-            for (int64_t j = i; j < n; j++)
-                s->H[i * ld + j] -= bend * s->f[i] * s->f[j];
-            trace += s->H[i * ld + i];
-        }
-        for (int64_t i = 0; i < n; i++)
-            s->H[i * ld + i] += s->z[i] / s->b[i] + ridge * trace / (double)n;
-        MGVI_TRY(mgvi_cholesky(s->ctx, n, s->H, ld, &pivot));
+        most = fmax(most, m->K[j]);
+    for (int64_t j = 0; j < s->columns; j++) {
+        m->K[j] = m->K[j] > NEGLIGIBLE * most ? m->K[j] : 0;
+        m->e[j] = s->v[j] / (s->q - 1);
     }
-    *definite = pivot < 0;
+    m->coupled = s->q != 2;
+    m->kappa = s->norm * s->norm / (s->q - 2);
+    for (int64_t t = 0; t < s->size; t++)
+        m->D[t] = s->z[t] / s->b[t];
+    MGVI_TRY(mgvi_margin_system_factor(m, definite));
+    s->work += m->work;
+    m->work = 0;
     return MGV_OK;
 }
 
@@ -193,26 +208,20 @@ static mgv_status factor(mgvi_interior *s, bool *definite)
  *   dz = target/b - z - z/b db                                                                  */
 static mgv_status newton_step(mgvi_interior *s, double target, bool correct, double *b0_step)
 {
-    const int64_t n = s->size;
-    const int32_t sides = s->y ? 2 : 1;
-    for (int64_t t = 0; t < n; t++) {
+    mgvi_system_step out = {.q = s->step, .w = s->w_step, .g = s->g};
+    mgvi_system_sides in = {.r = s->rhs, .k = s->k};
+    for (int64_t j = 0; j < s->columns; j++)
+        s->k[j] = s->system.K[j] > 0 ? (s->image[j] - s->w[j]) / s->system.K[j] : 0;
+    for (int64_t t = 0; t < s->size; t++) {
         const double second = correct ? s->step[t] * s->z_step[t] : 0;
         s->z_step[t] = (target - second) / s->b[t];
-        s->rhs[t * sides] = 1 - s->f[t] + s->z_step[t] - (s->y ? s->b0 * s->y[t] : 0);
-        if (s->y)
-            s->rhs[t * sides + 1] = s->y[t];
+        s->rhs[t] = 1 - s->f[t] + s->z_step[t] - (s->y ? s->b0 * s->y[t] : 0);
+        in.rim[0] -= s->y ? s->y[t] * s->b[t] : 0;
     }
-    MGVI_TRY(mgvi_cholesky_solve(s->ctx, n, s->H, s->capacity, sides, s->rhs));
-    double along = 0, across = 0;
-    for (int64_t t = 0; s->y && t < n; t++) {
-        along += s->y[t] * (s->rhs[2 * t] + s->b[t]);
-        across += s->y[t] * s->rhs[2 * t + 1];
-    }
-    *b0_step = across > 0 ? along / across : 0;
-    for (int64_t t = 0; t < n; t++) {
-        s->step[t] = s->rhs[t * sides] - (s->y ? *b0_step * s->rhs[2 * t + 1] : 0);
+    MGVI_TRY(mgvi_margin_system_solve(&s->system, &in, s->Z.by_columns ? 2 : 0, &out));
+    *b0_step = s->y ? out.rim[0] : 0;
+    for (int64_t t = 0; t < s->size; t++)
         s->z_step[t] += -s->z[t] - s->z[t] / s->b[t] * s->step[t];
-    }
     return MGV_OK;
 }
 
@@ -247,16 +256,34 @@ static double slope(const mgvi_interior *s, double target)
     return sum;
 }
 
+/* w = th(b) would carry b's rounding, which is large beside a small margin: near th(b), w takes the
+ * step that the linear equations gave it, and keeps them. */
+static void follow(mgvi_interior *s, double t)
+{
+    static const double NEAR = 1e-3;
+    double apart = 0, most = 0;
+    for (int64_t j = 0; j < s->columns; j++) {
+        apart = fmax(apart, fabs(s->image[j] - s->w[j] - t * s->w_step[j]));
+        most = fmax(most, fabs(s->image[j]));
+    }
+    const bool near = apart <= NEAR * most;
+    for (int64_t j = 0; j < s->columns; j++)
+        s->w[j] = near && s->system.K[j] > 0 ? s->w[j] + t * s->w_step[j] : s->image[j];
+    if (near)
+        mgvi_margin_block_mul(&s->Z, s->w, s->f);
+}
+
 /* Moves by t times the step, halved while the barrier function rises more steeply there than it
  * falls here: for large q a Newton step can be far too long. */
 static void move(mgvi_interior *s, double t, double target, double b0_step)
 {
-    enum { TRIALS = 8 };
+    static const double SETTLED = 1e-3; /* a gap below which slopes are rounding before long */
+    const int trials = s->q == 2 || s->gap < SETTLED ? 0 : 8;
     const double here = slope(s, target);
     for (int64_t i = 0; i < s->size; i++)
         s->b[i] += t * s->step[i];
     evaluate(s);
-    for (int k = 0; k < TRIALS && here < 0 && slope(s, target) > -here; k++) {
+    for (int k = 0; k < trials && here < 0 && slope(s, target) > -here; k++) {
         t *= 0.5;
         for (int64_t i = 0; i < s->size; i++)
             s->b[i] -= t * s->step[i];
@@ -265,6 +292,7 @@ static void move(mgvi_interior *s, double t, double target, double b0_step)
     for (int64_t i = 0; i < s->size; i++)
         s->z[i] += t * s->z_step[i];
     s->b0 += t * b0_step;
+    follow(s, t);
     rescale(s);
 }
 
@@ -286,40 +314,103 @@ static mgv_status iterate(mgvi_interior *s, bool *moved)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* Weights that are not too near the boundary, both classes alike; slacks to match. */
+/* Classes of equal weight, and everything that follows from b. */
+static void settle(mgvi_interior *s)
+{
+    double side[2] = {0, 0};
+    for (int64_t t = 0; t < s->size; t++)
+        side[s->y && s->y[t] > 0] += s->b[t];
+    for (int64_t t = 0; s->y && t < s->size; t++)
+        s->b[t] *= s->sum / side[s->y[t] > 0];
+    evaluate(s);
+    memcpy(s->w, s->image, (size_t)s->columns * sizeof *s->w);
+    rescale(s);
+}
+
+static double margin_at(const mgvi_interior *s, int64_t t)
+{
+    return s->f[t] + (s->y ? s->b0 * s->y[t] : 0);
+}
+
+/* Slacks that match the weights, and weights that are not too near the boundary: at least those of
+ * the complementarity at a gap of FIRST_GAP, where that is small beside the largest weight. */
 static void start(mgvi_interior *s)
 {
-    double most = 0, side[2] = {0, 0};
+    double most = 0;
+    s->sum = 0;
     for (int64_t t = 0; t < s->size; t++)
         most = fmax(most, s->b[t]);
-    for (int64_t t = 0; t < s->size; t++) {
-        s->b[t] = most > 0 ? fmax(s->b[t], LEAST_WEIGHT * most) : 1;
-        side[s->y && s->y[t] > 0] += s->b[t];
-    }
-    for (int64_t t = 0; s->y && t < s->size; t++)
-        s->b[t] /= side[s->y[t] > 0];
-    evaluate(s);
-    rescale(s);
     for (int64_t t = 0; t < s->size; t++)
-        s->z[t] = fmax(s->f[t] + (s->y ? s->b0 * s->y[t] : 0) - 1, LEAST_SLACK);
+        s->sum += s->b[t] = most > 0 ? s->b[t] : 1;
+    settle(s);
+    for (int64_t t = 0; t < s->size; t++)
+        most = fmax(t > 0 ? most : 0, s->b[t]);
+    const double mu = FIRST_GAP * s->sum / (double)s->size;
+    for (int64_t t = 0; t < s->size; t++) {
+        s->z[t] = fmax(margin_at(s, t) - 1, LEAST_SLACK);
+        s->b[t] = fmax(s->b[t], fmin(LEAST_WEIGHT * most, mu / s->z[t]));
+    }
+    settle(s);
+}
+
+static void begin(mgvi_interior *s)
+{
+    s->changed = s->ray = false;
+    s->best.lower = -INFINITY;
+    s->best.upper = INFINITY;
+    if (mgvi_interior_linear(s)) {
+        mgvi_linear_start(s);
+        return;
+    }
+    start(s);
+}
+
+/* The best of both bounds, as the caller wants it. */
+static void hand_over(mgvi_interior *s)
+{
+    const mgvi_interior_best *x = &s->best;
+    const double norm = mgvi_lp_norm(x->w, s->columns, s->p), least = x->lower * norm;
+    const double unit = least > 0 ? 1 / least : norm > 0 ? 1 / norm : 1;
+    double sum = 0;
+    for (int64_t t = 0; t < s->size; t++)
+        sum += x->b[t];
+    for (int64_t j = 0; j < s->columns; j++)
+        s->th[j] = unit * x->w[j] * (s->scaled ? s->unit[j] : 1);
+    s->free = unit * x->b0 + mgvi_margin_block_shift(&s->Z, s->rows, s->th);
+    for (int64_t t = 0; t < s->size; t++)
+        s->u[t] = x->b[t] / sum * (x->upper > 0 ? unit * norm / x->upper : 1);
+}
+
+/* Whether iterations no longer help: of those with a gap below LARGE, many without progress. */
+static bool is_stuck(double gap, double *best, int *waited)
+{
+    static const double LARGE = 0.5;
+    *waited = gap < 0.9 * *best || *best > LARGE ? 0 : *waited + 1;
+    *best = fmin(*best, gap);
+    return *waited >= (*best > ROUNDING ? LONG_PATIENCE : PATIENCE);
 }
 
 mgv_status mgvi_interior_solve(mgvi_interior *s, double tol, int most, bool *solved)
 {
+    const bool linear = mgvi_interior_linear(s);
     double best = INFINITY;
     int waited = 0;
+    bool stuck = false;
     if (s->changed)
-        start(s);
-    s->changed = false;
-    s->gap = measure_gap(s);
+        begin(s);
+    measure(s);
     *solved = true;
-    for (int k = 0; k < most && *solved && s->gap > tol && waited < PATIENCE; k++) {
-        MGVI_TRY(iterate(s, solved));
-        s->gap = measure_gap(s);
+    for (int k = 0; k < most && *solved && !s->ray && !stuck && s->gap > tol; k++) {
+        MGVI_TRY(linear ? mgvi_linear_iterate(s, solved) : iterate(s, solved));
+        if (mgvi_ctx_cut(s->ctx))
+            return mgvi_ctx_whole(s->ctx);
+        measure(s);
         *solved = *solved && isfinite(s->gap);
-        waited = s->gap < 0.9 * best || best > ROUNDING ? 0 : waited + 1;
-        best = fmin(best, s->gap);
+        stuck = is_stuck(s->gap, &best, &waited);
     }
-    *solved = *solved && (s->gap <= tol || waited == PATIENCE);
+    if (s->ray)
+        MGVI_TRY(mgvi_linear_prove(s));
+    *solved = !s->ray && (s->gap <= tol || (*solved && stuck));
+    hand_over(s);
     return MGV_OK;
 }

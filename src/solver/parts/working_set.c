@@ -112,17 +112,6 @@ static void examples_block(void *arg, int64_t block)
     }
 }
 
-mgv_status mgvi_working_set_densify(mgvi_working_set *s)
-{
-    if (s->dense)
-        return MGV_OK;
-    if (!(s->dense = dense_room(s, s->width)))
-        return MGV_E_MEMORY;
-    job j = job_from(s, 0);
-    mgvi_ctx_run(s->rows->ctx, j.blocks, expand_block, &j);
-    return MGV_OK;
-}
-
 void mgvi_working_set_join(mgvi_working_set *s, const int32_t *rows, int64_t count)
 {
     const int64_t first = s->size;

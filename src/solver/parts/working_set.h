@@ -29,8 +29,6 @@ mgv_status mgvi_working_set_init(mgvi_working_set *s, const mgv_problem *problem
                                  mgvi_arena *arena, int64_t capacity, bool dense);
 /* Room for `capacity` rows at least; what is outgrown stays in the arena. */
 mgv_status mgvi_working_set_reserve(mgvi_working_set *s, int64_t capacity);
-/* From here on dense. */
-mgv_status mgvi_working_set_densify(mgvi_working_set *s);
 /* Rows of A join behind the others; there must be room. */
 void mgvi_working_set_join(mgvi_working_set *s, const int32_t *rows, int64_t count);
 /* Only W[keep[0]], W[keep[1]], ... stay, in this order. */
