@@ -35,6 +35,7 @@ const mgvi_simd mgvi_simd_neon = {
     .pass = &mgvi_pass_neon,
     .short_values = mgvi_short_values_neon,
     .rough_sums = mgvi_rough_sums_neon,
+    .rough_both = mgvi_rough_both_neon,
     .rough_values = mgvi_rough_values_neon,
     MGVI_SIMD_TABLE(f32),
     MGVI_SIMD_TABLE(f64),

@@ -231,12 +231,14 @@ TEST(runs_have_the_same_bits)
         mgv_check_same_bits(X, y, ROWS, D, options[o], 3);
         mgv_fit fit;
         mgv_fit_start(&fit, X, y, ROWS, D, options[o]);
+        mgv_fit_set(&fit, "tol=1e-8 max_iter=10000");
         mgv_fit_solve(&fit);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
         kept[o] = fit.certificate.primal;
         mgv_fit_free(&fit);
     }
-    CHECK_NEAR(kept[0], kept[1], 1e-6 * kept[0], "softmax");
-    CHECK_NEAR(kept[2], kept[3], 1e-6 * kept[2], "logistic");
+    CHECK_NEAR(kept[0], kept[1], 1e-8 * kept[0], "softmax");
+    CHECK_NEAR(kept[2], kept[3], 1e-8 * kept[2], "logistic");
     free(X);
 }
 
