@@ -50,8 +50,10 @@ bool mgvi_kernel_update(mgvi_kernel_op *op, const double *from, const double *to
 /* out[s*ld + t] = K between the listed rows, in the fast type. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_among(mgvi_kernel_op *op, const int64_t *p, int64_t np, const int64_t *q,
                              int64_t nq, void *out, int64_t ld);
-/* All products from here on are with most rows: K is kept as its half while it fits. */
-void mgvi_kernel_expect_all(mgvi_kernel_op *op);
+/* All products from here on are with most rows: K is kept as its half while it fits. True: better
+ * not, where float32 values are good enough (mgvi_kernel_rough_add): between points of few columns
+ * they cost no more than to be read, and what does not fit is made anew in every product. */
+bool mgvi_kernel_expect_all(mgvi_kernel_op *op);
 /* out[i*count + t] = K of every row i and row col[t], in float64. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_columns(mgvi_kernel_op *op, const int64_t *col, int64_t count, double *out);
 /* float32 values made where they are used (kernel_rough.c): kernels of differences between points
@@ -65,6 +67,8 @@ mgv_status mgvi_kernel_rough_add(mgvi_kernel_op *op, const int64_t *rows, int64_
                                  const double *c, double *f);
 mgv_status mgvi_kernel_exact_add(mgvi_kernel_op *op, const int64_t *rows, int64_t count,
                                  const double *c, double *f);
+/* f = K c for all rows, a value for two of them. */
+mgv_status mgvi_kernel_rough_times(mgvi_kernel_op *op, const double *c, double *f);
 /* out[s*ld + t] = K between the listed rows and themselves. */
 mgv_status mgvi_kernel_rough_among(mgvi_kernel_op *op, const int64_t *rows, int64_t count,
                                    float *out, int64_t ld);

@@ -206,6 +206,74 @@ mgv_status mgvi_kernel_rough_add(mgvi_kernel_op *k, const int64_t *rows, int64_t
     return mgvi_ctx_whole(k->op.ctx);
 }
 
+/* ---- K c of all points ----------------------------------------------------------------------- */
+
+typedef struct whole_job {
+    const mgvi_kernel_op *k;
+    int64_t parts; /* of the groups, of about as many values each */
+    double *sums;  /* of every part: a number for every point of all groups */
+} whole_job;
+
+/* The first group of a part: the first g of G groups have about 1 - (1 - g/G)^2 of the values. */
+static int64_t part_begin(const whole_job *job, int64_t part)
+{
+    const double groups = (double)job->k->rough->groups;
+    return part == job->parts
+               ? job->k->rough->groups
+               : (int64_t)(groups * (1 - sqrt(1 - (double)part / (double)job->parts)));
+}
+
+/* The groups of a part with the points from their own on: beyond its own a value serves both. */
+static void whole_task(void *arg, int64_t part)
+{
+    const whole_job *job = arg;
+    const mgvi_kernel_rough *r = job->k->rough;
+    const mgvi_simd *simd = job->k->op.ctx->simd;
+    const int64_t end = part_begin(job, part + 1), points = r->groups * GROUP;
+    double *sums = job->sums + part * points;
+    mgvi_rough_points x = {.d = r->d, .root = job->k->kernel.kind == MGVI_KERNEL_LAPLACE};
+    memset(sums, 0, (size_t)points * sizeof *sums);
+    for (int64_t g = part_begin(job, part); g < end && !mgvi_ctx_cut(job->k->op.ctx); g++) {
+        const int64_t own = g * GROUP, next = own + GROUP;
+        x.q = r->q + own * r->d;
+        x.p = r->p + own * r->d;
+        x.fours = GROUP / FOUR;
+        simd->rough_sums(&x, r->c + own, sums + own);
+        x.p = r->p + next * r->d;
+        x.fours = (points - next) / FOUR;
+        simd->rough_both(&x, r->c + next, r->c + own, sums + own, sums + next);
+    }
+}
+
+mgv_status mgvi_kernel_rough_times(mgvi_kernel_op *k, const double *c, double *f)
+{
+    enum { MOST_PARTS = 32 };
+    mgvi_kernel_rough *r = k->rough;
+    const int64_t n = k->op.rows, points = r->groups * GROUP;
+    whole_job job = {.k = k, .parts = mgvi_block_count(r->groups, 1, MOST_PARTS)};
+    for (int64_t i = 0; i < n; i++)
+        k->support[i] = i;
+    MGVI_TRY(make_room(k, points, false));
+    pack(r, k->support, n, FOUR, r->p);
+    for (int64_t i = 0; i < points; i++)
+        r->c[i] = i < n ? (float)c[i] : 0; /* nothing comes from what fills up the last group */
+    memset(r->p + fours_of(n) * FOUR * r->d, 0,
+           (size_t)((points - fours_of(n) * FOUR) * r->d) * sizeof *r->p);
+    job.sums = mgvi_alloc(k->op.ctx, (size_t)(job.parts * points), sizeof *job.sums);
+    if (!job.sums)
+        return MGV_E_MEMORY;
+    mgvi_ctx_run(k->op.ctx, job.parts, whole_task, &job);
+    memset(f, 0, (size_t)n * sizeof *f);
+    for (int64_t part = 0; part < job.parts && !mgvi_ctx_was_cut(k->op.ctx); part++)
+        for (int64_t i = part_begin(&job, part) * GROUP; i < n; i++)
+            f[i] += job.sums[part * points + i];
+    mgvi_release(k->op.ctx, job.sums);
+    k->op.touched += (double)n * (double)n;
+    return mgvi_ctx_whole(k->op.ctx);
+}
+
+/* ---- values among some ----------------------------------------------------------------------- */
+
 /* Columns of a group of the points against those from the group's first on: K is symmetric. */
 static void among_task(void *arg, int64_t g)
 {

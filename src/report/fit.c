@@ -129,9 +129,12 @@ static json_t *model_block(const mgv_model *m, const char *file)
 static mgv_status train_block(mgv_ctx *ctx, const mgv_solver *s, const mgv_model *model,
                               json_t **out)
 {
+    const mgv_stop stop = mgvi_driver_summary(s).stop;
     *out = json_null();
     if (!model || s->run.problem->own_data) /* an operator has no table to predict from */
         return MGV_OK;
+    if (model->support >= 0 && (stop == MGV_STOP_TIME || stop == MGV_STOP_USER))
+        return MGV_OK; /* the scores of all rows may take longer than the fit */
     mgv_data *data = s->run.problem->data;
     mgv_metrics metrics = {.size = sizeof metrics};
     MGVI_TRY(mgvi_model_measure(ctx, model, data, &metrics));

@@ -44,6 +44,7 @@ const mgvi_simd mgvi_simd_avx512 = {
     .pass = &mgvi_pass_avx512,
     .short_values = mgvi_short_values_avx512,
     .rough_sums = mgvi_rough_sums_avx512,
+    .rough_both = mgvi_rough_both_avx512,
     .rough_values = mgvi_rough_values_avx512,
     .rough_step = rough_step,
     .rough_partner = rough_partner,

@@ -37,6 +37,7 @@ const mgvi_simd mgvi_simd_neon = {
     .pass = &mgvi_pass_neon,
     .short_values = mgvi_short_values_neon,
     .rough_sums = mgvi_rough_sums_neon,
+    .rough_both = mgvi_rough_both_neon,
     .rough_values = mgvi_rough_values_neon,
     .rough_step = rough_step,
     .rough_partner = rough_partner,

@@ -23,13 +23,20 @@ typedef void mgvi_rough_sums_fn(const mgvi_rough_points *points, const float *c,
 /* out[s*ld + l] = k(p_s, q_l) */
 typedef void mgvi_rough_values_fn(const mgvi_rough_points *points, float *out, int64_t ld);
 
+/* The first, and sums_p[s] += sum_l c_q[l] k(p_s, q_l) from the same values: K is symmetric. */
+typedef void mgvi_rough_both_fn(const mgvi_rough_points *points, const float *c, const float *c_q,
+                                double *sums, double *sums_p);
+
 mgvi_rough_sums_fn mgvi_rough_sums_scalar;
+mgvi_rough_both_fn mgvi_rough_both_scalar;
 mgvi_rough_values_fn mgvi_rough_values_scalar;
 #if defined(__x86_64__)
 mgvi_rough_sums_fn mgvi_rough_sums_avx2, mgvi_rough_sums_avx512;
+mgvi_rough_both_fn mgvi_rough_both_avx2, mgvi_rough_both_avx512;
 mgvi_rough_values_fn mgvi_rough_values_avx2, mgvi_rough_values_avx512;
 #elif defined(__aarch64__)
 mgvi_rough_sums_fn mgvi_rough_sums_neon;
+mgvi_rough_both_fn mgvi_rough_both_neon;
 mgvi_rough_values_fn mgvi_rough_values_neon;
 #endif
 #endif

@@ -110,3 +110,47 @@ void ROUGH(values)(const mgvi_rough_points *x, float *out, int64_t ld)
                     memcpy(out + (s * FOUR + k) * ld + l + v * LANES, &e[k][v], sizeof e[k][v]);
         }
 }
+
+/* Sums of the lanes of four vectors. */
+VEC_INLINE void add_lanes(const vec t[FOUR], double *sums)
+{
+    for (int k = 0; k < FOUR; k++) {
+        float half[LANES / 2];
+        for (int l = 0; l < LANES / 2; l++)
+            half[l] = t[k][l] + t[k][l + LANES / 2];
+        for (int w = LANES / 4; w > 0; w /= 2)
+            for (int l = 0; l < w; l++)
+                half[l] += half[l + w];
+        sums[k] += (double)half[0];
+    }
+}
+
+VEC_INLINE void both_of(const mgvi_rough_points *x, const float *c, const float *c_q, bool root,
+                        double *sums, double *sums_p)
+{
+    float part[STEP];
+    for (int l = 0; l < GROUP; l += STEP)
+        for (int64_t s = 0; s < x->fours; s++) {
+            vec e[FOUR][VECS], across[FOUR];
+            values(x->p + s * x->d * FOUR, x->q + l, x->d, root, e);
+            for (int v = 0; v < VECS; v++) {
+                const vec four = (e[0][v] * c[s * FOUR] + e[1][v] * c[s * FOUR + 1]) +
+                                 (e[2][v] * c[s * FOUR + 2] + e[3][v] * c[s * FOUR + 3]);
+                memcpy(part + v * LANES, &four, sizeof four);
+            }
+            for (int t = 0; t < STEP; t++)
+                sums[l + t] += (double)part[t];
+            for (int k = 0; k < FOUR; k++)
+                across[k] = e[k][0] * load(c_q + l) + e[k][1] * load(c_q + l + LANES);
+            add_lanes(across, sums_p + s * FOUR);
+        }
+}
+
+void ROUGH(both)(const mgvi_rough_points *points, const float *c, const float *c_q, double *sums,
+                 double *sums_p)
+{
+    if (points->root)
+        both_of(points, c, c_q, true, sums, sums_p);
+    else
+        both_of(points, c, c_q, false, sums, sums_p);
+}

@@ -76,6 +76,7 @@ typedef struct mgvi_simd {
     const struct mgvi_pass_kernels *pass; /* pass_kernels.h */
     mgvi_short_values_fn *short_values;   /* short_points.h */
     mgvi_rough_sums_fn *rough_sums;       /* rough_points.h */
+    mgvi_rough_both_fn *rough_both;
     mgvi_rough_values_fn *rough_values;
     /* pair_step and pair_partner in float32 throughout; n is a multiple of 16 */
     int64_t (*rough_step)(const float *row_i, const float *row_j, float t, float *v,

@@ -530,8 +530,10 @@ TEST(rough_sums_are_nearly_the_sums)
     enum { LIST = 37 };
     sample *s = make_sample(12);
     int64_t rows[LIST];
-    double c[LIST], f[3][ROWS], exact[ROWS];
+    double c[LIST], f[3][ROWS], whole[3][ROWS], all[ROWS], exact[ROWS];
     static float K[LIST][ROWS];
+    for (int i = 0; i < ROWS; i++)
+        all[i] = cos(i);
     for (int t = 0; t < LIST; t++) {
         rows[t] = (t * 29) % ROWS;
         c[t] = sin(t);
@@ -555,6 +557,14 @@ TEST(rough_sums_are_nearly_the_sums)
                     CHECK_OK(ctx, mgvi_kernel_open_rough(op));
                     CHECK_OK(ctx, mgvi_kernel_rough_add(op, rows, LIST, c, rough));
                     CHECK_OK(ctx, mgvi_kernel_rough_among(op, rows, LIST, K[0], ROWS));
+                    CHECK_OK(ctx, mgvi_kernel_rough_times(op, all, whole[threads - 1]));
+                    assert_memory_equal(whole[0], whole[threads - 1], sizeof whole[0]);
+                }
+                for (int i = 0; i < ROWS && mgvi_kernel_has_rough(op); i++) {
+                    double want = 0;
+                    for (int j = 0; j < ROWS; j++)
+                        want += all[j] * value(&kernels[k], s->x + i * COLS, s->x + j * COLS);
+                    CHECK_NEAR(whole[threads - 1][i], want, 1e-5, "kernel %d row %d", k, i);
                 }
                 for (int i = 0; i < ROWS; i++) {
                     double want = 0;

@@ -302,7 +302,9 @@ TEST(rough_values_are_their_definition)
                 const mgvi_simd *v = mgvi_simd_at(level);
                 float *p = random_f32(&rng, d * P), *q = random_f32(&rng, d * GROUP);
                 float *c = random_f32(&rng, P), *out = guarded(P * GROUP, sizeof *out);
+                float *c_q = random_f32(&rng, GROUP);
                 double *sums = random_f64(&rng, GROUP), before[GROUP];
+                double both[GROUP], *across = random_f64(&rng, P), want_across[P];
                 for (int64_t j = 0; j < d * GROUP; j++)
                     q[j] += 16; /* nothing cancels */
                 for (int64_t j = 0; j < d * P; j++)
@@ -310,7 +312,10 @@ TEST(rough_values_are_their_definition)
                 memcpy(before, sums, sizeof before);
                 const mgvi_rough_points x = {.p = p, .q = q, .fours = FOURS, .d = d, .root = root};
                 v->rough_values(&x, out, GROUP);
+                memcpy(both, sums, sizeof both);
+                memcpy(want_across, across, sizeof want_across);
                 v->rough_sums(&x, c, sums);
+                v->rough_both(&x, c, c_q, both, across);
                 for (int64_t l = 0; l < GROUP; l++) {
                     double sum = before[l];
                     for (int64_t s = 0; s < P; s++) {
@@ -325,9 +330,14 @@ TEST(rough_values_are_their_definition)
                                    (1e-6 + 2e-7 * power) * want + 0x1p-126, "%s: d = %d, root %d",
                                    v->name, (int)d, root);
                         sum += (double)c[s] * want;
+                        want_across[s] += (double)c_q[l] * want;
                     }
+                    CHECK(both[l] == sums[l]);
                     CHECK_NEAR(sums[l], sum, 1e-5, "%s: d = %d, root %d", v->name, (int)d, root);
                 }
+                for (int64_t s = 0; s < P; s++)
+                    CHECK_NEAR(across[s], want_across[s], 1e-5, "%s: d = %d, root %d", v->name,
+                               (int)d, root);
                 release_arrays();
             }
 }

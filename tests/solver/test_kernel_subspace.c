@@ -89,7 +89,7 @@ TEST(softmax_meets_its_optimality_condition)
         CHECK(m->outputs == K && (given || m->support == N));
         const double f = objective(m, G, y, s, fit.problem->lambda, intercept, &worst);
         CHECK_NEAR(f, fit.certificate.primal, 1e-8 * f, "%s", options);
-        CHECK_LE(worst, 1e-5, "%s", options);
+        CHECK_LE(worst, 2e-4, "%s", options); /* the root of the gap */
         mgv_model_free(fit.ctx, m);
         mgv_fit_free(&fit);
     }
@@ -231,12 +231,14 @@ TEST(runs_have_the_same_bits)
         mgv_check_same_bits(X, y, ROWS, D, options[o], 3);
         mgv_fit fit;
         mgv_fit_start(&fit, X, y, ROWS, D, options[o]);
+        mgv_fit_set(&fit, "tol=1e-8 max_iter=10000");
         mgv_fit_solve(&fit);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
         kept[o] = fit.certificate.primal;
         mgv_fit_free(&fit);
     }
-    CHECK_NEAR(kept[0], kept[1], 1e-6 * kept[0], "softmax");
-    CHECK_NEAR(kept[2], kept[3], 1e-6 * kept[2], "logistic");
+    CHECK_NEAR(kept[0], kept[1], 1e-8 * kept[0], "softmax");
+    CHECK_NEAR(kept[2], kept[3], 1e-8 * kept[2], "logistic");
     free(X);
 }
 
@@ -294,10 +296,38 @@ TEST(what_does_not_fit_gets_a_sentence)
     }
 }
 
+/* More rows than K is kept for: products of float32 values, corrected in float64, reach tolerances
+ * near float32; few of them, because the metric sees the curvature. Some rows are alike. */
+TEST(many_rows_need_few_products)
+{
+    static const char *const losses[] = {"squared", "logistic", "squared_hinge", "huber"};
+    enum { ROWS = 4200 };
+    double *X = malloc(ROWS * D * sizeof *X), y[ROWS];
+    mgv_clouds(X, y, ROWS, D, 2);
+    memcpy(X, X + 7 * D, D * sizeof *X);
+    for (int l = 0; l < 4; l++)
+        for (int fine = 0; fine < 2; fine++) {
+            char options[128];
+            mgv_fit fit;
+            snprintf(options, sizeof options,
+                     "loss=%s kernel=rbf sigma2=2 C=%s tol=%s solver=kernel_subspace task=%s",
+                     losses[l], fine ? "1" : "0.01", fine ? "1e-7" : "1e-4",
+                     l == 3 ? "regress" : "classify");
+            mgv_fit_start(&fit, X, y, ROWS, D, options);
+            mgv_fit_solve(&fit);
+            CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s: %s %g",
+                       options, mgv_stop_name(fit.run.stop), fit.certificate.relative_gap);
+            CHECK_LE(fit.run.passes, fine ? 60 : 12, "%s", options);
+            mgv_fit_free(&fit);
+        }
+    free(X);
+}
+
 int main(void)
 {
     return RUN(softmax_meets_its_optimality_condition, the_linear_kernel_is_the_linear_form,
                two_classes_are_the_logistic_loss, other_losses_agree_with_coordinate_ascent,
                certificates_bracket_the_optimum_and_weights_are_rows, runs_have_the_same_bits,
-               a_run_begins_where_another_ended, what_does_not_fit_gets_a_sentence);
+               a_run_begins_where_another_ended, what_does_not_fit_gets_a_sentence,
+               many_rows_need_few_products);
 }
