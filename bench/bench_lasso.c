@@ -1,5 +1,5 @@
-/* bench_lasso.c - choosing a sparse or ridge model by 4 folds, beside glmnet, celer, skglm and
- * scikit-learn on the same rows and folds.
+/* bench_lasso.c - choosing a sparse or ridge model by 4 folds, beside glmnet, celer, adelie,
+ * skglm and scikit-learn on the same rows and folds.
  * usage: bench_lasso SCRATCH [DATA]   SCRATCH: a folder for what the peers read
  *                                     DATA: a folder with reuters-money-fx, news20.multiclass,
  *                                     riboflavin
@@ -14,6 +14,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "io/io.h"
+#include "row.h"
 #include "select/selection.h"
 
 #include <math.h>
@@ -22,7 +23,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { RUNS = 3, SEEDS = 5, GLMNET_SECONDS = 60, LEAST_SECONDS = 3, ROWS_MOST = 64 };
+enum { RUNS = 3, SEEDS = 5, PEER_SECONDS = 60, LEAST_SECONDS = 3 };
 #define TEXT_MAX 512
 
 static mgv_ctx *ctx;
@@ -305,43 +306,7 @@ static outcome ours_repeated(const set *s, const char *options)
     return out;
 }
 
-/* ---- peers and what was found ---------------------------------------------------------------- */
-
-/* One line of the last table. `most`: the peer was cut off, it takes longer than that. */
-typedef struct finding {
-    char row[96], peer[32];
-    double ours, theirs, ratio, bar;
-    bool most;
-} finding;
-static finding findings[ROWS_MOST];
-static int found;
-
-static finding *note(const char *row, const char *peer, double ours, double theirs, double ratio,
-                     double bar)
-{
-    finding *f = &findings[found < ROWS_MOST - 1 ? found++ : found];
-    snprintf(f->row, sizeof f->row, "%s", row);
-    snprintf(f->peer, sizeof f->peer, "%s", peer);
-    f->ours = ours;
-    f->theirs = theirs;
-    f->ratio = ratio;
-    f->bar = bar;
-    return f;
-}
-
-static void print_findings(void)
-{
-    printf("\n%-66s %9s  %-14s %9s  %8s  %6s\n", "row", "ours", "peer", "peer's", "ratio", "bar");
-    for (int k = 0; k < found; k++) {
-        const finding *f = &findings[k];
-        const bool met = f->ratio >= f->bar;
-        printf("%-66s %9.4g  %-14s %s%8.4g  %s%7.4g  %6.4g  %s\n", f->row, f->ours, f->peer,
-               f->most ? ">" : " ", f->theirs, f->most ? ">" : " ", f->ratio, f->bar,
-               met       ? "met"
-               : f->most ? "not seen: cut off"
-                         : "not met");
-    }
-}
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 typedef enum answer { ANSWERED, CUT_OFF, MISSING } answer;
 
@@ -386,16 +351,55 @@ typedef struct bars {
     double glmnet, others; /* 0: the others are left out */
 } bars;
 
+/* Errors beside glmnet's. */
+static void compare_errors(const set *s, const outcome *fast, const outcome *ridge,
+                           const outcome *glmnet)
+{
+    char row[96];
+    if (ridge) {
+        snprintf(row, sizeof row, "%.40s, ridge path", s->name);
+        bench_row_add((bench_row){.work = row,
+                                  .peer = "glmnet lasso",
+                                  .ours = ridge->seconds,
+                                  .theirs = glmnet->seconds,
+                                  .bar = 20});
+        snprintf(row, sizeof row, "%.40s, lasso path", s->name);
+        bench_row_add((bench_row){.work = row,
+                                  .unit = "CV error",
+                                  .peer = "glmnet",
+                                  .ours = fast->error,
+                                  .theirs = glmnet->error,
+                                  .bar = .995});
+        snprintf(row, sizeof row, "%.40s, ridge path", s->name);
+        bench_row_add((bench_row){.work = row,
+                                  .unit = "CV error",
+                                  .peer = "glmnet lasso",
+                                  .ours = ridge->error,
+                                  .theirs = glmnet->error,
+                                  .bar = 1});
+    } else if (s->repeats) {
+        snprintf(row, sizeof row, "%.40s, left-out rows", s->name);
+        bench_row_add((bench_row){.work = row,
+                                  .unit = "error",
+                                  .peer = "glmnet, and a standard error",
+                                  .ours = fast->test,
+                                  .theirs = glmnet->test + fast->se,
+                                  .bar = 1});
+    }
+}
+
 /* `fast` is what the bars are for; its CV error is compared where it is the same model. */
 static void compare_peers(const set *s, bool intercept, const char *what, const outcome *fast,
                           const outcome *ridge, bars bar)
 {
     static const struct {
         const char *name, *command;
-    } peers[] = {{"glmnet", "Rscript bench/peer_glmnet.R"},
-                 {"celer", "sh bench/celer.sh"},
-                 {"skglm", "python3 bench/peer_lasso.py skglm"},
-                 {"scikit-learn", "python3 bench/peer_lasso.py sklearn"}};
+        bool no_bar;
+    } peers[] = {{"glmnet", "Rscript bench/peer_glmnet.R", false},
+                 {"adelie", "build/peers-older/bin/python bench/peer_lasso.py adelie", true},
+                 {"celer", "build/peers-older/bin/python bench/peer_lasso.py celer", false},
+                 {"skglm", "python3 bench/peer_lasso.py skglm", false},
+                 {"scikit-learn", "python3 bench/peer_lasso.py sklearn", false}};
     const char *most = getenv("BENCH_PEERS");
     const size_t count = most              ? (size_t)atoi(most)
                          : bar.others == 0 ? 1
@@ -404,9 +408,10 @@ static void compare_peers(const set *s, bool intercept, const char *what, const 
         outcome other = {.f1 = NAN};
         char row[96];
         snprintf(row, sizeof row, "%.40s, %s", s->name, what);
-        const double wanted = k ? bar.others : bar.glmnet;
-        const double limit =
-            k ? fmax(LEAST_SECONDS, 1.05 * wanted * fast->seconds) : GLMNET_SECONDS;
+        const double wanted = k == 0 ? bar.glmnet : peers[k].no_bar ? 0 : bar.others;
+        const double limit = k == 0 || peers[k].no_bar
+                                 ? PEER_SECONDS
+                                 : fmax(LEAST_SECONDS, 1.05 * wanted * fast->seconds);
         const answer state = run_peer(peers[k].command, s, intercept, limit, &other);
         if (state == MISSING) {
             printf("  %-42s not installed, or it failed\n", peers[k].name);
@@ -416,21 +421,14 @@ static void compare_peers(const set *s, bool intercept, const char *what, const 
             printf("  %-42s cut off after %.1f s\n", peers[k].name, other.seconds = limit);
         else
             print_row(peers[k].name, &other, fast->seconds);
-        note(row, peers[k].name, fast->seconds, other.seconds, other.seconds / fast->seconds,
-             wanted)
-            ->most = state == CUT_OFF;
-        if (k == 0 && ridge) {
-            snprintf(row, sizeof row, "%.40s, ridge path", s->name);
-            note(row, "glmnet lasso", ridge->seconds, other.seconds, other.seconds / ridge->seconds,
-                 20);
-            snprintf(row, sizeof row, "%.40s, CV error, theirs / ours", s->name);
-            note(row, "glmnet", fast->error, other.error, other.error / fast->error, .995);
-            snprintf(row, sizeof row, "%.40s, CV error of ridge, theirs / ours", s->name);
-            note(row, "glmnet lasso", ridge->error, other.error, other.error / ridge->error, 1);
-        } else if (k == 0 && s->repeats) {
-            snprintf(row, sizeof row, "%.40s, left-out error, theirs + se / ours", s->name);
-            note(row, "glmnet", fast->test, other.test, (other.test + fast->se) / fast->test, 1);
-        }
+        bench_row_add((bench_row){.work = row,
+                                  .peer = peers[k].name,
+                                  .ours = fast->seconds,
+                                  .theirs = other.seconds,
+                                  .cut_off = state == CUT_OFF,
+                                  .bar = wanted});
+        if (k == 0)
+            compare_errors(s, fast, ridge, &other);
     }
 }
 
@@ -500,8 +498,12 @@ static void compare_generated(double rho, double snr)
         mgv_data_free(ctx, s.data);
     }
     for (int w = 1; w < WAYS; w++) {
-        snprintf(row, sizeof row, "%.40s, F1 less the lasso's%s", name, w > 1 ? ways[w].name : "");
-        note(row, "own lasso", mean[w].f1, mean[0].f1, mean[w].f1 - mean[0].f1, .1);
+        snprintf(row, sizeof row, "%.40s, early primal-dual%s", name, w > 1 ? ways[w].name : "");
+        bench_row_add((bench_row){.work = row,
+                                  .unit = "F1 above the lasso's",
+                                  .ours = mean[w].f1 - mean[0].f1,
+                                  .bar = .1,
+                                  .on = BENCH_LEAST});
     }
 }
 
@@ -539,7 +541,6 @@ int main(int argc, char **argv)
         compare_generated(.2, 5);
         compare_generated(.8, 3);
     }
-    print_findings();
     mgv_ctx_free(ctx);
     return 0;
 }

@@ -1,5 +1,5 @@
-# peer_lasso.py PEER FOLDER INTERCEPT END LIMIT - LassoCV of scikit-learn or celer, or skglm's path in a loop
-# over the folds, on what bench_lasso left in FOLDER; prints "result SECONDS CV_ERROR TEST_ERROR NONZEROS", or
+# peer_lasso.py PEER FOLDER INTERCEPT END LIMIT - LassoCV of scikit-learn or celer, or the paths of skglm or adelie in a
+# loop over the folds, on what bench_lasso left in FOLDER; prints "result SECONDS CV_ERROR TEST_ERROR NONZEROS", or
 # "cut off" when fitting has taken LIMIT seconds.
 import os
 import signal
@@ -23,7 +23,26 @@ if dense:
     X = np.asfortranarray(raw("val", np.float64).reshape(d, n).T)
 else:
     X = sp.csc_matrix((raw("val", np.float64), raw("idx", np.int32), raw("ptr", np.int32)), shape=(n, d))
+THREADS = os.cpu_count()
 y, fold = raw("y", np.float64), raw("fold", np.int32).reshape(-1, n)
+
+
+def adelie_path(A, b, **path):
+    made = adelie.matrix.sparse(A.tocsc(), n_threads=THREADS) if sp.issparse(A) else np.asfortranarray(A)
+    return adelie.grpnet(made, adelie.glm.gaussian(b), intercept=intercept, early_exit=False, progress_bar=False, n_threads=THREADS,
+                         **path)
+
+
+def adelie_cv(A, b, splits):
+    whole = adelie_path(A, b, lmda_path_size=100, min_ratio=end)
+    errors = np.zeros((len(splits), len(whole.lmdas)))
+    for k, (train, test) in enumerate(splits):
+        part = adelie_path(A[train], b[train], lmda_path=whole.lmdas)
+        scores = np.asarray(A[test] @ part.betas.T.toarray()) + part.intercepts
+        errors[k] = ((scores - b[test][:, None]) ** 2).mean(axis=0)
+    mean = errors.mean(axis=0)
+    best = int(mean.argmin())
+    return whole.betas[best].toarray().ravel(), whole.intercepts[best], mean[best]
 
 
 def fit_cv(A, b, f):
@@ -40,6 +59,8 @@ def fit_cv(A, b, f):
             model = LassoCV(eps=end, n_alphas=100, fit_intercept=intercept, cv=splits)
         model.fit(A, b)
         return model.coef_, model.intercept_, model.mse_path_.mean(axis=1).min()
+    if peer == "adelie":
+        return adelie_cv(A, b, splits)
     from skglm import Lasso
 
     centred = b - b.mean() if intercept else b
@@ -68,6 +89,8 @@ if peer == "skglm":  # numba compiles at the first call: not counted
     Lasso(alpha=0.01, fit_intercept=intercept).fit(small, np.random.rand(50))
 if peer == "celer":
     import celer  # noqa: F401  its import is not counted
+elif peer == "adelie":
+    import adelie
 elif peer == "sklearn":
     import sklearn.linear_model  # noqa: F401
 
