@@ -85,7 +85,7 @@ static void compare(const bench *b, mgv_data *data, const work *k)
     bench_set_number(b->ctx, s, "lambda", k->lambda);
     const bench_timing exact = bench_fit(b->ctx, data, s, 1);
     const double optimum = exact.primal * (1 - exact.gap); /* a proven lower bound */
-    const bool peer = k->peer_eps > 0 && !b->quick;
+    const bool peer = peer_there && k->peer_eps > 0 && !b->quick;
     double eps = k->peer_eps;
     peer_run theirs = {0};
     struct problem lp = {0};

@@ -4,7 +4,7 @@
 # one that could not be had: the suite then runs without it.
 set -eu
 suite=${1:?"usage: peers.sh SUITE"}
-tools= debian= pip= older=
+tools='' debian='' pip='' older=''
 case $suite in
 algebra) debian=libopenblas0-pthread ;;
 complete) pip="numpy scipy" ;;

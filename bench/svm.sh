@@ -3,10 +3,6 @@
 # and wide data: svm_l1). Real data from $MARGRAVE_DATA; without it the generated sets alone.
 # usage: svm.sh [-q] [GROUP...]    some of covtype large sets passes defaults kinds (-q: no peer)
 set -eu
-if [ ! -x build-bench/bench/bench_svm ]; then
-    echo "svm: LIBLINEAR was not found when the benchmarks were built (Debian: liblinear-dev)" >&2
-    exit 1
-fi
 data=${MARGRAVE_DATA:-}
 [ -n "$data" ] || echo "svm: MARGRAVE_DATA is not set: covtype, a9a, ijcnn1, w8a and the default settings are left out"
 folder=$(mktemp -d)
@@ -17,5 +13,10 @@ if [ "${1:-}" = -q ]; then
     shift
 fi
 build-bench/bench/bench_svm $quick ${data:+-d "$data"} -o "$folder" "$@"
-[ -z "$quick" ] || exit 0
-python3 bench/svm_peers.py "$folder"
+if [ -n "$quick" ]; then
+    exit 0
+elif python3 -c 'import numpy' 2>/dev/null; then
+    python3 bench/svm_peers.py "$folder"
+else
+    echo "svm: python3 has no NumPy: the interior point on all rows and SGD are left out" >&2
+fi

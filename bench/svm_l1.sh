@@ -2,10 +2,6 @@
 # svm_l1.sh - linear programmes beside HiGHS (scipy), wide data beside LIBLINEAR -s 3; leukemia and
 # colon-cancer from $MARGRAVE_DATA where they are there.
 set -eu
-if [ ! -x build-bench/bench/bench_svm_l1 ]; then
-    echo "svm_l1: LIBLINEAR was not found when the benchmarks were built (Debian: liblinear-dev)" >&2
-    exit 1
-fi
 files=
 for name in leukemia colon-cancer.std colon-cancer; do
     for file in "${MARGRAVE_DATA:-/nonexistent}/$name" "${MARGRAVE_DATA:-/nonexistent}/$name.bz2"; do
