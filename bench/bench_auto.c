@@ -244,10 +244,10 @@ static int by_value(const void *a, const void *b)
 }
 
 /* A row of the results. */
-static void note(const char *work, const char *unit, double figure, double most)
+static void note(const char *work, const char *goal, double figure, double most)
 {
-    bench_row_add(
-        (bench_row){.work = work, .unit = unit, .ours = figure, .bar = most, .on = BENCH_MOST});
+    bench_row_add((bench_row){
+        .work = work, .goal = goal, .unit = "", .ours = figure, .bar = most, .on = BENCH_MOST});
 }
 
 static int try_all_drawn(uint64_t seed, uint64_t first, int count)

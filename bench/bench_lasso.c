@@ -558,7 +558,8 @@ static void compare_generated(double rho, double snr)
     for (int w = 1; w < WAYS; w++) {
         snprintf(row, sizeof row, "%.40s, early primal-dual%s", name, w > 1 ? ways[w].name : "");
         bench_row_add((bench_row){.work = row,
-                                  .unit = "F1 above the lasso's",
+                                  .goal = "F1 above the lasso's",
+                                  .unit = "",
                                   .ours = mean[w].f1 - mean[0].f1,
                                   .bar = .1,
                                   .on = BENCH_LEAST});

@@ -410,7 +410,7 @@ static void bench_generated(mgv_ctx *ctx, bool quick)
         }
         free_set(&s);
     }
-    at_most(&f[k - 1], "times the passes of 10,000 rows", f[k - 1].passes / f[0].passes, 2);
+    at_most(&f[k - 1], "x the passes of 10,000", f[k - 1].passes / f[0].passes, 2);
     for (int sign = -1; sign <= 1; sign += 2) {
         const double unit = pow(10, 6 * sign);
         set s = generated(10000, 100, 0);
@@ -419,8 +419,7 @@ static void bench_generated(mgv_ctx *ctx, bool quick)
         measure(&s);
         const found scaled = ours(ctx, sign < 0 ? "generated, times 1e-6" : "generated, times 1e6",
                                   &s, "tol=1e-6", 1);
-        at_most(&scaled, "change of the margin", fabs(scaled.margin / unit / f[0].margin - 1),
-                2e-6);
+        at_most(&scaled, "off its unit", fabs(scaled.margin / unit / f[0].margin - 1), 2e-6);
         free_set(&s);
     }
     set s = generated(most, 100, 20);

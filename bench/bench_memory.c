@@ -280,7 +280,8 @@ static bool measure(const options *o, const row *r)
     const double beyond = out.peak - t.bytes, allowed = SHARE * t.bytes + ALLOWANCE;
     const bool ended = out.code == 0 || out.code == 3, fine = beyond <= allowed && ended;
     bench_row_add((bench_row){.work = name,
-                              .unit = "MB beyond its data",
+                              .goal = "beyond its data",
+                              .unit = "MB",
                               .ours = ended ? beyond / MB : NAN,
                               .bar = allowed / MB,
                               .on = BENCH_MOST});

@@ -82,7 +82,7 @@ def figure(value, unit):
     if value is None:
         return "-"
     if unit != "s":
-        return f"{value:.4g} {unit}"
+        return f"{value:.4g} {unit}".rstrip()
     return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.4g} ms"
 
 

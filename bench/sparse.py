@@ -59,10 +59,10 @@ def main():
                 cells = line.split("\t")
                 if len(cells) < 9:
                     pairs[3] += 1
-                    add_row(f"{name}, {loss}", None, unit="points with other zeros", on="most")
+                    add_row(f"{name}, {loss}", None, goal="zeros unlike those at 1e-9", unit="points", on="most")
                     continue
                 equal, tied, different = (int(x) for x in cells[3:6])
-                add_row(f"{name}, {loss}", different, unit="points with other zeros", on="most")
+                add_row(f"{name}, {loss}", different, goal="zeros unlike those at 1e-9", unit="points", on="most")
                 pairs[2 if different else 1 if tied else 0] += 1
                 points = [points[0] + equal, points[1] + tied, points[2] + different]
                 seconds += float(cells[6])
