@@ -9,6 +9,7 @@
 #include "base/rng.h"
 #include "base/threads.h"
 #include "op/op.h"
+#include "row.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -184,9 +185,18 @@ static void bench_products(mgv_ctx *ctx, const char *name, matrix *m)
             const double seconds = run_product(ctx, m, job);
             rate[job] = fmax(rate[job], bytes * (double)entries(m) / seconds * 1e-9);
         }
-    for (int job = 0; job < jobs; job++)
+    for (int job = 0; job < jobs; job++) {
+        char row[96];
+        snprintf(row, sizeof row, "%s, %s, %d threads", name, label[job], mgv_ctx_threads(ctx));
         printf("%-34s %7d  %-14s %7.1f GB/s %5.0f %%\n", name, mgv_ctx_threads(ctx), label[job],
                rate[job], 100 * rate[job] / rate[0]);
+        if (job > 0 && job < JOBS - 1)
+            bench_row_add((bench_row){.work = row,
+                                      .unit = "s/GB",
+                                      .peer = label[0],
+                                      .ours = 1 / rate[job],
+                                      .theirs = 1 / rate[0]});
+    }
     fflush(stdout);
     mgvi_op_free(m->op[0]);
     mgvi_op_free(m->op[1]);
@@ -411,6 +421,13 @@ static void bench_gemm(int threads)
             if (got[k])
                 printf(" %s%s %.1f,", *cores[k] ? "" : "default = ", r[k].core, r[k].theirs[p]);
         printf(" %3.0f %% of the best\n", 100 * r[best].ours[p] / r[best].theirs[p]);
+        char row[64], peer[40];
+        snprintf(row, sizeof row, "%s, %d threads", problem_names[p], threads);
+        snprintf(peer, sizeof peer, "OpenBLAS, %.23s", r[best].core);
+        bench_row_add((bench_row){.work = row,
+                                  .peer = peer,
+                                  .ours = 1e-9 * flops(p) / r[best].ours[p],
+                                  .theirs = 1e-9 * flops(p) / r[best].theirs[p]});
     }
     fflush(stdout);
 }

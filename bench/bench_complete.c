@@ -5,6 +5,7 @@
  * Memory is the peak of a process of its own, beside the triples at 12 bytes each. */
 #include "base/clock.h"
 #include "base/rng.h"
+#include "row.h"
 
 #include <margrave/margrave.h>
 #include <math.h>
@@ -179,9 +180,14 @@ static void hand_over(const char *folder, const set *s, const sample *x, const r
     write_array(folder, "own", own, sizeof own);
 }
 
-static const char *verdict(double value, double bar)
+/* A row of the results; bar 0: none. */
+static void note(const set *s, const char *unit, double value, double bar)
 {
-    return bar == 0 ? "" : value <= bar ? " (bar met)" : " (BAR MISSED)";
+    bench_row_add((bench_row){.work = s->name,
+                              .unit = unit,
+                              .ours = value,
+                              .bar = bar,
+                              .on = bar > 0 ? BENCH_MOST : BENCH_RATIO});
 }
 
 static void bench(const set *s, const char *folder)
@@ -190,12 +196,14 @@ static void bench(const set *s, const char *folder)
     const double triples = 12e-6 * (double)s->count;
     const bool first = s == sets;
     const result r = run(s, &x, !first && s->repeats == 1);
-    printf("%-46s %8.3f s%s  rank %3d  held out %.4f  test %.4f%s", s->name, r.seconds,
-           verdict(r.seconds, s->most_seconds), (int)r.rank, r.held_out, r.error,
-           verdict(r.error, s->most_error));
-    if (s->most_memory > 0)
-        printf("  %.0f MB = %.1f x the triples%s", r.megabytes, r.megabytes / triples,
-               verdict(r.megabytes / triples, s->most_memory));
+    printf("%-46s %8.3f s  rank %3d  held out %.4f  test %.4f", s->name, r.seconds, (int)r.rank,
+           r.held_out, r.error);
+    note(s, "s", r.seconds, s->most_seconds);
+    note(s, "test error", r.error, s->most_error);
+    if (s->most_memory > 0) {
+        printf("  %.0f MB = %.1f x the triples", r.megabytes, r.megabytes / triples);
+        note(s, "x the triples' memory", r.megabytes / triples, s->most_memory);
+    }
     putchar('\n');
     fflush(stdout);
     if (first && folder)

@@ -35,6 +35,17 @@ static void compare(mgv_ctx *ctx, const char *path)
                a[1].primal / optimum - 1, a[1].passes, 1e3 * b.seconds, b.objective / optimum - 1,
                b.seconds / a[1].seconds);
         fflush(stdout);
+        char work[64], goal[16];
+        snprintf(work, sizeof work, "%.*s", (int)strcspn(name, "."), name);
+        snprintf(goal, sizeof goal, "gap %s", tolerance[k]);
+        bench_row_add((bench_row){.work = work,
+                                  .goal = goal,
+                                  .peer = "LIBLINEAR -s 3",
+                                  .ours = a[1].seconds,
+                                  .one_thread = a[0].seconds,
+                                  .uncertified = !a[1].certified,
+                                  .theirs = b.seconds,
+                                  .cut_off = b.objective > optimum * (1 + atof(tolerance[k]))});
     }
     peer_free(&lp);
     mgv_data_free(ctx, data);

@@ -118,7 +118,11 @@ static void set_text(const char *name, const char *value)
     must(mgv_settings_set(ctx, settings, name, value), name);
 }
 
-static void report(const set *s)
+typedef struct found {
+    double seconds, psnr;
+} found;
+
+static found report(const set *s)
 {
     double least = INFINITY, seconds;
     for (int r = 0; r < REPEATS; r++) {
@@ -138,6 +142,7 @@ static void report(const set *s)
            "margrave deblur", stop.psnr, least, (int)stop.iterations, stop.noise, all.best_psnr,
            (int)all.best_iteration);
     fflush(stdout);
+    return (found){least, stop.psnr};
 }
 
 static void save(const char *folder, const char *name, const mgv_image *image)
@@ -153,14 +158,16 @@ static void save(const char *folder, const char *name, const mgv_image *image)
     fclose(f);
 }
 
-static void run_peers(const char *folder, const set *s)
+/* peer_deblur.py leaves the rows of the results, for us too. */
+static void run_peers(const char *folder, const set *s, const char *name, found ours)
 {
     char command[600];
     save(folder, "truth", s->truth);
     save(folder, "image", s->image);
     save(folder, "psf", s->psf);
-    snprintf(command, sizeof command, "python3 bench/peer_deblur.py %s %d %d %d", folder,
-             (int)s->image->height, (int)s->image->width, (int)s->psf->width);
+    snprintf(command, sizeof command, "python3 bench/peer_deblur.py %s %d %d %d '%s' %g %g", folder,
+             (int)s->image->height, (int)s->image->width, (int)s->psf->width, name, ours.seconds,
+             ours.psnr);
     if (system(command) != 0)
         fprintf(stderr, "bench_deblur: peer_deblur.py failed\n");
 }
@@ -184,11 +191,12 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         set s = make_set(sharp, cases[i].sigma, cases[i].noise, cases[i].cut);
-        printf("%d x %d, Gaussian of width %g, noise %g%s, %d threads\n", (int)s.image->height,
-               (int)s.image->width, cases[i].sigma, cases[i].noise,
-               cases[i].cut ? ", cut out of a larger blurred image" : "", mgv_ctx_threads(ctx));
-        report(&s);
-        run_peers(argv[1], &s);
+        char name[120];
+        snprintf(name, sizeof name, "%d x %d, Gaussian of width %g, noise %g%s",
+                 (int)s.image->height, (int)s.image->width, cases[i].sigma, cases[i].noise,
+                 cases[i].cut ? ", cut out" : "");
+        printf("%s, %d threads\n", name, mgv_ctx_threads(ctx));
+        run_peers(argv[1], &s, name, report(&s));
         free_set(&s);
     }
     mgv_image_free(ctx, sharp);

@@ -1,7 +1,8 @@
 /* bench_io.c - seconds to get data into memory: ours beside a reader written like LIBLINEAR's.
- *   bench_io THREADS REPEATS FILE CACHE.mgd
- * prints one line of numbers for io.sh: rows, nonzeros, then the smallest seconds of our text
- * reader, of the LIBLINEAR-like reader and of opening CACHE.mgd (made here from the text).
+ *   bench_io THREADS REPEATS NAME FILE CACHE.mgd SKLEARN
+ * prints one line of io.sh's table: the smallest seconds of our text reader, of the LIBLINEAR-like
+ * reader and of opening CACHE.mgd (made here from the text), beside SKLEARN, the seconds of
+ * scikit-learn ("": not there).
  *
  * LIBLINEAR's reader is in its command line tool, not in its library, and the tool prints no
  * reading time. Timing `train` with a loose tolerance would add a training run to the peer's
@@ -10,11 +11,13 @@
  * bookkeeping. How far that is from `train` itself has not been measured. */
 #include "base/clock.h"
 #include "io/io.h"
+#include "row.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct node {
     int index;
@@ -120,10 +123,27 @@ static double seconds_of_peer(const char *path)
     return mgvi_clock_seconds() - start;
 }
 
+/* theirs / ours, and a row of the results; the peer may be missing. */
+static void print_ratio(const char *name, const char *peer, double ours, double theirs, double bar)
+{
+    char work[64];
+    snprintf(work, sizeof work, "reading %s", name);
+    bench_row_add((bench_row){.work = work,
+                              .goal = "libsvm text",
+                              .peer = peer,
+                              .ours = ours,
+                              .theirs = theirs,
+                              .bar = bar});
+    if (theirs > 0)
+        printf(" | %6.1f ms %6.1fx", 1e3 * theirs, theirs / ours);
+    else
+        printf(" | %9s %7s", "absent", "-");
+}
+
 int main(int argc, char **argv)
 {
-    if (argc != 5) {
-        fprintf(stderr, "usage: bench_io THREADS REPEATS FILE CACHE.mgd\n");
+    if (argc != 7) {
+        fprintf(stderr, "usage: bench_io THREADS REPEATS NAME FILE CACHE.mgd SKLEARN\n");
         return 2;
     }
     mgv_ctx *ctx;
@@ -134,7 +154,7 @@ int main(int argc, char **argv)
     stop(ctx, mgv_ctx_set_threads(ctx, atoi(argv[1])));
     stop(ctx, mgv_settings_new(ctx, &settings));
     const int repeats = atoi(argv[2]);
-    const char *text = argv[3], *cache = argv[4];
+    const char *name = argv[3], *text = argv[4], *cache = argv[5];
     mgv_data_info info = {.size = sizeof info}, from_cache = info;
     stop(ctx, mgvi_read_file(ctx, text, settings, &data));
     stop(ctx, mgvi_write_file(ctx, data, cache, settings));
@@ -145,8 +165,22 @@ int main(int argc, char **argv)
         opened = smaller(opened, seconds_of_reading(ctx, cache, settings, &from_cache));
         peer = smaller(peer, seconds_of_peer(text));
     }
-    printf("%lld %lld %.6f %.6f %.6f\n", (long long)info.rows, (long long)info.nonzeros, ours, peer,
-           opened);
+    struct stat file;
+    if (stat(text, &file) != 0)
+        return 1;
+    printf("%-10s %9lld %10lld %9.1f | %6.2f ms", name, (long long)info.rows,
+           (long long)info.nonzeros, 1e-6 * (double)file.st_size, 1e3 * ours);
+    print_ratio(name, "scikit-learn", ours, strtod(argv[6], NULL), 20);
+    print_ratio(name, "LIBLINEAR's way", ours, peer, 6);
+    printf(" | %6.3f ms %6.0fx\n", 1e3 * opened, ours / opened);
+    char work[64];
+    snprintf(work, sizeof work, "opening %s", name);
+    bench_row_add((bench_row){.work = work,
+                              .goal = ".mgd",
+                              .peer = "our text reader",
+                              .ours = opened,
+                              .theirs = ours,
+                              .bar = 100});
     mgv_settings_free(ctx, settings);
     mgv_ctx_free(ctx);
     return 0;

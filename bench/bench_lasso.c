@@ -1,10 +1,9 @@
-/* bench_lasso.c - choosing a sparse or ridge model by 4 folds, beside glmnet, celer, skglm and
- * scikit-learn on the same rows and folds.
- * usage: bench_lasso SCRATCH [DATA]   SCRATCH: a folder for what the peers read
- *                                     DATA: a folder with reuters-money-fx, news20.multiclass,
- *                                     riboflavin
+/* bench_lasso.c - choosing a sparse, grouped or ridge model by 4 folds, beside glmnet, celer,
+ * adelie, skglm and scikit-learn on the same rows and folds. usage: bench_lasso SCRATCH [DATA]
+ * SCRATCH: a folder for what the peers read DATA: a folder with reuters-money-fx,
+ * news20.multiclass, riboflavin
  *
- * BENCH_ONLY=reuters,news,ribo,dense chooses sets, BENCH_PEERS=1 stops after glmnet.
+ * BENCH_ONLY=reuters,news,ribo,dense,group chooses sets, BENCH_PEERS=1 stops after glmnet.
  * Seconds run from the matrix in memory to the chosen model, for us with its certificate (gap
  * 1e-4). Ours: the least of three runs, two threads. A peer runs once; scikit-learn, celer and
  * skglm are cut off once it is clear that they are slower than their bar. 100 strengths to 1/1000
@@ -14,6 +13,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "io/io.h"
+#include "row.h"
 #include "select/selection.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { RUNS = 3, SEEDS = 5, GLMNET_SECONDS = 60, LEAST_SECONDS = 3, ROWS_MOST = 64 };
+enum { RUNS = 3, SEEDS = 5, PEER_SECONDS = 60, LEAST_SECONDS = 3, GROUP = 5, GROUP_POINTS = 20 };
 #define TEXT_MAX 512
 
 static mgv_ctx *ctx;
@@ -179,6 +179,7 @@ static void export_set(const set *s)
 typedef struct outcome {
     double seconds, error, se, test, nonzeros, f1;
     int64_t iteration; /* chosen; 0: a path by strength */
+    bool certified;
     char method[64];
 } outcome;
 
@@ -240,6 +241,7 @@ static outcome ours(const set *s, const char *options, bool intercept, int runs)
         out.error = p->error;
         out.se = p->error_se;
         out.iteration = p->iteration;
+        out.certified = chosen->solver->stop == MGV_STOP_CERTIFIED;
         snprintf(out.method, sizeof out.method, "%s", mgvi_selection_path(chosen)->method);
         mgvi_problem_user_weights(chosen->problem, chosen->solver->answer.w.x, coef, &b);
         out.nonzeros = (double)mgvi_count_nonzeros(coef, s->data->X.cols);
@@ -256,7 +258,7 @@ static outcome ours(const set *s, const char *options, bool intercept, int runs)
 static outcome ours_repeated(const set *s, const char *options)
 {
     const int64_t n = s->data->X.rows, d = s->data->X.cols;
-    outcome out = {.f1 = NAN};
+    outcome out = {.f1 = NAN, .certified = true};
     int32_t *fold = calloc((size_t)(n * s->repeats), sizeof *fold), *order = malloc((size_t)n * 4);
     double *X = malloc((size_t)(n * d) * sizeof *X), *y = malloc((size_t)n * sizeof *y);
     double *coef = malloc((size_t)d * sizeof *coef), b;
@@ -279,6 +281,7 @@ static outcome ours_repeated(const set *s, const char *options)
         for (int64_t k = 0; k < train; k++)
             fold[r * n + order[test + k]] = chosen->split.code[k] + 1;
         out.seconds += chosen->seconds;
+        out.certified = out.certified && chosen->solver->stop == MGV_STOP_CERTIFIED;
         out.error += mgvi_selection_point(chosen)->error / s->repeats;
         mgvi_problem_user_weights(chosen->problem, chosen->solver->answer.w.x, coef, &b);
         out.nonzeros += (double)mgvi_count_nonzeros(coef, d) / s->repeats;
@@ -305,54 +308,29 @@ static outcome ours_repeated(const set *s, const char *options)
     return out;
 }
 
-/* ---- peers and what was found ---------------------------------------------------------------- */
-
-/* One line of the last table. `most`: the peer was cut off, it takes longer than that. */
-typedef struct finding {
-    char row[96], peer[32];
-    double ours, theirs, ratio, bar;
-    bool most;
-} finding;
-static finding findings[ROWS_MOST];
-static int found;
-
-static finding *note(const char *row, const char *peer, double ours, double theirs, double ratio,
-                     double bar)
-{
-    finding *f = &findings[found < ROWS_MOST - 1 ? found++ : found];
-    snprintf(f->row, sizeof f->row, "%s", row);
-    snprintf(f->peer, sizeof f->peer, "%s", peer);
-    f->ours = ours;
-    f->theirs = theirs;
-    f->ratio = ratio;
-    f->bar = bar;
-    return f;
-}
-
-static void print_findings(void)
-{
-    printf("\n%-66s %9s  %-14s %9s  %8s  %6s\n", "row", "ours", "peer", "peer's", "ratio", "bar");
-    for (int k = 0; k < found; k++) {
-        const finding *f = &findings[k];
-        const bool met = f->ratio >= f->bar;
-        printf("%-66s %9.4g  %-14s %s%8.4g  %s%7.4g  %6.4g  %s\n", f->row, f->ours, f->peer,
-               f->most ? ">" : " ", f->theirs, f->most ? ">" : " ", f->ratio, f->bar,
-               met       ? "met"
-               : f->most ? "not seen: cut off"
-                         : "not met");
-    }
-}
+/* ---- peers ----------------------------------------------------------------------------------- */
 
 typedef enum answer { ANSWERED, CUT_OFF, MISSING } answer;
 
+/* A model, the peers that have it, and what is asked. */
+typedef struct race {
+    const char *what;
+    unsigned peers;
+    double glmnet, others; /* bars; 0: none */
+    double alpha;          /* the part of l1, the rest is l2 */
+    int points, group;     /* strengths; columns of a group */
+    bool early;            /* stopped early: no certificate is asked */
+} race;
+enum { GLMNET = 1, ADELIE = 2, CELER = 4, SKGLM = 8, SKLEARN = 16, EVERYONE = 31 };
+
 /* Runs a peer's script: it prints seconds, cv error, test error, nonzeros, or that it was cut off.
  */
-static answer run_peer(const char *command, const set *s, bool intercept, double limit,
-                       outcome *out)
+static answer run_peer(const char *command, const set *s, const race *r, bool intercept,
+                       double limit, outcome *out)
 {
     char line[TEXT_MAX], text[2 * TEXT_MAX];
-    snprintf(text, sizeof text, "timeout 120 %s %s %d %g %g 2>/dev/null", command, scratch,
-             intercept, s->end, limit);
+    snprintf(text, sizeof text, "timeout 120 %s %s %d %g %g %g %d %d 2>/dev/null", command, scratch,
+             intercept, s->end, limit, r->alpha, r->points, r->group);
     FILE *in = popen(text, "r");
     answer state = MISSING;
     while (in && fgets(line, sizeof line, in))
@@ -382,32 +360,66 @@ static void print_row(const char *name, const outcome *o, double base)
     fflush(stdout);
 }
 
-typedef struct bars {
-    double glmnet, others; /* 0: the others are left out */
-} bars;
+/* Errors beside glmnet's. */
+static void compare_errors(const set *s, const outcome *fast, const outcome *ridge,
+                           const outcome *glmnet)
+{
+    char row[96];
+    if (ridge) {
+        snprintf(row, sizeof row, "%.40s, ridge path", s->name);
+        bench_row_add((bench_row){.work = row,
+                                  .peer = "glmnet lasso",
+                                  .ours = ridge->seconds,
+                                  .theirs = glmnet->seconds,
+                                  .bar = 20});
+        snprintf(row, sizeof row, "%.40s, lasso path", s->name);
+        bench_row_add((bench_row){.work = row,
+                                  .unit = "CV error",
+                                  .peer = "glmnet",
+                                  .ours = fast->error,
+                                  .theirs = glmnet->error,
+                                  .bar = .995});
+        snprintf(row, sizeof row, "%.40s, ridge path", s->name);
+        bench_row_add((bench_row){.work = row,
+                                  .unit = "CV error",
+                                  .peer = "glmnet lasso",
+                                  .ours = ridge->error,
+                                  .theirs = glmnet->error,
+                                  .bar = 1});
+    } else if (s->repeats) {
+        snprintf(row, sizeof row, "%.40s, left-out rows", s->name);
+        bench_row_add((bench_row){.work = row,
+                                  .unit = "error",
+                                  .peer = "glmnet, and a standard error",
+                                  .ours = fast->test,
+                                  .theirs = glmnet->test + fast->se,
+                                  .bar = 1});
+    }
+}
 
 /* `fast` is what the bars are for; its CV error is compared where it is the same model. */
-static void compare_peers(const set *s, bool intercept, const char *what, const outcome *fast,
-                          const outcome *ridge, bars bar)
+static void compare_peers(const set *s, bool intercept, const race *r, const outcome *fast,
+                          const outcome *ridge)
 {
     static const struct {
         const char *name, *command;
     } peers[] = {{"glmnet", "Rscript bench/peer_glmnet.R"},
-                 {"celer", "sh bench/celer.sh"},
+                 {"adelie", "build/peers-older/bin/python bench/peer_lasso.py adelie"},
+                 {"celer", "build/peers-older/bin/python bench/peer_lasso.py celer"},
                  {"skglm", "python3 bench/peer_lasso.py skglm"},
                  {"scikit-learn", "python3 bench/peer_lasso.py sklearn"}};
-    const char *most = getenv("BENCH_PEERS");
-    const size_t count = most              ? (size_t)atoi(most)
-                         : bar.others == 0 ? 1
-                                           : sizeof peers / sizeof *peers;
-    for (size_t k = 0; k < count && k < sizeof peers / sizeof *peers; k++) {
+    const char *few = getenv("BENCH_PEERS");
+    char row[96];
+    snprintf(row, sizeof row, "%.40s, %s%s", s->name, r->what, intercept ? ", intercept" : "");
+    for (size_t k = 0; k < sizeof peers / sizeof *peers; k++) {
         outcome other = {.f1 = NAN};
-        char row[96];
-        snprintf(row, sizeof row, "%.40s, %s", s->name, what);
-        const double wanted = k ? bar.others : bar.glmnet;
-        const double limit =
-            k ? fmax(LEAST_SECONDS, 1.05 * wanted * fast->seconds) : GLMNET_SECONDS;
-        const answer state = run_peer(peers[k].command, s, intercept, limit, &other);
+        if (!(r->peers >> k & 1) || (few && (int)k >= atoi(few)))
+            continue;
+        const double wanted = k == 0 ? r->glmnet : 1u << k == ADELIE ? 0 : r->others;
+        const double limit = k == 0 || wanted == 0
+                                 ? PEER_SECONDS
+                                 : fmax(LEAST_SECONDS, 1.05 * wanted * fast->seconds);
+        const answer state = run_peer(peers[k].command, s, r, intercept, limit, &other);
         if (state == MISSING) {
             printf("  %-42s not installed, or it failed\n", peers[k].name);
             continue;
@@ -416,25 +428,19 @@ static void compare_peers(const set *s, bool intercept, const char *what, const 
             printf("  %-42s cut off after %.1f s\n", peers[k].name, other.seconds = limit);
         else
             print_row(peers[k].name, &other, fast->seconds);
-        note(row, peers[k].name, fast->seconds, other.seconds, other.seconds / fast->seconds,
-             wanted)
-            ->most = state == CUT_OFF;
-        if (k == 0 && ridge) {
-            snprintf(row, sizeof row, "%.40s, ridge path", s->name);
-            note(row, "glmnet lasso", ridge->seconds, other.seconds, other.seconds / ridge->seconds,
-                 20);
-            snprintf(row, sizeof row, "%.40s, CV error, theirs / ours", s->name);
-            note(row, "glmnet", fast->error, other.error, other.error / fast->error, .995);
-            snprintf(row, sizeof row, "%.40s, CV error of ridge, theirs / ours", s->name);
-            note(row, "glmnet lasso", ridge->error, other.error, other.error / ridge->error, 1);
-        } else if (k == 0 && s->repeats) {
-            snprintf(row, sizeof row, "%.40s, left-out error, theirs + se / ours", s->name);
-            note(row, "glmnet", fast->test, other.test, (other.test + fast->se) / fast->test, 1);
-        }
+        bench_row_add((bench_row){.work = row,
+                                  .peer = peers[k].name,
+                                  .ours = fast->seconds,
+                                  .theirs = other.seconds,
+                                  .uncertified = !r->early && !fast->certified,
+                                  .cut_off = state == CUT_OFF,
+                                  .bar = wanted});
+        if (k == 0 && state == ANSWERED)
+            compare_errors(s, fast, ridge, &other);
     }
 }
 
-static void compare_text(const set *s, bool intercept, bars bar)
+static void compare_text(const set *s, bool intercept, const race *r)
 {
     printf("%s, %s\n", s->name, intercept ? "intercept" : "no intercept");
     export_set(s);
@@ -448,19 +454,62 @@ static void compare_text(const set *s, bool intercept, bars bar)
         snprintf(name, sizeof name, "margrave auto: %s", any.method);
         print_row(name, &any, 0);
     }
-    compare_peers(s, intercept, intercept ? "lasso path, intercept" : "lasso path", &lasso, &ridge,
-                  bar);
+    compare_peers(s, intercept, r, &lasso, &ridge);
+}
+
+/* Half l1, half l2, as `penalty=enet` has it along its path. */
+static void compare_enet(const set *s, bool intercept)
+{
+    const race r = {
+        .what = "elastic-net path", .peers = GLMNET | ADELIE | SKLEARN, .alpha = .5, .points = 100};
+    printf("%s, elastic net\n", s->name);
+    export_set(s);
+    const outcome enet = ours(s, "penalty=enet", intercept, RUNS);
+    print_row("margrave elastic-net path", &enet, 0);
+    compare_peers(s, intercept, &r, &enet, NULL);
+}
+
+/* Groups of neighbouring columns, weighted by the roots of their sizes. */
+static void compare_group(void)
+{
+    const race r = {.what = "group-lasso path",
+                    .peers = ADELIE,
+                    .alpha = 1,
+                    .points = GROUP_POINTS,
+                    .group = GROUP};
+    char options[80];
+    set s = generated(.2, 5, 1);
+    int64_t *group = malloc((size_t)s.data->X.cols * sizeof *group);
+    for (int64_t j = 0; j < s.data->X.cols; j++)
+        group[j] = j / GROUP;
+    if (mgv_data_set_groups(ctx, s.data, group) != MGV_OK)
+        fail("groups");
+    free(group);
+    printf("%s, groups of %d columns, %d strengths\n", s.name, GROUP, GROUP_POINTS);
+    export_set(&s);
+    snprintf(options, sizeof options, "penalty=group path_points=%d time_limit=%d", GROUP_POINTS,
+             PEER_SECONDS);
+    const outcome found = ours(&s, options, true, 1);
+    print_row("margrave group-lasso path", &found, 0);
+    compare_peers(&s, true, &r, &found, NULL);
+    mgv_data_free(ctx, s.data);
 }
 
 static void compare_repeated(const set *s)
 {
+    const race r = {.what = "lasso path, 10 repeats",
+                    .peers = EVERYONE,
+                    .glmnet = 10,
+                    .others = 10,
+                    .alpha = 1,
+                    .points = 100};
     printf("%s\n", s->name);
     export_set(s);
     const outcome ridge = ours_repeated(s, "penalty=l2"), lasso = ours_repeated(s, "penalty=l1");
     print_row("margrave ridge path", &ridge, 0);
     print_row("margrave lasso path", &lasso, 0);
     printf("  (standard error of the test error: lasso %.2g, ridge %.2g)\n", lasso.se, ridge.se);
-    compare_peers(s, true, "lasso path, 10 repeats", &lasso, NULL, (bars){10, 10});
+    compare_peers(s, true, &r, &lasso, NULL);
 }
 
 /* Basis pursuit stopped early beside the Lasso at its least CV error. */
@@ -474,6 +523,13 @@ static void compare_generated(double rho, double snr)
                 {"  --debias", "loss=equal penalty=l1 debias=yes"},
                 {"  --stable .75", "loss=equal penalty=l1 stable=.75"}};
     enum { WAYS = sizeof ways / sizeof *ways };
+    const race r = {.what = "early primal-dual",
+                    .peers = EVERYONE,
+                    .glmnet = 10,
+                    .others = 30,
+                    .alpha = 1,
+                    .points = 100,
+                    .early = true};
     outcome mean[WAYS] = {{0}};
     char row[96], name[64];
     for (int seed = SEEDS; seed >= 1; seed--) {
@@ -496,12 +552,17 @@ static void compare_generated(double rho, double snr)
         for (int w = 0; w < WAYS; w++)
             print_row(ways[w].name, &mean[w], 0);
         export_set(&s);
-        compare_peers(&s, true, "early primal-dual", &mean[1], NULL, (bars){10, 30});
+        compare_peers(&s, true, &r, &mean[1], NULL);
         mgv_data_free(ctx, s.data);
     }
     for (int w = 1; w < WAYS; w++) {
-        snprintf(row, sizeof row, "%.40s, F1 less the lasso's%s", name, w > 1 ? ways[w].name : "");
-        note(row, "own lasso", mean[w].f1, mean[0].f1, mean[w].f1 - mean[0].f1, .1);
+        snprintf(row, sizeof row, "%.40s, early primal-dual%s", name, w > 1 ? ways[w].name : "");
+        bench_row_add((bench_row){.work = row,
+                                  .goal = "F1 above the lasso's",
+                                  .unit = "",
+                                  .ours = mean[w].f1 - mean[0].f1,
+                                  .bar = .1,
+                                  .on = BENCH_LEAST});
     }
 }
 
@@ -514,24 +575,32 @@ int main(int argc, char **argv)
     scratch = argv[1];
     mgv_ctx_set_threads(ctx, 2);
     const char *only = getenv("BENCH_ONLY"), *folder = argc > 2 ? argv[2] : NULL;
+    race lasso = {.what = "lasso path", .peers = EVERYONE, .alpha = 1, .points = 100, .others = 20};
     set s = {.end = 1e-3};
     if (folder && (!only || strstr(only, "reuters")) && load(folder, "reuters-money-fx", &s.data)) {
         snprintf(s.name, sizeof s.name, "reuters 7770 x 8315");
-        compare_text(&s, false, (bars){10, 20});
-        compare_text(&s, true, (bars){10, 0}); /* glmnet alone: a minute less */
+        lasso.glmnet = 10;
+        compare_text(&s, false, &lasso);
+        lasso.peers = GLMNET | ADELIE; /* minutes less */
+        compare_text(&s, true, &lasso);
+        compare_enet(&s, true);
         mgv_data_free(ctx, s.data);
     }
     if (folder && (!only || strstr(only, "news")) && load(folder, "news20.multiclass", &s.data)) {
         halve_news(s.data);
         snprintf(s.name, sizeof s.name, "news20 15935 x 62061");
-        compare_text(&s, false, (bars){5, 20});
-        compare_text(&s, true, (bars){5, 0});
+        lasso.glmnet = 5;
+        lasso.peers = EVERYONE;
+        compare_text(&s, false, &lasso);
+        lasso.peers = GLMNET | ADELIE;
+        compare_text(&s, true, &lasso);
         mgv_data_free(ctx, s.data);
     }
     if (folder && (!only || strstr(only, "ribo")) && load(folder, "riboflavin", &s.data)) {
         snprintf(s.name, sizeof s.name, "riboflavin 71 x 4088");
-        s.repeats = 10;
         s.end = .01;
+        compare_enet(&s, true);
+        s.repeats = 10;
         compare_repeated(&s);
         mgv_data_free(ctx, s.data);
     }
@@ -539,7 +608,8 @@ int main(int argc, char **argv)
         compare_generated(.2, 5);
         compare_generated(.8, 3);
     }
-    print_findings();
+    if (!only || strstr(only, "group"))
+        compare_group();
     mgv_ctx_free(ctx);
     return 0;
 }

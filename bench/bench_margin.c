@@ -5,14 +5,15 @@
  * MNIST pairs in pixels, without and with intercept; margins are printed divided by the longest
  * row. LIBLINEAR gets the same rows, its best C and the largest tolerance with which its weights
  * come within 1e-6 of the margin (found with hindsight: it has no certificate). Minimum of several
- * runs, data in memory. A line "bar" follows where one is set. */
+ * runs, data in memory. */
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "io/io.h"
+#include "peer_liblinear.h"
+#include "row.h"
 #include "solver/driver.h"
 
-#include <linear.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +28,6 @@ static void fail(mgv_ctx *ctx, const char *what)
     fprintf(stderr, "bench_margin: %s: %s\n", what, mgv_ctx_error(ctx));
     exit(1);
 }
-
-static void quiet(const char *text) { (void)text; }
 
 typedef struct set {
     int64_t n, d;
@@ -134,8 +133,10 @@ static void free_set(set *s)
 
 /* What a run cost and found. */
 typedef struct found {
+    char name[40];
     double seconds, passes, margin, gap;
     int64_t examples; /* in a proof */
+    bool decided;     /* certified, or proven not to be separable */
 } found;
 
 /* `options` is "name=value name=value"; loss margin and no intercept unless said. */
@@ -179,6 +180,8 @@ static found ours(mgv_ctx *ctx, const char *name, const set *s, const char *opti
         mgv_solver_free(ctx, solver);
         mgv_problem_free(ctx, problem);
     }
+    snprintf(f.name, sizeof f.name, "%s", name);
+    f.decided = run.stop == MGV_STOP_CERTIFIED || run.stop == MGV_STOP_INFEASIBLE;
     f.passes = run.passes;
     f.margin = c.margin;
     f.gap = c.relative_gap;
@@ -196,12 +199,27 @@ static found ours(mgv_ctx *ctx, const char *name, const set *s, const char *opti
     return f;
 }
 
-/* "bar: what, value, wanted": `value` should be at least (or at most) `wanted`. */
-static void bar(const char *what, double value, bool at_least, double wanted)
+/* Rows of the results: a figure of the run that should be at most `most`, or a peer's over ours
+ * that should be at least `bar`. */
+static void at_most(const found *f, const char *unit, double figure, double most)
 {
-    printf("    bar: %s %.3g, %s %.3g: %s\n", what, value, at_least ? "at least" : "at most",
-           wanted, (at_least ? value >= wanted : value <= wanted) ? "met" : "MISSED");
-    fflush(stdout);
+    bench_row_add((bench_row){.work = f->name,
+                              .unit = unit,
+                              .ours = figure,
+                              .uncertified = !f->decided,
+                              .bar = most,
+                              .on = BENCH_MOST});
+}
+
+static void beside(const found *f, const char *peer, double theirs, bool cut_off, double bar)
+{
+    bench_row_add((bench_row){.work = f->name,
+                              .peer = peer,
+                              .ours = f->seconds,
+                              .theirs = theirs,
+                              .uncertified = !f->decided,
+                              .cut_off = cut_off,
+                              .bar = bar});
 }
 
 /* min_i y_i x_i.w / |w| */
@@ -234,9 +252,11 @@ static struct problem to_liblinear(const set *s)
     return lp;
 }
 
-/* The seconds of its fastest run that comes within `gap` of the margin. */
+/* The seconds of its fastest run that comes within `gap` of the margin; NAN without it. */
 static double liblinear(const set *s, double margin, double gap)
 {
+    if (!peer_there)
+        return NAN;
     struct problem lp = to_liblinear(s);
     double best = INFINITY, best_C = 0, best_eps = 0, reached = NAN;
     for (double C = 1e3; C <= 1e6; C *= 10)
@@ -318,18 +338,17 @@ static void bench_mnist(mgv_ctx *ctx, const char *path, bool quick)
         fail(ctx, path);
     set s = pair_of(all, 0, 1);
     const found best = ours(ctx, "MNIST 0 v 1", &s, "tol=1e-9", REPEATS);
-    const double theirs = liblinear(&s, best.margin, 1e-6);
-    bar("LIBLINEAR's time / ours", theirs / best.seconds, true, 3);
-    bar("passes", best.passes, false, 8);
+    beside(&best, "LIBLINEAR -s 3", liblinear(&s, best.margin, 1e-6), false, 3);
+    at_most(&best, "passes", best.passes, 8);
     ours(ctx, "MNIST 0 v 1, intercept", &s, "tol=1e-9 intercept=yes", REPEATS);
     ours(ctx, "MNIST 0 v 1, p = 1.5", &s, "tol=1e-6 p=1.5", 3);
     ours(ctx, "MNIST 0 v 1, p = sparse", &s, "tol=1e-6 p=sparse", 3);
     free_set(&s);
     s = pair_of(all, 3, 5);
-    bar("seconds", ours(ctx, "MNIST 3 v 5", &s, "", 3).seconds, false, 1);
-    bar("examples",
-        (double)ours(ctx, "MNIST 3 v 5, short proof", &s, "short_proof=yes", 1).examples, false,
-        (double)(s.d + 2));
+    found f = ours(ctx, "MNIST 3 v 5", &s, "", 3);
+    at_most(&f, "s", f.seconds, 1);
+    f = ours(ctx, "MNIST 3 v 5, short proof", &s, "short_proof=yes", 1);
+    at_most(&f, "examples", (double)f.examples, (double)(s.d + 2));
     free_set(&s);
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs && !quick; k++) {
         char name[40];
@@ -359,9 +378,15 @@ static void bench_spectra(mgv_ctx *ctx)
         set s = spectrum(row[k].power, row[k].used);
         const found best = ours(ctx, row[k].name, &s, row[k].exact, 3);
         const found other = ours(ctx, "  accelerated coordinates", &s, row[k].accelerated, 1);
-        bar("their passes / ours", other.passes / best.passes, true, 5);
+        bench_row_add((bench_row){.work = best.name,
+                                  .unit = "passes",
+                                  .peer = "accelerated coordinates",
+                                  .ours = best.passes,
+                                  .theirs = other.passes,
+                                  .uncertified = !best.decided,
+                                  .bar = 5});
         if (k > 0)
-            bar("seconds", best.seconds, false, 1);
+            at_most(&best, "s", best.seconds, 1);
         free_set(&s);
     }
 }
@@ -374,29 +399,32 @@ static void bench_generated(mgv_ctx *ctx, bool quick)
     int k = 0;
     for (int64_t n = 10000; n <= most; n *= 10) {
         set s = generated(n, 100, 0);
-        f[k++] = ours(ctx, "generated", &s, "tol=1e-6", 3);
+        char name[40];
+        snprintf(name, sizeof name, "generated, %d rows", (int)n);
+        f[k++] = ours(ctx, name, &s, "tol=1e-6", 3);
         if (n == 1000000) {
-            liblinear_in_time(&s, f[k - 1].margin, 10);
-            bar("10 s / our time", 10 / f[k - 1].seconds, true, 10);
-            bar("passes", f[k - 1].passes, false, 20);
+            if (peer_there)
+                liblinear_in_time(&s, f[k - 1].margin, 10);
+            beside(&f[k - 1], "LIBLINEAR -s 3", peer_there ? 10 : NAN, true, 10);
+            at_most(&f[k - 1], "passes", f[k - 1].passes, 20);
         }
         free_set(&s);
     }
-    bar("passes of the most rows / of 10000", f[k - 1].passes / f[0].passes, false, 2);
+    at_most(&f[k - 1], "x the passes of 10,000", f[k - 1].passes / f[0].passes, 2);
     for (int sign = -1; sign <= 1; sign += 2) {
         const double unit = pow(10, 6 * sign);
         set s = generated(10000, 100, 0);
         for (int64_t i = 0; i < s.n * s.d; i++)
             s.X[i] = (float)(s.X[i] * unit);
         measure(&s);
-        const found scaled =
-            ours(ctx, sign < 0 ? "  times 1e-6" : "  times 1e6", &s, "tol=1e-6", 1);
-        bar("change of the margin in its unit", fabs(scaled.margin / unit / f[0].margin - 1), false,
-            2e-6);
+        const found scaled = ours(ctx, sign < 0 ? "generated, times 1e-6" : "generated, times 1e6",
+                                  &s, "tol=1e-6", 1);
+        at_most(&scaled, "off its unit", fabs(scaled.margin / unit / f[0].margin - 1), 2e-6);
         free_set(&s);
     }
     set s = generated(most, 100, 20);
-    bar("seconds", ours(ctx, "generated, 20 labels wrong", &s, "tol=1e-6", 3).seconds, false, 0.3);
+    const found proven = ours(ctx, "generated, 20 labels wrong", &s, "tol=1e-6", 3);
+    at_most(&proven, "s", proven.seconds, 0.3);
     free_set(&s);
 }
 
@@ -407,7 +435,7 @@ int main(int argc, char **argv)
         return 1;
     const bool quick = argc > 1 && strcmp(argv[1], "-q") == 0;
     const char *images = argc > 1 + quick ? argv[1 + quick] : NULL;
-    set_print_string_function(quiet);
+    set_print_string_function(peer_quiet);
     printf("hard margin, no intercept unless said, %d threads; LIBLINEAR one thread\n",
            mgv_ctx_threads(ctx));
     if (images)

@@ -1,8 +1,7 @@
 /* bench_svm.c - tall hinge SVMs beside LIBLINEAR -s 3: the same problem in the same process,
  * float32 values, a constant column in the place of an intercept (LIBLINEAR's is regularised).
  * usage: bench_svm [-q] [-d DATA_FOLDER] [-o FOLDER] [GROUP...]
- *        -q: no peer   -o: the dense problems and our figures for svm_peers.py, rows for
- * summary.awk
+ *        -q: no peer   -o: the dense problems and our figures for svm_peers.py
  *
  * Ours: milliseconds from the bound data to a certified relative gap, problem and solver made anew,
  * 1 and 2 threads. LIBLINEAR's: train() at the largest tolerance (found with hindsight) whose
@@ -21,7 +20,6 @@ typedef struct bench {
     const char *folder, *out;
     bool quick;
     FILE *figures; /* our times for svm_peers.py */
-    FILE *summary;
 } bench;
 
 /* ---- one problem at several tolerances ------------------------------------------------------- */
@@ -63,18 +61,22 @@ static void report(const bench *b, const work *k, int t, const bench_timing ours
     if (b->figures)
         fprintf(b->figures, "\"%s\",%.17g,%g,%.17g,%.17g,%.17g\n", k->name, k->lambda, tolerance,
                 ours[0].seconds, ours[1].seconds, ours[1].primal);
-    if (b->summary && k->limit > 0 && t == 0)
-        fprintf(b->summary, "%s\t%s\tnan\t%.3f\t%d\tseconds, 2 threads\tnan\t1\t<= %g\n", k->name,
-                text, ours[1].seconds, ours[1].certified, k->limit);
-    if (theirs)
-        bench_summary(b->summary, (bench_row){.work = k->name,
-                                              .goal = text,
-                                              .ours = {ours[0].seconds, ours[1].seconds},
-                                              .certified = ours[1].certified,
-                                              .peer = "LIBLINEAR -s 3",
-                                              .theirs = theirs->seconds,
-                                              .arrived = arrived,
-                                              .bar = k->bar[t]});
+    bench_row row = {.work = k->name,
+                     .goal = text,
+                     .ours = ours[1].seconds,
+                     .one_thread = ours[0].seconds,
+                     .uncertified = !ours[1].certified};
+    if (k->limit > 0 && t == 0) {
+        row.bar = k->limit;
+        row.on = BENCH_MOST;
+        bench_row_add(row);
+    }
+    row.on = BENCH_RATIO;
+    row.bar = k->bar[t];
+    row.peer = theirs ? "LIBLINEAR -s 3" : NULL;
+    row.theirs = theirs ? theirs->seconds : NAN;
+    row.cut_off = theirs && !arrived;
+    bench_row_add(row);
 }
 
 static void compare(const bench *b, mgv_data *data, const work *k)
@@ -83,7 +85,7 @@ static void compare(const bench *b, mgv_data *data, const work *k)
     bench_set_number(b->ctx, s, "lambda", k->lambda);
     const bench_timing exact = bench_fit(b->ctx, data, s, 1);
     const double optimum = exact.primal * (1 - exact.gap); /* a proven lower bound */
-    const bool peer = k->peer_eps > 0 && !b->quick;
+    const bool peer = peer_there && k->peer_eps > 0 && !b->quick;
     double eps = k->peer_eps;
     peer_run theirs = {0};
     struct problem lp = {0};
@@ -255,10 +257,13 @@ static void passes(const bench *b)
         bench_timing ours[2];
         bench_fit_threads(b->ctx, data, s, 2, ours);
         report(b, &(work){name, 1e-4, {1e-6}, {0}, 0, 0, 1, 0}, 0, ours, NULL, NAN);
-        if (b->summary)
-            fprintf(b->summary,
-                    "%s\tgap 1e-6\tnan\t%.1f\t%d\tpasses over the data\tnan\t1\t<= %g\n", name,
-                    ours[1].passes, ours[1].certified, most[k]);
+        bench_row_add((bench_row){.work = name,
+                                  .goal = "gap 1e-6",
+                                  .unit = "passes",
+                                  .ours = ours[1].passes,
+                                  .uncertified = !ours[1].certified,
+                                  .bar = most[k],
+                                  .on = BENCH_MOST});
         drop(b, data, &t);
     }
     mgv_settings_free(b->ctx, s);
@@ -301,6 +306,10 @@ static void defaults(const bench *b)
         printf("%-38s %10" PRId64 " %8" PRId64 " %-18s %9.2f %9.1e %7.1f %s\n", names[k],
                data->X.rows, data->X.cols, t.solver, 1e3 * t.seconds, t.gap, t.passes,
                t.certified ? "" : t.stop);
+        bench_row_add((bench_row){.work = names[k],
+                                  .goal = "default settings",
+                                  .ours = t.seconds,
+                                  .uncertified = !t.certified});
         mgv_settings_free(b->ctx, s);
         mgv_data_free(b->ctx, data);
     }
@@ -312,16 +321,6 @@ static const struct {
     bool by_default;
 } groups[] = {{"covtype", covtype, true}, {"large", large, true},       {"sets", libsvm_sets, true},
               {"passes", passes, true},   {"defaults", defaults, true}, {"kinds", kinds, false}};
-
-static FILE *open_in(const char *folder, const char *name)
-{
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "a");
-    if (!f)
-        perror(path);
-    return f;
-}
 
 int main(int argc, char **argv)
 {
@@ -338,8 +337,9 @@ int main(int argc, char **argv)
     if (mgv_ctx_new(NULL, &b.ctx) != MGV_OK)
         return 1;
     if (b.out) {
-        b.figures = open_in(b.out, "ours.csv");
-        b.summary = open_in(b.out, "summary.tsv");
+        char path[1024];
+        snprintf(path, sizeof path, "%s/ours.csv", b.out);
+        b.figures = fopen(path, "a");
     }
     set_print_string_function(peer_quiet);
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
@@ -351,8 +351,6 @@ int main(int argc, char **argv)
     }
     if (b.figures)
         fclose(b.figures);
-    if (b.summary)
-        fclose(b.summary);
     mgv_ctx_free(b.ctx);
     return 0;
 }

@@ -1,7 +1,6 @@
 /* bench_svm_text.c - text classification beside LIBLINEAR: the same problem in the same process,
  * C = 1, no intercept (LIBLINEAR's is regularised), float32 values in both.
- * usage: bench_svm_text [-q] [-o SUMMARY] FILE...   (libsvm text, packed or not)
- *        -q: the hinge only   -o: its rows for summary.awk
+ * usage: bench_svm_text [-q] FILE...   (libsvm text, packed or not; -q: the hinge only)
  *
  * More than two classes: the first against the rest. Rows are divided by their norms. For each
  * loss and penalty that LIBLINEAR knows: our milliseconds to a certified relative gap, and
@@ -49,7 +48,7 @@ static double objective(const struct problem *lp, const double *w, double sign, 
 }
 
 static void compare(mgv_ctx *ctx, mgv_data *data, const struct problem *lp, const char *set,
-                    const work *k, FILE *summary)
+                    const work *k)
 {
     static const char *const tolerance[] = {"1e-3", "1e-6"};
     mgv_settings *s = bench_settings(ctx, "intercept=no time_limit=20 tol=1e-8");
@@ -60,6 +59,8 @@ static void compare(mgv_ctx *ctx, mgv_data *data, const struct problem *lp, cons
         bench_set_number(ctx, s, "C", k->factor);
     const bench_timing exact = bench_fit(ctx, data, s, 1);
     const double optimum = exact.primal * (1 - exact.gap); /* a proven lower bound */
+    char peer[32];
+    snprintf(peer, sizeof peer, "LIBLINEAR %.4s", k->name);
     for (int t = 0; t < 2; t++) {
         const double tol = atof(tolerance[t]);
         bench_set(ctx, s, "tol", tolerance[t]);
@@ -73,17 +74,20 @@ static void compare(mgv_ctx *ctx, mgv_data *data, const struct problem *lp, cons
                a[1].certified ? " " : "!", a[1].passes, 1e3 * b.seconds, b.objective / optimum - 1,
                b.seconds / a[1].seconds);
         fflush(stdout);
-        char goal[16];
+        char row[64], goal[16];
+        snprintf(row, sizeof row, "%s, %s", set, k->name + strlen("-s 0 "));
         snprintf(goal, sizeof goal, "gap %s", tolerance[t]);
-        if (k == works) /* the hinge */
-            bench_summary(summary, (bench_row){.work = set,
-                                               .goal = goal,
-                                               .peer = "LIBLINEAR -s 3",
-                                               .ours = {a[0].seconds, a[1].seconds},
-                                               .certified = a[1].certified,
-                                               .theirs = b.seconds,
-                                               .arrived = b.objective <= optimum * (1 + tol),
-                                               .bar = t == 0 ? 1.5 : 2});
+        bench_row_add((bench_row){.work = row,
+                                  .goal = goal,
+                                  .peer = peer,
+                                  .ours = a[1].seconds,
+                                  .one_thread = a[0].seconds,
+                                  .uncertified = !a[1].certified,
+                                  .theirs = b.seconds,
+                                  .cut_off = b.objective > optimum * (1 + tol),
+                                  .bar = k > works ? 0
+                                         : t == 0  ? 1.5
+                                                   : 2}); /* the hinge's */
     }
     mgv_settings_free(ctx, s);
 }
@@ -122,15 +126,12 @@ static mgv_data *prepare(mgv_ctx *ctx, const char *path)
 int main(int argc, char **argv)
 {
     mgv_ctx *ctx;
-    FILE *summary = NULL;
     bool hinge_only = false;
     int i = 1;
     bench_keep_memory();
     for (; i < argc && argv[i][0] == '-'; i++)
         if (strcmp(argv[i], "-q") == 0)
             hinge_only = true;
-        else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
-            summary = fopen(argv[++i], "a");
     if (mgv_ctx_new(NULL, &ctx) != MGV_OK)
         return 1;
     set_print_string_function(peer_quiet);
@@ -146,12 +147,10 @@ int main(int argc, char **argv)
                "problem", "solver", "gap", "1 th. ms", "2 th. ms", "gap", "passes", "LIBLINEAR",
                "subopt", "ratio");
         for (size_t k = 0; k < (hinge_only ? 1 : sizeof works / sizeof *works); k++)
-            compare(ctx, data, &lp, set, &works[k], summary);
+            compare(ctx, data, &lp, set, &works[k]);
         peer_free(&lp);
         mgv_data_free(ctx, data);
     }
-    if (summary)
-        fclose(summary);
     mgv_ctx_free(ctx);
     return 0;
 }

@@ -26,6 +26,7 @@ enum { DEPTH = 24, NAME = 160 };
 
 static mgv_ctx *ctx;
 static double allowed = 4;
+static double most_wait, most_over; /* of the present file */
 
 /* ---- the watcher ----------------------------------------------------------------------------- */
 
@@ -151,6 +152,18 @@ static void report(const char *file, const char *what, double over, const char *
     if (over > LATE)
         print_stack(watch.late, watch.late_depth);
     fflush(stdout);
+    most_wait = fmax(most_wait, longest);
+    most_over = fmax(most_over, over); /* NAN: no limit */
+}
+
+/* Rows of the results: the longest wait, and by how much a limit was exceeded. */
+static void summarise(const char *file)
+{
+    bench_row_add((bench_row){
+        .work = file, .goal = "longest wait", .ours = most_wait, .bar = WAIT, .on = BENCH_MOST});
+    bench_row_add((bench_row){
+        .work = file, .goal = "over its limit", .ours = most_over, .bar = LATE, .on = BENCH_MOST});
+    most_wait = most_over = 0;
 }
 
 /* ---- fits ------------------------------------------------------------------------------------ */
@@ -333,6 +346,8 @@ int main(int argc, char **argv)
             fit(name ? name + 1 : argv[optind], data, options);
         else if (data)
             fit_all(name ? name + 1 : argv[optind], data);
+        if (data)
+            summarise(name ? name + 1 : argv[optind]);
         mgv_data_free(ctx, data);
     }
     atomic_store(&watch.ending, true);

@@ -1,5 +1,5 @@
 #!/bin/sh
-# complete.sh - matrix completion beside dense iterations in NumPy and SciPy (pip numpy scipy).
+# complete.sh - matrix completion beside dense iterations in NumPy and SciPy.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM
@@ -8,5 +8,5 @@ if python3 -c "import numpy, scipy" 2>/dev/null; then
     echo "the first set by others:"
     python3 bench/peer_complete.py "$scratch"
 else
-    echo "complete: no NumPy and SciPy for python3: the dense iterations are left out (pip install scipy)" >&2
+    echo "complete: no NumPy and SciPy for python3: the dense iterations are left out" >&2
 fi

@@ -1,5 +1,5 @@
 #!/bin/sh
-# deblur.sh - deblurring beside scikit-image (pip scikit-image); camera512.png from $MARGRAVE_DATA.
+# deblur.sh - deblurring beside scikit-image; camera512.png from $MARGRAVE_DATA.
 set -eu
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT INT TERM

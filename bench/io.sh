@@ -9,20 +9,11 @@ repeats=${REPEATS:-7}
 threads=2
 program=build-bench/bench/bench_io
 work=build-bench/io
-venv=build-bench/venv
 mkdir -p "$work"
-
-# scikit-learn lives in a folder of its own; without it its column says so.
-if [ ! -x "$venv/bin/python" ]; then
-    python3 -m venv "$venv" >/dev/null 2>&1 || true
-fi
-if ! "$venv/bin/python" -c 'import sklearn' 2>/dev/null; then
-    "$venv/bin/python" -m pip install -q scikit-learn >"$work/pip.log" 2>&1 || true
-fi
 
 # sklearn_seconds FILE - the smallest time of load_svmlight_file, or nothing.
 sklearn_seconds() {
-    "$venv/bin/python" - "$1" "$repeats" 2>/dev/null <<'PYTHON' || true
+    python3 - "$1" "$repeats" 2>/dev/null <<'PYTHON' || true
 import sys
 import time
 from sklearn.datasets import load_svmlight_file
@@ -37,9 +28,8 @@ PYTHON
 }
 
 # Warm seconds: the file is in the page cache for every reader.
-line='%-10s %9s %10s %9s | %9s | %9s %7s | %9s %7s | %9s %7s\n'
-# shellcheck disable=SC2059
-printf "$line" data rows stored MB margrave sklearn ratio liblinear ratio .mgd ratio
+printf '%-10s %9s %10s %9s | %9s | %9s %7s | %9s %7s | %9s %7s\n' \
+    data rows stored MB margrave sklearn ratio liblinear ratio .mgd ratio
 for pair in covtype:covtype.sub92962.libsvm.binary.scale ijcnn1:ijcnn1 news20:news20.multiclass; do
     name=${pair%%:*}
     file=${pair#*:}
@@ -47,18 +37,7 @@ for pair in covtype:covtype.sub92962.libsvm.binary.scale ijcnn1:ijcnn1 news20:ne
         bzip2 -dc "$MARGRAVE_DATA/$file.bz2" >"$work/$file.part"
         mv "$work/$file.part" "$work/$file"
     fi
-    # shellcheck disable=SC2046
-    set -- $("$program" "$threads" "$repeats" "$work/$file" "$work/$name.mgd")
-    sklearn=$(sklearn_seconds "$work/$file")
-    megabytes=$(wc -c <"$work/$file" | awk '{printf "%.1f", $1 / 1e6}')
-    awk -v line="$line" -v name="$name" -v rows="$1" -v stored="$2" -v mb="$megabytes" \
-        -v ours="$3" -v peer="$4" -v opened="$5" -v sk="${sklearn:-0}" 'BEGIN {
-        sk_text = sk == 0 ? "absent" : sprintf("%.1f ms", sk * 1e3)
-        sk_ratio = sk == 0 ? "-" : sprintf("%.1fx", sk / ours)
-        printf line, name, rows, stored, mb, sprintf("%.2f ms", ours * 1e3), sk_text, sk_ratio,
-            sprintf("%.1f ms", peer * 1e3), sprintf("%.1fx", peer / ours),
-            sprintf("%.3f ms", opened * 1e3), sprintf("%.0fx", ours / opened)
-    }'
+    "$program" "$threads" "$repeats" "$name" "$work/$file" "$work/$name.mgd" "$(sklearn_seconds "$work/$file")"
 done
 cat <<'TEXT'
 sklearn: load_svmlight_file; liblinear: a reader written here like that of its train tool (see

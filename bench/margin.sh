@@ -10,9 +10,5 @@ if [ -n "${MARGRAVE_DATA:-}" ]; then
     done
 fi
 [ -n "$images" ] || echo "margin: no MNIST in MARGRAVE_DATA; the generated sets only" >&2
-if [ -x build-bench/bench/bench_margin ]; then
-    build-bench/bench/bench_margin "$@" ${images:+"$images"}
-else
-    echo "margin: LIBLINEAR was not found when the benchmarks were built (Debian: liblinear-dev)" >&2
-fi
+build-bench/bench/bench_margin "$@" ${images:+"$images"}
 exec python3 bench/margin_peers.py build-bench/margrave "$@" ${images:+"$images"}

@@ -10,14 +10,15 @@ import gzip, json, os, signal, subprocess, sys, tempfile, time
 try:
     import numpy as np
 except ImportError:
-    sys.exit("margin_peers: numpy is not installed (pip install numpy); no peers in Python")
+    sys.exit("margin_peers: numpy is not installed; no peers in Python")
+from rows import add_row
 
 
 def wanted(module, package):
     try:
         return __import__(module, fromlist=["*"])
     except ImportError:
-        print(f"  {package} is not installed (pip install {package}); its row is left out")
+        print(f"  {package} is not installed; its row is left out")
 
 
 class Late(Exception):
@@ -42,10 +43,6 @@ def timed(work, limit):
 
 def say(name, seconds, text):
     print(f"{name:<28} {1e3 * seconds:32.1f} ms  {text}", flush=True)
-
-
-def bar(what, value, least):
-    print(f"    bar: {what} {value:.3g}, at least {least:g}: {'met' if value >= least else 'MISSED'}", flush=True)
 
 
 def ours(margrave, name, X, y, options, repeats=5):
@@ -95,10 +92,10 @@ def libsvm(X, y, longest, mine, margin, limit):
                 break
     if not best:
         say("  LIBSVM (SVC)", limit, "did not come within 1e-4 of the margin")
-        bar("its time / ours", limit / mine, 20)
+        add_row("MNIST 0 v 1, intercept", mine, peer="LIBSVM (SVC)", theirs=limit, arrived=False, bar=20)
         return
     say("  LIBSVM (SVC)", best[0], f"C = {best[1]:g}, tol = {best[2]:g}, margin gap {best[3]:.1e}")
-    bar("its time / ours", best[0] / mine, 20)
+    add_row("MNIST 0 v 1, intercept", mine, peer="LIBSVM (SVC)", theirs=best[0], bar=20)
 
 
 def quadprog(X, y, longest, mine, margin, limit):
@@ -111,7 +108,7 @@ def quadprog(X, y, longest, mine, margin, limit):
         say("  quadprog", seconds, "unfinished")
     else:
         say("  quadprog", seconds, f"margin gap {1 - margin_of(X.astype(np.float64), y, result[0], False) / margin:.1e}")
-    bar("its time / ours", seconds / mine, 40)
+    add_row("MNIST 0 v 1", mine, peer="quadprog", theirs=seconds, arrived=result is not None, bar=40)
 
 
 def highs(X, y, longest, mine, limit):
@@ -123,9 +120,8 @@ def highs(X, y, longest, mine, limit):
     result = optimize.linprog(np.zeros(A.shape[1]), A_ub=-A, b_ub=-np.ones(len(y)), bounds=(None, None), method="highs",
                               options={"time_limit": float(limit)})
     seconds = time.perf_counter() - start
-    done = result.status != 1
     say("  HiGHS, A w >= 1", seconds, {0: "feasible?", 1: "unfinished", 2: "infeasible"}.get(result.status, result.message))
-    bar("its time / ours", seconds / mine if done or limit < 60 else float("inf"), 20)
+    add_row("MNIST 3 v 5", mine, peer="HiGHS", theirs=seconds, arrived=result.status != 1, bar=20)
 
 
 def spectrum(power, used, rng):
@@ -146,7 +142,7 @@ def to_zero_mistakes(name, step, X, y, mine, limit):
                 return epoch
     seconds, epochs = timed(work, limit)
     say("  " + name, seconds, f"no training mistake after {epochs} passes" if epochs else "mistakes left")
-    bar("its time / ours", seconds / mine, 1)
+    add_row("spectrum i^-1.5, p = 2", mine, peer=name, theirs=seconds, arrived=bool(epochs), bar=1)
 
 
 def perceptrons(X, y, mine, limit):

@@ -1,16 +1,27 @@
-# peer_deblur.py FOLDER HEIGHT WIDTH PSF - scikit-image on what bench_deblur left in FOLDER: a line per method
-# with its PSNR and seconds. "best" rows have their strength chosen with the truth, which no user can.
+# peer_deblur.py FOLDER HEIGHT WIDTH PSF NAME SECONDS PSNR - scikit-image on what bench_deblur left in FOLDER: a line per
+# method with its PSNR and seconds, and rows beside our SECONDS and PSNR, as root mean square errors. "best" rows have their
+# strength chosen with the truth, which no user can.
 import sys
 import time
 import warnings
 
 import numpy as np
+from rows import add_row
 
 warnings.filterwarnings("ignore")
+work, own_seconds, own_psnr = sys.argv[5], float(sys.argv[6]), float(sys.argv[7])
+
+
+def rmse(decibels):
+    return 10 ** (-decibels / 20)
+
+
 try:
     from skimage import restoration
 except ImportError:
-    print("  scikit-image is not installed: its rows are left out (pip install scikit-image)")
+    print("  scikit-image is not installed: its rows are left out")
+    add_row(work, own_seconds)
+    add_row(work, rmse(own_psnr), unit="rmse")
     sys.exit(0)
 
 folder, height, width, side = sys.argv[1], *(int(v) for v in sys.argv[2:5])
@@ -31,6 +42,8 @@ def show(name, runs):
     best = max(found)
     print(f"  {name:44s} {best[0]:6.2f} dB  {seconds:7.3f} s  {best[1]}")
     sys.stdout.flush()
+    add_row(work, own_seconds, peer=name, theirs=seconds)
+    add_row(work, rmse(own_psnr), unit="rmse", peer=name, theirs=rmse(best[0]))
 
 
 def tv(weight):

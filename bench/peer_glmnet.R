@@ -1,4 +1,4 @@
-# peer_glmnet.R FOLDER INTERCEPT END - cv.glmnet on what bench_lasso left in FOLDER; prints
+# peer_glmnet.R FOLDER INTERCEPT END LIMIT ALPHA POINTS - cv.glmnet on what bench_lasso left in FOLDER; prints
 # "result SECONDS CV_ERROR TEST_ERROR NONZEROS", summed (seconds) and averaged over the repeats.
 suppressMessages(library(glmnet))
 suppressMessages(library(Matrix))
@@ -18,7 +18,8 @@ for (r in seq_len(repeats)) {
     own <- f > 0
     A <- if (all(own)) X else X[own, , drop = FALSE]
     seconds <- system.time(m <- cv.glmnet(A, y[own], foldid = f[own], intercept = a[2] == "1",
-                                          standardize = FALSE, nlambda = 100,
+                                          standardize = FALSE, alpha = as.numeric(a[5]),
+                                          nlambda = as.integer(a[6]),
                                           lambda.min.ratio = as.numeric(a[3])))[["elapsed"]]
     total <- total + seconds
     error <- error + min(m$cvm) / repeats

@@ -9,6 +9,8 @@ import os
 import subprocess
 import sys
 
+from rows import add_row
+
 TWO_CLASSES = """fourclass diabetes breast-cancer australian heart heart_scale german.numer sonar
 splice HTRU_2.csv magic eeg-eye spambase mushrooms ijcnn1 a9a w8a musk2 madelon
 colon-cancer.raw colon-cancer.std leukemia breast-west prostate-singh amazon-books
@@ -57,8 +59,10 @@ def main():
                 cells = line.split("\t")
                 if len(cells) < 9:
                     pairs[3] += 1
+                    add_row(f"{name}, {loss}", None, goal="zeros unlike those at 1e-9", unit="points", on="most")
                     continue
                 equal, tied, different = (int(x) for x in cells[3:6])
+                add_row(f"{name}, {loss}", different, goal="zeros unlike those at 1e-9", unit="points", on="most")
                 pairs[2 if different else 1 if tied else 0] += 1
                 points = [points[0] + equal, points[1] + tied, points[2] + different]
                 seconds += float(cells[6])

@@ -7,6 +7,7 @@ import sys
 import time
 
 import numpy as np
+from rows import add_row
 from scipy.optimize import linprog
 
 
@@ -43,7 +44,6 @@ PATH_BARS = {"leukemia": 60, "colon-cancer": 60}
 
 
 def main(directory):
-    summary = open(f"{directory}/summary.tsv", "a")
     print(f"{'set':10} {'problem':12} {'1 th. ms':>9} {'2 th. ms':>9} {'HiGHS ms':>9} {'ratio':>7}   gap, objective against HiGHS")
     known = {}
     for line in open(f"{directory}/ours.tsv"):
@@ -62,8 +62,8 @@ def main(directory):
         print(f"{name:10} {what:12} {1e3 * one:9.2f} {1e3 * seconds:9.2f} {1e3 * other:9.1f} {other / seconds:6.0f}x   {note}", flush=True)
         path = kind == "path"
         bar = BARS.get(name, 0) if not path else PATH_BARS.get(name, 0)
-        summary.write(f"{'30-point path' if path else 'l1'} {name}\t{'gap 1e-6' if path else what}\t{one}\t{seconds}\t"
-                      f"{certified}\tHiGHS\t{other}\t1\t{bar}\n")
+        add_row(f"{'30-point path' if path else 'l1'} {name}", seconds, goal="gap 1e-6" if path else what, one_thread=one,
+                certified=certified == "1", peer="HiGHS", theirs=other, bar=bar)
 
 
 main(sys.argv[1])

@@ -8,6 +8,7 @@ import sys
 import time
 
 import numpy as np
+from rows import add_row
 
 
 def objective(Z, w, lam):
@@ -67,11 +68,11 @@ def interior_point(Z, lam, tol, most=100):
     return best[1], step
 
 
-def note(summary, mine, goal, peer, seconds, arrived, bar):
-    summary.write(f"{mine['name']}\t{goal}\t{mine['one']}\t{mine['seconds']}\t1\t{peer}\t{seconds}\t{int(arrived)}\t{bar}\n")
+def note(mine, goal, peer, seconds, arrived, bar):
+    add_row(mine["name"], mine["seconds"], goal=goal, one_thread=mine["one"], peer=peer, theirs=seconds, arrived=arrived, bar=bar)
 
 
-def sgd(Z, y, lam, ours, summary):
+def sgd(Z, y, lam, ours):
     try:
         from sklearn.linear_model import SGDClassifier
     except ImportError:
@@ -88,17 +89,16 @@ def sgd(Z, y, lam, ours, summary):
         print(f"{'SGDClassifier, ' + str(epochs) + ' epochs':42s} {1e3 * seconds:10.1f} ms   suboptimal by "
               f"{value / ours['primal'] - 1:.1e}   (ours to {ours['tol']:.0e}: {1e3 * ours['seconds']:.1f} ms)", flush=True)
         best = min(best, (value / ours["primal"] - 1, seconds, epochs))
-    note(summary, ours, f"gap {ours['tol']:.0e}", f"SGD {best[2]} epochs: {best[0]:.0e}", best[1], best[0] <= ours["tol"], 1)
+    note(ours, f"gap {ours['tol']:.0e}", f"SGD {best[2]} epochs: {best[0]:.0e}", best[1], best[0] <= ours["tol"], 1)
 
 
 def main(folder):
     with open(f"{folder}/ours.csv") as f:
-        rows = [dict(name=r[0], lam=float(r[1]), tol=float(r[2]), one=float(r[3]), seconds=float(r[4]),
-                     primal=float(r[5]))
-                for r in csv.reader(f)]
-    summary = open(f"{folder}/summary.tsv", "a")
+        figures = [dict(name=r[0], lam=float(r[1]), tol=float(r[2]), one=float(r[3]), seconds=float(r[4]),
+                        primal=float(r[5]))
+                   for r in csv.reader(f)]
     for stem in ("covtype", "large"):
-        mine = [r for r in rows if r["name"].startswith("covtype" if stem == "covtype" else "generated")]
+        mine = [r for r in figures if r["name"].startswith("covtype" if stem == "covtype" else "generated")]
         if not mine:
             continue
         y = np.load(f"{folder}/{stem}_y.npy").ravel()
@@ -114,8 +114,8 @@ def main(folder):
                   f"{abs(objective(Z, w, r['lam']) / r['primal'] - 1):.0e}; ours {1e3 * r['seconds']:.1f} ms, "
                   f"ratio {seconds / r['seconds']:.1f}", flush=True)
             bar = 30 if r["tol"] < 1e-9 or r["lam"] < 1e-5 else 0
-            note(summary, r, f"gap {r['tol']:.0e}", "NumPy interior point", seconds, True, bar)
-        sgd(Z, y, mine[0]["lam"], next((r for r in mine if r["tol"] == 1e-4), mine[0]), summary)
+            note(r, f"gap {r['tol']:.0e}", "NumPy interior point", seconds, True, bar)
+        sgd(Z, y, mine[0]["lam"], next((r for r in mine if r["tol"] == 1e-4), mine[0]))
 
 
 main(sys.argv[1])

@@ -1,12 +1,8 @@
 #!/bin/sh
 # svm_text.sh - text beside LIBLINEAR -s 0, 1, 2, 3, 5, 6, 7. Needs MARGRAVE_DATA.
-# usage: svm_text.sh [-q] [-o SUMMARY]   (-q: the hinge only; -o: its rows for summary.awk)
+# usage: svm_text.sh [-q]   (-q: the hinge only)
 set -eu
 data=${MARGRAVE_DATA:?"set MARGRAVE_DATA to a folder with news20.multiclass and reuters-money-fx (packed or not)"}
-if [ ! -x build-bench/bench/bench_svm_text ]; then
-    echo "svm_text: LIBLINEAR was not found when the benchmarks were built (Debian: liblinear-dev)" >&2
-    exit 1
-fi
 files=
 for name in news20.multiclass reuters-money-fx; do
     found=

@@ -1,10 +1,10 @@
-/* timing.h - our side of a comparison: settings, the fastest of several fits, and the summary that
- * bench/summary.awk prints beside the bars. */
+/* timing.h - our side of a comparison: settings, and the fastest of several fits. */
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 
 #include "base/clock.h"
 #include "data/data.h"
+#include "row.h"
 #include "solver/driver.h"
 
 #include <limits.h>
@@ -127,22 +127,5 @@ static inline mgv_data *bench_read(mgv_ctx *ctx, const char *folder, const char 
     }
     printf("\n%s: left out, it is not in %s\n", name, folder ? folder : "MARGRAVE_DATA (not set)");
     return NULL;
-}
-
-/* A row of the summary (file NULL: none): seconds with 1 and 2 threads (NAN: not measured), the
- * peer's seconds (NAN: none), whether it got there, and what is asked of the ratio (0: nothing). */
-typedef struct bench_row {
-    const char *work, *goal, *peer;
-    double ours[2], theirs, bar;
-    bool certified, arrived;
-} bench_row;
-
-static inline void bench_summary(FILE *file, bench_row r)
-{
-    if (file) {
-        fprintf(file, "%s\t%s\t%.17g\t%.17g\t%d\t%s\t%.17g\t%d\t%g\n", r.work, r.goal, r.ours[0],
-                r.ours[1], r.certified, r.peer, r.theirs, r.arrived, r.bar);
-        fflush(file);
-    }
 }
 #endif
