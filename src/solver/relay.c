@@ -51,7 +51,12 @@ static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
     const mgvi_solver_ops *next;
-    if (mgvi_solver_auto(run->ctx, run->problem, &solver->settings, solver->tried, &next) != MGV_OK)
+    char said[MGVI_ERROR_MAX]; /* why others do not fit is no news */
+    memcpy(said, run->ctx->error, sizeof said);
+    const mgv_status st =
+        mgvi_solver_auto(run->ctx, run->problem, &solver->settings, solver->tried, &next);
+    memcpy(run->ctx->error, said, sizeof said);
+    if (st != MGV_OK)
         return NULL;
     return next->cost && !next->primal_only && isfinite(next->cost(run->problem, &solver->settings))
                ? next
