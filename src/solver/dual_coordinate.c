@@ -333,15 +333,15 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     return (p->data->X.layout == MGV_DENSE ? 200 : easy ? 20 : 60) * 40.0 * nnz;
 }
 
-/* Rows that can nearly be separated, or are hardly weighed at all, take 10 to 60 passes where
+/* Rows that can nearly be separated, or are hardly weighed at all, take 10 to 40 passes where
  * others take thousands (docs/algorithms/newton.md). */
 static double trial(const mgv_problem *p, const mgv_settings *settings)
 {
-    static const double PASSES = 60, ENTRY = 40;
+    static const double PASSES = 40;
     (void)settings;
     return p->loss->can & MGVI_HARD || p->A->ops->can & MGVI_KERNEL
                ? INFINITY
-               : PASSES * ENTRY * (double)p->A->nnz;
+               : PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
 }
 
 const mgvi_solver_ops mgvi_solver_dual_coordinate = {

@@ -136,6 +136,13 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
     return ops->fits ? ops->fits(ctx, p) : MGV_OK;
 }
 
+double mgvi_entry_cost(const mgv_problem *problem)
+{
+    static const double SCATTERED = 40, IN_A_ROW = 8;
+    const bool stored = problem->data && !(problem->A->ops->can & MGVI_KERNEL);
+    return stored && problem->data->X.layout == MGV_DENSE ? IN_A_ROW : SCATTERED;
+}
+
 double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
                        const mgv_settings *settings, double cost)
 {

@@ -65,8 +65,8 @@ static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
 
 double mgvi_driver_spent(const mgv_solver *solver)
 {
-    static const double ENTRY = 40; /* an entry read, in multiplications */
-    return ENTRY * mgvi_driver_touched(solver) + solver->memory.worked + solver->run.work;
+    return mgvi_entry_cost(solver->run.problem) * mgvi_driver_touched(solver) +
+           solver->memory.worked + solver->run.work;
 }
 
 bool mgvi_driver_outspent(mgv_solver *solver)

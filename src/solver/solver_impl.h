@@ -106,6 +106,8 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
 typedef uint64_t mgvi_solver_mask;
 /* The solver `auto` stands for: of those that fit the cheapest, the first of the list among equals;
  * `tried` are left out. The sentence of the nearest one when none fits. */
+/* What an entry read in a pass costs, in multiplications of a matrix product. */
+double mgvi_entry_cost(const mgv_problem *problem);
 /* What `ops` may spend before the cheapest, which costs so much; 0: it had better not begin. */
 double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
                        const mgv_settings *settings, double cost);
