@@ -41,7 +41,7 @@ TEST(another_solver_takes_over)
  * not: rows nearly as long as there are of them, of random classes, with a weak and a strong penalty. */
 TEST(a_trial_ends_or_gives_way)
 {
-    enum { ROWS = 900, COLS = 700 };
+    enum { ROWS = 450, COLS = 380 };
     static const char *const strengths[] = {"lambda=1", "lambda=1e-9"};
     for (int k = 0; k < 2; k++) {
         double *X, *y;
