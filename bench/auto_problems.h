@@ -176,10 +176,9 @@ static inline mgv_data *drawn_data(mgv_ctx *ctx, mgvi_rng *rng, const drawn *p, 
     fill_table(rng, p, table);
     add_noise(rng, p, t.label);
     const mgv_status st =
-        p->density >= 1
-            ? mgv_data_from_dense(ctx, MGV_F64, t.value, p->n, p->d, p->d, 1, &data)
-            : mgv_data_from_sparse(ctx, MGV_CSR, MGV_F64, t.value, t.start, t.index, p->n, p->d,
-                                   &data);
+        p->density >= 1 ? mgv_data_from_dense(ctx, MGV_F64, t.value, p->n, p->d, p->d, 1, &data)
+                        : mgv_data_from_sparse(ctx, MGV_CSR, MGV_F64, t.value, t.start, t.index,
+                                               p->n, p->d, &data);
     if (st != MGV_OK || mgv_data_set_labels(ctx, data, t.label) != MGV_OK)
         bench_fail(ctx, "a drawn table");
     return data;
@@ -197,24 +196,40 @@ static inline void drawn_free(mgv_ctx *ctx, mgv_data *data, drawn_table *t)
 /* ---- the problem ----------------------------------------------------------------------------- */
 
 /* "loss=... penalty=... and more"; weights of the draw by repetition. */
-static const char *const two_classes[] = {
-    "loss=hinge",         "loss=hinge",       "loss=hinge",
-    "loss=squared_hinge", "loss=logistic",    "loss=logistic",
-    "loss=smooth_hinge",  "loss=sqrt_hinge",  "loss=exponential",
-    "loss=hinge penalty=l1",          "loss=hinge penalty=enet",
-    "loss=squared_hinge penalty=l1",  "loss=logistic penalty=l1",
-    "loss=logistic penalty=enet",     "loss=margin",
-    "loss=margin p=1.5",              "loss=margin penalty=l1",
-    "loss=margin penalty=linf"};
-static const char *const many_classes[] = {
-    "loss=hinge", "loss=hinge", "loss=logistic", "loss=squared_hinge", "loss=softmax",
-    "loss=softmax", "loss=crammer_singer", "loss=crammer_singer", "loss=hinge penalty=l1",
-    "loss=logistic penalty=l1", "loss=hinge multiclass=ovo"};
+static const char *const two_classes[] = {"loss=hinge",
+                                          "loss=hinge",
+                                          "loss=hinge",
+                                          "loss=squared_hinge",
+                                          "loss=logistic",
+                                          "loss=logistic",
+                                          "loss=smooth_hinge",
+                                          "loss=sqrt_hinge",
+                                          "loss=exponential",
+                                          "loss=hinge penalty=l1",
+                                          "loss=hinge penalty=enet",
+                                          "loss=squared_hinge penalty=l1",
+                                          "loss=logistic penalty=l1",
+                                          "loss=logistic penalty=enet",
+                                          "loss=margin",
+                                          "loss=margin p=1.5",
+                                          "loss=margin penalty=l1",
+                                          "loss=margin penalty=linf"};
+static const char *const many_classes[] = {"loss=hinge",
+                                           "loss=hinge",
+                                           "loss=logistic",
+                                           "loss=squared_hinge",
+                                           "loss=softmax",
+                                           "loss=softmax",
+                                           "loss=crammer_singer",
+                                           "loss=crammer_singer",
+                                           "loss=hinge penalty=l1",
+                                           "loss=logistic penalty=l1",
+                                           "loss=hinge multiclass=ovo"};
 static const char *const quantity[] = {"loss=squared", "loss=squared penalty=l1",
                                        "loss=squared penalty=enet", "loss=huber",
                                        "loss=huber penalty=l1"};
-static const char *const two_kernel[] = {"loss=hinge", "loss=hinge", "loss=hinge", "loss=logistic",
-                                         "loss=squared_hinge", "loss=margin"};
+static const char *const two_kernel[] = {"loss=hinge",    "loss=hinge",         "loss=hinge",
+                                         "loss=logistic", "loss=squared_hinge", "loss=margin"};
 #define DRAW(rng, list) list[mgvi_rng_below(rng, sizeof list / sizeof *list)]
 
 static inline void draw_problem(mgvi_rng *rng, drawn *p)
@@ -235,9 +250,9 @@ static inline void draw_problem(mgvi_rng *rng, drawn *p)
     if (!strstr(what, "margin"))
         snprintf(more + strlen(more), sizeof more - strlen(more), " C=%.3g",
                  draw_log(rng, 1e-3, 1e3));
-    snprintf(p->options, sizeof p->options, "task=%s %s%s%s%s",
-             p->classes ? "classify" : "regress", what, more,
-             draw_chance(rng, 0.8) ? "" : " intercept=no", draw_chance(rng, 0.5) ? "" : " scale=std");
+    snprintf(p->options, sizeof p->options, "task=%s %s%s%s%s", p->classes ? "classify" : "regress",
+             what, more, draw_chance(rng, 0.8) ? "" : " intercept=no",
+             draw_chance(rng, 0.5) ? "" : " scale=std");
 }
 
 /* Problem `number` of the seed. */

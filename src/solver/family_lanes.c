@@ -30,7 +30,7 @@ typedef struct lane_block {
 typedef struct sitting {
     mgv_solver *head;
     pthread_t caller;
-    double alone; /* see member_cost */
+    double alone;  /* see member_cost */
     int32_t lanes; /* of a block at most: those of one vector */
     const mgvi_lockstep_rows *rows;
     lane_block *block;

@@ -144,7 +144,7 @@ double mgvi_entry_cost(const mgv_problem *problem)
 }
 
 double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
-                       const mgv_settings *settings, double cost)
+                         const mgv_settings *settings, double cost)
 {
     static const double SHARE = 0.5; /* of the cheapest's cost: what is lost where it fails */
     const bool hopeful =

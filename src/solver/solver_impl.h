@@ -110,7 +110,7 @@ typedef uint64_t mgvi_solver_mask;
 double mgvi_entry_cost(const mgv_problem *problem);
 /* What `ops` may spend before the cheapest, which costs so much; 0: it had better not begin. */
 double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
-                       const mgv_settings *settings, double cost);
+                         const mgv_settings *settings, double cost);
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
                             mgvi_solver_mask tried, const mgvi_solver_ops **out);
 mgvi_solver_mask mgvi_solver_bit(const mgvi_solver_ops *ops);

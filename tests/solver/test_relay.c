@@ -38,7 +38,8 @@ TEST(another_solver_takes_over)
 }
 
 /* A solver that is quick where the problem is easy for it tries first, and gives way where it is
- * not: rows nearly as long as there are of them, of random classes, with a weak and a strong penalty. */
+ * not: rows nearly as long as there are of them, of random classes, with a weak and a strong
+ * penalty. */
 TEST(a_trial_ends_or_gives_way)
 {
     enum { ROWS = 450, COLS = 380 };

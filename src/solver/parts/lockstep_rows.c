@@ -181,7 +181,8 @@ double mgvi_lockstep_block_bytes(const mgv_problem *p, int32_t lanes)
     const double judged = fmin(lanes, MGVI_LOCKSTEP_JUDGED);
     /* the pass's weights in float and its lists, or what the judge has at a time: signs, u, scores
      * and columns; beside signs and u of all */
-    return fmax(4 * width * (rows + cols) + 8 * rows, judged * (rows * (1 + 3 * 8.0) + 4 * 8 * cols)) +
+    return fmax(4 * width * (rows + cols) + 8 * rows,
+                judged * (rows * (1 + 3 * 8.0) + 4 * 8 * cols)) +
            rows * lanes * (1 + 8.0);
 }
 

@@ -463,7 +463,8 @@ static bool was_hard(const mgvi_newton_sparse *m)
     const mgvi_quadratic *q = &m->q;
     if (q->form == MGVI_GRAM_FORM || q->count == 0)
         return false;
-    return q->touched > (is_dense(m) ? GEMM : 1) * 0.5 * (double)q->count * (double)q->ptr[q->count];
+    return q->touched >
+           (is_dense(m) ? GEMM : 1) * 0.5 * (double)q->count * (double)q->ptr[q->count];
 }
 
 mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_point *at, mgvi_vec *d)

@@ -18,7 +18,7 @@ enum {
 
 /* Of the violation, in a sweep that pays: sparse columns are cheap to sweep and dear to polish. */
 static const double FALL = 0.5, SPARSE_FALL = 0.8;
-static const double EASY = 15; /* products that conjugate gradients are first believed to need */
+static const double EASY = 15;   /* products that conjugate gradients are first believed to need */
 static const double TIE = 1e-12; /* of the strength: a gradient that near to it may be at it */
 
 mgv_status mgvi_quadratic_room(mgvi_quadratic *q, int64_t count, bool gram)
@@ -291,7 +291,8 @@ static bool factor_pays(const mgvi_quadratic *q)
     double entries = 0;
     for (int64_t a = 0; a < q->support_count; a++)
         entries += (double)(q->ptr[q->support[a] + 1] - q->ptr[q->support[a]]);
-    return n * (entries / 2 + (double)q->rows) + n * n * n / 6 <= 4 * fmax(EASY, q->products) * entries;
+    return n * (entries / 2 + (double)q->rows) + n * n * n / 6 <=
+           4 * fmax(EASY, q->products) * entries;
 }
 
 /* The first t at which some x_k + t delta_k would change its sign; *who: which. */
