@@ -146,10 +146,10 @@ double mgvi_entry_cost(const mgv_problem *problem)
 double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
                          const mgv_settings *settings, double cost)
 {
-    static const double SHARE = 0.5; /* of the cheapest's cost: what is lost where it fails */
-    const bool hopeful =
-        ops->trial && isfinite(cost) && ops->trial(problem, settings) <= SHARE * cost;
-    return hopeful ? SHARE * cost : 0;
+    static const double SHARE = 0.5;  /* of the cheapest's cost: what is lost where it fails */
+    static const double PATIENCE = 3; /* times what it hoped for: costs are guesses, too */
+    const double hope = ops->trial ? ops->trial(problem, settings) : INFINITY;
+    return isfinite(cost) && hope <= SHARE * cost ? fmin(SHARE * cost, PATIENCE * hope) : 0;
 }
 
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
