@@ -5,10 +5,13 @@
  *       takes it (-q: and that `auto` might take). The regret of `auto` is its time over the best
  * solver's, a millisecond added to both. A solver that has not ended when `auto` had cannot be
  * better and is stopped. -w FILE.mgd: write problem FIRST and print how the command fits it.
+ *   bench_auto -e [...]
+ *       the drawn problems without the races: every solver to its end, and its seconds beside the
+ * cost it states, by which `auto` chooses. A line each, and at the end what 1e9 of it take.
  *   bench_auto -d FOLDER [-k WORDS] [-l SECONDS] [-t THREADS] [FILE...]
  *       every set of FOLDER with the grid of settings below, raw and standardised, by `auto`
- *       alone; SECONDS (20) at most, three times that above ten million stored entries. -k: only
- *       settings that contain WORDS.
+ *       alone; SECONDS (20) at most, three times that above ten million stored entries.
+ * -k WORDS: only problems, or settings, that contain them.
  * Every fit is a process of its own: one that crashes or cannot be stopped is a finding, not the
  * end. Seconds are wall clock or, where -c is given, processor time, limits too: for busy machines,
  * with -t 1. */
@@ -26,7 +29,8 @@
 static mgv_ctx *ctx;
 static int threads; /* 0: all */
 static double limit = 20;
-static bool by_processor, talkative, quick;
+static bool by_processor, talkative, quick, costs;
+static const char *words = ""; /* only problems whose text contains them */
 
 typedef enum ending { CERTIFIED, PROVEN, OTHER, REFUSED, FAILED, CRASHED, ENDLESS } ending;
 static const char *const endings[] = {"certified", "proven",  "not certified", "refused",
@@ -34,7 +38,7 @@ static const char *const endings[] = {"certified", "proven",  "not certified", "
 
 typedef struct outcome {
     ending how;
-    double seconds, gap;
+    double seconds, gap, cost; /* what the solver thought it would cost */
     char solver[40], stop[24], words[200];
 } outcome;
 
@@ -62,6 +66,8 @@ static void fit_once(mgv_data *data, mgv_settings *s, outcome *o)
     if (st == MGV_OK)
         st = mgv_solver_new(ctx, problem, s, &solver);
     const bool made = st == MGV_OK;
+    const mgvi_solver_ops *ops = mgvi_solver_find(s->solver);
+    o->cost = made && ops && ops->cost ? ops->cost(problem, s) : NAN;
     if (made)
         st = mgv_solver_run(ctx, solver);
     o->seconds = now_seconds() - start;
@@ -140,7 +146,7 @@ static outcome fit(mgv_data *data, const char *options, double allowed)
     close(ends[1]);
     struct pollfd wait = {.fd = ends[0], .events = POLLIN};
     const double start = mgvi_clock_seconds();
-    if (poll(&wait, 1, (int)(1000 * ((by_processor ? 40 : 4) * allowed + 5))) == 0) {
+    if (poll(&wait, 1, (int)(1000 * ((by_processor ? 200 : 4) * allowed + 5))) == 0) {
         kill(pid, SIGKILL);
         o = (outcome){.how = ENDLESS, .seconds = mgvi_clock_seconds() - start};
     } else if (read(ends[0], &o, sizeof o) != sizeof o) {
@@ -192,6 +198,10 @@ static void try_drawn(uint64_t seed, uint64_t number, tally *t)
     drawn p;
     drawn_table table;
     mgv_data *data = draw(ctx, seed, number, &p, &table);
+    if (!strstr(p.text, words)) {
+        drawn_free(ctx, data, &table);
+        return;
+    }
     const outcome chosen = fit(data, p.options, limit);
     const outcome best = best_solver(data, &p, &chosen);
     const bool answer = is_answer(&chosen), missed = !answer && is_answer(&best);
@@ -272,6 +282,67 @@ static int try_all_drawn(uint64_t seed, uint64_t first, int count)
     return good ? 0 : 1;
 }
 
+/* ---- costs ----------------------------------------------------------------------------------- */
+
+/* Whether one problem is fitted, and not one for each class: its cost is then that of the fit. */
+static bool is_one_fit(const drawn *p)
+{
+    return p->classes <= 2 || strstr(p->options, "softmax") || strstr(p->options, "crammer");
+}
+
+/* Seconds that 1e9 of the solver's cost took, for each problem that it ended. */
+typedef struct pace {
+    double *seconds;
+    int count, unended;
+} pace;
+
+static void compare_costs(mgv_data *data, const drawn *p, uint64_t number, pace *all)
+{
+    for (int k = 0; k < mgvi_solver_count(); k++) {
+        const mgvi_solver_ops *ops = mgvi_solver_at(k);
+        char options[280];
+        if (ops->primal_only || !ops->cost)
+            continue;
+        snprintf(options, sizeof options, "%s solver=%s", p->options, ops->name);
+        const outcome o = fit(data, options, limit);
+        if (o.how == REFUSED)
+            continue;
+        printf("%6" PRIu64 " %-18s %9.3g of cost %9.4f s %8.3f s per 1e9  %s, %s\n", number,
+               ops->name, o.cost, o.seconds, o.seconds / (1e-9 * o.cost), endings[o.how], p->text);
+        if (is_answer(&o) && isfinite(o.cost))
+            all[k].seconds[all[k].count++] = o.seconds / (1e-9 * o.cost);
+        else
+            all[k].unended++;
+    }
+}
+
+static int print_costs(uint64_t seed, uint64_t first, int count)
+{
+    pace *all = calloc((size_t)mgvi_solver_count(), sizeof *all);
+    for (int k = 0; k < mgvi_solver_count(); k++)
+        all[k].seconds = malloc((size_t)count * sizeof(double));
+    for (int t = 0; t < count; t++) {
+        drawn p;
+        drawn_table table;
+        mgv_data *data = draw(ctx, seed, first + (uint64_t)t, &p, &table);
+        if (is_one_fit(&p) && strstr(p.text, words))
+            compare_costs(data, &p, first + (uint64_t)t, all);
+        drawn_free(ctx, data, &table);
+    }
+    printf("\nseconds per 1e9 of cost   ended  not      5 %%   median     95 %%\n");
+    for (int k = 0; k < mgvi_solver_count(); k++) {
+        const double *x = all[k].seconds;
+        const int n = all[k].count;
+        qsort(all[k].seconds, (size_t)n, sizeof *x, by_value);
+        if (n > 0)
+            printf("%-24s %6d %4d %8.3f %8.3f %8.3f\n", mgvi_solver_at(k)->name, n, all[k].unended,
+                   x[n / 20], x[n / 2], x[n - 1 - n / 20]);
+        free(all[k].seconds);
+    }
+    free(all);
+    return 0;
+}
+
 /* ---- the sets of a folder -------------------------------------------------------------------- */
 
 enum { TWO = 1, MANY = 2, QUANTITY = 4, KERNEL = 8, KERNEL_ROWS = 30000 };
@@ -344,7 +415,7 @@ static unsigned kind_of(mgv_data *data, const char *options)
     return kind;
 }
 
-static void try_file(const char *folder, const char *file, const char *words, found *all)
+static void try_file(const char *folder, const char *file, found *all)
 {
     char path[1024], options[200], text[400];
     mgv_data *data = NULL;
@@ -371,7 +442,7 @@ static void try_file(const char *folder, const char *file, const char *words, fo
             continue;
         snprintf(options, sizeof options, "task=%s %s scale=%s", regress ? "regress" : "classify",
                  grid[g].options, k % 2 ? "std" : "none");
-        if (words && !strstr(options, words))
+        if (!strstr(options, words))
             continue;
         const outcome o = fit(data, options, allowed);
         const bool good = is_answer(&o) && o.seconds < allowed;
@@ -384,16 +455,16 @@ static void try_file(const char *folder, const char *file, const char *words, fo
     mgv_data_free(ctx, data);
 }
 
-static int try_folder(const char *folder, char **files, int count, const char *words)
+static int try_folder(const char *folder, char **files, int count)
 {
     found all = {0};
     struct dirent **entries = NULL;
     const int there = count > 0 ? 0 : scandir(folder, &entries, NULL, alphasort);
     for (int k = 0; k < count; k++)
-        try_file(folder, files[k], words, &all);
+        try_file(folder, files[k], &all);
     for (int k = 0; k < there; k++) {
         if (is_set(entries[k]->d_name))
-            try_file(folder, entries[k]->d_name, words, &all);
+            try_file(folder, entries[k]->d_name, &all);
         free(entries[k]);
     }
     free(entries);
@@ -405,10 +476,10 @@ static int try_folder(const char *folder, char **files, int count, const char *w
 
 int main(int argc, char **argv)
 {
-    const char *folder = NULL, *words = NULL, *path = NULL;
+    const char *folder = NULL, *path = NULL;
     uint64_t seed = 1, first = 0;
     int count = 2000, c;
-    while ((c = getopt(argc, argv, "n:s:f:l:t:d:k:w:cqv")) != -1)
+    while ((c = getopt(argc, argv, "n:s:f:l:t:d:k:w:ceqv")) != -1)
         switch (c) {
         case 'n':
             count = atoi(optarg);
@@ -434,6 +505,9 @@ int main(int argc, char **argv)
         case 'c':
             by_processor = true;
             break;
+        case 'e':
+            costs = true;
+            break;
         case 'w':
             path = optarg;
             break;
@@ -451,6 +525,8 @@ int main(int argc, char **argv)
     mgv_ctx_set_threads(ctx, 1);
     if (path)
         return write_drawn(seed, first, path);
-    return folder ? try_folder(folder, argv + optind, argc - optind, words)
+    if (costs)
+        return print_costs(seed, first, count);
+    return folder ? try_folder(folder, argv + optind, argc - optind)
                   : try_all_drawn(seed, first, count);
 }

@@ -151,41 +151,64 @@ static bool judge_closely(mgv_solver *solver, mgvi_pair *pair, mgvi_care care, m
     return true;
 }
 
+/* Whether u of that verdict certifies but for rounding: as it was before room was left for it. It
+ * is left with the judge, who may hold it already (NULL); cut short, it does not. */
+static bool certifies_but_for_rounding(mgv_solver *solver, const mgvi_pair *pair, const mgvi_vec *u,
+                                       const mgvi_verdict *of_u)
+{
+    mgvi_vec lent[2];
+    mgvi_verdict found;
+    mgvi_judge_lend(solver->judge, lent);
+    if (u)
+        mgvi_vec_copy(solver->run.ctx, u, &lent[1]);
+    mgvi_vec_scale(solver->run.ctx, 1 / (of_u->shrunk > 0 ? of_u->shrunk : 1), &lent[1]);
+    return mgvi_driver_judge(solver, &pair->w, &lent[1], MGVI_CARE_NONE, &found) &&
+           found.certificate.relative_gap <= solver->settings.tol;
+}
+
 /* Where rounding alone keeps the pair from its certificate the judge looks again, with more care,
- * at u as it was before room was left for rounding. The data, or the weights in the user's units,
- * may not have the digits: after some looks in vain the run is over. */
-static void look_closer(mgv_solver *solver, mgvi_pair *pair)
+ * at u as it was before room was left for rounding; and first at the one just judged (`latest`, may
+ * be NULL), which rounding may make look no better than the pair's. The data, or the weights in the
+ * user's units, may not have the digits: after some looks in vain the run is over. */
+static void look_closer(mgv_solver *solver, mgvi_pair *pair, const mgvi_verdict *latest)
 {
     mgv_ctx *ctx = solver->run.ctx;
     const mgv_problem *p = solver->run.problem;
     const double tol = solver->settings.tol;
-    mgvi_verdict *v = pair->verdict;
+    mgvi_verdict *v = pair->verdict, found;
+    mgvi_vec *before = &solver->answer.u; /* of the best pair: the answer is made at the end */
     const double sharp =
         mgvi_verdict_sharp_gap(p, v); /* below 0: rounding cost less than it says */
-    if (v->certificate.separable == 0 || v->certificate.relative_gap <= tol || !(sharp <= tol) ||
-        solver->memory.looks >= MGVI_LOOKS || solver->memory.far_looks >= MGVI_FAR_LOOKS)
+    const bool hidden =
+        latest && latest->dual_score < v->dual_score && mgvi_verdict_sharp_gap(p, latest) <= tol;
+    if (v->certificate.separable == 0 || v->certificate.relative_gap <= tol ||
+        !(hidden || sharp <= tol) || solver->memory.looks >= MGVI_LOOKS ||
+        solver->memory.far_looks >= MGVI_FAR_LOOKS)
         return;
     const double shrunk = v->shrunk > 0 ? v->shrunk : 1;
-    mgvi_verdict found;
-    bool whole = true;
-    if (shrunk != 1 || !(sharp >= -tol)) { /* what the gap is without rounding is not known */
-        mgvi_vec lent[2]; /* the pair's own u keeps its digits: this may come many times */
-        mgvi_judge_lend(solver->judge, lent);
-        mgvi_vec_copy(ctx, &pair->u, &lent[1]);
-        mgvi_vec_scale(ctx, 1 / shrunk, &lent[1]);
-        whole = mgvi_driver_judge(solver, &pair->w, &lent[1], MGVI_CARE_NONE, &found);
-        if (!whole || found.certificate.relative_gap > tol)
+    const bool other = hidden && certifies_but_for_rounding(solver, pair, NULL, latest);
+    if (other) {
+        mgvi_vec_copy(ctx, &pair->u, before);
+        mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
+        solver->whole.next_iterate = -INFINITY;
+    } else if (sharp > tol) {
+        return;
+    } else if (shrunk != 1 || !(sharp >= -tol)) { /* the gap without rounding is not known */
+        if (!certifies_but_for_rounding(solver, pair, &pair->u, v))
             return;
         mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
     }
     int care = mgvi_judge_next_care(solver->judge);
+    bool whole;
     do
         whole = judge_closely(solver, pair, (mgvi_care)care, &found);
     while (whole && found.certificate.relative_gap > tol && ++care < MGVI_CARES);
-    if (!whole) {
+    if (!whole && other)
+        mgvi_vec_copy(ctx, before, &pair->u);
+    else if (!whole)
         mgvi_vec_scale(ctx, shrunk, &pair->u);
+    if (!whole)
         return;
-    }
     const bool far =
         mgvi_verdict_sharp_gap(p, &found) > tol; /* there is more to it than rounding */
     if (found.certificate.relative_gap > tol)
@@ -252,10 +275,12 @@ mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
     const double last = m->certificates > 0 ? m->best.certificate.relative_gap : INFINITY;
     keep_better(solver, &solver->best, &it, &found);
     m->gain = m->best.certificate.relative_gap / last;
+    m->since = mgvi_driver_spent(solver) - m->spent;
+    m->spent += m->since;
     mgvi_ctx_reserve(run->ctx, mgvi_ctx_clock(run->ctx) - begun); /* one more is to come */
     m->certificates++;
     m->certified = run->iteration;
-    look_closer(solver, &solver->best);
+    look_closer(solver, &solver->best, &found);
     MGVI_TRY(attempt_proof(solver, &solver->best, &it));
     const double gap = found.certificate.relative_gap;
     if (estimate > 0 && gap > 0 && isfinite(gap))
@@ -295,7 +320,7 @@ void mgvi_driver_settle(mgv_solver *solver, bool certified)
     if (judged && !(known && solver->cut))
         keep_better(solver, answer, &it, &found);
     if (judged && !solver->run.early && !solver->cut)
-        look_closer(solver, answer);
+        look_closer(solver, answer, NULL);
     if (judged || known)
         return;
     mgvi_vec_copy(ctx, it.w, &answer->w);

@@ -16,6 +16,7 @@
 #include <math.h>
 
 enum { SHORT_PASSES = 5 };
+static const double ENTRY = 40; /* read for one class, in multiplications of a matrix product */
 /* tau of (3), as a part of the mean |x_i|^2 and at least of lambda: 0.1 to 0.5 take the fewest
  * passes on images, text and tables alike. */
 static const double INTERCEPT_PART = 0.2, INTERCEPT_LEAST = 0.1;
@@ -128,7 +129,9 @@ static bool visit(mgvi_run *run, state *s, int64_t i, bool measure)
         s->z[j] = mgvi_rows_dot(s->rows, i, s->acc + j * length);
         product += s->z[j] * u[j];
     }
-    run->touched += (double)k * (double)mgvi_rows_nnz(s->rows, i) / (double)p->lanes;
+    const double entries = (double)mgvi_rows_nnz(s->rows, i);
+    run->touched += entries;
+    run->work += (k - 1) * ENTRY * entries; /* every class reads them anew */
     if (measure) {
         const double loss = p->loss->joint->value(weight, s->z, k, c);
         s->m.loss += loss;
@@ -202,12 +205,21 @@ static double estimate(const mgvi_run *run)
  * many more as they have more rows than unknowns (docs/algorithms/class_newton.md). */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
-    static const double PASSES = 50, ENTRY = 40;
+    static const double PASSES = 15;
     const double n = (double)p->A->rows, unknowns = (double)p->A->cols * p->lanes;
+    const double pass = ENTRY * p->lanes * (double)p->A->nnz;
     (void)settings;
     if (p->A->ops->can & MGVI_KERNEL)
-        return 2 * PASSES * (1 + sqrt(1 / (p->lambda * n))) * ENTRY * (double)p->A->nnz;
-    return PASSES * fmax(1, n / unknowns) * ENTRY * (double)p->A->nnz;
+        return 6 * PASSES * (1 + sqrt(1 / (p->lambda * n))) * pass / p->lanes;
+    return PASSES * fmax(1, n / unknowns) * pass;
+}
+
+/* Tall tables whose rows are hardly weighed end as soon as wide ones. */
+static double trial(const mgv_problem *p, const mgv_settings *settings)
+{
+    static const double PASSES = 10;
+    (void)settings;
+    return p->A->ops->can & MGVI_KERNEL ? INFINITY : PASSES * ENTRY * p->lanes * (double)p->A->nnz;
 }
 
 const mgvi_solver_ops mgvi_solver_class_coordinate = {
@@ -219,6 +231,7 @@ const mgvi_solver_ops mgvi_solver_class_coordinate = {
     .kernels = true,
     .fits = fits,
     .cost = cost,
+    .trial = trial,
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

@@ -117,7 +117,7 @@ static mgv_status room_for(mgvi_run *run, state *s, int64_t cols)
         s->capacity = capacity;
         return MGV_OK;
     }
-    s->Z = mgvi_run_array(run, (size_t)capacity * (size_t)s->n, sizeof *s->Z);
+    s->Z = mgvi_arena_scratch(&run->arena, (size_t)capacity * (size_t)s->n, sizeof *s->Z);
     s->part = mgvi_run_array(run, (size_t)capacity, sizeof *s->part);
     if (!s->Z || !s->part)
         return MGV_E_MEMORY;
@@ -194,9 +194,9 @@ static mgv_status bind_columns(mgvi_run *run, state *s)
     if (s->mu == 0) {
         const int64_t most = GRAM_ENTRIES / s->n + 1;
         s->capacity = s->d < most ? s->d : most;
-        s->gram = mgvi_run_array(run, n * n, sizeof *s->gram);
-        s->part = mgvi_run_array(run, s->capacity < s->d ? n * n : 0, sizeof *s->part);
-        s->Z = mgvi_run_array(run, (size_t)s->capacity * n, sizeof *s->Z);
+        s->gram = mgvi_arena_scratch(&run->arena, n * n, sizeof *s->gram);
+        s->part = mgvi_arena_scratch(&run->arena, s->capacity < s->d ? n * n : 0, sizeof *s->part);
+        s->Z = mgvi_arena_scratch(&run->arena, (size_t)s->capacity * n, sizeof *s->Z);
         s->W = mgvi_run_array(run, (size_t)s->capacity, sizeof *s->W);
         MGVI_TRY(mgvi_hinge_interior_new(&run->arena, s->n, 0, false, &s->interior));
         return s->gram && s->part && s->Z && s->W ? MGV_OK : MGV_E_MEMORY;

@@ -22,6 +22,9 @@ typedef struct mgvi_driver_memory {
     int64_t looks;     /* of the judge with all its care, in vain */
     int64_t far_looks; /* the same that found the pair too far away, rounding or not */
     double gain;       /* the best gap after the last certificate beside that before it */
+    double since;      /* what was spent between the two (mgvi_driver_spent) */
+    double spent;      /* until the last certificate */
+    double seated;     /* until the present solver began */
     mgvi_verdict best; /* of the best pair */
     double sharpened;  /* sparsify.c: what was spent when it began to sharpen; 0: it has not */
     double sharp_gap;  /* the gap when it last went on for that */

@@ -473,11 +473,13 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
     return MGV_OK;
 }
 
-/* Steps: half a dozen for losses that bend everywhere; more where curvature comes and goes, and
- * many for the hinge. With l2 and more columns than rows such losses end near a hard margin, where
- * faces change without end: not the method for it. */
+/* Steps: half a dozen for losses that bend everywhere, and for hinges with a bend where rows are
+ * many for each column; more where curvature comes and goes, and many for the hinge. With l2 and
+ * more columns than rows such losses end near a hard margin, where faces change without end: not
+ * the method for it. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
+    enum { TALL = 4 };
     static const char *const bent[] = {"hinge", "squared_hinge", "smooth_hinge", "huber"};
     double steps = 6;
     (void)settings;
@@ -494,6 +496,8 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     }
     if (steps > 6 && wide && !mgvi_newton_ridge_scaled(p))
         return INFINITY;
+    if (steps == 18 && p->A->rows > TALL * p->A->cols)
+        steps = 8;
     return (steps > 6 && wide ? 10 : 1) * steps * mgvi_newton_ridge_cost(p);
 }
 

@@ -69,6 +69,26 @@ double mgvi_driver_spent(const mgv_solver *solver)
            solver->memory.worked + solver->run.work;
 }
 
+/* Whether a trial that may spend `most` will not end by then. One that converges linearly and just
+ * ends has a gap of tol^share when it has spent a share; the gap of one that lags is a fraction of
+ * that way. */
+static bool trial_is_lost(const mgv_solver *solver, double spent, double most)
+{
+    static const double FIRST = 0.25, LAGGING = 0.25;
+    const double share = spent / most, gap = solver->memory.best.certificate.relative_gap;
+    return share > 1 ||
+           (share >= FIRST && log(gap) > LAGGING * share * log(fmin(solver->settings.tol, 0.1)));
+}
+
+/* What the present solver has yet to spend if the gap goes on falling as between the last two
+ * certificates. */
+static double left_to_spend(const mgv_solver *solver)
+{
+    const mgvi_driver_memory *m = &solver->memory;
+    const double to_go = log(solver->settings.tol / m->best.certificate.relative_gap);
+    return m->gain > 0 && m->gain < 1 ? m->since * to_go / log(m->gain) : INFINITY;
+}
+
 bool mgvi_driver_outspent(mgv_solver *solver)
 {
     enum { MANY_STEPS = 2000 };
@@ -79,19 +99,20 @@ bool mgvi_driver_outspent(mgv_solver *solver)
     if (!solver->tried || !solver->judge || !run->ops->cost || run->early ||
         solver->memory.best.certificate.relative_gap <= solver->settings.tol)
         return false;
-    const double spent = mgvi_driver_spent(solver);
+    const double spent = mgvi_driver_spent(solver) - solver->memory.seated;
     const bool long_run = run->iteration >= MANY_STEPS; /* of few rows or columns each */
     if (!long_run && solver->memory.gain <= GAINING)
         return false; /* it is about to arrive */
     const mgvi_solver_ops *next = next_solver(solver);
     const double its = next ? next->cost(run->problem, &solver->settings) : INFINITY;
     const double trial = mgvi_solver_tries(run->ops, run->problem, &solver->settings, its);
-    if (trial > 0 && spent > trial)
+    if (trial > 0 && trial_is_lost(solver, spent, trial))
         return solver->outspent = true;
     const double own = fmax(PATIENCE * run->ops->cost(run->problem, &solver->settings), LITTLE);
     if (!long_run && !(spent > own))
         return false;
-    solver->outspent = spent > its || (long_run && its < 10 * LITTLE);
+    solver->outspent =
+        (spent > its && left_to_spend(solver) > its) || (long_run && its < 10 * LITTLE);
     return solver->outspent;
 }
 
@@ -117,6 +138,7 @@ bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st)
         solver->outspent = false;
         solver->memory.certified = -1;
         solver->memory.ratio = 1;
+        solver->memory.seated = solver->memory.spent = mgvi_driver_spent(solver);
         *st = seated;
         return true;
     }

@@ -84,6 +84,33 @@ TEST(what_a_trial_may_spend)
     mgv_fit_free(&fit);
 }
 
+/* Many rows of few columns with a weak penalty are nothing for coordinates over rows: they try, and
+ * give way long before they have spent what they may. */
+TEST(a_trial_that_lags_is_cut_short)
+{
+    enum { ROWS = 2500, COLS = 400 };
+    double *X, *y;
+    mgv_fit fit;
+    mgv_random_set(7, ROWS, COLS, 0.5, &X, &y);
+    for (int64_t i = 0; i < ROWS; i++)
+        for (int64_t j = 1; j < COLS; j++)
+            X[i * COLS + j] += 30 * X[i * COLS];
+    open_rows(&fit, X, y, ROWS, COLS, "task=classify loss=squared_hinge lambda=1e-9");
+    const mgvi_solver_ops *ops = mgvi_solver_find("dual_coordinate");
+    mgv_solver *solver = fit.solver;
+    CHECK_OK(fit.ctx, mgvi_driver_seat(solver, ops));
+    solver->tried = mgvi_solver_bit(ops);
+    solver->settings.max_iter = 1000;
+    const double hope = ops->trial(fit.problem, fit.settings);
+    CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, solver));
+    describe(&fit);
+    CHECK(solver->run.ops != ops && fit.run.stop == MGV_STOP_CERTIFIED);
+    CHECK_LE(solver->memory.seated, 1.8 * hope, "what the trial spent");
+    mgv_fit_free(&fit);
+    free(X);
+    free(y);
+}
+
 TEST(a_solver_asked_for_by_name_is_left_alone)
 {
     mgv_fit fit;
@@ -147,6 +174,6 @@ TEST(a_checkpoint_remembers_who_took_over)
 int main(void)
 {
     return RUN(another_solver_takes_over, a_trial_ends_or_gives_way, what_a_trial_may_spend,
-               a_solver_asked_for_by_name_is_left_alone, the_last_one_ends_the_run,
-               a_checkpoint_remembers_who_took_over);
+               a_trial_that_lags_is_cut_short, a_solver_asked_for_by_name_is_left_alone,
+               the_last_one_ends_the_run, a_checkpoint_remembers_who_took_over);
 }
