@@ -105,10 +105,12 @@ bool mgvi_driver_outspent(mgv_solver *solver)
         return false; /* it is about to arrive */
     const mgvi_solver_ops *next = next_solver(solver);
     const double its = next ? next->cost(run->problem, &solver->settings) : INFINITY;
-    const double trial = mgvi_solver_tries(run->ops, run->problem, &solver->settings, its);
+    const double cost = run->ops->cost(run->problem, &solver->settings);
+    const double trial =
+        cost > its ? mgvi_solver_tries(run->ops, run->problem, &solver->settings, its) : 0;
     if (trial > 0 && trial_is_lost(solver, spent, trial))
         return solver->outspent = true;
-    const double own = fmax(PATIENCE * run->ops->cost(run->problem, &solver->settings), LITTLE);
+    const double own = fmax(PATIENCE * cost, LITTLE);
     if (!long_run && !(spent > own))
         return false;
     solver->outspent =
