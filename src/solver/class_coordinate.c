@@ -201,17 +201,17 @@ static double estimate(const mgvi_run *run)
     return s->m.gap / fmax(s->m.loss, 1e-300);
 }
 
-/* Passes that are enough where rows are no more than unknowns or far apart; tall tables need as
- * many more as they have more rows than unknowns (docs/algorithms/class_newton.md). */
+/* Passes that are enough where rows are no more than unknowns or far apart; tall tables may need
+ * hundreds (docs/algorithms/class_newton.md). */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
-    static const double PASSES = 15;
+    static const double PASSES = 15, TALL = 10;
     const double n = (double)p->A->rows, unknowns = (double)p->A->cols * p->lanes;
     const double pass = ENTRY * p->lanes * (double)p->A->nnz;
     (void)settings;
     if (p->A->ops->can & MGVI_KERNEL)
         return 6 * PASSES * (1 + sqrt(1 / (p->lambda * n))) * pass / p->lanes;
-    return PASSES * fmax(1, n / unknowns) * pass;
+    return PASSES * (1 + TALL * fmax(0, n / unknowns - 1)) * pass;
 }
 
 /* Tall tables whose rows are hardly weighed end as soon as wide ones. */
