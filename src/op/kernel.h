@@ -20,7 +20,8 @@ typedef struct mgvi_kernel_plan {
     int32_t lanes;          /* vectors a product may have at once; 0: one */
     mgv_dtype fast;         /* type of the rows kept; products are float64 all the same */
     double cache_bytes;     /* for rows of K */
-    mgvi_kernel_op *lender; /* over the same examples: mgvi_kernel_lend() was called; NULL: none */
+    mgvi_kernel_op *lender; /* over the same examples, which it shares, and its rows where
+                             * mgvi_kernel_lend() was called; it outlives this; NULL: none */
 } mgvi_kernel_plan;
 
 /* Borrows the arrays. MGV_E_INPUT for a Gram matrix that is not square or not symmetric. */
@@ -51,9 +52,9 @@ bool mgvi_kernel_update(mgvi_kernel_op *op, const double *from, const double *to
 mgv_status mgvi_kernel_among(mgvi_kernel_op *op, const int64_t *p, int64_t np, const int64_t *q,
                              int64_t nq, void *out, int64_t ld);
 /* All products from here on are with most rows: K is kept as its half while it fits. True: better
- * not, where float32 values are good enough (mgvi_kernel_rough_add): between points of few columns
+ * not, where float32 values are good enough (`roughly`, mgvi_kernel_rough_times): between points of few columns
  * they cost no more than to be read, and what does not fit is made anew in every product. */
-bool mgvi_kernel_expect_all(mgvi_kernel_op *op);
+bool mgvi_kernel_expect_all(mgvi_kernel_op *op, bool roughly);
 /* out[i*count + t] = K of every row i and row col[t], in float64. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_columns(mgvi_kernel_op *op, const int64_t *col, int64_t count, double *out);
 /* float32 values made where they are used (kernel_rough.c): kernels of differences between points
@@ -69,9 +70,13 @@ mgv_status mgvi_kernel_exact_add(mgvi_kernel_op *op, const int64_t *rows, int64_
                                  const double *c, double *f);
 /* f = K c for all rows, a value for two of them. */
 mgv_status mgvi_kernel_rough_times(mgvi_kernel_op *op, const double *c, double *f);
+/* The same for several vectors, c and f rows x lanes: a value serves all. */
+mgv_status mgvi_kernel_rough_lanes(mgvi_kernel_op *op, const double *c, int32_t lanes, double *f);
 /* out[s*ld + t] = K between the listed rows and themselves. */
 mgv_status mgvi_kernel_rough_among(mgvi_kernel_op *op, const int64_t *rows, int64_t count,
                                    float *out, int64_t ld);
+/* f = K c, of one vector, is known from elsewhere, with the error of a product of our own. */
+void mgvi_kernel_tell(mgvi_kernel_op *op, const double *c, const double *f);
 /* Row i of K in float64, valid until the next call. */
 const double *mgvi_kernel_row(mgvi_kernel_op *op, int64_t i);
 #endif

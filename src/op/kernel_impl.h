@@ -13,7 +13,8 @@ typedef struct mgvi_kernel_rough mgvi_kernel_rough;
 
 struct mgvi_kernel_op {
     mgvi_op op;
-    mgvi_kernel_op *lender;   /* whose points, slabs and rows these are; NULL: our own */
+    mgvi_kernel_op *lender;   /* whose slabs and rows these are; NULL: our own */
+    bool shares_points;       /* they are another's */
     mgvi_kernel_loans *loans; /* NULL: nothing is lent */
     mgvi_kernel kernel;
     mgvi_points *points; /* in the fast type */
