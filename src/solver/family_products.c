@@ -18,7 +18,7 @@ typedef struct lane {
     mgvi_member bound;
     mgv_ctx ctx;
     mgvi_run run;
-    mgvi_tensor kept[MGVI_MOST_KEPT];
+    bool begun;
     const double *curvature;
     bool straight; /* its direction is g itself */
     bool due;      /* it would like a new metric */
@@ -79,9 +79,14 @@ static void begin_task(void *arg, int64_t c)
     group *at = arg;
     lane *l = &at->lane[c];
     const double *w = at->head->family->left[l->member].start.w;
+    l->over = true;
+    if (mgvi_ctx_late(&l->ctx) != MGV_STOP_NONE)
+        return;
     if ((l->status = l->run.ops->init(&l->run)) != MGV_OK)
         return;
     at->ops->join(&l->run, w);
+    l->begun = true;
+    l->over = false;
     if (w)
         return;
     l->status = l->run.ops->step(&l->run);
@@ -100,8 +105,7 @@ static mgv_status open_lane(group *at, lane *l, int64_t member)
                         .problem = l->bound.problem,
                         .settings = &head->settings,
                         .ops = head->run.ops,
-                        .goal = CLOSER * head->settings.tol,
-                        .kept = l->kept};
+                        .goal = CLOSER * head->settings.tol};
     mgvi_arena_init(&l->run.arena, &l->ctx);
     l->run.state = mgvi_run_array(&l->run, 1, l->run.ops->state_size);
     return l->run.state ? MGV_OK : MGV_E_MEMORY;
@@ -123,6 +127,8 @@ static mgv_status leave(group *at, lane *l)
     mgv_ctx *ctx = at->head->run.ctx;
     mgvi_member_left *left = &f->left[l->member];
     const int64_t n = head->A->rows, d = mgvi_problem_coefs(head);
+    if (!l->begun)
+        return MGV_OK;
     const mgvi_iterate now = l->run.ops->expose(&l->run);
     MGVI_TRY(mgvi_member_note(ctx, now.w, now.u, 0, &left->start));
     MGVI_TRY(mgvi_member_weights(ctx, &l->bound, head, now.w->x, f->coef + l->member * d,
@@ -169,7 +175,7 @@ static mgv_status refresh(group *at)
         return MGV_OK;
     for (int32_t c = 0; c < at->count; c++) {
         lane *l = &at->lane[c];
-        if (!l->over || !l->curvature)
+        if (l->begun && (!l->over || !l->curvature))
             l->curvature = at->ops->bow(&l->run);
         at->curvature[c] = l->curvature;
     }
@@ -233,6 +239,9 @@ static mgv_status go_together(group *at)
     bool cut = false;
     mgvi_pool_run(ctx->pool, at->count, begin_task, at);
     MGVI_TRY(failure(at));
+    for (int32_t c = 0; c < at->count; c++)
+        if (!at->lane[c].begun)
+            return MGV_OK; /* no time */
     while (!cut && (list_lanes(at, false) || list_lanes(at, true))) {
         const bool spent = at->K->touched >= settings->max_passes * (double)at->K->nnz;
         if (mgvi_ctx_late(ctx) != MGV_STOP_NONE || at->rounds >= settings->max_iter || spent)
@@ -279,13 +288,15 @@ static mgv_status run_group(mgv_solver *head, int64_t first, int64_t end)
     mgvi_arena_init(&arena, ctx);
     mgvi_ctx_open(ctx, MGVI_GRACE);
     mgv_status st = make_room(&at, &arena);
-    for (int32_t c = 0; st == MGV_OK && c < at.count; c++)
-        st = open_lane(&at, &at.lane[c], first + c);
+    for (int32_t c = 0; st == MGV_OK && c < at.count && !mgvi_ctx_cut(ctx); c++)
+        st = at.lane[c].status = open_lane(&at, &at.lane[c], first + c);
     const bool cut = mgvi_ctx_close(ctx) && mgvi_limit_explains(st);
     if (st == MGV_OK && !cut)
         st = go_together(&at);
     for (int32_t c = 0; st == MGV_OK && !cut && c < at.count; c++)
         st = leave(&at, &at.lane[c]);
+    if (st != MGV_OK && !cut && at.lane)
+        (void)failure(&at); /* the sentence of a lane is the head's */
     for (int32_t c = 0; at.lane && c < at.count; c++)
         close_lane(&at.lane[c]);
     mgvi_op_free(at.K);
@@ -301,7 +312,7 @@ mgv_status mgvi_family_share_products(mgv_solver *head)
     mgvi_kernel_op *kernel = mgvi_kernel_of(p->A);
     const double fit = floor(SHARE * 1e6 * p->settings.cache / (8 * HELD * (double)p->A->rows));
     const int64_t most = fit < MOST_LANES ? (int64_t)fit : MOST_LANES;
-    if (!kernel || p->pairwise || !head->run.ops->products || f->begun || most < 2 ||
+    if (!kernel || p->pairwise || head->run.early || !head->run.ops->products || f->begun || most < 2 ||
         f->member[0].stop != MGV_STOP_NONE || mgvi_kernel_fast(kernel) != MGV_F64)
         return MGV_OK;
     const int64_t groups = (f->members + most - 1) / most;

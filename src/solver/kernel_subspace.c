@@ -75,8 +75,11 @@ static mgv_status init(mgvi_run *run)
     mgvi_kernel_op *kernel = mgvi_kernel_of(run->problem->A);
     MGVI_TRY(mgvi_landmarks_init(&s->landmarks, run->problem, kernel, s->c.k, 1, &run->arena));
     s->curvature = mgvi_run_array(run, (size_t)s->c.n, sizeof *s->curvature);
-    s->past = mgvi_run_array(run, REMEMBERED, (size_t)numbers(s) * sizeof *s->past);
-    s->images = mgvi_run_array(run, REMEMBERED, (size_t)numbers(s) * sizeof *s->images);
+    /* most of it may never be used, but a checkpoint shows all */
+    void *(*const room)(mgvi_arena *, size_t, size_t) =
+        run->kept ? mgvi_arena_array : mgvi_arena_scratch;
+    s->past = room(&run->arena, REMEMBERED, (size_t)numbers(s) * sizeof *s->past);
+    s->images = room(&run->arena, REMEMBERED, (size_t)numbers(s) * sizeof *s->images);
     if (!s->curvature || !s->past || !s->images)
         return MGV_E_MEMORY;
     s->rough = mgvi_kernel_expect_all(kernel, s->c.k == 1);

@@ -107,7 +107,7 @@ struct mgvi_run {
     bool suspicious;   /* set by the solver: u looks like a proof that no w is feasible */
     double touched;    /* entries read by row kernels; operators count their own */
     double work;       /* multiplications that read none: factors and what is done with them */
-    mgvi_tensor *kept; /* what a checkpoint holds */
+    mgvi_tensor *kept; /* what a checkpoint holds; NULL: there will be none */
     int kept_count;
 };
 

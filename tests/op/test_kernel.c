@@ -527,13 +527,16 @@ TEST(sums_are_those_of_the_values)
  * number of threads, points of every layout, and nothing for other kernels. */
 TEST(rough_sums_are_nearly_the_sums)
 {
-    enum { LIST = 37 };
+    enum { LIST = 37, LANES = 19 };
+    static double lanes[ROWS * LANES], together[3][ROWS * LANES];
     sample *s = make_sample(12);
     int64_t rows[LIST];
     double c[LIST], f[3][ROWS], whole[3][ROWS], all[ROWS], exact[ROWS];
     static float K[LIST][ROWS];
     for (int i = 0; i < ROWS; i++)
         all[i] = cos(i);
+    for (int t = 0; t < ROWS * LANES; t++)
+        lanes[t] = (t % LANES - 4) * all[t / LANES];
     for (int t = 0; t < LIST; t++) {
         rows[t] = (t * 29) % ROWS;
         c[t] = sin(t);
@@ -559,6 +562,12 @@ TEST(rough_sums_are_nearly_the_sums)
                     CHECK_OK(ctx, mgvi_kernel_rough_among(op, rows, LIST, K[0], ROWS));
                     CHECK_OK(ctx, mgvi_kernel_rough_times(op, all, whole[threads - 1]));
                     assert_memory_equal(whole[0], whole[threads - 1], sizeof whole[0]);
+                    double *of = together[threads - 1];
+                    CHECK_OK(ctx, mgvi_kernel_rough_lanes(op, lanes, LANES, of));
+                    assert_memory_equal(together[0], of, sizeof together[0]);
+                    for (int t = 0; t < ROWS * LANES; t++)
+                        CHECK_NEAR(of[t], (t % LANES - 4) * whole[threads - 1][t / LANES], 2e-4,
+                                   "kernel %d row %d lane %d", k, t / LANES, t % LANES);
                 }
                 for (int i = 0; i < ROWS && mgvi_kernel_has_rough(op); i++) {
                     double want = 0;
