@@ -81,7 +81,7 @@ static void give_up(mgvi_kernel_op *k, double *f, int32_t lanes)
 static bool recall_product(const mgvi_kernel_op *k, const double *c, int32_t lanes, double *f)
 {
     const size_t bytes = (size_t)k->op.rows * (size_t)lanes * sizeof *c;
-    if (k->remembered != lanes || memcmp(c, k->c, bytes) != 0)
+    if (k->remembered != lanes || k->low || memcmp(c, k->c, bytes) != 0)
         return false;
     memcpy(f, k->f, bytes);
     return true;
@@ -174,6 +174,7 @@ void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, con
 {
     const size_t bytes = (size_t)k->op.rows * (size_t)lanes * sizeof *c;
     k->remembered = 0;
+    k->low = false;
     if (mgvi_ctx_cut(k->op.ctx)) /* a product that lacks parts */
         return;
     memcpy(k->c, c, bytes);

@@ -47,6 +47,8 @@ typedef struct memory {
     int64_t rounds;  /* on cores */
     int64_t claims;  /* that the gap is small enough, of those */
     int64_t care;    /* mgvi_cores_care of the next one */
+    mgvi_kernel_walk walk; /* of f there, */
+    bool roughly;          /* from the first round on in float32 */
     bool exact;      /* float32 values were given up, (10) */
     bool below_precision;
 } memory;
@@ -475,7 +477,11 @@ static mgv_status settle(mgvi_run *run, state *s)
     s->m.claims++;
     s->m.primal = INFINITY;
     s->m.dual = -INFINITY;
-    mgvi_kernel_combine(s->kernel, s->now.x, s->f);
+    /* rows that are far from lacking anything wait for their float64 until a first claim fails */
+    if (s->m.claims == 1 && s->m.roughly)
+        MGVI_TRY(mgvi_kernel_combine_low(s->kernel, s->now.x, s->cores.centre, &s->m.walk, s->f));
+    else
+        mgvi_kernel_combine(s->kernel, s->now.x, s->f);
     mgvi_cores_survey(&s->cores);
     appraise(run, s);
     s->m.rounding = rounding_of(run, s);
@@ -486,7 +492,10 @@ static mgv_status settle(mgvi_run *run, state *s)
  * used up. */
 static mgv_status step_on_cores(mgvi_run *run, state *s)
 {
+    s->m.roughly = s->m.care == MGVI_CORES_ROUGH;
+    s->cores.walk = s->m.walk;
     MGVI_TRY(mgvi_cores_round(&s->cores, s->m.rounds++, (mgvi_cores_care)s->m.care));
+    s->m.walk = s->cores.walk;
     appraise(run, s);
     const bool spent = s->cores.moved == 0 || s->m.flat > 1;
     const bool claimed = estimate_on_cores(run, s) <= run->settings->tol;

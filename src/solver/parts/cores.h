@@ -44,6 +44,7 @@ typedef struct mgvi_cores {
     int64_t most_loose; /* free rows that a core may have */
     int64_t count[3];   /* of U, L and free rows */
     int64_t moved;      /* rows, in the last round */
+    mgvi_kernel_walk walk; /* of f, while it is made of float32 values; the caller's to keep */
 } mgvi_cores;
 
 /* Whether a problem is one for cores: a kernel whose rough values can be made, a hinge. */
