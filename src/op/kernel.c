@@ -201,8 +201,7 @@ static bool short_lanes(mgvi_kernel_op *k, const mgvi_vec *x, double *f)
             c[l * n + i] = x->x[i * lanes + l];
             sums[l * n + i] = 0;
         }
-    const mgv_status st =
-        mgvi_kernel_sums(k->op.ctx, &k->kernel, &all, c, lanes, &all, sums, n);
+    const mgv_status st = mgvi_kernel_sums(k->op.ctx, &k->kernel, &all, c, lanes, &all, sums, n);
     for (int64_t i = 0; i < n; i++)
         for (int64_t l = 0; l < lanes; l++)
             f[i * lanes + l] = sums[l * n + i];

@@ -61,8 +61,9 @@ bool mgvi_kernel_update(mgvi_kernel_op *op, const double *from, const double *to
 mgv_status mgvi_kernel_among(mgvi_kernel_op *op, const int64_t *p, int64_t np, const int64_t *q,
                              int64_t nq, void *out, int64_t ld);
 /* All products from here on are with most rows: K is kept as its half while it fits. True: better
- * not, where float32 values are good enough (`roughly`, mgvi_kernel_rough_times): between points of few columns
- * they cost no more than to be read, and what does not fit is made anew in every product. */
+ * not, where float32 values are good enough (`roughly`, mgvi_kernel_rough_times): between points of
+ * few columns they cost no more than to be read, and what does not fit is made anew in every
+ * product. */
 bool mgvi_kernel_expect_all(mgvi_kernel_op *op, bool roughly);
 /* out[i*count + t] = K of every row i and row col[t], in float64. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_columns(mgvi_kernel_op *op, const int64_t *col, int64_t count, double *out);

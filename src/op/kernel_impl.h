@@ -95,7 +95,8 @@ bool mgvi_kernel_square_extended(mgvi_op *op, const mgvi_vec *x, double scale, d
 void mgvi_kernel_extended_free(mgvi_kernel_op *k);
 void mgvi_kernel_rough_free(mgvi_kernel_op *k);
 void mgvi_kernel_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y);
-/* kernel_low.c: y = A x, or less, where the last product was a low one of this x; false: it was not.
+/* kernel_low.c: y = A x, or less, where the last product was a low one of this x; false: it was
+ * not.
  */
 bool mgvi_kernel_recall_low(const mgvi_kernel_op *k, const mgvi_vec *x, mgvi_vec *y);
 /* kernel_rough.c: |x|^2 times this is what stands in the exponent of 2. */

@@ -369,8 +369,8 @@ mgv_status mgvi_kernel_rough_lanes(mgvi_kernel_op *k, const double *c, int32_t l
     MGVI_TRY(pack_all(k));
     mgvi_arena_init(&arena, k->op.ctx);
     float *weights = mgvi_arena_array(&arena, (size_t)points, (size_t)job.width * sizeof *weights);
-    job.sums = mgvi_arena_scratch(&arena, (size_t)(job.parts * points),
-                                  (size_t)lanes * sizeof *job.sums);
+    job.sums =
+        mgvi_arena_scratch(&arena, (size_t)(job.parts * points), (size_t)lanes * sizeof *job.sums);
     job.room = mgvi_arena_array(&arena, (size_t)(job.parts * (GROUP + CHUNK)),
                                 (size_t)job.width * sizeof *job.room);
     const bool whole = weights && job.sums && job.room;

@@ -27,10 +27,10 @@ typedef void mgvi_rough_values_fn(const mgvi_rough_points *points, float *out, i
 typedef void mgvi_rough_both_fn(const mgvi_rough_points *points, const float *c, const float *c_q,
                                 double *sums, double *sums_p);
 
-/* The same for `width` vectors at once, from values that are there: v[s*GROUP + l] of `count` points
- * p, a multiple of FOUR. sums[l*width + c] += sum_s v_sl c_p[s*width + c], and unless sums_p is NULL
- * sums_p[s*width + c] += sum_l v_sl c_q[l*width + c]. Both are zeroed by whoever has added them up:
- * they are float32. */
+/* The same for `width` vectors at once, from values that are there: v[s*GROUP + l] of `count`
+ * points p, a multiple of FOUR. sums[l*width + c] += sum_s v_sl c_p[s*width + c], and unless sums_p
+ * is NULL sums_p[s*width + c] += sum_l v_sl c_q[l*width + c]. Both are zeroed by whoever has added
+ * them up: they are float32. */
 enum { MGVI_ROUGH_WIDTH = 16 }; /* width is a multiple of it */
 typedef struct mgvi_rough_lanes {
     const float *v, *c_p, *c_q;

@@ -193,7 +193,8 @@ static mgv_status make_directions(group *at)
     for (int64_t i = 0; i < n; i++)
         for (int32_t t = 0; t < at->listed; t++) {
             const int32_t c = at->list[t];
-            at->x[i * at->listed + t] = (at->lane[c].straight ? at->g : at->bent)[i * at->count + c];
+            at->x[i * at->listed + t] =
+                (at->lane[c].straight ? at->g : at->bent)[i * at->count + c];
         }
     return MGV_OK;
 }
@@ -312,8 +313,8 @@ mgv_status mgvi_family_share_products(mgv_solver *head)
     mgvi_kernel_op *kernel = mgvi_kernel_of(p->A);
     const double fit = floor(SHARE * 1e6 * p->settings.cache / (8 * HELD * (double)p->A->rows));
     const int64_t most = fit < MOST_LANES ? (int64_t)fit : MOST_LANES;
-    if (!kernel || p->pairwise || head->run.early || !head->run.ops->products || f->begun || most < 2 ||
-        f->member[0].stop != MGV_STOP_NONE || mgvi_kernel_fast(kernel) != MGV_F64)
+    if (!kernel || p->pairwise || head->run.early || !head->run.ops->products || f->begun ||
+        most < 2 || f->member[0].stop != MGV_STOP_NONE || mgvi_kernel_fast(kernel) != MGV_F64)
         return MGV_OK;
     const int64_t groups = (f->members + most - 1) / most;
     for (int64_t g = 0; g < groups && mgvi_ctx_late(p->ctx) == MGV_STOP_NONE; g++)

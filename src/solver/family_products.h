@@ -1,4 +1,5 @@
-/* solver/family_products.h - members of a family with a kernel, whose products are made together. */
+/* solver/family_products.h - members of a family with a kernel, whose products are made together.
+ */
 #ifndef MGVI_SOLVER_FAMILY_PRODUCTS_H
 #define MGVI_SOLVER_FAMILY_PRODUCTS_H
 

@@ -6,6 +6,7 @@
  * with g = lambda c + u, u the losses' slopes at z. c is a vector of A's rows for each class. With
  * the images A A'd of all directions at hand (3) needs no product with A, nor does (2), so that an
  * iteration costs one: that of M^-1 g. */
+#include "solver/parts/kernel_dual.h"
 #include "solver/parts/landmarks.h"
 #include "solver/parts/subspace.h"
 #include "solver/solver_impl.h"
@@ -272,53 +273,26 @@ static void move(mgvi_run *run)
     mgvi_vec_copy(run->ctx, &s->image_moved, &to);
 }
 
-/* What (2) says beside the losses and lambda <c, A A'c>, for u' = -lambda c as far as it lies in
- * the domain of the conjugates: v = u' + lambda c costs <v, A A'v>/(2 lambda), of which a bound is
- * known. Slopes of the intercepts that are not 0 are worth what the others are. */
-static double price(mgvi_run *run)
-{
-    state *s = run->state;
-    const mgv_problem *p = run->problem;
-    const double *diagonal = mgvi_kernel_diagonal(s->landmarks.kernel);
-    const int32_t k = s->c.k;
-    double bound = 0, square = 0, trace = 0, sum = 0, size = 0, *lane = s->span.partial;
-    mgvi_vec_add(run->ctx, -p->lambda, &s->c, 0, &s->c, &s->u);
-    mgvi_loss_dual_clip(run->ctx, p->loss, &p->row, &s->u);
-    mgvi_vec_add(run->ctx, p->lambda, &s->c, 1, &s->u, &s->moved);
-    for (int64_t i = 0; i < s->c.n; i++) {
-        trace += fmax(diagonal[i], 0);
-        for (int32_t c = 0; c < k; c++) {
-            const double v = s->moved.x[i * k + c];
-            bound += fabs(v) * sqrt(fmax(diagonal[i], 0));
-            square += v * v;
-            size += fabs(s->u.x[i * k + c]);
-        }
-    }
-    mgvi_loss_conj(run->ctx, p->loss, &p->row, &s->u, lane);
-    for (int32_t c = 0; c < k; c++)
-        sum += lane[c];
-    mgvi_op_mul_t(p->A, 1, &s->u, 0, &s->cols);
-    for (int32_t c = 0; p->free_cols && c < k; c++) {
-        const double slope = s->cols.x[(s->cols.n - 1) * k + c];
-        sum -= slope * s->span.b[c];
-        sum += size > 0 ? fabs(slope) * fabs(s->m.value) / size : 0;
-    }
-    return sum - dot(run, s->moved.x, s->image_c.x) +
-           fmin(bound * bound, trace * square) / (2 * p->lambda);
-}
-
 /* g, F, and the gap. */
 static void measure(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
+    const mgvi_kernel_dual dual = {.problem = p,
+                                   .c = &s->c,
+                                   .image = &s->image_c,
+                                   .b = s->span.b,
+                                   .u = &s->u,
+                                   .rows = &s->moved,
+                                   .cols = &s->cols,
+                                   .lanes = s->span.partial};
     double loss = 0, *lane = s->span.partial;
     const double length = p->lambda * dot(run, s->c.x, s->image_c.x);
     mgvi_loss_value(run->ctx, p->loss, &p->row, &s->span.z, lane);
     for (int32_t c = 0; c < s->c.k; c++)
         loss += lane[c];
     s->m.value = loss + 0.5 * length;
-    s->m.gap = fmax(loss + length + price(run), 0);
+    s->m.gap = fmax(loss + length + mgvi_kernel_dual_price(&dual, s->m.value), 0);
     mgvi_vec_add(run->ctx, p->lambda, &s->c, 1, &s->span.u, &s->g);
 }
 
@@ -357,30 +331,6 @@ static mgv_status try_whole_step(mgvi_run *run)
     return look(run);
 }
 
-/* u' becomes orthogonal to the intercept's column: every entry moves by a part of what it can move
- * both ways within the domain, and no further than to 0. */
-static void level(mgvi_run *run)
-{
-    enum { ROUNDS = 3 };
-    state *s = run->state;
-    const mgv_problem *p = run->problem;
-    for (int round = 0; p->free_cols && s->c.k == 1 && round < ROUNDS; round++) {
-        double sum = 0, total = 0;
-        for (int64_t i = 0; i < s->u.n; i++) {
-            const double u = s->u.x[i];
-            s->moved.x[i] = p->loss->dual_clip
-                                ? fabs(p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), 2 * u) - u)
-                                : fabs(u);
-            s->moved.x[i] = fmin(s->moved.x[i], fabs(u));
-            sum += mgvi_problem_free_entry(p, i) * u;
-            total += s->moved.x[i];
-        }
-        const double part = total > 0 ? fmax(-1, fmin(sum / total, 1)) : 0;
-        for (int64_t i = 0; i < s->u.n; i++)
-            s->u.x[i] -= mgvi_problem_free_entry(p, i) * part * s->moved.x[i];
-    }
-}
-
 /* Near the goal c becomes what u' says, so that both have one image, and that is to be made in
  * float64: the judge will ask for it. What float32 values have left out the steps to come correct.
  */
@@ -393,7 +343,7 @@ static bool is_rough(const mgvi_run *run)
 static void round_off(mgvi_run *run)
 {
     state *s = run->state;
-    level(run);
+    mgvi_kernel_dual_level(run->problem, &s->u, s->moved.x);
     mgvi_vec_add(run->ctx, -1 / run->problem->lambda, &s->u, 0, &s->u, &s->c);
 }
 

@@ -662,7 +662,7 @@ int main(void)
     return RUN(rows_listed_twice_are_kept_once, blocks_are_the_definition,
                sums_are_those_of_the_values, scaling_is_applied, operator_is_its_formula,
                lanes_are_vectors, low_products_are_low_and_exact_below_1,
-               float32_steps_have_a_proven_lower_end,
-               threads_do_not_change_bits, borrowed_rows_are_the_same_whoever_computes_them,
-               gram_matrices_are_checked, rough_sums_are_nearly_the_sums);
+               float32_steps_have_a_proven_lower_end, threads_do_not_change_bits,
+               borrowed_rows_are_the_same_whoever_computes_them, gram_matrices_are_checked,
+               rough_sums_are_nearly_the_sums);
 }

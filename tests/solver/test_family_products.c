@@ -76,9 +76,9 @@ TEST(every_class_is_the_two_class_problem)
  * reads less than half of what the classes read alone. */
 TEST(products_are_made_once_for_all)
 {
-    static const char *const options[] = {
-        "loss=logistic kernel=rbf sigma2=2", "loss=squared kernel=rbf sigma2=2 task=classify",
-        "loss=logistic kernel=laplace sigma2=2 tol=1e-7"};
+    static const char *const options[] = {"loss=logistic kernel=rbf sigma2=2",
+                                          "loss=squared kernel=rbf sigma2=2 task=classify",
+                                          "loss=logistic kernel=laplace sigma2=2 tol=1e-7"};
     double *X = malloc(MANY * D * sizeof *X), y[MANY], alone;
     mgv_clouds(X, y, MANY, D, K);
     memcpy(X, X + 7 * D, D * sizeof *X);

@@ -34,9 +34,8 @@ mgv_status mgvi_landmarks_init(mgvi_landmarks *m, const mgv_problem *p, mgvi_ker
     m->status = mgvi_arena_array(arena, count, sizeof *m->status);
     m->mean = mgvi_arena_array(arena, (size_t)width, sizeof *m->mean);
     m->arena = mgvi_arena_within(arena);
-    return m->curvature && m->total && m->metric && m->status && m->mean && m->arena
-               ? MGV_OK
-               : MGV_E_MEMORY;
+    return m->curvature && m->total && m->metric && m->status && m->mean && m->arena ? MGV_OK
+                                                                                     : MGV_E_MEMORY;
 }
 
 /* A system takes rows x count^2/2 multiplications, 10 of which take as long as one value of K in
@@ -280,8 +279,8 @@ static void take_off(mgvi_landmarks *m, const double *g, double *out)
     }
     for (int64_t i = 0; i < m->n; i++)
         for (int32_t c = 0; c < k; c++)
-            out[i * k + c] = g[i * k + c] - m->curvature[system_of(m, c)][i] *
-                                                (out[i * k + c] - m->mean[c]);
+            out[i * k + c] =
+                g[i * k + c] - m->curvature[system_of(m, c)][i] * (out[i * k + c] - m->mean[c]);
 }
 
 mgv_status mgvi_landmarks_apply(mgvi_landmarks *m, const double *g, double *out)
