@@ -81,7 +81,7 @@ static void give_up(mgvi_kernel_op *k, double *f, int32_t lanes)
 static bool recall_product(const mgvi_kernel_op *k, const double *c, int32_t lanes, double *f)
 {
     const size_t bytes = (size_t)k->op.rows * (size_t)lanes * sizeof *c;
-    if (k->remembered != lanes || memcmp(c, k->c, bytes) != 0)
+    if (k->remembered != lanes || k->low || memcmp(c, k->c, bytes) != 0)
         return false;
     memcpy(f, k->f, bytes);
     return true;
@@ -174,11 +174,40 @@ void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, con
 {
     const size_t bytes = (size_t)k->op.rows * (size_t)lanes * sizeof *c;
     k->remembered = 0;
+    k->low = false;
     if (mgvi_ctx_cut(k->op.ctx)) /* a product that lacks parts */
         return;
     memcpy(k->c, c, bytes);
     memcpy(k->f, f, bytes);
     k->remembered = lanes;
+}
+
+void mgvi_kernel_tell(mgvi_kernel_op *k, const double *c, const double *f)
+{
+    mgvi_kernel_remember(k, c, 1, f);
+}
+
+/* f = K c for all lanes, no row kept. */
+static bool short_lanes(mgvi_kernel_op *k, const mgvi_vec *x, double *f)
+{
+    const int64_t n = k->op.rows, lanes = x->k;
+    const mgvi_point_list all = {.points = k->points, .count = n};
+    double *c = mgvi_alloc(k->op.ctx, (size_t)n, 2 * (size_t)lanes * sizeof *c);
+    if (!c)
+        return false;
+    double *sums = c + n * lanes; /* both by lanes */
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < lanes; l++) {
+            c[l * n + i] = x->x[i * lanes + l];
+            sums[l * n + i] = 0;
+        }
+    const mgv_status st = mgvi_kernel_sums(k->op.ctx, &k->kernel, &all, c, lanes, &all, sums, n);
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t l = 0; l < lanes; l++)
+            f[i * lanes + l] = sums[l * n + i];
+    mgvi_release(k->op.ctx, c);
+    k->op.touched += (double)n * (double)n;
+    return st == MGV_OK;
 }
 
 /* f = K c for all lanes of c at once, where most rows have a coefficient; false: not done. */
@@ -197,7 +226,7 @@ static bool combine_lanes(mgvi_kernel_op *k, const mgvi_vec *x, double *f)
     }
     if (!worth_all_rows(k, count))
         return false;
-    if (mgvi_kernel_rows_times(k, x->x, x->k, count, f))
+    if (is_short(k) ? short_lanes(k, x, f) : mgvi_kernel_rows_times(k, x->x, x->k, count, f))
         mgvi_kernel_remember(k, x->x, x->k, f);
     else
         give_up(k, f, x->k);

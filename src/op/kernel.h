@@ -20,7 +20,8 @@ typedef struct mgvi_kernel_plan {
     int32_t lanes;          /* vectors a product may have at once; 0: one */
     mgv_dtype fast;         /* type of the rows kept; products are float64 all the same */
     double cache_bytes;     /* for rows of K */
-    mgvi_kernel_op *lender; /* over the same examples: mgvi_kernel_lend() was called; NULL: none */
+    mgvi_kernel_op *lender; /* over the same examples, which it shares, and its rows where
+                             * mgvi_kernel_lend() was called; it outlives this; NULL: none */
 } mgvi_kernel_plan;
 
 /* Borrows the arrays. MGV_E_INPUT for a Gram matrix that is not square or not symmetric. */
@@ -44,6 +45,15 @@ const mgvi_kernel *mgvi_kernel_spec(const mgvi_kernel_op *op);
 const mgvi_points *mgvi_kernel_points(const mgvi_kernel_op *op); /* the examples */
 /* f = K c in the precision of the rows kept; sums in float64. */
 void mgvi_kernel_combine(mgvi_kernel_op *op, const double *c, double *f);
+/* How f has come from 0 to K c in float32 steps f += K dc (mgvi_kernel_rough_add). */
+typedef struct mgvi_kernel_walk {
+    double size, lengths, steps; /* sum |dc_i|, sum |dc_i| |x_i|, and their number */
+} mgvi_kernel_walk;
+/* For a margin, where only rows i with y_i (f_i + b) < 1 or c_i != 0 count: these become K c in
+ * float64. The product mul_low of these c and any b follows from it, with a proven lower end at the
+ * others. Where f is not known well enough all rows are made. MGV_E_MEMORY, MGV_E_LIMIT. */
+mgv_status mgvi_kernel_combine_low(mgvi_kernel_op *op, const double *c, double b,
+                                   const mgvi_kernel_walk *walk, double *f);
 /* f = K from becomes K to. True: where no rows are kept, and it was less work, by adding what has
  * changed; false: from `to` alone. */
 bool mgvi_kernel_update(mgvi_kernel_op *op, const double *from, const double *to, double *f);
@@ -51,9 +61,10 @@ bool mgvi_kernel_update(mgvi_kernel_op *op, const double *from, const double *to
 mgv_status mgvi_kernel_among(mgvi_kernel_op *op, const int64_t *p, int64_t np, const int64_t *q,
                              int64_t nq, void *out, int64_t ld);
 /* All products from here on are with most rows: K is kept as its half while it fits. True: better
- * not, where float32 values are good enough (mgvi_kernel_rough_add): between points of few columns
- * they cost no more than to be read, and what does not fit is made anew in every product. */
-bool mgvi_kernel_expect_all(mgvi_kernel_op *op);
+ * not, where float32 values are good enough (`roughly`, mgvi_kernel_rough_times): between points of
+ * few columns they cost no more than to be read, and what does not fit is made anew in every
+ * product. */
+bool mgvi_kernel_expect_all(mgvi_kernel_op *op, bool roughly);
 /* out[i*count + t] = K of every row i and row col[t], in float64. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_columns(mgvi_kernel_op *op, const int64_t *col, int64_t count, double *out);
 /* float32 values made where they are used (kernel_rough.c): kernels of differences between points
@@ -69,9 +80,13 @@ mgv_status mgvi_kernel_exact_add(mgvi_kernel_op *op, const int64_t *rows, int64_
                                  const double *c, double *f);
 /* f = K c for all rows, a value for two of them. */
 mgv_status mgvi_kernel_rough_times(mgvi_kernel_op *op, const double *c, double *f);
+/* The same for several vectors, c and f rows x lanes: a value serves all. */
+mgv_status mgvi_kernel_rough_lanes(mgvi_kernel_op *op, const double *c, int32_t lanes, double *f);
 /* out[s*ld + t] = K between the listed rows and themselves. */
 mgv_status mgvi_kernel_rough_among(mgvi_kernel_op *op, const int64_t *rows, int64_t count,
                                    float *out, int64_t ld);
+/* f = K c, of one vector, is known from elsewhere, with the error of a product of our own. */
+void mgvi_kernel_tell(mgvi_kernel_op *op, const double *c, const double *f);
 /* Row i of K in float64, valid until the next call. */
 const double *mgvi_kernel_row(mgvi_kernel_op *op, int64_t i);
 #endif

@@ -81,11 +81,11 @@ static int64_t group_size(const mgvi_kernel_op *k)
     return (k->op.rows + ROWS_AT_ONCE) * k->op.lanes;
 }
 
-bool mgvi_kernel_expect_all(mgvi_kernel_op *k)
+bool mgvi_kernel_expect_all(mgvi_kernel_op *k, bool roughly)
 {
     enum { SMALL = 4096 };
     const bool rough =
-        k->op.rows > SMALL && k->op.lanes == 1 && k->fast == MGV_F64 && mgvi_kernel_has_rough(k) &&
+        k->op.rows > SMALL && roughly && k->fast == MGV_F64 && mgvi_kernel_has_rough(k) &&
         (k->points->rows.cols <= MGVI_SHORT_COLUMNS || bytes_needed(k) > k->cache_bytes);
     k->half_wanted = !rough;
     return rough;

@@ -13,7 +13,8 @@ typedef struct mgvi_kernel_rough mgvi_kernel_rough;
 
 struct mgvi_kernel_op {
     mgvi_op op;
-    mgvi_kernel_op *lender;   /* whose points, slabs and rows these are; NULL: our own */
+    mgvi_kernel_op *lender;   /* whose slabs and rows these are; NULL: our own */
+    bool shares_points;       /* they are another's */
     mgvi_kernel_loans *loans; /* NULL: nothing is lent */
     mgvi_kernel kernel;
     mgvi_points *points; /* in the fast type */
@@ -33,6 +34,7 @@ struct mgvi_kernel_op {
     int64_t *support;      /* rows with a coefficient */
     double *c, *f;         /* the last product, f = K c in float64 at least where c is not 0 */
     int32_t remembered;    /* its lanes, 0: none */
+    bool low;              /* f is that of kernel_low.c: exact there, elsewhere a bound */
     double *work;          /* rows x lanes */
     double *lane;          /* one of the coefficients asked about */
     double **half;         /* all of K (kernel_half.c), in place of rows in slots; NULL: not made */
@@ -93,4 +95,10 @@ bool mgvi_kernel_square_extended(mgvi_op *op, const mgvi_vec *x, double scale, d
 void mgvi_kernel_extended_free(mgvi_kernel_op *k);
 void mgvi_kernel_rough_free(mgvi_kernel_op *k);
 void mgvi_kernel_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y);
+/* kernel_low.c: y = A x, or less, where the last product was a low one of this x; false: it was
+ * not.
+ */
+bool mgvi_kernel_recall_low(const mgvi_kernel_op *k, const mgvi_vec *x, mgvi_vec *y);
+/* kernel_rough.c: |x|^2 times this is what stands in the exponent of 2. */
+double mgvi_kernel_square_scale(const mgvi_kernel *k);
 #endif

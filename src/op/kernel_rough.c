@@ -34,8 +34,7 @@ struct mgvi_kernel_rough {
 static int64_t groups_of(int64_t rows) { return (rows + GROUP - 1) / GROUP; }
 static int64_t fours_of(int64_t rows) { return (rows + FOUR - 1) / FOUR; }
 
-/* |x|^2 times this is what stands in the exponent of 2. */
-static double square_scale(const mgvi_kernel *k)
+double mgvi_kernel_square_scale(const mgvi_kernel *k)
 {
     const double log2_e = 0x1.71547652b82fep0;
     return k->kind == MGVI_KERNEL_RBF ? log2_e / (2 * k->sigma2) : log2_e * log2_e / k->sigma2;
@@ -45,7 +44,7 @@ bool mgvi_kernel_has_rough(const mgvi_kernel_op *k)
 {
     static const double LONGEST = 1e30; /* squares of float32 differences are finite */
     return mgvi_kernel_of_differences(k->kernel.kind) && k->points->rows.cols <= MOST_COLUMNS &&
-           k->points->longest * square_scale(&k->kernel) < LONGEST;
+           k->points->longest * mgvi_kernel_square_scale(&k->kernel) < LONGEST;
 }
 
 double mgvi_kernel_rough_bytes(const mgvi_kernel_op *k)
@@ -65,7 +64,7 @@ static void copy_task(void *arg, int64_t task)
 {
     const copy_job *job = arg;
     const mgvi_kernel_rough *r = job->k->rough;
-    const double scale = sqrt(square_scale(&job->k->kernel));
+    const double scale = sqrt(mgvi_kernel_square_scale(&job->k->kernel));
     double *x = job->x + task * r->d;
     const int64_t end = mgvi_block_begin(r->groups, job->tasks, task + 1);
     for (int64_t g = mgvi_block_begin(r->groups, job->tasks, task); g < end; g++)
@@ -245,20 +244,29 @@ static void whole_task(void *arg, int64_t part)
     }
 }
 
+/* All points in fours, up to the end of the last group. */
+static mgv_status pack_all(mgvi_kernel_op *k)
+{
+    mgvi_kernel_rough *r = k->rough;
+    const int64_t n = k->op.rows, points = r->groups * GROUP;
+    for (int64_t i = 0; i < n; i++)
+        k->support[i] = i;
+    MGVI_TRY(make_room(k, points, false));
+    pack(r, k->support, n, FOUR, r->p);
+    memset(r->p + fours_of(n) * FOUR * r->d, 0,
+           (size_t)((points - fours_of(n) * FOUR) * r->d) * sizeof *r->p);
+    return MGV_OK;
+}
+
 mgv_status mgvi_kernel_rough_times(mgvi_kernel_op *k, const double *c, double *f)
 {
     enum { MOST_PARTS = 32 };
     mgvi_kernel_rough *r = k->rough;
     const int64_t n = k->op.rows, points = r->groups * GROUP;
     whole_job job = {.k = k, .parts = mgvi_block_count(r->groups, 1, MOST_PARTS)};
-    for (int64_t i = 0; i < n; i++)
-        k->support[i] = i;
-    MGVI_TRY(make_room(k, points, false));
-    pack(r, k->support, n, FOUR, r->p);
+    MGVI_TRY(pack_all(k));
     for (int64_t i = 0; i < points; i++)
         r->c[i] = i < n ? (float)c[i] : 0; /* nothing comes from what fills up the last group */
-    memset(r->p + fours_of(n) * FOUR * r->d, 0,
-           (size_t)((points - fours_of(n) * FOUR) * r->d) * sizeof *r->p);
     job.sums = mgvi_alloc(k->op.ctx, (size_t)(job.parts * points), sizeof *job.sums);
     if (!job.sums)
         return MGV_E_MEMORY;
@@ -270,6 +278,116 @@ mgv_status mgvi_kernel_rough_times(mgvi_kernel_op *k, const double *c, double *f
     mgvi_release(k->op.ctx, job.sums);
     k->op.touched += (double)n * (double)n;
     return mgvi_ctx_whole(k->op.ctx);
+}
+
+/* ---- K times several vectors ----------------------------------------------------------------- */
+
+/* Groups that meet a chunk of points together, so that its weights and sums stay in the cache. */
+enum { SQUAD = 8, CHUNK = 4 * GROUP };
+
+typedef struct lanes_job {
+    const mgvi_kernel_op *k;
+    int32_t lanes;
+    int64_t width, squads, parts; /* lanes and what fills them up; squads in parts */
+    const float *c;               /* points x width */
+    double *sums;                 /* of every part: points x lanes */
+    float *room;                  /* of every part: what a chunk and a group have so far */
+} lanes_job;
+
+/* What was summed in float32 joins the rest and is 0 again. */
+static void flush(const lanes_job *job, int64_t points, float *from, double *to)
+{
+    for (int64_t i = 0; i < points; i++)
+        for (int32_t c = 0; c < job->lanes; c++)
+            to[i * job->lanes + c] += (double)from[i * job->width + c];
+    memset(from, 0, (size_t)(points * job->width) * sizeof *from);
+}
+
+/* Values of group g and `count` points from `first` on; beyond its own a value serves both. */
+static void meet(const lanes_job *job, int64_t g, int64_t first, int64_t count, double *sums,
+                 float *near, float *far)
+{
+    float v[CHUNK * GROUP];
+    const mgvi_kernel_rough *r = job->k->rough;
+    const mgvi_rough_points x = {.d = r->d,
+                                 .root = job->k->kernel.kind == MGVI_KERNEL_LAPLACE,
+                                 .q = r->q + g * GROUP * r->d,
+                                 .p = r->p + first * r->d,
+                                 .fours = count / FOUR};
+    const mgvi_rough_lanes lanes = {.v = v,
+                                    .count = count,
+                                    .width = job->width,
+                                    .c_p = job->c + first * job->width,
+                                    .c_q = job->c + g * GROUP * job->width};
+    job->k->op.ctx->simd->rough_values(&x, v, GROUP);
+    job->k->op.ctx->simd->rough_lanes(&lanes, near, far);
+    flush(job, GROUP, near, sums + g * GROUP * job->lanes);
+}
+
+/* The squads of a part with the points from their own on. */
+static void lanes_task(void *arg, int64_t part)
+{
+    const lanes_job *job = arg;
+    const int64_t groups = job->k->rough->groups, points = groups * GROUP;
+    double *sums = job->sums + part * points * job->lanes;
+    float *near = job->room + part * (GROUP + CHUNK) * job->width, *far = near + GROUP * job->width;
+    memset(sums, 0, (size_t)(points * job->lanes) * sizeof *sums);
+    memset(near, 0, (size_t)((GROUP + CHUNK) * job->width) * sizeof *near);
+    /* a part takes squads from both ends, which have many and few points before them */
+    for (int64_t t = part; t < job->squads; t += job->parts) {
+        const int64_t g = t * SQUAD, rest = groups - g, end = g + (rest < SQUAD ? rest : SQUAD);
+        for (int64_t own = g; own < end; own++) {
+            meet(job, own, own * GROUP, GROUP, sums, near, NULL);
+            for (int64_t other = own + 1; other < end; other++) {
+                meet(job, own, other * GROUP, GROUP, sums, near, far);
+                flush(job, GROUP, far, sums + other * GROUP * job->lanes);
+            }
+        }
+        for (int64_t first = end * GROUP, count; first < points; first += count) {
+            if (mgvi_ctx_cut(job->k->op.ctx))
+                return;
+            count = points - first < CHUNK ? points - first : CHUNK;
+            for (int64_t own = g; own < end; own++)
+                meet(job, own, first, count, sums, near, far);
+            flush(job, count, far, sums + first * job->lanes);
+        }
+    }
+}
+
+mgv_status mgvi_kernel_rough_lanes(mgvi_kernel_op *k, const double *c, int32_t lanes, double *f)
+{
+    enum { MOST_PARTS = 32, LEAST_PARTS = 4, MOST_SUMS = 1 << 23 };
+    const int64_t n = k->op.rows, points = k->rough->groups * GROUP;
+    lanes_job job = {.k = k, .lanes = lanes, .squads = (k->rough->groups + SQUAD - 1) / SQUAD};
+    mgvi_arena arena;
+    if (lanes == 1)
+        return mgvi_kernel_rough_times(k, c, f);
+    job.width = (lanes + MGVI_ROUGH_WIDTH - 1) / MGVI_ROUGH_WIDTH * MGVI_ROUGH_WIDTH;
+    job.parts = MOST_SUMS / (points * lanes);
+    job.parts = job.parts < LEAST_PARTS ? LEAST_PARTS : job.parts;
+    job.parts = mgvi_block_count(job.squads, 1, job.parts < MOST_PARTS ? job.parts : MOST_PARTS);
+    MGVI_TRY(pack_all(k));
+    mgvi_arena_init(&arena, k->op.ctx);
+    float *weights = mgvi_arena_array(&arena, (size_t)points, (size_t)job.width * sizeof *weights);
+    job.sums =
+        mgvi_arena_scratch(&arena, (size_t)(job.parts * points), (size_t)lanes * sizeof *job.sums);
+    job.room = mgvi_arena_array(&arena, (size_t)(job.parts * (GROUP + CHUNK)),
+                                (size_t)job.width * sizeof *job.room);
+    const bool whole = weights && job.sums && job.room;
+    for (int64_t i = 0; whole && i < n; i++)
+        for (int32_t l = 0; l < lanes; l++)
+            weights[i * job.width + l] = (float)c[i * lanes + l];
+    job.c = weights;
+    if (whole) {
+        mgvi_ctx_run(k->op.ctx, job.parts, lanes_task, &job);
+        memcpy(f, job.sums, (size_t)(n * lanes) * sizeof *f);
+        for (int64_t part = 1; part < job.parts && !mgvi_ctx_was_cut(k->op.ctx); part++)
+            for (int64_t t = 0; t < n * lanes; t++)
+                f[t] += job.sums[part * points * lanes + t];
+    }
+    mgvi_arena_free(&arena);
+    k->op.touched += (double)n * (double)n;
+    return whole ? mgvi_ctx_whole(k->op.ctx) : MGV_E_MEMORY;
 }
 
 /* ---- values among some ----------------------------------------------------------------------- */

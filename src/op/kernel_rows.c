@@ -219,7 +219,7 @@ void mgvi_kernel_free(mgvi_op *op)
     mgvi_kernel_half_free(k);
     mgvi_kernel_extended_free(k);
     mgvi_kernel_rough_free(k);
-    if (!k->lender)
+    if (!k->shares_points)
         mgvi_points_free(k->points);
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         mgvi_release(ctx, owned[i]);
@@ -296,9 +296,10 @@ static mgv_status bind(mgvi_kernel_op *k, const mgvi_kernel_plan *plan)
     if (plan->X->rows > INT32_MAX)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "a kernel takes at most 2^31 rows; there are %" PRId64, plan->X->rows);
-    if (plan->lender && plan->lender->loans && plan->fast == plan->lender->fast) {
-        k->lender = plan->lender;
-        k->points = k->lender->points;
+    if (plan->lender && plan->fast == MGV_F64 && plan->lender->fast == MGV_F64) {
+        k->lender = plan->lender->loans ? plan->lender : NULL;
+        k->points = plan->lender->points;
+        k->shares_points = true;
         return allocate(k);
     }
     if (kind == MGVI_KERNEL_PRECOMPUTED)

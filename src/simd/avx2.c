@@ -39,6 +39,7 @@ const mgvi_simd mgvi_simd_avx2 = {
     .rough_sums = mgvi_rough_sums_avx2,
     .rough_both = mgvi_rough_both_avx2,
     .rough_values = mgvi_rough_values_avx2,
+    .rough_lanes = mgvi_rough_lanes_avx2,
     .rough_step = rough_step,
     .rough_partner = rough_partner,
     MGVI_SIMD_TABLE(f32),

@@ -46,6 +46,7 @@ const mgvi_simd mgvi_simd_avx512 = {
     .rough_sums = mgvi_rough_sums_avx512,
     .rough_both = mgvi_rough_both_avx512,
     .rough_values = mgvi_rough_values_avx512,
+    .rough_lanes = mgvi_rough_lanes_avx512,
     .rough_step = rough_step,
     .rough_partner = rough_partner,
     MGVI_SIMD_ROW_TABLE(f32),

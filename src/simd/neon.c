@@ -39,6 +39,7 @@ const mgvi_simd mgvi_simd_neon = {
     .rough_sums = mgvi_rough_sums_neon,
     .rough_both = mgvi_rough_both_neon,
     .rough_values = mgvi_rough_values_neon,
+    .rough_lanes = mgvi_rough_lanes_neon,
     .rough_step = rough_step,
     .rough_partner = rough_partner,
     MGVI_SIMD_TABLE(f32),

@@ -154,3 +154,34 @@ void ROUGH(both)(const mgvi_rough_points *points, const float *c, const float *c
     else
         both_of(points, c, c_q, false, sums, sums_p);
 }
+
+/* to[r*width + ...] += sum_t v[r*rise + t*run] c[t*width + ...] for FOUR r and WIDTH columns. */
+VEC_INLINE void add_four(const float *v, int64_t rise, int64_t run, int64_t terms, const float *c,
+                         int64_t width, float *to)
+{
+    enum { VECTORS = MGVI_ROUGH_WIDTH / LANES };
+    vec sum[FOUR][VECTORS];
+    for (int r = 0; r < FOUR; r++)
+        for (int k = 0; k < VECTORS; k++)
+            sum[r][k] = load(to + r * width + k * LANES);
+    for (int64_t t = 0; t < terms; t++)
+        for (int k = 0; k < VECTORS; k++) {
+            const vec x = load(c + t * width + k * LANES);
+            for (int r = 0; r < FOUR; r++)
+                sum[r][k] += x * v[r * rise + t * run];
+        }
+    for (int r = 0; r < FOUR; r++)
+        for (int k = 0; k < VECTORS; k++)
+            memcpy(to + r * width + k * LANES, &sum[r][k], sizeof sum[r][k]);
+}
+
+void ROUGH(lanes)(const mgvi_rough_lanes *x, float *sums, float *sums_p)
+{
+    for (int64_t k = 0; k < x->width; k += MGVI_ROUGH_WIDTH) {
+        for (int64_t l = 0; l < GROUP; l += FOUR)
+            add_four(x->v + l, 1, GROUP, x->count, x->c_p + k, x->width, sums + l * x->width + k);
+        for (int64_t s = 0; sums_p && s < x->count; s += FOUR)
+            add_four(x->v + s * GROUP, GROUP, 1, GROUP, x->c_q + k, x->width,
+                     sums_p + s * x->width + k);
+    }
+}

@@ -32,6 +32,7 @@ const mgvi_simd mgvi_simd_scalar = {
     .rough_sums = mgvi_rough_sums_scalar,
     .rough_both = mgvi_rough_both_scalar,
     .rough_values = mgvi_rough_values_scalar,
+    .rough_lanes = mgvi_rough_lanes_scalar,
     .rough_step = rough_step,
     .rough_partner = rough_partner,
     MGVI_SIMD_TABLE(f32),

@@ -78,6 +78,7 @@ typedef struct mgvi_simd {
     mgvi_rough_sums_fn *rough_sums;       /* rough_points.h */
     mgvi_rough_both_fn *rough_both;
     mgvi_rough_values_fn *rough_values;
+    mgvi_rough_lanes_fn *rough_lanes;
     /* pair_step and pair_partner in float32 throughout; n is a multiple of 16 */
     int64_t (*rough_step)(const float *row_i, const float *row_j, float t, float *v,
                           const float *up, const float *down, int64_t n, float *largest,

@@ -4,6 +4,7 @@
 #include "base/limit.h"
 #include "base/threads.h"
 #include "solver/family_lanes.h"
+#include "solver/family_products.h"
 #include "solver/member.h"
 
 #include <math.h>
@@ -43,7 +44,9 @@ void mgvi_member_forget(mgv_ctx *ctx, mgvi_member_start *start)
 static void forget_left(mgv_ctx *ctx, mgvi_member_left *left)
 {
     mgvi_member_forget(ctx, &left->start);
+    mgvi_release(ctx, left->image);
     mgvi_release(ctx, left->state);
+    left->image = NULL;
     left->state = NULL;
 }
 
@@ -174,6 +177,8 @@ static mgv_status go_on(sitting *at, int64_t c, mgv_solver *solver)
         start->w = w;
         pthread_mutex_unlock(&at->lock);
     }
+    if (left->image)
+        mgvi_kernel_tell(mgvi_kernel_of(p->A), start->w, left->image);
     return mgvi_driver_start(solver, start->w, start->u);
 }
 
@@ -436,6 +441,7 @@ static mgv_status sit(sitting *at)
     mgvi_family *f = head->family;
     at->next_save = at->started + MGVI_CHECKPOINT_EVERY;
     MGVI_TRY(mgvi_family_in_lockstep(head));
+    MGVI_TRY(mgvi_family_share_products(head));
     f->hasty = !f->begun && mgvi_ctx_late(ctx) != MGV_STOP_NONE;
     MGVI_TRY(share_kernel(&head->run));
     at->passes = passes_left(head);

@@ -20,6 +20,7 @@ mgv_status mgvi_member_note(mgv_ctx *ctx, const mgvi_vec *w, const mgvi_vec *u, 
 typedef struct mgvi_member_left {
     mgvi_member_start start; /* to go on from; w NULL: as the family's weights are; u NULL: it is
                               * done or was not begun */
+    double *image;           /* K w of a kernel's matrix, in float64; NULL: not known */
     int64_t rounds;          /* of lock-step, */
     double passes;           /* and its share of the passes */
     void *state; /* a run without its certificate (mgvi_checkpoint_pack): before `start` */

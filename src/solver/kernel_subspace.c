@@ -6,6 +6,7 @@
  * with g = lambda c + u, u the losses' slopes at z. c is a vector of A's rows for each class. With
  * the images A A'd of all directions at hand (3) needs no product with A, nor does (2), so that an
  * iteration costs one: that of M^-1 g. */
+#include "solver/parts/kernel_dual.h"
 #include "solver/parts/landmarks.h"
 #include "solver/parts/subspace.h"
 #include "solver/solver_impl.h"
@@ -25,7 +26,10 @@ typedef struct state {
     mgvi_vec u;                  /* -lambda c, in the domain of the conjugates */
     mgvi_vec w, cols;            /* columns */
     double *past, *images;       /* REMEMBERED displacements and their images */
+    double *curvature;           /* of every row, when the metric was made */
     bool rough;                  /* images of directions come from float32 values of K */
+    bool together;               /* K's values are made elsewhere, for several problems at once */
+    double before;               /* F when the step began */
     struct memory {
         double value, gap, least; /* F, and P - D of the present point; the least so far */
         int64_t pasts, newest, flat;
@@ -69,12 +73,17 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->cols));
     MGVI_TRY(mgvi_subspace_init(&s->span, run->problem, &run->arena, REMEMBERED + 1));
-    MGVI_TRY(mgvi_landmarks_init(&s->landmarks, run->problem, &run->arena));
-    s->past = mgvi_run_array(run, REMEMBERED, (size_t)numbers(s) * sizeof *s->past);
-    s->images = mgvi_run_array(run, REMEMBERED, (size_t)numbers(s) * sizeof *s->images);
-    if (!s->past || !s->images)
+    mgvi_kernel_op *kernel = mgvi_kernel_of(run->problem->A);
+    MGVI_TRY(mgvi_landmarks_init(&s->landmarks, run->problem, kernel, s->c.k, 1, &run->arena));
+    s->curvature = mgvi_run_array(run, (size_t)s->c.n, sizeof *s->curvature);
+    /* most of it may never be used, but a checkpoint shows all */
+    void *(*const room)(mgvi_arena *, size_t, size_t) =
+        run->kept ? mgvi_arena_array : mgvi_arena_scratch;
+    s->past = room(&run->arena, REMEMBERED, (size_t)numbers(s) * sizeof *s->past);
+    s->images = room(&run->arena, REMEMBERED, (size_t)numbers(s) * sizeof *s->images);
+    if (!s->curvature || !s->past || !s->images)
         return MGV_E_MEMORY;
-    s->rough = mgvi_kernel_expect_all(s->landmarks.kernel);
+    s->rough = mgvi_kernel_expect_all(kernel, s->c.k == 1);
     s->m.gap = s->m.least = INFINITY;
     s->m.refreshed = -1;
     s->m.exact = true;
@@ -86,8 +95,17 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_keep(run, "image_c", MGVI_T_F64, s->image_c.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "past", MGVI_T_F64, s->past, REMEMBERED * numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "images", MGVI_T_F64, s->images, REMEMBERED * numbers(s)));
-    MGVI_TRY(mgvi_run_keep(run, "curvature", MGVI_T_F64, s->landmarks.curvature, s->c.n));
+    MGVI_TRY(mgvi_run_keep(run, "curvature", MGVI_T_F64, s->curvature, s->c.n));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
+}
+
+/* What has a sign for every row loses it, or gets it back. */
+static void turn(mgvi_run *run, const double *from, int64_t from_step, double *to, int64_t to_step)
+{
+    const state *s = run->state;
+    const int8_t *sign = mgvi_kernel_sign(s->landmarks.kernel);
+    for (int64_t i = 0; i < numbers(s); i++)
+        to[i * to_step] = sign ? sign[i] * from[i * from_step] : from[i * from_step];
 }
 
 /* image = A A'x, in float64. */
@@ -103,24 +121,20 @@ static mgv_status map(mgvi_run *run, const mgvi_vec *x, mgvi_vec *image)
 {
     state *s = run->state;
     mgvi_kernel_op *kernel = s->landmarks.kernel;
-    const int8_t *sign = mgvi_kernel_sign(kernel);
     if (!s->rough) {
         map_exactly(run, x, image);
         return MGV_OK;
     }
     MGVI_TRY(mgvi_kernel_open_rough(kernel));
-    for (int64_t i = 0; i < x->n; i++)
-        s->cols.x[i] = sign ? sign[i] * x->x[i] : x->x[i];
+    turn(run, x->x, 1, s->cols.x, 1);
     MGVI_TRY(mgvi_kernel_rough_times(kernel, s->cols.x, image->x));
-    for (int64_t i = 0; sign && i < x->n; i++)
-        image->x[i] *= sign[i];
+    turn(run, image->x, 1, image->x, 1);
     return MGV_OK;
 }
 
-/* From the weights of a neighbouring problem, such as another lambda: columns are rows here. */
-static mgv_status start(mgvi_run *run, const double *w, const double *u)
+/* At the weights of a neighbouring problem, such as another lambda: columns are rows here. */
+static void place(mgvi_run *run, const double *w)
 {
-    (void)u;
     state *s = run->state;
     const mgv_problem *p = run->problem;
     const int32_t k = s->c.k;
@@ -129,8 +143,15 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
             s->c.x[i * k + c] = mgvi_problem_free_entry(p, i) * w[i * k + c];
     for (int32_t c = 0; p->free_cols && c < k; c++)
         s->span.b[c] = w[s->c.n * k + c];
+}
+
+static mgv_status start(mgvi_run *run, const double *w, const double *u)
+{
+    (void)u;
+    state *s = run->state;
+    place(run, w);
     map_exactly(run, &s->c, &s->image_c);
-    return p->A->failed;
+    return run->problem->A->failed;
 }
 
 /* Direction j and its image: g in the metric, then displacements from the newest. */
@@ -156,9 +177,24 @@ static bool is_due(mgvi_run *run)
         return false;
     const double fall = log(s->m.gap_then / s->m.gap) / (now - then); /* of the gap, an iteration */
     const double left = fall > 0 ? log(s->m.gap / goal) / fall : INFINITY;
-    const bool changed =
-        mgvi_landmarks_change(&s->landmarks, &s->span.z, &s->span.u, s->moved.x) > CHANGED;
+    double apart = 0, sum = 0;
+    mgvi_landmarks_measure(run->problem, &s->span.z, &s->span.u, s->moved.x);
+    for (int64_t i = 0; i < s->c.n; i++) {
+        apart += fabs(s->moved.x[i] - s->curvature[i]);
+        sum += s->curvature[i];
+    }
+    const bool changed = apart > CHANGED * sum;
     return changed ? left > now : now >= 3 * then && left > 2.5 * now;
+}
+
+/* The curvatures that a metric is made from, here and now. */
+static const double *bow(mgvi_run *run)
+{
+    state *s = run->state;
+    s->m.refreshed = run->iteration;
+    s->m.gap_then = s->m.gap;
+    mgvi_landmarks_measure(run->problem, &s->span.z, &s->span.u, s->curvature);
+    return s->curvature;
 }
 
 /* The metric now and then, and g in it.                                                 (6) - (8)
@@ -171,12 +207,13 @@ static mgv_status bend(mgvi_run *run)
         return map(run, &s->bent, &s->image_bent);
     }
     if (is_due(run)) {
-        s->m.refreshed = run->iteration;
-        s->m.gap_then = s->m.gap;
+        const double *curvature = bow(run);
         s->m.wanted = mgvi_landmarks_fair(&s->landmarks, (double)run->iteration);
-        MGVI_TRY(mgvi_landmarks_refresh(&s->landmarks, s->m.wanted, &s->span.z, &s->span.u));
+        MGVI_TRY(mgvi_landmarks_make(&s->landmarks, s->m.wanted, &curvature));
     }
-    MGVI_TRY(mgvi_landmarks_apply(&s->landmarks, &s->g, &s->bent));
+    turn(run, s->g.x, 1, s->moved.x, 1);
+    MGVI_TRY(mgvi_landmarks_apply(&s->landmarks, s->moved.x, s->bent.x));
+    turn(run, s->bent.x, 1, s->bent.x, 1);
     return map(run, &s->bent, &s->image_bent);
 }
 
@@ -236,53 +273,26 @@ static void move(mgvi_run *run)
     mgvi_vec_copy(run->ctx, &s->image_moved, &to);
 }
 
-/* What (2) says beside the losses and lambda <c, A A'c>, for u' = -lambda c as far as it lies in
- * the domain of the conjugates: v = u' + lambda c costs <v, A A'v>/(2 lambda), of which a bound is
- * known. Slopes of the intercepts that are not 0 are worth what the others are. */
-static double price(mgvi_run *run)
-{
-    state *s = run->state;
-    const mgv_problem *p = run->problem;
-    const double *diagonal = mgvi_kernel_diagonal(s->landmarks.kernel);
-    const int32_t k = s->c.k;
-    double bound = 0, square = 0, trace = 0, sum = 0, size = 0, *lane = s->span.partial;
-    mgvi_vec_add(run->ctx, -p->lambda, &s->c, 0, &s->c, &s->u);
-    mgvi_loss_dual_clip(run->ctx, p->loss, &p->row, &s->u);
-    mgvi_vec_add(run->ctx, p->lambda, &s->c, 1, &s->u, &s->moved);
-    for (int64_t i = 0; i < s->c.n; i++) {
-        trace += fmax(diagonal[i], 0);
-        for (int32_t c = 0; c < k; c++) {
-            const double v = s->moved.x[i * k + c];
-            bound += fabs(v) * sqrt(fmax(diagonal[i], 0));
-            square += v * v;
-            size += fabs(s->u.x[i * k + c]);
-        }
-    }
-    mgvi_loss_conj(run->ctx, p->loss, &p->row, &s->u, lane);
-    for (int32_t c = 0; c < k; c++)
-        sum += lane[c];
-    mgvi_op_mul_t(p->A, 1, &s->u, 0, &s->cols);
-    for (int32_t c = 0; p->free_cols && c < k; c++) {
-        const double slope = s->cols.x[(s->cols.n - 1) * k + c];
-        sum -= slope * s->span.b[c];
-        sum += size > 0 ? fabs(slope) * fabs(s->m.value) / size : 0;
-    }
-    return sum - dot(run, s->moved.x, s->image_c.x) +
-           fmin(bound * bound, trace * square) / (2 * p->lambda);
-}
-
 /* g, F, and the gap. */
 static void measure(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
+    const mgvi_kernel_dual dual = {.problem = p,
+                                   .c = &s->c,
+                                   .image = &s->image_c,
+                                   .b = s->span.b,
+                                   .u = &s->u,
+                                   .rows = &s->moved,
+                                   .cols = &s->cols,
+                                   .lanes = s->span.partial};
     double loss = 0, *lane = s->span.partial;
     const double length = p->lambda * dot(run, s->c.x, s->image_c.x);
     mgvi_loss_value(run->ctx, p->loss, &p->row, &s->span.z, lane);
     for (int32_t c = 0; c < s->c.k; c++)
         loss += lane[c];
     s->m.value = loss + 0.5 * length;
-    s->m.gap = fmax(loss + length + price(run), 0);
+    s->m.gap = fmax(loss + length + mgvi_kernel_dual_price(&dual, s->m.value), 0);
     mgvi_vec_add(run->ctx, p->lambda, &s->c, 1, &s->span.u, &s->g);
 }
 
@@ -321,43 +331,20 @@ static mgv_status try_whole_step(mgvi_run *run)
     return look(run);
 }
 
-/* u' becomes orthogonal to the intercept's column: every entry moves by a part of what it can move
- * both ways within the domain, and no further than to 0. */
-static void level(mgvi_run *run)
+/* Near the goal c becomes what u' says, so that both have one image, and that is to be made in
+ * float64: the judge will ask for it. What float32 values have left out the steps to come correct.
+ */
+static bool is_rough(const mgvi_run *run)
 {
-    enum { ROUNDS = 3 };
-    state *s = run->state;
-    const mgv_problem *p = run->problem;
-    for (int round = 0; p->free_cols && s->c.k == 1 && round < ROUNDS; round++) {
-        double sum = 0, total = 0;
-        for (int64_t i = 0; i < s->u.n; i++) {
-            const double u = s->u.x[i];
-            s->moved.x[i] = p->loss->dual_clip
-                                ? fabs(p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), 2 * u) - u)
-                                : fabs(u);
-            s->moved.x[i] = fmin(s->moved.x[i], fabs(u));
-            sum += mgvi_problem_free_entry(p, i) * u;
-            total += s->moved.x[i];
-        }
-        const double part = total > 0 ? fmax(-1, fmin(sum / total, 1)) : 0;
-        for (int64_t i = 0; i < s->u.n; i++)
-            s->u.x[i] -= mgvi_problem_free_entry(p, i) * part * s->moved.x[i];
-    }
+    const state *s = run->state;
+    return !s->m.exact && s->m.gap <= run->goal * fabs(s->m.value);
 }
 
-/* Near the goal c becomes what u' says, so that both have one image, and that is made in float64:
- * the judge will ask for it. What float32 values have left out the steps to come correct. */
-static mgv_status be_exact(mgvi_run *run)
+static void round_off(mgvi_run *run)
 {
     state *s = run->state;
-    const mgv_problem *p = run->problem;
-    if (s->m.exact || s->m.gap > run->goal * fabs(s->m.value))
-        return MGV_OK;
-    level(run);
-    mgvi_vec_add(run->ctx, -1 / p->lambda, &s->u, 0, &s->u, &s->c);
-    map_exactly(run, &s->c, &s->image_c);
-    s->m.exact = true;
-    return look(run);
+    mgvi_kernel_dual_level(run->problem, &s->u, s->moved.x);
+    mgvi_vec_add(run->ctx, -1 / run->problem->lambda, &s->u, 0, &s->u, &s->c);
 }
 
 /* (3); displacements of which rounding has left nothing are forgotten. */
@@ -376,27 +363,111 @@ static mgv_status search(mgvi_run *run)
     return mgvi_subspace_minimise(&s->span, enough);
 }
 
-static mgv_status step(mgvi_run *run)
+/* What follows when the direction has its image. */
+static mgv_status go(mgvi_run *run)
 {
     state *s = run->state;
-    const double before = s->m.value;
-    set_scores(run);
-    if (s->m.begun)
-        MGVI_TRY(bend(run));
     MGVI_TRY(search(run));
     if (s->m.begun)
         move(run);
-    s->m.exact = !s->rough || !s->m.begun;
+    s->m.exact = !s->m.begun || !(s->rough || s->together);
     measure(run);
-    if (s->m.begun)
-        MGVI_TRY(try_whole_step(run));
-    MGVI_TRY(be_exact(run));
-    const bool better = s->m.value < before || s->m.gap < s->m.least;
+    return s->m.begun ? try_whole_step(run) : MGV_OK;
+}
+
+/* What the step has gained. */
+static void conclude(mgvi_run *run)
+{
+    state *s = run->state;
+    const bool better = s->m.value < s->before || s->m.gap < s->m.least;
     s->m.least = fmin(s->m.least, s->m.gap);
     s->m.flat = s->m.begun && !better ? s->m.flat + 1 : 0;
     s->m.begun = true;
     run->finished = s->m.flat >= FLAT_STEPS || s->m.gap == 0;
+}
+
+static mgv_status step(mgvi_run *run)
+{
+    state *s = run->state;
+    s->before = s->m.value;
+    set_scores(run);
+    if (s->m.begun)
+        MGVI_TRY(bend(run));
+    MGVI_TRY(go(run));
+    if (is_rough(run)) {
+        round_off(run);
+        map_exactly(run, &s->c, &s->image_c);
+        s->m.exact = true;
+        MGVI_TRY(look(run));
+    }
+    conclude(run);
     return run->problem->A->failed;
+}
+
+/* ---- several problems together --------------------------------------------------------------- */
+
+/* Vectors are lanes of a block here, and coefficients of points: without signs. */
+static void join(mgvi_run *run, const double *w)
+{
+    state *s = run->state;
+    s->together = true;
+    if (!w)
+        return;
+    place(run, w);
+    s->m.exact = false;
+    s->m.gap = 0; /* once its image is known */
+}
+
+static bool ask(mgvi_run *run, double *to, int64_t lanes)
+{
+    const state *s = run->state;
+    set_scores(run);
+    turn(run, s->g.x, 1, to, lanes);
+    return s->m.flat == 0;
+}
+
+static mgv_status take(mgvi_run *run, const double *bent, const double *image, int64_t lanes)
+{
+    state *s = run->state;
+    s->before = s->m.value;
+    turn(run, bent, lanes, s->bent.x, 1);
+    turn(run, image, lanes, s->image_bent.x, 1);
+    MGVI_TRY(go(run));
+    if (is_rough(run))
+        round_off(run);
+    else
+        conclude(run);
+    return MGV_OK;
+}
+
+static void tell(mgvi_run *run, double *to, int64_t lanes)
+{
+    const state *s = run->state;
+    turn(run, s->c.x, 1, to, lanes);
+}
+
+static mgv_status settle(mgvi_run *run, const double *image, int64_t lanes)
+{
+    state *s = run->state;
+    turn(run, image, lanes, s->image_c.x, 1);
+    if (!s->m.begun)
+        return step(run);
+    s->m.exact = true;
+    MGVI_TRY(look(run));
+    conclude(run);
+    return MGV_OK;
+}
+
+static bool is_there(const mgvi_run *run)
+{
+    const state *s = run->state;
+    return s->m.exact && s->m.gap <= run->goal * fabs(s->m.value);
+}
+
+static void show_image(mgvi_run *run, double *to)
+{
+    const state *s = run->state;
+    turn(run, s->image_c.x, 1, to, 1);
 }
 
 static mgvi_iterate expose(mgvi_run *run)
@@ -421,10 +492,12 @@ static mgv_status restored(mgvi_run *run)
                  s->m.newest < REMEMBERED && s->m.refreshed <= run->iteration;
     sound = sound && s->m.wanted >= 0 && s->m.wanted <= s->landmarks.most;
     for (int64_t i = 0; sound && i < s->c.n; i++)
-        sound = s->landmarks.curvature[i] >= 0;
+        sound = s->curvature[i] >= 0;
     if (!sound)
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of %s is damaged", run->ops->name);
-    return s->m.refreshed < 0 ? MGV_OK : mgvi_landmarks_rebuild(&s->landmarks, s->m.wanted);
+    const double *curvature = s->curvature;
+    return s->m.refreshed < 0 ? MGV_OK
+                              : mgvi_landmarks_make(&s->landmarks, s->m.wanted, &curvature);
 }
 
 /* 3 to 10 products with K at C = 1/(lambda n) = 1, 20 to 60 at C = 100, and a metric of about as
@@ -446,6 +519,17 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     return 2 * 20 * 5 * (1 + sqrt(C)) * (double)p->A->nnz;
 }
 
+static const mgvi_product_ops products = {.join = join,
+                                          .is_due = is_due,
+                                          .bow = bow,
+                                          .ask = ask,
+                                          .take = take,
+                                          .waits = is_rough,
+                                          .tell = tell,
+                                          .settle = settle,
+                                          .is_there = is_there,
+                                          .image = show_image};
+
 const mgvi_solver_ops mgvi_solver_kernel_subspace = {
     .name = "kernel_subspace",
     .summary = "smooth losses with a kernel, softmax too: Newton over the last directions",
@@ -463,4 +547,5 @@ const mgvi_solver_ops mgvi_solver_kernel_subspace = {
     .expose = expose,
     .estimate = estimate,
     .restored = restored,
+    .products = &products,
 };

@@ -12,6 +12,7 @@
  * the judge, who is float64, does not agree with our estimate, we go on in float64. (10) */
 #include "op/kernel.h"
 #include "solver/parts/cores.h"
+#include "solver/parts/slacks.h"
 #include "solver/parts/smallest.h"
 #include "solver/solver_impl.h"
 
@@ -19,12 +20,11 @@
 #include <string.h>
 
 enum {
-    JOIN = 400,           /* rows that join W in a round */
-    MOST_BISECTIONS = 60, /* for the intercept */
-    FLAT_ROUNDS = 5,      /* rounds without progress before we stop */
-    MOST_CLAIMS = 12,     /* that the judge does not confirm, */
-    FEW_CLAIMS = 3,       /* where his rounding alone is too much */
-    MOST_UPDATES = 16     /* of f before it is made from c again */
+    JOIN = 400,       /* rows that join W in a round */
+    FLAT_ROUNDS = 5,  /* rounds without progress before we stop */
+    MOST_CLAIMS = 12, /* that the judge does not confirm, */
+    FEW_CLAIMS = 3,   /* where his rounding alone is too much */
+    MOST_UPDATES = 16 /* of f before it is made from c again */
 };
 
 /* Values of K swept over in a round's ascent. */
@@ -38,16 +38,18 @@ static const double MOST_MULTIPLIER = 1e8;
 typedef struct memory {
     int64_t size; /* |W| */
     double eps;
-    double estimate; /* of the relative gap */
-    double rounding; /* on cores: the same, when f was last made from c */
-    double primal;   /* of the best w, for soft losses; -margin for the hard one */
-    double dual;     /* largest value so far */
-    int64_t flat;    /* rounds without progress */
-    int64_t updates; /* of f since it was made from c alone */
-    int64_t rounds;  /* on cores */
-    int64_t claims;  /* that the gap is small enough, of those */
-    int64_t care;    /* mgvi_cores_care of the next one */
-    bool exact;      /* float32 values were given up, (10) */
+    double estimate;       /* of the relative gap */
+    double rounding;       /* on cores: the same, when f was last made from c */
+    double primal;         /* of the best w, for soft losses; -margin for the hard one */
+    double dual;           /* largest value so far */
+    int64_t flat;          /* rounds without progress */
+    int64_t updates;       /* of f since it was made from c alone */
+    int64_t rounds;        /* on cores */
+    int64_t claims;        /* that the gap is small enough, of those */
+    int64_t care;          /* mgvi_cores_care of the next one */
+    mgvi_kernel_walk walk; /* of f there, */
+    bool roughly;          /* from the first round on in float32 */
+    bool exact;            /* float32 values were given up, (10) */
     bool below_precision;
 } memory;
 
@@ -74,7 +76,10 @@ typedef struct state {
 /* ---- the start ------------------------------------------------------------------------------- */
 
 static bool is_hard(const mgv_problem *p) { return p->loss->can & MGVI_HARD; }
-static bool is_squared(const mgv_problem *p) { return strcmp(p->loss->name, "squared_hinge") == 0; }
+static bool is_squared(const mgv_problem *p)
+{
+    return (p->loss->can & MGVI_HALVED) && (p->loss->can & MGVI_MARGIN);
+}
 
 static mgv_status allocate(mgvi_run *run, state *s)
 {
@@ -266,122 +271,39 @@ static mgv_status ascend(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
-/* The sums of a round. */
-typedef struct totals {
-    double square, size, ridge; /* c'K c, sum |c_i|, sum r_i c_i^2 */
-    double largest;             /* |c_i| */
-} totals;
-
-static totals add_up(const state *s)
+static mgvi_slacks slacks_of(const mgv_problem *p, const state *s)
 {
-    totals t = {0, 0, 0, 0};
-    for (int64_t i = 0; i < s->u.n; i++) {
-        const double c = s->now.x[i];
-        t.square += c * s->f[i];
-        t.size += fabs(c);
-        t.ridge += s->ridge[i] * c * c;
-        t.largest = fmax(t.largest, fabs(c));
-    }
-    return t;
+    return (mgvi_slacks){.problem = p, .f = s->f, .bound = s->bound, .ridge = s->ridge};
 }
 
-/* sum of s_i G at the intercept b and its slope there, in units of lambda. */
-static double loss_at(const mgv_problem *p, const state *s, double b, double *slope)
+/* The loss, in units of lambda, at the best intercept that is known or easily found. */
+static double loss_now(const mgv_problem *p, state *s)
 {
-    const bool squared = is_squared(p);
-    double sum = 0, down = 0;
-    for (int64_t i = 0; i < s->u.n; i++) {
-        const double y = mgvi_problem_free_entry(p, i);
-        const double slack = fmax(1 - y * (s->f[i] + b), 0);
-        const double C = squared ? (s->ridge[i] > 0 ? 1 / s->ridge[i] : 0) : s->bound[i];
-        sum += squared ? 0.5 * C * slack * slack : C * slack;
-        down += squared ? y * C * slack : (slack > 0 ? y * C : 0);
-    }
-    *slope = -down;
-    return sum;
-}
-
-/* The best intercept near the one at hand, and the loss there: the slope rises with b. */
-static double improve_intercept(const mgv_problem *p, state *s)
-{
-    double *b = &s->now.x[s->now.n - 1], slope, other;
-    const double here = loss_at(p, s, p->free_cols ? *b : 0, &slope);
-    if (!p->free_cols || slope == 0)
-        return here;
-    const double side = slope > 0 ? -1 : 1;
-    double near = 0, far = s->m.eps, best = here, at = *b;
-    bool bracketed = false;
-    for (int k = 0; k < MOST_BISECTIONS && (far - near) * fabs(slope) > 1e-6 * best; k++) {
-        const double t = bracketed ? 0.5 * (near + far) : far;
-        const double loss = loss_at(p, s, *b + side * t, &other);
-        if (loss < best) {
-            best = loss;
-            at = *b + side * t;
-        }
-        if (side * other < 0) {
-            near = t;
-            slope = other;
-            far = bracketed ? far : 4 * far;
-        } else {
-            far = t;
-            bracketed = true;
-        }
-    }
-    *b = at;
-    return best;
-}
-
-static double loss_on_cores(const mgv_problem *p, state *s)
-{
-    double slope;
+    const mgvi_slacks slacks = slacks_of(p, s);
+    double none = 0, *b = p->free_cols ? &s->now.x[s->now.n - 1] : &none, slope;
+    if (!s->on_cores)
+        return mgvi_slacks_improve(&slacks, s->m.eps, b);
     if (p->free_cols)
-        s->now.x[s->now.n - 1] = s->cores.centre;
-    return loss_at(p, s, s->cores.centre, &slope);
-}
-
-/* The intercept half way between the classes, and the least margin there. */
-static double centre_intercept(const mgv_problem *p, state *s)
-{
-    double least[2] = {INFINITY, INFINITY};
-    for (int64_t i = 0; i < s->u.n; i++) {
-        const double y = mgvi_problem_free_entry(p, i);
-        if (s->bound[i] > 0)
-            least[y > 0] = fmin(least[y > 0], y * s->f[i]);
-    }
-    if (!p->free_cols)
-        return fmin(least[0], least[1]);
-    if (isfinite(least[0] + least[1]))
-        s->now.x[s->now.n - 1] = 0.5 * (least[0] - least[1]);
-    return 0.5 * (least[0] + least[1]);
-}
-
-/* Where no row lacks more than a part d of its margin, weights that are longer by 1/(1 - d) lack
- * nothing: what that factor is, 1 where they would be too long. */
-static double stretch(const mgv_problem *p, const state *s)
-{
-    const double b = p->free_cols ? s->now.x[s->now.n - 1] : 0;
-    double lack = 0;
-    for (int64_t i = 0; i < s->u.n; i++) {
-        const double slack = 1 - mgvi_problem_free_entry(p, i) * (s->f[i] + b);
-        lack = s->bound[i] > 0 && slack > lack ? slack : lack;
-    }
-    return lack < 0.5 ? 1 / (1 - lack) : 1;
+        *b = s->cores.centre;
+    return mgvi_slacks_loss(&slacks, s->cores.centre, &slope);
 }
 
 /* What the round is worth: the intercept, the best w so far, u, and the estimate of the gap. */
 static void appraise(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
-    const totals t = add_up(s);
+    const mgvi_slacks slacks = slacks_of(p, s);
+    const mgvi_slack_sums t = mgvi_slacks_add_up(&slacks, s->now.x);
     const double before = s->m.primal - s->m.dual;
-    double primal, dual, longer = 1;
+    double primal, dual, longer = 1, none = 0;
+    double *b = p->free_cols ? &s->now.x[s->now.n - 1] : &none;
     if (is_hard(p)) { /* bounds of the margin */
-        primal = t.square > 0 ? -centre_intercept(p, s) / sqrt(t.square) : INFINITY;
+        primal = t.square > 0 ? -mgvi_slacks_centre(&slacks, b) / sqrt(t.square) : INFINITY;
         dual = t.size > 0 ? -sqrt(t.square) / t.size : -INFINITY;
     } else {
-        primal = 0.5 * t.square + (s->on_cores ? loss_on_cores(p, s) : improve_intercept(p, s));
+        primal = 0.5 * t.square + loss_now(p, s);
         dual = t.size - 0.5 * (t.square + t.ridge);
-        const double factor = s->on_cores ? stretch(p, s) : 1;
+        const double factor = s->on_cores ? mgvi_slacks_stretch(&slacks, *b) : 1;
         if (factor > 1 && 0.5 * factor * factor * t.square < primal) {
             primal = 0.5 * factor * factor * t.square;
             longer = factor;
@@ -475,7 +397,11 @@ static mgv_status settle(mgvi_run *run, state *s)
     s->m.claims++;
     s->m.primal = INFINITY;
     s->m.dual = -INFINITY;
-    mgvi_kernel_combine(s->kernel, s->now.x, s->f);
+    /* rows that are far from lacking anything wait for their float64 until a first claim fails */
+    if (s->m.claims == 1 && s->m.roughly)
+        MGVI_TRY(mgvi_kernel_combine_low(s->kernel, s->now.x, s->cores.centre, &s->m.walk, s->f));
+    else
+        mgvi_kernel_combine(s->kernel, s->now.x, s->f);
     mgvi_cores_survey(&s->cores);
     appraise(run, s);
     s->m.rounding = rounding_of(run, s);
@@ -486,7 +412,10 @@ static mgv_status settle(mgvi_run *run, state *s)
  * used up. */
 static mgv_status step_on_cores(mgvi_run *run, state *s)
 {
+    s->m.roughly = s->m.care == MGVI_CORES_ROUGH;
+    s->cores.walk = s->m.walk;
     MGVI_TRY(mgvi_cores_round(&s->cores, s->m.rounds++, (mgvi_cores_care)s->m.care));
+    s->m.walk = s->cores.walk;
     appraise(run, s);
     const bool spent = s->cores.moved == 0 || s->m.flat > 1;
     const bool claimed = estimate_on_cores(run, s) <= run->settings->tol;

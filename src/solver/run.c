@@ -18,6 +18,8 @@ void *mgvi_run_array(mgvi_run *run, size_t count, size_t size)
 mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type, void *data,
                          int64_t count)
 {
+    if (!run->kept)
+        return MGV_OK;
     if (run->kept_count == MGVI_MOST_KEPT)
         return MGVI_FAIL(run->ctx, MGV_E_INTERNAL, "solver %s keeps more than %d arrays",
                          run->ops->name, MGVI_MOST_KEPT);

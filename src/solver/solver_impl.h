@@ -17,6 +17,26 @@ typedef struct mgvi_iterate {
     const mgvi_vec *w, *u;
 } mgvi_iterate;
 
+/* A step that is one product with a kernel's matrix K, taken apart, so that problems over the same
+ * points take theirs together (family_products.c). Vectors are the coefficients of points, number i
+ * of them at [i * lanes]. A run begins with join() at weights w (A's columns; NULL: at nothing). */
+typedef struct mgvi_product_ops {
+    void (*join)(mgvi_run *run, const double *w);
+    /* g; false: not to be put into the metric. */
+    bool (*ask)(mgvi_run *run, double *to, int64_t lanes);
+    /* Whether a new metric would pay, and the curvature of every row to make one from. */
+    bool (*is_due)(mgvi_run *run);
+    const double *(*bow)(mgvi_run *run);
+    /* The rest of the step, from g in the metric and its image under K, to float32 perhaps. */
+    mgv_status (*take)(mgvi_run *run, const double *bent, const double *image, int64_t lanes);
+    /* The weights seem good enough: it waits for their image in float64. Also after join(). */
+    bool (*waits)(const mgvi_run *run);
+    void (*tell)(mgvi_run *run, double *to, int64_t lanes);
+    mgv_status (*settle)(mgvi_run *run, const double *image, int64_t lanes);
+    bool (*is_there)(const mgvi_run *run); /* the weights are as good as they were asked to be: */
+    void (*image)(mgvi_run *run, double *to); /* then K times them, in float64 */
+} mgvi_product_ops;
+
 typedef struct mgvi_solver_ops {
     const char *name, *summary;
     struct {
@@ -66,6 +86,7 @@ typedef struct mgvi_solver_ops {
     void (*ended)(mgvi_run *run);
     /* May be NULL. Checks a state that came from a file. */
     mgv_status (*restored)(mgvi_run *run);
+    const mgvi_product_ops *products; /* may be NULL */
 } mgvi_solver_ops;
 
 struct mgvi_run {
@@ -86,7 +107,7 @@ struct mgvi_run {
     bool suspicious;   /* set by the solver: u looks like a proof that no w is feasible */
     double touched;    /* entries read by row kernels; operators count their own */
     double work;       /* multiplications that read none: factors and what is done with them */
-    mgvi_tensor *kept; /* what a checkpoint holds */
+    mgvi_tensor *kept; /* what a checkpoint holds; NULL: there will be none */
     int kept_count;
 };
 

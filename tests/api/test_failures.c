@@ -83,7 +83,7 @@ TEST(every_allocation_may_fail)
         {"std", "hinge", "linear", "auto"},        {"std", "margin", "poly", "auto"},
         {"none", "softmax", "rbf", "auto"},        {"std", "crammer_singer", "linear", "auto"},
         {"none", "crammer_singer", "rbf", "auto"}, {"none", "margin", "linear", "joint"},
-        {"none", "margin", "rbf", "joint"}};
+        {"none", "margin", "rbf", "joint"},        {"none", "logistic", "rbf", "auto"}};
     double *X, *y;
     mgv_random_set(31, 30, 4, 0.5, &X, &y);
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {

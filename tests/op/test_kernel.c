@@ -350,6 +350,66 @@ TEST(low_products_are_low_and_exact_below_1)
     mgv_ctx_free(ctx);
 }
 
+/* f from float32 steps, and made exact where a margin needs it: every difference of two points far
+ * from the origin is rounded, and what remains is a lower end for any intercept. */
+TEST(float32_steps_have_a_proven_lower_end)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    sample *s = make_sample(7);
+    const mgvi_matrix m = as_matrix(s, 1);
+    mgvi_rng rng = mgvi_rng_seed(19);
+    int64_t above = 0, far = 0;
+    for (int turn = 0; turn < 60; turn++) {
+        mgvi_kernel kernel = kernels[turn % 2];
+        const double size = pow(10, turn % 4), b = 2 * (turn % 3 - 1);
+        double c[ROWS + 1] = {0}, f[ROWS] = {0}, low[ROWS], z[ROWS], step[ROWS];
+        int64_t rows[ROWS];
+        mgvi_kernel_walk walk = {0};
+        mgvi_op *op = make_op(ctx, s, &m, &kernel, MGV_F64, 1e9);
+        mgvi_kernel_op *k = mgvi_kernel_of(op);
+        CHECK_OK(ctx, mgvi_kernel_open_rough(k));
+        for (int round = 0; round < 3; round++) {
+            int64_t count = 0;
+            for (int i = 0; i < ROWS; i++)
+                if (i % 4 == 0 && mgvi_rng_below(&rng, 2)) {
+                    rows[count] = i;
+                    step[count] = size * (s->sign[i] + mgvi_rng_normal(&rng));
+                    c[i] += step[count];
+                    walk.size += fabs(step[count]);
+                    walk.lengths += fabs(step[count]) * sqrt(mgvi_kernel_points(k)->square[i]);
+                    count++;
+                }
+            walk.steps++;
+            CHECK_OK(ctx, mgvi_kernel_rough_add(k, rows, count, step, f));
+        }
+        CHECK_OK(ctx, mgvi_kernel_combine_low(k, c, b, &walk, f));
+        c[ROWS] = b + 0.1;
+        const mgvi_vec w = mgvi_vec_wrap(c, ROWS + 1, MGVI_COLS);
+        const mgvi_vec part = mgvi_vec_wrap(c, ROWS, MGVI_COLS);
+        mgvi_vec vl = mgvi_vec_wrap(low, ROWS, MGVI_ROWS), vz = mgvi_vec_wrap(z, ROWS, MGVI_ROWS);
+        const double length = mgvi_op_length(op, &part);
+        mgvi_op_mul_low(op, &w, &vl);
+        mgvi_op_mul(op, 1, &w, 0, &vz);
+        double square = 0;
+        for (int i = 0; i < ROWS; i++) {
+            const double exact = s->sign[i] * z[i] - c[ROWS];
+            const double slack = 1e-11 * walk.size;
+            square += c[i] * exact;
+            CHECK_LE(low[i], z[i] + slack, "turn %d, row %d", turn, i);
+            if (c[i] != 0 || z[i] < 0.8)
+                CHECK_NEAR(f[i], exact, slack, "turn %d, row %d", turn, i);
+            CHECK_NEAR(f[i], exact, 1e-5 * walk.size, "turn %d, row %d", turn, i);
+            above += z[i] > low[i] + slack;
+            far += z[i] > low[i] + 2 * fabs(f[i] - exact) + slack;
+        }
+        CHECK_NEAR(length * length, square, 1e-10 * square, "length");
+        mgvi_op_free(op);
+    }
+    CHECK(above > 20 && far > above / 2); /* some were left, and the bound is no guess */
+    free(s);
+    mgv_ctx_free(ctx);
+}
+
 TEST(threads_do_not_change_bits)
 {
     sample *s = make_sample(10);
@@ -527,13 +587,16 @@ TEST(sums_are_those_of_the_values)
  * number of threads, points of every layout, and nothing for other kernels. */
 TEST(rough_sums_are_nearly_the_sums)
 {
-    enum { LIST = 37 };
+    enum { LIST = 37, LANES = 19 };
+    static double lanes[ROWS * LANES], together[3][ROWS * LANES];
     sample *s = make_sample(12);
     int64_t rows[LIST];
     double c[LIST], f[3][ROWS], whole[3][ROWS], all[ROWS], exact[ROWS];
     static float K[LIST][ROWS];
     for (int i = 0; i < ROWS; i++)
         all[i] = cos(i);
+    for (int t = 0; t < ROWS * LANES; t++)
+        lanes[t] = (t % LANES - 4) * all[t / LANES];
     for (int t = 0; t < LIST; t++) {
         rows[t] = (t * 29) % ROWS;
         c[t] = sin(t);
@@ -559,6 +622,12 @@ TEST(rough_sums_are_nearly_the_sums)
                     CHECK_OK(ctx, mgvi_kernel_rough_among(op, rows, LIST, K[0], ROWS));
                     CHECK_OK(ctx, mgvi_kernel_rough_times(op, all, whole[threads - 1]));
                     assert_memory_equal(whole[0], whole[threads - 1], sizeof whole[0]);
+                    double *of = together[threads - 1];
+                    CHECK_OK(ctx, mgvi_kernel_rough_lanes(op, lanes, LANES, of));
+                    assert_memory_equal(together[0], of, sizeof together[0]);
+                    for (int t = 0; t < ROWS * LANES; t++)
+                        CHECK_NEAR(of[t], (t % LANES - 4) * whole[threads - 1][t / LANES], 2e-4,
+                                   "kernel %d row %d lane %d", k, t / LANES, t % LANES);
                 }
                 for (int i = 0; i < ROWS && mgvi_kernel_has_rough(op); i++) {
                     double want = 0;
@@ -593,6 +662,7 @@ int main(void)
     return RUN(rows_listed_twice_are_kept_once, blocks_are_the_definition,
                sums_are_those_of_the_values, scaling_is_applied, operator_is_its_formula,
                lanes_are_vectors, low_products_are_low_and_exact_below_1,
-               threads_do_not_change_bits, borrowed_rows_are_the_same_whoever_computes_them,
-               gram_matrices_are_checked, rough_sums_are_nearly_the_sums);
+               float32_steps_have_a_proven_lower_end, threads_do_not_change_bits,
+               borrowed_rows_are_the_same_whoever_computes_them, gram_matrices_are_checked,
+               rough_sums_are_nearly_the_sums);
 }

@@ -225,7 +225,10 @@ static mgv_status spread(mgvi_cores *k, int64_t size, mgvi_cores_care care)
         k->c[i] = k->pairs.c[t + 1];
         k->rows[moved] = i;
         k->step[moved++] = step;
+        k->walk.size += fabs(step);
+        k->walk.lengths += fabs(step) * sqrt(mgvi_kernel_points(k->kernel)->square[i]);
     }
+    k->walk.steps++;
     k->moved = moved;
     return (care == MGVI_CORES_ROUGH ? mgvi_kernel_rough_add : mgvi_kernel_exact_add)(
         k->kernel, k->rows, moved, k->step, k->f);

@@ -34,16 +34,17 @@ typedef struct mgvi_cores {
     mgvi_arena *room;    /* of the block */
     mgvi_pairs pairs;
     mgvi_pairs_core inner;
-    int64_t *rows;      /* of the core; place t + 1 of `pairs` */
-    int64_t *sides;     /* U from the front, L from the back */
-    int64_t *loose;     /* free rows */
-    double *key;        /* per row: the more violated the smaller */
-    double *step;       /* dc of the rows that have moved */
-    double most, least; /* of z over the rows that may rise, that may fall */
-    double centre;      /* a of (18): the best intercept for f */
-    int64_t most_loose; /* free rows that a core may have */
-    int64_t count[3];   /* of U, L and free rows */
-    int64_t moved;      /* rows, in the last round */
+    int64_t *rows;         /* of the core; place t + 1 of `pairs` */
+    int64_t *sides;        /* U from the front, L from the back */
+    int64_t *loose;        /* free rows */
+    double *key;           /* per row: the more violated the smaller */
+    double *step;          /* dc of the rows that have moved */
+    double most, least;    /* of z over the rows that may rise, that may fall */
+    double centre;         /* a of (18): the best intercept for f */
+    int64_t most_loose;    /* free rows that a core may have */
+    int64_t count[3];      /* of U, L and free rows */
+    int64_t moved;         /* rows, in the last round */
+    mgvi_kernel_walk walk; /* of f, while it is made of float32 values; the caller's to keep */
 } mgvi_cores;
 
 /* Whether a problem is one for cores: a kernel whose rough values can be made, a hinge. */

@@ -14,32 +14,42 @@ enum { BLOCKS = 16 };
 static const double RIDGE = 1e-11;
 static const double LEAST_BYTES = 64e6; /* that the metric may take */
 
-mgv_status mgvi_landmarks_init(mgvi_landmarks *m, const mgv_problem *p, mgvi_arena *arena)
+mgv_status mgvi_landmarks_init(mgvi_landmarks *m, const mgv_problem *p, mgvi_kernel_op *kernel,
+                               int32_t width, int32_t systems, mgvi_arena *arena)
 {
     const double n = (double)p->A->rows, bytes = fmax(1e6 * p->settings.cache / 2, LEAST_BYTES);
-    *m = (mgvi_landmarks){.problem = p, .kernel = mgvi_kernel_of(p->A)};
-    /* 8 n most + 16 most^2, B and two squares: half of what the kernel's rows may take */
-    m->most = (int64_t)fmin(n, ceil((sqrt(n * n + bytes) - n) / 4));
-    m->curvature = mgvi_arena_array(arena, (size_t)n, sizeof *m->curvature);
-    m->mean = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *m->mean);
+    const size_t count = (size_t)systems;
+    *m = (mgvi_landmarks){.ctx = p->ctx,
+                          .kernel = kernel,
+                          .lambda = p->lambda,
+                          .free = p->free_cols > 0,
+                          .width = width,
+                          .systems = systems,
+                          .n = p->A->rows};
+    /* 8 n most + 16 most^2 systems, B and squares: half of what the kernel's rows may take */
+    m->most = (int64_t)fmin(n, ceil((sqrt(n * n + systems * bytes) - n) / (4 * systems)));
+    m->curvature = mgvi_arena_array(arena, count, sizeof *m->curvature);
+    m->total = mgvi_arena_array(arena, count, sizeof *m->total);
+    m->metric = mgvi_arena_array(arena, count, sizeof *m->metric);
+    m->status = mgvi_arena_array(arena, count, sizeof *m->status);
+    m->mean = mgvi_arena_array(arena, (size_t)width, sizeof *m->mean);
     m->arena = mgvi_arena_within(arena);
-    return m->curvature && m->mean && m->arena ? MGV_OK : MGV_E_MEMORY;
+    return m->curvature && m->total && m->metric && m->status && m->mean && m->arena ? MGV_OK
+                                                                                     : MGV_E_MEMORY;
 }
 
-/* The metric takes rows x count^2/2 multiplications, 10 of which take as long as one value of K in
- * a product. */
+/* A system takes rows x count^2/2 multiplications, 10 of which take as long as one value of K in
+ * a product, and one as long as a value's part in it of two vectors. */
 int64_t mgvi_landmarks_fair(const mgvi_landmarks *m, double products)
 {
-    const double n = (double)m->problem->A->rows;
-    return (int64_t)fmin(ceil(sqrt(20 * n * products)), (double)m->most);
+    const double systems = (double)m->systems;
+    const double each = (20 + systems - 1) / systems;
+    return (int64_t)fmin(ceil(sqrt(each * (double)m->n * products)), (double)m->most);
 }
 
-/* ---- making ---------------------------------------------------------------------------------- */
-
 /* h_i: the second derivative; for softmax a s_i (1 - sum_c p_ic^2), one number for all classes. */
-static void measure(const mgvi_landmarks *m, const mgvi_vec *z, const mgvi_vec *u, double *h)
+void mgvi_landmarks_measure(const mgv_problem *p, const mgvi_vec *z, const mgvi_vec *u, double *h)
 {
-    const mgv_problem *p = m->problem;
     const int32_t k = p->lanes;
     const double share = k == 2 ? 0.5 : 0.3;
     if (!(p->loss->can & MGVI_JOINT)) {
@@ -59,71 +69,103 @@ static void measure(const mgvi_landmarks *m, const mgvi_vec *z, const mgvi_vec *
     }
 }
 
-double mgvi_landmarks_change(const mgvi_landmarks *m, const mgvi_vec *z, const mgvi_vec *u,
-                             double *work)
+/* ---- making ---------------------------------------------------------------------------------- */
+
+/* Row i's part of all curvatures. */
+static double share_of(const mgvi_landmarks *m, int64_t i)
 {
-    double apart = 0, sum = 0;
-    measure(m, z, u, work);
-    for (int64_t i = 0; i < z->n; i++) {
-        apart += fabs(work[i] - m->curvature[i]);
-        sum += m->curvature[i];
-    }
-    return apart == 0 ? 0 : apart / sum;
+    double share = 0;
+    for (int32_t s = 0; s < m->systems; s++)
+        share += m->total[s] > 0 ? m->curvature[s][i] / m->total[s] : 0;
+    return share;
 }
 
 /* Rows at equal steps along the sum of the curvatures: each with the probability of its share,
  * and those of a share or more for sure.                                                     (6) */
 static void choose(mgvi_landmarks *m, int64_t wanted)
 {
-    const int64_t n = m->problem->A->rows;
-    double sum = 0;
+    double sum = 0, all = 0;
     m->count = 0;
-    const double stride = m->total / (double)wanted;
+    for (int32_t s = 0; s < m->systems; s++)
+        all += m->total[s] > 0;
+    const double stride = all / (double)wanted;
     double next = 0.5 * stride;
-    for (int64_t i = 0; i < n && m->count < wanted && stride > 0; i++) {
-        sum += m->curvature[i];
-        if (m->curvature[i] == 0 || sum < next)
+    for (int64_t i = 0; i < m->n && m->count < wanted && stride > 0; i++) {
+        const double share = share_of(m, i);
+        sum += share;
+        if (share == 0 || sum < next)
             continue;
         m->row[m->count++] = i;
         next += stride * (1 + floor((sum - next) / stride));
     }
 }
 
-/* The images of the chosen rows. */
-static mgv_status fill(mgvi_landmarks *m)
-{
-    const mgv_problem *p = m->problem;
-    const int64_t n = p->A->rows, count = m->count;
-    MGVI_TRY(mgvi_kernel_columns(m->kernel, m->row, count, m->B));
-    for (int64_t i = 0; i < n && p->sign; i++)
-        for (int64_t t = 0; t < count; t++)
-            m->B[i * count + t] *= p->sign[i] * p->sign[m->row[t]];
-    return MGV_OK;
-}
-
 /* What is left of the curvature when the intercept follows: less its part along that column. */
-static void project_intercept(mgvi_landmarks *m)
+static void project_intercept(mgvi_landmarks *m, int32_t s)
 {
-    const mgv_problem *p = m->problem;
-    const int64_t n = p->A->rows, count = m->count;
-    double *sum = m->partial;
-    if (!p->free_cols)
+    const int64_t count = m->count;
+    const double *h = m->curvature[s];
+    double *sum = m->partial, *H = m->metric[s].H;
+    if (!m->free || !(m->total[s] > 0))
         return;
     memset(sum, 0, (size_t)count * sizeof *sum);
-    for (int64_t i = 0; i < n; i++) {
-        const double h = m->curvature[i] * mgvi_problem_free_entry(p, i);
-        if (h != 0)
-            p->ctx->simd->axpy_f64(h, m->B + i * count, sum, count);
-    }
+    for (int64_t i = 0; i < m->n; i++)
+        if (h[i] != 0)
+            m->ctx->simd->axpy_f64(h[i], m->B + i * count, sum, count);
     for (int64_t t = 0; t < count; t++)
         for (int64_t q = t; q < count; q++)
-            m->metric.H[t * count + q] -= sum[t] * sum[q] / m->total;
+            H[t * count + q] -= sum[t] * sum[q] / m->total[s];
+}
+
+/* How much larger the curvature of system s is than that of the first, where the one is nearly a
+ * multiple of the other: where all begin alike, and always for a squared loss. 0: it is not. */
+static double multiple_of_first(const mgvi_landmarks *m, int32_t s)
+{
+    static const double NEARLY = 0.05;
+    const double ratio = m->total[0] > 0 ? m->total[s] / m->total[0] : 0;
+    double apart = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        apart += fabs(m->curvature[s][i] - ratio * m->curvature[0][i]);
+    return apart <= NEARLY * m->total[s] ? ratio : 0;
+}
+
+/* B'H'B of every system.                                                                     (7) */
+static mgv_status make_squares(mgvi_landmarks *m)
+{
+    const int64_t count = m->count;
+    for (int32_t s = m->systems - 1; s >= 0 && !mgvi_ctx_cut(m->ctx); s--) {
+        if (s > 0 && multiple_of_first(m, s) > 0)
+            continue;
+        MGVI_TRY(mgvi_gram_f64(m->ctx, m->n, count, m->B, count, m->curvature[s], m->metric[s].H,
+                               count));
+        project_intercept(m, s);
+    }
+    for (int32_t s = 1; s < m->systems; s++) {
+        const double ratio = multiple_of_first(m, s);
+        for (int64_t t = 0; ratio > 0 && t < count * count; t++)
+            m->metric[s].H[t] = ratio * m->metric[0].H[t];
+    }
+    return mgvi_ctx_whole(m->ctx);
+}
+
+/* lambda B_L joins it, and the factor. */
+static mgv_status factor_system(mgvi_landmarks *m, int32_t s)
+{
+    const int64_t count = m->count;
+    mgvi_scaled_cholesky *metric = &m->metric[s];
+    for (int64_t t = 0; t < count; t++)
+        for (int64_t q = t; q < count; q++)
+            metric->H[t * count + q] += m->lambda * m->B[m->row[t] * count + q];
+    const mgv_status st = mgvi_scaled_cholesky_factor(metric, RIDGE);
+    if (st != MGV_E_NUMERIC)
+        return st;
+    metric->n = 0; /* then without */
+    return MGV_OK;
 }
 
 static mgv_status make_room(mgvi_landmarks *m, int64_t wanted)
 {
-    const size_t n = (size_t)m->problem->A->rows, k = (size_t)m->problem->lanes;
-    const size_t count = (size_t)wanted;
+    const size_t n = (size_t)m->n, k = (size_t)m->width, count = (size_t)wanted;
     mgvi_arena_free(m->arena);
     m->row = mgvi_arena_array(m->arena, count, sizeof *m->row);
     m->B = mgvi_arena_scratch(m->arena, n, count * sizeof *m->B);
@@ -131,39 +173,31 @@ static mgv_status make_room(mgvi_landmarks *m, int64_t wanted)
     m->partial = mgvi_arena_array(m->arena, BLOCKS * count, k * sizeof *m->partial);
     if (!m->row || !m->B || !m->t || !m->partial)
         return MGV_E_MEMORY;
-    return mgvi_scaled_cholesky_init(&m->metric, m->arena, wanted);
+    for (int32_t s = 0; s < m->systems; s++)
+        MGVI_TRY(mgvi_scaled_cholesky_init(&m->metric[s], m->arena, wanted));
+    return MGV_OK;
 }
 
-mgv_status mgvi_landmarks_rebuild(mgvi_landmarks *m, int64_t wanted)
+mgv_status mgvi_landmarks_make(mgvi_landmarks *m, int64_t wanted, const double *const *curvature)
 {
-    const mgv_problem *p = m->problem;
-    m->total = 0;
     m->count = 0;
-    for (int64_t i = 0; i < p->A->rows; i++)
-        m->total += m->curvature[i];
+    for (int32_t s = 0; s < m->systems; s++) {
+        m->curvature[s] = curvature[s];
+        m->total[s] = 0;
+        for (int64_t i = 0; i < m->n; i++)
+            m->total[s] += curvature[s][i];
+    }
     MGVI_TRY(make_room(m, wanted));
     choose(m, wanted);
     if (m->count == 0)
         return MGV_OK;
-    const int64_t count = m->metric.n = m->count;
-    MGVI_TRY(fill(m));
-    MGVI_TRY(mgvi_gram_f64(p->ctx, p->A->rows, count, m->B, count, m->curvature, m->metric.H,
-                           count)); /* (7) */
-    project_intercept(m);
-    for (int64_t t = 0; t < count; t++)
-        for (int64_t q = t; q < count; q++)
-            m->metric.H[t * count + q] += p->lambda * m->B[m->row[t] * count + q];
-    const mgv_status st = mgvi_scaled_cholesky_factor(&m->metric, RIDGE);
-    if (st == MGV_E_NUMERIC) /* then without */
-        m->count = 0;
-    return st == MGV_E_NUMERIC ? MGV_OK : st;
-}
-
-mgv_status mgvi_landmarks_refresh(mgvi_landmarks *m, int64_t wanted, const mgvi_vec *z,
-                                  const mgvi_vec *u)
-{
-    measure(m, z, u, m->curvature);
-    return mgvi_landmarks_rebuild(m, wanted);
+    for (int32_t s = 0; s < m->systems; s++)
+        m->metric[s].n = m->count;
+    MGVI_TRY(mgvi_kernel_columns(m->kernel, m->row, m->count, m->B));
+    MGVI_TRY(make_squares(m));
+    for (int32_t s = 0; s < m->systems && !mgvi_ctx_cut(m->ctx); s++)
+        MGVI_TRY(factor_system(m, s));
+    return mgvi_ctx_whole(m->ctx);
 }
 
 /* ---- applying -------------------------------------------------------------------------------- */
@@ -179,17 +213,16 @@ static void down_block(void *arg, int64_t block)
 {
     const pass_job *job = arg;
     const mgvi_landmarks *m = job->m;
-    const mgvi_simd *simd = m->problem->ctx->simd;
-    const int32_t k = m->problem->lanes;
-    const int64_t n = m->problem->A->rows, count = m->count;
+    const int32_t k = m->width;
+    const int64_t count = m->count, i = mgvi_block_begin(m->n, BLOCKS, block);
+    const int64_t rows = mgvi_block_begin(m->n, BLOCKS, block + 1) - i;
     double *sum = m->partial + block * count * k;
-    const int64_t i = mgvi_block_begin(n, BLOCKS, block);
-    const int64_t rows = mgvi_block_begin(n, BLOCKS, block + 1) - i;
     memset(sum, 0, (size_t)(count * k) * sizeof *sum);
     if (k == 1)
-        simd->dense_mul_t_f64(m->B + i * count, count, rows, count, job->g + i, sum);
+        m->ctx->simd->dense_mul_t_f64(m->B + i * count, count, rows, count, job->g + i, sum);
     else
-        simd->dense_mul_t_k_f64(m->B + i * count, count, rows, count, k, job->g + i * k, sum);
+        m->ctx->simd->dense_mul_t_k_f64(m->B + i * count, count, rows, count, k, job->g + i * k,
+                                        sum);
 }
 
 /* B t */
@@ -197,65 +230,76 @@ static void up_block(void *arg, int64_t block)
 {
     const pass_job *job = arg;
     const mgvi_landmarks *m = job->m;
-    const mgvi_simd *simd = m->problem->ctx->simd;
-    const int32_t k = m->problem->lanes;
-    const int64_t n = m->problem->A->rows, count = m->count;
-    const int64_t i = mgvi_block_begin(n, BLOCKS, block);
-    const int64_t rows = mgvi_block_begin(n, BLOCKS, block + 1) - i;
+    const int32_t k = m->width;
+    const int64_t count = m->count, i = mgvi_block_begin(m->n, BLOCKS, block);
+    const int64_t rows = mgvi_block_begin(m->n, BLOCKS, block + 1) - i;
     if (k == 1)
-        simd->dense_mul_f64(m->B + i * count, count, rows, count, m->t, job->out + i);
+        m->ctx->simd->dense_mul_f64(m->B + i * count, count, rows, count, m->t, job->out + i);
     else
-        simd->dense_mul_k_f64(m->B + i * count, count, rows, count, k, m->t, job->out + i * k);
+        m->ctx->simd->dense_mul_k_f64(m->B + i * count, count, rows, count, k, m->t,
+                                      job->out + i * k);
 }
 
-/* t = B'g becomes N^-1 t, lane by lane. */
-static mgv_status solve_lanes(mgvi_landmarks *m)
+static int32_t system_of(const mgvi_landmarks *m, int64_t lane)
 {
+    return m->systems == 1 ? 0 : (int32_t)lane;
+}
+
+/* Vectors of a system: t = B'g becomes N^-1 t, or 0 where there is no N. */
+static void solve_system(void *arg, int64_t s)
+{
+    mgvi_landmarks *m = arg;
     const int64_t count = m->count;
-    const int32_t k = m->problem->lanes;
-    double *lane = m->partial;
-    for (int32_t c = 0; c < k; c++) {
+    const int32_t k = m->width;
+    double *lane = m->partial + s * count;
+    m->status[s] = MGV_OK;
+    for (int32_t c = 0; c < k && m->status[s] == MGV_OK; c++) {
+        if (system_of(m, c) != s)
+            continue;
         for (int64_t t = 0; t < count; t++)
-            lane[t] = m->t[t * k + c];
-        MGVI_TRY(mgvi_scaled_cholesky_solve(&m->metric, lane, NULL));
+            lane[t] = m->metric[s].n > 0 ? m->t[t * k + c] : 0;
+        if (m->metric[s].n > 0)
+            m->status[s] = mgvi_scaled_cholesky_solve(&m->metric[s], lane, NULL);
         for (int64_t t = 0; t < count; t++)
             m->t[t * k + c] = lane[t];
     }
-    return MGV_OK;
 }
 
 /* out = B t becomes g - (H - h h'/sum h) B t.                                                (8) */
-static void take_off(mgvi_landmarks *m, const mgvi_vec *g, mgvi_vec *out)
+static void take_off(mgvi_landmarks *m, const double *g, double *out)
 {
-    const mgv_problem *p = m->problem;
-    const int32_t k = p->lanes;
-    memset(m->mean, 0, (size_t)k * sizeof *m->mean);
-    for (int64_t i = 0; i < g->n && p->free_cols; i++)
+    const int32_t k = m->width;
+    for (int32_t c = 0; c < k; c++) {
+        const double *h = m->curvature[system_of(m, c)];
+        const double total = m->total[system_of(m, c)];
+        double mean = 0;
+        for (int64_t i = 0; i < m->n && m->free; i++)
+            mean += h[i] * out[i * k + c];
+        m->mean[c] = total > 0 ? mean / total : 0;
+    }
+    for (int64_t i = 0; i < m->n; i++)
         for (int32_t c = 0; c < k; c++)
-            m->mean[c] += m->curvature[i] * mgvi_problem_free_entry(p, i) * out->x[i * k + c];
-    for (int64_t i = 0; i < g->n; i++)
-        for (int32_t c = 0; c < k; c++) {
-            const double mean = mgvi_problem_free_entry(p, i) * m->mean[c] / m->total;
-            out->x[i * k + c] = g->x[i * k + c] - m->curvature[i] * (out->x[i * k + c] - mean);
-        }
+            out[i * k + c] =
+                g[i * k + c] - m->curvature[system_of(m, c)][i] * (out[i * k + c] - m->mean[c]);
 }
 
-mgv_status mgvi_landmarks_apply(mgvi_landmarks *m, const mgvi_vec *g, mgvi_vec *out)
+mgv_status mgvi_landmarks_apply(mgvi_landmarks *m, const double *g, double *out)
 {
-    mgv_ctx *ctx = m->problem->ctx;
-    const int64_t numbers = m->count * g->k;
-    pass_job job = {.m = m, .g = g->x, .out = out->x};
+    const int64_t numbers = m->count * m->width;
+    pass_job job = {.m = m, .g = g, .out = out};
     if (m->count == 0) {
-        mgvi_vec_copy(ctx, g, out);
+        memcpy(out, g, (size_t)(m->n * m->width) * sizeof *out);
         return MGV_OK;
     }
-    mgvi_ctx_run(ctx, BLOCKS, down_block, &job);
+    mgvi_ctx_run(m->ctx, BLOCKS, down_block, &job);
     memcpy(m->t, m->partial, (size_t)numbers * sizeof *m->t);
     for (int64_t b = 1; b < BLOCKS; b++)
         for (int64_t t = 0; t < numbers; t++)
             m->t[t] += m->partial[b * numbers + t];
-    MGVI_TRY(solve_lanes(m));
-    mgvi_ctx_run(ctx, BLOCKS, up_block, &job);
+    mgvi_ctx_run(m->ctx, m->systems, solve_system, m);
+    for (int32_t s = 0; s < m->systems; s++)
+        MGVI_TRY(m->status[s]);
+    mgvi_ctx_run(m->ctx, BLOCKS, up_block, &job);
     take_off(m, g, out);
     return MGV_OK;
 }
