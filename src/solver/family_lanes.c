@@ -490,16 +490,30 @@ static int32_t most_lanes(const sitting *at)
     return most;
 }
 
-/* Whether what coordinate ascent leaves goes on by Newton's method together, which is then what a
- * member costs. */
-static void plan_newton(sitting *at)
+/* What a member costs by Newton's method together with the others, where that is no more than
+ * alone; else 0. */
+static double newton_cost(const sitting *at)
 {
-    const mgv_problem *p = at->head->run.problem;
     if (strcmp(at->head->settings.solver, "auto") != 0)
-        return;
-    const double together = mgvi_lane_newton_cost(p, most_lanes(at));
-    at->newton = isfinite(together) && together <= cost_in_earnest(at->head);
-    at->alone = at->newton ? together : at->alone;
+        return 0;
+    const double together = mgvi_lane_newton_cost(at->head->run.problem, most_lanes(at));
+    return isfinite(together) && together <= cost_in_earnest(at->head) ? together : 0;
+}
+
+/* Whether coordinate ascent goes first, and what a lane may spend before it gives way (alone).
+ * Where it is the members' own solver or only tries it goes in any case, but beside Newton's method
+ * not where it is hopeless, and no further than three times the passes of an easy problem. */
+static bool ascent_pays(sitting *at, const mgvi_lockstep_rows *rows, double newton)
+{
+    static const double EASY = 40, PATIENCE = 3, HOPELESS = 10;
+    const double lanes = (double)at->head->family->members / (double)at->blocks;
+    const double cost = mgvi_lockstep_cost(rows, at->head->settings.tol);
+    const bool tries = at->alone == 0;
+    if (newton == 0)
+        return tries || cost < lanes * at->alone;
+    const double pass = mgvi_lockstep_spent((double)rows->n, (double)rows->nnz);
+    at->alone = tries ? fmin(newton, PATIENCE * EASY * pass / lanes) : newton;
+    return cost < (tries ? HOPELESS : 1) * lanes * newton;
 }
 
 /* All blocks at once, or, where their memory would be too much, one after the other: the number of
@@ -538,10 +552,9 @@ mgv_status mgvi_family_in_lockstep(mgv_solver *head)
         return MGV_OK;
     }
     at.alone = member_cost(head);
-    plan_newton(&at);
-    const double lanes = (double)head->family->members / (double)at.blocks;
-    if (st == MGV_OK && rows &&
-        (at.alone == 0 || mgvi_lockstep_cost(rows, head->settings.tol) < lanes * at.alone))
+    const double newton = newton_cost(&at);
+    at.newton = newton > 0;
+    if (st == MGV_OK && rows && ascent_pays(&at, rows, newton))
         at.rows = rows;
     if (st == MGV_OK && (at.rows || at.newton))
         run_blocks(&at);

@@ -1,4 +1,4 @@
-/* test_lane_newton.c - logistic losses of several classes against the rest by Newton's method in
+/* test_lane_newton.c - several classes against the rest by Newton's method or an interior point in
  * lock-step: every lane is its problem of two classes, on rows and columns of any size. */
 #include "vectors.h"
 
@@ -30,9 +30,14 @@ static void make_rows(double *X, double *y)
     memcpy(X + 6 * D, X + 5 * D, D * sizeof *X);
 }
 
-static const char *const kinds[] = {"C=1",         "C=1e-3 scale=std",         "C=100 scale=std",
-                                    "C=1e4",       "C=0.1 scale=rownorm",      "C=1 intercept=no",
-                                    "lambda=1e-9", "C=10 class_weight=1:3,2:0.01"};
+static const char *const kinds[] = {"C=1",
+                                    "C=1e-3 scale=std",
+                                    "C=100 scale=std",
+                                    "C=1e4",
+                                    "C=0.1 scale=rownorm",
+                                    "C=1 intercept=no",
+                                    "lambda=1e-9",
+                                    "C=10 class_weight=1:3,2:0.01"};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 static mgv_problem *bind_block(mgv_fit *fit, const mgvi_lane *lane)
@@ -45,8 +50,23 @@ static mgv_problem *bind_block(mgv_fit *fit, const mgvi_lane *lane)
     return block;
 }
 
+static const struct {
+    const char *name, *solver; /* who solves it one by one */
+    double tol;
+} losses[] = {{"logistic", "proximal_newton", 1e-6},
+              {"squared_hinge", "proximal_newton", 1e-5},
+              {"hinge", "newton", 1e-5}};
+enum { LOSSES = sizeof losses / sizeof *losses };
+
+/* Of a margin, in words of our own. */
+static double loss_at(int loss, double z)
+{
+    const double slack = fmax(0, 1 - z);
+    return loss == 0 ? fmax(-z, 0) + log1p(exp(-fabs(z))) : loss == 1 ? 0.5 * slack * slack : slack;
+}
+
 /* The value of a lane's weights. */
-static double value_of(const mgv_problem *p, const double *w, int32_t lane)
+static double value_of(const mgv_problem *p, int loss, const double *w, int32_t lane)
 {
     mgvi_arena arena;
     mgvi_vec all, z;
@@ -59,50 +79,60 @@ static double value_of(const mgv_problem *p, const double *w, int32_t lane)
         value += j < mgvi_problem_penalised(p) ? p->lambda / 2 * w[j] * w[j] : 0;
     }
     mgvi_op_mul(p->A, 1, &all, 0, &z);
-    for (int64_t i = 0; i < z.n; i++) {
-        const double t = -z.x[i * K + lane];
-        value += mgvi_coef_pick(&p->row.scale, i, lane) * (fmax(t, 0) + log1p(exp(-fabs(t))));
-    }
+    for (int64_t i = 0; i < z.n; i++)
+        value += mgvi_coef_pick(&p->row.scale, i, lane) * loss_at(loss, z.x[i * K + lane]);
     mgvi_arena_free(&arena);
     return value;
 }
 
-/* Beside members that were solved one by one, and from where it ended it has nothing to do. */
-TEST(every_lane_is_the_two_class_problem)
+static const mgvi_lane against_the_rest[K] = {
+    {0, MGVI_THE_REST}, {1, MGVI_THE_REST}, {2, MGVI_THE_REST}, {3, MGVI_THE_REST}};
+
+static void check_kind(const double *X, const double *y, int loss, const char *kind)
 {
-    static const double tol = 1e-6;
-    static const mgvi_lane lane[K] = {
-        {0, MGVI_THE_REST}, {1, MGVI_THE_REST}, {2, MGVI_THE_REST}, {3, MGVI_THE_REST}};
-    double *X = malloc(N * D * sizeof *X), y[N];
-    make_rows(X, y);
-    for (int o = 0; o < KINDS; o++) {
-        mgv_fit fit, one;
-        mgvi_arena arena;
-        mgvi_lockstep_result out, again;
-        mgv_fit_start(&one, X, y, N, D, "loss=logistic solver=proximal_newton shrink=no tol=1e-9");
-        mgv_fit_set(&one, kinds[o]);
-        mgv_fit_solve(&one);
-        mgv_fit_start(&fit, X, y, N, D, "loss=logistic");
-        mgv_fit_set(&fit, kinds[o]);
-        mgv_problem *p = bind_block(&fit, lane);
-        mgvi_arena_init(&arena, fit.ctx);
-        CHECK_OK(fit.ctx, mgvi_lane_newton_run(p, tol, NULL, mgvi_rng_seed(1), &arena, &out));
-        const double *start[K];
-        for (int32_t l = 0; l < K; l++) {
-            const mgv_certificate *c = &one.solver->family->member[l].certificate;
-            const double value = value_of(p, out.w + l * p->A->cols, l);
-            CHECK_LE(c->dual, value * (1 + 1e-9), "%s, class %d", kinds[o], (int)l);
-            CHECK_LE(value, c->primal * (1 + 2 * tol) + 1e-15, "%s, class %d", kinds[o], (int)l);
-            start[l] = out.w + l * p->A->cols;
-        }
+    const double tol = losses[loss].tol;
+    mgv_fit fit, one;
+    mgvi_arena arena;
+    mgvi_lockstep_result out, again;
+    char setup[120];
+    const double *start[K];
+    snprintf(setup, sizeof setup, "loss=%s solver=%s shrink=no tol=1e-9", losses[loss].name,
+             losses[loss].solver);
+    mgv_fit_start(&one, X, y, N, D, setup);
+    mgv_fit_set(&one, kind);
+    mgv_fit_solve(&one);
+    snprintf(setup, sizeof setup, "loss=%s", losses[loss].name);
+    mgv_fit_start(&fit, X, y, N, D, setup);
+    mgv_fit_set(&fit, kind);
+    mgv_problem *p = bind_block(&fit, against_the_rest);
+    mgvi_arena_init(&arena, fit.ctx);
+    CHECK_OK(fit.ctx, mgvi_lane_newton_run(p, tol, NULL, mgvi_rng_seed(1), &arena, &out));
+    for (int32_t l = 0; l < K; l++) {
+        const mgv_certificate *c = &one.solver->family->member[l].certificate;
+        const double value = value_of(p, loss, out.w + l * p->A->cols, l);
+        CHECK_LE(c->dual, value * (1 + 1e-9), "%s, %s, class %d", setup, kind, (int)l);
+        CHECK_LE(value, c->primal * (1 + 2 * tol), "%s, %s, class %d", setup, kind, (int)l);
+        start[l] = out.w + l * p->A->cols;
+    }
+    if (loss == 0) { /* from where it ended it has nothing to do */
         CHECK_OK(fit.ctx,
                  mgvi_lane_newton_run(p, 2 * tol, start, mgvi_rng_seed(1), &arena, &again));
         CHECK(again.rounds == 0);
-        mgvi_arena_free(&arena);
-        mgv_problem_free(fit.ctx, p);
-        mgv_fit_free(&fit);
-        mgv_fit_free(&one);
     }
+    mgvi_arena_free(&arena);
+    mgv_problem_free(fit.ctx, p);
+    mgv_fit_free(&fit);
+    mgv_fit_free(&one);
+}
+
+/* Beside members that were solved one by one. */
+TEST(every_lane_is_the_two_class_problem)
+{
+    double *X = malloc(N * D * sizeof *X), y[N];
+    make_rows(X, y);
+    for (int loss = 0; loss < LOSSES; loss++)
+        for (int o = 0; o < KINDS; o++)
+            check_kind(X, y, loss, kinds[o]);
     free(X);
 }
 
@@ -120,14 +150,14 @@ static void make_many(double *X, double *y)
     }
 }
 
-/* It is not asked for where a product of the columns is cheap, nor for hinges. */
-TEST(many_columns_go_together_with_the_same_bits_for_any_threads)
+/* It is not asked for where rows are few. */
+static void check_together(const char *loss)
 {
     double *X = malloc(MANY * COLUMNS * sizeof *X), *y = malloc(MANY * sizeof *y);
     mgv_fit fit[2];
     make_many(X, y);
     for (int t = 0; t < 2; t++) {
-        mgv_fit_start(&fit[t], X, y, MANY, COLUMNS, "loss=logistic");
+        mgv_fit_start(&fit[t], X, y, MANY, COLUMNS, loss);
         CHECK_OK(fit[t].ctx, mgv_ctx_set_threads(fit[t].ctx, t ? 3 : 1));
         mgv_fit_solve(&fit[t]);
         CHECK(fit[t].run.stop == MGV_STOP_CERTIFIED && fit[t].certificate.verified);
@@ -140,7 +170,7 @@ TEST(many_columns_go_together_with_the_same_bits_for_any_threads)
                  FEW * COLUMNS * sizeof *X) == 0);
     mgv_fit_free(&fit[0]);
     mgv_fit_free(&fit[1]);
-    mgv_fit_start(&fit[0], X, y, N, COLUMNS, "loss=hinge");
+    mgv_fit_start(&fit[0], X, y, N, COLUMNS, loss);
     CHECK_OK(fit[0].ctx,
              mgv_problem_new(fit[0].ctx, fit[0].data, fit[0].settings, &fit[0].problem));
     CHECK(isinf(mgvi_lane_newton_cost(fit[0].problem, FEW)));
@@ -149,10 +179,14 @@ TEST(many_columns_go_together_with_the_same_bits_for_any_threads)
     free(y);
 }
 
-TEST(every_allocation_may_fail)
+TEST(many_columns_go_together_with_the_same_bits_for_any_threads)
 {
-    static const mgvi_lane lane[K] = {
-        {0, MGVI_THE_REST}, {1, MGVI_THE_REST}, {2, MGVI_THE_REST}, {3, MGVI_THE_REST}};
+    check_together("loss=logistic");
+    check_together("loss=squared_hinge");
+}
+
+static void check_allocations(const char *options)
+{
     double *X = malloc(N * D * sizeof *X), y[N];
     make_rows(X, y);
     for (long fail_at = 1;; fail_at++) {
@@ -165,8 +199,8 @@ TEST(every_allocation_may_fail)
         CHECK_OK(f.ctx, mgv_data_from_dense(f.ctx, MGV_F64, X, N, D, D, 1, &f.data));
         CHECK_OK(f.ctx, mgv_data_set_labels(f.ctx, f.data, y));
         CHECK_OK(f.ctx, mgv_settings_new(f.ctx, &f.settings));
-        mgv_fit_set(&f, "loss=logistic scale=std");
-        mgv_problem *p = bind_block(&f, lane);
+        mgv_fit_set(&f, options);
+        mgv_problem *p = bind_block(&f, against_the_rest);
         mgvi_arena_init(&arena, f.ctx);
         a.fail_at = a.calls + fail_at;
         const mgv_status st = mgvi_lane_newton_run(p, 1e-4, NULL, mgvi_rng_seed(1), &arena, &out);
@@ -182,6 +216,12 @@ TEST(every_allocation_may_fail)
         }
     }
     free(X);
+}
+
+TEST(every_allocation_may_fail)
+{
+    check_allocations("loss=logistic scale=std");
+    check_allocations("loss=hinge scale=std");
 }
 
 int main(void)
