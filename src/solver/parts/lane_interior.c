@@ -1,11 +1,9 @@
-/* lane_interior.c - hinges in lanes: Mehrotra's predictor and corrector; docs/algorithms/newton.md
- * (11)-(16) with mu = 0, and a bend for the squared hinge. Of every row, with a = -u the dual
- * variable and s_i the loss's weight,
- *   z + bend a + xi - slack = 1,   a slack = tau,   (s_i - a) xi = tau,   lambda w = A'a (11) bend
- * = 0 for the hinge; 1/s_i for the squared one, which has no xi. With h = 1/(bend + slack/a +
- * xi/(s_i - a)),   r = 1 - z - bend a + cs/a - cx/(s_i - a)           (12) (lambda I + A'diag(h) A)
- * dw = A'(a + h r) - lambda w,   da = h (r - A dw)                   (13) cs = cx = 0 predicts; the
- * corrector has the targets sigma tau less the products predicted. */
+/* lane_interior.c - the squared hinge in lanes: Mehrotra's predictor and corrector. Of every row,
+ * with a = -u the dual variable and bend = 1/s_i of the loss's weight, z + bend a - slack = 1,   a
+ * slack = tau,   lambda w = A'a                                  (11) h = 1/(bend + slack/a),   r =
+ * 1 - z - bend a + target/a                                    (12) (lambda I + A'diag(h) A) dw =
+ * A'(a + h r) - lambda w,   da = h (r - A dw)                  (13) target = 0 predicts; the
+ * corrector aims at sigma tau less the products predicted. */
 #include "solver/parts/lane_interior.h"
 
 #include "base/limit.h"
@@ -20,40 +18,29 @@ static const double ROUGH = 0.03, FINE = 1e-4;
 
 typedef struct work {
     mgvi_lane_system y;
-    bool squared;
-    mgvi_vec step, more;   /* columns: dw, and what the corrector adds */
-    mgvi_vec a, slack, xi; /* rows */
-    mgvi_vec r, qs, qx;    /* rows: of (12), and products predicted */
+    mgvi_vec step, more;     /* columns: dw, and what the corrector adds */
+    mgvi_vec a, slack, r, q; /* rows; q: the products predicted */
     double tau[LANES], sigma[LANES], length[LANES];
     double accuracy[LANES], first[LANES]; /* of the system */
 } work;
 
-/* One row in one lane: where it is, and its weight. */
+/* One row in one lane: where it is, its weight, and its move with the product aimed at. */
 typedef struct row {
-    double s, bend, a, slack, xi, c;
+    double s, bend, a, slack, da, dslack;
 } row;
 
-static row row_at(const work *s, int64_t i, int32_t l)
+static row row_at(const work *s, int64_t i, int32_t l, bool corrected)
 {
+    const mgvi_lane_system *y = &s->y;
     const int64_t at = i * s->a.k + l;
-    row v = {.s = mgvi_coef_pick(&s->y.p->row.scale, i, l),
-             .a = s->a.x[at],
-             .slack = s->slack.x[at],
-             .xi = s->xi.x[at]};
-    v.bend = s->squared && v.s > 0 ? 1 / v.s : 0;
-    v.c = s->squared ? INFINITY : fmax(v.s - v.a, 1e-14 * v.s); /* a may round to s */
+    row v = {.s = mgvi_coef_pick(&y->p->row.scale, i, l), .a = s->a.x[at], .slack = s->slack.x[at]};
+    if (!(v.s > 0))
+        return v;
+    const double target = corrected ? s->sigma[l] * s->tau[l] - s->q.x[at] : 0;
+    v.bend = 1 / v.s;
+    v.da = y->h.x[at] * (s->r.x[at] - y->dz.x[at]);
+    v.dslack = (target - v.slack * v.da) / v.a - v.slack;
     return v;
-}
-
-/* The move of a row along da, with the products cs and cx aimed at. */
-typedef struct move {
-    double a, slack, xi;
-} move;
-static move move_of(const work *s, const row *v, double da, double cs, double cx)
-{
-    return (move){.a = da,
-                  .slack = cs / v->a - v->slack - v->slack / v->a * da,
-                  .xi = s->squared ? 0 : cx / v->c - v->xi + v->xi / v->c * da};
 }
 
 /* ---- where we are ---------------------------------------------------------------------------- */
@@ -70,7 +57,7 @@ static mgv_status look(work *s)
     return MGV_OK;
 }
 
-/* a in the middle of its box, the heavier class less, so that the intercept's sum is 0. */
+/* a half of the weight, the heavier class less, so that the intercept's sum is 0. */
 static void place_rows(work *s)
 {
     const mgv_problem *p = s->y.p;
@@ -83,17 +70,15 @@ static void place_rows(work *s)
         for (int32_t l = 0; l < k; l++) {
             const int own = mgvi_problem_free_entry_of(p, i, l) > 0;
             const double less = side[own][l] > 0 ? fmin(1, side[!own][l] / side[own][l]) : 1;
-            const double weight = mgvi_coef_pick(&p->row.scale, i, l);
-            s->a.x[i * k + l] = weight / 2 * fmax(less, 1e-3);
+            s->a.x[i * k + l] = mgvi_coef_pick(&p->row.scale, i, l) / 2 * fmax(less, 1e-3);
             s->slack.x[i * k + l] = 0.5;
-            s->xi.x[i * k + l] = s->squared ? 0 : 1.5;
         }
 }
 
 static mgv_status begin(mgvi_lane_system *y, mgvi_arena *arena)
 {
     work *s = (work *)y;
-    mgvi_vec *const rows[] = {&s->a, &s->slack, &s->xi, &s->r, &s->qs, &s->qx};
+    mgvi_vec *const rows[] = {&s->a, &s->slack, &s->r, &s->q};
     for (size_t t = 0; t < sizeof rows / sizeof *rows; t++)
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, y->p->A->rows, y->p->lanes, rows[t]));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, y->p->A->cols, y->p->lanes, &s->step));
@@ -113,13 +98,12 @@ static void predict_rows(work *s)
     for (int64_t i = 0; i < s->a.n; i++)
         for (int32_t l = 0; l < k; l++) {
             const int64_t at = i * k + l;
-            const row v = row_at(s, i, l);
-            const double th = v.bend + v.slack / v.a + (s->squared ? 0 : v.xi / v.c);
-            y->h.x[at] = v.s > 0 ? 1 / th : 0;
+            const row v = row_at(s, i, l, false);
+            y->h.x[at] = v.s > 0 ? 1 / (v.bend + v.slack / v.a) : 0;
             s->r.x[at] = 1 - y->z.x[at] - v.bend * v.a;
             y->dz.x[at] = v.a + y->h.x[at] * s->r.x[at];
-            sum[l] += v.s > 0 ? v.a * v.slack + (s->squared ? 0 : v.c * v.xi) : 0;
-            count[l] += v.s > 0 ? 2 - s->squared : 0;
+            sum[l] += v.s > 0 ? v.a * v.slack : 0;
+            count[l] += v.s > 0;
         }
     for (int32_t l = 0; l < k; l++) {
         s->tau[l] = sum[l] / fmax(count[l], 1);
@@ -130,36 +114,26 @@ static void predict_rows(work *s)
     }
 }
 
-/* How far a row may go until x reaches 0. */
+/* How far x may go until it reaches 0. */
 static double reach(double most, double x, double dx)
 {
     return dx < 0 ? fmin(most, -x / dx) : most;
 }
 
-/* The longest step of every lane, da = h (r - dz) with the products aimed at. */
+/* The longest step of every lane. */
 static void find_lengths(work *s, bool corrected)
 {
-    const mgvi_lane_system *y = &s->y;
-    const int32_t k = y->p->lanes;
+    const int32_t k = s->y.p->lanes;
     for (int32_t l = 0; l < k; l++)
         s->length[l] = 1 / TO_THE_BORDER;
     for (int64_t i = 0; i < s->a.n; i++)
         for (int32_t l = 0; l < k; l++) {
-            const int64_t at = i * k + l;
-            const row v = row_at(s, i, l);
-            if (!(v.s > 0))
-                continue;
-            const double target = corrected ? s->sigma[l] * s->tau[l] : 0;
-            const move m =
-                move_of(s, &v, y->h.x[at] * (s->r.x[at] - y->dz.x[at]),
-                        corrected ? target - s->qs.x[at] : 0, corrected ? target - s->qx.x[at] : 0);
-            double t = reach(reach(s->length[l], v.a, m.a), v.slack, m.slack);
-            if (!s->squared)
-                t = reach(reach(t, v.c, -m.a), v.xi, m.xi);
-            s->length[l] = t;
+            const row v = row_at(s, i, l, corrected);
+            if (v.s > 0)
+                s->length[l] = reach(reach(s->length[l], v.a, v.da), v.slack, v.dslack);
         }
     for (int32_t l = 0; l < k; l++)
-        s->length[l] *= y->moving[l] ? TO_THE_BORDER : 0;
+        s->length[l] *= s->y.moving[l] ? TO_THE_BORDER : 0;
 }
 
 /* The products that the predictor would leave over, and sigma = (tau there / tau)^3; then the
@@ -171,17 +145,11 @@ static void correct_rows(work *s)
     double sum[LANES] = {0}, count[LANES] = {0};
     for (int64_t i = 0; i < s->a.n; i++)
         for (int32_t l = 0; l < k; l++) {
-            const int64_t at = i * k + l;
-            const row v = row_at(s, i, l);
+            const row v = row_at(s, i, l, false);
             const double t = s->length[l];
-            if (!(v.s > 0))
-                continue;
-            const move m = move_of(s, &v, y->h.x[at] * (s->r.x[at] - y->dz.x[at]), 0, 0);
-            s->qs.x[at] = m.slack * m.a;
-            s->qx.x[at] = -m.xi * m.a;
-            sum[l] += (v.a + t * m.a) * (v.slack + t * m.slack);
-            sum[l] += s->squared ? 0 : (v.c - t * m.a) * (v.xi + t * m.xi);
-            count[l] += 2 - s->squared;
+            s->q.x[i * k + l] = v.dslack * v.da;
+            sum[l] += (v.a + t * v.da) * (v.slack + t * v.dslack) * (v.s > 0);
+            count[l] += v.s > 0;
         }
     for (int32_t l = 0; l < k; l++) {
         const double part = sum[l] / fmax(count[l], 1) / fmax(s->tau[l], 1e-300);
@@ -190,11 +158,8 @@ static void correct_rows(work *s)
     for (int64_t i = 0; i < s->a.n; i++)
         for (int32_t l = 0; l < k; l++) {
             const int64_t at = i * k + l;
-            const row v = row_at(s, i, l);
-            const double target = s->sigma[l] * s->tau[l];
-            const double more = !(v.s > 0) ? 0
-                                           : (target - s->qs.x[at]) / v.a -
-                                                 (s->squared ? 0 : (target - s->qx.x[at]) / v.c);
+            const double target = s->sigma[l] * s->tau[l] - s->q.x[at];
+            const double more = y->h.x[at] > 0 ? target / s->a.x[at] : 0;
             s->r.x[at] += more;
             y->dz.x[at] = y->h.x[at] * more;
         }
@@ -202,20 +167,13 @@ static void correct_rows(work *s)
 
 static void move_rows(work *s)
 {
-    const mgvi_lane_system *y = &s->y;
-    const int32_t k = y->p->lanes;
+    const int32_t k = s->y.p->lanes;
     for (int64_t i = 0; i < s->a.n; i++)
         for (int32_t l = 0; l < k; l++) {
-            const int64_t at = i * k + l;
-            const row v = row_at(s, i, l);
-            const double target = s->sigma[l] * s->tau[l], t = s->length[l];
-            if (!(v.s > 0) || t == 0)
-                continue;
-            const move m = move_of(s, &v, y->h.x[at] * (s->r.x[at] - y->dz.x[at]),
-                                   target - s->qs.x[at], target - s->qx.x[at]);
-            s->a.x[at] += t * m.a;
-            s->slack.x[at] += t * m.slack;
-            s->xi.x[at] += t * m.xi;
+            const row v = row_at(s, i, l, true);
+            const double t = v.s > 0 ? s->length[l] : 0;
+            s->a.x[i * k + l] += t > 0 ? t * v.da : 0;
+            s->slack.x[i * k + l] += t > 0 ? t * v.dslack : 0;
         }
 }
 
@@ -265,6 +223,6 @@ mgv_status mgvi_lane_interior_run(const mgv_problem *p, double tol, mgvi_rng rng
                                   mgvi_lockstep_result *out)
 {
     static const mgvi_lane_method interior = {.begin = begin, .step = step};
-    work s = {.y = {.ctx = p->ctx, .p = p, .rng = rng}, .squared = p->loss->can & MGVI_SMOOTH};
+    work s = {.y = {.ctx = p->ctx, .p = p, .rng = rng}};
     return mgvi_lane_system_run(&s.y, &interior, tol, NULL, arena, out);
 }

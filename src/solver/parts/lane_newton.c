@@ -1,6 +1,6 @@
 /* lane_newton.c - Newton's method in the lanes of a block; docs/algorithms/multiclass.md.
  *   H_l d_l = -g_l,   g = lambda w + A'u,   H = lambda I + A'diag(h) A,   u = G'(A w), h = G''  (8)
- * for losses that curve everywhere; hinges have parts/lane_interior.c. */
+ * for losses that curve everywhere; the squared hinge has parts/lane_interior.c. */
 #include "solver/parts/lane_newton.h"
 
 #include "base/limit.h"
@@ -175,7 +175,7 @@ static mgv_status step(mgvi_lane_system *y, double goal)
 
 /* ---- either method --------------------------------------------------------------------------- */
 
-/* Hinges do not beyond their bend. */
+/* The squared hinge does not beyond its bend. */
 static bool curves_everywhere(const mgvi_loss_ops *loss)
 {
     return (loss->can & MGVI_SMOOTH) && (loss->can & MGVI_CURV) &&
@@ -208,13 +208,14 @@ double mgvi_lane_newton_bytes(const mgv_problem *p, int32_t lanes)
     return mgvi_lane_metric_bytes(p, lanes) + VECTORS * 8 * lanes * (double)p->A->rows;
 }
 
-/* Products of all lanes and factors of each: docs/algorithms/multiclass.md has the counts. */
+/* Products of all lanes and factors of each: docs/algorithms/multiclass.md has the counts. The
+ * hinge, whose interior point takes too many steps, is left to `newton`. */
 double mgvi_lane_newton_cost(const mgv_problem *p, int32_t lanes)
 {
     static const double ENTRY = 2, SINGLE = 0.5; /* a product's multiplication; a factor's */
     const double d = (double)p->A->cols, rows = (double)mgvi_lane_metric_most(p);
-    if (!mgvi_lockstep_fits(p) || p->pairwise || p->A->cols > MOST_COLUMNS ||
-        (double)p->A->rows <= rows || p->data->X.layout == MGV_CSC ||
+    if (!mgvi_lockstep_fits(p) || !(p->loss->can & MGVI_SMOOTH) || p->pairwise ||
+        p->A->cols > MOST_COLUMNS || (double)p->A->rows <= rows || p->data->X.layout == MGV_CSC ||
         mgvi_lane_newton_bytes(p, lanes) > mgvi_problem_spare(p, 1))
         return INFINITY;
     const bool smooth = curves_everywhere(p->loss);

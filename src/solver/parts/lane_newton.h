@@ -1,14 +1,14 @@
-/* parts/lane_newton.h - Newton's method, for hinges an interior point, for up to 16 problems of two
- * classes over the same rows, every product with A for all of them; docs/algorithms/multiclass.md,
- * "Newton in lock-step". */
+/* parts/lane_newton.h - Newton's method, for the squared hinge an interior point, for up to 16
+ * problems of two classes over the same rows, every product with A for all of them;
+ * docs/algorithms/multiclass.md, "Newton in lock-step". */
 #ifndef MGVI_SOLVER_PARTS_LANE_NEWTON_H
 #define MGVI_SOLVER_PARTS_LANE_NEWTON_H
 
 #include "solver/parts/lockstep.h"
 
 /* What a lane is expected to cost in a block of so many, in multiplications of a matrix product;
- * infinite where rows are no more than a metric's sample, a factor of the columns is too large, or
- * memory too small. */
+ * infinite for the hinge, where rows are no more than a metric's sample, a factor of the columns is
+ * too large, or memory too small. */
 double mgvi_lane_newton_cost(const mgv_problem *problem, int32_t lanes);
 /* Bytes of a block of so many at work. */
 double mgvi_lane_newton_bytes(const mgv_problem *problem, int32_t lanes);
