@@ -6,6 +6,7 @@
 #include "base/threads.h"
 #include "solver/member.h"
 #include "solver/parts/intercept.h"
+#include "solver/parts/lane_newton.h"
 #include "solver/parts/lockstep.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ typedef struct sitting {
     mgv_solver *head;
     pthread_t caller;
     double alone;  /* see member_cost */
+    bool newton;   /* what is left after the passes goes by Newton's method together */
     int32_t lanes; /* of a block at most: those of one vector */
     const mgvi_lockstep_rows *rows;
     lane_block *block;
@@ -143,6 +145,19 @@ static mgv_status bind_block(const sitting *at, mgv_ctx *ctx, const lane_block *
     return mgvi_problem_new_block(ctx, out->data, &settings, lane, b->count, head, &out->problem);
 }
 
+/* The same; no problem where the limit leaves no time: its members go without. */
+static mgv_status bind_in_time(const sitting *at, mgv_ctx *ctx, const lane_block *b,
+                               mgvi_lane *lane, mgvi_member *out)
+{
+    mgvi_ctx_open(ctx, MGVI_GRACE);
+    const mgv_status st = bind_block(at, ctx, b, lane, out);
+    if (!mgvi_ctx_close(ctx) || !mgvi_limit_explains(st))
+        return st;
+    mgvi_member_free(ctx, out);
+    *out = (mgvi_member){0};
+    return MGV_OK;
+}
+
 /* The sum of a lane's row weights in the block; those of the member itself sum to 1. */
 static double weight_of_lane(const mgv_problem *p, int32_t lane)
 {
@@ -183,12 +198,27 @@ typedef struct verdicts {
     double *length;
 } verdicts;
 
-/* u of the lanes from `first` on, side by side. */
-static void gather_u(const mgvi_lockstep_result *found, int32_t first, mgvi_vec *u)
+/* The lanes from `first` on, side by side. */
+static void gather(const double *lanes, int32_t first, mgvi_vec *x)
 {
-    for (int64_t i = 0; i < u->n; i++)
-        for (int32_t l = 0; l < u->k; l++)
-            u->x[i * u->k + l] = found->u[(first + l) * u->n + i];
+    for (int64_t i = 0; i < x->n; i++)
+        for (int32_t l = 0; l < x->k; l++)
+            x->x[i * x->k + l] = lanes[(first + l) * x->n + i];
+}
+
+/* The weights of a pair: lambda w = -A'u, or those found. */
+static void make_weights(const mgv_problem *p, const mgvi_lockstep_result *found, int32_t first,
+                         verdicts *v)
+{
+    const int64_t free = mgvi_problem_penalised(p) * p->lanes;
+    if (found->w) {
+        gather(found->w, first, &v->w);
+        return;
+    }
+    mgvi_op_mul_t(p->A, -1 / p->lambda, &v->u, 0, &v->w);
+    if (p->free_cols)
+        memcpy(v->w.x + free, found->intercept + first,
+               (size_t)p->lanes * sizeof *found->intercept);
 }
 
 /* w and its intercepts of p's lanes, which are those from `first` on; where the limit leaves no
@@ -197,11 +227,11 @@ static mgv_status judge_lanes(const mgv_problem *p, mgvi_arena *arena, double to
                               const mgvi_lockstep_result *found, int32_t first, verdicts *v)
 {
     const size_t k = (size_t)p->lanes;
-    const double *intercept = found->intercept + first;
+    double intercept[LANES];
     mgvi_judge *judge;
     mgvi_vec lent[2];
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, &v->u));
-    gather_u(found, first, &v->u);
+    gather(found->u, first, &v->u);
     MGVI_TRY(mgvi_judge_new(arena, p, &judge));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, p->lanes, &v->w));
     mgvi_judge_lend(judge, lent);
@@ -209,10 +239,10 @@ static mgv_status judge_lanes(const mgv_problem *p, mgvi_arena *arena, double to
     v->length = mgvi_arena_array(arena, k, sizeof *v->length);
     if (!v->certificate || !v->length)
         return MGV_E_MEMORY;
-    mgvi_op_mul_t(p->A, -1 / p->lambda, &v->u, 0, &v->w);
+    make_weights(p, found, first, v);
     double *free = v->w.x + (size_t)mgvi_problem_penalised(p) * k;
     if (p->free_cols)
-        memcpy(free, intercept, k * sizeof *intercept);
+        memcpy(intercept, free, k * sizeof *intercept);
     mgvi_ctx_open_last(p->ctx);
     if (p->free_cols)
         mgvi_intercept_improve(p, 0.01 * tol, &v->w, &lent[0]);
@@ -296,41 +326,87 @@ static mgv_status take_lanes(const sitting *at, mgv_ctx *ctx, const lane_block *
     return st;
 }
 
-static mgv_status run_block(sitting *at, mgv_ctx *ctx, int64_t index)
+/* The judge's word on what was found of a block's lanes. */
+static mgv_status take_block(const sitting *at, mgv_ctx *ctx, const lane_block *b,
+                             const mgvi_member *bound, const mgvi_lane *lane,
+                             const mgvi_lockstep_result *found, const char *solver, double started)
 {
-    const mgv_solver *head = at->head;
-    const lane_block *b = &at->block[index];
+    mgv_status st = MGV_OK;
+    for (int32_t l = 0; st == MGV_OK && l < b->count; l += MGVI_LOCKSTEP_JUDGED) {
+        const mgvi_summary summary = {.solver = solver,
+                                      .stop = MGV_STOP_CERTIFIED,
+                                      .iterations = found->rounds,
+                                      .passes = (found->passes + 3) / b->count, /* w, the judge */
+                                      .seconds = (mgvi_clock_seconds() - started) / b->count};
+        st = take_lanes(at, ctx, b, bound, lane, l, found, summary);
+    }
+    return st;
+}
+
+/* Coordinate ascent in the lanes of a block. */
+static mgv_status ascend_block(const sitting *at, mgv_ctx *ctx, const lane_block *b,
+                               const mgvi_member *bound, const mgvi_lane *lane, mgvi_rng rng)
+{
     const double started = mgvi_clock_seconds();
-    mgvi_member bound = {0};
-    mgvi_lane lane[LANES];
     mgvi_lockstep_start start[LANES];
     mgvi_lockstep_result found;
     mgvi_arena arena;
-    mgvi_arena_init(&arena, ctx);
-    mgvi_ctx_open(ctx, MGVI_GRACE);
-    mgv_status st = bind_block(at, ctx, b, lane, &bound);
-    const bool cut = mgvi_ctx_close(ctx) && mgvi_limit_explains(st); /* its members go without */
-    st = cut ? MGV_OK : st;
     const mgvi_lockstep_task task = {.rows = at->rows,
-                                     .block = bound.problem,
-                                     .row = bound.rows,
-                                     .tol = head->settings.tol,
+                                     .block = bound->problem,
+                                     .row = bound->rows,
+                                     .tol = at->head->settings.tol,
                                      .alone = at->alone,
-                                     .rng = mgvi_rng_seed((uint64_t)(head->settings.seed + index)),
+                                     .rng = rng,
                                      .start = find_starts(at, b, start) ? start : NULL};
-    if (st == MGV_OK && !cut)
-        st = mgvi_lockstep_run(&task, &arena, &found);
-    for (int32_t l = 0; st == MGV_OK && !cut && l < b->count; l += MGVI_LOCKSTEP_JUDGED) {
-        const mgvi_summary summary = {.solver = "dual_coordinate",
-                                      .stop = MGV_STOP_CERTIFIED,
-                                      .iterations = found.rounds,
-                                      .passes = (found.passes + 3) / b->count, /* w and the judge */
-                                      .seconds = (mgvi_clock_seconds() - started) / b->count};
-        st = take_lanes(at, ctx, b, &bound, lane, l, &found, summary);
-    }
+    mgvi_arena_init(&arena, ctx);
+    mgv_status st = mgvi_lockstep_run(&task, &arena, &found);
+    if (st == MGV_OK)
+        st = take_block(at, ctx, b, bound, lane, &found, "dual_coordinate", started);
+    mgvi_arena_free(&arena);
+    return st;
+}
+
+/* Newton's method in the lanes that have no certificate yet. */
+static mgv_status descend_block(const sitting *at, mgv_ctx *ctx, const lane_block *b, mgvi_rng rng)
+{
+    const double started = mgvi_clock_seconds();
+    lane_block rest = {.count = 0};
+    mgvi_member bound = {0};
+    mgvi_lane lane[LANES];
+    const double *start[LANES];
+    mgvi_lockstep_result found;
+    mgvi_arena arena;
+    for (int32_t l = 0; l < b->count; l++)
+        if (at->head->family->member[b->member[l]].stop == MGV_STOP_NONE) {
+            start[rest.count] = at->head->family->left[b->member[l]].start.w;
+            rest.member[rest.count] = b->member[l];
+            rest.lane[rest.count++] = b->lane[l];
+        }
+    if (rest.count == 0 || mgvi_ctx_late(ctx) != MGV_STOP_NONE)
+        return MGV_OK;
+    mgvi_arena_init(&arena, ctx);
+    mgv_status st = bind_in_time(at, ctx, &rest, lane, &bound);
+    if (st == MGV_OK && bound.problem)
+        st =
+            mgvi_lane_newton_run(bound.problem, at->head->settings.tol, start, rng, &arena, &found);
+    if (st == MGV_OK && bound.problem)
+        st = take_block(at, ctx, &rest, &bound, lane, &found, "proximal_newton", started);
     mgvi_member_free(ctx, &bound);
     mgvi_arena_free(&arena);
     return st;
+}
+
+static mgv_status run_block(const sitting *at, mgv_ctx *ctx, int64_t index)
+{
+    const lane_block *b = &at->block[index];
+    const mgvi_rng rng = mgvi_rng_seed((uint64_t)(at->head->settings.seed + index));
+    mgvi_member bound = {0};
+    mgvi_lane lane[LANES];
+    mgv_status st = at->rows ? bind_in_time(at, ctx, b, lane, &bound) : MGV_OK;
+    if (st == MGV_OK && bound.problem)
+        st = ascend_block(at, ctx, b, &bound, lane, rng);
+    mgvi_member_free(ctx, &bound);
+    return st == MGV_OK && at->newton ? descend_block(at, ctx, b, rng) : st;
 }
 
 static void lane_block_run(void *arg, int64_t index)
@@ -350,16 +426,35 @@ static void lane_block_run(void *arg, int64_t index)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* What one member costs its own solver, in multiplications; 0: coordinate ascent, which is what
- * lock-step goes over to by itself. `newton` states one sweep and makes about ten. */
-static double member_cost(const mgv_solver *head)
+/* What one member costs a solver, in multiplications. `newton` states one sweep and makes about
+ * ten. */
+static double cost_by(const mgv_solver *head, const mgvi_solver_ops *ops)
 {
     static const double SWEEPS = 10;
-    const mgvi_solver_ops *ops = head->run.ops;
-    if (strcmp(ops->name, "dual_coordinate") == 0)
-        return 0;
     const double cost = ops->cost ? ops->cost(head->run.problem, head->run.settings) : 0;
     return strcmp(ops->name, "newton") == 0 ? SWEEPS * cost : cost;
+}
+
+/* The same of its own solver; 0: coordinate ascent, which is what lock-step goes over to by itself.
+ */
+static double member_cost(const mgv_solver *head)
+{
+    const mgvi_solver_ops *ops = head->run.ops;
+    return strcmp(ops->name, "dual_coordinate") == 0 ? 0 : cost_by(head, ops);
+}
+
+/* The same of whoever has the last word, where coordinate ascent only tries. */
+static double cost_in_earnest(const mgv_solver *head)
+{
+    const mgvi_run *run = &head->run;
+    const mgvi_solver_ops *next;
+    char said[MGVI_ERROR_MAX]; /* why others do not fit is no news */
+    memcpy(said, run->ctx->error, sizeof said);
+    const mgv_status st =
+        mgvi_solver_auto(run->ctx, run->problem, run->settings, mgvi_solver_bit(run->ops), &next);
+    memcpy(run->ctx->error, said, sizeof said);
+    const double own = cost_by(head, run->ops);
+    return st == MGV_OK && next->cost ? fmin(own, cost_by(head, next)) : own;
 }
 
 /* Whether members may go together: from nothing or along a path, and by coordinate ascent where a
@@ -376,10 +471,49 @@ static bool may_go(const mgv_solver *head)
 /* Bytes of the largest block. */
 static double block_bytes(const sitting *at)
 {
+    const mgv_problem *p = at->head->run.problem;
     double most = 0;
-    for (int64_t b = 0; b < at->blocks; b++)
-        most = fmax(most, mgvi_lockstep_block_bytes(at->head->run.problem, at->block[b].count));
+    for (int64_t b = 0; b < at->blocks; b++) {
+        const double ascent = mgvi_lockstep_block_bytes(p, at->block[b].count);
+        const double newton = at->newton ? mgvi_lane_newton_bytes(p, at->block[b].count) : 0;
+        most = fmax(most, fmax(ascent, newton));
+    }
     return most;
+}
+
+/* The largest number of lanes of a block. */
+static int32_t most_lanes(const sitting *at)
+{
+    int32_t most = 0;
+    for (int64_t b = 0; b < at->blocks; b++)
+        most = at->block[b].count > most ? at->block[b].count : most;
+    return most;
+}
+
+/* What a member costs by Newton's method together with the others, where that is no more than
+ * alone; else 0. */
+static double newton_cost(const sitting *at)
+{
+    if (strcmp(at->head->settings.solver, "auto") != 0)
+        return 0;
+    const double together = mgvi_lane_newton_cost(at->head->run.problem, most_lanes(at));
+    return isfinite(together) && together <= cost_in_earnest(at->head) ? together : 0;
+}
+
+/* Whether coordinate ascent goes first, and what a lane may spend before it gives way (alone).
+ * Where it is the members' own solver or only tries it goes in any case, but beside Newton's method
+ * not where it is hopeless, and no further than three times the passes of an easy problem. */
+static bool ascent_pays(sitting *at, const mgvi_lockstep_rows *rows, double newton)
+{
+    static const double EASY = 40, PATIENCE = 3, HOPELESS = 10;
+    const double lanes = (double)at->head->family->members / (double)at->blocks;
+    const double cost = mgvi_lockstep_cost(rows, at->head->settings.tol);
+    const bool tries = at->alone == 0;
+    if (newton == 0)
+        return tries || cost < lanes * at->alone;
+    const double pass = mgvi_lockstep_spent((double)rows->n, (double)rows->nnz);
+    at->alone = tries ? fmin(newton, PATIENCE * EASY * pass / lanes) : newton;
+    return cost < (tries ? HOPELESS : 1) * lanes * newton;
 }
 
 /* All blocks at once, or, where their memory would be too much, one after the other: the number of
@@ -390,7 +524,8 @@ static void run_blocks(sitting *at)
     mgvi_pool *pool = p->ctx->pool;
     const int threads = mgvi_pool_threads(pool);
     const double at_once = (double)(at->blocks < threads ? at->blocks : threads);
-    if (at_once * block_bytes(at) + mgvi_lockstep_rows_bytes(at->rows) <= mgvi_problem_spare(p, 1))
+    const double rows = at->rows ? mgvi_lockstep_rows_bytes(at->rows) : 0;
+    if (at_once * block_bytes(at) + rows <= mgvi_problem_spare(p, 1))
         mgvi_pool_run(pool, at->blocks, lane_block_run, at);
     else
         for (int64_t b = 0; b < at->blocks; b++)
@@ -417,12 +552,12 @@ mgv_status mgvi_family_in_lockstep(mgv_solver *head)
         return MGV_OK;
     }
     at.alone = member_cost(head);
-    const double lanes = (double)head->family->members / (double)at.blocks;
-    if (st == MGV_OK && rows &&
-        (at.alone == 0 || mgvi_lockstep_cost(rows, head->settings.tol) < lanes * at.alone)) {
+    const double newton = newton_cost(&at);
+    at.newton = newton > 0;
+    if (st == MGV_OK && rows && ascent_pays(&at, rows, newton))
         at.rows = rows;
+    if (st == MGV_OK && (at.rows || at.newton))
         run_blocks(&at);
-    }
     for (int64_t b = 0; b < at.blocks && st == MGV_OK; b++)
         if (at.block[b].status != MGV_OK)
             st = MGVI_FAIL(ctx, at.block[b].status, "%s", at.block[b].error);

@@ -147,9 +147,12 @@ double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
                          const mgv_settings *settings, double cost)
 {
     static const double SHARE = 0.5;  /* of the cheapest's cost: what is lost where it fails */
-    static const double PATIENCE = 3; /* times what it hoped for: costs are guesses, too */
+    static const double PATIENCE = 3; /* times what it hoped for: costs are guesses, too, */
     const double hope = ops->trial ? ops->trial(problem, settings) : INFINITY;
-    return isfinite(cost) && hope <= SHARE * cost ? fmin(SHARE * cost, PATIENCE * hope) : 0;
+    if (!isfinite(cost) || hope > SHARE * cost)
+        return 0;
+    /* and where they are orders of magnitude apart, half of those */
+    return fmin(SHARE * cost, fmax(PATIENCE * hope, sqrt(hope * cost)));
 }
 
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,

@@ -79,7 +79,9 @@ TEST(what_a_trial_may_spend)
     CHECK(mgvi_solver_tries(ops, fit.problem, fit.settings, quick) == 0);
     CHECK(mgvi_solver_tries(ops, fit.problem, fit.settings, INFINITY) == 0);
     CHECK(mgvi_solver_tries(ops, fit.problem, fit.settings, 4 * quick) == 2 * quick);
-    CHECK(mgvi_solver_tries(ops, fit.problem, fit.settings, 100 * quick) == 3 * quick);
+    CHECK(mgvi_solver_tries(ops, fit.problem, fit.settings, 8 * quick) == 3 * quick);
+    CHECK_NEAR(mgvi_solver_tries(ops, fit.problem, fit.settings, 1e4 * quick), 100 * quick,
+               1e-6 * quick, "half of the orders of magnitude");
     CHECK(mgvi_solver_tries(mgvi_solver_find("newton"), fit.problem, fit.settings, 1e30) == 0);
     mgv_fit_free(&fit);
 }

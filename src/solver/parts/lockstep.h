@@ -107,6 +107,7 @@ typedef struct mgvi_lockstep_task {
 typedef struct mgvi_lockstep_result {
     double *u;         /* lanes x rows of the block: the dual variables */
     double *intercept; /* lanes */
+    double *w;         /* lanes x columns, intercepts too; NULL: they follow from u */
     double passes;     /* over the data, all lanes at once */
     int64_t rounds;
 } mgvi_lockstep_result;

@@ -1,0 +1,228 @@
+/* lane_interior.c - the squared hinge in lanes: Mehrotra's predictor and corrector. Of every row,
+ * with a = -u the dual variable and bend = 1/s_i of the loss's weight, z + bend a - slack = 1,   a
+ * slack = tau,   lambda w = A'a                                  (11) h = 1/(bend + slack/a),   r =
+ * 1 - z - bend a + target/a                                    (12) (lambda I + A'diag(h) A) dw =
+ * A'(a + h r) - lambda w,   da = h (r - A dw)                  (13) target = 0 predicts; the
+ * corrector aims at sigma tau less the products predicted. */
+#include "solver/parts/lane_interior.h"
+
+#include "base/limit.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = MGVI_LOCKSTEP_LANES };
+static const double TO_THE_BORDER = 0.995;
+static const double PREDICTED = 0.1; /* residuals that conjugate gradients leave */
+static const double ROUGH = 0.03, FINE = 1e-4;
+
+typedef struct work {
+    mgvi_lane_system y;
+    mgvi_vec step, more;     /* columns: dw, and what the corrector adds */
+    mgvi_vec a, slack, r, q; /* rows; q: the products predicted */
+    double tau[LANES], sigma[LANES], length[LANES];
+    double accuracy[LANES], first[LANES]; /* of the system */
+} work;
+
+/* One row in one lane: where it is, its weight, and its move with the product aimed at. */
+typedef struct row {
+    double s, bend, a, slack, da, dslack;
+} row;
+
+static row row_at(const work *s, int64_t i, int32_t l, bool corrected)
+{
+    const mgvi_lane_system *y = &s->y;
+    const int64_t at = i * s->a.k + l;
+    row v = {.s = mgvi_coef_pick(&y->p->row.scale, i, l), .a = s->a.x[at], .slack = s->slack.x[at]};
+    if (!(v.s > 0))
+        return v;
+    const double target = corrected ? s->sigma[l] * s->tau[l] - s->q.x[at] : 0;
+    v.bend = 1 / v.s;
+    v.da = y->h.x[at] * (s->r.x[at] - y->dz.x[at]);
+    v.dslack = (target - v.slack * v.da) / v.a - v.slack;
+    return v;
+}
+
+/* ---- where we are ---------------------------------------------------------------------------- */
+
+/* u, A'u and the gaps. */
+static mgv_status look(work *s)
+{
+    mgvi_lane_system *y = &s->y;
+    mgvi_vec_add(y->ctx, -1, &s->a, 0, &s->a, &s->r);
+    mgvi_op_mul_t(y->p->A, 1, &s->r, 0, &y->g);
+    MGVI_TRY(mgvi_ctx_whole(y->ctx));
+    mgvi_vec_copy(y->ctx, &s->r, &y->u);
+    mgvi_lane_system_measure(y, &y->u);
+    return MGV_OK;
+}
+
+/* a half of the weight, the heavier class less, so that the intercept's sum is 0. */
+static void place_rows(work *s)
+{
+    const mgv_problem *p = s->y.p;
+    const int32_t k = p->lanes;
+    double side[2][LANES] = {{0}};
+    for (int64_t i = 0; i < s->a.n; i++)
+        for (int32_t l = 0; l < k; l++)
+            side[mgvi_problem_free_entry_of(p, i, l) > 0][l] += mgvi_coef_pick(&p->row.scale, i, l);
+    for (int64_t i = 0; i < s->a.n; i++)
+        for (int32_t l = 0; l < k; l++) {
+            const int own = mgvi_problem_free_entry_of(p, i, l) > 0;
+            const double less = side[own][l] > 0 ? fmin(1, side[!own][l] / side[own][l]) : 1;
+            s->a.x[i * k + l] = mgvi_coef_pick(&p->row.scale, i, l) / 2 * fmax(less, 1e-3);
+            s->slack.x[i * k + l] = 0.5;
+        }
+}
+
+static mgv_status begin(mgvi_lane_system *y, mgvi_arena *arena)
+{
+    work *s = (work *)y;
+    mgvi_vec *const rows[] = {&s->a, &s->slack, &s->r, &s->q};
+    for (size_t t = 0; t < sizeof rows / sizeof *rows; t++)
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, y->p->A->rows, y->p->lanes, rows[t]));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, y->p->A->cols, y->p->lanes, &s->step));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, y->p->A->cols, y->p->lanes, &s->more));
+    place_rows(s);
+    return look(s);
+}
+
+/* ---- predictor and corrector ----------------------------------------------------------------- */
+
+/* h, the predictor's r (12), and a + h r in dz; tau. */
+static void predict_rows(work *s)
+{
+    mgvi_lane_system *y = &s->y;
+    const int32_t k = y->p->lanes;
+    double sum[LANES] = {0}, count[LANES] = {0};
+    for (int64_t i = 0; i < s->a.n; i++)
+        for (int32_t l = 0; l < k; l++) {
+            const int64_t at = i * k + l;
+            const row v = row_at(s, i, l, false);
+            y->h.x[at] = v.s > 0 ? 1 / (v.bend + v.slack / v.a) : 0;
+            s->r.x[at] = 1 - y->z.x[at] - v.bend * v.a;
+            y->dz.x[at] = v.a + y->h.x[at] * s->r.x[at];
+            sum[l] += v.s > 0 ? v.a * v.slack : 0;
+            count[l] += v.s > 0;
+        }
+    for (int32_t l = 0; l < k; l++) {
+        s->tau[l] = sum[l] / fmax(count[l], 1);
+        /* what is left of lambda w = A'a must fall with tau, or a and w part */
+        const double part = sum[l] / fmax(y->gap[l] * y->primal[l], 1e-300);
+        s->accuracy[l] = fmin(ROUGH, fmax(FINE, ROUGH * sqrt(part)));
+        s->first[l] = 0;
+    }
+}
+
+/* How far x may go until it reaches 0. */
+static double reach(double most, double x, double dx)
+{
+    return dx < 0 ? fmin(most, -x / dx) : most;
+}
+
+/* The longest step of every lane. */
+static void find_lengths(work *s, bool corrected)
+{
+    const int32_t k = s->y.p->lanes;
+    for (int32_t l = 0; l < k; l++)
+        s->length[l] = 1 / TO_THE_BORDER;
+    for (int64_t i = 0; i < s->a.n; i++)
+        for (int32_t l = 0; l < k; l++) {
+            const row v = row_at(s, i, l, corrected);
+            if (v.s > 0)
+                s->length[l] = reach(reach(s->length[l], v.a, v.da), v.slack, v.dslack);
+        }
+    for (int32_t l = 0; l < k; l++)
+        s->length[l] *= s->y.moving[l] ? TO_THE_BORDER : 0;
+}
+
+/* The products that the predictor would leave over, and sigma = (tau there / tau)^3; then the
+ * corrector's part of r joins it, and h times it is in dz. */
+static void correct_rows(work *s)
+{
+    mgvi_lane_system *y = &s->y;
+    const int32_t k = y->p->lanes;
+    double sum[LANES] = {0}, count[LANES] = {0};
+    for (int64_t i = 0; i < s->a.n; i++)
+        for (int32_t l = 0; l < k; l++) {
+            const row v = row_at(s, i, l, false);
+            const double t = s->length[l];
+            s->q.x[i * k + l] = v.dslack * v.da;
+            sum[l] += (v.a + t * v.da) * (v.slack + t * v.dslack) * (v.s > 0);
+            count[l] += v.s > 0;
+        }
+    for (int32_t l = 0; l < k; l++) {
+        const double part = sum[l] / fmax(count[l], 1) / fmax(s->tau[l], 1e-300);
+        s->sigma[l] = fmin(part * part * part, 1);
+    }
+    for (int64_t i = 0; i < s->a.n; i++)
+        for (int32_t l = 0; l < k; l++) {
+            const int64_t at = i * k + l;
+            const double target = s->sigma[l] * s->tau[l] - s->q.x[at];
+            const double more = y->h.x[at] > 0 ? target / s->a.x[at] : 0;
+            s->r.x[at] += more;
+            y->dz.x[at] = y->h.x[at] * more;
+        }
+}
+
+static void move_rows(work *s)
+{
+    const int32_t k = s->y.p->lanes;
+    for (int64_t i = 0; i < s->a.n; i++)
+        for (int32_t l = 0; l < k; l++) {
+            const row v = row_at(s, i, l, true);
+            const double t = v.s > 0 ? s->length[l] : 0;
+            s->a.x[i * k + l] += t > 0 ? t * v.da : 0;
+            s->slack.x[i * k + l] += t > 0 ? t * v.dslack : 0;
+        }
+}
+
+/* The predictor's system (13), and what the corrector adds to its right side beside the rest. */
+static mgv_status predict(work *s)
+{
+    mgvi_lane_system *y = &s->y;
+    double rough[LANES];
+    for (int32_t l = 0; l < LANES; l++)
+        rough[l] = PREDICTED;
+    mgvi_op_mul_t(y->p->A, 1, &y->dz, 0, &y->residual);
+    mgvi_lanes_add_ridge(y, -1, &y->w, &y->residual);
+    MGVI_TRY(mgvi_lane_system_solve(y, rough, s->first, &s->step));
+    mgvi_op_mul(y->p->A, 1, &s->step, 0, &y->dz);
+    return MGV_OK;
+}
+
+static mgv_status correct(work *s)
+{
+    mgvi_lane_system *y = &s->y;
+    mgvi_op_mul_t(y->p->A, 1, &y->dz, 1, &y->residual);
+    MGVI_TRY(mgvi_lane_system_solve(y, s->accuracy, s->first, &s->more));
+    mgvi_vec_axpby(y->ctx, 1, &s->more, 1, &s->step);
+    mgvi_op_mul(y->p->A, 1, &s->step, 0, &y->dz);
+    return MGV_OK;
+}
+
+static mgv_status step(mgvi_lane_system *y, double goal)
+{
+    work *s = (work *)y;
+    (void)goal;
+    predict_rows(s);
+    MGVI_TRY(mgvi_lane_system_refresh(y));
+    MGVI_TRY(predict(s));
+    find_lengths(s, false);
+    correct_rows(s);
+    MGVI_TRY(correct(s));
+    find_lengths(s, true);
+    MGVI_TRY(mgvi_ctx_whole(y->ctx));
+    move_rows(s);
+    mgvi_lanes_add(&y->w, s->length, &s->step, &y->w);
+    mgvi_lanes_add(&y->z, s->length, &y->dz, &y->z);
+    return look(s);
+}
+
+mgv_status mgvi_lane_interior_run(const mgv_problem *p, double tol, mgvi_rng rng, mgvi_arena *arena,
+                                  mgvi_lockstep_result *out)
+{
+    static const mgvi_lane_method interior = {.begin = begin, .step = step};
+    work s = {.y = {.ctx = p->ctx, .p = p, .rng = rng}};
+    return mgvi_lane_system_run(&s.y, &interior, tol, NULL, arena, out);
+}

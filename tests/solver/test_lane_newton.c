@@ -1,0 +1,230 @@
+/* test_lane_newton.c - several classes against the rest by Newton's method or an interior point in
+ * lock-step: every lane is its problem of two classes, on rows and columns of any size. */
+#include "vectors.h"
+
+#include "solver/family.h"
+#include "solver/member.h"
+#include "solver/parts/lane_newton.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { N = 400, D = 24, K = 4 };
+
+/* Clouds that overlap; columns of sizes 1e-3 to 1e5, one constant, one that three rows have, two
+ * alike; rows 5 and 6 are equal. */
+static void make_rows(double *X, double *y)
+{
+    mgvi_rng rng = mgvi_rng_seed(5);
+    for (int i = 0; i < N; i++) {
+        y[i] = (i * i + i / 3) % K;
+        for (int j = 0; j < D; j++) {
+            const double v = mgvi_rng_normal(&rng) + (j % K == (int)y[i] ? 1 : 0);
+            X[i * D + j] = pow(10, j % 9 - 3) * (v + j % 2);
+        }
+        X[i * D + 7] = 4;
+        X[i * D + 8] = i % (N / 3) == 1 ? 50 : 0;
+        X[i * D + 10] = X[i * D + 9];
+    }
+    memcpy(X + 6 * D, X + 5 * D, D * sizeof *X);
+}
+
+static const char *const kinds[] = {"C=1",
+                                    "C=1e-3 scale=std",
+                                    "C=100 scale=std",
+                                    "C=1e4",
+                                    "C=0.1 scale=rownorm",
+                                    "C=1 intercept=no",
+                                    "lambda=1e-9",
+                                    "C=10 class_weight=1:3,2:0.01"};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+static mgv_problem *bind_block(mgv_fit *fit, const mgvi_lane *lane)
+{
+    mgv_problem *block;
+    CHECK_OK(fit->ctx, mgv_problem_new(fit->ctx, fit->data, fit->settings, &fit->problem));
+    mgv_settings settings = mgvi_member_settings(fit->problem, fit->settings);
+    CHECK_OK(fit->ctx,
+             mgvi_problem_new_block(fit->ctx, fit->data, &settings, lane, K, fit->problem, &block));
+    return block;
+}
+
+static const struct {
+    const char *name, *solver; /* who solves it one by one */
+    double tol;
+} losses[] = {{"logistic", "proximal_newton", 1e-6}, {"squared_hinge", "proximal_newton", 1e-5}};
+enum { LOSSES = sizeof losses / sizeof *losses };
+
+/* Of a margin, in words of our own. */
+static double loss_at(int loss, double z)
+{
+    const double slack = fmax(0, 1 - z);
+    return loss == 0 ? fmax(-z, 0) + log1p(exp(-fabs(z))) : 0.5 * slack * slack;
+}
+
+/* The value of a lane's weights. */
+static double value_of(const mgv_problem *p, int loss, const double *w, int32_t lane)
+{
+    mgvi_arena arena;
+    mgvi_vec all, z;
+    double value = 0;
+    mgvi_arena_init(&arena, p->ctx);
+    CHECK_OK(p->ctx, mgvi_vec_new(&arena, MGVI_COLS, p->A->cols, p->lanes, &all));
+    CHECK_OK(p->ctx, mgvi_vec_new(&arena, MGVI_ROWS, p->A->rows, p->lanes, &z));
+    for (int64_t j = 0; j < all.n; j++) {
+        all.x[j * K + lane] = w[j];
+        value += j < mgvi_problem_penalised(p) ? p->lambda / 2 * w[j] * w[j] : 0;
+    }
+    mgvi_op_mul(p->A, 1, &all, 0, &z);
+    for (int64_t i = 0; i < z.n; i++)
+        value += mgvi_coef_pick(&p->row.scale, i, lane) * loss_at(loss, z.x[i * K + lane]);
+    mgvi_arena_free(&arena);
+    return value;
+}
+
+static const mgvi_lane against_the_rest[K] = {
+    {0, MGVI_THE_REST}, {1, MGVI_THE_REST}, {2, MGVI_THE_REST}, {3, MGVI_THE_REST}};
+
+static void check_kind(const double *X, const double *y, int loss, const char *kind)
+{
+    const double tol = losses[loss].tol;
+    mgv_fit fit, one;
+    mgvi_arena arena;
+    mgvi_lockstep_result out, again;
+    char setup[120];
+    const double *start[K];
+    snprintf(setup, sizeof setup, "loss=%s solver=%s shrink=no tol=1e-9", losses[loss].name,
+             losses[loss].solver);
+    mgv_fit_start(&one, X, y, N, D, setup);
+    mgv_fit_set(&one, kind);
+    mgv_fit_solve(&one);
+    snprintf(setup, sizeof setup, "loss=%s", losses[loss].name);
+    mgv_fit_start(&fit, X, y, N, D, setup);
+    mgv_fit_set(&fit, kind);
+    mgv_problem *p = bind_block(&fit, against_the_rest);
+    mgvi_arena_init(&arena, fit.ctx);
+    CHECK_OK(fit.ctx, mgvi_lane_newton_run(p, tol, NULL, mgvi_rng_seed(1), &arena, &out));
+    for (int32_t l = 0; l < K; l++) {
+        const mgv_certificate *c = &one.solver->family->member[l].certificate;
+        const double value = value_of(p, loss, out.w + l * p->A->cols, l);
+        CHECK_LE(c->dual, value * (1 + 1e-9), "%s, %s, class %d", setup, kind, (int)l);
+        CHECK_LE(value, c->primal * (1 + 2 * tol), "%s, %s, class %d", setup, kind, (int)l);
+        start[l] = out.w + l * p->A->cols;
+    }
+    if (loss == 0) { /* from where it ended it has nothing to do */
+        CHECK_OK(fit.ctx,
+                 mgvi_lane_newton_run(p, 2 * tol, start, mgvi_rng_seed(1), &arena, &again));
+        CHECK(again.rounds == 0);
+    }
+    mgvi_arena_free(&arena);
+    mgv_problem_free(fit.ctx, p);
+    mgv_fit_free(&fit);
+    mgv_fit_free(&one);
+}
+
+/* Beside members that were solved one by one. */
+TEST(every_lane_is_the_two_class_problem)
+{
+    double *X = malloc(N * D * sizeof *X), y[N];
+    make_rows(X, y);
+    for (int loss = 0; loss < LOSSES; loss++)
+        for (int o = 0; o < KINDS; o++)
+            check_kind(X, y, loss, kinds[o]);
+    free(X);
+}
+
+/* ---- chosen by auto -------------------------------------------------------------------------- */
+
+enum { MANY = 9000, COLUMNS = 300, FEW = 3 };
+
+static void make_many(double *X, double *y)
+{
+    mgvi_rng rng = mgvi_rng_seed(9);
+    for (int i = 0; i < MANY; i++) {
+        y[i] = i % FEW;
+        for (int j = 0; j < COLUMNS; j++)
+            X[i * COLUMNS + j] = 200 * mgvi_rng_normal(&rng) + (j % 17 == (int)y[i] ? 40 : 0);
+    }
+}
+
+/* It is not asked for where rows are few. */
+static void check_together(const char *loss)
+{
+    double *X = malloc(MANY * COLUMNS * sizeof *X), *y = malloc(MANY * sizeof *y);
+    mgv_fit fit[2];
+    make_many(X, y);
+    for (int t = 0; t < 2; t++) {
+        mgv_fit_start(&fit[t], X, y, MANY, COLUMNS, loss);
+        CHECK_OK(fit[t].ctx, mgv_ctx_set_threads(fit[t].ctx, t ? 3 : 1));
+        mgv_fit_solve(&fit[t]);
+        CHECK(fit[t].run.stop == MGV_STOP_CERTIFIED && fit[t].certificate.verified);
+        CHECK(isfinite(mgvi_lane_newton_cost(fit[t].problem, FEW)));
+        for (int c = 0; c < FEW; c++) /* lock-step is what a member has of it */
+            CHECK(fit[t].solver->family->left[c].rounds > 0 &&
+                  strcmp(fit[t].solver->family->member[c].solver, "proximal_newton") == 0);
+    }
+    CHECK(memcmp(fit[0].solver->family->coef, fit[1].solver->family->coef,
+                 FEW * COLUMNS * sizeof *X) == 0);
+    mgv_fit_free(&fit[0]);
+    mgv_fit_free(&fit[1]);
+    mgv_fit_start(&fit[0], X, y, N, COLUMNS, loss);
+    CHECK_OK(fit[0].ctx,
+             mgv_problem_new(fit[0].ctx, fit[0].data, fit[0].settings, &fit[0].problem));
+    CHECK(isinf(mgvi_lane_newton_cost(fit[0].problem, FEW)));
+    mgv_fit_free(&fit[0]);
+    free(X);
+    free(y);
+}
+
+TEST(many_columns_go_together_with_the_same_bits_for_any_threads)
+{
+    check_together("loss=logistic");
+    check_together("loss=squared_hinge");
+}
+
+static void check_allocations(const char *options)
+{
+    double *X = malloc(N * D * sizeof *X), y[N];
+    make_rows(X, y);
+    for (long fail_at = 1;; fail_at++) {
+        mgv_check_allocator a;
+        mgv_fit f = {.ctx = NULL};
+        mgvi_arena arena;
+        mgvi_lockstep_result out;
+        mgv_check_allocator_init(&a, 0);
+        assert_int_equal(mgv_ctx_new(&a.hooks, &f.ctx), MGV_OK);
+        CHECK_OK(f.ctx, mgv_data_from_dense(f.ctx, MGV_F64, X, N, D, D, 1, &f.data));
+        CHECK_OK(f.ctx, mgv_data_set_labels(f.ctx, f.data, y));
+        CHECK_OK(f.ctx, mgv_settings_new(f.ctx, &f.settings));
+        mgv_fit_set(&f, options);
+        mgv_problem *p = bind_block(&f, against_the_rest);
+        mgvi_arena_init(&arena, f.ctx);
+        a.fail_at = a.calls + fail_at;
+        const mgv_status st = mgvi_lane_newton_run(p, 1e-4, NULL, mgvi_rng_seed(1), &arena, &out);
+        a.fail_at = 0;
+        CHECK(st == MGV_OK || (st == MGV_E_MEMORY && mgv_ctx_error(f.ctx)[0]));
+        mgvi_arena_free(&arena);
+        mgv_problem_free(f.ctx, p);
+        mgv_fit_free(&f);
+        assert_int_equal(a.live, 0);
+        if (st == MGV_OK) {
+            CHECK(fail_at > 3);
+            break;
+        }
+    }
+    free(X);
+}
+
+TEST(every_allocation_may_fail)
+{
+    check_allocations("loss=logistic scale=std");
+    check_allocations("loss=squared_hinge scale=std");
+}
+
+int main(void)
+{
+    return RUN(every_lane_is_the_two_class_problem,
+               many_columns_go_together_with_the_same_bits_for_any_threads,
+               every_allocation_may_fail);
+}
