@@ -186,8 +186,9 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair)
         mgvi_vec_scale(ctx, shrunk, &pair->u);
         return;
     }
-    const bool far =
-        mgvi_verdict_sharp_gap(p, &found) > tol; /* there is more to it than rounding */
+    const double left = mgvi_verdict_sharp_gap(p, &found);
+    /* there is more to it than rounding, or rounding is but a part of what is asked for */
+    const bool far = left > tol || found.certificate.relative_gap - left < 0.5 * tol;
     if (found.certificate.relative_gap > tol)
         mgvi_verdict_excuse(solver->judge, &found);
     *v = mgvi_verdict_combine(p, &found, &found);
