@@ -30,6 +30,14 @@ bool mgvi_driver_certificate_due(mgv_solver *solver)
            run->iteration % MANY_STEPS == 0 || estimate * solver->memory.ratio <= run->goal;
 }
 
+double mgvi_driver_aftermath(const mgv_solver *solver)
+{
+    static const double SLOWLY = 4e-9; /* seconds for a byte */
+    const mgvi_op *A = solver->run.problem->A;
+    const bool linear = !(A->ops->can & MGVI_KERNEL);
+    return linear ? SLOWLY * sizeof(double) * (double)A->cols * solver->run.problem->lanes : 0;
+}
+
 bool mgvi_driver_judge(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u, mgvi_care care,
                        mgvi_verdict *found)
 {
@@ -253,7 +261,8 @@ mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
     const double last = m->certificates > 0 ? m->best.certificate.relative_gap : INFINITY;
     keep_better(solver, &solver->best, &it, &found);
     m->gain = m->best.certificate.relative_gap / last;
-    mgvi_ctx_reserve(run->ctx, mgvi_ctx_clock(run->ctx) - begun); /* one more is to come */
+    mgvi_ctx_reserve(run->ctx, mgvi_ctx_clock(run->ctx) - begun + /* one more is to come */
+                                   mgvi_driver_aftermath(solver));
     m->certificates++;
     m->certified = run->iteration;
     look_closer(solver, &solver->best);
