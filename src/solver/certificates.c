@@ -136,6 +136,27 @@ static mgv_status attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_
     return margin && rows && shorter ? prove_on_fewer_rows(solver, pair, u) : MGV_OK;
 }
 
+/* Of w alone, beside the dual side that is known. False: the limit has cut it short. */
+static bool judge_primal(mgv_solver *solver, const mgvi_pair *pair, mgvi_care care,
+                         mgvi_verdict *found)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const mgv_status failed = solver->run.problem->A->failed;
+    mgvi_ctx_open_last(ctx);
+    *found = mgvi_judge_certify_primal(solver->judge, &pair->w, care, pair->verdict);
+    if (!mgvi_ctx_close(ctx))
+        return true;
+    solver->run.problem->A->failed = failed;
+    return false;
+}
+
+/* Whether rounding has taken next to nothing from the dual side of a soft loss. */
+static bool has_sharp_dual(const mgv_solver *solver, const mgvi_verdict *v)
+{
+    return !(solver->run.problem->loss->can & MGVI_HARD) &&
+           v->dual_rounding <= 0.01 * solver->settings.tol * fabs(v->certificate.primal);
+}
+
 /* With care, and again where the weights had to be made a little longer to have their margin.
  * False: the limit has cut it short; the weights are as they were. */
 static bool judge_closely(mgv_solver *solver, mgvi_pair *pair, mgvi_care care, mgvi_verdict *found)
@@ -143,6 +164,8 @@ static bool judge_closely(mgv_solver *solver, mgvi_pair *pair, mgvi_care care, m
     enum { ROUNDS = 3 };
     mgv_ctx *ctx = solver->run.ctx;
     double longer = 1;
+    if (has_sharp_dual(solver, pair->verdict))
+        return judge_primal(solver, pair, care, found);
     for (int k = 0; k <= ROUNDS; k++) {
         if (!mgvi_driver_judge(solver, &pair->w, &pair->u, care, found)) {
             mgvi_vec_scale(ctx, 1 / longer, &pair->w);
@@ -159,9 +182,36 @@ static bool judge_closely(mgv_solver *solver, mgvi_pair *pair, mgvi_care care, m
     return true;
 }
 
-/* Where rounding alone keeps the pair from its certificate the judge looks again, with more care,
- * at u as it was before room was left for rounding. The data, or the weights in the user's units,
- * may not have the digits: after some looks in vain the run is over. */
+/* Whether the gap would be small enough if nothing was rounded, for u as it was before room was
+ * left for rounding; the pair's u becomes that one then. */
+static bool is_worth_a_look(mgv_solver *solver, mgvi_pair *pair, double sharp, double shrunk)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const double tol = solver->settings.tol;
+    const bool of_w = has_sharp_dual(solver, pair->verdict);
+    mgvi_verdict found;
+    bool whole;
+    if (sharp >= -tol && shrunk == 1)
+        return true;
+    if (of_w) {
+        whole = judge_primal(solver, pair, MGVI_CARE_NONE, &found);
+    } else {
+        mgvi_vec lent[2]; /* the pair's own u keeps its digits: this may come many times */
+        mgvi_judge_lend(solver->judge, lent);
+        mgvi_vec_copy(ctx, &pair->u, &lent[1]);
+        mgvi_vec_scale(ctx, 1 / shrunk, &lent[1]);
+        whole = mgvi_driver_judge(solver, &pair->w, &lent[1], MGVI_CARE_NONE, &found);
+    }
+    if (!whole || found.certificate.relative_gap > tol)
+        return false;
+    if (!of_w)
+        mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
+    return true;
+}
+
+/* Where rounding alone keeps the pair from its certificate the judge looks again, with more care.
+ * The data, or the weights in the user's units, may not have the digits: after some looks in vain
+ * the run is over. */
 static void look_closer(mgv_solver *solver, mgvi_pair *pair)
 {
     mgv_ctx *ctx = solver->run.ctx;
@@ -173,19 +223,12 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair)
     if (v->certificate.separable == 0 || v->certificate.relative_gap <= tol || !(sharp <= tol) ||
         solver->memory.looks >= MGVI_LOOKS || solver->memory.far_looks >= MGVI_FAR_LOOKS)
         return;
-    const double shrunk = v->shrunk > 0 ? v->shrunk : 1;
+    const bool of_w = has_sharp_dual(solver, v);
+    const double shrunk = v->shrunk > 0 && !of_w ? v->shrunk : 1;
+    if (!is_worth_a_look(solver, pair, sharp, shrunk))
+        return;
     mgvi_verdict found;
-    bool whole = true;
-    if (shrunk != 1 || !(sharp >= -tol)) { /* what the gap is without rounding is not known */
-        mgvi_vec lent[2]; /* the pair's own u keeps its digits: this may come many times */
-        mgvi_judge_lend(solver->judge, lent);
-        mgvi_vec_copy(ctx, &pair->u, &lent[1]);
-        mgvi_vec_scale(ctx, 1 / shrunk, &lent[1]);
-        whole = mgvi_driver_judge(solver, &pair->w, &lent[1], MGVI_CARE_NONE, &found);
-        if (!whole || found.certificate.relative_gap > tol)
-            return;
-        mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
-    }
+    bool whole;
     int care = mgvi_judge_next_care(solver->judge);
     do
         whole = judge_closely(solver, pair, (mgvi_care)care, &found);
@@ -200,7 +243,8 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair)
     if (found.certificate.relative_gap > tol)
         mgvi_verdict_excuse(solver->judge, &found);
     *v = mgvi_verdict_combine(p, &found, &found);
-    mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    if (!of_w)
+        mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
     if (!(found.certificate.relative_gap <= tol))
         *(far ? &solver->memory.far_looks : &solver->memory.looks) += 1;
 }
