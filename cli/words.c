@@ -197,6 +197,10 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
     const mgv_certificate *k = &job->certificate;
     if (!k->verified && job->run.runs > 1 && was_ended(job->run.stop)) {
         fputs("certificate  none yet: the run ended before every class had its own\n", out);
+    } else if (isinf(k->primal) && isnan(k->margin_upper) && job->run.runs <= 1) {
+        fputs("certificate  none: the objective of these weights is beyond the numbers; smaller "
+              "columns\n             (--scale std) or another loss have one\n",
+              out);
     } else if (!k->verified && was_ended(job->run.stop)) {
         fputs("certificate  none: the run was ended before there was one\n", out);
     } else if (isnan(k->primal) && isnan(k->margin_upper)) {

@@ -61,7 +61,8 @@ enum {
     MGVI_CANCELS = 1 << 17,    /* a penalty whose terms cancel: differences of weights, entropy */
     MGVI_KINK = 1 << 18,       /* a penalty with a kink at 0, where optimal weights are exactly 0 */
     MGVI_LEVEL = 1 << 19,      /* a penalty that a constant added to all weights does not change */
-    MGVI_EVEN = 1 << 20        /* f(-x) = f(x): f* grows with |u| */
+    MGVI_EVEN = 1 << 20,       /* f(-x) = f(x): f* grows with |u| */
+    MGVI_BETWEEN = 1 << 21     /* a loss of a <= z <= b: b is a place of z, as a is */
 };
 
 /* Says that a term lacks a function: its bit is not in NAME_can and tables hold NULL. */

@@ -125,7 +125,6 @@ void mgvi_judge_balance(mgvi_judge *judge, mgvi_care care)
     if (p->graph) { /* nodes are balanced by more flow, which a margin allows */
         mgvi_judge_balance_contrasts(judge);
         sum_lanes(judge);
-        judge->imbalance = mgvi_sum_error((double)judge->u.n + (double)p->outputs * p->outputs);
         return;
     }
     if (judge->level.x) {

@@ -390,7 +390,8 @@ double mgvi_careful_loss(const mgvi_judge *judge, bool conjugate)
     mgvi_two sum = {0, 0};
     for (int64_t i = 0; i < x->n; i++)
         for (int32_t c = 0; c < (joint ? 1 : x->k); c++) {
-            const mgvi_coef at = mgvi_coefs_at(&p->row, i, c);
+            const mgvi_coef at =
+                conjugate ? mgvi_judge_coef(judge, i, c) : mgvi_coefs_at(&p->row, i, c);
             const double *row = x->x + i * x->k;
             const double term =
                 joint ? (conjugate ? joint->conj : joint->value)(at.scale, row, x->k, (int32_t)at.a)

@@ -467,6 +467,16 @@ mgvi_verdict mgvi_judge_certify_with(mgvi_judge *judge, const mgvi_vec *w, const
     return out;
 }
 
+mgvi_verdict mgvi_judge_certify_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care,
+                                       const mgvi_verdict *dual)
+{
+    mgvi_verdict out = mgvi_verdict_none();
+    if (care > MGVI_CARE_PLAIN && mgvi_careful_can(judge) && !judge->problem->data->X.size)
+        mgvi_reach_look(judge);
+    judge_primal(judge, w, care, &out);
+    return mgvi_verdict_combine(judge->problem, &out, dual);
+}
+
 /* Lane c's sum of a term, with what rounding may have taken from it. */
 static double widened(const mgvi_judge *judge, int32_t c, int64_t count, double extra)
 {

@@ -54,6 +54,9 @@ mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi
  * Care that the operator does not allow is left out. */
 mgvi_verdict mgvi_judge_certify_with(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u,
                                      mgvi_care care);
+/* The same of w alone, beside the dual side of another verdict: half the work. */
+mgvi_verdict mgvi_judge_certify_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care,
+                                       const mgvi_verdict *dual);
 /* The least care that may know more than a plain look. */
 mgvi_care mgvi_judge_next_care(const mgvi_judge *judge);
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge);

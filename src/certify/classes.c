@@ -105,21 +105,51 @@ void mgvi_judge_balance_classes(mgvi_judge *judge)
     judge->imbalance = left_over(judge);
 }
 
+/* What is left over of the balance: sum_c |excess_c| in units of sum |u_i|. As much flow again from
+ * the classes that lack to those that have too much, which a margin allows, makes it a circulation;
+ * where a class has no examples that count, less flow into it. */
+static double left_in_graph(mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_class_graph *g = p->graph;
+    const int32_t k = g->k;
+    double *hi = g->least, *lo = g->least + k, size = 0, off = 0; /* k^2 >= 2 k numbers */
+    memset(hi, 0, 2 * (size_t)k * sizeof *hi);
+    for (int64_t i = 0; i < judge->u.n; i++) {
+        const double u = judge->u.x[i];
+        const int64_t at = mgvi_problem_edge(p, i).at;
+        if (u == 0)
+            continue;
+        mgvi_two_feed(&hi[at / k], &lo[at / k], 1, -u);
+        mgvi_two_feed(&hi[at % k], &lo[at % k], 1, u);
+        size += fabs(u);
+    }
+    for (int32_t c = 0; c < k; c++)
+        off += fabs(hi[c] + lo[c]);
+    return size > 0 ? 2 * off / size + 2 * MGVI_UNIT : 0;
+}
+
 void mgvi_judge_balance_contrasts(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     mgvi_class_graph *g = p->graph;
     const int64_t edges = (int64_t)g->k * g->k;
-    double *flow = g->least;
+    double *flow = g->least, *low = g->edge;
     memset(flow, 0, (size_t)edges * sizeof *flow);
-    for (int64_t i = 0; i < judge->u.n; i++)
-        flow[mgvi_problem_edge(p, i).at] -= judge->u.x[i];
+    memset(low, 0, (size_t)edges * sizeof *low);
+    for (int64_t i = 0; i < judge->u.n; i++) {
+        const int64_t at = mgvi_problem_edge(p, i).at;
+        mgvi_two_feed(&flow[at], &low[at], 1, -judge->u.x[i]);
+    }
+    for (int64_t t = 0; t < edges; t++)
+        flow[t] += low[t];
     memcpy(g->edge, flow, (size_t)edges * sizeof *flow);
     mgvi_class_graph_circulate(g);
     for (int64_t t = 0; t < edges; t++)
         flow[t] = flow[t] > 0 ? g->edge[t] / flow[t] : 0;
     for (int64_t i = 0; i < judge->u.n; i++)
         judge->u.x[i] *= flow[mgvi_problem_edge(p, i).at];
+    judge->imbalance = left_in_graph(judge);
 }
 
 double mgvi_judge_right_classes(const mgvi_judge *judge)

@@ -53,6 +53,37 @@ void mgvi_judge_open_bounds(mgvi_judge *j)
     j->idle = penalty == 0 ? 0 : -penalty - mgvi_sum_error((double)v.n) * fabs(penalty);
 }
 
+mgvi_coef mgvi_judge_coef(const mgvi_judge *judge, int64_t i, int32_t c)
+{
+    const mgv_problem *p = judge->problem;
+    mgvi_coef at = mgvi_coefs_at(&p->row, i, c);
+    if (judge->target != 0) {
+        at.a -= judge->target;
+        at.b -= p->loss->can & MGVI_BETWEEN ? judge->target : 0;
+    }
+    return at;
+}
+
+/* The dual point meant has sum u_i = 0, so that a constant less in all targets changes nothing:
+ *   sum (s G)*(u_i) = sum (s G(. + t))*(u_i) + t sum u_i,                                  (4d)
+ * but what rounding does to targets far larger than their spread. t is their mean, weighed by
+ * |u_i|. */
+static void measure_targets(mgvi_judge *judge, mgvi_care care)
+{
+    const mgv_problem *p = judge->problem;
+    double sum = 0, size = 0;
+    judge->target = 0;
+    if (care <= MGVI_CARE_PLAIN || !p->free_cols || p->lanes > 1 ||
+        (p->loss->can & (MGVI_MARGIN | MGVI_JOINT)))
+        return;
+    for (int64_t i = 0; i < judge->u.n; i++) {
+        const double u = judge->u.x[i];
+        sum += u == 0 ? 0 : copysign(1, u) * p->loss->conj(mgvi_coefs_at(&p->row, i, 0), u);
+        size += fabs(u);
+    }
+    judge->target = size > 0 && isfinite(sum / size) ? sum / size : 0;
+}
+
 /* At least |(s G)*(u_i)| of row i, and as much again for the parts of its formula that cancel. */
 static double conj_size_of_row(const mgvi_judge *judge, int64_t i)
 {
@@ -63,13 +94,28 @@ static double conj_size_of_row(const mgvi_judge *judge, int64_t i)
     const mgvi_coef first = mgvi_coefs_at(&p->row, i, 0);
     double size = joint ? fabs(joint->conj(first.scale, u, k, (int32_t)first.a)) : 0;
     for (int32_t c = 0; c < k; c++) {
-        const mgvi_coef at = mgvi_coefs_at(&p->row, i, c);
+        const mgvi_coef at = mgvi_judge_coef(judge, i, c);
         const bool unit = joint || (p->loss->can & MGVI_MARGIN);
         if (u[c] != 0)
             size += 2 * fabs(u[c]) * (unit ? 1 : fabs(at.a)) +
                     (joint ? 0 : fabs(p->loss->conj(at, u[c])));
     }
     return size;
+}
+
+/* Ends of intervals are targets and a width, rounded: t (4d) takes nothing from that. */
+static double ends_error(const mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    double sum = 0;
+    if (!(p->loss->can & MGVI_BETWEEN) || judge->target == 0)
+        return 0;
+    for (int64_t i = 0; i < judge->u.n; i++) {
+        const mgvi_coef at = mgvi_coefs_at(&p->row, i, 0);
+        const double u = judge->u.x[i];
+        sum += u == 0 ? 0 : fabs(u * (u > 0 ? at.b : at.a));
+    }
+    return 2 * MGVI_UNIT * sum;
 }
 
 /* The sum of those. A soft conjugate is nowhere below -s G(0), which is good enough where the sum
@@ -93,6 +139,7 @@ static mgvi_rounded conj_loss(mgvi_judge *judge, mgvi_care care)
     const mgv_problem *p = judge->problem;
     const bool careful = care > MGVI_CARE_PLAIN;
     mgvi_rounded out;
+    measure_targets(judge, care);
     if (careful) {
         out.value = mgvi_careful_loss(judge, true);
     } else {
@@ -102,7 +149,7 @@ static mgvi_rounded conj_loss(mgvi_judge *judge, mgvi_care care)
     const double terms = careful ? 0 : mgvi_terms_in_a_row(judge->u.n * judge->u.k);
     out.error =
         (mgvi_sum_error(terms + 16) + judge->imbalance) * conj_size(judge, out.value, care) +
-        judge->imbalance * 2 * judge->shares;
+        judge->imbalance * 2 * judge->shares + ends_error(judge);
     return out;
 }
 

@@ -39,6 +39,7 @@ struct mgvi_judge {
     double repair;        /* what the w judged is to be multiplied with, to meet the margin */
     bool extended;        /* lengths with a kernel are wanted in extended precision */
     double shrunk;        /* what u has been multiplied with, to be in the domain of R* */
+    double target;        /* (4d): what targets are measured from, 0 but for a closer look */
     double imbalance;     /* the dual point meant is u with some entries smaller by this part */
     mgvi_vec level;       /* rows: A 1, for penalties that do not see constants (level.c) */
     double level_error;   /* what an entry of it may be off */
@@ -92,6 +93,8 @@ bool mgvi_careful_can(const mgvi_judge *judge);
 bool mgvi_careful_reach(mgvi_judge *judge);
 /* sum_i s_i G_i(z_i), or of the conjugates at u, over all lanes. */
 double mgvi_careful_loss(const mgvi_judge *judge, bool conjugate);
+/* dual.c: what the loss of row i, lane c is made from, its targets less judge->target. */
+mgvi_coef mgvi_judge_coef(const mgvi_judge *judge, int64_t i, int32_t c);
 /* The norm of the penalised columns of x. */
 double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double exponent);
 /* Bounds of the margin, (5) and (6), from z = A w, w and from the balanced u, v = A'u, rounded

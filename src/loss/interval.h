@@ -6,7 +6,9 @@
 #include "base/formula.h"
 #include "penalty/box.h" /* the same indicator */
 
-enum { interval_can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD };
+enum {
+    interval_can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD | MGVI_BETWEEN
+};
 
 MGVI_FORMULA real interval_value(mgvi_coef c, real z) { return box_value(c, z); }
 MGVI_FORMULA real interval_prox(mgvi_coef c, real z, real step) { return box_prox(c, z, step); }

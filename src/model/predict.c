@@ -43,9 +43,13 @@ static mgv_status add_intercepts(mgv_ctx *ctx, const mgv_model *m, const mgvi_ma
     return st;
 }
 
-/* The first `cols` features of every output, as the lanes of one block. */
+/* The first `cols` features of every output, as the lanes of one block; of one output no copy. */
 static mgv_status gather_outputs(mgvi_arena *arena, const mgv_model *m, int64_t cols, mgvi_vec *out)
 {
+    if (m->outputs == 1) {
+        *out = mgvi_vec_wrap(m->coef, cols, MGVI_COLS);
+        return MGV_OK;
+    }
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, cols, (int32_t)m->outputs, out));
     for (int64_t k = 0; k < m->outputs; k++)
         for (int64_t j = 0; j < cols; j++)

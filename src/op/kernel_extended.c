@@ -3,7 +3,7 @@
  * LDBL_EPSILON, d the most entries of a point and `scale` what the columns' scales are off, the
  * value of a pair is off by at most
  *
- *   rbf, laplace  (0.4 d + 10) U + scale, and 2 (0.5 d + 6) U / sigma where rows have length 1
+ *   rbf, laplace  (0.4 d + 10) U + 0.75 scale, and 2 (0.5 d + 6) U / sigma where rows have length 1
  *   poly          1.1 degree ((d + 2 v + 6) U + 2 scale) sqrt(K_pp K_qq)                      (17)
  *
  * because distances are sums of squares of differences, none of which cancels, e^-x x <= 0.37 and
@@ -302,7 +302,7 @@ static law law_of(const mgvi_kernel_op *k, double scale)
     if (k->kernel.kind == MGVI_KERNEL_PRECOMPUTED)
         return (law){0, 0};
     if (mgvi_kernel_of_differences(k->kernel.kind))
-        return (law){(0.4 * d + 10) * UNIT + scale + 2 * length / sigma, 0};
+        return (law){(0.4 * d + 10) * UNIT + 0.75 * scale + 2 * length / sigma, 0};
     return (law){0, 1.1 * k->kernel.degree * ((d + 12) * UNIT + 2 * scale + 2 * length)};
 }
 

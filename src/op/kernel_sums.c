@@ -13,7 +13,8 @@
 enum {
     WIDTH = 128, /* points q of a tile, which lie by columns */
     MOST_VALUES = 1 << 22,
-    COLUMN_BLOCK = 1024
+    COLUMN_BLOCK = 1024,
+    PART = 1 << 13 /* points p between two looks, and of a block of values that are kept */
 };
 
 /* What becomes of the values: they go to `out`, or times c into `sums`. */
@@ -29,6 +30,7 @@ typedef struct short_job {
     const double *c; /* outputs x count */
     double *sums;    /* outputs x ld */
     int64_t outputs, ld;
+    int64_t parts; /* of the points p, of a tile; sums are over all of them, in order */
 } short_job;
 
 bool mgvi_kernel_is_short(const mgvi_kernel *k, const mgvi_points *p, const mgvi_points *q)
@@ -74,9 +76,13 @@ static void short_block(void *arg, int64_t block)
     const short_job *job = arg;
     const mgvi_simd *simd = job->ctx->simd;
     double tile[MGVI_SHORT_COLUMNS * WIDTH], b[WIDTH], value[WIDTH];
-    const int64_t t = block * WIDTH, width = fill_tile(job, t, tile, b);
+    const int64_t t = block / job->parts * WIDTH, width = fill_tile(job, t, tile, b);
     const int64_t n = (width + MGVI_SHORT_GROUP - 1) / MGVI_SHORT_GROUP * MGVI_SHORT_GROUP;
-    for (int64_t s = 0; s < job->count; s++) {
+    const int64_t part = block % job->parts,
+                  end = mgvi_block_begin(job->count, job->parts, part + 1);
+    for (int64_t s = mgvi_block_begin(job->count, job->parts, part); s < end; s++) {
+        if (s % PART == PART - 1 && mgvi_ctx_cut(job->ctx))
+            return;
         simd->short_values(job->p + s * job->d, job->d, tile, WIDTH, b, job->own[s], job->form, n,
                            value);
         if (job->out)
@@ -117,7 +123,8 @@ static mgv_status run_short(short_job *job, const mgvi_point_list *p)
     }
     job->p = rows;
     job->own = own;
-    mgvi_ctx_run(job->ctx, (job->q->count + WIDTH - 1) / WIDTH, short_block, job);
+    job->parts = job->out ? (p->count + PART - 1) / PART : 1;
+    mgvi_ctx_run(job->ctx, (job->q->count + WIDTH - 1) / WIDTH * job->parts, short_block, job);
     mgvi_release(job->ctx, rows);
     return MGV_OK;
 }

@@ -105,54 +105,52 @@ static mgv_status check_pointers(mgv_ctx *ctx, const mgvi_matrix *m, const char 
 }
 
 /* ---- entries -------------------------------------------------------------------------------- */
-/* The largest |v|, NaN or infinite where a number is: an exponent of all ones is looked for apart,
- * since a comparison loses a NaN. WIDE maxima side by side are what makes the loop vectorise. */
-#define LARGEST(T, U, S, ONES)                                                                     \
+/* The largest |v|, NaN where a number is not finite: a comparison loses a NaN, so that exponents
+ * are looked at apart. One of all ones and one more (STEP) carries into the sign. WIDE maxima side
+ * by side are what makes the loop vectorise. */
+#define LARGEST(T, U, S, ONES, STEP)                                                               \
+    static inline U carry_##S(T x)                                                                 \
+    {                                                                                              \
+        U bits;                                                                                    \
+        memcpy(&bits, &x, sizeof bits);                                                            \
+        return (bits & (ONES)) + (STEP);                                                           \
+    }                                                                                              \
     static double largest_##S(const T *v, int64_t count)                                           \
     {                                                                                              \
         enum { WIDE = 16 };                                                                        \
         T most[WIDE] = {0};                                                                        \
-        U bad = 0;                                                                                 \
-        for (int64_t t = 0; t < count; t += WIDE) {                                                \
-            const int n = count - t < WIDE ? (int)(count - t) : WIDE;                              \
-            if (n == WIDE)                                                                         \
-                for (int i = 0; i < WIDE; i++) {                                                   \
-                    const T size = v[t + i] < 0 ? -v[t + i] : v[t + i];                            \
-                    U bits;                                                                        \
-                    memcpy(&bits, v + t + i, sizeof bits);                                         \
-                    bad |= (bits & (ONES)) == (ONES);                                              \
-                    most[i] = size > most[i] ? size : most[i];                                     \
-                }                                                                                  \
-            else                                                                                   \
-                for (int i = 0; i < n; i++) {                                                      \
-                    const T size = v[t + i] < 0 ? -v[t + i] : v[t + i];                            \
-                    bad |= !(size <= DBL_MAX);                                                     \
-                    most[i] = size > most[i] ? size : most[i];                                     \
-                }                                                                                  \
+        U carry = 0;                                                                               \
+        int64_t t = 0;                                                                             \
+        for (; t + WIDE <= count; t += WIDE)                                                       \
+            for (int i = 0; i < WIDE; i++) {                                                       \
+                const T size = size_##S(v[t + i]);                                                 \
+                carry |= carry_##S(v[t + i]);                                                      \
+                most[i] = size > most[i] ? size : most[i];                                         \
+            }                                                                                      \
+        for (int i = 0; t < count; t++, i++) {                                                     \
+            const T size = size_##S(v[t]);                                                         \
+            carry |= carry_##S(v[t]);                                                              \
+            most[i] = size > most[i] ? size : most[i];                                             \
         }                                                                                          \
         for (int i = 1; i < WIDE; i++)                                                             \
             most[0] = most[i] > most[0] ? most[i] : most[0];                                       \
-        return bad ? NAN : (double)most[0];                                                        \
-    }
-LARGEST(float, uint32_t, f32, 0x7f800000u)
-LARGEST(double, uint64_t, f64, 0x7ff0000000000000u)
-
-/* Raises most[j] to |v_j|; false: a number is not finite. */
-#define RAISE(T, U, S, ONES)                                                                       \
+        return carry & ~((U)-1 >> 1) ? NAN : (double)most[0];                                      \
+    }                                                                                              \
+    /* Raises most[j] to |v_j|; false: a number is not finite. */                                  \
     static bool raise_##S(const T *restrict v, int64_t count, T *restrict most)                    \
     {                                                                                              \
-        U bad = 0;                                                                                 \
+        U carry = 0;                                                                               \
         for (int64_t j = 0; j < count; j++) {                                                      \
-            const T size = v[j] < 0 ? -v[j] : v[j];                                                \
-            U bits;                                                                                \
-            memcpy(&bits, v + j, sizeof bits);                                                     \
-            bad |= (bits & (ONES)) == (ONES);                                                      \
+            const T size = size_##S(v[j]);                                                         \
+            carry |= carry_##S(v[j]);                                                              \
             most[j] = size > most[j] ? size : most[j];                                             \
         }                                                                                          \
-        return !bad;                                                                               \
+        return !(carry & ~((U)-1 >> 1));                                                           \
     }
-RAISE(float, uint32_t, f32, 0x7f800000u)
-RAISE(double, uint64_t, f64, 0x7ff0000000000000u)
+static inline float size_f32(float x) { return fabsf(x); }
+static inline double size_f64(double x) { return fabs(x); }
+LARGEST(float, uint32_t, f32, 0x7f800000u, 0x00800000u)
+LARGEST(double, uint64_t, f64, 0x7ff0000000000000u, 0x0010000000000000u)
 
 static double largest(const mgvi_matrix *m, int64_t first, int64_t count)
 {

@@ -18,12 +18,14 @@ enum {
 
 /* Sums over the stored entries of a column, with weights v and an origin o. */
 enum {
-    SHIFTED,  /* sum v (x - o) */
-    WEIGHT,   /* sum v */
-    COUNTED,  /* rows with v > 0 */
-    NONZEROS, /* entries that are not 0 */
+    SHIFTED,    /* sum v (x - o) */
+    WEIGHT,     /* sum v, */
+    WEIGHT_LOW, /* and what rounding takes from it */
+    COUNTED,    /* rows with v > 0 */
+    NONZEROS,   /* entries that are not 0 */
     MAX_ABS,
-    SQUARE, /* sum v (x - o)^2, in the second pass */
+    SQUARE,     /* sum v (x - o)^2, in the second pass */
+    SQUARE_LOW, /* and what rounding takes from it */
     SUMS
 };
 
@@ -32,15 +34,23 @@ typedef struct stats {
     bool by_columns; /* so that rows of m are the columns asked for */
     int64_t cols;    /* the columns asked for */
     const double *weights;
-    double weight;         /* sum_i v_i */
-    int64_t counted;       /* rows with v_i > 0 */
-    int64_t blocks, merge; /* blocks of the passes, and of adding up */
-    bool second;           /* pass */
-    bool extremes;         /* NONZEROS and MAX_ABS are asked for */
-    double *origin;        /* a value of the column, in the second pass its mean */
+    double weight, weight_low; /* sum_i v_i, and what rounding takes from it */
+    int64_t counted;           /* rows with v_i > 0 */
+    int64_t blocks, merge;     /* blocks of the passes, and of adding up */
+    bool second;               /* pass */
+    bool extremes;             /* NONZEROS and MAX_ABS are asked for */
+    double *origin;            /* a value of the column, in the second pass its mean */
     double *part[OUTPUTS][SUMS];
     double *memory;
 } stats;
+
+/* A standard deviation is right to its last bits, however many rows there are. */
+static inline __attribute__((always_inline)) void add_twofold(double *hi, double *lo, double x)
+{
+    const double sum = *hi + x, back = sum - *hi;
+    *lo += (*hi - (sum - back)) + (x - back);
+    *hi = sum;
+}
 
 /* One pass over row i of m. The flags are constants where this is inlined: when the row is one of
  * the columns asked for, its sums stay in registers. */
@@ -55,23 +65,25 @@ row_pass(const stats *s, double *const *to, int64_t i, bool f32, bool sparse, bo
     const bool second = s->second;
     double own[SUMS] = {0};
 #define SUM(q) *(by_columns ? &own[q] : &to[q][j])
+#define ADD(q, term) add_twofold(&SUM(q), &SUM(q##_LOW), term)
     for (int64_t t = 0; t < n; t++) {
         const int64_t at = first + t * step, other = sparse ? m->idx[at] : t;
         const int64_t j = by_columns ? 0 : other;
         const double x = f32 ? (double)((const float *)m->val)[at] : ((const double *)m->val)[at];
         const double v = weights ? weights[by_columns ? other : i] : 1, d = x - origin[j];
         if (second) {
-            SUM(SQUARE) += v * d * d;
+            ADD(SQUARE, v * d * d);
             continue;
         }
         SUM(SHIFTED) += v * d;
-        SUM(WEIGHT) += v;
+        ADD(WEIGHT, v);
         SUM(COUNTED) += v > 0;
         SUM(NONZEROS) += x != 0;
         SUM(MAX_ABS) = fabs(x) > SUM(MAX_ABS) ? fabs(x) : SUM(MAX_ABS);
     }
+#undef ADD
 #undef SUM
-    for (int q = second ? SQUARE : SHIFTED; by_columns && q <= (second ? SQUARE : MAX_ABS); q++)
+    for (int q = second ? SQUARE : SHIFTED; by_columns && q <= (second ? SQUARE_LOW : MAX_ABS); q++)
         to[q][i] = own[q];
 }
 
@@ -140,7 +152,7 @@ static void pass_block(void *arg, int64_t block)
 static void merge_block(void *arg, int64_t block)
 {
     const stats *s = arg;
-    const int first = s->second ? SQUARE : SHIFTED, last = s->second ? SQUARE : MAX_ABS;
+    const int first = s->second ? SQUARE : SHIFTED, last = s->second ? SQUARE_LOW : MAX_ABS;
     const int64_t begin = mgvi_block_begin(s->cols, s->merge, block),
                   end = mgvi_block_begin(s->cols, s->merge, block + 1);
     for (int64_t b = 1; b < s->blocks; b++)
@@ -164,7 +176,8 @@ static void run_pass(mgv_ctx *ctx, stats *s, bool second)
 static double left_out(const stats *s, int64_t j)
 {
     const bool none = s->m.layout == MGV_DENSE || (int64_t)s->part[0][COUNTED][j] == s->counted;
-    const double rest = s->weight - s->part[0][WEIGHT][j];
+    const double rest =
+        s->weight - s->part[0][WEIGHT][j] - s->part[0][WEIGHT_LOW][j] + s->weight_low;
     return none || rest < 0 ? 0 : rest;
 }
 
@@ -202,7 +215,7 @@ static int64_t sum_weights(stats *s, int64_t rows)
     int64_t first = -1;
     for (int64_t i = 0; i < rows; i++) {
         const double v = s->weights ? s->weights[i] : 1;
-        s->weight += v;
+        add_twofold(&s->weight, &s->weight_low, v);
         s->counted += v > 0;
         if (first < 0 && v > 0)
             first = i;
@@ -273,7 +286,8 @@ mgv_status mgvi_matrix_column_stats(mgv_ctx *ctx, const mgvi_matrix *m, const do
         run_pass(ctx, &s, true);
         for (int64_t j = 0; j < m->cols; j++) {
             const double zeros = left_out(&s, j) * s.origin[j] * s.origin[j];
-            const double about = (total[SQUARE][j] + zeros) / s.weight, off = total[SHIFTED][j];
+            const double squares = total[SQUARE][j] + total[SQUARE_LOW][j] + zeros;
+            const double about = squares / s.weight, off = total[SHIFTED][j];
             std[j] = first >= 0 ? sqrt(fmax(0, about - off * off)) : 0;
         }
     }

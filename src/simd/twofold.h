@@ -8,7 +8,7 @@
 #include "base/twofold.h"
 
 /* Sums side by side; the results do not depend on the instruction set. */
-enum { TWO_SUMS = 8 };
+enum { TWO_SUMS = 16 };
 
 static inline void two_gather(const double *hi, const double *lo, double *out_hi, double *out_lo)
 {

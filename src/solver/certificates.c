@@ -30,6 +30,14 @@ bool mgvi_driver_certificate_due(mgv_solver *solver)
            run->iteration % MANY_STEPS == 0 || estimate * solver->memory.ratio <= run->goal;
 }
 
+double mgvi_driver_aftermath(const mgv_solver *solver)
+{
+    static const double SLOWLY = 4e-9; /* seconds for a byte */
+    const mgvi_op *A = solver->run.problem->A;
+    const bool linear = !(A->ops->can & MGVI_KERNEL);
+    return linear ? SLOWLY * sizeof(double) * (double)A->cols * solver->run.problem->lanes : 0;
+}
+
 bool mgvi_driver_judge(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u, mgvi_care care,
                        mgvi_verdict *found)
 {
@@ -128,6 +136,27 @@ static mgv_status attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_
     return margin && rows && shorter ? prove_on_fewer_rows(solver, pair, u) : MGV_OK;
 }
 
+/* Of w alone, beside the dual side that is known. False: the limit has cut it short. */
+static bool judge_primal(mgv_solver *solver, const mgvi_pair *pair, mgvi_care care,
+                         mgvi_verdict *found)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const mgv_status failed = solver->run.problem->A->failed;
+    mgvi_ctx_open_last(ctx);
+    *found = mgvi_judge_certify_primal(solver->judge, &pair->w, care, pair->verdict);
+    if (!mgvi_ctx_close(ctx))
+        return true;
+    solver->run.problem->A->failed = failed;
+    return false;
+}
+
+/* Whether rounding has taken next to nothing from the dual side of a soft loss. */
+static bool has_sharp_dual(const mgv_solver *solver, const mgvi_verdict *v)
+{
+    return !(solver->run.problem->loss->can & MGVI_HARD) &&
+           v->dual_rounding <= 0.01 * solver->settings.tol * fabs(v->certificate.primal);
+}
+
 /* With care, and again where the weights had to be made a little longer to have their margin.
  * False: the limit has cut it short; the weights are as they were. */
 static bool judge_closely(mgv_solver *solver, mgvi_pair *pair, mgvi_care care, mgvi_verdict *found)
@@ -135,6 +164,8 @@ static bool judge_closely(mgv_solver *solver, mgvi_pair *pair, mgvi_care care, m
     enum { ROUNDS = 3 };
     mgv_ctx *ctx = solver->run.ctx;
     double longer = 1;
+    if (has_sharp_dual(solver, pair->verdict))
+        return judge_primal(solver, pair, care, found);
     for (int k = 0; k <= ROUNDS; k++) {
         if (!mgvi_driver_judge(solver, &pair->w, &pair->u, care, found)) {
             mgvi_vec_scale(ctx, 1 / longer, &pair->w);
@@ -151,70 +182,94 @@ static bool judge_closely(mgv_solver *solver, mgvi_pair *pair, mgvi_care care, m
     return true;
 }
 
-/* Whether u of that verdict certifies but for rounding: as it was before room was left for it. It
- * is left with the judge, who may hold it already (NULL); cut short, it does not. */
-static bool certifies_but_for_rounding(mgv_solver *solver, const mgvi_pair *pair, const mgvi_vec *u,
-                                       const mgvi_verdict *of_u)
+/* Whether the gap would be small enough if nothing was rounded, for u as it was before room was
+ * left for rounding; the pair's u becomes that one then. */
+static bool is_worth_a_look(mgv_solver *solver, mgvi_pair *pair, double sharp, double shrunk)
 {
-    mgvi_vec lent[2];
+    mgv_ctx *ctx = solver->run.ctx;
+    const double tol = solver->settings.tol;
+    const bool of_w = has_sharp_dual(solver, pair->verdict);
     mgvi_verdict found;
-    mgvi_judge_lend(solver->judge, lent);
-    if (u)
-        mgvi_vec_copy(solver->run.ctx, u, &lent[1]);
-    mgvi_vec_scale(solver->run.ctx, 1 / (of_u->shrunk > 0 ? of_u->shrunk : 1), &lent[1]);
-    return mgvi_driver_judge(solver, &pair->w, &lent[1], MGVI_CARE_NONE, &found) &&
-           found.certificate.relative_gap <= solver->settings.tol;
+    bool whole;
+    if (sharp >= -tol && shrunk == 1)
+        return true;
+    if (of_w) {
+        whole = judge_primal(solver, pair, MGVI_CARE_NONE, &found);
+    } else {
+        mgvi_vec lent[2]; /* the pair's own u keeps its digits: this may come many times */
+        mgvi_judge_lend(solver->judge, lent);
+        mgvi_vec_copy(ctx, &pair->u, &lent[1]);
+        mgvi_vec_scale(ctx, 1 / shrunk, &lent[1]);
+        whole = mgvi_driver_judge(solver, &pair->w, &lent[1], MGVI_CARE_NONE, &found);
+    }
+    if (!whole || found.certificate.relative_gap > tol)
+        return false;
+    if (!of_w)
+        mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
+    return true;
 }
 
-/* Where rounding alone keeps the pair from its certificate the judge looks again, with more care,
- * at u as it was before room was left for rounding; and first at the one just judged (`latest`, may
- * be NULL), which rounding may make look no better than the pair's. The data, or the weights in the
- * user's units, may not have the digits: after some looks in vain the run is over. */
+/* Whether rounding hides the u just judged, which the judge still holds, behind the pair's: it is
+ * the pair's then, and the answer's u, which is made at the end, is what that was before. */
+static bool takes_hidden_dual(mgv_solver *solver, mgvi_pair *pair, const mgvi_verdict *latest)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    const double tol = solver->settings.tol;
+    mgvi_vec lent[2];
+    mgvi_verdict found;
+    if (!latest || !(latest->dual_score < pair->verdict->dual_score) ||
+        has_sharp_dual(solver, pair->verdict) ||
+        !(mgvi_verdict_sharp_gap(solver->run.problem, latest) <= tol))
+        return false;
+    mgvi_judge_lend(solver->judge, lent);
+    mgvi_vec_scale(ctx, 1 / (latest->shrunk > 0 ? latest->shrunk : 1), &lent[1]);
+    if (!mgvi_driver_judge(solver, &pair->w, &lent[1], MGVI_CARE_NONE, &found) ||
+        found.certificate.relative_gap > tol)
+        return false;
+    mgvi_vec_copy(ctx, &pair->u, &solver->answer.u);
+    mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    solver->whole.next_iterate = -INFINITY;
+    return true;
+}
+
+/* Where rounding alone keeps the pair, or it with the u just judged (`latest`, may be NULL), from
+ * its certificate the judge looks again, with more care. The data, or the weights in the user's
+ * units, may not have the digits: after some looks in vain the run is over. */
 static void look_closer(mgv_solver *solver, mgvi_pair *pair, const mgvi_verdict *latest)
 {
     mgv_ctx *ctx = solver->run.ctx;
     const mgv_problem *p = solver->run.problem;
     const double tol = solver->settings.tol;
     mgvi_verdict *v = pair->verdict, found;
-    mgvi_vec *before = &solver->answer.u; /* of the best pair: the answer is made at the end */
     const double sharp =
         mgvi_verdict_sharp_gap(p, v); /* below 0: rounding cost less than it says */
-    const bool hidden =
-        latest && latest->dual_score < v->dual_score && mgvi_verdict_sharp_gap(p, latest) <= tol;
     if (v->certificate.separable == 0 || v->certificate.relative_gap <= tol ||
-        !(hidden || sharp <= tol) || solver->memory.looks >= MGVI_LOOKS ||
-        solver->memory.far_looks >= MGVI_FAR_LOOKS)
+        solver->memory.looks >= MGVI_LOOKS || solver->memory.far_looks >= MGVI_FAR_LOOKS)
         return;
-    const double shrunk = v->shrunk > 0 ? v->shrunk : 1;
-    const bool other = hidden && certifies_but_for_rounding(solver, pair, NULL, latest);
-    if (other) {
-        mgvi_vec_copy(ctx, &pair->u, before);
-        mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
-        solver->whole.next_iterate = -INFINITY;
-    } else if (sharp > tol) {
+    const bool of_w = has_sharp_dual(solver, v);
+    const double shrunk = v->shrunk > 0 && !of_w ? v->shrunk : 1;
+    const bool hidden = takes_hidden_dual(solver, pair, latest);
+    if (!hidden && (!(sharp <= tol) || !is_worth_a_look(solver, pair, sharp, shrunk)))
         return;
-    } else if (shrunk != 1 || !(sharp >= -tol)) { /* the gap without rounding is not known */
-        if (!certifies_but_for_rounding(solver, pair, &pair->u, v))
-            return;
-        mgvi_vec_scale(ctx, 1 / shrunk, &pair->u);
-    }
     int care = mgvi_judge_next_care(solver->judge);
     bool whole;
     do
         whole = judge_closely(solver, pair, (mgvi_care)care, &found);
     while (whole && found.certificate.relative_gap > tol && ++care < MGVI_CARES);
-    if (!whole && other)
-        mgvi_vec_copy(ctx, before, &pair->u);
+    if (!whole && hidden)
+        mgvi_vec_copy(ctx, &solver->answer.u, &pair->u);
     else if (!whole)
         mgvi_vec_scale(ctx, shrunk, &pair->u);
     if (!whole)
         return;
-    const bool far =
-        mgvi_verdict_sharp_gap(p, &found) > tol; /* there is more to it than rounding */
+    const double left = mgvi_verdict_sharp_gap(p, &found);
+    /* there is more to it than rounding, or rounding is but a part of what is asked for */
+    const bool far = left > tol || found.certificate.relative_gap - left < 0.5 * tol;
     if (found.certificate.relative_gap > tol)
         mgvi_verdict_excuse(solver->judge, &found);
     *v = mgvi_verdict_combine(p, &found, &found);
-    mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
+    if (!of_w)
+        mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
     if (!(found.certificate.relative_gap <= tol))
         *(far ? &solver->memory.far_looks : &solver->memory.looks) += 1;
 }
@@ -277,7 +332,8 @@ mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
     m->gain = m->best.certificate.relative_gap / last;
     m->since = mgvi_driver_spent(solver) - m->spent;
     m->spent += m->since;
-    mgvi_ctx_reserve(run->ctx, mgvi_ctx_clock(run->ctx) - begun); /* one more is to come */
+    mgvi_ctx_reserve(run->ctx, mgvi_ctx_clock(run->ctx) - begun + /* one more is to come */
+                                   mgvi_driver_aftermath(solver));
     m->certificates++;
     m->certified = run->iteration;
     look_closer(solver, &solver->best, &found);

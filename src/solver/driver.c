@@ -228,6 +228,7 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     if (mgvi_ctx_late(solver->run.ctx) == MGV_STOP_NONE)
         MGVI_TRY(mgvi_driver_mend(solver));
     mgvi_driver_begin_limits(solver);
+    mgvi_ctx_reserve(solver->run.ctx, mgvi_driver_aftermath(solver));
     solver->started = mgvi_ctx_clock(solver->run.ctx);
     solver->next_checkpoint = solver->started + MGVI_CHECKPOINT_EVERY;
     solver->touched_before = solver->run.problem->A->touched;

@@ -129,6 +129,9 @@ enum {
     MGVI_LOOKS = 3,         /* of the judge with all its care, in vain, that end a run */
     MGVI_FAR_LOOKS = 12     /* that found a gap: others would, too */
 };
+/* Seconds that the model may take when the run has ended: its weights are copied to memory that
+ * nobody has touched, measured, written and read for its scores. Only millions of them take any. */
+double mgvi_driver_aftermath(const mgv_solver *solver);
 /* What the judge makes of (w, u); false: the limit has cut it short, and there is nothing. */
 bool mgvi_driver_judge(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u, mgvi_care care,
                        mgvi_verdict *found);

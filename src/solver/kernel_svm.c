@@ -16,6 +16,7 @@
 #include "solver/parts/smallest.h"
 #include "solver/solver_impl.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -248,6 +249,16 @@ static mgv_status init(mgvi_run *run)
 
 /* ---- a round --------------------------------------------------------------------------------- */
 
+/* What a last bit of the largest c is worth: no ascent makes violations smaller but by chance. */
+static double least_eps(const state *s)
+{
+    const double *diagonal = mgvi_kernel_diagonal(s->kernel);
+    double most = 0;
+    for (int64_t i = 0; i < s->u.n; i++)
+        most = fmax(most, fabs(s->now.x[i]) * diagonal[i]);
+    return DBL_EPSILON / 2 * most;
+}
+
 /* (8), from f as it is; c and the intercept go to `now`. */
 static mgv_status ascend(mgvi_run *run, state *s)
 {
@@ -262,6 +273,7 @@ static mgv_status ascend(mgvi_run *run, state *s)
     a->c[0] = a->v[0] = 0;
     mgvi_pairs_mark(a);
     double work;
+    s->m.eps = fmax(s->m.eps, least_eps(s));
     MGVI_TRY(mgvi_pairs_core_run(&s->core, a, &run->arena, s->m.eps, MOST_WORK, &work));
     for (int64_t t = 0; t < s->m.size; t++)
         s->now.x[s->W[t]] = a->c[t + 1];
@@ -319,7 +331,8 @@ static void appraise(mgvi_run *run, state *s)
         s->u.x[i] = -p->lambda * fabs(s->now.x[i]);
     const double gap = s->m.primal - s->m.dual;
     s->m.estimate = gap / fabs(is_hard(p) ? s->m.dual : s->m.primal);
-    s->m.flat = gap < (1 - 1e-6) * before || !isfinite(before) ? 0 : s->m.flat + 1;
+    const double less = !s->on_cores && s->m.eps <= least_eps(s) ? 0.5 : 1 - 1e-6;
+    s->m.flat = gap < less * before || !isfinite(before) ? 0 : s->m.flat + 1;
     s->m.below_precision = s->limit > 0 && t.largest > s->limit;
 }
 

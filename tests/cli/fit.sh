@@ -154,4 +154,9 @@ for loss in equal "interval --epsilon 0.1"; do
     run 0 fit equations.csv --task regress --loss $loss --no-model
     has out "no weights that meet the constraints have less than"
 done
+
+# an exponential of large columns is beyond the numbers, which is no matter of iterations
+printf 'y,a,b\n0,10539,-13838\n1,-13988,3982\n1,29410,-13044\n0,-8205,-1776\n0,-3399,30246\n1,9,8\n' >large.csv
+run 3 fit large.csv --loss exponential --penalty entropy --lambda 0.02 --max-iter 500 --no-model
+has out "certificate  none: the objective of these weights is beyond the numbers"
 finish

@@ -583,6 +583,40 @@ TEST(sums_are_those_of_the_values)
     mgv_ctx_free(ctx);
 }
 
+/* Few columns of K over many rows, in blocks of rows: every value is there. */
+TEST(many_rows_are_blocks)
+{
+    enum { MANY = 20001, LIST = 3 };
+    mgv_ctx *ctx = mgv_check_ctx();
+    double *x = calloc(MANY, sizeof *x), *out = calloc(MANY * LIST, sizeof *out);
+    const int64_t some[LIST] = {7, 8192, MANY - 1};
+    mgvi_points *p;
+    for (int i = 0; i < MANY; i++)
+        x[i] = i % 977 / 100.0;
+    const mgvi_matrix m = {.layout = MGV_DENSE,
+                           .dtype = MGV_F64,
+                           .rows = MANY,
+                           .cols = 1,
+                           .nnz = MANY,
+                           .val = x,
+                           .row_stride = 1,
+                           .col_stride = 1};
+    CHECK_OK(ctx, mgvi_points_new(ctx, &m, &(mgvi_point_scaling){0}, MGV_F64, true, &p));
+    const mgvi_point_list all = {.points = p, .count = MANY};
+    const mgvi_point_list list = {.points = p, .index = some, .count = LIST};
+    CHECK_OK(ctx, mgvi_kernel_block(ctx, &kernels[0], &all, &list, MGV_F64, out, LIST));
+    for (int i = 0; i < MANY; i++)
+        for (int t = 0; t < LIST; t++) {
+            const double d = x[i] - x[some[t]];
+            CHECK_NEAR(out[i * LIST + t], exp(-d * d / (2 * kernels[0].sigma2)), 1e-13, "row %d",
+                       i);
+        }
+    mgvi_points_free(p);
+    free(x);
+    free(out);
+    mgv_ctx_free(ctx);
+}
+
 /* Values that are made where they are used: float32 near the float64 ones, the same bits for any
  * number of threads, points of every layout, and nothing for other kernels. */
 TEST(rough_sums_are_nearly_the_sums)
@@ -660,8 +694,8 @@ TEST(rough_sums_are_nearly_the_sums)
 int main(void)
 {
     return RUN(rows_listed_twice_are_kept_once, blocks_are_the_definition,
-               sums_are_those_of_the_values, scaling_is_applied, operator_is_its_formula,
-               lanes_are_vectors, low_products_are_low_and_exact_below_1,
+               sums_are_those_of_the_values, many_rows_are_blocks, scaling_is_applied,
+               operator_is_its_formula, lanes_are_vectors, low_products_are_low_and_exact_below_1,
                float32_steps_have_a_proven_lower_end, threads_do_not_change_bits,
                borrowed_rows_are_the_same_whoever_computes_them, gram_matrices_are_checked,
                rough_sums_are_nearly_the_sums);

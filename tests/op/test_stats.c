@@ -48,7 +48,7 @@ static void check_columns(mgv_ctx *ctx, const sample *s, const double *weights, 
         const double std = total > 0 ? (double)sqrtl(square / total) : 0;
         CHECK_NEAR(got.mean[j], (double)mean, 1e-14 * (largest + 1), "%s: mean of column %d",
                    form_names[form], (int)j);
-        CHECK_NEAR(got.std[j], std, 1e-12 * std, "%s: std of column %d", form_names[form], (int)j);
+        CHECK_NEAR(got.std[j], std, 2e-15 * std, "%s: std of column %d", form_names[form], (int)j);
         CHECK(got.max_abs[j] == largest && got.nonzeros[j] == nonzeros);
     }
     columns_free(&got);

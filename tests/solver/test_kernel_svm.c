@@ -418,6 +418,30 @@ TEST(threads_and_resuming_do_not_change_bits)
     free(y);
 }
 
+/* One point among others: its margin needs multipliers of 1e8, whose last bits are more than what
+ * the tolerance asks for. No ascent is driven below them. */
+TEST(an_ascent_ends_at_the_last_bits_of_its_multipliers)
+{
+    enum { POINTS = 28 };
+    const double X[POINTS] = {
+        -0.9690153, -1.02554417, -0.947271049, -0.929119349, -0.991672218, -0.93880105,
+        -1.00905669, -1.06815434, -1.03995037, -1.1558522, -0.928069711, -1.03463805, -1.038499,
+        -0.976648927, -1.04528642, -0.93434453, -1.0715332, -1.07336235, -1.00654304,
+        -0.98204881, -0.952458739, -1.02693892, -0.976791024, -0.976841569, -0.90497607,
+        -0.990391672, -0.886409879, -0.935528338};
+    double y[POINTS];
+    mgv_fit fit;
+    for (int i = 0; i < POINTS; i++)
+        y[i] = i == 1 ? 1 : -1;
+    mgv_fit_start(&fit, X, y, POINTS, 1,
+                  "loss=margin kernel=rbf sigma2=0.1059 intercept=no tol=1e-9 max_iter=60");
+    mgv_fit_solve(&fit);
+    CHECK_THAT(fit.run.passes < 1e5 && fit.certificate.separable == 1, "%s after %g passes",
+               mgv_stop_name(fit.run.stop), fit.run.passes);
+    CHECK_THAT(fit.certificate.relative_gap < 1e-5, "%g", fit.certificate.relative_gap);
+    mgv_fit_free(&fit);
+}
+
 TEST(refusals_are_sentences)
 {
     double X[] = {0, 1, 2, 3, 4, 5, 6, 7}, y[] = {1, -1, 1, -1};
@@ -444,5 +468,6 @@ int main(void)
                soft_margins_are_those_of_a_slow_solver, overlapping_classes_are_certified,
                cores_have_the_optimum_of_the_matrix, separable_classes_end_at_any_C,
                weights_are_repetitions, float32_answers_are_certified_in_float64,
+               an_ascent_ends_at_the_last_bits_of_its_multipliers,
                threads_and_resuming_do_not_change_bits, refusals_are_sentences);
 }

@@ -281,10 +281,30 @@ TEST(columns_beyond_the_numbers_are_refused)
     mgv_fit_free(&fit);
 }
 
+/* Matrices of millions of columns squared fit no memory: nobody hands over to it. */
+TEST(millions_of_columns_are_no_choice)
+{
+    enum { N = 4, D = 3000000 };
+    const double val[N] = {1, -2, 3, -1}, y[N] = {1, -1, 1, -1};
+    const int32_t idx[N] = {0, 5, 77, D - 1};
+    const int64_t ptr[N + 1] = {0, 1, 2, 3, 4};
+    mgv_fit fit;
+    mgv_fit_start(&fit, val, y, N, 1, "tol=1e-12");
+    mgv_data_free(fit.ctx, fit.data);
+    CHECK_OK(fit.ctx,
+             mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F64, val, ptr, idx, N, D, &fit.data));
+    CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
+    mgv_fit_solve(&fit);
+    CHECK(isinf(mgvi_solver_find("newton")->cost(fit.problem, fit.settings)));
+    CHECK_THAT(fit.certificate.relative_gap <= 1e-9, "%g", fit.certificate.relative_gap);
+    mgv_fit_free(&fit);
+}
+
 int main(void)
 {
     return RUN(vectors_are_met, random_problems_are_certified, same_bits_for_any_number_of_threads,
                a_broken_run_is_continued_to_the_same_bits,
                samples_and_fixed_rows_do_not_change_the_answer, a_start_does_not_change_the_answer,
-               a_weight_of_two_is_the_row_twice, columns_beyond_the_numbers_are_refused);
+               a_weight_of_two_is_the_row_twice, columns_beyond_the_numbers_are_refused,
+               millions_of_columns_are_no_choice);
 }

@@ -276,8 +276,9 @@ quad member_violation(const member *m, const point *p)
             off = q_max(0, 1 - m->sign[r] * z[r][0]);
         if (m->c->loss == INTERVAL)
             off = q_max(0, off - m->c->epsilon);
+        const quad unit = m->c->loss == INTERVAL ? q_abs(z[r][0]) : q_abs(m->target[r]);
         if (m->s[r] > 0)
-            most = q_max(most, off / (1 + q_abs(m->target[r])));
+            most = q_max(most, off / (1 + unit));
     }
     return most;
 }
