@@ -42,6 +42,7 @@ typedef struct state {
     mgvi_hinge_rows rows;
     int64_t n, d;    /* rows with weight, penalised columns */
     double *theta;   /* n */
+    double *lone;    /* n: theta of w = 0, for rows that are no hinges */
     double *scratch; /* SOME columns over all rows */
     double *gram;    /* mu = 0: n x n, and in `part` a second one */
     /* mu > 0 */
@@ -233,6 +234,11 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     if (!(s->theta = mgvi_run_array(run, (size_t)s->n, sizeof *s->theta)))
         return MGV_E_MEMORY;
+    if (s->rows.target || s->rows.kind == MGVI_ROWS_ENTROPY) {
+        if (!(s->lone = mgvi_run_array(run, (size_t)s->n, sizeof *s->lone)))
+            return MGV_E_MEMORY;
+        mgvi_hinge_rows_lone_theta(p, &s->rows, s->lone);
+    }
     return bind_columns(run, s);
 }
 
@@ -253,13 +259,19 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
 /* The block of the present W, and what the interior point needs for it. */
 static mgv_status bind_block(mgvi_run *run, state *s)
 {
-    s->block = (mgvi_hinge_block){.rows = s->n,
+    s->block = (mgvi_hinge_block){.kind = s->rows.kind,
+                                  .rows = s->n,
                                   .cols = s->gram ? 0 : s->size,
                                   .Z = s->Z,
                                   .row_stride = 1,
                                   .col_stride = s->n,
                                   .y = s->rows.y,
                                   .s = s->rows.s,
+                                  .low = s->rows.low,
+                                  .target = s->rows.target,
+                                  .aim = s->rows.aim,
+                                  .lone = s->lone,
+                                  .lone_free = s->rows.lone,
                                   .bend = s->rows.bend,
                                   .lambda = s->lambda,
                                   .mu = s->mu,
@@ -302,11 +314,7 @@ static void spread_theta(mgvi_run *run, state *s)
 /* The dual value of theta over all columns, as the judge will find it. */
 static double dual_value(const state *s)
 {
-    double sum = 0, squares = 0, most = 0, conjugate = 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        sum += s->theta[i];
-        squares += s->rows.bend ? s->rows.bend[i] * s->theta[i] * s->theta[i] : 0;
-    }
+    double outside = 0, inside = 0, most = 0, conjugate = 0;
     for (int64_t j = 0; j < s->d; j++) {
         const double excess = fmax(fabs(s->v.x[j]) - s->mu, 0);
         most = fmax(most, fabs(s->v.x[j]));
@@ -314,8 +322,11 @@ static double dual_value(const state *s)
             conjugate += excess * excess / (2 * s->lambda);
     }
     const double t = most > s->mu ? s->mu / most : 1;
-    const double inside = t * sum - t * t / 2 * squares, outside = sum - squares / 2 - conjugate;
-    return s->lambda > 0 ? fmax(inside, outside) : inside;
+    for (int64_t i = 0; i < s->n; i++) {
+        outside += mgvi_hinge_gain(&s->block, i, s->theta[i]);
+        inside += mgvi_hinge_gain(&s->block, i, t * s->theta[i]);
+    }
+    return s->lambda > 0 ? fmax(inside, outside - conjugate) : inside;
 }
 
 static int by_value(const void *x, const void *y)
@@ -514,7 +525,7 @@ const mgvi_solver_ops mgvi_solver_column_generation = {
     .summary = "hinges with l1, l2 or both on wide data: columns join an interior point",
     .needs = {.op = MGVI_MUL_T | MGVI_ROW},
     .penalties = "l2 l1 enet",
-    .losses = "hinge squared_hinge smooth_hinge",
+    .losses = "hinge squared_hinge smooth_hinge squared huber logistic",
     .cost = cost,
     .finish = cost,
     .uniform = true,

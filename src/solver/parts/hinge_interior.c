@@ -45,7 +45,7 @@ static bool room_for_moves(mgvi_arena *arena, int64_t rows, int64_t cols, mgvi_h
 
 static bool room_for_points(mgvi_arena *arena, mgvi_hinge_interior *k, int64_t rows, int64_t cols)
 {
-    double **of_rows[] = {&k->a,  &k->c,       &k->slack, &k->xi,         &k->z,
+    double **of_rows[] = {&k->a,  &k->l,       &k->c,     &k->slack,      &k->xi,   &k->z,
                           &k->rd, &k->e_slack, &k->e_xi,  &k->t_slack,    &k->t_xi,
                           &k->Th, &k->r,       &k->t_row, &k->best_theta, &k->face_theta};
     double **of_cols[] = {&k->w,     &k->v,     &k->pos,    &k->neg,    &k->z_pos, &k->z_neg,
@@ -110,6 +110,7 @@ static void middle_of_the_box(mgvi_hinge_interior *k)
             share *= side[mine] > side[!mine] ? fmax(side[!mine] / side[mine], 0.1) : 1;
         }
         k->a[i] = share * (p->bend ? fmin(p->s[i], 1 / p->bend[i]) : p->s[i]);
+        k->l[i] = k->a[i];
         k->c[i] = p->s[i] - k->a[i];
         k->slack[i] = 0.5;
         k->xi[i] = p->bend ? 1.5 * fmin(1, k->a[i] / k->c[i]) : 1.5;
@@ -131,33 +132,74 @@ static void shrink_into_mu(mgvi_hinge_interior *k)
         k->v[j] *= share;
     for (int64_t t = 0; t < k->live; t++) {
         const int64_t i = k->row[t];
-        k->a[i] *= share;
+        k->l[i] = k->a[i] *= share;
         k->c[i] = p->s[i] - k->a[i];
         k->xi[i] = k->slack[i] * k->a[i] / k->c[i];
     }
 }
 
-static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
+/* Rows that are no hinges: a part of the theta of w = 0, for which |v| <= mu and whose bounds are
+ * not near, at the intercept of w = 0. The products share P(0): sum mu (p + q) is no more, as at
+ * the solution. */
+static double part_of_lone(mgv_ctx *ctx, mgvi_hinge_interior *k)
+{
+    const mgvi_hinge_block *p = k->p;
+    double largest = 0, value = 0;
+    if (!p->gram)
+        mgvi_hinge_duals(ctx, p, p->lone, k->v);
+    for (int64_t j = 0; !p->gram && j < p->cols; j++)
+        largest = fmax(largest, fabs(k->v[j]));
+    const double share = largest > p->mu && p->mu > 0 ? 0.5 * p->mu / largest : 0.5;
+    for (int64_t j = 0; !p->gram && j < p->cols; j++)
+        k->v[j] *= share;
+    k->b = p->y ? p->lone_free : 0;
+    for (int64_t i = 0; i < p->rows; i++) {
+        k->a[i] = share * p->lone[i];
+        k->z[i] = p->y ? p->y[i] * k->b : 0;
+        value += mgvi_hinge_loss(p, i, k->z[i]);
+    }
+    const double tau = value / (double)(2 * (mgvi_hinge_boxed(k) + p->cols));
+    for (int64_t i = 0; i < p->rows && p->kind != MGVI_ROWS_FREE; i++) {
+        k->l[i] = k->a[i] - mgvi_hinge_low(p, i);
+        k->c[i] = p->s[i] - k->a[i];
+        k->slack[i] = tau / k->l[i];
+        k->xi[i] = tau / k->c[i];
+    }
+    return tau;
+}
+
+/* The mean of the products at the start. */
+static double start_rows(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
     const mgvi_hinge_block *p = k->p;
     double sum = 0;
+    if (p->lone)
+        return part_of_lone(ctx, k);
+    middle_of_the_box(k);
+    k->b = 0;
+    memset(k->z, 0, (size_t)p->rows * sizeof *k->z);
+    if (p->gram)
+        return 0;
+    mgvi_hinge_duals(ctx, p, k->a, k->v);
+    shrink_into_mu(k);
+    for (int64_t t = 0; t < k->live; t++)
+        sum += k->slack[k->row[t]] * k->l[k->row[t]] + k->xi[k->row[t]] * k->c[k->row[t]];
+    return sum / (double)(2 * k->live);
+}
+
+static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
+{
+    const mgvi_hinge_block *p = k->p;
     k->live = 0;
     for (int64_t i = 0; i < p->rows; i++)
         if (k->rests[i] == LIVE)
             k->row[k->live++] = (int32_t)i;
-    middle_of_the_box(k);
-    k->b = 0;
-    memset(k->z, 0, (size_t)p->rows * sizeof *k->z);
+    const double tau = start_rows(ctx, k);
     memset(k->tried, 0, sizeof k->tried);
     if (p->gram) {
-        mgvi_hinge_scores(ctx, p, &(mgvi_hinge_point){.theta = k->a}, k->z);
+        mgvi_hinge_scores(ctx, p, &(mgvi_hinge_point){.theta = k->a, .b = k->b}, k->z);
         return;
     }
-    mgvi_hinge_duals(ctx, p, k->a, k->v);
-    shrink_into_mu(k);
-    for (int64_t t = 0; t < k->live; t++)
-        sum += k->slack[k->row[t]] * k->a[k->row[t]] + k->xi[k->row[t]] * k->c[k->row[t]];
-    const double tau = sum / (double)(2 * k->live);
     for (int64_t j = 0; j < p->cols; j++) {
         k->w[j] = 0;
         k->pos[j] = k->neg[j] = tau / p->mu;
@@ -178,7 +220,7 @@ static void put_back(mgvi_hinge_interior *k, int64_t i)
     const double s = k->p->s[i], off = fabs(k->z[i] - 1), small = fmin(0.1, k->tau / (CLEAR * s));
     const bool upper = k->a[i] > k->c[i];
     k->rests[i] = BACK;
-    k->a[i] = upper ? s * (1 - small) : s * small;
+    k->l[i] = k->a[i] = upper ? s * (1 - small) : s * small;
     k->c[i] = s - k->a[i];
     k->slack[i] = (k->z[i] > 1 ? off : 0) + (upper ? k->tau / k->a[i] : CLEAR);
     k->xi[i] = (k->z[i] < 1 ? off : 0) + (upper ? CLEAR : k->tau / k->c[i]);
@@ -241,7 +283,7 @@ static void lay_down(mgv_ctx *ctx, mgvi_hinge_interior *k)
         if (!at_rest(k, i, bound, mean))
             continue;
         k->rests[i] = RESTS;
-        k->a[i] = k->t_row[i];
+        k->l[i] = k->a[i] = k->t_row[i];
         k->c[i] = k->p->s[i] - k->a[i];
     }
     memcpy(k->v, k->at.g, (size_t)k->p->cols * sizeof *k->v);
@@ -295,7 +337,7 @@ static void wake_all(mgv_ctx *ctx, mgvi_hinge_interior *k)
 /* The gap of the live rows' own problem, once its equations hold. */
 static double complementarity(const mgvi_hinge_interior *k)
 {
-    return 2 * k->tau * (double)(k->live + k->p->cols);
+    return 2 * k->tau * (double)(mgvi_hinge_boxed(k) + k->p->cols);
 }
 
 /* Keeps the present point when it is the best; its relative gap. */
@@ -344,8 +386,8 @@ void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_
         const bool bound =
             mgvi_hinge_may_rest(k) && theta && (theta[i] == 0 || theta[i] == block->s[i]);
         k->rests[i] = bound ? PRESUMED : LIVE;
-        k->a[i] = bound ? theta[i] : 0;
-        k->c[i] = block->s[i] - k->a[i];
+        k->l[i] = k->a[i] = bound ? theta[i] : 0;
+        k->c[i] = (block->s ? block->s[i] : 0) - k->a[i];
         live += !bound;
     }
     k->presumed = live > 0 && (double)live < FEW * (double)block->rows;
@@ -378,7 +420,7 @@ mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double 
         MGVI_TRY(mgvi_ctx_whole(ctx));
         result->steps++;
         const double gap = judge(k);
-        if (!p->bend && gap <= FIRST_FACE[p->lambda > 0])
+        if (p->kind == MGVI_ROWS_BOXED && !p->bend && gap <= FIRST_FACE[p->lambda > 0])
             MGVI_TRY(mgvi_hinge_try_faces(ctx, k, gap, &result->exact));
         if (result->exact || k->best_gap <= tol)
             break;

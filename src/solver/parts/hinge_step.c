@@ -15,6 +15,13 @@ static const double LONGER = 0.1, SPREAD = 10, GAINED = 0.1;
 
 static int64_t cols_of(const mgvi_hinge_interior *k) { return k->p->gram ? 0 : k->p->cols; }
 
+/* Of as many products as there are slacks and multipliers. */
+static double mean_of(const mgvi_hinge_interior *k, double sum)
+{
+    const int64_t pairs = mgvi_hinge_boxed(k) + cols_of(k);
+    return pairs > 0 ? sum / (double)(2 * pairs) : 0;
+}
+
 /* Residuals, weights K and Th, and the mean complementarity. Returns rb. */
 static double residuals(mgvi_hinge_interior *k)
 {
@@ -24,10 +31,20 @@ static double residuals(mgvi_hinge_interior *k)
         rb -= p->y[i] * k->a[i];
     for (int64_t t = 0; t < k->live; t++) {
         const int64_t i = k->row[t];
-        sum += k->slack[i] * k->a[i] + k->xi[i] * k->c[i];
-        const double bend = p->bend ? p->bend[i] : 0;
-        k->rd[i] = 1 - k->z[i] - bend * k->a[i] - k->xi[i] + k->slack[i];
-        k->Th[i] = k->xi[i] / k->c[i] + k->slack[i] / k->a[i] + bend;
+        const double bend = mgvi_hinge_bend(p, i);
+        k->rd[i] = mgvi_hinge_target(p, i) - k->z[i];
+        if (p->kind == MGVI_ROWS_ENTROPY) {
+            k->rd[i] += log(k->c[i] / k->a[i]);
+            k->Th[i] = 1 / k->a[i] + 1 / k->c[i];
+            continue;
+        }
+        k->rd[i] -= bend * k->a[i];
+        k->Th[i] = bend;
+        if (p->kind == MGVI_ROWS_FREE)
+            continue;
+        sum += k->slack[i] * k->l[i] + k->xi[i] * k->c[i];
+        k->rd[i] += k->slack[i] - k->xi[i];
+        k->Th[i] += k->xi[i] / k->c[i] + k->slack[i] / k->l[i];
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
         const double lw = p->lambda * k->w[j];
@@ -37,8 +54,17 @@ static double residuals(mgvi_hinge_interior *k)
         const double kappa = k->pos[j] / k->z_pos[j] + k->neg[j] / k->z_neg[j];
         k->K[j] = kappa / (1 + p->lambda * kappa);
     }
-    k->tau = sum / (double)(2 * (k->live + cols_of(k)));
+    k->tau = mean_of(k, sum);
     return rb;
+}
+
+/* What log(c/a) has beyond its tangent after a step, to the second order; rows of entropy alone. */
+static double second_order(const mgvi_hinge_interior *k, int64_t i, double da)
+{
+    if (k->p->kind == MGVI_ROWS_FREE)
+        return 0;
+    const double down = fmax(-1, fmin(1, da / k->a[i])), up = fmax(-1, fmin(1, da / k->c[i]));
+    return (down * down - up * up) / 2;
 }
 
 /* The products to aim at: `target`, less the second-order terms of the present direction where
@@ -48,6 +74,8 @@ static void aim(mgvi_hinge_interior *k, double target, double second)
     const mgvi_hinge_move *d = &k->at;
     for (int64_t t = 0; t < k->live; t++) {
         const int64_t i = k->row[t];
+        if (k->p->kind != MGVI_ROWS_BOXED)
+            k->t_slack[i] = second > 0 ? second_order(k, i, d->a[i]) : 0;
         k->e_slack[i] = target - (second > 0 ? d->slack[i] * d->a[i] : 0);
         k->e_xi[i] = target + (second > 0 ? d->xi[i] * d->a[i] : 0);
     }
@@ -62,10 +90,13 @@ static mgv_status direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb)
 {
     const mgvi_hinge_block *p = k->p;
     mgvi_hinge_move *d = &k->at;
+    const bool boxed = mgvi_hinge_boxed(k) > 0;
     for (int64_t t = 0; t < k->live; t++) {
         const int64_t i = k->row[t];
-        k->t_slack[i] = k->e_slack[i] / k->a[i] - k->slack[i];
-        k->t_xi[i] = k->e_xi[i] / k->c[i] - k->xi[i];
+        if (boxed) {
+            k->t_slack[i] = k->e_slack[i] / k->l[i] - k->slack[i];
+            k->t_xi[i] = k->e_xi[i] / k->c[i] - k->xi[i];
+        }
         k->r[i] = k->rd[i] + k->t_slack[i] - k->t_xi[i];
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
@@ -83,9 +114,9 @@ static mgv_status direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb)
         d->z_pos[j] = h - k->r_pos[j];
         d->z_neg[j] = -h - k->r_neg[j];
     }
-    for (int64_t t = 0; t < k->live; t++) {
+    for (int64_t t = 0; boxed && t < k->live; t++) {
         const int64_t i = k->row[t];
-        d->slack[i] = k->t_slack[i] - k->slack[i] / k->a[i] * d->a[i];
+        d->slack[i] = k->t_slack[i] - k->slack[i] / k->l[i] * d->a[i];
         d->xi[i] = k->t_xi[i] + k->xi[i] / k->c[i] * d->a[i];
     }
     return MGV_OK;
@@ -97,16 +128,17 @@ static void lengths(const mgvi_hinge_interior *k, double t[2])
     const mgvi_hinge_block *p = k->p;
     const mgvi_hinge_move *d = &k->at;
     double primal = 1, dual = 1; /* the inverses */
-    for (int64_t u = 0; u < k->live; u++) {
+    for (int64_t u = 0; u < k->live && p->kind != MGVI_ROWS_FREE; u++) {
         const int64_t i = k->row[u];
-        primal = fmax(primal, fmax(-d->slack[i] / k->slack[i], -d->xi[i] / k->xi[i]));
-        dual = fmax(dual, fmax(-d->a[i] / k->a[i], d->a[i] / k->c[i]));
+        if (p->kind == MGVI_ROWS_BOXED)
+            primal = fmax(primal, fmax(-d->slack[i] / k->slack[i], -d->xi[i] / k->xi[i]));
+        dual = fmax(dual, fmax(-d->a[i] / k->l[i], d->a[i] / k->c[i]));
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
         primal = fmax(primal, fmax(-d->pos[j] / k->pos[j], -d->neg[j] / k->neg[j]));
         dual = fmax(dual, fmax(-d->z_pos[j] / k->z_pos[j], -d->z_neg[j] / k->z_neg[j]));
     }
-    if (p->lambda > 0 || p->bend)
+    if (p->lambda > 0 || p->bend || p->kind == MGVI_ROWS_ENTROPY)
         primal = dual = fmax(primal, dual);
     t[0] = 1 / primal;
     t[1] = 1 / dual;
@@ -117,15 +149,15 @@ static double tau_after(const mgvi_hinge_interior *k, const double t[2])
 {
     const mgvi_hinge_move *d = &k->at;
     double sum = 0;
-    for (int64_t u = 0; u < k->live; u++) {
+    for (int64_t u = 0; u < mgvi_hinge_boxed(k); u++) {
         const int64_t i = k->row[u];
-        sum += (k->slack[i] + t[0] * d->slack[i]) * (k->a[i] + t[1] * d->a[i]) +
+        sum += (k->slack[i] + t[0] * d->slack[i]) * (k->l[i] + t[1] * d->a[i]) +
                (k->xi[i] + t[0] * d->xi[i]) * (k->c[i] - t[1] * d->a[i]);
     }
     for (int64_t j = 0; j < cols_of(k); j++)
         sum += (k->pos[j] + t[0] * d->pos[j]) * (k->z_pos[j] + t[1] * d->z_pos[j]) +
                (k->neg[j] + t[0] * d->neg[j]) * (k->z_neg[j] + t[1] * d->z_neg[j]);
-    return sum / (double)(2 * (k->live + cols_of(k)));
+    return mean_of(k, sum);
 }
 
 /* What brings a product back towards the target, not below -SPREAD of it. */
@@ -141,10 +173,10 @@ static double back_to(double target, double x, double z)
 static void aim_back(mgvi_hinge_interior *k, double target, const double t[2])
 {
     const mgvi_hinge_move *d = &k->at;
-    for (int64_t u = 0; u < k->live; u++) {
+    for (int64_t u = 0; u < mgvi_hinge_boxed(k); u++) {
         const int64_t i = k->row[u];
         k->e_slack[i] +=
-            back_to(target, k->slack[i] + t[0] * d->slack[i], k->a[i] + t[1] * d->a[i]);
+            back_to(target, k->slack[i] + t[0] * d->slack[i], k->l[i] + t[1] * d->a[i]);
         k->e_xi[i] += back_to(target, k->xi[i] + t[0] * d->xi[i], k->c[i] - t[1] * d->a[i]);
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
@@ -198,6 +230,7 @@ static void move(mgv_ctx *ctx, mgvi_hinge_interior *k, const double t[2])
         k->slack[i] += t[0] * d->slack[i];
         k->xi[i] += t[0] * d->xi[i];
         k->a[i] += t[1] * d->a[i];
+        k->l[i] += t[1] * d->a[i];
         k->c[i] -= t[1] * d->a[i];
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
@@ -222,7 +255,7 @@ mgv_status mgvi_hinge_step(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
     aim(k, 0, 0);
     MGVI_TRY(direction(ctx, k, rb));
     lengths(k, t);
-    const double ratio = tau_after(k, t) / k->tau, target = k->tau * ratio * ratio * ratio;
+    const double ratio = k->tau > 0 ? tau_after(k, t) / k->tau : 0, target = k->tau * ratio * ratio * ratio;
     aim(k, target, 1);
     MGVI_TRY(direction(ctx, k, rb));
     lengths(k, t);
