@@ -289,7 +289,11 @@ static mgv_status bind_block(mgvi_run *run, state *s)
         s->block.sparse = z;
         run->touched += (double)s->table->m.nnz;
     }
-    mgvi_hinge_interior_begin(run->ctx, s->interior, &s->block, s->solved ? s->theta : NULL);
+    for (int64_t t = 0; t < s->block.cols; t++)
+        s->part[t] = s->w.x[s->W[t]];
+    const mgvi_hinge_point from = {
+        .theta = s->theta, .w = s->part, .b = s->rows.y ? s->w.x[s->d] : 0};
+    mgvi_hinge_interior_begin(run->ctx, s->interior, &s->block, s->solved ? &from : NULL);
     s->begun = true;
     return MGV_OK;
 }
@@ -380,7 +384,8 @@ static mgv_status first_columns(mgvi_run *run, state *s)
         }
         if (2 * count + FEW < most) /* some more than those that theta of w = 0 violates */
             most = 2 * count + FEW;
-        else if (s->table && s->d <= 3 * s->n && s->n < FEW_ROWS)
+        else if ((s->table && s->d <= 3 * s->n && s->n < FEW_ROWS) ||
+                 (s->lone && s->d <= fmax(3 * s->n, 4 * FEW)))
             most = s->d; /* or all, if that is most */
     }
     count = rank_columns(s, -1);
@@ -520,6 +525,13 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     return l2 ? n * n * d / 2 + 15 * n * n * n / 3 : cost_of_l1(n, d, (double)p->A->nnz);
 }
 
+/* The last steps. */
+static double finish(const mgv_problem *p, const mgv_settings *settings)
+{
+    static const double LAST = 0.4;
+    return LAST * cost(p, settings);
+}
+
 const mgvi_solver_ops mgvi_solver_column_generation = {
     .name = "column_generation",
     .summary = "hinges with l1, l2 or both on wide data: columns join an interior point",
@@ -527,7 +539,7 @@ const mgvi_solver_ops mgvi_solver_column_generation = {
     .penalties = "l2 l1 enet",
     .losses = "hinge squared_hinge smooth_hinge squared huber logistic",
     .cost = cost,
-    .finish = cost,
+    .finish = finish,
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

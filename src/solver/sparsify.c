@@ -103,7 +103,9 @@ bool mgvi_driver_sharpen(mgv_solver *solver)
         return false;
     const mgvi_solver_ops *by = finisher(solver);
     const bool own = by == run->ops;
-    const double gap = mgvi_verdict_sharp_gap(run->problem, &m->best);
+    /* the judge's bounds of rounding may be larger than what the solver still sees */
+    const double seen = own && run->ops->estimate ? run->ops->estimate(run) : NAN;
+    const double gap = fmax(mgvi_verdict_sharp_gap(run->problem, &m->best), seen);
     if (gap <= SHARP || (own && m->sharpened > 0 && !(gap <= FALL * m->sharp_gap)))
         return false; /* the rest is rounding */
     if (finished_elsewhere(solver, by))

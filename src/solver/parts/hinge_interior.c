@@ -138,6 +138,24 @@ static void shrink_into_mu(mgvi_hinge_interior *k)
     }
 }
 
+/* Products of a gap P - D. */
+static double products_of(const mgvi_hinge_interior *k, double gap)
+{
+    return gap / (double)(2 * (mgvi_hinge_boxed(k) + k->p->cols));
+}
+
+/* The distances to the bounds of rows that have any, and slacks for products tau. */
+static void surround_rows(mgvi_hinge_interior *k, double tau)
+{
+    const mgvi_hinge_block *p = k->p;
+    for (int64_t i = 0; i < p->rows && p->kind != MGVI_ROWS_FREE; i++) {
+        k->l[i] = k->a[i] - mgvi_hinge_low(p, i);
+        k->c[i] = p->s[i] - k->a[i];
+        k->slack[i] = tau / k->l[i];
+        k->xi[i] = tau / k->c[i];
+    }
+}
+
 /* Rows that are no hinges: a part of the theta of w = 0, for which |v| <= mu and whose bounds are
  * not near, at the intercept of w = 0. The products share P(0): sum mu (p + q) is no more, as at
  * the solution. */
@@ -158,13 +176,8 @@ static double part_of_lone(mgv_ctx *ctx, mgvi_hinge_interior *k)
         k->z[i] = p->y ? p->y[i] * k->b : 0;
         value += mgvi_hinge_loss(p, i, k->z[i]);
     }
-    const double tau = value / (double)(2 * (mgvi_hinge_boxed(k) + p->cols));
-    for (int64_t i = 0; i < p->rows && p->kind != MGVI_ROWS_FREE; i++) {
-        k->l[i] = k->a[i] - mgvi_hinge_low(p, i);
-        k->c[i] = p->s[i] - k->a[i];
-        k->slack[i] = tau / k->l[i];
-        k->xi[i] = tau / k->c[i];
-    }
+    const double tau = products_of(k, value);
+    surround_rows(k, tau);
     return tau;
 }
 
@@ -210,6 +223,56 @@ static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
         for (int64_t i = 0; i < p->rows; i++)
             for (int64_t j = 0; j < p->cols; j++)
                 k->by_rows[i * p->cols + j] = p->Z[i + j * p->col_stride];
+}
+
+/* Column j with weight w: multipliers as v has them, products of tau or, for a weight that v does
+ * not know of yet, more. */
+static void start_column(mgvi_hinge_interior *k, int64_t j, double w, double tau)
+{
+    static const double LEAST = 0.1; /* of mu */
+    const mgvi_hinge_block *p = k->p;
+    const double pull = k->v[j] - p->lambda * w;
+    k->w[j] = w;
+    k->z_pos[j] = fmax(p->mu - pull, LEAST * p->mu);
+    k->z_neg[j] = fmax(p->mu + pull, LEAST * p->mu);
+    k->pos[j] = fmax(tau / k->z_pos[j], tau / k->z_neg[j] + w);
+    k->neg[j] = fmax(tau / k->z_neg[j], tau / k->z_pos[j] - w);
+}
+
+/* Off the bounds of its box. */
+static double well_inside(const mgvi_hinge_block *p, int64_t i, double theta)
+{
+    static const double OFF = 0.05;
+    const double low = mgvi_hinge_low(p, i), room = p->s ? OFF * (p->s[i] - low) : 0;
+    return p->kind != MGVI_ROWS_BOXED ? theta : fmin(fmax(theta, low + room), p->s[i] - room);
+}
+
+/* Rows that are no hinges: the weights of `from` and its theta, scaled into |v| <= mu, where its
+ * gap, which gives the products, is smaller than that of the start already made. */
+static void start_near(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hinge_point *from)
+{
+    static const double WITHIN = 0.9; /* of mu */
+    const mgvi_hinge_block *p = k->p;
+    const mgvi_hinge_point here = {.theta = k->a, .w = k->w, .b = k->b};
+    const mgvi_hinge_values cold = mgvi_hinge_judge(p, &here, k->z, k->v);
+    double *z = k->t_row, *v = k->at.g, most = 0;
+    mgvi_hinge_scores(ctx, p, from, z);
+    mgvi_hinge_duals(ctx, p, from->theta, v);
+    const mgvi_hinge_values f = mgvi_hinge_judge(p, from, z, v);
+    if (!(f.primal - f.dual < cold.primal - cold.dual))
+        return;
+    for (int64_t j = 0; j < p->cols; j++)
+        most = fmax(most, fabs(v[j]));
+    const double scale = fmin(1, WITHIN * p->mu / most);
+    for (int64_t i = 0; i < p->rows; i++)
+        k->a[i] = well_inside(p, i, scale * from->theta[i]);
+    memcpy(k->z, z, (size_t)p->rows * sizeof *z);
+    k->b = from->b;
+    mgvi_hinge_duals(ctx, p, k->a, k->v);
+    const double tau = products_of(k, f.primal - f.dual);
+    surround_rows(k, tau);
+    for (int64_t j = 0; j < p->cols; j++)
+        start_column(k, j, from->w[j], tau);
 }
 
 /* ---- rows at rest ---------------------------------------------------------------------------- */
@@ -377,8 +440,9 @@ static void hand_over(mgv_ctx *ctx, mgvi_hinge_interior *k, mgvi_hinge_point *ou
 }
 
 void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hinge_block *block,
-                               const double *theta)
+                               const mgvi_hinge_point *from)
 {
+    const double *theta = from ? from->theta : NULL;
     int64_t live = 0;
     k->p = block;
     k->best_gap = INFINITY;
@@ -395,6 +459,8 @@ void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_
     if (!k->presumed)
         memset(k->rests, LIVE, (size_t)block->rows * sizeof *k->rests);
     start(ctx, k);
+    if (from && block->lone && !block->gram)
+        start_near(ctx, k, from);
 }
 
 /* Whether the rows at rest may be to blame for steps that do not help, and all of them live are

@@ -33,9 +33,9 @@ struct mgvi_hinge_interior {
     int32_t *row;
     int8_t *rests;
     /* rows: a in (low, s) is theta, l = a - low, c = s - a; the slacks slack and xi; z = Z w + y b;
-     * the residual of the row equation; complementarity aimed at and what it asks of the slacks
-     * (rows of entropy: of the second order, in t_slack); 1/Th is the row's weight in the normal
-     * equations */
+     * the residual of the row equation; complementarity aimed at and what it asks of the slacks;
+     * 1/Th is the row's weight in the normal equations. Rows of entropy have no l and no slacks,
+     * free ones no c either */
     double *a, *l, *c, *slack, *xi, *z, *rd, *e_slack, *e_xi, *t_slack, *t_xi, *Th, *r, *t_row;
     /* cols: w = p - q with multipliers zp, zq; v = Z'a + lin */
     double *w, *v, *pos, *neg, *z_pos, *z_neg, *r_pos, *r_neg, *e_pos, *e_neg, *t_pos, *t_neg, *K,

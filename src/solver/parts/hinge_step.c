@@ -58,24 +58,13 @@ static double residuals(mgvi_hinge_interior *k)
     return rb;
 }
 
-/* What log(c/a) has beyond its tangent after a step, to the second order; rows of entropy alone. */
-static double second_order(const mgvi_hinge_interior *k, int64_t i, double da)
-{
-    if (k->p->kind == MGVI_ROWS_FREE)
-        return 0;
-    const double down = fmax(-1, fmin(1, da / k->a[i])), up = fmax(-1, fmin(1, da / k->c[i]));
-    return (down * down - up * up) / 2;
-}
-
 /* The products to aim at: `target`, less the second-order terms of the present direction where
  * `second` is 1. */
 static void aim(mgvi_hinge_interior *k, double target, double second)
 {
     const mgvi_hinge_move *d = &k->at;
-    for (int64_t t = 0; t < k->live; t++) {
+    for (int64_t t = 0; t < mgvi_hinge_boxed(k); t++) {
         const int64_t i = k->row[t];
-        if (k->p->kind != MGVI_ROWS_BOXED)
-            k->t_slack[i] = second > 0 ? second_order(k, i, d->a[i]) : 0;
         k->e_slack[i] = target - (second > 0 ? d->slack[i] * d->a[i] : 0);
         k->e_xi[i] = target + (second > 0 ? d->xi[i] * d->a[i] : 0);
     }
@@ -93,11 +82,12 @@ static mgv_status direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb)
     const bool boxed = mgvi_hinge_boxed(k) > 0;
     for (int64_t t = 0; t < k->live; t++) {
         const int64_t i = k->row[t];
-        if (boxed) {
-            k->t_slack[i] = k->e_slack[i] / k->l[i] - k->slack[i];
-            k->t_xi[i] = k->e_xi[i] / k->c[i] - k->xi[i];
-        }
-        k->r[i] = k->rd[i] + k->t_slack[i] - k->t_xi[i];
+        k->r[i] = k->rd[i];
+        if (!boxed)
+            continue;
+        k->t_slack[i] = k->e_slack[i] / k->l[i] - k->slack[i];
+        k->t_xi[i] = k->e_xi[i] / k->c[i] - k->xi[i];
+        k->r[i] += k->t_slack[i] - k->t_xi[i];
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
         k->t_pos[j] = k->e_pos[j] / k->pos[j] - k->z_pos[j];
@@ -128,10 +118,9 @@ static void lengths(const mgvi_hinge_interior *k, double t[2])
     const mgvi_hinge_block *p = k->p;
     const mgvi_hinge_move *d = &k->at;
     double primal = 1, dual = 1; /* the inverses */
-    for (int64_t u = 0; u < k->live && p->kind != MGVI_ROWS_FREE; u++) {
+    for (int64_t u = 0; u < mgvi_hinge_boxed(k); u++) {
         const int64_t i = k->row[u];
-        if (p->kind == MGVI_ROWS_BOXED)
-            primal = fmax(primal, fmax(-d->slack[i] / k->slack[i], -d->xi[i] / k->xi[i]));
+        primal = fmax(primal, fmax(-d->slack[i] / k->slack[i], -d->xi[i] / k->xi[i]));
         dual = fmax(dual, fmax(-d->a[i] / k->l[i], d->a[i] / k->c[i]));
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
@@ -222,17 +211,44 @@ static mgv_status correct(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb, doubl
     return MGV_OK;
 }
 
-static void move(mgv_ctx *ctx, mgvi_hinge_interior *k, const double t[2])
+/* Rows of entropy do not shorten the step: Newton's step for a logarithm overshoots where theta
+ * falls by orders of magnitude, which then matters to nobody. What would take more than half of the
+ * way to a bound ends in an exponential. */
+static void move_entropy(mgvi_hinge_interior *k, int64_t i, double da)
+{
+    double *near = da < 0 ? &k->a[i] : &k->c[i], *far = da < 0 ? &k->c[i] : &k->a[i];
+    const double part = fabs(da) / *near;
+    if (part <= 0.5) {
+        *near -= fabs(da);
+        *far += fabs(da);
+    } else {
+        *near *= exp(1 - 2 * part) / 2;
+        *far = k->p->s[i] - *near;
+    }
+}
+
+static void move_rows(mgvi_hinge_interior *k, const double t[2])
 {
     const mgvi_hinge_move *d = &k->at;
     for (int64_t u = 0; u < k->live; u++) {
         const int64_t i = k->row[u];
+        const double da = t[1] * d->a[i];
+        if (k->p->kind == MGVI_ROWS_ENTROPY) {
+            move_entropy(k, i, da);
+            continue;
+        }
         k->slack[i] += t[0] * d->slack[i];
         k->xi[i] += t[0] * d->xi[i];
-        k->a[i] += t[1] * d->a[i];
-        k->l[i] += t[1] * d->a[i];
-        k->c[i] -= t[1] * d->a[i];
+        k->a[i] += da;
+        k->l[i] += da;
+        k->c[i] -= da;
     }
+}
+
+static void move(mgv_ctx *ctx, mgvi_hinge_interior *k, const double t[2])
+{
+    const mgvi_hinge_move *d = &k->at;
+    move_rows(k, t);
     for (int64_t j = 0; j < cols_of(k); j++) {
         k->pos[j] += t[0] * d->pos[j];
         k->neg[j] += t[0] * d->neg[j];
@@ -241,6 +257,8 @@ static void move(mgv_ctx *ctx, mgvi_hinge_interior *k, const double t[2])
         k->w[j] = k->pos[j] - k->neg[j];
         k->v[j] += t[1] * d->g[j];
     }
+    if (k->p->kind == MGVI_ROWS_ENTROPY && !k->p->gram)
+        mgvi_hinge_duals(ctx, k->p, k->a, k->v);
     k->b += t[0] * d->db;
     mgvi_hinge_scores(ctx, k->p, &(mgvi_hinge_point){.theta = k->a, .w = k->w, .b = k->b}, k->z);
 }
