@@ -492,6 +492,21 @@ static mgv_status restored(mgvi_run *run)
     return MGV_OK;
 }
 
+static bool is_hinge(const mgv_problem *p)
+{
+    return (p->loss->can & (MGVI_MARGIN | MGVI_LIKELIHOOD)) == MGVI_MARGIN;
+}
+
+/* Penalty l2 alone is for hinges: others have curvature, and solvers that use it. */
+static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
+{
+    if (is_hinge(p) || (p->penalty->can & MGVI_KINK))
+        return MGV_OK;
+    return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                     "solver column_generation works with penalty l1 or enet where the loss is %s",
+                     p->loss->name);
+}
+
 static const double HELD = 8; /* numbers a row, the driver's included */
 
 /* Interior-point steps times the normal equations. Sparse columns are entered one by one, most of
@@ -513,6 +528,18 @@ static double cost_of_l1(double n, double d, double nnz)
     return (n < FEW_ROWS ? 60 : 100) * (n * part * part + part * part * part / 3) + passes;
 }
 
+/* The same for rows that are no hinges: all columns at once unless they are many times the rows. */
+static double cost_of_curved(const mgv_problem *p, double n, double d)
+{
+    static const double PASSES = 12, SPARSE = 0.1;
+    const double least = fmin(n, d), most = n <= d ? fmin(d, 3 * n) : n;
+    const double steps = n <= d ? 22 : 60; /* products of narrow matrices are slower */
+    const double passes = PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
+    if ((double)p->A->nnz < SPARSE * n * d)
+        return cost_of_l1(n, d, (double)p->A->nnz) + passes;
+    return steps * (least * least * most / 2 + least * least * least / 3) + passes;
+}
+
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     (void)settings;
@@ -522,6 +549,8 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
         return INFINITY;
     if (mgvi_gather_bytes(&p->data->X) > mgvi_problem_spare(p, HELD))
         return INFINITY; /* no room for a copy by columns */
+    if (!l2 && !is_hinge(p))
+        return cost_of_curved(p, n, d);
     return l2 ? n * n * d / 2 + 15 * n * n * n / 3 : cost_of_l1(n, d, (double)p->A->nnz);
 }
 
@@ -538,6 +567,7 @@ const mgvi_solver_ops mgvi_solver_column_generation = {
     .needs = {.op = MGVI_MUL_T | MGVI_ROW},
     .penalties = "l2 l1 enet",
     .losses = "hinge squared_hinge smooth_hinge squared huber logistic",
+    .fits = fits,
     .cost = cost,
     .finish = finish,
     .uniform = true,

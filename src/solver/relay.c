@@ -69,12 +69,38 @@ double mgvi_driver_spent(const mgv_solver *solver)
            solver->memory.worked + solver->run.work;
 }
 
+static const double LITTLE = 4e8; /* a few hundredths of a second: no reason to change */
+
+/* What the present solver may spend before the next, which costs `its`, takes over. */
+static double patience(const mgv_solver *solver, double its)
+{
+    static const double PATIENCE = 4;
+    const mgvi_run *run = &solver->run;
+    const double trial = mgvi_solver_tries(run->ops, run->problem, &solver->settings, its);
+    const double own = fmax(PATIENCE * run->ops->cost(run->problem, &solver->settings), LITTLE);
+    return trial > 0 ? trial : fmax(own, its);
+}
+
+static double next_cost(const mgv_solver *solver)
+{
+    const mgvi_solver_ops *next = next_solver(solver);
+    return next ? next->cost(solver->run.problem, &solver->settings) : INFINITY;
+}
+
+double mgvi_driver_allowance(mgv_solver *solver)
+{
+    if (!solver->tried || !solver->judge || !solver->run.ops->cost || solver->run.early)
+        return INFINITY;
+    if (solver->patience == 0)
+        solver->patience = patience(solver, next_cost(solver));
+    const double left = solver->patience - mgvi_driver_spent(solver);
+    return left > 0 ? left : solver->patience; /* it was allowed to go on: as much again */
+}
+
 bool mgvi_driver_outspent(mgv_solver *solver)
 {
     enum { MANY_STEPS = 2000 };
-    static const double PATIENCE = 4;
     static const double GAINING = 0.5; /* a certificate that halves the gap */
-    static const double LITTLE = 4e8;  /* a few hundredths of a second: no reason to change */
     const mgvi_run *run = &solver->run;
     if (!solver->tried || !solver->judge || !run->ops->cost || run->early ||
         solver->memory.best.certificate.relative_gap <= solver->settings.tol)
@@ -83,15 +109,8 @@ bool mgvi_driver_outspent(mgv_solver *solver)
     const bool long_run = run->iteration >= MANY_STEPS; /* of few rows or columns each */
     if (!long_run && solver->memory.gain <= GAINING)
         return false; /* it is about to arrive */
-    const mgvi_solver_ops *next = next_solver(solver);
-    const double its = next ? next->cost(run->problem, &solver->settings) : INFINITY;
-    const double trial = mgvi_solver_tries(run->ops, run->problem, &solver->settings, its);
-    if (trial > 0 && spent > trial)
-        return solver->outspent = true;
-    const double own = fmax(PATIENCE * run->ops->cost(run->problem, &solver->settings), LITTLE);
-    if (!long_run && !(spent > own))
-        return false;
-    solver->outspent = spent > its || (long_run && its < 10 * LITTLE);
+    const double its = next_cost(solver);
+    solver->outspent = spent > patience(solver, its) || (long_run && its < 10 * LITTLE);
     return solver->outspent;
 }
 
@@ -115,6 +134,7 @@ bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st)
         mgvi_log(run->ctx, MGV_INFO, "%s; %s takes over", reason, next->name);
         solver->stop = MGV_STOP_NONE;
         solver->outspent = false;
+        solver->patience = 0;
         solver->memory.certified = -1;
         solver->memory.ratio = 1;
         *st = seated;

@@ -254,7 +254,11 @@ static void move(mgv_ctx *ctx, mgvi_hinge_interior *k, const double t[2])
         k->neg[j] += t[0] * d->neg[j];
         k->z_pos[j] += t[1] * d->z_pos[j];
         k->z_neg[j] += t[1] * d->z_neg[j];
-        k->w[j] = k->pos[j] - k->neg[j];
+        k->w[j] += t[0] * d->w[j]; /* p - q, but for rounding where both are large */
+        if (k->w[j] > 0)
+            k->pos[j] = k->neg[j] + k->w[j];
+        else
+            k->neg[j] = k->pos[j] - k->w[j];
         k->v[j] += t[1] * d->g[j];
     }
     if (k->p->kind == MGVI_ROWS_ENTROPY && !k->p->gram)
