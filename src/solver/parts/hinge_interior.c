@@ -208,6 +208,7 @@ static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
         if (k->rests[i] == LIVE)
             k->row[k->live++] = (int32_t)i;
     const double tau = start_rows(ctx, k);
+    k->tau = INFINITY;
     memset(k->tried, 0, sizeof k->tried);
     if (p->gram) {
         mgvi_hinge_scores(ctx, p, &(mgvi_hinge_point){.theta = k->a, .b = k->b}, k->z);
@@ -491,7 +492,8 @@ mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double 
         if (result->exact || k->best_gap <= tol)
             break;
         since = gap < least ? 0 : since + 1;
-        const bool lost = !positive || !(gap <= HOPELESS * least);
+        const bool lost =
+            !positive || !(gap <= HOPELESS * least) || (p->lone && since >= STALLED);
         least = fmin(least, gap);
         if ((lost || since >= STALLED) && may_wake(k)) {
             wake_all(ctx, k);

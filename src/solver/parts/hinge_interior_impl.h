@@ -23,6 +23,7 @@ struct mgvi_hinge_interior {
     const mgvi_hinge_block *p;
     int64_t rows, most_cols; /* room */
     double tau;              /* mean complementarity before the last step */
+    double lag;              /* what rows of entropy lack then, in its units */
     double dual;             /* value after it */
     double b;
     /* Rows that are still in question, in order; the others rest at a = 0 or a = s (sparse blocks

@@ -11,6 +11,7 @@
 static const double NEARLY = 0.995; /* of the way to the boundary */
 /* A corrector aims at a step longer by LONGER, with products within SPREAD of the target, and is
  * kept where it makes the step longer by GAINED of that. */
+static const double STUCK = 0.9, CAUTIOUS = 0.3;
 static const double LONGER = 0.1, SPREAD = 10, GAINED = 0.1;
 
 static int64_t cols_of(const mgvi_hinge_interior *k) { return k->p->gram ? 0 : k->p->cols; }
@@ -26,7 +27,7 @@ static double mean_of(const mgvi_hinge_interior *k, double sum)
 static double residuals(mgvi_hinge_interior *k)
 {
     const mgvi_hinge_block *p = k->p;
-    double sum = 0, rb = -p->lin_free;
+    double sum = 0, lag = 0, rb = -p->lin_free;
     for (int64_t i = 0; p->y && i < p->rows; i++)
         rb -= p->y[i] * k->a[i];
     for (int64_t t = 0; t < k->live; t++) {
@@ -36,6 +37,7 @@ static double residuals(mgvi_hinge_interior *k)
         if (p->kind == MGVI_ROWS_ENTROPY) {
             k->rd[i] += log(k->c[i] / k->a[i]);
             k->Th[i] = 1 / k->a[i] + 1 / k->c[i];
+            lag += k->rd[i] * k->rd[i] / k->Th[i];
             continue;
         }
         k->rd[i] -= bend * k->a[i];
@@ -55,22 +57,23 @@ static double residuals(mgvi_hinge_interior *k)
         k->K[j] = kappa / (1 + p->lambda * kappa);
     }
     k->tau = mean_of(k, sum);
+    k->lag = mean_of(k, lag);
     return rb;
 }
 
-/* The products to aim at: `target`, less the second-order terms of the present direction where
- * `second` is 1. */
+/* The products to aim at: `target`, less `second` times the second-order terms of the present
+ * direction. */
 static void aim(mgvi_hinge_interior *k, double target, double second)
 {
     const mgvi_hinge_move *d = &k->at;
     for (int64_t t = 0; t < mgvi_hinge_boxed(k); t++) {
         const int64_t i = k->row[t];
-        k->e_slack[i] = target - (second > 0 ? d->slack[i] * d->a[i] : 0);
-        k->e_xi[i] = target + (second > 0 ? d->xi[i] * d->a[i] : 0);
+        k->e_slack[i] = target - (second > 0 ? second * d->slack[i] * d->a[i] : 0);
+        k->e_xi[i] = target + (second > 0 ? second * d->xi[i] * d->a[i] : 0);
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
-        k->e_pos[j] = target - (second > 0 ? d->pos[j] * d->z_pos[j] : 0);
-        k->e_neg[j] = target - (second > 0 ? d->neg[j] * d->z_neg[j] : 0);
+        k->e_pos[j] = target - (second > 0 ? second * d->pos[j] * d->z_pos[j] : 0);
+        k->e_neg[j] = target - (second > 0 ? second * d->neg[j] * d->z_neg[j] : 0);
     }
 }
 
@@ -270,15 +273,18 @@ static void move(mgv_ctx *ctx, mgvi_hinge_interior *k, const double t[2])
 mgv_status mgvi_hinge_step(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
 {
     double t[2];
-    const double rb = residuals(k);
+    const double before = k->tau, rb = residuals(k);
     MGVI_TRY(mgvi_hinge_factor(ctx, k, positive));
     if (!*positive)
         return MGV_OK;
     aim(k, 0, 0);
     MGVI_TRY(direction(ctx, k, rb));
     lengths(k, t);
-    const double ratio = k->tau > 0 ? tau_after(k, t) / k->tau : 0, target = k->tau * ratio * ratio * ratio;
-    aim(k, target, 1);
+    const double ratio = k->tau > 0 ? tau_after(k, t) / k->tau : 0;
+    const bool stuck = k->p->lone && k->tau > STUCK * before; /* steps may else go in circles */
+    const double least = stuck ? CAUTIOUS * k->tau : fmin(k->tau, k->lag);
+    const double target = fmax(k->tau * ratio * ratio * ratio, least);
+    aim(k, target, stuck ? t[0] * t[1] : 1);
     MGVI_TRY(direction(ctx, k, rb));
     lengths(k, t);
     MGVI_TRY(correct(ctx, k, rb, target, t));
