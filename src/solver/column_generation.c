@@ -42,6 +42,7 @@ typedef struct state {
     mgvi_hinge_rows rows;
     int64_t n, d;    /* rows with weight, penalised columns */
     double *theta;   /* n */
+    double *lone;    /* n: theta of w = 0, for rows that are no hinges */
     double *scratch; /* SOME columns over all rows */
     double *gram;    /* mu = 0: n x n, and in `part` a second one */
     /* mu > 0 */
@@ -233,6 +234,11 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     if (!(s->theta = mgvi_run_array(run, (size_t)s->n, sizeof *s->theta)))
         return MGV_E_MEMORY;
+    if (s->rows.target || s->rows.kind == MGVI_ROWS_ENTROPY) {
+        if (!(s->lone = mgvi_run_array(run, (size_t)s->n, sizeof *s->lone)))
+            return MGV_E_MEMORY;
+        mgvi_hinge_rows_lone_theta(p, &s->rows, s->lone);
+    }
     return bind_columns(run, s);
 }
 
@@ -253,13 +259,19 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
 /* The block of the present W, and what the interior point needs for it. */
 static mgv_status bind_block(mgvi_run *run, state *s)
 {
-    s->block = (mgvi_hinge_block){.rows = s->n,
+    s->block = (mgvi_hinge_block){.kind = s->rows.kind,
+                                  .rows = s->n,
                                   .cols = s->gram ? 0 : s->size,
                                   .Z = s->Z,
                                   .row_stride = 1,
                                   .col_stride = s->n,
                                   .y = s->rows.y,
                                   .s = s->rows.s,
+                                  .low = s->rows.low,
+                                  .target = s->rows.target,
+                                  .aim = s->rows.aim,
+                                  .lone = s->lone,
+                                  .lone_free = s->rows.lone,
                                   .bend = s->rows.bend,
                                   .lambda = s->lambda,
                                   .mu = s->mu,
@@ -277,7 +289,11 @@ static mgv_status bind_block(mgvi_run *run, state *s)
         s->block.sparse = z;
         run->touched += (double)s->table->m.nnz;
     }
-    mgvi_hinge_interior_begin(run->ctx, s->interior, &s->block, s->solved ? s->theta : NULL);
+    for (int64_t t = 0; t < s->block.cols; t++)
+        s->part[t] = s->w.x[s->W[t]];
+    const mgvi_hinge_point from = {
+        .theta = s->theta, .w = s->part, .b = s->rows.y ? s->w.x[s->d] : 0};
+    mgvi_hinge_interior_begin(run->ctx, s->interior, &s->block, s->solved ? &from : NULL);
     s->begun = true;
     return MGV_OK;
 }
@@ -302,11 +318,7 @@ static void spread_theta(mgvi_run *run, state *s)
 /* The dual value of theta over all columns, as the judge will find it. */
 static double dual_value(const state *s)
 {
-    double sum = 0, squares = 0, most = 0, conjugate = 0;
-    for (int64_t i = 0; i < s->n; i++) {
-        sum += s->theta[i];
-        squares += s->rows.bend ? s->rows.bend[i] * s->theta[i] * s->theta[i] : 0;
-    }
+    double outside = 0, inside = 0, most = 0, conjugate = 0;
     for (int64_t j = 0; j < s->d; j++) {
         const double excess = fmax(fabs(s->v.x[j]) - s->mu, 0);
         most = fmax(most, fabs(s->v.x[j]));
@@ -314,8 +326,11 @@ static double dual_value(const state *s)
             conjugate += excess * excess / (2 * s->lambda);
     }
     const double t = most > s->mu ? s->mu / most : 1;
-    const double inside = t * sum - t * t / 2 * squares, outside = sum - squares / 2 - conjugate;
-    return s->lambda > 0 ? fmax(inside, outside) : inside;
+    for (int64_t i = 0; i < s->n; i++) {
+        outside += mgvi_hinge_gain(&s->block, i, s->theta[i]);
+        inside += mgvi_hinge_gain(&s->block, i, t * s->theta[i]);
+    }
+    return s->lambda > 0 ? fmax(inside, outside - conjugate) : inside;
 }
 
 static int by_value(const void *x, const void *y)
@@ -369,7 +384,8 @@ static mgv_status first_columns(mgvi_run *run, state *s)
         }
         if (2 * count + FEW < most) /* some more than those that theta of w = 0 violates */
             most = 2 * count + FEW;
-        else if (s->table && s->d <= 3 * s->n && s->n < FEW_ROWS)
+        else if ((s->table && s->d <= 3 * s->n && s->n < FEW_ROWS) ||
+                 (s->lone && s->d <= fmax(3 * s->n, 4 * FEW)))
             most = s->d; /* or all, if that is most */
     }
     count = rank_columns(s, -1);
@@ -476,6 +492,21 @@ static mgv_status restored(mgvi_run *run)
     return MGV_OK;
 }
 
+static bool is_hinge(const mgv_problem *p)
+{
+    return (p->loss->can & (MGVI_MARGIN | MGVI_LIKELIHOOD)) == MGVI_MARGIN;
+}
+
+/* Penalty l2 alone is for hinges: others have curvature, and solvers that use it. */
+static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
+{
+    if (is_hinge(p) || (p->penalty->can & MGVI_KINK))
+        return MGV_OK;
+    return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                     "solver column_generation works with penalty l1 or enet where the loss is %s",
+                     p->loss->name);
+}
+
 static const double HELD = 8; /* numbers a row, the driver's included */
 
 /* Interior-point steps times the normal equations. Sparse columns are entered one by one, most of
@@ -497,6 +528,18 @@ static double cost_of_l1(double n, double d, double nnz)
     return (n < FEW_ROWS ? 60 : 100) * (n * part * part + part * part * part / 3) + passes;
 }
 
+/* The same for rows that are no hinges: all columns at once unless they are many times the rows. */
+static double cost_of_curved(const mgv_problem *p, double n, double d)
+{
+    static const double PASSES = 12, SPARSE = 0.1;
+    const double least = fmin(n, d), most = n <= d ? fmin(d, 3 * n) : n;
+    const double steps = n <= d ? 22 : 60; /* products of narrow matrices are slower */
+    const double passes = PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
+    if ((double)p->A->nnz < SPARSE * n * d)
+        return cost_of_l1(n, d, (double)p->A->nnz) + passes;
+    return steps * (least * least * most / 2 + least * least * least / 3) + passes;
+}
+
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     (void)settings;
@@ -506,7 +549,16 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
         return INFINITY;
     if (mgvi_gather_bytes(&p->data->X) > mgvi_problem_spare(p, HELD))
         return INFINITY; /* no room for a copy by columns */
+    if (!l2 && !is_hinge(p))
+        return cost_of_curved(p, n, d);
     return l2 ? n * n * d / 2 + 15 * n * n * n / 3 : cost_of_l1(n, d, (double)p->A->nnz);
+}
+
+/* The last steps. */
+static double finish(const mgv_problem *p, const mgv_settings *settings)
+{
+    static const double LAST = 0.4;
+    return LAST * cost(p, settings);
 }
 
 const mgvi_solver_ops mgvi_solver_column_generation = {
@@ -514,9 +566,10 @@ const mgvi_solver_ops mgvi_solver_column_generation = {
     .summary = "hinges with l1, l2 or both on wide data: columns join an interior point",
     .needs = {.op = MGVI_MUL_T | MGVI_ROW},
     .penalties = "l2 l1 enet",
-    .losses = "hinge squared_hinge smooth_hinge",
+    .losses = "hinge squared_hinge smooth_hinge squared huber logistic",
+    .fits = fits,
     .cost = cost,
-    .finish = cost,
+    .finish = finish,
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

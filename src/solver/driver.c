@@ -175,6 +175,7 @@ static mgv_status advance(mgv_solver *solver)
     mgv_status st = MGV_OK;
     if (run->iteration > 0)
         solver->memory.residual_before = residual_now(solver);
+    run->allowance = mgvi_driver_allowance(solver);
     if (!solver->cut) /* else a solver that took over was cut while it set itself up */
         st = mgvi_driver_step(solver);
     if (st == MGV_E_NUMERIC && only_rounding_left(solver))

@@ -83,7 +83,8 @@ struct mgv_solver {
     } whole;
     /* Solver `auto`: those that have refused the problem or ended without a certificate. */
     mgvi_solver_mask tried;
-    bool outspent; /* the present one has spent far more than another promises to */
+    bool outspent;   /* the present one has spent far more than another promises to */
+    double patience; /* what the present one may spend; 0: not asked for yet */
     /* Who gets checkpoints, where the setting asks for them; NULL: its file. */
     mgv_status (*save)(void *keeper, const mgv_solver *solver);
     void *keeper;
@@ -151,6 +152,8 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops);
 bool mgvi_driver_outspent(mgv_solver *solver);
 /* The work of the run so far, in multiplications of a matrix product. */
 double mgvi_driver_spent(const mgv_solver *solver);
+/* What is left to it before another takes over, in its measure. */
+double mgvi_driver_allowance(mgv_solver *solver);
 /* sparsify.c: a penalty with kinks, and the certificate holds: whether the run goes on for a little
  * while, until zeros and nonzeros lie far apart; the goal of a run that was resumed in between; and
  * at the end of a run the answer without its dust, as far as the certificate stays valid. */

@@ -471,10 +471,12 @@ static mgv_status restored(mgvi_run *run)
  * its copy of the data it is not taken unasked: proximal_newton does without one. */
 static double cost(const mgv_problem *problem, const mgv_settings *settings)
 {
-    static const double HELD = 9; /* numbers a row, the driver's included */
+    static const double HELD = 9;    /* numbers a row, the driver's included */
+    static const double CROWDED = 4; /* times the sweeps */
     if (mgvi_packed_bytes(&problem->data->X, MGV_F64) > mgvi_problem_spare(problem, HELD))
         return INFINITY;
-    return (double)problem->A->nnz * (20 + 10 * log10(1 / fmax(settings->tol, 1e-16)));
+    const double entry = mgvi_columns_crowd(problem) ? CROWDED * mgvi_entry_cost(problem) : 1;
+    return entry * (double)problem->A->nnz * (20 + 10 * log10(1 / fmax(settings->tol, 1e-16)));
 }
 
 /* An exact step. */

@@ -376,6 +376,7 @@ static mgv_status minimise_model(mgvi_run *run, state *s)
                                   .work = arguments(run),
                                   .accuracy = wanted_accuracy(run, s),
                                   .kink = s->m.kink,
+                                  .allowance = run->allowance,
                                   .exact = s->m.estimate < 1e-3 || s->m.idle >= LOOSE_STEPS};
     return s->ridge ? mgvi_newton_ridge_solve(s->ridge, &at, &s->d)
                     : mgvi_newton_sparse_solve(s->sparse, &at, &s->d);
@@ -486,14 +487,14 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     for (size_t k = 0; k < sizeof bent / sizeof *bent; k++)
         if (strcmp(p->loss->name, bent[k]) == 0)
             steps = k == 0 ? 40 : 18;
-    /* Sweeps of a working set. Dense columns beyond the rows are nearly dependent: there a polished
-     * support is worth more than cheap sweeps (squared loss: primal_coordinate; hinges with a bend:
-     * column_generation, whatever the strength). */
+    /* Sweeps of a working set. Where columns crowd, as long as few of them are wanted: passes over
+     * all of them, and column_generation takes over where that is not so. */
+    static const double PASSES = 37;
     const bool wide = p->A->rows < p->A->cols, dense = p->data->X.layout == MGV_DENSE;
-    if (has_kinks(p)) { /* the hinge's steps are not smooth: dense columns take the more sweeps */
-        const double sweeps = !dense ? 100 : wide && steps <= 6 ? 2 : steps > 18 ? 400 : 100;
-        return steps * sweeps * (double)p->A->nnz;
-    }
+    if (has_kinks(p) && steps <= 6 && mgvi_columns_crowd(p))
+        return PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
+    if (has_kinks(p)) /* the hinge's steps are not smooth: dense columns take the more sweeps */
+        return steps * (dense && steps > 18 ? 400 : 100) * (double)p->A->nnz;
     if (steps > 6 && wide && !mgvi_newton_ridge_scaled(p))
         return INFINITY;
     if (steps == 18 && p->A->rows > TALL * p->A->cols)

@@ -143,6 +143,13 @@ double mgvi_entry_cost(const mgv_problem *problem)
     return stored && problem->data->X.layout == MGV_DENSE ? IN_A_ROW : SCATTERED;
 }
 
+bool mgvi_columns_crowd(const mgv_problem *p)
+{
+    static const double FULL = 0.1;
+    const double rows = (double)p->A->rows, cols = (double)p->A->cols;
+    return rows < cols && (double)p->A->nnz > FULL * rows * cols;
+}
+
 double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
                          const mgv_settings *settings, double cost)
 {

@@ -69,13 +69,30 @@ double mgvi_driver_spent(const mgv_solver *solver)
            solver->memory.worked + solver->run.work;
 }
 
+/* By the present solver. */
+static double own_spent(const mgv_solver *solver)
+{
+    return mgvi_driver_spent(solver) - solver->memory.seated;
+}
+
+/* What a solver on trial may spend before the next, which costs `its`, takes over; 0: it is on
+ * none. */
+static double trial_of(const mgv_solver *solver, double its)
+{
+    const mgvi_run *run = &solver->run;
+    return run->ops->cost(run->problem, &solver->settings) > its
+               ? mgvi_solver_tries(run->ops, run->problem, &solver->settings, its)
+               : 0;
+}
+
 /* Whether a trial that may spend `most` will not end by then. One that converges linearly and just
  * ends has a gap of tol^share when it has spent a share; the gap of one that lags is a fraction of
  * that way. */
-static bool trial_is_lost(const mgv_solver *solver, double spent, double most)
+static bool trial_is_lost(const mgv_solver *solver, double most)
 {
     static const double FIRST = 0.25, LAGGING = 0.25;
-    const double share = spent / most, gap = solver->memory.best.certificate.relative_gap;
+    const double share = own_spent(solver) / most;
+    const double gap = solver->memory.best.certificate.relative_gap;
     return share > 1 ||
            (share >= FIRST && log(gap) > LAGGING * share * log(fmin(solver->settings.tol, 0.1)));
 }
@@ -89,32 +106,50 @@ static double left_to_spend(const mgv_solver *solver)
     return m->gain > 0 && m->gain < 1 ? m->since * to_go / log(m->gain) : INFINITY;
 }
 
+static const double LITTLE = 4e8; /* a few hundredths of a second: no reason to change */
+
+/* What the present solver may spend before the next, which costs `its`, takes over. */
+static double patience(const mgv_solver *solver, double its)
+{
+    static const double PATIENCE = 4;
+    const mgvi_run *run = &solver->run;
+    const double trial = trial_of(solver, its);
+    const double own = fmax(PATIENCE * run->ops->cost(run->problem, &solver->settings), LITTLE);
+    return trial > 0 ? trial : fmax(own, its);
+}
+
+static double next_cost(const mgv_solver *solver)
+{
+    const mgvi_solver_ops *next = next_solver(solver);
+    return next ? next->cost(solver->run.problem, &solver->settings) : INFINITY;
+}
+
+double mgvi_driver_allowance(mgv_solver *solver)
+{
+    if (!solver->tried || !solver->judge || !solver->run.ops->cost || solver->run.early)
+        return INFINITY;
+    if (solver->patience == 0)
+        solver->patience = patience(solver, next_cost(solver));
+    const double left = solver->patience - own_spent(solver);
+    return left > 0 ? left : solver->patience; /* it was allowed to go on: as much again */
+}
+
 bool mgvi_driver_outspent(mgv_solver *solver)
 {
     enum { MANY_STEPS = 2000 };
-    static const double PATIENCE = 4;
     static const double GAINING = 0.5; /* a certificate that halves the gap */
-    static const double LITTLE = 4e8;  /* a few hundredths of a second: no reason to change */
     const mgvi_run *run = &solver->run;
     if (!solver->tried || !solver->judge || !run->ops->cost || run->early ||
         solver->memory.best.certificate.relative_gap <= solver->settings.tol)
         return false;
-    const double spent = mgvi_driver_spent(solver) - solver->memory.seated;
     const bool long_run = run->iteration >= MANY_STEPS; /* of few rows or columns each */
     if (!long_run && solver->memory.gain <= GAINING)
         return false; /* it is about to arrive */
-    const mgvi_solver_ops *next = next_solver(solver);
-    const double its = next ? next->cost(run->problem, &solver->settings) : INFINITY;
-    const double cost = run->ops->cost(run->problem, &solver->settings);
-    const double trial =
-        cost > its ? mgvi_solver_tries(run->ops, run->problem, &solver->settings, its) : 0;
-    if (trial > 0 && trial_is_lost(solver, spent, trial))
+    const double its = next_cost(solver), trial = trial_of(solver, its);
+    if (trial > 0 && trial_is_lost(solver, trial))
         return solver->outspent = true;
-    const double own = fmax(PATIENCE * cost, LITTLE);
-    if (!long_run && !(spent > own))
-        return false;
-    solver->outspent =
-        (spent > its && left_to_spend(solver) > its) || (long_run && its < 10 * LITTLE);
+    solver->outspent = (own_spent(solver) > patience(solver, its) && left_to_spend(solver) > its) ||
+                       (long_run && its < 10 * LITTLE);
     return solver->outspent;
 }
 
@@ -138,6 +173,7 @@ bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st)
         mgvi_log(run->ctx, MGV_INFO, "%s; %s takes over", reason, next->name);
         solver->stop = MGV_STOP_NONE;
         solver->outspent = false;
+        solver->patience = 0;
         solver->memory.certified = -1;
         solver->memory.ratio = 1;
         solver->memory.seated = solver->memory.spent = mgvi_driver_spent(solver);

@@ -107,6 +107,8 @@ struct mgvi_run {
     bool suspicious;   /* set by the solver: u looks like a proof that no w is feasible */
     double touched;    /* entries read by row kernels; operators count their own */
     double work;       /* multiplications that read none: factors and what is done with them */
+    double allowance;  /* work after which a step that is long had better end, for another solver
+                        * would be done: mgvi_entry_cost() an entry read; 0: none is set */
     mgvi_tensor *kept; /* what a checkpoint holds; NULL: there will be none */
     int kept_count;
 };
@@ -129,6 +131,9 @@ typedef uint64_t mgvi_solver_mask;
  * `tried` are left out. The sentence of the nearest one when none fits. */
 /* What an entry read in a pass costs, in multiplications of a matrix product. */
 double mgvi_entry_cost(const mgv_problem *problem);
+/* Whether there are more columns than rows and most of them full: nearly dependent, so that passes
+ * over them do not end unless few are wanted. */
+bool mgvi_columns_crowd(const mgv_problem *problem);
 /* What `ops` may spend before the cheapest, which costs so much; 0: it had better not begin. */
 double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
                          const mgv_settings *settings, double cost);

@@ -21,6 +21,7 @@
 #include <string.h>
 
 static const double SHARP = 1e-12; /* the gap aimed at: w is good to its root */
+static const double ROUGH = 1e-9;  /* a gap at which it is not yet */
 /* What may be spent on the way: a few hundredths of a second; or a part of the run, as much again
  * where an exact finish is in sight, less for steps that gain no more than those before. */
 static const double LITTLE = 4e8, EXACT = 1, SHARE = 0.25;
@@ -103,7 +104,10 @@ bool mgvi_driver_sharpen(mgv_solver *solver)
         return false;
     const mgvi_solver_ops *by = finisher(solver);
     const bool own = by == run->ops;
-    const double gap = mgvi_verdict_sharp_gap(run->problem, &m->best);
+    /* the judge's bounds of rounding may be far larger than what the solver still sees */
+    const double sharp = mgvi_verdict_sharp_gap(run->problem, &m->best);
+    const double seen = own && run->ops->estimate ? run->ops->estimate(run) : NAN;
+    const double gap = seen > ROUGH && isfinite(seen) ? fmax(sharp, seen) : sharp;
     if (gap <= SHARP || (own && m->sharpened > 0 && !(gap <= FALL * m->sharp_gap)))
         return false; /* the rest is rounding */
     if (finished_elsewhere(solver, by))

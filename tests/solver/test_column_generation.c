@@ -444,7 +444,7 @@ TEST(refusals_say_why)
     CHECK_OK(f.ctx, mgv_solver_new(f.ctx, f.problem, f.settings, &f.solver));
     CHECK_FAILS(f.ctx, mgv_solver_run(f.ctx, f.solver), MGV_E_INPUT, "row 1 is too large");
     mgv_fit_free(&f);
-    mgv_fit_start(&f, X, y, 3, 1, "solver=column_generation loss=logistic");
+    mgv_fit_start(&f, X, y, 3, 1, "solver=column_generation loss=exponential");
     CHECK_OK(f.ctx, mgv_problem_new(f.ctx, f.data, f.settings, &f.problem));
     CHECK_FAILS(f.ctx, mgv_solver_new(f.ctx, f.problem, f.settings, &f.solver), MGV_E_UNSUPPORTED,
                 "works with loss hinge");

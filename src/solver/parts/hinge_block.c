@@ -67,32 +67,48 @@ static void judge_columns(const mgvi_hinge_block *p, const double *w, const doub
 
 double mgvi_hinge_loss(const mgvi_hinge_block *p, int64_t i, double z)
 {
-    const double slack = fmax(0, 1 - z);
-    if (!p->bend || slack >= p->bend[i] * p->s[i])
-        return p->s[i] * (slack - (p->bend ? p->bend[i] * p->s[i] / 2 : 0));
-    return slack * slack / (2 * p->bend[i]);
+    if (p->kind == MGVI_ROWS_ENTROPY)
+        return p->s[i] * (fmax(0, -z) + log1p(exp(-fabs(z))));
+    const double slack = mgvi_hinge_target(p, i) - z, bend = mgvi_hinge_bend(p, i);
+    if (p->kind == MGVI_ROWS_FREE)
+        return slack * slack / (2 * bend);
+    const double bound = slack > 0 ? p->s[i] : mgvi_hinge_low(p, i);
+    if (fabs(slack) >= bend * fabs(bound))
+        return bound * (slack - bend * bound / 2);
+    return slack * slack / (2 * bend);
+}
+
+double mgvi_hinge_gain(const mgvi_hinge_block *p, int64_t i, double theta)
+{
+    if (p->kind != MGVI_ROWS_ENTROPY)
+        return theta * (mgvi_hinge_target(p, i) - mgvi_hinge_bend(p, i) * theta / 2);
+    const double small = fmin(theta, p->s[i] - theta);
+    if (!(small > 0))
+        return 0;
+    const double h = small / p->s[i];
+    return -p->s[i] * (h * log(h) + (1 - h) * log1p(-h));
 }
 
 mgvi_hinge_values mgvi_hinge_judge(const mgvi_hinge_block *p, const mgvi_hinge_point *at,
                                    const double *z, const double *v)
 {
     double penalty = 0, conjugate = 0, scale = 1, loss = 0, sum = 0, missed = p->lin_free;
-    double squares = 0;
+    double inside = 0;
     if (!p->gram)
         judge_columns(p, at->w, v, &penalty, &conjugate, &scale);
     for (int64_t i = 0; i < p->rows; i++) {
         const double free = p->y ? p->y[i] * at->b : 0;
         loss += mgvi_hinge_loss(p, i, z[i]);
-        sum += at->theta[i];
-        squares += p->bend ? p->bend[i] * at->theta[i] * at->theta[i] : 0;
+        sum += mgvi_hinge_gain(p, i, at->theta[i]);
+        inside += scale < 1 ? mgvi_hinge_gain(p, i, scale * at->theta[i]) : 0;
         missed += p->y ? p->y[i] * at->theta[i] : 0;
         if (p->gram) /* theta'G theta / (2 lambda) on both sides */
             penalty += at->theta[i] * (z[i] - free) / 2;
     }
     if (p->gram)
         conjugate = penalty;
-    const double inside = scale * sum - scale * scale / 2 * squares;
-    const double outside = sum - squares / 2 - conjugate;
+    const double outside = sum - conjugate;
+    inside = scale < 1 ? inside : sum;
     const bool scalable = p->mu > 0 && !p->lin && p->lin_free == 0;
     const double dual = p->lambda == 0 ? inside : scalable ? fmax(inside, outside) : outside;
     return (mgvi_hinge_values){.primal = loss + penalty - p->lin_free * at->b,

@@ -1,13 +1,16 @@
-/* parts/hinge_block.h - a hinge problem of some rows and columns, held densely or sparsely: what is
- * left of a large one when rows are frozen at a bound and columns at zero;
+/* parts/hinge_block.h - a problem of some rows and columns, held densely or sparsely: what is left
+ * of a large one when rows are frozen at a bound and columns at zero;
  * docs/algorithms/column_generation.md.
  *
  *   P(w, b) = lambda/2 |w|^2 + mu |w|_1 - lin.w - lin_free b
- *             + sum_i max over theta_i of  theta_i (1 - z_i) - bend_i/2 theta_i^2              (1)
- *   z = Z w + y b,   v = Z'theta + lin,   0 <= theta <= s,   y.theta + lin_free = 0
- *   D(theta) = sum theta - bend/2 theta^2 - |S_mu(v)|^2 / (2 lambda)                          (2)
- * lambda = 0: without the last term, where |v| <= mu. bend = 0 is the hinge s_i max(0, 1 - z_i),
- * bend = g/s the smooth hinge of width g, bend = 1/(own weight) and a large s the squared hinge.
+ *             + sum_i max over theta_i of  theta_i (target_i - z_i) - f_i(theta_i)             (1)
+ *   z = Z w + y b,   v = Z'theta + lin,   low <= theta <= s,   y.theta + lin_free = 0
+ *   D(theta) = sum target theta - f(theta) - |S_mu(v)|^2 / (2 lambda)                         (2)
+ * lambda = 0: without the last term, where |v| <= mu. f(theta) = bend/2 theta^2 with
+ *   target = 1, low = 0:   bend = 0 the hinge s max(0, 1 - z), bend = g/s the smooth hinge of width
+ *                          g, bend = 1/(own weight) and a large s the squared hinge;
+ *   target = y, low = -s:  bend = 1/(own weight), the loss of Huber, and without bounds the square;
+ * or f(theta) = theta log(theta/s) + (s - theta) log(1 - theta/s) with target = 0: the logistic.
  *
  * lin and lin_free are the frozen rows' share of A'theta; theta = -u. Their constant, the weight of
  * the frozen rows, is left out on both sides. */
@@ -16,16 +19,28 @@
 
 #include "solver/parts/hinge_sparse.h"
 
+typedef enum mgvi_hinge_kind {
+    MGVI_ROWS_BOXED,  /* low <= theta <= s */
+    MGVI_ROWS_FREE,   /* theta has no bounds, bend > 0 */
+    MGVI_ROWS_ENTROPY /* 0 < theta < s by itself */
+} mgvi_hinge_kind;
+
 typedef struct mgvi_hinge_block {
+    mgvi_hinge_kind kind;
     int64_t rows, cols;
     const double *Z; /* entry (i, j) is Z[i*row_stride + j*col_stride]; one of the two is 1 */
     int64_t row_stride, col_stride;
     const mgvi_hinge_sparse *sparse; /* in place of Z, NULL: Z is dense */
     const double *y;                 /* rows: the intercept's column, NULL: no intercept */
-    const double *s;                 /* rows: weights, > 0 */
-    const double *bend;              /* rows, NULL: 0 */
+    const double *s;                 /* rows: upper bounds, > 0; NULL: FREE */
+    const double *low;               /* rows: lower bounds, NULL: 0 */
+    const double *target;            /* rows, NULL: all the same, `aim` */
+    double aim;
+    const double *bend;              /* rows, NULL: 0 (or ENTROPY) */
     const double *lin;               /* cols, NULL: 0 */
     double lin_free;                 /* 0 without an intercept */
+    const double *lone;              /* rows that are no hinges: theta of w = 0, with its best */
+    double lone_free;                /* intercept; NULL: start in the middle of the box */
     double lambda, mu;               /* one of them > 0 */
     const double *gram; /* mu = 0 only, may be NULL: ZZ', both triangles; Z and w are then not
                            looked at, lin must be NULL and w is Z'theta/lambda throughout */
@@ -46,8 +61,23 @@ void mgvi_hinge_scores(mgv_ctx *ctx, const mgvi_hinge_block *block, const mgvi_h
                        double *z);
 void mgvi_hinge_duals(mgv_ctx *ctx, const mgvi_hinge_block *block, const double *theta, double *v);
 
+static inline double mgvi_hinge_target(const mgvi_hinge_block *p, int64_t i)
+{
+    return p->target ? p->target[i] : p->aim;
+}
+static inline double mgvi_hinge_low(const mgvi_hinge_block *p, int64_t i)
+{
+    return p->low ? p->low[i] : 0;
+}
+static inline double mgvi_hinge_bend(const mgvi_hinge_block *p, int64_t i)
+{
+    return p->bend ? p->bend[i] : 0;
+}
+
 /* The loss of row i at z: its term of (1). */
 double mgvi_hinge_loss(const mgvi_hinge_block *block, int64_t i, double z);
+/* What row i adds to (2) at a theta within its bounds. */
+double mgvi_hinge_gain(const mgvi_hinge_block *block, int64_t i, double theta);
 
 typedef struct mgvi_hinge_values {
     double primal, dual;

@@ -45,7 +45,7 @@ static bool room_for_moves(mgvi_arena *arena, int64_t rows, int64_t cols, mgvi_h
 
 static bool room_for_points(mgvi_arena *arena, mgvi_hinge_interior *k, int64_t rows, int64_t cols)
 {
-    double **of_rows[] = {&k->a,  &k->c,       &k->slack, &k->xi,         &k->z,
+    double **of_rows[] = {&k->a,  &k->l,       &k->c,     &k->slack,      &k->xi,   &k->z,
                           &k->rd, &k->e_slack, &k->e_xi,  &k->t_slack,    &k->t_xi,
                           &k->Th, &k->r,       &k->t_row, &k->best_theta, &k->face_theta};
     double **of_cols[] = {&k->w,     &k->v,     &k->pos,    &k->neg,    &k->z_pos, &k->z_neg,
@@ -110,6 +110,7 @@ static void middle_of_the_box(mgvi_hinge_interior *k)
             share *= side[mine] > side[!mine] ? fmax(side[!mine] / side[mine], 0.1) : 1;
         }
         k->a[i] = share * (p->bend ? fmin(p->s[i], 1 / p->bend[i]) : p->s[i]);
+        k->l[i] = k->a[i];
         k->c[i] = p->s[i] - k->a[i];
         k->slack[i] = 0.5;
         k->xi[i] = p->bend ? 1.5 * fmin(1, k->a[i] / k->c[i]) : 1.5;
@@ -131,33 +132,88 @@ static void shrink_into_mu(mgvi_hinge_interior *k)
         k->v[j] *= share;
     for (int64_t t = 0; t < k->live; t++) {
         const int64_t i = k->row[t];
-        k->a[i] *= share;
+        k->l[i] = k->a[i] *= share;
         k->c[i] = p->s[i] - k->a[i];
         k->xi[i] = k->slack[i] * k->a[i] / k->c[i];
     }
 }
 
-static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
+/* Products of a gap P - D. */
+static double products_of(const mgvi_hinge_interior *k, double gap)
+{
+    return gap / (double)(2 * (mgvi_hinge_boxed(k) + k->p->cols));
+}
+
+/* The distances to the bounds of rows that have any, and slacks for products tau. */
+static void surround_rows(mgvi_hinge_interior *k, double tau)
+{
+    const mgvi_hinge_block *p = k->p;
+    for (int64_t i = 0; i < p->rows && p->kind != MGVI_ROWS_FREE; i++) {
+        k->l[i] = k->a[i] - mgvi_hinge_low(p, i);
+        k->c[i] = p->s[i] - k->a[i];
+        k->slack[i] = tau / k->l[i];
+        k->xi[i] = tau / k->c[i];
+    }
+}
+
+/* Rows that are no hinges: a part of the theta of w = 0, for which |v| <= mu and whose bounds are
+ * not near, at the intercept of w = 0. The products share P(0): sum mu (p + q) is no more, as at
+ * the solution. */
+static double part_of_lone(mgv_ctx *ctx, mgvi_hinge_interior *k)
+{
+    const mgvi_hinge_block *p = k->p;
+    double largest = 0, value = 0;
+    if (!p->gram)
+        mgvi_hinge_duals(ctx, p, p->lone, k->v);
+    for (int64_t j = 0; !p->gram && j < p->cols; j++)
+        largest = fmax(largest, fabs(k->v[j]));
+    const double share = largest > p->mu && p->mu > 0 ? 0.5 * p->mu / largest : 0.5;
+    for (int64_t j = 0; !p->gram && j < p->cols; j++)
+        k->v[j] *= share;
+    k->b = p->y ? p->lone_free : 0;
+    for (int64_t i = 0; i < p->rows; i++) {
+        k->a[i] = share * p->lone[i];
+        k->z[i] = p->y ? p->y[i] * k->b : 0;
+        value += mgvi_hinge_loss(p, i, k->z[i]);
+    }
+    const double tau = products_of(k, value);
+    surround_rows(k, tau);
+    return tau;
+}
+
+/* The mean of the products at the start. */
+static double start_rows(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
     const mgvi_hinge_block *p = k->p;
     double sum = 0;
+    if (p->lone)
+        return part_of_lone(ctx, k);
+    middle_of_the_box(k);
+    k->b = 0;
+    memset(k->z, 0, (size_t)p->rows * sizeof *k->z);
+    if (p->gram)
+        return 0;
+    mgvi_hinge_duals(ctx, p, k->a, k->v);
+    shrink_into_mu(k);
+    for (int64_t t = 0; t < k->live; t++)
+        sum += k->slack[k->row[t]] * k->l[k->row[t]] + k->xi[k->row[t]] * k->c[k->row[t]];
+    return sum / (double)(2 * k->live);
+}
+
+static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
+{
+    const mgvi_hinge_block *p = k->p;
     k->live = 0;
     for (int64_t i = 0; i < p->rows; i++)
         if (k->rests[i] == LIVE)
             k->row[k->live++] = (int32_t)i;
-    middle_of_the_box(k);
-    k->b = 0;
-    memset(k->z, 0, (size_t)p->rows * sizeof *k->z);
+    const double tau = start_rows(ctx, k);
+    k->tau = INFINITY;
     memset(k->tried, 0, sizeof k->tried);
     if (p->gram) {
-        mgvi_hinge_scores(ctx, p, &(mgvi_hinge_point){.theta = k->a}, k->z);
+        mgvi_hinge_scores(ctx, p, &(mgvi_hinge_point){.theta = k->a, .b = k->b}, k->z);
         return;
     }
-    mgvi_hinge_duals(ctx, p, k->a, k->v);
-    shrink_into_mu(k);
-    for (int64_t t = 0; t < k->live; t++)
-        sum += k->slack[k->row[t]] * k->a[k->row[t]] + k->xi[k->row[t]] * k->c[k->row[t]];
-    const double tau = sum / (double)(2 * k->live);
     for (int64_t j = 0; j < p->cols; j++) {
         k->w[j] = 0;
         k->pos[j] = k->neg[j] = tau / p->mu;
@@ -170,6 +226,56 @@ static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
                 k->by_rows[i * p->cols + j] = p->Z[i + j * p->col_stride];
 }
 
+/* Column j with weight w: multipliers as v has them, products of tau or, for a weight that v does
+ * not know of yet, more. */
+static void start_column(mgvi_hinge_interior *k, int64_t j, double w, double tau)
+{
+    static const double LEAST = 0.1; /* of mu */
+    const mgvi_hinge_block *p = k->p;
+    const double pull = k->v[j] - p->lambda * w;
+    k->w[j] = w;
+    k->z_pos[j] = fmax(p->mu - pull, LEAST * p->mu);
+    k->z_neg[j] = fmax(p->mu + pull, LEAST * p->mu);
+    k->pos[j] = fmax(tau / k->z_pos[j], tau / k->z_neg[j] + w);
+    k->neg[j] = fmax(tau / k->z_neg[j], tau / k->z_pos[j] - w);
+}
+
+/* Off the bounds of its box. */
+static double well_inside(const mgvi_hinge_block *p, int64_t i, double theta)
+{
+    static const double OFF = 0.05;
+    const double low = mgvi_hinge_low(p, i), room = p->s ? OFF * (p->s[i] - low) : 0;
+    return p->kind != MGVI_ROWS_BOXED ? theta : fmin(fmax(theta, low + room), p->s[i] - room);
+}
+
+/* Rows that are no hinges: the weights of `from` and its theta, scaled into |v| <= mu, where its
+ * gap, which gives the products, is smaller than that of the start already made. */
+static void start_near(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hinge_point *from)
+{
+    static const double WITHIN = 0.9; /* of mu */
+    const mgvi_hinge_block *p = k->p;
+    const mgvi_hinge_point here = {.theta = k->a, .w = k->w, .b = k->b};
+    const mgvi_hinge_values cold = mgvi_hinge_judge(p, &here, k->z, k->v);
+    double *z = k->t_row, *v = k->at.g, most = 0;
+    mgvi_hinge_scores(ctx, p, from, z);
+    mgvi_hinge_duals(ctx, p, from->theta, v);
+    const mgvi_hinge_values f = mgvi_hinge_judge(p, from, z, v);
+    if (!(f.primal - f.dual < cold.primal - cold.dual))
+        return;
+    for (int64_t j = 0; j < p->cols; j++)
+        most = fmax(most, fabs(v[j]));
+    const double scale = fmin(1, WITHIN * p->mu / most);
+    for (int64_t i = 0; i < p->rows; i++)
+        k->a[i] = well_inside(p, i, scale * from->theta[i]);
+    memcpy(k->z, z, (size_t)p->rows * sizeof *z);
+    k->b = from->b;
+    mgvi_hinge_duals(ctx, p, k->a, k->v);
+    const double tau = products_of(k, f.primal - f.dual);
+    surround_rows(k, tau);
+    for (int64_t j = 0; j < p->cols; j++)
+        start_column(k, j, from->w[j], tau);
+}
+
 /* ---- rows at rest ---------------------------------------------------------------------------- */
 
 /* A row is put back near the bound where it rested. */
@@ -178,7 +284,7 @@ static void put_back(mgvi_hinge_interior *k, int64_t i)
     const double s = k->p->s[i], off = fabs(k->z[i] - 1), small = fmin(0.1, k->tau / (CLEAR * s));
     const bool upper = k->a[i] > k->c[i];
     k->rests[i] = BACK;
-    k->a[i] = upper ? s * (1 - small) : s * small;
+    k->l[i] = k->a[i] = upper ? s * (1 - small) : s * small;
     k->c[i] = s - k->a[i];
     k->slack[i] = (k->z[i] > 1 ? off : 0) + (upper ? k->tau / k->a[i] : CLEAR);
     k->xi[i] = (k->z[i] < 1 ? off : 0) + (upper ? CLEAR : k->tau / k->c[i]);
@@ -241,7 +347,7 @@ static void lay_down(mgv_ctx *ctx, mgvi_hinge_interior *k)
         if (!at_rest(k, i, bound, mean))
             continue;
         k->rests[i] = RESTS;
-        k->a[i] = k->t_row[i];
+        k->l[i] = k->a[i] = k->t_row[i];
         k->c[i] = k->p->s[i] - k->a[i];
     }
     memcpy(k->v, k->at.g, (size_t)k->p->cols * sizeof *k->v);
@@ -295,7 +401,7 @@ static void wake_all(mgv_ctx *ctx, mgvi_hinge_interior *k)
 /* The gap of the live rows' own problem, once its equations hold. */
 static double complementarity(const mgvi_hinge_interior *k)
 {
-    return 2 * k->tau * (double)(k->live + k->p->cols);
+    return 2 * k->tau * (double)(mgvi_hinge_boxed(k) + k->p->cols);
 }
 
 /* Keeps the present point when it is the best; its relative gap. */
@@ -335,8 +441,9 @@ static void hand_over(mgv_ctx *ctx, mgvi_hinge_interior *k, mgvi_hinge_point *ou
 }
 
 void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hinge_block *block,
-                               const double *theta)
+                               const mgvi_hinge_point *from)
 {
+    const double *theta = from ? from->theta : NULL;
     int64_t live = 0;
     k->p = block;
     k->best_gap = INFINITY;
@@ -344,8 +451,8 @@ void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_
         const bool bound =
             mgvi_hinge_may_rest(k) && theta && (theta[i] == 0 || theta[i] == block->s[i]);
         k->rests[i] = bound ? PRESUMED : LIVE;
-        k->a[i] = bound ? theta[i] : 0;
-        k->c[i] = block->s[i] - k->a[i];
+        k->l[i] = k->a[i] = bound ? theta[i] : 0;
+        k->c[i] = (block->s ? block->s[i] : 0) - k->a[i];
         live += !bound;
     }
     k->presumed = live > 0 && (double)live < FEW * (double)block->rows;
@@ -353,6 +460,8 @@ void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_
     if (!k->presumed)
         memset(k->rests, LIVE, (size_t)block->rows * sizeof *k->rests);
     start(ctx, k);
+    if (from && block->lone && !block->gram)
+        start_near(ctx, k, from);
 }
 
 /* Whether the rows at rest may be to blame for steps that do not help, and all of them live are
@@ -378,12 +487,13 @@ mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double 
         MGVI_TRY(mgvi_ctx_whole(ctx));
         result->steps++;
         const double gap = judge(k);
-        if (!p->bend && gap <= FIRST_FACE[p->lambda > 0])
+        if (p->kind == MGVI_ROWS_BOXED && !p->bend && gap <= FIRST_FACE[p->lambda > 0])
             MGVI_TRY(mgvi_hinge_try_faces(ctx, k, gap, &result->exact));
         if (result->exact || k->best_gap <= tol)
             break;
         since = gap < least ? 0 : since + 1;
-        const bool lost = !positive || !(gap <= HOPELESS * least);
+        const bool lost =
+            !positive || !(gap <= HOPELESS * least) || (p->lone && since >= STALLED);
         least = fmin(least, gap);
         if ((lost || since >= STALLED) && may_wake(k)) {
             wake_all(ctx, k);

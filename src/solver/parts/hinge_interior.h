@@ -21,11 +21,11 @@ typedef struct mgvi_hinge_result {
     bool exact;          /* it is the exact point of a face, up to rounding */
 } mgvi_hinge_result;
 
-/* Begins in the middle of the box; the rows of a sparse block that are at a bound in `theta` (NULL:
- * none) rest there at first. A dense Z is stored by columns (row_stride 1). The block stays the
- * caller's and must outlive the runs. */
+/* Begins in the middle of the box, hinges with the rows at rest that are at a bound in `from`
+ * (NULL: none); or near `from`, other rows and where that is worth anything. A dense Z is stored by
+ * columns (row_stride 1). The block stays the caller's and must outlive the runs. */
 void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *work,
-                               const mgvi_hinge_block *block, const double *theta);
+                               const mgvi_hinge_block *block, const mgvi_hinge_point *from);
 /* Goes on until (primal - dual) <= tol primal, or as well as it can, and writes the best point to
  * `out`. MGV_E_LIMIT: cut. */
 mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *work, double tol,

@@ -23,6 +23,7 @@ struct mgvi_hinge_interior {
     const mgvi_hinge_block *p;
     int64_t rows, most_cols; /* room */
     double tau;              /* mean complementarity before the last step */
+    double lag;              /* what rows of entropy lack then, in its units */
     double dual;             /* value after it */
     double b;
     /* Rows that are still in question, in order; the others rest at a = 0 or a = s (sparse blocks
@@ -32,10 +33,11 @@ struct mgvi_hinge_interior {
     int64_t live;
     int32_t *row;
     int8_t *rests;
-    /* rows: a in (0, s) is theta, c = s - a; the slacks slack and xi; z = Z w + y b; the residual
-     * of the row equation; complementarity aimed at and what it asks of the slacks; 1/Th is the
-     * row's weight in the normal equations */
-    double *a, *c, *slack, *xi, *z, *rd, *e_slack, *e_xi, *t_slack, *t_xi, *Th, *r, *t_row;
+    /* rows: a in (low, s) is theta, l = a - low, c = s - a; the slacks slack and xi; z = Z w + y b;
+     * the residual of the row equation; complementarity aimed at and what it asks of the slacks;
+     * 1/Th is the row's weight in the normal equations. Rows of entropy have no l and no slacks,
+     * free ones no c either */
+    double *a, *l, *c, *slack, *xi, *z, *rd, *e_slack, *e_xi, *t_slack, *t_xi, *Th, *r, *t_row;
     /* cols: w = p - q with multipliers zp, zq; v = Z'a + lin */
     double *w, *v, *pos, *neg, *z_pos, *z_neg, *r_pos, *r_neg, *e_pos, *e_neg, *t_pos, *t_neg, *K,
         *k0;
@@ -59,10 +61,17 @@ static inline bool mgvi_hinge_by_columns(const mgvi_hinge_interior *k)
 {
     return !k->p->gram && k->p->cols < (k->p->sparse ? k->live : k->p->rows);
 }
-/* Whether rows may leave the system: not those of a dense one that has their size. */
+/* Whether rows may leave the system: those of margins, but not of a dense one that has their size.
+ */
 static inline bool mgvi_hinge_may_rest(const mgvi_hinge_interior *k)
 {
-    return k->p->sparse || mgvi_hinge_by_columns(k);
+    return k->p->kind == MGVI_ROWS_BOXED && !k->p->target &&
+           (k->p->sparse || mgvi_hinge_by_columns(k));
+}
+/* Live rows with slacks. */
+static inline int64_t mgvi_hinge_boxed(const mgvi_hinge_interior *k)
+{
+    return k->p->kind == MGVI_ROWS_BOXED ? k->live : 0;
 }
 
 /* hinge_normal.c: the normal equations (9) or (10) at the present point; false: not positive. */

@@ -41,6 +41,19 @@ static mgv_status make_matrix(mgv_ctx *ctx, mgvi_hinge_interior *k)
     return MGV_OK;
 }
 
+/* Multiplications of make_matrix(). */
+static double matrix_work(const mgvi_hinge_interior *k, bool columns)
+{
+    const mgvi_hinge_block *p = k->p;
+    const double n = (double)k->live, m = (double)p->cols;
+    if (p->gram)
+        return 0;
+    if (p->sparse)
+        return columns ? mgvi_hinge_sparse_cols_work(p->sparse)
+                       : mgvi_hinge_sparse_rows_work(p->sparse);
+    return n * m / 2 * (columns ? m : n);
+}
+
 mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
 {
     const bool columns = mgvi_hinge_by_columns(k);
@@ -53,7 +66,7 @@ mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positiv
     }
     MGVI_TRY(mgvi_cholesky(ctx, size, k->H, size, &pivot));
     *positive = pivot < 0;
-    k->work += (double)size * (double)size * (double)size / 3;
+    k->work += matrix_work(k, columns) + (double)size * (double)size * (double)size / 6;
     return MGV_OK;
 }
 

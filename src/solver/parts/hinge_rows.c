@@ -1,70 +1,118 @@
-/* hinge_rows.c - the rows of a hinge problem that have weight. */
+/* hinge_rows.c - the rows of a problem that have weight, as its dual sees them. */
 #include "solver/parts/hinge_rows.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Width of the bend, in units of 1/weight: 0 the hinge, 1 the squared one. */
+static mgvi_hinge_kind kind_of(const mgv_problem *p)
+{
+    const unsigned can = p->loss->can;
+    if (!(can & MGVI_MARGIN))
+        return can & MGVI_STRONG ? MGVI_ROWS_FREE : MGVI_ROWS_BOXED;
+    return can & MGVI_LIKELIHOOD ? MGVI_ROWS_ENTROPY : MGVI_ROWS_BOXED;
+}
+
+/* Width of the bend, in units of 1/weight: 0 the hinge, 1 what is a square somewhere. */
 static double width_of(const mgv_problem *p)
 {
-    return strcmp(p->loss->name, "smooth_hinge") == 0    ? p->row.b.constant
-           : strcmp(p->loss->name, "squared_hinge") == 0 ? 1
-                                                         : 0;
+    const bool bent = (p->loss->can & MGVI_SMOOTH) && kind_of(p) != MGVI_ROWS_ENTROPY;
+    return !bent ? 0 : strcmp(p->loss->name, "smooth_hinge") == 0 ? p->row.b.constant : 1;
 }
 
 static bool is_squared(const mgv_problem *p) { return strcmp(p->loss->name, "squared_hinge") == 0; }
 
-static void bound_theta(const mgv_problem *p, mgvi_hinge_rows *rows)
+/* s, low, target and bend of row i, its weight known. */
+static void bind_row(const mgv_problem *p, mgvi_hinge_rows *rows, int64_t i, double sum)
 {
-    const bool squared = is_squared(p);
-    const double sum = rows->side[0] + rows->side[1], width = width_of(p);
-    for (int64_t i = 0; i < rows->n; i++) {
-        if (rows->bend)
-            rows->bend[i] = width / rows->weight[i];
-        rows->s[i] = squared ? 4 * sqrt(rows->weight[i] * sum) : rows->weight[i];
+    const mgvi_coef c = mgvi_coefs_at(&p->row, rows->row[i], 0);
+    const double weight = rows->weight[i];
+    if (rows->bend)
+        rows->bend[i] = width_of(p) / weight;
+    if (rows->target)
+        rows->target[i] = c.a;
+    if (rows->low) {
+        rows->s[i] = weight * c.b;
+        rows->low[i] = -rows->s[i];
+    } else if (rows->s) {
+        rows->s[i] = is_squared(p) ? 4 * sqrt(weight * sum) : weight;
     }
 }
 
-/* theta_i of w = 0 at a score, without its weight; the squared hinge's has no upper bound. */
-static double share_at(const mgv_problem *p, double score)
+/* d/db sum_i s_i G_i(y_i b) */
+static double slope_without_weights(const mgv_problem *p, const mgvi_hinge_rows *rows, double b)
 {
-    const double slack = 1 - score, width = width_of(p);
-    return width > 0 ? fmin(fmax(slack, 0) / width, is_squared(p) ? INFINITY : 1) : slack > 0;
+    double slope = 0;
+    for (int64_t i = 0; i < rows->n; i++)
+        slope += rows->y[i] *
+                 p->loss->grad(mgvi_coefs_at(&p->row, rows->row[i], 0), rows->y[i] * b);
+    return slope;
 }
 
-/* The best intercept of w = 0, by bisection of the slope -S+ theta(b) + S- theta(-b), and P there.
- */
+/* An interval with the best intercept of w = 0. */
+static void bracket_intercept(const mgvi_hinge_rows *rows, double *low, double *high)
+{
+    static const double LEAST = 1e-16; /* odds that are none */
+    const double minus = rows->side[0], plus = rows->side[1], sum = minus + plus;
+    *high = fmax(1, fabs(log(fmax(plus / sum, LEAST) / fmax(minus / sum, LEAST))));
+    *low = -*high;
+    for (int64_t i = 0; rows->target && i < rows->n; i++) {
+        const double exact = rows->target[i] / rows->y[i];
+        *low = i == 0 ? exact : fmin(*low, exact);
+        *high = i == 0 ? exact : fmax(*high, exact);
+    }
+}
+
+/* The best intercept of w = 0, by bisection of the slope, and P there. */
 static void best_without_weights(const mgv_problem *p, mgvi_hinge_rows *rows)
 {
-    const double width = width_of(p), minus = rows->side[0], plus = rows->side[1];
-    const mgvi_coef one = {.scale = 1, .b = p->row.b.constant};
-    double low = -1, high = 1;
-    if (width == 0) /* any between -1 and 1 where the classes weigh the same */
+    enum { HALVINGS = 100 };
+    const double minus = rows->side[0], plus = rows->side[1];
+    double low = 0, high = 0;
+    if (rows->y)
+        bracket_intercept(rows, &low, &high);
+    if (rows->y && !(p->loss->can & MGVI_SMOOTH)) /* any from -1 to 1 for classes alike */
         low = high = (plus > minus) - (plus < minus);
-    for (int k = 0; k < 60 && low < high; k++) {
-        const double b = (low + high) / 2;
-        const double slope = minus * share_at(p, -b) - plus * share_at(p, b);
-        *(slope < 0 ? &low : &high) = b;
+    for (int k = 0; k < HALVINGS && low < high; k++) {
+        const double b = low + (high - low) / 2;
+        if (b == low || b == high)
+            break;
+        *(slope_without_weights(p, rows, b) < 0 ? &low : &high) = b;
     }
-    rows->lone = rows->y ? (low + high) / 2 : 0;
-    rows->at_zero =
-        rows->y ? minus * p->loss->value(one, -rows->lone) + plus * p->loss->value(one, rows->lone)
-                : minus * p->loss->value(one, 0);
+    rows->lone = low + (high - low) / 2;
+    rows->at_zero = 0;
+    for (int64_t i = 0; i < rows->n; i++)
+        rows->at_zero += p->loss->value(mgvi_coefs_at(&p->row, rows->row[i], 0),
+                                        rows->y ? rows->y[i] * rows->lone : 0);
+}
+
+static mgv_status make_room(mgvi_run *run, mgvi_hinge_rows *rows)
+{
+    const mgv_problem *p = run->problem;
+    const size_t all = (size_t)p->A->rows;
+    const bool margin = p->loss->can & MGVI_MARGIN;
+    const struct {
+        double **at;
+        bool wanted;
+    } of_rows[] = {{&rows->weight, true},
+                   {&rows->y, p->free_cols > 0},
+                   {&rows->s, rows->kind != MGVI_ROWS_FREE},
+                   {&rows->low, !margin && rows->kind == MGVI_ROWS_BOXED},
+                   {&rows->target, !margin},
+                   {&rows->bend, width_of(p) > 0}};
+    if (!(rows->row = mgvi_run_array(run, all, sizeof *rows->row)))
+        return MGV_E_MEMORY;
+    for (size_t t = 0; t < sizeof of_rows / sizeof *of_rows; t++)
+        if (of_rows[t].wanted && !(*of_rows[t].at = mgvi_run_array(run, all, sizeof(double))))
+            return MGV_E_MEMORY;
+    return MGV_OK;
 }
 
 mgv_status mgvi_hinge_rows_bind(mgvi_run *run, mgvi_hinge_rows *rows)
 {
     const mgv_problem *p = run->problem;
-    const size_t all = (size_t)p->A->rows;
-    rows->row = mgvi_run_array(run, all, sizeof *rows->row);
-    rows->s = mgvi_run_array(run, all, sizeof *rows->s);
-    rows->weight = mgvi_run_array(run, all, sizeof *rows->weight);
-    if (p->free_cols && !(rows->y = mgvi_run_array(run, all, sizeof *rows->y)))
-        return MGV_E_MEMORY;
-    if (width_of(p) > 0 && !(rows->bend = mgvi_run_array(run, all, sizeof *rows->bend)))
-        return MGV_E_MEMORY;
-    if (!rows->row || !rows->s || !rows->weight)
-        return MGV_E_MEMORY;
+    rows->kind = kind_of(p);
+    rows->aim = rows->kind == MGVI_ROWS_ENTROPY ? 0 : 1;
+    MGVI_TRY(make_room(run, rows));
     for (int64_t i = 0; i < p->A->rows; i++) {
         const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
         if (!(weight > 0))
@@ -76,18 +124,20 @@ mgv_status mgvi_hinge_rows_bind(mgvi_run *run, mgvi_hinge_rows *rows)
         rows->side[rows->y && rows->y[rows->n] > 0] += weight;
         rows->n++;
     }
-    bound_theta(p, rows);
+    for (int64_t i = 0; i < rows->n; i++)
+        bind_row(p, rows, i, rows->side[0] + rows->side[1]);
     best_without_weights(p, rows);
     return MGV_OK;
 }
 
 void mgvi_hinge_rows_lone_theta(const mgv_problem *p, const mgvi_hinge_rows *rows, double *theta)
 {
-    const double least = fmin(rows->side[0], rows->side[1]), width = width_of(p);
+    const double least = fmin(rows->side[0], rows->side[1]);
     for (int64_t i = 0; i < rows->n; i++) {
         const double y = rows->y ? rows->y[i] : 0;
-        theta[i] = rows->weight[i] * (width > 0 ? share_at(p, y * rows->lone)
-                                      : rows->y ? least / rows->side[y > 0]
-                                                : 1);
+        theta[i] =
+            p->loss->can & MGVI_SMOOTH
+                ? -p->loss->grad(mgvi_coefs_at(&p->row, rows->row[i], 0), y * rows->lone)
+                : rows->weight[i] * (rows->y ? least / rows->side[y > 0] : 1);
     }
 }

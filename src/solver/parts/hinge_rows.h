@@ -1,18 +1,23 @@
-/* parts/hinge_rows.h - the rows of a hinge problem that have weight, and its solution without any
+/* parts/hinge_rows.h - the rows of a problem that have weight, and its solution without any
  * weights w; docs/algorithms/column_generation.md.
  *
- * Rows as those of parts/hinge_block.h: 0 <= theta <= s, with a bend for the smooth and the squared
- * hinge. The squared one has no upper bound, but P(w) <= P(0) keeps theta below sqrt(weight sum).
- */
+ * Rows as those of parts/hinge_block.h. The squared hinge has no upper bound, but P(w) <= P(0)
+ * keeps theta below sqrt(weight sum). */
 #ifndef MGVI_SOLVER_PARTS_HINGE_ROWS_H
 #define MGVI_SOLVER_PARTS_HINGE_ROWS_H
 
+#include "solver/parts/hinge_block.h"
 #include "solver/solver_impl.h"
 
 typedef struct mgvi_hinge_rows {
+    mgvi_hinge_kind kind;
     int64_t n;      /* rows with weight; the others neither score nor pull */
     int32_t *row;   /* which rows they are */
-    double *s, *y;  /* their upper bounds and intercept entries (NULL: no intercept) */
+    double *s;      /* their upper bounds, NULL: none */
+    double *low;    /* lower bounds, NULL: 0 or none */
+    double *target; /* NULL: `aim` */
+    double aim;
+    double *y;      /* their intercept entries, NULL: no intercept */
     double *weight; /* their weights: s, but for the squared hinge */
     double *bend;   /* NULL: the hinge */
     double side[2]; /* the weight of the rows with y = -1 and +1; without intercept of all, first */

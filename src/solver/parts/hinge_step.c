@@ -11,23 +11,42 @@
 static const double NEARLY = 0.995; /* of the way to the boundary */
 /* A corrector aims at a step longer by LONGER, with products within SPREAD of the target, and is
  * kept where it makes the step longer by GAINED of that. */
+static const double STUCK = 0.9, CAUTIOUS = 0.3;
 static const double LONGER = 0.1, SPREAD = 10, GAINED = 0.1;
 
 static int64_t cols_of(const mgvi_hinge_interior *k) { return k->p->gram ? 0 : k->p->cols; }
+
+/* Of as many products as there are slacks and multipliers. */
+static double mean_of(const mgvi_hinge_interior *k, double sum)
+{
+    const int64_t pairs = mgvi_hinge_boxed(k) + cols_of(k);
+    return pairs > 0 ? sum / (double)(2 * pairs) : 0;
+}
 
 /* Residuals, weights K and Th, and the mean complementarity. Returns rb. */
 static double residuals(mgvi_hinge_interior *k)
 {
     const mgvi_hinge_block *p = k->p;
-    double sum = 0, rb = -p->lin_free;
+    double sum = 0, lag = 0, rb = -p->lin_free;
     for (int64_t i = 0; p->y && i < p->rows; i++)
         rb -= p->y[i] * k->a[i];
     for (int64_t t = 0; t < k->live; t++) {
         const int64_t i = k->row[t];
-        sum += k->slack[i] * k->a[i] + k->xi[i] * k->c[i];
-        const double bend = p->bend ? p->bend[i] : 0;
-        k->rd[i] = 1 - k->z[i] - bend * k->a[i] - k->xi[i] + k->slack[i];
-        k->Th[i] = k->xi[i] / k->c[i] + k->slack[i] / k->a[i] + bend;
+        const double bend = mgvi_hinge_bend(p, i);
+        k->rd[i] = mgvi_hinge_target(p, i) - k->z[i];
+        if (p->kind == MGVI_ROWS_ENTROPY) {
+            k->rd[i] += log(k->c[i] / k->a[i]);
+            k->Th[i] = 1 / k->a[i] + 1 / k->c[i];
+            lag += k->rd[i] * k->rd[i] / k->Th[i];
+            continue;
+        }
+        k->rd[i] -= bend * k->a[i];
+        k->Th[i] = bend;
+        if (p->kind == MGVI_ROWS_FREE)
+            continue;
+        sum += k->slack[i] * k->l[i] + k->xi[i] * k->c[i];
+        k->rd[i] += k->slack[i] - k->xi[i];
+        k->Th[i] += k->xi[i] / k->c[i] + k->slack[i] / k->l[i];
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
         const double lw = p->lambda * k->w[j];
@@ -37,23 +56,24 @@ static double residuals(mgvi_hinge_interior *k)
         const double kappa = k->pos[j] / k->z_pos[j] + k->neg[j] / k->z_neg[j];
         k->K[j] = kappa / (1 + p->lambda * kappa);
     }
-    k->tau = sum / (double)(2 * (k->live + cols_of(k)));
+    k->tau = mean_of(k, sum);
+    k->lag = mean_of(k, lag);
     return rb;
 }
 
-/* The products to aim at: `target`, less the second-order terms of the present direction where
- * `second` is 1. */
+/* The products to aim at: `target`, less `second` times the second-order terms of the present
+ * direction. */
 static void aim(mgvi_hinge_interior *k, double target, double second)
 {
     const mgvi_hinge_move *d = &k->at;
-    for (int64_t t = 0; t < k->live; t++) {
+    for (int64_t t = 0; t < mgvi_hinge_boxed(k); t++) {
         const int64_t i = k->row[t];
-        k->e_slack[i] = target - (second > 0 ? d->slack[i] * d->a[i] : 0);
-        k->e_xi[i] = target + (second > 0 ? d->xi[i] * d->a[i] : 0);
+        k->e_slack[i] = target - (second > 0 ? second * d->slack[i] * d->a[i] : 0);
+        k->e_xi[i] = target + (second > 0 ? second * d->xi[i] * d->a[i] : 0);
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
-        k->e_pos[j] = target - (second > 0 ? d->pos[j] * d->z_pos[j] : 0);
-        k->e_neg[j] = target - (second > 0 ? d->neg[j] * d->z_neg[j] : 0);
+        k->e_pos[j] = target - (second > 0 ? second * d->pos[j] * d->z_pos[j] : 0);
+        k->e_neg[j] = target - (second > 0 ? second * d->neg[j] * d->z_neg[j] : 0);
     }
 }
 
@@ -62,11 +82,15 @@ static mgv_status direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb)
 {
     const mgvi_hinge_block *p = k->p;
     mgvi_hinge_move *d = &k->at;
+    const bool boxed = mgvi_hinge_boxed(k) > 0;
     for (int64_t t = 0; t < k->live; t++) {
         const int64_t i = k->row[t];
-        k->t_slack[i] = k->e_slack[i] / k->a[i] - k->slack[i];
+        k->r[i] = k->rd[i];
+        if (!boxed)
+            continue;
+        k->t_slack[i] = k->e_slack[i] / k->l[i] - k->slack[i];
         k->t_xi[i] = k->e_xi[i] / k->c[i] - k->xi[i];
-        k->r[i] = k->rd[i] + k->t_slack[i] - k->t_xi[i];
+        k->r[i] += k->t_slack[i] - k->t_xi[i];
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
         k->t_pos[j] = k->e_pos[j] / k->pos[j] - k->z_pos[j];
@@ -83,9 +107,9 @@ static mgv_status direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb)
         d->z_pos[j] = h - k->r_pos[j];
         d->z_neg[j] = -h - k->r_neg[j];
     }
-    for (int64_t t = 0; t < k->live; t++) {
+    for (int64_t t = 0; boxed && t < k->live; t++) {
         const int64_t i = k->row[t];
-        d->slack[i] = k->t_slack[i] - k->slack[i] / k->a[i] * d->a[i];
+        d->slack[i] = k->t_slack[i] - k->slack[i] / k->l[i] * d->a[i];
         d->xi[i] = k->t_xi[i] + k->xi[i] / k->c[i] * d->a[i];
     }
     return MGV_OK;
@@ -97,16 +121,16 @@ static void lengths(const mgvi_hinge_interior *k, double t[2])
     const mgvi_hinge_block *p = k->p;
     const mgvi_hinge_move *d = &k->at;
     double primal = 1, dual = 1; /* the inverses */
-    for (int64_t u = 0; u < k->live; u++) {
+    for (int64_t u = 0; u < mgvi_hinge_boxed(k); u++) {
         const int64_t i = k->row[u];
         primal = fmax(primal, fmax(-d->slack[i] / k->slack[i], -d->xi[i] / k->xi[i]));
-        dual = fmax(dual, fmax(-d->a[i] / k->a[i], d->a[i] / k->c[i]));
+        dual = fmax(dual, fmax(-d->a[i] / k->l[i], d->a[i] / k->c[i]));
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
         primal = fmax(primal, fmax(-d->pos[j] / k->pos[j], -d->neg[j] / k->neg[j]));
         dual = fmax(dual, fmax(-d->z_pos[j] / k->z_pos[j], -d->z_neg[j] / k->z_neg[j]));
     }
-    if (p->lambda > 0 || p->bend)
+    if (p->lambda > 0 || p->bend || p->kind == MGVI_ROWS_ENTROPY)
         primal = dual = fmax(primal, dual);
     t[0] = 1 / primal;
     t[1] = 1 / dual;
@@ -117,15 +141,15 @@ static double tau_after(const mgvi_hinge_interior *k, const double t[2])
 {
     const mgvi_hinge_move *d = &k->at;
     double sum = 0;
-    for (int64_t u = 0; u < k->live; u++) {
+    for (int64_t u = 0; u < mgvi_hinge_boxed(k); u++) {
         const int64_t i = k->row[u];
-        sum += (k->slack[i] + t[0] * d->slack[i]) * (k->a[i] + t[1] * d->a[i]) +
+        sum += (k->slack[i] + t[0] * d->slack[i]) * (k->l[i] + t[1] * d->a[i]) +
                (k->xi[i] + t[0] * d->xi[i]) * (k->c[i] - t[1] * d->a[i]);
     }
     for (int64_t j = 0; j < cols_of(k); j++)
         sum += (k->pos[j] + t[0] * d->pos[j]) * (k->z_pos[j] + t[1] * d->z_pos[j]) +
                (k->neg[j] + t[0] * d->neg[j]) * (k->z_neg[j] + t[1] * d->z_neg[j]);
-    return sum / (double)(2 * (k->live + cols_of(k)));
+    return mean_of(k, sum);
 }
 
 /* What brings a product back towards the target, not below -SPREAD of it. */
@@ -141,10 +165,10 @@ static double back_to(double target, double x, double z)
 static void aim_back(mgvi_hinge_interior *k, double target, const double t[2])
 {
     const mgvi_hinge_move *d = &k->at;
-    for (int64_t u = 0; u < k->live; u++) {
+    for (int64_t u = 0; u < mgvi_hinge_boxed(k); u++) {
         const int64_t i = k->row[u];
         k->e_slack[i] +=
-            back_to(target, k->slack[i] + t[0] * d->slack[i], k->a[i] + t[1] * d->a[i]);
+            back_to(target, k->slack[i] + t[0] * d->slack[i], k->l[i] + t[1] * d->a[i]);
         k->e_xi[i] += back_to(target, k->xi[i] + t[0] * d->xi[i], k->c[i] - t[1] * d->a[i]);
     }
     for (int64_t j = 0; j < cols_of(k); j++) {
@@ -190,24 +214,58 @@ static mgv_status correct(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb, doubl
     return MGV_OK;
 }
 
-static void move(mgv_ctx *ctx, mgvi_hinge_interior *k, const double t[2])
+/* Rows of entropy do not shorten the step: Newton's step for a logarithm overshoots where theta
+ * falls by orders of magnitude, which then matters to nobody. What would take more than half of the
+ * way to a bound ends in an exponential. */
+static void move_entropy(mgvi_hinge_interior *k, int64_t i, double da)
+{
+    double *near = da < 0 ? &k->a[i] : &k->c[i], *far = da < 0 ? &k->c[i] : &k->a[i];
+    const double part = fabs(da) / *near;
+    if (part <= 0.5) {
+        *near -= fabs(da);
+        *far += fabs(da);
+    } else {
+        *near *= exp(1 - 2 * part) / 2;
+        *far = k->p->s[i] - *near;
+    }
+}
+
+static void move_rows(mgvi_hinge_interior *k, const double t[2])
 {
     const mgvi_hinge_move *d = &k->at;
     for (int64_t u = 0; u < k->live; u++) {
         const int64_t i = k->row[u];
+        const double da = t[1] * d->a[i];
+        if (k->p->kind == MGVI_ROWS_ENTROPY) {
+            move_entropy(k, i, da);
+            continue;
+        }
         k->slack[i] += t[0] * d->slack[i];
         k->xi[i] += t[0] * d->xi[i];
-        k->a[i] += t[1] * d->a[i];
-        k->c[i] -= t[1] * d->a[i];
+        k->a[i] += da;
+        k->l[i] += da;
+        k->c[i] -= da;
     }
+}
+
+static void move(mgv_ctx *ctx, mgvi_hinge_interior *k, const double t[2])
+{
+    const mgvi_hinge_move *d = &k->at;
+    move_rows(k, t);
     for (int64_t j = 0; j < cols_of(k); j++) {
         k->pos[j] += t[0] * d->pos[j];
         k->neg[j] += t[0] * d->neg[j];
         k->z_pos[j] += t[1] * d->z_pos[j];
         k->z_neg[j] += t[1] * d->z_neg[j];
-        k->w[j] = k->pos[j] - k->neg[j];
+        k->w[j] += t[0] * d->w[j]; /* p - q, but for rounding where both are large */
+        if (k->w[j] > 0)
+            k->pos[j] = k->neg[j] + k->w[j];
+        else
+            k->neg[j] = k->pos[j] - k->w[j];
         k->v[j] += t[1] * d->g[j];
     }
+    if (k->p->kind == MGVI_ROWS_ENTROPY && !k->p->gram)
+        mgvi_hinge_duals(ctx, k->p, k->a, k->v);
     k->b += t[0] * d->db;
     mgvi_hinge_scores(ctx, k->p, &(mgvi_hinge_point){.theta = k->a, .w = k->w, .b = k->b}, k->z);
 }
@@ -215,15 +273,18 @@ static void move(mgv_ctx *ctx, mgvi_hinge_interior *k, const double t[2])
 mgv_status mgvi_hinge_step(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
 {
     double t[2];
-    const double rb = residuals(k);
+    const double before = k->tau, rb = residuals(k);
     MGVI_TRY(mgvi_hinge_factor(ctx, k, positive));
     if (!*positive)
         return MGV_OK;
     aim(k, 0, 0);
     MGVI_TRY(direction(ctx, k, rb));
     lengths(k, t);
-    const double ratio = tau_after(k, t) / k->tau, target = k->tau * ratio * ratio * ratio;
-    aim(k, target, 1);
+    const double ratio = k->tau > 0 ? tau_after(k, t) / k->tau : 0;
+    const bool stuck = k->p->lone && k->tau > STUCK * before; /* steps may else go in circles */
+    const double least = stuck ? CAUTIOUS * k->tau : fmin(k->tau, k->lag);
+    const double target = fmax(k->tau * ratio * ratio * ratio, least);
+    aim(k, target, stuck ? t[0] * t[1] : 1);
     MGVI_TRY(direction(ctx, k, rb));
     lengths(k, t);
     MGVI_TRY(correct(ctx, k, rb, target, t));

@@ -8,6 +8,7 @@
 #include "op/gram.h"
 #include "op/packed.h"
 #include "solver/parts/sparse_quadratic.h"
+#include "solver/solver_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -474,6 +475,8 @@ mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_poi
     MGVI_TRY(mgvi_quadratic_room(q, count, m->all || count <= most_columns(m)));
     set_penalty(m, at);
     MGVI_TRY(m->all ? pick_gram(m, at) : pack(m, at));
+    q->entry_cost = mgvi_entry_cost(m->p);
+    q->allowance = at->allowance > 0 ? at->allowance : INFINITY;
     MGVI_TRY(mgvi_quadratic_solve(q, at->accuracy));
     m->hard = m->hard || was_hard(m);
     m->p->A->touched += q->touched;

@@ -369,10 +369,17 @@ static mgv_status polish_once(mgvi_quadratic *q, bool *ended)
     return MGV_OK;
 }
 
+/* Whether it costs more than it may: what there is by now has to do. */
+static bool spent(const mgvi_quadratic *q)
+{
+    return q->entry_cost * q->touched + q->work > q->allowance;
+}
+
 static mgv_status polish(mgvi_quadratic *q, int *walks)
 {
     bool ended = false;
-    for (int k = 0; k < MOST_WALKS && !ended && *walks < ALL_WALKS && !mgvi_ctx_cut(q->ctx);
+    for (int k = 0; k < MOST_WALKS && !ended && *walks < ALL_WALKS && !mgvi_ctx_cut(q->ctx) &&
+                    !spent(q);
          k++, ++*walks)
         MGVI_TRY(polish_once(q, &ended));
     return MGV_OK;
@@ -384,9 +391,9 @@ mgv_status mgvi_quadratic_solve(mgvi_quadratic *q, double accuracy)
     int walks = 0;
     const bool rough = accuracy > MGVI_QUADRATIC_ROUGH && q->form == MGVI_SPARSE_FORM;
     const double fall = q->form == MGVI_SPARSE_FORM ? SPARSE_FALL : FALL;
-    for (int round = 0; round < MOST_ROUNDS && !mgvi_ctx_was_cut(q->ctx); round++) {
+    for (int round = 0; round < MOST_ROUNDS && !mgvi_ctx_was_cut(q->ctx) && !spent(q); round++) {
         double last = INFINITY;
-        for (int k = 0; k < MOST_SWEEPS && !mgvi_ctx_cut(q->ctx); k++) {
+        for (int k = 0; k < MOST_SWEEPS && !mgvi_ctx_cut(q->ctx) && (k == 0 || !spent(q)); k++) {
             worst = sweep(q);
             first = fmax(first, worst);
             if (worst <= accuracy * accuracy * first || (!rough && k > 0 && worst > fall * last))

@@ -40,6 +40,8 @@ typedef struct mgvi_quadratic {
     double W, off, T;   /* W = |e|^2 */
     double touched;     /* stored entries read */
     double work;        /* multiplications with the Gram matrix and its factors */
+    double allowance;   /* of both: an entry read costs `entry_cost` */
+    double entry_cost;
     double products;    /* the most that conjugate gradients needed so far */
     /* work space, per column */
     double *residual, *dir, *image, *delta, *size;
