@@ -184,7 +184,7 @@ static double level_error(const mgvi_judge *judge, bool twofold)
 mgv_status mgvi_judge_open_level(mgvi_judge *judge, mgvi_arena *arena)
 {
     const mgv_problem *p = judge->problem;
-    const int needed = MGVI_LEVEL | MGVI_CONJ;
+    const unsigned needed = MGVI_LEVEL | MGVI_CONJ;
     if ((p->penalty->can & needed) != needed || (p->loss->can & MGVI_JOINT) || p->graph)
         return MGV_OK;
     judge->level_care = MGVI_CARE_NONE;
