@@ -176,6 +176,7 @@ static mgv_status advance(mgv_solver *solver)
     if (run->iteration > 0)
         solver->memory.residual_before = residual_now(solver);
     run->allowance = mgvi_driver_allowance(solver);
+    const double before = mgvi_driver_spent(solver);
     if (!solver->cut) /* else a solver that took over was cut while it set itself up */
         st = mgvi_driver_step(solver);
     if (st == MGV_E_NUMERIC && only_rounding_left(solver))
@@ -184,7 +185,8 @@ static mgv_status advance(mgv_solver *solver)
         MGVI_TRY(st);
     if (solver->cut)
         return conclude(solver, false);
-    bool certified = run->finished || mgvi_driver_certificate_due(solver);
+    const bool all_spent = mgvi_driver_spent(solver) - before > run->allowance;
+    bool certified = run->finished || all_spent || mgvi_driver_certificate_due(solver);
     if (certified) {
         MGVI_TRY(mgvi_driver_certify(solver, &certified));
         run->finished = run->finished || mgvi_driver_outspent(solver);
