@@ -168,6 +168,9 @@ static bool only_rounding_left(const mgv_solver *solver)
                solver->settings.tol;
 }
 
+/* Of what it may spend: a step after which a solver is asked whether another should take over. */
+static const double LONG_STEP = 0.2;
+
 /* One step and what follows from it. */
 static mgv_status advance(mgv_solver *solver)
 {
@@ -185,7 +188,8 @@ static mgv_status advance(mgv_solver *solver)
         MGVI_TRY(st);
     if (solver->cut)
         return conclude(solver, false);
-    const bool all_spent = mgvi_driver_spent(solver) - before > run->allowance;
+    const double step = mgvi_driver_spent(solver) - before; /* long ones may read next to nothing */
+    const bool all_spent = step > run->allowance && step > LONG_STEP * solver->patience;
     bool certified = run->finished || all_spent || mgvi_driver_certificate_due(solver);
     if (certified) {
         MGVI_TRY(mgvi_driver_certify(solver, &certified));
