@@ -188,8 +188,9 @@ static mgv_status advance(mgv_solver *solver)
         MGVI_TRY(st);
     if (solver->cut)
         return conclude(solver, false);
-    const double step = mgvi_driver_spent(solver) - before; /* long ones may read next to nothing */
-    const bool all_spent = step > run->allowance && step > LONG_STEP * solver->patience;
+    const double after = mgvi_driver_spent(solver); /* long ones may read next to nothing */
+    const bool all_spent = solver->patience > 0 && after > solver->patience &&
+                           after - before > LONG_STEP * solver->patience;
     bool certified = run->finished || all_spent || mgvi_driver_certificate_due(solver);
     if (certified) {
         MGVI_TRY(mgvi_driver_certify(solver, &certified));
