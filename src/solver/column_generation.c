@@ -1,5 +1,5 @@
-/* column_generation.c - the hinge, smooth or squared too, with l1, l2 or both on wide data;
- * docs/algorithms/column_generation.md.
+/* column_generation.c - hinges with l1, l2 or both on wide data, and the squared, huber and logistic
+ * loss with l1 or both; docs/algorithms/column_generation.md.
  *
  *   mu = 0:  G = A A' once; an interior point for theta in n dimensions; w = A'theta / lambda  (12)
  *   mu > 0:  W = the columns with the largest |A's|
@@ -532,12 +532,14 @@ static double cost_of_l1(double n, double d, double nnz)
 static double cost_of_curved(const mgv_problem *p, double n, double d)
 {
     static const double PASSES = 12, SPARSE = 0.1;
+    static const double VECTORS = 400; /* a step's work on a row */
+    static const double NARROW = 60;   /* products of such matrices are slower */
     const double least = fmin(n, d), most = n <= d ? fmin(d, 3 * n) : n;
-    const double steps = n <= d ? 22 : 60; /* products of narrow matrices are slower */
+    const double steps = 22 + (n <= d ? 0 : 40 * fmin(1, NARROW / d));
     const double passes = PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
     if ((double)p->A->nnz < SPARSE * n * d)
         return cost_of_l1(n, d, (double)p->A->nnz) + passes;
-    return steps * (least * least * most / 2 + least * least * least / 3) + passes;
+    return steps * (least * least * most / 2 + least * least * least / 3 + VECTORS * n) + passes;
 }
 
 static double cost(const mgv_problem *p, const mgv_settings *settings)
@@ -563,7 +565,7 @@ static double finish(const mgv_problem *p, const mgv_settings *settings)
 
 const mgvi_solver_ops mgvi_solver_column_generation = {
     .name = "column_generation",
-    .summary = "hinges with l1, l2 or both on wide data: columns join an interior point",
+    .summary = "l1 and elastic net on wide data: columns join an interior point; hinges, l2 too",
     .needs = {.op = MGVI_MUL_T | MGVI_ROW},
     .penalties = "l2 l1 enet",
     .losses = "hinge squared_hinge smooth_hinge squared huber logistic",

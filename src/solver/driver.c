@@ -168,6 +168,9 @@ static bool only_rounding_left(const mgv_solver *solver)
                solver->settings.tol;
 }
 
+/* Of what it may spend: a step after which a solver is asked whether another should take over. */
+static const double LONG_STEP = 0.2;
+
 /* One step and what follows from it. */
 static mgv_status advance(mgv_solver *solver)
 {
@@ -176,6 +179,7 @@ static mgv_status advance(mgv_solver *solver)
     if (run->iteration > 0)
         solver->memory.residual_before = residual_now(solver);
     run->allowance = mgvi_driver_allowance(solver);
+    const double before = mgvi_driver_spent(solver);
     if (!solver->cut) /* else a solver that took over was cut while it set itself up */
         st = mgvi_driver_step(solver);
     if (st == MGV_E_NUMERIC && only_rounding_left(solver))
@@ -184,7 +188,10 @@ static mgv_status advance(mgv_solver *solver)
         MGVI_TRY(st);
     if (solver->cut)
         return conclude(solver, false);
-    bool certified = run->finished || mgvi_driver_certificate_due(solver);
+    const double after = mgvi_driver_spent(solver); /* long ones may read next to nothing */
+    const bool all_spent = solver->patience > 0 && after > solver->patience &&
+                           after - before > LONG_STEP * solver->patience;
+    bool certified = run->finished || all_spent || mgvi_driver_certificate_due(solver);
     if (certified) {
         MGVI_TRY(mgvi_driver_certify(solver, &certified));
         run->finished = run->finished || mgvi_driver_outspent(solver);

@@ -489,9 +489,10 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
             steps = k == 0 ? 40 : 18;
     /* Sweeps of a working set. Where columns crowd, as long as few of them are wanted: passes over
      * all of them, and column_generation takes over where that is not so. */
-    static const double PASSES = 37;
+    static const double PASSES = 50;
     const bool wide = p->A->rows < p->A->cols, dense = p->data->X.layout == MGV_DENSE;
-    if (has_kinks(p) && steps <= 6 && mgvi_columns_crowd(p))
+    const bool hinge = steps > 6 && (p->loss->can & MGVI_MARGIN);
+    if (has_kinks(p) && !hinge && mgvi_columns_crowd(p))
         return PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
     if (has_kinks(p)) /* the hinge's steps are not smooth: dense columns take the more sweeps */
         return steps * (dense && steps > 18 ? 400 : 100) * (double)p->A->nnz;

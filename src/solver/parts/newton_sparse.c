@@ -374,6 +374,7 @@ static mgv_status multiply_columns(mgvi_newton_sparse *m)
     mgvi_quadratic *q = &m->q;
     const int64_t n = q->count;
     q->form = MGVI_GRAM_FORM;
+    q->work += (double)n * (double)n * (double)q->rows;
     MGVI_TRY(mgvi_gemm_f64(q->ctx,
                            &(mgvi_gemm_shape){.m = n,
                                               .n = n,
