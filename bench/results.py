@@ -140,6 +140,8 @@ def write(suite, rows, peers, status, arguments):
     print_machine(result["machine"])
     print("peers: " + (", ".join(f"{name} {version or 'MISSING'}" for name, version in result["peers"].items()) or "none"))
     print_table([result])
+    if result["status"]:
+        print(f"the run ended with status {result['status']}: these are the rows until then")
 
 
 def main(arguments):
