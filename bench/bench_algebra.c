@@ -437,7 +437,7 @@ int main(int count, char **arguments)
     const char *part = count > 1 ? arguments[1] : "all"; /* products, gemm or all */
     const int most_threads = mgvi_cpu_count() < 2 ? 1 : 2;
     mgv_ctx *ctx = context(1);
-    printf("kernels: %s, %d processors\n", mgvi_gemm_name(ctx), mgvi_cpu_count());
+    printf("kernels: %s, %d processors\n", mgv_ctx_simd(ctx), mgvi_cpu_count());
     mgv_ctx_free(ctx);
     if (strcmp(part, "gemm") != 0)
         bench_all_products(most_threads);

@@ -53,7 +53,7 @@ def machine():
         in_use = {"version": "?", "in_use": {}}
     commit = said_by("git", "describe", "--always", "--dirty")
     return {"processor": processor(), "processors": os.cpu_count(), "caches": caches(),
-            "simd": in_use["in_use"].get("simd", "?"), "threads": in_use["in_use"].get("threads"),
+            "simd": in_use["in_use"].get("simd", "?"), "cut_for": in_use["in_use"].get("caches", "?"), "threads": in_use["in_use"].get("threads"),
             "margrave": in_use["version"] + (f" ({commit})" if commit else "")}
 
 
@@ -111,7 +111,7 @@ def print_table(results):
 def print_machine(m):
     sizes = ", ".join(f"{name} {size}" for name, size in m["caches"].items())
     print(f"{m['processor']}, {m['processors']} processors, {sizes or 'caches unknown'}; margrave {m['margrave']}, {m['simd']}, "
-          f"{m['threads']} threads")
+          f"caches taken as {m.get('cut_for', '?')}, {m['threads']} threads")
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------
@@ -140,6 +140,8 @@ def write(suite, rows, peers, status, arguments):
     print_machine(result["machine"])
     print("peers: " + (", ".join(f"{name} {version or 'MISSING'}" for name, version in result["peers"].items()) or "none"))
     print_table([result])
+    if result["status"]:
+        print(f"the run ended with status {result['status']}: these are the rows until then")
 
 
 def main(arguments):

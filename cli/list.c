@@ -79,7 +79,8 @@ static void print_json(const cli *c, const char *asked)
 {
     const char *comma = "";
     printf("{\"version\": \"%s\", \"command\": \"list\",\n \"in_use\": {", mgv_version());
-    print_pair("simd", mgv_ctx_simd(c->ctx), ", \"backend\": \"cpu\", \"algebra\": \"own\", ");
+    print_pair("simd", mgv_ctx_simd(c->ctx), ", ");
+    print_pair("caches", mgv_ctx_caches(c->ctx), ", \"backend\": \"cpu\", \"algebra\": \"own\", ");
     printf("\"threads\": %d},\n \"registered\": [", mgv_ctx_threads(c->ctx));
     for (size_t i = 0; i < mgv_registry_count(); i++) {
         const mgv_entry e = cli_entry_at(i);
@@ -137,8 +138,9 @@ int cli_list(cli *c, int argc, char **argv)
     if (asked && wanted(asked, "setting"))
         print_settings();
     if (!asked)
-        printf("\nin use: backend cpu, %d threads, simd %s, linear algebra by margrave's own "
-               "kernels\n(`margrave list settings` shows what can be set)\n",
-               mgv_ctx_threads(c->ctx), mgv_ctx_simd(c->ctx));
+        printf(
+            "\nin use: backend cpu, %d threads, simd %s, caches %s, linear algebra by margrave's "
+            "own kernels\n(`margrave list settings` shows what can be set)\n",
+            mgv_ctx_threads(c->ctx), mgv_ctx_simd(c->ctx), mgv_ctx_caches(c->ctx));
     return CLI_DONE;
 }

@@ -1,5 +1,6 @@
 /* main.c - `margrave COMMAND`: finds the command, and the few things every command needs. */
 #include "options.h"
+#include "sheet.h"
 #include "signals.h"
 
 #include <fcntl.h>
@@ -117,13 +118,27 @@ int cli_command_unknown(const char *name)
     return CLI_USAGE;
 }
 
+static bool knows_simd(const char *name)
+{
+    bool found = !name || !*name;
+    for (size_t i = 0; i < mgv_registry_count(); i++) {
+        const mgv_entry e = cli_entry_at(i);
+        found = found || (strcmp(e.kind, "simd") == 0 && strcmp(e.name, name) == 0);
+    }
+    return found;
+}
+
 static int cannot_start(mgv_status status)
 {
-    const char *simd = getenv("MGV_SIMD");
+    const char *simd = getenv("MGV_SIMD"), *caches = getenv("MGV_CACHE");
     if (status == MGV_E_ARG || status == MGV_E_UNSUPPORTED) {
-        fprintf(stderr,
-                "margrave: MGV_SIMD is '%.40s', which this machine or build does not have\n",
-                simd ? simd : "");
+        if (!caches || !*caches || !knows_simd(simd))
+            fprintf(stderr,
+                    "margrave: MGV_SIMD is '%.40s', which this machine or build does not have\n",
+                    simd ? simd : "");
+        else
+            fprintf(stderr, "margrave: MGV_CACHE is '%.40s'; it takes sizes like 32K,512K,4M\n",
+                    caches);
         return CLI_USAGE;
     }
     fprintf(stderr, "margrave: cannot start: %s\n", mgv_status_name(status));

@@ -188,6 +188,10 @@ static void print_environment(void)
     print_section("ENVIRONMENT");
     print_item("MGV_SIMD", "overrides the choice of instruction set: `scalar`, or another one that "
                            "`margrave list simd` names");
+    print_item("MGV_CACHE",
+               "overrides the sizes of the caches found: `32K,512K,4M`, the first, the "
+               "second, and one processor's share of the last; later ones may be left "
+               "out. `margrave list` says which are in use");
 }
 
 /* ---- the page of a command ------------------------------------------------------------------- */

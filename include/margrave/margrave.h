@@ -60,8 +60,9 @@ typedef struct mgv_allocator {
     void (*release)(void *user, void *memory);
 } mgv_allocator;
 
-/* Creates a context with all cores and the best instruction set of this machine
- * (MGV_SIMD=scalar|avx2|avx512|neon in the environment overrides it). `allocator` may be NULL.
+/* Creates a context with all cores, the best instruction set and the caches of this machine
+ * (MGV_SIMD=scalar|avx2|avx512|neon and MGV_CACHE=32K,512K,4M in the environment override them;
+ * MGV_E_ARG where they say nothing of the kind). `allocator` may be NULL.
  * On failure *out is NULL and there is no sentence. */
 MGV_API mgv_status mgv_ctx_new(const mgv_allocator *allocator, mgv_ctx **out);
 /* Frees the context; everything made from it must be gone. NULL is accepted. */
@@ -73,6 +74,9 @@ MGV_API mgv_status mgv_ctx_set_threads(mgv_ctx *ctx, int threads);
 MGV_API int mgv_ctx_threads(const mgv_ctx *ctx);
 /* "scalar", "avx2", "avx512" or "neon". */
 MGV_API const char *mgv_ctx_simd(const mgv_ctx *ctx);
+/* "32K,512K,4M": the caches work is cut for, in classes (powers of two): data in the first, the
+ * second, a processor's share of the last. Results are the same bits within a class. */
+MGV_API const char *mgv_ctx_caches(const mgv_ctx *ctx);
 /* Only "cpu" today; MGV_E_UNSUPPORTED names what is missing. */
 MGV_API mgv_status mgv_ctx_set_backend(mgv_ctx *ctx, const char *name);
 /* Asks the call at work to end soon: a run, selection, path, completion or deblurring with the best

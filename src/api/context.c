@@ -98,6 +98,15 @@ static void default_release(void *user, void *memory)
 static pthread_once_t seeded = PTHREAD_ONCE_INIT;
 static void seed_tables(void) { json_object_seed(0); }
 
+/* Those of the machine, or what `text` says. */
+static bool choose_caches(mgv_ctx *ctx, const char *text)
+{
+    ctx->caches = mgvi_caches_found();
+    const bool good = !text || !*text || mgvi_caches_parse(text, &ctx->caches);
+    mgvi_caches_print(&ctx->caches, ctx->caches_text);
+    return good;
+}
+
 mgv_status mgv_ctx_new(const mgv_allocator *allocator, mgv_ctx **out)
 {
     const mgv_allocator standard = {
@@ -118,6 +127,8 @@ mgv_status mgv_ctx_new(const mgv_allocator *allocator, mgv_ctx **out)
     pthread_once(&seeded, seed_tables);
     ctx->limit = &ctx->own_limit;
     mgv_status st = mgvi_simd_choose(getenv("MGV_SIMD"), &ctx->simd);
+    if (st == MGV_OK && !choose_caches(ctx, getenv("MGV_CACHE")))
+        st = MGV_E_ARG;
     if (st == MGV_OK)
         st = mgvi_pool_new(ctx, 0, &ctx->pool);
     if (st == MGV_OK)
@@ -156,6 +167,7 @@ mgv_status mgv_ctx_set_threads(mgv_ctx *ctx, int threads)
 int mgv_ctx_threads(const mgv_ctx *ctx) { return ctx ? mgvi_pool_threads(ctx->pool) : 0; }
 
 const char *mgv_ctx_simd(const mgv_ctx *ctx) { return ctx ? ctx->simd->name : ""; }
+const char *mgv_ctx_caches(const mgv_ctx *ctx) { return ctx ? ctx->caches_text : ""; }
 
 mgv_status mgv_ctx_set_backend(mgv_ctx *ctx, const char *name)
 {

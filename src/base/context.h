@@ -2,6 +2,8 @@
 #ifndef MGVI_BASE_CONTEXT_H
 #define MGVI_BASE_CONTEXT_H
 
+#include "base/caches.h"
+
 #include <inttypes.h>
 #include <margrave/margrave.h>
 #include <stdatomic.h>
@@ -28,7 +30,9 @@ struct mgv_ctx {
     mgv_allocator allocator;
     double allowance; /* bytes beyond half of the data that a fit may take (docs/memory.md) */
     struct mgvi_pool *pool;
-    const struct mgvi_simd *simd; /* chosen once, by api/context.c */
+    const struct mgvi_simd *simd; /* chosen once, by api/context.c; likewise */
+    mgvi_caches caches;
+    char caches_text[MGVI_CACHES_TEXT];
     mgv_event_fn on_event;
     void *event_user;
     atomic_int interrupted;

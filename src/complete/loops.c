@@ -3,17 +3,7 @@
 
 #include "simd/simd.h"
 
-#include <string.h>
-
 const mgvi_complete_loops *mgvi_complete_loops_for(const mgv_ctx *ctx)
 {
-#if defined(__x86_64__)
-    if (strcmp(ctx->simd->name, "avx512") == 0)
-        return &mgvi_complete_loops_avx512;
-    if (strcmp(ctx->simd->name, "avx2") == 0)
-        return &mgvi_complete_loops_avx2;
-#else
-    (void)ctx;
-#endif
-    return &mgvi_complete_loops_scalar;
+    return MGVI_SIMD_PICK(ctx, &mgvi_complete_loops);
 }

@@ -4,6 +4,7 @@
 #include "base/limit.h"
 #include "base/threads.h"
 #include "op/row_kernels.h"
+#include "simd/simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -28,15 +29,7 @@ typedef struct place {
 
 const mgvi_row_kernel_table *mgvi_row_kernels_for(const mgv_ctx *ctx)
 {
-#if defined(__x86_64__)
-    if (strcmp(ctx->simd->name, "avx512") == 0)
-        return &mgvi_row_kernels_avx512;
-    if (strcmp(ctx->simd->name, "avx2") == 0)
-        return &mgvi_row_kernels_avx2;
-#else
-    (void)ctx;
-#endif
-    return &mgvi_row_kernels_scalar;
+    return MGVI_SIMD_PICK(ctx, &mgvi_row_kernels);
 }
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }

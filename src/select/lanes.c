@@ -18,15 +18,7 @@ extern const mgvi_lane_kernels mgvi_lane_kernels_avx2[2], mgvi_lane_kernels_avx5
 
 static const mgvi_lane_kernels *kernels_for(const mgv_ctx *ctx, int32_t width)
 {
-    const mgvi_lane_kernels *table = mgvi_lane_kernels_scalar;
-#if defined(__x86_64__)
-    if (strcmp(ctx->simd->name, "avx512") == 0)
-        table = mgvi_lane_kernels_avx512;
-    else if (strcmp(ctx->simd->name, "avx2") == 0)
-        table = mgvi_lane_kernels_avx2;
-#else
-    (void)ctx;
-#endif
+    const mgvi_lane_kernels *table = MGVI_SIMD_PICK(ctx, mgvi_lane_kernels);
     return &table[width == 16];
 }
 

@@ -33,6 +33,7 @@
 
 const mgvi_simd mgvi_simd_avx2 = {
     .name = "avx2",
+    .bytes = 32,
     .gemm = &mgvi_gemm_avx2,
     .pass = &mgvi_pass_avx2,
     .short_values = mgvi_short_values_avx2,

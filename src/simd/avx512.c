@@ -40,6 +40,7 @@
 
 const mgvi_simd mgvi_simd_avx512 = {
     .name = "avx512",
+    .bytes = 64,
     .gemm = &mgvi_gemm_avx512,
     .pass = &mgvi_pass_avx512,
     .short_values = mgvi_short_values_avx512,

@@ -33,6 +33,7 @@
 
 const mgvi_simd mgvi_simd_neon = {
     .name = "neon",
+    .bytes = 16,
     .gemm = &mgvi_gemm_neon,
     .pass = &mgvi_pass_neon,
     .short_values = mgvi_short_values_neon,

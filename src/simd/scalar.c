@@ -26,6 +26,7 @@
 
 const mgvi_simd mgvi_simd_scalar = {
     .name = "scalar",
+    .bytes = 8,
     .gemm = &mgvi_gemm_scalar,
     .pass = &mgvi_pass_scalar,
     .short_values = mgvi_short_values_scalar,

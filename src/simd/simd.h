@@ -71,7 +71,8 @@ struct mgvi_pass_kernels;
                                 int64_t n);
 
 typedef struct mgvi_simd {
-    const char *name;
+    const char *name;                     /* for people; decisions look at `bytes` */
+    int bytes;                            /* of a vector */
     const struct mgvi_gemm_kernels *gemm; /* gemm_kernels.h */
     const struct mgvi_pass_kernels *pass; /* pass_kernels.h */
     mgvi_short_values_fn *short_values;   /* short_points.h */
@@ -108,6 +109,14 @@ extern const mgvi_simd mgvi_simd_scalar;
 extern const mgvi_simd mgvi_simd_avx2, mgvi_simd_avx512;
 #elif defined(__aarch64__)
 extern const mgvi_simd mgvi_simd_neon;
+#endif
+
+/* Of X_scalar, X_avx2 and X_avx512 the one for the context's vectors. */
+#if defined(__x86_64__)
+#define MGVI_SIMD_PICK(ctx, X)                                                                     \
+    ((ctx)->simd->bytes == 64 ? X##_avx512 : (ctx)->simd->bytes == 32 ? X##_avx2 : X##_scalar)
+#else
+#define MGVI_SIMD_PICK(ctx, X) ((void)(ctx), X##_scalar)
 #endif
 
 /* The best table of this machine, or the one named (NULL: best). MGV_E_ARG for an unknown name,

@@ -99,6 +99,38 @@ static void plan_pairs(sitting *at, int64_t classes)
     at->blocks = (at->lanes < LANES ? 2 : 1) * (across + (groups + 1) / 2);
 }
 
+/* The classes of a block of pairs, ascending; how many. */
+static int64_t pair_classes(const lane_block *b, int64_t classes[2 * LANES])
+{
+    int64_t found = 0;
+    for (int32_t t = 0; t < 2 * b->count; t++) {
+        const int64_t c = t % 2 ? b->lane[t / 2].negative : b->lane[t / 2].positive;
+        int64_t place = found;
+        while (place > 0 && classes[place - 1] > c)
+            place--;
+        if (place > 0 && classes[place - 1] == c)
+            continue;
+        memmove(classes + place + 1, classes + place, (size_t)(found++ - place) * sizeof *classes);
+        classes[place] = c;
+    }
+    return found;
+}
+
+/* Lanes that a visit of a row is of use to on the average, where classes have as many rows. */
+static double lanes_served(const sitting *at)
+{
+    const mgv_problem *p = at->head->run.problem;
+    double served = 0, visits = 0;
+    for (int64_t b = 0; b < at->blocks; b++) {
+        int64_t classes[2 * LANES];
+        const lane_block *block = &at->block[b];
+        const double all = (double)p->data->classes;
+        served += (p->pairwise ? 2 : all) * block->count;
+        visits += p->pairwise ? (double)pair_classes(block, classes) : block->count > 0 ? all : 0;
+    }
+    return visits > 0 ? served / visits : 0;
+}
+
 static mgv_status plan_blocks(sitting *at, mgvi_arena *arena)
 {
     const mgv_problem *p = at->head->run.problem;
@@ -120,19 +152,13 @@ static mgv_status bind_block(const sitting *at, mgv_ctx *ctx, const lane_block *
                              mgvi_member *out)
 {
     const mgv_problem *head = at->head->run.problem;
-    const int64_t k = head->data->classes;
     mgv_settings settings = mgvi_member_settings(head, &at->head->settings);
-    int64_t classes[2 * LANES], found = 0;
+    int64_t classes[2 * LANES];
     memcpy(lane, b->lane, sizeof b->lane);
     if (!head->pairwise)
         return mgvi_problem_new_block(ctx, head->data, &settings, lane, b->count, head,
                                       &out->problem);
-    for (int64_t c = 0; c < k; c++)
-        for (int32_t l = 0; l < b->count; l++)
-            if (b->lane[l].positive == c || b->lane[l].negative == c) {
-                classes[found++] = c;
-                break;
-            }
+    const int64_t found = pair_classes(b, classes);
     for (int32_t l = 0; l < b->count; l++)
         for (int64_t c = 0; c < found; c++) {
             if (b->lane[l].positive == classes[c])
@@ -507,11 +533,11 @@ static bool ascent_pays(sitting *at, const mgvi_lockstep_rows *rows, double newt
 {
     static const double EASY = 40, PATIENCE = 3, HOPELESS = 10;
     const double lanes = (double)at->head->family->members / (double)at->blocks;
-    const double cost = mgvi_lockstep_cost(rows, at->head->settings.tol);
+    const double cost = mgvi_lockstep_cost(rows, at->lanes, at->head->settings.tol);
     const bool tries = at->alone == 0;
     if (newton == 0)
         return tries || cost < lanes * at->alone;
-    const double pass = mgvi_lockstep_spent((double)rows->n, (double)rows->nnz);
+    const double pass = mgvi_lockstep_spent(rows, at->lanes, (double)rows->n, (double)rows->nnz);
     at->alone = tries ? fmin(newton, PATIENCE * EASY * pass / lanes) : newton;
     return cost < (tries ? HOPELESS : 1) * lanes * newton;
 }
@@ -532,6 +558,14 @@ static void run_blocks(sitting *at)
             lane_block_run(at, b);
 }
 
+/* Whether lock-step can be less work: beside coordinate ascent a visit of a row costs what two
+ * visits of a member cost, at least. */
+static bool may_pay(const sitting *at)
+{
+    static const double SERVED = 2;
+    return at->alone > 0 || lanes_served(at) >= SERVED;
+}
+
 mgv_status mgvi_family_in_lockstep(mgv_solver *head)
 {
     mgv_ctx *ctx = head->run.ctx;
@@ -541,9 +575,10 @@ mgv_status mgvi_family_in_lockstep(mgv_solver *head)
     if (!may_go(head))
         return MGV_OK;
     mgvi_arena_init(&arena, ctx);
+    at.alone = member_cost(head);
     mgv_status st = plan_blocks(&at, &arena);
     mgvi_ctx_open(ctx, 0);
-    if (st == MGV_OK)
+    if (st == MGV_OK && may_pay(&at))
         st = mgvi_lockstep_rows_new(head->run.problem,
                                     mgvi_problem_spare(head->run.problem, 1) - block_bytes(&at),
                                     &arena, &rows);
@@ -551,7 +586,6 @@ mgv_status mgvi_family_in_lockstep(mgv_solver *head)
         mgvi_arena_free(&arena);
         return MGV_OK;
     }
-    at.alone = member_cost(head);
     const double newton = newton_cost(&at);
     at.newton = newton > 0;
     if (st == MGV_OK && rows && ascent_pays(&at, rows, newton))

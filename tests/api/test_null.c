@@ -97,6 +97,7 @@ TEST(context_settings_and_files)
     mgv_ctx_free(NULL);
     assert_string_equal(mgv_ctx_error(NULL), "");
     assert_string_equal(mgv_ctx_simd(NULL), "");
+    assert_string_equal(mgv_ctx_caches(NULL), "");
     CHECK(mgv_ctx_threads(NULL) == 0);
     REFUSED_SILENTLY(mgv_ctx_set_threads(NULL, 1));
     REFUSED_SILENTLY(mgv_ctx_set_backend(NULL, "cpu"));

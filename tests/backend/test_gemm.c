@@ -346,22 +346,10 @@ TEST(every_failing_allocation_is_reported_and_leaks_nothing)
     free_inputs(&in);
 }
 
-TEST(the_name_says_which_kernels_multiply)
-{
-    for (int level = 0; level < mgvi_simd_count(); level++) {
-        mgv_ctx *ctx = mgv_check_ctx();
-        ctx->simd = mgvi_simd_at(level);
-        CHECK(strncmp(mgvi_gemm_name(ctx), "margrave ", 9) == 0);
-        assert_string_equal(mgvi_gemm_name(ctx) + 9, ctx->simd->name);
-        mgv_ctx_free(ctx);
-    }
-}
-
 int main(void)
 {
     return RUN(gemm_agrees_with_loops, gemm_crosses_slabs, gram_agrees_with_loops,
                gram_of_many_columns_and_rows_crosses_slabs, cholesky_factors_and_solves,
                cholesky_names_the_first_bad_pivot, any_number_of_threads_gives_the_same_bits,
-               every_failing_allocation_is_reported_and_leaks_nothing,
-               the_name_says_which_kernels_multiply);
+               every_failing_allocation_is_reported_and_leaks_nothing);
 }

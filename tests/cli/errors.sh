@@ -107,4 +107,9 @@ ls | grep -E 'part|tmp' && fail "a temporary file was left behind"
 MGV_SIMD=abacus "$margrave" list >out 2>err
 [ $? = 2 ] || fail "an unknown MGV_SIMD must be exit code 2"
 is err "margrave: MGV_SIMD is 'abacus', which this machine or build does not have"
+for sizes in much 32K, 32K,1M,4M,8M 32G 0; do
+    MGV_CACHE=$sizes "$margrave" list >out 2>err
+    [ $? = 2 ] || fail "MGV_CACHE=$sizes must be exit code 2"
+    is err "margrave: MGV_CACHE is '$sizes'; it takes sizes like 32K,512K,4M"
+done
 finish

@@ -7,7 +7,7 @@ json_get=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-unset MGV_SIMD
+unset MGV_SIMD MGV_CACHE
 failures=0
 
 fail() {

@@ -25,4 +25,9 @@ json out registered.1.name newton
 json out settings.# 0
 MGV_SIMD=scalar "$margrave" list --json >out
 json out in_use.simd scalar
+MGV_CACHE=48k,1300K "$margrave" list --json >out
+case $("$json_get" out in_use.caches) in
+32K,1M,*M) ;;
+*) fail "caches are not in classes: $("$json_get" out in_use.caches)" ;;
+esac
 finish

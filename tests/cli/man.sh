@@ -22,6 +22,7 @@ cp out page
 parts page "NAME,SYNOPSIS,DESCRIPTION,COMMANDS,OPTIONS,SETTINGS,REGISTERED,EXIT STATUS,FILES,ENVIRONMENT,EXAMPLES"
 has page "margrave \\- certified large\\-margin classifiers"
 has page "MGV_SIMD"
+has page "MGV_CACHE"
 troff_takes page
 
 # Every command, setting and registered name has its entry.

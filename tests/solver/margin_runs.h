@@ -57,6 +57,18 @@ static inline margin_set margin_set_random(uint64_t seed, int64_t n, int64_t d, 
     return s;
 }
 
+/* Two clouds, moved apart in every column, times `factor`. */
+static inline void margin_points(uint64_t seed, int64_t n, int64_t d, double factor, double **X,
+                                 double **y)
+{
+    mgv_random_set(seed, n, d, 0, X, y);
+    (*y)[0] = 1;
+    (*y)[1] = -1;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < d; j++)
+            (*X)[i * d + j] = factor * ((*X)[i * d + j] + 3 * (*y)[i] / (double)(j + 1));
+}
+
 /* A solver that has not moved yet. */
 static inline void margin_open(mgv_fit *fit, const margin_set *s, const char *options)
 {

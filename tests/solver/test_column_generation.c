@@ -1,8 +1,9 @@
 /* test_column_generation.c - the hinge with l1, l2 and both on small and wide data: known optima,
  * certificates recomputed by plain loops, every storage, weights, same bits, failing memory. */
+#include "failing_memory.h"
+
 #include "base/rng.h"
 #include "solver/driver.h"
-#include "vectors.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -391,14 +392,6 @@ TEST(threads_and_resuming_do_not_change_the_bits)
     free(y);
 }
 
-static mgv_status bind_and_run(mgv_ctx *ctx, const mgv_fit *f, mgv_problem **problem,
-                               mgv_solver **solver)
-{
-    MGVI_TRY(mgv_problem_new(ctx, f->data, f->settings, problem));
-    MGVI_TRY(mgv_solver_new(ctx, *problem, f->settings, solver));
-    return mgv_solver_run(ctx, *solver);
-}
-
 TEST(every_allocation_may_fail)
 {
     static const char *const options[] = {"mu=0.02", "lambda=0.1", "mu=0.01 lambda=0.1"};
@@ -406,31 +399,7 @@ TEST(every_allocation_may_fail)
     mgv_random_set(12, 9, 40, 0.5, &X, &y);
     y[0] = -y[1];
     for (size_t t = 0; t < sizeof options / sizeof *options; t++)
-        for (long fail_at = 1;; fail_at++) {
-            mgv_check_allocator a;
-            mgv_problem *problem = NULL;
-            mgv_solver *solver = NULL;
-            mgv_fit f = {.ctx = NULL};
-            mgv_check_allocator_init(&a, 0);
-            assert_int_equal(mgv_ctx_new(&a.hooks, &f.ctx), MGV_OK);
-            CHECK_OK(f.ctx, mgv_data_from_dense(f.ctx, MGV_F64, X, 9, 40, 40, 1, &f.data));
-            CHECK_OK(f.ctx, mgv_data_set_labels(f.ctx, f.data, y));
-            CHECK_OK(f.ctx, mgv_settings_new(f.ctx, &f.settings));
-            mgv_fit_set(&f, "solver=column_generation tol=1e-10");
-            mgv_fit_set(&f, options[t]);
-            a.fail_at = a.calls + fail_at;
-            const mgv_status st = bind_and_run(f.ctx, &f, &problem, &solver);
-            a.fail_at = 0;
-            CHECK(st == MGV_OK || (st == MGV_E_MEMORY && mgv_ctx_error(f.ctx)[0]));
-            mgv_solver_free(f.ctx, solver);
-            mgv_problem_free(f.ctx, problem);
-            mgv_fit_free(&f);
-            assert_int_equal(a.live, 0);
-            if (st == MGV_OK) {
-                CHECK(fail_at > 10);
-                break;
-            }
-        }
+        failing_memory_check(X, y, 9, 40, "solver=column_generation tol=1e-10", options[t]);
     free(X);
     free(y);
 }

@@ -1,16 +1,10 @@
 /* test_exact_margin_norms.c - the exact margin in norms other than 2, and the interior point. */
-#include "vectors.h"
+#include "margin_runs.h"
 
 #include "base/rng.h"
-#include "solver/driver.h"
 #include "solver/parts/active_set.h"
 #include "solver/parts/interior.h"
 #include "solver/parts/working_set.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 TEST(vectors_to_machine_precision)
 {
@@ -43,17 +37,6 @@ TEST(vectors_to_machine_precision)
     }
 }
 
-static void separable_set(uint64_t seed, int64_t n, int64_t d, double factor, double **X,
-                          double **y)
-{
-    mgv_random_set(seed, n, d, 0, X, y);
-    (*y)[0] = 1;
-    (*y)[1] = -1;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++)
-            (*X)[i * d + j] = factor * ((*X)[i * d + j] + 3 * (*y)[i] / (double)(j + 1));
-}
-
 /* Certified to 1e-10 whatever the shape and the norm; between the margins of nearby norms, for
  * |w|_p falls with p; and p near 2 has nearly the answer of the active set. */
 TEST(shapes_norms_and_intercepts)
@@ -64,7 +47,7 @@ TEST(shapes_norms_and_intercepts)
         for (int intercept = 0; intercept < 2; intercept++) {
             double *X, *y, margin[5];
             const int64_t n = shape[k][0], d = shape[k][1];
-            separable_set(40 + k, n, d, 1, &X, &y);
+            margin_points(40 + k, n, d, 1, &X, &y);
             for (int p = 0; p < 5; p++) {
                 mgv_fit fit;
                 mgv_fit_start(&fit, X, y, n, d, "loss=margin tol=1e-10");
@@ -91,7 +74,7 @@ TEST(scale_does_not_matter)
     double margin[3];
     for (int k = 0; k < 3; k++) {
         double *X, *y;
-        separable_set(50, 80, 6, factor[k], &X, &y);
+        margin_points(50, 80, 6, factor[k], &X, &y);
         mgv_fit fit;
         mgv_fit_start(&fit, X, y, 80, 6, "loss=margin tol=1e-10 p=1.3");
         mgv_fit_solve(&fit);
@@ -213,7 +196,7 @@ TEST(the_same_bits_again)
 {
     double *X, *y;
     const int64_t n = 900, d = 30;
-    separable_set(80, n, d, 1, &X, &y);
+    margin_points(80, n, d, 1, &X, &y);
     mgv_check_same_bits(X, y, n, d, "loss=margin tol=1e-11 p=1.2", 2);
     free(X);
     free(y);
@@ -230,7 +213,7 @@ TEST(interior_point_beside_the_active_set)
         const bool intercept = variant % 2;
         double *X, *y, start[90];
         int32_t all[90], keep[90];
-        separable_set(7 + (uint64_t)variant, n, d, 1, &X, &y);
+        margin_points(7 + (uint64_t)variant, n, d, 1, &X, &y);
         mgv_fit fit;
         mgv_fit_start(&fit, X, y, n, d, "loss=margin");
         mgv_fit_set(&fit, intercept ? "intercept=yes" : "intercept=no");

@@ -1,28 +1,14 @@
 /* test_linear_margins.c - the hard margin in l1 and l-infinity, and the linear system of the
  * interior point, dense and sparse, by rows and by columns. */
-#include "vectors.h"
+#include "failing_memory.h"
+#include "margin_runs.h"
 
 #include "base/rng.h"
 #include "solver/parts/interior.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static const char *const norms[] = {"penalty=l1", "penalty=linf"};
-
-static void separable_set(uint64_t seed, int64_t n, int64_t d, double factor, double **X,
-                          double **y)
-{
-    mgv_random_set(seed, n, d, 0, X, y);
-    (*y)[0] = 1;
-    (*y)[1] = -1;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j < d; j++)
-            (*X)[i * d + j] = factor * ((*X)[i * d + j] + 3 * (*y)[i] / (double)(j + 1));
-}
 
 /* Two points x and z: the margin with an intercept is half their distance in the dual norm. */
 TEST(two_points_and_their_distance)
@@ -69,7 +55,7 @@ TEST(shapes_units_and_intercepts)
         for (int variant = 0; variant < 6; variant++) {
             const int64_t n = shape[k][0], d = shape[k][1];
             double *X, *y, before = 0;
-            separable_set(40 + k, n, d, factor[variant / 2], &X, &y);
+            margin_points(40 + k, n, d, factor[variant / 2], &X, &y);
             for (int p = 0; p < 4; p++) {
                 mgv_fit fit;
                 mgv_fit_start(&fit, X, y, n, d, "loss=margin tol=1e-9");
@@ -138,7 +124,7 @@ TEST(thin_margins_to_the_tolerance)
 TEST(the_same_bits_again)
 {
     double *X, *y;
-    separable_set(80, 700, 30, 1, &X, &y);
+    margin_points(80, 700, 30, 1, &X, &y);
     for (int k = 0; k < 2; k++) {
         char all[60];
         snprintf(all, sizeof all, "loss=margin tol=1e-8 %s", norms[k]);
@@ -262,45 +248,13 @@ TEST(the_system_in_every_form)
     }
 }
 
-static mgv_status bind_and_run(mgv_ctx *ctx, const mgv_fit *f, mgv_problem **problem,
-                               mgv_solver **solver)
-{
-    MGVI_TRY(mgv_problem_new(ctx, f->data, f->settings, problem));
-    MGVI_TRY(mgv_solver_new(ctx, *problem, f->settings, solver));
-    return mgv_solver_run(ctx, *solver);
-}
-
 TEST(every_allocation_may_fail)
 {
     static const char *const options[] = {"penalty=l1", "penalty=linf", "p=1.5"};
     double *X, *y;
     mgv_random_set(12, 30, 4, 1, &X, &y); /* no margin: the proof as well */
     for (size_t t = 0; t < sizeof options / sizeof *options; t++)
-        for (long fail_at = 1;; fail_at++) {
-            mgv_check_allocator a;
-            mgv_problem *problem = NULL;
-            mgv_solver *solver = NULL;
-            mgv_fit f = {.ctx = NULL};
-            mgv_check_allocator_init(&a, 0);
-            assert_int_equal(mgv_ctx_new(&a.hooks, &f.ctx), MGV_OK);
-            CHECK_OK(f.ctx, mgv_data_from_dense(f.ctx, MGV_F64, X, 30, 4, 4, 1, &f.data));
-            CHECK_OK(f.ctx, mgv_data_set_labels(f.ctx, f.data, y));
-            CHECK_OK(f.ctx, mgv_settings_new(f.ctx, &f.settings));
-            mgv_fit_set(&f, "loss=margin");
-            mgv_fit_set(&f, options[t]);
-            a.fail_at = a.calls + fail_at;
-            const mgv_status st = bind_and_run(f.ctx, &f, &problem, &solver);
-            a.fail_at = 0;
-            CHECK(st == MGV_OK || (st == MGV_E_MEMORY && mgv_ctx_error(f.ctx)[0]));
-            mgv_solver_free(f.ctx, solver);
-            mgv_problem_free(f.ctx, problem);
-            mgv_fit_free(&f);
-            assert_int_equal(a.live, 0);
-            if (st == MGV_OK) {
-                CHECK(fail_at > 10);
-                break;
-            }
-        }
+        failing_memory_check(X, y, 30, 4, "loss=margin", options[t]);
     free(X);
     free(y);
 }

@@ -271,10 +271,104 @@ TEST(an_interrupted_run_says_so)
     mgv_fit_free(&fit);
 }
 
+/* ---- the promise of memory ------------------------------------------------------------------- */
+
+static int count_together(void *user, const mgv_event *event)
+{
+    *(int *)user += event->text && strstr(event->text, "classes at once");
+    return 0;
+}
+
+/* Wide text like news20: a block of weights, its judge and the packed rows fit beside the data, so
+ * that the classes go together. */
+TEST(wide_text_goes_together_within_the_memory)
+{
+    enum { ROWS = 15935, COLS = 62061, EACH = 80, CLASSES = 20 };
+    int64_t *ptr = malloc((ROWS + 1) * sizeof *ptr);
+    int32_t *idx = malloc((size_t)ROWS * EACH * sizeof *idx);
+    float *val = malloc((size_t)ROWS * EACH * sizeof *val);
+    double *y = malloc(ROWS * sizeof *y), room = 0;
+    mgvi_rng rng = mgvi_rng_seed(3);
+    for (int64_t i = 0; i < ROWS; i++) { /* EACH columns from strips of their own: ascending */
+        ptr[i] = i * EACH;
+        y[i] = (double)(i % CLASSES);
+        for (int64_t k = 0; k < EACH; k++) {
+            const int64_t strip = COLS / EACH, own = k % 4 ? strip : 7 * (i % CLASSES) + 3;
+            idx[i * EACH + k] = (int32_t)(k * strip + (int64_t)mgvi_rng_below(&rng, (uint32_t)own));
+            val[i * EACH + k] = 0.1F;
+        }
+    }
+    ptr[ROWS] = (int64_t)ROWS * EACH;
+    mgv_fit fit;
+    int rounds = 0;
+    mgv_fit_start(&fit, &room, y, 1, 1, "loss=hinge C=1 tol=1e-3");
+    mgv_data_free(fit.ctx, fit.data);
+    CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, 1));
+    CHECK_OK(fit.ctx,
+             mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F32, val, ptr, idx, ROWS, COLS, &fit.data));
+    CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
+    mgv_ctx_on_event(fit.ctx, count_together, &rounds);
+    mgv_fit_solve(&fit);
+    CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.run.runs == CLASSES);
+    CHECK(rounds > 0);
+    mgv_fit_free(&fit);
+    free(ptr);
+    free(idx);
+    free(val);
+    free(y);
+}
+
+/* A row of three classes serves one pair and a bit at a visit: those go one by one. */
+TEST(pairs_of_few_classes_go_one_by_one)
+{
+    static const int counts[] = {3, 8};
+    for (int k = 0; k < 2; k++) {
+        texts t;
+        mgv_fit fit;
+        double room[D] = {0};
+        int rounds = 0;
+        make_texts(&t, counts[k]);
+        mgv_fit_start(&fit, room, t.y, 1, D, "loss=hinge solver=dual_coordinate multiclass=ovo");
+        mgv_data_free(fit.ctx, fit.data);
+        CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, 1));
+        CHECK_OK(fit.ctx, mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F64, t.val, t.ptr, t.idx, N, D,
+                                               &fit.data));
+        CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, t.y));
+        mgv_ctx_on_event(fit.ctx, count_together, &rounds);
+        mgv_fit_solve(&fit);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
+        CHECK((rounds > 0) == (counts[k] == 8));
+        mgv_fit_free(&fit);
+    }
+}
+
+/* Whether weights stay in the second cache steers what is fetched and guessed, never the bits of
+ * coordinate ascent. */
+TEST(any_cache_gives_the_same_bits)
+{
+    static const char *const sizes[] = {"16K,256K,1M", "32K,4M,32M"};
+    texts t;
+    mgv_fit fit[2];
+    make_texts(&t, 9);
+    for (int k = 0; k < 2; k++) {
+        setenv("MGV_CACHE", sizes[k], 1);
+        solve(&fit[k], &t, t.y, 2, "C=1 tol=1e-6");
+        unsetenv("MGV_CACHE");
+        assert_string_equal(mgv_ctx_caches(fit[k].ctx), sizes[k]);
+        CHECK(fit[k].run.stop == MGV_STOP_CERTIFIED);
+    }
+    assert_memory_equal(fit[0].solver->family->coef, fit[1].solver->family->coef,
+                        9 * D * sizeof(double));
+    for (int k = 0; k < 2; k++)
+        mgv_fit_free(&fit[k]);
+}
+
 int main(void)
 {
     return RUN(every_class_is_the_two_class_problem, certificates_hold_for_the_model,
                same_bits_for_any_number_of_threads, every_member_is_the_one_side_by_side,
                certificates_of_pairs_hold_for_the_model,
-               pairs_have_the_same_bits_for_any_number_of_threads, an_interrupted_run_says_so);
+               pairs_have_the_same_bits_for_any_number_of_threads, an_interrupted_run_says_so,
+               wide_text_goes_together_within_the_memory, pairs_of_few_classes_go_one_by_one,
+               any_cache_gives_the_same_bits);
 }

@@ -11,7 +11,6 @@
 #include "simd/simd.h"
 
 #include <assert.h>
-#include <string.h>
 
 enum {
     SLAB = 2112,         /* a multiple of every tile height and width (8, 24, 48, ...) */
@@ -226,16 +225,4 @@ mgv_status mgvi_syrk_f64(mgv_ctx *ctx, int64_t n, int64_t k, double alpha, const
     r.alpha = alpha;
     r.beta = beta;
     return multiply(ctx, &r);
-}
-
-const char *mgvi_gemm_name(const mgv_ctx *ctx)
-{
-    static const char *const names[][2] = {{"scalar", "margrave scalar"},
-                                           {"avx2", "margrave avx2"},
-                                           {"avx512", "margrave avx512"},
-                                           {"neon", "margrave neon"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(ctx->simd->name, names[i][0]) == 0)
-            return names[i][1];
-    return "margrave";
 }

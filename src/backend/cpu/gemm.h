@@ -10,9 +10,6 @@
 
 #include "base/context.h"
 
-/* "margrave avx512": what multiplies matrices here. Static. */
-const char *mgvi_gemm_name(const mgv_ctx *ctx);
-
 /* op(X) = X, or X' where the flag says so. */
 typedef struct mgvi_gemm_shape {
     int64_t m, n, k; /* op(A) is m x k, op(B) is k x n, C is m x n */

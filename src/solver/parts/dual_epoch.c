@@ -2,9 +2,9 @@
 #include "solver/parts/dual_epoch.h"
 
 #include "base/limit.h"
+#include "simd/simd.h"
 
 #include <math.h>
-#include <string.h>
 
 static bool all_ones(const mgvi_matrix *m)
 {
@@ -28,14 +28,7 @@ static mgvi_dual_epoch_fn sweep_for(const mgvi_dual_epoch *e)
 {
     const int loss = e->problem->loss->index;
     const mgvi_storage kind = e->storage;
-#if defined(__x86_64__)
-    const char *isa = e->problem->ctx->simd->name;
-    if (strcmp(isa, "avx512") == 0)
-        return mgvi_dual_sweep_avx512[loss][kind];
-    if (strcmp(isa, "avx2") == 0)
-        return mgvi_dual_sweep_avx2[loss][kind];
-#endif
-    return mgvi_dual_sweep_scalar[loss][kind];
+    return MGVI_SIMD_PICK(e->problem->ctx, mgvi_dual_sweep)[loss][kind];
 }
 
 int64_t mgvi_dual_epoch_run(mgvi_dual_epoch *e, const int32_t *order, int64_t count, int32_t *moved)

@@ -24,19 +24,14 @@ static const double SURE = 0.5;
 
 static mgvi_lockstep_fn sweep_for(const mgv_ctx *ctx, bool narrow)
 {
-#if defined(__x86_64__)
-    if (strcmp(ctx->simd->name, "avx512") == 0)
-        return narrow ? mgvi_lockstep_sweep_narrow_avx512 : mgvi_lockstep_sweep_avx512;
-    if (strcmp(ctx->simd->name, "avx2") == 0)
-        return narrow ? mgvi_lockstep_sweep_narrow_avx2 : mgvi_lockstep_sweep_avx2;
-#endif
-    (void)ctx;
-    return narrow ? mgvi_lockstep_sweep_narrow_scalar : mgvi_lockstep_sweep_scalar;
+    return narrow ? MGVI_SIMD_PICK(ctx, mgvi_lockstep_sweep_narrow)
+                  : MGVI_SIMD_PICK(ctx, mgvi_lockstep_sweep);
 }
 
 int32_t mgvi_lockstep_lanes(const mgv_ctx *ctx)
 {
-    return strcmp(ctx->simd->name, "avx512") == 0 ? MGVI_LOCKSTEP_LANES : MGVI_LOCKSTEP_NARROW;
+    const bool wide = ctx->simd->bytes >= MGVI_LOCKSTEP_LANES * (int)sizeof(float);
+    return wide ? MGVI_LOCKSTEP_LANES : MGVI_LOCKSTEP_NARROW;
 }
 
 typedef struct work {
@@ -108,8 +103,10 @@ static bool gives_way(const work *w, const mgvi_lockstep_task *task, int32_t mov
     const double visits = (double)(p->visits - before->visits);
     if (task->alone == 0)
         return (double)(p->moved - before->moved) < MOVING * visits || moving <= BUSY * w->count;
-    return mgvi_lockstep_spent((double)p->visits, p->touched) > w->count * task->alone ||
-           mgvi_lockstep_spent(visits, p->touched - before->touched) > moving * task->alone;
+    const double all = mgvi_lockstep_spent(p->rows, w->count, (double)p->visits, p->touched);
+    const double round =
+        mgvi_lockstep_spent(p->rows, w->count, visits, p->touched - before->touched);
+    return all > w->count * task->alone || round > moving * task->alone;
 }
 
 static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result *out)
@@ -227,7 +224,7 @@ static mgv_status run_passes(const mgvi_lockstep_task *t, mgvi_arena *arena,
     const int32_t count = b->lanes;
     const bool narrow = count <= MGVI_LOCKSTEP_NARROW;
     work w = {.ctx = b->ctx,
-              .pass = {.rows = t->rows},
+              .pass = {.rows = t->rows, .near = mgvi_lockstep_near(t->rows, count)},
               .count = count,
               .width = narrow ? MGVI_LOCKSTEP_NARROW : MGVI_LOCKSTEP_LANES,
               .rng = t->rng,

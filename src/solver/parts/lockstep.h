@@ -51,14 +51,18 @@ int32_t mgvi_lockstep_lanes(const mgv_ctx *ctx);
 /* Bytes of a block of so many lanes at work, its judge included. */
 double mgvi_lockstep_block_bytes(const mgv_problem *problem, int32_t lanes);
 
+/* Whether the weights of a block of so many lanes stay in the second cache. */
+bool mgvi_lockstep_near(const mgvi_lockstep_rows *rows, int32_t lanes);
 /* The work of visits to rows that have so many entries, in multiplications of a matrix product. */
-double mgvi_lockstep_spent(double visits, double entries);
+double mgvi_lockstep_spent(const mgvi_lockstep_rows *rows, int32_t lanes, double visits,
+                           double entries);
 /* What a block over all rows is expected to need. */
-double mgvi_lockstep_cost(const mgvi_lockstep_rows *rows, double tol);
+double mgvi_lockstep_cost(const mgvi_lockstep_rows *rows, int32_t lanes, double tol);
 
 /* One pass of (5), part of a block's state. */
 typedef struct mgvi_lockstep_pass {
     const mgvi_lockstep_rows *rows;
+    bool near;                       /* W stays in the second cache by itself */
     const float *sign;               /* classes x width, which is 8 or 16 */
     float *W, *theta;                /* columns x width, rows x width */
     float mask[MGVI_LOCKSTEP_LANES]; /* 1: the lane moves, 0: it rests */

@@ -215,17 +215,26 @@ mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, double most, mgvi_arena 
     return MGV_OK;
 }
 
-double mgvi_lockstep_spent(double visits, double entries)
+/* Half of the cache: the rows go through it too. */
+bool mgvi_lockstep_near(const mgvi_lockstep_rows *r, int32_t lanes)
 {
-    static const double VISIT = 1000, ENTRY = 40;
-    return VISIT * visits + ENTRY * entries;
+    const double width = lanes <= MGVI_LOCKSTEP_NARROW ? MGVI_LOCKSTEP_NARROW : MGVI_LOCKSTEP_LANES;
+    return (double)r->cols * width * sizeof(float) <= 0.5 * r->ctx->caches.second;
+}
+
+double mgvi_lockstep_spent(const mgvi_lockstep_rows *r, int32_t lanes, double visits,
+                           double entries)
+{
+    /* twice as dear beyond the cache: 4.4 and 9 ns an entry (docs/algorithms/multiclass.md) */
+    static const double VISIT = 1000, NEAR = 40, FAR = 80;
+    return VISIT * visits + (mgvi_lockstep_near(r, lanes) ? NEAR : FAR) * entries;
 }
 
 /* Passes grow with the curvature of a row's own problem, C |x|^2: about 10 to 40 times its power
  * 0.7 on text, images and tables. */
-double mgvi_lockstep_cost(const mgvi_lockstep_rows *r, double tol)
+double mgvi_lockstep_cost(const mgvi_lockstep_rows *r, int32_t lanes, double tol)
 {
     const double digits = fmax(-log10(tol), 1);
     const double passes = 20 * pow(1 + r->curvature, 0.7) * digits / 3;
-    return passes * mgvi_lockstep_spent((double)r->n, (double)r->nnz);
+    return passes * mgvi_lockstep_spent(r, lanes, (double)r->n, (double)r->nnz);
 }

@@ -12,10 +12,9 @@
 
 enum {
     LANES = MGVI_LOCKSTEP_WIDTH,
-    FLUSH = 256,   /* rows whose sums stay in float32 */
-    AHEAD = 6,     /* rows fetched before they are needed */
-    LINE = 16,     /* numbers of a row in a line of the cache */
-    NEAR = 1 << 18 /* bytes of W that stay in the second cache by themselves */
+    FLUSH = 256, /* rows whose sums stay in float32 */
+    AHEAD = 6,   /* rows fetched before they are needed */
+    LINE = 16    /* numbers of a row in a line of the cache */
 };
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float))));
 typedef int32_t bits __attribute__((vector_size(LANES * sizeof(float))));
@@ -204,7 +203,6 @@ int64_t MGVI_LOCKSTEP_SWEEP(mgvi_lockstep_pass *p, const int32_t *order, int64_t
     lanes *const W = (lanes *)(void *)p->W, *const theta = (lanes *)(void *)p->theta;
     const lanes *const sign = (const lanes *)(const void *)p->sign;
     const lanes zero = {0}, most = all(r->most);
-    const bool far = r->cols * (int64_t)sizeof *W > NEAR;
     lanes mask;
     sums s;
     int64_t kept = 0;
@@ -214,7 +212,7 @@ int64_t MGVI_LOCKSTEP_SWEEP(mgvi_lockstep_pass *p, const int32_t *order, int64_t
         const int64_t i = order[k];
         if (k + AHEAD < count)
             fetch_row(r, order[k + AHEAD], theta);
-        if (far && k + 1 < count)
+        if (!p->near && k + 1 < count)
             fetch_weights(r, order[k + 1], W);
         const lanes y = sign[r->own[i]], takes_part = y * y;
         const lanes old = theta[i], m = y * planes(r, i, W, &s);

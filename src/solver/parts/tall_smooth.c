@@ -3,9 +3,9 @@
 
 #include "base/limit.h"
 #include "base/threads.h"
+#include "simd/simd.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { LINE_GRAIN = 2048, LINE_BLOCKS = 64, TRIALS = 24 };
 
@@ -18,15 +18,7 @@ static const double SHORT = 0.05, LONG = 0.5;
 
 const mgvi_tall_loops *mgvi_tall_loops_for(const mgv_ctx *ctx)
 {
-#if defined(__x86_64__)
-    if (strcmp(ctx->simd->name, "avx512") == 0)
-        return &mgvi_tall_loops_avx512;
-    if (strcmp(ctx->simd->name, "avx2") == 0)
-        return &mgvi_tall_loops_avx2;
-#else
-    (void)ctx;
-#endif
-    return &mgvi_tall_loops_scalar;
+    return MGVI_SIMD_PICK(ctx, &mgvi_tall_loops);
 }
 
 mgv_status mgvi_tall_smooth_init(mgvi_tall_smooth *h, mgvi_arena *arena, int64_t cols)
