@@ -11,7 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_LANES = 32 };
+/* Whoever needs more steps is better off alone, where another solver may take over (relay.c). */
+enum { MOST_LANES = 32, MOST_ROUNDS = 100 };
 
 typedef struct lane {
     int64_t member;
@@ -245,7 +246,8 @@ static mgv_status go_together(group *at)
             return MGV_OK; /* no time */
     while (!cut && (list_lanes(at, false) || list_lanes(at, true))) {
         const bool spent = at->K->touched >= settings->max_passes * (double)at->K->nnz;
-        if (mgvi_ctx_late(ctx) != MGV_STOP_NONE || at->rounds >= settings->max_iter || spent)
+        if (mgvi_ctx_late(ctx) != MGV_STOP_NONE || at->rounds >= settings->max_iter || spent ||
+            at->rounds >= MOST_ROUNDS)
             break;
         mgvi_log(ctx, MGV_INFO, "%d of %d classes take step %" PRId64 " together", at->listed,
                  at->count, at->rounds + 1);
