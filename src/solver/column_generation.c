@@ -1,5 +1,5 @@
-/* column_generation.c - hinges with l1, l2 or both on wide data, and the squared, huber and logistic
- * loss with l1 or both; docs/algorithms/column_generation.md.
+/* column_generation.c - hinges with l1, l2 or both on wide data, and the squared, huber and
+ * logistic loss with l1 or both; docs/algorithms/column_generation.md.
  *
  *   mu = 0:  G = A A' once; an interior point for theta in n dimensions; w = A'theta / lambda  (12)
  *   mu > 0:  W = the columns with the largest |A's|

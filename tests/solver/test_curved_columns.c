@@ -110,8 +110,8 @@ static mgv_fit fit(const set *s, bool weighted, const char *options)
 TEST(every_strength_and_shape_is_optimal)
 {
     static const int64_t shapes[][2] = {{30, 200}, {40, 45}, {90, 12}, {6, 9}};
-    static const char *const terms[] = {"mu=0.1",  "mu=0.01",            "mu=0.001",
-                                        "mu=1e-4", "mu=1e-3 lambda=0.1", "mu=0.01 lambda=1e-4"};
+    static const char *const terms[] = {
+        "mu=0.1", "mu=0.01", "mu=0.001", "mu=1e-4", "mu=1e-3 lambda=0.1", "mu=0.01 lambda=1e-4"};
     for (int k = 0; k < 4 * 6 * LOSSES * 4; k++) {
         const int loss = k % LOSSES, term = k / LOSSES % 6, shape = k / (LOSSES * 6) % 4;
         const bool intercept = k / (LOSSES * 24) & 1, weighted = k / (LOSSES * 24) & 2;

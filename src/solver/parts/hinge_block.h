@@ -36,12 +36,12 @@ typedef struct mgvi_hinge_block {
     const double *low;               /* rows: lower bounds, NULL: 0 */
     const double *target;            /* rows, NULL: all the same, `aim` */
     double aim;
-    const double *bend;              /* rows, NULL: 0 (or ENTROPY) */
-    const double *lin;               /* cols, NULL: 0 */
-    double lin_free;                 /* 0 without an intercept */
-    const double *lone;              /* rows that are no hinges: theta of w = 0, with its best */
-    double lone_free;                /* intercept; NULL: start in the middle of the box */
-    double lambda, mu;               /* one of them > 0 */
+    const double *bend; /* rows, NULL: 0 (or ENTROPY) */
+    const double *lin;  /* cols, NULL: 0 */
+    double lin_free;    /* 0 without an intercept */
+    const double *lone; /* rows that are no hinges: theta of w = 0, with its best */
+    double lone_free;   /* intercept; NULL: start in the middle of the box */
+    double lambda, mu;  /* one of them > 0 */
     const double *gram; /* mu = 0 only, may be NULL: ZZ', both triangles; Z and w are then not
                            looked at, lin must be NULL and w is Z'theta/lambda throughout */
     int64_t gram_stride;

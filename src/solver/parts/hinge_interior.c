@@ -45,9 +45,9 @@ static bool room_for_moves(mgvi_arena *arena, int64_t rows, int64_t cols, mgvi_h
 
 static bool room_for_points(mgvi_arena *arena, mgvi_hinge_interior *k, int64_t rows, int64_t cols)
 {
-    double **of_rows[] = {&k->a,  &k->l,       &k->c,     &k->slack,      &k->xi,   &k->z,
-                          &k->rd, &k->e_slack, &k->e_xi,  &k->t_slack,    &k->t_xi,
-                          &k->Th, &k->r,       &k->t_row, &k->best_theta, &k->face_theta};
+    double **of_rows[] = {&k->a,  &k->l,       &k->c,          &k->slack,     &k->xi,   &k->z,
+                          &k->rd, &k->e_slack, &k->e_xi,       &k->t_slack,   &k->t_xi, &k->Th,
+                          &k->r,  &k->t_row,   &k->best_theta, &k->face_theta};
     double **of_cols[] = {&k->w,     &k->v,     &k->pos,    &k->neg,    &k->z_pos, &k->z_neg,
                           &k->r_pos, &k->r_neg, &k->e_pos,  &k->e_neg,  &k->t_pos, &k->t_neg,
                           &k->K,     &k->k0,    &k->best_w, &k->face_w, &k->sign};
@@ -492,8 +492,7 @@ mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double 
         if (result->exact || k->best_gap <= tol)
             break;
         since = gap < least ? 0 : since + 1;
-        const bool lost =
-            !positive || !(gap <= HOPELESS * least) || (p->lone && since >= STALLED);
+        const bool lost = !positive || !(gap <= HOPELESS * least) || (p->lone && since >= STALLED);
         least = fmin(least, gap);
         if ((lost || since >= STALLED) && may_wake(k)) {
             wake_all(ctx, k);

@@ -43,8 +43,8 @@ static double slope_without_weights(const mgv_problem *p, const mgvi_hinge_rows 
 {
     double slope = 0;
     for (int64_t i = 0; i < rows->n; i++)
-        slope += rows->y[i] *
-                 p->loss->grad(mgvi_coefs_at(&p->row, rows->row[i], 0), rows->y[i] * b);
+        slope +=
+            rows->y[i] * p->loss->grad(mgvi_coefs_at(&p->row, rows->row[i], 0), rows->y[i] * b);
     return slope;
 }
 
@@ -135,9 +135,8 @@ void mgvi_hinge_rows_lone_theta(const mgv_problem *p, const mgvi_hinge_rows *row
     const double least = fmin(rows->side[0], rows->side[1]);
     for (int64_t i = 0; i < rows->n; i++) {
         const double y = rows->y ? rows->y[i] : 0;
-        theta[i] =
-            p->loss->can & MGVI_SMOOTH
-                ? -p->loss->grad(mgvi_coefs_at(&p->row, rows->row[i], 0), y * rows->lone)
-                : rows->weight[i] * (rows->y ? least / rows->side[y > 0] : 1);
+        theta[i] = p->loss->can & MGVI_SMOOTH
+                       ? -p->loss->grad(mgvi_coefs_at(&p->row, rows->row[i], 0), y * rows->lone)
+                       : rows->weight[i] * (rows->y ? least / rows->side[y > 0] : 1);
     }
 }

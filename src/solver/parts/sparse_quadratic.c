@@ -18,8 +18,9 @@ enum {
 
 /* Of the violation, in a sweep that pays: sparse columns are cheap to sweep and dear to polish. */
 static const double FALL = 0.5, SPARSE_FALL = 0.8;
-static const double EASY = 15;   /* products that conjugate gradients are first believed to need */
-static const double STREAMED = 8; /* a number that is read, in multiplications of a matrix product */
+static const double EASY = 15; /* products that conjugate gradients are first believed to need */
+static const double STREAMED =
+    8;                           /* a number that is read, in multiplications of a matrix product */
 static const double TIE = 1e-12; /* of the strength: a gradient that near to it may be at it */
 
 mgv_status mgvi_quadratic_room(mgvi_quadratic *q, int64_t count, bool gram)
@@ -382,8 +383,8 @@ static bool spent(const mgvi_quadratic *q)
 static mgv_status polish(mgvi_quadratic *q, int *walks)
 {
     bool ended = false;
-    for (int k = 0; k < MOST_WALKS && !ended && *walks < ALL_WALKS && !mgvi_ctx_cut(q->ctx) &&
-                    !spent(q);
+    for (int k = 0;
+         k < MOST_WALKS && !ended && *walks < ALL_WALKS && !mgvi_ctx_cut(q->ctx) && !spent(q);
          k++, ++*walks)
         MGVI_TRY(polish_once(q, &ended));
     return MGV_OK;

@@ -42,7 +42,7 @@ typedef struct mgvi_quadratic {
     double work;        /* multiplications with the Gram matrix and its factors */
     double allowance;   /* of both: an entry read costs `entry_cost` */
     double entry_cost;
-    double products;    /* the most that conjugate gradients needed so far */
+    double products; /* the most that conjugate gradients needed so far */
     /* work space, per column */
     double *residual, *dir, *image, *delta, *size;
     int32_t *support;
