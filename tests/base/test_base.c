@@ -234,7 +234,7 @@ TEST(numbers_are_sorted_in_place)
         for (int kind = 0; kind < 5; kind++) {
             for (int i = 0; i < n; i++)
                 want[i] = x[i] = kind == 0   ? mgvi_rng_normal(&rng)
-                                 : kind == 1 ? mgvi_rng_below(&rng, 3)
+                                 : kind == 1 ? (double)mgvi_rng_below(&rng, 3)
                                  : kind == 2 ? i
                                  : kind == 3 ? -i
                                  : i % 2     ? i
