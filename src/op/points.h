@@ -26,9 +26,9 @@ bool mgvi_kernel_find(const char *name, mgvi_kernel_kind *out);
 const char *mgvi_kernel_name(mgvi_kernel_kind kind);
 
 /* Whether k(x, z) depends on x - z alone: then the points may be moved together. */
-static inline bool mgvi_kernel_of_differences(mgvi_kernel_kind kind)
+static inline bool mgvi_kernel_of_differences(mgvi_kernel_kind k)
 {
-    return kind == MGVI_KERNEL_RBF || kind == MGVI_KERNEL_LAPLACE;
+    return k == MGVI_KERNEL_RBF || k == MGVI_KERNEL_LAPLACE;
 }
 
 /* x -> ((x - centre) * scale) * row_scale; every part may be NULL. Borrowed. */
