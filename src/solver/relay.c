@@ -138,6 +138,7 @@ bool mgvi_driver_outspent(mgv_solver *solver)
 {
     enum { MANY_STEPS = 2000 };
     static const double GAINING = 0.5; /* a certificate that halves the gap */
+    static const double SURE = 4;      /* times what the next one costs, which is a guess */
     const mgvi_run *run = &solver->run;
     if (!solver->tried || !solver->judge || !run->ops->cost || run->early ||
         solver->memory.best.certificate.relative_gap <= solver->settings.tol)
@@ -148,8 +149,9 @@ bool mgvi_driver_outspent(mgv_solver *solver)
     const double its = next_cost(solver), trial = trial_of(solver, its);
     if (trial > 0 && trial_is_lost(solver, trial))
         return solver->outspent = true;
-    solver->outspent = (own_spent(solver) > patience(solver, its) && left_to_spend(solver) > its) ||
-                       (long_run && its < 10 * LITTLE);
+    solver->outspent =
+        (own_spent(solver) > patience(solver, its) && left_to_spend(solver) > SURE * its) ||
+        (long_run && its < 10 * LITTLE);
     return solver->outspent;
 }
 
