@@ -136,7 +136,7 @@ TEST(every_lane_is_the_two_class_problem)
 
 /* ---- chosen by auto -------------------------------------------------------------------------- */
 
-enum { MANY = 7200, COLUMNS = 300, FEW = 3 };
+enum { MANY = 2600, COLUMNS = 300, FEW = 3 };
 
 static void make_many(double *X, double *y)
 {
