@@ -136,7 +136,7 @@ TEST(every_lane_is_the_two_class_problem)
 
 /* ---- chosen by auto -------------------------------------------------------------------------- */
 
-enum { MANY = 2600, COLUMNS = 300, FEW = 3 };
+enum { MANY = 2100, COLUMNS = 250, FEW = 3 };
 
 static void make_many(double *X, double *y)
 {
@@ -179,8 +179,8 @@ static void check_together(const char *loss)
 
 TEST(many_columns_go_together_with_the_same_bits_for_any_threads)
 {
-    check_together("loss=logistic");
-    check_together("loss=squared_hinge");
+    check_together("loss=logistic tol=1e-2");
+    check_together("loss=squared_hinge tol=1e-2");
 }
 
 static void check_allocations(const char *options)
