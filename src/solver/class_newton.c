@@ -308,7 +308,7 @@ static mgv_status restored(mgvi_run *run)
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     enum { MOST_UNKNOWNS = 1 << 20 };
-    enum { STEPS = 50, WHOLE = 150, APART = 400, DIAGONAL = 2000 };
+    enum { STEPS = 50, WHOLE = 150, APART = 400, DIAGONAL = 10000 };
     static const double BLOCKED = 1.0 / 8; /* of a multiplication: those of a matrix product */
     const double nnz = (double)p->A->nnz, rows = 4 * nnz * p->lanes; /* products of a sweep */
     const double whole = mgvi_class_hessian_cost(p), apart = mgvi_class_hessian_blocks_cost(p);
