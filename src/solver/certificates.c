@@ -38,17 +38,22 @@ double mgvi_driver_aftermath(const mgv_solver *solver)
     return linear ? SLOWLY * sizeof(double) * (double)A->cols * solver->run.problem->lanes : 0;
 }
 
-bool mgvi_driver_judge(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u, mgvi_care care,
-                       mgvi_verdict *found)
+/* Whether the judge came to his end before the limit; else what failed for it did not. */
+static bool judged_in_time(const mgv_solver *solver, mgv_status failed)
 {
-    mgv_ctx *ctx = solver->run.ctx;
-    const mgv_status failed = solver->run.problem->A->failed;
-    mgvi_ctx_open_last(ctx);
-    *found = mgvi_judge_certify_with(solver->judge, w, u, care);
-    if (!mgvi_ctx_close(ctx))
+    if (!mgvi_ctx_close(solver->run.ctx))
         return true;
     solver->run.problem->A->failed = failed;
     return false;
+}
+
+bool mgvi_driver_judge(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u, mgvi_care care,
+                       mgvi_verdict *found)
+{
+    const mgv_status failed = solver->run.problem->A->failed;
+    mgvi_ctx_open_last(solver->run.ctx);
+    *found = mgvi_judge_certify_with(solver->judge, w, u, care);
+    return judged_in_time(solver, failed);
 }
 
 bool mgvi_driver_prove(mgv_solver *solver, const mgvi_vec *u, int most, mgvi_pair *pair)
@@ -57,8 +62,7 @@ bool mgvi_driver_prove(mgv_solver *solver, const mgvi_vec *u, int most, mgvi_pai
     const mgv_status failed = solver->run.problem->A->failed;
     mgvi_ctx_open_last(ctx);
     const bool proven = mgvi_judge_prove(solver->judge, u, most, pair->verdict);
-    if (mgvi_ctx_close(ctx))
-        solver->run.problem->A->failed = failed;
+    judged_in_time(solver, failed);
     if (!proven)
         return false;
     mgvi_vec_copy(ctx, mgvi_judge_dual(solver->judge), &pair->u);
@@ -140,14 +144,10 @@ static mgv_status attempt_proof(mgv_solver *solver, mgvi_pair *pair, const mgvi_
 static bool judge_primal(mgv_solver *solver, const mgvi_pair *pair, mgvi_care care,
                          mgvi_verdict *found)
 {
-    mgv_ctx *ctx = solver->run.ctx;
     const mgv_status failed = solver->run.problem->A->failed;
-    mgvi_ctx_open_last(ctx);
+    mgvi_ctx_open_last(solver->run.ctx);
     *found = mgvi_judge_certify_primal(solver->judge, &pair->w, care, pair->verdict);
-    if (!mgvi_ctx_close(ctx))
-        return true;
-    solver->run.problem->A->failed = failed;
-    return false;
+    return judged_in_time(solver, failed);
 }
 
 /* Whether rounding has taken next to nothing from the dual side of a soft loss. */

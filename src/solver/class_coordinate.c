@@ -205,13 +205,13 @@ static double estimate(const mgvi_run *run)
  * hundreds (docs/algorithms/class_newton.md). */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
-    static const double PASSES = 15, TALL = 10;
+    static const double PASSES = 15, TALL = 10, BY_KERNEL = 100;
     const double n = (double)p->A->rows, unknowns = (double)p->A->cols * p->lanes;
-    const double pass = ENTRY * p->lanes * (double)p->A->nnz;
+    const double entries = ENTRY * (double)p->A->nnz;
     (void)settings;
-    if (p->A->ops->can & MGVI_KERNEL)
-        return 6 * PASSES * (1 + sqrt(1 / (p->lambda * n))) * pass / p->lanes;
-    return PASSES * (1 + TALL * fmax(0, n / unknowns - 1)) * pass;
+    if (p->A->ops->can & MGVI_KERNEL) /* the classes share its values */
+        return BY_KERNEL * (1 + sqrt(1 / (p->lambda * n))) * entries;
+    return PASSES * (1 + TALL * fmax(0, n / unknowns - 1)) * p->lanes * entries;
 }
 
 /* Tall tables whose rows are hardly weighed end as soon as wide ones. */

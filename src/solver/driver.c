@@ -179,7 +179,7 @@ static mgv_status advance(mgv_solver *solver)
     if (run->iteration > 0)
         solver->memory.residual_before = residual_now(solver);
     run->allowance = mgvi_driver_allowance(solver);
-    const double before = mgvi_driver_spent(solver);
+    const double before = mgvi_driver_own_spent(solver);
     if (!solver->cut) /* else a solver that took over was cut while it set itself up */
         st = mgvi_driver_step(solver);
     if (st == MGV_E_NUMERIC && only_rounding_left(solver))
@@ -188,7 +188,7 @@ static mgv_status advance(mgv_solver *solver)
         MGVI_TRY(st);
     if (solver->cut)
         return conclude(solver, false);
-    const double after = mgvi_driver_spent(solver); /* long ones may read next to nothing */
+    const double after = mgvi_driver_own_spent(solver); /* long ones may read next to nothing */
     const bool all_spent = solver->patience > 0 && after > solver->patience &&
                            after - before > LONG_STEP * solver->patience;
     bool certified = run->finished || all_spent || mgvi_driver_certificate_due(solver);

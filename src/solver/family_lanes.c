@@ -473,14 +473,10 @@ static double member_cost(const mgv_solver *head)
 static double cost_in_earnest(const mgv_solver *head)
 {
     const mgvi_run *run = &head->run;
-    const mgvi_solver_ops *next;
-    char said[MGVI_ERROR_MAX]; /* why others do not fit is no news */
-    memcpy(said, run->ctx->error, sizeof said);
-    const mgv_status st =
-        mgvi_solver_auto(run->ctx, run->problem, run->settings, mgvi_solver_bit(run->ops), &next);
-    memcpy(run->ctx->error, said, sizeof said);
+    const mgvi_solver_ops *next =
+        mgvi_solver_next(run->ctx, run->problem, run->settings, mgvi_solver_bit(run->ops));
     const double own = cost_by(head, run->ops);
-    return st == MGV_OK && next->cost ? fmin(own, cost_by(head, next)) : own;
+    return next ? fmin(own, cost_by(head, next)) : own;
 }
 
 /* Whether members may go together: from nothing or along a path, and by coordinate ascent where a

@@ -192,3 +192,17 @@ mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_
     /* What the first solver lacks that knows the loss explains more than one that does not. */
     return mgvi_solver_fits(ctx, nearest ? nearest : solvers[0], problem);
 }
+
+const mgvi_solver_ops *mgvi_solver_next(mgv_ctx *ctx, const mgv_problem *problem,
+                                        const mgv_settings *settings, mgvi_solver_mask tried)
+{
+    const mgvi_solver_ops *next;
+    char said[MGVI_ERROR_MAX]; /* why others do not fit is no news */
+    memcpy(said, ctx->error, sizeof said);
+    const mgv_status st = mgvi_solver_auto(ctx, problem, settings, tried, &next);
+    memcpy(ctx->error, said, sizeof said);
+    return st == MGV_OK && next->cost && !next->primal_only &&
+                   isfinite(next->cost(problem, settings))
+               ? next
+               : NULL;
+}

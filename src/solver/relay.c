@@ -46,21 +46,11 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)
     return st;
 }
 
-/* The cheapest solver that was not tried, fits and knows its cost; NULL: nobody is left. */
+/* Who would take over; NULL: nobody is left. */
 static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
-    const mgvi_solver_ops *next;
-    char said[MGVI_ERROR_MAX]; /* why others do not fit is no news */
-    memcpy(said, run->ctx->error, sizeof said);
-    const mgv_status st =
-        mgvi_solver_auto(run->ctx, run->problem, &solver->settings, solver->tried, &next);
-    memcpy(run->ctx->error, said, sizeof said);
-    if (st != MGV_OK)
-        return NULL;
-    return next->cost && !next->primal_only && isfinite(next->cost(run->problem, &solver->settings))
-               ? next
-               : NULL;
+    return mgvi_solver_next(run->ctx, run->problem, &solver->settings, solver->tried);
 }
 
 double mgvi_driver_spent(const mgv_solver *solver)
@@ -69,8 +59,7 @@ double mgvi_driver_spent(const mgv_solver *solver)
            solver->memory.worked + solver->run.work;
 }
 
-/* By the present solver. */
-static double own_spent(const mgv_solver *solver)
+double mgvi_driver_own_spent(const mgv_solver *solver)
 {
     return mgvi_driver_spent(solver) - solver->memory.seated;
 }
@@ -91,7 +80,7 @@ static double trial_of(const mgv_solver *solver, double its)
 static bool trial_is_lost(const mgv_solver *solver, double most)
 {
     static const double FIRST = 0.25, LAGGING = 0.25;
-    const double share = own_spent(solver) / most;
+    const double share = mgvi_driver_own_spent(solver) / most;
     const double gap = solver->memory.best.certificate.relative_gap;
     return share > 1 ||
            (share >= FIRST && log(gap) > LAGGING * share * log(fmin(solver->settings.tol, 0.1)));
@@ -130,7 +119,7 @@ double mgvi_driver_allowance(mgv_solver *solver)
         return INFINITY;
     if (solver->patience == 0)
         solver->patience = patience(solver, next_cost(solver));
-    const double left = solver->patience - own_spent(solver);
+    const double left = solver->patience - mgvi_driver_own_spent(solver);
     return left > 0 ? left : solver->patience; /* it was allowed to go on: as much again */
 }
 
@@ -149,9 +138,9 @@ bool mgvi_driver_outspent(mgv_solver *solver)
     const double its = next_cost(solver), trial = trial_of(solver, its);
     if (trial > 0 && trial_is_lost(solver, trial))
         return solver->outspent = true;
-    solver->outspent =
-        (own_spent(solver) > patience(solver, its) && left_to_spend(solver) > SURE * its) ||
-        (long_run && its < 10 * LITTLE);
+    solver->outspent = (mgvi_driver_own_spent(solver) > patience(solver, its) &&
+                        left_to_spend(solver) > SURE * its) ||
+                       (long_run && its < 10 * LITTLE);
     return solver->outspent;
 }
 

@@ -127,8 +127,6 @@ const mgvi_solver_ops *mgvi_solver_find(const char *name); /* NULL: unknown */
 mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *problem);
 /* Solvers by their number in the list. */
 typedef uint64_t mgvi_solver_mask;
-/* The solver `auto` stands for: of those that fit the cheapest, the first of the list among equals;
- * `tried` are left out. The sentence of the nearest one when none fits. */
 /* What an entry read in a pass costs, in multiplications of a matrix product. */
 double mgvi_entry_cost(const mgv_problem *problem);
 /* Whether there are more columns than rows and most of them full: nearly dependent, so that passes
@@ -137,7 +135,12 @@ bool mgvi_columns_crowd(const mgv_problem *problem);
 /* What `ops` may spend before the cheapest, which costs so much; 0: it had better not begin. */
 double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
                          const mgv_settings *settings, double cost);
+/* The solver `auto` stands for: of those that fit the cheapest, the first of the list among equals;
+ * `tried` are left out. The sentence of the nearest one when none fits. */
 mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
                             mgvi_solver_mask tried, const mgvi_solver_ops **out);
+/* The same without a sentence, of those that know their cost and can end; NULL: nobody is left. */
+const mgvi_solver_ops *mgvi_solver_next(mgv_ctx *ctx, const mgv_problem *problem,
+                                        const mgv_settings *settings, mgvi_solver_mask tried);
 mgvi_solver_mask mgvi_solver_bit(const mgvi_solver_ops *ops);
 #endif
