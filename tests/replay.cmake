@@ -5,6 +5,6 @@ foreach(source ${fuzz_sources})
     string(REPLACE fuzz_ "" name ${target})
     add_executable(replay_${name} ${source} ${PROJECT_SOURCE_DIR}/fuzz/fuzz.c
                                   ${PROJECT_SOURCE_DIR}/fuzz/replay.c)
-    target_link_libraries(replay_${name} PRIVATE margrave_objects)
+    target_link_libraries(replay_${name} PRIVATE margrave_check)
     add_test(NAME fuzz/${name} COMMAND replay_${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
 endforeach()
