@@ -24,6 +24,7 @@ enum {
     ITERATIONS = 100 /* of the interior point in a round */
 };
 static const double FIRST_INNER_GAP = 0.05, LAST_INNER_GAP = 1e-15;
+static const double CORNER = 1e-11;     /* the gap at which weights that are 0 show it */
 static const double EVICT_ABOVE = 0.02; /* the gap; below it nothing leaves W */
 typedef mgvi_exact_margin state;
 
@@ -234,7 +235,10 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
     enum { LOOK = 20 }; /* iterations after which a margin should have shown itself */
     const double guess = isnan(s->m.estimate) ? 1 : s->m.estimate;
     const bool last = s->m.all || !s->ip.changed; /* W suffices */
-    const double goal = last ? 0.5 * run->settings->tol : fmin(FIRST_INNER_GAP, 0.1 * guess);
+    const double enough = fmax(0.5 * run->settings->tol, LAST_INNER_GAP);
+    const double goal = !last                  ? fmin(FIRST_INNER_GAP, 0.1 * guess)
+                        : run->problem->p == 1 ? fmin(enough, CORNER)
+                                               : enough;
     const double tol = fmax(goal, LAST_INNER_GAP);
     const bool waits = mgvi_interior_linear(&s->ip) || s->ip.separates;
     const int more = s->size < run->problem->A->rows ? 2 * LOOK : ITERATIONS;
@@ -253,6 +257,7 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
              "%" PRId64 " rows: the interior point ended at a gap of %.1e after %" PRId64
              " iterations",
              s->size, s->ip.gap, s->ip.iterations);
+    *solved = *solved || (last && s->ip.gap <= enough);
     if (*solved)
         return MGV_OK;
     s->m.estimate = 0;

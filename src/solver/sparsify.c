@@ -49,8 +49,15 @@ typedef struct sparsify {
 static bool concerned(const mgv_solver *solver)
 {
     const mgv_problem *p = solver->run.problem;
-    return solver->judge && !solver->run.early && !(p->loss->can & MGVI_HARD) &&
-           (p->penalty->can & MGVI_KINK) && !mgvi_problem_has_smooth(p);
+    return solver->judge && !solver->run.early && (p->penalty->can & MGVI_KINK) &&
+           (!(p->loss->can & MGVI_HARD) || mgvi_problem_has_margin(p)) &&
+           !mgvi_problem_has_smooth(p);
+}
+
+/* Hard margins are only rid of their dust: what the last steps would gain, their programme has. */
+static bool sharpened(const mgv_solver *solver)
+{
+    return concerned(solver) && !(solver->run.problem->loss->can & MGVI_HARD);
 }
 
 double mgvi_driver_goal(const mgv_solver *solver)
@@ -100,7 +107,7 @@ bool mgvi_driver_sharpen(mgv_solver *solver)
 {
     mgvi_driver_memory *m = &solver->memory;
     const mgvi_run *run = &solver->run;
-    if (!concerned(solver) || run->finished)
+    if (!sharpened(solver) || run->finished)
         return false;
     const mgvi_solver_ops *by = finisher(solver);
     const bool own = by == run->ops;
@@ -177,7 +184,8 @@ static mgv_status finish(sparsify *k, const mgvi_solver_ops *ops)
 static bool unfinished(const mgv_solver *solver)
 {
     const mgvi_verdict *v = solver->answer.verdict;
-    return mgvi_verdict_sharp_gap(solver->run.problem, v) > SHARP && /* the rest is rounding */
+    return sharpened(solver) &&
+           mgvi_verdict_sharp_gap(solver->run.problem, v) > SHARP && /* the rest is rounding */
            v->certificate.relative_gap <= solver->settings.tol &&
            solver->stop == MGV_STOP_CERTIFIED && allowance(solver, EXACT) > 0;
 }
@@ -235,9 +243,10 @@ static int64_t leave_out(sparsify *k, double part)
     }
     if (!(pull > 0))
         return 0;
-    const double step = part * size / pull;
+    /* u of a hard margin has any length: the largest |v_j| is 1 then, as where weights are not 0 */
+    const double unit = k->p->loss->can & MGVI_HARD ? pull : 1, step = part * size * unit / pull;
     mgvi_vec_copy(ctx, from, &k->w);
-    mgvi_vec_axpby(ctx, -step, &v, 1, &trial);
+    mgvi_vec_axpby(ctx, -step / unit, &v, 1, &trial);
     mgvi_penalty_prox(&k->penalty, &trial, step, &trial);
     for (int64_t t = 0; t < w.n * w.k; t++) {
         gone += w.x[t] != 0 && trial.x[t] == 0;
@@ -257,6 +266,7 @@ static bool adopt(sparsify *k, double most)
     if (!both.certificate.verified || !(both.certificate.relative_gap <= most))
         return false;
     mgvi_vec_copy(k->p->ctx, &k->w, &answer->w);
+    mgvi_judge_repair(k->solver->judge, &answer->w);
     *answer->verdict = both;
     return true;
 }
@@ -281,7 +291,7 @@ static void try_nothing(sparsify *k)
 {
     const mgv_certificate *c = &k->solver->answer.verdict->certificate;
     const int64_t nonzeros = mgvi_problem_nonzeros(k->p, k->solver->answer.w.x);
-    if (nonzeros == 0 || nonzeros > FEW)
+    if (nonzeros == 0 || nonzeros > FEW || !sharpened(k->solver))
         return;
     mgvi_vec_copy(k->p->ctx, &k->solver->answer.w, &k->w);
     memset(k->w.x, 0, (size_t)(mgvi_problem_penalised(k->p) * k->w.k) * sizeof *k->w.x);
