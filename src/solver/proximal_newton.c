@@ -365,13 +365,8 @@ static void adapt_damping(state *s)
 
 static mgv_status minimise_model(mgvi_run *run, state *s)
 {
-    if (s->ridge && mgvi_newton_ridge_reads_slopes(s->ridge)) {
-        shifted(run, s, 0);
-        mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
-    }
     const mgvi_newton_point at = {.w = &s->w,
                                   .g = &s->g,
-                                  .u = slopes(run),
                                   .h = &s->h,
                                   .work = arguments(run),
                                   .accuracy = wanted_accuracy(run, s),

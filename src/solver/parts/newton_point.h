@@ -8,7 +8,7 @@
  */
 typedef struct mgvi_newton_point {
     const mgvi_vec *w, *g; /* columns: w, A'u */
-    const mgvi_vec *u, *h; /* rows; u is read by those who say so */
+    const mgvi_vec *h;     /* rows */
     mgvi_vec *work;        /* rows: work space */
     double accuracy;       /* of the model's minimiser: part of its first violation left over */
     bool exact;            /* curvature in float64 */

@@ -23,15 +23,16 @@ struct mgvi_newton_ridge {
     const mgv_problem *p;
     method method;
     int64_t n, cols;
-    double *H;    /* cols x cols, or n x n */
-    double *unit; /* BY_COLUMNS: scaling of the columns; BY_ROWS: sqrt(h) */
+    double *H;    /* cols x cols, or rows with curvature squared */
+    double *unit; /* scaling of the columns, or sqrt(h) */
     double *rhs;
-    /* BY_ROWS */
-    double *K; /* A A'/lambda over the penalised columns */
-    mgvi_vec y;
-    double *work;
-    /* BY_PRODUCTS */
     mgvi_rows *rows;
+    /* a factor of rows */
+    int64_t most_rows; /* with curvature; 0: none, the ridge is not that of all columns */
+    int64_t *bent;     /* those rows */
+    double *K;         /* BY_ROWS: A A'/lambda of all of them */
+    double *acc;
+    /* BY_PRODUCTS */
     mgvi_vec residual, scaled, dir, image;
     double *inverse; /* of the diagonal */
 };
@@ -136,86 +137,107 @@ static mgv_status solve_by_columns(mgvi_newton_ridge *m, const mgvi_newton_point
 
 /* ---- a factor of the rows -------------------------------------------------------------------- */
 
+/* The rows with curvature, most_rows of them at most: how many there are. */
+static int64_t find_bent(mgvi_newton_ridge *m, const mgvi_newton_point *at)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        if (at->h->x[i] > 0 && count < m->most_rows)
+            m->bent[count] = i;
+        count += at->h->x[i] > 0;
+    }
+    return count;
+}
+
 typedef struct gram_job {
     mgvi_newton_ridge *m;
-    const mgvi_rows *rows;
-    double *acc;
-    double inverse_lambda;
-    int64_t blocks;
+    const int64_t *row; /* NULL: all */
+    int64_t count, blocks;
+    double *K, *acc;
 } gram_job;
 
 /* K_ik for k <= i, one work vector per block. */
 static void gram_block(void *arg, int64_t block)
 {
     const gram_job *job = arg;
-    const int64_t n = job->m->n, len = mgvi_rows_acc_len(job->rows);
+    const mgvi_rows *rows = job->m->rows;
+    const int64_t n = job->count, len = mgvi_rows_acc_len(rows);
+    const double inverse_lambda = 1 / ridge_at(job->m->p, 0);
     double *acc = job->acc + block * len;
-    for (int64_t i = mgvi_block_begin(n, job->blocks, block);
-         i < mgvi_block_begin(n, job->blocks, block + 1); i++) {
+    for (int64_t i = block; i < n && !mgvi_ctx_cut(rows->ctx); i += job->blocks) {
         memset(acc, 0, (size_t)len * sizeof *acc);
-        mgvi_rows_axpy(job->rows, i, job->inverse_lambda, acc);
-        if (job->rows->intercept)
+        mgvi_rows_axpy(rows, job->row ? job->row[i] : i, inverse_lambda, acc);
+        if (rows->intercept)
             acc[len - 1] = 0;
         for (int64_t k = 0; k <= i; k++)
-            job->m->K[i * n + k] = job->m->K[k * n + i] = mgvi_rows_dot(job->rows, k, acc);
+            job->K[i * n + k] = job->K[k * n + i] =
+                mgvi_rows_dot(rows, job->row ? job->row[k] : k, acc);
     }
 }
 
-static mgv_status make_gram(mgvi_newton_ridge *m, mgvi_arena *arena)
+/* A A'/lambda over the penalised columns, of these rows. */
+static void make_gram(mgvi_newton_ridge *m, const int64_t *row, int64_t count, double *K)
 {
-    gram_job job = {.m = m, .inverse_lambda = 1 / ridge_at(m->p, 0)};
-    mgvi_rows *rows;
-    MGVI_TRY(mgvi_rows_new(m->p->A, arena, &rows));
-    job.rows = rows;
-    job.blocks = m->n < GRAM_BLOCKS ? m->n : GRAM_BLOCKS;
-    const size_t len = (size_t)mgvi_rows_acc_len(rows) * (size_t)job.blocks;
-    if (!(job.acc = mgvi_arena_array(arena, len, sizeof *job.acc)))
-        return MGV_E_MEMORY;
+    gram_job job = {.m = m, .row = row, .count = count, .K = K, .acc = m->acc};
+    job.blocks = count < GRAM_BLOCKS ? count : GRAM_BLOCKS;
     mgvi_ctx_run(m->p->ctx, job.blocks, gram_block, &job);
-    m->p->A->touched += (double)m->p->A->nnz;
+    m->p->A->touched += (double)m->p->A->nnz * (double)count / (double)m->n;
+}
+
+/* H = I + S K S over the rows with curvature, factored. */
+static mgv_status factor_rows(mgvi_newton_ridge *m, int64_t count)
+{
+    const double *S = m->unit;
+    int64_t pivot;
+    if (!m->K)
+        make_gram(m, m->bent, count, m->H);
+    MGVI_TRY(mgvi_ctx_whole(m->p->ctx));
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k < count; k++) {
+            double *at = m->H + i * count + k;
+            *at = S[i] * (m->K ? m->K[m->bent[i] * m->n + m->bent[k]] : *at) * S[k] + (i == k);
+        }
+    MGVI_TRY(mgvi_cholesky(m->p->ctx, count, m->H, count, &pivot));
+    if (pivot >= 0)
+        return MGVI_FAIL(m->p->ctx, MGV_E_NUMERIC,
+                         "the curvature of the loss is not finite: scale the data (--scale std)");
     return MGV_OK;
 }
 
-/* With y = u + H A d (the linearised dual point), v = sqrt(H) A d and K = A A'/lambda,
- *   (I + S K S) v = -S (A w + K u) + S a0 d0,   a0'(u + S v) = 0,   d = -w - A'y/lambda         (4)
- * A w without the intercept's part, S = diag(sqrt(h)). */
-static mgv_status solve_by_rows(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
+/* With t = w + A'u/lambda, 0 for the intercept, S = diag(sqrt(h)), v = S A d and K = A A'/lambda,
+ *   (I + S K S) v = -S A t + S a0 d0,   a0'(u + S v) = 0,   d = -t - A'S v/lambda              (4)
+ * over the rows with curvature: elsewhere v = 0. */
+static mgv_status solve_by_rows(mgvi_newton_ridge *m, const mgvi_newton_point *at, int64_t count,
+                                mgvi_vec *d)
 {
     const mgv_problem *p = m->p;
-    const int64_t n = m->n, pen = mgvi_problem_penalised(p);
+    const int64_t pen = mgvi_problem_penalised(p);
+    const double lambda = ridge_at(p, 0);
     const bool free = p->free_cols > 0;
-    double *S = m->unit, *rhs = m->rhs; /* n x 2: the right-hand side, and S a0 */
-    int64_t pivot;
-    mgvi_vec_copy(p->ctx, at->w, d);
+    double *S = m->unit, *rhs = m->rhs; /* two columns: the right-hand side, and S a0 */
+    for (int64_t j = 0; j < pen; j++)
+        d->x[j] = at->w->x[j] + at->g->x[j] / lambda;
     if (free)
         d->x[pen] = 0;
-    mgvi_op_mul(p->A, 1, d, 0, &m->y);
-    for (int64_t i = 0; i < n; i++) {
-        S[i] = sqrt(at->h->x[i]);
-        rhs[2 * i] = -S[i] * (m->y.x[i] + p->ctx->simd->dot_f64(m->K + i * n, at->u->x, n));
-        rhs[2 * i + 1] = free ? S[i] * mgvi_problem_free_entry(p, i) : 0;
-        m->work[i] = rhs[2 * i + 1];
+    mgvi_op_mul(p->A, 1, d, 0, at->work);
+    for (int64_t i = 0; i < count; i++) {
+        S[i] = sqrt(at->h->x[m->bent[i]]);
+        rhs[2 * i] = -S[i] * at->work->x[m->bent[i]];
+        rhs[2 * i + 1] = free ? S[i] * mgvi_problem_free_entry(p, m->bent[i]) : 0;
     }
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t k = 0; k < n; k++)
-            m->H[i * n + k] = S[i] * m->K[i * n + k] * S[k] + (i == k);
-    MGVI_TRY(mgvi_cholesky(p->ctx, n, m->H, n, &pivot));
-    if (pivot >= 0)
-        return MGVI_FAIL(p->ctx, MGV_E_NUMERIC,
-                         "the curvature of the loss is not finite: scale the data (--scale std)");
-    MGVI_TRY(mgvi_cholesky_solve(p->ctx, n, m->H, n, 2, rhs));
-    double missing = 0, along = 0, across = 0;
-    for (int64_t i = 0; i < n; i++) {
-        missing -= mgvi_problem_free_entry(p, i) * at->u->x[i];
-        along += m->work[i] * rhs[2 * i + 1];
-        across += m->work[i] * rhs[2 * i];
+    MGVI_TRY(factor_rows(m, count));
+    MGVI_TRY(mgvi_cholesky_solve(p->ctx, count, m->H, count, 2, rhs));
+    double along = 0, across = 0;
+    for (int64_t i = 0; free && i < count; i++) {
+        const double entry = S[i] * mgvi_problem_free_entry(p, m->bent[i]);
+        along += entry * rhs[2 * i + 1];
+        across += entry * rhs[2 * i];
     }
-    const double d0 = free && along > 0 ? (missing - across) / along : 0;
-    for (int64_t i = 0; i < n; i++)
-        m->y.x[i] = at->u->x[i] + S[i] * (rhs[2 * i] + d0 * rhs[2 * i + 1]);
-    mgvi_op_mul_t(p->A, -1 / ridge_at(p, 0), &m->y, 0, d);
-    for (int64_t j = 0; j < pen; j++)
-        d->x[j] -= at->w->x[j];
+    const double d0 = along > 0 ? -(at->g->x[pen] + across) / along : 0;
+    mgvi_vec_fill(p->ctx, at->work, 0);
+    for (int64_t i = 0; i < count; i++)
+        at->work->x[m->bent[i]] = S[i] * (rhs[2 * i] + d0 * rhs[2 * i + 1]);
+    mgvi_op_mul_t(p->A, -1 / lambda, at->work, -1, d);
     if (free)
         d->x[pen] = d0;
     return MGV_OK;
@@ -273,7 +295,18 @@ static double apply_diagonal(mgvi_newton_ridge *m)
     return product;
 }
 
-static mgv_status solve_by_products(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
+/* Products that cost what the factor of `count` rows does. */
+static int products_worth(const mgvi_newton_ridge *m, int64_t count)
+{
+    const double k = (double)count, each = 2 * (double)m->p->A->nnz, n = (double)m->n;
+    const double entry = m->p->data->X.layout == MGV_DENSE ? 0.25 : 1;
+    const double factor = k * k / 2 * (entry * (double)m->p->A->nnz / n + k / 24);
+    return (int)fmin(MOST_PRODUCTS, factor / each);
+}
+
+/* Whether they end within so many products. */
+static bool solve_by_products(mgvi_newton_ridge *m, const mgvi_newton_point *at, int most,
+                              mgvi_vec *d)
 {
     mgv_ctx *ctx = m->p->ctx;
     invert_diagonal(m, at);
@@ -283,7 +316,7 @@ static mgv_status solve_by_products(mgvi_newton_ridge *m, const mgvi_newton_poin
     double rho = apply_diagonal(m);
     const double enough = at->accuracy * at->accuracy * rho;
     mgvi_vec_copy(ctx, &m->scaled, &m->dir);
-    for (int k = 0; k < MOST_PRODUCTS && rho > enough && !mgvi_ctx_cut(ctx); k++) {
+    for (int k = 0; k < most && rho > enough && !mgvi_ctx_cut(ctx); k++) {
         double bend;
         curve(m, at);
         mgvi_vec_dot(ctx, &m->dir, &m->image, &bend);
@@ -295,32 +328,66 @@ static mgv_status solve_by_products(mgvi_newton_ridge *m, const mgvi_newton_poin
         mgvi_vec_axpby(ctx, 1, &m->scaled, next / rho, &m->dir);
         rho = next;
     }
-    return MGV_OK;
+    return rho <= enough;
+}
+
+/* Conjugate gradients for as long as the factor of the rows with curvature would take, if these are
+ * few; then that. At worst it is twice what the better of the two costs. */
+static mgv_status solve_by_either(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
+{
+    const int64_t count = m->most_rows > 0 ? find_bent(m, at) : 0;
+    const bool few = count > 0 && count <= m->most_rows;
+    if (solve_by_products(m, at, few ? products_worth(m, count) : MOST_PRODUCTS, d) || !few)
+        return MGV_OK;
+    return solve_by_rows(m, at, count, d);
 }
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
+static mgv_status allocate_factor(mgvi_newton_ridge *m, int64_t side, mgvi_arena *arena)
+{
+    const size_t k = (size_t)side;
+    m->H = mgvi_arena_array(arena, k * k, sizeof *m->H);
+    m->unit = mgvi_arena_array(arena, k, sizeof *m->unit);
+    m->rhs = mgvi_arena_array(arena, 2 * k, sizeof *m->rhs);
+    return m->H && m->unit && m->rhs ? MGV_OK : MGV_E_MEMORY;
+}
+
+static mgv_status allocate_rows(mgvi_newton_ridge *m, mgvi_arena *arena)
+{
+    const int64_t most = m->n < MOST_ROWS ? m->n : MOST_ROWS;
+    MGVI_TRY(allocate_factor(m, most, arena));
+    MGVI_TRY(mgvi_rows_new(m->p->A, arena, &m->rows));
+    const size_t len = (size_t)mgvi_rows_acc_len(m->rows) * GRAM_BLOCKS;
+    m->bent = mgvi_arena_array(arena, (size_t)most, sizeof *m->bent);
+    m->acc = mgvi_arena_array(arena, len, sizeof *m->acc);
+    m->most_rows = most;
+    return m->bent && m->acc ? MGV_OK : MGV_E_MEMORY;
+}
+
+static mgv_status allocate_products(mgvi_newton_ridge *m, mgvi_arena *arena)
+{
+    mgvi_vec *const cols[] = {&m->residual, &m->scaled, &m->dir, &m->image};
+    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, m->cols, 1, cols[k]));
+    m->inverse = mgvi_arena_array(arena, (size_t)m->cols, sizeof *m->inverse);
+    if (!m->inverse)
+        return MGV_E_MEMORY;
+    return uniform(m->p) ? allocate_rows(m, arena) : mgvi_rows_bare(m->p->A, arena, &m->rows);
+}
+
 static mgv_status allocate(mgvi_newton_ridge *m, mgvi_arena *arena)
 {
-    const size_t side = (size_t)(m->method == BY_COLUMNS ? m->cols : m->n);
-    if (m->method == BY_PRODUCTS) {
-        mgvi_vec *const cols[] = {&m->residual, &m->scaled, &m->dir, &m->image};
-        for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
-            MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, m->cols, 1, cols[k]));
-        m->inverse = mgvi_arena_array(arena, (size_t)m->cols, sizeof *m->inverse);
-        return m->inverse ? mgvi_rows_bare(m->p->A, arena, &m->rows) : MGV_E_MEMORY;
-    }
-    if (!(m->H = mgvi_arena_array(arena, side * side, sizeof *m->H)) ||
-        !(m->unit = mgvi_arena_array(arena, side, sizeof *m->unit)) ||
-        !(m->rhs = mgvi_arena_array(arena, 2 * side, sizeof *m->rhs)))
-        return MGV_E_MEMORY;
+    if (m->method == BY_PRODUCTS)
+        return allocate_products(m, arena);
     if (m->method == BY_COLUMNS)
-        return MGV_OK;
-    if (!(m->K = mgvi_arena_array(arena, side * side, sizeof *m->K)) ||
-        !(m->work = mgvi_arena_array(arena, side, sizeof *m->work)))
+        return allocate_factor(m, m->cols, arena);
+    const size_t n = (size_t)m->n;
+    MGVI_TRY(allocate_rows(m, arena));
+    if (!(m->K = mgvi_arena_array(arena, n * n, sizeof *m->K)))
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, m->n, 1, &m->y));
-    return make_gram(m, arena);
+    make_gram(m, NULL, m->n, m->K);
+    return MGV_OK;
 }
 
 mgv_status mgvi_newton_ridge_new(const mgv_problem *p, mgvi_arena *arena, mgvi_newton_ridge **out)
@@ -339,8 +406,6 @@ mgv_status mgvi_newton_ridge_new(const mgv_problem *p, mgvi_arena *arena, mgvi_n
 mgv_status mgvi_newton_ridge_solve(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
 {
     return m->method == BY_COLUMNS ? solve_by_columns(m, at, d)
-           : m->method == BY_ROWS  ? solve_by_rows(m, at, d)
-                                   : solve_by_products(m, at, d);
+           : m->method == BY_ROWS  ? solve_by_rows(m, at, find_bent(m, at), d)
+                                   : solve_by_either(m, at, d);
 }
-
-bool mgvi_newton_ridge_reads_slopes(const mgvi_newton_ridge *m) { return m->method == BY_ROWS; }

@@ -15,8 +15,6 @@ typedef struct mgvi_newton_ridge mgvi_newton_ridge;
 mgv_status mgvi_newton_ridge_new(const mgv_problem *problem, mgvi_arena *arena,
                                  mgvi_newton_ridge **out);
 mgv_status mgvi_newton_ridge_solve(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d);
-/* Whether it reads u of the point. */
-bool mgvi_newton_ridge_reads_slopes(const mgvi_newton_ridge *m);
 /* Multiplications of one step, about. */
 double mgvi_newton_ridge_cost(const mgv_problem *problem);
 /* Whether steps are exact whatever the sizes of the columns. */
