@@ -21,7 +21,7 @@
 #include <string.h>
 
 static const double SHARP = 1e-12; /* the gap aimed at: w is good to its root */
-static const double ROUGH = 1e-9;  /* a gap at which it is not yet */
+static const double ROUGH = 1e-11; /* a gap at which it is not yet */
 /* What may be spent on the way: a few hundredths of a second; or a part of the run, as much again
  * where an exact finish is in sight, less for steps that gain no more than those before. */
 static const double LITTLE = 4e8, EXACT = 1, SHARE = 0.25;
