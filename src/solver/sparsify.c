@@ -28,7 +28,9 @@ static const double LITTLE = 4e8, EXACT = 1, SHARE = 0.25;
 static const double ENTRY = 40; /* an entry read, as mgvi_driver_spent() counts */
 /* Weights below that part of their slack are dust; smaller ones when that is too much. */
 static const double DUST = 1e-2, LESS = 1e-2;
-static const double FALL = 0.5;     /* of the gap, by the steps up to the next certificate */
+/* Of the gap, by the steps up to the next certificate; a gap that may be rounding where it does not
+ * fall so. */
+static const double FALL = 0.5, SLOW = 1e-7;
 static const double BETTER = 1e-14; /* of the objective: more than rounding */
 enum {
     TRIALS = 3, /* certificates taken to get rid of dust */
@@ -115,7 +117,8 @@ bool mgvi_driver_sharpen(mgv_solver *solver)
     const double sharp = mgvi_verdict_sharp_gap(run->problem, &m->best);
     const double seen = own && run->ops->estimate ? run->ops->estimate(run) : NAN;
     const double gap = seen > ROUGH && isfinite(seen) ? fmax(sharp, seen) : sharp;
-    if (gap <= SHARP || (own && m->sharpened > 0 && !(gap <= FALL * m->sharp_gap)))
+    const bool falls = m->sharpened == 0 || gap <= FALL * m->sharp_gap;
+    if (gap <= SHARP || (own && !falls && gap <= SLOW))
         return false; /* the rest is rounding */
     if (finished_elsewhere(solver, by))
         return false;
@@ -124,7 +127,7 @@ bool mgvi_driver_sharpen(mgv_solver *solver)
     double step = m->sharpened / (double)(run->iteration > 0 ? run->iteration : 1);
     if (own)
         step = fmin(step, by->finish(run->problem, run->settings));
-    if (step > allowance(solver, own ? EXACT : SHARE))
+    if (step > allowance(solver, own && falls ? EXACT : SHARE))
         return false;
     m->sharp_gap = gap;
     solver->run.goal = mgvi_driver_goal(solver);
