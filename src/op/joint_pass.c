@@ -1,4 +1,5 @@
 /* joint_pass.c - fused passes for losses of many classes; docs/algorithms/lbfgs.md, "The pass".
+ * For curvatures U = h A w takes the place of slopes.
  * With the view's column scale t and centre mu, A (w, b) = (X - 1 mu') t w + b and
  *   z_i = x_i V + (b - mu'V),  V = t w                                                         (1)
  *   A'U = ( t (X'U - mu sum_i U_i),  sum_i U_i ).                                              (2)
@@ -39,7 +40,8 @@ struct mgvi_joint_pass {
     int width;        /* k, padded */
     float *v, *start; /* (1): k x stride and width */
     place *places;
-    double *u; /* where slopes go */
+    double *u;       /* where slopes go */
+    const double *h; /* rows x k: the curvatures, where there is no loss */
 };
 
 static mgv_status allocate(mgvi_joint_pass *p, mgvi_arena *arena)
@@ -65,13 +67,9 @@ static mgv_status allocate(mgvi_joint_pass *p, mgvi_arena *arena)
     return MGV_OK;
 }
 
-mgv_status mgvi_joint_pass_new(mgvi_arena *arena, mgvi_op *op, const mgvi_loss_ops *loss,
-                               const mgvi_coefs *c, int32_t lanes, mgvi_joint_pass **out)
+static mgv_status new_pass(mgvi_arena *arena, mgvi_op *op, int32_t lanes, mgvi_joint_pass **out)
 {
     mgvi_float_rows rows;
-    *out = NULL;
-    if (!mgvi_float_rows_dense(op))
-        return MGV_OK;
     MGVI_TRY(mgvi_float_rows_new(op, arena, &rows));
     mgvi_joint_pass *p = mgvi_arena_array(arena, 1, sizeof *p);
     if (!p)
@@ -79,8 +77,6 @@ mgv_status mgvi_joint_pass_new(mgvi_arena *arena, mgvi_op *op, const mgvi_loss_o
     p->op = op;
     p->rows = rows;
     p->kernels = op->ctx->simd->pass;
-    p->loss = loss;
-    p->coefs = c;
     p->d = rows.m.cols;
     p->k = lanes;
     p->width = (int)mgvi_pass_padded(p->kernels, lanes);
@@ -93,25 +89,56 @@ mgv_status mgvi_joint_pass_new(mgvi_arena *arena, mgvi_op *op, const mgvi_loss_o
     return MGV_OK;
 }
 
+mgv_status mgvi_joint_pass_new(mgvi_arena *arena, mgvi_op *op, const mgvi_loss_ops *loss,
+                               const mgvi_coefs *c, int32_t lanes, mgvi_joint_pass **out)
+{
+    *out = NULL;
+    if (!mgvi_float_rows_dense(op, false))
+        return MGV_OK;
+    MGVI_TRY(new_pass(arena, op, lanes, out));
+    (*out)->loss = loss;
+    (*out)->coefs = c;
+    return MGV_OK;
+}
+
+mgv_status mgvi_curve_pass_new(mgvi_arena *arena, mgvi_op *op, int32_t lanes, mgvi_joint_pass **out)
+{
+    *out = NULL;
+    return mgvi_float_rows_dense(op, true) ? new_pass(arena, op, lanes, out) : MGV_OK;
+}
+
 /* ---- a block --------------------------------------------------------------------------------- */
+
+/* Scores of rows first .. first + count to their slopes. */
+static void turn_scores(mgvi_joint_pass *p, place *at, int64_t first, int count)
+{
+    int32_t c[ROWS];
+    float s[ROWS];
+    for (int i = 0; p->h && i < count; i++)
+        for (int32_t l = 0; l < p->k; l++)
+            at->z[i * p->width + l] *= (float)p->h[(first + i) * p->k + l];
+    if (p->h)
+        return;
+    for (int i = 0; i < count; i++) {
+        c[i] = (int32_t)mgvi_coef_pick(&p->coefs->a, first + i, 0);
+        s[i] = (float)mgvi_coef_pick(&p->coefs->scale, first + i, 0);
+    }
+    at->loss += mgvi_joint_rows_f32(p->op->ctx, p->loss, at->z, count, p->k, p->width, c, s);
+}
 
 /* Rows first .. first + count, at most ROWS: their slopes to the block's z. */
 static void slopes_of(mgvi_joint_pass *p, place *at, int64_t first, int count, const float **x,
                       const float **next)
 {
-    int32_t c[ROWS];
-    float s[ROWS];
     for (int i = 0; i < count; i++) {
         const int64_t row = first + i;
         x[i] = mgvi_float_row(&p->rows, row, at->room ? at->room + i * p->d : NULL);
         next[i] = p->rows.in_place && row + count < p->rows.count
                       ? mgvi_float_row(&p->rows, row + count, NULL)
                       : x[i];
-        c[i] = (int32_t)mgvi_coef_pick(&p->coefs->a, row, 0);
-        s[i] = (float)mgvi_coef_pick(&p->coefs->scale, row, 0);
     }
     p->kernels->scores(x, count, p->d, p->v, p->stride, p->k, p->start, p->width, at->z, next);
-    at->loss += mgvi_joint_rows_f32(p->op->ctx, p->loss, at->z, count, p->k, p->width, c, s);
+    turn_scores(p, at, first, count);
 }
 
 static void add_slopes(const mgvi_joint_pass *p, place *at, int count)
@@ -206,4 +233,10 @@ void mgvi_joint_pass_slopes(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *u)
     load_weights(p, w);
     mgvi_ctx_run(p->op->ctx, p->blocks, slopes_block, p);
     p->op->touched += (double)p->op->nnz;
+}
+
+void mgvi_curve_pass_run(mgvi_joint_pass *p, const mgvi_vec *h, const mgvi_vec *w, mgvi_vec *g)
+{
+    p->h = h->x;
+    mgvi_joint_pass_run(p, w, g);
 }

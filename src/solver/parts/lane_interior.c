@@ -187,7 +187,7 @@ static mgv_status predict(work *s)
     mgvi_op_mul_t(y->p->A, 1, &y->dz, 0, &y->residual);
     mgvi_lanes_add_ridge(y, -1, &y->w, &y->residual);
     MGVI_TRY(mgvi_lane_system_solve(y, rough, s->first, &s->step));
-    mgvi_op_mul(y->p->A, 1, &s->step, 0, &y->dz);
+    mgvi_lane_system_image(y, &s->step);
     return MGV_OK;
 }
 
