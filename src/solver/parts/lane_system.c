@@ -130,7 +130,7 @@ mgv_status mgvi_lane_system_solve(mgvi_lane_system *s, const double *accuracy, d
 
 void mgvi_lane_system_image(mgvi_lane_system *s, const mgvi_vec *x)
 {
-    static const double AGREED = 1e-3;
+    static const double AGREED = 1e-2;
     const int32_t k = s->p->lanes;
     double energy[LANES];
     mgvi_op_mul(s->p->A, 1, x, 0, &s->dz);
