@@ -37,12 +37,21 @@ struct mgvi_joint_pass {
     const mgvi_coefs *coefs;
     int64_t d, stride, blocks; /* stride: d, padded to whole vectors */
     int32_t k;
-    int width;        /* k, padded */
-    float *v, *start; /* (1): k x stride and width */
+    int32_t active, *lane; /* of the k, those of this sweep */
+    int width;             /* k, padded */
+    float *v, *start;      /* (1): k x stride and width */
     place *places;
     double *u;       /* where slopes go */
     const double *h; /* rows x k: the curvatures, where there is no loss */
 };
+
+static void choose(mgvi_joint_pass *p, const bool *on)
+{
+    p->active = 0;
+    for (int32_t l = 0; l < p->k; l++)
+        if (!on || on[l])
+            p->lane[p->active++] = l;
+}
 
 static mgv_status allocate(mgvi_joint_pass *p, mgvi_arena *arena)
 {
@@ -51,8 +60,10 @@ static mgv_status allocate(mgvi_joint_pass *p, mgvi_arena *arena)
     p->v = mgvi_arena_array(arena, k, stride * sizeof(float));
     p->start = mgvi_arena_array(arena, wide, sizeof(float));
     p->places = mgvi_arena_array(arena, (size_t)p->blocks, sizeof *p->places);
-    if (!p->v || !p->start || !p->places)
+    p->lane = mgvi_arena_array(arena, k, sizeof *p->lane);
+    if (!p->v || !p->start || !p->places || !p->lane)
         return MGV_E_MEMORY;
+    choose(p, NULL);
     for (int64_t b = 0; b < p->blocks; b++) {
         place *at = &p->places[b];
         at->z = mgvi_arena_array(arena, ROWS, wide * sizeof(float));
@@ -115,8 +126,8 @@ static void turn_scores(mgvi_joint_pass *p, place *at, int64_t first, int count)
     int32_t c[ROWS];
     float s[ROWS];
     for (int i = 0; p->h && i < count; i++)
-        for (int32_t l = 0; l < p->k; l++)
-            at->z[i * p->width + l] *= (float)p->h[(first + i) * p->k + l];
+        for (int32_t l = 0; l < p->active; l++)
+            at->z[i * p->width + l] *= (float)p->h[(first + i) * p->k + p->lane[l]];
     if (p->h)
         return;
     for (int i = 0; i < count; i++) {
@@ -137,7 +148,7 @@ static void slopes_of(mgvi_joint_pass *p, place *at, int64_t first, int count, c
                       ? mgvi_float_row(&p->rows, row + count, NULL)
                       : x[i];
     }
-    p->kernels->scores(x, count, p->d, p->v, p->stride, p->k, p->start, p->width, at->z, next);
+    p->kernels->scores(x, count, p->d, p->v, p->stride, p->active, p->start, p->width, at->z, next);
     turn_scores(p, at, first, count);
 }
 
@@ -153,17 +164,17 @@ static void gradient_block(void *arg, int64_t block)
     mgvi_joint_pass *p = arg;
     place *at = &p->places[block];
     const int64_t end = mgvi_block_begin(p->rows.count, p->blocks, block + 1);
-    const int64_t size = p->k * p->stride;
+    const int64_t size = p->active * p->stride;
     const float *x[ROWS], *next[ROWS];
     int round = 0;
     at->loss = 0;
-    memset(at->sum, 0, (size_t)(size + p->width) * sizeof *at->sum);
+    memset(at->sum, 0, (size_t)(p->k * p->stride + p->width) * sizeof *at->sum);
     for (int64_t i = mgvi_block_begin(p->rows.count, p->blocks, block); i < end; i += ROWS) {
         const int count = (int)(end - i < ROWS ? end - i : ROWS);
         slopes_of(p, at, i, count, x, next);
         add_slopes(p, at, count);
-        p->kernels->gradient(x, count, 0, p->d, at->z, p->width, p->k, round == 0, at->g, p->stride,
-                             next);
+        p->kernels->gradient(x, count, 0, p->d, at->z, p->width, p->active, round == 0, at->g,
+                             p->stride, next);
         round = (round + 1) % ROUNDS;
         if (round == 0 || i + ROWS >= end)
             p->kernels->widen(at->g, at->sum, size);
@@ -191,11 +202,12 @@ static void slopes_block(void *arg, int64_t block)
 static void load_weights(mgvi_joint_pass *p, const mgvi_vec *w)
 {
     for (int l = 0; l < p->width; l++)
-        p->start[l] = l < p->k ? 0 : TOO_LOW;
-    for (int32_t c = 0; c < p->k; c++) {
-        double start = p->rows.intercept ? w->x[p->d * p->k + c] : 0;
+        p->start[l] = l < p->active ? 0 : TOO_LOW;
+    for (int32_t c = 0; c < p->active; c++) {
+        const double *from = w->x + p->lane[c];
+        double start = p->rows.intercept ? from[p->d * p->k] : 0;
         for (int64_t j = 0; j < p->d; j++) {
-            const double v = (p->rows.scale ? p->rows.scale[j] : 1) * w->x[j * p->k + c];
+            const double v = (p->rows.scale ? p->rows.scale[j] : 1) * from[j * p->k];
             p->v[c * p->stride + j] = (float)v;
             start -= p->rows.centre ? p->rows.centre[j] * v : 0;
         }
@@ -215,14 +227,16 @@ double mgvi_joint_pass_run(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *g)
         for (int64_t t = 0; t < size; t++)
             total->sum[t] += p->places[b].sum[t];
     }
-    for (int32_t c = 0; c < p->k; c++) { /* (2) */
+    memset(g->x, 0, (size_t)(g->n * p->k) * sizeof *g->x);
+    for (int32_t c = 0; c < p->active; c++) { /* (2) */
+        double *to = g->x + p->lane[c];
         for (int64_t j = 0; j < p->d; j++) {
             const double centre = p->rows.centre ? p->rows.centre[j] * total->sum_u[c] : 0;
-            g->x[j * p->k + c] =
+            to[j * p->k] =
                 (p->rows.scale ? p->rows.scale[j] : 1) * (total->sum[c * p->stride + j] - centre);
         }
         if (p->rows.intercept)
-            g->x[p->d * p->k + c] = total->sum_u[c];
+            to[p->d * p->k] = total->sum_u[c];
     }
     return total->loss;
 }
@@ -235,8 +249,10 @@ void mgvi_joint_pass_slopes(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *u)
     p->op->touched += (double)p->op->nnz;
 }
 
-void mgvi_curve_pass_run(mgvi_joint_pass *p, const mgvi_vec *h, const mgvi_vec *w, mgvi_vec *g)
+void mgvi_curve_pass_run(mgvi_joint_pass *p, const bool *on, const mgvi_vec *h, const mgvi_vec *w,
+                         mgvi_vec *g)
 {
+    choose(p, on);
     p->h = h->x;
     mgvi_joint_pass_run(p, w, g);
 }

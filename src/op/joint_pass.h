@@ -23,6 +23,7 @@ void mgvi_joint_pass_slopes(mgvi_joint_pass *pass, const mgvi_vec *w, mgvi_vec *
 /* The same sweep for curvatures: no loss, and signs of rows are none of its concern. */
 mgv_status mgvi_curve_pass_new(mgvi_arena *arena, mgvi_op *op, int32_t lanes,
                                mgvi_joint_pass **out);
-/* g = A' diag(h) A w, h and w of every lane. */
-void mgvi_curve_pass_run(mgvi_joint_pass *pass, const mgvi_vec *h, const mgvi_vec *w, mgvi_vec *g);
+/* g = A' diag(h) A w, h and w of every lane; 0 in lanes that are not `on` (NULL: all are). */
+void mgvi_curve_pass_run(mgvi_joint_pass *pass, const bool *on, const mgvi_vec *h,
+                         const mgvi_vec *w, mgvi_vec *g);
 #endif

@@ -109,13 +109,17 @@ static void check_curve(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_view *vie
         w.x[t] = mgvi_rng_normal(&rng) / 5;
     CHECK_OK(ctx, mgvi_curve_pass_new(&arena, op, k, &pass));
     CHECK(pass != NULL);
-    mgvi_curve_pass_run(pass, &h, &w, &g);
+    mgvi_curve_pass_run(pass, NULL, &h, &w, &g);
     mgvi_op_mul(op, 1, &w, 0, &z);
     for (int64_t t = 0; t < ROWS * k; t++)
         z.x[t] *= h.x[t];
     mgvi_op_mul_t(op, 1, &z, 0, &want);
     for (int64_t t = 0; t < op->cols * k; t++)
         CHECK_NEAR(g.x[t], want.x[t], 1e-5, "k = %d: curvature", k);
+    bool on[] = {false, true, true, false, true};
+    mgvi_curve_pass_run(pass, on, &h, &w, &g); /* some lanes */
+    for (int64_t t = 0; t < op->cols * k; t++)
+        CHECK_NEAR(g.x[t], on[t % k] ? want.x[t] : 0, 1e-5, "k = %d: curvature of some", k);
     mgvi_op_free(op);
     mgvi_arena_free(&arena);
 }

@@ -72,11 +72,11 @@ static mgv_status precondition(mgvi_lane_system *s, double *rho)
     return MGV_OK;
 }
 
-/* image = H dir; dz is work space. */
-static void curve(mgvi_lane_system *s)
+/* image = H dir, at least in the lanes that are on; dz is work space. */
+static void curve(mgvi_lane_system *s, const bool *on)
 {
     if (s->pass) {
-        mgvi_curve_pass_run(s->pass, &s->h, &s->dir, &s->image);
+        mgvi_curve_pass_run(s->pass, on, &s->h, &s->dir, &s->image);
     } else {
         mgvi_op_mul(s->p->A, 1, &s->dir, 0, &s->dz);
         for (int64_t i = 0; i < s->dz.n * s->dz.k; i++)
@@ -92,6 +92,7 @@ mgv_status mgvi_lane_system_solve(mgvi_lane_system *s, const double *accuracy, d
     const int32_t k = s->p->lanes;
     double rho[LANES], enough[LANES], bends[LANES], next[LANES], forward[LANES], back[LANES],
         turn[LANES];
+    bool on[LANES];
     mgvi_vec_fill(s->ctx, x, 0);
     mgvi_vec_fill(s->ctx, &s->better, 0);
     MGVI_TRY(precondition(s, rho));
@@ -103,18 +104,20 @@ mgv_status mgvi_lane_system_solve(mgvi_lane_system *s, const double *accuracy, d
     }
     for (int32_t products = 1; products <= MOST_PRODUCTS; products++) {
         bool busy = false;
-        for (int32_t l = 0; l < k; l++)
-            busy = busy || rho[l] > enough[l];
+        for (int32_t l = 0; l < k; l++) {
+            on[l] = rho[l] > enough[l];
+            busy = busy || on[l];
+        }
         if (!busy || mgvi_ctx_cut(s->ctx))
             break;
-        curve(s);
+        curve(s, on);
         mgvi_vec_dot(s->ctx, &s->dir, &s->image, bends);
         for (int32_t l = 0; l < k; l++) {
-            const bool on = rho[l] > enough[l] && bends[l] > 0;
-            forward[l] = on ? rho[l] / bends[l] : 0;
+            on[l] = on[l] && bends[l] > 0;
+            forward[l] = on[l] ? rho[l] / bends[l] : 0;
             back[l] = -forward[l];
             s->energy[l] += forward[l] * rho[l];
-            s->aged[l] = on ? products : s->aged[l];
+            s->aged[l] = on[l] ? products : s->aged[l];
         }
         mgvi_lanes_add(x, forward, &s->dir, x);
         mgvi_lanes_add(&s->residual, back, &s->image, &s->residual);
