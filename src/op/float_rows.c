@@ -14,12 +14,12 @@ mgv_status mgvi_float_rows_of(const mgvi_matrix *m, mgvi_arena *arena, mgvi_floa
     return MGV_OK;
 }
 
-bool mgvi_float_rows_dense(mgvi_op *op)
+bool mgvi_float_rows_dense(mgvi_op *op, bool signed_too)
 {
     const mgvi_view_op *v = mgvi_view_of(op);
     const mgvi_stored *stored = mgvi_stored_of(v ? v->base : op);
     return stored && stored->matrix.layout == MGV_DENSE && stored->matrix.col_stride == 1 &&
-           !(v && v->view.sign);
+           (signed_too || !(v && v->view.sign));
 }
 
 mgv_status mgvi_float_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_float_rows *out)

@@ -17,9 +17,9 @@ typedef struct mgvi_float_rows {
     bool in_place; /* nothing is unpacked */
 } mgvi_float_rows;
 
-/* Whether the operator is of a dense matrix whose rows lie one after the other, or a view of it
- * without signs. */
-bool mgvi_float_rows_dense(mgvi_op *op);
+/* Whether the operator is of a dense matrix whose rows lie one after the other, or a view of it;
+ * `signed_too`: or one with signs. */
+bool mgvi_float_rows_dense(mgvi_op *op, bool signed_too);
 /* MGV_E_UNSUPPORTED for other operators. Borrows the operator's arrays. */
 mgv_status mgvi_float_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_float_rows *out);
 /* The same for a matrix without a view. */

@@ -1,4 +1,5 @@
 /* joint_pass.c - fused passes for losses of many classes; docs/algorithms/lbfgs.md, "The pass".
+ * For curvatures U = h A w takes the place of slopes.
  * With the view's column scale t and centre mu, A (w, b) = (X - 1 mu') t w + b and
  *   z_i = x_i V + (b - mu'V),  V = t w                                                         (1)
  *   A'U = ( t (X'U - mu sum_i U_i),  sum_i U_i ).                                              (2)
@@ -36,11 +37,21 @@ struct mgvi_joint_pass {
     const mgvi_coefs *coefs;
     int64_t d, stride, blocks; /* stride: d, padded to whole vectors */
     int32_t k;
-    int width;        /* k, padded */
-    float *v, *start; /* (1): k x stride and width */
+    int32_t active, *lane; /* of the k, those of this sweep */
+    int width;             /* k, padded */
+    float *v, *start;      /* (1): k x stride and width */
     place *places;
-    double *u; /* where slopes go */
+    double *u;       /* where slopes go */
+    const double *h; /* rows x k: the curvatures, where there is no loss */
 };
+
+static void choose(mgvi_joint_pass *p, const bool *on)
+{
+    p->active = 0;
+    for (int32_t l = 0; l < p->k; l++)
+        if (!on || on[l])
+            p->lane[p->active++] = l;
+}
 
 static mgv_status allocate(mgvi_joint_pass *p, mgvi_arena *arena)
 {
@@ -49,8 +60,10 @@ static mgv_status allocate(mgvi_joint_pass *p, mgvi_arena *arena)
     p->v = mgvi_arena_array(arena, k, stride * sizeof(float));
     p->start = mgvi_arena_array(arena, wide, sizeof(float));
     p->places = mgvi_arena_array(arena, (size_t)p->blocks, sizeof *p->places);
-    if (!p->v || !p->start || !p->places)
+    p->lane = mgvi_arena_array(arena, k, sizeof *p->lane);
+    if (!p->v || !p->start || !p->places || !p->lane)
         return MGV_E_MEMORY;
+    choose(p, NULL);
     for (int64_t b = 0; b < p->blocks; b++) {
         place *at = &p->places[b];
         at->z = mgvi_arena_array(arena, ROWS, wide * sizeof(float));
@@ -65,13 +78,9 @@ static mgv_status allocate(mgvi_joint_pass *p, mgvi_arena *arena)
     return MGV_OK;
 }
 
-mgv_status mgvi_joint_pass_new(mgvi_arena *arena, mgvi_op *op, const mgvi_loss_ops *loss,
-                               const mgvi_coefs *c, int32_t lanes, mgvi_joint_pass **out)
+static mgv_status new_pass(mgvi_arena *arena, mgvi_op *op, int32_t lanes, mgvi_joint_pass **out)
 {
     mgvi_float_rows rows;
-    *out = NULL;
-    if (!mgvi_float_rows_dense(op))
-        return MGV_OK;
     MGVI_TRY(mgvi_float_rows_new(op, arena, &rows));
     mgvi_joint_pass *p = mgvi_arena_array(arena, 1, sizeof *p);
     if (!p)
@@ -79,8 +88,6 @@ mgv_status mgvi_joint_pass_new(mgvi_arena *arena, mgvi_op *op, const mgvi_loss_o
     p->op = op;
     p->rows = rows;
     p->kernels = op->ctx->simd->pass;
-    p->loss = loss;
-    p->coefs = c;
     p->d = rows.m.cols;
     p->k = lanes;
     p->width = (int)mgvi_pass_padded(p->kernels, lanes);
@@ -93,25 +100,56 @@ mgv_status mgvi_joint_pass_new(mgvi_arena *arena, mgvi_op *op, const mgvi_loss_o
     return MGV_OK;
 }
 
+mgv_status mgvi_joint_pass_new(mgvi_arena *arena, mgvi_op *op, const mgvi_loss_ops *loss,
+                               const mgvi_coefs *c, int32_t lanes, mgvi_joint_pass **out)
+{
+    *out = NULL;
+    if (!mgvi_float_rows_dense(op, false))
+        return MGV_OK;
+    MGVI_TRY(new_pass(arena, op, lanes, out));
+    (*out)->loss = loss;
+    (*out)->coefs = c;
+    return MGV_OK;
+}
+
+mgv_status mgvi_curve_pass_new(mgvi_arena *arena, mgvi_op *op, int32_t lanes, mgvi_joint_pass **out)
+{
+    *out = NULL;
+    return mgvi_float_rows_dense(op, true) ? new_pass(arena, op, lanes, out) : MGV_OK;
+}
+
 /* ---- a block --------------------------------------------------------------------------------- */
+
+/* Scores of rows first .. first + count to their slopes. */
+static void turn_scores(mgvi_joint_pass *p, place *at, int64_t first, int count)
+{
+    int32_t c[ROWS];
+    float s[ROWS];
+    for (int i = 0; p->h && i < count; i++)
+        for (int32_t l = 0; l < p->active; l++)
+            at->z[i * p->width + l] *= (float)p->h[(first + i) * p->k + p->lane[l]];
+    if (p->h)
+        return;
+    for (int i = 0; i < count; i++) {
+        c[i] = (int32_t)mgvi_coef_pick(&p->coefs->a, first + i, 0);
+        s[i] = (float)mgvi_coef_pick(&p->coefs->scale, first + i, 0);
+    }
+    at->loss += mgvi_joint_rows_f32(p->op->ctx, p->loss, at->z, count, p->k, p->width, c, s);
+}
 
 /* Rows first .. first + count, at most ROWS: their slopes to the block's z. */
 static void slopes_of(mgvi_joint_pass *p, place *at, int64_t first, int count, const float **x,
                       const float **next)
 {
-    int32_t c[ROWS];
-    float s[ROWS];
     for (int i = 0; i < count; i++) {
         const int64_t row = first + i;
         x[i] = mgvi_float_row(&p->rows, row, at->room ? at->room + i * p->d : NULL);
         next[i] = p->rows.in_place && row + count < p->rows.count
                       ? mgvi_float_row(&p->rows, row + count, NULL)
                       : x[i];
-        c[i] = (int32_t)mgvi_coef_pick(&p->coefs->a, row, 0);
-        s[i] = (float)mgvi_coef_pick(&p->coefs->scale, row, 0);
     }
-    p->kernels->scores(x, count, p->d, p->v, p->stride, p->k, p->start, p->width, at->z, next);
-    at->loss += mgvi_joint_rows_f32(p->op->ctx, p->loss, at->z, count, p->k, p->width, c, s);
+    p->kernels->scores(x, count, p->d, p->v, p->stride, p->active, p->start, p->width, at->z, next);
+    turn_scores(p, at, first, count);
 }
 
 static void add_slopes(const mgvi_joint_pass *p, place *at, int count)
@@ -126,17 +164,17 @@ static void gradient_block(void *arg, int64_t block)
     mgvi_joint_pass *p = arg;
     place *at = &p->places[block];
     const int64_t end = mgvi_block_begin(p->rows.count, p->blocks, block + 1);
-    const int64_t size = p->k * p->stride;
+    const int64_t size = p->active * p->stride;
     const float *x[ROWS], *next[ROWS];
     int round = 0;
     at->loss = 0;
-    memset(at->sum, 0, (size_t)(size + p->width) * sizeof *at->sum);
+    memset(at->sum, 0, (size_t)(p->k * p->stride + p->width) * sizeof *at->sum);
     for (int64_t i = mgvi_block_begin(p->rows.count, p->blocks, block); i < end; i += ROWS) {
         const int count = (int)(end - i < ROWS ? end - i : ROWS);
         slopes_of(p, at, i, count, x, next);
         add_slopes(p, at, count);
-        p->kernels->gradient(x, count, 0, p->d, at->z, p->width, p->k, round == 0, at->g, p->stride,
-                             next);
+        p->kernels->gradient(x, count, 0, p->d, at->z, p->width, p->active, round == 0, at->g,
+                             p->stride, next);
         round = (round + 1) % ROUNDS;
         if (round == 0 || i + ROWS >= end)
             p->kernels->widen(at->g, at->sum, size);
@@ -164,11 +202,12 @@ static void slopes_block(void *arg, int64_t block)
 static void load_weights(mgvi_joint_pass *p, const mgvi_vec *w)
 {
     for (int l = 0; l < p->width; l++)
-        p->start[l] = l < p->k ? 0 : TOO_LOW;
-    for (int32_t c = 0; c < p->k; c++) {
-        double start = p->rows.intercept ? w->x[p->d * p->k + c] : 0;
+        p->start[l] = l < p->active ? 0 : TOO_LOW;
+    for (int32_t c = 0; c < p->active; c++) {
+        const double *from = w->x + p->lane[c];
+        double start = p->rows.intercept ? from[p->d * p->k] : 0;
         for (int64_t j = 0; j < p->d; j++) {
-            const double v = (p->rows.scale ? p->rows.scale[j] : 1) * w->x[j * p->k + c];
+            const double v = (p->rows.scale ? p->rows.scale[j] : 1) * from[j * p->k];
             p->v[c * p->stride + j] = (float)v;
             start -= p->rows.centre ? p->rows.centre[j] * v : 0;
         }
@@ -188,14 +227,16 @@ double mgvi_joint_pass_run(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *g)
         for (int64_t t = 0; t < size; t++)
             total->sum[t] += p->places[b].sum[t];
     }
-    for (int32_t c = 0; c < p->k; c++) { /* (2) */
+    memset(g->x, 0, (size_t)(g->n * p->k) * sizeof *g->x);
+    for (int32_t c = 0; c < p->active; c++) { /* (2) */
+        double *to = g->x + p->lane[c];
         for (int64_t j = 0; j < p->d; j++) {
             const double centre = p->rows.centre ? p->rows.centre[j] * total->sum_u[c] : 0;
-            g->x[j * p->k + c] =
+            to[j * p->k] =
                 (p->rows.scale ? p->rows.scale[j] : 1) * (total->sum[c * p->stride + j] - centre);
         }
         if (p->rows.intercept)
-            g->x[p->d * p->k + c] = total->sum_u[c];
+            to[p->d * p->k] = total->sum_u[c];
     }
     return total->loss;
 }
@@ -206,4 +247,12 @@ void mgvi_joint_pass_slopes(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *u)
     load_weights(p, w);
     mgvi_ctx_run(p->op->ctx, p->blocks, slopes_block, p);
     p->op->touched += (double)p->op->nnz;
+}
+
+void mgvi_curve_pass_run(mgvi_joint_pass *p, const bool *on, const mgvi_vec *h, const mgvi_vec *w,
+                         mgvi_vec *g)
+{
+    choose(p, on);
+    p->h = h->x;
+    mgvi_joint_pass_run(p, w, g);
 }

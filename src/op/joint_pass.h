@@ -1,7 +1,8 @@
-/* op/joint_pass.h - one sweep over a dense matrix for a loss of many classes: scores, slopes and
- * gradient of a few rows at a time while they are in the cache, in float32 with sums of 256 rows
- * added up in float64. Half the memory traffic of A w and A'u one after the other, and no vector of
- * rows x lanes. Rounding is about 1e-6 of the result: judges and last digits use the operator. */
+/* op/joint_pass.h - one sweep over a dense matrix for a loss of many classes, or for the curvature
+ * of many problems over the same rows: scores, slopes and gradient of a few rows at a time while
+ * they are in the cache, in float32 with sums of 256 rows added up in float64. Half the memory
+ * traffic of A w and A'u one after the other, and no vector of rows x lanes. Rounding is about 1e-6
+ * of the result: judges and last digits use the operator. */
 #ifndef MGVI_OP_JOINT_PASS_H
 #define MGVI_OP_JOINT_PASS_H
 
@@ -18,4 +19,11 @@ mgv_status mgvi_joint_pass_new(mgvi_arena *arena, mgvi_op *op, const mgvi_loss_o
 double mgvi_joint_pass_run(mgvi_joint_pass *pass, const mgvi_vec *w, mgvi_vec *g);
 /* The slopes U at w. */
 void mgvi_joint_pass_slopes(mgvi_joint_pass *pass, const mgvi_vec *w, mgvi_vec *u);
+
+/* The same sweep for curvatures: no loss, and signs of rows are none of its concern. */
+mgv_status mgvi_curve_pass_new(mgvi_arena *arena, mgvi_op *op, int32_t lanes,
+                               mgvi_joint_pass **out);
+/* g = A' diag(h) A w, h and w of every lane; 0 in lanes that are not `on` (NULL: all are). */
+void mgvi_curve_pass_run(mgvi_joint_pass *pass, const bool *on, const mgvi_vec *h,
+                         const mgvi_vec *w, mgvi_vec *g);
 #endif

@@ -87,6 +87,74 @@ TEST(a_pass_is_two_products)
     mgv_ctx_free(ctx);
 }
 
+/* A' diag(h) A w beside two products, every lane its own h; signs cancel. */
+static void check_curve(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_view *view, int32_t k)
+{
+    mgvi_op *base, *op;
+    mgvi_arena arena;
+    mgvi_joint_pass *pass;
+    mgvi_vec w, g, want, z, h;
+    mgvi_rng rng = mgvi_rng_seed((uint64_t)k);
+    mgvi_arena_init(&arena, ctx);
+    CHECK_OK(ctx, mgvi_op_from_matrix(ctx, m, k, &base));
+    CHECK_OK(ctx, mgvi_op_view(ctx, base, view, k, &op));
+    CHECK_OK(ctx, mgvi_vec_new(&arena, MGVI_COLS, op->cols, k, &w));
+    CHECK_OK(ctx, mgvi_vec_new(&arena, MGVI_COLS, op->cols, k, &g));
+    CHECK_OK(ctx, mgvi_vec_new(&arena, MGVI_COLS, op->cols, k, &want));
+    CHECK_OK(ctx, mgvi_vec_new(&arena, MGVI_ROWS, ROWS, k, &z));
+    CHECK_OK(ctx, mgvi_vec_new(&arena, MGVI_ROWS, ROWS, k, &h));
+    for (int64_t t = 0; t < ROWS * k; t++)
+        h.x[t] = mgvi_rng_uniform(&rng) / ROWS;
+    for (int64_t t = 0; t < op->cols * k; t++)
+        w.x[t] = mgvi_rng_normal(&rng) / 5;
+    CHECK_OK(ctx, mgvi_curve_pass_new(&arena, op, k, &pass));
+    CHECK(pass != NULL);
+    mgvi_curve_pass_run(pass, NULL, &h, &w, &g);
+    mgvi_op_mul(op, 1, &w, 0, &z);
+    for (int64_t t = 0; t < ROWS * k; t++)
+        z.x[t] *= h.x[t];
+    mgvi_op_mul_t(op, 1, &z, 0, &want);
+    for (int64_t t = 0; t < op->cols * k; t++)
+        CHECK_NEAR(g.x[t], want.x[t], 1e-5, "k = %d: curvature", k);
+    bool on[] = {false, true, true, false, true};
+    mgvi_curve_pass_run(pass, on, &h, &w, &g); /* some lanes */
+    for (int64_t t = 0; t < op->cols * k; t++)
+        CHECK_NEAR(g.x[t], on[t % k] ? want.x[t] : 0, 1e-5, "k = %d: curvature of some", k);
+    mgvi_op_free(op);
+    mgvi_arena_free(&arena);
+}
+
+TEST(a_pass_for_curvatures)
+{
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgvi_rng rng = mgvi_rng_seed(8);
+    enum { LANES = 5 };
+    double *X = malloc(ROWS * COLS * sizeof *X), centre[COLS];
+    int8_t *sign = malloc(ROWS * LANES * sizeof *sign);
+    for (int t = 0; t < ROWS * COLS; t++)
+        X[t] = mgvi_rng_normal(&rng) + 1;
+    for (int t = 0; t < ROWS * LANES; t++)
+        sign[t] = mgvi_rng_uniform(&rng) < 0.3 ? 1 : -1;
+    for (int j = 0; j < COLS; j++)
+        centre[j] = 1;
+    const mgvi_matrix m = {.layout = MGV_DENSE,
+                           .dtype = MGV_F64,
+                           .rows = ROWS,
+                           .cols = COLS,
+                           .nnz = ROWS * COLS,
+                           .val = X,
+                           .row_stride = COLS,
+                           .col_stride = 1};
+    check_curve(ctx, &m, &(mgvi_view){.intercept = true, .centre = centre}, 3);
+    check_curve(
+        ctx, &m,
+        &(mgvi_view){.intercept = true, .centre = centre, .sign = sign, .sign_lanes = LANES},
+        LANES);
+    free(sign);
+    free(X);
+    mgv_ctx_free(ctx);
+}
+
 /* Sparse, by columns, signed: nothing to fuse. */
 TEST(other_operators_have_none)
 {
@@ -117,4 +185,7 @@ TEST(other_operators_have_none)
     mgv_ctx_free(ctx);
 }
 
-int main(void) { return RUN(a_pass_is_two_products, other_operators_have_none); }
+int main(void)
+{
+    return RUN(a_pass_is_two_products, a_pass_for_curvatures, other_operators_have_none);
+}

@@ -13,6 +13,7 @@
 
 enum { LANES = MGVI_LOCKSTEP_LANES };
 static const double TO_THE_BORDER = 0.995;
+static const double SLACK = 8;       /* at the start; a margin is 1 */
 static const double PREDICTED = 0.1; /* residuals that conjugate gradients leave */
 static const double ROUGH = 0.03, FINE = 1e-4;
 
@@ -57,7 +58,8 @@ static mgv_status look(work *s)
     return MGV_OK;
 }
 
-/* a half of the weight, the heavier class less, so that the intercept's sum is 0. */
+/* a half of the weight, the heavier class less, so that the intercept's sum is 0; slacks well
+ * inside: from 0.5 there were half as many steps again. */
 static void place_rows(work *s)
 {
     const mgv_problem *p = s->y.p;
@@ -71,7 +73,7 @@ static void place_rows(work *s)
             const int own = mgvi_problem_free_entry_of(p, i, l) > 0;
             const double less = side[own][l] > 0 ? fmin(1, side[!own][l] / side[own][l]) : 1;
             s->a.x[i * k + l] = mgvi_coef_pick(&p->row.scale, i, l) / 2 * fmax(less, 1e-3);
-            s->slack.x[i * k + l] = 0.5;
+            s->slack.x[i * k + l] = SLACK;
         }
 }
 
@@ -187,7 +189,7 @@ static mgv_status predict(work *s)
     mgvi_op_mul_t(y->p->A, 1, &y->dz, 0, &y->residual);
     mgvi_lanes_add_ridge(y, -1, &y->w, &y->residual);
     MGVI_TRY(mgvi_lane_system_solve(y, rough, s->first, &s->step));
-    mgvi_op_mul(y->p->A, 1, &s->step, 0, &y->dz);
+    mgvi_lane_system_image(y, &s->step);
     return MGV_OK;
 }
 

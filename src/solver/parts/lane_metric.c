@@ -2,7 +2,10 @@
  * scaled to a unit diagonal and factored.                                                    (9)
  * A row is drawn with a chance that grows with its curvature and with its share of a column's:
  *   chance_i = h_i / sum h + h_i sum_j x_ij^2 / (d E_j),   E_j = sum_i h_i x_ij^2
- * so that a column which few rows have keeps them. */
+ * so that a column which few rows have keeps them. Once a lane has a factor M = U'U, as much again
+ * by the row's leverage in that, h_i x_i'M^-1 x_i, which is the mean over normal g of
+ *   h_i (x_i . U^-1 g)^2                                                                    (9b)
+ */
 #include "solver/parts/lane_metric.h"
 
 #include "backend/cpu/gemm.h"
@@ -26,7 +29,7 @@ double mgvi_lane_metric_bytes(const mgv_problem *p, int32_t lanes)
 {
     const double d = (double)p->A->cols;
     return 8 * d * d * lanes + (double)mgvi_lane_metric_most(p) * (4 * d + 8) +
-           8 * lanes * ((double)p->A->rows + 2 * d);
+           8 * lanes * (3 * (double)p->A->rows + 3 * d);
 }
 
 /* Row i, centred and scaled, and its intercept; labels' signs do not matter to squares. */
@@ -78,6 +81,49 @@ static void weigh_rows(mgvi_lane_metric *m, const mgvi_vec *h)
     m->p->A->touched += 2 * (double)m->p->A->nnz;
 }
 
+/* one = U^-1 g in that lane, in units of the columns. */
+static void try_lane(mgvi_lane_metric *m, int32_t lane, mgvi_rng *rng)
+{
+    const int64_t d = m->cols;
+    const double *U = m->factor + lane * d * d, *unit = m->unit + lane * d;
+    for (int64_t j = d - 1; j >= 0; j--) {
+        double sum = mgvi_rng_normal(rng);
+        for (int64_t t = j + 1; t < d; t++)
+            sum -= U[j * d + t] * m->one[t];
+        m->one[j] = sum / U[j * d + j];
+    }
+    for (int64_t j = 0; j < d; j++)
+        m->tried.x[j * m->tried.k + lane] = unit[j] * m->one[j];
+}
+
+/* The lanes that have a factor draw by leverages too. */
+static void weigh_by_leverage(mgvi_lane_metric *m, const mgvi_vec *h, mgvi_rng *rng)
+{
+    enum { DRAWS = 4 };
+    const int32_t k = h->k;
+    double total[MGVI_LANES_MAX] = {0};
+    bool any = false;
+    for (int32_t l = 0; l < k; l++)
+        any = any || m->made[l];
+    if (!any)
+        return;
+    memset(m->lever, 0, (size_t)(h->n * k) * sizeof *m->lever);
+    for (int draw = 0; draw < DRAWS && !mgvi_ctx_cut(m->p->ctx); draw++) {
+        mgvi_vec_fill(m->p->ctx, &m->tried, 0);
+        for (int32_t l = 0; l < k; l++)
+            if (m->made[l])
+                try_lane(m, l, rng);
+        mgvi_op_mul(m->p->A, 1, &m->tried, 0, &m->score);
+        for (int64_t t = 0; t < h->n * k; t++)
+            m->lever[t] += h->x[t] * m->score.x[t] * m->score.x[t];
+    }
+    for (int64_t t = 0; t < h->n * k; t++)
+        total[t % k] += m->lever[t];
+    for (int64_t t = 0; t < h->n * k; t++)
+        if (total[t % k] > 0 && isfinite(total[t % k]))
+            m->chance[t] += 2 * m->lever[t] / total[t % k];
+}
+
 mgv_status mgvi_lane_metric_new(const mgv_problem *p, mgvi_arena *arena, mgvi_lane_metric *m)
 {
     *m = (mgvi_lane_metric){.p = p, .cols = p->A->cols, .most = mgvi_lane_metric_most(p)};
@@ -90,7 +136,12 @@ mgv_status mgvi_lane_metric_new(const mgv_problem *p, mgvi_arena *arena, mgvi_la
     m->factor = mgvi_arena_scratch(arena, k * d, d * sizeof *m->factor);
     m->unit = mgvi_arena_array(arena, k, d * sizeof *m->unit);
     m->one = mgvi_arena_array(arena, d, sizeof *m->one);
-    return m->chance && m->energy && m->x && m->weight && m->factor && m->unit && m->one
+    m->made = mgvi_arena_array(arena, k, sizeof *m->made);
+    m->lever = mgvi_arena_array(arena, (size_t)p->A->rows, k * sizeof *m->lever);
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, p->lanes, &m->tried));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, &m->score));
+    return m->made && m->lever && m->chance && m->energy && m->x && m->weight && m->factor &&
+                   m->unit && m->one
                ? MGV_OK
                : MGV_E_MEMORY;
 }
@@ -152,11 +203,13 @@ mgv_status mgvi_lane_metric_refresh(mgvi_lane_metric *m, const mgvi_vec *h, cons
     if (!any)
         return MGV_OK;
     weigh_rows(m, h);
+    weigh_by_leverage(m, h, rng);
     for (int32_t l = 0; l < h->k; l++)
         if (due[l]) {
             const int64_t count = draw(m, h, l, rng);
             m->p->A->touched += (double)count * (double)m->cols;
             MGVI_TRY(factor_lane(m, count, l));
+            m->made[l] = true;
         }
     return MGV_OK;
 }

@@ -20,6 +20,10 @@ typedef struct mgvi_lane_metric {
     double *factor; /* lanes x cols x cols */
     double *unit;   /* lanes x cols: 1/sqrt of the diagonal */
     double *one;    /* cols */
+    mgvi_vec tried; /* cols, and what it makes of the rows: leverages (9b) */
+    mgvi_vec score;
+    double *lever; /* rows x lanes */
+    bool *made;    /* lanes that have a factor */
 } mgvi_lane_metric;
 
 /* Rows drawn for a problem of so many, and the bytes of it all for so many lanes. */

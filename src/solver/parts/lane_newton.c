@@ -164,7 +164,7 @@ static mgv_status step(mgvi_lane_system *y, double goal)
 {
     work *s = (work *)y;
     MGVI_TRY(solve(s, goal));
-    mgvi_op_mul(y->p->A, 1, &s->step, 0, &y->dz);
+    mgvi_lane_system_image(y, &s->step);
     search(s);
     MGVI_TRY(mgvi_ctx_whole(y->ctx));
     mgvi_lanes_add(&y->w, s->length, &s->step, &y->w);
@@ -204,15 +204,18 @@ mgv_status mgvi_lane_newton_run(const mgv_problem *p, double tol, const double *
 
 double mgvi_lane_newton_bytes(const mgv_problem *p, int32_t lanes)
 {
-    static const double VECTORS = 14; /* of the rows, at most: ours, u and what the judge has */
-    return mgvi_lane_metric_bytes(p, lanes) + VECTORS * 8 * lanes * (double)p->A->rows;
+    static const double VECTORS = 14;   /* of the rows, at most: ours, u and what the judge has */
+    static const double PASS = 16 * 12; /* of a column: blocks of op/joint_pass.c and their sums */
+    return mgvi_lane_metric_bytes(p, lanes) + VECTORS * 8 * lanes * (double)p->A->rows +
+           PASS * lanes * (double)p->A->cols;
 }
 
 /* Products of all lanes and factors of each: docs/algorithms/multiclass.md has the counts. The
  * hinge, whose interior point takes too many steps, is left to `newton`. */
 double mgvi_lane_newton_cost(const mgv_problem *p, int32_t lanes)
 {
-    static const double ENTRY = 2, SINGLE = 0.5; /* a product's multiplication; a factor's */
+    /* a product's multiplication, in float64 or by the fused pass; a factor's */
+    static const double ENTRY = 2, FUSED = 0.5, SINGLE = 0.5;
     const double d = (double)p->A->cols, rows = (double)mgvi_lane_metric_most(p);
     if (!mgvi_lockstep_fits(p) || !(p->loss->can & MGVI_SMOOTH) || p->pairwise ||
         p->A->cols > MOST_COLUMNS || (double)p->A->rows <= rows || p->data->X.layout == MGV_CSC ||
@@ -220,6 +223,7 @@ double mgvi_lane_newton_cost(const mgv_problem *p, int32_t lanes)
         return INFINITY;
     const bool smooth = curves_everywhere(p->loss);
     const double products = smooth ? 300 : 700, factors = smooth ? 10 : 15;
-    return products * ENTRY * (double)p->A->nnz +
+    const double entry = mgvi_float_rows_dense(p->A, true) ? FUSED : ENTRY;
+    return products * entry * (double)p->A->nnz +
            factors * SINGLE * (rows * d * d / 2 + d * d * d / 3);
 }

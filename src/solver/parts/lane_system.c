@@ -72,13 +72,17 @@ static mgv_status precondition(mgvi_lane_system *s, double *rho)
     return MGV_OK;
 }
 
-/* image = H dir; dz is work space. */
-static void curve(mgvi_lane_system *s)
+/* image = H dir, at least in the lanes that are on; dz is work space. */
+static void curve(mgvi_lane_system *s, const bool *on)
 {
-    mgvi_op_mul(s->p->A, 1, &s->dir, 0, &s->dz);
-    for (int64_t i = 0; i < s->dz.n * s->dz.k; i++)
-        s->dz.x[i] *= s->h.x[i];
-    mgvi_op_mul_t(s->p->A, 1, &s->dz, 0, &s->image);
+    if (s->pass) {
+        mgvi_curve_pass_run(s->pass, on, &s->h, &s->dir, &s->image);
+    } else {
+        mgvi_op_mul(s->p->A, 1, &s->dir, 0, &s->dz);
+        for (int64_t i = 0; i < s->dz.n * s->dz.k; i++)
+            s->dz.x[i] *= s->h.x[i];
+        mgvi_op_mul_t(s->p->A, 1, &s->dz, 0, &s->image);
+    }
     mgvi_lanes_add_ridge(s, 1, &s->dir, &s->image);
 }
 
@@ -88,27 +92,32 @@ mgv_status mgvi_lane_system_solve(mgvi_lane_system *s, const double *accuracy, d
     const int32_t k = s->p->lanes;
     double rho[LANES], enough[LANES], bends[LANES], next[LANES], forward[LANES], back[LANES],
         turn[LANES];
+    bool on[LANES];
     mgvi_vec_fill(s->ctx, x, 0);
     mgvi_vec_fill(s->ctx, &s->better, 0);
     MGVI_TRY(precondition(s, rho));
     mgvi_vec_copy(s->ctx, &s->better, &s->dir);
+    memset(s->energy, 0, sizeof s->energy);
     for (int32_t l = 0; l < k; l++) {
         first[l] = first[l] > 0 ? first[l] : rho[l];
         enough[l] = s->moving[l] ? accuracy[l] * accuracy[l] * first[l] : INFINITY;
     }
     for (int32_t products = 1; products <= MOST_PRODUCTS; products++) {
         bool busy = false;
-        for (int32_t l = 0; l < k; l++)
-            busy = busy || rho[l] > enough[l];
+        for (int32_t l = 0; l < k; l++) {
+            on[l] = rho[l] > enough[l];
+            busy = busy || on[l];
+        }
         if (!busy || mgvi_ctx_cut(s->ctx))
             break;
-        curve(s);
+        curve(s, on);
         mgvi_vec_dot(s->ctx, &s->dir, &s->image, bends);
         for (int32_t l = 0; l < k; l++) {
-            const bool on = rho[l] > enough[l] && bends[l] > 0;
-            forward[l] = on ? rho[l] / bends[l] : 0;
+            on[l] = on[l] && bends[l] > 0;
+            forward[l] = on[l] ? rho[l] / bends[l] : 0;
             back[l] = -forward[l];
-            s->aged[l] = on ? products : s->aged[l];
+            s->energy[l] += forward[l] * rho[l];
+            s->aged[l] = on[l] ? products : s->aged[l];
         }
         mgvi_lanes_add(x, forward, &s->dir, x);
         mgvi_lanes_add(&s->residual, back, &s->image, &s->residual);
@@ -120,6 +129,23 @@ mgv_status mgvi_lane_system_solve(mgvi_lane_system *s, const double *accuracy, d
         mgvi_lanes_add(&s->better, turn, &s->dir, &s->dir);
     }
     return MGV_OK;
+}
+
+void mgvi_lane_system_image(mgvi_lane_system *s, const mgvi_vec *x)
+{
+    static const double AGREED = 1e-2;
+    const int32_t k = s->p->lanes;
+    double energy[LANES];
+    mgvi_op_mul(s->p->A, 1, x, 0, &s->dz);
+    if (!s->pass)
+        return;
+    mgvi_lanes_ridge_dot(s, x, x, energy);
+    for (int64_t i = 0; i < s->dz.n; i++)
+        for (int32_t l = 0; l < k; l++)
+            energy[l] += s->h.x[i * k + l] * s->dz.x[i * k + l] * s->dz.x[i * k + l];
+    for (int32_t l = 0; l < k; l++)
+        if (s->moving[l] && !(fabs(energy[l] - s->energy[l]) <= AGREED * energy[l]))
+            s->pass = NULL;
 }
 
 mgv_status mgvi_lane_system_refresh(mgvi_lane_system *s)
@@ -154,6 +180,7 @@ static int32_t settle(mgvi_lane_system *s, double goal, mgvi_lockstep_result *ou
             out->w[l * d + j] = s->w.x[j * s->w.k + l];
     }
     s->idle = nearer ? 0 : s->idle + 1;
+    s->pass = s->idle < IDLE / 2 ? s->pass : NULL;
     return moving;
 }
 
@@ -167,6 +194,7 @@ static mgv_status begin(mgvi_lane_system *s, const mgvi_lane_method *method,
     for (size_t t = 0; t < sizeof rows / sizeof *rows; t++)
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, s->p->A->rows, s->p->lanes, rows[t]));
     MGVI_TRY(mgvi_lane_metric_new(s->p, arena, &s->metric));
+    MGVI_TRY(mgvi_curve_pass_new(arena, s->p->A, s->p->lanes, &s->pass));
     for (int32_t l = 0; l < s->p->lanes; l++) {
         s->moving[l] = true;
         s->best[l] = INFINITY;

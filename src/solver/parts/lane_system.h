@@ -4,6 +4,7 @@
 #ifndef MGVI_SOLVER_PARTS_LANE_SYSTEM_H
 #define MGVI_SOLVER_PARTS_LANE_SYSTEM_H
 
+#include "op/joint_pass.h"
 #include "solver/parts/lane_metric.h"
 #include "solver/parts/lockstep.h"
 
@@ -11,6 +12,7 @@ typedef struct mgvi_lane_system {
     mgv_ctx *ctx;
     const mgv_problem *p;
     mgvi_lane_metric metric;
+    mgvi_joint_pass *pass; /* float32 products with H; NULL: those of the operator */
     mgvi_rng rng;
     mgvi_vec w, g;                         /* columns; g is A'u after a look */
     mgvi_vec residual, better, dir, image; /* of conjugate gradients */
@@ -19,6 +21,7 @@ typedef struct mgvi_lane_system {
     int32_t
         aged[MGVI_LOCKSTEP_LANES]; /* products that a lane's metric took last; 0: there is none */
     double primal[MGVI_LOCKSTEP_LANES]; /* the value of w, and the relative gap */
+    double energy[MGVI_LOCKSTEP_LANES]; /* <x, H x> of the last system */
     double gap[MGVI_LOCKSTEP_LANES], before[MGVI_LOCKSTEP_LANES], best[MGVI_LOCKSTEP_LANES];
     int32_t idle;
 } mgvi_lane_system;
@@ -39,6 +42,10 @@ mgv_status mgvi_lane_system_refresh(mgvi_lane_system *s);
  * square, as the metric measures it, is accuracy^2 of `first`: what it was, where that is 0. */
 mgv_status mgvi_lane_system_solve(mgvi_lane_system *s, const double *accuracy, double *first,
                                   mgvi_vec *x);
+
+/* dz = A x of the x that was solved for. Products with H are float32 as long as <x, H x> is by them
+ * what it is by dz: not where columns lie far from 0 for their spread. */
+void mgvi_lane_system_image(mgvi_lane_system *s, const mgvi_vec *x);
 
 /* A method: its first look at s->w and s->z, and a step with the look after it, to a relative gap
  * of `goal`. MGV_E_LIMIT where a limit has cut them: w, z and u are then those of before. */
