@@ -193,6 +193,19 @@ static double softness(const mgvi_landmarks *m, int32_t s, int64_t i)
     return m->lambda / (m->lambda + m->curvature[s][i] * m->e[i]);
 }
 
+/* An estimate is right for the rows together, not for each: where e stays small beside lambda/h,
+ * so that N is good without, it does more harm than good. */
+static void drop_small(mgvi_landmarks *m)
+{
+    static const double LARGE = 2;
+    double sum = 0;
+    for (int32_t s = 0; s < m->systems; s++)
+        for (int64_t i = 0; i < m->n; i++)
+            sum += m->curvature[s][i] * m->e[i];
+    if (sum < LARGE * m->lambda * (double)m->n * m->systems)
+        memset(m->e, 0, (size_t)m->n * sizeof *m->e);
+}
+
 /* e, and the curvatures that N is made from.                                          (13), (14) */
 static mgv_status soften(mgvi_landmarks *m)
 {
@@ -203,6 +216,7 @@ static mgv_status soften(mgvi_landmarks *m)
                                 .B = m->B,
                                 .diagonal = mgvi_kernel_diagonal(m->kernel)};
     MGVI_TRY(mgvi_leftover_estimate(&left, m->arena, m->e));
+    drop_small(m);
     for (int32_t s = 0; s < m->systems; s++) {
         m->soft_total[s] = 0;
         for (int64_t i = 0; i < m->n; i++) {

@@ -104,6 +104,18 @@ static mgv_status look_roughly(const mgvi_leftover *l, mgvi_arena *arena, double
     return MGV_OK;
 }
 
+/* No single chosen row leaves less than all: a chosen row, or one like it, has nothing left. */
+static double by_one(const mgvi_leftover *l, int64_t i)
+{
+    const double *b = l->B + i * l->count;
+    double said = 0;
+    for (int64_t t = 0; t < l->count; t++) {
+        const double own = l->diagonal[l->row[t]];
+        said = own > 0 ? fmax(said, b[t] * b[t] / own) : said;
+    }
+    return fmax(l->diagonal[i] - said, 0);
+}
+
 mgv_status mgvi_leftover_estimate(const mgvi_leftover *l, mgvi_arena *arena, double *e)
 {
     mgvi_arena *own = mgvi_arena_within(arena);
@@ -119,6 +131,8 @@ mgv_status mgvi_leftover_estimate(const mgvi_leftover *l, mgvi_arena *arena, dou
         st = calibrate(l, own, e, &kappa);
     mgvi_arena_free(own);
     for (int64_t i = 0; i < l->n; i++)
-        e[i] = l->diagonal[i] > 0 ? bounded(kappa * e[i] * e[i] / l->diagonal[i], e[i]) : 0;
+        e[i] = kappa > 0 && l->diagonal[i] > 0
+                   ? bounded(kappa * e[i] * e[i] / l->diagonal[i], fmin(e[i], by_one(l, i)))
+                   : 0;
     return st;
 }
