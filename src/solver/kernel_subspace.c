@@ -384,6 +384,21 @@ static void round_off(mgvi_run *run)
     mgvi_vec_add(run->ctx, -1 / run->problem->lambda, &s->u, 0, &s->u, &s->c);
 }
 
+/* Whether scores may have changed by more than a hundredth of what is asked for, c from `found`. */
+static bool has_moved(mgvi_run *run)
+{
+    state *s = run->state;
+    const double *diagonal = mgvi_kernel_diagonal(s->landmarks.kernel);
+    double apart = 0, slopes = 0, most = 0;
+    for (int64_t i = 0; i < numbers(s); i++) {
+        const double root = sqrt(fmax(diagonal[i / s->c.k], 0));
+        apart += fabs(s->c.x[i] - s->found.x[i]) * root;
+        slopes += fabs(s->span.u.x[i]);
+        most = fmax(most, root);
+    }
+    return !(apart * most * slopes <= 0.01 * goal(run));
+}
+
 /* Where u' had to be clipped c moves by that, and its scores may lose what (2) has promised: that
  * is seen in float32, at a fifth of the work. Then c stays, and the judge makes an image of u' too.
  */
@@ -392,7 +407,7 @@ static mgv_status firm_up(mgvi_run *run)
     state *s = run->state;
     mgvi_vec_copy(run->ctx, &s->c, &s->found);
     round_off(run);
-    if (s->rough) {
+    if (s->rough && has_moved(run)) {
         MGVI_TRY(map(run, &s->c, &s->image_c));
         MGVI_TRY(look(run));
         if (s->m.gap <= goal(run))
