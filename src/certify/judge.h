@@ -34,6 +34,7 @@ struct mgvi_judge {
     mgvi_vec blend;            /* cols: a point of R*'s domain, (11) */
     double height, height_0;   /* F* at these slopes */
     mgvi_reach reach;
+    double point_scale;   /* mgvi_kernel_scale_error(), 0: not known yet */
     double at_zero;       /* sum s_i G_i(0): a soft (s G)* is nowhere below -s G(0) */
     double idle;          /* D(0), which no bound needs to be below */
     double repair;        /* what the w judged is to be multiplied with, to meet the margin */
@@ -103,8 +104,7 @@ double mgvi_margin_lower(mgvi_judge *judge, const mgvi_vec *w, bool as_it_is, do
 double mgvi_margin_upper(mgvi_judge *judge, mgvi_care care, double *rounding);
 /* No less than the length that was computed of coefficients x; with columns of its own: `length`.
  */
-double
-mgvi_kernel_scale_error(const mgvi_judge *judge); /* of the columns that points are made of */
+double mgvi_kernel_scale_error(mgvi_judge *judge); /* of the columns that points are made of */
 double mgvi_kernel_length_above(mgvi_judge *judge, const mgvi_vec *x, double length);
 
 /* classes.c: losses of many classes. Moves u within its domain so that its sum over the rows is 0

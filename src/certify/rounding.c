@@ -51,9 +51,16 @@ static double scale_error(const mgv_problem *p)
     return p->scaling == MGVI_SCALE_STD ? mgvi_sum_error(4) + mean * mean * n : 0;
 }
 
-double mgvi_kernel_scale_error(const mgvi_judge *judge)
+/* Only products in long double ask, which cost much more than to measure it. */
+double mgvi_kernel_scale_error(mgvi_judge *judge)
 {
-    return judge->problem->scale ? scale_error(judge->problem) + 2 * MGVI_UNIT : 0;
+    const mgv_problem *p = judge->problem;
+    if (p->scale && judge->point_scale == 0) {
+        judge->point_scale = scale_error(p) + 2 * MGVI_UNIT;
+        if (p->scaling == MGVI_SCALE_STD)
+            judge->point_scale = fmin(judge->point_scale, mgvi_scales_off(judge));
+    }
+    return judge->point_scale;
 }
 
 mgv_status mgvi_reach_open(mgvi_judge *judge, mgvi_arena *arena)

@@ -28,4 +28,7 @@ void mgvi_worsen_scores(mgvi_judge *judge, const double *error);
  * sum_i |u_i| of each lane. Returns the length of the move; where R does not see
  * constants v stays, and it is the sum of all moves. */
 double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, mgvi_vec *v);
+
+/* How far the columns' scales are from 1 / standard deviation, measured; INFINITY: not known. */
+double mgvi_scales_off(mgvi_judge *judge);
 #endif

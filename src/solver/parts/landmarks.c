@@ -5,6 +5,7 @@
 #include "base/limit.h"
 #include "base/threads.h"
 #include "simd/simd.h"
+#include "solver/parts/leftover.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,12 +31,14 @@ mgv_status mgvi_landmarks_init(mgvi_landmarks *m, const mgv_problem *p, mgvi_ker
     m->most = (int64_t)fmin(n, ceil((sqrt(n * n + systems * bytes) - n) / (4 * systems)));
     m->curvature = mgvi_arena_array(arena, count, sizeof *m->curvature);
     m->total = mgvi_arena_array(arena, count, sizeof *m->total);
+    m->soft = mgvi_arena_array(arena, count, sizeof *m->soft);
+    m->soft_total = mgvi_arena_array(arena, count, sizeof *m->soft_total);
     m->metric = mgvi_arena_array(arena, count, sizeof *m->metric);
     m->status = mgvi_arena_array(arena, count, sizeof *m->status);
     m->mean = mgvi_arena_array(arena, (size_t)width, sizeof *m->mean);
     m->arena = mgvi_arena_within(arena);
-    return m->curvature && m->total && m->metric && m->status && m->mean && m->arena ? MGV_OK
-                                                                                     : MGV_E_MEMORY;
+    const bool whole = m->curvature && m->total && m->soft && m->soft_total && m->metric;
+    return whole && m->status && m->mean && m->arena ? MGV_OK : MGV_E_MEMORY;
 }
 
 /* A system takes rows x count^2/2 multiplications, 10 of which take as long as one value of K in
@@ -104,9 +107,9 @@ static void choose(mgvi_landmarks *m, int64_t wanted)
 static void project_intercept(mgvi_landmarks *m, int32_t s)
 {
     const int64_t count = m->count;
-    const double *h = m->curvature[s];
+    const double *h = m->soft[s];
     double *sum = m->partial, *H = m->metric[s].H;
-    if (!m->free || !(m->total[s] > 0))
+    if (!m->free || !(m->soft_total[s] > 0))
         return;
     memset(sum, 0, (size_t)count * sizeof *sum);
     for (int64_t i = 0; i < m->n; i++)
@@ -114,7 +117,7 @@ static void project_intercept(mgvi_landmarks *m, int32_t s)
             m->ctx->simd->axpy_f64(h[i], m->B + i * count, sum, count);
     for (int64_t t = 0; t < count; t++)
         for (int64_t q = t; q < count; q++)
-            H[t * count + q] -= sum[t] * sum[q] / m->total[s];
+            H[t * count + q] -= sum[t] * sum[q] / m->soft_total[s];
 }
 
 /* How much larger the curvature of system s is than that of the first, where the one is nearly a
@@ -122,11 +125,11 @@ static void project_intercept(mgvi_landmarks *m, int32_t s)
 static double multiple_of_first(const mgvi_landmarks *m, int32_t s)
 {
     static const double NEARLY = 0.05;
-    const double ratio = m->total[0] > 0 ? m->total[s] / m->total[0] : 0;
+    const double ratio = m->soft_total[0] > 0 ? m->soft_total[s] / m->soft_total[0] : 0;
     double apart = 0;
     for (int64_t i = 0; i < m->n; i++)
-        apart += fabs(m->curvature[s][i] - ratio * m->curvature[0][i]);
-    return apart <= NEARLY * m->total[s] ? ratio : 0;
+        apart += fabs(m->soft[s][i] - ratio * m->soft[0][i]);
+    return apart <= NEARLY * m->soft_total[s] ? ratio : 0;
 }
 
 /* B'H'B of every system.                                                                     (7) */
@@ -136,8 +139,8 @@ static mgv_status make_squares(mgvi_landmarks *m)
     for (int32_t s = m->systems - 1; s >= 0 && !mgvi_ctx_cut(m->ctx); s--) {
         if (s > 0 && multiple_of_first(m, s) > 0)
             continue;
-        MGVI_TRY(mgvi_gram_f64(m->ctx, m->n, count, m->B, count, m->curvature[s], m->metric[s].H,
-                               count));
+        MGVI_TRY(
+            mgvi_gram_f64(m->ctx, m->n, count, m->B, count, m->soft[s], m->metric[s].H, count));
         project_intercept(m, s);
     }
     for (int32_t s = 1; s < m->systems; s++) {
@@ -169,12 +172,58 @@ static mgv_status make_room(mgvi_landmarks *m, int64_t wanted)
     mgvi_arena_free(m->arena);
     m->row = mgvi_arena_array(m->arena, count, sizeof *m->row);
     m->B = mgvi_arena_scratch(m->arena, n, count * sizeof *m->B);
+    m->e = mgvi_arena_array(m->arena, n, sizeof *m->e);
+    m->g = mgvi_arena_array(m->arena, n, k * sizeof *m->g);
     m->t = mgvi_arena_array(m->arena, count, k * sizeof *m->t);
     m->partial = mgvi_arena_array(m->arena, BLOCKS * count, k * sizeof *m->partial);
-    if (!m->row || !m->B || !m->t || !m->partial)
+    if (!m->row || !m->B || !m->e || !m->g || !m->t || !m->partial)
         return MGV_E_MEMORY;
-    for (int32_t s = 0; s < m->systems; s++)
+    for (int32_t s = 0; s < m->systems; s++) {
+        if (!(m->soft[s] = mgvi_arena_array(m->arena, n, sizeof *m->soft[s])))
+            return MGV_E_MEMORY;
         MGVI_TRY(mgvi_scaled_cholesky_init(&m->metric[s], m->arena, wanted));
+    }
+    return MGV_OK;
+}
+
+/* What is left of row i's slope where e_i stands beside the rest of K: lambda/(lambda + h_i e_i).
+ */
+static double softness(const mgvi_landmarks *m, int32_t s, int64_t i)
+{
+    return m->lambda / (m->lambda + m->curvature[s][i] * m->e[i]);
+}
+
+/* An estimate is right for the rows together, not for each: where e stays small beside lambda/h,
+ * so that N is good without, it does more harm than good. */
+static void drop_small(mgvi_landmarks *m)
+{
+    static const double LARGE = 2;
+    double sum = 0;
+    for (int32_t s = 0; s < m->systems; s++)
+        for (int64_t i = 0; i < m->n; i++)
+            sum += m->curvature[s][i] * m->e[i];
+    if (sum < LARGE * m->lambda * (double)m->n * m->systems)
+        memset(m->e, 0, (size_t)m->n * sizeof *m->e);
+}
+
+/* e, and the curvatures that N is made from.                                          (13), (14) */
+static mgv_status soften(mgvi_landmarks *m)
+{
+    const mgvi_leftover left = {.ctx = m->ctx,
+                                .n = m->n,
+                                .count = m->count,
+                                .row = m->row,
+                                .B = m->B,
+                                .diagonal = mgvi_kernel_diagonal(m->kernel)};
+    MGVI_TRY(mgvi_leftover_estimate(&left, m->arena, m->e));
+    drop_small(m);
+    for (int32_t s = 0; s < m->systems; s++) {
+        m->soft_total[s] = 0;
+        for (int64_t i = 0; i < m->n; i++) {
+            m->soft[s][i] = m->curvature[s][i] * softness(m, s, i);
+            m->soft_total[s] += m->soft[s][i];
+        }
+    }
     return MGV_OK;
 }
 
@@ -194,6 +243,7 @@ mgv_status mgvi_landmarks_make(mgvi_landmarks *m, int64_t wanted, const double *
     for (int32_t s = 0; s < m->systems; s++)
         m->metric[s].n = m->count;
     MGVI_TRY(mgvi_kernel_columns(m->kernel, m->row, m->count, m->B));
+    MGVI_TRY(soften(m));
     MGVI_TRY(make_squares(m));
     for (int32_t s = 0; s < m->systems && !mgvi_ctx_cut(m->ctx); s++)
         MGVI_TRY(factor_system(m, s));
@@ -265,13 +315,28 @@ static void solve_system(void *arg, int64_t s)
     }
 }
 
+/* g as (14) has it; its sum is 0 where there is an intercept. */
+static void soften_slopes(mgvi_landmarks *m, const double *g)
+{
+    const int32_t k = m->width;
+    for (int32_t c = 0; c < k; c++) {
+        const int32_t s = system_of(m, c);
+        double sum = 0;
+        for (int64_t i = 0; i < m->n; i++)
+            sum += m->g[i * k + c] = softness(m, s, i) * g[i * k + c];
+        const double part = m->free && m->soft_total[s] > 0 ? sum / m->soft_total[s] : 0;
+        for (int64_t i = 0; i < m->n; i++)
+            m->g[i * k + c] -= part * m->soft[s][i];
+    }
+}
+
 /* out = B t becomes g - (H - h h'/sum h) B t.                                                (8) */
 static void take_off(mgvi_landmarks *m, const double *g, double *out)
 {
     const int32_t k = m->width;
     for (int32_t c = 0; c < k; c++) {
-        const double *h = m->curvature[system_of(m, c)];
-        const double total = m->total[system_of(m, c)];
+        const double *h = m->soft[system_of(m, c)];
+        const double total = m->soft_total[system_of(m, c)];
         double mean = 0;
         for (int64_t i = 0; i < m->n && m->free; i++)
             mean += h[i] * out[i * k + c];
@@ -280,17 +345,18 @@ static void take_off(mgvi_landmarks *m, const double *g, double *out)
     for (int64_t i = 0; i < m->n; i++)
         for (int32_t c = 0; c < k; c++)
             out[i * k + c] =
-                g[i * k + c] - m->curvature[system_of(m, c)][i] * (out[i * k + c] - m->mean[c]);
+                g[i * k + c] - m->soft[system_of(m, c)][i] * (out[i * k + c] - m->mean[c]);
 }
 
 mgv_status mgvi_landmarks_apply(mgvi_landmarks *m, const double *g, double *out)
 {
     const int64_t numbers = m->count * m->width;
-    pass_job job = {.m = m, .g = g, .out = out};
+    pass_job job = {.m = m, .g = m->g, .out = out};
     if (m->count == 0) {
         memcpy(out, g, (size_t)(m->n * m->width) * sizeof *out);
         return MGV_OK;
     }
+    soften_slopes(m, g);
     mgvi_ctx_run(m->ctx, BLOCKS, down_block, &job);
     memcpy(m->t, m->partial, (size_t)numbers * sizeof *m->t);
     for (int64_t b = 1; b < BLOCKS; b++)
@@ -300,6 +366,6 @@ mgv_status mgvi_landmarks_apply(mgvi_landmarks *m, const double *g, double *out)
     for (int32_t s = 0; s < m->systems; s++)
         MGVI_TRY(m->status[s]);
     mgvi_ctx_run(m->ctx, BLOCKS, up_block, &job);
-    take_off(m, g, out);
+    take_off(m, m->g, out);
     return MGV_OK;
 }

@@ -1,8 +1,8 @@
 /* parts/landmarks.h - a metric for gradients in the feature space of a kernel: the curvature of the
  * losses where K is replaced by what some of its rows say of it (Nystrom);
- * docs/algorithms/kernel_subspace.md (6) to (8). Vectors are coefficients of points: without the
- * signs of labels. Several problems over the same points have the rows in common and each a system
- * of its own. */
+ * docs/algorithms/kernel_subspace.md (6) to (8), (13), (14). Vectors are coefficients of points:
+ * without the signs of labels. Several problems over the same points have the rows in common and
+ * each a system of its own. */
 #ifndef MGVI_SOLVER_PARTS_LANDMARKS_H
 #define MGVI_SOLVER_PARTS_LANDMARKS_H
 
@@ -21,10 +21,13 @@ typedef struct mgvi_landmarks {
     int64_t most, count;          /* of them that may be chosen; that were, 0: no metric */
     const double **curvature;     /* of every system: what the metric was made from, per row */
     double *total;                /* of every system: their sum */
+    double **soft, *soft_total;   /* of every system: what e leaves of them (14), and the sum */
     double *mean;                 /* of every vector: the intercept's part of the last direction */
     mgvi_arena *arena;            /* what follows, made anew with the metric */
     int64_t *row;                 /* the rows chosen */
     double *B;                    /* rows x count: K of all with the chosen rows */
+    double *e;                    /* per row: what the chosen ones leave of K_ii (13) */
+    double *g;                    /* rows x width */
     double *t;                    /* count x width */
     double *partial;              /* of every block of rows: count x width */
     mgvi_scaled_cholesky *metric; /* of every system; n = 0: none */
