@@ -520,7 +520,7 @@ static double cost_of_l1(double n, double d, double nnz)
     static const double SPARSE = 0.1, SLOWER = 20;
     const bool few = n < FEW_ROWS;
     const double least = fmin(n, d), part = few ? d / 3 : d;
-    const double steps = n <= d ? 25 : few ? 60 : 100;
+    const double steps = 2 * n <= d ? 25 : few ? 60 : 100;
     const double size = few ? least : fmin(least, 2 * MOST_FIRST);
     const double entries = SLOWER * UNEVEN * nnz * nnz / d / 2;
     const double dense = n <= d ? n * n * fmin(d, 2 * n) / 4 + n * n * n / 6

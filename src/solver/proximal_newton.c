@@ -487,10 +487,10 @@ static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
     return (crowd ? HARD : 1) * steps * ((dense && steps > 18 ? 400 : 100) * nnz + VECTORS * n);
 }
 
-/* Steps: half a dozen for losses that bend everywhere, and for hinges with a bend where rows are
- * many for each column; more where curvature comes and goes, and many for the hinge. With l2 and
- * less than two rows a column, which any labels separate (Cover), hinges end near a hard margin,
- * where faces change without end: for when nobody else is left. */
+/* Steps: one or two for a square, half a dozen for losses that bend everywhere, and for hinges with
+ * a bend where rows are many for each column; more where curvature comes and goes, and many for the
+ * hinge. With l2 and less than two rows a column, which any labels separate (Cover), hinges end
+ * near a hard margin, where faces change without end: for when nobody else is left. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     enum { TALL = 4, SEPARABLE = 2 };
@@ -505,6 +505,8 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
         steps = 8;
     if (has_kinks(p))
         return cost_of_kinks(p, steps, hinge);
+    if (p->loss->can & MGVI_STRONG)
+        steps = 2;
     const bool separable = hinge && p->A->rows < SEPARABLE * p->A->cols;
     return mgvi_newton_ridge_cost(p, separable ? 10 * steps : steps);
 }

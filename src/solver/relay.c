@@ -88,8 +88,10 @@ static double trial_of(const mgv_solver *solver, double its)
 static double left_to_spend(const mgv_solver *solver)
 {
     const mgvi_driver_memory *m = &solver->memory;
-    const double to_go = log(solver->settings.tol / m->best.certificate.relative_gap);
-    return m->gain > 0 && m->gain < 1 ? m->since * to_go / log(m->gain) : INFINITY;
+    const double way = mgvi_driver_way(m->best.certificate.relative_gap);
+    if (m->gain == 0)
+        return 0; /* there was only one */
+    return m->gain < 1 ? m->since * log(solver->settings.tol / way) / log(m->gain) : INFINITY;
 }
 
 /* Whether a trial that may spend `most` will not end by then, or soon after. One that converges
@@ -97,11 +99,12 @@ static double left_to_spend(const mgv_solver *solver)
  * is a fraction of that way. */
 static bool trial_is_lost(const mgv_solver *solver, double most, double its)
 {
-    static const double FIRST = 0.25, LAGGING = 0.25;
+    static const double FIRST = 0.25, LAGGING = 0.25, SHARE = 0.5;
     const double share = mgvi_driver_own_spent(solver) / most;
     const double gap = solver->memory.best.certificate.relative_gap;
-    return (share > 1 && left_to_spend(solver) > its) ||
-           (share >= FIRST && log(gap) > LAGGING * share * log(fmin(solver->settings.tol, 0.1)));
+    const double lagging = LAGGING * share * log(fmin(solver->settings.tol, 0.1));
+    return (share > 1 || (share >= FIRST && log(gap) > lagging)) &&
+           left_to_spend(solver) > SHARE * its;
 }
 
 /* What the present solver may spend before the next, which costs `its`, takes over: as much, for
