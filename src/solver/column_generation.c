@@ -512,14 +512,15 @@ static const double HELD = 8; /* numbers a row, the driver's included */
 static const double VECTORS = 400; /* a step's work on a row, and on a column */
 static const double UNEVEN = 5;    /* sparse: most of the entries are in a few columns */
 
-/* Interior-point steps times the normal equations. Dense: on a few times n columns; on tall data on
+/* Interior-point steps times the normal equations. Dense: on twice n columns; on tall data on
  * a part of them, in more rounds, where rows are not too many for columns to join by the hundred.
  * Sparse columns are entered one by one where that is less. */
 static double cost_of_l1(double n, double d, double nnz)
 {
     static const double SPARSE = 0.1, SLOWER = 20;
     const bool few = n < FEW_ROWS;
-    const double least = fmin(n, d), part = few ? d / 3 : d;
+    const bool tall = n > 2 * d;
+    const double least = fmin(n, d), part = few && tall ? d / 3 : d;
     const double steps = 2 * n <= d ? 25 : few ? 60 : 100;
     const double size = few ? least : fmin(least, 2 * MOST_FIRST);
     const double entries = SLOWER * UNEVEN * nnz * nnz / d / 2;
@@ -544,6 +545,14 @@ static double cost_of_curved(const mgv_problem *p, double n, double d)
            PASSES * mgvi_entry_cost(p) * nnz;
 }
 
+/* Rows times rows once, and their factors. */
+static double cost_of_l2(const mgv_problem *p, double n, double d)
+{
+    static const double STEPS = 15, PASSES = 10;
+    return n * n * d / 2 + STEPS * (n * n * n / 6 + VECTORS * n) +
+           PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
+}
+
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     (void)settings;
@@ -555,7 +564,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
         return INFINITY; /* no room for a copy by columns */
     if (!l2 && !is_hinge(p))
         return cost_of_curved(p, n, d);
-    return l2 ? n * n * d / 2 + 15 * n * n * n / 3 : cost_of_l1(n, d, (double)p->A->nnz);
+    return l2 ? cost_of_l2(p, n, d) : cost_of_l1(n, d, (double)p->A->nnz);
 }
 
 /* The last steps. */
