@@ -312,6 +312,14 @@ mgv_status mgvi_driver_try_constant(mgv_solver *solver)
     return MGV_OK;
 }
 
+/* (P - D)/D where the relative gap is (P - D)/P, which stays near 1 until P is near an optimum that
+ * is small beside where it began. */
+double mgvi_driver_way(double relative_gap)
+{
+    static const double FAR = 1e6;
+    return relative_gap < FAR / (1 + FAR) ? relative_gap / (1 - relative_gap) : FAR;
+}
+
 mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
 {
     mgvi_run *run = &solver->run;
@@ -327,9 +335,10 @@ mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
         solver->touched_before += run->problem->A->touched - before;
         return MGV_OK;
     }
-    const double last = m->certificates > 0 ? m->best.certificate.relative_gap : INFINITY;
+    const double last =
+        m->certificates > 0 ? mgvi_driver_way(m->best.certificate.relative_gap) : INFINITY;
     keep_better(solver, &solver->best, &it, &found);
-    m->gain = m->best.certificate.relative_gap / last;
+    m->gain = mgvi_driver_way(m->best.certificate.relative_gap) / last;
     m->since = mgvi_driver_spent(solver) - m->spent;
     m->spent += m->since;
     mgvi_ctx_reserve(run->ctx, mgvi_ctx_clock(run->ctx) - begun + /* one more is to come */

@@ -509,37 +509,48 @@ static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
 
 static const double HELD = 8; /* numbers a row, the driver's included */
 
-/* Interior-point steps times the normal equations. Sparse columns are entered one by one, most of
- * the entries in a few of them. Dense: on a few times n columns; on tall data on a part of them, in
- * more rounds, where rows are not too many for columns to join by the hundred. */
+static const double VECTORS = 400; /* a step's work on a row, and on a column */
+static const double UNEVEN = 5;    /* sparse: most of the entries are in a few columns */
+
+/* Interior-point steps times the normal equations. Dense: on twice n columns; on tall data on
+ * a part of them, in more rounds, where rows are not too many for columns to join by the hundred.
+ * Sparse columns are entered one by one where that is less. */
 static double cost_of_l1(double n, double d, double nnz)
 {
-    static const double SPARSE = 0.1, SLOWER = 20, UNEVEN = 5;
-    const double least = fmin(n, d), passes = 10 * nnz;
-    if (nnz < SPARSE * n * d) {
-        const bool few = n < FEW_ROWS;
-        const double size = few ? least : fmin(least, 2 * MOST_FIRST);
-        const double entries = SLOWER * UNEVEN * nnz * nnz / d / 2;
-        return (few ? 15 : 90) * (size * size * size / 3 + entries) + passes;
-    }
-    if (n <= d)
-        return 15 * (n * n * fmin(d, 3 * n) / 2 + n * n * n / 3) + passes;
-    const double part = n < FEW_ROWS ? d / 3 : d;
-    return (n < FEW_ROWS ? 60 : 100) * (n * part * part + part * part * part / 3) + passes;
+    static const double SPARSE = 0.1, SLOWER = 20;
+    const bool few = n < FEW_ROWS;
+    const bool tall = n > 2 * d;
+    const double least = fmin(n, d), part = few && tall ? d / 3 : d;
+    const double steps = 2 * n <= d ? 25 : few ? 60 : 100;
+    const double size = few ? least : fmin(least, 2 * MOST_FIRST);
+    const double entries = SLOWER * UNEVEN * nnz * nnz / d / 2;
+    const double dense = n <= d ? n * n * fmin(d, 2 * n) / 4 + n * n * n / 6
+                                : n * part * part + part * part * part / 3;
+    const double sparse = (few ? 15 : 90) * (size * size * size / 3 + entries);
+    return steps * VECTORS * (n + d) + 10 * nnz +
+           (nnz < SPARSE * n * d ? fmin(steps * dense, sparse) : steps * dense);
 }
 
 /* The same for rows that are no hinges: all columns at once unless they are many times the rows. */
 static double cost_of_curved(const mgv_problem *p, double n, double d)
 {
     static const double PASSES = 12, SPARSE = 0.1;
-    static const double VECTORS = 400; /* a step's work on a row */
-    static const double NARROW = 60;   /* products of such matrices are slower */
+    static const double NARROW = 60; /* products of such matrices are slower */
+    const double nnz = (double)p->A->nnz;
     const double least = fmin(n, d), most = n <= d ? fmin(d, 3 * n) : n;
     const double steps = 22 + (n <= d ? 0 : 40 * fmin(1, NARROW / d));
-    const double passes = PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
-    if ((double)p->A->nnz < SPARSE * n * d)
-        return cost_of_l1(n, d, (double)p->A->nnz) + passes;
-    return steps * (least * least * most / 2 + least * least * least / 3 + VECTORS * n) + passes;
+    const double dense = least * least * most / 4, sparse = UNEVEN * nnz * nnz / d / 2;
+    const double matrix = nnz < SPARSE * n * d ? fmin(dense, sparse) : dense;
+    return steps * (matrix + least * least * least / 6 + VECTORS * (n + d)) +
+           PASSES * mgvi_entry_cost(p) * nnz;
+}
+
+/* Rows times rows once, and their factors. */
+static double cost_of_l2(const mgv_problem *p, double n, double d)
+{
+    static const double STEPS = 15, PASSES = 10;
+    return n * n * d / 2 + STEPS * (n * n * n / 6 + VECTORS * n) +
+           PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
 }
 
 static double cost(const mgv_problem *p, const mgv_settings *settings)
@@ -553,7 +564,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
         return INFINITY; /* no room for a copy by columns */
     if (!l2 && !is_hinge(p))
         return cost_of_curved(p, n, d);
-    return l2 ? n * n * d / 2 + 15 * n * n * n / 3 : cost_of_l1(n, d, (double)p->A->nnz);
+    return l2 ? cost_of_l2(p, n, d) : cost_of_l1(n, d, (double)p->A->nnz);
 }
 
 /* The last steps. */

@@ -21,7 +21,7 @@ typedef struct mgvi_driver_memory {
     int64_t certified; /* iteration of the last certificate */
     int64_t looks;     /* of the judge with all its care, in vain */
     int64_t far_looks; /* the same that found the pair too far away, rounding or not */
-    double gain;       /* the best gap after the last certificate beside that before it */
+    double gain;       /* mgvi_driver_way() after the last certificate beside that before it */
     double since;      /* what was spent between the two (mgvi_driver_spent) */
     double spent;      /* until the last certificate */
     double seated;     /* until the present solver began */
@@ -152,6 +152,8 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops);
 bool mgvi_driver_outspent(mgv_solver *solver);
 /* The work of the run so far, in multiplications of a matrix product. */
 double mgvi_driver_spent(const mgv_solver *solver);
+/* How far it is to an optimum: the relative gap, beside the dual value. */
+double mgvi_driver_way(double relative_gap);
 double mgvi_driver_own_spent(const mgv_solver *solver); /* by the present solver */
 /* What is left to it before another takes over, in its measure. */
 double mgvi_driver_allowance(mgv_solver *solver);

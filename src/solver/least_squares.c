@@ -197,7 +197,8 @@ static double estimate(const mgvi_run *run)
 /* Some tens of steps of two products; more where lambda is small beside the data. */
 static double cost(const mgv_problem *problem, const mgv_settings *settings)
 {
-    return (double)problem->A->nnz * (60 + 40 * log10(1 / fmax(settings->tol, 1e-16)));
+    const double passes = 7 + 5 * log10(1 / fmax(settings->tol, 1e-16));
+    return passes * mgvi_entry_cost(problem) * (double)problem->A->nnz;
 }
 
 const mgvi_solver_ops mgvi_solver_least_squares = {

@@ -455,19 +455,22 @@ static mgv_status restored(mgvi_run *run)
     return MGV_OK;
 }
 
-/* The rule of docs/algorithms/newton.md: about 25 factorisations and as many multiplications as
- * one pass of N d^2. Where columns are few and rows sparse it is the fastest by far. Nobody who did
- * not ask for it gets matrices that no memory may hold. */
+/* The rule of docs/algorithms/newton.md: 25 factorisations, as many multiplications as one pass of
+ * N d^2, or some passes of its sparse form, and some over the data. Where columns are few and rows
+ * sparse it is the fastest by far. Nobody who did not ask for it gets matrices that no memory may
+ * hold. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     enum { FEW_COLUMNS = 400 };
-    static const double DENSE = 0.3, MOST_BYTES = 1 << 30;
+    static const double DENSE = 0.3, MOST_BYTES = 1 << 30, PASSES = 20, VECTORS = 4000;
     const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
-    const double work = n * d * d + 25 * d * d * d, by_rows = 40 * 60 * nnz;
+    const double squares = fmin(n * d * d, 40 * nnz * nnz / n);
+    const double passes = PASSES * mgvi_entry_cost(p) * nnz + VECTORS * n;
+    const double work = squares + 10 * d * d * d + passes, by_rows = 40 * 60 * nnz;
     (void)settings;
     if (squares_bytes(p->A->cols) > fmax(MOST_BYTES, mgvi_problem_spare(p, HELD)))
         return INFINITY;
-    return d <= FEW_COLUMNS && nnz <= DENSE * n * d ? fmin(work, by_rows / 2) : work;
+    return d <= FEW_COLUMNS && nnz <= DENSE * n * d ? fmin(work, by_rows / 2 + VECTORS * n) : work;
 }
 
 const mgvi_solver_ops mgvi_solver_newton = {

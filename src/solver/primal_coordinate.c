@@ -58,7 +58,9 @@ typedef struct state {
     violator *violators;
     mgvi_anderson anderson; /* of the weights of the set */
     double *trial;
-    mgvi_quadratic exact; /* the set's, where sweeps are not enough */
+    mgvi_quadratic exact;             /* the set's, where sweeps are not enough */
+    int32_t exact_set[MGVI_SET_MOST]; /* of its matrix */
+    int64_t exact_count;
     memory m;
 } state;
 
@@ -396,7 +398,9 @@ static mgv_status solve_set(mgvi_run *run, state *s)
                                  .e = s->e,
                                  .mean = s->mean,
                                  .square = s->square,
-                                 .work = s->u.x};
+                                 .work = s->u.x,
+                                 .made = s->exact_set,
+                                 .made_count = &s->exact_count};
     for (int64_t k = 0; k < s->set_count; k++)
         s->grad[s->set[k]] = gradient(run, s, s->set[k]);
     MGVI_TRY(mgvi_set_solve(&s->exact, &set, &run->problem->col, s->grad, s->w.x));
@@ -471,22 +475,23 @@ static mgv_status restored(mgvi_run *run)
  * its copy of the data it is not taken unasked: proximal_newton does without one. */
 static double cost(const mgv_problem *problem, const mgv_settings *settings)
 {
-    static const double HELD = 9;    /* numbers a row, the driver's included */
-    static const double CROWDED = 4; /* times the sweeps */
+    static const double HELD = 9;     /* numbers a row, the driver's included */
+    static const double ENTRY = 12;   /* of the packed columns */
+    static const double CROWDED = 15; /* times the sweeps */
     if (mgvi_packed_bytes(&problem->data->X, MGV_F64) > mgvi_problem_spare(problem, HELD))
         return INFINITY;
-    const double entry = mgvi_columns_crowd(problem) ? CROWDED * mgvi_entry_cost(problem) : 1;
+    const double entry = mgvi_columns_crowd(problem) ? CROWDED * ENTRY : ENTRY;
     return entry * (double)problem->A->nnz * (20 + 10 * log10(1 / fmax(settings->tol, 1e-16)));
 }
 
 /* An exact step. */
 static double finish(const mgv_problem *p, const mgv_settings *settings)
 {
-    static const double ENTRY = 40; /* an entry read, in multiplications of a matrix product */
+    static const double ENTRY = 40, PAIR = 8; /* an entry read, alone and with a column */
     const double nnz = (double)p->A->nnz, cols = (double)p->A->cols;
     const double most = fmin(fmin((double)p->A->rows, cols), MGVI_SET_MOST);
     (void)settings;
-    return 3 * ENTRY * nnz + nnz / cols * most * most / 2 + most * most * most / 6;
+    return 3 * ENTRY * nnz + PAIR * nnz / cols * most * most / 2 + most * most * most / 6;
 }
 
 const mgvi_solver_ops mgvi_solver_primal_coordinate = {
@@ -497,6 +502,7 @@ const mgvi_solver_ops mgvi_solver_primal_coordinate = {
     .losses = "squared",
     .cost = cost,
     .finish = finish,
+    .sweeps = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

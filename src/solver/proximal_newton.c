@@ -397,7 +397,8 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     MGVI_TRY(minimise_model(run, s));
-    run->work += s->sparse ? mgvi_newton_sparse_work(s->sparse) : 0;
+    run->work +=
+        s->sparse ? mgvi_newton_sparse_work(s->sparse) : mgvi_newton_ridge_work(run->problem);
     mgvi_vec *zd = &s->h; /* the model is done with */
     if (!s->sparse || !mgvi_newton_sparse_image(s->sparse, &s->d, zd))
         mgvi_op_mul(run->problem->A, 1, &s->d, 0, zd);
@@ -469,33 +470,41 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
     return MGV_OK;
 }
 
-/* Steps: half a dozen for losses that bend everywhere, and for hinges with a bend where rows are
- * many for each column; more where curvature comes and goes, and many for the hinge. With l2 and
- * more columns than rows such losses end near a hard margin, where faces change without end: not
- * the method for it. */
+/* Sweeps of a working set. Where columns crowd, passes over all of them, unless few are wanted,
+ * and hinges never end; the hinge's steps are not smooth: dense columns take the more sweeps. */
+static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
+{
+    static const double ENTRY = 8, FULL = 1000, SPARSE = 400, HARD = 5;
+    static const double VECTORS = 500; /* a step's work on a row */
+    const bool crowd = mgvi_columns_crowd(p), dense = p->data->X.layout == MGV_DENSE;
+    const double nnz = (double)p->A->nnz, n = (double)p->A->rows;
+    if (crowd && !hinge)
+        return (dense ? FULL : SPARSE) * ENTRY * nnz;
+    return (crowd ? HARD : 1) * steps * ((dense && steps > 18 ? 400 : 100) * nnz + VECTORS * n);
+}
+
+/* Steps: one or two for a square, half a dozen for losses that bend everywhere, and for hinges with
+ * a bend where rows are many for each column; more where curvature comes and goes, and many for the
+ * hinge. With l2 and less than two rows a column, which any labels separate (Cover), hinges end
+ * near a hard margin, where faces change without end: for when nobody else is left. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
-    enum { TALL = 4 };
+    enum { TALL = 4, SEPARABLE = 2 };
     static const char *const bent[] = {"hinge", "squared_hinge", "smooth_hinge", "huber"};
     double steps = 6;
     (void)settings;
     for (size_t k = 0; k < sizeof bent / sizeof *bent; k++)
         if (strcmp(p->loss->name, bent[k]) == 0)
             steps = k == 0 ? 40 : 18;
-    /* Sweeps of a working set. Where columns crowd, as long as few of them are wanted: passes over
-     * all of them, and column_generation takes over where that is not so. */
-    static const double PASSES = 50;
-    const bool wide = p->A->rows < p->A->cols, dense = p->data->X.layout == MGV_DENSE;
     const bool hinge = steps > 6 && (p->loss->can & MGVI_MARGIN);
-    if (has_kinks(p) && !hinge && mgvi_columns_crowd(p))
-        return PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
-    if (has_kinks(p)) /* the hinge's steps are not smooth: dense columns take the more sweeps */
-        return steps * (dense && steps > 18 ? 400 : 100) * (double)p->A->nnz;
-    if (steps > 6 && wide && !mgvi_newton_ridge_scaled(p))
-        return INFINITY;
     if (steps == 18 && p->A->rows > TALL * p->A->cols)
         steps = 8;
-    return (steps > 6 && wide ? 10 : 1) * steps * mgvi_newton_ridge_cost(p);
+    if (has_kinks(p))
+        return cost_of_kinks(p, steps, hinge);
+    if (p->loss->can & MGVI_STRONG)
+        steps = 2;
+    const bool separable = hinge && p->A->rows < SEPARABLE * p->A->cols;
+    return mgvi_newton_ridge_cost(p, separable ? 10 * steps : steps);
 }
 
 /* The hinge's last steps are as many as its first. */
@@ -514,6 +523,7 @@ const mgvi_solver_ops mgvi_solver_proximal_newton = {
     .losses = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber",
     .cost = cost,
     .finish = finish,
+    .sweeps = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

@@ -145,9 +145,11 @@ double mgvi_entry_cost(const mgv_problem *problem)
 
 bool mgvi_columns_crowd(const mgv_problem *p)
 {
+    enum { FEW_ROWS = 2 }; /* for each column */
     static const double FULL = 0.1;
-    const double rows = (double)p->A->rows, cols = (double)p->A->cols;
-    return rows < cols && (double)p->A->nnz > FULL * rows * cols;
+    const double rows = (double)p->A->rows, cols = (double)mgvi_problem_penalised(p);
+    const bool full = (double)p->A->nnz > FULL * rows * cols;
+    return rows < (full ? FEW_ROWS * cols : cols);
 }
 
 double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,

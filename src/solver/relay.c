@@ -46,11 +46,20 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)
     return st;
 }
 
-/* Who would take over; NULL: nobody is left. */
+/* Who would take over; NULL: nobody is left. Where sweeps of the columns lag, those of another
+ * solver do, too: one that does something else goes before them. */
 static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
-    return mgvi_solver_next(run->ctx, run->problem, &solver->settings, solver->tried);
+    mgvi_solver_mask passed = solver->tried;
+    for (int k = 0; run->ops->sweeps && k < mgvi_solver_count(); k++)
+        if (mgvi_solver_at(k)->sweeps)
+            passed |= mgvi_solver_bit(mgvi_solver_at(k));
+    const mgvi_solver_ops *other =
+        mgvi_solver_next(run->ctx, run->problem, &solver->settings, passed);
+    return other || passed == solver->tried
+               ? other
+               : mgvi_solver_next(run->ctx, run->problem, &solver->settings, solver->tried);
 }
 
 double mgvi_driver_spent(const mgv_solver *solver)
@@ -74,37 +83,40 @@ static double trial_of(const mgv_solver *solver, double its)
                : 0;
 }
 
-/* Whether a trial that may spend `most` will not end by then. One that converges linearly and just
- * ends has a gap of tol^share when it has spent a share; the gap of one that lags is a fraction of
- * that way. */
-static bool trial_is_lost(const mgv_solver *solver, double most)
-{
-    static const double FIRST = 0.25, LAGGING = 0.25;
-    const double share = mgvi_driver_own_spent(solver) / most;
-    const double gap = solver->memory.best.certificate.relative_gap;
-    return share > 1 ||
-           (share >= FIRST && log(gap) > LAGGING * share * log(fmin(solver->settings.tol, 0.1)));
-}
-
 /* What the present solver has yet to spend if the gap goes on falling as between the last two
  * certificates. */
 static double left_to_spend(const mgv_solver *solver)
 {
     const mgvi_driver_memory *m = &solver->memory;
-    const double to_go = log(solver->settings.tol / m->best.certificate.relative_gap);
-    return m->gain > 0 && m->gain < 1 ? m->since * to_go / log(m->gain) : INFINITY;
+    const double way = mgvi_driver_way(m->best.certificate.relative_gap);
+    if (m->gain == 0)
+        return 0; /* there was only one */
+    return m->gain < 1 ? m->since * log(solver->settings.tol / way) / log(m->gain) : INFINITY;
 }
 
-static const double LITTLE = 4e8; /* a few hundredths of a second: no reason to change */
+/* Whether a trial that may spend `most` will not end by then, or soon after. One that converges
+ * linearly and just ends has a gap of tol^share when it has spent a share; the gap of one that lags
+ * is a fraction of that way. */
+static bool trial_is_lost(const mgv_solver *solver, double most, double its)
+{
+    static const double FIRST = 0.25, LAGGING = 0.25, SHARE = 0.5;
+    const double share = mgvi_driver_own_spent(solver) / most;
+    const double gap = solver->memory.best.certificate.relative_gap;
+    const double lagging = LAGGING * share * log(fmin(solver->settings.tol, 0.1));
+    return (share > 1 || (share >= FIRST && log(gap) > lagging)) &&
+           left_to_spend(solver) > SHARE * its;
+}
 
-/* What the present solver may spend before the next, which costs `its`, takes over. */
+/* What the present solver may spend before the next, which costs `its`, takes over: as much, for
+ * then no more than half is lost, whoever would have been right. */
 static double patience(const mgv_solver *solver, double its)
 {
-    static const double PATIENCE = 4;
+    static const double LITTLE = 5e7; /* a few thousandths of a second: no reason to change */
+    static const double PATIENCE = 1.5;
     const mgvi_run *run = &solver->run;
     const double trial = trial_of(solver, its);
-    const double own = fmax(PATIENCE * run->ops->cost(run->problem, &solver->settings), LITTLE);
-    return trial > 0 ? trial : fmax(own, its);
+    const double own = PATIENCE * run->ops->cost(run->problem, &solver->settings);
+    return trial > 0 ? trial : fmax(fmax(own, its), LITTLE);
 }
 
 static double next_cost(const mgv_solver *solver)
@@ -126,21 +138,18 @@ double mgvi_driver_allowance(mgv_solver *solver)
 bool mgvi_driver_outspent(mgv_solver *solver)
 {
     enum { MANY_STEPS = 2000 };
-    static const double GAINING = 0.5; /* a certificate that halves the gap */
-    static const double SURE = 4;      /* times what the next one costs, which is a guess */
+    static const double MUCH = 4e9; /* for which a run of that many is not given up */
+    static const double SURE = 2;   /* times what the next one costs, which is a guess */
     const mgvi_run *run = &solver->run;
     if (!solver->tried || !solver->judge || !run->ops->cost || run->early ||
         solver->memory.best.certificate.relative_gap <= solver->settings.tol)
         return false;
     const bool long_run = run->iteration >= MANY_STEPS; /* of few rows or columns each */
-    if (!long_run && solver->memory.gain <= GAINING)
-        return false; /* it is about to arrive */
     const double its = next_cost(solver), trial = trial_of(solver, its);
-    if (trial > 0 && trial_is_lost(solver, trial))
-        return solver->outspent = true;
-    solver->outspent = (mgvi_driver_own_spent(solver) > patience(solver, its) &&
-                        left_to_spend(solver) > SURE * its) ||
-                       (long_run && its < 10 * LITTLE);
+    solver->outspent = (trial > 0 ? trial_is_lost(solver, trial, its)
+                                  : mgvi_driver_own_spent(solver) > patience(solver, its) &&
+                                        left_to_spend(solver) > SURE * its) ||
+                       (long_run && its < MUCH);
     return solver->outspent;
 }
 

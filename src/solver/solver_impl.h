@@ -69,6 +69,7 @@ typedef struct mgvi_solver_ops {
      * expected work from an answer within the tolerance to one that is exact but for rounding;
      * INFINITY: not for this problem. */
     double (*finish)(const mgv_problem *problem, const mgv_settings *settings);
+    bool sweeps;       /* passes over columns, one at a time */
     size_t state_size; /* zeroed memory at run->state */
     mgv_status (*init)(mgvi_run *run);
     /* May be NULL. Begins at w (A's columns) and, where it is not NULL, u (A's rows). */
@@ -129,8 +130,8 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
 typedef uint64_t mgvi_solver_mask;
 /* What an entry read in a pass costs, in multiplications of a matrix product. */
 double mgvi_entry_cost(const mgv_problem *problem);
-/* Whether there are more columns than rows and most of them full: nearly dependent, so that passes
- * over them do not end unless few are wanted. */
+/* Whether there are more columns than rows, or of full ones nearly as many: nearly dependent, so
+ * that passes over them do not end unless few are wanted. */
 bool mgvi_columns_crowd(const mgv_problem *problem);
 /* What `ops` may spend before the cheapest, which costs so much; 0: it had better not begin. */
 double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,

@@ -125,6 +125,69 @@ TEST(a_solver_asked_for_by_name_is_left_alone)
     mgv_fit_free(&fit);
 }
 
+/* A wide table whose columns have very different sizes. */
+static void open_wide(mgv_fit *fit, const char *options)
+{
+    enum { ROWS = 40, COLS = 100 };
+    double *X, *y;
+    mgv_random_set(11, ROWS, COLS, 0.5, &X, &y);
+    for (int64_t i = 0; i < ROWS * COLS; i++)
+        X[i] *= pow(10, (double)(i % COLS % 7) - 3);
+    open_rows(fit, X, y, ROWS, COLS, options);
+    free(X);
+    free(y);
+}
+
+/* Where the sweeps of one solver do not end, those of another are not tried next. */
+TEST(sweeps_are_followed_by_something_else)
+{
+    static const char *const sweepers[] = {"primal_coordinate", "proximal_newton"};
+    for (int k = 0; k < 2; k++) {
+        mgv_fit fit;
+        open_wide(&fit, "task=regress loss=squared penalty=l1 C=10 tol=1e-6");
+        const mgvi_solver_ops *first = mgvi_solver_find(sweepers[k]);
+        CHECK(first->sweeps);
+        CHECK_OK(fit.ctx, mgvi_driver_seat(fit.solver, first));
+        fit.solver->tried = mgvi_solver_bit(first);
+        give_up(&fit);
+        CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
+        describe(&fit);
+        CHECK(!fit.solver->run.ops->sweeps);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified);
+        mgv_fit_free(&fit);
+    }
+}
+
+/* Coordinates over rows that do not get there have a successor, whatever the shape. */
+TEST(somebody_is_left_for_wide_tables)
+{
+    static const char *const losses[] = {"task=regress loss=huber", "task=classify loss=logistic",
+                                         "task=classify loss=smooth_hinge"};
+    for (int k = 0; k < 3; k++) {
+        mgv_fit fit;
+        open_wide(&fit, losses[k]);
+        const mgvi_solver_ops *first = mgvi_solver_find("dual_coordinate");
+        CHECK_OK(fit.ctx, mgvi_driver_seat(fit.solver, first));
+        fit.solver->tried = mgvi_solver_bit(first);
+        give_up(&fit);
+        CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
+        describe(&fit);
+        CHECK(fit.solver->run.ops != first);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified);
+        mgv_fit_free(&fit);
+    }
+}
+
+/* (P - D)/D, which tells a primal value a thousand times the optimum from one a million times. */
+TEST(the_way_is_measured_by_the_dual_value)
+{
+    CHECK_NEAR(mgvi_driver_way(1e-9), 1e-9, 1e-17, "a small gap is the way");
+    CHECK_NEAR(mgvi_driver_way((2e3 - 2) / 2e3), 999, 1e-9, "P = 1000 D");
+    CHECK(mgvi_driver_way(0.999) < mgvi_driver_way(0.9999));
+    CHECK(isfinite(mgvi_driver_way(1)) && mgvi_driver_way(INFINITY) == mgvi_driver_way(1));
+    CHECK(mgvi_driver_way(NAN) == mgvi_driver_way(1));
+}
+
 /* Every solver gives up in turn: the last one's word stands, with the best pair of all. */
 TEST(the_last_one_ends_the_run)
 {
@@ -177,5 +240,7 @@ int main(void)
 {
     return RUN(another_solver_takes_over, a_trial_ends_or_gives_way, what_a_trial_may_spend,
                a_trial_that_lags_is_cut_short, a_solver_asked_for_by_name_is_left_alone,
-               the_last_one_ends_the_run, a_checkpoint_remembers_who_took_over);
+               sweeps_are_followed_by_something_else, somebody_is_left_for_wide_tables,
+               the_way_is_measured_by_the_dual_value, the_last_one_ends_the_run,
+               a_checkpoint_remembers_who_took_over);
 }

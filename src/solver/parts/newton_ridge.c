@@ -90,9 +90,23 @@ static method choose(const mgv_problem *p)
 
 bool mgvi_newton_ridge_scaled(const mgv_problem *p) { return choose(p) == BY_COLUMNS; }
 
-double mgvi_newton_ridge_cost(const mgv_problem *p)
+double mgvi_newton_ridge_work(const mgv_problem *p)
 {
-    return fmin(columns_cost(p), fmin(rows_cost(p), products_cost(p))) + 2 * (double)p->A->nnz;
+    const double less = p->data->X.layout == MGV_DENSE ? 3 : 2; /* mostly float32 */
+    const method way = choose(p);
+    return way == BY_COLUMNS ? columns_cost(p) / less : way == BY_ROWS ? rows_cost(p) : 0;
+}
+
+double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
+{
+    static const double PRODUCTS = 4, VECTORS = 400; /* of a step: the judge's, too; on a row */
+    const double n = (double)p->A->rows, nnz = (double)p->A->nnz;
+    const bool dense = p->data->X.layout == MGV_DENSE;
+    const double entry = dense ? 8 : 16; /* of rows in their order */
+    const method way = choose(p);
+    const double step = way == BY_PRODUCTS ? products_cost(p) : mgvi_newton_ridge_work(p);
+    const double once = way == BY_ROWS ? (dense ? 2 : 10) * n * nnz / 2 : 0; /* row by row */
+    return once + steps * (step + PRODUCTS * entry * nnz + VECTORS * n);
 }
 
 /* ---- a factor of the columns ----------------------------------------------------------------- */

@@ -15,8 +15,10 @@ typedef struct mgvi_newton_ridge mgvi_newton_ridge;
 mgv_status mgvi_newton_ridge_new(const mgv_problem *problem, mgvi_arena *arena,
                                  mgvi_newton_ridge **out);
 mgv_status mgvi_newton_ridge_solve(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d);
-/* Multiplications of one step, about. */
-double mgvi_newton_ridge_cost(const mgv_problem *problem);
+/* Multiplications of a step's factor. */
+double mgvi_newton_ridge_work(const mgv_problem *problem);
+/* Those of so many steps with all that they read, about. */
+double mgvi_newton_ridge_cost(const mgv_problem *problem, double steps);
 /* Whether steps are exact whatever the sizes of the columns. */
 bool mgvi_newton_ridge_scaled(const mgv_problem *problem);
 #endif

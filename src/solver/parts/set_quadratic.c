@@ -22,10 +22,24 @@ static double centre(const mgvi_quadratic *q, const mgvi_packed_set *s, int64_t 
     return q->simd->dot_f64(s->e, s->work, n);
 }
 
+/* Counted where the matrix is kept, too: a run that was broken off makes it anew, and has to decide
+ * the same. */
+static void count_gram(mgvi_quadratic *q, const mgvi_packed_set *s)
+{
+    static const double ENTRY = 8; /* multiplied one by one, in those of a matrix product */
+    for (int64_t a = 0; a < s->count; a++)
+        q->work += ENTRY * (double)(a + 1) * (double)mgvi_packed_nnz(s->packed, s->col[a]);
+}
+
 static mgv_status make_gram(mgvi_quadratic *q, const mgvi_packed_set *s)
 {
     const mgvi_packed *P = s->packed;
     const int64_t m = s->count;
+    const size_t bytes = (size_t)m * sizeof *s->made;
+    count_gram(q, s);
+    if (*s->made_count == m && memcmp(s->made, s->col, bytes) == 0)
+        return MGV_OK;
+    *s->made_count = 0;
     MGVI_TRY(mgvi_quadratic_room(q, m, true));
     q->form = MGVI_GRAM_FORM;
     for (int64_t a = 0; a < m && !mgvi_ctx_cut(q->ctx); a++) {
@@ -36,8 +50,11 @@ static mgv_status make_gram(mgvi_quadratic *q, const mgvi_packed_set *s)
                 P->dense ? q->simd->dot_f64(P->f64 + first, s->work, n)
                          : q->simd->gather_dot_f64(P->f64 + first, P->idx + first, n, s->work);
             q->gram[a * m + b] = q->gram[b * m + a] = product - s->mean[l] * T;
-            q->work += (double)n;
         }
+    }
+    if (!mgvi_ctx_was_cut(q->ctx)) {
+        memcpy(s->made, s->col, bytes);
+        *s->made_count = m;
     }
     return MGV_OK;
 }

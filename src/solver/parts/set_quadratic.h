@@ -17,6 +17,9 @@ typedef struct mgvi_packed_set {
     int64_t count;
     const double *e, *mean, *square;
     double *work; /* a number for each row */
+    /* The columns that q's matrix was made of, room for MGVI_SET_MOST: it does not depend on w. */
+    int32_t *made;
+    int64_t *made_count;
 } mgvi_packed_set;
 
 /* Moves w_j, j in the set, to the minimum of
