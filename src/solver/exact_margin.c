@@ -24,7 +24,8 @@ enum {
     ITERATIONS = 100 /* of the interior point in a round */
 };
 static const double FIRST_INNER_GAP = 0.05, LAST_INNER_GAP = 1e-15;
-static const double CORNER = 1e-11;     /* the gap at which weights that are 0 show it */
+/* The gap at which weights that are 0 show it, and as part of the tolerance: then they may go. */
+static const double CORNER = 1e-9, SHARPER = 1e-2;
 static const double EVICT_ABOVE = 0.02; /* the gap; below it nothing leaves W */
 typedef mgvi_exact_margin state;
 
@@ -237,7 +238,7 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
     const bool last = s->m.all || !s->ip.changed; /* W suffices */
     const double enough = fmax(0.5 * run->settings->tol, LAST_INNER_GAP);
     const double goal = !last                  ? fmin(FIRST_INNER_GAP, 0.1 * guess)
-                        : run->problem->p == 1 ? fmin(enough, CORNER)
+                        : run->problem->p == 1 ? fmin(CORNER, SHARPER * run->settings->tol)
                                                : enough;
     const double tol = fmax(goal, LAST_INNER_GAP);
     const bool waits = mgvi_interior_linear(&s->ip) || s->ip.separates;
