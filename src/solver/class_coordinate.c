@@ -16,7 +16,9 @@
 #include <math.h>
 
 enum { SHORT_PASSES = 5 };
-static const double ENTRY = 40; /* read for one class, in multiplications of a matrix product */
+/* In multiplications of a matrix product, for one class: an entry read, and a row beside its
+ * entries. */
+static const double ENTRY = 40, VISIT = 400;
 /* tau of (3), as a part of the mean |x_i|^2 and at least of lambda: 0.1 to 0.5 take the fewest
  * passes on images, text and tables alike. */
 static const double INTERCEPT_PART = 0.2, INTERCEPT_LEAST = 0.1;
@@ -131,7 +133,7 @@ static bool visit(mgvi_run *run, state *s, int64_t i, bool measure)
     }
     const double entries = (double)mgvi_rows_nnz(s->rows, i);
     run->touched += entries;
-    run->work += (k - 1) * ENTRY * entries; /* every class reads them anew */
+    run->work += (k - 1) * ENTRY * entries + k * VISIT; /* every class reads them anew */
     if (measure) {
         const double loss = p->loss->joint->value(weight, s->z, k, c);
         s->m.loss += loss;
@@ -201,17 +203,22 @@ static double estimate(const mgvi_run *run)
     return s->m.gap / fmax(s->m.loss, 1e-300);
 }
 
+/* Of a pass over all rows. */
+static double pass_work(const mgv_problem *p)
+{
+    return p->lanes * (ENTRY * (double)p->A->nnz + VISIT * (double)p->A->rows);
+}
+
 /* Passes that are enough where rows are no more than unknowns or far apart; tall tables may need
  * hundreds (docs/algorithms/class_newton.md). */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     static const double PASSES = 15, TALL = 10, BY_KERNEL = 100;
     const double n = (double)p->A->rows, unknowns = (double)p->A->cols * p->lanes;
-    const double entries = ENTRY * (double)p->A->nnz;
     (void)settings;
     if (p->A->ops->can & MGVI_KERNEL) /* the classes share its values */
-        return BY_KERNEL * (1 + sqrt(1 / (p->lambda * n))) * entries;
-    return PASSES * (1 + TALL * fmax(0, n / unknowns - 1)) * p->lanes * entries;
+        return BY_KERNEL * (1 + sqrt(1 / (p->lambda * n))) * ENTRY * (double)p->A->nnz;
+    return PASSES * (1 + TALL * fmax(0, n / unknowns - 1)) * pass_work(p);
 }
 
 /* Tall tables whose rows are hardly weighed end as soon as wide ones. */
@@ -219,7 +226,7 @@ static double trial(const mgv_problem *p, const mgv_settings *settings)
 {
     static const double PASSES = 10;
     (void)settings;
-    return p->A->ops->can & MGVI_KERNEL ? INFINITY : PASSES * ENTRY * p->lanes * (double)p->A->nnz;
+    return p->A->ops->can & MGVI_KERNEL ? INFINITY : PASSES * pass_work(p);
 }
 
 const mgvi_solver_ops mgvi_solver_class_coordinate = {
