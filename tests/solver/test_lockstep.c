@@ -318,6 +318,26 @@ TEST(wide_text_goes_together_within_the_memory)
     free(y);
 }
 
+/* Rows of which none has an entry: passes over nothing would never be counted to their end. */
+TEST(rows_of_nothing_end)
+{
+    enum { ROWS = 7, CLASSES = 4 };
+    const int64_t ptr[ROWS + 1] = {0};
+    const double y[ROWS] = {0, 1, 2, 3, 2, 3, 3}, weight[ROWS] = {1, 2, 1, 3, 1, 2, 1};
+    double room = 0;
+    mgv_fit fit;
+    mgv_fit_start(&fit, &room, y, 1, 1, "loss=hinge lambda=1e-4 intercept=no tol=1e-9");
+    mgv_fit_set(&fit, "multiclass=ovr time_limit=5"); /* seconds: what it took before */
+    mgv_data_free(fit.ctx, fit.data);
+    CHECK_OK(fit.ctx, mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F64, &room, ptr, &(int32_t){0},
+                                           ROWS, 2, &fit.data));
+    CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
+    CHECK_OK(fit.ctx, mgv_data_set_weights(fit.ctx, fit.data, weight));
+    mgv_fit_solve(&fit);
+    CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.run.runs == CLASSES);
+    mgv_fit_free(&fit);
+}
+
 /* A row of three classes serves one pair and a bit at a visit: those go one by one. */
 TEST(pairs_of_few_classes_go_one_by_one)
 {
@@ -369,6 +389,6 @@ int main(void)
                same_bits_for_any_number_of_threads, every_member_is_the_one_side_by_side,
                certificates_of_pairs_hold_for_the_model,
                pairs_have_the_same_bits_for_any_number_of_threads, an_interrupted_run_says_so,
-               wide_text_goes_together_within_the_memory, pairs_of_few_classes_go_one_by_one,
-               any_cache_gives_the_same_bits);
+               wide_text_goes_together_within_the_memory, rows_of_nothing_end,
+               pairs_of_few_classes_go_one_by_one, any_cache_gives_the_same_bits);
 }
