@@ -514,13 +514,15 @@ static int32_t most_lanes(const sitting *at)
 }
 
 /* What a member costs by Newton's method together with the others, where that is no more than
- * alone; else 0. */
+ * alone; else 0. Costs are those of ordinary problems: of several classes some can be separated
+ * from the rest, which takes alone ten times as long. */
 static double newton_cost(const sitting *at)
 {
+    static const double SOME_HARD = 2;
     if (strcmp(at->head->settings.solver, "auto") != 0)
         return 0;
     const double together = mgvi_lane_newton_cost(at->head->run.problem, most_lanes(at));
-    return isfinite(together) && together <= cost_in_earnest(at->head) ? together : 0;
+    return isfinite(together) && together <= SOME_HARD * cost_in_earnest(at->head) ? together : 0;
 }
 
 /* Whether coordinate ascent goes first, and what a lane may spend before it gives way (alone).
