@@ -152,9 +152,9 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops);
 bool mgvi_driver_outspent(mgv_solver *solver);
 /* The work of the run so far, in multiplications of a matrix product. */
 double mgvi_driver_spent(const mgv_solver *solver);
+double mgvi_driver_own_spent(const mgv_solver *solver); /* by the present solver */
 /* How far it is to an optimum: the relative gap, beside the dual value. */
 double mgvi_driver_way(double relative_gap);
-double mgvi_driver_own_spent(const mgv_solver *solver); /* by the present solver */
 /* What is left to it before another takes over, in its measure. */
 double mgvi_driver_allowance(mgv_solver *solver);
 /* sparsify.c: a penalty with kinks, and the certificate holds: whether the run goes on for a little

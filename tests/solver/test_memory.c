@@ -203,7 +203,10 @@ TEST(a_dense_fit_takes_half_its_data)
 
 TEST(so_does_a_sparse_one)
 {
-    static const char *const two[] = {"loss=hinge", "loss=logistic", "loss=squared_hinge",
+    static const char *const two[] = {"loss=hinge",
+                                      "loss=logistic",
+                                      "loss=squared_hinge",
+                                      "loss=logistic solver=proximal_newton",
                                       "loss=logistic penalty=l1 mu=0.001",
                                       "loss=squared_hinge penalty=l1 mu=0.01"};
     static const char *const quantity[] = {"loss=squared lambda=0.1",

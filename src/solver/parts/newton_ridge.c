@@ -28,7 +28,7 @@ struct mgvi_newton_ridge {
     double *rhs;
     mgvi_rows *rows;
     /* a factor of rows */
-    int64_t most_rows; /* with curvature; 0: none, the ridge is not that of all columns */
+    int64_t most_rows; /* with curvature; 0: no factor, for want of room or of a uniform ridge */
     int64_t *bent;     /* those rows */
     double *K;         /* BY_ROWS: A A'/lambda of all of them */
     double *acc;
@@ -87,8 +87,6 @@ static method choose(const mgv_problem *p)
         return BY_COLUMNS;
     return rows <= products ? BY_ROWS : BY_PRODUCTS;
 }
-
-bool mgvi_newton_ridge_scaled(const mgv_problem *p) { return choose(p) == BY_COLUMNS; }
 
 double mgvi_newton_ridge_work(const mgv_problem *p)
 {
@@ -379,6 +377,16 @@ static mgv_status allocate_rows(mgvi_newton_ridge *m, mgvi_arena *arena)
     return m->bent && m->acc ? MGV_OK : MGV_E_MEMORY;
 }
 
+/* Whether the factor of rows may stand beside conjugate gradients: its blocks are of the columns.
+ */
+static bool has_room_for_rows(const mgv_problem *p)
+{
+    static const double HELD = 9; /* numbers a row, the driver's included */
+    const double most = fmin((double)p->A->rows, MOST_ROWS);
+    const double numbers = most * most + 4 * most + GRAM_BLOCKS * ((double)p->A->cols + 2);
+    return sizeof(double) * numbers <= mgvi_problem_spare(p, HELD);
+}
+
 static mgv_status allocate_products(mgvi_newton_ridge *m, mgvi_arena *arena)
 {
     mgvi_vec *const cols[] = {&m->residual, &m->scaled, &m->dir, &m->image};
@@ -387,7 +395,8 @@ static mgv_status allocate_products(mgvi_newton_ridge *m, mgvi_arena *arena)
     m->inverse = mgvi_arena_array(arena, (size_t)m->cols, sizeof *m->inverse);
     if (!m->inverse)
         return MGV_E_MEMORY;
-    return uniform(m->p) ? allocate_rows(m, arena) : mgvi_rows_bare(m->p->A, arena, &m->rows);
+    return uniform(m->p) && has_room_for_rows(m->p) ? allocate_rows(m, arena)
+                                                    : mgvi_rows_bare(m->p->A, arena, &m->rows);
 }
 
 static mgv_status allocate(mgvi_newton_ridge *m, mgvi_arena *arena)

@@ -19,6 +19,4 @@ mgv_status mgvi_newton_ridge_solve(mgvi_newton_ridge *m, const mgvi_newton_point
 double mgvi_newton_ridge_work(const mgv_problem *problem);
 /* Those of so many steps with all that they read, about. */
 double mgvi_newton_ridge_cost(const mgv_problem *problem, double steps);
-/* Whether steps are exact whatever the sizes of the columns. */
-bool mgvi_newton_ridge_scaled(const mgv_problem *problem);
 #endif
