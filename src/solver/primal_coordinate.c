@@ -473,15 +473,18 @@ static mgv_status restored(mgvi_run *run)
 
 /* Some tens of sweeps of the working set and a few looks at all columns. Where there is no room for
  * its copy of the data it is not taken unasked: proximal_newton does without one. */
+/* Sweeps to the gap at which zeros are sure: its answers are finished exactly (sparsify.c), also
+ * where less is asked for. */
 static double cost(const mgv_problem *problem, const mgv_settings *settings)
 {
+    static const double SHARP = 1e-12;
     static const double HELD = 9;     /* numbers a row, the driver's included */
     static const double ENTRY = 12;   /* of the packed columns */
     static const double CROWDED = 15; /* times the sweeps */
     if (mgvi_packed_bytes(&problem->data->X, MGV_F64) > mgvi_problem_spare(problem, HELD))
         return INFINITY;
     const double entry = mgvi_columns_crowd(problem) ? CROWDED * ENTRY : ENTRY;
-    return entry * (double)problem->A->nnz * (20 + 10 * log10(1 / fmax(settings->tol, 1e-16)));
+    return entry * (double)problem->A->nnz * (20 - 10 * log10(fmax(fmin(settings->tol, SHARP), 1e-16)));
 }
 
 /* An exact step. */
