@@ -347,10 +347,11 @@ static void sweep_block(void *arg, int64_t block)
     place p = place_at(s, at);
     memset(sums, 0, (size_t)(2 * width) * sizeof *sums);
     memset(sums + 2 * width + width * width, 0, TOTALS * sizeof *sums);
-    if (job->curvature)
-        memset(sums + 2 * width, 0, (size_t)(width * width) * sizeof *sums);
+    for (int64_t i = 0; job->curvature && i < width && !mgvi_ctx_cut_row(s->ctx, i); i++)
+        memset(sums + (2 + i) * width, 0, (size_t)width * sizeof *sums);
     const int64_t end = mgvi_block_begin(s->m.rows, s->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(s->m.rows, s->blocks, block); i < end; i += chunk)
+    for (int64_t i = mgvi_block_begin(s->m.rows, s->blocks, block);
+         i < end && !mgvi_ctx_was_cut(s->ctx); i += chunk)
         sweep_chunk(job, &p, i, least(chunk, end - i), sums);
     if (job->curvature && !s->sparse)
         flush(s, &p, sums + 2 * width);
@@ -415,7 +416,7 @@ static void finish_curvature(const mgvi_row_set *s, const double *G, double *H, 
 {
     const int64_t d = s->m.cols, width = s->sparse ? sparse_width(s) : s->cols;
     if (!s->sparse) {
-        for (int64_t i = 0; i < s->cols; i++)
+        for (int64_t i = 0; i < s->cols && !mgvi_ctx_cut_row(s->ctx, i); i++)
             memcpy(H + i * ld + i, G + i * width + i, (size_t)(s->cols - i) * sizeof *H);
         return;
     }

@@ -1,6 +1,7 @@
 /* test_row_set.c - sweeps over sets of rows of every form and view against the plain matrix. */
 #include "samples.h"
 
+#include "base/limit.h"
 #include "op/row_set.h"
 
 typedef struct coefficients {
@@ -185,4 +186,55 @@ TEST(sums_over_rows_of_every_view_match_plain_loops)
     mgv_ctx_free(ctx);
 }
 
-int main(void) { return RUN(sums_over_rows_of_every_view_match_plain_loops); }
+typedef struct interrupting {
+    mgv_ctx *ctx; /* NULL: let it be */
+    atomic_int fills;
+} interrupting;
+
+static void interrupt(void *arg, int64_t first, int64_t count, double *t, double *t2, double *h)
+{
+    interrupting *c = arg;
+    (void)first;
+    (void)t2;
+    atomic_fetch_add(&c->fills, 1);
+    for (int64_t i = 0; i < count; i++)
+        t[i] = h[i] = 1;
+    if (c->ctx)
+        mgv_ctx_interrupt(c->ctx);
+}
+
+/* The curvature of rows of many columns takes seconds: an interrupt ends it between two of them. */
+TEST(an_interrupt_ends_the_sums_of_many_columns)
+{
+    enum { ROWS = 2000, COLS = 600 };
+    mgv_ctx *ctx = mgv_check_ctx();
+    sample s = sample_new(ROWS, COLS, 1, C_ORDER, MGV_F64);
+    double *g = sample_memory(COLS, sizeof *g);
+    double *H = sample_memory((size_t)COLS * COLS, sizeof *H), touched = 0;
+    mgvi_arena arena;
+    mgvi_op *op;
+    mgvi_rows *rows;
+    mgvi_row_set set = {0};
+    interrupting whole = {.ctx = NULL}, cut = {.ctx = ctx};
+    mgvi_arena_init(&arena, ctx);
+    CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &s.m, 1, &op));
+    CHECK_OK(ctx, mgvi_rows_new(op, &arena, &rows));
+    CHECK_OK(ctx, mgvi_row_set_all(rows, INFINITY, &arena, &touched, &set));
+    mgvi_row_set_sweep(&set, interrupt, &whole, g, NULL, H, COLS);
+    mgvi_ctx_open(ctx, 0);
+    mgvi_row_set_sweep(&set, interrupt, &cut, g, NULL, H, COLS);
+    CHECK(mgvi_ctx_close(ctx));
+    CHECK_THAT(3 * cut.fills <= whole.fills, "%d of %d pieces", cut.fills, whole.fills);
+    mgvi_op_free(op);
+    mgvi_arena_free(&arena);
+    sample_free(&s);
+    free(g);
+    free(H);
+    mgv_ctx_free(ctx);
+}
+
+int main(void)
+{
+    return RUN(sums_over_rows_of_every_view_match_plain_loops,
+               an_interrupt_ends_the_sums_of_many_columns);
+}

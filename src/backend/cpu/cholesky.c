@@ -85,27 +85,27 @@ mgv_status mgvi_cholesky(mgv_ctx *ctx, int64_t n, double *a, int64_t lda, int64_
 }
 
 /* One right-hand side: the same with plain rows. */
-static void solve_one(const mgvi_simd *simd, int64_t n, const double *u, int64_t ldu, double *x)
+static mgv_status solve_one(mgv_ctx *ctx, int64_t n, const double *u, int64_t ldu, double *x)
 {
-    for (int64_t i = 0; i < n; i++) {
+    const mgvi_simd *simd = ctx->simd;
+    for (int64_t i = 0; i < n && !mgvi_ctx_cut_row(ctx, i); i++) {
         const double *ui = u + i * ldu;
         x[i] /= ui[i];
         simd->axpy_f64(-x[i], ui + i + 1, x + i + 1, n - i - 1);
     }
-    for (int64_t i = n - 1; i >= 0; i--) {
+    for (int64_t i = n - 1; i >= 0 && !mgvi_ctx_cut_row(ctx, i); i--) {
         const double *ui = u + i * ldu;
         x[i] = (x[i] - simd->dot_f64(ui + i + 1, x + i + 1, n - i - 1)) / ui[i];
     }
+    return mgvi_ctx_whole(ctx);
 }
 
 mgv_status mgvi_cholesky_solve(mgv_ctx *ctx, int64_t n, const double *u, int64_t ldu, int32_t k,
                                double *x)
 {
     const mgvi_simd *simd = ctx->simd;
-    if (k == 1) {
-        solve_one(simd, n, u, ldu, x);
-        return MGV_OK;
-    }
+    if (k == 1)
+        return solve_one(ctx, n, u, ldu, x);
     double *row = mgvi_alloc(ctx, (size_t)k, sizeof *row); /* one row of the unknowns, or its sum */
     if (!row)
         return MGV_E_MEMORY;

@@ -1,16 +1,18 @@
 /* panels.c - packing rows, and G += B'B tile by tile. */
 #include "backend/cpu/panels.h"
 
+#include "base/limit.h"
 #include "simd/gemm_kernels.h"
 #include "simd/simd.h"
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-mgvi_panels mgvi_panels_for(const mgv_ctx *ctx, bool f64, int64_t d)
+mgvi_panels mgvi_panels_for(mgv_ctx *ctx, bool f64, int64_t d)
 {
     const mgvi_gemm_kernels *kernels = ctx->simd->gemm;
-    mgvi_panels p = {.kernels = kernels,
+    mgvi_panels p = {.ctx = ctx,
+                     .kernels = kernels,
                      .f64 = f64,
                      .size = f64 ? sizeof(double) : sizeof(float),
                      .lanes = f64 ? kernels->lanes_f64 : kernels->lanes_f32,
@@ -73,7 +75,9 @@ void mgvi_panels_add_tile(const mgvi_panels *p, const void *place, int64_t room,
 void mgvi_panels_add(const mgvi_panels *p, const void *place, int64_t room, int64_t rows,
                      double beta, double *g, int64_t ldg)
 {
-    for (int64_t panel = 0; panel < p->count; panel++)
+    enum { MANY = 16 }; /* panels: from there on one is worth a look at the limit */
+    for (int64_t panel = 0; panel < p->count && !(p->count >= MANY && mgvi_ctx_cut(p->ctx));
+         panel++)
         for (int64_t tile = 0; tile < mgvi_panels_tiles(p, panel); tile++)
             mgvi_panels_add_tile(p, place, room, rows, tile * p->kernels->rows, panel, beta, g,
                                  ldg);

@@ -9,6 +9,7 @@
 struct mgvi_gemm_kernels;
 
 typedef struct mgvi_panels {
+    mgv_ctx *ctx;
     const struct mgvi_gemm_kernels *kernels;
     bool f64;    /* type of the packed rows; G is float64 */
     size_t size; /* of an entry */
@@ -17,7 +18,7 @@ typedef struct mgvi_panels {
 } mgvi_panels;
 
 /* For rows of d >= 1 columns. float32 rows are summed in float32 over one place. */
-mgvi_panels mgvi_panels_for(const mgv_ctx *ctx, bool f64, int64_t d);
+mgvi_panels mgvi_panels_for(mgv_ctx *ctx, bool f64, int64_t d);
 static inline size_t mgvi_panels_bytes(const mgvi_panels *p, int64_t room)
 {
     return (size_t)(room * p->padded) * p->size;
@@ -31,7 +32,7 @@ int64_t mgvi_panels_tiles(const mgvi_panels *p, int64_t panel);
  * of the place. Below the diagonal entries may change or not. */
 void mgvi_panels_add_tile(const mgvi_panels *p, const void *place, int64_t room, int64_t rows,
                           int64_t i, int64_t panel, double beta, double *g, int64_t ldg);
-/* All tiles of the upper triangle. */
+/* All tiles of the upper triangle; of many columns fewer, when the piece of work is cut. */
 void mgvi_panels_add(const mgvi_panels *p, const void *place, int64_t room, int64_t rows,
                      double beta, double *g, int64_t ldg);
 #endif
