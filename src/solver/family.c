@@ -103,7 +103,9 @@ mgv_status mgvi_member_note(mgv_ctx *ctx, const mgvi_vec *w, const mgvi_vec *u, 
 typedef struct outcome {
     mgv_status status;
     char error[MGVI_ERROR_MAX];
-    double *proof; /* rows; NULL: none */
+    double *proof;      /* rows; NULL: none */
+    int64_t iterations; /* of its earlier turns in this sitting, */
+    double passes;      /* and theirs */
 } outcome;
 
 /* A run of the family: its blocks are the members, which the threads claim in order. */
@@ -111,6 +113,8 @@ typedef struct sitting {
     mgv_solver *head;
     double started;
     double passes; /* of each member */
+    double share;  /* seconds of each member in this turn */
+    bool again;    /* they had a turn before */
     pthread_t caller;
     outcome *outcome;     /* of every member */
     atomic_llong next;    /* the first member that nobody has taken */
@@ -126,8 +130,8 @@ static mgv_status collect(sitting *at, int64_t c, const mgv_solver *solver,
     const mgv_problem *p = member->problem, *head = at->head->run.problem;
     mgv_ctx *ctx = solver->run.ctx;
     f->member[c] = mgvi_driver_summary(solver);
-    f->member[c].iterations += f->left[c].rounds;
-    f->member[c].passes += f->left[c].passes;
+    f->member[c].iterations += f->left[c].rounds + at->outcome[c].iterations;
+    f->member[c].passes += f->left[c].passes + at->outcome[c].passes;
     const mgvi_vec part = mgvi_problem_penalised_part(p, &solver->answer.w);
     MGVI_TRY(mgvi_member_weights(ctx, member, head, part.x, f->coef + c * mgvi_problem_coefs(head),
                                  &f->intercept[c]));
@@ -219,6 +223,32 @@ static mgv_status keep_state(void *arg, const mgv_solver *solver)
     return st;
 }
 
+static double seconds_left(const sitting *at)
+{
+    const double spent =
+        at->head->family->seconds + mgvi_ctx_clock(at->head->run.ctx) - at->started;
+    return fmax(at->head->settings.time_limit - spent, 0);
+}
+
+/* Whether a member has had its turn, but not the limit its end. */
+static bool may_go_on(const sitting *at, mgv_stop stop)
+{
+    return stop == MGV_STOP_TIME && isfinite(at->share) && seconds_left(at) > 0 &&
+           mgvi_ctx_late(at->head->run.ctx) == MGV_STOP_NONE;
+}
+
+/* Where it goes on in its next turn. */
+static mgv_status keep_place(sitting *at, int64_t c, const mgv_solver *solver)
+{
+    mgvi_member_left *left = &at->head->family->left[c];
+    const mgvi_summary own = mgvi_driver_summary(solver);
+    if (left->state) /* its iterations are counted there */
+        return MGV_OK;
+    at->outcome[c].iterations += own.iterations;
+    at->outcome[c].passes += own.passes;
+    return mgvi_member_note(solver->run.ctx, &solver->answer.w, &solver->answer.u, 0, &left->start);
+}
+
 /* What member c has come to. */
 static mgv_status finish_member(sitting *at, int64_t c, const mgv_solver *solver,
                                 const mgvi_member *member)
@@ -228,6 +258,8 @@ static mgv_status finish_member(sitting *at, int64_t c, const mgv_solver *solver
     mgv_status st = collect(at, c, solver, member);
     if (st == MGV_OK && solver->stop == MGV_STOP_CERTIFIED)
         forget_left(solver->run.ctx, left);
+    if (st == MGV_OK && may_go_on(at, solver->stop))
+        st = keep_place(at, c, solver);
     if (st == MGV_OK)
         st = save_now_and_then(at, solver->run.ctx);
     pthread_mutex_unlock(&at->lock);
@@ -280,13 +312,6 @@ static double passes_left(const mgv_solver *head)
     return fmax(head->settings.max_passes - spent, 0) / (double)f->members;
 }
 
-static double seconds_left(const sitting *at)
-{
-    const double spent =
-        at->head->family->seconds + mgvi_ctx_clock(at->head->run.ctx) - at->started;
-    return fmax(at->head->settings.time_limit - spent, 0);
-}
-
 static mgv_status reach_no_more(sitting *at, int64_t c, mgv_stop late)
 {
     const mgv_solver *head = at->head;
@@ -306,8 +331,9 @@ static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
     const mgv_stop late = mgvi_ctx_late(ctx);
     if (late != MGV_STOP_NONE)
         return reach_no_more(at, c, late);
-    settings.time_limit = seconds_left(at);
-    settings.max_passes = at->passes;
+    settings.time_limit = fmin(at->share, seconds_left(at));
+    settings.max_passes = fmax(at->passes - at->outcome[c].passes, 0);
+    settings.max_iter -= at->outcome[c].iterations;
     announce(ctx, head, c, at->head->family->members);
     if (!mgvi_member_weighs(head, c)) {
         finish_empty(at, c);
@@ -329,9 +355,16 @@ static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
 }
 
 /* Whether a member that ended so leaves nothing for later ones to do. */
-static bool ends_the_family(mgv_stop stop)
+static bool ends_the_family(const sitting *at, mgv_stop stop)
 {
-    return stop == MGV_STOP_INFEASIBLE || stop == MGV_STOP_USER || stop == MGV_STOP_TIME;
+    return stop == MGV_STOP_INFEASIBLE || stop == MGV_STOP_USER ||
+           (stop == MGV_STOP_TIME && !may_go_on(at, stop));
+}
+
+/* Whether there is anything to do for a member in this turn. */
+static bool is_open(const sitting *at, mgv_stop stop)
+{
+    return at->again ? stop == MGV_STOP_NONE || stop == MGV_STOP_TIME : stop != MGV_STOP_CERTIFIED;
 }
 
 /* Events belong to the thread that called the library; members on other threads are silent. */
@@ -341,7 +374,7 @@ static void member_block(void *arg, int64_t c)
     outcome *out = &at->outcome[c];
     const mgvi_summary *summary = &at->head->family->member[c];
     mgv_ctx *parent = at->head->run.ctx, child = mgvi_ctx_child(parent);
-    if (summary->stop == MGV_STOP_CERTIFIED || atomic_load(&at->barrier) < c)
+    if (!is_open(at, summary->stop) || atomic_load(&at->barrier) < c)
         return;
     if (pthread_equal(at->caller, pthread_self())) {
         child.on_event = parent->on_event;
@@ -349,7 +382,7 @@ static void member_block(void *arg, int64_t c)
     }
     out->status = run_member(at, &child, c);
     memcpy(out->error, child.error, sizeof out->error);
-    if (out->status == MGV_OK && !ends_the_family(summary->stop))
+    if (out->status == MGV_OK && !ends_the_family(at, summary->stop))
         return;
     /* Every member before the barrier has been started, so the first one that ends the family is
      * the same for any number of threads. */
@@ -433,6 +466,30 @@ static void run_members(sitting *at)
     mgvi_pool_run(p->ctx->pool, lanes < 1 ? 1 : lanes, member_lane, at);
 }
 
+/* Under a time limit members take turns, so that one that is hard leaves something to the others:
+ * of what is left each has its part, then what others did not need, then all. */
+static void take_turns(sitting *at)
+{
+    enum { TURNS = 3 };
+    const mgvi_family *f = at->head->family;
+    const int64_t threads = mgvi_pool_threads(at->head->run.ctx->pool);
+    for (int turn = 0; turn < TURNS && atomic_load(&at->barrier) == f->members; turn++) {
+        int64_t open = 0;
+        at->again = turn > 0;
+        for (int64_t c = 0; c < f->members; c++)
+            open += is_open(at, f->member[c].stop);
+        if (open == 0)
+            return;
+        const double at_once = (double)(open < threads ? open : threads);
+        at->share = turn < TURNS - 1 && open > 1 && isfinite(at->head->settings.time_limit)
+                        ? seconds_left(at) * at_once / (double)open
+                        : INFINITY;
+        run_members(at);
+        if (!isfinite(at->share))
+            return;
+    }
+}
+
 /* All members, together and then one by one; the last checkpoint. */
 static mgv_status sit(sitting *at)
 {
@@ -445,7 +502,7 @@ static mgv_status sit(sitting *at)
     f->hasty = !f->begun && mgvi_ctx_late(ctx) != MGV_STOP_NONE;
     MGVI_TRY(share_kernel(&head->run));
     at->passes = passes_left(head);
-    run_members(at);
+    take_turns(at);
     if (mgvi_kernel_of(head->run.problem->A))
         mgvi_kernel_drop_rows(mgvi_kernel_of(head->run.problem->A));
     f->begun = true;
