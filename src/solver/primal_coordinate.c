@@ -484,7 +484,17 @@ static double cost(const mgv_problem *problem, const mgv_settings *settings)
     if (mgvi_packed_bytes(&problem->data->X, MGV_F64) > mgvi_problem_spare(problem, HELD))
         return INFINITY;
     const double entry = mgvi_columns_crowd(problem) ? CROWDED * ENTRY : ENTRY;
-    return entry * (double)problem->A->nnz * (20 - 10 * log10(fmax(fmin(settings->tol, SHARP), 1e-16)));
+    return entry * (double)problem->A->nnz *
+           (20 - 10 * log10(fmax(fmin(settings->tol, SHARP), 1e-16)));
+}
+
+/* Where columns crowd: sweeps of a few of them, which end soon if few are wanted. */
+static double trial(const mgv_problem *problem, const mgv_settings *settings)
+{
+    static const double ENTRY = 12, PASSES = 20;
+    return mgvi_columns_crowd(problem) && isfinite(cost(problem, settings))
+               ? ENTRY * PASSES * (double)problem->A->nnz
+               : INFINITY;
 }
 
 /* An exact step. */
@@ -504,6 +514,8 @@ const mgvi_solver_ops mgvi_solver_primal_coordinate = {
     .penalties = "l1 enet",
     .losses = "squared",
     .cost = cost,
+    .trial = trial,
+    .trial_pays = 0.03,
     .finish = finish,
     .sweeps = true,
     .state_size = sizeof(state),

@@ -507,6 +507,16 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     return mgvi_newton_ridge_cost(p, separable ? 10 * steps : steps);
 }
 
+/* Where columns crowd: steps on a few of them, which end soon if few are wanted. */
+static double trial(const mgv_problem *p, const mgv_settings *settings)
+{
+    static const double PASSES = 20;
+    (void)settings;
+    return has_kinks(p) && mgvi_columns_crowd(p) && (p->loss->can & MGVI_SMOOTH)
+               ? PASSES * mgvi_entry_cost(p) * (double)p->A->nnz
+               : INFINITY;
+}
+
 /* The hinge's last steps are as many as its first. */
 static double finish(const mgv_problem *p, const mgv_settings *settings)
 {
@@ -522,6 +532,8 @@ const mgvi_solver_ops mgvi_solver_proximal_newton = {
     .penalties = "l2 l1 enet",
     .losses = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber",
     .cost = cost,
+    .trial = trial,
+    .trial_pays = 0.03,
     .finish = finish,
     .sweeps = true,
     .state_size = sizeof(state),

@@ -158,7 +158,7 @@ double mgvi_solver_tries(const mgvi_solver_ops *ops, const mgv_problem *problem,
     static const double SHARE = 0.5;  /* of the cheapest's cost: what is lost where it fails */
     static const double PATIENCE = 3; /* times what it hoped for: costs are guesses, too, */
     const double hope = ops->trial ? ops->trial(problem, settings) : INFINITY;
-    if (!isfinite(cost) || hope > SHARE * cost)
+    if (!isfinite(cost) || hope > (ops->trial_pays > 0 ? ops->trial_pays : SHARE) * cost)
         return 0;
     /* and where they are orders of magnitude apart, half of those */
     return fmin(SHARE * cost, fmax(PATIENCE * hope, sqrt(hope * cost)));
@@ -169,7 +169,7 @@ mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_
 {
     const mgvi_solver_ops *nearest = NULL, *best = NULL, *hopeful = NULL;
     const bool early = mgvi_early_read(problem, settings).on;
-    double least = INFINITY;
+    double least = INFINITY, hope = INFINITY;
     for (int i = 0; i < mgvi_solver_count(); i++) {
         const mgvi_solver_ops *ops = solvers[i];
         if ((tried >> i & 1) || (early && !ops->residual))
@@ -184,7 +184,11 @@ mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_
             best = ops;
             least = cost;
         }
-        hopeful = ops->trial ? ops : hopeful;
+        const double its = ops->trial ? ops->trial(problem, settings) : INFINITY;
+        if (its < hope) {
+            hopeful = ops;
+            hope = its;
+        }
     }
     if (hopeful && mgvi_solver_tries(hopeful, problem, settings, least) > 0)
         best = hopeful;

@@ -65,6 +65,8 @@ typedef struct mgvi_solver_ops {
      * strengths cannot tell; INFINITY: no use. Where that is a part of the cheapest solver's cost
      * it goes first, and gives way when it has spent that part (mgvi_solver_tries). */
     double (*trial)(const mgv_problem *problem, const mgv_settings *settings);
+    double
+        trial_pays; /* of the cheapest's cost, below which the trial is worth its loss; 0: half */
     /* May be NULL. Its last steps gain the most digits, and it begins where another has ended: the
      * expected work from an answer within the tolerance to one that is exact but for rounding;
      * INFINITY: not for this problem. */
