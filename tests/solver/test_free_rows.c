@@ -78,7 +78,15 @@ TEST(a_step_does_what_it_says)
         if (p->free_cols)
             acc[len - 1] = b0 - kappa * free_sum;
         const double before = dual_value(p, u, kappa, b0);
-        const mgvi_free_goal goal = {1 / p->lambda, kappa, 1e-12};
+        double curvature[N];
+        mgvi_rows_square_norms(rows, curvature);
+        for (int i = 0; i < N; i++)
+            curvature[i] = curvature[i] / p->lambda + kappa;
+        const mgvi_free_goal goal = {.inverse_lambda = 1 / p->lambda,
+                                     .kappa = kappa,
+                                     .curvature = curvature,
+                                     .target = 1e-12,
+                                     .most = INFINITY};
         mgvi_free_step taken;
         CHECK_OK(fit.ctx, mgvi_free_rows_step(f, &goal, u, acc, &taken));
         const double after = dual_value(p, u, kappa, b0);

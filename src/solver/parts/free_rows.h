@@ -23,7 +23,9 @@ mgv_status mgvi_free_rows_new(const mgv_problem *problem, const mgvi_rows *rows,
 
 typedef struct mgvi_free_goal {
     double inverse_lambda, kappa;
-    double target; /* E's share of the duality gap that is good enough */
+    const double *curvature; /* |a_i|^2/lambda + kappa of every row */
+    double target;           /* E's share of the duality gap that is good enough */
+    double most;             /* stored entries that products may read */
 } mgvi_free_goal;
 
 /* What one step did. */
