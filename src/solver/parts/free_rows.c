@@ -11,7 +11,7 @@
 enum {
     GRAIN = 1 << 13,
     BLOCKS = 16,
-    MOST_ROUNDS = 10,    /* changes of the face */
+    MOST_ROUNDS = 30,    /* changes of the face */
     MOST_PRODUCTS = 500, /* in one step: what three hundred short passes cost */
     HALVINGS = 8         /* of a step, where the conjugate is no parabola */
 };
@@ -392,7 +392,7 @@ static double solve(mgvi_free_rows *f, double target, int64_t most, int64_t *pro
     for (int round = 0; round < MOST_ROUNDS && rho > 0 && *products < most; round++) {
         if (share_of_gap(f) <= target)
             break;
-        *products += 1 + newton_direction(f, rho, most - *products);
+        *products += 1 + newton_direction(f, rho, (most - *products + 1) / 2);
         clip_step(f);
         curve(f, f->dir, f->image);
         double t = 1, gain = gain_at(f, t);
