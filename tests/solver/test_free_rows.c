@@ -86,7 +86,8 @@ TEST(a_step_does_what_it_says)
                                      .kappa = kappa,
                                      .curvature = curvature,
                                      .target = 1e-12,
-                                     .most = INFINITY};
+                                     .most = INFINITY,
+                                     .most_rows = INFINITY};
         mgvi_free_step taken;
         CHECK_OK(fit.ctx, mgvi_free_rows_step(f, &goal, u, acc, &taken));
         const double after = dual_value(p, u, kappa, b0);

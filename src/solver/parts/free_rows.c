@@ -169,9 +169,9 @@ static mgv_status make_room(mgvi_free_rows *f, int64_t entries)
     return mgvi_free_metric_new(f->arena, f->count, &f->metric);
 }
 
-/* The rows of E: few of the data's, as a rule. None, where they are so many that there is no room
- * for them. */
-static mgv_status choose(mgvi_free_rows *f, const double *u)
+/* The rows of E: few of the data's, as a rule. None, where they are too many or there is no room for
+ * them. */
+static mgv_status choose(mgvi_free_rows *f, const double *u, double most_rows)
 {
     int64_t entries = 0;
     f->count = 0;
@@ -180,7 +180,8 @@ static mgv_status choose(mgvi_free_rows *f, const double *u)
             f->count++;
             entries += mgvi_rows_nnz(f->rows, i);
         }
-    if (BYTES_A_ROW * (double)f->count + BYTES_AN_ENTRY * (double)entries > f->spare)
+    if ((double)f->count > most_rows ||
+        BYTES_A_ROW * (double)f->count + BYTES_AN_ENTRY * (double)entries > f->spare)
         f->count = 0;
     if (f->count == 0)
         return MGV_OK;
@@ -456,7 +457,7 @@ static mgv_status step(mgvi_free_rows *f, const mgvi_free_goal *goal, double *u,
     f->inverse_lambda = goal->inverse_lambda;
     f->kappa = goal->kappa;
     f->touched = 0;
-    MGVI_TRY(choose(f, u));
+    MGVI_TRY(choose(f, u, goal->most_rows));
     *out = (mgvi_free_step){.rows = f->count};
     if (f->count == 0)
         return MGV_OK;

@@ -26,6 +26,7 @@ typedef struct mgvi_free_goal {
     const double *curvature; /* |a_i|^2/lambda + kappa of every row */
     double target;           /* E's share of the duality gap that is good enough */
     double most;             /* stored entries that products may read */
+    double most_rows;        /* of E: with more the step does nothing */
 } mgvi_free_goal;
 
 /* What one step did. */
