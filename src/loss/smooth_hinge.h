@@ -42,10 +42,7 @@ MGVI_FORMULA real smooth_hinge_conj(mgvi_coef c, real u)
     return -c.scale <= u && u < 0 ? u * (1 + c.b * (u / c.scale) / 2) : R_INF;
 }
 
-MGVI_FORMULA real smooth_hinge_mirror(mgvi_coef c, real u)
-{
-    return 1 + c.b * r_ratio(u, c.scale);
-}
+MGVI_FORMULA real smooth_hinge_mirror(mgvi_coef c, real u) { return 1 + c.b * r_ratio(u, c.scale); }
 
 MGVI_FORMULA real smooth_hinge_dual_clip(mgvi_coef c, real u) { return r_clip(u, -c.scale, 0); }
 

@@ -5,8 +5,8 @@
 #include "base/formula.h"
 
 enum {
-    squared_hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ |
-                        MGVI_MIRROR | MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_HALVED
+    squared_hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_MIRROR |
+                        MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_HALVED
 };
 
 MGVI_FORMULA real squared_hinge_value(mgvi_coef c, real z)

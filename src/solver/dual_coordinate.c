@@ -10,7 +10,7 @@
  *   +b0 sum_i a_i0 u_i - kappa/2 (sum_i a_i0 u_i)^2                                         (4)
  * which is a column of weight kappa around the shift b0, and after every pass
  *   b0 <- b0 - kappa sum_i a_i0 u_i.                                                        (5)
- * Once the gap is small, the hinge's free rows are solved for exactly (parts/free_rows.h).  (6) */
+ * What has not converged after some passes has its free rows solved for (parts/free_rows.h). (6) */
 #include "solver/parts/dual_epoch.h"
 
 #include "base/limit.h"
@@ -29,8 +29,7 @@ enum {
     REFRESH = 25 /* full passes between two recomputations of w from u */
 };
 
-/* The relative gap below which the free rows are believed. At 3e-4 a Newton step is wasted: the
- * free rows are still the wrong ones. */
+/* The relative gap below which the free rows are believed, however many. */
 static const double FINISH = 1e-4;
 /* Passes after which Newton steps are taken at any gap: what converges by itself has done so. They
  * may cost as much as all passes before them, and wait where the gap fell to no less than HELPED of
@@ -262,15 +261,14 @@ static mgv_status finish(mgvi_run *run, state *s)
         return MGV_OK;
     }
     const double gap = 0.3 * run->settings->tol;
-    const mgvi_free_goal goal = {.inverse_lambda = s->inverse_lambda,
-                                 .kappa = s->kappa,
-                                 .curvature = s->curvature,
-                                 .target = gap * s->m.primal,
-                                 .most = s->m.passes * (double)run->problem->A->nnz,
-                                 /* more rows than columns: they are not the last ones */
-                                 .most_rows = s->m.estimate < FINISH
-                                                  ? INFINITY
-                                                  : (double)run->problem->A->cols};
+    const mgvi_free_goal goal = {
+        .inverse_lambda = s->inverse_lambda,
+        .kappa = s->kappa,
+        .curvature = s->curvature,
+        .target = gap * s->m.primal,
+        .most = s->m.passes * (double)run->problem->A->nnz,
+        /* more rows than columns: they are not the last ones */
+        .most_rows = s->m.estimate < FINISH ? INFINITY : (double)run->problem->A->cols};
     mgvi_free_step taken;
     MGVI_TRY(mgvi_free_rows_step(s->free_rows, &goal, s->u.x, s->acc, &taken));
     const bool helped = taken.gain > 0 && !(s->m.estimate > HELPED * s->m.tried);
@@ -285,8 +283,7 @@ static mgv_status finish(mgvi_run *run, state *s)
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
-    const bool close =
-        s->free_rows && (s->m.estimate < FINISH || s->m.passes >= PATIENCE);
+    const bool close = s->free_rows && (s->m.estimate < FINISH || s->m.passes >= PATIENCE);
     const int64_t most = s->m.spent < CHEAP ? CHEAP_PASSES : close ? FINISH_PASSES : SHORT_PASSES;
     const bool full = !run->settings->shrink || s->m.full_passes < OPENING || s->m.active == 0 ||
                       s->m.short_passes >= most;

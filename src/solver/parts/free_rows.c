@@ -55,7 +55,7 @@ struct mgvi_free_rows {
     bool *face;
     mgvi_free_metric metric;
     bool inside; /* the conjugate's slope is infinite at the ends of the box */
-    double *v; /* per packed column */
+    double *v;   /* per packed column */
     double touched;
 };
 
@@ -169,8 +169,8 @@ static mgv_status make_room(mgvi_free_rows *f, int64_t entries)
     return mgvi_free_metric_new(f->arena, f->count, &f->metric);
 }
 
-/* The rows of E: few of the data's, as a rule. None, where they are too many or there is no room for
- * them. */
+/* The rows of E: few of the data's, as a rule. None, where they are too many or there is no room
+ * for them. */
 static mgv_status choose(mgvi_free_rows *f, const double *u, double most_rows)
 {
     int64_t entries = 0;
@@ -376,10 +376,10 @@ static void move(mgvi_free_rows *f, double t)
     for (int64_t k = 0; k < f->count; k++) {
         const double s = coef_of(f, k).scale, x = f->x[k] + t * f->dir[k];
         f->z[k] -= t * f->image[k];
-        f->x[k] = f->inside                       ? x
-                  : x > -1e-14 * s                ? 0
-                  : x < f->least[k] + 1e-14 * s   ? f->least[k]
-                                                  : x;
+        f->x[k] = f->inside                     ? x
+                  : x > -1e-14 * s              ? 0
+                  : x < f->least[k] + 1e-14 * s ? f->least[k]
+                                                : x;
     }
 }
 

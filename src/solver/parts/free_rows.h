@@ -1,14 +1,15 @@
-/* parts/free_rows.h - Newton's method on the free rows of a hinge dual;
+/* parts/free_rows.h - Newton's method on the free rows of a dual;
  * docs/algorithms/dual_coordinate.md.
  *
- *   F(u) = -|A'u|^2/(2 lambda) - sum_i u_i + b0 a0'u - kappa/2 (a0'u)^2,   -s <= u <= 0
+ *   F(u) = -|A'u|^2/(2 lambda) - sum_i c_i(u_i) + b0 a0'u - kappa/2 (a0'u)^2,   c_i = (s_i G_i)*
  *
- * is quadratic in the rows E = {-s < u_i < 0} that rest at no bound. Its maximiser over them, all
- * others fixed, solves
- *   (A_E A_E'/lambda + kappa a0 a0') delta = z_E - 1                                          (6)
- * which is found by conjugate gradients on a packed copy of the rows of E and its transpose, so
+ * is smooth in the rows E that rest at no bound of their box. Its maximiser over them, all others
+ * fixed, is reached by steps
+ *   (A_E A_E'/lambda + kappa a0 a0' + diag(c'')) delta = z_E - c'(u_E)                        (6)
+ * which are found by conjugate gradients on a packed copy of the rows of E and its transpose, so
  * that both products are gathers. Rows that would leave the box stop at its side and the others
- * are solved for again (a primal-dual active set method).                                    (7) */
+ * are solved for again (a primal-dual active set method).                                    (7)
+ * For losses of margins that know c' (MGVI_MIRROR). */
 #ifndef MGVI_SOLVER_PARTS_FREE_ROWS_H
 #define MGVI_SOLVER_PARTS_FREE_ROWS_H
 
