@@ -267,8 +267,10 @@ static mgv_status finish(mgvi_run *run, state *s)
         .curvature = s->curvature,
         .target = gap * s->m.primal,
         .most = s->m.passes * (double)run->problem->A->nnz,
-        /* more rows than columns: they are not the last ones */
-        .most_rows = s->m.estimate < FINISH ? INFINITY : (double)run->problem->A->cols};
+        /* more rows than columns, and none that curve: they are not the last ones */
+        .most_rows = s->m.estimate < FINISH || (run->problem->loss->can & MGVI_SMOOTH)
+                         ? INFINITY
+                         : (double)run->problem->A->cols};
     mgvi_free_step taken;
     MGVI_TRY(mgvi_free_rows_step(s->free_rows, &goal, s->u.x, s->acc, &taken));
     const bool helped = taken.gain > 0 && !(s->m.estimate > HELPED * s->m.tried);
