@@ -31,4 +31,5 @@ MGVI_FORMULA real equal_dual_step(mgvi_coef c, real u, real z, real r)
 
 MGVI_ABSENT(equal, grad)
 MGVI_ABSENT(equal, curv)
+MGVI_ABSENT(equal, mirror)
 #endif

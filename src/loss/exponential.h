@@ -62,4 +62,5 @@ MGVI_FORMULA real exponential_dual_step(mgvi_coef c, real u, real z, real r)
     const real m = z + r * u, y = exponential_lambert(log(r) + log(c.scale) - m);
     return y < 1 ? exponential_grad(c, m + y) : -y / r;
 }
+MGVI_ABSENT(exponential, mirror)
 #endif

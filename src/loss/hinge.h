@@ -5,8 +5,8 @@
 #include "base/formula.h"
 
 enum {
-    hinge_can =
-        MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_MARGIN
+    hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_MIRROR |
+                MGVI_DUAL_CLIP | MGVI_MARGIN
 };
 
 MGVI_FORMULA real hinge_value(mgvi_coef c, real z) { return c.scale * r_max(0, 1 - z); }
@@ -25,6 +25,12 @@ MGVI_FORMULA real hinge_prox(mgvi_coef c, real z, real step)
 
 /* u on [-s, 0] */
 MGVI_FORMULA real hinge_conj(mgvi_coef c, real u) { return -c.scale <= u && u <= 0 ? u : R_INF; }
+MGVI_FORMULA real hinge_mirror(mgvi_coef c, real u)
+{
+    (void)c;
+    (void)u;
+    return 1;
+}
 MGVI_FORMULA real hinge_dual_clip(mgvi_coef c, real u) { return r_clip(u, -c.scale, 0); }
 
 /* r = 0: -s below the margin, 0 above, u at the margin. */

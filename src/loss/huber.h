@@ -46,4 +46,5 @@ MGVI_FORMULA real huber_dual_step(mgvi_coef c, real u, real z, real r)
         return 0;
     return huber_dual_clip(c, u + (z - c.a - u / c.scale) / (r + 1 / c.scale));
 }
+MGVI_ABSENT(huber, mirror)
 #endif

@@ -26,4 +26,5 @@ MGVI_FORMULA real interval_dual_step(mgvi_coef c, real u, real z, real r)
 
 MGVI_ABSENT(interval, grad)
 MGVI_ABSENT(interval, curv)
+MGVI_ABSENT(interval, mirror)
 #endif

@@ -5,8 +5,8 @@
 #include "base/formula.h"
 
 enum {
-    logistic_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP |
-                   MGVI_SMOOTH | MGVI_MARGIN | MGVI_LIKELIHOOD
+    logistic_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_MIRROR |
+                   MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_LIKELIHOOD
 };
 
 MGVI_FORMULA real logistic_value(mgvi_coef c, real z)
@@ -67,6 +67,9 @@ MGVI_FORMULA real logistic_conj(mgvi_coef c, real u)
     const real h = small / c.scale;
     return c.scale * (h * log(h) + (1 - h) * log1p(-h));
 }
+
+/* infinite at the ends of -s <= u <= 0 */
+MGVI_FORMULA real logistic_mirror(mgvi_coef c, real u) { return log((c.scale + u) / -u); }
 
 MGVI_FORMULA real logistic_dual_clip(mgvi_coef c, real u) { return r_clip(u, -c.scale, 0); }
 

@@ -30,4 +30,5 @@ MGVI_FORMULA real margin_dual_step(mgvi_coef c, real u, real z, real r)
 
 MGVI_ABSENT(margin, grad)
 MGVI_ABSENT(margin, curv)
+MGVI_ABSENT(margin, mirror)
 #endif

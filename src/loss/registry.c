@@ -44,6 +44,7 @@ static mgvi_coef bounds(mgvi_rng *rng)
      .curv = HAS(NAME, MGVI_CURV, curv),                                                           \
      .prox = HAS(NAME, MGVI_PROX, prox),                                                           \
      .conj = HAS(NAME, MGVI_CONJ, conj),                                                           \
+     .mirror = HAS(NAME, MGVI_MIRROR, mirror),                                                     \
      .dual_clip = HAS(NAME, MGVI_DUAL_CLIP, dual_clip),                                            \
      .dual_step = NAME##_dual_step,                                                                \
      .sample_coef = SAMPLE},

@@ -19,6 +19,7 @@ typedef struct mgvi_loss_ops {
     real (*curv)(mgvi_coef c, real z);
     real (*prox)(mgvi_coef c, real z, real step);
     real (*conj)(mgvi_coef c, real u);
+    real (*mirror)(mgvi_coef c, real u);    /* the gradient of conj where that is finite */
     real (*dual_clip)(mgvi_coef c, real u); /* nearest u with conj finite */
     /* argmax over u' of  z (u' - u) - r/2 (u' - u)^2 - (s G)*(u'):  exact dual coordinate step */
     real (*dual_step)(mgvi_coef c, real u, real z, real r);

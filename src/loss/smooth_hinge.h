@@ -6,8 +6,8 @@
 #include "base/formula.h"
 
 enum {
-    smooth_hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP |
-                       MGVI_SMOOTH | MGVI_MARGIN
+    smooth_hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_MIRROR |
+                       MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN
 };
 
 MGVI_FORMULA real smooth_hinge_value(mgvi_coef c, real z)
@@ -41,6 +41,8 @@ MGVI_FORMULA real smooth_hinge_conj(mgvi_coef c, real u)
         return 0;
     return -c.scale <= u && u < 0 ? u * (1 + c.b * (u / c.scale) / 2) : R_INF;
 }
+
+MGVI_FORMULA real smooth_hinge_mirror(mgvi_coef c, real u) { return 1 + c.b * r_ratio(u, c.scale); }
 
 MGVI_FORMULA real smooth_hinge_dual_clip(mgvi_coef c, real u) { return r_clip(u, -c.scale, 0); }
 

@@ -92,4 +92,5 @@ MGVI_FORMULA real sqrt_hinge_dual_step(mgvi_coef c, real u, real z, real r)
     const real slack = (1 - z - r * u) / c.b;
     return -c.scale * sqrt_hinge_slope(sqrt_hinge_solve(r * c.scale / c.b, slack));
 }
+MGVI_ABSENT(sqrt_hinge, mirror)
 #endif

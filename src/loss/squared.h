@@ -36,4 +36,5 @@ MGVI_FORMULA real squared_dual_step(mgvi_coef c, real u, real z, real r)
 {
     return c.scale == 0 ? 0 : u + (z - c.a - u / c.scale) / (r + 1 / c.scale);
 }
+MGVI_ABSENT(squared, mirror)
 #endif

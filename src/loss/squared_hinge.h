@@ -5,7 +5,7 @@
 #include "base/formula.h"
 
 enum {
-    squared_hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ |
+    squared_hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_MIRROR |
                         MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_HALVED
 };
 
@@ -31,6 +31,8 @@ MGVI_FORMULA real squared_hinge_conj(mgvi_coef c, real u)
         return 0;
     return u < 0 && c.scale > 0 ? u * (1 + u / c.scale / 2) : R_INF;
 }
+
+MGVI_FORMULA real squared_hinge_mirror(mgvi_coef c, real u) { return 1 + r_ratio(u, c.scale); }
 
 MGVI_FORMULA real squared_hinge_dual_clip(mgvi_coef c, real u)
 {

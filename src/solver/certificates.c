@@ -274,6 +274,28 @@ static void look_closer(mgv_solver *solver, mgvi_pair *pair, const mgvi_verdict 
         *(far ? &solver->memory.far_looks : &solver->memory.looks) += 1;
 }
 
+/* Whether the w just judged has what is asked for, if nothing was rounded, and is hidden behind the
+ * pair's, which has not: the more rows rest at a bend of the loss, the more rounding may cost. The
+ * pair's w becomes that one then. */
+static bool takes_hidden_primal(mgv_solver *solver, mgvi_pair *pair, const mgvi_vec *w,
+                                const mgvi_verdict *latest)
+{
+    const mgv_problem *p = solver->run.problem;
+    const double tol = solver->settings.tol;
+    const mgvi_verdict with = mgvi_verdict_combine(p, latest, pair->verdict);
+    mgvi_verdict found;
+    if ((p->loss->can & MGVI_HARD) || pair->verdict->certificate.relative_gap <= tol ||
+        solver->memory.looks >= MGVI_LOOKS || solver->memory.far_looks >= MGVI_FAR_LOOKS ||
+        !(latest->primal_score > pair->verdict->primal_score) ||
+        !(mgvi_verdict_sharp_gap(p, &with) <= tol) ||
+        !mgvi_driver_judge(solver, w, &pair->u, MGVI_CARE_NONE, &found) ||
+        found.certificate.relative_gap > tol)
+        return false;
+    mgvi_vec_copy(solver->run.ctx, w, &pair->w);
+    *pair->verdict = with;
+    return true;
+}
+
 /* Equalities and intervals that a constant meets beside the weights where the penalty is least, no
  * weights at all for most: these are the optimum. One row beside an intercept is such a case, with
  * nothing to step along. */
@@ -346,6 +368,8 @@ mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
     m->certificates++;
     m->certified = run->iteration;
     look_closer(solver, &solver->best, &found);
+    if (takes_hidden_primal(solver, &solver->best, it.w, &found))
+        look_closer(solver, &solver->best, NULL);
     MGVI_TRY(attempt_proof(solver, &solver->best, &it));
     const double gap = found.certificate.relative_gap;
     if (estimate > 0 && gap > 0 && isfinite(gap))

@@ -10,7 +10,7 @@
  *   +b0 sum_i a_i0 u_i - kappa/2 (sum_i a_i0 u_i)^2                                         (4)
  * which is a column of weight kappa around the shift b0, and after every pass
  *   b0 <- b0 - kappa sum_i a_i0 u_i.                                                        (5)
- * Once the gap is small, the hinge's free rows are solved for exactly (parts/free_rows.h).  (6) */
+ * What has not converged after some passes has its free rows solved for (parts/free_rows.h). (6) */
 #include "solver/parts/dual_epoch.h"
 
 #include "base/limit.h"
@@ -29,9 +29,12 @@ enum {
     REFRESH = 25 /* full passes between two recomputations of w from u */
 };
 
-/* The relative gap below which the free rows are believed. At 3e-4 a Newton step is wasted: the
- * free rows are still the wrong ones. */
+/* The relative gap below which the free rows are believed, however many. */
 static const double FINISH = 1e-4;
+/* Passes after which Newton steps are taken at any gap: what converges by itself has done so. They
+ * may cost as much as all passes before them, and wait where the gap fell to no less than HELPED of
+ * the one at the step before. */
+static const double PATIENCE = 20, HELPED = 0.5;
 
 /* Short passes that together cost less than this part of a full one go on until moves have fallen
  * to CHEAP_FALL of the first; others to DEAR_FALL, or the active rows' part of the gap to GAP_FALL.
@@ -57,6 +60,8 @@ typedef struct memory {
     double active_gap;       /* the active rows' part of it in the last short pass; NaN: unknown */
     double primal;           /* objective, as the last full pass saw it */
     int64_t rest, next_rest; /* full passes until the next Newton step; after a failed one */
+    double passes;           /* over the data so far, Newton steps not counted */
+    double tried;            /* the estimate at the last Newton step; NaN: none */
 } memory;
 
 typedef struct state {
@@ -146,14 +151,14 @@ static mgv_status init(mgvi_run *run)
     s->inverse_lambda = 1 / p->lambda;
     MGVI_TRY(measure_rows(run, s));
     choose_rows(p, s);
-    if (run->settings->shrink && strcmp(p->loss->name, "hinge") == 0 && !s->rows->kernel)
+    if (run->settings->shrink && (p->loss->can & MGVI_MIRROR) && !s->rows->kernel)
         MGVI_TRY(mgvi_free_rows_new(p, s->rows, &run->arena, &s->free_rows));
     s->watched = strstr(p->loss->name, "hinge") != NULL;
     /* the best constant is where the shift starts */
     mgvi_intercept_improve(p, 1e-6, &s->w, &run->lent[0]);
     if (p->free_cols)
         s->acc[mgvi_rows_acc_len(s->rows) - 1] = s->w.x[s->w.n - 1];
-    s->m.estimate = NAN;
+    s->m.estimate = s->m.tried = NAN;
     return MGV_OK;
 }
 
@@ -241,6 +246,7 @@ static void pass(mgvi_run *run, state *s, bool full)
     mgvi_rng_shuffle(&run->rng, s->order, count);
     s->m.active = mgvi_dual_epoch_run(&e, s->order, count, s->order);
     run->touched += e.touched;
+    s->m.passes += e.touched / fmax(1, (double)p->A->nnz);
     s->m.free_sum = e.free_sum;
     if (p->free_cols) /* (5) */
         s->acc[mgvi_rows_acc_len(s->rows) - 1] -= s->kappa * s->m.free_sum;
@@ -254,13 +260,24 @@ static mgv_status finish(mgvi_run *run, state *s)
         s->m.rest--;
         return MGV_OK;
     }
-    const double gap = fmax(0.3 * run->settings->tol, 0.1 * s->m.estimate);
-    const mgvi_free_goal goal = {s->inverse_lambda, s->kappa, gap * s->m.primal};
+    const double gap = 0.3 * run->settings->tol;
+    const mgvi_free_goal goal = {
+        .inverse_lambda = s->inverse_lambda,
+        .kappa = s->kappa,
+        .curvature = s->curvature,
+        .target = gap * s->m.primal,
+        .most = s->m.passes * (double)run->problem->A->nnz,
+        /* more rows than columns, and none that curve: they are not the last ones */
+        .most_rows = s->m.estimate < FINISH || (run->problem->loss->can & MGVI_SMOOTH)
+                         ? INFINITY
+                         : (double)run->problem->A->cols};
     mgvi_free_step taken;
     MGVI_TRY(mgvi_free_rows_step(s->free_rows, &goal, s->u.x, s->acc, &taken));
+    const bool helped = taken.gain > 0 && !(s->m.estimate > HELPED * s->m.tried);
     s->m.free_sum += taken.free_sum;
-    s->m.next_rest = taken.gain > 0 ? 0 : 2 * s->m.next_rest + 1;
+    s->m.next_rest = helped ? 0 : 2 * s->m.next_rest + 1;
     s->m.rest = s->m.next_rest;
+    s->m.tried = s->m.estimate;
     run->touched += taken.touched;
     return MGV_OK;
 }
@@ -268,7 +285,7 @@ static mgv_status finish(mgvi_run *run, state *s)
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
-    const bool close = s->free_rows && s->m.estimate < FINISH;
+    const bool close = s->free_rows && (s->m.estimate < FINISH || s->m.passes >= PATIENCE);
     const int64_t most = s->m.spent < CHEAP ? CHEAP_PASSES : close ? FINISH_PASSES : SHORT_PASSES;
     const bool full = !run->settings->shrink || s->m.full_passes < OPENING || s->m.active == 0 ||
                       s->m.short_passes >= most;

@@ -297,7 +297,9 @@ static mgv_status take_lane(const sitting *at, int64_t c, const mgv_problem *p, 
     f->left[c].rounds = summary.iterations;
     f->left[c].passes = summary.passes;
     if (!certificate->verified || !(certificate->relative_gap <= at->head->settings.tol))
-        return take_u(p, lane, &v->u, &f->left[c].start.u);
+        return certificate->dual <= 0 /* no more than u = 0: float32 has not the digits */
+                   ? MGV_OK
+                   : take_u(p, lane, &v->u, &f->left[c].start.u);
     rescale(p, lane, certificate);
     summary.certificate = *certificate;
     f->member[c] = summary;

@@ -59,6 +59,7 @@ TEST(the_registry_finds_what_it_lists)
         CHECK(mgvi_loss_find(loss->name) == loss && loss->index == loss_i && *loss->summary);
         CHECK(!!(loss->can & MGVI_GRAD) == (loss->grad != NULL));
         CHECK(!!(loss->can & MGVI_CURV) == (loss->curv != NULL));
+        CHECK(!!(loss->can & MGVI_MIRROR) == (loss->mirror != NULL));
         CHECK(loss->value && loss->prox && loss->conj && loss->dual_clip && loss->dual_step);
         CHECK(!(is_hard(loss) && loss->can & (MGVI_GRAD | MGVI_SMOOTH)));
     }
@@ -120,6 +121,24 @@ TEST(conjugate_is_the_supremum)
             const double u = loss->grad ? loss->grad(c, z) : random_dual(loss, c, &rng);
             const double conj = loss->conj(c, u), unit = c.scale + fabs(conj) + 100 * fabs(u);
             CHECK_NEAR(searched_conj(loss, c, u), conj, 1e-12 * unit, SAID, SAY(loss, c, z, u));
+        }
+    }
+}
+
+/* Fenchel and Young meet there. */
+TEST(mirror_is_the_gradient_of_the_conjugate)
+{
+    FOR_EACH_LOSS(loss)
+    {
+        mgvi_rng rng = mgvi_rng_seed(12);
+        for (int trial = 0; trial < TRIALS && loss->mirror; trial++) {
+            const mgvi_coef c = loss->sample_coef(&rng);
+            const double u = random_dual(loss, c, &rng);
+            double unit;
+            if (u == 0 || u == loss->dual_clip(c, -INFINITY))
+                continue;
+            const double z = loss->mirror(c, u), gap = young_gap(loss, c, z, u, &unit);
+            CHECK_NEAR(gap, 0, 50 * unit, SAID, SAY(loss, c, z, u));
         }
     }
 }
@@ -400,9 +419,10 @@ int main(void)
 {
     return RUN(
         the_registry_finds_what_it_lists, fenchel_young_holds_with_equality_at_the_gradient,
-        conjugate_is_the_supremum, dual_clip_is_the_nearest_feasible_point,
-        gradient_lies_between_the_difference_quotients, curvature_is_the_slope_of_the_gradient,
-        value_and_conjugate_are_convex, prox_minimises_and_gives_a_subgradient, dual_step_maximises,
+        conjugate_is_the_supremum, mirror_is_the_gradient_of_the_conjugate,
+        dual_clip_is_the_nearest_feasible_point, gradient_lies_between_the_difference_quotients,
+        curvature_is_the_slope_of_the_gradient, value_and_conjugate_are_convex,
+        prox_minimises_and_gives_a_subgradient, dual_step_maximises,
         dual_step_of_an_empty_row_is_a_derivative, extreme_arguments_stay_finite_and_feasible,
         weight_zero_means_no_row, nan_is_never_hidden, a_row_of_weight_two_is_the_row_twice,
         iterated_formulas_reach_machine_precision);

@@ -1,7 +1,8 @@
-/* test_free_rows.c - Newton steps on the free rows of a hinge dual. */
+/* test_free_rows.c - Newton steps on the free rows of a dual. */
 #include "stepping.h"
 
 #include "base/rng.h"
+#include "solver/parts/free_metric.h"
 #include "solver/parts/free_rows.h"
 
 #include <math.h>
@@ -37,7 +38,7 @@ static double dual_value(const mgv_problem *p, const double *u, double kappa, do
     for (int64_t j = 0; j < mgvi_problem_penalised(p); j++)
         F -= v.x[j] * v.x[j] / (2 * p->lambda);
     for (int i = 0; i < N; i++) {
-        F -= u[i];
+        F -= p->loss->conj(mgvi_coefs_at(&p->row, i, 0), u[i]);
         free_sum += mgvi_problem_free_entry(p, i) * u[i];
     }
     mgvi_arena_free(&arena);
@@ -47,60 +48,177 @@ static double dual_value(const mgv_problem *p, const double *u, double kappa, do
 static const char *const views[] = {"intercept=no", "intercept=yes", "intercept=no scale=std",
                                     "intercept=yes scale=maxabs", "intercept=yes scale=rownorm"};
 
-/* F grows by what is claimed, w and the intercept follow u, nobody leaves the box, and at the end
- * no free row wants to move. */
+static const char *const losses[] = {"hinge", "squared_hinge", "smooth_hinge", "logistic"};
+
+/* A dual point of a problem of our rows, and the w that goes with it. */
+typedef struct point {
+    mgvi_arena arena;
+    mgvi_rows *rows;
+    int64_t len;
+    double *acc, kappa, b0, free_sum, u[N], curvature[N];
+} point;
+
+static void add_row(const mgv_problem *p, const point *at, int i, double *acc, double *free_sum)
+{
+    mgvi_rows_axpy(at->rows, i, -at->u[i] / p->lambda, acc);
+    *free_sum += mgvi_problem_free_entry(p, i) * at->u[i];
+}
+
+/* Every fifth row at each end of the hinge's box. */
+static void open_point(const mgv_problem *p, point *at)
+{
+    *at = (point){.kappa = p->free_cols ? 3 : 0, .b0 = p->free_cols ? 0.2 : 0};
+    mgvi_arena_init(&at->arena, p->ctx);
+    CHECK_OK(p->ctx, mgvi_rows_new(p->A, &at->arena, &at->rows));
+    at->len = mgvi_rows_acc_len(at->rows);
+    at->acc = mgvi_arena_array(&at->arena, (size_t)at->len, sizeof *at->acc);
+    mgvi_rows_square_norms(at->rows, at->curvature);
+    for (int i = 0; i < N; i++) {
+        at->curvature[i] = at->curvature[i] / p->lambda + at->kappa;
+        at->u[i] = i % 5 == 4 ? 0 : i % 5 == 3 ? -1.0 / N : -(0.1 + 0.2 * (i % 4)) / N;
+        add_row(p, at, i, at->acc, &at->free_sum);
+    }
+    if (p->free_cols)
+        at->acc[at->len - 1] = at->b0 - at->kappa * at->free_sum;
+}
+
+/* Nobody leaves the box, w and the intercept follow u, and at the end no free row wants to move. */
+static void check_point(const mgv_problem *p, const point *at, double moved, const char *said)
+{
+    double *again = mgvi_alloc(p->ctx, (size_t)at->len, sizeof *again), sum = 0, worst = 0;
+    memset(again, 0, (size_t)at->len * sizeof *again);
+    for (int i = 0; i < N; i++) {
+        CHECK(p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), at->u[i]) == at->u[i]);
+        add_row(p, at, i, again, &sum);
+    }
+    CHECK_NEAR(sum - at->free_sum, moved, 1e-14, "%s", said);
+    if (p->free_cols)
+        again[at->len - 1] = at->b0 - at->kappa * sum;
+    for (int64_t j = 0; j < at->len; j++)
+        CHECK_NEAR(at->acc[j], again[j], 1e-11 * (1 + fabs(again[j])), "%s: acc[%d]", said, (int)j);
+    for (int i = 0; i < N; i++) {
+        const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
+        if (at->u[i] < 0 && at->u[i] > p->loss->dual_clip(c, -INFINITY) && i % 5 < 3)
+            worst = fmax(worst,
+                         fabs(mgvi_rows_dot(at->rows, i, at->acc) - p->loss->mirror(c, at->u[i])));
+    }
+    CHECK_LE(worst, 1e-4, "%s", said);
+    mgvi_release(p->ctx, again);
+}
+
+/* F grows by what is claimed. */
+static void check_a_step(const double *X, const double *y, const char *options)
+{
+    mgv_fit fit;
+    open_rows(&fit, X, y, N, D, options);
+    const mgv_problem *p = fit.problem;
+    mgvi_free_rows *f;
+    mgvi_free_step taken;
+    point at;
+    open_point(p, &at);
+    CHECK_OK(fit.ctx, mgvi_free_rows_new(p, at.rows, &at.arena, &f));
+    const mgvi_free_goal goal = {.inverse_lambda = 1 / p->lambda,
+                                 .kappa = at.kappa,
+                                 .curvature = at.curvature,
+                                 .target = 1e-12,
+                                 .most = INFINITY,
+                                 .most_rows = INFINITY};
+    const double before = dual_value(p, at.u, at.kappa, at.b0);
+    CHECK_OK(fit.ctx, mgvi_free_rows_step(f, &goal, at.u, at.acc, &taken));
+    const double after = dual_value(p, at.u, at.kappa, at.b0);
+    CHECK_THAT(taken.rows >= 36 && taken.gain > 0, "%s: %d rows", options, (int)taken.rows);
+    CHECK_NEAR(after - before, taken.gain, 1e-12 * fabs(after), "%s", options);
+    check_point(p, &at, taken.free_sum, options);
+    mgvi_arena_free(&at.arena);
+    mgv_fit_free(&fit);
+}
+
 TEST(a_step_does_what_it_says)
 {
-    double X[N * D], y[N], u[N];
+    double X[N * D], y[N];
     make_rows(3, X, y);
-    for (size_t k = 0; k < sizeof views / sizeof *views; k++) {
+    for (size_t k = 0; k < sizeof views / sizeof *views; k++)
+        for (size_t l = 0; l < sizeof losses / sizeof *losses; l++) {
+            char options[160];
+            snprintf(options, sizeof options, "loss=%s lambda=0.05 tol=1e-9 %s", losses[l],
+                     views[k]);
+            check_a_step(X, y, options);
+        }
+}
+
+/* Many rows: nothing is done. */
+TEST(a_step_may_be_too_large)
+{
+    double X[N * D], y[N];
+    make_rows(3, X, y);
+    mgv_fit fit;
+    open_rows(&fit, X, y, N, D, "loss=hinge lambda=0.05");
+    mgvi_free_rows *f;
+    mgvi_free_step taken;
+    point at;
+    open_point(fit.problem, &at);
+    CHECK_OK(fit.ctx, mgvi_free_rows_new(fit.problem, at.rows, &at.arena, &f));
+    const mgvi_free_goal goal = {.inverse_lambda = 1 / fit.problem->lambda,
+                                 .kappa = at.kappa,
+                                 .curvature = at.curvature,
+                                 .most = INFINITY,
+                                 .most_rows = 35};
+    CHECK_OK(fit.ctx, mgvi_free_rows_step(f, &goal, at.u, at.acc, &taken));
+    CHECK(taken.rows == 0 && taken.products == 0 && taken.gain == 0);
+    mgvi_arena_free(&at.arena);
+    mgv_fit_free(&fit);
+}
+
+/* M y = x on the face, by the textbook; y = 0 elsewhere. */
+TEST(the_metric_is_inverted)
+{
+    enum { ROWS = 7 };
+    const int64_t twin[ROWS] = {0, 0, 2, 0, 2, 5, 6};
+    const bool face[ROWS] = {true, true, true, true, true, false, true};
+    double root[ROWS] = {3, -3, 1, 3, 1, 2, -5}, bend[ROWS] = {0.1, 1e-3, 2, 1, 1e-6, 1, 0.5};
+    double x[ROWS] = {1, 2, -1, 0.5, 3, 7, 1}, y[ROWS], pull[ROWS], width[ROWS], product = 0;
+    const mgvi_free_metric m = {.count = ROWS,
+                                .twin = (int64_t *)twin,
+                                .root = root,
+                                .bend = bend,
+                                .pull = pull,
+                                .width = width};
+    const double said = mgvi_free_metric_solve(&m, face, x, y);
+    for (int i = 0; i < ROWS; i++) {
+        double back = bend[i] * y[i];
+        for (int k = 0; k < ROWS; k++)
+            back += twin[k] == twin[i] && face[k] ? root[i] * root[k] * y[k] : 0;
+        CHECK_NEAR(face[i] ? back : y[i], face[i] ? x[i] : 0, 1e-7, "row %d", i);
+        product += x[i] * y[i];
+    }
+    CHECK_NEAR(said, product, 1e-9 * fabs(product), "x'y");
+}
+
+/* Half of the rows again, with the other label: coordinate ascent alone moves a pair by about
+ * lambda/|x|^2 of its way in a pass. */
+TEST(copies_of_other_classes_are_solved_for)
+{
+    enum { FEW = 20, WIDE = 60, ALL = 2 * FEW };
+    double X[ALL * WIDE], y[ALL];
+    mgvi_rng rng = mgvi_rng_seed(11);
+    for (int i = 0; i < FEW; i++) {
+        y[i] = i % 2 ? 1 : -1;
+        y[FEW + i] = i % 4 ? y[i] : -y[i];
+        for (int j = 0; j < WIDE; j++)
+            X[i * WIDE + j] = 10 * mgvi_rng_normal(&rng);
+    }
+    memcpy(X + FEW * WIDE, X, FEW * WIDE * sizeof *X);
+    for (size_t l = 0; l < sizeof losses / sizeof *losses; l++) {
         mgv_fit fit;
-        char options[120];
-        snprintf(options, sizeof options, "loss=hinge lambda=0.05 tol=1e-9 %s", views[k]);
-        open_rows(&fit, X, y, N, D, options);
-        const mgv_problem *p = fit.problem;
-        mgvi_arena arena;
-        mgvi_arena_init(&arena, fit.ctx);
-        mgvi_rows *rows;
-        mgvi_free_rows *f;
-        CHECK_OK(fit.ctx, mgvi_rows_new(p->A, &arena, &rows));
-        CHECK_OK(fit.ctx, mgvi_free_rows_new(p, rows, &arena, &f));
-        const int64_t len = mgvi_rows_acc_len(rows);
-        double *acc = mgvi_arena_array(&arena, (size_t)len, sizeof *acc);
-        double *again = mgvi_arena_array(&arena, (size_t)len, sizeof *again);
-        const double kappa = p->free_cols ? 3 : 0, b0 = p->free_cols ? 0.2 : 0;
-        double free_sum = 0;
-        for (int i = 0; i < N; i++) {
-            u[i] = i % 5 == 4 ? 0 : i % 5 == 3 ? -1.0 / N : -(0.1 + 0.2 * (i % 4)) / N;
-            mgvi_rows_axpy(rows, i, -u[i] / p->lambda, acc);
-            free_sum += mgvi_problem_free_entry(p, i) * u[i];
-        }
-        if (p->free_cols)
-            acc[len - 1] = b0 - kappa * free_sum;
-        const double before = dual_value(p, u, kappa, b0);
-        const mgvi_free_goal goal = {1 / p->lambda, kappa, 1e-12};
-        mgvi_free_step taken;
-        CHECK_OK(fit.ctx, mgvi_free_rows_step(f, &goal, u, acc, &taken));
-        const double after = dual_value(p, u, kappa, b0);
-        CHECK(taken.rows == 36 && taken.gain > 0);
-        CHECK_NEAR(after - before, taken.gain, 1e-12 * fabs(after), "%s", views[k]);
-        double sum = 0, worst = 0;
-        for (int i = 0; i < N; i++) {
-            CHECK(u[i] <= 0 && u[i] >= -1.0 / N);
-            mgvi_rows_axpy(rows, i, -u[i] / p->lambda, again);
-            sum += mgvi_problem_free_entry(p, i) * u[i];
-        }
-        CHECK_NEAR(sum - free_sum, taken.free_sum, 1e-14, "%s", views[k]);
-        if (p->free_cols)
-            again[len - 1] = b0 - kappa * sum;
-        for (int64_t j = 0; j < len; j++)
-            CHECK_NEAR(acc[j], again[j], 1e-11 * (1 + fabs(again[j])), "%s: acc[%d]", views[k],
-                       (int)j);
-        for (int i = 0; i < N; i++)
-            if (u[i] < 0 && u[i] > -1.0 / N)
-                worst = fmax(worst, fabs(mgvi_rows_dot(rows, i, acc) - 1));
-        CHECK_LE(worst, 1e-5, "%s", views[k]);
-        mgvi_arena_free(&arena);
+        char options[160];
+        snprintf(options, sizeof options,
+                 "loss=%s C=100 tol=1e-6 solver=dual_coordinate "
+                 "max_passes=1000",
+                 losses[l]);
+        mgv_fit_start(&fit, X, y, ALL, WIDE, options);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "%s: gap %g", options,
+                   fit.certificate.relative_gap);
         mgv_fit_free(&fit);
     }
 }
@@ -150,4 +268,8 @@ TEST(threads_do_not_matter)
     CHECK(primal[0] == primal[1]);
 }
 
-int main(void) { return RUN(a_step_does_what_it_says, the_finish_is_exact, threads_do_not_matter); }
+int main(void)
+{
+    return RUN(a_step_does_what_it_says, a_step_may_be_too_large, the_metric_is_inverted,
+               copies_of_other_classes_are_solved_for, the_finish_is_exact, threads_do_not_matter);
+}

@@ -1,14 +1,15 @@
-/* parts/free_rows.h - Newton's method on the free rows of a hinge dual;
+/* parts/free_rows.h - Newton's method on the free rows of a dual;
  * docs/algorithms/dual_coordinate.md.
  *
- *   F(u) = -|A'u|^2/(2 lambda) - sum_i u_i + b0 a0'u - kappa/2 (a0'u)^2,   -s <= u <= 0
+ *   F(u) = -|A'u|^2/(2 lambda) - sum_i c_i(u_i) + b0 a0'u - kappa/2 (a0'u)^2,   c_i = (s_i G_i)*
  *
- * is quadratic in the rows E = {-s < u_i < 0} that rest at no bound. Its maximiser over them, all
- * others fixed, solves
- *   (A_E A_E'/lambda + kappa a0 a0') delta = z_E - 1                                          (6)
- * which is found by conjugate gradients on a packed copy of the rows of E and its transpose, so
+ * is smooth in the rows E that rest at no bound of their box. Its maximiser over them, all others
+ * fixed, is reached by steps
+ *   (A_E A_E'/lambda + kappa a0 a0' + diag(c'')) delta = z_E - c'(u_E)                        (6)
+ * which are found by conjugate gradients on a packed copy of the rows of E and its transpose, so
  * that both products are gathers. Rows that would leave the box stop at its side and the others
- * are solved for again (a primal-dual active set method).                                    (7) */
+ * are solved for again (a primal-dual active set method).                                    (7)
+ * For losses of margins that know c' (MGVI_MIRROR). */
 #ifndef MGVI_SOLVER_PARTS_FREE_ROWS_H
 #define MGVI_SOLVER_PARTS_FREE_ROWS_H
 
@@ -23,7 +24,10 @@ mgv_status mgvi_free_rows_new(const mgv_problem *problem, const mgvi_rows *rows,
 
 typedef struct mgvi_free_goal {
     double inverse_lambda, kappa;
-    double target; /* E's share of the duality gap that is good enough */
+    const double *curvature; /* |a_i|^2/lambda + kappa of every row */
+    double target;           /* E's share of the duality gap that is good enough */
+    double most;             /* stored entries that products may read */
+    double most_rows;        /* of E: with more the step does nothing */
 } mgvi_free_goal;
 
 /* What one step did. */

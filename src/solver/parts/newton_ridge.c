@@ -102,7 +102,11 @@ double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
     const bool dense = p->data->X.layout == MGV_DENSE;
     const double entry = dense ? 8 : 16; /* of rows in their order */
     const method way = choose(p);
-    const double step = way == BY_PRODUCTS ? products_cost(p) : mgvi_newton_ridge_work(p);
+    /* more columns than half the rows separate any labels (Cover): the larger w, the fewer rows
+     * curve, and each of them alone; products_cost() is that of other steps */
+    const double separable = !dense && 2 * p->A->cols > p->A->rows ? 10 : 1;
+    const double step =
+        way == BY_PRODUCTS ? separable * products_cost(p) : mgvi_newton_ridge_work(p);
     const double once = way == BY_ROWS ? (dense ? 2 : 10) * n * nnz / 2 : 0; /* row by row */
     return once + steps * (step + PRODUCTS * entry * nnz + VECTORS * n);
 }
