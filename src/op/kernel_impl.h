@@ -42,9 +42,11 @@ struct mgvi_kernel_op {
     double **half;         /* all of K (kernel_half.c), in place of rows in slots; NULL: not made */
     double *half_sums;
     bool half_wanted; /* mgvi_kernel_expect_all; false again where there is no memory for it */
-    bool plain;    /* a product may have come from elsewhere: not twofold, though ours would be */
-    double *step;  /* differences of coefficients */
-    int64_t *twin; /* op/features.h; NULL until asked for */
+    double carried; /* what the last product is off, in units of sum |c_i|, where it was brought up
+                     * to date; else 0 */
+    bool plain;     /* a product may have come from elsewhere: not twofold, though ours would be */
+    double *step;   /* differences of coefficients */
+    int64_t *twin;  /* op/features.h; NULL until asked for */
     struct mgvi_kernel_extended *extended; /* kernel_extended.c; NULL until asked for */
     mgvi_kernel_rough *rough;              /* kernel_rough.c; NULL until asked for */
 };

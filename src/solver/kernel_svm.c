@@ -47,6 +47,7 @@ typedef struct memory {
     int64_t updates;       /* of f since it was made from c alone */
     int64_t rounds;        /* on cores */
     int64_t claims;        /* that the gap is small enough, of those */
+    double error;          /* most that f is off there; infinite: it is not float64 */
     int64_t care;          /* mgvi_cores_care of the next one */
     mgvi_kernel_walk walk; /* of f there, */
     bool roughly;          /* from the first round on in float32 */
@@ -404,17 +405,44 @@ static double estimate_on_cores(const mgvi_run *run, const state *s)
     return has_room(run, s) ? (gap + s->m.rounding) / share : 10 * gap;
 }
 
-/* f as the judge will have it, who need not make it again: it is made from c alone. */
+static double product_error(const mgvi_run *run, double *c, int64_t n)
+{
+    const mgvi_vec x = mgvi_vec_wrap(c, n, MGVI_COLS);
+    return run->problem->A->ops->mul_rounding(run->problem->A, &x, 0);
+}
+
+/* What f is off after a round's f += K dc in float64: each dc = c - c' is rounded, and so is f. */
+static void walk_on(mgvi_run *run, state *s)
+{
+    const int64_t n = s->u.n;
+    double size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        s->before[i] = s->now.x[i] - s->before[i];
+        size += fabs(s->now.x[i]) + fabs(s->before[i]);
+    }
+    s->m.error += product_error(run, s->before, n) + 2 * DBL_EPSILON * size;
+}
+
+/* f as the judge will have it, who need not make it again: it is made from c alone, or from an f
+ * that was, by a few steps whose rounding is known. */
 static mgv_status settle(mgvi_run *run, state *s)
 {
+    enum { FEW_TIMES = 4 }; /* the error of f made anew: better than to make it */
     s->m.claims++;
     s->m.primal = INFINITY;
     s->m.dual = -INFINITY;
+    const double anew = product_error(run, s->now.x, s->u.n);
     /* rows that are far from lacking anything wait for their float64 until a first claim fails */
-    if (s->m.claims == 1 && s->m.roughly)
-        MGVI_TRY(mgvi_kernel_combine_low(s->kernel, s->now.x, s->cores.centre, &s->m.walk, s->f));
-    else
-        mgvi_kernel_combine(s->kernel, s->now.x, s->f);
+    if (s->m.error <= FEW_TIMES * anew) {
+        mgvi_kernel_carry(s->kernel, s->now.x, s->f, s->m.error);
+    } else {
+        if (s->m.claims == 1 && s->m.roughly)
+            MGVI_TRY(
+                mgvi_kernel_combine_low(s->kernel, s->now.x, s->cores.centre, &s->m.walk, s->f));
+        else
+            mgvi_kernel_combine(s->kernel, s->now.x, s->f);
+        s->m.error = mgvi_kernel_is_whole(s->kernel) ? anew : INFINITY;
+    }
     mgvi_cores_survey(&s->cores);
     appraise(run, s);
     s->m.rounding = rounding_of(run, s);
@@ -427,8 +455,13 @@ static mgv_status step_on_cores(mgvi_run *run, state *s)
 {
     s->m.roughly = s->m.care == MGVI_CORES_ROUGH;
     s->cores.walk = s->m.walk;
+    memcpy(s->before, s->now.x, (size_t)s->u.n * sizeof *s->before);
     MGVI_TRY(mgvi_cores_round(&s->cores, s->m.rounds++, (mgvi_cores_care)s->m.care));
     s->m.walk = s->cores.walk;
+    if (s->m.roughly)
+        s->m.error = INFINITY;
+    else
+        walk_on(run, s);
     appraise(run, s);
     const bool spent = s->cores.moved == 0 || s->m.flat > 1;
     const bool claimed = estimate_on_cores(run, s) <= run->settings->tol;
@@ -520,6 +553,7 @@ static mgv_status restored(mgvi_run *run)
         sound = fabs(s->now.x[i]) <= s->bound[i] && (s->on_cores || s->now.x[i] == 0 || s->in_W[i]);
     if (!sound)
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's working set is damaged");
+    s->m.error = INFINITY; /* of f in a file nobody knows */
     if (s->on_cores)
         mgvi_cores_survey(&s->cores);
     if (s->on_cores)
