@@ -3,6 +3,7 @@
 
 #include "base/limit.h"
 #include "base/threads.h"
+#include "base/twofold.h"
 #include "simd/simd.h"
 
 #include <assert.h>
@@ -117,6 +118,8 @@ static bool is_short(const mgvi_kernel_op *k)
            mgvi_kernel_is_short(&k->kernel, k->points, k->points);
 }
 
+bool mgvi_kernel_sums_twofold(const mgvi_kernel_op *k) { return is_short(k) && !k->plain; }
+
 /* f += K c */
 static bool add_short(mgvi_kernel_op *k, const double *c, double *f)
 {
@@ -175,6 +178,7 @@ void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, con
     const size_t bytes = (size_t)k->op.rows * (size_t)lanes * sizeof *c;
     k->remembered = 0;
     k->low = false;
+    k->carried = 0;
     if (mgvi_ctx_cut(k->op.ctx)) /* a product that lacks parts */
         return;
     memcpy(k->c, c, bytes);
@@ -184,8 +188,20 @@ void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, con
 
 void mgvi_kernel_tell(mgvi_kernel_op *k, const double *c, const double *f)
 {
+    k->plain = true;
     mgvi_kernel_remember(k, c, 1, f);
 }
+
+void mgvi_kernel_carry(mgvi_kernel_op *k, const double *c, const double *f, double error)
+{
+    double size = 0;
+    for (int64_t i = 0; i < k->op.rows; i++)
+        size += fabs(c[i]) * sqrt(fmax(k->diagonal[i], 0));
+    mgvi_kernel_remember(k, c, 1, f);
+    k->carried = size > 0 ? error / size : 0;
+}
+
+bool mgvi_kernel_is_whole(const mgvi_kernel_op *k) { return k->remembered == 1 && !k->low; }
 
 /* f = K c for all lanes, no row kept. */
 static bool short_lanes(mgvi_kernel_op *k, const mgvi_vec *x, double *f)
@@ -306,7 +322,7 @@ static void kernel_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, double be
  * and K c0 is known where c0 is not 0, which is where d must lie. */
 static bool recall_square(const mgvi_kernel_op *k, const mgvi_vec *x, int32_t lane, double *square)
 {
-    double cross = 0, own = 0, length = 0, mixed = 0, rest = 0;
+    double cross = 0, own = 0, length = 0, mixed = 0, rest = 0, length_low = 0, mixed_low = 0;
     if (k->remembered != x->k)
         return false;
     const int64_t n = k->op.rows, end = n * x->k;
@@ -316,26 +332,27 @@ static bool recall_square(const mgvi_kernel_op *k, const mgvi_vec *x, int32_t la
             return false;
         cross += c[i] * c0[i];
         own += c0[i] * c0[i];
-        length += c0[i] * f0[i];
+        mgvi_two_feed(&length, &length_low, c0[i], f0[i]);
     }
     const double t = own > 0 ? cross / own : 0;
     for (int64_t i = lane, row = 0; i < end; i += x->k, row++) {
         const double d = c[i] - t * c0[i];
-        mixed += d * f0[i];
+        mgvi_two_feed(&mixed, &mixed_low, d, f0[i]);
         rest += fabs(d) * sqrt(fmax(k->diagonal[row], 0));
     }
-    *square = fmax(t * t * length + 2 * t * mixed + rest * rest, 0);
+    *square = fmax(t * t * (length + length_low) + 2 * t * (mixed + mixed_low) + rest * rest, 0);
     return rest * rest <= 1e-15 * *square || own == 0;
 }
 
 /* c'f of a lane, f = K c; K is positive only up to rounding, or it is no kernel. */
 static double square_from(mgvi_kernel_op *k, const double *c, const double *f, int32_t stride)
 {
-    double square = 0, size = 0;
+    double square = 0, low = 0, size = 0;
     for (int64_t i = 0; i < k->op.rows; i++) {
-        square += c[i * stride] * f[i * stride];
+        mgvi_two_feed(&square, &low, c[i * stride], f[i * stride]);
         size += fabs(c[i * stride]) * sqrt(fmax(k->diagonal[i], 0));
     }
+    square += low;
     if (square < -NEGATIVE * size * size && k->op.failed == MGV_OK)
         k->op.failed = MGVI_FAIL(k->op.ctx, MGV_E_INPUT,
                                  "the precomputed kernel is not positive semidefinite: there are "

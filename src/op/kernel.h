@@ -87,6 +87,11 @@ mgv_status mgvi_kernel_rough_among(mgvi_kernel_op *op, const int64_t *rows, int6
                                    float *out, int64_t ld);
 /* f = K c, of one vector, is known from elsewhere, with the error of a product of our own. */
 void mgvi_kernel_tell(mgvi_kernel_op *op, const double *c, const double *f);
+/* The same where f has been brought up to date by mgvi_kernel_exact_add() and may be off by
+ * `error`: until the next product mul_rounding and square_rounding allow for that. */
+void mgvi_kernel_carry(mgvi_kernel_op *op, const double *c, const double *f, double error);
+/* Whether all of the last product is float64, and not only where weights are (kernel_low.c). */
+bool mgvi_kernel_is_whole(const mgvi_kernel_op *op);
 /* Row i of K in float64, valid until the next call. */
 const double *mgvi_kernel_row(mgvi_kernel_op *op, int64_t i);
 #endif

@@ -107,6 +107,7 @@ bool mgvi_kernel_half_ready(mgvi_kernel_op *k)
     if (!made) {
         mgvi_kernel_half_free(k);
         k->half_wanted = false;
+        k->plain = true;
     }
     return made;
 }

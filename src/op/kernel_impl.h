@@ -4,6 +4,8 @@
 
 #include "op/kernel.h"
 
+#include <math.h>
+
 /* Rows of K computed and allocated together: as many as fit the bytes, since a matrix product lays
  * out all points anew. */
 enum { MGVI_KERNEL_TILE = 512, MGVI_KERNEL_TILE_BYTES = 1 << 26 };
@@ -40,8 +42,11 @@ struct mgvi_kernel_op {
     double **half;         /* all of K (kernel_half.c), in place of rows in slots; NULL: not made */
     double *half_sums;
     bool half_wanted; /* mgvi_kernel_expect_all; false again where there is no memory for it */
-    double *step;     /* differences of coefficients */
-    int64_t *twin;    /* op/features.h; NULL until asked for */
+    double carried; /* what the last product is off, in units of sum |c_i|, where it was brought up
+                     * to date; else 0 */
+    bool plain;     /* a product may have come from elsewhere: not twofold, though ours would be */
+    double *step;   /* differences of coefficients */
+    int64_t *twin;  /* op/features.h; NULL until asked for */
     struct mgvi_kernel_extended *extended; /* kernel_extended.c; NULL until asked for */
     mgvi_kernel_rough *rough;              /* kernel_rough.c; NULL until asked for */
 };
@@ -70,6 +75,8 @@ void mgvi_kernel_end_loans(mgvi_kernel_op *k);
 /* kernel.c: the rows with c_i != 0 go to k->support. */
 int64_t mgvi_kernel_support(mgvi_kernel_op *k, const double *c);
 void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, const double *f);
+/* Whether products with one vector, and the lengths that follow, are twofold sums. */
+bool mgvi_kernel_sums_twofold(const mgvi_kernel_op *k);
 /* kernel_half.c: whether all of K is kept, or can be: where that is wanted, no row is kept yet, and
  * it fits. */
 bool mgvi_kernel_half_ready(mgvi_kernel_op *k);
@@ -99,6 +106,13 @@ void mgvi_kernel_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y);
  * not.
  */
 bool mgvi_kernel_recall_low(const mgvi_kernel_op *k, const mgvi_vec *x, mgvi_vec *y);
+/* The first group of a part of a triangle of so many: the first g of G groups have about 1 - (1 -
+ * g/G)^2 of the values. */
+static inline int64_t mgvi_triangle_begin(int64_t groups, int64_t parts, int64_t part)
+{
+    const double all = (double)groups;
+    return part == parts ? groups : (int64_t)(all * (1 - sqrt(1 - (double)part / (double)parts)));
+}
 /* kernel_rough.c: |x|^2 times this is what stands in the exponent of 2. */
 double mgvi_kernel_square_scale(const mgvi_kernel *k);
 #endif

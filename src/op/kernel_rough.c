@@ -213,26 +213,19 @@ typedef struct whole_job {
     double *sums;  /* of every part: a number for every point of all groups */
 } whole_job;
 
-/* The first group of a part: the first g of G groups have about 1 - (1 - g/G)^2 of the values. */
-static int64_t part_begin(const whole_job *job, int64_t part)
-{
-    const double groups = (double)job->k->rough->groups;
-    return part == job->parts
-               ? job->k->rough->groups
-               : (int64_t)(groups * (1 - sqrt(1 - (double)part / (double)job->parts)));
-}
-
 /* The groups of a part with the points from their own on: beyond its own a value serves both. */
 static void whole_task(void *arg, int64_t part)
 {
     const whole_job *job = arg;
     const mgvi_kernel_rough *r = job->k->rough;
     const mgvi_simd *simd = job->k->op.ctx->simd;
-    const int64_t end = part_begin(job, part + 1), points = r->groups * GROUP;
+    const int64_t end = mgvi_triangle_begin(r->groups, job->parts, part + 1),
+                  points = r->groups * GROUP;
     double *sums = job->sums + part * points;
     mgvi_rough_points x = {.d = r->d, .root = job->k->kernel.kind == MGVI_KERNEL_LAPLACE};
     memset(sums, 0, (size_t)points * sizeof *sums);
-    for (int64_t g = part_begin(job, part); g < end && !mgvi_ctx_cut(job->k->op.ctx); g++) {
+    for (int64_t g = mgvi_triangle_begin(r->groups, job->parts, part);
+         g < end && !mgvi_ctx_cut(job->k->op.ctx); g++) {
         const int64_t own = g * GROUP, next = own + GROUP;
         x.q = r->q + own * r->d;
         x.p = r->p + own * r->d;
@@ -273,7 +266,7 @@ mgv_status mgvi_kernel_rough_times(mgvi_kernel_op *k, const double *c, double *f
     mgvi_ctx_run(k->op.ctx, job.parts, whole_task, &job);
     memset(f, 0, (size_t)n * sizeof *f);
     for (int64_t part = 0; part < job.parts && !mgvi_ctx_was_cut(k->op.ctx); part++)
-        for (int64_t i = part_begin(&job, part) * GROUP; i < n; i++)
+        for (int64_t i = mgvi_triangle_begin(r->groups, job.parts, part) * GROUP; i < n; i++)
             f[i] += job.sums[part * points + i];
     mgvi_release(k->op.ctx, job.sums);
     k->op.touched += (double)n * (double)n;

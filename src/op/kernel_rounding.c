@@ -12,10 +12,14 @@
  * points are off by v u |p| in length, and e^-x x <= 0.37, e^(-x^2/2) x <= 0.61 take the distance
  * out of all that; laplace's root of an s no nearer to 0 than MGVI_KERNEL_NEAR divides by itself,
  * and x e^(-0.353 x) < 1.1. The exponential is right to 4 u. A sum over m values in any order adds
- * (m + 1) u sum |c_i| sqrt(K_ii K_qq). docs/algorithms/kernel.md. */
+ * (m + 1) u sum |c_i| sqrt(K_ii K_qq), twofold ones (kernel_short.c) as if m were at most
+ * MGVI_SHORT_TERMS. docs/algorithms/kernel.md. */
 #include "op/kernel_impl.h"
 
+#include "simd/short_points.h"
+
 #include <math.h>
+#include <string.h>
 
 static const double UNIT = 0x1p-53;
 
@@ -34,6 +38,13 @@ static double point_roundings(const mgvi_points *p)
     const mgvi_point_scaling *s = &p->scaling;
     return (s->centre ? 1 : 0) + (s->scale ? 1 : 0) +
            (s->row_scale ? 0.5 * (double)p->entries + 4 : 0);
+}
+
+/* The m of a sum of so many values. */
+static double terms_of(const mgvi_kernel_op *k, const mgvi_vec *x, double count)
+{
+    const bool twofold = x->k == 1 && mgvi_kernel_sums_twofold(k);
+    return twofold ? fmin(count, MGVI_SHORT_TERMS) : count;
 }
 
 static law law_of(const mgvi_kernel_op *k)
@@ -102,7 +113,10 @@ double mgvi_kernel_mul_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane)
     const double b = k->intercept && x->n > op->rows ? fabs(x->x[op->rows * x->k + lane]) : 0;
     const double values = mgvi_kernel_of_differences(k->kernel.kind) ? s.shares + s.size * s.worst
                                                                      : l.relative * largest;
-    return 1.01 * (values + (s.count + 3) * UNIT * largest + 2 * UNIT * b);
+    const double sum = values + (terms_of(k, x, s.count) + 3) * UNIT * largest;
+    const bool carried =
+        k->carried > 0 && x->k == 1 && memcmp(x->x, k->c, (size_t)op->rows * sizeof *k->c) == 0;
+    return 1.01 * (fmax(sum, carried ? k->carried * s.size : 0) + 2 * UNIT * b);
 }
 
 /* The length may come from that of a multiple (5), which adds 1e-15 of itself. */
@@ -113,5 +127,7 @@ double mgvi_kernel_square_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane)
     const sums s = sum_up(&l, x, lane);
     const double values = mgvi_kernel_of_differences(k->kernel.kind) ? 2 * s.size * s.shares
                                                                      : l.relative * s.size * s.size;
-    return 1.01 * (values + (2 * s.count + 16) * UNIT * s.size * s.size);
+    const double carried = 2 * k->carried * s.size * s.size; /* of a multiple of it, too */
+    return 1.01 *
+           (fmax(values, carried) + (2 * terms_of(k, x, s.count) + 16) * UNIT * s.size * s.size);
 }

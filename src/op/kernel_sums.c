@@ -39,10 +39,11 @@ bool mgvi_kernel_is_short(const mgvi_kernel *k, const mgvi_points *p, const mgvi
            !q->sparse && p->rows.cols == q->rows.cols && p->rows.cols <= MGVI_SHORT_COLUMNS;
 }
 
-/* Point i as doubles, and its squared length. */
-static double expand(const mgvi_points *points, int64_t i, double *x)
+double mgvi_point_expand(const mgvi_point_list *list, int64_t t, double *x)
 {
+    const mgvi_points *points = list->points;
     const mgvi_matrix *m = &points->rows;
+    const int64_t i = mgvi_point_at(list, t);
     double square = 0;
     if (m->dtype == MGV_F64)
         memcpy(x, (const double *)m->val + i * m->row_stride, (size_t)m->cols * sizeof *x);
@@ -63,7 +64,7 @@ static int64_t fill_tile(const short_job *job, int64_t t, double *tile, double *
         memset(tile, 0, (size_t)(job->d * WIDTH) * sizeof *tile);
     memset(b, 0, WIDTH * sizeof *b);
     for (int64_t l = 0; l < width; l++) {
-        const double square = expand(job->q->points, mgvi_point_at(job->q, t + l), x);
+        const double square = mgvi_point_expand(job->q, t + l, x);
         b[l] = -square / (2 * job->kernel->sigma2);
         for (int64_t j = 0; j < job->d; j++)
             tile[j * WIDTH + l] = x[j];
@@ -115,7 +116,7 @@ static mgv_status run_short(short_job *job, const mgvi_point_list *p)
     double *own = rows + p->count * job->d;
     for (int64_t s = 0; s < p->count; s++) {
         double *x = rows + s * job->d;
-        own[s] = -expand(p->points, mgvi_point_at(p, s), x) / (2 * sigma2);
+        own[s] = -mgvi_point_expand(p, s, x) / (2 * sigma2);
         if (job->form != MGVI_SHORT_PRODUCT)
             own[s] = job->form == MGVI_SHORT_SQUARE ? 1 / (2 * sigma2) : 1 / sqrt(sigma2);
         for (int64_t j = 0; j < job->d && job->form == MGVI_SHORT_PRODUCT; j++)
@@ -163,6 +164,8 @@ mgv_status mgvi_kernel_sums(mgv_ctx *ctx, const mgvi_kernel *kernel, const mgvi_
     mgv_status st = MGV_OK;
     if (p->count == 0 || q->count == 0)
         return MGV_OK;
+    if (outputs == 1 && mgvi_kernel_is_short(kernel, p->points, q->points))
+        return mgvi_kernel_short_sums(ctx, kernel, p, c, q, sums);
     if (mgvi_kernel_is_short(kernel, p->points, q->points)) {
         short_job job = {.ctx = ctx,
                          .kernel = kernel,

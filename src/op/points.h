@@ -119,6 +119,11 @@ bool mgvi_kernel_short_cancels(const mgvi_kernel *kernel, const mgvi_points *p,
 mgv_status mgvi_kernel_short_block(mgv_ctx *ctx, const mgvi_kernel *kernel,
                                    const mgvi_point_list *p, const mgvi_point_list *q, double *out,
                                    int64_t ld);
+/* mgvi_kernel_sums() of them, for one output (kernel_short.c). */
+mgv_status mgvi_kernel_short_sums(mgv_ctx *ctx, const mgvi_kernel *kernel, const mgvi_point_list *p,
+                                  const double *c, const mgvi_point_list *q, double *sums);
+/* Point t of a list of dense ones as doubles, and its squared length. */
+double mgvi_point_expand(const mgvi_point_list *list, int64_t t, double *x);
 /* k(x_i, x_i) */
 double mgvi_kernel_self(const mgvi_kernel *kernel, const mgvi_points *points, int64_t i);
 #endif

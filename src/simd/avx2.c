@@ -37,6 +37,7 @@ const mgvi_simd mgvi_simd_avx2 = {
     .gemm = &mgvi_gemm_avx2,
     .pass = &mgvi_pass_avx2,
     .short_values = mgvi_short_values_avx2,
+    .short_sums = mgvi_short_sums_avx2,
     .rough_sums = mgvi_rough_sums_avx2,
     .rough_both = mgvi_rough_both_avx2,
     .rough_values = mgvi_rough_values_avx2,

@@ -44,6 +44,7 @@ const mgvi_simd mgvi_simd_avx512 = {
     .gemm = &mgvi_gemm_avx512,
     .pass = &mgvi_pass_avx512,
     .short_values = mgvi_short_values_avx512,
+    .short_sums = mgvi_short_sums_avx512,
     .rough_sums = mgvi_rough_sums_avx512,
     .rough_both = mgvi_rough_both_avx512,
     .rough_values = mgvi_rough_values_avx512,

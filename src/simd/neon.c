@@ -37,6 +37,7 @@ const mgvi_simd mgvi_simd_neon = {
     .gemm = &mgvi_gemm_neon,
     .pass = &mgvi_pass_neon,
     .short_values = mgvi_short_values_neon,
+    .short_sums = mgvi_short_sums_neon,
     .rough_sums = mgvi_rough_sums_neon,
     .rough_both = mgvi_rough_both_neon,
     .rough_values = mgvi_rough_values_neon,

@@ -30,6 +30,7 @@ const mgvi_simd mgvi_simd_scalar = {
     .gemm = &mgvi_gemm_scalar,
     .pass = &mgvi_pass_scalar,
     .short_values = mgvi_short_values_scalar,
+    .short_sums = mgvi_short_sums_scalar,
     .rough_sums = mgvi_rough_sums_scalar,
     .rough_both = mgvi_rough_both_scalar,
     .rough_values = mgvi_rough_values_scalar,

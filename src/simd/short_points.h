@@ -1,5 +1,6 @@
 /* simd/short_points.h - kernel values between points of few columns, where a matrix product would
- * spend its time on packing: one point against many that lie by columns. */
+ * spend its time on packing: one point against many that lie by columns, or sums over values that
+ * are not kept. */
 #ifndef MGVI_SIMD_SHORT_POINTS_H
 #define MGVI_SIMD_SHORT_POINTS_H
 
@@ -17,10 +18,39 @@ typedef void mgvi_short_values_fn(const double *p, int64_t d, const double *q, i
                                   const double *b, double own, mgvi_short_form form, int64_t n,
                                   double *out);
 
+/* Points q of a group, entry j of q_l at q[j*GROUP + l]; points p taken together, entry j of p_k of
+ * the first four at p[j*FOUR + k], and so on. A value is 2^min(own_p + own_q + p.q, 0), else
+ * 2^(-scale |p - q|^2) or 2^(-scale |p - q|). */
+enum { MGVI_SHORT_FOUR = 4 };
+typedef struct mgvi_short_points {
+    const double *p, *q;
+    const double *own_p, *own_q;
+    double scale;
+    int64_t fours, d;
+    mgvi_short_form form;
+} mgvi_short_points;
+
+/* Numbers hi + lo, side by side. */
+typedef struct mgvi_short_totals {
+    double *hi, *lo;
+} mgvi_short_totals;
+
+/* A sum is as if at most so many terms had been added one after the other, then rounded: SHORT_RUN
+ * fours or a group are, and these by twofold sums. */
+enum { MGVI_SHORT_RUN = 16, MGVI_SHORT_TERMS = 24 };
+
+/* total_l += sum_s c_s k(p_s, q_l) and, unless total_p.hi is NULL, total_p_s += sum_l c_q[l] k(p_s,
+ * q_l) from the same values. */
+typedef void mgvi_short_sums_fn(const mgvi_short_points *points, const double *c, const double *c_q,
+                                mgvi_short_totals total, mgvi_short_totals total_p);
+
 mgvi_short_values_fn mgvi_short_values_scalar;
+mgvi_short_sums_fn mgvi_short_sums_scalar;
 #if defined(__x86_64__)
 mgvi_short_values_fn mgvi_short_values_avx2, mgvi_short_values_avx512;
+mgvi_short_sums_fn mgvi_short_sums_avx2, mgvi_short_sums_avx512;
 #elif defined(__aarch64__)
 mgvi_short_values_fn mgvi_short_values_neon;
+mgvi_short_sums_fn mgvi_short_sums_neon;
 #endif
 #endif

@@ -2,6 +2,6 @@
 #include "simd/short_points.h"
 
 #if defined(__x86_64__)
-#define SHORT_VALUES mgvi_short_values_avx2
+#define SHORT(name) mgvi_short_##name##_avx2
 #include "simd/short_points_body.h"
 #endif

@@ -2,6 +2,6 @@
 #include "simd/short_points.h"
 
 #if defined(__aarch64__)
-#define SHORT_VALUES mgvi_short_values_neon
+#define SHORT(name) mgvi_short_##name##_neon
 #include "simd/short_points_body.h"
 #endif

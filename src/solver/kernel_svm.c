@@ -11,8 +11,7 @@
  * hinge no box and r_i = lambda / s_i, the hard margin neither. Values of K may be float32: when
  * the judge, who is float64, does not agree with our estimate, we go on in float64. (10) */
 #include "op/kernel.h"
-#include "solver/parts/cores.h"
-#include "solver/parts/slacks.h"
+#include "solver/parts/kernel_margin.h"
 #include "solver/parts/smallest.h"
 #include "solver/solver_impl.h"
 
@@ -22,9 +21,6 @@
 
 enum {
     JOIN = 400,       /* rows that join W in a round */
-    FLAT_ROUNDS = 5,  /* rounds without progress before we stop */
-    MOST_CLAIMS = 12, /* that the judge does not confirm, */
-    FEW_CLAIMS = 3,   /* where his rounding alone is too much */
     MOST_UPDATES = 16 /* of f before it is made from c again */
 };
 
@@ -35,44 +31,7 @@ static const double FIRST_EPS = 0.3, MOST_C_FLOAT = 1000;
 /* Multipliers beyond this, in units of 1/max K_ii, say that the margin is lost in rounding. */
 static const double MOST_MULTIPLIER = 1e8;
 
-/* Plain numbers of the state, saved as they are. */
-typedef struct memory {
-    int64_t size; /* |W| */
-    double eps;
-    double estimate;       /* of the relative gap */
-    double rounding;       /* on cores: the same, when f was last made from c */
-    double primal;         /* of the best w, for soft losses; -margin for the hard one */
-    double dual;           /* largest value so far */
-    int64_t flat;          /* rounds without progress */
-    int64_t updates;       /* of f since it was made from c alone */
-    int64_t rounds;        /* on cores */
-    int64_t claims;        /* that the gap is small enough, of those */
-    int64_t care;          /* mgvi_cores_care of the next one */
-    mgvi_kernel_walk walk; /* of f there, */
-    bool roughly;          /* from the first round on in float32 */
-    bool exact;            /* float32 values were given up, (10) */
-    bool below_precision;
-} memory;
-
-typedef struct state {
-    mgvi_kernel_op *kernel;
-    mgvi_pairs pairs;
-    mgvi_pairs_core core;
-    bool on_cores; /* (18) to (20), no W */
-    mgvi_cores cores;
-    int64_t *W;     /* rows of the working set; place t + 1 of `pairs` */
-    bool *in_W;     /* per row */
-    double *bound;  /* most |c_i| */
-    double *ridge;  /* r_i */
-    double limit;   /* hard margin: multipliers beyond it are below precision; else 0 */
-    double *f;      /* K c */
-    double *before; /* c of the round before */
-    mgvi_vec now;   /* c and the intercept */
-    mgvi_vec w, u;  /* what is shown: the best w so far, and u */
-    double *z;      /* margins outside W while rows are chosen */
-    int64_t *order;
-    memory m;
-} state;
+typedef mgvi_kernel_margin state;
 
 /* ---- the start ------------------------------------------------------------------------------- */
 
@@ -228,16 +187,11 @@ static mgv_status init(mgvi_run *run)
     s->kernel = mgvi_kernel_of(p->A);
     MGVI_TRY(allocate(run, s));
     const double most = bind_rows(p, s);
-    s->m = (memory){.eps = FIRST_EPS, .estimate = NAN, .primal = INFINITY, .dual = -INFINITY};
+    s->m = (mgvi_kernel_margin_memory){
+        .eps = FIRST_EPS, .estimate = NAN, .primal = INFINITY, .dual = -INFINITY};
     s->on_cores = !is_hard(p) && !is_squared(p) && mgvi_cores_fit(p);
-    if (s->on_cores) {
-        s->m.care = most > MOST_C_FLOAT ? MGVI_CORES_EXACT_F : MGVI_CORES_ROUGH;
-        s->cores = (mgvi_cores){
-            .run = run, .kernel = s->kernel, .bound = s->bound, .c = s->now.x, .f = s->f};
-        MGVI_TRY(mgvi_cores_open(&s->cores));
-        mgvi_cores_survey(&s->cores);
-        return MGV_OK;
-    }
+    if (s->on_cores)
+        return mgvi_core_rounds_open(run, s, most);
     first_rows(run, s);
     if (most > MOST_C_FLOAT && mgvi_kernel_fast(s->kernel) == MGV_F32) {
         mgvi_log(run->ctx, MGV_INFO,
@@ -248,16 +202,6 @@ static mgv_status init(mgvi_run *run)
 }
 
 /* ---- a round --------------------------------------------------------------------------------- */
-
-/* What a last bit of the largest c is worth: no ascent makes violations smaller but by chance. */
-static double least_eps(const state *s)
-{
-    const double *diagonal = mgvi_kernel_diagonal(s->kernel);
-    double most = 0;
-    for (int64_t i = 0; i < s->u.n; i++)
-        most = fmax(most, fabs(s->now.x[i]) * diagonal[i]);
-    return DBL_EPSILON / 2 * most;
-}
 
 /* (8), from f as it is; c and the intercept go to `now`. */
 static mgv_status ascend(mgvi_run *run, state *s)
@@ -273,7 +217,7 @@ static mgv_status ascend(mgvi_run *run, state *s)
     a->c[0] = a->v[0] = 0;
     mgvi_pairs_mark(a);
     double work;
-    s->m.eps = fmax(s->m.eps, least_eps(s));
+    s->m.eps = fmax(s->m.eps, mgvi_kernel_margin_least_eps(s));
     MGVI_TRY(mgvi_pairs_core_run(&s->core, a, &run->arena, s->m.eps, MOST_WORK, &work));
     for (int64_t t = 0; t < s->m.size; t++)
         s->now.x[s->W[t]] = a->c[t + 1];
@@ -281,59 +225,6 @@ static mgv_status ascend(mgvi_run *run, state *s)
         s->now.x[s->now.n - 1] = 0.5 * (a->most + a->least);
     run->touched += work;
     return MGV_OK;
-}
-
-static mgvi_slacks slacks_of(const mgv_problem *p, const state *s)
-{
-    return (mgvi_slacks){.problem = p, .f = s->f, .bound = s->bound, .ridge = s->ridge};
-}
-
-/* The loss, in units of lambda, at the best intercept that is known or easily found. */
-static double loss_now(const mgv_problem *p, state *s)
-{
-    const mgvi_slacks slacks = slacks_of(p, s);
-    double none = 0, *b = p->free_cols ? &s->now.x[s->now.n - 1] : &none, slope;
-    if (!s->on_cores)
-        return mgvi_slacks_improve(&slacks, s->m.eps, b);
-    if (p->free_cols)
-        *b = s->cores.centre;
-    return mgvi_slacks_loss(&slacks, s->cores.centre, &slope);
-}
-
-/* What the round is worth: the intercept, the best w so far, u, and the estimate of the gap. */
-static void appraise(mgvi_run *run, state *s)
-{
-    const mgv_problem *p = run->problem;
-    const mgvi_slacks slacks = slacks_of(p, s);
-    const mgvi_slack_sums t = mgvi_slacks_add_up(&slacks, s->now.x);
-    const double before = s->m.primal - s->m.dual;
-    double primal, dual, longer = 1, none = 0;
-    double *b = p->free_cols ? &s->now.x[s->now.n - 1] : &none;
-    if (is_hard(p)) { /* bounds of the margin */
-        primal = t.square > 0 ? -mgvi_slacks_centre(&slacks, b) / sqrt(t.square) : INFINITY;
-        dual = t.size > 0 ? -sqrt(t.square) / t.size : -INFINITY;
-    } else {
-        primal = 0.5 * t.square + loss_now(p, s);
-        dual = t.size - 0.5 * (t.square + t.ridge);
-        const double factor = s->on_cores ? mgvi_slacks_stretch(&slacks, *b) : 1;
-        if (factor > 1 && 0.5 * factor * factor * t.square < primal) {
-            primal = 0.5 * factor * factor * t.square;
-            longer = factor;
-        }
-    }
-    if (primal < s->m.primal) {
-        s->m.primal = primal;
-        mgvi_vec_copy(run->ctx, &s->now, &s->w);
-        mgvi_vec_scale(run->ctx, longer, &s->w);
-    }
-    s->m.dual = fmax(s->m.dual, dual);
-    for (int64_t i = 0; i < s->u.n; i++)
-        s->u.x[i] = -p->lambda * fabs(s->now.x[i]);
-    const double gap = s->m.primal - s->m.dual;
-    s->m.estimate = gap / fabs(is_hard(p) ? s->m.dual : s->m.primal);
-    const double less = !s->on_cores && s->m.eps <= least_eps(s) ? 0.5 : 1 - 1e-6;
-    s->m.flat = gap < less * before || !isfinite(before) ? 0 : s->m.flat + 1;
-    s->m.below_precision = s->limit > 0 && t.largest > s->limit;
 }
 
 /* (9). The intercept is that of W, not the best one for all rows: on overlapping classes the
@@ -378,78 +269,11 @@ static mgv_status multiply(mgvi_run *run, state *s)
     return run->problem->A->failed;
 }
 
-/* What rounding may do to f and c'K c, as the judge will allow for it, in units of the primal. */
-static double rounding_of(const mgvi_run *run, const state *s)
-{
-    const mgv_problem *p = run->problem;
-    const double b = p->free_cols ? s->now.x[s->now.n - 1] : 0;
-    double slope = 0;
-    for (int64_t i = 0; i < s->u.n; i++)
-        slope += mgvi_problem_free_entry(p, i) * (s->f[i] + b) < 1 ? s->bound[i] : 0;
-    return (slope * p->A->ops->mul_rounding(p->A, &s->now, 0) +
-            p->A->ops->square_rounding(p->A, &s->now, 0)) /
-           s->m.primal;
-}
-
-static bool has_room(const mgvi_run *run, const state *s)
-{
-    return s->m.rounding < 0.7 * run->settings->tol;
-}
-
-/* With room for rounding: where nothing but that is left the judge would look closer, at a hundred
- * times the work of a round. Where there is no such room he has to, but not often. */
-static double estimate_on_cores(const mgvi_run *run, const state *s)
-{
-    const double gap = s->m.estimate, share = s->m.care == MGVI_CORES_ROUGH ? 0.8 : 0.95;
-    return has_room(run, s) ? (gap + s->m.rounding) / share : 10 * gap;
-}
-
-/* f as the judge will have it, who need not make it again: it is made from c alone. */
-static mgv_status settle(mgvi_run *run, state *s)
-{
-    s->m.claims++;
-    s->m.primal = INFINITY;
-    s->m.dual = -INFINITY;
-    /* rows that are far from lacking anything wait for their float64 until a first claim fails */
-    if (s->m.claims == 1 && s->m.roughly)
-        MGVI_TRY(mgvi_kernel_combine_low(s->kernel, s->now.x, s->cores.centre, &s->m.walk, s->f));
-    else
-        mgvi_kernel_combine(s->kernel, s->now.x, s->f);
-    mgvi_cores_survey(&s->cores);
-    appraise(run, s);
-    s->m.rounding = rounding_of(run, s);
-    return run->problem->A->failed;
-}
-
-/* A round. More digits follow, f in float64, then float64 cores, when those there are have been
- * used up. */
-static mgv_status step_on_cores(mgvi_run *run, state *s)
-{
-    s->m.roughly = s->m.care == MGVI_CORES_ROUGH;
-    s->cores.walk = s->m.walk;
-    MGVI_TRY(mgvi_cores_round(&s->cores, s->m.rounds++, (mgvi_cores_care)s->m.care));
-    s->m.walk = s->cores.walk;
-    appraise(run, s);
-    const bool spent = s->cores.moved == 0 || s->m.flat > 1;
-    const bool claimed = estimate_on_cores(run, s) <= run->settings->tol;
-    run->finished =
-        spent && s->m.care == MGVI_CORES_EXACT && (s->cores.moved == 0 || s->m.flat >= FLAT_ROUNDS);
-    if (spent && s->m.care < MGVI_CORES_EXACT)
-        s->m.flat = 0;
-    if (s->m.care == MGVI_CORES_ROUGH ? claimed || spent : spent && s->m.care < MGVI_CORES_EXACT)
-        s->m.care++;
-    else if (!claimed)
-        return MGV_OK;
-    MGVI_TRY(settle(run, s));
-    run->finished = run->finished || s->m.claims >= (has_room(run, s) ? MOST_CLAIMS : FEW_CLAIMS);
-    return MGV_OK;
-}
-
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     if (s->on_cores)
-        return step_on_cores(run, s);
+        return mgvi_core_rounds_step(run, s);
     const bool doubtful = s->m.estimate <= run->settings->tol || s->m.flat > 0;
     if (doubtful && mgvi_kernel_fast(s->kernel) == MGV_F32) { /* (10) */
         mgvi_log(run->ctx, MGV_INFO, "float32 kernel values are not good enough: on in float64");
@@ -459,10 +283,10 @@ static mgv_status step(mgvi_run *run)
     memcpy(s->before, s->now.x, (size_t)s->u.n * sizeof *s->before);
     MGVI_TRY(ascend(run, s));
     MGVI_TRY(multiply(run, s));
-    appraise(run, s);
+    mgvi_kernel_margin_appraise(run, s);
     run->suspicious = s->m.below_precision;
-    run->finished = s->m.below_precision ||
-                    (s->m.flat >= FLAT_ROUNDS && mgvi_kernel_fast(s->kernel) == MGV_F64);
+    run->finished = s->m.below_precision || (s->m.flat >= MGVI_KERNEL_FLAT_ROUNDS &&
+                                             mgvi_kernel_fast(s->kernel) == MGV_F64);
     return run->finished ? MGV_OK : widen(run, s);
 }
 
@@ -482,9 +306,7 @@ static mgvi_iterate expose(mgvi_run *run)
 static double estimate(const mgvi_run *run)
 {
     const state *s = run->state;
-    if (!s->on_cores)
-        return s->m.estimate;
-    return s->m.care == MGVI_CORES_ROUGH ? INFINITY : estimate_on_cores(run, s);
+    return s->on_cores ? mgvi_core_rounds_estimate(run, s) : s->m.estimate;
 }
 
 static void ended(mgvi_run *run)
@@ -520,6 +342,7 @@ static mgv_status restored(mgvi_run *run)
         sound = fabs(s->now.x[i]) <= s->bound[i] && (s->on_cores || s->now.x[i] == 0 || s->in_W[i]);
     if (!sound)
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's working set is damaged");
+    s->m.error = INFINITY; /* of f in a file nobody knows */
     if (s->on_cores)
         mgvi_cores_survey(&s->cores);
     if (s->on_cores)

@@ -218,4 +218,105 @@ TEST(units_do_not_matter)
         }
 }
 
-int main(void) { return RUN(sums_are_within_their_bounds, units_do_not_matter); }
+/* A product that is told with an error has that error, and so have lengths of its multiples; the
+ * next one has its own again. */
+static void look_carried(mgvi_op *op, double *c, double *z, int64_t n)
+{
+    mgvi_kernel_op *k = mgvi_kernel_of(op);
+    const double error = 1e-3;
+    const mgvi_vec w = mgvi_vec_wrap(c, n + 1, MGVI_COLS), part = mgvi_vec_wrap(c, n, MGVI_COLS);
+    double *off = malloc((size_t)n * sizeof *off), before = op->ops->mul_rounding(op, &w, 0);
+    mgvi_vec y = mgvi_vec_wrap(off, n, MGVI_ROWS);
+    const double square = op->ops->square(op, &part);
+    for (int64_t i = 0; i < n; i++)
+        off[i] = z[i] + (c[i] > 0 ? error : -error);
+    mgvi_kernel_carry(k, c, off, error);
+    mgvi_op_mul(op, 1, &w, 0, &y);
+    CHECK(fabs(off[0] - z[0]) > 0.5 * error); /* it is what was told */
+    CHECK_LE(error, op->ops->mul_rounding(op, &w, 0), "told");
+    CHECK_LE(fabs(op->ops->square(op, &part) - square), op->ops->square_rounding(op, &part, 0),
+             "length");
+    for (int64_t i = 0; i < n; i++)
+        c[i] *= 8;
+    CHECK_LE(fabs(op->ops->square(op, &part) - 64 * square), op->ops->square_rounding(op, &part, 0),
+             "length of a multiple");
+    c[0] = c[0] == 0 ? 1 : 0;
+    mgvi_op_mul(op, 1, &w, 0, &y);
+    CHECK_LE(op->ops->mul_rounding(op, &w, 0), 10 * before + 1e-12, "another product");
+    free(off);
+}
+
+/* Points of few columns, so many that no row of K is kept: sums over a thousand of them, whose
+ * length their bounds do not see. With a centre that is none and a width that makes differences. */
+TEST(long_sums_of_short_points_have_the_error_of_short_ones)
+{
+    enum { MANY = 4200, USED = 1000, D = 3, LOOKED = 60 };
+    static const double UNIT = 0x1p-53;
+    double *x = malloc(MANY * D * sizeof *x), *c = calloc(MANY + 1, sizeof *c);
+    double *z = malloc(MANY * sizeof *z);
+    for (int kind = 0; kind < 3; kind++) {
+        mgv_ctx *ctx = mgv_check_ctx();
+        mgvi_rng rng = mgvi_rng_seed(7 + (uint64_t)kind);
+        mgvi_op *op;
+        double size = 0;
+        memset(c, 0, (MANY + 1) * sizeof *c);
+        for (int64_t i = 0; i < MANY * D; i++)
+            x[i] = mgvi_rng_normal(&rng);
+        if (kind == 2)
+            x[5] = 1e3; /* one point so far off that all values are made of differences */
+        for (int64_t t = 0; t < USED; t++)
+            c[t * 4 + (int64_t)mgvi_rng_below(&rng, 4)] = mgvi_rng_normal(&rng);
+        const mgvi_matrix m = {.layout = MGV_DENSE,
+                               .dtype = MGV_F64,
+                               .rows = MANY,
+                               .cols = D,
+                               .nnz = MANY * D,
+                               .val = x,
+                               .row_stride = D,
+                               .col_stride = 1};
+        const mgvi_kernel k = {kind == 1 ? MGVI_KERNEL_LAPLACE : MGVI_KERNEL_RBF, 3, 0, 1};
+        const mgvi_kernel_plan plan = {
+            .kernel = k, .X = &m, .intercept = true, .fast = MGV_F64, .cache_bytes = 1e9};
+        CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &op));
+        const mgvi_vec w = mgvi_vec_wrap(c, MANY + 1, MGVI_COLS);
+        const mgvi_vec part = mgvi_vec_wrap(c, MANY, MGVI_COLS);
+        mgvi_vec y = mgvi_vec_wrap(z, MANY, MGVI_ROWS);
+        mgvi_op_mul(op, 1, &w, 0, &y);
+        const double square = op->ops->square(op, &part);
+        const double bound = op->ops->mul_rounding(op, &w, 0);
+        const double square_bound = op->ops->square_rounding(op, &part, 0);
+        long double exact = 0;
+        for (int64_t i = 0; i < MANY; i++) {
+            long double sum = 0;
+            size += fabs(c[i]);
+            if (c[i] == 0 && i >= LOOKED)
+                continue;
+            for (int64_t j = 0; j < MANY; j++) {
+                long double apart = 0;
+                for (int64_t l = 0; c[j] != 0 && l < D; l++)
+                    apart += ((long double)x[i * D + l] - x[j * D + l]) *
+                             ((long double)x[i * D + l] - x[j * D + l]);
+                if (c[j] != 0)
+                    sum += c[j] * (kind == 1 ? expl(-sqrtl(apart / 3)) : expl(-apart / 6));
+            }
+            exact += (long double)c[i] * sum;
+            CHECK_LE((double)fabsl((long double)z[i] - sum), bound, "kind %d, row %d", kind,
+                     (int)i);
+        }
+        CHECK_LE((double)fabsl((long double)square - exact), square_bound, "kind %d", kind);
+        CHECK_LE(bound, 300 * UNIT * size, "kind %d: a bound that grows with the sum", kind);
+        CHECK_LE(square_bound, 300 * UNIT * size * size, "kind %d: square", kind);
+        look_carried(op, c, z, MANY);
+        mgvi_op_free(op);
+        mgv_ctx_free(ctx);
+    }
+    free(z);
+    free(c);
+    free(x);
+}
+
+int main(void)
+{
+    return RUN(sums_are_within_their_bounds, units_do_not_matter,
+               long_sums_of_short_points_have_the_error_of_short_ones);
+}

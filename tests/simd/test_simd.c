@@ -291,6 +291,72 @@ TEST(short_values_are_their_definition)
             }
 }
 
+/* Sums over them, whose values serve both points, against long double. */
+TEST(short_sums_are_their_definition)
+{
+    enum { GROUP = MGVI_SHORT_GROUP, FOUR = MGVI_SHORT_FOUR, FOURS = 3 * MGVI_SHORT_RUN + 1 };
+    enum { P = FOUR * FOURS };
+    static const double UNIT = 0x1p-53;
+    mgvi_rng rng = mgvi_rng_seed(79);
+    for (int level = 0; level < mgvi_simd_count(); level++)
+        for (int64_t d = 0; d <= 9; d += 3)
+            for (int form = 0; form < 3; form++) {
+                const mgvi_simd *v = mgvi_simd_at(level);
+                double *p = random_f64(&rng, d * P), *q = random_f64(&rng, d * GROUP);
+                double *own_p = random_f64(&rng, P), *own_q = random_f64(&rng, GROUP);
+                double *c = random_f64(&rng, P), *c_q = random_f64(&rng, GROUP);
+                double *hi = guarded(2 * GROUP, sizeof *hi), *hi_p = guarded(2 * P, sizeof *hi_p);
+                double alone[2 * GROUP] = {0};
+                long double want_p[P] = {0}, size_p = 0, size = 0;
+                memset(hi, 0, 2 * GROUP * sizeof *hi);
+                memset(hi_p, 0, 2 * P * sizeof *hi_p);
+                own_p[1] = -3000; /* below the smallest power */
+                const mgvi_short_points x = {.p = p,
+                                             .q = q,
+                                             .own_p = own_p,
+                                             .own_q = own_q,
+                                             .scale = 0.7,
+                                             .fours = FOURS,
+                                             .d = d,
+                                             .form = (mgvi_short_form)form};
+                const mgvi_short_totals total = {hi, hi + GROUP}, other = {hi_p, hi_p + P};
+                v->short_sums(&x, c, c_q, total, other);
+                v->short_sums(&x, c, NULL, (mgvi_short_totals){alone, alone + GROUP},
+                              (mgvi_short_totals){NULL, NULL});
+                for (int64_t s = 0; s < P; s++)
+                    size += fabsl(c[s]);
+                for (int64_t l = 0; l < GROUP; l++) {
+                    long double sum = 0;
+                    size_p += fabsl(c_q[l]);
+                    for (int64_t s = 0; s < P; s++) {
+                        long double dot = own_p[s], square = 0;
+                        dot += own_q[l];
+                        for (int64_t j = 0; j < d; j++) {
+                            const long double a = p[(s / FOUR * d + j) * FOUR + s % FOUR];
+                            const long double b = q[j * GROUP + l];
+                            dot += a * b;
+                            square += (a - b) * (a - b);
+                        }
+                        const long double y =
+                            form == MGVI_SHORT_PRODUCT
+                                ? fminl(dot, 0)
+                                : -0.7L * (form == MGVI_SHORT_ROOT ? sqrtl(square) : square);
+                        sum += c[s] * exp2l(y);
+                        want_p[s] += c_q[l] * exp2l(y);
+                    }
+                    CHECK(hi[l] == alone[l] && hi[GROUP + l] == alone[GROUP + l]);
+                    CHECK_LE((double)fabsl((long double)hi[l] + hi[GROUP + l] - sum),
+                             (MGVI_SHORT_TERMS + 60) * UNIT * (double)size, "%s: d = %d, form %d",
+                             v->name, (int)d, form);
+                }
+                for (int64_t s = 0; s < P; s++)
+                    CHECK_LE((double)fabsl((long double)hi_p[s] + hi_p[P + s] - want_p[s]),
+                             (MGVI_SHORT_TERMS + 60) * UNIT * (double)size_p, "%s: d = %d, form %d",
+                             v->name, (int)d, form);
+                release_arrays();
+            }
+}
+
 /* float32 values of points that lie far from 0, too, and what is summed of them. */
 TEST(rough_values_are_their_definition)
 {
@@ -505,7 +571,8 @@ int main(void)
 {
     return RUN(row_kernels_agree_with_scalar, matrix_kernels_agree_with_scalar_for_every_lane_count,
                rows_without_weight_are_not_read, exponentials_are_exponentials,
-               short_values_are_their_definition, rough_values_are_their_definition,
-               twofold_sums_keep_what_cancels, pair_sweeps_are_their_definitions,
-               rough_pair_sweeps_are_their_definitions, tables_are_chosen_by_name);
+               short_values_are_their_definition, short_sums_are_their_definition,
+               rough_values_are_their_definition, twofold_sums_keep_what_cancels,
+               pair_sweeps_are_their_definitions, rough_pair_sweeps_are_their_definitions,
+               tables_are_chosen_by_name);
 }
