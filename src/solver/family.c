@@ -6,6 +6,7 @@
 #include "solver/family_lanes.h"
 #include "solver/family_products.h"
 #include "solver/member.h"
+#include "solver/parts/lane_newton.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -183,6 +184,8 @@ static mgv_status go_on(sitting *at, int64_t c, mgv_solver *solver)
     }
     if (left->image)
         mgvi_kernel_tell(mgvi_kernel_of(p->A), start->w, left->image);
+    if (mgvi_lane_newton_leaves(p, start->u))
+        MGVI_TRY(mgvi_driver_take_over(solver, "newton"));
     return mgvi_driver_start(solver, start->w, start->u);
 }
 

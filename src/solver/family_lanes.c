@@ -517,14 +517,18 @@ static int32_t most_lanes(const sitting *at)
 
 /* What a member costs by Newton's method together with the others, where that is no more than
  * alone; else 0. Costs are those of ordinary problems: of several classes some can be separated
- * from the rest, which takes alone ten times as long. */
+ * from the rest, which takes alone ten times as long. The hinge's own solver may be several times
+ * as quick as it states, where many rows lie at the kink. */
 static double newton_cost(const sitting *at)
 {
-    static const double SOME_HARD = 2;
+    static const double SOME_HARD = 2, SURE = 0.5;
+    const bool smooth = at->head->run.problem->loss->can & MGVI_SMOOTH;
     if (strcmp(at->head->settings.solver, "auto") != 0)
         return 0;
     const double together = mgvi_lane_newton_cost(at->head->run.problem, most_lanes(at));
-    return isfinite(together) && together <= SOME_HARD * cost_in_earnest(at->head) ? together : 0;
+    return isfinite(together) && together <= (smooth ? SOME_HARD : SURE) * cost_in_earnest(at->head)
+               ? together
+               : 0;
 }
 
 /* Whether coordinate ascent goes first, and what a lane may spend before it gives way (alone).

@@ -7,6 +7,7 @@
  *
  * A step is one Newton step of the smoothing, or one round of the finish. */
 #include "solver/parts/tall_finish.h"
+#include "solver/parts/tall_near.h"
 #include "solver/parts/tall_place.h"
 #include "solver/parts/tall_sample.h"
 #include "solver/parts/tall_state.h"
@@ -17,7 +18,7 @@
 #include <string.h>
 
 /* Numbers of 8 bytes a row that the driver and the state hold, less than one for flags included. */
-static const double HELD = 5.5;
+static const double HELD = 6.5;
 
 enum {
     MOST_STEPS = 60,       /* Newton steps in a stage */
@@ -35,6 +36,11 @@ static const double FAR = 4, FAR_ON_THE_PATH = 8, WORTHWHILE = 0.6, CROSSED = 0.
 static const double TOO_MANY = 0.25, ALPHA_LEAST = 1e-4;
 static const double PROMISING = 0.7; /* part of the tolerance: clipping costs something */
 static const double ASTRAY = 1;      /* decrement / alpha there: the path cannot be followed */
+/* A pair is near the solution if its products are NEARBY of its value; rows are open within OPEN
+ * alphas of the hinge, and OPEN_ROWS a column at least; a start has LEAST_TAU of the target's
+ * products. */
+static const double NEARBY = 0.05, OPEN = 16, LEAST_TAU = 0.1;
+enum { OPEN_ROWS = 6 };
 static const double ALPHA_LAST = 0.01, ALPHA_FACTOR = 0.25;
 static const double WARM_ALPHA = 0.02;  /* where the path begins at a neighbour's solution */
 static const double ON_THE_PATH = 0.02; /* decrement / alpha at which alpha may fall */
@@ -93,8 +99,10 @@ static mgv_status init(mgvi_run *run)
 static mgv_status start(mgvi_run *run, const double *w, const double *u)
 {
     state *s = run->state;
-    (void)u;
     memcpy(s->w, w, (size_t)run->problem->A->cols * sizeof *w);
+    for (int64_t i = 0; u && i < run->problem->A->rows; i++)
+        s->a[i] = -u[i];
+    s->m.pair = u && mgvi_tall_near_inside(s->s, u, run->problem->A->rows);
     s->m.warm = true;
     return MGV_OK;
 }
@@ -175,21 +183,6 @@ static mgv_status next_stage(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
-/* A neighbour's solution takes the place of the samples. */
-static mgv_status begin(mgvi_run *run, state *s)
-{
-    const int64_t n = run->problem->A->rows;
-    s->m.stage = 0;
-    while (s->m.warm && mgvi_tall_stage_rows(n, s->m.stage) < n)
-        s->m.stage++;
-    s->m.alpha = s->m.warm ? WARM_ALPHA : 1;
-    s->m.alpha_last = ALPHA_LAST;
-    s->m.phase = SMOOTHING;
-    return next_stage(run, s);
-}
-
-/* ---- smoothing ------------------------------------------------------------------------------- */
-
 static mgv_status place_rows(state *s, const double *u0, double far, int64_t *kept)
 {
     const mgvi_tall_place p = {.all = &s->all,
@@ -201,6 +194,54 @@ static mgv_status place_rows(state *s, const double *u0, double far, int64_t *ke
                                .far = far * s->m.alpha};
     return mgvi_tall_place_rows(&p, s->place, kept);
 }
+
+/* A pair that is near the solution, where few rows a column are near the hinge (the smoothing would
+ * take short steps): the finish goes on from it, with the rows that it leaves open. */
+static mgv_status go_on_from_pair(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
+    mgvi_vec *z = &run->lent[0];
+    double primal;
+    int64_t close = 0, kept;
+    memcpy(s->w_out.x, s->w, (size_t)d * sizeof *s->w);
+    mgvi_op_mul(run->problem->A, 1, &s->w_out, 0, z);
+    for (int64_t i = 0; i < n; i++) {
+        s->u[i] = 1 - z->x[i];
+        close += fabs(s->u[i]) <= ALPHA_LAST;
+    }
+    s->m.tau = mgvi_tall_near_tau(s->s, s->u, s->a, n, &primal);
+    for (int64_t j = 0; j < d; j++)
+        primal += s->lambda[j] / 2 * s->w[j] * s->w[j] + s->mu[j] * fabs(s->w[j]);
+    s->m.tau = fmax(s->m.tau, LEAST_TAU * s->m.target * primal / (2 * (double)n));
+    s->m.pair = close < d && 2 * (double)n * s->m.tau <= NEARBY * primal;
+    if (!s->m.pair)
+        return MGV_OK;
+    s->m.alpha = 4 * s->m.tau * (double)n; /* the weights sum to 1 */
+    const double reach = mgvi_tall_near_reach(s->u, n, OPEN_ROWS * d, OPEN * s->m.alpha);
+    MGVI_TRY(place_rows(s, s->u, reach / s->m.alpha, &kept));
+    mgvi_tall_near_keep(s->s, s->u, s->a, n, s->place);
+    s->m.phase = FINISH;
+    return MGV_OK;
+}
+
+/* A neighbour's solution takes the place of the samples. */
+static mgv_status begin(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows;
+    if (s->m.pair)
+        MGVI_TRY(go_on_from_pair(run, s));
+    if (s->m.pair)
+        return MGV_OK;
+    s->m.stage = 0;
+    while (s->m.warm && mgvi_tall_stage_rows(n, s->m.stage) < n)
+        s->m.stage++;
+    s->m.alpha = s->m.warm ? WARM_ALPHA : 1;
+    s->m.alpha_last = ALPHA_LAST;
+    s->m.phase = SMOOTHING;
+    return next_stage(run, s);
+}
+
+/* ---- smoothing ------------------------------------------------------------------------------- */
 
 /* Whether the rows near the hinge can be had: dense ones are read where they lie if need be. */
 static bool near_fits(const state *s, int64_t kept)
@@ -382,9 +423,13 @@ static mgv_status finish(mgvi_run *run, state *s)
     }
     if (s->m.lost || s->m.rounds >= ROUNDS_ALONE)
         memset(s->place, MGVI_ROW_KEPT, (size_t)run->problem->A->rows);
-    MGVI_TRY(mgvi_tall_finish_solve(&s->finish, s->place, s->m.lost ? NULL : s->w, s->m.alpha,
-                                    kinks ? fmin(s->m.target, ZEROS) : s->m.target, &s->w_out,
-                                    &run->lent[1]));
+    if (s->m.pair && !s->m.lost)
+        MGVI_TRY(mgvi_tall_finish_near(&s->finish, s->place, s->w, s->a, s->m.tau, s->m.target,
+                                       &s->w_out, &run->lent[1]));
+    else
+        MGVI_TRY(mgvi_tall_finish_solve(&s->finish, s->place, s->m.lost ? NULL : s->w, s->m.alpha,
+                                        kinks ? fmin(s->m.target, ZEROS) : s->m.target, &s->w_out,
+                                        &run->lent[1]));
     s->shown_once = true;
     s->m.gap = s->finish.value.gap;
     s->m.solved = true;
@@ -398,7 +443,7 @@ static mgv_status step(mgvi_run *run)
     switch ((phase)s->m.phase) {
     case BEGIN:
         MGVI_TRY(begin(run, s));
-        return smooth(run, s);
+        return s->m.phase == FINISH ? finish(run, s) : smooth(run, s);
     case SMOOTHING:
         MGVI_TRY(smooth(run, s));
         if (s->m.near) /* for a checkpoint */
@@ -441,7 +486,7 @@ static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
     if (s->m.phase < BEGIN || s->m.phase > FINISH || s->m.stage < 0 || s->m.stage > 3 ||
-        !(s->m.alpha >= 0) || !(s->m.target > 0))
+        !(s->m.alpha >= 0) || !(s->m.target > 0) || !(s->m.tau >= 0))
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of newton is not valid");
     for (int64_t i = 0; i < run->problem->A->rows; i++)
         if (s->place[i] > MGVI_ROW_ZERO)

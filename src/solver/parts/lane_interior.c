@@ -1,8 +1,9 @@
-/* lane_interior.c - the squared hinge in lanes: Mehrotra's predictor and corrector. Of every row,
- * with a = -u the dual variable and bend = 1/s_i of the loss's weight, z + bend a - slack = 1,   a
- * slack = tau,   lambda w = A'a                                  (11) h = 1/(bend + slack/a),   r =
- * 1 - z - bend a + target/a                                    (12) (lambda I + A'diag(h) A) dw =
- * A'(a + h r) - lambda w,   da = h (r - A dw)                  (13) target = 0 predicts; the
+/* lane_interior.c - the squared hinge and the hinge in lanes: Mehrotra's predictor and corrector.
+ * Of every row, with a = -u the dual variable and s_i the loss's weight, z + over - slack = 1,   a
+ * slack = tau,   lambda w = A'a                                     (11) over = a/s for the squared
+ * hinge,   over (s - a) = tau for the hinge h = 1/(slack/a + 1/s),  or 1/(slack/a + over/(s - a))
+ * (12) r = 1 - z - a/s + target/a,  or 1 - z + target/a - target'/(s - a) (lambda I + A'diag(h) A)
+ * dw = A'(a + h r) - lambda w,   da = h (r - A dw)                   (13) target = 0 predicts; the
  * corrector aims at sigma tau less the products predicted. */
 #include "solver/parts/lane_interior.h"
 
@@ -20,14 +21,17 @@ static const double ROUGH = 0.03, FINE = 1e-4;
 typedef struct work {
     mgvi_lane_system y;
     mgvi_vec step, more;     /* columns: dw, and what the corrector adds */
+    bool boxed;              /* the hinge: a <= s */
     mgvi_vec a, slack, r, q; /* rows; q: the products predicted */
+    mgvi_vec over, more_q;   /* the same of the upper bound, where there is one */
     double tau[LANES], sigma[LANES], length[LANES];
     double accuracy[LANES], first[LANES]; /* of the system */
 } work;
 
-/* One row in one lane: where it is, its weight, and its move with the product aimed at. */
+/* One row in one lane: where it is, its weight, and its move with the products aimed at. */
 typedef struct row {
-    double s, bend, a, slack, da, dslack;
+    double s, a, slack, room, over; /* room = s - a where that is bounded */
+    double da, dslack, dover;
 } row;
 
 static row row_at(const work *s, int64_t i, int32_t l, bool corrected)
@@ -37,11 +41,22 @@ static row row_at(const work *s, int64_t i, int32_t l, bool corrected)
     row v = {.s = mgvi_coef_pick(&y->p->row.scale, i, l), .a = s->a.x[at], .slack = s->slack.x[at]};
     if (!(v.s > 0))
         return v;
-    const double target = corrected ? s->sigma[l] * s->tau[l] - s->q.x[at] : 0;
-    v.bend = 1 / v.s;
+    const double aim = corrected ? s->sigma[l] * s->tau[l] : 0;
     v.da = y->h.x[at] * (s->r.x[at] - y->dz.x[at]);
-    v.dslack = (target - v.slack * v.da) / v.a - v.slack;
+    v.dslack = ((corrected ? aim - s->q.x[at] : 0) - v.slack * v.da) / v.a - v.slack;
+    if (s->boxed) {
+        v.room = v.s - v.a;
+        v.over = s->over.x[at];
+        v.dover = ((corrected ? aim - s->more_q.x[at] : 0) + v.over * v.da) / v.room - v.over;
+    }
     return v;
+}
+
+/* The products of a row after a step of length t, and how many there are. */
+static double products(const work *s, const row *v, double t)
+{
+    const double low = (v->a + t * v->da) * (v->slack + t * v->dslack);
+    return s->boxed ? low + (v->room - t * v->da) * (v->over + t * v->dover) : low;
 }
 
 /* ---- where we are ---------------------------------------------------------------------------- */
@@ -74,6 +89,8 @@ static void place_rows(work *s)
             const double less = side[own][l] > 0 ? fmin(1, side[!own][l] / side[own][l]) : 1;
             s->a.x[i * k + l] = mgvi_coef_pick(&p->row.scale, i, l) / 2 * fmax(less, 1e-3);
             s->slack.x[i * k + l] = SLACK;
+            if (s->boxed)
+                s->over.x[i * k + l] = SLACK;
         }
 }
 
@@ -81,6 +98,9 @@ static mgv_status begin(mgvi_lane_system *y, mgvi_arena *arena)
 {
     work *s = (work *)y;
     mgvi_vec *const rows[] = {&s->a, &s->slack, &s->r, &s->q};
+    mgvi_vec *const bound[] = {&s->over, &s->more_q};
+    for (size_t t = 0; s->boxed && t < sizeof bound / sizeof *bound; t++)
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, y->p->A->rows, y->p->lanes, bound[t]));
     for (size_t t = 0; t < sizeof rows / sizeof *rows; t++)
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, y->p->A->rows, y->p->lanes, rows[t]));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, y->p->A->cols, y->p->lanes, &s->step));
@@ -101,11 +121,12 @@ static void predict_rows(work *s)
         for (int32_t l = 0; l < k; l++) {
             const int64_t at = i * k + l;
             const row v = row_at(s, i, l, false);
-            y->h.x[at] = v.s > 0 ? 1 / (v.bend + v.slack / v.a) : 0;
-            s->r.x[at] = 1 - y->z.x[at] - v.bend * v.a;
+            const double bend = v.s > 0 ? s->boxed ? v.over / v.room : 1 / v.s : 0;
+            y->h.x[at] = v.s > 0 ? 1 / (bend + v.slack / v.a) : 0;
+            s->r.x[at] = 1 - y->z.x[at] - (s->boxed ? 0 : bend * v.a);
             y->dz.x[at] = v.a + y->h.x[at] * s->r.x[at];
-            sum[l] += v.s > 0 ? v.a * v.slack : 0;
-            count[l] += v.s > 0;
+            sum[l] += v.s > 0 ? products(s, &v, 0) : 0;
+            count[l] += v.s > 0 ? 1 + s->boxed : 0;
         }
     for (int32_t l = 0; l < k; l++) {
         s->tau[l] = sum[l] / fmax(count[l], 1);
@@ -133,6 +154,8 @@ static void find_lengths(work *s, bool corrected)
             const row v = row_at(s, i, l, corrected);
             if (v.s > 0)
                 s->length[l] = reach(reach(s->length[l], v.a, v.da), v.slack, v.dslack);
+            if (v.s > 0 && s->boxed)
+                s->length[l] = reach(reach(s->length[l], v.room, -v.da), v.over, v.dover);
         }
     for (int32_t l = 0; l < k; l++)
         s->length[l] *= s->y.moving[l] ? TO_THE_BORDER : 0;
@@ -150,8 +173,10 @@ static void correct_rows(work *s)
             const row v = row_at(s, i, l, false);
             const double t = s->length[l];
             s->q.x[i * k + l] = v.dslack * v.da;
-            sum[l] += (v.a + t * v.da) * (v.slack + t * v.dslack) * (v.s > 0);
-            count[l] += v.s > 0;
+            if (s->boxed)
+                s->more_q.x[i * k + l] = -v.dover * v.da;
+            sum[l] += v.s > 0 ? products(s, &v, t) : 0;
+            count[l] += v.s > 0 ? 1 + s->boxed : 0;
         }
     for (int32_t l = 0; l < k; l++) {
         const double part = sum[l] / fmax(count[l], 1) / fmax(s->tau[l], 1e-300);
@@ -160,8 +185,11 @@ static void correct_rows(work *s)
     for (int64_t i = 0; i < s->a.n; i++)
         for (int32_t l = 0; l < k; l++) {
             const int64_t at = i * k + l;
-            const double target = s->sigma[l] * s->tau[l] - s->q.x[at];
-            const double more = y->h.x[at] > 0 ? target / s->a.x[at] : 0;
+            const double aim = s->sigma[l] * s->tau[l];
+            double more = y->h.x[at] > 0 ? (aim - s->q.x[at]) / s->a.x[at] : 0;
+            if (s->boxed && y->h.x[at] > 0)
+                more -=
+                    (aim - s->more_q.x[at]) / (mgvi_coef_pick(&y->p->row.scale, i, l) - s->a.x[at]);
             s->r.x[at] += more;
             y->dz.x[at] = y->h.x[at] * more;
         }
@@ -176,6 +204,8 @@ static void move_rows(work *s)
             const double t = v.s > 0 ? s->length[l] : 0;
             s->a.x[i * k + l] += t > 0 ? t * v.da : 0;
             s->slack.x[i * k + l] += t > 0 ? t * v.dslack : 0;
+            if (s->boxed)
+                s->over.x[i * k + l] += t > 0 ? t * v.dover : 0;
         }
 }
 
@@ -225,6 +255,6 @@ mgv_status mgvi_lane_interior_run(const mgv_problem *p, double tol, mgvi_rng rng
                                   mgvi_lockstep_result *out)
 {
     static const mgvi_lane_method interior = {.begin = begin, .step = step};
-    work s = {.y = {.ctx = p->ctx, .p = p, .rng = rng}};
+    work s = {.y = {.ctx = p->ctx, .p = p, .rng = rng}, .boxed = !(p->loss->can & MGVI_SMOOTH)};
     return mgvi_lane_system_run(&s.y, &interior, tol, NULL, arena, out);
 }

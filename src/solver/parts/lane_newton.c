@@ -5,6 +5,7 @@
 
 #include "base/limit.h"
 #include "solver/parts/lane_interior.h"
+#include "solver/parts/tall_near.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,6 +18,8 @@ enum {
 static const double SEARCHED = 0.1;           /* part of its slope that a line search leaves */
 static const double ROUGH = 0.1, FINE = 1e-3; /* residual that conjugate gradients leave */
 static const double SHORT = 0.3, LONG = 0.7;  /* steps after which damping grows and falls */
+/* Gap of the hinge at which each class goes on alone: its systems become those of few rows. */
+static const double HAND_OVER = 1e-2;
 static const double LEAST_DAMPING = 0.02;
 
 typedef struct work {
@@ -182,6 +185,14 @@ static bool curves_everywhere(const mgvi_loss_ops *loss)
            loss->curv((mgvi_coef){.scale = 1}, 2) > 0;
 }
 
+/* Of the losses that go in lanes the one with a kink. */
+static bool is_hinge(const mgv_problem *p) { return !(p->loss->can & (MGVI_SMOOTH | MGVI_HARD)); }
+
+bool mgvi_lane_newton_leaves(const mgv_problem *p, const double *u)
+{
+    return p->lanes == 1 && is_hinge(p) && mgvi_tall_near_inside(&p->row.scale, u, p->A->rows);
+}
+
 mgv_status mgvi_lane_newton_run(const mgv_problem *p, double tol, const double *const *start,
                                 mgvi_rng rng, mgvi_arena *arena, mgvi_lockstep_result *out)
 {
@@ -196,7 +207,8 @@ mgv_status mgvi_lane_newton_run(const mgv_problem *p, double tol, const double *
         return MGV_E_MEMORY;
     const mgv_status st = curves_everywhere(p->loss)
                               ? mgvi_lane_system_run(&s.y, &newton, tol, start, passing, out)
-                              : mgvi_lane_interior_run(p, tol, rng, passing, out);
+                              : mgvi_lane_interior_run(p, is_hinge(p) ? fmax(tol, HAND_OVER) : tol,
+                                                       rng, passing, out);
     out->passes = p->A->nnz > 0 ? (p->A->touched - before) / (double)p->A->nnz : 0;
     mgvi_arena_free(passing);
     return st;
@@ -210,20 +222,29 @@ double mgvi_lane_newton_bytes(const mgv_problem *p, int32_t lanes)
            PASS * lanes * (double)p->A->cols;
 }
 
-/* Products of all lanes and factors of each: docs/algorithms/multiclass.md has the counts. The
- * hinge, whose interior point takes too many steps, is left to `newton`. */
+/* Whether few rows a column can be near the hinge, about a hundredth of all: else `newton` alone
+ * takes a few steps on the smoothed loss. */
+static bool is_thin(const mgv_problem *p)
+{
+    static const double MOST = 100;
+    return (double)p->A->rows < MOST * (double)p->A->cols;
+}
+
+/* Products of all lanes and factors of each: docs/algorithms/multiclass.md has the counts. */
 double mgvi_lane_newton_cost(const mgv_problem *p, int32_t lanes)
 {
     /* a product's multiplication, in float64 or by the fused pass; a factor's */
     static const double ENTRY = 2, FUSED = 0.5, SINGLE = 0.5;
+    static const double ROWS = 3e4; /* of 50 steps with 6 loops over all rows each */
     const double d = (double)p->A->cols, rows = (double)mgvi_lane_metric_most(p);
-    if (!mgvi_lockstep_fits(p) || !(p->loss->can & MGVI_SMOOTH) || p->pairwise ||
+    if (!mgvi_lockstep_fits(p) || p->pairwise || (is_hinge(p) && !is_thin(p)) ||
         p->A->cols > MOST_COLUMNS || (double)p->A->rows <= rows || p->data->X.layout == MGV_CSC ||
         mgvi_lane_newton_bytes(p, lanes) > mgvi_problem_spare(p, 1))
         return INFINITY;
     const bool smooth = curves_everywhere(p->loss);
-    const double products = smooth ? 300 : 700, factors = smooth ? 10 : 15;
+    const double products = smooth ? 300 : is_hinge(p) ? 2000 : 700;
+    const double factors = smooth ? 10 : is_hinge(p) ? 40 : 15;
     const double entry = mgvi_float_rows_dense(p->A, true) ? FUSED : ENTRY;
-    return products * entry * (double)p->A->nnz +
+    return products * entry * (double)p->A->nnz + (is_hinge(p) ? ROWS * (double)p->A->rows : 0) +
            factors * SINGLE * (rows * d * d / 2 + d * d * d / 3);
 }

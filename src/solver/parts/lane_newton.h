@@ -7,9 +7,11 @@
 #include "solver/parts/lockstep.h"
 
 /* What a lane is expected to cost in a block of so many, in multiplications of a matrix product;
- * infinite for the hinge, where rows are no more than a metric's sample, a factor of the columns is
- * too large, or memory too small. */
+ * infinite where rows are no more than a metric's sample, for the hinge where they are many a
+ * column, a factor of the columns is too large, or memory too small. */
 double mgvi_lane_newton_cost(const mgv_problem *problem, int32_t lanes);
+/* Whether u is a pair's that was left to `newton` near the end: the hinge's, between its bounds. */
+bool mgvi_lane_newton_leaves(const mgv_problem *problem, const double *u);
 /* Bytes of a block of so many at work. */
 double mgvi_lane_newton_bytes(const mgv_problem *problem, int32_t lanes);
 /* Until every lane is expected to have a relative gap of `tol`, or gets no nearer; from the weights

@@ -79,10 +79,8 @@ static mgv_status reduce(mgvi_tall_finish *f, const uint8_t *place, mgvi_tall_re
     return gather(f, place, r);
 }
 
-/* The smoothed problem of the kept rows at the same alpha, from the smoothed point of all.
- * `*centred` when it was solved, `*loose` when it had to go far. */
-static mgv_status recentre(mgvi_tall_finish *f, const double *start, double alpha, bool *centred,
-                           bool *loose)
+/* w = start and u = 1 - A w of the kept rows. */
+static void bind_smooth(mgvi_tall_finish *f, const double *start, double alpha)
 {
     mgvi_tall_smooth *h = &f->smooth;
     memcpy(f->w, start, (size_t)f->run->problem->A->cols * sizeof *f->w);
@@ -97,6 +95,15 @@ static mgv_status recentre(mgvi_tall_finish *f, const double *start, double alph
     h->u = f->u;
     h->trial = f->trial;
     mgvi_tall_smooth_start(h);
+}
+
+/* The smoothed problem of the kept rows at the same alpha, from the smoothed point of all.
+ * `*centred` when it was solved, `*loose` when it had to go far. */
+static mgv_status recentre(mgvi_tall_finish *f, const double *start, double alpha, bool *centred,
+                           bool *loose)
+{
+    mgvi_tall_smooth *h = &f->smooth;
+    bind_smooth(f, start, alpha);
     *loose = false;
     for (int t = 0; t < RECENTRE; t++) {
         MGVI_TRY(mgvi_tall_smooth_sweep(h));
@@ -182,26 +189,60 @@ static void spread(const mgvi_tall_finish *f, const uint8_t *place, mgvi_vec *u)
     }
 }
 
+/* The rest of the run, whatever the start; u is for best_a. */
+static mgv_status finish_with(mgvi_tall_finish *f, const mgvi_tall_reduced *r, const uint8_t *place,
+                              double target, mgvi_vec *w, mgvi_vec *u)
+{
+    MGVI_TRY(solve_reduced(f, r, target));
+    f->value = f->interior.best;
+    memcpy(w->x, f->interior.best_w, (size_t)w->n * sizeof *w->x);
+    spread(f, place, u);
+    return MGV_OK;
+}
+
+static void lend(mgvi_tall_finish *f, mgvi_vec *u)
+{
+    f->interior.z = f->run->lent[0].x; /* u is the other one: it is made of best_a at the end */
+    f->interior.best_a = u->x;
+    f->interior.row_right = f->u;
+    f->interior.da = f->trial;
+}
+
 static mgv_status solve(mgvi_tall_finish *f, uint8_t *place, const double *start, double alpha,
                         double target, mgvi_vec *w, mgvi_vec *u)
 {
     mgvi_tall_reduced reduced;
     bool centred;
     MGVI_TRY(prepare(f, place, start, alpha, &reduced, &centred));
-    f->interior.z = f->run->lent[0].x; /* u is the other one: it is made of best_a at the end */
-    f->interior.best_a = u->x;
-    f->interior.row_right = f->u;
-    f->interior.da = f->trial;
+    lend(f, u);
     if (centred)
         MGVI_TRY(mgvi_tall_interior_start(&f->interior, f->arena, &reduced, f->w, f->u, alpha,
                                           f->width));
     else
         MGVI_TRY(mgvi_tall_interior_cold(&f->interior, f->arena, &reduced, f->unit));
-    MGVI_TRY(solve_reduced(f, &reduced, target));
-    f->value = f->interior.best;
-    memcpy(w->x, f->interior.best_w, (size_t)w->n * sizeof *w->x);
-    spread(f, place, u);
-    return MGV_OK;
+    return finish_with(f, &reduced, place, target, w, u);
+}
+
+static mgv_status solve_near(mgvi_tall_finish *f, uint8_t *place, const double *start,
+                             const double *a, double tau, double target, mgvi_vec *w, mgvi_vec *u)
+{
+    mgvi_tall_reduced reduced;
+    MGVI_TRY(reduce(f, place, &reduced));
+    bind_smooth(f, start, 1);
+    lend(f, u);
+    for (int64_t t = 0; t < f->kept; t++)
+        u->x[t] = a[f->list[t]];
+    MGVI_TRY(mgvi_tall_interior_near(&f->interior, f->arena, &reduced, f->w, f->u, u->x, tau));
+    return finish_with(f, &reduced, place, target, w, u);
+}
+
+mgv_status mgvi_tall_finish_near(mgvi_tall_finish *f, uint8_t *place, const double *start,
+                                 const double *a, double tau, double target, mgvi_vec *w,
+                                 mgvi_vec *u)
+{
+    const mgv_status st = solve_near(f, place, start, a, tau, target, w, u);
+    mgvi_arena_free(f->arena);
+    return st;
 }
 
 mgv_status mgvi_tall_finish_solve(mgvi_tall_finish *f, uint8_t *place, const double *start,

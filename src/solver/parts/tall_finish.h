@@ -38,4 +38,8 @@ mgv_status mgvi_tall_finish_init(mgvi_tall_finish *f);
  * the run's lent vectors, of which u is the second. */
 mgv_status mgvi_tall_finish_solve(mgvi_tall_finish *f, uint8_t *place, const double *start,
                                   double alpha, double target, mgvi_vec *w, mgvi_vec *u);
+/* The same from a pair (start, a) near the solution at mean complementarity tau; a of all rows. */
+mgv_status mgvi_tall_finish_near(mgvi_tall_finish *f, uint8_t *place, const double *start,
+                                 const double *a, double tau, double target, mgvi_vec *w,
+                                 mgvi_vec *u);
 #endif

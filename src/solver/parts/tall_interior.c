@@ -138,6 +138,46 @@ mgv_status mgvi_tall_interior_start(mgvi_tall_interior *ip, mgvi_arena *arena,
     return MGV_OK;
 }
 
+/* x - y = value and tau/x + tau/y = cap, x, y > 0.                                            (20)
+ */
+static void centre(double value, double tau, double cap, double *x, double *y)
+{
+    const double theta = tau / cap, r = hypot(value, 2 * theta);
+    /* of the two the one without cancellation, the other from x y = theta (x + y) */
+    const double large = theta + (r + fabs(value)) / 2, small = theta * large / (large - theta);
+    *x = value > 0 ? large : small;
+    *y = value > 0 ? small : large;
+}
+
+mgv_status mgvi_tall_interior_near(mgvi_tall_interior *ip, mgvi_arena *arena,
+                                   const mgvi_tall_reduced *reduced, const double *w,
+                                   const double *u, const double *a, double tau)
+{
+    static const double OFF = 10; /* centre, of a product at most */
+    MGVI_TRY(begin(ip, arena, reduced));
+    for (int64_t i = 0; i < ip->rows; i++) {
+        const double cap = reduced->cap[i];
+        centre(u[i], tau, cap, &ip->xi[i], &ip->s[i]);
+        const double low = tau / ip->s[i], high = tau / ip->xi[i];
+        const double least = fmax(low / OFF, cap - OFF * high);
+        const double most = fmin(OFF * low, cap - high / OFF);
+        ip->a[i] = fmin(fmax(a[i], least), most);
+        ip->c[i] = cap - ip->a[i];
+        ip->z[i] = 1 - u[i];
+    }
+    for (int64_t j = 0; j < reduced->set->cols; j++) {
+        ip->w[j] = w[j];
+        if (reduced->mu[j] == 0)
+            continue;
+        centre(w[j], tau, 2 * reduced->mu[j], &ip->p[j], &ip->q[j]);
+        ip->zp[j] = tau / ip->p[j];
+        ip->zq[j] = tau / ip->q[j];
+    }
+    mgvi_tall_reduced_dual(reduced, ip->a, ip->v);
+    evaluate(ip);
+    return MGV_OK;
+}
+
 mgv_status mgvi_tall_interior_cold(mgvi_tall_interior *ip, mgvi_arena *arena,
                                    const mgvi_tall_reduced *reduced, const double *unit)
 {

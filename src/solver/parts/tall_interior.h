@@ -47,6 +47,11 @@ mgv_status mgvi_tall_interior_init(mgvi_tall_interior *ip, mgvi_arena *arena, in
 mgv_status mgvi_tall_interior_start(mgvi_tall_interior *ip, mgvi_arena *arena,
                                     const mgvi_tall_reduced *reduced, const double *w,
                                     const double *u, double alpha, const double *k);
+/* From a pair (w, a) near the solution, u = 1 - A w: slacks on the central path at tau, and
+ * products near it. */
+mgv_status mgvi_tall_interior_near(mgvi_tall_interior *ip, mgvi_arena *arena,
+                                   const mgvi_tall_reduced *reduced, const double *w,
+                                   const double *u, const double *a, double tau);
 /* From nothing but a size `unit` of w_j per column: safe, but two or three times as many steps. */
 mgv_status mgvi_tall_interior_cold(mgvi_tall_interior *ip, mgvi_arena *arena,
                                    const mgvi_tall_reduced *reduced, const double *unit);

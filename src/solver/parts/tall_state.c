@@ -21,6 +21,7 @@ mgv_status mgvi_tall_state_allocate(mgvi_run *run, state *s)
         if (!(*by_col[k] = mgvi_run_array(run, d, sizeof **by_col[k])))
             return MGV_E_MEMORY;
     if (!(s->u = mgvi_run_array(run, n, sizeof *s->u)) ||
+        !(s->a = mgvi_run_array(run, n, sizeof *s->a)) ||
         !(s->leverage = mgvi_run_array(run, n, sizeof *s->leverage)) ||
         !(s->steep = mgvi_run_array(run, n, sizeof *s->steep)) ||
         !(s->place = mgvi_run_array(run, n, sizeof *s->place)))
@@ -51,6 +52,7 @@ mgv_status mgvi_tall_state_keep(mgvi_run *run, state *s)
     const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
     MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w, d));
+    MGVI_TRY(mgvi_run_keep(run, "dual", MGVI_T_F64, s->a, n));
     MGVI_TRY(mgvi_run_keep(run, "slack", MGVI_T_F64, s->u, n));
     MGVI_TRY(mgvi_run_keep(run, "w_before", MGVI_T_F64, s->w_before, d));
     MGVI_TRY(mgvi_run_keep(run, "place", MGVI_T_U8, s->place, n));

@@ -14,7 +14,9 @@ typedef struct mgvi_tall_memory {
     double alpha, alpha_last, mean_leverage;
     double gap; /* of the reduced problem */
     double target;
+    double tau;    /* of the pair that the finish goes on from */
     bool warm;     /* the path begins at a neighbour's solution */
+    bool pair;     /* so does the finish, from a pair (w, a) near the solution */
     bool lost;     /* the smoothing led nowhere: all rows, and the interior point starts cold */
     bool solved;   /* w_out and u_out are a solution of a reduced problem */
     bool near;     /* the path is followed on the rows near the hinge, the others fixed */
@@ -30,6 +32,7 @@ typedef struct mgvi_tall_state {
     const mgvi_coef_array *s; /* per row: the loss's weight */
     float *leverage;          /* per row */
     double *u;                /* per row, or of a sample its first */
+    double *a;                /* per row: the dual point that the finish goes on from */
     uint8_t *steep, *place;
     /* of the sample, or of the rows near the hinge; gone with the next */
     mgvi_arena *stage;
