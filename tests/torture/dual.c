@@ -11,6 +11,14 @@
 
 static quad entropy_term(quad h) { return h > 0 ? h * q_log(h) : 0; }
 
+/* (1 - h) log(1 - h), of which 1 - h would leave no digits where h is small. */
+static quad other_entropy_term(quad h)
+{
+    const quad SMALL = 1e-9;
+    return h < SMALL ? -(1 - h) * h * (1 + h * (0.5 + h * ((quad)1 / 3 + h / 4)))
+                     : entropy_term(1 - h);
+}
+
 static quad clip(const torture_case *c, quad u, quad s)
 {
     switch (c->loss) {
@@ -43,7 +51,7 @@ static quad conjugate(const torture_case *c, quad u, quad s, quad target)
     case SQRT_HINGE:
         return u - g * q_sqrt(-u * (s + u));
     case LOGISTIC:
-        return s * (entropy_term(-u / s) + entropy_term(1 + u / s));
+        return s * (entropy_term(-u / s) + other_entropy_term(-u / s));
     case EXPONENTIAL:
         return -u * (q_log(-u / s) - 1);
     case SQUARED:
