@@ -26,7 +26,9 @@ limited fit two.svm --loss hinge --solver dual_coordinate --C 100 --tol 1e-9 --s
 limited fit two.svm --kernel rbf --loss hinge --C 100 --select cv:5
 limited fit three.svm --loss logistic --tol 1e-9 --select cv:5
 limited fit three.svm --loss hinge --solver dual_coordinate --C 1000 --tol 1e-10
-has last "certificate  none yet: the run ended before every class had its own"
+# classes take turns; the time of one may be too short for a certificate on slow machines
+grep -qE "each of the 3 optima is known|none yet: the run ended before every class had its own" last ||
+    fail "every class has had its turn, or there is no certificate yet"
 if grep -q "the check of the last one failed" last; then
     fail "nothing has failed: there was no certificate yet"
 fi
