@@ -77,7 +77,7 @@ typedef struct mgvi_simd {
     const struct mgvi_pass_kernels *pass; /* pass_kernels.h */
     mgvi_short_values_fn *short_values;   /* short_points.h */
     mgvi_short_sums_fn *short_sums;
-    mgvi_rough_sums_fn *rough_sums;       /* rough_points.h */
+    mgvi_rough_sums_fn *rough_sums; /* rough_points.h */
     mgvi_rough_both_fn *rough_both;
     mgvi_rough_values_fn *rough_values;
     mgvi_rough_lanes_fn *rough_lanes;

@@ -292,6 +292,7 @@ static bool takes_hidden_primal(mgv_solver *solver, mgvi_pair *pair, const mgvi_
         found.certificate.relative_gap > tol)
         return false;
     mgvi_vec_copy(solver->run.ctx, w, &pair->w);
+    mgvi_judge_repair(solver->judge, &pair->w);
     *pair->verdict = with;
     return true;
 }

@@ -65,19 +65,25 @@ void mgvi_family_free(mgv_solver *solver)
     f->end = NULL;
 }
 
+/* Whether there is room for a pair (w, u) of every member. */
+static bool room_for_pairs(const mgv_solver *solver)
+{
+    const mgv_problem *p = solver->run.problem;
+    const double most = mgvi_problem_spare(p, 7) / 8; /* numbers */
+    const double members = (double)solver->family->members;
+    const double rows =
+        (double)p->A->rows * (p->pairwise ? (double)(p->data->classes - 1) : members);
+    return rows + (double)p->A->cols * members <= most;
+}
+
 mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before)
 {
-    const double most = mgvi_problem_spare(solver->run.problem, 7) / 8; /* numbers */
     mgvi_family *f = solver->family;
-    const mgvi_op *A = solver->run.problem->A;
-    const double rows = solver->run.problem->pairwise
-                            ? (double)A->rows * (double)(solver->run.problem->data->classes - 1)
-                            : (double)A->rows * (double)f->members;
     for (int64_t c = 0; before && before->family && before->family->end && c < f->members; c++) {
         f->left[c].start = before->family->end[c];
         before->family->end[c] = (mgvi_member_start){0};
     }
-    if (rows + (double)A->cols * (double)f->members > most)
+    if (!room_for_pairs(solver))
         return MGV_OK;
     f->end = mgvi_zeros(solver->run.ctx, (size_t)f->members, sizeof *f->end);
     return f->end ? MGV_OK : MGV_E_MEMORY;
@@ -484,7 +490,8 @@ static void take_turns(sitting *at)
         if (open == 0)
             return;
         const double at_once = (double)(open < threads ? open : threads);
-        at->share = turn < TURNS - 1 && open > 1 && isfinite(at->head->settings.time_limit)
+        at->share = turn < TURNS - 1 && open > 1 && isfinite(at->head->settings.time_limit) &&
+                            room_for_pairs(at->head)
                         ? seconds_left(at) * at_once / (double)open
                         : INFINITY;
         run_members(at);
