@@ -188,7 +188,7 @@ static mgv_status bind_in_time(const sitting *at, mgv_ctx *ctx, const lane_block
 static double weight_of_lane(const mgv_problem *p, int32_t lane)
 {
     double sum = 0;
-    if (p->row.scale.lanes == 1)
+    if (p->block[lane].negative == MGVI_THE_REST)
         return 1;
     for (int64_t i = 0; i < p->A->rows; i++)
         sum += mgvi_coef_pick(&p->row.scale, i, lane);
