@@ -237,13 +237,34 @@ static mgv_status choose(walk *w, mgvi_attempt *out)
     return MGV_OK;
 }
 
-/* The last iterate with its lower bound: for y' = y/max(1, |Y|) no X with X = b on the entries has
- * |X|_* < -<b, y'>. */
-static mgv_status take_last(walk *w, mgvi_attempt *out)
+/* For y' = y/max(1, |Y|) no X with X = b on the entries has |X|_* < -<b, y'>: NaN where the limit
+ * leaves no time for it. */
+static mgv_status bound_last(walk *w, double *bound)
 {
     mgvi_low_rank *run = &w->run;
     const mgvi_entries *e = w->e;
     enum { STEPS = 12 };
+    mgv_status st = MGV_OK;
+    double inner = 0;
+    mgvi_ctx_open_last(e->ctx);
+    mgvi_entries_by_col(e, run->y, run->by_col);
+    const mgvi_low_plus_sparse Y = {.scale = 1, .value = run->y, .by_col = run->by_col};
+    for (int k = 0; k < STEPS && st == MGV_OK && !mgvi_ctx_cut(e->ctx); k++)
+        st = mgvi_spectrum_step(&run->spectrum, &Y, mgvi_spectrum_block(e, run->X.rank));
+    if (mgvi_ctx_close(e->ctx))
+        return MGV_OK;
+    MGVI_TRY(st);
+    for (int64_t i = 0; i < e->rows; i++)
+        for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1]; t++)
+            inner -= run->y[t] * mgvi_entries_target(e, i, t);
+    *bound = inner / fmax(1, run->spectrum.found ? run->spectrum.s[0] : 0);
+    return MGV_OK;
+}
+
+/* The last iterate with its lower bound. */
+static mgv_status take_last(walk *w, mgvi_attempt *out)
+{
+    mgvi_low_rank *run = &w->run;
     out->path_error = out->error = NAN;
     if (w->cut) { /* its bound was lost with the step */
         out->iteration = w->best_at;
@@ -253,16 +274,7 @@ static mgv_status take_last(walk *w, mgvi_attempt *out)
     }
     out->iteration = run->iteration;
     out->nuclear = run->nuclear;
-    mgvi_entries_by_col(e, run->y, run->by_col);
-    const mgvi_low_plus_sparse Y = {.scale = 1, .value = run->y, .by_col = run->by_col};
-    for (int k = 0; k < STEPS; k++)
-        MGVI_TRY(mgvi_spectrum_step(&run->spectrum, &Y, mgvi_spectrum_block(e, run->X.rank)));
-    const double norm = run->spectrum.found ? run->spectrum.s[0] : 0;
-    double inner = 0;
-    for (int64_t i = 0; i < e->rows; i++)
-        for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1]; t++)
-            inner -= run->y[t] * mgvi_entries_target(e, i, t);
-    out->bound = inner / fmax(1, norm);
+    MGVI_TRY(bound_last(w, &out->bound));
     mgvi_factors_swap(&out->X, &run->X);
     return MGV_OK;
 }
