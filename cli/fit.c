@@ -61,6 +61,8 @@ static void print_next(const fit *f, FILE *out)
                 f->job.file, linear ? "" : " --kernel ", linear ? "" : kernel.text);
     else if (f->job.run.stop == MGV_STOP_STALLED || f->job.run.stop == MGV_STOP_ROUNDING)
         fputs("next         another --solver, or a larger --tol\n", out);
+    else if (f->job.run.stop == MGV_STOP_DIVERGED)
+        fputs("next         --scale std, another --solver, or a larger --tol\n", out);
     else if (code == CLI_STOPPED && checkpoint.text[0] && !f->job.run.unsaved)
         fprintf(out, "next         the same command with --resume %s and a larger budget\n",
                 checkpoint.text);

@@ -54,6 +54,8 @@ static const char *ending(mgv_stop stop)
         return "can go no further: rounding";
     case MGV_STOP_STALLED:
         return "can go no further, short of its certificate";
+    case MGV_STOP_DIVERGED:
+        return "left the finite numbers before its certificate";
     default:
         return mgv_stop_name(stop);
     }

@@ -301,7 +301,7 @@ typedef enum mgv_stop {
     MGV_STOP_MAX_ITER = 3,
     MGV_STOP_TIME = 4,
     MGV_STOP_USER = 5,
-    MGV_STOP_DIVERGED = 6,
+    MGV_STOP_DIVERGED = 6,   /* a number was not finite; the best pair before that is the answer */
     MGV_STOP_INFEASIBLE = 7, /* proven: no weights satisfy the hard constraints */
     MGV_STOP_MAX_PASSES = 8,
     MGV_STOP_STALLED = 9,   /* further steps change nothing, short of the certificate */

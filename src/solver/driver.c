@@ -247,14 +247,15 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
         while (st == MGV_OK && solver->stop == MGV_STOP_NONE)
             st = advance(solver);
     while (mgvi_driver_relay(solver, &st));
+    const bool fell_back = mgvi_driver_fall_back(solver, &st);
     if (st == MGV_OK)
         st = mgvi_driver_confirm(solver);
     book_counters(solver);
     const bool certified =
         solver->stop == MGV_STOP_CERTIFIED || solver->stop == MGV_STOP_INFEASIBLE;
-    if (st == MGV_OK && !certified && !solver->cut && solver->run.ops->ended)
+    if (st == MGV_OK && !certified && !solver->cut && !fell_back && solver->run.ops->ended)
         solver->run.ops->ended(&solver->run);
-    if (st == MGV_OK && solver->settings.checkpoint[0])
+    if (st == MGV_OK && !fell_back && solver->settings.checkpoint[0])
         st = save(solver);
     return st;
 }

@@ -166,6 +166,9 @@ mgv_status mgvi_driver_sparsify(mgv_solver *solver);
 /* Solver `auto`: where one solver sees no way on another begins, and the best pair so far stays.
  * false: nobody is left, and the run is as it was. */
 bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st);
+/* The numbers of a run have failed, and nobody takes over: the best pair that was judged before is
+ * its answer, where one says something. The iterates are worth nothing. */
+bool mgvi_driver_fall_back(mgv_solver *solver, mgv_status *st);
 /* Hard margin, when a run has ended: whether the weights as saved separate, and if they do not and
  * nothing is proven, what can be decided in scaled columns (confirm.c). */
 mgv_status mgvi_driver_confirm(mgv_solver *solver);

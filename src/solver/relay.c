@@ -189,6 +189,25 @@ bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st)
     return true;
 }
 
+bool mgvi_driver_fall_back(mgv_solver *solver, mgv_status *st)
+{
+    mgvi_run *run = &solver->run;
+    const mgv_certificate *best = &solver->best.verdict->certificate;
+    if (*st != MGV_E_NUMERIC || run->early || !solver->judge || solver->memory.certificates == 0 ||
+        !best->verified || !(best->relative_gap < 1))
+        return false;
+    mgvi_log(run->ctx, MGV_WARNING, "%s; what was best before stays, at a relative gap of %.1e",
+             run->ctx->error, best->relative_gap);
+    mgvi_vec_copy(run->ctx, &solver->best.w, &solver->answer.w);
+    mgvi_vec_copy(run->ctx, &solver->best.u, &solver->answer.u);
+    solver->answer_verdict = *solver->best.verdict;
+    solver->stop = solver->memory.looks > 0 ? MGV_STOP_ROUNDING : MGV_STOP_DIVERGED;
+    if (solver->stop == MGV_STOP_ROUNDING)
+        solver->answer_verdict.certificate.verified = 0;
+    *st = MGV_OK;
+    return true;
+}
+
 mgv_status mgvi_driver_take_over(mgv_solver *solver, const char *name)
 {
     const mgvi_run *run = &solver->run;

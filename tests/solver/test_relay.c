@@ -207,6 +207,46 @@ TEST(the_last_one_ends_the_run)
     mgv_fit_free(&fit);
 }
 
+/* A solver whose steps fail in their numbers once so many pairs have been judged. */
+static struct {
+    const mgv_solver *solver;
+    int64_t pairs;
+    mgv_status (*step)(mgvi_run *run);
+} failing;
+
+static mgv_status failing_step(mgvi_run *run)
+{
+    return failing.solver->memory.certificates < failing.pairs
+               ? failing.step(run)
+               : MGVI_FAIL(run->ctx, MGV_E_NUMERIC, "a number is not finite");
+}
+
+/* Numbers that fail take nothing away from what was judged before. A run that has nothing yet ends
+ * with its sentence. */
+TEST(what_was_best_outlives_numbers_that_fail)
+{
+    for (int64_t pairs = 0; pairs < 3; pairs++) {
+        mgv_fit fit;
+        open_auto(&fit, "solver=dual_coordinate");
+        mgvi_solver_ops ops = *fit.solver->run.ops;
+        failing.solver = fit.solver;
+        failing.pairs = pairs;
+        failing.step = ops.step;
+        ops.step = failing_step;
+        fit.solver->run.ops = &ops;
+        const mgv_status st = mgv_solver_run(fit.ctx, fit.solver);
+        describe(&fit);
+        if (pairs > 0) {
+            CHECK_OK(fit.ctx, st);
+            CHECK(fit.run.stop == MGV_STOP_DIVERGED && fit.certificate.verified);
+            CHECK(fit.certificate.relative_gap < 1);
+        } else {
+            CHECK(st == MGV_E_NUMERIC && strstr(mgv_ctx_error(fit.ctx), "not finite"));
+        }
+        mgv_fit_free(&fit);
+    }
+}
+
 /* A checkpoint of the second solver is continued to the same bits by a run that begins with the
  * first. */
 TEST(a_checkpoint_remembers_who_took_over)
@@ -242,5 +282,5 @@ int main(void)
                a_trial_that_lags_is_cut_short, a_solver_asked_for_by_name_is_left_alone,
                sweeps_are_followed_by_something_else, somebody_is_left_for_wide_tables,
                the_way_is_measured_by_the_dual_value, the_last_one_ends_the_run,
-               a_checkpoint_remembers_who_took_over);
+               what_was_best_outlives_numbers_that_fail, a_checkpoint_remembers_who_took_over);
 }
