@@ -1,8 +1,9 @@
 /* op/kernel.h - the kernel operator: A w for w in the feature space of a kernel, w = sum_j c_j
  * phi(x_j) given by its coefficients c. docs/algorithms/kernel.md. With K_ij = k(x_i, x_j), signs y
- * and an intercept b, A (c, b) = y (K c + b),   A'u = (y u, sum y u),   |w|^2 = c'K c (1) so that
- * A' costs nothing, and lengths of columns are the operator's to know (mgvi_op_length). Rows of K
- * are computed when first needed and kept while they fit. One thread at a time. */
+ * and an intercept b,
+ *   A (c, b) = y (K c + b),   A'u = (y u, sum y u),   |w|^2 = c'K c                              (1)
+ * so that A' costs nothing, and lengths of columns are the operator's to know (mgvi_op_length).
+ * Rows of K are computed when first needed and kept while they fit. One thread at a time. */
 #ifndef MGVI_OP_KERNEL_H
 #define MGVI_OP_KERNEL_H
 

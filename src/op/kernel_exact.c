@@ -6,9 +6,10 @@
  *   g = (min(cols, 384) + cols / 384 + 8) u                                                    (3)
  * (Cauchy for sum |p_j q_j|; the two halves of (|p| + |q|)^2 cover the rounding of |p|^2 and
  * |q|^2). So with weights |c_i|, |c_i| |p_i|, |c_i| |p_i|^2 beside c_i the same pass over the rows
- * bounds the error of every sum, e_q = 1.01 ( (T0 |q|^2 + 2 T1 |q| + T2) g / (2 sigma2) + 8 u T0 ),
- * T = sum_i weight_i k32  (4) and only sums below 1 + e_q are computed again in float64. Values
- * below e^-87 are that: sums at least 1 are not made of them. */
+ * bounds the error of every sum,
+ *   e_q = 1.01 ((T0 |q|^2 + 2 T1 |q| + T2) g / (2 sigma2) + 8 u T0),   T = sum_i weight_i k32  (4)
+ * and only sums below 1 + e_q are computed again in float64. Values below e^-87 are that: sums at
+ * least 1 are not made of them. */
 #include "op/kernel_impl.h"
 
 #include "base/limit.h"

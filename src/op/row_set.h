@@ -5,9 +5,10 @@
  *     a_i = y_i [ p_i s (x_i - c) | 1 ].
  * Dense rows, and sparse ones with more than 3 entries in 10 columns, are brought into this form a
  * few at a time, in the cache; the others stay sparse, and the sums are corrected at the end:
- *     sum_i t_i a_i = [ s (r - c S) | sum_i t_i y_i ],  r = sum_i f_i t_i x_i, S = sum_i f_i t_i,
- * (1) f_i = y_i p_i sum_i h_i a_i a_i' from X'KX, X'Ke, e'Ke with k_i = h_i p_i^2, e_i = 1 or 1/p_i
- * (2) Sums are over blocks cut by the shape alone, added in order. */
+ *     sum_i t_i a_i = [ s (r - c S) | sum_i t_i y_i ],
+ *     r = sum_i f_i t_i x_i,   S = sum_i f_i t_i,   f_i = y_i p_i                                (1)
+ *     sum_i h_i a_i a_i' from X'KX, X'Ke, e'Ke with k_i = h_i p_i^2, e_i = 1 or 1/p_i            (2)
+ * Sums are over blocks cut by the shape alone, added in order. */
 #ifndef MGVI_OP_ROW_SET_H
 #define MGVI_OP_ROW_SET_H
 

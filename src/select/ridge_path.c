@@ -1,8 +1,8 @@
 /* ridge_path.c - Golub-Kahan bidiagonalisation of every lane at once. With B_l the rows that lane l
  * trains on, centred and divided by the penalty's factors,
- *   beta_1 u_1 = y,  alpha_1 v_1 = B'u_1;   beta u+ = B v - alpha u,  alpha+ v+ = B'u+ - beta+ v
- * (1) (T'T + lambda W I) z = alpha_1 beta_1 e_1,  T bidiagonal,  w(lambda) = V z (2) for any number
- * of lambdas; held-out predictions are the same combinations of the rows of B V. */
+ *   beta_1 u_1 = y,  alpha_1 v_1 = B'u_1;   beta u+ = B v - alpha u,  alpha+ v+ = B'u+ - beta+ v  (1)
+ *   (T'T + lambda W I) z = alpha_1 beta_1 e_1,  T bidiagonal,  w(lambda) = V z                    (2)
+ * for any number of lambdas; held-out predictions are the same combinations of the rows of B V. */
 #include "select/ridge_path.h"
 
 #include "base/event.h"

@@ -3,11 +3,11 @@
  *
  * Three sequences of dual points, x, y, z, are combinations of two, `first` and `second`, which
  * change in one coordinate a step, with their images v = -A'u beside them:
- *   convex            y = first + c1 second,  z = first,                x = first + c second (2)
- *   strongly convex   y = first + h second,   z = first - h second,     x = first + (1+th)/2 k
- * second with h = (1-th)/2 k                                                        (5) z_i moves
- * by the proximal step of the curvature k_i, x is the answer. An iteration is n steps on rows drawn
- * at random; the convex form starts again after 2, 2, 4, 4, 8, 8, ... 64 of them (4). */
+ *   convex            y = first + c1 second,  z = first,             x = first + c second        (2)
+ *   strongly convex   y = first + h second,   z = first - h second,  x = first + (1+th)/2 k second
+ *                     with h = (1-th)/2 k                                                        (5)
+ * z_i moves by the proximal step of the curvature k_i, x is the answer. An iteration is n steps on
+ * rows drawn at random; the convex form starts again after 2, 2, 4, 4, 8, 8, ... 64 of them (4). */
 #include "solver/parts/mirror_map.h"
 
 #include "base/limit.h"

@@ -1,10 +1,11 @@
 /* cg_descent.c - Hager and Zhang's CG_DESCENT on a subgradient; docs/algorithms/svm_baselines.md.
  *   d+ = -g+ + max(beta, eta_k) d,   y = g+ - g,
- *   beta = (y - 2 d |y|^2/d.y) . g+ / d.y,   eta_k = -1/(|d| min(eta, |g|)) (6) with their line
- * search: bracketing, the double secant step, the Wolfe conditions or their approximate form (7) (2
- * delta - 1) f'(0) >= f'(t) >= sigma f'(0),   f(t) <= f(0) + eps |f(0)| A w and A d are kept, so
- * that a trial reads row vectors only. At a kink the direction may fail: then it starts again along
- * -g, and when that fails too the method can do no more. */
+ *   beta = (y - 2 d |y|^2/d.y) . g+ / d.y,   eta_k = -1/(|d| min(eta, |g|))                      (6)
+ * with their line search: bracketing, the double secant step, the Wolfe conditions or their
+ * approximate form
+ *   (2 delta - 1) f'(0) >= f'(t) >= sigma f'(0),   f(t) <= f(0) + eps |f(0)|                     (7)
+ * A w and A d are kept, so that a trial reads row vectors only. At a kink the direction may fail:
+ * then it starts again along -g, and when that fails too the method can do no more. */
 #include "solver/parts/intercept.h"
 #include "solver/solver_impl.h"
 

@@ -1,9 +1,9 @@
 /* proximal_newton.c - Newton's method for smooth losses with l2, l1 and elastic net, and for the
  * hinge; docs/algorithms/proximal_newton.md.
  *
- *   min over w of  P(w) = R(w) + L(A w),   L(z) = sum_i s_i G_i(z_i) (1) d = argmin m(d), the
- * quadratic model at w (parts/newton_point.h),  w <- w + t d              (2) with t found on
- * stored A w and A d. u = L'(A w) is the dual point.
+ *   min over w of  P(w) = R(w) + L(A w),   L(z) = sum_i s_i G_i(z_i)                            (1)
+ *   d = argmin m(d), the quadratic model at w (parts/newton_point.h),   w <- w + t d            (2)
+ * with t found on stored A w and A d. u = L'(A w) is the dual point.
  *
  * The hinge has no curvature. It is met by the method of multipliers: around a dual point c its
  * Moreau envelope is the smooth hinge of width b at a shifted argument,

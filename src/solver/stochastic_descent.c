@@ -1,12 +1,13 @@
 /* stochastic_descent.c - three stochastic subgradient methods; docs/algorithms/svm_baselines.md.
  * One iteration is one pass over the rows in a fresh random order, `batch` rows B at a time:
- *   g = R'(w) + (n/|B|) sum_{i in B} s_i G_i'(a_i.w) a_i,   sign(0) = 0 (1) nesterov_sgd:  w <- w +
- * rho^2 v - (1 + rho) eta g,   v <- rho v - eta g                      (2) adadelta:      a <- rho
- * a + (1 - rho) g^2,  d = g sqrt(b + eps)/sqrt(a + eps), b <- rho b + (1 - rho) d^2,  w <- w - d
- * (3) adam:          m <- b1 m + (1 - b1) g,  q <- b2 q + (1 - b2) g^2, w <- w - eta (m/(1 - b1^t))
- * / (sqrt(q/(1 - b2^t)) + eps)                      (4) with the constants of the paper. The
- * subgradients met are averaged, later passes counting more: an average of dual points is one. (5)
- */
+ *   g = R'(w) + (n/|B|) sum_{i in B} s_i G_i'(a_i.w) a_i,   sign(0) = 0                          (1)
+ *   nesterov_sgd:  w <- w + rho^2 v - (1 + rho) eta g,   v <- rho v - eta g                      (2)
+ *   adadelta:      a <- rho a + (1 - rho) g^2,   d = g sqrt(b + eps)/sqrt(a + eps),
+ *                  b <- rho b + (1 - rho) d^2,   w <- w - d                                      (3)
+ *   adam:          m <- b1 m + (1 - b1) g,   q <- b2 q + (1 - b2) g^2,
+ *                  w <- w - eta (m/(1 - b1^t)) / (sqrt(q/(1 - b2^t)) + eps)                      (4)
+ * with the constants of the paper. The subgradients met are averaged, later passes counting more:
+ * an average of dual points is one (5). */
 #include "op/rows.h"
 
 #include "base/limit.h"

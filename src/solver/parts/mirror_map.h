@@ -2,10 +2,11 @@
  * row); docs/algorithms/mirror_coordinate.md.
  *
  * Every map here is  w_j = factor(S) t(v_j)  with a scalar function t and one sum S over all
- * columns: norm     R = 1/2 |w|_p^2     t = |v|^(q-1) sign v,   S = sum |v_j|^q,   factor =
- * S^((2-q)/q)  (3) power    R = c/p |w|_p^p     t = |v/c|^(q-1) sign v, no sum,            factor =
- * 1           (4) entropy  R of (P8)           t = e^(v/c),            S = sum t(v_j),    factor =
- * 1/S         (5) Kept per column: `base`, from which t and its derivative follow without a power:
+ * columns:
+ *   norm     R = 1/2 |w|_p^2   t = |v|^(q-1) sign v,    S = sum |v_j|^q,  factor = S^((2-q)/q)   (3)
+ *   power    R = c/p |w|_p^p   t = |v/c|^(q-1) sign v,  no sum,           factor = 1             (4)
+ *   entropy  R of (P8)         t = e^(v/c),             S = sum t(v_j),   factor = 1/S           (5)
+ * Kept per column: `base`, from which t and its derivative follow without a power:
  *   norm, power: t = base v, t' = (q-1) base;   entropy: t = base, t' = base/c. */
 #ifndef MGVI_SOLVER_PARTS_MIRROR_MAP_H
 #define MGVI_SOLVER_PARTS_MIRROR_MAP_H
