@@ -15,9 +15,13 @@
 #include <math.h>
 #include <string.h>
 
-enum { PIECE = 64 /* rows squared at a time */ };
+enum {
+    PIECE = 64, /* rows squared at a time */
+    FINE_PIECE = 256
+};
 enum { PER_COLUMN = 8 }; /* rows drawn: the spectrum of M^-1 H lies within (1 +- 1/sqrt 8)^2 */
-static const double RIDGE = 1e-7, RIDGE_GROWTH = 1e3; /* of the unit diagonal: float32 sums */
+/* Of the unit diagonal, for the rounding of sums in float32 and in float64. */
+static const double RIDGE = 1e-7, FINE_RIDGE = 1e-14, RIDGE_GROWTH = 1e3;
 
 int64_t mgvi_lane_metric_most(const mgv_problem *p)
 {
@@ -28,7 +32,7 @@ int64_t mgvi_lane_metric_most(const mgv_problem *p)
 double mgvi_lane_metric_bytes(const mgv_problem *p, int32_t lanes)
 {
     const double d = (double)p->A->cols;
-    return 8 * d * d * lanes + (double)mgvi_lane_metric_most(p) * (4 * d + 8) +
+    return 8 * d * (d * lanes + FINE_PIECE) + (double)mgvi_lane_metric_most(p) * (4 * d + 8) +
            8 * lanes * (3 * (double)p->A->rows + 3 * d);
 }
 
@@ -137,29 +141,50 @@ mgv_status mgvi_lane_metric_new(const mgv_problem *p, mgvi_arena *arena, mgvi_la
     m->unit = mgvi_arena_array(arena, k, d * sizeof *m->unit);
     m->one = mgvi_arena_array(arena, d, sizeof *m->one);
     m->made = mgvi_arena_array(arena, k, sizeof *m->made);
+    m->fine = mgvi_arena_array(arena, k, sizeof *m->fine);
+    m->wide = mgvi_arena_scratch(arena, FINE_PIECE, d * sizeof *m->wide);
     m->lever = mgvi_arena_array(arena, (size_t)p->A->rows, k * sizeof *m->lever);
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, p->lanes, &m->tried));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, &m->score));
-    return m->made && m->lever && m->chance && m->energy && m->x && m->weight && m->factor &&
-                   m->unit && m->one
+    return m->made && m->fine && m->wide && m->lever && m->chance && m->energy && m->x &&
+                   m->weight && m->factor && m->unit && m->one
                ? MGV_OK
                : MGV_E_MEMORY;
+}
+
+/* The factor of a lane's chances that makes their sum, none beyond 1, the rows wanted. */
+static double chance_unit(const mgvi_lane_metric *m, const mgvi_vec *h, int32_t lane)
+{
+    enum { ROUNDS = 6 };
+    double unit = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        double sum = 0, sure = 0;
+        for (int64_t i = 0; i < h->n; i++) {
+            const double chance = m->chance[i * h->k + lane];
+            const bool capped = unit * chance >= 1;
+            sure += capped;
+            sum += capped ? 0 : chance;
+        }
+        const double next = sum > 0 ? ((double)(m->most - 1) - sure) / sum : unit;
+        if (!(next > unit * 1.01))
+            break;
+        unit = next;
+    }
+    return unit;
 }
 
 /* Systematic sampling: a row is taken when the running sum of the chances passes a whole number.
  * How many were. */
 static int64_t draw(mgvi_lane_metric *m, const mgvi_vec *h, int32_t lane, mgvi_rng *rng)
 {
-    double sum = 0, passed = mgvi_rng_uniform(rng);
+    double passed = mgvi_rng_uniform(rng);
     int64_t live = 0, count = 0;
-    for (int64_t i = 0; i < h->n; i++) {
-        sum += m->chance[i * h->k + lane];
+    for (int64_t i = 0; i < h->n; i++)
         live += h->x[i * h->k + lane] > 0;
-    }
+    const double unit = chance_unit(m, h, lane);
     for (int64_t i = 0; i < h->n && count < m->most && !mgvi_ctx_cut_row(m->p->ctx, i); i++) {
         const int64_t at = i * h->k + lane;
-        const double some = (double)(m->most - 1) * m->chance[at] / sum;
-        const double chance = live <= m->most ? h->x[at] > 0 : fmin(some, 1);
+        const double chance = live <= m->most ? h->x[at] > 0 : fmin(unit * m->chance[at], 1);
         passed += chance;
         if (passed < 1 || !(h->x[at] > 0))
             continue;
@@ -170,13 +195,29 @@ static int64_t draw(mgvi_lane_metric *m, const mgvi_vec *h, int32_t lane, mgvi_r
     return count;
 }
 
+/* M = X'diag(weight) X of the rows drawn; the upper triangle at least. */
+static mgv_status square_rows(mgvi_lane_metric *m, int64_t count, bool fine, double *M)
+{
+    const int64_t d = m->cols;
+    if (!fine)
+        return mgvi_gram_f32(m->p->ctx, count, d, m->x, d, m->weight, M, d);
+    memset(M, 0, (size_t)(d * d) * sizeof *M);
+    for (int64_t i = 0; i < count; i += FINE_PIECE) {
+        const int64_t rows = count - i < FINE_PIECE ? count - i : FINE_PIECE;
+        for (int64_t t = 0; t < rows * d; t++)
+            m->wide[t] = sqrt(m->weight[i + t / d]) * (double)m->x[i * d + t];
+        MGVI_TRY(mgvi_syrk_f64(m->p->ctx, d, rows, 1, m->wide, d, 1, M, d));
+    }
+    return MGV_OK;
+}
+
 static mgv_status factor_lane(mgvi_lane_metric *m, int64_t count, int32_t lane)
 {
     const int64_t d = m->cols, penalised = mgvi_problem_penalised(m->p);
     double *M = m->factor + lane * d * d, *unit = m->unit + lane * d;
-    for (double ridge = RIDGE;; ridge *= RIDGE_GROWTH) {
+    for (double ridge = m->fine[lane] ? FINE_RIDGE : RIDGE;; ridge *= RIDGE_GROWTH) {
         int64_t pivot;
-        MGVI_TRY(mgvi_gram_f32(m->p->ctx, count, d, m->x, d, m->weight, M, d));
+        MGVI_TRY(square_rows(m, count, m->fine[lane], M));
         for (int64_t j = 0; j < d; j++) {
             M[j * d + j] += j < penalised ? m->p->lambda : 0;
             unit[j] = M[j * d + j] > 0 ? 1 / sqrt(M[j * d + j]) : 0;
