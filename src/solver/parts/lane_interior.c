@@ -25,6 +25,8 @@ static const double PREDICTED = 0.1; /* residuals that conjugate gradients leave
 static const double ROUGH = 0.03;
 static const double LEFT = 1e-3; /* (15) of the gap: it is to fall a hundred times in a step */
 enum { AGAIN = 4 };              /* times that a system is solved for what is left of it */
+/* Of the mean product: what the corrector takes of a row's at most, and the least that is left. */
+static const double MOST_PREDICTED = 10, LEAST_PRODUCT = 0.03;
 
 typedef struct work {
     mgvi_lane_system y;
@@ -182,10 +184,10 @@ static void correct_rows(work *s)
     for (int64_t i = 0; i < s->a.n; i++)
         for (int32_t l = 0; l < k; l++) {
             const row v = row_at(s, i, l, false);
-            const double t = s->length[l];
-            s->q.x[i * k + l] = v.dslack * v.da;
+            const double t = s->length[l], most = MOST_PREDICTED * s->tau[l];
+            s->q.x[i * k + l] = fmin(fmax(v.dslack * v.da, -most), most);
             if (s->boxed)
-                s->more_q.x[i * k + l] = -v.dover * v.da;
+                s->more_q.x[i * k + l] = fmin(fmax(-v.dover * v.da, -most), most);
             sum[l] += v.s > 0 ? products(s, &v, t) : 0;
             count[l] += v.s > 0 ? 1 + s->boxed : 0;
         }
@@ -206,19 +208,25 @@ static void correct_rows(work *s)
         }
 }
 
+/* (12) does not ask where slack and over are: a product that fell far behind the others is raised
+ * by them, or its row would cut the next steps short. */
 static void move_rows(work *s)
 {
     const int32_t k = s->y.p->lanes;
     for (int64_t i = 0; i < s->a.n; i++)
         for (int32_t l = 0; l < k; l++) {
+            const int64_t at = i * k + l;
             const row v = row_at(s, i, l, true);
             const double t = v.s > 0 ? s->length[l] : 0;
-            s->a.x[i * k + l] += t > 0 ? t * v.da : 0;
-            s->slack.x[i * k + l] += t > 0 ? t * v.dslack : 0;
+            const double least = LEAST_PRODUCT * s->tau[l] * (1 - t + t * s->sigma[l]);
+            if (!(t > 0))
+                continue;
+            s->a.x[at] += t * v.da;
             if (s->boxed) { /* s - a is not 0 by rounding */
-                s->a.x[i * k + l] = fmin(s->a.x[i * k + l], (1 - DBL_EPSILON) * v.s);
-                s->over.x[i * k + l] += t > 0 ? t * v.dover : 0;
+                s->a.x[at] = fmin(s->a.x[at], (1 - DBL_EPSILON) * v.s);
+                s->over.x[at] = fmax(v.over + t * v.dover, least / (v.s - s->a.x[at]));
             }
+            s->slack.x[at] = fmax(v.slack + t * v.dslack, least / s->a.x[at]);
         }
 }
 
