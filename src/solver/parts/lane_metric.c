@@ -2,8 +2,8 @@
  * scaled to a unit diagonal and factored.                                                    (9)
  * A row is drawn with a chance that grows with its curvature and with its share of a column's:
  *   chance_i = h_i / sum h + h_i sum_j x_ij^2 / (d E_j),   E_j = sum_i h_i x_ij^2
- * so that a column which few rows have keeps them. Once a lane has a factor M = U'U, as much again
- * by the row's leverage in that, h_i x_i'M^-1 x_i, which is the mean over normal g of
+ * so that a column which few rows have keeps them. Once a lane has a factor M = U'U, by the row's
+ * leverage in that instead of the columns, h_i x_i'M^-1 x_i, which is the mean over normal g of
  *   h_i (x_i . U^-1 g)^2                                                                    (9b)
  */
 #include "solver/parts/lane_metric.h"
@@ -41,9 +41,15 @@ static void fill_row(const mgvi_lane_metric *m, int64_t i, float *x)
 {
     const mgvi_float_rows *r = &m->rows;
     const float *row = mgvi_float_row(r, i, x);
-    for (int64_t j = 0; j < r->m.cols; j++)
-        x[j] = (float)((r->scale ? r->scale[j] : 1) *
-                       ((double)row[j] - (r->centre ? r->centre[j] : 0)));
+    if (r->scale && r->centre)
+        for (int64_t j = 0; j < r->m.cols; j++)
+            x[j] = (float)(r->scale[j] * ((double)row[j] - r->centre[j]));
+    else if (r->scale)
+        for (int64_t j = 0; j < r->m.cols; j++)
+            x[j] = (float)(r->scale[j] * (double)row[j]);
+    else
+        for (int64_t j = 0; j < r->m.cols; j++)
+            x[j] = (float)((double)row[j] - (r->centre ? r->centre[j] : 0));
     if (r->intercept)
         x[r->m.cols] = 1;
 }
@@ -59,14 +65,12 @@ static void fill_squares(const mgvi_lane_metric *m, int64_t i, int64_t count)
     }
 }
 
-/* The chances of all rows in all lanes, in proportion. */
-static void weigh_rows(mgvi_lane_metric *m, const mgvi_vec *h)
+/* chance_i = h_i sum_j x_ij^2/(d E_j) in all lanes. */
+static void weigh_by_columns(mgvi_lane_metric *m, const mgvi_vec *h)
 {
     const int64_t n = h->n, d = m->cols, piece = m->most < PIECE ? m->most : PIECE;
     const int32_t k = h->k;
     const mgvi_simd *simd = m->p->ctx->simd;
-    double total[MGVI_LANES_MAX];
-    mgvi_vec_sum(m->p->ctx, h, total);
     memset(m->energy, 0, (size_t)(d * k) * sizeof *m->energy);
     for (int64_t i = 0; i < n && !mgvi_ctx_cut(m->p->ctx); i += piece) {
         const int64_t count = n - i < piece ? n - i : piece;
@@ -80,9 +84,25 @@ static void weigh_rows(mgvi_lane_metric *m, const mgvi_vec *h)
         fill_squares(m, i, count);
         simd->dense_mul_k_f32(m->x, d, count, d, k, m->energy, m->chance + i * k);
     }
-    for (int64_t t = 0; t < n * k; t++)
-        m->chance[t] = total[t % k] > 0 ? h->x[t] * (m->chance[t] + 1 / total[t % k]) : 0;
     m->p->A->touched += 2 * (double)m->p->A->nnz;
+}
+
+/* The chances of all rows in all lanes, in proportion; leverages join them where there is a factor,
+ * and columns that few rows have are theirs to know then. */
+static void weigh_rows(mgvi_lane_metric *m, const mgvi_vec *h, const bool *due)
+{
+    const int32_t k = h->k;
+    double total[MGVI_LANES_MAX];
+    bool known = true;
+    for (int32_t l = 0; l < k; l++)
+        known = known && (m->made[l] || !due[l]);
+    mgvi_vec_sum(m->p->ctx, h, total);
+    if (known)
+        memset(m->chance, 0, (size_t)(h->n * k) * sizeof *m->chance);
+    else
+        weigh_by_columns(m, h);
+    for (int64_t t = 0; t < h->n * k; t++)
+        m->chance[t] = total[t % k] > 0 ? h->x[t] * (m->chance[t] + 1 / total[t % k]) : 0;
 }
 
 /* one = U^-1 g in that lane, in units of the columns. */
@@ -103,7 +123,7 @@ static void try_lane(mgvi_lane_metric *m, int32_t lane, mgvi_rng *rng)
 /* The lanes that have a factor draw by leverages too. */
 static void weigh_by_leverage(mgvi_lane_metric *m, const mgvi_vec *h, mgvi_rng *rng)
 {
-    enum { DRAWS = 4 };
+    enum { DRAWS = 2 };
     const int32_t k = h->k;
     double total[MGVI_LANES_MAX] = {0};
     bool any = false;
@@ -243,7 +263,7 @@ mgv_status mgvi_lane_metric_refresh(mgvi_lane_metric *m, const mgvi_vec *h, cons
         any = any || due[l];
     if (!any)
         return MGV_OK;
-    weigh_rows(m, h);
+    weigh_rows(m, h, due);
     weigh_by_leverage(m, h, rng);
     for (int32_t l = 0; l < h->k; l++)
         if (due[l]) {
