@@ -278,7 +278,7 @@ static mgv_status correct(work *s)
         MGVI_TRY(mgvi_lane_system_solve(y, rough, s->most, s->first, &s->more));
         mgvi_vec_axpby(y->ctx, 1, &s->more, 1, &s->step);
         mgvi_op_mul(y->p->A, 1, &s->step, 0, &y->dz);
-        if (take_rest(s))
+        if (take_rest(s) || again + 1 == AGAIN)
             break;
         MGVI_TRY(mgvi_lane_system_refresh(y, s->failed));
     }

@@ -123,7 +123,7 @@ static void try_lane(mgvi_lane_metric *m, int32_t lane, mgvi_rng *rng)
 /* The lanes that have a factor draw by leverages too. */
 static void weigh_by_leverage(mgvi_lane_metric *m, const mgvi_vec *h, mgvi_rng *rng)
 {
-    enum { DRAWS = 2 };
+    enum { DRAWS = 3 };
     const int32_t k = h->k;
     double total[MGVI_LANES_MAX] = {0};
     bool any = false;
