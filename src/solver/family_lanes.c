@@ -521,7 +521,7 @@ static int32_t most_lanes(const sitting *at)
  * as quick as it states, where many rows lie at the kink. */
 static double newton_cost(const sitting *at)
 {
-    static const double SOME_HARD = 2, SURE = 0.5;
+    static const double SOME_HARD = 2, SURE = 1;
     const bool smooth = at->head->run.problem->loss->can & MGVI_SMOOTH;
     if (strcmp(at->head->settings.solver, "auto") != 0)
         return 0;

@@ -1,31 +1,44 @@
 /* lane_interior.c - the squared hinge and the hinge in lanes: Mehrotra's predictor and corrector.
- * Of every row, with a = -u the dual variable and s_i the loss's weight, z + over - slack = 1,   a
- * slack = tau,   lambda w = A'a                                     (11) over = a/s for the squared
- * hinge,   over (s - a) = tau for the hinge h = 1/(slack/a + 1/s),  or 1/(slack/a + over/(s - a))
- * (12) r = 1 - z - a/s + target/a,  or 1 - z + target/a - target'/(s - a) (lambda I + A'diag(h) A)
- * dw = A'(a + h r) - lambda w,   da = h (r - A dw)                   (13) target = 0 predicts; the
- * corrector aims at sigma tau less the products predicted. */
+ * Of every row, with a = -u the dual variable and s_i the loss's weight,
+ *   z + over - slack = 1,   a slack = tau,   lambda w = A'a                                    (11)
+ *   over = a/s for the squared hinge,   over (s - a) = tau for the hinge
+ *   h = 1/(slack/a + 1/s),   or 1/(slack/a + over/(s - a))                                     (12)
+ *   r = 1 - z - a/s + target/a,   or 1 - z + target/a - target'/(s - a)
+ *   (lambda I + A'diag(h) A) dw = A'(a + h r) - lambda w,   da = h (r - A dw)                  (13)
+ * target = 0 predicts; the corrector aims at sigma tau less the products predicted. What is left of
+ * (13), rho = A'(a + da) - lambda (w + dw), is what the next pair lacks of lambda w = A'a, and
+ *   |rho|^2/(2 lambda) + |rho of the intercept|                                                (15)
+ * is its part of the gap: many times |rho|^2 as (13) measures it where lambda is small beside the
+ * curvature (a nearly hard margin). Systems are solved until that is small. */
 #include "solver/parts/lane_interior.h"
 
 #include "base/limit.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 enum { LANES = MGVI_LOCKSTEP_LANES };
 static const double TO_THE_BORDER = 0.995;
 static const double SLACK = 8;       /* at the start; a margin is 1 */
-static const double PREDICTED = 0.1; /* residuals that conjugate gradients leave */
-static const double ROUGH = 0.03, FINE = 1e-4;
+static const double PREDICTED = 0.1; /* residuals that conjugate gradients leave, at most */
+static const double ROUGH = 0.03;
+static const double LEFT = 1e-3; /* (15) of the gap: it is to fall a hundred times in a step */
+enum { AGAIN = 4 };              /* times that a system is solved for what is left of it */
+/* Of the mean product: what the corrector takes of a row's at most, and the least that is left. */
+static const double MOST_PREDICTED = 10, LEAST_PRODUCT = 0.03;
 
 typedef struct work {
     mgvi_lane_system y;
-    mgvi_vec step, more;     /* columns: dw, and what the corrector adds */
+    mgvi_vec step, more;     /* columns: dw, and what is added to it */
+    mgvi_vec whole;          /* columns: A'(a + da) */
     bool boxed;              /* the hinge: a <= s */
     mgvi_vec a, slack, r, q; /* rows; q: the products predicted */
     mgvi_vec over, more_q;   /* the same of the upper bound, where there is one */
     double tau[LANES], sigma[LANES], length[LANES];
-    double accuracy[LANES], first[LANES]; /* of the system */
+    double first[LANES];             /* the square of the right side of (13) */
+    double most[LANES], rest[LANES]; /* what (15) may be, and is */
+    bool failed[LANES];              /* it is more */
 } work;
 
 /* One row in one lane: where it is, its weight, and its move with the products aimed at. */
@@ -61,16 +74,12 @@ static double products(const work *s, const row *v, double t)
 
 /* ---- where we are ---------------------------------------------------------------------------- */
 
-/* u, A'u and the gaps. */
-static mgv_status look(work *s)
+/* u and the gaps; A'u is in g. */
+static void look(work *s)
 {
     mgvi_lane_system *y = &s->y;
-    mgvi_vec_add(y->ctx, -1, &s->a, 0, &s->a, &s->r);
-    mgvi_op_mul_t(y->p->A, 1, &s->r, 0, &y->g);
-    MGVI_TRY(mgvi_ctx_whole(y->ctx));
-    mgvi_vec_copy(y->ctx, &s->r, &y->u);
+    mgvi_vec_add(y->ctx, -1, &s->a, 0, &s->a, &y->u);
     mgvi_lane_system_measure(y, &y->u);
-    return MGV_OK;
 }
 
 /* a half of the weight, the heavier class less, so that the intercept's sum is 0; slacks well
@@ -105,8 +114,12 @@ static mgv_status begin(mgvi_lane_system *y, mgvi_arena *arena)
         MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, y->p->A->rows, y->p->lanes, rows[t]));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, y->p->A->cols, y->p->lanes, &s->step));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, y->p->A->cols, y->p->lanes, &s->more));
+    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, y->p->A->cols, y->p->lanes, &s->whole));
     place_rows(s);
-    return look(s);
+    mgvi_op_mul_t(y->p->A, -1, &s->a, 0, &y->g);
+    MGVI_TRY(mgvi_ctx_whole(y->ctx));
+    look(s);
+    return MGV_OK;
 }
 
 /* ---- predictor and corrector ----------------------------------------------------------------- */
@@ -130,9 +143,7 @@ static void predict_rows(work *s)
         }
     for (int32_t l = 0; l < k; l++) {
         s->tau[l] = sum[l] / fmax(count[l], 1);
-        /* what is left of lambda w = A'a must fall with tau, or a and w part */
-        const double part = sum[l] / fmax(y->gap[l] * y->primal[l], 1e-300);
-        s->accuracy[l] = fmin(ROUGH, fmax(FINE, ROUGH * sqrt(part)));
+        s->most[l] = LEFT * y->gap[l] * y->primal[l];
         s->first[l] = 0;
     }
 }
@@ -143,7 +154,7 @@ static double reach(double most, double x, double dx)
     return dx < 0 ? fmin(most, -x / dx) : most;
 }
 
-/* The longest step of every lane. */
+/* The longest step of every lane; none where what is left of the system costs more than the gap. */
 static void find_lengths(work *s, bool corrected)
 {
     const int32_t k = s->y.p->lanes;
@@ -157,8 +168,10 @@ static void find_lengths(work *s, bool corrected)
             if (v.s > 0 && s->boxed)
                 s->length[l] = reach(reach(s->length[l], v.room, -v.da), v.over, v.dover);
         }
-    for (int32_t l = 0; l < k; l++)
-        s->length[l] *= s->y.moving[l] ? TO_THE_BORDER : 0;
+    for (int32_t l = 0; l < k; l++) {
+        const bool sound = !corrected || s->rest[l] <= s->most[l] / LEFT;
+        s->length[l] *= s->y.moving[l] && sound ? TO_THE_BORDER : 0;
+    }
 }
 
 /* The products that the predictor would leave over, and sigma = (tau there / tau)^3; then the
@@ -171,10 +184,10 @@ static void correct_rows(work *s)
     for (int64_t i = 0; i < s->a.n; i++)
         for (int32_t l = 0; l < k; l++) {
             const row v = row_at(s, i, l, false);
-            const double t = s->length[l];
-            s->q.x[i * k + l] = v.dslack * v.da;
+            const double t = s->length[l], most = MOST_PREDICTED * s->tau[l];
+            s->q.x[i * k + l] = fmin(fmax(v.dslack * v.da, -most), most);
             if (s->boxed)
-                s->more_q.x[i * k + l] = -v.dover * v.da;
+                s->more_q.x[i * k + l] = fmin(fmax(-v.dover * v.da, -most), most);
             sum[l] += v.s > 0 ? products(s, &v, t) : 0;
             count[l] += v.s > 0 ? 1 + s->boxed : 0;
         }
@@ -195,17 +208,25 @@ static void correct_rows(work *s)
         }
 }
 
+/* (12) does not ask where slack and over are: a product that fell far behind the others is raised
+ * by them, or its row would cut the next steps short. */
 static void move_rows(work *s)
 {
     const int32_t k = s->y.p->lanes;
     for (int64_t i = 0; i < s->a.n; i++)
         for (int32_t l = 0; l < k; l++) {
+            const int64_t at = i * k + l;
             const row v = row_at(s, i, l, true);
             const double t = v.s > 0 ? s->length[l] : 0;
-            s->a.x[i * k + l] += t > 0 ? t * v.da : 0;
-            s->slack.x[i * k + l] += t > 0 ? t * v.dslack : 0;
-            if (s->boxed)
-                s->over.x[i * k + l] += t > 0 ? t * v.dover : 0;
+            const double least = LEAST_PRODUCT * s->tau[l] * (1 - t + t * s->sigma[l]);
+            if (!(t > 0))
+                continue;
+            s->a.x[at] += t * v.da;
+            if (s->boxed) { /* s - a is not 0 by rounding */
+                s->a.x[at] = fmin(s->a.x[at], (1 - DBL_EPSILON) * v.s);
+                s->over.x[at] = fmax(v.over + t * v.dover, least / (v.s - s->a.x[at]));
+            }
+            s->slack.x[at] = fmax(v.slack + t * v.dslack, least / s->a.x[at]);
         }
 }
 
@@ -218,19 +239,62 @@ static mgv_status predict(work *s)
         rough[l] = PREDICTED;
     mgvi_op_mul_t(y->p->A, 1, &y->dz, 0, &y->residual);
     mgvi_lanes_add_ridge(y, -1, &y->w, &y->residual);
-    MGVI_TRY(mgvi_lane_system_solve(y, rough, s->first, &s->step));
+    MGVI_TRY(mgvi_lane_system_solve(y, rough, NULL, s->first, &s->step));
     mgvi_lane_system_image(y, &s->step);
     return MGV_OK;
 }
 
+/* What is left of (13) with the step as it is, in float64; dz is A dw. False: (15) is too much in
+ * some lane. */
+static bool take_rest(work *s)
+{
+    mgvi_lane_system *y = &s->y;
+    const int64_t all = s->a.n * s->a.k;
+    bool enough = true;
+    for (int64_t t = 0; t < all; t++)
+        y->u.x[t] = s->a.x[t] + y->h.x[t] * (s->r.x[t] - y->dz.x[t]);
+    mgvi_op_mul_t(y->p->A, 1, &y->u, 0, &s->whole);
+    mgvi_vec_copy(y->ctx, &s->whole, &y->residual);
+    mgvi_lanes_add_ridge(y, -1, &y->w, &y->residual);
+    mgvi_lanes_add_ridge(y, -1, &s->step, &y->residual);
+    mgvi_lane_system_part(y, &y->residual, s->rest);
+    for (int32_t l = 0; l < y->p->lanes; l++) {
+        s->failed[l] = y->moving[l] && !(s->rest[l] <= 2 * s->most[l]);
+        enough = enough && !s->failed[l];
+    }
+    return enough;
+}
+
+/* Again from what is left in float64 where products were of float32, or 60 of them not enough: then
+ * with a better metric. */
 static mgv_status correct(work *s)
 {
     mgvi_lane_system *y = &s->y;
+    double rough[LANES];
+    for (int32_t l = 0; l < LANES; l++)
+        rough[l] = ROUGH;
     mgvi_op_mul_t(y->p->A, 1, &y->dz, 1, &y->residual);
-    MGVI_TRY(mgvi_lane_system_solve(y, s->accuracy, s->first, &s->more));
-    mgvi_vec_axpby(y->ctx, 1, &s->more, 1, &s->step);
-    mgvi_op_mul(y->p->A, 1, &s->step, 0, &y->dz);
-    return MGV_OK;
+    for (int again = 0; again < AGAIN; again++) {
+        MGVI_TRY(mgvi_lane_system_solve(y, rough, s->most, s->first, &s->more));
+        mgvi_vec_axpby(y->ctx, 1, &s->more, 1, &s->step);
+        mgvi_op_mul(y->p->A, 1, &s->step, 0, &y->dz);
+        if (take_rest(s) || again + 1 == AGAIN)
+            break;
+        MGVI_TRY(mgvi_lane_system_refresh(y, s->failed));
+    }
+    return mgvi_ctx_whole(y->ctx);
+}
+
+/* g = -A'a with a as it will be. */
+static void move_columns(work *s)
+{
+    mgvi_lane_system *y = &s->y;
+    const int32_t k = y->p->lanes;
+    for (int64_t j = 0; j < y->g.n; j++)
+        for (int32_t l = 0; l < k; l++)
+            y->g.x[j * k + l] -= s->length[l] * (y->g.x[j * k + l] + s->whole.x[j * k + l]);
+    mgvi_lanes_add(&y->w, s->length, &s->step, &y->w);
+    mgvi_lanes_add(&y->z, s->length, &y->dz, &y->z);
 }
 
 static mgv_status step(mgvi_lane_system *y, double goal)
@@ -238,17 +302,16 @@ static mgv_status step(mgvi_lane_system *y, double goal)
     work *s = (work *)y;
     (void)goal;
     predict_rows(s);
-    MGVI_TRY(mgvi_lane_system_refresh(y));
+    MGVI_TRY(mgvi_lane_system_refresh(y, NULL));
     MGVI_TRY(predict(s));
     find_lengths(s, false);
     correct_rows(s);
     MGVI_TRY(correct(s));
     find_lengths(s, true);
-    MGVI_TRY(mgvi_ctx_whole(y->ctx));
     move_rows(s);
-    mgvi_lanes_add(&y->w, s->length, &s->step, &y->w);
-    mgvi_lanes_add(&y->z, s->length, &y->dz, &y->z);
-    return look(s);
+    move_columns(s);
+    look(s);
+    return MGV_OK;
 }
 
 mgv_status mgvi_lane_interior_run(const mgv_problem *p, double tol, mgvi_rng rng, mgvi_arena *arena,

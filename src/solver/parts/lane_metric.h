@@ -24,6 +24,8 @@ typedef struct mgvi_lane_metric {
     mgvi_vec score;
     double *lever; /* rows x lanes */
     bool *made;    /* lanes that have a factor */
+    bool *fine;    /* lanes whose factor is to be one of float64 sums */
+    double *wide;  /* rows on their way there */
 } mgvi_lane_metric;
 
 /* Rows drawn for a problem of so many, and the bytes of it all for so many lanes. */

@@ -80,10 +80,10 @@ static mgv_status solve(work *s, double goal)
                      rate = y->before[l] > 0 ? gap / y->before[l] : 1;
         accuracy[l] = fmin(ROUGH, fmax(FINE, 0.3 * sqrt(fmax(needed, rate))));
     }
-    MGVI_TRY(mgvi_lane_system_refresh(y));
+    MGVI_TRY(mgvi_lane_system_refresh(y, NULL));
     mgvi_vec_copy(y->ctx, &y->g, &y->residual);
     mgvi_vec_scale(y->ctx, -1, &y->residual);
-    return mgvi_lane_system_solve(y, accuracy, first, &s->step);
+    return mgvi_lane_system_solve(y, accuracy, NULL, first, &s->step);
 }
 
 /* ---- the line search ------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@ enum {
     MOST_STEPS = 120,
     MOST_PRODUCTS = 60, /* of conjugate gradients in one step */
     OLD = 7,            /* products after which the metric is made anew */
-    IDLE = 12           /* steps in which no gap falls */
+    IDLE = 12           /* steps in which its gap does not fall, and a lane rests with its best */
 };
 static const double SURE = 0.5; /* part of the tolerance: lanes that miss it are expensive */
 
@@ -86,12 +86,23 @@ static void curve(mgvi_lane_system *s, const bool *on)
     mgvi_lanes_add_ridge(s, 1, &s->dir, &s->image);
 }
 
-mgv_status mgvi_lane_system_solve(mgvi_lane_system *s, const double *accuracy, double *first,
-                                  mgvi_vec *x)
+void mgvi_lane_system_part(const mgvi_lane_system *s, const mgvi_vec *rest, double *out)
+{
+    const int64_t penalised = mgvi_problem_penalised(s->p);
+    mgvi_lanes_ridge_dot(s, rest, rest, out);
+    for (int32_t l = 0; l < rest->k; l++) {
+        out[l] /= 2 * s->p->lambda * s->p->lambda;
+        for (int64_t j = penalised; j < rest->n; j++)
+            out[l] += fabs(rest->x[j * rest->k + l]);
+    }
+}
+
+mgv_status mgvi_lane_system_solve(mgvi_lane_system *s, const double *accuracy, const double *most,
+                                  double *first, mgvi_vec *x)
 {
     const int32_t k = s->p->lanes;
     double rho[LANES], enough[LANES], bends[LANES], next[LANES], forward[LANES], back[LANES],
-        turn[LANES];
+        turn[LANES], part[LANES];
     bool on[LANES];
     mgvi_vec_fill(s->ctx, x, 0);
     mgvi_vec_fill(s->ctx, &s->better, 0);
@@ -104,8 +115,11 @@ mgv_status mgvi_lane_system_solve(mgvi_lane_system *s, const double *accuracy, d
     }
     for (int32_t products = 1; products <= MOST_PRODUCTS; products++) {
         bool busy = false;
+        if (most)
+            mgvi_lane_system_part(s, &s->residual, part);
         for (int32_t l = 0; l < k; l++) {
-            on[l] = rho[l] > enough[l];
+            on[l] =
+                s->moving[l] && rho[l] > 0 && (rho[l] > enough[l] || (most && part[l] > most[l]));
             busy = busy || on[l];
         }
         if (!busy || mgvi_ctx_cut(s->ctx))
@@ -117,7 +131,7 @@ mgv_status mgvi_lane_system_solve(mgvi_lane_system *s, const double *accuracy, d
             forward[l] = on[l] ? rho[l] / bends[l] : 0;
             back[l] = -forward[l];
             s->energy[l] += forward[l] * rho[l];
-            s->aged[l] = on[l] ? products : s->aged[l];
+            s->aged[l] = on[l] && products > s->aged[l] ? products : s->aged[l];
         }
         mgvi_lanes_add(x, forward, &s->dir, x);
         mgvi_lanes_add(&s->residual, back, &s->image, &s->residual);
@@ -148,12 +162,15 @@ void mgvi_lane_system_image(mgvi_lane_system *s, const mgvi_vec *x)
             s->pass = NULL;
 }
 
-mgv_status mgvi_lane_system_refresh(mgvi_lane_system *s)
+mgv_status mgvi_lane_system_refresh(mgvi_lane_system *s, const bool *failed)
 {
     bool due[LANES];
     for (int32_t l = 0; l < s->p->lanes; l++) {
-        due[l] = s->moving[l] && (s->aged[l] == 0 || s->aged[l] >= OLD);
-        s->aged[l] = due[l] ? 1 : s->aged[l];
+        due[l] = s->moving[l] && (s->aged[l] == 0 || s->aged[l] >= OLD) && (!failed || failed[l]);
+        s->metric.fine[l] = s->metric.fine[l] || (failed && due[l]);
+        if (failed && !due[l])
+            continue;
+        s->aged[l] = s->aged[l] > 0 || due[l] ? 1 : 0;
     }
     return mgvi_lane_metric_refresh(&s->metric, &s->h, due, &s->rng);
 }
@@ -165,12 +182,12 @@ static int32_t settle(mgvi_lane_system *s, double goal, mgvi_lockstep_result *ou
 {
     const int64_t n = s->u.n, d = s->w.n;
     int32_t moving = 0;
-    bool nearer = false;
     for (int32_t l = 0; l < s->p->lanes; l++) {
         if (!s->moving[l])
             continue;
-        moving += s->moving[l] = !(s->gap[l] <= goal);
-        nearer = nearer || s->gap[l] < 0.9 * s->best[l];
+        s->idle[l] = s->gap[l] < 0.9 * s->best[l] ? 0 : s->idle[l] + 1;
+        s->pass = s->idle[l] < IDLE / 2 ? s->pass : NULL;
+        moving += s->moving[l] = isfinite(s->gap[l]) && s->gap[l] > goal && s->idle[l] < IDLE;
         if (!(s->gap[l] < s->best[l]))
             continue;
         s->best[l] = s->gap[l];
@@ -179,8 +196,6 @@ static int32_t settle(mgvi_lane_system *s, double goal, mgvi_lockstep_result *ou
         for (int64_t j = 0; j < d; j++)
             out->w[l * d + j] = s->w.x[j * s->w.k + l];
     }
-    s->idle = nearer ? 0 : s->idle + 1;
-    s->pass = s->idle < IDLE / 2 ? s->pass : NULL;
     return moving;
 }
 
@@ -213,7 +228,7 @@ mgv_status mgvi_lane_system_run(mgvi_lane_system *s, const mgvi_lane_method *met
     mgvi_ctx_open(s->ctx, MGVI_GRACE);
     mgv_status st = begin(s, method, start, arena);
     bool late = mgvi_ctx_close(s->ctx);
-    while (st == MGV_OK && !late && out->rounds < MOST_STEPS && s->idle < IDLE) {
+    while (st == MGV_OK && !late && out->rounds < MOST_STEPS) {
         const int32_t moving = settle(s, SURE * tol, out);
         late = mgvi_ctx_late(s->ctx) != MGV_STOP_NONE;
         if (moving == 0 || late)
