@@ -97,8 +97,8 @@ static outcome fit_repeated(mgv_data *data, mgv_settings *s)
         outcome o = {0};
         fit_once(data, s, &o);
         sum += o.seconds;
-        if (!is_answer(&o))
-            return o;
+        if (!is_answer(&o)) /* the limit is for all of them: it may cut a later one */
+            return r > 0 ? best : o;
         if (o.seconds < best.seconds)
             best = o;
     }

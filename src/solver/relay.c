@@ -89,8 +89,6 @@ static double left_to_spend(const mgv_solver *solver)
 {
     const mgvi_driver_memory *m = &solver->memory;
     const double way = mgvi_driver_way(m->best.certificate.relative_gap);
-    if (m->gain == 0)
-        return 0; /* there was only one */
     return m->gain < 1 ? m->since * log(solver->settings.tol / way) / log(m->gain) : INFINITY;
 }
 
