@@ -553,7 +553,8 @@ static double newton_cost(const sitting *at)
     if (strcmp(at->head->settings.solver, "auto") != 0)
         return 0;
     const double together = mgvi_lane_newton_cost(at->head->run.problem, most_lanes(at));
-    return isfinite(together) && together <= (smooth ? SOME_HARD : NEWTON_HARD) * cost_in_earnest(at->head)
+    return isfinite(together) &&
+                   together <= (smooth ? SOME_HARD : NEWTON_HARD) * cost_in_earnest(at->head)
                ? together
                : 0;
 }

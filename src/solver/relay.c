@@ -46,9 +46,17 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)
     return st;
 }
 
-/* Who would take over; NULL: nobody is left. Where sweeps of the columns lag, those of another
- * solver do, too: one that does something else goes before them. */
-static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
+/* What a solver is expected to spend: of those that gave way once, more each time. */
+static double price_of(const mgv_solver *solver, const mgvi_solver_ops *ops)
+{
+    const mgvi_driver_memory *m = &solver->memory;
+    const double cost = ops->cost(solver->run.problem, &solver->settings);
+    return m->paused & mgvi_solver_bit(ops) ? ldexp(cost, (int)m->comebacks) : cost;
+}
+
+/* Who has not had a turn yet; NULL: nobody is left. Where sweeps of the columns lag, those of
+ * another solver do, too: one that does something else goes before them. */
+static const mgvi_solver_ops *next_fresh(const mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
     mgvi_solver_mask passed = solver->tried;
@@ -60,6 +68,24 @@ static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
     return other || passed == solver->tried
                ? other
                : mgvi_solver_next(run->ctx, run->problem, &solver->settings, solver->tried);
+}
+
+/* Who would take over; NULL: nobody. One that gave way, for another seemed cheaper, comes back
+ * where that was wrong: taking turns of twice the length costs a few times the best at most,
+ * whoever that is. */
+static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
+{
+    const mgvi_solver_ops *next = next_fresh(solver);
+    double least = next ? price_of(solver, next) : INFINITY;
+    for (int k = 0; k < mgvi_solver_count(); k++) {
+        const mgvi_solver_ops *ops = mgvi_solver_at(k);
+        const bool waits = solver->memory.paused & mgvi_solver_bit(ops);
+        if (ops == solver->run.ops || !waits || !(price_of(solver, ops) < least))
+            continue;
+        next = ops;
+        least = price_of(solver, ops);
+    }
+    return next;
 }
 
 double mgvi_driver_spent(const mgv_solver *solver)
@@ -78,7 +104,7 @@ double mgvi_driver_own_spent(const mgv_solver *solver)
 static double trial_of(const mgv_solver *solver, double its)
 {
     const mgvi_run *run = &solver->run;
-    return run->ops->cost(run->problem, &solver->settings) > its
+    return solver->memory.comebacks == 0 && price_of(solver, run->ops) > its
                ? mgvi_solver_tries(run->ops, run->problem, &solver->settings, its)
                : 0;
 }
@@ -111,16 +137,15 @@ static double patience(const mgv_solver *solver, double its)
 {
     static const double LITTLE = 5e7; /* a few thousandths of a second: no reason to change */
     static const double PATIENCE = 1.5;
-    const mgvi_run *run = &solver->run;
     const double trial = trial_of(solver, its);
-    const double own = PATIENCE * run->ops->cost(run->problem, &solver->settings);
+    const double own = PATIENCE * price_of(solver, solver->run.ops);
     return trial > 0 ? trial : fmax(fmax(own, its), LITTLE);
 }
 
 static double next_cost(const mgv_solver *solver)
 {
     const mgvi_solver_ops *next = next_solver(solver);
-    return next ? next->cost(solver->run.problem, &solver->settings) : INFINITY;
+    return next ? price_of(solver, next) : INFINITY;
 }
 
 double mgvi_driver_allowance(mgv_solver *solver)
@@ -151,6 +176,25 @@ bool mgvi_driver_outspent(mgv_solver *solver)
     return solver->outspent;
 }
 
+/* `next` in the place of the present solver; one that comes back goes on from the best pair. */
+static mgv_status hand_over(mgv_solver *solver, const mgvi_solver_ops *next)
+{
+    mgvi_driver_memory *m = &solver->memory;
+    const bool back = m->paused & mgvi_solver_bit(next);
+    solver->tried |= mgvi_solver_bit(next);
+    MGVI_TRY(mgvi_driver_seat(solver, next));
+    m->comebacks += back;
+    solver->stop = MGV_STOP_NONE;
+    solver->outspent = false;
+    solver->patience = 0;
+    m->certified = -1;
+    m->ratio = 1;
+    m->seated = m->spent = mgvi_driver_spent(solver);
+    return back && m->certificates > 0
+               ? mgvi_driver_start(solver, solver->best.w.x, solver->best.u.x)
+               : MGV_OK;
+}
+
 bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st)
 {
     mgvi_run *run = &solver->run;
@@ -163,18 +207,18 @@ bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st)
     if (stalled)
         mgvi_print(reason, sizeof reason, "solver %s ended at a relative gap of %.1e",
                    run->ops->name, solver->answer_verdict.certificate.relative_gap);
+    const mgvi_solver_mask own = mgvi_solver_bit(run->ops);
+    if (solver->outspent)
+        solver->memory.paused |= own;
+    else
+        solver->memory.paused &= ~own;
     while ((next = next_solver(solver))) {
-        solver->tried |= mgvi_solver_bit(next);
-        const mgv_status seated = mgvi_driver_seat(solver, next);
+        const mgv_status seated = hand_over(solver, next);
+        if (seated != MGV_OK)
+            solver->memory.paused &= ~mgvi_solver_bit(next);
         if (seated == MGV_E_UNSUPPORTED)
             continue;
         mgvi_log(run->ctx, MGV_INFO, "%s; %s takes over", reason, next->name);
-        solver->stop = MGV_STOP_NONE;
-        solver->outspent = false;
-        solver->patience = 0;
-        solver->memory.certified = -1;
-        solver->memory.ratio = 1;
-        solver->memory.seated = solver->memory.spent = mgvi_driver_spent(solver);
         *st = seated;
         return true;
     }

@@ -106,21 +106,21 @@ static int32_t ending(const work *w, double tol, double rounds)
 }
 
 /* Whether the lanes that still move had better go on one by one: lock-step has spent what may be
- * spent on all of them, or a part and few would end within the rest. Beside coordinate ascent also
- * where few visits of the round moved anything, or few lanes do; beside another solver, where a
- * round costs more than those that are left. */
+ * spent on all of them, or as much as easy problems take and few would end within the rest. Beside
+ * coordinate ascent also where few visits of the round moved anything, or few lanes do; beside
+ * another solver, where a round costs more than those that are left. */
 static bool gives_way(const work *w, const mgvi_lockstep_task *task, int32_t moving,
                       const mgvi_lockstep_pass *before)
 {
-    static const double PART = 0.25;
+    static const double PART = 0.25, EASY = 20; /* of all; passes */
+    const mgvi_lockstep_rows *r = w->pass.rows;
     const mgvi_lockstep_pass *p = &w->pass;
-    const double visits = (double)(p->visits - before->visits);
-    const double all = mgvi_lockstep_spent(p->rows, w->count, (double)p->visits, p->touched);
-    const double round =
-        mgvi_lockstep_spent(p->rows, w->count, visits, p->touched - before->touched);
-    const double left = w->count * task->most - all;
-    if (left < 0 || (all > PART * w->count * task->most && w->before[0] > 0 &&
-                     ending(w, task->tol, left / round) <= BUSY * moving))
+    const double visits = (double)(p->visits - before->visits), most = w->count * task->most;
+    const double pass = mgvi_lockstep_spent(r, w->count, (double)w->lives, (double)r->nnz);
+    const double all = mgvi_lockstep_spent(r, w->count, (double)p->visits, p->touched);
+    const double round = mgvi_lockstep_spent(r, w->count, visits, p->touched - before->touched);
+    const bool told = all > fmin(PART * most, EASY * pass) && isfinite(most) && w->before[0] > 0;
+    if (all > most || (told && ending(w, task->tol, (most - all) / round) <= BUSY * moving))
         return true;
     if (task->alone == 0)
         return (double)(p->moved - before->moved) < MOVING * visits || moving <= BUSY * w->count;
