@@ -377,7 +377,7 @@ mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
     if (estimate > 0 && gap > 0 && isfinite(gap))
         m->ratio = fmin(fmax(gap / estimate, 0.01), 1.0);
     const double passes = mgvi_driver_schedule(solver);
-    m->next_certificate = passes + fmax(MGVI_FIRST_PASSES, GROWTH * passes);
+    m->next_certificate = passes + fmax(MGVI_FIRST_PASSES, GROWTH * (passes - m->began));
     return MGV_OK;
 }
 

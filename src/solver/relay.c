@@ -190,6 +190,8 @@ static mgv_status hand_over(mgv_solver *solver, const mgvi_solver_ops *next)
     m->certified = -1;
     m->ratio = 1;
     m->seated = m->spent = mgvi_driver_spent(solver);
+    m->began = mgvi_driver_schedule(solver);
+    m->next_certificate = m->began + MGVI_FIRST_PASSES;
     return back && m->certificates > 0
                ? mgvi_driver_start(solver, solver->best.w.x, solver->best.u.x)
                : MGV_OK;
