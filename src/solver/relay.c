@@ -142,9 +142,14 @@ static double patience(const mgv_solver *solver, double its)
     return trial > 0 ? trial : fmax(fmax(own, its), LITTLE);
 }
 
-static double next_cost(const mgv_solver *solver)
+/* What the next one costs, and how many times that the present one must yet need for it: costs are
+ * guesses. One that comes back has been wrong itself, and Newton's last steps are worth more than
+ * those before them. */
+static double next_cost(const mgv_solver *solver, double *sure)
 {
+    static const double FRESH = 2, AGAIN = 10;
     const mgvi_solver_ops *next = next_solver(solver);
+    *sure = next && (solver->memory.paused & mgvi_solver_bit(next)) ? AGAIN : FRESH;
     return next ? price_of(solver, next) : INFINITY;
 }
 
@@ -152,8 +157,9 @@ double mgvi_driver_allowance(mgv_solver *solver)
 {
     if (!solver->tried || !solver->judge || !solver->run.ops->cost || solver->run.early)
         return INFINITY;
+    double sure;
     if (solver->patience == 0)
-        solver->patience = patience(solver, next_cost(solver));
+        solver->patience = patience(solver, next_cost(solver, &sure));
     const double left = solver->patience - mgvi_driver_own_spent(solver);
     return left > 0 ? left : solver->patience; /* it was allowed to go on: as much again */
 }
@@ -162,16 +168,16 @@ bool mgvi_driver_outspent(mgv_solver *solver)
 {
     enum { MANY_STEPS = 2000 };
     static const double MUCH = 4e9; /* for which a run of that many is not given up */
-    static const double SURE = 2;   /* times what the next one costs, which is a guess */
     const mgvi_run *run = &solver->run;
     if (!solver->tried || !solver->judge || !run->ops->cost || run->early ||
         solver->memory.best.certificate.relative_gap <= solver->settings.tol)
         return false;
     const bool long_run = run->iteration >= MANY_STEPS; /* of few rows or columns each */
-    const double its = next_cost(solver), trial = trial_of(solver, its);
+    double sure;
+    const double its = next_cost(solver, &sure), trial = trial_of(solver, its);
     solver->outspent = (trial > 0 ? trial_is_lost(solver, trial, its)
                                   : mgvi_driver_own_spent(solver) > patience(solver, its) &&
-                                        left_to_spend(solver) > SURE * its) ||
+                                        left_to_spend(solver) > sure * its) ||
                        (long_run && its < MUCH);
     return solver->outspent;
 }

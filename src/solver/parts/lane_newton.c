@@ -223,11 +223,11 @@ double mgvi_lane_newton_bytes(const mgv_problem *p, int32_t lanes)
 }
 
 /* Whether few rows a column can be near the hinge, about a hundredth of all: else `newton` alone
- * takes a few steps on the smoothed loss. */
+ * takes a few steps on the smoothed loss; and of few columns these cost less than products. */
 static bool is_thin(const mgv_problem *p)
 {
-    static const double MOST = 100;
-    return (double)p->A->rows < MOST * (double)p->A->cols;
+    static const double MOST = 100, COLUMNS = 240;
+    return (double)p->A->rows < MOST * (double)p->A->cols && (double)p->A->cols >= COLUMNS;
 }
 
 /* Products of all lanes and factors of each: docs/algorithms/multiclass.md has the counts. */
