@@ -485,7 +485,8 @@ static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
     const double nnz = (double)p->A->nnz, n = (double)p->A->rows;
     if (crowd && !hinge)
         return (dense ? FULL : SPARSE) * ENTRY * nnz;
-    return (crowd ? HARD : 1) * steps * ((dense && steps > 18 ? 400 : 100) * nnz + VECTORS * n);
+    const double entry = is_kinked(p->loss) ? (dense ? 400 : 100) : dense ? 100 : 200;
+    return (crowd ? HARD : 1) * steps * (entry * nnz + VECTORS * n);
 }
 
 /* Steps: one or two for a square, half a dozen for losses that bend everywhere, and for hinges with
