@@ -548,15 +548,15 @@ static int32_t most_lanes(const sitting *at)
  * are near the hinge then (docs/algorithms/newton.md, "From a pair near the solution"). */
 static double newton_cost(const sitting *at)
 {
-    static const double SOME_HARD = 2, NEWTON_HARD = 5;
-    const bool smooth = at->head->run.problem->loss->can & MGVI_SMOOTH;
+    static const double SOME_HARD = 2, NEWTON_HARD = 5, MANY_ROWS = 100; /* for each column */
+    const mgv_problem *p = at->head->run.problem;
+    const bool smooth = p->loss->can & MGVI_SMOOTH;
+    const bool many = (double)p->A->rows >= MANY_ROWS * (double)p->A->cols; /* nothing separates */
+    const double hard = many ? 1 : smooth ? SOME_HARD : NEWTON_HARD;
     if (strcmp(at->head->settings.solver, "auto") != 0)
         return 0;
-    const double together = mgvi_lane_newton_cost(at->head->run.problem, most_lanes(at));
-    return isfinite(together) &&
-                   together <= (smooth ? SOME_HARD : NEWTON_HARD) * cost_in_earnest(at->head)
-               ? together
-               : 0;
+    const double together = mgvi_lane_newton_cost(p, most_lanes(at));
+    return isfinite(together) && together <= hard * cost_in_earnest(at->head) ? together : 0;
 }
 
 /* Whether coordinate ascent goes first, and what a lane may spend before it gives way (alone).
