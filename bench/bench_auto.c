@@ -21,6 +21,7 @@
 #include <dirent.h>
 #include <poll.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -51,7 +52,9 @@ static double now_seconds(void)
     struct timespec t;
     if (!by_processor)
         return mgvi_clock_seconds();
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    /* under a timer the processes' clock moves in ticks of some milliseconds, a thread's does not
+     */
+    clock_gettime(threads == 1 ? CLOCK_THREAD_CPUTIME_ID : CLOCK_PROCESS_CPUTIME_ID, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
@@ -97,8 +100,8 @@ static outcome fit_repeated(mgv_data *data, mgv_settings *s)
         outcome o = {0};
         fit_once(data, s, &o);
         sum += o.seconds;
-        if (!is_answer(&o))
-            return o;
+        if (!is_answer(&o)) /* the limit is for all of them: it may cut a later one */
+            return r > 0 ? best : o;
         if (o.seconds < best.seconds)
             best = o;
     }
@@ -119,8 +122,16 @@ static void limit_processor(double allowed)
     setitimer(ITIMER_PROF, &once, NULL);
 }
 
+/* A solver by name may ask for a matrix of any size; nobody else on the machine is to suffer. */
+static void limit_memory(void)
+{
+    static const rlim_t MOST = (rlim_t)8 << 30;
+    setrlimit(RLIMIT_AS, &(struct rlimit){.rlim_cur = MOST, .rlim_max = MOST});
+}
+
 static void child(mgv_data *data, const char *options, double allowed, int to)
 {
+    limit_memory();
     mgv_settings *s = bench_settings(ctx, options);
     mgv_ctx_set_threads(ctx, threads);
     if (by_processor)

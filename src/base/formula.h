@@ -62,7 +62,8 @@ enum {
     MGVI_KINK = 1 << 18,       /* a penalty with a kink at 0, where optimal weights are exactly 0 */
     MGVI_LEVEL = 1 << 19,      /* a penalty that a constant added to all weights does not change */
     MGVI_EVEN = 1 << 20,       /* f(-x) = f(x): f* grows with |u| */
-    MGVI_BETWEEN = 1 << 21     /* a loss of a <= z <= b: b is a place of z, as a is */
+    MGVI_BETWEEN = 1 << 21,    /* a loss of a <= z <= b: b is a place of z, as a is */
+    MGVI_BENT = 1 << 22        /* f'' is 0 in places and not in others, or infinite at a kink */
 };
 
 /* Says that a term lacks a function: its bit is not in NAME_can and tables hold NULL. */

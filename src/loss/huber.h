@@ -6,8 +6,8 @@
 #include "base/formula.h"
 
 enum {
-    huber_can =
-        MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_SMOOTH
+    huber_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP |
+                MGVI_SMOOTH | MGVI_BENT
 };
 
 MGVI_FORMULA real huber_value(mgvi_coef c, real z)

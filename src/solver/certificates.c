@@ -337,9 +337,10 @@ mgv_status mgvi_driver_try_constant(mgv_solver *solver)
 
 /* (P - D)/D where the relative gap is (P - D)/P, which stays near 1 until P is near an optimum that
  * is small beside where it began. */
+static const double FAR = 1e6;
+
 double mgvi_driver_way(double relative_gap)
 {
-    static const double FAR = 1e6;
     return relative_gap < FAR / (1 + FAR) ? relative_gap / (1 - relative_gap) : FAR;
 }
 
@@ -358,8 +359,8 @@ mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
         solver->touched_before += run->problem->A->touched - before;
         return MGV_OK;
     }
-    const double last =
-        m->certificates > 0 ? mgvi_driver_way(m->best.certificate.relative_gap) : INFINITY;
+    const double last = /* at the beginning the dual value is next to nothing */
+        m->certificates > 0 ? mgvi_driver_way(m->best.certificate.relative_gap) : FAR;
     keep_better(solver, &solver->best, &it, &found);
     m->gain = mgvi_driver_way(m->best.certificate.relative_gap) / last;
     m->since = mgvi_driver_spent(solver) - m->spent;
@@ -376,7 +377,7 @@ mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)
     if (estimate > 0 && gap > 0 && isfinite(gap))
         m->ratio = fmin(fmax(gap / estimate, 0.01), 1.0);
     const double passes = mgvi_driver_schedule(solver);
-    m->next_certificate = passes + fmax(MGVI_FIRST_PASSES, GROWTH * passes);
+    m->next_certificate = passes + fmax(MGVI_FIRST_PASSES, GROWTH * (passes - m->began));
     return MGV_OK;
 }
 

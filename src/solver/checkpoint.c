@@ -108,6 +108,7 @@ static mgv_status put(const mgv_solver *solver, goal *to)
     memory.rng = run->rng;
     memory.touched = mgvi_driver_touched(solver);
     memory.worked += solver->run.work;
+    memory.tried = solver->tried;
     mgvi_tensor *kept = mgvi_dup(run->ctx, run->kept, (size_t)run->kept_count, sizeof *run->kept);
     if (!kept)
         return MGV_E_MEMORY;
@@ -199,7 +200,10 @@ static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tenso
         }
     run->iteration = solver->memory.iteration;
     run->rng = solver->memory.rng;
-    if (run->rng.left < 0 || run->rng.left > 4 || run->iteration < 0)
+    if (solver->tried)
+        solver->tried |= solver->memory.tried;
+    if (run->rng.left < 0 || run->rng.left > 4 || run->iteration < 0 ||
+        solver->memory.comebacks < 0)
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "%s: the state of the run is damaged", path);
     return run->ops->restored ? run->ops->restored(run) : MGV_OK;
 }

@@ -184,6 +184,42 @@ static mgv_status step(mgvi_run *run)
     return MGV_OK;
 }
 
+/* The least score of a row's own class over the others'. */
+static double least_lead(const mgvi_run *run, const state *s)
+{
+    const mgv_problem *p = run->problem;
+    const int64_t length = mgvi_rows_acc_len(s->rows);
+    double least = INFINITY;
+    for (int64_t i = 0; i < s->u.n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
+        const int32_t c = (int32_t)mgvi_coef_pick(&p->row.a, i, 0);
+        if (!(mgvi_coef_pick(&p->row.scale, i, 0) > 0))
+            continue;
+        const double own = mgvi_rows_dot(s->rows, i, s->acc + c * length);
+        for (int32_t j = 0; j < s->u.k; j++)
+            if (j != c)
+                least = fmin(least, own - mgvi_rows_dot(s->rows, i, s->acc + j * length));
+    }
+    return least;
+}
+
+/* By what W is multiplied before it is shown. Near a hard margin what rows yet lack of theirs costs
+ * more than a W that is longer by as much and lacks nothing: lambda/2 |W|^2 t^2 with t = 1/lead. */
+static double stretch(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    double square = 0;
+    if (p->A->ops->can & MGVI_KERNEL)
+        return 1;
+    for (int64_t t = 0; t < mgvi_problem_penalised(p) * s->w.k; t++)
+        square += s->w.x[t] * s->w.x[t];
+    const double ridge = p->lambda / 2 * square;
+    if (!(s->m.loss < ridge))
+        return 1;
+    const double lead = least_lead(run, s);
+    const bool better = lead > 0 && ridge / (lead * lead) < ridge + s->m.loss;
+    return better && lead < 1 ? 1 / lead : 1;
+}
+
 static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
@@ -193,6 +229,7 @@ static mgvi_iterate expose(mgvi_run *run)
         for (int64_t j = 0; j < s->w.n; j++)
             s->w.x[j * s->w.k + c] = s->one[j];
     }
+    mgvi_vec_scale(run->ctx, stretch(run, s), &s->w);
     return (mgvi_iterate){.w = &s->w, .u = &s->u};
 }
 

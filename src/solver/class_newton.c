@@ -303,22 +303,33 @@ static mgv_status restored(mgvi_run *run)
     return MGV_OK;
 }
 
+/* Multiplications of (5) where its matrix is never too large, half of the classes of a row being
+ * near; else infinite. */
+static double pairs_cost(const mgv_problem *p)
+{
+    const double n = (double)p->A->rows, most = n * (p->lanes - 1), m = most / 2;
+    return most <= MGVI_CLASS_PAIRS ? n * (double)p->A->nnz + m * m * m / 3 : INFINITY;
+}
+
 /* The rule of docs/algorithms/class_newton.md: some 50 steps of a system each, and the passes that
  * its preconditioner leaves to conjugate gradients. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     enum { MOST_UNKNOWNS = 1 << 20 };
-    enum { STEPS = 50, WHOLE = 150, APART = 400, DIAGONAL = 10000 };
+    enum { STEPS = 50, WHOLE = 150, APART = 400, DIAGONAL = 1000 };
     static const double BLOCKED = 1.0 / 8; /* of a multiplication: those of a matrix product */
+    static const double ENTRY = 40,
+                        VECTORS = 80; /* of a pass: an entry; a row's or column's class */
     const double nnz = (double)p->A->nnz, rows = 4 * nnz * p->lanes; /* products of a sweep */
+    const double pass = ENTRY * nnz + VECTORS * p->lanes * (double)(p->A->rows + p->A->cols);
     const double whole = mgvi_class_hessian_cost(p), apart = mgvi_class_hessian_blocks_cost(p);
     (void)settings;
     if (p->A->cols * p->lanes > MOST_UNKNOWNS) /* the vectors alone would be a burden */
         return INFINITY;
     if (isfinite(whole))
-        return WHOLE * 40 * nnz + STEPS * BLOCKED * whole * rows;
-    return isfinite(apart) ? APART * 40 * nnz + STEPS * BLOCKED * apart * rows
-                           : DIAGONAL * 40 * nnz;
+        return WHOLE * pass + STEPS * BLOCKED * whole * rows;
+    const double blocks = APART * pass + STEPS * BLOCKED * apart * rows;
+    return fmin(fmin(blocks, DIAGONAL * pass), WHOLE * pass + STEPS * BLOCKED * pairs_cost(p));
 }
 
 const mgvi_solver_ops mgvi_solver_class_newton = {

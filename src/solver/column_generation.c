@@ -447,6 +447,7 @@ static mgv_status solve_square(mgvi_run *run, state *s)
     MGVI_TRY(bind_block(run, s));
     MGVI_TRY(
         mgvi_hinge_interior_run(run->ctx, s->interior, 0.2 * run->settings->tol, &at, &result));
+    run->work += (double)s->n * (double)s->n / 2 * (double)s->d + result.work;
     spread_theta(run, s);
     mgvi_vec_add(run->ctx, 1 / s->lambda, &s->v, 0, &s->v, &s->w);
     if (s->rows.y)

@@ -24,7 +24,11 @@ typedef struct mgvi_driver_memory {
     double gain;       /* mgvi_driver_way() after the last certificate beside that before it */
     double since;      /* what was spent between the two (mgvi_driver_spent) */
     double spent;      /* until the last certificate */
-    double seated;     /* until the present solver began */
+    double seated;     /* until the present solver began, */
+    double began;      /* and the passes until then */
+    uint64_t tried;    /* mgvi_solver_mask of `auto`: those that had their turn, when saved; */
+    uint64_t paused;   /* and those of them that gave way and may come back */
+    int64_t comebacks; /* how often one has: each time all of them may spend twice as much */
     mgvi_verdict best; /* of the best pair */
     double sharpened;  /* sparsify.c: what was spent when it began to sharpen; 0: it has not */
     double sharp_gap;  /* the gap when it last went on for that */

@@ -335,9 +335,10 @@ static mgv_status restored(mgvi_run *run)
 /* The entries of rows that are quick, for they stay in the caches, and their own steps. */
 static double pass_cost(const mgv_problem *p)
 {
-    static const double STEP = 400;
+    static const double STEP = 400, ROOT = 2500; /* in closed form, and by Newton's method */
+    const bool closed = p->loss->can & (MGVI_BENT | MGVI_STRONG);
     const double entry = p->data->X.layout == MGV_DENSE ? 8 : 20;
-    return entry * (double)p->A->nnz + STEP * (double)p->A->rows;
+    return entry * (double)p->A->nnz + (closed ? STEP : ROOT) * (double)p->A->rows;
 }
 
 /* About 60 passes to the default tolerance, more on dense rows, whose scales are anybody's,
@@ -349,18 +350,21 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     enum { MANY_COLUMNS = 200, FEW_ROWS = 2, SEPARABLE = 2, TALL = 4 };
     static const double ORTHOGONAL = 30, MODERATE = 1e-4, MODERATE_C = 2, SPARSE = 0.3;
+    static const double ALIKE = 2; /* dense rows have a mean, or more, in common */
     const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
     if (p->loss->can & MGVI_HARD)
         return INFINITY;
     if (p->A->ops->can & MGVI_KERNEL) /* few effective columns, and C makes them ill-conditioned */
         return 100 * (1 + sqrt(1 / (p->lambda * n))) * 40 * nnz;
     if (n * FEW_ROWS < d)
-        return ORTHOGONAL * pass_cost(p);
+        return (p->data->X.layout == MGV_DENSE ? ALIKE : 1) * ORTHOGONAL * pass_cost(p);
     const double strength = 1 / (p->lambda * n * MODERATE_C);
-    const bool easy = strcmp(p->loss->name, "hinge") == 0 && settings->tol >= MODERATE &&
-                      strength <= 1 && d >= MANY_COLUMNS && nnz < SPARSE * n * d;
+    const bool hinge = (p->loss->can & MGVI_BENT) && !(p->loss->can & MGVI_SMOOTH);
+    const bool easy = hinge && settings->tol >= MODERATE && strength <= 1 && d >= MANY_COLUMNS &&
+                      nnz < SPARSE * n * d;
     const double many = n > TALL * d ? 200 : 60;
-    const double more = n > SEPARABLE * d ? fmin(fmax(sqrt(strength), 1), 10) : 1;
+    const double square = p->loss->can & MGVI_MARGIN ? SEPARABLE : 1; /* rows a column */
+    const double more = n > square * d ? fmin(fmax(sqrt(strength), 1), 10) : 1;
     const double passes = easy ? 20 : many * more;
     return (p->data->X.layout == MGV_DENSE ? 200 : passes) * 40.0 * nnz;
 }

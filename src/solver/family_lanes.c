@@ -32,6 +32,7 @@ typedef struct sitting {
     mgv_solver *head;
     pthread_t caller;
     double alone;  /* see member_cost */
+    double most;   /* that a lane may spend by coordinate ascent */
     bool newton;   /* what is left after the passes goes by Newton's method together */
     int32_t lanes; /* of a block at most: those of one vector */
     const mgvi_lockstep_rows *rows;
@@ -384,6 +385,7 @@ static mgv_status ascend_block(const sitting *at, mgv_ctx *ctx, const lane_block
                                      .row = bound->rows,
                                      .tol = at->head->settings.tol,
                                      .alone = at->alone,
+                                     .most = at->most,
                                      .rng = rng,
                                      .start = find_starts(at, b, start) ? start : NULL};
     mgvi_arena_init(&arena, ctx);
@@ -454,13 +456,20 @@ static void lane_block_run(void *arg, int64_t index)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* What one member costs a solver, in multiplications. `newton` states one sweep and makes about
- * ten. */
+/* What one member costs a solver, in multiplications. A pair has the rows of two classes, and its
+ * own lambda. */
 static double cost_by(const mgv_solver *head, const mgvi_solver_ops *ops)
 {
-    static const double SWEEPS = 10;
-    const double cost = ops->cost ? ops->cost(head->run.problem, head->run.settings) : 0;
-    return strcmp(ops->name, "newton") == 0 ? SWEEPS * cost : cost;
+    mgv_problem member = *head->run.problem;
+    mgvi_op A = *member.A;
+    if (member.pairwise) {
+        const double share = 2 / (double)member.data->classes;
+        A.rows = (int64_t)ceil(share * (double)A.rows);
+        A.nnz = (int64_t)ceil(share * (double)A.nnz);
+        member.lambda /= share;
+        member.A = &A;
+    }
+    return ops->cost ? ops->cost(&member, head->run.settings) : 0;
 }
 
 /* The same of its own solver; 0: coordinate ascent, which is what lock-step goes over to by itself.
@@ -471,14 +480,32 @@ static double member_cost(const mgv_solver *head)
     return strcmp(ops->name, "dual_coordinate") == 0 ? 0 : cost_by(head, ops);
 }
 
-/* The same of whoever has the last word, where coordinate ascent only tries. */
-static double cost_in_earnest(const mgv_solver *head)
+/* What whoever would take over from a member's own solver costs; INFINITY: there is nobody. */
+static double cost_of_next(const mgv_solver *head)
 {
     const mgvi_run *run = &head->run;
     const mgvi_solver_ops *next =
         mgvi_solver_next(run->ctx, run->problem, run->settings, mgvi_solver_bit(run->ops));
-    const double own = cost_by(head, run->ops);
-    return next ? fmin(own, cost_by(head, next)) : own;
+    return next ? cost_by(head, next) : INFINITY;
+}
+
+/* The cost of whoever has the last word, where coordinate ascent only tries. */
+static double cost_in_earnest(const mgv_solver *head)
+{
+    return fmin(cost_by(head, head->run.ops), cost_of_next(head));
+}
+
+/* What a member may spend by coordinate ascent, as it would by itself (relay.c): what another
+ * solver costs, half of that where it only tries. */
+static double most_of_ascent(const mgv_solver *head, double alone)
+{
+    static const double PATIENCE = 1.5, SHARE = 0.5;
+    const double own = cost_by(head, head->run.ops), next = cost_of_next(head);
+    if (alone > 0)
+        return alone;
+    if (strcmp(head->settings.solver, "auto") != 0)
+        return INFINITY;
+    return own > next ? SHARE * next : fmax(PATIENCE * own, next);
 }
 
 /* Whether members may go together: from nothing or along a path, and by coordinate ascent where a
@@ -517,18 +544,19 @@ static int32_t most_lanes(const sitting *at)
 
 /* What a member costs by Newton's method together with the others, where that is no more than
  * alone; else 0. Costs are those of ordinary problems: of several classes some can be separated
- * from the rest, which takes alone ten times as long. The hinge's own solver may be several times
- * as quick as it states, where many rows lie at the kink. */
+ * from the rest, which takes alone ten times as long, `newton` five times: fewer rows than columns
+ * are near the hinge then (docs/algorithms/newton.md, "From a pair near the solution"). */
 static double newton_cost(const sitting *at)
 {
-    static const double SOME_HARD = 2, SURE = 1;
-    const bool smooth = at->head->run.problem->loss->can & MGVI_SMOOTH;
+    static const double SOME_HARD = 2, NEWTON_HARD = 5, MANY_ROWS = 100; /* for each column */
+    const mgv_problem *p = at->head->run.problem;
+    const bool smooth = p->loss->can & MGVI_SMOOTH;
+    const bool many = (double)p->A->rows >= MANY_ROWS * (double)p->A->cols; /* nothing separates */
+    const double hard = many ? 1 : smooth ? SOME_HARD : NEWTON_HARD;
     if (strcmp(at->head->settings.solver, "auto") != 0)
         return 0;
-    const double together = mgvi_lane_newton_cost(at->head->run.problem, most_lanes(at));
-    return isfinite(together) && together <= (smooth ? SOME_HARD : SURE) * cost_in_earnest(at->head)
-               ? together
-               : 0;
+    const double together = mgvi_lane_newton_cost(p, most_lanes(at));
+    return isfinite(together) && together <= hard * cost_in_earnest(at->head) ? together : 0;
 }
 
 /* Whether coordinate ascent goes first, and what a lane may spend before it gives way (alone).
@@ -543,7 +571,7 @@ static bool ascent_pays(sitting *at, const mgvi_lockstep_rows *rows, double newt
     if (newton == 0)
         return tries || cost < lanes * at->alone;
     const double pass = mgvi_lockstep_spent(rows, at->lanes, (double)rows->n, (double)rows->nnz);
-    at->alone = tries ? fmin(newton, PATIENCE * EASY * pass / lanes) : newton;
+    at->alone = at->most = tries ? fmin(newton, PATIENCE * EASY * pass / lanes) : newton;
     return cost < (tries ? HOPELESS : 1) * lanes * newton;
 }
 
@@ -581,6 +609,7 @@ mgv_status mgvi_family_in_lockstep(mgv_solver *head)
         return MGV_OK;
     mgvi_arena_init(&arena, ctx);
     at.alone = member_cost(head);
+    at.most = most_of_ascent(head, at.alone);
     mgv_status st = plan_blocks(&at, &arena);
     mgvi_ctx_open(ctx, 0);
     if (st == MGV_OK && may_pay(&at))

@@ -68,7 +68,12 @@ typedef struct state {
 
 /* ---- making it ------------------------------------------------------------------------------- */
 
-static bool has_kinks(const mgv_problem *p) { return strcmp(p->penalty->name, "l2") != 0; }
+static bool has_kinks(const mgv_problem *p) { return p->penalty->can & MGVI_KINK; }
+/* Of the losses that it takes: the hinge. */
+static bool is_kinked(const mgvi_loss_ops *loss)
+{
+    return (loss->can & MGVI_BENT) && !(loss->can & MGVI_SMOOTH);
+}
 
 /* The hinge's stand-in. */
 static void set_stand_in(state *s, int64_t phase, double width)
@@ -120,7 +125,7 @@ static mgv_status init(mgvi_run *run)
         MGVI_TRY(mgvi_newton_sparse_new(p, &run->arena, &s->sparse));
     else
         MGVI_TRY(mgvi_newton_ridge_new(p, &run->arena, &s->ridge));
-    s->hinge = strcmp(p->loss->name, "hinge") == 0;
+    s->hinge = is_kinked(p->loss);
     s->loss = p->loss;
     s->row = p->row;
     s->m =
@@ -480,7 +485,8 @@ static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
     const double nnz = (double)p->A->nnz, n = (double)p->A->rows;
     if (crowd && !hinge)
         return (dense ? FULL : SPARSE) * ENTRY * nnz;
-    return (crowd ? HARD : 1) * steps * ((dense && steps > 18 ? 400 : 100) * nnz + VECTORS * n);
+    const double entry = is_kinked(p->loss) ? (dense ? 400 : 100) : dense ? 100 : 200;
+    return (crowd ? HARD : 1) * steps * (entry * nnz + VECTORS * n);
 }
 
 /* Steps: one or two for a square, half a dozen for losses that bend everywhere, and for hinges with
@@ -490,13 +496,9 @@ static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     enum { TALL = 4, SEPARABLE = 2 };
-    static const char *const bent[] = {"hinge", "squared_hinge", "smooth_hinge", "huber"};
-    double steps = 6;
+    const bool bent = p->loss->can & MGVI_BENT, hinge = bent && (p->loss->can & MGVI_MARGIN);
+    double steps = is_kinked(p->loss) ? 40 : bent ? 18 : 6;
     (void)settings;
-    for (size_t k = 0; k < sizeof bent / sizeof *bent; k++)
-        if (strcmp(p->loss->name, bent[k]) == 0)
-            steps = k == 0 ? 40 : 18;
-    const bool hinge = steps > 6 && (p->loss->can & MGVI_MARGIN);
     if (steps == 18 && p->A->rows > TALL * p->A->cols)
         steps = 8;
     if (has_kinks(p))
@@ -520,7 +522,7 @@ static double trial(const mgv_problem *p, const mgv_settings *settings)
 /* The hinge's last steps are as many as its first. */
 static double finish(const mgv_problem *p, const mgv_settings *settings)
 {
-    return strcmp(p->loss->name, "hinge") == 0 ? INFINITY : cost(p, settings);
+    return is_kinked(p->loss) ? INFINITY : cost(p, settings);
 }
 
 const mgvi_solver_ops mgvi_solver_proximal_newton = {

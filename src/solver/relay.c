@@ -46,9 +46,17 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)
     return st;
 }
 
-/* Who would take over; NULL: nobody is left. Where sweeps of the columns lag, those of another
- * solver do, too: one that does something else goes before them. */
-static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
+/* What a solver is expected to spend: of those that gave way once, more each time. */
+static double price_of(const mgv_solver *solver, const mgvi_solver_ops *ops)
+{
+    const mgvi_driver_memory *m = &solver->memory;
+    const double cost = ops->cost(solver->run.problem, &solver->settings);
+    return m->paused & mgvi_solver_bit(ops) ? ldexp(cost, (int)m->comebacks) : cost;
+}
+
+/* Who has not had a turn yet; NULL: nobody is left. Where sweeps of the columns lag, those of
+ * another solver do, too: one that does something else goes before them. */
+static const mgvi_solver_ops *next_fresh(const mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
     mgvi_solver_mask passed = solver->tried;
@@ -60,6 +68,24 @@ static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
     return other || passed == solver->tried
                ? other
                : mgvi_solver_next(run->ctx, run->problem, &solver->settings, solver->tried);
+}
+
+/* Who would take over; NULL: nobody. One that gave way, for another seemed cheaper, comes back
+ * where that was wrong: taking turns of twice the length costs a few times the best at most,
+ * whoever that is. */
+static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
+{
+    const mgvi_solver_ops *next = next_fresh(solver);
+    double least = next ? price_of(solver, next) : INFINITY;
+    for (int k = 0; k < mgvi_solver_count(); k++) {
+        const mgvi_solver_ops *ops = mgvi_solver_at(k);
+        const bool waits = solver->memory.paused & mgvi_solver_bit(ops);
+        if (ops == solver->run.ops || !waits || !(price_of(solver, ops) < least))
+            continue;
+        next = ops;
+        least = price_of(solver, ops);
+    }
+    return next;
 }
 
 double mgvi_driver_spent(const mgv_solver *solver)
@@ -78,7 +104,7 @@ double mgvi_driver_own_spent(const mgv_solver *solver)
 static double trial_of(const mgv_solver *solver, double its)
 {
     const mgvi_run *run = &solver->run;
-    return run->ops->cost(run->problem, &solver->settings) > its
+    return solver->memory.comebacks == 0 && price_of(solver, run->ops) > its
                ? mgvi_solver_tries(run->ops, run->problem, &solver->settings, its)
                : 0;
 }
@@ -89,8 +115,6 @@ static double left_to_spend(const mgv_solver *solver)
 {
     const mgvi_driver_memory *m = &solver->memory;
     const double way = mgvi_driver_way(m->best.certificate.relative_gap);
-    if (m->gain == 0)
-        return 0; /* there was only one */
     return m->gain < 1 ? m->since * log(solver->settings.tol / way) / log(m->gain) : INFINITY;
 }
 
@@ -113,24 +137,29 @@ static double patience(const mgv_solver *solver, double its)
 {
     static const double LITTLE = 5e7; /* a few thousandths of a second: no reason to change */
     static const double PATIENCE = 1.5;
-    const mgvi_run *run = &solver->run;
     const double trial = trial_of(solver, its);
-    const double own = PATIENCE * run->ops->cost(run->problem, &solver->settings);
+    const double own = PATIENCE * price_of(solver, solver->run.ops);
     return trial > 0 ? trial : fmax(fmax(own, its), LITTLE);
 }
 
-static double next_cost(const mgv_solver *solver)
+/* What the next one costs, and how many times that the present one must yet need for it: costs are
+ * guesses. One that comes back has been wrong itself, and Newton's last steps are worth more than
+ * those before them. */
+static double next_cost(const mgv_solver *solver, double *sure)
 {
+    static const double FRESH = 2, AGAIN = 10;
     const mgvi_solver_ops *next = next_solver(solver);
-    return next ? next->cost(solver->run.problem, &solver->settings) : INFINITY;
+    *sure = next && (solver->memory.paused & mgvi_solver_bit(next)) ? AGAIN : FRESH;
+    return next ? price_of(solver, next) : INFINITY;
 }
 
 double mgvi_driver_allowance(mgv_solver *solver)
 {
     if (!solver->tried || !solver->judge || !solver->run.ops->cost || solver->run.early)
         return INFINITY;
+    double sure;
     if (solver->patience == 0)
-        solver->patience = patience(solver, next_cost(solver));
+        solver->patience = patience(solver, next_cost(solver, &sure));
     const double left = solver->patience - mgvi_driver_own_spent(solver);
     return left > 0 ? left : solver->patience; /* it was allowed to go on: as much again */
 }
@@ -139,18 +168,39 @@ bool mgvi_driver_outspent(mgv_solver *solver)
 {
     enum { MANY_STEPS = 2000 };
     static const double MUCH = 4e9; /* for which a run of that many is not given up */
-    static const double SURE = 2;   /* times what the next one costs, which is a guess */
     const mgvi_run *run = &solver->run;
     if (!solver->tried || !solver->judge || !run->ops->cost || run->early ||
         solver->memory.best.certificate.relative_gap <= solver->settings.tol)
         return false;
     const bool long_run = run->iteration >= MANY_STEPS; /* of few rows or columns each */
-    const double its = next_cost(solver), trial = trial_of(solver, its);
+    double sure;
+    const double its = next_cost(solver, &sure), trial = trial_of(solver, its);
     solver->outspent = (trial > 0 ? trial_is_lost(solver, trial, its)
                                   : mgvi_driver_own_spent(solver) > patience(solver, its) &&
-                                        left_to_spend(solver) > SURE * its) ||
+                                        left_to_spend(solver) > sure * its) ||
                        (long_run && its < MUCH);
     return solver->outspent;
+}
+
+/* `next` in the place of the present solver; one that comes back goes on from the best pair. */
+static mgv_status hand_over(mgv_solver *solver, const mgvi_solver_ops *next)
+{
+    mgvi_driver_memory *m = &solver->memory;
+    const bool back = m->paused & mgvi_solver_bit(next);
+    solver->tried |= mgvi_solver_bit(next);
+    MGVI_TRY(mgvi_driver_seat(solver, next));
+    m->comebacks += back;
+    solver->stop = MGV_STOP_NONE;
+    solver->outspent = false;
+    solver->patience = 0;
+    m->certified = -1;
+    m->ratio = 1;
+    m->seated = m->spent = mgvi_driver_spent(solver);
+    m->began = mgvi_driver_schedule(solver);
+    m->next_certificate = m->began + MGVI_FIRST_PASSES;
+    return back && m->certificates > 0
+               ? mgvi_driver_start(solver, solver->best.w.x, solver->best.u.x)
+               : MGV_OK;
 }
 
 bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st)
@@ -165,18 +215,18 @@ bool mgvi_driver_relay(mgv_solver *solver, mgv_status *st)
     if (stalled)
         mgvi_print(reason, sizeof reason, "solver %s ended at a relative gap of %.1e",
                    run->ops->name, solver->answer_verdict.certificate.relative_gap);
+    const mgvi_solver_mask own = mgvi_solver_bit(run->ops);
+    if (solver->outspent)
+        solver->memory.paused |= own;
+    else
+        solver->memory.paused &= ~own;
     while ((next = next_solver(solver))) {
-        solver->tried |= mgvi_solver_bit(next);
-        const mgv_status seated = mgvi_driver_seat(solver, next);
+        const mgv_status seated = hand_over(solver, next);
+        if (seated != MGV_OK)
+            solver->memory.paused &= ~mgvi_solver_bit(next);
         if (seated == MGV_E_UNSUPPORTED)
             continue;
         mgvi_log(run->ctx, MGV_INFO, "%s; %s takes over", reason, next->name);
-        solver->stop = MGV_STOP_NONE;
-        solver->outspent = false;
-        solver->patience = 0;
-        solver->memory.certified = -1;
-        solver->memory.ratio = 1;
-        solver->memory.seated = solver->memory.spent = mgvi_driver_spent(solver);
         *st = seated;
         return true;
     }

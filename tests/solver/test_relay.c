@@ -247,6 +247,39 @@ TEST(what_was_best_outlives_numbers_that_fail)
     }
 }
 
+/* All have had their turn: one that only gave way goes on from the best pair, and may spend twice
+ * as much as it said. One that was at its end does not come back. */
+TEST(who_gave_way_comes_back)
+{
+    for (int gave_way = 0; gave_way < 2; gave_way++) {
+        mgv_fit fit;
+        open_auto(&fit, "solver=auto");
+        const mgvi_solver_ops *first = fit.solver->run.ops;
+        const mgvi_solver_ops *second = mgvi_solver_find("dual_coordinate");
+        CHECK(first != second);
+        bool taken;
+        CHECK_OK(fit.ctx, mgvi_driver_certify(fit.solver, &taken));
+        fit.solver->tried = UINT64_MAX;
+        fit.solver->outspent = gave_way;
+        fit.solver->stop = MGV_STOP_STALLED;
+        fit.solver->memory.paused = mgvi_solver_bit(second);
+        mgv_status st = MGV_OK;
+        CHECK(mgvi_driver_relay(fit.solver, &st));
+        CHECK_OK(fit.ctx, st);
+        CHECK(fit.solver->run.ops == second && fit.solver->memory.comebacks == 1);
+        give_up(&fit);
+        fit.solver->stop = MGV_STOP_STALLED;
+        CHECK(mgvi_driver_relay(fit.solver, &st) == (gave_way == 1));
+        CHECK(fit.solver->run.ops == (gave_way ? first : second));
+        CHECK(fit.solver->memory.comebacks == 1 + gave_way);
+        if (gave_way)
+            CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, fit.solver));
+        describe(&fit);
+        CHECK(!gave_way || fit.run.stop == MGV_STOP_CERTIFIED);
+        mgv_fit_free(&fit);
+    }
+}
+
 /* A checkpoint of the second solver is continued to the same bits by a run that begins with the
  * first. */
 TEST(a_checkpoint_remembers_who_took_over)
@@ -282,5 +315,6 @@ int main(void)
                a_trial_that_lags_is_cut_short, a_solver_asked_for_by_name_is_left_alone,
                sweeps_are_followed_by_something_else, somebody_is_left_for_wide_tables,
                the_way_is_measured_by_the_dual_value, the_last_one_ends_the_run,
-               what_was_best_outlives_numbers_that_fail, a_checkpoint_remembers_who_took_over);
+               what_was_best_outlives_numbers_that_fail, who_gave_way_comes_back,
+               a_checkpoint_remembers_who_took_over);
 }

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_PAIRS = 2048, PANEL = 64, MOST_STEPS = 1000 };
+enum { MOST_PAIRS = MGVI_CLASS_PAIRS, PANEL = 64, MOST_STEPS = 1000 };
 static const double RESIDUAL = 0.05; /* of a direction, in the norm of the preconditioner */
 
 bool mgvi_class_system_reads(mgvi_op *op)

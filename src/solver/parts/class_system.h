@@ -8,6 +8,8 @@
 #include "solver/parts/class_hessian.h"
 #include "solver/parts/class_smooth.h"
 
+enum { MGVI_CLASS_PAIRS = 2048 }; /* of (5), at most */
+
 typedef struct mgvi_class_system {
     mgvi_run *run;
     const mgvi_class_smooth *smooth;

@@ -223,11 +223,11 @@ double mgvi_lane_newton_bytes(const mgv_problem *p, int32_t lanes)
 }
 
 /* Whether few rows a column can be near the hinge, about a hundredth of all: else `newton` alone
- * takes a few steps on the smoothed loss. */
+ * takes a few steps on the smoothed loss; and of few columns these cost less than products. */
 static bool is_thin(const mgv_problem *p)
 {
-    static const double MOST = 100;
-    return (double)p->A->rows < MOST * (double)p->A->cols;
+    static const double MOST = 100, COLUMNS = 240;
+    return (double)p->A->rows < MOST * (double)p->A->cols && (double)p->A->cols >= COLUMNS;
 }
 
 /* Products of all lanes and factors of each: docs/algorithms/multiclass.md has the counts. */
@@ -235,7 +235,7 @@ double mgvi_lane_newton_cost(const mgv_problem *p, int32_t lanes)
 {
     /* a product's multiplication, in float64 or by the fused pass; a factor's */
     static const double ENTRY = 2, FUSED = 0.5, SINGLE = 0.5;
-    static const double ROWS = 3e4; /* of 50 steps with 6 loops over all rows each */
+    static const double ROW = 12; /* of a product: its row's part of a few vectors, and searches */
     const double d = (double)p->A->cols, rows = (double)mgvi_lane_metric_most(p);
     if (!mgvi_lockstep_fits(p) || p->pairwise || (is_hinge(p) && !is_thin(p)) ||
         p->A->cols > MOST_COLUMNS || (double)p->A->rows <= rows || p->data->X.layout == MGV_CSC ||
@@ -245,6 +245,6 @@ double mgvi_lane_newton_cost(const mgv_problem *p, int32_t lanes)
     const double products = smooth ? 300 : is_hinge(p) ? 2000 : 700;
     const double factors = smooth ? 10 : is_hinge(p) ? 40 : 15;
     const double entry = mgvi_float_rows_dense(p->A, true) ? FUSED : ENTRY;
-    return products * entry * (double)p->A->nnz + (is_hinge(p) ? ROWS * (double)p->A->rows : 0) +
+    return products * (entry * (double)p->A->nnz + ROW * (double)p->A->rows) +
            factors * SINGLE * (rows * d * d / 2 + d * d * d / 3);
 }

@@ -44,6 +44,7 @@ typedef struct work {
     int32_t count, width; /* lanes in use, and of the vectors */
     mgvi_rng rng;
     mgvi_lockstep_fn sweep;
+    double gap[MGVI_LOCKSTEP_LANES], before[MGVI_LOCKSTEP_LANES]; /* of the last full passes */
     bool late; /* the limit has struck: after any row the dual variables and W belong together */
 } work;
 
@@ -85,6 +86,8 @@ static int32_t settle_lanes(work *w, double tol)
     int32_t moving = 0;
     for (int32_t l = 0; l < w->count; l++) {
         const double primal = p->loss[l] + 0.5 * p->square[l];
+        w->before[l] = w->gap[l];
+        w->gap[l] = p->gap[l] / primal;
         if (p->gap[l] <= tol * primal)
             w->pass.mask[l] = 0;
         moving += w->pass.mask[l] > 0;
@@ -92,21 +95,36 @@ static int32_t settle_lanes(work *w, double tol)
     return moving;
 }
 
-/* Whether the lanes that still move had better go on one by one. Beside coordinate ascent that is
- * where few visits of the round moved anything, or few lanes do; beside a solver of known cost,
- * where lock-step has spent what all lanes would, or a round costs more than those that are left.
- */
+/* How many lanes would be at `tol` after so many rounds, their gaps falling as in the last one. */
+static int32_t ending(const work *w, double tol, double rounds)
+{
+    int32_t found = 0;
+    for (int32_t l = 0; l < w->count; l++)
+        found += w->pass.mask[l] > 0 && w->gap[l] < w->before[l] &&
+                 log(w->gap[l] / tol) <= rounds * log(w->before[l] / w->gap[l]);
+    return found;
+}
+
+/* Whether the lanes that still move had better go on one by one: lock-step has spent what may be
+ * spent on all of them, or as much as easy problems take and few would end within the rest. Beside
+ * coordinate ascent also where few visits of the round moved anything, or few lanes do; beside
+ * another solver, where a round costs more than those that are left. */
 static bool gives_way(const work *w, const mgvi_lockstep_task *task, int32_t moving,
                       const mgvi_lockstep_pass *before)
 {
+    static const double PART = 0.25, EASY = 20; /* of all; passes */
+    const mgvi_lockstep_rows *r = w->pass.rows;
     const mgvi_lockstep_pass *p = &w->pass;
-    const double visits = (double)(p->visits - before->visits);
+    const double visits = (double)(p->visits - before->visits), most = w->count * task->most;
+    const double pass = mgvi_lockstep_spent(r, w->count, (double)w->lives, (double)r->nnz);
+    const double all = mgvi_lockstep_spent(r, w->count, (double)p->visits, p->touched);
+    const double round = mgvi_lockstep_spent(r, w->count, visits, p->touched - before->touched);
+    const bool told = all > fmin(PART * most, EASY * pass) && isfinite(most) && w->before[0] > 0;
+    if (all > most || (told && ending(w, task->tol, (most - all) / round) <= BUSY * moving))
+        return true;
     if (task->alone == 0)
         return (double)(p->moved - before->moved) < MOVING * visits || moving <= BUSY * w->count;
-    const double all = mgvi_lockstep_spent(p->rows, w->count, (double)p->visits, p->touched);
-    const double round =
-        mgvi_lockstep_spent(p->rows, w->count, visits, p->touched - before->touched);
-    return all > w->count * task->alone || round > moving * task->alone;
+    return round > moving * task->alone;
 }
 
 static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result *out)

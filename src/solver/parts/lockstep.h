@@ -102,6 +102,7 @@ typedef struct mgvi_lockstep_task {
     const int64_t *row;       /* row t of the block is row[t] of `rows`; NULL: the same */
     double tol;
     double alone; /* the cost of one lane by itself; 0: coordinate ascent */
+    double most;  /* that may be spent on a lane: another solver would have ended by then */
     mgvi_rng rng;
     const mgvi_lockstep_start *start; /* of every lane; NULL: all from nothing */
 } mgvi_lockstep_task;

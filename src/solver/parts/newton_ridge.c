@@ -104,7 +104,8 @@ double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
     const method way = choose(p);
     /* more columns than half the rows separate any labels (Cover): the larger w, the fewer rows
      * curve, and each of them alone; products_cost() is that of other steps */
-    const double separable = !dense && 2 * p->A->cols > p->A->rows ? 10 : 1;
+    const bool any_labels = (p->loss->can & MGVI_MARGIN) && 2 * p->A->cols > p->A->rows;
+    const double separable = !dense && any_labels ? 10 : 1;
     const double step =
         way == BY_PRODUCTS ? separable * products_cost(p) : mgvi_newton_ridge_work(p);
     const double once = way == BY_ROWS ? (dense ? 2 : 10) * n * nnz / 2 : 0; /* row by row */
