@@ -3,7 +3,7 @@
  * q|^2 / (2 sigma2)    (2) exp(s), exp(-sqrt(-2 s)) poly:          (g + offset)^degree Dense points
  * go through a matrix product; where a side is sparse, or p has few points, some of them are laid
  * side by side as columns and the rows of q run over them. */
-#include "op/points.h"
+#include "op/kernel_origin.h"
 
 #include "backend/cpu/gemm.h"
 #include "base/limit.h"
@@ -66,10 +66,38 @@ double mgvi_kernel_self(const mgvi_kernel *k, const mgvi_points *points, int64_t
     if (k->kind == MGVI_KERNEL_PRECOMPUTED)
         return mgvi_matrix_value(&points->rows, i * points->rows.row_stride + i);
     const double g = points->square[i] * product_scale(k);
+    if (k->origin != MGVI_ORIGIN_NONE) {
+        const double along = mgvi_point_along(k, points, i);
+        return mgvi_poly_from_origin(k->degree, mgvi_points_origin(k, points), along, along, g);
+    }
     return k->kind == MGVI_KERNEL_POLY ? power_of(g + k->offset, k->degree) : g;
 }
 
+double mgvi_kernel_size(const mgvi_kernel *k, const mgvi_points *points, int64_t i, double self)
+{
+    if (k->origin == MGVI_ORIGIN_NONE)
+        return sqrt(fmax(self, 0));
+    const double g = sqrt(mgvi_points_origin(k, points)), a = sqrt(points->square[i] / k->sigma2);
+    double power = 1, h = 0;
+    for (int m = 0; m < k->degree; m++) {
+        h = (g + a) * h + a * power;
+        power *= g;
+    }
+    return h;
+}
+
 /* ---- the map --------------------------------------------------------------------------------- */
+
+static double poly_value(const block_job *job, int64_t s, int64_t t, double product)
+{
+    const mgvi_kernel *k = job->kernel;
+    const mgvi_points *p = job->p->points, *q = job->q->points;
+    if (k->origin == MGVI_ORIGIN_NONE)
+        return power_of(product + k->offset, k->degree);
+    return mgvi_poly_from_origin(k->degree, mgvi_points_origin(k, p),
+                                 mgvi_point_along(k, p, mgvi_point_at(job->p, s)),
+                                 mgvi_point_along(k, q, mgvi_point_at(job->q, t)), product);
+}
 
 #define DEFINE_MAP(T, S)                                                                           \
     static void map_row_##S(const block_job *job, int64_t s, T *row)                               \
@@ -83,7 +111,7 @@ double mgvi_kernel_self(const mgvi_kernel *k, const mgvi_points *points, int64_t
                                         : simd->exp_root_##S)(row, job->shift, own, n);            \
         } else if (k->kind == MGVI_KERNEL_POLY) {                                                  \
             for (int64_t t = 0; t < n; t++)                                                        \
-                row[t] = (T)power_of((double)row[t] + k->offset, k->degree);                       \
+                row[t] = (T)poly_value(job, s, t, (double)row[t]);                                 \
         }                                                                                          \
     }
 DEFINE_MAP(float, f32)
