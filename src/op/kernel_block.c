@@ -16,6 +16,7 @@
 enum {
     MAP_GRAIN = 1 << 14, /* values a task maps */
     MAP_AT_ONCE = 512,
+    POLY_AT_ONCE = 64,
     MOST_TASKS = 64,
     TILE_BYTES = 1 << 22, /* of points laid side by side */
     MOST_LANES = 64,
@@ -88,15 +89,27 @@ double mgvi_kernel_size(const mgvi_kernel *k, const mgvi_points *points, int64_t
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-static double poly_value(const block_job *job, int64_t s, int64_t t, double product)
+/* (24) of p_s and `count` points of q from t on, whose inner products `s` holds: as
+ * mgvi_poly_from_origin(), so many side by side. */
+static void poly_from_origin(const block_job *job, int64_t row, int64_t t, int64_t count, double *s)
 {
-    const mgvi_kernel *k = job->kernel;
-    const mgvi_points *p = job->p->points, *q = job->q->points;
-    if (k->origin == MGVI_ORIGIN_NONE)
-        return power_of(product + k->offset, k->degree);
-    return mgvi_poly_from_origin(k->degree, mgvi_points_origin(k, p),
-                                 mgvi_point_along(k, p, mgvi_point_at(job->p, s)),
-                                 mgvi_point_along(k, q, mgvi_point_at(job->q, t)), product);
+    const mgvi_kernel *kernel = job->kernel;
+    const mgvi_points *points = job->q->points;
+    const double f = mgvi_points_origin(kernel, job->p->points);
+    const double p = mgvi_point_along(kernel, job->p->points, mgvi_point_at(job->p, row));
+    double q[POLY_AT_ONCE] = {0}, b[POLY_AT_ONCE] = {0}, k[POLY_AT_ONCE] = {0}, a = 0, power = 1;
+    for (int64_t l = 0; l < count && points->along; l++)
+        q[l] = mgvi_point_along(kernel, points, mgvi_point_at(job->q, t + l));
+    for (int m = 0; m < kernel->degree; m++) {
+        for (int l = 0; l < POLY_AT_ONCE; l++) {
+            const double total = (f + s[l]) + (p + q[l]);
+            k[l] = total * k[l] + (((q[l] + s[l]) * a + (p + s[l]) * b[l]) + s[l] * power);
+            b[l] = (f + q[l]) * b[l] + q[l] * power;
+        }
+        a = (f + p) * a + p * power;
+        power *= f;
+    }
+    memcpy(s, k, sizeof k);
 }
 
 #define DEFINE_MAP(T, S)                                                                           \
@@ -109,9 +122,19 @@ static double poly_value(const block_job *job, int64_t s, int64_t t, double prod
             const T own = (T)(-job->p_square[s] / (2 * k->sigma2));                                \
             (k->kind == MGVI_KERNEL_RBF ? simd->exp_shift_##S                                      \
                                         : simd->exp_root_##S)(row, job->shift, own, n);            \
-        } else if (k->kind == MGVI_KERNEL_POLY) {                                                  \
+        } else if (k->kind == MGVI_KERNEL_POLY && k->origin == MGVI_ORIGIN_NONE) {                 \
             for (int64_t t = 0; t < n; t++)                                                        \
-                row[t] = (T)poly_value(job, s, t, (double)row[t]);                                 \
+                row[t] = (T)power_of((double)row[t] + k->offset, k->degree);                       \
+        } else if (k->kind == MGVI_KERNEL_POLY) {                                                  \
+            for (int64_t t = 0; t < n; t += POLY_AT_ONCE) {                                        \
+                const int64_t count = n - t < POLY_AT_ONCE ? n - t : POLY_AT_ONCE;                 \
+                double x[POLY_AT_ONCE] = {0};                                                      \
+                for (int64_t l = 0; l < count; l++)                                                \
+                    x[l] = (double)row[t + l];                                                     \
+                poly_from_origin(job, s, t, count, x);                                             \
+                for (int64_t l = 0; l < count; l++)                                                \
+                    row[t + l] = (T)x[l];                                                          \
+            }                                                                                      \
         }                                                                                          \
     }
 DEFINE_MAP(float, f32)

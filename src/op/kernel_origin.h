@@ -41,7 +41,7 @@ static inline double mgvi_points_origin(const mgvi_kernel *k, const mgvi_points 
 }
 static inline double mgvi_point_along(const mgvi_kernel *k, const mgvi_points *points, int64_t i)
 {
-    return points->along ? points->along[i] / k->sigma2 : 0;
+    return points->along ? points->along[i] * (1 / k->sigma2) : 0;
 }
 
 /* What (24) is off is relative to (23) in sizes, sqrt(f a) >= |p| and sqrt(a_x a_z) >= |s| with

@@ -89,8 +89,8 @@ static quad combine(const mgv_problem *problem, const points *p, const kernel *k
     for (int64_t i = 0; i < N; i++) {
         f[i] = 0;
         for (int64_t j = 0; j < N; j++)
-            f[i] += c[j] * (value(k, p->d, p->x + i * p->d, p->x + j * p->d) - at_o[i] - at_o[j] +
-                            own);
+            f[i] +=
+                c[j] * (value(k, p->d, p->x + i * p->d, p->x + j * p->d) - at_o[i] - at_o[j] + own);
         square += c[i] * f[i];
         f[i] += b;
     }
@@ -211,7 +211,8 @@ TEST(certificates_far_from_0_are_those_of_the_kernel)
                 for (int t = 0; t < 4; t++) {
                     mgv_fit fit;
                     make_points(p, degree == 2 ? 3 : MOST, offsets[o]);
-                    const kernel k = make_kernel(p, degree, degree == 2 && o > 0 ? 0 : 1, offsets[o], t > 1);
+                    const kernel k =
+                        make_kernel(p, degree, degree == 2 && o > 0 ? 0 : 1, offsets[o], t > 1);
                     start(&fit, p, layout, &k, rest[t]);
                     CHECK((fit.problem->kernel.origin == MGVI_ORIGIN_CENTRE) == (offsets[o] > 0));
                     check_certificate(&fit, p, &k, rest[t]);
