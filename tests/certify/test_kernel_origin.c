@@ -238,6 +238,30 @@ TEST(values_near_each_other_are_told_apart)
     free(p);
 }
 
+/* Sparse data need not have the last column, which is 0 then, and not the origin's. */
+static void check_narrow_data(mgv_ctx *ctx, const mgv_model *model, points *p)
+{
+    mgv_data *wide, *narrow;
+    double was[N], is[N], x[N * MOST];
+    const int64_t d = p->d - 1;
+    for (int64_t i = 0; i < N; i++) {
+        p->x[i * p->d + d] = 0;
+        p->ptr[i + 1] = (i + 1) * d;
+        for (int64_t j = 0; j < d; j++) {
+            x[i * d + j] = p->x[i * p->d + j];
+            p->idx[i * d + j] = (int32_t)j;
+        }
+    }
+    wide = as_data(ctx, p, 0);
+    CHECK_OK(ctx, mgv_data_from_sparse(ctx, MGV_CSR, MGV_F64, x, p->ptr, p->idx, N, d, &narrow));
+    CHECK_OK(ctx, mgv_model_scores(ctx, model, wide, was));
+    CHECK_OK(ctx, mgv_model_scores(ctx, model, narrow, is));
+    for (int i = 0; i < N; i++)
+        CHECK_NEAR(is[i], was[i], 1e-9 * (1 + fabs(was[i])), "row %d", i);
+    mgv_data_free(ctx, wide);
+    mgv_data_free(ctx, narrow);
+}
+
 /* Without an intercept k is as it is. Its model is one of those that were saved before there was an
  * origin: they do not name one. What is not known is refused. */
 TEST(models_say_what_their_scores_are_sums_of)
@@ -262,6 +286,7 @@ TEST(models_say_what_their_scores_are_sums_of)
     CHECK(fit.problem->kernel.origin == MGVI_ORIGIN_CENTRE);
     CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &made));
     save_and_load(fit.ctx, made, "\"origin\":\"centre\"", "\"origin\":\"middle\"", MGV_E_INPUT);
+    check_narrow_data(fit.ctx, made, p);
     mgv_model_free(fit.ctx, made);
     mgv_fit_free(&fit);
     free(p);
