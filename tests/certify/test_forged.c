@@ -166,7 +166,7 @@ static int look_at(const char *loss, const char *penalty, const char *kernel, ui
     char options[200];
     int found = 0;
     for (int intercept = 0; intercept < 2; intercept++)
-        for (size_t t = 0; t < COUNT(units); t++) {
+        for (size_t t = (seed + (size_t)intercept) % 3; t < COUNT(units); t += 3) {
             const double unit = units[t], offset = offsets[(seed + t) % COUNT(offsets)];
             const mgvi_loss_ops *ops = mgvi_loss_find(loss);
             const bool quantity = !(ops->can & (MGVI_MARGIN | MGVI_JOINT));
@@ -191,7 +191,7 @@ TEST(no_multipliers_prove_more_than_weights_attain)
         for (int t = 0; t < mgvi_penalty_count(); t++)
             found += look_at(mgvi_loss_at(k)->name, mgvi_penalty_at(t)->name, "linear",
                              (uint64_t)(7 * k + t));
-    CHECK_THAT(found > 300, "%d problems", found);
+    CHECK_THAT(found > 150, "%d problems", found);
 }
 
 TEST(nor_with_a_kernel)
@@ -201,7 +201,7 @@ TEST(nor_with_a_kernel)
     for (int k = 0; k < mgvi_loss_count(); k++)
         for (size_t t = 0; t < COUNT(kernels); t++)
             found += look_at(mgvi_loss_at(k)->name, "l2", kernels[t], (uint64_t)(5 * k + (int)t));
-    CHECK_THAT(found > 100, "%d problems", found);
+    CHECK_THAT(found > 60, "%d problems", found);
 }
 
 int main(void) { return RUN(no_multipliers_prove_more_than_weights_attain, nor_with_a_kernel); }
