@@ -411,7 +411,7 @@ static void judge_dual(mgvi_judge *judge, const mgvi_vec *u, mgvi_care care, mgv
     }
     const mgvi_rounded value = mgvi_judge_dual_value(judge, care);
     out->dual_rounding = care == MGVI_CARE_NONE ? 0 : value.error + value.cost;
-    c->dual = care == MGVI_CARE_NONE ? value.value : value.value - value.error;
+    c->dual = 0 + (care == MGVI_CARE_NONE ? value.value : value.value - value.error); /* not -0 */
     if (!(c->dual >= judge->idle)) { /* u = 0 knows more (12) */
         mgvi_vec_fill(p->ctx, &judge->u, 0);
         c->dual = judge->idle;
@@ -515,7 +515,7 @@ void mgvi_judge_certify_lanes(mgvi_judge *judge, const mgvi_vec *w, const mgvi_v
     for (int32_t c = 0; c < k; c++) {
         const double wide = mgvi_sum_error(mgvi_terms_in_a_row(n) + 16) + judge->imbalance;
         const double size = fabs(judge->lane[c]) + 4 * judge->at_zero;
-        out[c].dual = fmax(out[c].dual - judge->lane[c] - wide * size, judge->idle);
+        out[c].dual = 0 + fmax(out[c].dual - judge->lane[c] - wide * size, judge->idle);
         conclude_soft(&out[c], 0);
     }
 }

@@ -166,6 +166,11 @@ static mgv_status parse_spec(mgv_model *m, const char *path, const mgvi_tensors 
     MGVI_TRY(parse_number(m, path, file, "offset", 0, 1e300, &m->kernel.offset));
     MGVI_TRY(parse_number(m, path, file, "degree", 1, 100, &degree));
     m->kernel.degree = (int)degree;
+    const char *origin = mgvi_tensors_meta(file, "origin");
+    if (!origin || strcmp(origin, mgvi_origin_name(MGVI_ORIGIN_NONE)) == 0)
+        return MGV_OK; /* models made before there were any do not say */
+    if (m->kernel.kind != MGVI_KERNEL_POLY || !mgvi_origin_find(origin, &m->kernel.origin))
+        return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: origin '%.20s' is not known here", path, origin);
     return MGV_OK;
 }
 
@@ -239,7 +244,11 @@ mgv_status mgvi_model_parse_kernel(mgv_model *m, const char *path, const mgvi_te
     MGVI_TRY(mgvi_tensors_find(file, "sv") ? parse_dense(m, file) : parse_sparse(m, file));
     MGVI_TRY(mgvi_matrix_check(m->ctx, &m->sv, NULL, NULL));
     MGVI_TRY(parse_columns(m, path, file, "scale", 0, &m->scale));
-    return parse_columns(m, path, file, "centre", -INFINITY, &m->centre);
+    MGVI_TRY(parse_columns(m, path, file, "centre", -INFINITY, &m->centre));
+    if (m->kernel.origin == MGVI_ORIGIN_CENTRE && !m->centre)
+        return MGVI_FAIL(m->ctx, MGV_E_INPUT, "%s: the origin is a centre, and there is none",
+                         path);
+    return MGV_OK;
 }
 
 /* ---- scores ---------------------------------------------------------------------------------- */
@@ -260,11 +269,12 @@ static mgv_status row_scales(mgvi_arena *arena, const mgvi_matrix *X, const doub
 static mgv_status make_points(mgvi_arena *arena, const mgv_model *m, const mgvi_matrix *X,
                               bool centred, mgvi_points **out)
 {
-    mgvi_point_scaling scaling = {.centre = centred ? m->centre : NULL, .scale = m->scale};
+    mgvi_point_scaling scaling = {.centre = centred ? m->centre : NULL,
+                                  .scale = m->scale,
+                                  .origin = m->kernel.origin == MGVI_ORIGIN_CENTRE};
     if (m->row_norm)
         MGVI_TRY(row_scales(arena, X, &scaling.row_scale));
-    const bool differences = mgvi_kernel_of_differences(m->kernel.kind);
-    return mgvi_points_new(arena->ctx, X, &scaling, MGV_F64, differences, out);
+    return mgvi_points_new(arena->ctx, X, &scaling, MGV_F64, mgvi_kernel_moves(&m->kernel), out);
 }
 
 static bool stays_short(const mgvi_matrix *X, double centred)
@@ -282,20 +292,36 @@ static bool can_centre(const mgv_model *m, const mgvi_matrix *X)
     return X->cols == m->features && stays_short(X, count) && stays_short(&m->sv, count);
 }
 
-mgv_status mgvi_model_kernel_scores(mgv_ctx *ctx, const mgv_model *m, const mgvi_matrix *X,
+/* Rows as wide as the model, whose last columns no row of sparse data need have. */
+static mgv_status widen(mgvi_arena *arena, const mgv_model *m, const mgvi_matrix *X,
+                        mgvi_matrix *out)
+{
+    *out = *X;
+    if (X->layout == MGV_DENSE || X->cols >= m->features)
+        return MGV_OK;
+    MGVI_TRY(mgvi_matrix_rows(arena, X, out));
+    out->cols = m->features;
+    return MGV_OK;
+}
+
+mgv_status mgvi_model_kernel_scores(mgv_ctx *ctx, const mgv_model *m, const mgvi_matrix *data,
                                     double *scores)
 {
     mgv_status st = MGV_OK;
     mgvi_arena arena;
+    mgvi_matrix own;
+    const mgvi_matrix *X = &own;
     mgvi_points *sv = NULL, *points = NULL;
     double *sums = NULL;
-    const bool centred = m->kernel.kind == MGVI_KERNEL_POLY || can_centre(m, X);
-    if (m->centre && centred && X->cols < m->features)
+    if (m->centre && m->kernel.kind == MGVI_KERNEL_POLY && data->layout == MGV_DENSE &&
+        data->cols < m->features)
         return MGVI_FAIL(ctx, MGV_E_INPUT,
                          "the data has %" PRId64
                          " features; a centred poly kernel needs all %" PRId64,
-                         X->cols, m->features);
+                         data->cols, m->features);
     mgvi_arena_init(&arena, ctx);
+    MGVI_CHECK(st, done, widen(&arena, m, data, &own));
+    const bool centred = m->kernel.kind == MGVI_KERNEL_POLY || can_centre(m, X);
     MGVI_CHECK(st, done, make_points(&arena, m, &m->sv, centred, &sv));
     MGVI_CHECK(st, done, make_points(&arena, m, X, centred, &points));
     sums = mgvi_zeros(ctx, (size_t)(m->outputs * X->rows) + 1, sizeof *sums);

@@ -219,9 +219,10 @@ static mgv_status write_model(mgv_ctx *ctx, const mgv_model *m, const char *path
                               {"features", features},
                               {"sigma2", sigma2},
                               {"offset", offset},
-                              {"degree", degree}};
-    /* The last four only where there are support vectors. */
-    const int said = (int)(sizeof meta / sizeof *meta) - (m->support < 0 ? 4 : 0);
+                              {"degree", degree},
+                              {"origin", mgvi_origin_name(m->kernel.origin)}};
+    /* The last five only where there are support vectors. */
+    const int said = (int)(sizeof meta / sizeof *meta) - (m->support < 0 ? 5 : 0);
     return mgvi_tensors_write(ctx, path, tensors, count, meta, said);
 }
 

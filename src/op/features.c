@@ -3,7 +3,9 @@
  * With x' = (x / sqrt(sigma2), sqrt(offset)) the kernel poly is (x'.z')^degree, and
  *   (x'.z')^p = sum over j_1 <= ... <= j_p of m(j) prod_t x'_(j_t) prod_t z'_(j_t),           (12)
  * m(j) the number of orders that the indices can be written in; so sqrt(m) prod x' are the
- * features. */
+ * features. Seen from an origin o (kernel_origin.h) they are prod x' - prod o', which is
+ *   D_p,   D_t = D_(t-1) x'_(j_t) + o'_(j_1) ... o'_(j_(t-1)) (x' - o')_(j_t) (26) so that nothing
+ * cancels. */
 #include "op/features.h"
 
 #include "op/kernel_impl.h"
@@ -41,6 +43,7 @@ typedef struct monomials {
     int32_t *index; /* width x degree, not falling */
     double *root;   /* sqrt(m) */
     double *x;      /* x' of one row */
+    double *o, *d;  /* o' and x' - o'; NULL: the products themselves */
 } monomials;
 
 static void list_monomials(monomials *m)
@@ -66,7 +69,8 @@ static void list_monomials(monomials *m)
     }
 }
 
-static mgv_status open_monomials(const mgvi_kernel_op *k, mgvi_arena *arena, monomials *m)
+static mgv_status open_monomials(const mgvi_kernel_op *k, mgvi_arena *arena, bool differences,
+                                 monomials *m)
 {
     *m = (monomials){
         .width = mgvi_kernel_width(k), .variables = variables(k), .degree = k->kernel.degree};
@@ -76,27 +80,64 @@ static mgv_status open_monomials(const mgvi_kernel_op *k, mgvi_arena *arena, mon
     m->x = mgvi_arena_array(arena, (size_t)m->variables, sizeof *m->x);
     if (!m->index || !m->root || !m->x)
         return MGV_E_MEMORY;
+    if (differences && (!(m->o = mgvi_arena_array(arena, (size_t)m->variables, sizeof *m->o)) ||
+                        !(m->d = mgvi_arena_array(arena, (size_t)m->variables, sizeof *m->d))))
+        return MGV_E_MEMORY;
     list_monomials(m);
     return MGV_OK;
 }
 
-/* out = beta out + c phi(x_i) */
-static void add_row(const mgvi_kernel_op *k, const monomials *m, int64_t i, double c, double beta,
-                    double *out)
+/* x' of row i as it was before points were moved, and what it is from the origin. */
+static void read_row(const mgvi_kernel_op *k, const monomials *m, int64_t i)
 {
     const double unit = 1 / sqrt(k->kernel.sigma2);
-    const int64_t cols = k->points->rows.cols;
-    mgvi_points_expand(k->points, i, MGV_F64, m->x);
+    const mgvi_points *p = k->points;
+    const mgvi_point_scaling *s = &p->scaling;
+    const int64_t cols = p->rows.cols;
+    if (s->origin)
+        mgvi_points_expand_plain(p, i, m->x);
+    else
+        mgvi_points_expand(p, i, MGV_F64, m->x);
     for (int64_t j = 0; j < cols; j++)
         m->x[j] *= unit;
     if (m->variables > cols)
         m->x[cols] = sqrt(k->kernel.offset);
-    for (int64_t f = 0; f < m->width; f++) {
-        double y = c * m->root[f];
-        for (int t = 0; t < m->degree; t++)
-            y *= m->x[m->index[f * m->degree + t]];
-        out[f] = (beta == 0 ? 0 : beta * out[f]) + y; /* there may be anything in it */
+    if (!m->o)
+        return;
+    mgvi_points_expand(p, i, MGV_F64, m->d);
+    for (int64_t j = 0; j < cols; j++) {
+        m->o[j] = s->origin ? unit * (s->centre[j] * (s->scale ? s->scale[j] : 1)) : 0;
+        m->d[j] *= unit;
     }
+    if (m->variables > cols) {
+        m->o[cols] = m->x[cols];
+        m->d[cols] = 0;
+    }
+}
+
+/* Feature f without its root. */
+static double feature(const monomials *m, int64_t f)
+{
+    const int32_t *index = m->index + f * m->degree;
+    double product = 1, difference = 0;
+    for (int t = 0; t < m->degree; t++) {
+        const int32_t j = index[t];
+        if (m->o) {
+            difference = difference * m->x[j] + product * m->d[j]; /* (26) */
+            product *= m->o[j];
+        } else {
+            product *= m->x[j];
+        }
+    }
+    return m->o ? difference : product;
+}
+
+/* out = phi(x_i) */
+static void write_row(const mgvi_kernel_op *k, const monomials *m, int64_t i, double *out)
+{
+    read_row(k, m, i);
+    for (int64_t f = 0; f < m->width; f++)
+        out[f] = m->root[f] * feature(m, f);
 }
 
 mgv_status mgvi_kernel_table(mgvi_kernel_op *k, mgvi_arena *arena, const int64_t *row,
@@ -115,9 +156,9 @@ mgv_status mgvi_kernel_table(mgvi_kernel_op *k, mgvi_arena *arena, const int64_t
     double *values = mgvi_arena_array(arena, (size_t)(count * width), sizeof *values);
     if (!values)
         return MGV_E_MEMORY;
-    MGVI_TRY(open_monomials(k, arena, &m));
+    MGVI_TRY(open_monomials(k, arena, false, &m));
     for (int64_t t = 0; t < count; t++)
-        add_row(k, &m, row[t], 1, 0, values + t * width);
+        write_row(k, &m, row[t], values + t * width);
     out->known = true;
     out->constant = k->kernel.offset > 0;
     out->error = (5 * (double)k->kernel.degree + 8) * 0x1p-53;
@@ -137,9 +178,9 @@ static mgv_status fill_monomials(mgvi_kernel_op *k, double *out)
     mgvi_arena arena;
     monomials m;
     mgvi_arena_init(&arena, k->op.ctx);
-    const mgv_status st = open_monomials(k, &arena, &m);
+    const mgv_status st = open_monomials(k, &arena, k->kernel.origin != MGVI_ORIGIN_NONE, &m);
     for (int64_t i = 0; st == MGV_OK && i < k->op.rows; i++)
-        add_row(k, &m, i, 1, 0, out + i * m.width);
+        write_row(k, &m, i, out + i * m.width);
     mgvi_arena_free(&arena);
     return st;
 }

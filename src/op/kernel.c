@@ -1,5 +1,6 @@
 /* kernel.c - the kernel operator: products and lengths from the rows of K. */
 #include "op/kernel_impl.h"
+#include "op/kernel_origin.h"
 
 #include "base/limit.h"
 #include "base/threads.h"
@@ -196,7 +197,7 @@ void mgvi_kernel_carry(mgvi_kernel_op *k, const double *c, const double *f, doub
 {
     double size = 0;
     for (int64_t i = 0; i < k->op.rows; i++)
-        size += fabs(c[i]) * sqrt(fmax(k->diagonal[i], 0));
+        size += fabs(c[i]) * mgvi_kernel_size(&k->kernel, k->points, i, k->diagonal[i]);
     mgvi_kernel_remember(k, c, 1, f);
     k->carried = size > 0 ? error / size : 0;
 }
@@ -338,7 +339,7 @@ static bool recall_square(const mgvi_kernel_op *k, const mgvi_vec *x, int32_t la
     for (int64_t i = lane, row = 0; i < end; i += x->k, row++) {
         const double d = c[i] - t * c0[i];
         mgvi_two_feed(&mixed, &mixed_low, d, f0[i]);
-        rest += fabs(d) * sqrt(fmax(k->diagonal[row], 0));
+        rest += fabs(d) * mgvi_kernel_size(&k->kernel, k->points, row, k->diagonal[row]);
     }
     *square = fmax(t * t * (length + length_low) + 2 * t * (mixed + mixed_low) + rest * rest, 0);
     return rest * rest <= 1e-15 * *square || own == 0;
@@ -350,7 +351,7 @@ static double square_from(mgvi_kernel_op *k, const double *c, const double *f, i
     double square = 0, low = 0, size = 0;
     for (int64_t i = 0; i < k->op.rows; i++) {
         mgvi_two_feed(&square, &low, c[i * stride], f[i * stride]);
-        size += fabs(c[i * stride]) * sqrt(fmax(k->diagonal[i], 0));
+        size += fabs(c[i * stride]) * mgvi_kernel_size(&k->kernel, k->points, i, k->diagonal[i]);
     }
     square += low;
     if (square < -NEGATIVE * size * size && k->op.failed == MGV_OK)

@@ -3,7 +3,7 @@
  * q|^2 / (2 sigma2)    (2) exp(s), exp(-sqrt(-2 s)) poly:          (g + offset)^degree Dense points
  * go through a matrix product; where a side is sparse, or p has few points, some of them are laid
  * side by side as columns and the rows of q run over them. */
-#include "op/points.h"
+#include "op/kernel_origin.h"
 
 #include "backend/cpu/gemm.h"
 #include "base/limit.h"
@@ -16,6 +16,7 @@
 enum {
     MAP_GRAIN = 1 << 14, /* values a task maps */
     MAP_AT_ONCE = 512,
+    POLY_AT_ONCE = 64,
     MOST_TASKS = 64,
     TILE_BYTES = 1 << 22, /* of points laid side by side */
     MOST_LANES = 64,
@@ -66,10 +67,50 @@ double mgvi_kernel_self(const mgvi_kernel *k, const mgvi_points *points, int64_t
     if (k->kind == MGVI_KERNEL_PRECOMPUTED)
         return mgvi_matrix_value(&points->rows, i * points->rows.row_stride + i);
     const double g = points->square[i] * product_scale(k);
+    if (k->origin != MGVI_ORIGIN_NONE) {
+        const double along = mgvi_point_along(k, points, i);
+        return mgvi_poly_from_origin(k->degree, mgvi_points_origin(k, points), along, along, g);
+    }
     return k->kind == MGVI_KERNEL_POLY ? power_of(g + k->offset, k->degree) : g;
 }
 
+double mgvi_kernel_size(const mgvi_kernel *k, const mgvi_points *points, int64_t i, double self)
+{
+    if (k->origin == MGVI_ORIGIN_NONE)
+        return sqrt(fmax(self, 0));
+    const double g = sqrt(mgvi_points_origin(k, points)), a = sqrt(points->square[i] / k->sigma2);
+    double power = 1, h = 0;
+    for (int m = 0; m < k->degree; m++) {
+        h = (g + a) * h + a * power;
+        power *= g;
+    }
+    return h;
+}
+
 /* ---- the map --------------------------------------------------------------------------------- */
+
+/* (24) of p_s and `count` points of q from t on, whose inner products `s` holds: as
+ * mgvi_poly_from_origin(), so many side by side. */
+static void poly_from_origin(const block_job *job, int64_t row, int64_t t, int64_t count, double *s)
+{
+    const mgvi_kernel *kernel = job->kernel;
+    const mgvi_points *points = job->q->points;
+    const double f = mgvi_points_origin(kernel, job->p->points);
+    const double p = mgvi_point_along(kernel, job->p->points, mgvi_point_at(job->p, row));
+    double q[POLY_AT_ONCE] = {0}, b[POLY_AT_ONCE] = {0}, k[POLY_AT_ONCE] = {0}, a = 0, power = 1;
+    for (int64_t l = 0; l < count && points->along; l++)
+        q[l] = mgvi_point_along(kernel, points, mgvi_point_at(job->q, t + l));
+    for (int m = 0; m < kernel->degree; m++) {
+        for (int l = 0; l < POLY_AT_ONCE; l++) {
+            const double total = (f + s[l]) + (p + q[l]);
+            k[l] = total * k[l] + (((q[l] + s[l]) * a + (p + s[l]) * b[l]) + s[l] * power);
+            b[l] = (f + q[l]) * b[l] + q[l] * power;
+        }
+        a = (f + p) * a + p * power;
+        power *= f;
+    }
+    memcpy(s, k, sizeof k);
+}
 
 #define DEFINE_MAP(T, S)                                                                           \
     static void map_row_##S(const block_job *job, int64_t s, T *row)                               \
@@ -81,9 +122,19 @@ double mgvi_kernel_self(const mgvi_kernel *k, const mgvi_points *points, int64_t
             const T own = (T)(-job->p_square[s] / (2 * k->sigma2));                                \
             (k->kind == MGVI_KERNEL_RBF ? simd->exp_shift_##S                                      \
                                         : simd->exp_root_##S)(row, job->shift, own, n);            \
-        } else if (k->kind == MGVI_KERNEL_POLY) {                                                  \
+        } else if (k->kind == MGVI_KERNEL_POLY && k->origin == MGVI_ORIGIN_NONE) {                 \
             for (int64_t t = 0; t < n; t++)                                                        \
                 row[t] = (T)power_of((double)row[t] + k->offset, k->degree);                       \
+        } else if (k->kind == MGVI_KERNEL_POLY) {                                                  \
+            for (int64_t t = 0; t < n; t += POLY_AT_ONCE) {                                        \
+                const int64_t count = n - t < POLY_AT_ONCE ? n - t : POLY_AT_ONCE;                 \
+                double x[POLY_AT_ONCE] = {0};                                                      \
+                for (int64_t l = 0; l < count; l++)                                                \
+                    x[l] = (double)row[t + l];                                                     \
+                poly_from_origin(job, s, t, count, x);                                             \
+                for (int64_t l = 0; l < count; l++)                                                \
+                    row[t + l] = (T)x[l];                                                          \
+            }                                                                                      \
         }                                                                                          \
     }
 DEFINE_MAP(float, f32)

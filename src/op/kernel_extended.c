@@ -4,12 +4,14 @@
  * value of a pair is off by at most
  *
  *   rbf, laplace  (0.4 d + 10) U + 0.75 scale, and 2 (0.5 d + 6) U / sigma where rows have length 1
- *   poly          1.1 degree ((d + 2 v + 6) U + 2 scale) sqrt(K_pp K_qq)                      (17)
+ *   poly          1.1 degree ((d + 12) U + 2 scale) sqrt(K_pp K_qq)                           (17)
+ *                 from an origin ((d/2 + 6) U + 2 scale) h_p h_q, kernel_origin.h (25)
  *
  * because distances are sums of squares of differences, none of which cancels, e^-x x <= 0.37 and
  * e^(-x^2/2) x <= 0.61; v roundings of an entry as in (16). Where long double is double there is
  * nothing to gain, and no such product. Some fifty times the work of plain ones. */
 #include "op/kernel_impl.h"
+#include "op/kernel_origin.h"
 
 #include "base/limit.h"
 #include "base/threads.h"
@@ -24,8 +26,9 @@ typedef long double wide;
 struct mgvi_kernel_extended {
     double *c, *hi, *lo; /* rows x lanes: coefficients, K c = hi + lo */
     int32_t lanes;
-    bool known;   /* there is such a product */
-    wide *length; /* 1/|x_i| where rows are scaled to length 1; else NULL */
+    bool known;          /* there is such a product */
+    wide *length;        /* 1/|x_i| where rows are scaled to length 1; else NULL */
+    wide *along, origin; /* p of every point, and f (23); NULL: there is no o but 0 */
 };
 
 static const double UNIT = LDBL_EPSILON;
@@ -76,6 +79,15 @@ static wide square_distance(const mgvi_kernel_op *k, int64_t i, int64_t q, const
     return sum;
 }
 
+/* Columns whose zeros, where they are not stored, are moved with the others: all up to this one are
+ * looked at. */
+static int64_t moved_columns(const mgvi_kernel_op *k)
+{
+    const mgvi_points *p = k->points;
+    const bool apart = p->scaling.centre && !mgvi_kernel_of_differences(k->kernel.kind);
+    return apart && p->source.layout != MGV_DENSE ? p->source.cols : 0;
+}
+
 static wide inner_product(const mgvi_kernel_op *k, int64_t i, const bench *b)
 {
     const mgvi_matrix *m = &k->points->source;
@@ -83,9 +95,23 @@ static wide inner_product(const mgvi_kernel_op *k, int64_t i, const bench *b)
     wide sum = 0;
     for (int64_t t = 0; t < own.count; t++) {
         const int64_t j = mgvi_span_place(m, &own, t);
+        b->touched[j] = i;
         sum += entry_of(k, i, j, (wide)mgvi_span_value(m, &own, t)) * b->q[j];
     }
+    for (int64_t j = 0; j < moved_columns(k); j++)
+        sum += b->touched[j] == i ? 0 : entry_of(k, i, j, 0) * b->q[j];
     return sum;
+}
+
+/* (23) of points i and q, or k itself. */
+static wide poly_value(const mgvi_kernel_op *k, int64_t i, int64_t q, wide product)
+{
+    const struct mgvi_kernel_extended *e = k->extended;
+    const mgvi_kernel *spec = &k->kernel;
+    if (spec->origin == MGVI_ORIGIN_NONE)
+        return powl(product + (wide)spec->offset, (wide)spec->degree);
+    return mgvi_poly_from_origin_wide(spec->degree, e->origin, e->along ? e->along[i] : 0,
+                                      e->along ? e->along[q] : 0, product);
 }
 
 static wide value_at(const mgvi_kernel_op *k, int64_t i, int64_t q, const bench *b)
@@ -98,8 +124,7 @@ static wide value_at(const mgvi_kernel_op *k, int64_t i, int64_t q, const bench 
     case MGVI_KERNEL_LAPLACE:
         return expl(-sqrtl(square_distance(k, i, q, b) / sigma2));
     case MGVI_KERNEL_POLY:
-        return powl(inner_product(k, i, b) / sigma2 + (wide)k->kernel.offset,
-                    (wide)k->kernel.degree);
+        return poly_value(k, i, q, inner_product(k, i, b) / sigma2);
     default:
         return (wide)mgvi_matrix_value(m, q * m->row_stride + i * m->col_stride);
     }
@@ -109,6 +134,8 @@ static void lay_out(const mgvi_kernel_op *k, int64_t q, bench *b)
 {
     const mgvi_matrix *m = &k->points->source;
     const mgvi_span s = mgvi_matrix_span(m, q);
+    for (int64_t j = 0; j < moved_columns(k); j++)
+        b->q[j] = entry_of(k, q, j, 0);
     for (int64_t t = 0; t < s.count; t++) {
         const int64_t j = mgvi_span_place(m, &s, t);
         b->q[j] = entry_of(k, q, j, (wide)mgvi_span_value(m, &s, t));
@@ -119,6 +146,8 @@ static void clear(const mgvi_kernel_op *k, int64_t q, bench *b)
 {
     const mgvi_matrix *m = &k->points->source;
     const mgvi_span s = mgvi_matrix_span(m, q);
+    for (int64_t j = 0; j < moved_columns(k); j++)
+        b->q[j] = 0;
     for (int64_t t = 0; t < s.count; t++)
         b->q[mgvi_span_place(m, &s, t)] = 0;
 }
@@ -207,12 +236,45 @@ static void find_lengths(mgvi_kernel_op *k, wide *length)
     }
 }
 
+static wide origin_at(const mgvi_point_scaling *p, int64_t j)
+{
+    return (wide)p->centre[j] * (p->scale ? (wide)p->scale[j] : 1);
+}
+
+/* o.x' of point i, as it was given: of every column, stored or not. */
+static wide along_of(const mgvi_kernel_op *k, int64_t i)
+{
+    const mgvi_matrix *m = &k->points->source;
+    const mgvi_span s = mgvi_matrix_span(m, i);
+    wide sum = 0;
+    for (int64_t j = 0, t = 0; j < m->cols; j++) {
+        const bool stored = t < s.count && mgvi_span_place(m, &s, t) == j;
+        const wide x = stored ? (wide)mgvi_span_value(m, &s, t) : 0;
+        sum += origin_at(&k->points->scaling, j) * entry_of(k, i, j, x);
+        t += stored;
+    }
+    return sum;
+}
+
+/* p of every point, and f. */
+static void find_along(mgvi_kernel_op *k, struct mgvi_kernel_extended *e)
+{
+    const wide sigma2 = (wide)k->kernel.sigma2;
+    wide square = 0;
+    for (int64_t j = 0; e->along && j < k->points->source.cols; j++)
+        square += origin_at(&k->points->scaling, j) * origin_at(&k->points->scaling, j);
+    e->origin = square / sigma2 + (wide)k->kernel.offset;
+    for (int64_t i = 0; e->along && i < k->op.rows; i++)
+        e->along[i] = along_of(k, i) / sigma2;
+}
+
 void mgvi_kernel_extended_free(mgvi_kernel_op *k)
 {
     if (!k->extended)
         return;
     mgvi_release(k->op.ctx, k->extended->c);
     mgvi_release(k->op.ctx, k->extended->length);
+    mgvi_release(k->op.ctx, k->extended->along);
     mgvi_release(k->op.ctx, k->extended);
     k->extended = NULL;
 }
@@ -232,7 +294,9 @@ static bool open_extended(mgvi_kernel_op *k, int32_t lanes)
         return false;
     e->c = mgvi_zeros(ctx, 3 * numbers + 1, sizeof *e->c);
     e->length = scaled ? mgvi_alloc(ctx, (size_t)k->op.rows + 1, sizeof *e->length) : NULL;
-    if (!e->c || (scaled && !e->length)) {
+    const bool moved = k->kernel.origin == MGVI_ORIGIN_CENTRE;
+    e->along = moved ? mgvi_alloc(ctx, (size_t)k->op.rows + 1, sizeof *e->along) : NULL;
+    if (!e->c || (scaled && !e->length) || (moved && !e->along)) {
         mgvi_kernel_extended_free(k);
         return false;
     }
@@ -241,6 +305,7 @@ static bool open_extended(mgvi_kernel_op *k, int32_t lanes)
     e->lanes = lanes;
     if (scaled)
         find_lengths(k, e->length);
+    find_along(k, e);
     return true;
 }
 
@@ -248,9 +313,7 @@ static bool open_extended(mgvi_kernel_op *k, int32_t lanes)
 static bool serves(const mgvi_kernel_op *k)
 {
     const mgvi_points *p = k->points;
-    const bool moved = p->scaling.centre && !mgvi_kernel_of_differences(k->kernel.kind);
-    return LDBL_MANT_DIG >= 64 && k->op.rows > 0 && !(p->scaling.centre && p->scaling.row_scale) &&
-           !(moved && p->source.layout != MGV_DENSE);
+    return LDBL_MANT_DIG >= 64 && k->op.rows > 0 && !(p->scaling.centre && p->scaling.row_scale);
 }
 
 /* hi + lo = K c of all lanes of x, unless they are there already. */
@@ -290,7 +353,7 @@ static bool combine(mgvi_kernel_op *k, const mgvi_vec *x)
 
 /* ---- what it is off -------------------------------------------------------------------------- */
 
-/* Of one value: in units of 1, and of sqrt(K_pp K_qq). */
+/* Of one value: in units of 1, and of sqrt(K_pp K_qq) or h_p h_q. */
 typedef struct law {
     double plain, relative;
 } law;
@@ -303,18 +366,20 @@ static law law_of(const mgvi_kernel_op *k, double scale)
         return (law){0, 0};
     if (mgvi_kernel_of_differences(k->kernel.kind))
         return (law){(0.4 * d + 10) * UNIT + 0.75 * scale + 2 * length / sigma, 0};
-    return (law){0, 1.1 * k->kernel.degree * ((d + 12) * UNIT + 2 * scale + 2 * length)};
+    const double own = k->kernel.origin == MGVI_ORIGIN_NONE ? d + 12 : d / 2 + 6;
+    return (law){0, 1.1 * k->kernel.degree * (own * UNIT + 2 * scale + 2 * length)};
 }
 
 typedef struct sums {
-    double size, plain, tallest, count; /* sum |c_i| sqrt(K_ii), sum |c_i|, max sqrt(K_ii) */
+    double size, plain, tallest, count; /* sum |c_i| h_i, sum |c_i|, max h_i; h (25) */
 } sums;
 
 static sums sum_up(const mgvi_kernel_op *k, const mgvi_vec *x, int32_t lane)
 {
     sums s = {0};
     for (int64_t i = 0; i < k->op.rows; i++) {
-        const double c = fabs(x->x[i * x->k + lane]), root = sqrt(fmax(k->diagonal[i], 0));
+        const double c = fabs(x->x[i * x->k + lane]);
+        const double root = mgvi_kernel_size(&k->kernel, k->points, i, k->diagonal[i]);
         s.size += c * root;
         s.plain += c;
         s.tallest = fmax(s.tallest, root);

@@ -4,7 +4,7 @@
  *
  *   rbf      r_p + r_q,   r = 2.1 g a + 0.9 v u sqrt(a) + (0.2 d + 5) u
  *   laplace  r_p + r_q,   r = 12 g min(sqrt(a), 1.1) + 1.5 v u sqrt(a) + (0.2 d + 5) u        (16)
- *   poly     1.1 degree (d + 2 v + 6) u sqrt(K_pp K_qq)
+ *   poly     1.1 degree (d + 2 v + 6) u sqrt(K_pp K_qq), from an origin d + 2 v + 10 and h_p h_q
  *
  * g = (1.5 d + 8) u where (2) is taken apart: its sums of d products and their parts are at most
  * 2 (a_p + a_q) each; 0 where differences are summed, and so for rbf with an a beyond
@@ -16,6 +16,7 @@
  * MGVI_SHORT_TERMS. docs/algorithms/kernel.md. */
 #include "op/kernel_impl.h"
 
+#include "op/kernel_origin.h"
 #include "simd/short_points.h"
 
 #include <math.h>
@@ -54,6 +55,7 @@ static law law_of(const mgvi_kernel_op *k)
     const bool brief = mgvi_kernel_is_short(&k->kernel, p, p);
     const bool cancels = !brief || mgvi_kernel_short_cancels(&k->kernel, p, p);
     const double g = cancels ? (1.5 * d + 8) * UNIT : 0;
+    const double own = k->kernel.origin == MGVI_ORIGIN_NONE ? 6 : 10; /* (24): five a degree */
     law l = {
         .k = k, .most = brief ? MGVI_SHORT_FAR : MGVI_KERNEL_FAR, .least = (0.2 * d + 5) * UNIT};
     if (k->kernel.kind == MGVI_KERNEL_RBF) {
@@ -65,7 +67,7 @@ static law law_of(const mgvi_kernel_op *k)
     } else {
         l.least = 0;
         if (k->kernel.kind == MGVI_KERNEL_POLY)
-            l.relative = 1.1 * k->kernel.degree * (d + 2 * v + 6) * UNIT;
+            l.relative = 1.1 * k->kernel.degree * (d + 2 * v + own) * UNIT;
     }
     return l;
 }
@@ -80,9 +82,9 @@ static double share(const law *l, double square)
 
 /* Sums over the coefficients of a lane. */
 typedef struct sums {
-    double size;    /* sum |c_i| sqrt(K_ii) */
+    double size;    /* sum |c_i| sqrt(K_ii), or h_i (25) */
     double shares;  /* sum |c_i| r_i */
-    double tallest; /* the largest sqrt(K_ii) */
+    double tallest; /* the largest of those */
     double worst;   /* the largest r_i */
     double count;   /* coefficients that are not 0 */
 } sums;
@@ -93,7 +95,8 @@ static sums sum_up(const law *l, const mgvi_vec *x, int32_t lane)
     const bool added = mgvi_kernel_of_differences(k->kernel.kind);
     sums s = {0};
     for (int64_t i = 0; i < k->op.rows; i++) {
-        const double c = fabs(x->x[i * x->k + lane]), root = sqrt(fmax(k->diagonal[i], 0));
+        const double c = fabs(x->x[i * x->k + lane]);
+        const double root = mgvi_kernel_size(&k->kernel, k->points, i, k->diagonal[i]);
         const double r = added ? share(l, k->points->square[i]) : 0;
         s.tallest = fmax(s.tallest, root);
         s.size += c * root;

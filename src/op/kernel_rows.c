@@ -295,7 +295,7 @@ static mgv_status bind(mgvi_kernel_op *k, const mgvi_kernel_plan *plan)
 {
     const mgvi_kernel_kind kind = plan->kernel.kind;
     mgv_ctx *ctx = k->op.ctx;
-    const bool differences = mgvi_kernel_of_differences(kind);
+    const bool moves = mgvi_kernel_moves(&plan->kernel);
     if (plan->X->rows > INT32_MAX)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "a kernel takes at most 2^31 rows; there are %" PRId64, plan->X->rows);
@@ -307,7 +307,7 @@ static mgv_status bind(mgvi_kernel_op *k, const mgvi_kernel_plan *plan)
     }
     if (kind == MGVI_KERNEL_PRECOMPUTED)
         MGVI_TRY(check_gram(ctx, plan->X));
-    MGVI_TRY(mgvi_points_new(ctx, plan->X, &plan->scaling, plan->fast, differences, &k->points));
+    MGVI_TRY(mgvi_points_new(ctx, plan->X, &plan->scaling, plan->fast, moves, &k->points));
     return allocate(k);
 }
 
@@ -342,10 +342,9 @@ mgv_status mgvi_kernel_make_exact(mgvi_kernel_op *k)
     mgvi_points *points;
     if (k->fast == MGV_F64)
         return MGV_OK;
-    const bool differences = mgvi_kernel_of_differences(k->kernel.kind);
     const mgvi_point_scaling scaling = k->points->scaling;
-    MGVI_TRY(
-        mgvi_points_new(k->op.ctx, &k->points->source, &scaling, MGV_F64, differences, &points));
+    MGVI_TRY(mgvi_points_new(k->op.ctx, &k->points->source, &scaling, MGV_F64,
+                             mgvi_kernel_moves(&k->kernel), &points));
     mgvi_points_free(k->points);
     free_slots(k);
     k->points = points;

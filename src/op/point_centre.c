@@ -5,8 +5,6 @@
 #include <math.h>
 
 enum { MOST_ROWS = 1024 };
-/* Squared lengths that exceed the variance more than this are worth a copy of the points. */
-static const double GAIN = 4;
 
 /* Of a column, from its first value seen: nothing cancels. */
 typedef struct column {
@@ -45,7 +43,7 @@ static int64_t see_rows(const mgvi_matrix *m, column *columns)
 }
 
 mgv_status mgvi_points_choose_centre(mgv_ctx *ctx, const mgvi_matrix *m, const double *scale,
-                                     double *centre, bool *moved)
+                                     double *centre, bool *moved, double *square)
 {
     double distance = 0, variance = 0;
     *moved = false;
@@ -68,6 +66,7 @@ mgv_status mgvi_points_choose_centre(mgv_ctx *ctx, const mgvi_matrix *m, const d
         variance += unit * unit * fmax(c->square / n - from_first * from_first, 0);
     }
     mgvi_release(ctx, columns);
-    *moved = distance > GAIN * variance && isfinite(distance);
+    *moved = distance > MGVI_CENTRE_GAIN * variance && isfinite(distance);
+    *square = *moved ? variance : distance + variance;
     return MGV_OK;
 }

@@ -24,6 +24,20 @@ bool mgvi_kernel_find(const char *name, mgvi_kernel_kind *out)
 
 const char *mgvi_kernel_name(mgvi_kernel_kind kind) { return kernel_names[kind]; }
 
+static const char *const origin_names[] = {"none", "zero", "centre"};
+
+bool mgvi_origin_find(const char *name, mgvi_kernel_origin *out)
+{
+    for (int k = 0; k < (int)(sizeof origin_names / sizeof *origin_names); k++)
+        if (strcmp(name, origin_names[k]) == 0) {
+            *out = (mgvi_kernel_origin)k;
+            return true;
+        }
+    return false;
+}
+
+const char *mgvi_origin_name(mgvi_kernel_origin origin) { return origin_names[origin]; }
+
 /* ---- scaled copies --------------------------------------------------------------------------- */
 
 static double scaled(const mgvi_points *p, int64_t i, int64_t j, double x)
@@ -51,6 +65,19 @@ void mgvi_points_expand(const mgvi_points *p, int64_t i, mgv_dtype dtype, void *
             to32[j] = (float)x;
         else
             to64[j] = x;
+    }
+}
+
+void mgvi_points_expand_plain(const mgvi_points *p, int64_t i, double *out)
+{
+    const mgvi_matrix *m = &p->source;
+    const mgvi_span row = mgvi_matrix_span(m, i);
+    mgvi_points unmoved = *p;
+    unmoved.scaling.centre = NULL;
+    memset(out, 0, (size_t)p->rows.cols * sizeof *out);
+    for (int64_t t = 0; t < row.count; t++) {
+        const int64_t j = mgvi_span_place(m, &row, t);
+        out[j] = scaled(&unmoved, i, j, mgvi_span_value(m, &row, t));
     }
 }
 
@@ -217,6 +244,30 @@ static void square_block(void *arg, int64_t block)
         p->square[i] = square_of(&p->rows, i);
 }
 
+/* o.x of every row, o = centre * scale. */
+static mgv_status measure_along(mgvi_points *p)
+{
+    const mgvi_point_scaling *s = &p->scaling;
+    const mgvi_matrix *m = &p->rows;
+    p->along = mgvi_arena_array(&p->arena, (size_t)m->rows, sizeof *p->along);
+    if (!p->along)
+        return MGV_E_MEMORY;
+    for (int64_t j = 0; j < m->cols; j++) {
+        const double o = s->centre[j] * (s->scale ? s->scale[j] : 1);
+        p->origin_square += o * o;
+    }
+    for (int64_t i = 0; i < m->rows && !mgvi_ctx_cut_row(p->ctx, i); i++) {
+        const mgvi_span row = mgvi_matrix_span(m, i);
+        double sum = 0;
+        for (int64_t t = 0; t < row.count; t++) {
+            const int64_t j = mgvi_span_place(m, &row, t);
+            sum += s->centre[j] * (s->scale ? s->scale[j] : 1) * mgvi_span_value(m, &row, t);
+        }
+        p->along[i] = sum;
+    }
+    return mgvi_ctx_whole(p->ctx);
+}
+
 static mgv_status measure(mgvi_points *p)
 {
     copy_job job = {.points = p, .blocks = mgvi_block_count(p->rows.nnz, GRAIN, BLOCKS)};
@@ -236,7 +287,7 @@ static mgv_status measure(mgvi_points *p)
         p->longest = fmax(p->longest, p->square[i]);
         p->entries = entries > p->entries ? entries : p->entries;
     }
-    return MGV_OK;
+    return p->scaling.origin ? measure_along(p) : MGV_OK;
 }
 
 static mgv_status bind(mgvi_points *p, const mgvi_matrix *m, mgv_dtype dtype, bool few_centres)

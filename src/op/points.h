@@ -15,15 +15,26 @@ typedef enum mgvi_kernel_kind {
     MGVI_KERNEL_PRECOMPUTED
 } mgvi_kernel_kind;
 
+/* Where poly is seen from in its feature space, beside an intercept (kernel_origin.h). */
+typedef enum mgvi_kernel_origin {
+    MGVI_ORIGIN_NONE,  /* k as it is */
+    MGVI_ORIGIN_ZERO,  /* the point 0: k(x, z) - k(0, 0) */
+    MGVI_ORIGIN_CENTRE /* the points' centre */
+} mgvi_kernel_origin;
+
 typedef struct mgvi_kernel {
     mgvi_kernel_kind kind;
     double sigma2, offset;
     int degree;
+    mgvi_kernel_origin origin;
 } mgvi_kernel;
 
 /* The names of the setting `kernel`, in the order of the kinds; false: unknown. */
 bool mgvi_kernel_find(const char *name, mgvi_kernel_kind *out);
 const char *mgvi_kernel_name(mgvi_kernel_kind kind);
+/* The same of origins, in the files of models. */
+bool mgvi_origin_find(const char *name, mgvi_kernel_origin *out);
+const char *mgvi_origin_name(mgvi_kernel_origin origin);
 
 /* Whether k(x, z) depends on x - z alone: then the points may be moved together. */
 static inline bool mgvi_kernel_of_differences(mgvi_kernel_kind k)
@@ -31,10 +42,18 @@ static inline bool mgvi_kernel_of_differences(mgvi_kernel_kind k)
     return k == MGVI_KERNEL_RBF || k == MGVI_KERNEL_LAPLACE;
 }
 
+/* Whether points may be moved for it, and not only where their scaling does: those of sparse data
+ * in a few columns. */
+static inline bool mgvi_kernel_moves(const mgvi_kernel *k)
+{
+    return mgvi_kernel_of_differences(k->kind) || k->origin == MGVI_ORIGIN_CENTRE;
+}
+
 /* x -> ((x - centre) * scale) * row_scale; every part may be NULL. Borrowed. */
 typedef struct mgvi_point_scaling {
     const double *centre, *scale; /* per column */
     const double *row_scale;      /* per row */
+    bool origin;                  /* o = centre * scale is that of a kernel (MGVI_ORIGIN_CENTRE) */
 } mgvi_point_scaling;
 
 typedef struct mgvi_points {
@@ -43,10 +62,12 @@ typedef struct mgvi_points {
     mgvi_matrix source; /* as given, by rows: dense with any strides, or CSR */
     mgvi_point_scaling scaling;
     bool sparse;
-    mgvi_matrix rows; /* scaled: dense in C order of type `rows.dtype`, or CSR */
-    double *square;   /* |x|^2 per row of `rows` */
-    double longest;   /* the largest of them */
-    int64_t entries;  /* the most a row has */
+    mgvi_matrix rows;     /* scaled: dense in C order of type `rows.dtype`, or CSR */
+    double *square;       /* |x|^2 per row of `rows` */
+    double longest;       /* the largest of them */
+    int64_t entries;      /* the most a row has */
+    double *along;        /* o.x per row where the scaling has such an origin o; else NULL */
+    double origin_square; /* |o|^2, 0 without one */
 } mgvi_points;
 
 /* Dense points are kept in `dtype`, in place when the matrix is already so, else as a copy. Sparse
@@ -57,16 +78,22 @@ mgv_status mgvi_points_new(mgv_ctx *ctx, const mgvi_matrix *m, const mgvi_point_
                            mgv_dtype dtype, bool few_centres, mgvi_points **out);
 void mgvi_points_free(mgvi_points *points); /* NULL is accepted */
 
-/* Where to put the origin for a kernel of differences, which is free to choose: |p|^2 + |q|^2 -
+/* Where to put the origin for a kernel that leaves it free to choose: |p|^2 + |q|^2 -
  * 2 p.q loses the digits by which the points' lengths exceed their distances. `centre` (one number
  * a column, `scale` NULL: 1) becomes about the mean of the columns, of sparse data only those that
  * hardly any row leaves out, and *moved says whether that gains enough; false: the points had
- * better stay where they are. From some of the rows. MGV_E_MEMORY. */
+ * better stay where they are. *square is the mean of their |x|^2 then. From some of the rows.
+ * MGV_E_MEMORY. */
 mgv_status mgvi_points_choose_centre(mgv_ctx *ctx, const mgvi_matrix *m, const double *scale,
-                                     double *centre, bool *moved);
+                                     double *centre, bool *moved, double *square);
+/* Squared lengths that exceed the variance more than this are worth a copy of the points. */
+#define MGVI_CENTRE_GAIN 4.0
 
 /* Row i scaled, as `cols` numbers of the type, made from the original in float64. */
 void mgvi_points_expand(const mgvi_points *points, int64_t i, mgv_dtype dtype, void *out);
+
+/* The same in float64 without the centre: scaled alone. */
+void mgvi_points_expand_plain(const mgvi_points *points, int64_t i, double *out);
 
 /* The entries of point i that are not 0, made from the original in float64, in the order of their
  * columns:  for (mgvi_point_entry e = mgvi_point_begin(p, i); mgvi_point_next(&e);) ... e.j, e.x */

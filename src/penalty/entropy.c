@@ -3,8 +3,9 @@
  *   R*(v) = c log((1/d) sum_j e^(v_j/c)),   its gradient: softmax(v/c)                     (P8) */
 #include "penalty/registry.h"
 
-/* Rounding of n additions of numbers that add up to 1 stays below this for any n in memory. */
-static const double ON_SIMPLEX = 1e-9;
+/* What rounding may make of n numbers that add up to 1, and of their sum: more of it would be
+ * weights outside, with less than the least R. */
+static double on_simplex(int64_t n) { return 8 * ((double)n + 8) * 0x1p-53; }
 
 static double largest(const double *v, int64_t n)
 {
@@ -24,7 +25,7 @@ static double entropy_value(const mgvi_whole *self, const double *w)
         total += w[j];
         sum += w[j] > 0 ? w[j] * log(d * w[j]) : 0;
     }
-    return fabs(total - 1) <= ON_SIMPLEX ? self->c.scale * sum : INFINITY;
+    return fabs(total - 1) <= on_simplex(self->n) ? self->c.scale * sum : INFINITY;
 }
 
 /* At a corner of the simplex. */

@@ -29,25 +29,45 @@ static mgv_status usual_width(mgv_problem *p, double *out)
     return st;
 }
 
-/* Kernels of differences do not see where the origin lies, but their rounding does. Rows divided by
- * their lengths are short as they are. */
-static mgv_status choose_origin(mgv_problem *p)
+/* About the mean of the points, where that is worth it, and the mean of |x|^2 from there. Rows
+ * divided by their lengths are short as they are, and std has centred the others. */
+static mgv_status choose_centre(mgv_problem *p, double *square)
 {
     const mgvi_matrix *X = &p->data->X;
     bool moved;
-    if (!mgvi_kernel_of_differences(p->kernel.kind) || p->row_scale)
+    *square = p->row_scale ? 1 : (double)X->cols;
+    if (p->row_scale || (p->centre && X->layout == MGV_DENSE))
         return MGV_OK;
-    if (p->whole) {
-        p->centre = p->whole->centre;
-        return MGV_OK;
-    }
-    if (p->centre && X->layout == MGV_DENSE)
-        return MGV_OK; /* scaled by std */
     double *centre = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *centre);
     if (!centre)
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_points_choose_centre(p->ctx, X, p->scale, centre, &moved));
+    MGVI_TRY(mgvi_points_choose_centre(p->ctx, X, p->scale, centre, &moved, square));
     p->centre = moved ? centre : NULL;
+    return MGV_OK;
+}
+
+/* Kernels of differences do not see where the origin lies, but their rounding does. Beside an
+ * intercept so does poly's, whose feature space may be seen from anywhere (op/kernel_origin.h). */
+static mgv_status choose_origin(mgv_problem *p)
+{
+    mgvi_kernel *k = &p->kernel;
+    const bool poly = k->kind == MGVI_KERNEL_POLY && p->settings.intercept;
+    const double *scaled = p->centre; /* by std: the kernel is one of centred points */
+    double square;
+    if (!mgvi_kernel_of_differences(k->kind) && !poly)
+        return MGV_OK;
+    if (p->whole) {
+        p->centre = p->whole->centre;
+        k->origin = p->whole->kernel.origin;
+        return MGV_OK;
+    }
+    if (poly && scaled && p->data->X.layout != MGV_DENSE)
+        return MGV_OK; /* which sparse ones cannot be */
+    MGVI_TRY(choose_centre(p, &square));
+    if (poly && p->centre != scaled)
+        k->origin = MGVI_ORIGIN_CENTRE;
+    else if (poly && k->offset > MGVI_CENTRE_GAIN * square / k->sigma2)
+        k->origin = MGVI_ORIGIN_ZERO;
     return MGV_OK;
 }
 
@@ -94,7 +114,10 @@ mgv_status mgvi_bind_kernel(mgv_problem *p)
     const mgvi_kernel_plan plan = {
         .kernel = *k,
         .X = &p->data->X,
-        .scaling = {.centre = p->centre, .scale = p->scale, .row_scale = p->row_scale},
+        .scaling = {.centre = p->centre,
+                    .scale = p->scale,
+                    .row_scale = p->row_scale,
+                    .origin = k->origin == MGVI_ORIGIN_CENTRE},
         .sign = p->loss->can & MGVI_MARGIN ? p->sign : NULL,
         .intercept = p->settings.intercept,
         .lanes = p->outputs,

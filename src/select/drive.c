@@ -60,7 +60,8 @@ static mgv_status open_points(mgvi_drive *d)
     const mgv_selection *s = d->s;
     const mgv_problem *p = d->lanes[s->split.lanes - 1].problem;
     const int64_t n = s->data->X.rows, rows = s->validation->X.rows;
-    mgvi_point_scaling scaling = {.centre = p->centre, .scale = p->scale};
+    mgvi_point_scaling scaling = {
+        .centre = p->centre, .scale = p->scale, .origin = p->kernel.origin == MGVI_ORIGIN_CENTRE};
     d->example = mgvi_arena_array(&d->arena, (size_t)n, sizeof *d->example);
     d->weight = mgvi_arena_array(&d->arena, (size_t)n, sizeof *d->weight);
     double *length = mgvi_arena_array(&d->arena, (size_t)rows, sizeof *length);
@@ -71,8 +72,8 @@ static mgv_status open_points(mgvi_drive *d)
             length[i] = s->e[n + i] > 0 ? s->factor[n + i] / s->e[n + i] : 1;
         scaling.row_scale = length;
     }
-    const bool differences = p->kernel.kind != MGVI_KERNEL_POLY;
-    return mgvi_points_new(s->ctx, &s->validation->X, &scaling, MGV_F64, differences, &d->points);
+    return mgvi_points_new(s->ctx, &s->validation->X, &scaling, MGV_F64,
+                           mgvi_kernel_moves(&p->kernel), &d->points);
 }
 
 mgv_status mgvi_drive_open(mgvi_drive *d)

@@ -509,15 +509,14 @@ static double most_of_ascent(const mgv_solver *head, double alone)
 }
 
 /* Whether members may go together: from nothing or along a path, and by coordinate ascent where a
- * solver is named. Passes are counted by entries: there have to be some. */
+ * solver is named. */
 static bool may_go(const mgv_solver *head)
 {
     const mgvi_run *run = &head->run;
     const mgvi_family *f = head->family;
     const bool free = strcmp(head->settings.solver, "auto") == 0;
     return (free || strcmp(run->ops->name, "dual_coordinate") == 0) && run->settings->shrink &&
-           f->member[0].stop == MGV_STOP_NONE && !f->begun && run->problem->A->nnz > 0 &&
-           mgvi_lockstep_fits(run->problem);
+           f->member[0].stop == MGV_STOP_NONE && !f->begun && mgvi_lockstep_fits(run->problem);
 }
 
 /* Bytes of the largest block. */

@@ -33,6 +33,11 @@ if grep -q "the check of the last one failed" last; then
     fail "nothing has failed: there was no certificate yet"
 fi
 
+# Nothing is known but that the optimum is no less than 0, which has no sign.
+printf '0 1:1\n1 1:2\n0 1:3\n' >few.svm
+run 3 fit few.svm --loss hinge --C 1 --time-limit 0 --no-model
+has out "the optimum lies between 0 (proven)"
+
 # A file that takes longer to read than there is time, here one that nobody writes to: a sentence,
 # soon, and no model. The same for a signal meanwhile.
 mkfifo never

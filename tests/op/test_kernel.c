@@ -64,10 +64,10 @@ static mgvi_matrix as_matrix(const sample *s, int kind)
                          .col_stride = 1};
 }
 
-static const mgvi_kernel kernels[] = {{MGVI_KERNEL_RBF, 3, 0, 1},
-                                      {MGVI_KERNEL_LAPLACE, 2, 0, 1},
-                                      {MGVI_KERNEL_POLY, 2, 0.5, 3},
-                                      {MGVI_KERNEL_POLY, 1, 0, 1}};
+static const mgvi_kernel kernels[] = {{MGVI_KERNEL_RBF, 3, 0, 1, MGVI_ORIGIN_NONE},
+                                      {MGVI_KERNEL_LAPLACE, 2, 0, 1, MGVI_ORIGIN_NONE},
+                                      {MGVI_KERNEL_POLY, 2, 0.5, 3, MGVI_ORIGIN_NONE},
+                                      {MGVI_KERNEL_POLY, 1, 0, 1, MGVI_ORIGIN_NONE}};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 /* As the definition says. */
@@ -137,7 +137,7 @@ TEST(scaling_is_applied)
                     (s->x[i * COLS + j] - (sparse ? 0 : centre[j])) * scale[j] * row[i];
         const mgvi_matrix m = as_matrix(s, kind);
         mgvi_points *p;
-        const mgvi_point_scaling scaling = {centre, scale, row};
+        const mgvi_point_scaling scaling = {.centre = centre, .scale = scale, .row_scale = row};
         CHECK_OK(ctx, mgvi_points_new(ctx, &m, &scaling, MGV_F64, true, &p));
         const mgvi_point_list one = {.points = p, .first = 7, .count = 1},
                               all = {.points = p, .count = ROWS};
@@ -151,8 +151,7 @@ TEST(scaling_is_applied)
     const mgvi_matrix m = as_matrix(s, 2);
     mgvi_points *p;
     CHECK_FAILS(
-        ctx,
-        mgvi_points_new(ctx, &m, &(mgvi_point_scaling){centre, NULL, NULL}, MGV_F64, false, &p),
+        ctx, mgvi_points_new(ctx, &m, &(mgvi_point_scaling){.centre = centre}, MGV_F64, false, &p),
         MGV_E_UNSUPPORTED, "sparse");
     free(moved);
     free(s);

@@ -71,11 +71,36 @@ static void make_sample(sample *s, int layout, double offset, double spread, uin
                          .col_stride = 1};
 }
 
+/* k(x, z) - k(x, o) - k(o, z) + k(o, o) as it stands there, in 113 bits. */
+static long double value_from_origin(const sample *s, const mgvi_kernel *k,
+                                     const mgvi_point_scaling *scaling, int64_t p, int64_t q)
+{
+    __float128 products[4] = {0, 0, 0, 0}, value = 0;
+    for (int64_t j = 0; j < s->d; j++) {
+        const __float128 unit = scaling->scale ? scaling->scale[j] : 1;
+        const __float128 x = s->x[p * s->d + j] * unit, z = s->x[q * s->d + j] * unit;
+        const __float128 o = scaling->origin ? scaling->centre[j] * unit : 0;
+        const __float128 pairs[4] = {x * z, x * o, o * z, o * o};
+        for (int t = 0; t < 4; t++)
+            products[t] += pairs[t];
+    }
+    for (int t = 0; t < 4; t++) {
+        const __float128 base = products[t] / k->sigma2 + k->offset;
+        __float128 power = 1;
+        for (int m = 0; m < k->degree; m++)
+            power *= base;
+        value += t == 0 || t == 3 ? power : -power;
+    }
+    return (long double)value;
+}
+
 /* As the definition says. */
 static long double value(const sample *s, const mgvi_kernel *k, const mgvi_point_scaling *scaling,
                          int64_t p, int64_t q)
 {
     long double dot = 0, square = 0;
+    if (k->origin != MGVI_ORIGIN_NONE)
+        return value_from_origin(s, k, scaling, p, q);
     for (int64_t j = 0; j < s->d; j++) {
         const long double c = scaling->centre ? scaling->centre[j] : 0;
         const long double unit = scaling->scale ? scaling->scale[j] : 1;
@@ -147,7 +172,7 @@ static void look(sample *s, const mgvi_kernel *k, const mgvi_point_scaling *scal
     for (int64_t i = 0; i < ROWS; i++) {
         long double sum = 0;
         for (int64_t j = 0; j < ROWS; j++)
-            sum += (long double)c[j] * value(s, k, scaling, i, j);
+            sum += c[j] == 0 ? 0 : (long double)c[j] * value(s, k, scaling, i, j);
         exact += (long double)c[i] * sum;
         sums[i] = sum;
         worst = fmaxl(worst, fabsl((long double)z[i] - sum - (long double)c[ROWS]));
@@ -165,25 +190,36 @@ static void look(sample *s, const mgvi_kernel *k, const mgvi_point_scaling *scal
     mgv_ctx_free(ctx);
 }
 
+enum { KINDS = 8 };
+
 static void look_all(int layout, double offset, double spread, double width, int kind)
 {
     sample *s = malloc(sizeof *s);
     found f = {0};
+    double square;
     bool moved;
     for (uint64_t seed = 1; seed <= 2; seed++) {
         make_sample(s, layout, offset, spread, seed);
         const mgvi_kernel kernels[] = {
-            {MGVI_KERNEL_RBF, width * width * (double)s->d * spread * spread, 0, 1},
-            {MGVI_KERNEL_LAPLACE, width * width * (double)s->d * spread * spread, 0, 1},
-            {MGVI_KERNEL_POLY, (double)s->d * spread * spread, 0.5, 3},
-            {MGVI_KERNEL_POLY, spread, 0, 1}};
+            {MGVI_KERNEL_RBF, width * width * (double)s->d * spread * spread, 0, 1,
+             MGVI_ORIGIN_NONE},
+            {MGVI_KERNEL_LAPLACE, width * width * (double)s->d * spread * spread, 0, 1,
+             MGVI_ORIGIN_NONE},
+            {MGVI_KERNEL_POLY, (double)s->d * spread * spread, 0.5, 3, MGVI_ORIGIN_NONE},
+            {MGVI_KERNEL_POLY, spread, 0, 1, MGVI_ORIGIN_NONE},
+            {MGVI_KERNEL_POLY, (double)s->d * spread * spread, 0.5, 3, MGVI_ORIGIN_CENTRE},
+            {MGVI_KERNEL_POLY, 1e4 * (double)s->d * spread * spread, 1, 4, MGVI_ORIGIN_CENTRE},
+            {MGVI_KERNEL_POLY, (double)s->d * spread * spread, 0, 2, MGVI_ORIGIN_CENTRE},
+            {MGVI_KERNEL_POLY, 1e4 * (double)s->d * spread * spread, 1, 4, MGVI_ORIGIN_ZERO}};
         mgv_ctx *ctx = mgv_check_ctx();
-        CHECK_OK(ctx, mgvi_points_choose_centre(ctx, &s->m, NULL, s->centre, &moved));
+        CHECK_OK(ctx, mgvi_points_choose_centre(ctx, &s->m, NULL, s->centre, &moved, &square));
         mgv_ctx_free(ctx);
         for (int scaled = 0; scaled < 3; scaled++) {
+            const bool origin = kernels[kind].origin == MGVI_ORIGIN_CENTRE;
             const bool centred = moved && scaled > 0 && kind < 2;
-            const mgvi_point_scaling scaling = {.centre = centred ? s->centre : NULL,
-                                                .scale = scaled == 2 ? s->scale : NULL};
+            const mgvi_point_scaling scaling = {.centre = centred || origin ? s->centre : NULL,
+                                                .scale = scaled == 2 ? s->scale : NULL,
+                                                .origin = origin};
             look(s, &kernels[kind], &scaling, MGV_F64, seed, &f);
             if (layout == 2 && kind == 0)
                 look(s, &kernels[kind], &scaling, MGV_F32, seed, &f);
@@ -204,7 +240,7 @@ TEST(sums_are_within_their_bounds)
     for (int layout = 0; layout < LAYOUTS; layout++)
         for (int o = 0; o < 4; o++)
             for (int w = 0; w < 3; w++)
-                for (int kind = 0; kind < 4; kind++)
+                for (int kind = 0; kind < (w == 1 ? KINDS : 2); kind++) /* poly has no width */
                     look_all(layout, offsets[o], 1, widths[w], kind);
 }
 
@@ -212,7 +248,7 @@ TEST(sums_are_within_their_bounds)
 TEST(units_do_not_matter)
 {
     for (int layout = 0; layout < LAYOUTS; layout++)
-        for (int kind = 0; kind < 4; kind++) {
+        for (int kind = 0; kind < KINDS; kind++) {
             look_all(layout, 1e9, 1e6, 1, kind);
             look_all(layout, 1e-6, 1e-9, 1, kind);
         }
@@ -274,7 +310,8 @@ TEST(long_sums_of_short_points_have_the_error_of_short_ones)
                                .val = x,
                                .row_stride = D,
                                .col_stride = 1};
-        const mgvi_kernel k = {kind == 1 ? MGVI_KERNEL_LAPLACE : MGVI_KERNEL_RBF, 3, 0, 1};
+        const mgvi_kernel k = {kind == 1 ? MGVI_KERNEL_LAPLACE : MGVI_KERNEL_RBF, 3, 0, 1,
+                               MGVI_ORIGIN_NONE};
         const mgvi_kernel_plan plan = {
             .kernel = k, .X = &m, .intercept = true, .fast = MGV_F64, .cache_bytes = 1e9};
         CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &op));

@@ -1,4 +1,5 @@
 /* test_family.c - more than two classes: one run per class against the rest. */
+#include "api/ticking.h"
 #include "vectors.h"
 
 #include "solver/family.h"
@@ -260,10 +261,31 @@ TEST(an_interrupted_family_keeps_what_it_has)
     mgv_fit_free(&fit);
 }
 
+/* A limit that strikes is shared: no member that never ends takes it all. By a clock that counts
+ * looks, so that a slow machine has as many. */
+TEST(members_take_turns_under_a_time_limit)
+{
+    static ticking clock;
+    double X[N * D], y[N];
+    clouds(4, X, y);
+    mgv_fit fit;
+    mgv_fit_start(&fit, X, y, N, D,
+                  "loss=hinge C=1 tol=0 solver=adam time_limit=20 max_iter=1000000000");
+    CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, 1));
+    set_clock(fit.ctx, &clock);
+    mgv_fit_solve(&fit);
+    const mgvi_family *f = fit.solver->family;
+    CHECK(fit.run.stop == MGV_STOP_TIME);
+    for (int c = 0; c < K; c++)
+        CHECK_THAT(f->intercept[c] != MGVI_NOT_REACHED && f->member[c].iterations > 0, "class %d",
+                   c);
+    mgv_fit_free(&fit);
+}
+
 int main(void)
 {
     return RUN(members_are_the_two_class_fits, the_largest_score_decides_and_files_keep_it,
                separability_of_every_class_is_decided, one_and_eight_threads_give_the_same_bits,
                class_weights_are_row_weights, kernel_members_share_rows,
-               an_interrupted_family_keeps_what_it_has);
+               an_interrupted_family_keeps_what_it_has, members_take_turns_under_a_time_limit);
 }

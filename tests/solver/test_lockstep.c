@@ -329,8 +329,9 @@ TEST(wide_text_goes_together_within_the_memory)
     free(y);
 }
 
-/* Rows of which none has an entry: passes over nothing would never be counted to their end. */
-TEST(rows_of_nothing_end)
+/* Rows of which none has an entry, or zeros alone: passes over nothing would never be counted to
+ * their end. */
+static void look_at_nothing(bool dense)
 {
     enum { ROWS = 7, CLASSES = 4 };
     const int64_t ptr[ROWS + 1] = {0};
@@ -340,13 +341,21 @@ TEST(rows_of_nothing_end)
     mgv_fit_start(&fit, &room, y, 1, 1, "loss=hinge lambda=1e-4 intercept=no tol=1e-9");
     mgv_fit_set(&fit, "multiclass=ovr time_limit=5"); /* seconds: what it took before */
     mgv_data_free(fit.ctx, fit.data);
-    CHECK_OK(fit.ctx, mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F64, &room, ptr, &(int32_t){0},
-                                           ROWS, 2, &fit.data));
+    const double zeros[ROWS] = {0};
+    CHECK_OK(fit.ctx, dense ? mgv_data_from_dense(fit.ctx, MGV_F64, zeros, ROWS, 1, 1, 1, &fit.data)
+                            : mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F64, &room, ptr,
+                                                   &(int32_t){0}, ROWS, 2, &fit.data));
     CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
     CHECK_OK(fit.ctx, mgv_data_set_weights(fit.ctx, fit.data, weight));
     mgv_fit_solve(&fit);
     CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.run.runs == CLASSES);
     mgv_fit_free(&fit);
+}
+
+TEST(rows_of_nothing_end)
+{
+    look_at_nothing(false);
+    look_at_nothing(true);
 }
 
 /* A row of three classes serves one pair and a bit at a visit: those go one by one. */

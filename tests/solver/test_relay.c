@@ -86,6 +86,43 @@ TEST(what_a_trial_may_spend)
     mgv_fit_free(&fit);
 }
 
+/* A solver may name the part of the cheapest one's cost below which its trial pays: where a wide
+ * lasso is worth it, and only there. */
+TEST(a_trial_may_ask_for_more)
+{
+    enum { ROWS = 40, COLS = 400 };
+    double *X, *y;
+    mgv_fit fit;
+    mgv_random_set(3, ROWS, COLS, 0.5, &X, &y);
+    open_rows(&fit, X, y, ROWS, COLS, "task=regress loss=squared penalty=l1 mu=0.01 scale=std");
+    const mgvi_solver_ops *ops = mgvi_solver_find("proximal_newton");
+    const double hope = ops->trial(fit.problem, fit.settings);
+    CHECK(isfinite(hope) && ops->trial_pays > 0 && ops->trial_pays < 0.1);
+    CHECK(mgvi_solver_tries(ops, fit.problem, fit.settings, 0.9 * hope / ops->trial_pays) == 0);
+    CHECK(mgvi_solver_tries(ops, fit.problem, fit.settings, 1.1 * hope / ops->trial_pays) > 0);
+    mgv_fit_free(&fit);
+    free(X);
+    free(y);
+}
+
+/* A small wide lasso goes to the cheapest solver, a large one to the trial first. */
+TEST(a_large_wide_lasso_is_tried_first)
+{
+    static const int64_t rows[] = {100, 800};
+    const mgvi_solver_ops *ops = mgvi_solver_find("proximal_newton");
+    for (int k = 0; k < 2; k++) {
+        const int64_t n = rows[k], d = 2 * n;
+        double *X, *y;
+        mgv_fit fit;
+        mgv_random_set(3, n, d, 0.5, &X, &y);
+        open_rows(&fit, X, y, n, d, "task=regress loss=squared penalty=l1 mu=0.001 scale=std");
+        CHECK((fit.solver->run.ops == ops) == (k == 1));
+        mgv_fit_free(&fit);
+        free(X);
+        free(y);
+    }
+}
+
 /* Many rows of few columns with a weak penalty are nothing for coordinates over rows: they try, and
  * give way long before they have spent what they may. */
 TEST(a_trial_that_lags_is_cut_short)
@@ -312,6 +349,7 @@ TEST(a_checkpoint_remembers_who_took_over)
 int main(void)
 {
     return RUN(another_solver_takes_over, a_trial_ends_or_gives_way, what_a_trial_may_spend,
+               a_trial_may_ask_for_more, a_large_wide_lasso_is_tried_first,
                a_trial_that_lags_is_cut_short, a_solver_asked_for_by_name_is_left_alone,
                sweeps_are_followed_by_something_else, somebody_is_left_for_wide_tables,
                the_way_is_measured_by_the_dual_value, the_last_one_ends_the_run,

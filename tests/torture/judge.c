@@ -110,8 +110,9 @@ static void solve_again(trial *t)
         return;
     if (again.has_coef && again.outputs == t->m.outputs)
         point_from_own(&t->m, again.coef, again.intercept, &p);
-    else if (again.has_kernel_coef && again.outputs == t->m.outputs)
-        point_from_rows(&t->m, again.kernel_coef, again.intercept, false, &p);
+    else if (again.has_kernel_coef && again.outputs == t->m.outputs &&
+             point_from_rows(&t->m, again.kernel_coef, again.intercept, false, &p))
+        point_rebase(&t->m, &again, &p);
     else
         return;
     offer(t, &p);
@@ -263,6 +264,8 @@ static void check_separable(trial *t)
     else if (!again.has_kernel_coef ||
              !point_from_rows(&t->m, again.kernel_coef, again.intercept, false, &p))
         return;
+    else
+        point_rebase(&t->m, &again, &p);
     if (!(least_score(&t->m, &p) > 0))
         complain(t, FALSE_PROOF, "separable, but neither the weights nor a hard margin separate");
 }
@@ -362,6 +365,7 @@ verdict judge_case(torture_case *c, int talk)
         t.worst = RIGHT;
         t.allowance = c->weighted || c->scaling != SCALE_NONE ? 4e-15 : 1e-15;
         member_make(c, k, &t.m);
+        member_shift(&t.m, &a);
         judge_member(&t);
         worst = t.worst > worst ? t.worst : worst;
     }

@@ -118,6 +118,51 @@ static quad kernel_value(const member *m, const quad *x, const quad *z)
     return value;
 }
 
+/* k(x_r, x_t) seen from o: less k(x, o) and k(o, z), and k(o, o) again. With x = o + x', z = o +
+ * z', p = o.x', q = o.z', s = x'.z' and f = o.o + offset that is the sum over i, j, l of
+ * degree!/(i! j! l! (degree - i - j - l)!) p^i q^j s^l f^(degree - i - j - l) with l > 0 or i, j >
+ * 0: by the multinomial theorem, so that nothing cancels. */
+static quad from_origin(const member *m, bool shifted, const quad *o, int r, int t)
+{
+    const torture_case *c = m->c;
+    quad p = 0, q = 0, s = 0, f = 0, sum = 0, along_p = 1;
+    if (!shifted)
+        return kernel_value(m, m->q[r], m->q[t]);
+    for (int j = 0; j < m->d; j++) {
+        const quad x = m->q[r][j] - o[j], z = m->q[t][j] - o[j];
+        p += o[j] * x / c->sigma2;
+        q += o[j] * z / c->sigma2;
+        s += x * z / c->sigma2;
+        f += o[j] * o[j] / c->sigma2;
+    }
+    f += c->kernel_offset;
+    for (int i = 0; i <= c->degree; along_p *= p * (c->degree - i) / (i + 1), i++) {
+        quad along_q = along_p;
+        const int left = c->degree - i;
+        for (int j = 0; j <= left; along_q *= q * (left - j) / (j + 1), j++) {
+            quad term = along_q;
+            for (int l = 0; l <= left - j; term *= s * (left - j - l) / (l + 1), l++) {
+                quad power = term;
+                for (int e = i + j + l; e < c->degree; e++)
+                    power *= f;
+                sum += l > 0 || (i > 0 && j > 0) ? power : 0;
+            }
+        }
+    }
+    return sum;
+}
+
+/* Beside an intercept the problem is the same, and so are its multipliers. */
+void member_shift(member *m, const answer *a)
+{
+    quad o[MOST];
+    for (int j = 0; j < m->d; j++)
+        o[j] = a->origin[j] / m->factor[j];
+    for (int r = 0; r < m->n && a->shifted; r++)
+        for (int t = 0; t <= r; t++)
+            m->K[r][t] = m->K[t][r] = from_origin(m, true, o, r, t);
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Which rows, and on which side: member `index` of ovr is a class against the rest, of ovo a pair
@@ -209,6 +254,16 @@ bool point_from_rows(const member *m, double coef[][MOST], const double *interce
             return false;
     }
     return true;
+}
+
+void point_rebase(const member *m, const answer *from, point *p)
+{
+    quad o[MOST];
+    for (int j = 0; j < m->d; j++)
+        o[j] = from->origin[j];
+    for (int k = 0; k < m->outputs && m->c->kernel == POLY; k++)
+        for (int i = 0; i < m->n; i++)
+            p->b[k] += p->w[k][i] * (from_origin(m, from->shifted, o, i, 0) - m->K[i][0]);
 }
 
 void member_scores(const member *m, const point *p, quad z[MOST][CLASSES])

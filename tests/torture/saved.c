@@ -108,6 +108,23 @@ static int find_row(const torture_case *c, const double *row, int from)
     return -1;
 }
 
+/* The origin of the feature space that scores are sums from, as the file's metadata names it. */
+static bool read_origin(const file *f, const torture_case *c, answer *a)
+{
+    static const char key[] = "\"origin\":\"";
+    const char *said = strstr(f->header, key);
+    size_t bytes;
+    bool single;
+    a->shifted = said && said < f->data && strncmp(said + strlen(key), "none", 4) != 0;
+    memset(a->origin, 0, sizeof a->origin);
+    if (!a->shifted || strncmp(said + strlen(key), "centre", 6) != 0)
+        return true;
+    const char *centre = tensor(f, "centre", &bytes, &single);
+    for (int j = 0; centre && j < c->d; j++)
+        a->origin[j] = value_at(centre, single, (size_t)j);
+    return centre != NULL;
+}
+
 bool saved_kernel(mgv_ctx *ctx, const mgv_model *model, const torture_case *c, answer *a)
 {
     static file f;
@@ -124,6 +141,8 @@ bool saved_kernel(mgv_ctx *ctx, const mgv_model *model, const torture_case *c, a
     const char *coef = whole ? tensor(&f, "dual_coef", &bytes, &single) : NULL;
     const int support = coef ? support_rows(&f, c, rows) : -1;
     int at = 0;
+    if (support >= 0 && !read_origin(&f, c, a))
+        return false;
     for (int t = 0; t < support; t++) {
         const int i = find_row(c, rows + t * c->d, at);
         if (i < 0)

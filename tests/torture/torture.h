@@ -123,6 +123,8 @@ typedef struct answer {
     bool has_coef;
     double kernel_coef[OUTPUTS][MOST]; /* of the rows, as saved */
     bool has_kernel_coef;
+    bool shifted;        /* scores are sums of k(x, z) - k(x, o) - k(o, z) + k(o, o) */
+    double origin[MOST]; /* o, in the user's units */
     double u[MOST * CLASSES];
     int64_t u_count;
     double seconds;
@@ -164,6 +166,8 @@ quad q_max(quad a, quad b);
 quad q_min(quad a, quad b);
 
 void member_make(const torture_case *c, int index, member *m);
+/* Its kernel as the answer's scores are made of it. */
+void member_shift(member *m, const answer *a);
 /* The saved weights, as the member's. */
 void point_from_user(const member *m, const double *coef, const double *intercept, point *p);
 /* The weights of a library run on the member's own matrix. */
@@ -171,6 +175,9 @@ void point_from_own(const member *m, const double *coef, const double *intercept
 /* Weights of a kernel's rows: of the data, or of the member. False: some belong to no row of it. */
 bool point_from_rows(const member *m, double coef[][MOST], const double *intercept, bool of_data,
                      point *p);
+/* The intercept of weights that a run on the member's own matrix found, whose origin is another;
+ * nearly right, as their sum is nearly 0. */
+void point_rebase(const member *m, const answer *from, point *p);
 void member_scores(const member *m, const point *p, quad z[MOST][CLASSES]);
 quad penalty_value(const member *m, const point *p);
 /* R + sum s G; for hard losses R alone. */

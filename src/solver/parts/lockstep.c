@@ -52,7 +52,7 @@ typedef struct work {
 static int64_t sweep(work *w, int64_t visited)
 {
     const mgvi_lockstep_rows *r = w->pass.rows;
-    const double per_row = (double)r->nnz / (double)r->n * w->width;
+    const double per_row = fmax((double)r->nnz / (double)r->n, 1) * w->width; /* rows of zeros */
     const int64_t stretch = LOOK_ROWS * (int64_t)fmax(LOOK / (per_row * LOOK_ROWS), 1);
     int64_t active = 0;
     for (int64_t first = 0; first < visited && !w->late; first += stretch) {
