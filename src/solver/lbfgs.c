@@ -8,7 +8,6 @@
  * Newton's steps of W and a dual point together (9) in place of (2). */
 #include "op/joint_pass.h"
 #include "solver/parts/class_dual.h"
-#include "solver/parts/class_system.h"
 #include "solver/parts/minibatch.h"
 #include "solver/parts/row_metric.h"
 
@@ -154,34 +153,6 @@ static mgv_status init_hessian(mgvi_run *run)
                          s->hessian.size * (apart ? p->A->cols : s->hessian.size));
 }
 
-/* (9) pays on sparse tables with more columns than rows, where it needs no more memory than the
- * pairs that it does without, and the intercepts' matrix is little beside products. */
-static bool wants_newton(const state *s, const mgv_problem *p)
-{
-    static const double MOST_CLASSES = 32; /* for every entry of a row */
-    const double n = (double)p->A->rows, nnz = (double)p->A->nnz;
-    return p->data->X.layout != MGV_DENSE && p->A->cols >= p->A->rows && n <= INT32_MAX &&
-           !isfinite(s->hessian_cost) && mgvi_class_system_reads(p->A) &&
-           p->lanes * n <= MOST_CLASSES * nnz && mgvi_class_dual_bytes(p, n, nnz) <= MOST_BYTES;
-}
-
-static mgv_status init_newton(mgvi_run *run)
-{
-    state *s = run->state;
-    const mgv_problem *p = run->problem;
-    mgvi_rows *rows;
-    int32_t *member = mgvi_run_array(run, (size_t)p->A->rows, sizeof *member);
-    if (!member)
-        return MGV_E_MEMORY;
-    for (int64_t i = 0; i < p->A->rows; i++)
-        member[i] = (int32_t)i;
-    MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &rows));
-    MGVI_TRY(mgvi_class_dual_new(p, rows, &run->arena, member, p->A->rows, &s->dual));
-    s->m.metric = NEWTON;
-    MGVI_TRY(mgvi_run_keep(run, "dual_gap", MGVI_T_F64, &s->dual.gap, 1));
-    return mgvi_run_keep(run, "v", MGVI_T_F64, s->dual.v, s->u.n * s->u.k);
-}
-
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
@@ -194,7 +165,7 @@ static mgv_status init(mgvi_run *run)
     s->m.grad_square = s->row_cost = s->m.row_gap = INFINITY;
     MGVI_TRY(init_fast(run));
     MGVI_TRY(init_hessian(run));
-    s->newton = wants_newton(s, run->problem);
+    s->newton = mgvi_class_dual_fits(run->problem);
     const double room = s->newton ? 0 : MOST_BYTES / (16 * (double)numbers(s));
     s->most_pairs = (int64_t)fmin(fmax(room, LEAST_PAIRS), PAIRS);
     s->s = mgvi_run_array(run, (size_t)s->most_pairs, (size_t)numbers(s) * sizeof *s->s);
@@ -202,8 +173,10 @@ static mgv_status init(mgvi_run *run)
     s->lane = mgvi_run_array(run, (size_t)s->w.k, sizeof *s->lane);
     if (!s->s || !s->y || !s->lane)
         return MGV_E_MEMORY;
-    if (s->newton)
-        MGVI_TRY(init_newton(run));
+    if (s->newton) {
+        MGVI_TRY(mgvi_class_dual_new(run, &s->dual));
+        s->m.metric = NEWTON;
+    }
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n * s->u.k));
@@ -255,6 +228,7 @@ static mgv_status begin(mgvi_run *run)
 {
     enum { EPOCHS = 3, CHEAP = 10 };
     state *s = run->state;
+    mgvi_vec *log_p = &run->lent[0];
     bool warm = s->epochs != NULL || s->given;
     for (int e = 0; warm && !s->given && e < EPOCHS; e++)
         warm = mgvi_minibatch_epoch(run, s->epochs, &s->w) == MGV_OK;
@@ -267,7 +241,8 @@ static mgv_status begin(mgvi_run *run)
         if (s->given && !s->given_u)
             mgvi_vec_copy(run->ctx, &s->u, &(mgvi_vec){s->dual.v, s->u.n, s->u.k, MGVI_ROWS});
         mgvi_class_dual_start(run->problem, &s->dual);
-        s->m.row_gap = mgvi_class_dual_gap(run->problem, &s->dual, &s->u, &s->w, &s->trial);
+        mgvi_class_dual_scores(run->problem, &s->w, log_p);
+        s->m.row_gap = mgvi_class_dual_gap(run->problem, &s->dual, log_p->x, &s->w, &s->trial);
         return MGV_OK;
     }
     if (s->hessian_cost <= CHEAP)
@@ -307,8 +282,8 @@ static mgv_status two_loops(mgvi_run *run)
 static mgv_status newton_direction(mgvi_run *run)
 {
     state *s = run->state;
-    refresh_slopes(run);
-    return mgvi_class_dual_direction(run, &s->dual, &s->u, &s->w, &s->trial, &s->dir);
+    mgvi_class_dual_scores(run->problem, &s->w, &run->lent[0]);
+    return mgvi_class_dual_direction(run, &s->dual, run->lent[0].x, &s->w, &s->trial, &s->dir);
 }
 
 /* Without pairs the direction has no length: the change of the gradient over a tenth of the unit
@@ -417,6 +392,7 @@ static mgv_status step(mgvi_run *run)
     static const double FAST_GAP = 1e-5; /* what float32 is good for */
     enum { MOST_SMALL = 3, MOST_STILL = 8 };
     state *s = run->state;
+    mgvi_vec *log_p = &run->lent[0];
     if (!s->m.begun)
         return begin(run);
     if (hessian_is_due(s))
@@ -442,8 +418,9 @@ static mgv_status step(mgvi_run *run)
     s->m.u_of_w = !s->pass || s->m.precise;
     measure_gradient(run);
     if (s->m.metric == NEWTON) {
-        mgvi_class_dual_follow(run->problem, &s->dual, t, &s->u);
-        s->m.row_gap = mgvi_class_dual_gap(run->problem, &s->dual, &s->u, &s->w, &s->trial);
+        mgvi_class_dual_scores(run->problem, &s->w, log_p);
+        mgvi_class_dual_follow(run->problem, &s->dual, t, log_p->x);
+        s->m.row_gap = mgvi_class_dual_gap(run->problem, &s->dual, log_p->x, &s->w, &s->trial);
     }
     const bool fast = s->pass && !s->m.precise;
     if (fast && (gap_now(run) < FAST_GAP || s->m.small_steps >= MOST_SMALL))

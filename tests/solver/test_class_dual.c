@@ -1,5 +1,5 @@
-/* test_class_dual.c - Newton's steps of softmax by rows: sparse tables with more columns than rows,
- * some of whose rows are copies of each other with other labels. */
+/* test_class_dual.c - Newton's steps of softmax and the joint hinge by rows: sparse tables with
+ * more columns than rows, some of whose rows are copies of each other with other labels. */
 #include "vectors.h"
 
 #include "base/rng.h"
@@ -161,26 +161,56 @@ TEST(copies_of_rows_need_few_iterations)
     free(t);
 }
 
+/* Of the joint hinge; a dense table has its optimum from the method of multipliers. */
+TEST(the_joint_hinge_needs_few_iterations)
+{
+    static const char *const options[] = {
+        "loss=crammer_singer solver=class_newton C=1 tol=1e-5",
+        "loss=crammer_singer solver=class_newton C=1 tol=1e-5 intercept=no",
+        "loss=crammer_singer solver=class_newton C=1 tol=1e-5 scale=std",
+        "loss=crammer_singer solver=class_newton C=0.01 tol=1e-6"};
+    table *t = make_table();
+    for (int o = 0; o < 4; o++) {
+        mgv_fit fit, other;
+        solve(t, true, 1, options[o], &fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s",
+                   options[o]);
+        CHECK_LE((double)fit.run.iterations, 30, "%s", options[o]);
+        solve(t, false, 1, options[o], &other);
+        CHECK_NEAR(fit.certificate.primal, other.certificate.primal,
+                   2e-5 * other.certificate.primal, "%s", options[o]);
+        mgv_fit_free(&other);
+        mgv_fit_free(&fit);
+    }
+    free(t);
+}
+
 TEST(threads_change_no_bits)
 {
-    static const char *const options = "loss=softmax C=1 tol=1e-4 scale=std";
+    static const char *const options[] = {
+        "loss=softmax C=1 tol=1e-4 scale=std",
+        "loss=crammer_singer solver=class_newton C=1 tol=1e-3 scale=std"};
     table *t = make_table();
     mgv_fit one;
-    solve(t, true, 1, options, &one);
-    for (int threads = 2; threads < 4; threads++) {
+    for (int threads = 1; threads < 7; threads++) {
         mgv_fit fit;
-        solve(t, true, threads, options, &fit);
+        if (threads % 3 == 1) {
+            solve(t, true, 1, options[threads / 3], &one);
+            continue;
+        }
+        solve(t, true, threads, options[(threads - 1) / 3], &fit);
         const mgvi_vec *w = &one.solver->answer.w, *u = &one.solver->answer.u;
         assert_memory_equal(w->x, fit.solver->answer.w.x, (size_t)(w->n * w->k) * sizeof *w->x);
         assert_memory_equal(u->x, fit.solver->answer.u.x, (size_t)(u->n * u->k) * sizeof *u->x);
         mgv_fit_free(&fit);
+        if (threads % 3 == 0)
+            mgv_fit_free(&one);
     }
-    mgv_fit_free(&one);
     free(t);
 }
 
 int main(void)
 {
     return RUN(the_metric_is_the_inverse_it_promises, copies_of_rows_need_few_iterations,
-               threads_change_no_bits);
+               the_joint_hinge_needs_few_iterations, threads_change_no_bits);
 }

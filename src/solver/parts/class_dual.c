@@ -3,6 +3,7 @@
 
 #include "backend/vec.h"
 #include "base/limit.h"
+#include "solver/parts/class_system.h"
 
 #include <math.h>
 #include <string.h>
@@ -11,13 +12,15 @@ enum { MOST_PRODUCTS = 500 };
 /* Of the gap: what conjugate gradients leave of a step. */
 static const double ACCURACY = 0.1;
 /* Probabilities below are taken for it. */
-static const double LEAST_SHARE = 1e-12;
+static const double LEAST_SHARE = 1e-16;
 /* Of a probability, the least that is left of it where the linear step would take it below. */
 static const double PART = 0.1;
 static const double AWAY = 1e-4; /* from the sides of the simplices, at the start */
 
-double mgvi_class_dual_bytes(const mgv_problem *p, double rows, double entries)
+/* Bytes for all rows. */
+static double bytes_of(const mgv_problem *p)
 {
+    const double rows = (double)p->A->rows, entries = (double)p->A->nnz;
     const double k = p->lanes, vectors = 7; /* ours and h */
     return rows * (MGVI_PACKED_BYTES_A_ROW + MGVI_CLASS_METRIC_BYTES + 8 * vectors * k) +
            MGVI_PACKED_BYTES_AN_ENTRY * entries + 8 * k * (k + (double)p->A->cols);
@@ -37,9 +40,28 @@ static double intercepts_share(const mgv_problem *p, const mgvi_class_dual *d)
     return fmax(sum, LEAST) / weight;
 }
 
-mgv_status mgvi_class_dual_new(const mgv_problem *p, const mgvi_rows *rows, mgvi_arena *arena,
-                               int32_t *member, int64_t count, mgvi_class_dual *out)
+bool mgvi_class_dual_fits(const mgv_problem *p)
 {
+    static const double MOST_CLASSES = 32; /* for every entry of a row: the intercepts' matrix */
+    static const double MOST_BYTES = 256 << 20;
+    const double n = (double)p->A->rows;
+    return p->data->X.layout != MGV_DENSE && p->A->cols >= p->A->rows && n <= INT32_MAX &&
+           mgvi_class_system_reads(p->A) && p->lanes * n <= MOST_CLASSES * (double)p->A->nnz &&
+           !isfinite(mgvi_class_hessian_cost(p)) && bytes_of(p) <= MOST_BYTES;
+}
+
+mgv_status mgvi_class_dual_new(mgvi_run *run, mgvi_class_dual *out)
+{
+    const mgv_problem *p = run->problem;
+    const int64_t count = p->A->rows;
+    mgvi_arena *arena = &run->arena;
+    mgvi_rows *rows;
+    int32_t *member = mgvi_run_array(run, (size_t)count, sizeof *member);
+    if (!member)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < count; i++)
+        member[i] = (int32_t)i;
+    MGVI_TRY(mgvi_rows_new(p->A, arena, &rows));
     *out = (mgvi_class_dual){.ctx = p->ctx, .inverse_lambda = 1 / p->lambda, .tau = 1};
     double **const vectors[] = {&out->v,   &out->y,     &out->residual,
                                 &out->dir, &out->image, &out->scaled};
@@ -54,7 +76,9 @@ mgv_status mgvi_class_dual_new(const mgv_problem *p, const mgvi_rows *rows, mgvi
         out->metric.square[k] = mgvi_rows_square_norm(rows, member[k]) / p->lambda;
     }
     out->metric.kappa = p->free_cols ? intercepts_share(p, out) : 0;
-    return mgvi_class_metric_group(&rows->m, &out->metric);
+    MGVI_TRY(mgvi_class_metric_group(&rows->m, &out->metric));
+    MGVI_TRY(mgvi_run_keep(run, "dual_gap", MGVI_T_F64, &out->gap, 1));
+    return mgvi_run_keep(run, "v", MGVI_T_F64, out->v, count * p->lanes);
 }
 
 /* All rows and lanes as one vector. */
@@ -158,22 +182,22 @@ static softmax_row row_of(const mgv_problem *p, int64_t i)
                          (int32_t)mgvi_coef_pick(&p->row.a, i, 0)};
 }
 
-/* The probability that a slope u = s (p - [own]) stands for. */
-static double probability(softmax_row r, int32_t j, double u)
+/* The probability that v = s (q - [own]) stands for. */
+static double probability(softmax_row r, int32_t j, double v)
 {
-    return fmax(u / r.s + (j == r.own), LEAST_SHARE);
+    return fmax(v / r.s + (j == r.own), LEAST_SHARE);
 }
 
-/* (p - q)/(log p - log q) */
-static double logarithmic_mean(double p, double q)
+/* (p - q)/(log p - log q); p itself may be too small for a number */
+static double logarithmic_mean(double log_p, double q)
 {
-    const double apart = p / q - 1;
-    return fabs(apart) < 1e-4 ? q * (1 + apart / 2) : (p - q) / log(p / q);
+    const double apart = log_p - log(q);
+    return fabs(apart) < 1e-4 ? q * (1 + apart / 2) : (exp(log_p) - q) / apart;
 }
 
 /* h_ij = s_i times the logarithmic mean of p_ij and q_ij, so that J^-1 (U - V) = log p - log q; and
  * R = J^-1 (U - V) - A L (lambda W + A'V), the latter in `right`.                            (9) */
-static void fill_softmax(const mgv_problem *problem, mgvi_class_dual *d, const double *u,
+static void fill_softmax(const mgv_problem *problem, mgvi_class_dual *d, const double *log_p,
                          const double *right)
 {
     const int32_t k = d->metric.k;
@@ -186,9 +210,9 @@ static void fill_softmax(const mgv_problem *problem, mgvi_class_dual *d, const d
                 h[j] = d->residual[at] = 0;
                 continue;
             }
-            const double p = probability(r, j, u[at]), q = probability(r, j, d->v[at]);
-            h[j] = r.s * logarithmic_mean(p, q) / d->tau;
-            d->residual[at] = d->tau * log(p / q) - right[at];
+            const double q = probability(r, j, d->v[at]);
+            h[j] = r.s * logarithmic_mean(log_p[at], q) / d->tau;
+            d->residual[at] = d->tau * (log_p[at] - log(q)) - right[at];
         }
     }
 }
@@ -210,7 +234,7 @@ static double find_rest(const mgv_problem *p, mgvi_class_dual *d, const mgvi_vec
     return p->lambda / 2 * square;
 }
 
-mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const mgvi_vec *u,
+mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const double *log_p,
                                      const mgvi_vec *w, mgvi_vec *rest, mgvi_vec *direction)
 {
     const mgv_problem *p = run->problem;
@@ -220,7 +244,7 @@ mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const mg
     int64_t products = 0;
     find_rest(p, d, w, rest);
     mgvi_op_mul(p->A, 1, rest, 0, &right);
-    fill_softmax(p, d, u->x, right.x);
+    fill_softmax(p, d, log_p, right.x);
     const double before = d->packed.touched;
     MGVI_TRY(mgvi_class_dual_solve(d, ACCURACY * d->gap, MOST_PRODUCTS, &products));
     run->touched += d->packed.touched - before;
@@ -232,7 +256,7 @@ mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const mg
 }
 
 void mgvi_class_dual_follow(const mgv_problem *p, mgvi_class_dual *d, double step,
-                            const mgvi_vec *u)
+                            const double *log_p)
 {
     const int32_t k = d->metric.k;
     for (int64_t i = 0; i < d->metric.count; i++) {
@@ -242,7 +266,8 @@ void mgvi_class_dual_follow(const mgv_problem *p, mgvi_class_dual *d, double ste
             continue;
         for (int32_t j = 0; j < k; j++) {
             const double from = probability(r, j, v[j]), to = from + step * d->y[i * k + j] / r.s;
-            q[j] = to > PART * from ? to : fmin(PART * from, probability(r, j, u->x[i * k + j]));
+            q[j] =
+                to > PART * from ? to : fmin(PART * from, fmax(exp(log_p[i * k + j]), LEAST_SHARE));
             sum += q[j];
         }
         for (int32_t j = 0; j < k; j++)
@@ -262,21 +287,36 @@ void mgvi_class_dual_start(const mgv_problem *p, mgvi_class_dual *d)
     }
 }
 
-double mgvi_class_dual_gap(const mgv_problem *p, mgvi_class_dual *d, const mgvi_vec *u,
+double mgvi_class_dual_gap(const mgv_problem *p, mgvi_class_dual *d, const double *log_p,
                            const mgvi_vec *w, mgvi_vec *rest)
 {
     const int32_t k = d->metric.k;
     double sums = 0;
-    d->rest = d->gap = find_rest(p, d, w, rest);
+    d->rest = find_rest(p, d, w, rest);
+    d->gap = 0;
     for (int64_t t = mgvi_problem_penalised(p) * k; t < w->n * k; t++)
         sums += fabs(rest->x[t]) / d->metric.kappa;
     for (int64_t i = 0; i < d->metric.count; i++) {
         const softmax_row r = row_of(p, i);
         for (int32_t j = 0; j < k && r.s > 0; j++) {
             const double q = probability(r, j, d->v[i * k + j]);
-            d->gap +=
-                d->tau * r.s * q * log(q / fmax(u->x[i * k + j] / r.s + (j == r.own), 1e-300));
+            d->gap += d->tau * r.s * q * (log(q) - log_p[i * k + j]);
         }
     }
-    return d->gap + sums;
+    return d->gap + d->rest + sums;
+}
+
+void mgvi_class_dual_scores(const mgv_problem *p, const mgvi_vec *w, mgvi_vec *log_p)
+{
+    const int32_t k = w->k;
+    mgvi_op_mul(p->A, 1, w, 0, log_p);
+    for (int64_t i = 0; i < log_p->n; i++) {
+        double *z = log_p->x + i * k, most = -INFINITY, sum = 0;
+        for (int32_t j = 0; j < k; j++)
+            most = fmax(most, z[j]);
+        for (int32_t j = 0; j < k; j++)
+            sum += exp(z[j] - most);
+        for (int32_t j = 0; j < k; j++)
+            z[j] -= most + log(sum);
+    }
 }

@@ -23,11 +23,11 @@ typedef struct mgvi_class_dual {
     double *dir, *image, *scaled;
 } mgvi_class_dual;
 
-/* Bytes for `rows` rows with so many entries. */
-double mgvi_class_dual_bytes(const mgv_problem *p, double rows, double entries);
-/* Memory from the arena; member is its, too. v is 0. */
-mgv_status mgvi_class_dual_new(const mgv_problem *p, const mgvi_rows *rows, mgvi_arena *arena,
-                               int32_t *member, int64_t count, mgvi_class_dual *out);
+/* Whether the table is one for it: sparse, more columns than rows, more unknowns than one matrix is
+ * made for, and no more memory than L-BFGS would take. */
+bool mgvi_class_dual_fits(const mgv_problem *p);
+/* For all rows, with memory of the run; v is 0. */
+mgv_status mgvi_class_dual_new(mgvi_run *run, mgvi_class_dual *out);
 /* image = A L A' dir without J^-1. */
 void mgvi_class_dual_square(mgvi_class_dual *d);
 /* y from `residual`, which is lost, until the square of the residual in the norm of the metric is
@@ -38,18 +38,20 @@ mgv_status mgvi_class_dual_solve(mgvi_class_dual *d, double enough, int64_t most
 
 /* ---- softmax, all rows ------------------------------------------------------------------------
  */
+/* log p at w; rows x classes. */
+void mgvi_class_dual_scores(const mgv_problem *p, const mgvi_vec *w, mgvi_vec *log_p);
 /* v, any dual point, is brought a little inside the simplices. */
 void mgvi_class_dual_start(const mgv_problem *p, mgvi_class_dual *d);
-/* The common Newton direction of w, whose losses have the slopes u, and of v (y), well enough for
+/* The common Newton direction of w, whose probabilities are p, and of v (y), well enough for
  * the gap that was measured last. `rest` is a vector like w for work. */
-mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const mgvi_vec *u,
+mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const double *log_p,
                                      const mgvi_vec *w, mgvi_vec *rest, mgvi_vec *direction);
-/* w has gone a step along the direction to slopes u, and v follows. */
+/* w has gone a step along the direction to probabilities p, and v follows. */
 void mgvi_class_dual_follow(const mgv_problem *p, mgvi_class_dual *d, double step,
-                            const mgvi_vec *u);
+                            const double *log_p);
 /* The gap of (w, v), and about what the intercepts' sums of v will cost:
  *   sum_i s_i KL(q_i | p_i) + |lambda W + A'V|^2/(2 lambda) + |sum_i v_i|                     (12)
  */
-double mgvi_class_dual_gap(const mgv_problem *p, mgvi_class_dual *d, const mgvi_vec *u,
+double mgvi_class_dual_gap(const mgv_problem *p, mgvi_class_dual *d, const double *log_p,
                            const mgvi_vec *w, mgvi_vec *rest);
 #endif
