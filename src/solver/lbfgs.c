@@ -166,8 +166,8 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(init_fast(run));
     MGVI_TRY(init_hessian(run));
     s->newton = mgvi_class_dual_fits(run->problem);
-    const double room = s->newton ? 0 : MOST_BYTES / (16 * (double)numbers(s));
-    s->most_pairs = (int64_t)fmin(fmax(room, LEAST_PAIRS), PAIRS);
+    const double room = MOST_BYTES / (16 * (double)numbers(s));
+    s->most_pairs = s->newton ? 1 : (int64_t)fmin(fmax(room, LEAST_PAIRS), PAIRS);
     s->s = mgvi_run_array(run, (size_t)s->most_pairs, (size_t)numbers(s) * sizeof *s->s);
     s->y = mgvi_run_array(run, (size_t)s->most_pairs, (size_t)numbers(s) * sizeof *s->y);
     s->lane = mgvi_run_array(run, (size_t)s->w.k, sizeof *s->lane);

@@ -175,7 +175,7 @@ TEST(the_joint_hinge_needs_few_iterations)
         solve(t, true, 1, options[o], &fit);
         CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s",
                    options[o]);
-        CHECK_LE((double)fit.run.iterations, 30, "%s", options[o]);
+        CHECK_LE((double)fit.run.iterations, 22, "%s", options[o]);
         solve(t, false, 1, options[o], &other);
         CHECK_NEAR(fit.certificate.primal, other.certificate.primal,
                    2e-5 * other.certificate.primal, "%s", options[o]);
