@@ -11,7 +11,7 @@
 #include "op/rows.h"
 
 #include "base/limit.h"
-#include "solver/solver_impl.h"
+#include "solver/parts/class_dual.h"
 
 #include <math.h>
 
@@ -250,20 +250,25 @@ static double pass_work(const mgv_problem *p)
  * hundreds (docs/algorithms/class_newton.md). */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
-    static const double PASSES = 15, TALL = 10, BY_KERNEL = 100;
+    static const double PASSES = 15, WIDE = 500, TALL = 10, BY_KERNEL = 100;
     const double n = (double)p->A->rows, unknowns = (double)p->A->cols * p->lanes;
     (void)settings;
     if (p->A->ops->can & MGVI_KERNEL) /* the classes share its values */
         return BY_KERNEL * (1 + sqrt(1 / (p->lambda * n))) * ENTRY * (double)p->A->nnz;
+    if (mgvi_class_dual_fits(p)) /* text: 60 where rows are of length 1, thousands of counts */
+        return WIDE * pass_work(p);
     return PASSES * (1 + TALL * fmax(0, n / unknowns - 1)) * pass_work(p);
 }
 
-/* Tall tables whose rows are hardly weighed end as soon as wide ones. */
+/* Tall tables whose rows are hardly weighed end as soon as wide ones, and text whose rows are alike
+ * in length. */
 static double trial(const mgv_problem *p, const mgv_settings *settings)
 {
-    static const double PASSES = 10;
+    static const double PASSES = 10, WIDE = 100;
     (void)settings;
-    return p->A->ops->can & MGVI_KERNEL ? INFINITY : PASSES * pass_work(p);
+    if (p->A->ops->can & MGVI_KERNEL)
+        return INFINITY;
+    return (mgvi_class_dual_fits(p) ? WIDE : PASSES) * pass_work(p);
 }
 
 const mgvi_solver_ops mgvi_solver_class_coordinate = {

@@ -6,6 +6,7 @@
  *
  * with t_i = z_i + 1 - e_c. Newton steps with an exact line search until F is minimised well enough
  * for this centre (7); then p^0 <- p, b^0 <- b, and alpha falls. A step is one Newton step. */
+#include "solver/parts/class_entropy.h"
 #include "solver/parts/class_smooth.h"
 #include "solver/parts/class_system.h"
 
@@ -30,6 +31,8 @@ typedef struct state {
     mgvi_vec w, g, dir;
     double *b0; /* per class */
     double rho;
+    bool sparse; /* by (9), and nothing of the rest */
+    mgvi_class_entropy entropy;
     struct memory {
         double alpha, gap, best;
         double shown;    /* the gap at which the judge was asked last */
@@ -69,19 +72,21 @@ static mgv_status init(mgvi_run *run)
     state *s = run->state;
     const mgv_problem *p = run->problem;
     const int64_t n = p->A->rows, k = p->lanes, d = p->A->cols;
-    MGVI_TRY(mgvi_class_smooth_new(run, &s->rows));
-    MGVI_TRY(mgvi_class_system_new(run, &s->rows, &s->system));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->g));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->dir));
+    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, d * k));
+    s->m.alpha = s->m.products = 1;
+    MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
+    if ((s->sparse = mgvi_class_dual_fits(p)))
+        return mgvi_class_entropy_new(run, &s->entropy);
+    MGVI_TRY(mgvi_class_smooth_new(run, &s->rows));
+    MGVI_TRY(mgvi_class_system_new(run, &s->rows, &s->system));
     if (!(s->b0 = mgvi_run_array(run, (size_t)k, sizeof *s->b0)))
         return MGV_E_MEMORY;
     s->system.rho = s->rho = proximity(s, p);
-    s->m.alpha = 1;
     s->m.gap = s->m.best = s->m.shown = INFINITY;
     s->m.products = 30;
-    MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
-    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, d * k));
     MGVI_TRY(mgvi_run_keep(run, "b0", MGVI_T_F64, s->b0, k));
     MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->rows.z, n * k));
     MGVI_TRY(mgvi_run_keep(run, "p", MGVI_T_F64, s->rows.p, n * k));
@@ -93,6 +98,8 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
     state *s = run->state;
     const mgv_problem *p = run->problem;
     const int32_t k = p->lanes;
+    if (s->sparse) /* tau begins at 1, far from any answer */
+        return MGV_OK;
     memcpy(s->w.x, w, (size_t)(s->w.n * k) * sizeof *w);
     if (p->free_cols)
         memcpy(s->b0, w + mgvi_problem_penalised(p) * k, (size_t)k * sizeof *w);
@@ -239,6 +246,8 @@ static mgv_status step(mgvi_run *run)
     state *s = run->state;
     mgvi_vec *u = &run->lent[1], z = scores(s);
     bool moved;
+    if (s->sparse)
+        return mgvi_class_entropy_step(run, &s->entropy, &s->w, &s->dir, &s->g);
     s->rows.alpha = s->m.alpha;
     if (!s->m.begun) {
         mgvi_op_mul(run->problem->A, 1, &s->w, 0, &z);
@@ -278,6 +287,10 @@ static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
     mgvi_vec *u = &run->lent[1];
+    if (s->sparse) {
+        memcpy(u->x, s->entropy.dual.v, (size_t)(u->n * u->k) * sizeof *u->x);
+        return (mgvi_iterate){.w = &s->w, .u = u};
+    }
     s->rows.alpha = s->m.alpha;
     if (s->m.fresh || !s->m.begun)
         mgvi_class_smooth_show(&s->rows, u);
@@ -291,6 +304,8 @@ static mgvi_iterate expose(mgvi_run *run)
 static double estimate(const mgvi_run *run)
 {
     const state *s = run->state;
+    if (s->sparse)
+        return s->entropy.m.gap;
     return s->m.fresh || s->m.asked ? s->m.gap : INFINITY;
 }
 
@@ -324,6 +339,8 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     const double pass = ENTRY * nnz + VECTORS * p->lanes * (double)(p->A->rows + p->A->cols);
     const double whole = mgvi_class_hessian_cost(p), apart = mgvi_class_hessian_blocks_cost(p);
     (void)settings;
+    if (mgvi_class_dual_fits(p))
+        return mgvi_class_entropy_cost(p);
     if (p->A->cols * p->lanes > MOST_UNKNOWNS) /* the vectors alone would be a burden */
         return INFINITY;
     if (isfinite(whole))

@@ -4,9 +4,10 @@
  *   W+ = W + t D,  t = 1 unless F(W+) > F(W) + 1e-4 t <g, D>                                   (3)
  * Where a pass over the data is long it is fused and in float32, the run begins with a few epochs
  * of random batches, and H_0 is the inverse of one matrix for all classes (5); where the unknowns
- * are few, of the second derivative itself (6). */
+ * are few, of the second derivative itself (6). Sparse tables with more columns than rows take
+ * Newton's steps of W and a dual point together (9) in place of (2). */
 #include "op/joint_pass.h"
-#include "solver/parts/class_hessian.h"
+#include "solver/parts/class_dual.h"
 #include "solver/parts/minibatch.h"
 #include "solver/parts/row_metric.h"
 
@@ -15,7 +16,8 @@
 
 enum { PAIRS = 20, LEAST_PAIRS = 5, TRIALS = 30, MOST_FAILURES = 3 };
 static const double MOST_BYTES = 256 << 20; /* of the pairs: more slow every step down, too */
-enum { NO_METRIC, ROW_METRIC, HESSIAN };    /* H_0: a multiple of I, or the inverse of (5) or (6) */
+/* H_0: a multiple of I, or the inverse of (5) or (6); NEWTON: (9), without pairs */
+enum { NO_METRIC, ROW_METRIC, HESSIAN, NEWTON };
 
 typedef struct state {
     mgvi_vec w, g, dir, trial, next_g; /* columns */
@@ -24,13 +26,16 @@ typedef struct state {
     mgvi_minibatch *epochs;            /* NULL: from 0 */
     mgvi_row_metric metric;
     mgvi_class_hessian hessian;
+    mgvi_class_dual dual;          /* of (9) */
+    bool newton;                   /* there is one */
     double row_cost, hessian_cost; /* of (5) and (6), in passes; infinite: there is none */
-    bool given;                    /* w came from the run before on a path */
+    bool given, given_u;           /* w, and perhaps v, came from the run before on a path */
     double *s, *y;                 /* most_pairs x (columns x lanes) */
     int64_t most_pairs;            /* PAIRS, or as many as MOST_BYTES hold */
     double *lane;
     struct memory {
         double f, grad_square; /* of the penalised columns: the gap is grad_square/(2 lambda) */
+        double row_gap;        /* of w and the dual point v of (9); infinite: there is none */
         double free_slope;     /* sum of the intercepts' |slopes| */
         double rho[PAIRS];     /* 1/<s, y> */
         double scale;          /* <s, y>/<y, y> of the last pair */
@@ -157,16 +162,21 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->trial));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->next_g));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
+    s->m.grad_square = s->row_cost = s->m.row_gap = INFINITY;
+    MGVI_TRY(init_fast(run));
+    MGVI_TRY(init_hessian(run));
+    s->newton = mgvi_class_dual_fits(run->problem);
     const double room = MOST_BYTES / (16 * (double)numbers(s));
-    s->most_pairs = (int64_t)fmin(fmax(room, LEAST_PAIRS), PAIRS);
+    s->most_pairs = s->newton ? 1 : (int64_t)fmin(fmax(room, LEAST_PAIRS), PAIRS);
     s->s = mgvi_run_array(run, (size_t)s->most_pairs, (size_t)numbers(s) * sizeof *s->s);
     s->y = mgvi_run_array(run, (size_t)s->most_pairs, (size_t)numbers(s) * sizeof *s->y);
     s->lane = mgvi_run_array(run, (size_t)s->w.k, sizeof *s->lane);
     if (!s->s || !s->y || !s->lane)
         return MGV_E_MEMORY;
-    s->m.grad_square = s->row_cost = INFINITY;
-    MGVI_TRY(init_fast(run));
-    MGVI_TRY(init_hessian(run));
+    if (s->newton) {
+        MGVI_TRY(mgvi_class_dual_new(run, &s->dual));
+        s->m.metric = NEWTON;
+    }
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n * s->u.k));
@@ -178,9 +188,11 @@ static mgv_status init(mgvi_run *run)
 static mgv_status start(mgvi_run *run, const double *w, const double *u)
 {
     state *s = run->state;
-    (void)u;
     memcpy(s->w.x, w, (size_t)numbers(s) * sizeof *w);
     s->given = true;
+    if (s->newton && u)
+        memcpy(s->dual.v, u, (size_t)(s->u.n * s->u.k) * sizeof *u);
+    s->given_u = u != NULL;
     return MGV_OK;
 }
 
@@ -207,7 +219,7 @@ static bool hessian_is_due(const state *s)
     enum { LEAST_AGE = 5 };
     if (s->m.metric == HESSIAN && s->m.short_steps > 0)
         return s->m.age >= s->hessian_cost / 2;
-    return s->m.age >= fmax(s->hessian_cost, LEAST_AGE);
+    return s->m.metric != NEWTON && s->m.age >= fmax(s->hessian_cost, LEAST_AGE);
 }
 
 /* A given point, or a few epochs of random batches: there L-BFGS and its metric begin.         (5)
@@ -216,6 +228,7 @@ static mgv_status begin(mgvi_run *run)
 {
     enum { EPOCHS = 3, CHEAP = 10 };
     state *s = run->state;
+    mgvi_vec *log_p = &run->lent[0];
     bool warm = s->epochs != NULL || s->given;
     for (int e = 0; warm && !s->given && e < EPOCHS; e++)
         warm = mgvi_minibatch_epoch(run, s->epochs, &s->w) == MGV_OK;
@@ -224,6 +237,14 @@ static mgv_status begin(mgvi_run *run)
     s->m.begun = true;
     s->m.f = evaluate(run, &s->w, &s->g);
     measure_gradient(run);
+    if (s->newton) {
+        if (s->given && !s->given_u)
+            mgvi_vec_copy(run->ctx, &s->u, &(mgvi_vec){s->dual.v, s->u.n, s->u.k, MGVI_ROWS});
+        mgvi_class_dual_start(run->problem, &s->dual);
+        mgvi_class_dual_scores(run->problem, &s->w, log_p);
+        s->m.row_gap = mgvi_class_dual_gap(run->problem, &s->dual, log_p->x, &s->w, &s->trial);
+        return MGV_OK;
+    }
     if (s->hessian_cost <= CHEAP)
         return refresh_metric(run, HESSIAN);
     return warm && isfinite(s->row_cost) ? refresh_metric(run, ROW_METRIC) : MGV_OK;
@@ -258,6 +279,13 @@ static mgv_status two_loops(mgvi_run *run)
     return st;
 }
 
+static mgv_status newton_direction(mgvi_run *run)
+{
+    state *s = run->state;
+    mgvi_class_dual_scores(run->problem, &s->w, &run->lent[0]);
+    return mgvi_class_dual_direction(run, &s->dual, run->lent[0].x, &s->w, &s->trial, &s->dir);
+}
+
 /* Without pairs the direction has no length: the change of the gradient over a tenth of the unit
  * step of a normalised direction gives the curvature along it. */
 static double first_step(mgvi_run *run, double slope)
@@ -285,7 +313,7 @@ static void judge_metric(state *s, int trials)
 }
 
 /* Moves to the first t that descends enough; false: none does, rounding has the upper hand. (3) */
-static bool descend(mgvi_run *run, double slope, double t)
+static double descend(mgvi_run *run, double slope, double t)
 {
     state *s = run->state;
     const double slack = s->pass && !s->m.precise ? FAST_NOISE * fabs(s->m.f) : 0;
@@ -297,12 +325,12 @@ static bool descend(mgvi_run *run, double slope, double t)
             s->m.small_steps = s->m.f - f <= 2 * slack ? s->m.small_steps + 1 : 0;
             s->m.f = f;
             judge_metric(s, trial);
-            return true;
+            return t;
         }
         const double least = -0.5 * slope * t * t / (f - s->m.f - slope * t); /* of the parabola */
         t = isfinite(least) ? fmin(fmax(least, 0.1 * t), 0.5 * t) : 0.1 * t;
     }
-    return false;
+    return 0;
 }
 
 static void remember(mgvi_run *run)
@@ -329,8 +357,8 @@ static double gap_now(const mgvi_run *run)
 {
     const state *s = run->state;
     const double price = 1;
-    return (s->m.grad_square / (2 * run->problem->lambda) + price * s->m.free_slope) /
-           fmax(fabs(s->m.f), 1e-300);
+    const double gap = s->m.grad_square / (2 * run->problem->lambda) + price * s->m.free_slope;
+    return fmin(gap, s->m.row_gap) / fmax(fabs(s->m.f), 1e-300);
 }
 
 /* From here on in float64: the end is near, or float32 sees no descent any more. */
@@ -355,6 +383,7 @@ static void recover(mgvi_run *run, double slope)
         (s->m.pairs == 0 && !s->m.metric) || slope == 0 || ++s->m.failures >= MOST_FAILURES;
     s->m.pairs = 0; /* once more along the gradient, then it is over */
     s->m.metric = NO_METRIC;
+    s->m.row_gap = INFINITY;
     s->m.f = evaluate(run, &s->w, &s->g);
 }
 
@@ -363,28 +392,36 @@ static mgv_status step(mgvi_run *run)
     static const double FAST_GAP = 1e-5; /* what float32 is good for */
     enum { MOST_SMALL = 3, MOST_STILL = 8 };
     state *s = run->state;
+    mgvi_vec *log_p = &run->lent[0];
     if (!s->m.begun)
         return begin(run);
     if (hessian_is_due(s))
         MGVI_TRY(refresh_metric(run, HESSIAN));
     s->m.age++;
-    MGVI_TRY(two_loops(run));
+    MGVI_TRY(s->m.metric == NEWTON ? newton_direction(run) : two_loops(run));
     double slope = dot(run, &s->g, &s->dir);
     if (!(slope < 0)) { /* the pairs have lost their meaning */
         s->m.pairs = 0;
         MGVI_TRY(two_loops(run));
         slope = dot(run, &s->g, &s->dir);
     }
-    const double t = s->m.pairs > 0 || s->m.metric ? 1 : first_step(run, slope);
-    if (slope == 0 || !descend(run, slope, t)) {
+    double t = s->m.pairs > 0 || s->m.metric ? 1 : first_step(run, slope);
+    if (slope == 0 || !((t = descend(run, slope, t)) > 0)) {
         recover(run, slope);
         return MGV_OK;
     }
-    remember(run);
+    if (s->m.metric != NEWTON)
+        remember(run);
+
     mgvi_vec_copy(run->ctx, &s->trial, &s->w);
     mgvi_vec_copy(run->ctx, &s->next_g, &s->g);
     s->m.u_of_w = !s->pass || s->m.precise;
     measure_gradient(run);
+    if (s->m.metric == NEWTON) {
+        mgvi_class_dual_scores(run->problem, &s->w, log_p);
+        mgvi_class_dual_follow(run->problem, &s->dual, t, log_p->x);
+        s->m.row_gap = mgvi_class_dual_gap(run->problem, &s->dual, log_p->x, &s->w, &s->trial);
+    }
     const bool fast = s->pass && !s->m.precise;
     if (fast && (gap_now(run) < FAST_GAP || s->m.small_steps >= MOST_SMALL))
         become_precise(run);
@@ -395,9 +432,12 @@ static mgv_status step(mgvi_run *run)
 
 static mgvi_iterate expose(mgvi_run *run)
 {
-    const state *s = run->state;
+    state *s = run->state;
     refresh_slopes(run);
-    return (mgvi_iterate){.w = &s->w, .u = &s->u};
+    const bool rows = s->m.row_gap < s->m.grad_square / (2 * run->problem->lambda);
+    if (rows)
+        memcpy(run->lent[1].x, s->dual.v, (size_t)(s->u.n * s->u.k) * sizeof *s->dual.v);
+    return (mgvi_iterate){.w = &s->w, .u = rows ? &run->lent[1] : &s->u};
 }
 
 /* The gradient knows the gap, so that the judge need not be asked far from it. */
@@ -413,7 +453,8 @@ static mgv_status restored(mgvi_run *run)
     const bool pairs = s->m.pairs >= 0 && s->m.pairs <= s->most_pairs;
     if (pairs && s->m.oldest >= 0 && s->m.oldest < s->most_pairs &&
         !(s->m.metric == ROW_METRIC && !isfinite(s->row_cost)) &&
-        !(s->m.metric == HESSIAN && !isfinite(s->hessian_cost)))
+        !(s->m.metric == HESSIAN && !isfinite(s->hessian_cost)) &&
+        !(s->m.metric == NEWTON && !s->newton))
         return MGV_OK;
     return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of %s is damaged", run->ops->name);
 }

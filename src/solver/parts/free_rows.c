@@ -1,16 +1,14 @@
-/* free_rows.c - packing the free rows, conjugate gradients on them, and the step that is taken. */
+/* free_rows.c - conjugate gradients on the free rows, and the step that is taken. */
 #include "solver/parts/free_rows.h"
 
 #include "base/limit.h"
-#include "base/threads.h"
 #include "solver/parts/free_metric.h"
+#include "solver/parts/packed_rows.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    GRAIN = 1 << 13,
-    BLOCKS = 16,
     MOST_ROUNDS = 30,    /* changes of the face */
     MOST_PRODUCTS = 500, /* in one step: what three hundred short passes cost */
     HALVINGS = 8         /* of a step, where the conjugate is no parabola */
@@ -24,7 +22,8 @@ static const double RIDGE = 1e-5;
  * there. */
 static const double INSIDE = 0.9;
 /* Numbers a row that the driver and dual_coordinate hold; and what a step takes. */
-static const double HELD = 9, BYTES_A_ROW = 110 + MGVI_FREE_METRIC_BYTES, BYTES_AN_ENTRY = 24;
+static const double HELD = 9;
+static const double BYTES_A_ROW = 90 + MGVI_PACKED_BYTES_A_ROW + MGVI_FREE_METRIC_BYTES;
 
 struct mgvi_free_rows {
     const mgv_problem *problem;
@@ -33,21 +32,7 @@ struct mgvi_free_rows {
     double spare;      /* bytes that it may take */
     int64_t count;     /* |E| */
     int32_t *member;   /* the rows of E */
-    /* Row k of the packed matrix is y p s x of row member[k], its columns renumbered. */
-    int64_t *ptr;
-    int32_t *idx;
-    double *val;
-    /* Its transpose. */
-    int64_t cols;
-    int64_t *col_ptr;
-    int32_t *col_idx;
-    double *col_val;
-    int32_t *number;      /* per column: its number in the packed matrix, or -1 */
-    int32_t *column;      /* the inverse */
-    double *pull;         /* per packed row: y p, what the centre is multiplied by */
-    double *centre;       /* per packed column: c s */
-    double centre_beyond; /* sum of (c s)^2 over the other columns */
-    double centre_total;  /* over all columns */
+    mgvi_packed_rows packed;
     double inverse_lambda, kappa;
     /* per packed row: u, its score, the slope of its conjugate, the least it may be */
     double *x, *z, *slope, *least, *best;
@@ -55,16 +40,10 @@ struct mgvi_free_rows {
     bool *face;
     mgvi_free_metric metric;
     bool inside; /* the conjugate's slope is infinite at the ends of the box */
-    double *v;   /* per packed column */
     double touched;
 };
 
-/* ---- the packed matrix ----------------------------------------------------------------------- */
-
-static double column_scale(const mgvi_rows *rows, int64_t j)
-{
-    return rows->scale ? rows->scale[j] : 1;
-}
+/* ---- the rows -------------------------------------------------------------------------------- */
 
 mgv_status mgvi_free_rows_new(const mgv_problem *p, const mgvi_rows *rows, mgvi_arena *arena,
                               mgvi_free_rows **out)
@@ -78,58 +57,8 @@ mgv_status mgvi_free_rows_new(const mgv_problem *p, const mgvi_rows *rows, mgvi_
     f->inside = !isfinite(p->loss->mirror((mgvi_coef){.scale = 1, .b = 1}, 0));
     if (!(f->arena = mgvi_arena_within(arena)))
         return MGV_E_MEMORY;
-    for (int64_t j = 0; rows->centre && j < rows->m.cols; j++)
-        f->centre_total += pow(rows->centre[j] * column_scale(rows, j), 2);
     *out = f;
     return MGV_OK;
-}
-
-/* The number of column j in the packed matrix, a new one at its first appearance. */
-static int32_t number_of(mgvi_free_rows *f, int64_t j)
-{
-    if (f->number[j] < 0) {
-        f->number[j] = (int32_t)f->cols;
-        f->column[f->cols] = (int32_t)j;
-        f->col_ptr[f->cols + 2] = 0;
-        f->cols++;
-    }
-    return f->number[j];
-}
-
-static void pack_row(mgvi_free_rows *f, int64_t k)
-{
-    const mgvi_rows *rows = f->rows;
-    const mgvi_matrix *m = &rows->m;
-    const int64_t i = f->member[k], r = mgvi_rows_source(rows, i);
-    const bool dense = m->layout == MGV_DENSE;
-    const int64_t first = dense ? r * m->row_stride : m->ptr[r], count = mgvi_rows_nnz(rows, i);
-    int64_t at = f->ptr[k];
-    f->pull[k] = (rows->sign ? rows->sign[i] : 1) * (rows->row_scale ? rows->row_scale[i] : 1);
-    for (int64_t t = 0; t < count; t++) {
-        const int64_t j = dense ? t : m->idx[first + t];
-        const double x = mgvi_matrix_value(m, first + t);
-        if (x == 0)
-            continue;
-        f->idx[at] = number_of(f, j);
-        f->val[at] = f->pull[k] * x * column_scale(rows, j);
-        f->col_ptr[f->idx[at] + 2]++;
-        at++;
-    }
-    f->ptr[k + 1] = at;
-    f->touched += (double)count;
-}
-
-/* col_ptr[j + 2] counts column j, then col_ptr[j + 1] is where it grows, at last where it ends. */
-static void transpose(mgvi_free_rows *f)
-{
-    for (int64_t j = 0; j < f->cols; j++)
-        f->col_ptr[j + 2] += f->col_ptr[j + 1];
-    for (int64_t k = 0; k < f->count; k++)
-        for (int64_t t = f->ptr[k]; t < f->ptr[k + 1]; t++) {
-            const int64_t at = f->col_ptr[f->idx[t] + 1]++;
-            f->col_idx[at] = (int32_t)k;
-            f->col_val[at] = f->val[t];
-        }
 }
 
 static double least_of(const mgvi_free_rows *f, int64_t i)
@@ -142,30 +71,18 @@ static bool is_free(const mgvi_free_rows *f, const double *u, int64_t i)
     return u[i] < 0 && u[i] > least_of(f, i);
 }
 
-/* Room for `entries` of the rows of E, and for what goes with rows and columns. */
-static mgv_status make_room(mgvi_free_rows *f, int64_t entries)
+/* Room for what goes with the rows of E. */
+static mgv_status make_room(mgvi_free_rows *f)
 {
-    const size_t n = (size_t)f->count, d = (size_t)f->rows->m.cols, room = (size_t)entries + 1;
-    double **const per_row[] = {&f->pull, &f->x,     &f->z,     &f->slope,    &f->least, &f->best,
-                                &f->dir,  &f->image, &f->delta, &f->residual, &f->scaled};
+    const size_t n = (size_t)f->count;
+    double **const per_row[] = {&f->x,   &f->z,     &f->slope, &f->least,    &f->best,
+                                &f->dir, &f->image, &f->delta, &f->residual, &f->scaled};
     for (size_t k = 0; k < sizeof per_row / sizeof *per_row; k++)
         if (!(*per_row[k] = mgvi_arena_array(f->arena, n, sizeof **per_row[k])))
             return MGV_E_MEMORY;
     if (!(f->member = mgvi_arena_array(f->arena, n, sizeof *f->member)) ||
-        !(f->face = mgvi_arena_array(f->arena, n, sizeof *f->face)) ||
-        !(f->ptr = mgvi_arena_array(f->arena, n + 1, sizeof *f->ptr)) ||
-        !(f->col_ptr = mgvi_arena_array(f->arena, d + 2, sizeof *f->col_ptr)) ||
-        !(f->number = mgvi_arena_array(f->arena, d, sizeof *f->number)) ||
-        !(f->column = mgvi_arena_array(f->arena, d, sizeof *f->column)) ||
-        !(f->centre = mgvi_arena_array(f->arena, d, sizeof *f->centre)) ||
-        !(f->v = mgvi_arena_array(f->arena, d, sizeof *f->v)) ||
-        !(f->idx = mgvi_arena_array(f->arena, room, sizeof *f->idx)) ||
-        !(f->val = mgvi_arena_array(f->arena, room, sizeof *f->val)) ||
-        !(f->col_idx = mgvi_arena_array(f->arena, room, sizeof *f->col_idx)) ||
-        !(f->col_val = mgvi_arena_array(f->arena, room, sizeof *f->col_val)))
+        !(f->face = mgvi_arena_array(f->arena, n, sizeof *f->face)))
         return MGV_E_MEMORY;
-    memset(f->number, -1, d * sizeof *f->number);
-    f->cols = 0;
     return mgvi_free_metric_new(f->arena, f->count, &f->metric);
 }
 
@@ -181,11 +98,11 @@ static mgv_status choose(mgvi_free_rows *f, const double *u, double most_rows)
             entries += mgvi_rows_nnz(f->rows, i);
         }
     if ((double)f->count > most_rows ||
-        BYTES_A_ROW * (double)f->count + BYTES_AN_ENTRY * (double)entries > f->spare)
+        BYTES_A_ROW * (double)f->count + MGVI_PACKED_BYTES_AN_ENTRY * (double)entries > f->spare)
         f->count = 0;
     if (f->count == 0)
         return MGV_OK;
-    MGVI_TRY(make_room(f, entries));
+    MGVI_TRY(make_room(f));
     int64_t k = 0;
     for (int64_t i = 0; i < f->rows->count; i++)
         if (is_free(f, u, i))
@@ -193,61 +110,11 @@ static mgv_status choose(mgvi_free_rows *f, const double *u, double most_rows)
     return MGV_OK;
 }
 
-static void pack(mgvi_free_rows *f)
-{
-    const mgvi_rows *rows = f->rows;
-    f->col_ptr[0] = f->col_ptr[1] = f->ptr[0] = 0;
-    for (int64_t k = 0; k < f->count; k++)
-        pack_row(f, k);
-    transpose(f);
-    f->centre_beyond = f->centre_total;
-    for (int64_t j = 0; j < f->cols; j++) {
-        const int64_t c = f->column[j];
-        f->centre[j] = rows->centre ? rows->centre[c] * column_scale(rows, c) : 0;
-        f->centre_beyond -= f->centre[j] * f->centre[j];
-    }
-}
-
 /* ---- products -------------------------------------------------------------------------------- */
-
-typedef struct gather_job {
-    const int64_t *ptr;
-    const int32_t *idx;
-    const double *val, *x;
-    double *y;
-    const mgvi_simd *simd;
-    int64_t count, blocks;
-} gather_job;
-
-static void gather_block(void *arg, int64_t block)
-{
-    const gather_job *job = arg;
-    const int64_t first = mgvi_block_begin(job->count, job->blocks, block);
-    const int64_t rows = mgvi_block_begin(job->count, job->blocks, block + 1) - first;
-    job->simd->csr_mul_f64(job->val, job->idx, job->ptr + first, rows, job->x, job->y + first);
-}
-
-static void gather(const mgvi_free_rows *f, gather_job job)
-{
-    job.simd = f->problem->ctx->simd;
-    job.blocks = mgvi_block_count(job.ptr[job.count], GRAIN, BLOCKS);
-    mgvi_ctx_run(f->problem->ctx, job.blocks, gather_block, &job);
-}
 
 static double dot(const mgvi_free_rows *f, const double *x, const double *y, int64_t n)
 {
     return f->problem->ctx->simd->dot_f64(x, y, n);
-}
-
-/* v = A_E'x on the packed columns; returns sum_k y p x, whose product with -c s is v elsewhere. */
-static double pull_back(mgvi_free_rows *f, const double *x)
-{
-    gather(f, (gather_job){f->col_ptr, f->col_idx, f->col_val, x, f->v, .count = f->cols});
-    const double sum = dot(f, f->pull, x, f->count);
-    if (f->rows->centre)
-        for (int64_t j = 0; j < f->cols; j++)
-            f->v[j] -= sum * f->centre[j];
-    return sum;
 }
 
 /* a0'x */
@@ -262,17 +129,13 @@ static double free_part(const mgvi_free_rows *f, const double *x)
 /* y = (A_E A_E'/lambda + kappa a0 a0') x */
 static void curve(mgvi_free_rows *f, const double *x, double *y)
 {
-    const double sum = pull_back(f, x);
-    gather(f, (gather_job){f->ptr, f->idx, f->val, f->v, y, .count = f->count});
-    const double shift =
-        f->rows->centre ? dot(f, f->centre, f->v, f->cols) - sum * f->centre_beyond : 0;
+    mgvi_packed_rows_square(&f->packed, x, y);
     const double pressure = f->kappa > 0 ? f->kappa * free_part(f, x) : 0;
     for (int64_t k = 0; k < f->count; k++) {
-        y[k] = f->inverse_lambda * (y[k] - shift * f->pull[k]);
+        y[k] *= f->inverse_lambda;
         if (f->kappa > 0)
             y[k] += pressure * mgvi_problem_free_entry(f->problem, f->member[k]);
     }
-    f->touched += 2 * (double)f->ptr[f->count];
 }
 
 /* ---- the step -------------------------------------------------------------------------------- */
@@ -425,7 +288,7 @@ static double take(mgvi_free_rows *f, double *u, double *acc)
         free_sum += mgvi_problem_free_entry(f->problem, i) * change;
         u[i] = f->best[k];
     }
-    f->touched += (double)f->ptr[f->count];
+    f->touched += (double)f->packed.by_row.nnz;
     if (f->problem->free_cols)
         acc[slot] = intercept - f->kappa * free_sum;
     return free_sum;
@@ -444,10 +307,10 @@ static mgv_status open_step(mgvi_free_rows *f, const mgvi_free_goal *goal, const
         f->z[k] = mgvi_rows_dot(f->rows, i, acc);
         f->least[k] = least_of(f, i);
         f->metric.row[k] = mgvi_rows_source(f->rows, i);
-        f->metric.root[k] = copysign(sqrt(goal->curvature[i]), f->pull[k]);
+        f->metric.root[k] = copysign(sqrt(goal->curvature[i]), f->packed.pull[k]);
         f->metric.bend[k] = RIDGE * diagonal;
     }
-    f->touched += (double)f->ptr[f->count];
+    f->touched += (double)f->packed.by_row.nnz;
     return mgvi_free_metric_group(f->problem->ctx, &f->rows->m, &f->metric);
 }
 
@@ -461,14 +324,14 @@ static mgv_status step(mgvi_free_rows *f, const mgvi_free_goal *goal, double *u,
     *out = (mgvi_free_step){.rows = f->count};
     if (f->count == 0)
         return MGV_OK;
-    pack(f);
+    MGVI_TRY(mgvi_packed_rows_new(f->arena, f->rows, f->member, f->count, 1, &f->packed));
     MGVI_TRY(open_step(f, goal, u, acc));
-    const double each = 2 * fmax((double)f->ptr[f->count], 1);
+    const double each = 2 * fmax((double)f->packed.by_row.nnz, 1);
     const int64_t most = (int64_t)fmin(MOST_PRODUCTS, fmax(goal->most / each, 1));
     out->gain = solve(f, goal->target, most, &out->products);
     if (out->gain > 0)
         out->free_sum = take(f, u, acc);
-    out->touched = f->touched;
+    out->touched = f->touched + f->packed.touched;
     return MGV_OK;
 }
 
