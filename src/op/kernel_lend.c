@@ -2,7 +2,8 @@
  * a family do: they differ in signs alone. The lender keeps the rows; a borrower that misses some
  * claims them, computes them by itself and hands them over, and waits for what others have claimed.
  * The values of a row do not depend on the rows it is computed with (a matrix product sums every
- * entry in one order), so that it does not matter who was first. */
+ * entry in one order, and so do the lanes that sparse rows run over), so that it does not matter
+ * who was first. */
 #include "op/kernel_impl.h"
 
 #include "base/limit.h"
@@ -22,7 +23,7 @@ struct mgvi_kernel_loans {
 
 bool mgvi_kernel_can_lend(const mgvi_kernel_op *k)
 {
-    return k->fast == MGV_F64 && !k->points->sparse && k->slots == k->op.rows &&
+    return k->fast == MGV_F64 && k->slots == k->op.rows &&
            k->kernel.kind != MGVI_KERNEL_PRECOMPUTED;
 }
 

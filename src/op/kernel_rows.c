@@ -142,14 +142,11 @@ const double *mgvi_kernel_row(mgvi_kernel_op *k, int64_t i)
 
 /* Whether values among some rows are best taken from whole rows: rows are shared, or there are not
  * many others. A matrix product with few rows is bound by reading all points; sparse points cost
- * what their entries do, so that only rows that others will want, and that stay, are worth it. */
+ * what their entries do. */
 static bool whole_rows_pay(const mgvi_kernel_op *k, int64_t among)
 {
     enum { PART = 3 };
-    const bool all_stay = k->slots == k->op.rows;
-    if (k->lender)
-        return !k->points->sparse || all_stay;
-    return !k->points->sparse && all_stay && PART * among >= k->slots;
+    return k->lender || (!k->points->sparse && k->slots == k->op.rows && PART * among >= k->slots);
 }
 
 mgv_status mgvi_kernel_among(mgvi_kernel_op *k, const int64_t *p, int64_t np, const int64_t *q,

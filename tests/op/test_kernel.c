@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "base/threads.h"
-#include "op/kernel.h"
+#include "op/kernel_impl.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -463,17 +463,19 @@ static void borrow_block(void *arg, int64_t b)
 TEST(borrowed_rows_are_the_same_whoever_computes_them)
 {
     sample *s = make_sample(8);
-    const mgvi_matrix m = as_matrix(s, 0);
-    for (int k = 0; k < KERNELS; k++) {
+    for (int k = 0; k < 2 * KERNELS; k++) { /* dense and sparse points */
+        const mgvi_matrix m = as_matrix(s, k < KERNELS ? 0 : 2);
         double alone[BORROWERS][ROWS];
         for (int threads = 0; threads <= 5; threads++) { /* 0: nothing is lent */
             mgv_ctx *ctx = mgv_check_ctx();
             CHECK_OK(ctx, mgv_ctx_set_threads(ctx, threads > 0 ? threads : 1));
             mgvi_kernel_plan plan = {
-                .kernel = kernels[k], .X = &m, .fast = MGV_F64, .cache_bytes = 1e6};
+
+                .kernel = kernels[k % KERNELS], .X = &m, .fast = MGV_F64, .cache_bytes = 1e6};
             mgvi_op *lender;
             CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &lender));
             if (threads > 0) {
+                CHECK(mgvi_kernel_can_lend(mgvi_kernel_of(lender)));
                 CHECK_OK(ctx, mgvi_kernel_lend(mgvi_kernel_of(lender)));
                 plan.lender = mgvi_kernel_of(lender);
             }
