@@ -147,10 +147,9 @@ static mgv_status init_hessian(mgvi_run *run)
         s->hessian_cost = mgvi_class_hessian_blocks_cost(p);
     if (!isfinite(s->hessian_cost))
         return MGV_OK;
-    const int64_t rows = apart ? mgvi_class_hessian_most(p) : mgvi_class_hessian_sample(p);
+    const int64_t rows = apart ? mgvi_class_hessian_apart_rows(p) : mgvi_class_hessian_sample(p);
     MGVI_TRY(mgvi_class_hessian_new(run, apart, rows, &s->hessian));
-    return mgvi_run_keep(run, "hessian", MGVI_T_F64, s->hessian.factor,
-                         s->hessian.size * (apart ? p->A->cols : s->hessian.size));
+    return mgvi_class_hessian_keep(run, &s->hessian);
 }
 
 static mgv_status init(mgvi_run *run)

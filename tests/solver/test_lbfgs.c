@@ -2,6 +2,7 @@
 #include "vectors.h"
 
 #include "model/model.h"
+#include "solver/parts/class_hessian.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -273,6 +274,36 @@ TEST(a_run_ends_where_rounding_does)
     }
 }
 
+/* Images of 28 x 28 and ten digits: factors of float64 were more than half of so small a table and
+ * 64 MiB, and without a metric raw pixels never ended. */
+TEST(blocks_of_images_fit_beside_a_small_table)
+{
+    enum { IMAGES = 4000, PIXELS = 784, DIGITS = 10 };
+    float *X = calloc((size_t)IMAGES * PIXELS, sizeof *X);
+    double *y = malloc(IMAGES * sizeof *y);
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgv_settings *settings;
+    mgv_data *data;
+    mgv_problem *p;
+    for (int i = 0; i < IMAGES; i++) {
+        y[i] = i % DIGITS;
+        X[(int64_t)i * PIXELS + i % PIXELS] = 255;
+    }
+    CHECK_OK(ctx, mgv_data_from_dense(ctx, MGV_F32, X, IMAGES, PIXELS, PIXELS, 1, &data));
+    CHECK_OK(ctx, mgv_data_set_labels(ctx, data, y));
+    CHECK_OK(ctx, mgv_settings_new(ctx, &settings));
+    CHECK_OK(ctx, mgv_settings_set(ctx, settings, "loss", "softmax"));
+    CHECK_OK(ctx, mgv_problem_new(ctx, data, settings, &p));
+    CHECK(mgvi_class_hessian_apart_rows(p) == IMAGES);
+    CHECK(isinf(mgvi_class_hessian_cost(p)) && isfinite(mgvi_class_hessian_blocks_cost(p)));
+    mgv_problem_free(ctx, p);
+    mgv_settings_free(ctx, settings);
+    mgv_data_free(ctx, data);
+    mgv_ctx_free(ctx);
+    free(X);
+    free(y);
+}
+
 int main(void)
 {
     return RUN(softmax_meets_its_optimality_condition, two_classes_are_logistic_regression,
@@ -280,5 +311,5 @@ int main(void)
                other_solvers_and_losses_say_what_they_lack, runs_have_the_same_bits,
                raw_columns_need_few_iterations, the_fast_way_reaches_the_same_optimum,
                blocks_of_classes_need_few_iterations, the_fast_way_has_the_same_bits,
-               a_run_ends_where_rounding_does);
+               a_run_ends_where_rounding_does, blocks_of_images_fit_beside_a_small_table);
 }

@@ -9,9 +9,12 @@
 #include "solver/parts/class_hessian.h"
 
 #include "backend/cpu/gemm.h"
+#include "base/limit.h"
 #include "op/stored.h"
 #include "op/view.h"
+#include "simd/simd.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -48,14 +51,24 @@ double mgvi_class_hessian_cost(const mgv_problem *p)
     return (products + size * size * size / 3) / (4 * (double)p->A->nnz * k);
 }
 
-double mgvi_class_hessian_blocks_cost(const mgv_problem *p)
+int64_t mgvi_class_hessian_apart_rows(const mgv_problem *p)
 {
     static const double HELD = 5, PART = 0.75; /* numbers a row and lane; of what may be spent */
-    const double d = (double)p->A->cols, k = p->lanes, rows = (double)mgvi_class_hessian_most(p);
-    const double bytes = 8 * k * d * d + rows * (4 * d + 8 * k);
-    if (!by_rows(p) || bytes > PART * mgvi_problem_spare(p, HELD))
-        return INFINITY;
-    return (2 * rows * d * d + k * d * d * d / 3) / (4 * (double)p->A->nnz * k);
+    static const double LEAST = 3;             /* rows a column: fewer say little of a block */
+    const double d = (double)p->A->cols, k = p->lanes;
+    const double most = (double)mgvi_class_hessian_most(p);
+    const double left =
+        PART * mgvi_problem_spare(p, HELD) - 2 * k * d * (d + 1) - 8 * d * fmax(d, k);
+    const double rows = fmin(most, floor(left / (4 * d + 8 * (k + 2))));
+    return by_rows(p) && rows >= fmin(most, LEAST * d) ? (int64_t)rows : 0;
+}
+
+double mgvi_class_hessian_blocks_cost(const mgv_problem *p)
+{
+    const double d = (double)p->A->cols, k = p->lanes;
+    const double rows = (double)mgvi_class_hessian_apart_rows(p);
+    return rows > 0 ? (2 * rows * d * d + k * d * d * d / 3) / (4 * (double)p->A->nnz * k)
+                    : INFINITY;
 }
 
 mgv_status mgvi_class_hessian_new(mgvi_run *run, bool apart, int64_t rows, mgvi_class_hessian *h)
@@ -67,14 +80,20 @@ mgv_status mgvi_class_hessian_new(mgvi_run *run, bool apart, int64_t rows, mgvi_
     h->apart = apart;
     h->size = p->A->cols * p->lanes;
     MGVI_TRY(mgvi_float_rows_new(p->A, &run->arena, &h->rows));
-    h->factor = mgvi_run_array(run, (size_t)h->size, (apart ? d : d * k) * sizeof *h->factor);
+    h->packed_size = apart ? p->A->cols * (p->A->cols + 1) / 2 : 0;
+    if (apart)
+        h->packed = mgvi_run_array(run, (size_t)h->packed_size, k * sizeof *h->packed);
+    else
+        h->factor = mgvi_run_array(run, (size_t)h->size, d * k * sizeof *h->factor);
+    h->unit = mgvi_run_array(run, d, k * sizeof *h->unit);
     h->block = mgvi_run_array(run, d, (apart && k > d ? k : d) * sizeof *h->block);
     h->chance = mgvi_run_array(run, (size_t)p->A->rows, sizeof *h->chance);
     h->x = mgvi_run_array(run, most, d * sizeof *h->x);
     h->p = mgvi_run_array(run, most, k * sizeof *h->p);
     h->share = mgvi_run_array(run, most, sizeof *h->share);
     h->weight = mgvi_run_array(run, most, sizeof *h->weight);
-    return h->factor && h->block && h->chance && h->x && h->p && h->share && h->weight
+    return (h->factor || h->packed) && h->unit && h->block && h->chance && h->x && h->p &&
+                   h->share && h->weight
                ? MGV_OK
                : MGV_E_MEMORY;
 }
@@ -202,27 +221,52 @@ static mgv_status not_positive(mgvi_run *run, int64_t pivot)
 
 static const double JITTER = 1e-12;
 
-/* H_aa = sum_i share_i q_ia (sum_c q_ic - q_ia) x_i x_i' + the ridges, of every class a. */
+/* Weights of the rows in H_aa = sum_i share_i q_ia (sum_c q_ic - q_ia) x_i x_i'. */
+static void weigh_class(mgvi_class_hessian *h, int64_t k, int64_t a)
+{
+    for (int64_t i = 0; i < h->count; i++) {
+        const double *q = h->p + i * k;
+        double others = 0;
+        for (int64_t c = 0; c < k && q[a] > 0; c++)
+            others += c == a ? 0 : q[c];
+        h->weight[i] = h->share[i] * q[a] * others;
+    }
+}
+
+/* The block with a unit diagonal, and the factors that give it one: float32 keeps the digits of
+ * columns of any size. */
+static void scale_block(int64_t d, double *block, double *unit)
+{
+    for (int64_t t = 0; t < d; t++)
+        unit[t] = 1 / sqrt(block[t * d + t]);
+    for (int64_t t = 0; t < d; t++)
+        for (int64_t j = t; j < d; j++)
+            block[t * d + j] *= unit[t] * unit[j];
+}
+
+/* Row t of U has the entries t .. d - 1; where it begins. */
+static int64_t packed_row(int64_t d, int64_t t) { return t * d - t * (t - 1) / 2; }
+
+/* H_aa and the ridges of every class a, factored, in float32. */
 static mgv_status refresh_blocks(mgvi_run *run, mgvi_class_hessian *h, double free_ridge)
 {
     const mgv_problem *p = run->problem;
     const int64_t d = p->A->cols, k = p->lanes;
     int64_t pivot;
     for (int64_t a = 0; a < k; a++) {
-        double *block = h->factor + a * d * d;
-        for (int64_t i = 0; i < h->count; i++) {
-            const double *q = h->p + i * k;
-            double others = 0;
-            for (int64_t c = 0; c < k && q[a] > 0; c++)
-                others += c == a ? 0 : q[c];
-            h->weight[i] = h->share[i] * q[a] * others;
-        }
+        double *block = h->block;
+        float *packed = h->packed + a * h->packed_size;
+        weigh_class(h, k, a);
         MGVI_TRY(mgvi_gram_f32(run->ctx, h->count, d, h->x, d, h->weight, block, d));
         for (int64_t t = 0; t < d; t++)
             block[t * d + t] += (t < mgvi_problem_penalised(p) ? p->lambda : free_ridge) +
-                                JITTER * block[t * d + t];
+                                JITTER * block[t * d + t] + DBL_MIN;
+        scale_block(d, block, h->unit + a * d);
         MGVI_TRY(mgvi_cholesky(run->ctx, d, block, d, &pivot));
         MGVI_TRY(not_positive(run, pivot));
+        for (int64_t t = 0; t < d; t++)
+            for (int64_t j = t; j < d; j++)
+                packed[packed_row(d, t) + j - t] = (float)block[t * d + j];
     }
     return MGV_OK;
 }
@@ -262,20 +306,57 @@ static void subtract_mean(int64_t d, int64_t k, double *x)
     }
 }
 
+/* x <- (U'U)^-1 x */
+static void solve_packed(const mgvi_simd *simd, const float *U, int64_t d, double *x)
+{
+    for (int64_t t = 0; t < d; t++) {
+        const float *row = U + packed_row(d, t);
+        x[t] /= (double)row[0];
+        simd->axpy_f32(-x[t], row + 1, x + t + 1, d - t - 1);
+    }
+    for (int64_t t = d - 1; t >= 0; t--) {
+        const float *row = U + packed_row(d, t);
+        x[t] = (x[t] - simd->dot_f32(row + 1, x + t + 1, d - t - 1)) / (double)row[0];
+    }
+}
+
+/* A class's part of x, which lies by classes. */
+typedef struct class_task {
+    const mgvi_class_hessian *h;
+    mgv_ctx *ctx;
+    mgvi_vec *x;
+} class_task;
+
+static void solve_class(void *arg, int64_t a)
+{
+    const class_task *task = arg;
+    const mgvi_class_hessian *h = task->h;
+    const int64_t d = task->x->n, k = task->x->k;
+    double *one = h->block + a * d;
+    const double *unit = h->unit + a * d;
+    for (int64_t t = 0; t < d; t++)
+        one[t] = unit[t] * task->x->x[t * k + a];
+    solve_packed(task->ctx->simd, h->packed + a * h->packed_size, d, one);
+    for (int64_t t = 0; t < d; t++)
+        task->x->x[t * k + a] = unit[t] * one[t];
+}
+
 mgv_status mgvi_class_hessian_solve(mgvi_run *run, const mgvi_class_hessian *h, mgvi_vec *x)
 {
-    const int64_t d = x->n, k = x->k;
+    class_task task = {.h = h, .ctx = run->ctx, .x = x};
     if (!h->apart)
         return mgvi_cholesky_solve(run->ctx, h->size, h->factor, h->size, 1, x->x);
-    subtract_mean(d, k, x->x);
-    for (int64_t a = 0; a < k; a++) {
-        double *one = h->block + a * d;
-        for (int64_t t = 0; t < d; t++)
-            one[t] = x->x[t * k + a];
-        MGVI_TRY(mgvi_cholesky_solve(run->ctx, d, h->factor + a * d * d, d, 1, one));
-        for (int64_t t = 0; t < d; t++)
-            x->x[t * k + a] = one[t];
-    }
-    subtract_mean(d, k, x->x);
+    subtract_mean(x->n, x->k, x->x);
+    mgvi_ctx_run(run->ctx, x->k, solve_class, &task);
+    subtract_mean(x->n, x->k, x->x);
     return MGV_OK;
+}
+
+mgv_status mgvi_class_hessian_keep(mgvi_run *run, const mgvi_class_hessian *h)
+{
+    const mgv_problem *p = run->problem;
+    if (!h->apart)
+        return mgvi_run_keep(run, "hessian", MGVI_T_F64, h->factor, h->size * h->size);
+    MGVI_TRY(mgvi_run_keep(run, "units", MGVI_T_F64, h->unit, h->size));
+    return mgvi_run_keep(run, "hessian", MGVI_T_F32, h->packed, h->packed_size * p->lanes);
 }

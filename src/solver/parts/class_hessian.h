@@ -20,9 +20,13 @@ typedef struct mgvi_class_hessian {
     int64_t size;   /* columns x classes, intercepts too */
     int64_t most;   /* rows that are drawn, at most */
     int64_t live;   /* rows with curvature */
-    double *factor; /* size x size: U'U = (6); apart: classes x columns x columns */
-    double *block;  /* columns x columns: one pair of classes; apart: classes x columns */
-    double *chance; /* per row: that it is drawn, in proportion */
+    double *factor; /* size x size: U'U = (6) */
+    /* Apart: U of every class by rows, in float32, of a block that `unit` gives a unit diagonal. */
+    float *packed;
+    int64_t packed_size; /* of a class */
+    double *unit;        /* classes x columns */
+    double *block;       /* columns x columns: one pair of classes, or class */
+    double *chance;      /* per row: that it is drawn, in proportion */
     /* The rows drawn. */
     int64_t count;
     float *x;       /* centred and scaled, with the intercept's column */
@@ -39,6 +43,8 @@ double mgvi_class_hessian_blocks_cost(const mgv_problem *problem);
 /* How many rows to draw at most: a few for every unknown, or as many as memory is meant for. */
 int64_t mgvi_class_hessian_sample(const mgv_problem *problem);
 int64_t mgvi_class_hessian_most(const mgv_problem *problem);
+/* The same for the diagonal blocks, beside which memory leaves less; 0: too few. */
+int64_t mgvi_class_hessian_apart_rows(const mgv_problem *problem);
 /* Memory from the run's arena. */
 mgv_status mgvi_class_hessian_new(mgvi_run *run, bool apart, int64_t rows, mgvi_class_hessian *out);
 /* (6); rows are sampled with the run's generator. MGV_E_NUMERIC: not positive. */
@@ -53,4 +59,6 @@ double mgvi_softmax_curvature(const void *slopes, int64_t i, double *q, double *
 /* x <- H^-1 x; apart: x <- P H^-1 P x, P the part of x whose sum over the classes is 0, which the
  * blocks by themselves do not know to be all that a gradient has. */
 mgv_status mgvi_class_hessian_solve(mgvi_run *run, const mgvi_class_hessian *h, mgvi_vec *x);
+/* The factors in checkpoints of the run. */
+mgv_status mgvi_class_hessian_keep(mgvi_run *run, const mgvi_class_hessian *h);
 #endif

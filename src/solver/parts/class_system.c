@@ -78,7 +78,9 @@ mgv_status mgvi_class_system_new(mgvi_run *run, const mgvi_class_smooth *smooth,
     const bool whole = isfinite(mgvi_class_hessian_cost(p));
     c->has_hessian = whole || isfinite(mgvi_class_hessian_blocks_cost(p));
     if (c->has_hessian)
-        MGVI_TRY(mgvi_class_hessian_new(run, !whole, mgvi_class_hessian_most(p), &c->hessian));
+        MGVI_TRY(mgvi_class_hessian_new(
+            run, !whole, whole ? mgvi_class_hessian_most(p) : mgvi_class_hessian_apart_rows(p),
+            &c->hessian));
     return allocate_pairs(c);
 }
 
