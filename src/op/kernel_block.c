@@ -1,8 +1,10 @@
 /* kernel_block.c - blocks of kernel values: inner products of all pairs, then the kernel's map.
- * With g = p.q / sigma2, rbf, laplace:  s = g - |p|^2 / (2 sigma2) - |q|^2 / (2 sigma2) = -|p -
- * q|^2 / (2 sigma2)    (2) exp(s), exp(-sqrt(-2 s)) poly:          (g + offset)^degree Dense points
- * go through a matrix product; where a side is sparse, or p has few points, some of them are laid
- * side by side as columns and the rows of q run over them. */
+ * With g = p.q / sigma2,
+ *   rbf, laplace:  s = g - |p|^2 / (2 sigma2) - |q|^2 / (2 sigma2) = -|p - q|^2 / (2 sigma2)      (2)
+ *                  exp(s), exp(-sqrt(-2 s))
+ *   poly:          (g + offset)^degree
+ * Dense points go through a matrix product; where a side is sparse, or p has few points, some of
+ * them are laid side by side as columns and the rows of q run over them. */
 #include "op/kernel_origin.h"
 
 #include "backend/cpu/gemm.h"
@@ -288,8 +290,7 @@ static mgv_status multiply_dense(block_job *job, double *p_square, double *q_squ
     return st;
 }
 
-/* ---- where a side is sparse or short
- * ------------------------------------------------------------------ */
+/* ---- where a side is sparse or short --------------------------------------------------------- */
 
 /* y = rows i.. of m (count of them) times the tile. */
 static void rows_times_tile(const block_job *job, const mgvi_matrix *m, int64_t i, int64_t count,
