@@ -8,8 +8,11 @@
  *                 from an origin ((d/2 + 6) U + 2 scale) h_p h_q, kernel_origin.h (25)
  *
  * because distances are sums of squares of differences, none of which cancels, e^-x x <= 0.37 and
- * e^(-x^2/2) x <= 0.61; v roundings of an entry as in (16). Where long double is double there is
- * nothing to gain, and no such product. Some fifty times the work of plain ones. */
+ * e^(-x^2/2) x <= 0.61; v roundings of an entry as in (16). Equal points are one, whose coefficient
+ * is the sum of theirs: with both labels they cancel before they are multiplied with anything.
+ * Where long double is double there is nothing to gain, and no such product. Some fifty times the
+ * work of plain ones. */
+#include "op/features.h"
 #include "op/kernel_impl.h"
 #include "op/kernel_origin.h"
 
@@ -25,6 +28,8 @@ typedef long double wide;
 /* The last product, and what all of them need. */
 struct mgvi_kernel_extended {
     double *c, *hi, *lo; /* rows x lanes: coefficients, K c = hi + lo */
+    wide *own;           /* rows x lanes: of a point, by its first row; 0 for its other rows */
+    double *lost;        /* a lane: what rounding has taken from them, sum of lost h_i */
     int32_t lanes;
     bool known;          /* there is such a product */
     wide *length;        /* 1/|x_i| where rows are scaled to length 1; else NULL */
@@ -178,7 +183,7 @@ static void product_block(void *arg, int64_t block)
             const int64_t i = k->support[s];
             const wide value = value_at(k, i, q, b);
             for (int32_t c = 0; c < lanes; c++)
-                b->sum[c] += value * (wide)e->c[i * lanes + c];
+                b->sum[c] += value * e->own[i * lanes + c];
         }
         for (int32_t c = 0; c < lanes; c++) { /* in two doubles, which have room for it */
             e->hi[q * lanes + c] = (double)b->sum[c];
@@ -188,14 +193,40 @@ static void product_block(void *arg, int64_t block)
     }
 }
 
-/* Rows with a coefficient in any lane, into k->support. */
-static int64_t find_support(mgvi_kernel_op *k, const mgvi_vec *x)
+static double size_of(const mgvi_kernel_op *k, int64_t i)
 {
+    return mgvi_kernel_size(&k->kernel, k->points, i, k->diagonal[i]);
+}
+
+/* `own`, and what is lost of it. */
+static bool join_twins(mgvi_kernel_op *k)
+{
+    struct mgvi_kernel_extended *e = k->extended;
+    const int64_t *twin = mgvi_kernel_twins(k);
+    const int32_t lanes = e->lanes;
+    memset(e->lost, 0, (size_t)lanes * sizeof *e->lost);
+    for (int64_t i = 0; twin && i < k->op.rows; i++)
+        for (int32_t c = 0; c < lanes; c++) {
+            wide *sum = &e->own[twin[i] * lanes + c];
+            const wide old = twin[i] == i ? 0 : *sum, add = (wide)e->c[i * lanes + c];
+            if (twin[i] != i)
+                e->own[i * lanes + c] = 0;
+            *sum = old + add;
+            const wide part = *sum - old, error = (old - (*sum - part)) + (add - part);
+            e->lost[c] += error == 0 ? 0 : (double)fabsl(error) * size_of(k, i);
+        }
+    return twin != NULL;
+}
+
+/* Points with a coefficient in any lane, into k->support. */
+static int64_t find_support(mgvi_kernel_op *k)
+{
+    const struct mgvi_kernel_extended *e = k->extended;
     int64_t count = 0;
     for (int64_t i = 0; i < k->op.rows; i++) {
         bool used = false;
-        for (int32_t c = 0; c < x->k; c++)
-            used = used || x->x[i * x->k + c] != 0;
+        for (int32_t c = 0; c < e->lanes; c++)
+            used = used || e->own[i * e->lanes + c] != 0;
         if (used)
             k->support[count++] = i;
     }
@@ -273,6 +304,7 @@ void mgvi_kernel_extended_free(mgvi_kernel_op *k)
     if (!k->extended)
         return;
     mgvi_release(k->op.ctx, k->extended->c);
+    mgvi_release(k->op.ctx, k->extended->own);
     mgvi_release(k->op.ctx, k->extended->length);
     mgvi_release(k->op.ctx, k->extended->along);
     mgvi_release(k->op.ctx, k->extended);
@@ -292,16 +324,18 @@ static bool open_extended(mgvi_kernel_op *k, int32_t lanes)
     k->extended = e;
     if (!e)
         return false;
-    e->c = mgvi_zeros(ctx, 3 * numbers + 1, sizeof *e->c);
+    e->c = mgvi_zeros(ctx, 3 * numbers + (size_t)lanes, sizeof *e->c);
+    e->own = mgvi_alloc(ctx, numbers + 1, sizeof *e->own);
     e->length = scaled ? mgvi_alloc(ctx, (size_t)k->op.rows + 1, sizeof *e->length) : NULL;
     const bool moved = k->kernel.origin == MGVI_ORIGIN_CENTRE;
     e->along = moved ? mgvi_alloc(ctx, (size_t)k->op.rows + 1, sizeof *e->along) : NULL;
-    if (!e->c || (scaled && !e->length) || (moved && !e->along)) {
+    if (!e->c || !e->own || (scaled && !e->length) || (moved && !e->along)) {
         mgvi_kernel_extended_free(k);
         return false;
     }
     e->hi = e->c + numbers;
     e->lo = e->hi + numbers;
+    e->lost = e->lo + numbers;
     e->lanes = lanes;
     if (scaled)
         find_lengths(k, e->length);
@@ -330,19 +364,20 @@ static bool combine(mgvi_kernel_op *k, const mgvi_vec *x)
         return true;
     e->known = false;
     bench benches[BLOCKS];
-    product job = {.k = k, .blocks = BLOCKS, .bench = benches, .support = find_support(k, x)};
+    product job = {.k = k, .blocks = BLOCKS, .bench = benches};
     const int64_t wide_numbers = cols + x->k;
     wide *q = mgvi_zeros(ctx, (size_t)wide_numbers * BLOCKS, sizeof *q);
     int64_t *touched = mgvi_alloc(ctx, (size_t)cols * BLOCKS + 1, sizeof *touched);
-    bool whole = q && touched;
+    memcpy(e->c, x->x, numbers * sizeof *e->c);
+    bool whole = q && touched && join_twins(k);
     if (whole) {
+        job.support = find_support(k);
         for (int64_t j = 0; j < cols * BLOCKS; j++)
             touched[j] = -1;
         for (int64_t b = 0; b < BLOCKS; b++)
             benches[b] = (bench){.q = q + b * wide_numbers,
                                  .sum = q + b * wide_numbers + cols,
                                  .touched = touched + b * cols};
-        memcpy(e->c, x->x, numbers * sizeof *e->c);
         whole = multiply(k, &job);
     }
     e->known = whole;
@@ -374,12 +409,13 @@ typedef struct sums {
     double size, plain, tallest, count; /* sum |c_i| h_i, sum |c_i|, max h_i; h (25) */
 } sums;
 
-static sums sum_up(const mgvi_kernel_op *k, const mgvi_vec *x, int32_t lane)
+static sums sum_up(const mgvi_kernel_op *k, int32_t lane)
 {
+    const struct mgvi_kernel_extended *e = k->extended;
     sums s = {0};
     for (int64_t i = 0; i < k->op.rows; i++) {
-        const double c = fabs(x->x[i * x->k + lane]);
-        const double root = mgvi_kernel_size(&k->kernel, k->points, i, k->diagonal[i]);
+        const double c = (double)fabsl(e->own[i * e->lanes + lane]);
+        const double root = size_of(k, i);
         s.size += c * root;
         s.plain += c;
         s.tallest = fmax(s.tallest, root);
@@ -398,14 +434,15 @@ bool mgvi_kernel_mul_extended(mgvi_op *op, const mgvi_vec *x, double scale, mgvi
     const law l = law_of(k, scale);
     for (int32_t c = 0; c < x->k; c++) {
         const double b = k->intercept ? x->x[op->rows * x->k + c] : 0;
-        const sums s = sum_up(k, x, c);
+        const sums s = sum_up(k, c);
         for (int64_t i = 0; i < op->rows; i++) {
             const int64_t at = i * x->k + c;
             const wide z = (wide)e->hi[at] + (wide)e->lo[at] + (wide)b;
             y->x[i * y->k + c] = (k->sign ? k->sign[i] : 1) * (double)z;
         }
-        error[c] = 1.01 * (l.plain * s.plain + l.relative * s.size * s.tallest +
-                           (s.count + 4) * UNIT * (s.size * s.tallest + fabs(b)));
+        error[c] =
+            1.01 * (l.plain * s.plain + l.relative * s.size * s.tallest +
+                    (s.count + 4) * UNIT * (s.size * s.tallest + fabs(b)) + e->lost[c] * s.tallest);
     }
     return true;
 }
@@ -421,14 +458,15 @@ bool mgvi_kernel_square_extended(mgvi_op *op, const mgvi_vec *x, double scale, d
     wide all = 0;
     *error = 0;
     for (int32_t c = 0; c < x->k; c++) {
-        const sums s = sum_up(k, x, c);
+        const sums s = sum_up(k, c);
         wide sum = 0;
         for (int64_t i = 0; i < op->rows; i++) {
             const int64_t at = i * x->k + c;
-            sum += (wide)x->x[at] * ((wide)e->hi[at] + (wide)e->lo[at]);
+            sum += e->own[at] * ((wide)e->hi[at] + (wide)e->lo[at]);
         }
         *error += 1.01 * (l.plain * s.plain * s.plain + l.relative * s.size * s.size +
-                          (2 * s.count + 16) * UNIT * s.size * s.size);
+                          (2 * s.count + 16) * UNIT * s.size * s.size +
+                          2 * e->lost[c] * (s.size + e->lost[c]));
         all += sum > 0 ? sum : 0;
     }
     *square = (double)all;

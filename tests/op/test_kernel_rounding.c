@@ -352,8 +352,45 @@ TEST(long_sums_of_short_points_have_the_error_of_short_ones)
     free(x);
 }
 
+/* One point under both labels has coefficients that cancel, however large: the closer look is as
+ * sharp as without them, and as right where they leave a remainder. */
+TEST(equal_points_are_one_point)
+{
+    sample *s = malloc(sizeof *s);
+    make_sample(s, 1, 0, 1, 3);
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgvi_op *op;
+    const mgvi_kernel k = {MGVI_KERNEL_POLY, (double)s->d, 0.5, 3, MGVI_ORIGIN_NONE};
+    const mgvi_kernel_plan plan = {
+        .kernel = k, .X = &s->m, .intercept = true, .fast = MGV_F64, .cache_bytes = 1e9};
+    double c[ROWS + 1] = {0}, z[2][ROWS], error[2], square[2], square_error[2];
+    const mgvi_vec w = mgvi_vec_wrap(c, ROWS + 1, MGVI_COLS),
+                   part = mgvi_vec_wrap(c, ROWS, MGVI_COLS);
+    if (LDBL_MANT_DIG < 64)
+        return;
+    CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &op));
+    for (int large = 0; large < 2; large++) {
+        mgvi_vec y = mgvi_vec_wrap(z[large], ROWS, MGVI_ROWS);
+        for (int64_t i = 0; i < ROWS; i++)
+            c[i] = i % 2 ? 0.25 : -0.5;
+        c[3] += large ? 0x1p40 : 0; /* rows 3 and 7 are equal */
+        c[7] -= large ? 0x1p40 : 0;
+        CHECK(op->ops->mul_extended(op, &w, 0, &y, &error[large]));
+        CHECK(op->ops->square_extended(op, &part, 0, &square[large], &square_error[large]));
+    }
+    CHECK_LE(error[1], 1.01 * error[0], "product");
+    CHECK_LE(square_error[1], 1.01 * square_error[0], "square");
+    CHECK_LE(fabs(square[1] - square[0]), square_error[0] + square_error[1], "square");
+    for (int64_t i = 0; i < ROWS; i++)
+        CHECK_LE(fabs(z[1][i] - z[0][i]), error[0] + error[1] + 0x1p-51 * fabs(z[0][i]), "row %d",
+                 (int)i);
+    mgvi_op_free(op);
+    mgv_ctx_free(ctx);
+    free(s);
+}
+
 int main(void)
 {
     return RUN(sums_are_within_their_bounds, units_do_not_matter,
-               long_sums_of_short_points_have_the_error_of_short_ones);
+               long_sums_of_short_points_have_the_error_of_short_ones, equal_points_are_one_point);
 }
