@@ -250,12 +250,11 @@ double mgvi_verdict_sharp_gap(const mgv_problem *p, const mgvi_verdict *v)
 void mgvi_verdict_excuse(const mgvi_judge *judge, mgvi_verdict *v)
 {
     const mgv_problem *p = judge->problem;
-    const bool hard = p->loss->can & MGVI_HARD, cancels = p->penalty->can & MGVI_CANCELS;
-    /* a constraint has no loss; the entropy of weights of sum 1 is of the size of its factor */
-    const double unit = !hard ? judge->at_zero
-                        : cancels && p->penalty->whole && p->penalty->whole->most
-                            ? mgvi_coef_pick(&p->col.scale, 0, 0)
-                            : 0;
+    const bool fixed = p->penalty->whole && p->penalty->whole->most; /* the sum of the weights */
+    const bool own = (p->penalty->can & MGVI_CANCELS) && fixed;
+    /* a constraint has no loss; the entropy of such weights is of the size of its factor */
+    const double unit = fmax(p->loss->can & MGVI_HARD ? 0 : judge->at_zero,
+                             own ? mgvi_coef_pick(&p->col.scale, 0, 0) : 0);
     if (!(v->certificate.gap <= 0x1p-40 * unit))
         return;
     v->unit = unit;

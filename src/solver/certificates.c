@@ -202,6 +202,8 @@ static bool is_worth_a_look(mgv_solver *solver, mgvi_pair *pair, double sharp, d
         mgvi_vec_scale(ctx, 1 / shrunk, &lent[1]);
         whole = mgvi_driver_judge(solver, &pair->w, &lent[1], MGVI_CARE_NONE, &found);
     }
+    if (whole && found.certificate.relative_gap > tol)
+        mgvi_verdict_excuse(solver->judge, &found); /* an optimum of 0, as the look will say */
     if (!whole || found.certificate.relative_gap > tol)
         return false;
     if (!of_w)

@@ -238,6 +238,24 @@ TEST(one_row_is_met_by_a_constant)
     }
 }
 
+/* The entropy of weights that are nearly equal is nearly 0, but for rounding of its own factor's
+ * size, however small the loss is beside it. */
+TEST(an_entropy_of_nothing_is_known)
+{
+    enum { D = 20 };
+    const double X[D] = {-2, 1, 1, -3, 1, 1, 0, -3, 0, 1, 3, 0, -3, -1, 1, -2, 3, 2, 0, 3},
+                 y[] = {3.2240804526679202e-06};
+    mgv_fit fit;
+    mgv_fit_start(
+        &fit, X, y, 1, D,
+        "loss=squared task=regress penalty=entropy lambda=0.073218321166578434 scale=std");
+    mgv_fit_solve(&fit);
+    CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified &&
+                   fit.certificate.primal >= 0 && fit.certificate.primal < 1e-13,
+               "%s, %g", mgv_stop_name(fit.run.stop), fit.certificate.primal);
+    mgv_fit_free(&fit);
+}
+
 /* log(1 + e^-40) of scores that are 40 apart. */
 TEST(a_class_far_ahead_keeps_the_digits_of_its_loss)
 {
@@ -335,7 +353,8 @@ int main(void)
     return RUN(a_constant_column_costs_no_digits, a_box_too_small_for_its_margin_is_proven,
                bounds_hold_where_the_level_of_the_weights_is_free,
                an_exact_sum_of_columns_is_no_other_constraint, small_targets_are_met,
-               one_row_is_met_by_a_constant, a_class_far_ahead_keeps_the_digits_of_its_loss,
+               one_row_is_met_by_a_constant, an_entropy_of_nothing_is_known,
+               a_class_far_ahead_keeps_the_digits_of_its_loss,
                intervals_hold_the_optimum_wherever_the_data_lies, an_optimum_of_nothing_is_known,
                a_large_cost_of_rounding_takes_no_digits, weights_made_longer_are_the_ones_judged);
 }
