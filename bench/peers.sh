@@ -10,6 +10,7 @@ algebra) debian=libopenblas0-pthread ;;
 complete) pip="numpy scipy" ;;
 coordinate | svm_text) debian=liblinear-dev ;;
 deblur) pip="numpy scikit-image" ;;
+fft) debian=libfftw3-double3 ;;
 io) tools=bzip2 pip=scikit-learn ;;
 kernel) tools=g++ pip="numpy scikit-learn scikit-learn-intelex libsvm-official" ;;
 lasso) debian=r-cran-glmnet pip="numpy scipy scikit-learn skglm" older="numpy<2 scikit-learn<1.6 celer adelie" ;;

@@ -4,43 +4,44 @@
  * edges need a margin of half the PSF's size on every side; periodic ones need none, the grid is
  * the image.
  *
- * F is made of transforms of single lines by FFTW, so that our own threads share them and the bits
- * do not depend on how many there are: lines of the image, then bundles of columns, which are
- * brought together, transformed, multiplied by h and transformed back while they are in the cache.
- * Planned by estimate: a plan found by timing would give other bits on the next run. */
+ * F is made of transforms of eight sequences at a time (op/fft.h): sixteen lines of the image, two
+ * as the real and the imaginary part of one sequence, z = a + i b,
+ *
+ *   A_k = (Z_k + conj Z_(n-k)) / 2,   B_k = (Z_k - conj Z_(n-k)) / (2 i)                        (1)
+ *
+ * then bundles of eight columns of that, which are transformed, multiplied by h and transformed
+ * back while they are in the cache. Blocks of such groups are shared among our threads, and the
+ * bits do not depend on how many there are. */
 #include "op/blur_lines.h"
 
 #include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "op/fft.h"
 
 #include <assert.h>
-#include <complex.h>
-#include <fftw3.h>
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
-enum { BUNDLE = 8, GRAIN = 1 << 14, MOST_BLOCKS = 64 };
+enum { LANES = MGVI_FFT_LANES, ROW = MGVI_FFT_ROW, GRAIN = 1 << 14, MOST_BLOCKS = 32 };
 
 typedef struct blur {
     mgvi_op op;
     mgvi_line y, x;
     int64_t height, width; /* of the grid */
     int64_t half;          /* width / 2 + 1: frequencies of a line */
-    /* Distances of lines, in numbers, a multiple of a cache line: all lines are aligned alike. */
-    int64_t image_stride, spectrum_stride, column_stride;
-    double *image;           /* height lines of the grid */
-    fftw_complex *spectrum;  /* height lines of `half` */
-    fftw_complex *columns;   /* half columns of `height` */
-    fftw_complex *transform; /* of the PSF, laid out as `columns`, divided by the grid's size */
-    fftw_plan line, line_back, column, column_back;
+    mgvi_fft *line, *column;
+    double *image;     /* height lines of the grid */
+    double *spectrum;  /* of every bundle of LANES frequencies: height rows */
+    double *transform; /* of the PSF, the same, divided by the grid's size */
+    double *scratch;   /* for each of MOST_BLOCKS, two vectors of `room` numbers */
+    int64_t room;
 } blur;
 
 /* One product, of one lane. */
 typedef struct job {
     const blur *b;
-    int64_t blocks, count; /* of lines, or bundles */
+    int64_t blocks, count; /* of groups of lines, or bundles */
     int32_t k;
     double alpha, beta;
     const double *in;
@@ -50,14 +51,14 @@ typedef struct job {
 
 extern const mgvi_op_ops mgvi_operator_blur;
 
-/* FFTW's planner is the only part of it that is not reentrant. */
-static pthread_mutex_t planner = PTHREAD_MUTEX_INITIALIZER;
-
-static double *image_line(const blur *b, int64_t i) { return b->image + i * b->image_stride; }
-static fftw_complex *spectrum_line(const blur *b, int64_t i)
+static double *image_line(const blur *b, int64_t i) { return b->image + i * b->width; }
+/* Row i of a bundle of frequencies. */
+static double *bundle_row(const blur *b, double *of, int64_t bundle, int64_t i)
 {
-    return b->spectrum + i * b->spectrum_stride;
+    return of + (bundle * b->height + i) * ROW;
 }
+static double *scratch_of(const blur *b, int64_t block) { return b->scratch + 2 * block * b->room; }
+static int64_t groups(int64_t count, int64_t each) { return (count + each - 1) / each; }
 
 #define FOR_EACH(j, block, i)                                                                      \
     for (int64_t i = mgvi_block_begin((j)->count, (j)->blocks, block),                             \
@@ -67,38 +68,91 @@ static fftw_complex *spectrum_line(const blur *b, int64_t i)
 /* ---- lines ------------------------------------------------------------------------------------
  */
 
-/* A line of E x or of C'u; false: it is 0. */
+/* Where number 0 of the t-th of sixteen lines lies in a vector; the next is ROW further on. */
+static double *lane_of(double *z, int64_t t) { return z + (t % 2 ? LANES : 0) + t / 2; }
+
+/* A line of E x or of C'u; false: it is 0. `line` is cleared. */
 static bool lay_line(const job *j, int64_t i, double *line)
 {
     const blur *b = j->b;
     const int64_t reach = b->x.reach, used = b->x.size + 2 * reach;
     const bool inside = i >= b->y.reach && i < b->y.reach + b->y.size;
-    if (j->transposed ? !inside : i >= b->y.size + 2 * b->y.reach)
+    if (i >= b->height || (j->transposed ? !inside : i >= b->y.size + 2 * b->y.reach))
         return false;
     const double *in = j->in + (j->transposed ? i - b->y.reach : b->y.source[i]) * b->x.size * j->k;
-    memset(line, 0, (size_t)b->width * sizeof *line);
     if (j->transposed)
         for (int64_t p = 0; p < b->x.size; p++)
-            line[reach + p] = in[p * j->k];
+            line[(reach + p) * ROW] = in[p * j->k];
     else
         for (int64_t p = 0; p < used; p++)
-            line[p] = in[b->x.source[p] * j->k];
+            line[p * ROW] = in[b->x.source[p] * j->k];
     return true;
+}
+
+/* (1) of the sixteen lines from `first` on into the spectrum. */
+static void split(const blur *b, const double *z, int64_t first)
+{
+    const int64_t lines = b->height - first < ROW ? b->height - first : ROW;
+    for (int64_t k = 0; k < b->half; k++) {
+        const double *own = z + k * ROW, *other = z + (b->width - k) % b->width * ROW;
+        double *out = bundle_row(b, b->spectrum, k / LANES, first) + k % LANES;
+        double part[4][LANES]; /* A, then B */
+        for (int l = 0; l < LANES; l++) {
+            part[0][l] = 0.5 * (own[l] + other[l]);
+            part[1][l] = 0.5 * (own[LANES + l] - other[LANES + l]);
+            part[2][l] = 0.5 * (own[LANES + l] + other[LANES + l]);
+            part[3][l] = 0.5 * (other[l] - own[l]);
+        }
+        for (int64_t t = 0; t < lines; t++) {
+            out[t * ROW] = part[t % 2 * 2][t / 2];
+            out[t * ROW + LANES] = part[t % 2 * 2 + 1][t / 2];
+        }
+    }
+}
+
+/* The other way round: Z = A + i B of sixteen lines, Z_(n-k) = conj A_k + i conj B_k. A real line
+ * has real numbers at the ends of its spectrum. */
+static void join(const blur *b, int64_t first, double *z)
+{
+    const int64_t lines = b->height - first < ROW ? b->height - first : ROW;
+    double part[4][LANES] = {{0}};
+    for (int64_t k = 0; k < b->half; k++) {
+        double *own = z + k * ROW, *other = z + (b->width - k) % b->width * ROW;
+        const double *in = bundle_row(b, b->spectrum, k / LANES, first) + k % LANES;
+        const bool end = own == other;
+        for (int64_t t = 0; t < lines; t++) {
+            part[t % 2 * 2][t / 2] = in[t * ROW];
+            part[t % 2 * 2 + 1][t / 2] = end ? 0 : in[t * ROW + LANES];
+        }
+        for (int l = 0; l < LANES; l++) {
+            other[l] = part[0][l] + part[3][l];
+            other[LANES + l] = part[2][l] - part[1][l];
+            own[l] = part[0][l] - part[3][l];
+            own[LANES + l] = part[2][l] + part[1][l];
+        }
+    }
 }
 
 static void forward_block(void *arg, int64_t block)
 {
     const job *j = arg;
     const blur *b = j->b;
-    FOR_EACH(j, block, i)
+    double *z = scratch_of(b, block);
+    FOR_EACH(j, block, group)
     {
-        double *line = image_line(b, i);
-        fftw_complex *out = spectrum_line(b, i);
-        if (lay_line(j, i, line))
-            fftw_execute_dft_r2c(b->line, line, out);
-        else
-            memset(out, 0, (size_t)b->half * sizeof *out);
+        memset(z, 0, (size_t)(b->width * ROW) * sizeof *z);
+        for (int64_t t = 0; t < ROW; t++)
+            lay_line(j, group * ROW + t, lane_of(z, t));
+        split(b, mgvi_fft_run(b->line, false, z, z + b->room), group * ROW);
     }
+}
+
+/* The sixteen lines of the grid from `first` on. */
+static double *lines_back(const blur *b, int64_t block, int64_t first)
+{
+    double *z = scratch_of(b, block);
+    join(b, first, z);
+    return mgvi_fft_run(b->line, true, z, z + b->room);
 }
 
 /* y = alpha C image + beta y, line by line. */
@@ -106,13 +160,17 @@ static void cut_block(void *arg, int64_t block)
 {
     const job *j = arg;
     const blur *b = j->b;
-    FOR_EACH(j, block, i)
+    FOR_EACH(j, block, group)
     {
-        double *line = image_line(b, i + b->y.reach), *out = j->out + i * b->x.size * j->k;
-        fftw_execute_dft_c2r(b->line_back, spectrum_line(b, i + b->y.reach), line);
-        for (int64_t p = 0; p < b->x.size; p++) {
-            double *y = &out[p * j->k];
-            *y = j->alpha * line[b->x.reach + p] + (j->beta == 0 ? 0 : j->beta * *y);
+        const int64_t first = group * ROW;
+        double *z = lines_back(b, block, first + b->y.reach);
+        for (int64_t t = 0; t < ROW && first + t < b->y.size; t++) {
+            const double *line = lane_of(z, t) + b->x.reach * ROW;
+            double *out = j->out + (first + t) * b->x.size * j->k;
+            for (int64_t p = 0; p < b->x.size; p++) {
+                double *y = &out[p * j->k];
+                *y = j->alpha * line[p * ROW] + (j->beta == 0 ? 0 : j->beta * *y);
+            }
         }
     }
 }
@@ -120,8 +178,18 @@ static void cut_block(void *arg, int64_t block)
 static void backward_block(void *arg, int64_t block)
 {
     const job *j = arg;
-    FOR_EACH(j, block, i)
-    fftw_execute_dft_c2r(j->b->line_back, spectrum_line(j->b, i), image_line(j->b, i));
+    const blur *b = j->b;
+    FOR_EACH(j, block, group)
+    {
+        const int64_t first = group * ROW;
+        double *z = lines_back(b, block, first);
+        for (int64_t t = 0; t < ROW && first + t < b->height; t++) {
+            const double *line = lane_of(z, t);
+            double *out = image_line(b, first + t);
+            for (int64_t p = 0; p < b->width; p++)
+                out[p] = line[p * ROW];
+        }
+    }
 }
 
 /* g = alpha E' image + beta g: a pixel collects the positions it stands for. */
@@ -146,40 +214,20 @@ static void fold_block(void *arg, int64_t block)
 /* ---- columns ----------------------------------------------------------------------------------
  */
 
-/* Columns first .. last - 1 of the spectrum into `columns`, or back. */
-static void move_columns(const blur *b, int64_t first, int64_t last, bool back)
-{
-    for (int64_t i = 0; i < b->height; i++) {
-        fftw_complex *line = spectrum_line(b, i);
-        for (int64_t c = first; c < last; c++) {
-            fftw_complex *at = &b->columns[c * b->column_stride + i];
-            if (back)
-                line[c] = *at;
-            else
-                *at = line[c];
-        }
-    }
-}
-
 /* F in the other direction, diag(h), and back. */
 static void filter_block(void *arg, int64_t block)
 {
     const job *j = arg;
     const blur *b = j->b;
+    const size_t bytes = (size_t)(b->height * ROW) * sizeof(double);
+    double *z = scratch_of(b, block), *other = z + b->room;
     FOR_EACH(j, block, bundle)
     {
-        const int64_t first = bundle * BUNDLE,
-                      last = first + BUNDLE < b->half ? first + BUNDLE : b->half;
-        move_columns(b, first, last, false);
-        for (int64_t c = first; c < last; c++) {
-            fftw_complex *column = b->columns + c * b->column_stride;
-            const fftw_complex *h = b->transform + c * b->column_stride;
-            fftw_execute_dft(b->column, column, column);
-            for (int64_t i = 0; i < b->height; i++)
-                column[i] *= j->transposed ? conj(h[i]) : h[i];
-            fftw_execute_dft(b->column_back, column, column);
-        }
-        move_columns(b, first, last, true);
+        double *rows = bundle_row(b, b->spectrum, bundle, 0);
+        memcpy(z, rows, bytes);
+        double *made = mgvi_fft_run(b->column, false, z, other);
+        mgvi_fft_filter(b->column, made, bundle_row(b, b->transform, bundle, 0), j->transposed);
+        memcpy(rows, mgvi_fft_run(b->column, true, made, made == z ? other : z), bytes);
     }
 }
 
@@ -207,11 +255,14 @@ static void product(mgvi_op *op, bool transposed, double alpha, const mgvi_vec *
                  .in = in->x + c,
                  .out = out->x + c,
                  .transposed = transposed};
-        run(b, forward_block, b->height, &j);
-        run(b, filter_block, (b->half + BUNDLE - 1) / BUNDLE, &j);
-        if (transposed)
-            run(b, backward_block, b->y.size + 2 * b->y.reach, &j);
-        run(b, transposed ? fold_block : cut_block, b->y.size, &j);
+        run(b, forward_block, groups(b->height, ROW), &j);
+        run(b, filter_block, groups(b->half, LANES), &j);
+        if (transposed) {
+            run(b, backward_block, groups(b->y.size + 2 * b->y.reach, ROW), &j);
+            run(b, fold_block, b->y.size, &j);
+        } else {
+            run(b, cut_block, groups(b->y.size, ROW), &j);
+        }
     }
     op->touched += (double)op->nnz;
 }
@@ -230,18 +281,14 @@ static void blur_free(mgvi_op *op)
 {
     blur *b = (blur *)op;
     mgv_ctx *ctx = op->ctx;
-    const fftw_plan plans[] = {b->line, b->line_back, b->column, b->column_back};
-    pthread_mutex_lock(&planner);
-    for (size_t i = 0; i < sizeof plans / sizeof *plans; i++)
-        if (plans[i])
-            fftw_destroy_plan(plans[i]);
-    pthread_mutex_unlock(&planner);
+    mgvi_fft_free(b->line);
+    mgvi_fft_free(b->column);
     mgvi_line_free(ctx, &b->y);
     mgvi_line_free(ctx, &b->x);
     mgvi_release(ctx, b->image);
     mgvi_release(ctx, b->spectrum);
-    mgvi_release(ctx, b->columns);
     mgvi_release(ctx, b->transform);
+    mgvi_release(ctx, b->scratch);
     mgvi_release(ctx, b);
 }
 
@@ -255,69 +302,52 @@ const mgvi_op_ops mgvi_operator_blur = {
 };
 
 /* ---- making it ------------------------------------------------------------------------------ */
-/* The next number without prime factors above 7: FFTW is fast there. */
-static int64_t smooth_size(int64_t n)
-{
-    for (;; n++) {
-        int64_t rest = n;
-        for (int prime = 2; prime <= 7; prime++)
-            while (rest % prime == 0)
-                rest /= prime;
-        if (rest == 1)
-            return n;
-    }
-}
-
-static int64_t round_up(int64_t n, int64_t unit) { return (n + unit - 1) / unit * unit; }
 
 static mgv_status make_plans(mgv_ctx *ctx, blur *b)
 {
-    const int height = (int)b->height, width = (int)b->width;
     b->half = b->width / 2 + 1;
-    b->image_stride = round_up(b->width, MGVI_ALIGN / (int64_t)sizeof *b->image);
-    b->spectrum_stride = round_up(b->half, MGVI_ALIGN / (int64_t)sizeof *b->spectrum);
-    b->column_stride = round_up(b->height, MGVI_ALIGN / (int64_t)sizeof *b->columns);
-    b->image = mgvi_zeros(ctx, (size_t)(b->height * b->image_stride), sizeof *b->image);
-    b->spectrum = mgvi_zeros(ctx, (size_t)(b->height * b->spectrum_stride), sizeof *b->spectrum);
-    b->columns = mgvi_zeros(ctx, (size_t)(b->half * b->column_stride), sizeof *b->columns);
-    b->transform = mgvi_zeros(ctx, (size_t)(b->half * b->column_stride), sizeof *b->transform);
-    if (!b->image || !b->spectrum || !b->columns || !b->transform)
-        return MGV_E_MEMORY;
-    pthread_mutex_lock(&planner);
-    b->line = fftw_plan_dft_r2c_1d(width, b->image, b->spectrum, FFTW_ESTIMATE);
-    b->line_back = fftw_plan_dft_c2r_1d(width, b->spectrum, b->image, FFTW_ESTIMATE);
-    b->column = fftw_plan_dft_1d(height, b->columns, b->columns, FFTW_FORWARD, FFTW_ESTIMATE);
-    b->column_back = fftw_plan_dft_1d(height, b->columns, b->columns, FFTW_BACKWARD, FFTW_ESTIMATE);
-    pthread_mutex_unlock(&planner);
-    return b->line && b->line_back && b->column && b->column_back
-               ? MGV_OK
-               : MGVI_FAIL(ctx, MGV_E_MEMORY, "no plan for a transform of %d x %d", height, width);
+    MGVI_TRY(mgvi_fft_new(ctx, b->width, &b->line));
+    MGVI_TRY(mgvi_fft_new(ctx, b->height, &b->column));
+    const int64_t wide = mgvi_fft_rows(b->line), high = mgvi_fft_rows(b->column);
+    const int64_t rows = groups(b->half, LANES) * b->height;
+    b->room = (wide > high ? wide : high) * ROW;
+    b->image = mgvi_zeros(ctx, (size_t)(b->height * b->width), sizeof *b->image);
+    b->spectrum = mgvi_zeros(ctx, (size_t)(rows * ROW), sizeof *b->spectrum);
+    b->transform = mgvi_zeros(ctx, (size_t)(rows * ROW), sizeof *b->transform);
+    b->scratch = mgvi_alloc(ctx, (size_t)(2 * b->room * MOST_BLOCKS), sizeof *b->scratch);
+    return b->image && b->spectrum && b->transform && b->scratch ? MGV_OK : MGV_E_MEMORY;
 }
 
 /* The PSF's middle goes to grid point (0, 0); where it is larger than a periodic image it wraps. */
 static void transform_psf(blur *b, const double *psf, int64_t height, int64_t width)
 {
     const double points = (double)b->height * (double)b->width;
+    double *z = scratch_of(b, 0), *other = z + b->room;
     for (int64_t i = 0; i < height; i++)
         for (int64_t j = 0; j < width; j++) {
             const int64_t row = ((i - height / 2) % b->height + b->height) % b->height;
             const int64_t col = ((j - width / 2) % b->width + b->width) % b->width;
             image_line(b, row)[col] += psf[i * width + j] / points;
         }
-    for (int64_t i = 0; i < b->height; i++)
-        fftw_execute_dft_r2c(b->line, image_line(b, i), spectrum_line(b, i));
-    move_columns(b, 0, b->half, false);
-    for (int64_t c = 0; c < b->half; c++) {
-        fftw_complex *column = b->columns + c * b->column_stride;
-        fftw_execute_dft(b->column, column, column);
-        memcpy(b->transform + c * b->column_stride, column, (size_t)b->height * sizeof *column);
+    for (int64_t first = 0; first < b->height; first += ROW) {
+        memset(z, 0, (size_t)(b->width * ROW) * sizeof *z);
+        for (int64_t t = 0; t < ROW && first + t < b->height; t++)
+            for (int64_t p = 0; p < b->width; p++)
+                lane_of(z, t)[p * ROW] = image_line(b, first + t)[p];
+        split(b, mgvi_fft_run(b->line, false, z, other), first);
+    }
+    const size_t bytes = (size_t)(b->height * ROW) * sizeof *z;
+    for (int64_t bundle = 0; bundle < groups(b->half, LANES); bundle++) {
+        memcpy(z, bundle_row(b, b->spectrum, bundle, 0), bytes);
+        memcpy(bundle_row(b, b->transform, bundle, 0), mgvi_fft_run(b->column, false, z, other),
+               bytes);
     }
 }
 
 static mgv_status check_shapes(mgv_ctx *ctx, int64_t height, int64_t width, const double *psf,
                                int64_t psf_height, int64_t psf_width)
 {
-    enum { LARGEST = 1 << 15 }; /* FFTW counts in int, and so do sums of two sizes */
+    enum { LARGEST = 1 << 15 };
     if (height < 1 || width < 1 || height > LARGEST || width > LARGEST)
         return MGVI_FAIL(ctx, MGV_E_ARG,
                          "an image of %" PRId64 " x %" PRId64 "; allowed: 1 to %d each way", height,
@@ -393,8 +423,8 @@ mgv_status mgvi_op_blur(mgv_ctx *ctx, int64_t height, int64_t width, const doubl
                       .lanes = lanes};
     const bool reflect = edges == MGVI_EDGES_REFLECT;
     const int64_t up = reflect ? psf_height / 2 : 0, left = reflect ? psf_width / 2 : 0;
-    b->height = reflect ? smooth_size(height + 2 * up) : height;
-    b->width = reflect ? smooth_size(width + 2 * left) : width;
+    b->height = reflect ? mgvi_fft_size(height + 2 * up) : height;
+    b->width = reflect ? mgvi_fft_size(width + 2 * left) : width;
     MGVI_CHECK(st, fail, mgvi_line_new(ctx, height, up, edges, &b->y));
     MGVI_CHECK(st, fail, mgvi_line_new(ctx, width, left, edges, &b->x));
     MGVI_CHECK(st, fail, make_plans(ctx, b));
