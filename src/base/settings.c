@@ -54,14 +54,15 @@ typedef struct setting {
      .kind = K_TEXT,                                                                               \
      .offset = offsetof(mgv_settings, n),                                                          \
      .def = d},
+#define BAR(name, word) "|" word
 #define PICK(g, n, d, c, t)                                                                        \
     {.group = g,                                                                                   \
      .name = #n,                                                                                   \
      .help = t,                                                                                    \
      .kind = K_PICK,                                                                               \
      .offset = offsetof(mgv_settings, n),                                                          \
-     .def = d,                                                                                     \
-     .choices = c},
+     .int_default = d,                                                                             \
+     .choices = c(BAR) + 1},
 static const setting table[] = {
 #include "base/settings.def"
 };
@@ -88,6 +89,8 @@ void mgvi_settings_defaults(mgv_settings *settings)
             *(int64_t *)f = s->int_default;
         else if (s->kind == K_BOOL)
             *(bool *)f = s->int_default != 0;
+        else if (s->kind == K_PICK)
+            *(int *)f = (int)s->int_default;
         else
             snprintf(f, MGVI_TEXT_MAX, "%s", s->def);
     }
@@ -143,18 +146,26 @@ static bool parse_bool(const char *text, bool *out)
     return false;
 }
 
-/* Whether `value` is one of "a|b|c". */
-static bool among(const char *value, const char *choices)
+/* Which of "a|b|c" `value` is; -1: none. */
+static int among(const char *value, const char *choices)
 {
     const size_t n = strlen(value);
-    for (const char *c = choices;; c++) {
-        const size_t m = strcspn(c, "|");
-        if (m == n && strncmp(c, value, n) == 0)
-            return true;
-        c += m;
-        if (!*c)
-            return false;
+    for (int k = 0;; k++, choices++) {
+        const size_t m = strcspn(choices, "|");
+        if (m == n && strncmp(choices, value, n) == 0)
+            return k;
+        choices += m;
+        if (!*choices)
+            return -1;
     }
+}
+
+/* The k-th of them. */
+static void choice_text(const char *choices, int64_t k, char *buffer, size_t capacity)
+{
+    for (; k > 0; k--)
+        choices += strcspn(choices, "|") + 1;
+    snprintf(buffer, capacity, "%.*s", (int)strcspn(choices, "|"), choices);
 }
 
 static void allowed_text(const setting *s, char *buffer, size_t capacity)
@@ -190,9 +201,10 @@ static bool parse(const setting *s, void *f, const char *value)
     case K_BOOL:
         return parse_bool(value, f);
     case K_PICK:
-        if (!among(value, s->choices))
-            return false;
-        break;
+        i = among(value, s->choices);
+        if (i >= 0)
+            *(int *)f = (int)i;
+        return i >= 0;
     case K_TEXT:
         if (strlen(value) >= MGVI_TEXT_MAX)
             return false;
@@ -226,6 +238,8 @@ static void value_text(const setting *s, const void *f, char *buffer, size_t cap
         snprintf(buffer, capacity, "%" PRId64, *(const int64_t *)f);
     else if (s->kind == K_BOOL)
         snprintf(buffer, capacity, "%s", *(const bool *)f ? "yes" : "no");
+    else if (s->kind == K_PICK)
+        choice_text(s->choices, *(const int *)f, buffer, capacity);
     else
         snprintf(buffer, capacity, "%s", (const char *)f);
 }
@@ -257,6 +271,8 @@ static void write_texts(void)
         else if (s->kind == K_BOOL)
             snprintf(default_texts[i], sizeof default_texts[i], "%s",
                      s->int_default ? "yes" : "no");
+        else if (s->kind == K_PICK)
+            choice_text(s->choices, s->int_default, default_texts[i], sizeof default_texts[i]);
         else if (s->def)
             snprintf(default_texts[i], sizeof default_texts[i], "%s", s->def);
         allowed_text(s, allowed_texts[i], sizeof allowed_texts[i]);

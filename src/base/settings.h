@@ -2,6 +2,7 @@
 #ifndef MGVI_BASE_SETTINGS_H
 #define MGVI_BASE_SETTINGS_H
 
+#include "base/choices.h"
 #include "base/context.h"
 
 enum { MGVI_TEXT_MAX = 1024 };
@@ -11,7 +12,7 @@ struct mgv_settings {
 #define INT(group, name, def, low, high, help) int64_t name;
 #define BOOL(group, name, def, help) bool name;
 #define TEXT(group, name, def, help) char name[MGVI_TEXT_MAX];
-#define PICK(group, name, def, choices, help) char name[MGVI_TEXT_MAX];
+#define PICK(group, name, def, words, help) int name; /* base/choices.h */
 #include "base/settings.def"
 #undef REAL
 #undef INT

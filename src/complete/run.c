@@ -126,11 +126,11 @@ static mgv_status ended_early(job *j)
 
 static mgv_status try_biases(job *j)
 {
-    const char *wish = j->settings->biases;
+    const mgvi_wish wish = j->settings->biases;
     const bool judged = j->rule.kind == MGVI_RULE_HOLDOUT;
-    const bool automatic = strcmp(wish, "auto") == 0 && judged;
+    const bool automatic = wish == MGVI_WISH_AUTO && judged;
     if (!automatic)
-        return attempt(j, strcmp(wish, "yes") == 0, 1);
+        return attempt(j, wish == MGVI_WISH_YES, 1);
     const bool first = j->bias_error < BIASES_SEEM_GOOD * j->zero_error;
     MGVI_TRY(attempt(j, first, 1));
     if (j->answer.stop != MGV_STOP_SELECTED)

@@ -199,7 +199,7 @@ static mgv_status choose_label(mgvi_text *text, const mgv_settings *s, const mgv
     *named = false;
     l->label = l->columns - 1;
     if (known && automatic)
-        return mgvi_csv_expect(text, known, strcmp(s->header, "no") == 0 ? NULL : line, l, named);
+        return mgvi_csv_expect(text, known, s->header == MGVI_WISH_NO ? NULL : line, l, named);
     if (strcmp(setting, "none") == 0)
         l->label = MGVI_NO_LABEL;
     else if (strcmp(setting, "first") == 0)
@@ -208,7 +208,7 @@ static mgv_status choose_label(mgvi_text *text, const mgv_settings *s, const mgv
         strcmp(setting, "last") == 0)
         return MGV_OK;
     /* a number is a name only below a line that was said to be a header */
-    if (strcmp(s->header, "yes") == 0 || (strcmp(s->header, "no") != 0 && !numeric))
+    if (s->header == MGVI_WISH_YES || (s->header != MGVI_WISH_NO && !numeric))
         found = automatic ? mgvi_csv_find_label(text, l->separator, line)
                           : mgvi_csv_find(text, l->separator, line, setting);
     *named = found != MGVI_NO_LABEL;
@@ -266,7 +266,7 @@ mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings, const mg
     MGVI_TRY(mgvi_text_status(text)); /* an open quote */
     MGVI_TRY(choose_label(text, settings, known, line, layout, &named));
     count_kinds(text, layout, line, &words, &numbers, &pair);
-    const bool automatic = strcmp(settings->header, "auto") == 0;
+    const bool automatic = settings->header == MGVI_WISH_AUTO;
     if (automatic && !named && pair.begin) {
         mgvi_csv_fault_of_pair(text, layout->separator, &pair);
         return mgvi_text_status(text);
@@ -280,7 +280,7 @@ mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings, const mg
                               " numbers beside the label: say whether it is a header (header yes "
                               "or no)",
                               words, numbers);
-    if (strcmp(settings->header, "yes") == 0 || (automatic && (named || words))) {
+    if (settings->header == MGVI_WISH_YES || (automatic && (named || words))) {
         layout->header = line;
         layout->data_begin = mgvi_text_next_line(line, text->end);
     }

@@ -423,7 +423,7 @@ static mgv_status read_text(job *j, mgv_data *data)
 mgv_status mgvi_libsvm_read(mgv_ctx *ctx, mgvi_source *source, mgv_data *data, size_t chunk_bytes)
 {
     const mgv_settings *s = source->settings;
-    const bool automatic = strcmp(s->base, "auto") == 0;
+    const bool automatic = s->base == MGVI_BASE_AUTO;
     const mgvi_columns *known = source->known;
     job j = {.features = s->features,
              .predicting = known != NULL,
@@ -431,7 +431,9 @@ mgv_status mgvi_libsvm_read(mgv_ctx *ctx, mgvi_source *source, mgv_data *data, s
     mgv_status st = mgvi_text_open(ctx, source, chunk_bytes, ':', &j.text);
     if (st == MGV_OK) {
         mgvi_values_init(&j.values, &j.text, s->precision, ":");
-        set_base(&j, j.base_known ? known->first_index : automatic ? BASE_AUTO : s->base[0] - '0');
+        set_base(&j, j.base_known ? known->first_index
+                     : automatic  ? BASE_AUTO
+                                  : s->base - MGVI_BASE_0);
         st = read_text(&j, data);
     }
     mgvi_release(ctx, j.values.val);

@@ -2,8 +2,6 @@
  * back, labels are spelled as they were read. Rows without labels get 0, as LIBSVM's tools do. */
 #include "io/text_write.h"
 
-#include <string.h>
-
 typedef struct options {
     int64_t base;
     size_t label_room;
@@ -51,7 +49,7 @@ static mgv_status write_data(mgv_ctx *ctx, const mgv_data *data, const char *pat
                          path, data->classes ? data->class_text[0] : "");
     mgvi_rows_view view;
     MGVI_TRY(mgvi_rows_open(ctx, &data->X, &view));
-    const options o = {.base = strcmp(settings->base, "0") != 0,
+    const options o = {.base = settings->base != MGVI_BASE_0,
                        .label_room = mgvi_text_label_room(data)};
     const mgvi_text_table table = {.data = data,
                                    .X = &view.X,

@@ -211,11 +211,11 @@ static mgv_status read_entries(job *j)
 
 /* ---- matrices ------------------------------------------------------------------------------ */
 /* Owned by the data as float32 when asked for or exact, else float64. */
-static mgv_status take_values(mgv_ctx *ctx, mgv_data *data, const char *precision, double *val,
-                              int64_t count)
+static mgv_status take_values(mgv_ctx *ctx, mgv_data *data, mgvi_wanted_precision precision,
+                              double *val, int64_t count)
 {
-    bool narrow = strcmp(precision, "f64") != 0;
-    if (strcmp(precision, "auto") == 0)
+    bool narrow = precision != MGVI_PRECISION_F64;
+    if (precision == MGVI_PRECISION_AUTO)
         for (int64_t t = 0; t < count && narrow; t++)
             narrow = mgvi_number_fits_float(val[t]);
     data->X.dtype = narrow ? MGV_F32 : MGV_F64;
@@ -231,7 +231,7 @@ static mgv_status take_values(mgv_ctx *ctx, mgv_data *data, const char *precisio
 }
 
 /* Unfolds a triangle stored by columns. */
-static mgv_status take_array(job *j, mgv_data *data, const char *precision)
+static mgv_status take_array(job *j, mgv_data *data, mgvi_wanted_precision precision)
 {
     const int64_t n = j->rows;
     double *full = j->val;
@@ -340,7 +340,7 @@ static void tidy_rows(void *arg, int64_t block)
 }
 
 /* The tidy entries as CSR. */
-static mgv_status take_rows(assembly *a, mgv_data *data, const char *precision)
+static mgv_status take_rows(assembly *a, mgv_data *data, mgvi_wanted_precision precision)
 {
     mgv_ctx *ctx = a->j->text.ctx;
     const int64_t rows = a->j->rows;
@@ -364,7 +364,7 @@ static mgv_status take_rows(assembly *a, mgv_data *data, const char *precision)
     return take_values(ctx, data, precision, val, nnz);
 }
 
-static mgv_status take_coordinates(job *j, mgv_data *data, const char *precision)
+static mgv_status take_coordinates(job *j, mgv_data *data, mgvi_wanted_precision precision)
 {
     mgv_ctx *ctx = j->text.ctx;
     mgv_status st = MGV_E_MEMORY;

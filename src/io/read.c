@@ -86,9 +86,9 @@ static mgv_status fit_width(mgv_ctx *ctx, const mgvi_source *source, mgv_data *d
 static mgv_status fit_precision(mgv_ctx *ctx, const mgvi_source *source, mgv_data *data)
 {
     mgvi_matrix *X = &data->X;
-    const char *want = source->settings->precision;
-    const mgv_dtype dtype = strcmp(want, "f32") == 0 ? MGV_F32 : MGV_F64;
-    if (strcmp(want, "auto") == 0 || dtype == X->dtype)
+    const mgvi_wanted_precision want = source->settings->precision;
+    const mgv_dtype dtype = want == MGVI_PRECISION_F32 ? MGV_F32 : MGV_F64;
+    if (want == MGVI_PRECISION_AUTO || dtype == X->dtype)
         return MGV_OK;
     const mgvi_numbers from = {.type = X->dtype == MGV_F32 ? MGVI_N_F32 : MGVI_N_F64,
                                .count = (size_t)X->nnz,

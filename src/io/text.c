@@ -251,14 +251,14 @@ static bool sample_fits_float(const mgvi_text *text, const char *marks)
     return true;
 }
 
-void mgvi_values_init(mgvi_values *values, const mgvi_text *text, const char *setting,
+void mgvi_values_init(mgvi_values *values, const mgvi_text *text, mgvi_wanted_precision wanted,
                       const char *marks)
 {
-    *values = (mgvi_values){.automatic = strcmp(setting, "auto") == 0};
+    *values = (mgvi_values){.automatic = wanted == MGVI_PRECISION_AUTO};
     if (values->automatic)
         values->precision = sample_fits_float(text, marks) ? MGVI_TRY_F32 : MGVI_AS_F64;
     else
-        values->precision = strcmp(setting, "f32") == 0 ? MGVI_AS_F32 : MGVI_AS_F64;
+        values->precision = wanted == MGVI_PRECISION_F32 ? MGVI_AS_F32 : MGVI_AS_F64;
 }
 
 static bool any_inexact(const mgvi_text *text)

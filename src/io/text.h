@@ -92,7 +92,7 @@ typedef struct mgvi_values {
 
 /* For "auto" a sample of the numbers behind the bytes `marks` says what to try first. A wrong
  * guess costs a second pass, never another result. */
-void mgvi_values_init(mgvi_values *values, const mgvi_text *text, const char *setting,
+void mgvi_values_init(mgvi_values *values, const mgvi_text *text, mgvi_wanted_precision wanted,
                       const char *marks);
 /* Allocates `count` values and runs `fn` over the chunks until the precision is right. `fn` sets
  * `inexact` in every chunk it reads as float64. */

@@ -79,8 +79,8 @@ static bool is_header(job *j, const char *line)
 {
     const char *second = next_data(j, mgvi_text_next_line(line, j->text.end));
     mgvi_cell cell, below;
-    if (strcmp(j->settings->header, "auto") != 0)
-        return strcmp(j->settings->header, "yes") == 0;
+    if (j->settings->header != MGVI_WISH_AUTO)
+        return j->settings->header == MGVI_WISH_YES;
     if (find_field(j, line, 2, &cell))
         return !is_number(&cell);
     return second < j->text.end && find_field(j, line, 0, &cell) && !is_number(&cell) &&
@@ -268,7 +268,7 @@ static seen all_seen(const job *j)
 static mgv_status find_base(job *j, const seen *s, int *base)
 {
     const bool zero = (s->zero[0] && !s->words[0]) || (s->zero[1] && !s->words[1]);
-    *base = strcmp(j->settings->base, "auto") == 0 ? !zero : j->settings->base[0] == '1';
+    *base = j->settings->base == MGVI_BASE_AUTO ? !zero : j->settings->base == MGVI_BASE_1;
     return zero && *base ? MGVI_FAIL(j->text.ctx, MGV_E_INPUT,
                                      "%s: row or column 0 occurs, but base is 1", j->text.path)
                          : MGV_OK;

@@ -86,8 +86,8 @@ static mgv_status describe(mgv_model *m, const mgv_solver *solver)
     const mgv_certificate *c = &sum.certificate;
     json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "margrave", mgv_version(), "task",
                           p->classify ? "classify" : "regress", "loss", p->loss->name, "penalty",
-                          p->penalty->name, "scale", p->settings.scale, "formula", p->formula,
-                          "solver", sum.solver);
+                          p->penalty->name, "scale", mgvi_scale_name(p->settings.scale), "formula",
+                          p->formula, "solver", sum.solver);
     if (o) {
         json_object_set_new(o, "lambda", number(p->lambda));
         json_object_set_new(o, "mu", number(p->mu));

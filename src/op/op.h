@@ -5,6 +5,7 @@
 #define MGVI_OP_OP_H
 
 #include "backend/vec.h"
+#include "base/choices.h"
 #include "op/matrix.h"
 
 #include <math.h>
@@ -150,7 +151,6 @@ mgv_status mgvi_op_view(mgv_ctx *ctx, mgvi_op *base, const mgvi_view *view, int3
 mgv_status mgvi_op_mask(mgv_ctx *ctx, int64_t cols, const int64_t *entry, int64_t count,
                         int32_t lanes, mgvi_op **out);
 
-typedef enum mgvi_edges { MGVI_EDGES_REFLECT, MGVI_EDGES_PERIODIC } mgvi_edges;
 /* Blur of a height x width image by the point spread function psf (psf_height x psf_width, by rows,
  * both odd, its middle is the origin): y(i, j) = sum_ab psf(a, b) x(i - a, j - b), where pixels
  * beyond the edge are mirror images (reflect: the edge lies between pixels) or come from the other

@@ -10,7 +10,7 @@
 
 enum { GRAIN = 1 << 14, BLOCKS = 64 };
 
-static const char *const kernel_names[] = {"linear", "rbf", "laplace", "poly", "precomputed"};
+static const char *const kernel_names[] = {MGVI_KERNEL_WORDS(MGVI_WORD)};
 
 bool mgvi_kernel_find(const char *name, mgvi_kernel_kind *out)
 {

@@ -4,16 +4,9 @@
 #ifndef MGVI_OP_POINTS_H
 #define MGVI_OP_POINTS_H
 
+#include "base/choices.h"
 #include "base/memory.h"
 #include "op/matrix.h"
-
-typedef enum mgvi_kernel_kind {
-    MGVI_KERNEL_LINEAR,  /* x.z: no kernel operator, the problem stays in the data's columns */
-    MGVI_KERNEL_RBF,     /* exp(-|x - z|^2 / (2 sigma2)) */
-    MGVI_KERNEL_LAPLACE, /* exp(-|x - z| / sqrt(sigma2)), Euclidean distance */
-    MGVI_KERNEL_POLY,    /* (x.z / sigma2 + offset)^degree */
-    MGVI_KERNEL_PRECOMPUTED
-} mgvi_kernel_kind;
 
 /* Where poly is seen from in its feature space, beside an intercept (kernel_origin.h). */
 typedef enum mgvi_kernel_origin {

@@ -4,8 +4,6 @@
 #include "penalty/groups.h"
 #include "penalty/registry.h"
 
-#include <string.h>
-
 static double length_of(const mgvi_groups *g, int64_t at, const double *w)
 {
     double most = 0, sum = 0;
@@ -110,7 +108,7 @@ static mgv_status group_bind(mgvi_arena *arena, const mgvi_penalty_input *in, co
         return MGVI_FAIL(arena->ctx, MGV_E_ARG,
                          "penalty group needs to know the groups: --groups FILE, one number per "
                          "column");
-    const bool by_size = strcmp(in->settings->group_weight, "sqrt") == 0;
+    const bool by_size = in->settings->group_weight == MGVI_GROUP_WEIGHT_SQRT;
     return mgvi_groups_new(arena, in->group, in->n, by_size, (const mgvi_groups **)data);
 }
 

@@ -489,10 +489,7 @@ static mgv_status bind_matrix(mgv_problem *p)
 
 mgv_status mgvi_bind_operator(mgv_problem *p)
 {
-    static const char *const names[] = {"none", "std", "maxabs", "rownorm", "sqrt"};
-    for (int k = 0; k < 5; k++)
-        if (strcmp(p->settings.scale, names[k]) == 0)
-            p->scaling = (mgvi_scaling)k;
+    p->scaling = p->settings.scale;
     const bool columns = p->scaling == MGVI_SCALE_STD || p->scaling == MGVI_SCALE_MAXABS;
     if (p->whole && p->scaling != MGVI_SCALE_NONE) {
         p->scale = p->whole->scale;
@@ -505,7 +502,7 @@ mgv_status mgvi_bind_operator(mgv_problem *p)
     if (p->scaling == MGVI_SCALE_ROWNORM)
         MGVI_TRY(bind_row_scaling(p));
     p->free_cols = p->settings.intercept ? 1 : 0;
-    mgvi_kernel_find(p->settings.kernel, &p->kernel.kind);
+    p->kernel.kind = p->settings.kernel;
     MGVI_TRY(p->kernel.kind != MGVI_KERNEL_LINEAR ? mgvi_bind_kernel(p) : bind_matrix(p));
     return p->outputs > p->lanes ? mgvi_bind_contrasts(p) : MGV_OK;
 }

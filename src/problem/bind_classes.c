@@ -2,8 +2,6 @@
  * an example and a class. docs/algorithms/multiclass.md. */
 #include "problem/problem.h"
 
-#include <string.h>
-
 /* The number of each row's class, for losses and margins of all classes at once. */
 static mgv_status bind_class_numbers(mgv_problem *p)
 {
@@ -34,15 +32,16 @@ static mgv_status check_classes(const mgv_problem *p)
 /* What the setting asks for must be a form the loss has. */
 static mgv_status check_form(const mgv_problem *p)
 {
-    const char *form = p->settings.multiclass;
-    const bool joint = strcmp(form, "joint") == 0, given = strcmp(form, "auto") != 0;
+    static const char *const words[] = {MGVI_MULTICLASS_WORDS(MGVI_WORD)};
+    const mgvi_multiclass form = p->settings.multiclass;
+    const bool joint = form == MGVI_MULTICLASS_JOINT, given = form != MGVI_MULTICLASS_AUTO;
     const bool margin = (p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN);
     if ((p->loss->can & MGVI_JOINT) && given && !joint)
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
                          "loss %s is of all classes at once: multiclass %s is for losses of two",
-                         p->loss->name, form);
+                         p->loss->name, words[form]);
     const int64_t k = p->data->classes;
-    if (strcmp(form, "ovo") == 0 && k * (k - 1) / 2 > MGVI_CLASSES_MAX)
+    if (form == MGVI_MULTICLASS_OVO && k * (k - 1) / 2 > MGVI_CLASSES_MAX)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
                          "one against one of %" PRId64 " classes is %" PRId64
                          " problems; at most %d: --multiclass ovr",
@@ -80,7 +79,7 @@ mgv_status mgvi_bind_classes(mgv_problem *p)
         return MGV_OK;
     MGVI_TRY(check_classes(p));
     MGVI_TRY(check_form(p));
-    const bool contrasts = strcmp(p->settings.multiclass, "joint") == 0 && data->classes > 2;
+    const bool contrasts = p->settings.multiclass == MGVI_MULTICLASS_JOINT && data->classes > 2;
     if (p->block)
         return bind_signs(p);
     if ((p->loss->can & MGVI_JOINT) || contrasts) {
@@ -90,7 +89,7 @@ mgv_status mgvi_bind_classes(mgv_problem *p)
         return bind_class_numbers(p);
     }
     p->many = p->positive == MGVI_EVERY_CLASS && data->classes > 2;
-    p->pairwise = p->many && strcmp(p->settings.multiclass, "ovo") == 0;
+    p->pairwise = p->many && p->settings.multiclass == MGVI_MULTICLASS_OVO;
     if (p->positive == MGVI_EVERY_CLASS)
         p->positive = p->many ? 0 : 1;
     return bind_signs(p);

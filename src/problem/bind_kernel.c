@@ -81,7 +81,7 @@ static mgv_dtype choose_precision(const mgv_problem *p)
     bool known = false;
     for (size_t k = 0; k < sizeof losses / sizeof *losses; k++)
         known = known || strcmp(p->loss->name, losses[k]) == 0;
-    return strcmp(p->settings.precision, "f32") == 0 && known && p->outputs == 1 &&
+    return p->settings.precision == MGVI_PRECISION_F32 && known && p->outputs == 1 &&
                    p->kernel.kind == MGVI_KERNEL_RBF && p->data->X.layout == MGV_DENSE &&
                    p->data->X.cols > MGVI_SHORT_COLUMNS &&
                    (strcmp(solver, "auto") == 0 || strcmp(solver, "kernel_svm") == 0)
@@ -92,8 +92,8 @@ static mgv_dtype choose_precision(const mgv_problem *p)
 mgv_status mgvi_bind_kernel(mgv_problem *p)
 {
     static const double MEGABYTE = 1e6;
-    const char *name = p->settings.kernel;
     mgvi_kernel *k = &p->kernel;
+    const char *name = mgvi_kernel_name(k->kind);
     const bool given = k->kind == MGVI_KERNEL_PRECOMPUTED;
     if (strcmp(p->penalty->name, "l2") != 0)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
@@ -104,7 +104,7 @@ mgv_status mgvi_bind_kernel(mgv_problem *p)
                          "kernel %s has no columns of its own: it takes no penalty weights", name);
     if (given && p->scaling != MGVI_SCALE_NONE)
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "a precomputed kernel cannot be scaled by %s",
-                         p->settings.scale);
+                         mgvi_scale_name(p->scaling));
     k->degree = (int)p->settings.degree;
     k->offset = p->settings.offset;
     k->sigma2 = isnan(p->settings.sigma2) ? 1 : p->settings.sigma2;

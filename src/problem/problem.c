@@ -6,6 +6,12 @@
 #include <math.h>
 #include <string.h>
 
+const char *mgvi_scale_name(mgvi_scaling scale)
+{
+    static const char *const words[] = {MGVI_SCALE_WORDS(MGVI_WORD)};
+    return words[scale];
+}
+
 static mgv_status open_problem(mgv_ctx *ctx, const mgv_settings *settings, mgv_problem **out)
 {
     mgv_problem *p = mgvi_new(ctx, sizeof *p);
@@ -138,17 +144,17 @@ mgv_status mgvi_problem_over(mgv_ctx *ctx, mgvi_op *A, const double *target, con
     p->A = A;
     A = NULL;
     p->settings.intercept = false;
-    memcpy(p->settings.task, "regress", sizeof "regress");
+    p->settings.task = MGVI_TASK_REGRESS;
     if (strcmp(settings->loss, "auto") == 0)
         memcpy(p->settings.loss, "equal", sizeof "equal");
     if (p->A->rows < 1 || p->A->cols < 1)
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_ARG, "an operator of %" PRId64 " x %" PRId64, p->A->rows,
                              p->A->cols));
-    if (strcmp(settings->scale, "none") != 0)
+    if (settings->scale != MGVI_SCALE_NONE)
         MGVI_CHECK(st, done,
-                   MGVI_FAIL(ctx, MGV_E_ARG, "scale %.40s is for stored data, this is an operator",
-                             settings->scale));
+                   MGVI_FAIL(ctx, MGV_E_ARG, "scale %s is for stored data, this is an operator",
+                             mgvi_scale_name(settings->scale)));
     MGVI_CHECK(st, done, bind_table(p, target, group));
     MGVI_CHECK(st, done, mgvi_bind_terms(p));
     MGVI_CHECK(st, done, mgvi_bind_rows(p));

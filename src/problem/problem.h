@@ -16,13 +16,7 @@
 
 #include <math.h>
 
-typedef enum mgvi_scaling {
-    MGVI_SCALE_NONE,
-    MGVI_SCALE_STD,
-    MGVI_SCALE_MAXABS,
-    MGVI_SCALE_ROWNORM,
-    MGVI_SCALE_SQRT
-} mgvi_scaling;
+const char *mgvi_scale_name(mgvi_scaling scale);
 
 /* A problem of two classes that is a lane of a block: `positive` against `negative`. */
 typedef struct mgvi_lane {

@@ -16,7 +16,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { MANY = 100 };       /* different labels */
 enum { ALONE_SHARE = 20 }; /* one in so many of very many classes may have a single example */
@@ -123,15 +122,15 @@ static void say_quantity(mgv_problem *p, bool asked, reason why)
 
 mgv_status mgvi_bind_task(mgv_problem *p)
 {
-    const char *task = p->settings.task;
+    const mgvi_task task = p->settings.task;
     const mgvi_loss_ops *loss = mgvi_loss_find(p->settings.loss);
     const bool margin = loss && (loss->can & MGVI_MARGIN);
     const bool joint = loss && (loss->can & MGVI_JOINT); /* it has no other use for labels */
-    const bool asked = strcmp(task, "auto") != 0;
+    const bool asked = task != MGVI_TASK_AUTO;
     reason why = look_at_labels(p->data, margin);
     if (joint && why < CLASSES)
         why = CLASSES_LOSS;
-    if (asked && strcmp(task, "classify") == 0)
+    if (task == MGVI_TASK_CLASSIFY)
         why = CLASSES;
     p->classify = asked ? why == CLASSES : why > CLASSES;
     if (!p->classify && p->data->text_labels)

@@ -187,15 +187,15 @@ static int64_t offset_list(const doctor *d, const double *mean, const double *st
 static mgv_status look_at_offsets(doctor *d)
 {
     const mgvi_matrix *X = &d->data->X;
-    const bool linear = strcmp(d->settings->kernel, "linear") == 0;
-    const bool std_scaled = strcmp(d->settings->scale, "std") == 0;
+    const bool linear = d->settings->kernel == MGVI_KERNEL_LINEAR;
+    const bool std_scaled = d->settings->scale == MGVI_SCALE_STD;
     const double times = linear ? 1e6 : 1e4;
     double *mean = mgvi_arena_array(&d->arena, (size_t)X->cols, sizeof *mean);
     double *std = mgvi_arena_array(&d->arena, (size_t)X->cols, sizeof *std);
     char list[400];
     if (!mean || !std)
         return MGV_E_MEMORY;
-    if (strcmp(d->settings->kernel, "precomputed") == 0 || (std_scaled && !linear))
+    if (d->settings->kernel == MGVI_KERNEL_PRECOMPUTED || (std_scaled && !linear))
         return MGV_OK;
     MGVI_TRY(mgvi_matrix_column_stats(d->ctx, X, NULL, mean, std, NULL, NULL));
     const int64_t count = offset_list(d, mean, std, times, list, sizeof list);

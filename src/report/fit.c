@@ -11,11 +11,11 @@
 
 json_t *mgvi_report_problem(const mgv_problem *p)
 {
-    json_t *o =
-        json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s}", "task",
-                  p->classify ? "classify" : "regress", "task_reason", p->task, "loss",
-                  p->loss->name, "penalty", p->penalty->name, "intercept", p->free_cols > 0,
-                  "kernel", p->settings.kernel, "scale", p->settings.scale, "formula", p->formula);
+    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:b, s:s, s:s, s:s}", "task",
+                          p->classify ? "classify" : "regress", "task_reason", p->task, "loss",
+                          p->loss->name, "penalty", p->penalty->name, "intercept", p->free_cols > 0,
+                          "kernel", mgvi_kernel_name(p->settings.kernel), "scale",
+                          mgvi_scale_name(p->settings.scale), "formula", p->formula);
     json_object_set_new(o, "lambda", mgvi_json_number(p->lambda));
     json_object_set_new(o, "mu", mgvi_json_number(p->mu));
     json_object_set_new(o, "C", mgvi_json_number(mgvi_problem_C(p)));

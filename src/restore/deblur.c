@@ -121,7 +121,7 @@ static mgv_status choose_settings(mgv_deblur *d, const mgv_image *psf, mgvi_op *
              im->channels);
     mgvi_print(s->select, sizeof s->select, "discrepancy:%.17g", d->target);
     const bool free = isnan(s->low) && isnan(s->high);
-    if (free && strcmp(s->split, "no") != 0) {
+    if (free && s->split != MGVI_WISH_NO) {
         s->low = 0;
         s->high = 1;
     }
@@ -159,7 +159,7 @@ mgv_status mgvi_deblur_new(mgv_ctx *ctx, const mgv_image *image, const mgv_image
     d->truth = truth;
     d->psf_height = psf->height;
     d->psf_width = psf->width;
-    d->edges = strcmp(settings->edges, "periodic") == 0 ? MGVI_EDGES_PERIODIC : MGVI_EDGES_REFLECT;
+    d->edges = settings->edges;
     d->psnr = d->best_psnr = d->residual = NAN;
     d->psnr_image = truth ? mgvi_psnr(ctx, image->pixels, truth->pixels, n) : NAN;
     mgv_status st = find_noise(d, settings->noise);

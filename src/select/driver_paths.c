@@ -236,8 +236,8 @@ static mgv_status drive_path(mgv_selection *s, const mgvi_method *method, mgvi_p
     mgvi_drive d = {.s = s, .path = path, .settings = s->settings};
     if (method->penalty)
         strcpy(d.settings.penalty, method->penalty);
-    if (method->scale)
-        strcpy(d.settings.scale, method->scale);
+    if (method->root)
+        d.settings.scale = MGVI_SCALE_SQRT;
     if (method->loss)
         strcpy(d.settings.loss, method->loss);
     if (method->solver)

@@ -17,14 +17,15 @@ static const double LASSO_END = 1e-3;
 /* `--scale` as factors of the penalty. */
 static mgv_status weighting_of(const mgv_selection *s, mgvi_lane_weighting *out)
 {
-    const char *scale = s->settings.scale;
-    *out = strcmp(scale, "std") == 0    ? MGVI_WEIGHT_STD
-           : strcmp(scale, "sqrt") == 0 ? MGVI_WEIGHT_ROOT
-                                        : MGVI_WEIGHT_NONE;
-    if (strcmp(scale, "maxabs") == 0 || (*out == MGVI_WEIGHT_STD && !s->settings.intercept))
+    const mgvi_scaling scale = s->settings.scale;
+    *out = scale == MGVI_SCALE_STD    ? MGVI_WEIGHT_STD
+           : scale == MGVI_SCALE_SQRT ? MGVI_WEIGHT_ROOT
+                                      : MGVI_WEIGHT_NONE;
+    if (scale == MGVI_SCALE_MAXABS || (*out == MGVI_WEIGHT_STD && !s->settings.intercept))
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
                          "select along strengths has no --scale %s%s; use none, sqrt or rownorm",
-                         scale, *out == MGVI_WEIGHT_STD ? " without an intercept" : "");
+                         mgvi_scale_name(scale),
+                         *out == MGVI_WEIGHT_STD ? " without an intercept" : "");
     return MGV_OK;
 }
 
@@ -32,7 +33,7 @@ static mgv_status make_lanes(mgv_selection *s, mgvi_arena *arena, const mgvi_met
                              mgvi_lanes **out)
 {
     mgvi_lane_weighting weighting = method->weighting;
-    if (!method->scale)
+    if (!method->root)
         MGVI_TRY(weighting_of(s, &weighting));
     const mgvi_lane_data data = {.stack = {&s->data->X, s->validation ? &s->validation->X : NULL},
                                  .count = s->validation ? 2 : 1,
@@ -106,9 +107,9 @@ static bool fits_lanes(const mgv_selection *s, const mgvi_method *method)
         same = same && s->e[i] == 1;
     return same && !s->probe->classify && !s->data->col_weights && isnan(set->mu) &&
            isnan(set->lambda) && isnan(set->C) && strcmp(penalty, "l1") == 0 &&
-           strcmp(loss, "equal") == 0 && strcmp(set->scale, "none") == 0 &&
+           strcmp(loss, "equal") == 0 && set->scale == MGVI_SCALE_NONE &&
            (strcmp(solver, "primal_dual") == 0 || strcmp(solver, "auto") == 0) &&
-           strcmp(set->steps, "scalar") == 0 && strcmp(set->iterate, "last") == 0;
+           set->steps == MGVI_STEPS_SCALAR && set->iterate == MGVI_ITERATE_LAST;
 }
 
 static mgv_status walk_early(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
@@ -151,13 +152,13 @@ static const mgvi_method ridge = {
     .name = "ridge path", .penalty = "l2", .solver = "least_squares", .walk = walk_ridge};
 static const mgvi_method lasso_root = {.name = "lasso path, sqrt scale",
                                        .penalty = "l1",
-                                       .scale = "sqrt",
+                                       .root = true,
                                        .solver = "primal_coordinate",
                                        .walk = walk_lasso,
                                        .weighting = MGVI_WEIGHT_ROOT};
 static const mgvi_method ridge_root = {.name = "ridge path, sqrt scale",
                                        .penalty = "l2",
-                                       .scale = "sqrt",
+                                       .root = true,
                                        .solver = "least_squares",
                                        .walk = walk_ridge,
                                        .weighting = MGVI_WEIGHT_ROOT};
@@ -173,7 +174,7 @@ static const mgvi_method early = {.name = "primal-dual, early",
 /* Its kin for text: a strongly convex penalty, accelerated, root-scaled columns. */
 static const mgvi_method dual = {.name = "dual gradient, early",
                                  .penalty = "l1",
-                                 .scale = "sqrt",
+                                 .root = true,
                                  .loss = "equal",
                                  .solver = "accelerated_dual_gradient",
                                  .walk = mgvi_walk_iterations};
@@ -188,7 +189,7 @@ static void compare_all(const mgv_selection *s, const mgvi_method **out, int *co
     *count = 2;
     if (!sparse && !s->probe->classify)
         out[(*count)++] = &early;
-    if (sparse && strcmp(s->settings.scale, "none") == 0) {
+    if (sparse && s->settings.scale == MGVI_SCALE_NONE) {
         out[(*count)++] = &lasso_root;
         out[(*count)++] = &ridge_root;
         if (!s->probe->classify && mgvi_solver_find(dual.solver))

@@ -21,9 +21,9 @@ typedef struct mgvi_path_point {
 
 typedef struct mgvi_path {
     mgv_ctx *ctx;
-    const char *method, *by; /* "lasso path", "lambda"; static */
-    const char *penalty, *loss, *scale,
-        *solver; /* of the final fit: settings; NULL: as the user said */
+    const char *method, *by;             /* "lasso path", "lambda"; static */
+    const char *penalty, *loss, *solver; /* of the final fit: settings; NULL: as the user said */
+    bool root;                           /* the same: scale sqrt */
     mgvi_path_point *point;
     int64_t count, capacity;
     int32_t *index; /* entries of the models */

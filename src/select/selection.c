@@ -40,7 +40,7 @@ static mgv_status bind_probe(mgv_selection *s)
     MGVI_TRY(mgvi_problem_new_in_time(s->ctx, s->data, &any, &s->probe));
     const bool one_part = s->rule.kind == MGVI_RULE_HOLDOUT || s->rule.kind == MGVI_RULE_FILE;
     if (!s->probe->many || !one_part || strcmp(any.loss, "auto") != 0 ||
-        strcmp(any.multiclass, "auto") != 0 || strcmp(any.solver, "auto") != 0 ||
+        any.multiclass != MGVI_MULTICLASS_AUTO || strcmp(any.solver, "auto") != 0 ||
         strcmp(s->probe->penalty->name, "l2") != 0 || s->probe->kernel.kind != MGVI_KERNEL_LINEAR)
         return MGV_OK;
     strcpy(s->settings.loss, "softmax");
@@ -192,7 +192,7 @@ static mgv_status walk_paths(mgv_selection *s)
         const double started = mgvi_ctx_clock(s->ctx);
         mgvi_path_init(path, s->ctx, methods[k]->name, "lambda");
         path->penalty = methods[k]->penalty;
-        path->scale = methods[k]->scale;
+        path->root = methods[k]->root;
         path->loss = methods[k]->loss;
         path->solver = methods[k]->solver;
         s->paths = k + 1;
@@ -222,8 +222,8 @@ static mgv_settings final_settings(const mgv_selection *s)
     mgv_settings final = s->settings;
     if (path->penalty)
         strcpy(final.penalty, path->penalty);
-    if (path->scale)
-        strcpy(final.scale, path->scale);
+    if (path->root)
+        final.scale = MGVI_SCALE_SQRT;
     if (path->loss)
         strcpy(final.loss, path->loss);
     if (path->solver)
@@ -394,7 +394,7 @@ static mgv_status run(mgv_selection *s)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
                          "with a kernel (here %s) and many classes the held-out examples are the "
                          "data's own: select cv:K or holdout:F",
-                         s->settings.kernel);
+                         mgvi_kernel_name(s->probe->kernel.kind));
     MGVI_TRY(check_classes(s));
     MGVI_TRY(mgvi_refit_check(s));
     if (s->rule.kind == MGVI_RULE_APRIORI && !mgvi_iterations_suffice(s))

@@ -72,7 +72,8 @@ mgv_status mgvi_selection_split(mgv_selection *s);
 typedef struct mgvi_method {
     const char *name;
     mgv_status (*walk)(mgv_selection *s, const struct mgvi_method *method, mgvi_path *path);
-    const char *penalty, *scale, *loss, *solver; /* settings of the fit; NULL: the user's */
+    const char *penalty, *loss, *solver; /* settings of the fit; NULL: the user's */
+    bool root;                           /* the same: scale sqrt */
     mgvi_lane_weighting weighting;
 } mgvi_method;
 /* methods.c: the methods to compare under the settings; `out` has room for MGVI_PATHS_MOST. */

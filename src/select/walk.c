@@ -22,8 +22,8 @@ static bool named_norm(const mgv_settings *s)
 /* The strength that is not given; mu for penalty l1 and other norms. */
 static bool choose_along(const mgv_settings *s)
 {
-    if (strcmp(s->along, "auto") != 0)
-        return strcmp(s->along, "mu") == 0;
+    if (s->along != MGVI_ALONG_AUTO)
+        return s->along == MGVI_ALONG_MU;
     return named_norm(s) || !isnan(s->lambda);
 }
 

@@ -9,7 +9,6 @@
 #include "solver/parts/margin_rows.h"
 
 #include <math.h>
-#include <string.h>
 
 typedef struct state {
     mgvi_margin_rows rows;
@@ -33,7 +32,7 @@ static mgv_status init(mgvi_run *run)
     s->worst = mgvi_run_array(run, (size_t)run->problem->outputs + 1, sizeof *s->worst);
     if (!s->acc || !s->worst)
         return MGV_E_MEMORY;
-    s->projected = strcmp(run->settings->perceptron_form, "projected") == 0;
+    s->projected = run->settings->perceptron_form == MGVI_PERCEPTRON_PROJECTED;
     mgvi_margin_rows_start(&s->rows, &s->z);
     MGVI_TRY(mgvi_run_keep(run, "acc", MGVI_T_F64, s->acc, acc_len));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));

@@ -36,7 +36,7 @@ static void fingerprint(const mgv_solver *solver, char text[MGVI_FINGERPRINT])
     const mgv_settings *s = &solver->settings;
     uint64_t h = UINT64_C(0xcbf29ce484222325);
     h = mix(h, p->formula, strlen(p->formula));
-    h = mix(h, s->scale, strlen(s->scale));
+    h = mix(h, mgvi_scale_name(s->scale), strlen(mgvi_scale_name(s->scale)));
     h = mix(h, &s->seed, sizeof s->seed);
     h = mix(h, &s->shrink, sizeof s->shrink);
     h = mix(h, &s->tol, sizeof s->tol); /* it decides when certificates are taken */

@@ -13,7 +13,6 @@
 #include "solver/solver_impl.h"
 
 #include <math.h>
-#include <string.h>
 
 enum {
     REFRESH = 100,         /* steps between two recomputations of w from u */
@@ -28,16 +27,6 @@ static const double DECAY = 0.95, FLOOR = 1e-12;
 /* Power iteration gives |A|^2 from below. */
 static const double SAFETY = 1.02;
 
-typedef enum schedule {
-    SCHEDULE_LOG,
-    SCHEDULE_SQRT,
-    SCHEDULE_1_T,
-    SCHEDULE_1_T2,
-    SCHEDULE_2_T,
-    SCHEDULE_CONSTANT
-} schedule;
-static const char *const schedule_names[] = {"log", "sqrt", "1/t", "1/t^2", "2^-t", "constant"};
-
 /* Plain numbers of the state, saved as they are. */
 typedef struct memory {
     int64_t momentum; /* t of (3): steps since the start or the last restart */
@@ -50,7 +39,7 @@ typedef struct state {
     mgvi_vec w, dw, wz, dwz;            /* cols; dwz = -A'dz */
     double mean_square, frobenius;      /* mean of |a_i|^2; |A|_F^2 >= |A|^2 */
     double lambda0;
-    schedule schedule;
+    mgvi_schedule schedule;
     bool hopeless; /* a row of zeros: the start is the proof */
     memory m;
 } state;
@@ -75,8 +64,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
 static mgv_status read_settings(mgvi_run *run, state *s)
 {
     const mgv_settings *set = run->settings;
-    while (strcmp(schedule_names[s->schedule], set->schedule) != 0)
-        s->schedule++;
+    s->schedule = set->schedule;
     if (set->inertia > 0 && set->inertia < 3)
         return MGVI_FAIL(run->ctx, MGV_E_ARG,
                          "inertia is %g; allowed: 0 (none) or at least 3, where it converges",
@@ -153,17 +141,17 @@ static double box(const state *s, int64_t iteration)
     enum { BEYOND_DOUBLE = 2000 };
     const double t = (double)iteration;
     switch (s->schedule) {
-    case SCHEDULE_LOG:
+    case MGVI_SCHEDULE_LOG:
         return log(t + 2) / s->lambda0;
-    case SCHEDULE_SQRT:
+    case MGVI_SCHEDULE_SQRT:
         return sqrt(t + 1) / s->lambda0;
-    case SCHEDULE_1_T:
+    case MGVI_SCHEDULE_LINEAR:
         return (t + 1) / s->lambda0;
-    case SCHEDULE_1_T2:
+    case MGVI_SCHEDULE_SQUARE:
         return (t + 1) * (t + 1) / s->lambda0;
-    case SCHEDULE_2_T:
+    case MGVI_SCHEDULE_GEOMETRIC:
         return ldexp(1, iteration < BEYOND_DOUBLE ? (int)iteration : BEYOND_DOUBLE) / s->lambda0;
-    case SCHEDULE_CONSTANT:
+    case MGVI_SCHEDULE_CONSTANT:
         break;
     }
     return 1 / s->lambda0;

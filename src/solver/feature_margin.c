@@ -59,8 +59,8 @@ static mgv_status init(mgvi_run *run)
 static mgv_settings settings_for(const mgvi_run *run)
 {
     mgv_settings t = *run->settings;
-    strcpy(t.kernel, "linear");
-    strcpy(t.scale, "none");
+    t.kernel = MGVI_KERNEL_LINEAR;
+    t.scale = MGVI_SCALE_NONE;
     strcpy(t.solver, "auto");
     t.checkpoint[0] = 0;
     return t;

@@ -165,7 +165,7 @@ static mgv_status step(mgvi_run *run)
 
 static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
 {
-    if (p->free_cols && mgvi_surrogate_chosen(&p->settings) == MGVI_LOGISTIC)
+    if (p->free_cols && mgvi_surrogate_chosen(&p->settings) == MGVI_SURROGATE_LOGISTIC)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver momentum_margin finds intercepts for the surrogate exponential "
                          "only; --no-intercept for the logistic one");

@@ -109,7 +109,7 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
         return MGV_E_MEMORY;
     solver->settings = *settings;
     if (early.apriori) /* its law holds for the mean of the iterates */
-        strcpy(solver->settings.iterate, "average");
+        solver->settings.iterate = MGVI_ITERATE_AVERAGE;
     solver->run = (mgvi_run){.ctx = ctx,
                              .problem = problem,
                              .settings = &solver->settings,

@@ -88,7 +88,7 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_problem_penalty(p, &run->arena, &s->penalty));
     MGVI_TRY(mgvi_support_new(run, &s->support));
     s->lazy = choose_lazy(run, s);
-    s->average = strcmp(run->settings->iterate, "average") == 0;
+    s->average = run->settings->iterate == MGVI_ITERATE_AVERAGE;
     MGVI_TRY(mgvi_norm_dual_new(run, &s->split));
     s->restarts = run->settings->restart && !run->early && !s->average && s->lazy == 1 &&
                   (p->penalty->can & MGVI_CONJ) && !mgvi_norm_dual_on(&s->split) &&

@@ -242,12 +242,12 @@ TEST(one_row_is_met_by_a_constant)
  * size, however small the loss is beside it. */
 TEST(an_entropy_of_nothing_is_known)
 {
-    enum { D = 20 };
-    const double X[D] = {-2, 1, 1, -3, 1, 1, 0, -3, 0, 1, 3, 0, -3, -1, 1, -2, 3, 2, 0, 3},
+    enum { WIDE = 20 };
+    const double X[WIDE] = {-2, 1, 1, -3, 1, 1, 0, -3, 0, 1, 3, 0, -3, -1, 1, -2, 3, 2, 0, 3},
                  y[] = {3.2240804526679202e-06};
     mgv_fit fit;
     mgv_fit_start(
-        &fit, X, y, 1, D,
+        &fit, X, y, 1, WIDE,
         "loss=squared task=regress penalty=entropy lambda=0.073218321166578434 scale=std");
     mgv_fit_solve(&fit);
     CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified &&

@@ -6,7 +6,6 @@
 #include "base/threads.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { GRAIN = 1 << 14, MOST_BLOCKS = 64 };
 
@@ -17,10 +16,10 @@ static const double INNER_STEPS = 100;
 static bool wanted(const mgvi_run *run)
 {
     const mgv_problem *p = run->problem;
-    const char *choice = run->settings->split;
-    if (!p->split.D || p->lanes != 1 || p->free_cols || strcmp(choice, "no") == 0)
+    const mgvi_wish choice = run->settings->split;
+    if (!p->split.D || p->lanes != 1 || p->free_cols || choice == MGVI_WISH_NO)
         return false;
-    return strcmp(choice, "yes") == 0 || mgvi_problem_is_bounded(p) ||
+    return choice == MGVI_WISH_YES || mgvi_problem_is_bounded(p) ||
            (p->split.preferred && (double)p->A->nnz < INNER_STEPS * (double)p->A->cols);
 }
 
@@ -32,7 +31,7 @@ mgv_status mgvi_norm_dual_new(mgvi_run *run, mgvi_norm_dual *out)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "bounds of the weights beside %s need --set split=yes and no intercept",
                          run->problem->penalty->name);
-    if (!wanted(run) && form->D && strcmp(run->settings->split, "yes") == 0)
+    if (!wanted(run) && form->D && run->settings->split == MGVI_WISH_YES)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "split yes beside %s has no intercept; add --no-intercept",
                          run->problem->penalty->name);

@@ -3,7 +3,6 @@
 #include "solver/parts/steps.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Below 1, or w would stop where the bound is attained. */
 static const double MARGIN = 0.99;
@@ -122,7 +121,7 @@ static mgv_status bind_units(mgvi_run *run, mgvi_columns *columns, mgvi_steps *s
 {
     const mgv_problem *p = run->problem;
     const int64_t d = mgvi_problem_penalised(p);
-    if (strcmp(run->settings->steps, "diagonal") != 0)
+    if (run->settings->steps != MGVI_STEPS_DIAGONAL)
         return MGV_OK;
     if (!columns || !(p->penalty->can & MGVI_SEPARABLE))
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,

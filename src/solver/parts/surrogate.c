@@ -7,7 +7,6 @@
 #include "base/threads.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { GRAIN = 1 << 12, BLOCKS = 64 }; /* an exponential costs some 10 ns */
 
@@ -64,10 +63,7 @@ static void logistic_block(void *arg, int64_t block)
     j->partial[block] = sum;
 }
 
-mgvi_surrogate mgvi_surrogate_chosen(const mgv_settings *settings)
-{
-    return strcmp(settings->surrogate, "logistic") == 0 ? MGVI_LOGISTIC : MGVI_EXPONENTIAL;
-}
+mgvi_surrogate mgvi_surrogate_chosen(const mgv_settings *settings) { return settings->surrogate; }
 
 mgvi_surrogate_point mgvi_surrogate_weights(mgv_ctx *ctx, mgvi_surrogate kind, const mgvi_vec *z,
                                             mgvi_vec *q)
@@ -77,7 +73,7 @@ mgvi_surrogate_point mgvi_surrogate_weights(mgv_ctx *ctx, mgvi_surrogate kind, c
     job j = {.count = z->n, .z = z->x, .out = q->x};
     mgvi_vec_min(ctx, z, &j.least);
     at.least = j.least;
-    at.normalised = kind == MGVI_EXPONENTIAL || j.least > TAIL;
+    at.normalised = kind == MGVI_SURROGATE_EXPONENTIAL || j.least > TAIL;
     double divisor;
     if (at.normalised != 0) {
         divisor = run_blocks(ctx, softmax_block, &j);
@@ -93,7 +89,7 @@ mgvi_surrogate_point mgvi_surrogate_weights(mgv_ctx *ctx, mgvi_surrogate kind, c
 
 double mgvi_surrogate_slope(mgvi_surrogate kind, double psi)
 {
-    return kind == MGVI_EXPONENTIAL ? exp(psi) : 1 / (1 + exp(-psi));
+    return kind == MGVI_SURROGATE_EXPONENTIAL ? exp(psi) : 1 / (1 + exp(-psi));
 }
 
 /* ---- divergence ------------------------------------------------------------------------------ */

@@ -8,8 +8,6 @@
 #include "backend/vec.h"
 #include "base/settings.h"
 
-typedef enum mgvi_surrogate { MGVI_EXPONENTIAL, MGVI_LOGISTIC } mgvi_surrogate;
-
 /* What was seen on the way to q. Plain numbers: part of a checkpoint. */
 typedef struct mgvi_surrogate_point {
     double least;      /* min_i z_i */
