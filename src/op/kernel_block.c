@@ -6,6 +6,7 @@
  * Dense points go through a matrix product; where a side is sparse, or p has few points, some of
  * them are laid side by side as columns and the rows of q run over them. */
 #include "op/kernel_origin.h"
+#include "op/kernel_sparse.h"
 
 #include "backend/cpu/gemm.h"
 #include "base/limit.h"
@@ -23,7 +24,8 @@ enum {
     TILE_BYTES = 1 << 22, /* of points laid side by side */
     MOST_LANES = 64,
     ROWS_AT_ONCE = 64, /* of q */
-    FEW = 3            /* points of p for which a matrix product is not worth its preparations */
+    NARROW = 512,
+    FEW = 3 /* points of p for which a matrix product is not worth its preparations */
 };
 
 typedef struct block_job {
@@ -355,6 +357,14 @@ static void fill_tile(const block_job *job, double *tile)
     }
 }
 
+static void list_squares(const block_job *job, double *p_square, double *q_square)
+{
+    for (int64_t s = 0; s < job->p->count; s++)
+        p_square[s] = job->p->points->square[mgvi_point_at(job->p, s)];
+    for (int64_t t = 0; t < job->q->count; t++)
+        q_square[t] = job->q->points->square[mgvi_point_at(job->q, t)];
+}
+
 /* The tile is as wide as q, whose rows run over it; p may be narrower or wider. */
 static mgv_status multiply_lanes(block_job *job, double *p_square, double *q_square)
 {
@@ -364,10 +374,7 @@ static mgv_status multiply_lanes(block_job *job, double *p_square, double *q_squ
     double *tile = mgvi_alloc(job->ctx, (size_t)(width * lanes) + 1, sizeof *tile);
     if (!tile)
         return MGV_E_MEMORY;
-    for (int64_t s = 0; s < job->p->count; s++)
-        p_square[s] = job->p->points->square[mgvi_point_at(job->p, s)];
-    for (int64_t t = 0; t < job->q->count; t++)
-        q_square[t] = job->q->points->square[mgvi_point_at(job->q, t)];
+    list_squares(job, p_square, q_square);
     job->tile = tile;
     for (job->from = 0; job->from < job->p->count; job->from += job->lanes) {
         job->lanes = job->p->count - job->from < lanes ? job->p->count - job->from : lanes;
@@ -377,6 +384,19 @@ static mgv_status multiply_lanes(block_job *job, double *p_square, double *q_squ
     }
     mgvi_release(job->ctx, tile);
     return MGV_OK;
+}
+
+/* Sparse points of so many columns that a tile of them would leave the second cache. */
+static bool is_wide(const block_job *job)
+{
+    return job->p->points->sparse && job->q->points->sparse && job->cols > NARROW;
+}
+
+static mgv_status multiply_sparse(block_job *job, double *p_square, double *q_square)
+{
+    list_squares(job, p_square, q_square);
+    return mgvi_sparse_products(job->ctx, job->p, job->q, product_scale(job->kernel), job->dtype,
+                                job->out, job->ld);
 }
 
 /* ---- a block --------------------------------------------------------------------------------- */
@@ -439,8 +459,9 @@ mgv_status mgvi_kernel_block(mgv_ctx *ctx, const mgvi_kernel *kernel, const mgvi
     double *q_square = square + p->count;
     const bool few = p->count <= FEW && p->points->rows.dtype == dtype;
     const bool lanes = p->points->sparse || q->points->sparse || p_cols != q_cols || few;
-    mgv_status st =
-        lanes ? multiply_lanes(&job, square, q_square) : multiply_dense(&job, square, q_square);
+    mgv_status st = is_wide(&job) ? multiply_sparse(&job, square, q_square)
+                    : lanes       ? multiply_lanes(&job, square, q_square)
+                                  : multiply_dense(&job, square, q_square);
     if (st == MGV_OK)
         st = set_shift(&job, q_square);
     job.p_square = square;

@@ -31,10 +31,13 @@ typedef struct mgvi_cores {
     mgvi_kernel_op *kernel;
     const double *bound; /* most |c_i| */
     double *c, *f;       /* the caller's: coefficients, K c */
-    mgvi_arena *room;    /* of the block */
+    mgvi_arena *room;    /* of the block, */
+    mgvi_arena *next;    /* of a larger one, while it is copied */
     mgvi_pairs pairs;
     mgvi_pairs_core inner;
     int64_t *rows;         /* of the core; place t + 1 of `pairs` */
+    int64_t *held;         /* the same of the round before, where its block is kept, */
+    int64_t holding;       /* and how many; the caller's to keep */
     int64_t *sides;        /* U from the front, L from the back */
     int64_t *loose;        /* free rows */
     double *key;           /* per row: the more violated the smaller */
