@@ -7,6 +7,7 @@
  * them are laid side by side as columns and the rows of q run over them. */
 #include "op/kernel_origin.h"
 #include "op/kernel_sparse.h"
+#include "op/poly_map.h"
 
 #include "backend/cpu/gemm.h"
 #include "base/limit.h"
@@ -36,6 +37,7 @@ typedef struct block_job {
     char *out;
     int64_t ld, tasks;
     void *shift;               /* -|q|^2 / (2 sigma2), of the type; NULL: not needed */
+    double *along;             /* o.q / sigma2, from an origin; NULL: not needed */
     bool apart;                /* (2) may cancel: see map_apart */
     const double *p_square;    /* |p|^2 */
     const double *tile;        /* sparse: cols x lanes */
@@ -93,27 +95,13 @@ double mgvi_kernel_size(const mgvi_kernel *k, const mgvi_points *points, int64_t
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-/* (24) of p_s and `count` points of q from t on, whose inner products `s` holds: as
- * mgvi_poly_from_origin(), so many side by side. */
+/* (24) of p_s and `count` points of q from t on, whose inner products `s` holds. */
 static void poly_from_origin(const block_job *job, int64_t row, int64_t t, int64_t count, double *s)
 {
-    const mgvi_kernel *kernel = job->kernel;
-    const mgvi_points *points = job->q->points;
-    const double f = mgvi_points_origin(kernel, job->p->points);
-    const double p = mgvi_point_along(kernel, job->p->points, mgvi_point_at(job->p, row));
-    double q[POLY_AT_ONCE] = {0}, b[POLY_AT_ONCE] = {0}, k[POLY_AT_ONCE] = {0}, a = 0, power = 1;
-    for (int64_t l = 0; l < count && points->along; l++)
-        q[l] = mgvi_point_along(kernel, points, mgvi_point_at(job->q, t + l));
-    for (int m = 0; m < kernel->degree; m++) {
-        for (int l = 0; l < POLY_AT_ONCE; l++) {
-            const double total = (f + s[l]) + (p + q[l]);
-            k[l] = total * k[l] + (((q[l] + s[l]) * a + (p + s[l]) * b[l]) + s[l] * power);
-            b[l] = (f + q[l]) * b[l] + q[l] * power;
-        }
-        a = (f + p) * a + p * power;
-        power *= f;
-    }
-    memcpy(s, k, sizeof k);
+    const mgvi_points *points = job->p->points;
+    const double p = mgvi_point_along(job->kernel, points, mgvi_point_at(job->p, row));
+    MGVI_SIMD_PICK(job->ctx, mgvi_poly_map)
+    (job->kernel->degree, mgvi_points_origin(job->kernel, points), p, job->along + t, s, count);
 }
 
 #define DEFINE_MAP(T, S)                                                                           \
@@ -416,9 +404,21 @@ static void copy_precomputed(const block_job *job)
         }
 }
 
+static mgv_status set_along(block_job *job)
+{
+    job->along = mgvi_alloc(job->ctx, (size_t)job->q->count, sizeof *job->along);
+    if (!job->along)
+        return MGV_E_MEMORY;
+    for (int64_t t = 0; t < job->q->count; t++)
+        job->along[t] = mgvi_point_along(job->kernel, job->q->points, mgvi_point_at(job->q, t));
+    return MGV_OK;
+}
+
 static mgv_status set_shift(block_job *job, const double *q_square)
 {
     const double factor = -1 / (2 * job->kernel->sigma2);
+    if (job->kernel->origin != MGVI_ORIGIN_NONE)
+        return set_along(job);
     if (!uses_distance(job->kernel))
         return MGV_OK;
     job->shift = mgvi_alloc(job->ctx, (size_t)job->q->count, type_size(job));
@@ -468,6 +468,7 @@ mgv_status mgvi_kernel_block(mgv_ctx *ctx, const mgvi_kernel *kernel, const mgvi
     if (st == MGV_OK)
         map_values(&job);
     mgvi_release(ctx, job.shift);
+    mgvi_release(ctx, job.along);
     mgvi_release(ctx, square);
     return st;
 }
