@@ -42,13 +42,14 @@ mgv_status mgvi_cores_open(mgvi_cores *k)
     k->rows = mgvi_run_array(k->run, n, sizeof *k->rows);
     k->sides = mgvi_run_array(k->run, n, sizeof *k->sides);
     k->loose = mgvi_run_array(k->run, n, sizeof *k->loose);
+    k->near = mgvi_run_array(k->run, n, sizeof *k->near);
     k->key = mgvi_run_array(k->run, n, sizeof *k->key);
     k->step = mgvi_run_array(k->run, n, sizeof *k->step);
     const double cache = MEGABYTE * k->run->problem->settings.cache;
     const double side = sqrt((cache + LEAST_BYTES) / sizeof(double)) - MOST_GROWN;
     k->most_loose = side < MOST_LOOSE ? (int64_t)side : MOST_LOOSE;
-    if (!k->room || !k->next || !k->held || !k->rows || !k->sides || !k->loose || !k->key ||
-        !k->step)
+    if (!k->room || !k->next || !k->held || !k->near || !k->rows || !k->sides || !k->loose ||
+        !k->key || !k->step)
         return MGV_E_MEMORY;
     return mgvi_kernel_keeps_rows(k->kernel) ? MGV_OK : mgvi_kernel_open_rough(k->kernel);
 }
@@ -134,6 +135,29 @@ static void list_sides(mgvi_cores *k)
     }
 }
 
+/* Rows outside of (18) that violate what the free rows agree on, their mean z: few positive rows
+ * leave room for as few of thousands of negative ones to move, of which each takes a little. */
+static void list_near(mgvi_cores *k)
+{
+    const mgv_problem *p = k->run->problem;
+    int64_t *count = k->near_count;
+    const int64_t end = p->A->rows;
+    double mean = 0;
+    for (int64_t t = 0; t < k->count[LOOSE]; t++) {
+        const int64_t i = k->loose[t];
+        mean += (mgvi_problem_free_entry(p, i) - k->f[i]) / (double)k->count[LOOSE];
+    }
+    count[RISE] = count[FALL] = 0;
+    for (int64_t i = 0; k->count[LOOSE] > 0 && i < end; i++) {
+        const double y = mgvi_problem_free_entry(p, i), z = y - k->f[i];
+        const bool rises = k->c[i]<upper(k, i, y), falls = k->c[i]> lower(k, i, y);
+        if (rises && !falls && z > mean && z <= k->centre)
+            k->near[count[RISE]++] = i;
+        else if (falls && !rises && z < mean && z >= k->centre)
+            k->near[end - ++count[FALL]] = i;
+    }
+}
+
 /* `want` of the listed rows join the core: a tenth the worst, the others at random. */
 static int64_t take(mgvi_cores *k, int64_t *list, int64_t count, int64_t want, int64_t size)
 {
@@ -155,17 +179,22 @@ static int64_t take(mgvi_cores *k, int64_t *list, int64_t count, int64_t want, i
 static int64_t choose(mgvi_cores *k, int64_t round)
 {
     const int64_t n = k->run->problem->A->rows, *count = k->count;
-    int64_t q = n / 10;
+    int64_t q = n / (mgvi_kernel_keeps_rows(k->kernel) ? 4 : 10);
     q = q < LEAST_SIDES ? LEAST_SIDES : q > MOST_SIDES ? MOST_SIDES : q;
     if (round >= SETTLING && count[LOOSE] / 4 > q)
         q = count[LOOSE] / 4 < MOST_GROWN ? count[LOOSE] / 4 : MOST_GROWN;
-    int64_t want[2] = {q / 2, q / 2};
+    int64_t want[2] = {q / 2, q / 2}, more[2] = {0, 0};
     for (int side = RISE; side <= FALL; side++)
-        if (count[side] < q / 2)
-            want[!side] += q / 2 - count[side];
+        if (count[side] < q / 2) {
+            const int64_t lacks = q / 2 - count[side], near = k->near_count[side];
+            more[side] = near < lacks ? near : lacks;
+            want[!side] += lacks - more[side];
+        }
     int64_t size = take(k, k->loose, count[LOOSE], k->most_loose, 0);
     size = take(k, k->sides, count[RISE], want[RISE], size);
-    return take(k, k->sides + n - count[FALL], count[FALL], want[FALL], size);
+    size = take(k, k->sides + n - count[FALL], count[FALL], want[FALL], size);
+    size = take(k, k->near, k->near_count[RISE], more[RISE], size);
+    return take(k, k->near + n - k->near_count[FALL], k->near_count[FALL], more[FALL], size);
 }
 
 /* ---- the core -------------------------------------------------------------------------------- */
@@ -303,6 +332,8 @@ mgv_status mgvi_cores_round(mgvi_cores *k, int64_t round, mgvi_cores_care care)
     if (!(violation > 0))
         return MGV_OK;
     list_sides(k);
+    if (mgvi_kernel_keeps_rows(k->kernel))
+        list_near(k);
     const int64_t size = choose(k, round), sides = k->count[RISE] + k->count[FALL];
     MGVI_TRY(fill(k, size, care == MGVI_CORES_EXACT ? MGV_F64 : MGV_F32));
     const double steps = sides + k->count[LOOSE] > size ? FEW_STEPS : MANY_STEPS;
