@@ -62,6 +62,23 @@ static void add_rows(mgvi_kernel_op *k, sum_job *job)
     k->op.touched += (double)job->count * (double)k->op.rows;
 }
 
+bool mgvi_kernel_keeps_rows(const mgvi_kernel_op *k)
+{
+    return k->fast == MGV_F64 && k->points->sparse && !mgvi_kernel_has_rough(k);
+}
+
+bool mgvi_kernel_add_kept(mgvi_kernel_op *k, const int64_t *rows, int64_t count, const double *c,
+                          double *f)
+{
+    sum_job job = {.k = k, .rows = rows, .count = count, .c = k->step, .f = f};
+    if (!mgvi_kernel_keeps_rows(k) || !mgvi_kernel_fetch(k, rows, count))
+        return false;
+    for (int64_t s = 0; s < count; s++)
+        k->step[rows[s]] = c[s];
+    add_rows(k, &job);
+    return true;
+}
+
 int64_t mgvi_kernel_support(mgvi_kernel_op *k, const double *c)
 {
     int64_t count = 0;

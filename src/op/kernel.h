@@ -58,9 +58,9 @@ mgv_status mgvi_kernel_combine_low(mgvi_kernel_op *op, const double *c, double b
 /* f = K from becomes K to. True: where no rows are kept, and it was less work, by adding what has
  * changed; false: from `to` alone. */
 bool mgvi_kernel_update(mgvi_kernel_op *op, const double *from, const double *to, double *f);
-/* out[s*ld + t] = K between the listed rows, in the fast type. MGV_E_MEMORY. */
+/* out[s*ld + t] = K between the listed rows, in the type. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_among(mgvi_kernel_op *op, const int64_t *p, int64_t np, const int64_t *q,
-                             int64_t nq, void *out, int64_t ld);
+                             int64_t nq, mgv_dtype dtype, void *out, int64_t ld);
 /* All products from here on are with most rows: K is kept as its half while it fits. True: better
  * not, where float32 values are good enough (`roughly`, mgvi_kernel_rough_times): between points of
  * few columns they cost no more than to be read, and what does not fit is made anew in every
@@ -83,6 +83,8 @@ mgv_status mgvi_kernel_exact_add(mgvi_kernel_op *op, const int64_t *rows, int64_
 mgv_status mgvi_kernel_rough_times(mgvi_kernel_op *op, const double *c, double *f);
 /* The same for several vectors, c and f rows x lanes: a value serves all. */
 mgv_status mgvi_kernel_rough_lanes(mgvi_kernel_op *op, const double *c, int32_t lanes, double *f);
+/* Whether f += K dc is made of float64 rows that are kept: sparse points of many columns. */
+bool mgvi_kernel_keeps_rows(const mgvi_kernel_op *op);
 /* out[s*ld + t] = K between the listed rows and themselves. */
 mgv_status mgvi_kernel_rough_among(mgvi_kernel_op *op, const int64_t *rows, int64_t count,
                                    float *out, int64_t ld);

@@ -6,6 +6,8 @@
  * Dense points go through a matrix product; where a side is sparse, or p has few points, some of
  * them are laid side by side as columns and the rows of q run over them. */
 #include "op/kernel_origin.h"
+#include "op/kernel_sparse.h"
+#include "op/poly_map.h"
 
 #include "backend/cpu/gemm.h"
 #include "base/limit.h"
@@ -23,7 +25,8 @@ enum {
     TILE_BYTES = 1 << 22, /* of points laid side by side */
     MOST_LANES = 64,
     ROWS_AT_ONCE = 64, /* of q */
-    FEW = 3            /* points of p for which a matrix product is not worth its preparations */
+    NARROW = 512,
+    FEW = 3 /* points of p for which a matrix product is not worth its preparations */
 };
 
 typedef struct block_job {
@@ -34,6 +37,7 @@ typedef struct block_job {
     char *out;
     int64_t ld, tasks;
     void *shift;               /* -|q|^2 / (2 sigma2), of the type; NULL: not needed */
+    double *along;             /* o.q / sigma2, from an origin; NULL: not needed */
     bool apart;                /* (2) may cancel: see map_apart */
     const double *p_square;    /* |p|^2 */
     const double *tile;        /* sparse: cols x lanes */
@@ -91,27 +95,13 @@ double mgvi_kernel_size(const mgvi_kernel *k, const mgvi_points *points, int64_t
 
 /* ---- the map --------------------------------------------------------------------------------- */
 
-/* (24) of p_s and `count` points of q from t on, whose inner products `s` holds: as
- * mgvi_poly_from_origin(), so many side by side. */
+/* (24) of p_s and `count` points of q from t on, whose inner products `s` holds. */
 static void poly_from_origin(const block_job *job, int64_t row, int64_t t, int64_t count, double *s)
 {
-    const mgvi_kernel *kernel = job->kernel;
-    const mgvi_points *points = job->q->points;
-    const double f = mgvi_points_origin(kernel, job->p->points);
-    const double p = mgvi_point_along(kernel, job->p->points, mgvi_point_at(job->p, row));
-    double q[POLY_AT_ONCE] = {0}, b[POLY_AT_ONCE] = {0}, k[POLY_AT_ONCE] = {0}, a = 0, power = 1;
-    for (int64_t l = 0; l < count && points->along; l++)
-        q[l] = mgvi_point_along(kernel, points, mgvi_point_at(job->q, t + l));
-    for (int m = 0; m < kernel->degree; m++) {
-        for (int l = 0; l < POLY_AT_ONCE; l++) {
-            const double total = (f + s[l]) + (p + q[l]);
-            k[l] = total * k[l] + (((q[l] + s[l]) * a + (p + s[l]) * b[l]) + s[l] * power);
-            b[l] = (f + q[l]) * b[l] + q[l] * power;
-        }
-        a = (f + p) * a + p * power;
-        power *= f;
-    }
-    memcpy(s, k, sizeof k);
+    const mgvi_points *points = job->p->points;
+    const double p = mgvi_point_along(job->kernel, points, mgvi_point_at(job->p, row));
+    MGVI_SIMD_PICK(job->ctx, mgvi_poly_map)
+    (job->kernel->degree, mgvi_points_origin(job->kernel, points), p, job->along + t, s, count);
 }
 
 #define DEFINE_MAP(T, S)                                                                           \
@@ -355,6 +345,14 @@ static void fill_tile(const block_job *job, double *tile)
     }
 }
 
+static void list_squares(const block_job *job, double *p_square, double *q_square)
+{
+    for (int64_t s = 0; s < job->p->count; s++)
+        p_square[s] = job->p->points->square[mgvi_point_at(job->p, s)];
+    for (int64_t t = 0; t < job->q->count; t++)
+        q_square[t] = job->q->points->square[mgvi_point_at(job->q, t)];
+}
+
 /* The tile is as wide as q, whose rows run over it; p may be narrower or wider. */
 static mgv_status multiply_lanes(block_job *job, double *p_square, double *q_square)
 {
@@ -364,10 +362,7 @@ static mgv_status multiply_lanes(block_job *job, double *p_square, double *q_squ
     double *tile = mgvi_alloc(job->ctx, (size_t)(width * lanes) + 1, sizeof *tile);
     if (!tile)
         return MGV_E_MEMORY;
-    for (int64_t s = 0; s < job->p->count; s++)
-        p_square[s] = job->p->points->square[mgvi_point_at(job->p, s)];
-    for (int64_t t = 0; t < job->q->count; t++)
-        q_square[t] = job->q->points->square[mgvi_point_at(job->q, t)];
+    list_squares(job, p_square, q_square);
     job->tile = tile;
     for (job->from = 0; job->from < job->p->count; job->from += job->lanes) {
         job->lanes = job->p->count - job->from < lanes ? job->p->count - job->from : lanes;
@@ -377,6 +372,19 @@ static mgv_status multiply_lanes(block_job *job, double *p_square, double *q_squ
     }
     mgvi_release(job->ctx, tile);
     return MGV_OK;
+}
+
+/* Sparse points of so many columns that a tile of them would leave the second cache. */
+static bool is_wide(const block_job *job)
+{
+    return job->p->points->sparse && job->q->points->sparse && job->cols > NARROW;
+}
+
+static mgv_status multiply_sparse(block_job *job, double *p_square, double *q_square)
+{
+    list_squares(job, p_square, q_square);
+    return mgvi_sparse_products(job->ctx, job->p, job->q, product_scale(job->kernel), job->dtype,
+                                job->out, job->ld);
 }
 
 /* ---- a block --------------------------------------------------------------------------------- */
@@ -396,9 +404,21 @@ static void copy_precomputed(const block_job *job)
         }
 }
 
+static mgv_status set_along(block_job *job)
+{
+    job->along = mgvi_alloc(job->ctx, (size_t)job->q->count, sizeof *job->along);
+    if (!job->along)
+        return MGV_E_MEMORY;
+    for (int64_t t = 0; t < job->q->count; t++)
+        job->along[t] = mgvi_point_along(job->kernel, job->q->points, mgvi_point_at(job->q, t));
+    return MGV_OK;
+}
+
 static mgv_status set_shift(block_job *job, const double *q_square)
 {
     const double factor = -1 / (2 * job->kernel->sigma2);
+    if (job->kernel->origin != MGVI_ORIGIN_NONE)
+        return set_along(job);
     if (!uses_distance(job->kernel))
         return MGV_OK;
     job->shift = mgvi_alloc(job->ctx, (size_t)job->q->count, type_size(job));
@@ -439,14 +459,16 @@ mgv_status mgvi_kernel_block(mgv_ctx *ctx, const mgvi_kernel *kernel, const mgvi
     double *q_square = square + p->count;
     const bool few = p->count <= FEW && p->points->rows.dtype == dtype;
     const bool lanes = p->points->sparse || q->points->sparse || p_cols != q_cols || few;
-    mgv_status st =
-        lanes ? multiply_lanes(&job, square, q_square) : multiply_dense(&job, square, q_square);
+    mgv_status st = is_wide(&job) ? multiply_sparse(&job, square, q_square)
+                    : lanes       ? multiply_lanes(&job, square, q_square)
+                                  : multiply_dense(&job, square, q_square);
     if (st == MGV_OK)
         st = set_shift(&job, q_square);
     job.p_square = square;
     if (st == MGV_OK)
         map_values(&job);
     mgvi_release(ctx, job.shift);
+    mgvi_release(ctx, job.along);
     mgvi_release(ctx, square);
     return st;
 }

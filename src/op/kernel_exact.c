@@ -44,6 +44,8 @@ mgv_status mgvi_kernel_exact_add(mgvi_kernel_op *k, const int64_t *rows, int64_t
 {
     const mgvi_point_list p = {.points = k->points, .index = rows, .count = count};
     const mgvi_point_list all = {.points = k->points, .count = k->op.rows};
+    if (mgvi_kernel_add_kept(k, rows, count, c, f))
+        return mgvi_ctx_whole(k->op.ctx);
     k->op.touched += (double)count * (double)k->op.rows;
     MGVI_TRY(mgvi_kernel_sums(k->op.ctx, &k->kernel, &p, c, 1, &all, f, k->op.rows));
     return mgvi_ctx_whole(k->op.ctx);

@@ -72,7 +72,11 @@ bool mgvi_kernel_can_lend(const mgvi_kernel_op *k);
 bool mgvi_kernel_borrow(mgvi_kernel_op *k, const int64_t *rows, int64_t count);
 void mgvi_kernel_end_loans(mgvi_kernel_op *k);
 
-/* kernel.c: the rows with c_i != 0 go to k->support. */
+/* kernel.c: f += sum_s c_s K(., rows_s) from rows that are kept; false: none are, or they do not
+ * fit, and nothing was added. */
+bool mgvi_kernel_add_kept(mgvi_kernel_op *k, const int64_t *rows, int64_t count, const double *c,
+                          double *f);
+/* The rows with c_i != 0 go to k->support. */
 int64_t mgvi_kernel_support(mgvi_kernel_op *k, const double *c);
 void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, const double *f);
 /* Whether products with one vector, and the lengths that follow, are twofold sums. */

@@ -150,13 +150,13 @@ static bool whole_rows_pay(const mgvi_kernel_op *k, int64_t among)
 }
 
 mgv_status mgvi_kernel_among(mgvi_kernel_op *k, const int64_t *p, int64_t np, const int64_t *q,
-                             int64_t nq, void *out, int64_t ld)
+                             int64_t nq, mgv_dtype dtype, void *out, int64_t ld)
 {
     const mgvi_point_list rows = {.points = k->points, .index = p, .count = np};
     const mgvi_point_list cols = {.points = k->points, .index = q, .count = nq};
     k->op.touched += (double)np * (double)nq;
-    if (!whole_rows_pay(k, nq) || !mgvi_kernel_fetch(k, p, np))
-        return mgvi_kernel_block(k->op.ctx, &k->kernel, &rows, &cols, k->fast, out, ld);
+    if (dtype != k->fast || !whole_rows_pay(k, nq) || !mgvi_kernel_fetch(k, p, np))
+        return mgvi_kernel_block(k->op.ctx, &k->kernel, &rows, &cols, dtype, out, ld);
     for (int64_t s = 0; s < np; s++) {
         const char *row = mgvi_kernel_slot(k, k->slot_of[p[s]]);
         for (int64_t t = 0; t < nq; t++)

@@ -92,7 +92,7 @@ static mgv_status place_rows(mgvi_run *run, state *s, int64_t first)
     const int64_t wanted = size + 1 > a->capacity ? size + size / 2 + 8 : size + 1;
     MGVI_TRY(mgvi_pairs_grow(a, &run->arena, wanted < most ? wanted : most));
     const size_t value = a->dtype == MGV_F32 ? sizeof(float) : sizeof(double);
-    MGVI_TRY(mgvi_kernel_among(s->kernel, s->W + first, count, s->W, size,
+    MGVI_TRY(mgvi_kernel_among(s->kernel, s->W + first, count, s->W, size, a->dtype,
                                mgvi_pairs_row(a, first + 1) + value, a->capacity));
     for (int64_t t = first; t < size; t++) {
         const int64_t i = s->W[t];
@@ -331,7 +331,7 @@ static mgv_status restored(mgvi_run *run)
     state *s = run->state;
     const int64_t n = run->problem->A->rows;
     bool sound = s->m.size >= 0 && s->m.size <= n && s->m.eps > 0 && s->m.care >= 0 &&
-                 s->m.care <= MGVI_CORES_EXACT;
+                 s->m.care <= MGVI_CORES_EXACT && s->m.holding >= 0 && s->m.holding <= n;
     memset(s->in_W, 0, (size_t)n * sizeof *s->in_W);
     for (int64_t t = 0; sound && t < s->m.size; t++) {
         sound = s->W[t] >= 0 && s->W[t] < n && !s->in_W[s->W[t]];
@@ -340,13 +340,12 @@ static mgv_status restored(mgvi_run *run)
     }
     for (int64_t i = 0; sound && i < n; i++)
         sound = fabs(s->now.x[i]) <= s->bound[i] && (s->on_cores || s->now.x[i] == 0 || s->in_W[i]);
+    for (int64_t t = 0; sound && s->on_cores && t < s->m.holding; t++)
+        sound = s->cores.held[t] >= 0 && s->cores.held[t] < n;
     if (!sound)
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's working set is damaged");
-    s->m.error = INFINITY; /* of f in a file nobody knows */
     if (s->on_cores)
-        mgvi_cores_survey(&s->cores);
-    if (s->on_cores)
-        return MGV_OK;
+        return mgvi_core_rounds_restored(run, s);
     if (s->m.exact)
         MGVI_TRY(go_exact(run, s));
     return rebuild(run, s);

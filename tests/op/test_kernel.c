@@ -242,7 +242,8 @@ TEST(rows_listed_twice_are_kept_once)
     c[ROWS] = 0;
     const mgvi_vec w = mgvi_vec_wrap(c, ROWS + 1, MGVI_COLS);
     mgvi_vec vz = mgvi_vec_wrap(z, ROWS, MGVI_ROWS);
-    CHECK_OK(ctx, mgvi_kernel_among(mgvi_kernel_of(op), twice, ROWS, all, ROWS, values, ROWS));
+    CHECK_OK(ctx,
+             mgvi_kernel_among(mgvi_kernel_of(op), twice, ROWS, all, ROWS, MGV_F64, values, ROWS));
     for (int turn = 0; turn < 3; turn++) {
         c[turn] += 1;
         mgvi_op_mul(op, 1, &w, 0, &vz);

@@ -14,10 +14,12 @@ static const double MOST_C_FLOAT = 1000; /* f is float64 from the start above it
 
 mgv_status mgvi_core_rounds_open(mgvi_run *run, mgvi_kernel_margin *s, double most)
 {
-    s->m.care = most > MOST_C_FLOAT ? MGVI_CORES_EXACT_F : MGVI_CORES_ROUGH;
+    const bool exactly = most > MOST_C_FLOAT || mgvi_kernel_keeps_rows(s->kernel);
+    s->m.care = exactly ? MGVI_CORES_EXACT_F : MGVI_CORES_ROUGH;
     s->cores =
         (mgvi_cores){.run = run, .kernel = s->kernel, .bound = s->bound, .c = s->now.x, .f = s->f};
     MGVI_TRY(mgvi_cores_open(&s->cores));
+    MGVI_TRY(mgvi_run_keep(run, "core", MGVI_T_I64, s->cores.held, s->u.n));
     mgvi_cores_survey(&s->cores);
     return MGV_OK;
 }
@@ -96,9 +98,11 @@ mgv_status mgvi_core_rounds_step(mgvi_run *run, mgvi_kernel_margin *s)
 {
     s->m.roughly = s->m.care == MGVI_CORES_ROUGH;
     s->cores.walk = s->m.walk;
+    s->cores.holding = s->m.holding;
     memcpy(s->before, s->now.x, (size_t)s->u.n * sizeof *s->before);
     MGVI_TRY(mgvi_cores_round(&s->cores, s->m.rounds++, (mgvi_cores_care)s->m.care));
     s->m.walk = s->cores.walk;
+    s->m.holding = s->cores.holding;
     if (s->m.roughly)
         s->m.error = INFINITY;
     else
@@ -117,6 +121,23 @@ mgv_status mgvi_core_rounds_step(mgvi_run *run, mgvi_kernel_margin *s)
     MGVI_TRY(settle(run, s));
     run->finished = run->finished || s->m.claims >= (has_room(run, s) ? MOST_CLAIMS : FEW_CLAIMS);
     return MGV_OK;
+}
+
+/* What f is off by a file is believed where a product of our own says no other. */
+mgv_status mgvi_core_rounds_restored(mgvi_run *run, mgvi_kernel_margin *s)
+{
+    mgvi_cores_survey(&s->cores);
+    if (!(s->m.error >= 0 && s->m.error < INFINITY)) {
+        s->m.error = INFINITY;
+        return MGV_OK;
+    }
+    double apart = 0;
+    mgvi_kernel_combine(s->kernel, s->now.x, s->z);
+    for (int64_t i = 0; i < s->u.n; i++)
+        apart = fmax(apart, isfinite(s->f[i]) ? fabs(s->z[i] - s->f[i]) : INFINITY);
+    const double anew = product_error(run, s->now.x, s->u.n);
+    s->m.error = apart <= anew ? fmax(s->m.error, apart + anew) : INFINITY;
+    return run->problem->A->failed;
 }
 
 double mgvi_core_rounds_estimate(const mgvi_run *run, const mgvi_kernel_margin *s)

@@ -28,25 +28,30 @@ bool mgvi_cores_fit(const mgv_problem *p)
     enum { HELD = 16 }; /* numbers a row of the run */
     const mgvi_kernel_op *kernel = mgvi_kernel_of(p->A);
     const double cache = MEGABYTE * p->settings.cache; /* the copy is there instead of rows of K */
-    return kernel && mgvi_kernel_fast(kernel) == MGV_F64 && mgvi_kernel_has_rough(kernel) &&
-           mgvi_kernel_rough_bytes(kernel) <= cache + mgvi_problem_spare(p, HELD);
+    return kernel && (mgvi_kernel_keeps_rows(kernel) ||
+                      (mgvi_kernel_fast(kernel) == MGV_F64 && mgvi_kernel_has_rough(kernel) &&
+                       mgvi_kernel_rough_bytes(kernel) <= cache + mgvi_problem_spare(p, HELD)));
 }
 
 mgv_status mgvi_cores_open(mgvi_cores *k)
 {
     const size_t n = (size_t)k->run->problem->A->rows;
     k->room = mgvi_arena_within(&k->run->arena);
+    k->next = mgvi_arena_within(&k->run->arena);
+    k->held = mgvi_run_array(k->run, n, sizeof *k->held);
     k->rows = mgvi_run_array(k->run, n, sizeof *k->rows);
     k->sides = mgvi_run_array(k->run, n, sizeof *k->sides);
     k->loose = mgvi_run_array(k->run, n, sizeof *k->loose);
+    k->near = mgvi_run_array(k->run, n, sizeof *k->near);
     k->key = mgvi_run_array(k->run, n, sizeof *k->key);
     k->step = mgvi_run_array(k->run, n, sizeof *k->step);
     const double cache = MEGABYTE * k->run->problem->settings.cache;
     const double side = sqrt((cache + LEAST_BYTES) / sizeof(double)) - MOST_GROWN;
     k->most_loose = side < MOST_LOOSE ? (int64_t)side : MOST_LOOSE;
-    if (!k->room || !k->rows || !k->sides || !k->loose || !k->key || !k->step)
+    if (!k->room || !k->next || !k->held || !k->near || !k->rows || !k->sides || !k->loose ||
+        !k->key || !k->step)
         return MGV_E_MEMORY;
-    return mgvi_kernel_open_rough(k->kernel);
+    return mgvi_kernel_keeps_rows(k->kernel) ? MGV_OK : mgvi_kernel_open_rough(k->kernel);
 }
 
 /* ---- the choice ------------------------------------------------------------------------------ */
@@ -130,6 +135,29 @@ static void list_sides(mgvi_cores *k)
     }
 }
 
+/* Rows outside of (18) that violate what the free rows agree on, their mean z: few positive rows
+ * leave room for as few of thousands of negative ones to move, of which each takes a little. */
+static void list_near(mgvi_cores *k)
+{
+    const mgv_problem *p = k->run->problem;
+    int64_t *count = k->near_count;
+    const int64_t end = p->A->rows;
+    double mean = 0;
+    for (int64_t t = 0; t < k->count[LOOSE]; t++) {
+        const int64_t i = k->loose[t];
+        mean += (mgvi_problem_free_entry(p, i) - k->f[i]) / (double)k->count[LOOSE];
+    }
+    count[RISE] = count[FALL] = 0;
+    for (int64_t i = 0; k->count[LOOSE] > 0 && i < end; i++) {
+        const double y = mgvi_problem_free_entry(p, i), z = y - k->f[i];
+        const bool rises = k->c[i]<upper(k, i, y), falls = k->c[i]> lower(k, i, y);
+        if (rises && !falls && z > mean && z <= k->centre)
+            k->near[count[RISE]++] = i;
+        else if (falls && !rises && z < mean && z >= k->centre)
+            k->near[end - ++count[FALL]] = i;
+    }
+}
+
 /* `want` of the listed rows join the core: a tenth the worst, the others at random. */
 static int64_t take(mgvi_cores *k, int64_t *list, int64_t count, int64_t want, int64_t size)
 {
@@ -151,48 +179,111 @@ static int64_t take(mgvi_cores *k, int64_t *list, int64_t count, int64_t want, i
 static int64_t choose(mgvi_cores *k, int64_t round)
 {
     const int64_t n = k->run->problem->A->rows, *count = k->count;
-    int64_t q = n / 10;
+    int64_t q = n / (mgvi_kernel_keeps_rows(k->kernel) ? 4 : 10);
     q = q < LEAST_SIDES ? LEAST_SIDES : q > MOST_SIDES ? MOST_SIDES : q;
     if (round >= SETTLING && count[LOOSE] / 4 > q)
         q = count[LOOSE] / 4 < MOST_GROWN ? count[LOOSE] / 4 : MOST_GROWN;
-    int64_t want[2] = {q / 2, q / 2};
+    int64_t want[2] = {q / 2, q / 2}, more[2] = {0, 0};
     for (int side = RISE; side <= FALL; side++)
-        if (count[side] < q / 2)
-            want[!side] += q / 2 - count[side];
+        if (count[side] < q / 2) {
+            const int64_t lacks = q / 2 - count[side], near = k->near_count[side];
+            more[side] = near < lacks ? near : lacks;
+            want[!side] += lacks - more[side];
+        }
     int64_t size = take(k, k->loose, count[LOOSE], k->most_loose, 0);
     size = take(k, k->sides, count[RISE], want[RISE], size);
-    return take(k, k->sides + n - count[FALL], count[FALL], want[FALL], size);
+    size = take(k, k->sides + n - count[FALL], count[FALL], want[FALL], size);
+    size = take(k, k->near, k->near_count[RISE], more[RISE], size);
+    return take(k, k->near + n - k->near_count[FALL], k->near_count[FALL], more[FALL], size);
 }
 
 /* ---- the core -------------------------------------------------------------------------------- */
 
-/* Room for the block, which is not kept from round to round. */
-static mgv_status make_room(mgvi_cores *k, int64_t size, mgv_dtype dtype)
+/* Rows of the core of the round before stay in their order, and the others follow. Where there is
+ * its block, and not after a checkpoint, values move up to their new places; returns how many. */
+static int64_t keep_rows(mgvi_cores *k, int64_t size)
+{
+    enum { NEITHER, WANTED, KEPT };
+    const mgvi_pairs *a = &k->pairs;
+    int64_t stay = 0, *from = k->sides;
+    for (int64_t t = 0; t < k->holding; t++)
+        k->key[k->held[t]] = NEITHER;
+    for (int64_t t = 0; t < size; t++)
+        k->key[k->rows[t]] = WANTED;
+    for (int64_t t = 0; t < k->holding; t++)
+        if (k->key[k->held[t]] == WANTED) {
+            k->key[k->held[t]] = KEPT;
+            from[stay] = t + 1;
+            k->held[stay++] = k->held[t];
+        }
+    for (int64_t t = 0, end = stay; t < size; t++)
+        if (k->key[k->rows[t]] == WANTED)
+            k->held[end++] = k->rows[t];
+    memcpy(k->rows, k->held, (size_t)size * sizeof *k->rows);
+    k->holding = size;
+    stay = a->ctx && a->dtype == MGV_F32 ? stay : 0;
+    for (int64_t t = 0; t < stay; t++) {
+        const float *row = (const float *)mgvi_pairs_row(a, from[t]);
+        float *to = (float *)mgvi_pairs_row(a, t + 1);
+        for (int64_t l = 0; l < stay; l++)
+            to[l + 1] = row[from[l]];
+    }
+    return stay;
+}
+
+/* Room for the block; rows that stay in it are copied. */
+static mgv_status make_room(mgvi_cores *k, int64_t size, int64_t stay, mgv_dtype dtype)
 {
     mgvi_pairs *a = &k->pairs;
     if (a->dtype == dtype && a->ctx && size + 1 <= a->capacity)
         return MGV_OK;
     const int64_t most = k->run->problem->A->rows + 1, wanted = size + size / 4 + 8;
-    mgvi_arena_free(k->room);
-    *a = (mgvi_pairs){.ctx = k->run->ctx, .dtype = dtype, .rough = dtype == MGV_F32};
     k->inner = (mgvi_pairs_core){.room = 0};
-    return mgvi_pairs_grow(a, k->room, wanted < most ? wanted : most);
+    if (stay == 0) {
+        mgvi_arena_free(k->room);
+        *a = (mgvi_pairs){.ctx = k->run->ctx, .dtype = dtype, .rough = dtype == MGV_F32};
+        return mgvi_pairs_grow(a, k->room, wanted < most ? wanted : most);
+    }
+    mgvi_arena *old = k->room;
+    a->size = stay + 1;
+    MGVI_TRY(mgvi_pairs_grow(a, k->next, wanted < most ? wanted : most));
+    mgvi_arena_free(old);
+    k->room = k->next;
+    k->next = old;
+    return MGV_OK;
 }
 
-/* The core's block of K, its place at the origin, and what stands at its places. */
+/* The core's block of K: of rows of K that are kept it costs more than to keep it, too. */
+static mgv_status make_block(mgvi_cores *k, int64_t size, mgv_dtype dtype)
+{
+    mgvi_pairs *a = &k->pairs;
+    const double *diagonal = mgvi_kernel_diagonal(k->kernel);
+    const bool kept = mgvi_kernel_keeps_rows(k->kernel) && dtype == MGV_F32;
+    const int64_t stay = kept ? keep_rows(k, size) : 0;
+    MGVI_TRY(make_room(k, size, stay, dtype));
+    char *first = mgvi_pairs_row(a, stay + 1) + mgvi_dtype_size(dtype);
+    MGVI_TRY(dtype == MGV_F32 && !kept
+                 ? mgvi_kernel_rough_among(k->kernel, k->rows, size, (float *)first, a->capacity)
+                 : mgvi_kernel_among(k->kernel, k->rows + stay, size - stay, k->rows, size, dtype,
+                                     first, a->capacity));
+    for (int64_t t = stay; kept && t < size; t++) { /* k(x, z), x the later one: the same bits */
+        ((float *)mgvi_pairs_row(a, t + 1))[t + 1] = (float)diagonal[k->rows[t]];
+        for (int64_t l = stay; l < t; l++)
+            ((float *)mgvi_pairs_row(a, l + 1))[t + 1] = ((float *)mgvi_pairs_row(a, t + 1))[l + 1];
+    }
+    memset(a->K, 0, (size_t)a->capacity * mgvi_dtype_size(dtype));
+    mgvi_pairs_mirror(a, stay + 1, size + 1);
+    a->size = size + 1;
+    return MGV_OK;
+}
+
+/* The block, its place at the origin, and what stands at its places. */
 static mgv_status fill(mgvi_cores *k, int64_t size, mgv_dtype dtype)
 {
     const mgv_problem *p = k->run->problem;
     const double *diagonal = mgvi_kernel_diagonal(k->kernel);
     mgvi_pairs *a = &k->pairs;
-    MGVI_TRY(make_room(k, size, dtype));
-    char *first = mgvi_pairs_row(a, 1) + mgvi_dtype_size(dtype);
-    MGVI_TRY(dtype == MGV_F32
-                 ? mgvi_kernel_rough_among(k->kernel, k->rows, size, (float *)first, a->capacity)
-                 : mgvi_kernel_among(k->kernel, k->rows, size, k->rows, size, first, a->capacity));
-    memset(a->K, 0, (size_t)a->capacity * mgvi_dtype_size(dtype));
-    mgvi_pairs_mirror(a, 1, size + 1);
-    a->size = size + 1;
+    MGVI_TRY(make_block(k, size, dtype));
     a->c[0] = a->v[0] = a->diagonal[0] = 0;
     a->lo[0] = p->free_cols == 0 ? -INFINITY : 0;
     a->hi[0] = p->free_cols == 0 ? INFINITY : 0;
@@ -241,6 +332,8 @@ mgv_status mgvi_cores_round(mgvi_cores *k, int64_t round, mgvi_cores_care care)
     if (!(violation > 0))
         return MGV_OK;
     list_sides(k);
+    if (mgvi_kernel_keeps_rows(k->kernel))
+        list_near(k);
     const int64_t size = choose(k, round), sides = k->count[RISE] + k->count[FALL];
     MGVI_TRY(fill(k, size, care == MGVI_CORES_EXACT ? MGV_F64 : MGV_F32));
     const double steps = sides + k->count[LOOSE] > size ? FEW_STEPS : MANY_STEPS;

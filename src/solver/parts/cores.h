@@ -31,12 +31,17 @@ typedef struct mgvi_cores {
     mgvi_kernel_op *kernel;
     const double *bound; /* most |c_i| */
     double *c, *f;       /* the caller's: coefficients, K c */
-    mgvi_arena *room;    /* of the block */
+    mgvi_arena *room;    /* of the block, */
+    mgvi_arena *next;    /* of a larger one, while it is copied */
     mgvi_pairs pairs;
     mgvi_pairs_core inner;
-    int64_t *rows;         /* of the core; place t + 1 of `pairs` */
-    int64_t *sides;        /* U from the front, L from the back */
-    int64_t *loose;        /* free rows */
+    int64_t *rows;   /* of the core; place t + 1 of `pairs` */
+    int64_t *held;   /* the same of the round before, where its block is kept, */
+    int64_t holding; /* and how many; the caller's to keep */
+    int64_t *sides;  /* U from the front, L from the back */
+    int64_t *loose;  /* free rows */
+    int64_t *near;   /* as `sides`, rows between a and the free rows' mean */
+    int64_t near_count[2];
     double *key;           /* per row: the more violated the smaller */
     double *step;          /* dc of the rows that have moved */
     double most, least;    /* of z over the rows that may rise, that may fall */
@@ -47,7 +52,8 @@ typedef struct mgvi_cores {
     mgvi_kernel_walk walk; /* of f, while it is made of float32 values; the caller's to keep */
 } mgvi_cores;
 
-/* Whether a problem is one for cores: a kernel whose rough values can be made, a hinge. */
+/* Whether a problem is one for cores: a kernel whose rough values can be made, or whose rows are
+ * kept; a hinge. */
 bool mgvi_cores_fit(const mgv_problem *p);
 /* Set run, kernel, bound, c and f before. MGV_E_MEMORY, MGV_E_LIMIT. */
 mgv_status mgvi_cores_open(mgvi_cores *k);

@@ -21,6 +21,7 @@ typedef struct mgvi_kernel_margin_memory {
     int64_t rounds;        /* on cores */
     int64_t claims;        /* that the gap is small enough, of those */
     double error;          /* most that f is off there; infinite: it is not float64 */
+    int64_t holding;       /* rows of the last core whose block is kept */
     int64_t care;          /* mgvi_cores_care of the next one */
     mgvi_kernel_walk walk; /* of f there, */
     bool roughly;          /* from the first round on in float32 */
@@ -58,5 +59,7 @@ mgv_status mgvi_core_rounds_open(mgvi_run *run, mgvi_kernel_margin *s, double mo
 /* A round. More digits follow, f in float64, then float64 cores, when those there are have been
  * used up. */
 mgv_status mgvi_core_rounds_step(mgvi_run *run, mgvi_kernel_margin *s);
+/* After a checkpoint was read. */
+mgv_status mgvi_core_rounds_restored(mgvi_run *run, mgvi_kernel_margin *s);
 double mgvi_core_rounds_estimate(const mgvi_run *run, const mgvi_kernel_margin *s);
 #endif

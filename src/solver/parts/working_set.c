@@ -223,7 +223,7 @@ static mgv_status kernel_products(const mgvi_working_set *s, int64_t first, doub
         example[t] = s->W[t] / s->rows->classes;
     mgvi_kernel_op *kernel = s->rows->example->kernel;
     const mgv_status st = mgvi_kernel_among(kernel, example + first, s->size - first, example,
-                                            s->size, K + first * ld, ld);
+                                            s->size, MGV_F64, K + first * ld, ld);
     for (int64_t t = first; t < s->size; t++)
         for (int64_t i = 0; i < s->size; i++)
             if (example[i] == example[t])
