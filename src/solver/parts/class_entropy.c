@@ -22,7 +22,7 @@ bool mgvi_class_entropy_fits(const mgv_problem *p)
 double mgvi_class_entropy_cost(const mgv_problem *p)
 {
     static const double PRODUCTS = 1000, EACH = 16;
-    static const double STEPS = 40, LEFT = 2000, BLOCKED = 1.0 / 8;
+    static const double STEPS = 40, LEFT = 2000, BLOCKED = 1.0 / 2;
     const double d = (double)p->A->cols, k = p->lanes;
     if (mgvi_class_dual_fits(p))
         return PRODUCTS * EACH * (double)p->A->nnz * k;
