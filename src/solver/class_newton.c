@@ -5,7 +5,8 @@
  *             + sum_i s_i [max over p in the simplex of p.t_i - alpha/2 |p - p^0_i|^2 - t_ic] (1)
  *
  * with t_i = z_i + 1 - e_c. Newton steps with an exact line search until F is minimised well enough
- * for this centre (7); then p^0 <- p, b^0 <- b, and alpha falls. A step is one Newton step. */
+ * for this centre (7); then p^0 <- p, b^0 <- b, and alpha falls. A step is one Newton step. Tables
+ * with many unknowns go by entropy (9). */
 #include "solver/parts/class_entropy.h"
 #include "solver/parts/class_smooth.h"
 #include "solver/parts/class_system.h"

@@ -182,12 +182,13 @@ static void weigh_rows(mgvi_class_hessian *h, const mgvi_class_curvature *of)
     }
 }
 
-/* The factor of the chances that makes their sum, none beyond 1, the rows wanted. */
+/* The factor of the chances that makes their sum, none beyond 1, the rows wanted; for the whole
+ * matrix, whose sample is large enough without, their sum whatever they are. */
 static double chance_unit(const mgvi_class_hessian *h)
 {
-    enum { ROUNDS = 6 };
+    const int rounds = h->apart ? 6 : 1;
     double unit = 0;
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         double sum = 0, sure = 0;
         for (int64_t i = 0; i < h->rows.count; i++) {
             const bool certain = unit * h->chance[i] >= 1;
