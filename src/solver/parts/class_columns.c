@@ -36,11 +36,10 @@ mgv_status mgvi_class_columns_new(mgvi_run *run, mgvi_class_columns *c)
 
 /* ---- H --------------------------------------------------------------------------------------- */
 
-/* y_i <- J_i y_i; <y, J y> */
-static double bend(const mgvi_class_columns *c, mgvi_vec *y)
+/* y_i <- J_i y_i */
+static void bend(const mgvi_class_columns *c, mgvi_vec *y)
 {
     const int32_t k = y->k;
-    double energy = 0;
     for (int64_t i = 0; i < y->n; i++) {
         const double *h = c->h + i * k;
         double *to = y->x + i * k, sum = 0, mean = 0;
@@ -49,13 +48,9 @@ static double bend(const mgvi_class_columns *c, mgvi_vec *y)
             mean += h[j] * to[j];
         }
         mean = sum > 0 ? mean / sum : 0;
-        for (int32_t j = 0; j < k; j++) {
-            const double bent = h[j] * (to[j] - mean);
-            energy += bent * (to[j] - mean);
-            to[j] = bent;
-        }
+        for (int32_t j = 0; j < k; j++)
+            to[j] = h[j] * (to[j] - mean);
     }
-    return energy;
 }
 
 static double ridge(const mgvi_class_columns *c, int64_t t)
@@ -207,28 +202,23 @@ static double part_of_gap(const mgvi_class_columns *c)
     return square / (2 * p->lambda) + sums;
 }
 
-/* x = -M^-1 g and on; its energy <x, H x>. */
-static mgv_status gradients(mgvi_class_columns *c, const mgvi_vec *g, double enough, mgvi_vec *x,
-                            double *energy)
+/* On from x, whose residual there is, until that is small, or *products are spent. */
+static mgv_status gradients(mgvi_class_columns *c, double enough, double *least, int *products,
+                            mgvi_vec *x)
 {
     mgv_ctx *ctx = c->run->ctx;
-    *energy = 0;
-    mgvi_vec_fill(ctx, x, 0);
-    mgvi_vec_copy(ctx, g, &c->residual);
-    mgvi_vec_scale(ctx, -1, &c->residual);
     MGVI_TRY(precondition(c));
     mgvi_vec_copy(ctx, &c->better, &c->along);
     double size = dot(c, &c->residual, &c->better);
-    const double least = RESIDUAL * RESIDUAL * size;
-    for (int products = 0; products < MOST_PRODUCTS && !mgvi_ctx_cut(ctx); products++) {
-        if (!(size > 0) || (size <= least && part_of_gap(c) <= enough))
+    *least = *least > 0 ? *least : RESIDUAL * RESIDUAL * size;
+    for (; *products < MOST_PRODUCTS && !mgvi_ctx_cut(ctx); ++*products) {
+        if (!(size > 0) || (size <= *least && part_of_gap(c) <= enough))
             break;
         apply(c);
         const double curvature = dot(c, &c->along, &c->image);
         if (!(curvature > 0)) /* of rounding */
             break;
         const double step = size / curvature;
-        *energy += step * size;
         mgvi_vec_axpby(ctx, step, &c->along, 1, x);
         mgvi_vec_axpby(ctx, -step, &c->image, 1, &c->residual);
         MGVI_TRY(precondition(c));
@@ -239,22 +229,39 @@ static mgv_status gradients(mgvi_class_columns *c, const mgvi_vec *g, double eno
     return MGV_OK;
 }
 
-/* Products are float32 as long as <x, H x> is by them what it is by A x of float64: not where
- * columns lie far from 0 for their spread. */
+/* residual = -g - H x in float64, with J A x on the way. */
+static void find_residual(mgvi_class_columns *c, const mgvi_vec *g, const mgvi_vec *x,
+                          mgvi_vec *bent)
+{
+    const mgv_problem *p = c->run->problem;
+    mgvi_op_mul(p->A, 1, x, 0, bent);
+    bend(c, bent);
+    mgvi_op_mul_t(p->A, -1, bent, 0, &c->residual);
+    for (int64_t t = 0; t < x->n * x->k; t++)
+        c->residual.x[t] -= g->x[t] + ridge(c, t) * x->x[t];
+}
+
+/* What float32 has left is solved for again; where that does not help, since columns lie far from 0
+ * for their spread or differ too much in size, products are of float64 from then on. */
 mgv_status mgvi_class_columns_solve(mgvi_class_columns *c, const mgvi_vec *g, double enough,
                                     mgvi_vec *x, mgvi_vec *bent)
 {
-    static const double AGREED = 1e-2;
+    static const double HELPED = 0.25, MISSED = 2;
+    double least = 0, last = INFINITY;
+    int products = 0;
     MGVI_TRY(prepare(c));
+    mgvi_vec_fill(c->run->ctx, x, 0);
+    mgvi_vec_copy(c->run->ctx, g, &c->residual);
+    mgvi_vec_scale(c->run->ctx, -1, &c->residual);
     for (;;) {
-        double claimed;
-        MGVI_TRY(gradients(c, g, enough, x, &claimed));
-        mgvi_op_mul(c->run->problem->A, 1, x, 0, bent);
-        double energy = bend(c, bent);
-        for (int64_t t = 0; t < x->n * x->k; t++)
-            energy += ridge(c, t) * x->x[t] * x->x[t];
-        if (c->m.precise || fabs(energy - claimed) <= AGREED * energy || mgvi_ctx_cut(c->run->ctx))
+        MGVI_TRY(gradients(c, enough, &least, &products, x));
+        find_residual(c, g, x, bent);
+        const double part = part_of_gap(c);
+        const bool helped = part < HELPED * last;
+        if (part <= MISSED * enough || products >= MOST_PRODUCTS || (c->m.precise && !helped) ||
+            mgvi_ctx_cut(c->run->ctx))
             return MGV_OK;
-        c->m.precise = true;
+        c->m.precise = c->m.precise || !helped;
+        last = part;
     }
 }
