@@ -43,6 +43,7 @@ struct mgvi_joint_pass {
     place *places;
     double *u;       /* where slopes go */
     const double *h; /* rows x k: the curvatures, where there is no loss */
+    bool coupled;    /* the lanes are classes of one loss */
 };
 
 static void choose(mgvi_joint_pass *p, const bool *on)
@@ -120,14 +121,29 @@ mgv_status mgvi_curve_pass_new(mgvi_arena *arena, mgvi_op *op, int32_t lanes, mg
 
 /* ---- a block --------------------------------------------------------------------------------- */
 
+/* z <- (diag(h) - h h'/sum h) z */
+static void couple(const double *h, int32_t k, float *z)
+{
+    double sum = 0, mean = 0;
+    for (int32_t l = 0; l < k; l++) {
+        sum += h[l];
+        mean += h[l] * (double)z[l];
+    }
+    mean = sum > 0 ? mean / sum : 0;
+    for (int32_t l = 0; l < k; l++)
+        z[l] = (float)(h[l] * ((double)z[l] - mean));
+}
+
 /* Scores of rows first .. first + count to their slopes. */
 static void turn_scores(mgvi_joint_pass *p, place *at, int64_t first, int count)
 {
     int32_t c[ROWS];
     float s[ROWS];
-    for (int i = 0; p->h && i < count; i++)
+    for (int i = 0; p->h && !p->coupled && i < count; i++)
         for (int32_t l = 0; l < p->active; l++)
             at->z[i * p->width + l] *= (float)p->h[(first + i) * p->k + p->lane[l]];
+    for (int i = 0; p->coupled && i < count; i++)
+        couple(p->h + (first + i) * p->k, p->k, at->z + i * p->width);
     if (p->h)
         return;
     for (int i = 0; i < count; i++) {
@@ -255,4 +271,13 @@ void mgvi_curve_pass_run(mgvi_joint_pass *p, const bool *on, const mgvi_vec *h, 
     choose(p, on);
     p->h = h->x;
     mgvi_joint_pass_run(p, w, g);
+}
+
+void mgvi_couple_pass_run(mgvi_joint_pass *p, const double *h, const mgvi_vec *w, mgvi_vec *g)
+{
+    choose(p, NULL);
+    p->h = h;
+    p->coupled = true;
+    mgvi_joint_pass_run(p, w, g);
+    p->coupled = false;
 }

@@ -26,4 +26,7 @@ mgv_status mgvi_curve_pass_new(mgvi_arena *arena, mgvi_op *op, int32_t lanes,
 /* g = A' diag(h) A w, h and w of every lane; 0 in lanes that are not `on` (NULL: all are). */
 void mgvi_curve_pass_run(mgvi_joint_pass *pass, const bool *on, const mgvi_vec *h,
                          const mgvi_vec *w, mgvi_vec *g);
+/* g = A'J A w, J_i = diag(h_i) - h_i h_i'/sum_j h_ij, h rows x lanes: those are classes of one
+ * loss. */
+void mgvi_couple_pass_run(mgvi_joint_pass *pass, const double *h, const mgvi_vec *w, mgvi_vec *g);
 #endif

@@ -11,7 +11,7 @@
 #include "op/rows.h"
 
 #include "base/limit.h"
-#include "solver/parts/class_dual.h"
+#include "solver/parts/class_entropy.h"
 
 #include <math.h>
 
@@ -255,7 +255,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     (void)settings;
     if (p->A->ops->can & MGVI_KERNEL) /* the classes share its values */
         return BY_KERNEL * (1 + sqrt(1 / (p->lambda * n))) * ENTRY * (double)p->A->nnz;
-    if (mgvi_class_dual_fits(p)) /* text: 60 where rows are of length 1, thousands of counts */
+    if (mgvi_class_entropy_fits(p)) /* 60 where rows are of length 1 or far apart, else thousands */
         return WIDE * pass_work(p);
     return PASSES * (1 + TALL * fmax(0, n / unknowns - 1)) * pass_work(p);
 }
@@ -264,11 +264,14 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
  * in length. */
 static double trial(const mgv_problem *p, const mgv_settings *settings)
 {
-    static const double PASSES = 10, WIDE = 100;
+    static const double PASSES = 10, MANY = 30, WIDE = 100;
     (void)settings;
     if (p->A->ops->can & MGVI_KERNEL)
         return INFINITY;
-    return (mgvi_class_dual_fits(p) ? WIDE : PASSES) * pass_work(p);
+    return (mgvi_class_dual_fits(p)     ? WIDE
+            : mgvi_class_columns_fit(p) ? MANY /* a step of the other costs as many */
+                                        : PASSES) *
+           pass_work(p);
 }
 
 const mgvi_solver_ops mgvi_solver_class_coordinate = {

@@ -5,7 +5,8 @@
  *             + sum_i s_i [max over p in the simplex of p.t_i - alpha/2 |p - p^0_i|^2 - t_ic] (1)
  *
  * with t_i = z_i + 1 - e_c. Newton steps with an exact line search until F is minimised well enough
- * for this centre (7); then p^0 <- p, b^0 <- b, and alpha falls. A step is one Newton step. */
+ * for this centre (7); then p^0 <- p, b^0 <- b, and alpha falls. A step is one Newton step. Tables
+ * with many unknowns go by entropy (9). */
 #include "solver/parts/class_entropy.h"
 #include "solver/parts/class_smooth.h"
 #include "solver/parts/class_system.h"
@@ -31,7 +32,7 @@ typedef struct state {
     mgvi_vec w, g, dir;
     double *b0; /* per class */
     double rho;
-    bool sparse; /* by (9), and nothing of the rest */
+    bool by_entropy; /* by (9), and nothing of the rest */
     mgvi_class_entropy entropy;
     struct memory {
         double alpha, gap, best;
@@ -61,7 +62,7 @@ static double proximity(const state *s, const mgv_problem *p)
     double sum = 0, weight = 0;
     for (int64_t i = 0; i < p->A->rows; i++) {
         const double share = mgvi_coef_pick(&p->row.scale, i, 0);
-        sum += share > 0 ? share * mgvi_rows_square_norm(s->system.rows, i) : 0;
+        sum += share > 0 ? share * mgvi_rows_square_norm(s->system.few.rows, i) : 0;
         weight += share;
     }
     return fmin(p->lambda * weight / sum, MOST_RHO * weight);
@@ -78,13 +79,13 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, d * k));
     s->m.alpha = s->m.products = 1;
     MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
-    if ((s->sparse = mgvi_class_dual_fits(p)))
+    if ((s->by_entropy = mgvi_class_entropy_fits(p)))
         return mgvi_class_entropy_new(run, &s->entropy);
     MGVI_TRY(mgvi_class_smooth_new(run, &s->rows));
     MGVI_TRY(mgvi_class_system_new(run, &s->rows, &s->system));
     if (!(s->b0 = mgvi_run_array(run, (size_t)k, sizeof *s->b0)))
         return MGV_E_MEMORY;
-    s->system.rho = s->rho = proximity(s, p);
+    s->system.few.rho = s->rho = proximity(s, p);
     s->m.gap = s->m.best = s->m.shown = INFINITY;
     s->m.products = 30;
     MGVI_TRY(mgvi_run_keep(run, "b0", MGVI_T_F64, s->b0, k));
@@ -98,7 +99,7 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
     state *s = run->state;
     const mgv_problem *p = run->problem;
     const int32_t k = p->lanes;
-    if (s->sparse) /* tau begins at 1, far from any answer */
+    if (s->by_entropy) /* tau begins at 1, far from any answer */
         return MGV_OK;
     memcpy(s->w.x, w, (size_t)(s->w.n * k) * sizeof *w);
     if (p->free_cols)
@@ -246,7 +247,7 @@ static mgv_status step(mgvi_run *run)
     state *s = run->state;
     mgvi_vec *u = &run->lent[1], z = scores(s);
     bool moved;
-    if (s->sparse)
+    if (s->by_entropy)
         return mgvi_class_entropy_step(run, &s->entropy, &s->w, &s->dir, &s->g);
     s->rows.alpha = s->m.alpha;
     if (!s->m.begun) {
@@ -287,7 +288,7 @@ static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
     mgvi_vec *u = &run->lent[1];
-    if (s->sparse) {
+    if (s->by_entropy) {
         memcpy(u->x, s->entropy.dual.v, (size_t)(u->n * u->k) * sizeof *u->x);
         return (mgvi_iterate){.w = &s->w, .u = u};
     }
@@ -304,7 +305,7 @@ static mgvi_iterate expose(mgvi_run *run)
 static double estimate(const mgvi_run *run)
 {
     const state *s = run->state;
-    if (s->sparse)
+    if (s->by_entropy)
         return s->entropy.m.gap;
     return s->m.fresh || s->m.asked ? s->m.gap : INFINITY;
 }
@@ -323,7 +324,7 @@ static mgv_status restored(mgvi_run *run)
 static double pairs_cost(const mgv_problem *p)
 {
     const double n = (double)p->A->rows, most = n * (p->lanes - 1), m = most / 2;
-    return most <= MGVI_CLASS_PAIRS ? n * (double)p->A->nnz + m * m * m / 3 : INFINITY;
+    return most <= MGVI_CLASS_SYSTEM_PAIRS ? n * (double)p->A->nnz + m * m * m / 3 : INFINITY;
 }
 
 /* The rule of docs/algorithms/class_newton.md: some 50 steps of a system each, and the passes that
@@ -339,7 +340,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     const double pass = ENTRY * nnz + VECTORS * p->lanes * (double)(p->A->rows + p->A->cols);
     const double whole = mgvi_class_hessian_cost(p), apart = mgvi_class_hessian_blocks_cost(p);
     (void)settings;
-    if (mgvi_class_dual_fits(p))
+    if (mgvi_class_entropy_fits(p))
         return mgvi_class_entropy_cost(p);
     if (p->A->cols * p->lanes > MOST_UNKNOWNS) /* the vectors alone would be a burden */
         return INFINITY;

@@ -173,7 +173,7 @@ static mgv_status init(mgvi_run *run)
     if (!s->s || !s->y || !s->lane)
         return MGV_E_MEMORY;
     if (s->newton) {
-        MGVI_TRY(mgvi_class_dual_new(run, &s->dual));
+        MGVI_TRY(mgvi_class_dual_new(run, false, &s->dual));
         s->m.metric = NEWTON;
     }
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, numbers(s)));

@@ -15,6 +15,9 @@ static const double ACCURACY = 0.1;
 static const double LEAST_SHARE = 1e-16;
 /* Of a probability, the least that is left of it where the linear step would take it below. */
 static const double PART = 0.1;
+/* By columns: times kappa, since what (13) leaves of the intercepts' sums is their change over it, and
+ * factors mind no scale. */
+static const double SURE = 1000;
 static const double AWAY = 1e-4; /* from the sides of the simplices, at the start */
 
 /* Bytes for all rows. */
@@ -33,7 +36,7 @@ static double intercepts_share(const mgv_problem *p, const mgvi_class_dual *d)
     static const double LEAST = 100;
     double sum = 0, weight = 0;
     for (int64_t k = 0; k < d->metric.count; k++) {
-        const double share = mgvi_coef_pick(&p->row.scale, d->packed.member[k], 0);
+        const double share = mgvi_coef_pick(&p->row.scale, k, 0);
         sum += share * d->metric.square[k];
         weight += share;
     }
@@ -50,7 +53,14 @@ bool mgvi_class_dual_fits(const mgv_problem *p)
            !isfinite(mgvi_class_hessian_cost(p)) && bytes_of(p) <= MOST_BYTES;
 }
 
-mgv_status mgvi_class_dual_new(mgvi_run *run, mgvi_class_dual *out)
+static mgv_status columns_new(mgvi_run *run, mgvi_class_dual *out)
+{
+    if (!(out->by_columns = mgvi_run_array(run, 1, sizeof *out->by_columns)))
+        return MGV_E_MEMORY;
+    return mgvi_class_columns_new(run, out->by_columns);
+}
+
+mgv_status mgvi_class_dual_new(mgvi_run *run, bool by_columns, mgvi_class_dual *out)
 {
     const mgv_problem *p = run->problem;
     const int64_t count = p->A->rows;
@@ -69,15 +79,22 @@ mgv_status mgvi_class_dual_new(mgvi_run *run, mgvi_class_dual *out)
         if (!(*vectors[t] =
                   mgvi_arena_array(arena, (size_t)count, (size_t)p->lanes * sizeof **vectors[t])))
             return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_packed_rows_new(arena, rows, member, count, p->lanes, &out->packed));
+    if (by_columns)
+        MGVI_TRY(columns_new(run, out));
+    else
+        MGVI_TRY(mgvi_packed_rows_new(arena, rows, member, count, p->lanes, &out->packed));
     MGVI_TRY(mgvi_class_metric_new(p->ctx, arena, count, p->lanes, &out->metric));
     for (int64_t k = 0; k < count; k++) {
         out->metric.row[k] = mgvi_rows_source(rows, member[k]);
         out->metric.square[k] = mgvi_rows_square_norm(rows, member[k]) / p->lambda;
     }
     out->metric.kappa = p->free_cols ? intercepts_share(p, out) : 0;
-    MGVI_TRY(mgvi_class_metric_group(&rows->m, &out->metric));
+    if (!by_columns)
+        MGVI_TRY(mgvi_class_metric_group(&rows->m, &out->metric));
+    else if (p->free_cols)
+        out->by_columns->rho = 1 / (out->metric.kappa *= SURE);
     MGVI_TRY(mgvi_run_keep(run, "dual_gap", MGVI_T_F64, &out->gap, 1));
+    MGVI_TRY(mgvi_run_keep(run, "dual_rest", MGVI_T_F64, &out->rest, 1));
     return mgvi_run_keep(run, "v", MGVI_T_F64, out->v, count * p->lanes);
 }
 
@@ -234,6 +251,46 @@ static double find_rest(const mgv_problem *p, mgvi_class_dual *d, const mgvi_vec
     return p->lambda / 2 * square;
 }
 
+/* h, U in `residual` and Y = U - V, without its part J A D, in `y`. */
+static void fill_columns(const mgv_problem *p, mgvi_class_dual *d, const double *log_p)
+{
+    const int32_t k = d->metric.k;
+    for (int64_t i = 0; i < d->metric.count; i++) {
+        const softmax_row r = row_of(p, i);
+        double *h = d->metric.h + i * k, *u = d->residual + i * k, *v = d->v + i * k, others = 0;
+        for (int32_t j = 0; j < k; j++) {
+            const double at = log_p[i * k + j];
+            h[j] = r.s > 0 ? r.s * logarithmic_mean(at, probability(r, j, v[j])) / d->tau : 0;
+            u[j] = r.s * exp(at);
+            others += j == r.own ? 0 : u[j];
+        }
+        u[r.own] = -others;
+        for (int32_t j = 0; j < k; j++)
+            d->y[i * k + j] = u[j] - v[j];
+    }
+}
+
+/* (13), and Y = U - V + J A D */
+static mgv_status direction_by_columns(mgvi_run *run, mgvi_class_dual *d, const double *log_p,
+                                       const mgvi_vec *w, mgvi_vec *g, mgvi_vec *direction)
+{
+    const mgv_problem *p = run->problem;
+    const int64_t n = d->metric.count, penalised = mgvi_problem_penalised(p) * w->k;
+    const mgvi_vec u = {d->residual, n, w->k, MGVI_ROWS};
+    mgvi_vec bent = {d->image, n, w->k, MGVI_ROWS};
+    mgvi_class_columns *c = d->by_columns;
+    fill_columns(p, d, log_p);
+    mgvi_op_mul_t(p->A, 1, &u, 0, g);
+    for (int64_t t = 0; t < penalised; t++)
+        g->x[t] += p->lambda * w->x[t];
+    c->h = d->metric.h;
+    c->square = d->metric.square;
+    c->z = (mgvi_vec){d->scaled, n, w->k, MGVI_ROWS};
+    MGVI_TRY(mgvi_class_columns_solve(c, g, ACCURACY * (d->gap + d->rest), direction, &bent));
+    combine(d, 1, bent.x, 1, d->y);
+    return MGV_OK;
+}
+
 mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const double *log_p,
                                      const mgvi_vec *w, mgvi_vec *rest, mgvi_vec *direction)
 {
@@ -242,6 +299,8 @@ mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const do
     mgvi_vec right = {d->image, d->metric.count, d->metric.k, MGVI_ROWS};
     const mgvi_vec y = {d->y, d->metric.count, d->metric.k, MGVI_ROWS};
     int64_t products = 0;
+    if (d->by_columns)
+        return direction_by_columns(run, d, log_p, w, rest, direction);
     find_rest(p, d, w, rest);
     mgvi_op_mul(p->A, 1, rest, 0, &right);
     fill_softmax(p, d, log_p, right.x);

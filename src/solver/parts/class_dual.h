@@ -7,14 +7,15 @@
 #ifndef MGVI_SOLVER_PARTS_CLASS_DUAL_H
 #define MGVI_SOLVER_PARTS_CLASS_DUAL_H
 
-#include "solver/parts/class_hessian.h"
+#include "solver/parts/class_columns.h"
 #include "solver/parts/class_metric.h"
 #include "solver/parts/packed_rows.h"
 
 typedef struct mgvi_class_dual {
     mgv_ctx *ctx;
     mgvi_packed_rows packed;
-    mgvi_class_metric metric; /* fill metric.h before mgvi_class_dual_solve() */
+    mgvi_class_metric metric;       /* fill metric.h before mgvi_class_dual_solve() */
+    mgvi_class_columns *by_columns; /* NULL: systems by rows */
     double inverse_lambda;
     double tau;           /* the scores are in these units: p = softmax(z/tau) */
     double gap, rest;     /* (12) without its last term when it was measured, and its second term */
@@ -26,8 +27,8 @@ typedef struct mgvi_class_dual {
 /* Whether the table is one for it: sparse, more columns than rows, more unknowns than one matrix is
  * made for, and no more memory than L-BFGS would take. */
 bool mgvi_class_dual_fits(const mgv_problem *p);
-/* For all rows, with memory of the run; v is 0. */
-mgv_status mgvi_class_dual_new(mgvi_run *run, mgvi_class_dual *out);
+/* For all rows, with memory of the run; v is 0. By columns: where mgvi_class_columns_fit(). */
+mgv_status mgvi_class_dual_new(mgvi_run *run, bool by_columns, mgvi_class_dual *out);
 /* image = A L A' dir without J^-1. */
 void mgvi_class_dual_square(mgvi_class_dual *d);
 /* y from `residual`, which is lost, until the square of the residual in the norm of the metric is

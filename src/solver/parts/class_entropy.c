@@ -6,15 +6,28 @@
 #include <math.h>
 #include <string.h>
 
-enum { TRIALS = 30, MOST_CLASSES = 4096 };
+enum { TRIALS = 60, MOST_CLASSES = 4096 };
 /* tau falls when what Newton's steps have left is this part of the gap; the rest is its own. */
 static const double SETTLED = 0.5, TAU_FACTOR = 0.2;
+static const double SHORTER = 0.7; /* than the step before */
 
-/* Products of (10), each in multiplications of a matrix product for an entry and a class. */
+bool mgvi_class_entropy_fits(const mgv_problem *p)
+{
+    return mgvi_class_dual_fits(p) || mgvi_class_columns_fit(p);
+}
+
+/* Products of (10), each in multiplications of a matrix product for an entry and a class. By
+ * columns: steps of a matrix for every class, its rows being in float32, and the products they
+ * leave. */
 double mgvi_class_entropy_cost(const mgv_problem *p)
 {
     static const double PRODUCTS = 1000, EACH = 16;
-    return PRODUCTS * EACH * (double)p->A->nnz * p->lanes;
+    static const double STEPS = 40, LEFT = 2000, BLOCKED = 1.0 / 2;
+    const double d = (double)p->A->cols, k = p->lanes;
+    if (mgvi_class_dual_fits(p))
+        return PRODUCTS * EACH * (double)p->A->nnz * k;
+    const double rows = (double)mgvi_class_hessian_apart_rows(p);
+    return BLOCKED * (STEPS * k * d * d * (rows / 2 + 2 * d / 3) + LEFT * (double)p->A->nnz * k);
 }
 
 mgv_status mgvi_class_entropy_new(mgvi_run *run, mgvi_class_entropy *e)
@@ -27,7 +40,7 @@ mgv_status mgvi_class_entropy_new(mgvi_run *run, mgvi_class_entropy *e)
     e->m.gap = INFINITY;
     MGVI_TRY(mgvi_run_keep(run, "entropy", MGVI_T_U8, &e->m, sizeof e->m));
     MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, e->z, p->A->rows * p->lanes));
-    return mgvi_class_dual_new(run, &e->dual);
+    return mgvi_class_dual_new(run, mgvi_class_columns_fit(p), &e->dual);
 }
 
 /* A row at z + step dz: its smoothed loss; log p and the loss itself where they are not NULL. */
@@ -104,7 +117,8 @@ static double rows_slope(const mgv_problem *p, const double *log_p, const double
     return slope;
 }
 
-/* Halves the step until (9) falls; 0: it does not. */
+/* Shortens the step until (9) falls; 0: it does not. The longest such step, not the best: what W and
+ * V lack of each other falls by 1 - step. */
 static double search(const mgv_problem *p, const mgvi_class_entropy *e, const mgvi_vec *w,
                      const mgvi_vec *dir, const double *log_p, const double *dz)
 {
@@ -112,7 +126,7 @@ static double search(const mgv_problem *p, const mgvi_class_entropy *e, const mg
     const double start = smoothed_loss(p, e, NULL, 0, NULL, NULL);
     const double slope = own + rows_slope(p, log_p, dz);
     double step = 1;
-    for (int trial = 0; trial < TRIALS && slope < 0; trial++, step /= 2) {
+    for (int trial = 0; trial < TRIALS && slope < 0; trial++, step *= SHORTER) {
         const double change = smoothed_loss(p, e, dz, step, NULL, NULL) - start + step * own +
                               0.5 * step * step * growth;
         if (change <= 1e-4 * step * slope)

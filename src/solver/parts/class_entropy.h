@@ -1,6 +1,6 @@
 /* parts/class_entropy.h - the joint hinge of many classes with its largest score smoothed by
- * entropy, whose width tau falls: class_newton on sparse tables with many columns;
- * docs/algorithms/class_newton.md.
+ * entropy, whose width tau falls: class_newton on sparse tables with many columns, and on dense ones
+ * with many unknowns; docs/algorithms/class_newton.md.
  *   F(W) = lambda/2 |W|^2 + sum_i s_i [tau log sum_j exp(t_ij/tau) - t_ic]                    (9)
  * with t_i = z_i + 1 - e_c. Newton's steps for W and the dual point V together
  * (parts/class_dual.h). */
@@ -20,7 +20,7 @@ typedef struct mgvi_class_entropy {
     } m;
 } mgvi_class_entropy;
 
-/* Where mgvi_class_dual_fits(). */
+bool mgvi_class_entropy_fits(const mgv_problem *p);
 double mgvi_class_entropy_cost(const mgv_problem *p);
 mgv_status mgvi_class_entropy_new(mgvi_run *run, mgvi_class_entropy *out);
 /* One Newton step of w; dir and work are vectors like it. m.gap is brought up to date. */

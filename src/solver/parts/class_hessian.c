@@ -18,7 +18,12 @@
 #include <math.h>
 #include <string.h>
 
-enum { MOST_UNKNOWNS = 1024, SAMPLE = 20, MOST_NUMBERS = 1 << 23 /* of the rows drawn */ };
+enum {
+    MOST_UNKNOWNS = 1024,
+    SAMPLE = 20,
+    MOST_NUMBERS = 1 << 23, /* of the rows drawn */
+    PIECE = 256             /* rows at once on their way into sums of float64 */
+};
 
 static int64_t least_of(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -71,6 +76,21 @@ double mgvi_class_hessian_blocks_cost(const mgv_problem *p)
                     : INFINITY;
 }
 
+static mgv_status allocate_apart(mgvi_run *run, mgvi_class_hessian *h)
+{
+    const size_t d = (size_t)run->problem->A->cols, k = (size_t)run->problem->lanes;
+    const size_t factors = (size_t)h->packed_size * k;
+    const size_t needed = (factors + (size_t)h->most * d) * sizeof(float);
+    h->room_bytes = h->room_bytes > needed ? h->room_bytes : needed;
+    h->room = mgvi_run_array(run, h->room_bytes / sizeof(double) + 1, sizeof(double));
+    h->wide = mgvi_run_array(run, PIECE, d * sizeof *h->wide);
+    if (!h->room || !h->wide)
+        return MGV_E_MEMORY;
+    h->packed = h->room;
+    h->x = h->packed + factors;
+    return mgvi_run_keep(run, "fine", MGVI_T_U8, &h->fine, sizeof h->fine);
+}
+
 mgv_status mgvi_class_hessian_new(mgvi_run *run, bool apart, int64_t rows, mgvi_class_hessian *h)
 {
     const mgv_problem *p = run->problem;
@@ -82,13 +102,14 @@ mgv_status mgvi_class_hessian_new(mgvi_run *run, bool apart, int64_t rows, mgvi_
     MGVI_TRY(mgvi_float_rows_new(p->A, &run->arena, &h->rows));
     h->packed_size = apart ? p->A->cols * (p->A->cols + 1) / 2 : 0;
     if (apart)
-        h->packed = mgvi_run_array(run, (size_t)h->packed_size, k * sizeof *h->packed);
+        MGVI_TRY(allocate_apart(run, h));
     else
         h->factor = mgvi_run_array(run, (size_t)h->size, d * k * sizeof *h->factor);
     h->unit = mgvi_run_array(run, d, k * sizeof *h->unit);
     h->block = mgvi_run_array(run, d, (apart && k > d ? k : d) * sizeof *h->block);
     h->chance = mgvi_run_array(run, (size_t)p->A->rows, sizeof *h->chance);
-    h->x = mgvi_run_array(run, most, d * sizeof *h->x);
+    if (!apart)
+        h->x = mgvi_run_array(run, most, d * sizeof *h->x);
     h->p = mgvi_run_array(run, most, k * sizeof *h->p);
     h->share = mgvi_run_array(run, most, sizeof *h->share);
     h->weight = mgvi_run_array(run, most, sizeof *h->weight);
@@ -126,15 +147,18 @@ static void fill_row(const mgvi_class_hessian *h, int64_t i, float *x)
 }
 
 /* h_i = curvature of row i; chance_i = h_i/sum h + h_i sum_j x_ij^2/E_j /d, E_j = sum_i h_i x_ij^2:
- * a column that few rows have keeps them. Their sum.                                        (8) */
-static double weigh_rows(mgvi_class_hessian *h, const mgvi_class_curvature *of)
+ * a column that few rows have keeps them.                                                   (8) */
+static void weigh_rows(mgvi_class_hessian *h, const mgvi_class_curvature *of)
 {
+    static const double NOTHING = 1e-16; /* of all curvature: such rows have none */
     const int64_t d = h->rows.m.cols, n = h->rows.count;
-    double total = 0, sum = 0, share;
+    double total = 0, share;
     memset(h->block, 0, (size_t)d * sizeof *h->block);
     h->live = 0;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n; i++)
         total += h->chance[i] = of->row(of->arg, i, h->p, &share);
+    for (int64_t i = 0; i < n; i++) {
+        h->chance[i] = h->chance[i] > NOTHING * total ? h->chance[i] : 0;
         h->live += h->chance[i] > 0;
     }
     for (int64_t i = 0; i < n && h->live > h->most; i++) {
@@ -145,7 +169,7 @@ static double weigh_rows(mgvi_class_hessian *h, const mgvi_class_curvature *of)
             h->block[j] += h->chance[i] * (double)(h->x[j] * h->x[j]);
     }
     if (h->live <= h->most)
-        return total;
+        return;
     for (int64_t j = 0; j < d; j++)
         h->block[j] = h->block[j] > 0 ? 1 / (h->block[j] * (double)d) : 0;
     for (int64_t i = 0; i < n; i++) {
@@ -154,21 +178,41 @@ static double weigh_rows(mgvi_class_hessian *h, const mgvi_class_curvature *of)
             fill_row(h, i, h->x);
         for (int64_t j = 0; j < d && h->chance[i] > 0; j++)
             share += h->block[j] * (double)(h->x[j] * h->x[j]);
-        sum += h->chance[i] *= share;
+        h->chance[i] *= share;
     }
-    return sum;
+}
+
+/* The factor of the chances that makes their sum, none beyond 1, the rows wanted; for the whole
+ * matrix, whose sample is large enough without, their sum whatever they are. */
+static double chance_unit(const mgvi_class_hessian *h)
+{
+    const int rounds = h->apart ? 6 : 1;
+    double unit = 0;
+    for (int round = 0; round < rounds; round++) {
+        double sum = 0, sure = 0;
+        for (int64_t i = 0; i < h->rows.count; i++) {
+            const bool certain = unit * h->chance[i] >= 1;
+            sure += certain;
+            sum += certain ? 0 : h->chance[i];
+        }
+        const double next = sum > 0 ? ((double)(h->most - 1) - sure) / sum : unit;
+        if (!(next > 1.01 * unit))
+            break;
+        unit = next;
+    }
+    return unit;
 }
 
 /* Systematic sampling: a row is taken when the running sum of the chances passes a whole number. */
 static void draw_rows(mgvi_run *run, mgvi_class_hessian *h, const mgvi_class_curvature *of)
 {
     const mgv_problem *p = run->problem;
-    const double total = weigh_rows(h, of);
+    weigh_rows(h, of);
+    const double unit = h->live > h->most ? chance_unit(h) : 0;
     double passed = mgvi_rng_uniform(&run->rng);
     h->count = 0;
-    for (int64_t i = 0; i < h->rows.count; i++) {
-        const double some = (double)(h->most - 1) * h->chance[i] / total;
-        const double chance = h->live <= h->most ? h->chance[i] > 0 : fmin(some, 1);
+    for (int64_t i = 0; i < h->rows.count && h->count < h->most; i++) {
+        const double chance = h->live <= h->most ? h->chance[i] > 0 : fmin(unit * h->chance[i], 1);
         passed += chance;
         if (passed < 1)
             continue;
@@ -247,7 +291,44 @@ static void scale_block(int64_t d, double *block, double *unit)
 /* Row t of U has the entries t .. d - 1; where it begins. */
 static int64_t packed_row(int64_t d, int64_t t) { return t * d - t * (t - 1) / 2; }
 
-/* H_aa and the ridges of every class a, factored, in float32. */
+/* block = sum_i weight_i x_i x_i' of the rows drawn; the upper triangle at least. */
+static mgv_status square_rows(mgvi_run *run, mgvi_class_hessian *h)
+{
+    const int64_t d = run->problem->A->cols;
+    int64_t filled = 0;
+    if (!h->fine)
+        return mgvi_gram_f32(run->ctx, h->count, d, h->x, d, h->weight, h->block, d);
+    memset(h->block, 0, (size_t)(d * d) * sizeof *h->block);
+    for (int64_t i = 0; i < h->count; i++) {
+        const double root = sqrt(h->weight[i]);
+        double *wide = h->wide + filled * d;
+        for (int64_t j = 0; j < d && root > 0; j++)
+            wide[j] = root * (double)h->x[i * d + j];
+        filled += root > 0;
+        if (filled == PIECE || i == h->count - 1) {
+            MGVI_TRY(mgvi_syrk_f64(run->ctx, d, filled, 1, h->wide, d, 1, h->block, d));
+            filled = 0;
+        }
+    }
+    return MGV_OK;
+}
+
+/* H_aa and the ridges, factored; *pivot where that is not positive. */
+static mgv_status factor_class(mgvi_run *run, mgvi_class_hessian *h, double free_ridge, int64_t a,
+                               int64_t *pivot)
+{
+    const mgv_problem *p = run->problem;
+    const int64_t d = p->A->cols;
+    double *block = h->block;
+    MGVI_TRY(square_rows(run, h));
+    for (int64_t t = 0; t < d; t++)
+        block[t * d + t] += (t < mgvi_problem_penalised(p) ? p->lambda : free_ridge) +
+                            JITTER * block[t * d + t] + DBL_MIN;
+    scale_block(d, block, h->unit + a * d);
+    return mgvi_cholesky(run->ctx, d, block, d, pivot);
+}
+
+/* Those of every class a, in float32; made of sums of float64 from where float32 is not enough. */
 static mgv_status refresh_blocks(mgvi_run *run, mgvi_class_hessian *h, double free_ridge)
 {
     const mgv_problem *p = run->problem;
@@ -257,12 +338,11 @@ static mgv_status refresh_blocks(mgvi_run *run, mgvi_class_hessian *h, double fr
         double *block = h->block;
         float *packed = h->packed + a * h->packed_size;
         weigh_class(h, k, a);
-        MGVI_TRY(mgvi_gram_f32(run->ctx, h->count, d, h->x, d, h->weight, block, d));
-        for (int64_t t = 0; t < d; t++)
-            block[t * d + t] += (t < mgvi_problem_penalised(p) ? p->lambda : free_ridge) +
-                                JITTER * block[t * d + t] + DBL_MIN;
-        scale_block(d, block, h->unit + a * d);
-        MGVI_TRY(mgvi_cholesky(run->ctx, d, block, d, &pivot));
+        MGVI_TRY(factor_class(run, h, free_ridge, a, &pivot));
+        if (pivot >= 0 && !h->fine) {
+            h->fine = true;
+            MGVI_TRY(factor_class(run, h, free_ridge, a, &pivot));
+        }
         MGVI_TRY(not_positive(run, pivot));
         for (int64_t t = 0; t < d; t++)
             for (int64_t j = t; j < d; j++)

@@ -33,6 +33,12 @@ typedef struct mgvi_class_hessian {
     double *p;      /* q */
     double *share;  /* theirs over the chance */
     double *weight; /* of a pair */
+    double *wide;   /* apart: rows on their way into sums of float64 */
+    int32_t fine;   /* apart: sums are of float64 */
+    /* Apart: where `packed` and `x` lie. The caller may want more bytes than these need, and has
+     * all of them between two refreshes whose factors he does not need. */
+    void *room;
+    size_t room_bytes;
 } mgvi_class_hessian;
 
 /* What (6) costs beside a sweep over the data for F and its gradient; infinite where it cannot be
@@ -45,7 +51,7 @@ int64_t mgvi_class_hessian_sample(const mgv_problem *problem);
 int64_t mgvi_class_hessian_most(const mgv_problem *problem);
 /* The same for the diagonal blocks, beside which memory leaves less; 0: too few. */
 int64_t mgvi_class_hessian_apart_rows(const mgv_problem *problem);
-/* Memory from the run's arena. */
+/* Memory from the run's arena; *out is zeroed but for room_bytes, which grows to what is needed. */
 mgv_status mgvi_class_hessian_new(mgvi_run *run, bool apart, int64_t rows, mgvi_class_hessian *out);
 /* (6); rows are sampled with the run's generator. MGV_E_NUMERIC: not positive. */
 mgv_status mgvi_class_hessian_refresh(mgvi_run *run, mgvi_class_hessian *h,
