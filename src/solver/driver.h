@@ -145,6 +145,8 @@ bool mgvi_driver_prove(mgv_solver *solver, const mgvi_vec *u, int most, mgvi_pai
 bool mgvi_driver_certificate_due(mgv_solver *solver);
 /* Takes what a constant alone attains, where that is the optimum. */
 mgv_status mgvi_driver_try_constant(mgv_solver *solver);
+/* Shows `answer` to the judge before the first step; where it has the certificate, the run ends. */
+mgv_status mgvi_driver_offer(mgv_solver *solver);
 mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified);
 void mgvi_driver_settle(mgv_solver *solver, bool certified);
 enum { MGVI_MOST_KEPT = 32 }; /* arrays of a run's state */
