@@ -137,6 +137,15 @@ mgv_status mgvi_exact_use_interior(mgvi_run *run, state *s)
     return mgvi_interior_take(&s->ip, s->W, s->size, s->b);
 }
 
+/* Whether the active set's rows are made dense for its products: a stored entry read by its index
+ * takes as long as so many multiplications of a matrix product. */
+static bool keeps_dense(const mgv_problem *p)
+{
+    static const double SCATTERED = 16;
+    return p->p == 2 && p->A->cols <= MGVI_EXACT_PIVOT_WIDTH &&
+           SCATTERED * (double)p->A->nnz >= (double)p->A->rows * (double)p->A->cols;
+}
+
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
@@ -146,8 +155,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start,
-                                   p->p == 2 && p->A->cols <= MGVI_EXACT_PIVOT_WIDTH));
+    MGVI_TRY(mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start, keeps_dense(p)));
     s->in_W = mgvi_run_array(run, (size_t)n, sizeof *s->in_W);
     s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
     s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows), sizeof *s->acc);
