@@ -402,8 +402,8 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     MGVI_TRY(minimise_model(run, s));
-    run->work +=
-        s->sparse ? mgvi_newton_sparse_work(s->sparse) : mgvi_newton_ridge_work(run->problem);
+    run->work += s->sparse ? mgvi_newton_sparse_work(s->sparse, &run->touched)
+                           : mgvi_newton_ridge_work(run->problem);
     mgvi_vec *zd = &s->h; /* the model is done with */
     if (!s->sparse || !mgvi_newton_sparse_image(s->sparse, &s->d, zd))
         mgvi_op_mul(run->problem->A, 1, &s->d, 0, zd);

@@ -90,10 +90,8 @@ static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
 
 double mgvi_driver_spent(const mgv_solver *solver)
 {
-    static const double IN_ORDER = 10; /* an entry of a product, whose rows follow each other */
     const mgv_problem *p = solver->run.problem;
-    const double entry = mgvi_entry_cost(p);
-    const double product = p->A->ops->can & MGVI_KERNEL ? entry : fmin(entry, IN_ORDER);
+    const double entry = mgvi_entry_cost(p), product = mgvi_product_cost(p);
     const double streamed = mgvi_driver_streamed(solver);
     return product * streamed + entry * (mgvi_driver_touched(solver) - streamed) +
            solver->memory.worked + solver->run.work;
