@@ -345,19 +345,22 @@ static double pass_cost(const mgv_problem *p)
  * where rows are many for each column, and with C = 1/(lambda n); an entry of a row taken at random
  * costs as much as 40 multiplications of a matrix product. Rows that are few for the columns are
  * nearly orthogonal: 30 passes; 20 takes the hinge with many sparse columns, a moderate C and a
- * moderate tolerance (docs/algorithms/newton.md). A hard margin may take any number. */
+ * moderate tolerance (docs/algorithms/newton.md). A hard margin takes hundreds. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     enum { MANY_COLUMNS = 200, FEW_ROWS = 2, SEPARABLE = 2, TALL = 4 };
     static const double ORTHOGONAL = 30, MODERATE = 1e-4, MODERATE_C = 2, SPARSE = 0.3;
+    static const double MARGIN = 600;
     static const double ALIKE = 2; /* dense rows have a mean, or more, in common */
     const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
-    if (p->loss->can & MGVI_HARD)
+    if ((p->loss->can & MGVI_HARD) && p->A->ops->can & MGVI_KERNEL)
         return INFINITY;
     if (p->A->ops->can & MGVI_KERNEL) /* few effective columns, and C makes them ill-conditioned */
         return 100 * (1 + sqrt(1 / (p->lambda * n))) * 40 * nnz;
     if (n * FEW_ROWS < d)
         return (p->data->X.layout == MGV_DENSE ? ALIKE : 1) * ORTHOGONAL * pass_cost(p);
+    if (p->loss->can & MGVI_HARD) /* linear convergence, once a margin is there to be seen */
+        return MARGIN * fmax(1, log(settings->tol) / log(MODERATE)) * pass_cost(p);
     const double strength = 1 / (p->lambda * n * MODERATE_C);
     const bool hinge = (p->loss->can & MGVI_BENT) && !(p->loss->can & MGVI_SMOOTH);
     const bool easy = hinge && settings->tol >= MODERATE && strength <= 1 && d >= MANY_COLUMNS &&
