@@ -479,13 +479,13 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
  * and hinges never end; the hinge's steps are not smooth: dense columns take the more sweeps. */
 static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
 {
-    static const double ENTRY = 8, FULL = 1000, SPARSE = 400, HARD = 5;
+    static const double ENTRY = 8, FULL = 1000, SPARSE = 400, HARD = 10;
     static const double VECTORS = 500; /* a step's work on a row */
     const bool crowd = mgvi_columns_crowd(p), dense = p->data->X.layout == MGV_DENSE;
     const double nnz = (double)p->A->nnz, n = (double)p->A->rows;
     if (crowd && !hinge)
         return (dense ? FULL : SPARSE) * ENTRY * nnz;
-    const double entry = is_kinked(p->loss) ? (dense ? 400 : 100) : dense ? 100 : 200;
+    const double entry = is_kinked(p->loss) ? (dense || crowd ? 400 : 100) : dense ? 100 : 200;
     return (crowd ? HARD : 1) * steps * (entry * nnz + VECTORS * n);
 }
 
@@ -535,7 +535,7 @@ const mgvi_solver_ops mgvi_solver_proximal_newton = {
     .losses = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber",
     .cost = cost,
     .trial = trial,
-    .trial_pays = 0.03,
+    .trial_pays = 0.1,
     .finish = finish,
     .sweeps = true,
     .state_size = sizeof(state),
