@@ -188,19 +188,10 @@ static bool curves_everywhere(const mgvi_loss_ops *loss)
 /* Of the losses that go in lanes the one with a kink. */
 static bool is_hinge(const mgv_problem *p) { return !(p->loss->can & (MGVI_SMOOTH | MGVI_HARD)); }
 
-/* Whether few rows a column can be near the hinge, about a hundredth of all: else `newton` alone
- * takes a few steps on the smoothed loss; and of few columns these cost less than products. */
-static bool is_thin(const mgv_problem *p)
-{
-    static const double MOST = 100, COLUMNS = 240;
-    return (double)p->A->rows < MOST * (double)p->A->cols && (double)p->A->cols >= COLUMNS;
-}
-
-/* Whether the shape is one for Newton's method in lanes: a factor of the columns that pays. */
+/* Whether the shape is one for Newton's method in lanes: factors of few columns for many rows. */
 static bool has_the_shape(const mgv_problem *p)
 {
-    return p->A->cols <= MOST_COLUMNS && p->A->rows > mgvi_lane_metric_most(p) &&
-           (!is_hinge(p) || is_thin(p));
+    return p->A->cols <= MOST_COLUMNS && p->A->rows > mgvi_lane_metric_most(p);
 }
 
 bool mgvi_lane_newton_leaves(const mgv_problem *p, const double *u)
@@ -238,6 +229,14 @@ double mgvi_lane_newton_bytes(const mgv_problem *p, int32_t lanes)
            PASS * lanes * (double)p->A->cols;
 }
 
+/* Whether few rows a column can be near the hinge, about a hundredth of all: else `newton` alone
+ * takes a few steps on the smoothed loss; and of few columns these cost less than products. */
+static bool is_thin(const mgv_problem *p)
+{
+    static const double MOST = 100, COLUMNS = 240;
+    return (double)p->A->rows < MOST * (double)p->A->cols && (double)p->A->cols >= COLUMNS;
+}
+
 /* Products of all lanes and factors of each: docs/algorithms/multiclass.md has the counts. */
 double mgvi_lane_newton_cost(const mgv_problem *p, int32_t lanes)
 {
@@ -245,8 +244,9 @@ double mgvi_lane_newton_cost(const mgv_problem *p, int32_t lanes)
     static const double ENTRY = 2, FUSED = 0.5, SINGLE = 0.5;
     static const double ROW = 12; /* of a product: its row's part of a few vectors, and searches */
     const double d = (double)p->A->cols, rows = (double)mgvi_lane_metric_most(p);
-    if (!mgvi_lockstep_fits(p) || p->pairwise || !has_the_shape(p) ||
-        p->data->X.layout == MGV_CSC || mgvi_lane_newton_bytes(p, lanes) > mgvi_problem_spare(p, 1))
+    if (!mgvi_lockstep_fits(p) || p->pairwise || (is_hinge(p) && !is_thin(p)) ||
+        !has_the_shape(p) || p->data->X.layout == MGV_CSC ||
+        mgvi_lane_newton_bytes(p, lanes) > mgvi_problem_spare(p, 1))
         return INFINITY;
     const bool smooth = curves_everywhere(p->loss);
     const double products = smooth ? 300 : is_hinge(p) ? 2000 : 700;
