@@ -68,14 +68,11 @@ static double rows_cost(const mgv_problem *p)
 }
 
 /* Products of conjugate gradients: few on sparse rows, which are long in words and short in
- * numbers, many on dense columns of any scale, and for the hinge, whose curvature is where few rows
- * are. Either costs more a multiplication than a matrix product. */
+ * numbers, many on dense columns of any scale. Either costs more a multiplication than a matrix
+ * product. */
 static double products_cost(const mgv_problem *p)
 {
-    static const double KINKED = 2;
-    const bool kinked = !(p->loss->can & MGVI_SMOOTH);
-    const double weight =
-        (kinked ? KINKED : 1) * (p->data->X.layout == MGV_DENSE ? 60 * 4.0 : 30 * 8.0);
+    const double weight = p->data->X.layout == MGV_DENSE ? 60 * 4.0 : 30 * 8.0;
     return 2 * weight * (double)p->A->nnz;
 }
 
@@ -101,6 +98,7 @@ double mgvi_newton_ridge_work(const mgv_problem *p)
 double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
 {
     static const double PRODUCTS = 4, VECTORS = 400; /* of a step: the judge's, too; on a row */
+    static const double KINKED = 2;                  /* few rows have all of the curvature */
     const double n = (double)p->A->rows, nnz = (double)p->A->nnz;
     const bool dense = p->data->X.layout == MGV_DENSE;
     const double entry = dense ? 8 : 16; /* of rows in their order */
@@ -108,7 +106,7 @@ double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
     /* more columns than half the rows separate any labels (Cover): the larger w, the fewer rows
      * curve, and each of them alone; products_cost() is that of other steps */
     const bool any_labels = (p->loss->can & MGVI_MARGIN) && 2 * p->A->cols > p->A->rows;
-    const double separable = !dense && any_labels ? 10 : 1;
+    const double separable = !dense && any_labels ? 10 : p->loss->can & MGVI_SMOOTH ? 1 : KINKED;
     const double step =
         way == BY_PRODUCTS ? separable * products_cost(p) : mgvi_newton_ridge_work(p);
     const double once = way == BY_ROWS ? (dense ? 2 : 10) * n * nnz / 2 : 0; /* row by row */
