@@ -336,7 +336,7 @@ static mgv_status restored(mgvi_run *run)
 static double pass_cost(const mgv_problem *p)
 {
     static const double STEP = 400, ROOT = 2500; /* in closed form, and by Newton's method */
-    const bool closed = p->loss->can & (MGVI_BENT | MGVI_STRONG);
+    const bool closed = p->loss->can & (MGVI_BENT | MGVI_STRONG | MGVI_HARD);
     const double entry = p->data->X.layout == MGV_DENSE ? 8 : 20;
     return entry * (double)p->A->nnz + (closed ? STEP : ROOT) * (double)p->A->rows;
 }
@@ -353,9 +353,10 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     static const double MARGIN = 600;
     static const double ALIKE = 2; /* dense rows have a mean, or more, in common */
     const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
-    if ((p->loss->can & MGVI_HARD) && p->A->ops->can & MGVI_KERNEL)
+    const bool margin = p->loss->can & MGVI_MARGIN, kernel = p->A->ops->can & MGVI_KERNEL;
+    if ((p->loss->can & MGVI_HARD) && (!margin || kernel))
         return INFINITY;
-    if (p->A->ops->can & MGVI_KERNEL) /* few effective columns, and C makes them ill-conditioned */
+    if (kernel) /* few effective columns, and C makes them ill-conditioned */
         return 100 * (1 + sqrt(1 / (p->lambda * n))) * 40 * nnz;
     if (n * FEW_ROWS < d)
         return (p->data->X.layout == MGV_DENSE ? ALIKE : 1) * ORTHOGONAL * pass_cost(p);
@@ -366,7 +367,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     const bool easy = hinge && settings->tol >= MODERATE && strength <= 1 && d >= MANY_COLUMNS &&
                       nnz < SPARSE * n * d;
     const double many = n > TALL * d ? 200 : 60;
-    const double square = p->loss->can & MGVI_MARGIN ? SEPARABLE : 1; /* rows a column */
+    const double square = margin ? SEPARABLE : 1; /* rows a column */
     const double more = n > square * d ? fmin(fmax(sqrt(strength), 1), 10) : 1;
     const double passes = easy ? 20 : many * more;
     return (p->data->X.layout == MGV_DENSE ? 200 : passes) * 40.0 * nnz;

@@ -407,7 +407,8 @@ TEST(sparse_margins_go_to_coordinates)
         mgv_fit_solve(&fit);
         describe(&fit);
         CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified);
-        CHECK(strcmp(fit.run.solver, k == 0 ? "dual_coordinate" : "exact_margin") == 0);
+        CHECK_THAT(strcmp(fit.run.solver, k == 0 ? "dual_coordinate" : "exact_margin") == 0,
+                   "%d: %s", k, fit.run.solver);
         mgv_fit_free(&fit);
     }
 }
