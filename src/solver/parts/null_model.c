@@ -60,6 +60,17 @@ static void balance_sides(const mgv_problem *p, mgvi_vec *w, mgvi_vec *u, double
     *unique = fabs(side[0] - side[1]) <= 1e-14 * side[heavy];
 }
 
+/* z = A w of an intercept alone: no product where there is but one. */
+static void images(const mgv_problem *p, const mgvi_vec *w, mgvi_vec *z)
+{
+    if (p->lanes != 1 || p->free_cols > 1) {
+        mgvi_op_mul(p->A, 1, w, 0, z);
+        return;
+    }
+    for (int64_t i = 0; i < z->n; i++)
+        z->x[i] = p->free_cols ? mgvi_problem_free_entry(p, i) * w->x[w->n - 1] : 0;
+}
+
 mgv_status mgvi_null_model(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *w, mgvi_vec *u,
                            double *value, bool *unique)
 {
@@ -79,7 +90,7 @@ mgv_status mgvi_null_model(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *w,
         w->x[w->n - 1] = between_sides(p, side);
     else if (smooth)
         mgvi_intercept_improve(p, 1e-30, w, &z); /* u, and so mu, are as good as it is */
-    mgvi_op_mul(p->A, 1, w, 0, &z);
+    images(p, w, &z);
     mgvi_loss_value(p->ctx, p->loss, &p->row, &z, values);
     mgvi_loss_grad(p->ctx, p->loss, &p->row, &z, u);
     *value = values[0];
