@@ -350,7 +350,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     enum { MANY_COLUMNS = 200, FEW_ROWS = 2, SEPARABLE = 2, TALL = 4 };
     static const double ORTHOGONAL = 30, MODERATE = 1e-4, MODERATE_C = 2, SPARSE = 0.3;
-    static const double MARGIN = 600;
+    static const double MARGIN = 600, PROOF = 1500;
     static const double ALIKE = 2; /* dense rows have a mean, or more, in common */
     const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
     const bool margin = p->loss->can & MGVI_MARGIN, kernel = p->A->ops->can & MGVI_KERNEL;
@@ -360,8 +360,9 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
         return 100 * (1 + sqrt(1 / (p->lambda * n))) * 40 * nnz;
     if (n * FEW_ROWS < d)
         return (p->data->X.layout == MGV_DENSE ? ALIKE : 1) * ORTHOGONAL * pass_cost(p);
-    if (p->loss->can & MGVI_HARD) /* linear convergence, once a margin is there to be seen */
-        return MARGIN * fmax(1, log(settings->tol) / log(MODERATE)) * pass_cost(p);
+    if (p->loss->can & MGVI_HARD) /* a proof that there is none, or linear convergence */
+        return (n > SEPARABLE * d ? PROOF : MARGIN * fmax(1, log(settings->tol) / log(MODERATE))) *
+               pass_cost(p);
     const double strength = 1 / (p->lambda * n * MODERATE_C);
     const bool hinge = (p->loss->can & MGVI_BENT) && !(p->loss->can & MGVI_SMOOTH);
     const bool easy = hinge && settings->tol >= MODERATE && strength <= 1 && d >= MANY_COLUMNS &&

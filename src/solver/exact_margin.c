@@ -363,18 +363,20 @@ static double cost_of_interior(double n, double d)
 }
 
 /* As many rows as columns may be support vectors, twice as many join: their products, and half a
- * pivot for each; a few passes, and one for each round that they join in. */
+ * pivot for each; a few passes, and one for each round that they join in. With more than two rows a
+ * column there is hardly a margin (Cover): the linear program (5) decides about these rows. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
+    enum { SEPARABLE = 2 };
     static const double PASSES = 5, PIVOTS = 0.5;
     const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
     const double least = fmin(n, d), joined = fmin(n, 2 * least);
-    const double passes = PASSES + joined / MGVI_EXACT_JOIN;
+    const double passes = (PASSES + joined / MGVI_EXACT_JOIN) * mgvi_entry_cost(p) * nnz;
     (void)settings;
-    return passes * mgvi_entry_cost(p) * nnz +
-           (p->p == 2
-                ? mgvi_exact_pair_cost(p) * joined * joined / 2 + PIVOTS * joined * least * least
-                : cost_of_interior(n, d));
+    if (p->p != 2)
+        return passes + cost_of_interior(n, d);
+    return passes + mgvi_exact_pair_cost(p) * joined * joined / 2 +
+           PIVOTS * joined * least * least + (n > SEPARABLE * d ? cost_of_interior(joined, d) : 0);
 }
 
 const mgvi_solver_ops mgvi_solver_exact_margin = {
