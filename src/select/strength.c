@@ -12,57 +12,11 @@
 #include "base/limit.h"
 #include "solver/driver.h"
 #include "solver/member.h"
-#include "solver/parts/intercept.h"
+#include "solver/parts/null_model.h"
 #include "solver/parts/steps.h"
 
 #include <math.h>
 #include <string.h>
-
-/* The intercepts of w = 0 for the softmax: the logarithms of the classes' weights. */
-static void balance_classes(const mgv_problem *p, mgvi_vec *w)
-{
-    static const double LEAST = 1e-12;
-    double *b = w->x + mgvi_problem_penalised(p) * p->lanes;
-    for (int64_t i = 0; i < p->A->rows; i++)
-        b[(int64_t)mgvi_problem_target(p, i)] += mgvi_coef_pick(&p->row.scale, i, 0);
-    for (int32_t c = 0; c < p->lanes; c++)
-        b[c] = log(fmax(b[c], LEAST));
-}
-
-/* Slopes at w = 0 in u. *value is the loss there; *unique: no other slopes are possible. */
-static mgv_status slopes_at_zero(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *u,
-                                 double *value, bool *unique)
-{
-    mgvi_vec w, z;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, p->lanes, &w));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, &z));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, u));
-    double *values = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *values);
-    if (!values)
-        return MGV_E_MEMORY;
-    const bool smooth = p->loss->can & MGVI_SMOOTH, joint = p->loss->can & MGVI_JOINT;
-    *unique = true;
-    if (joint && smooth && p->free_cols)
-        balance_classes(p, &w);
-    else if (smooth)
-        mgvi_intercept_improve(p, 1e-30, &w, &z); /* u, and so mu, are as good as it is */
-    mgvi_op_mul(p->A, 1, &w, 0, &z);
-    mgvi_loss_value(p->ctx, p->loss, &p->row, &z, values);
-    mgvi_loss_grad(p->ctx, p->loss, &p->row, &z, u);
-    *value = values[0];
-    if (smooth || joint || !p->free_cols)
-        return MGV_OK;
-    double side[2] = {0, 0}; /* the heavier class gives way, each row in proportion */
-    for (int64_t i = 0; i < u->n; i++)
-        side[mgvi_problem_free_entry(p, i) > 0] += fabs(u->x[i]);
-    const int heavy = side[1] > side[0];
-    for (int64_t i = 0; i < u->n; i++)
-        if ((mgvi_problem_free_entry(p, i) > 0) == heavy && side[heavy] > 0)
-            u->x[i] *= side[!heavy] / side[heavy];
-    *value = 2 * side[!heavy];
-    *unique = fabs(side[0] - side[1]) <= 1e-14 * side[heavy];
-    return MGV_OK;
-}
 
 /* ---- mu -------------------------------------------------------------------------------------- */
 
@@ -216,13 +170,13 @@ static mgv_status unless_cut(const mgv_problem *p, mgv_status st)
 static mgv_status raise_mu(mgv_problem *p, const mgv_settings *settings, mgvi_arena *arena,
                            double *most)
 {
-    mgvi_vec u, v;
+    mgvi_vec w, u, v;
     static const double ROUNDING = 1e-12;
     double P0, mu;
     bool unique;
     const bool l1 = p->p == 1 || strcmp(p->penalty->name, "enet") == 0;
     mgvi_ctx_open(p->ctx, MGVI_GRACE);
-    mgv_status st = slopes_at_zero(p, arena, &u, &P0, &unique);
+    mgv_status st = mgvi_null_model(p, arena, &w, &u, &P0, &unique);
     if (st == MGV_OK)
         st = mgvi_vec_new(arena, MGVI_COLS, p->A->cols, 1, &v);
     if (st == MGV_OK)
@@ -239,10 +193,10 @@ static mgv_status raise_mu(mgv_problem *p, const mgv_settings *settings, mgvi_ar
 /* Raises *most to the problem's own. */
 static mgv_status raise_lambda(const mgv_problem *p, mgvi_arena *arena, double *most)
 {
-    mgvi_vec u, v;
+    mgvi_vec w, u, v;
     double P0;
     bool unique;
-    MGVI_TRY(slopes_at_zero(p, arena, &u, &P0, &unique));
+    MGVI_TRY(mgvi_null_model(p, arena, &w, &u, &P0, &unique));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, p->lanes, &v));
     double *largest = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *largest);
     if (!largest)

@@ -299,33 +299,12 @@ static bool takes_hidden_primal(mgv_solver *solver, mgvi_pair *pair, const mgvi_
     return true;
 }
 
-/* Equalities and intervals that a constant meets beside the weights where the penalty is least, no
- * weights at all for most: these are the optimum. One row beside an intercept is such a case, with
- * nothing to step along. */
-mgv_status mgvi_driver_try_constant(mgv_solver *solver)
+mgv_status mgvi_driver_offer(mgv_solver *solver)
 {
-    const mgv_problem *p = solver->run.problem;
-    mgvi_pair *answer = &solver->answer;
-    double low = -INFINITY, high = INFINITY;
-    mgvi_vec lent[2];
-    if (solver->memory.certificates > 0 || solver->run.early || !solver->judge ||
-        !(p->loss->can & MGVI_HARD) || (p->loss->can & MGVI_MARGIN) || p->free_cols != 1)
+    const mgvi_iterate it = {.w = &solver->answer.w, .u = &solver->answer.u};
+    mgvi_verdict found;
+    if (!mgvi_driver_judge(solver, it.w, it.u, MGVI_CARE_PLAIN, &found))
         return MGV_OK;
-    mgvi_judge_lend(solver->judge, lent);
-    mgvi_judge_least_weights(solver->judge, &answer->w, &lent[0]);
-    for (int64_t i = 0; i < p->A->rows; i++) {
-        const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
-        if (!(c.scale > 0))
-            continue;
-        low = fmax(low, p->loss->prox(c, -DBL_MAX, 1) - lent[0].x[i]);
-        high = fmin(high, p->loss->prox(c, DBL_MAX, 1) - lent[0].x[i]);
-    }
-    if (!(low <= high))
-        return MGV_OK;
-    mgvi_vec_fill(p->ctx, &answer->u, 0);
-    answer->w.x[answer->w.n - 1] = low > 0 ? low : high < 0 ? high : 0;
-    const mgvi_iterate it = {.w = &answer->w, .u = &answer->u};
-    mgvi_verdict found = mgvi_judge_certify(solver->judge, it.w, it.u);
     if (found.certificate.relative_gap > solver->settings.tol)
         mgvi_verdict_excuse(solver->judge, &found);
     if (!(found.certificate.verified && found.certificate.relative_gap <= solver->settings.tol))

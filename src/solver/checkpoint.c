@@ -107,6 +107,7 @@ static mgv_status put(const mgv_solver *solver, goal *to)
     memory.iteration = run->iteration;
     memory.rng = run->rng;
     memory.touched = mgvi_driver_touched(solver);
+    memory.streamed = mgvi_driver_streamed(solver);
     memory.worked += solver->run.work;
     memory.tried = solver->tried;
     mgvi_tensor *kept = mgvi_dup(run->ctx, run->kept, (size_t)run->kept_count, sizeof *run->kept);

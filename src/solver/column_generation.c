@@ -558,7 +558,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     (void)settings;
     const double n = (double)p->A->rows, d = (double)mgvi_problem_penalised(p);
-    const bool l2 = strcmp(p->penalty->name, "l2") == 0;
+    const bool l2 = !(p->penalty->can & MGVI_KINK);
     if (n > MOST_ROWS && (l2 || d > n))
         return INFINITY;
     if (mgvi_gather_bytes(&p->data->X) > mgvi_problem_spare(p, HELD))

@@ -16,6 +16,11 @@ double mgvi_driver_touched(const mgv_solver *solver)
     return solver->memory.touched + A->touched - solver->touched_before + solver->run.touched;
 }
 
+double mgvi_driver_streamed(const mgv_solver *solver)
+{
+    return solver->memory.streamed + solver->run.problem->A->touched - solver->touched_before;
+}
+
 static double in_passes(const mgv_solver *solver, double touched)
 {
     const int64_t nnz = solver->run.problem->A->nnz;
@@ -217,6 +222,7 @@ static mgv_status begin(mgv_solver *solver)
 static void book_counters(mgv_solver *solver)
 {
     solver->memory.touched = mgvi_driver_touched(solver);
+    solver->memory.streamed = mgvi_driver_streamed(solver);
     solver->memory.seconds = seconds_now(solver);
     solver->touched_before = solver->run.problem->A->touched;
     solver->memory.worked += solver->run.work;

@@ -10,8 +10,9 @@
 /* Everything but vectors that must survive a checkpoint: plain numbers only. */
 typedef struct mgvi_driver_memory {
     int64_t iteration;
-    double touched; /* entries read in earlier sittings; whole, so that sums are exact */
-    double worked;  /* multiplications beside them, likewise */
+    double touched;  /* entries read in earlier sittings; whole, so that sums are exact */
+    double streamed; /* those of them by products, in their order */
+    double worked;   /* multiplications beside them, likewise */
     double seconds;
     double next_certificate; /* passes */
     double ratio;            /* certified gap / estimate, when both were last known */
@@ -145,6 +146,8 @@ bool mgvi_driver_prove(mgv_solver *solver, const mgvi_vec *u, int most, mgvi_pai
 bool mgvi_driver_certificate_due(mgv_solver *solver);
 /* Takes what a constant alone attains, where that is the optimum. */
 mgv_status mgvi_driver_try_constant(mgv_solver *solver);
+/* Shows `answer` to the judge before the first step; where it has the certificate, the run ends. */
+mgv_status mgvi_driver_offer(mgv_solver *solver);
 mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified);
 void mgvi_driver_settle(mgv_solver *solver, bool certified);
 enum { MGVI_MOST_KEPT = 32 }; /* arrays of a run's state */
@@ -191,8 +194,9 @@ mgvi_summary mgvi_driver_summary(const mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);
 /* The passes of the run's own steps and certificates: the clock of the schedule. */
 double mgvi_driver_schedule(const mgv_solver *solver);
-double
-mgvi_driver_touched(const mgv_solver *solver); /* entries read, all sittings, without `settled` */
+/* Entries read in all sittings, without `settled`; and those of them by products with A. */
+double mgvi_driver_touched(const mgv_solver *solver);
+double mgvi_driver_streamed(const mgv_solver *solver);
 
 /* What every checkpoint says of itself. */
 enum { MGVI_CHECKPOINT_META = 5, MGVI_FINGERPRINT = 32, MGVI_CHECKPOINT_EVERY = 60 /* s */ };

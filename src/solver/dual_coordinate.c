@@ -336,7 +336,7 @@ static mgv_status restored(mgvi_run *run)
 static double pass_cost(const mgv_problem *p)
 {
     static const double STEP = 400, ROOT = 2500; /* in closed form, and by Newton's method */
-    const bool closed = p->loss->can & (MGVI_BENT | MGVI_STRONG);
+    const bool closed = p->loss->can & (MGVI_BENT | MGVI_STRONG | MGVI_HARD);
     const double entry = p->data->X.layout == MGV_DENSE ? 8 : 20;
     return entry * (double)p->A->nnz + (closed ? STEP : ROOT) * (double)p->A->rows;
 }
@@ -345,25 +345,30 @@ static double pass_cost(const mgv_problem *p)
  * where rows are many for each column, and with C = 1/(lambda n); an entry of a row taken at random
  * costs as much as 40 multiplications of a matrix product. Rows that are few for the columns are
  * nearly orthogonal: 30 passes; 20 takes the hinge with many sparse columns, a moderate C and a
- * moderate tolerance (docs/algorithms/newton.md). A hard margin may take any number. */
+ * moderate tolerance (docs/algorithms/newton.md). A hard margin takes hundreds. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     enum { MANY_COLUMNS = 200, FEW_ROWS = 2, SEPARABLE = 2, TALL = 4 };
     static const double ORTHOGONAL = 30, MODERATE = 1e-4, MODERATE_C = 2, SPARSE = 0.3;
+    static const double MARGIN = 600, PROOF = 1500;
     static const double ALIKE = 2; /* dense rows have a mean, or more, in common */
     const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
-    if (p->loss->can & MGVI_HARD)
+    const bool margin = p->loss->can & MGVI_MARGIN, kernel = p->A->ops->can & MGVI_KERNEL;
+    if ((p->loss->can & MGVI_HARD) && (!margin || kernel))
         return INFINITY;
-    if (p->A->ops->can & MGVI_KERNEL) /* few effective columns, and C makes them ill-conditioned */
+    if (kernel) /* few effective columns, and C makes them ill-conditioned */
         return 100 * (1 + sqrt(1 / (p->lambda * n))) * 40 * nnz;
     if (n * FEW_ROWS < d)
         return (p->data->X.layout == MGV_DENSE ? ALIKE : 1) * ORTHOGONAL * pass_cost(p);
+    if (p->loss->can & MGVI_HARD) /* a proof that there is none, or linear convergence */
+        return (n > SEPARABLE * d ? PROOF : MARGIN * fmax(1, log(settings->tol) / log(MODERATE))) *
+               pass_cost(p);
     const double strength = 1 / (p->lambda * n * MODERATE_C);
     const bool hinge = (p->loss->can & MGVI_BENT) && !(p->loss->can & MGVI_SMOOTH);
     const bool easy = hinge && settings->tol >= MODERATE && strength <= 1 && d >= MANY_COLUMNS &&
                       nnz < SPARSE * n * d;
     const double many = n > TALL * d ? 200 : 60;
-    const double square = p->loss->can & MGVI_MARGIN ? SEPARABLE : 1; /* rows a column */
+    const double square = margin ? SEPARABLE : 1; /* rows a column */
     const double more = n > square * d ? fmin(fmax(sqrt(strength), 1), 10) : 1;
     const double passes = easy ? 20 : many * more;
     return (p->data->X.layout == MGV_DENSE ? 200 : passes) * 40.0 * nnz;

@@ -183,8 +183,10 @@ static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
 {
     const bool sure = s->m.decided == s->work.size;
     const double most = sure ? INFINITY : patience(run->problem);
+    const double before = s->set.work;
     mgvi_active_end end;
     MGVI_TRY(mgvi_class_intercepts_solve(&s->classes, 5 * s->work.size + 200, most, &end));
+    run->work += s->set.work - before;
     const bool kernel = run->problem->A->ops->can & MGVI_KERNEL;
     *solved = end == MGVI_ACTIVE_OPTIMAL;
     if (end == MGVI_ACTIVE_RAY && !kernel)
@@ -352,6 +354,31 @@ static mgv_status restored(mgvi_run *run)
     return MGV_OK;
 }
 
+/* Norms other than 2: the interior point's matrices on all rows, or on those that decide. */
+static double cost_of_interior(double n, double d)
+{
+    static const double STEPS = 30;
+    const double least = fmin(n, d);
+    return STEPS * least * least * (fmin(n, 8 * d) / 2 + least / 3);
+}
+
+/* As many rows as columns may be support vectors, twice as many join: their products, and half a
+ * pivot for each; a few passes, and one for each round that they join in. With more than two rows a
+ * column there is hardly a margin (Cover): the linear program (5) decides about these rows. */
+static double cost(const mgv_problem *p, const mgv_settings *settings)
+{
+    enum { SEPARABLE = 2 };
+    static const double PASSES = 5, PIVOTS = 0.5;
+    const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
+    const double least = fmin(n, d), joined = fmin(n, 2 * least);
+    const double passes = (PASSES + joined / MGVI_EXACT_JOIN) * mgvi_entry_cost(p) * nnz;
+    (void)settings;
+    if (p->p != 2)
+        return passes + cost_of_interior(n, d);
+    return passes + mgvi_exact_pair_cost(p) * joined * joined / 2 +
+           PIVOTS * joined * least * least + (n > SEPARABLE * d ? cost_of_interior(joined, d) : 0);
+}
+
 const mgvi_solver_ops mgvi_solver_exact_margin = {
     .name = "exact_margin",
     .summary = "hard margin to machine precision: working sets, active set or interior point",
@@ -360,6 +387,7 @@ const mgvi_solver_ops mgvi_solver_exact_margin = {
     .kernels = true,
     .contrasts = true,
     .fits = fits,
+    .cost = cost,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

@@ -37,13 +37,13 @@ static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
                      MGVI_FEATURES_MOST);
 }
 
-/* Less than nothing beside kernel_svm (n) where the features are fewer than the rows, for then K is
+/* Less than kernel_svm where the features are fewer than the rows, for then K is
  * singular; else after it. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     const double n = (double)p->A->rows, width = (double)mgvi_kernel_width(kernel_of(p));
     (void)settings;
-    return width > 0 && width < n ? 0.5 * n : n * n * fmax(width, 1);
+    return (width > 0 && width < n ? 0.5 : fmax(width, 2)) * mgvi_kernel_cost(p);
 }
 
 static mgv_status init(mgvi_run *run)

@@ -585,7 +585,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     for (int64_t i = 0; i < p->A->rows; i++)
         trace += diagonal[i];
     if ((p->loss->can & own) == own && C * trace < WEAK * (double)p->A->rows)
-        return 0.5 * (double)p->A->rows; /* less than kernel_svm says */
+        return 0.5 * mgvi_kernel_cost(p); /* less than kernel_svm says */
     return 2 * 20 * 5 * (1 + sqrt(C)) * (double)p->A->nnz;
 }
 

@@ -294,7 +294,7 @@ static mgv_status step(mgvi_run *run)
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
     (void)settings;
-    return (double)p->A->rows;
+    return mgvi_kernel_cost(p);
 }
 
 static mgvi_iterate expose(mgvi_run *run)

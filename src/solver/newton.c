@@ -501,12 +501,12 @@ static mgv_status restored(mgvi_run *run)
 }
 
 /* The rule of docs/algorithms/newton.md: 25 factorisations, as many multiplications as one pass of
- * N d^2, or some passes of its sparse form, and some over the data. Where columns are few and rows
- * sparse it is the fastest by far. Nobody who did not ask for it gets matrices that no memory may
+ * N d^2, or some passes of its sparse form, and some over the data. Where columns are few, for the
+ * rows too, and rows sparse it is the fastest by far. Nobody who did not ask for it gets matrices that no memory may
  * hold. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
-    enum { FEW_COLUMNS = 400 };
+    enum { FEW_COLUMNS = 400, SEPARABLE = 2 }; /* rows a column, below which any labels can be */
     static const double DENSE = 0.3, MOST_BYTES = 1 << 30, PASSES = 20, VECTORS = 4000;
     const double n = (double)p->A->rows, d = (double)p->A->cols, nnz = (double)p->A->nnz;
     const double squares = fmin(n * d * d, 40 * nnz * nnz / n);
@@ -515,7 +515,9 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     (void)settings;
     if (squares_bytes(p->A->cols) > fmax(MOST_BYTES, mgvi_problem_spare(p, HELD)))
         return INFINITY;
-    return d <= FEW_COLUMNS && nnz <= DENSE * n * d ? fmin(work, by_rows / 2 + VECTORS * n) : work;
+    return d <= FEW_COLUMNS && n >= SEPARABLE * d && nnz <= DENSE * n * d
+               ? fmin(work, by_rows / 2 + VECTORS * n)
+               : work;
 }
 
 const mgvi_solver_ops mgvi_solver_newton = {

@@ -402,8 +402,8 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     MGVI_TRY(minimise_model(run, s));
-    run->work +=
-        s->sparse ? mgvi_newton_sparse_work(s->sparse) : mgvi_newton_ridge_work(run->problem);
+    run->work += s->sparse ? mgvi_newton_sparse_work(s->sparse, &run->touched)
+                           : mgvi_newton_ridge_work(run->problem);
     mgvi_vec *zd = &s->h; /* the model is done with */
     if (!s->sparse || !mgvi_newton_sparse_image(s->sparse, &s->d, zd))
         mgvi_op_mul(run->problem->A, 1, &s->d, 0, zd);
@@ -479,13 +479,13 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
  * and hinges never end; the hinge's steps are not smooth: dense columns take the more sweeps. */
 static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
 {
-    static const double ENTRY = 8, FULL = 1000, SPARSE = 400, HARD = 5;
+    static const double ENTRY = 8, FULL = 1000, SPARSE = 400, HARD = 10;
     static const double VECTORS = 500; /* a step's work on a row */
     const bool crowd = mgvi_columns_crowd(p), dense = p->data->X.layout == MGV_DENSE;
     const double nnz = (double)p->A->nnz, n = (double)p->A->rows;
     if (crowd && !hinge)
         return (dense ? FULL : SPARSE) * ENTRY * nnz;
-    const double entry = is_kinked(p->loss) ? (dense ? 400 : 100) : dense ? 100 : 200;
+    const double entry = is_kinked(p->loss) ? (dense || crowd ? 400 : 100) : dense ? 100 : 200;
     return (crowd ? HARD : 1) * steps * (entry * nnz + VECTORS * n);
 }
 
@@ -505,6 +505,8 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
         return cost_of_kinks(p, steps, hinge);
     if (p->loss->can & MGVI_STRONG)
         steps = 2;
+    else if (steps == 18 && !hinge) /* of a quantity most rows keep their curvature */
+        steps = 8;
     const bool separable = hinge && p->A->rows < SEPARABLE * p->A->cols;
     return mgvi_newton_ridge_cost(p, separable ? 10 * steps : steps);
 }
@@ -535,7 +537,7 @@ const mgvi_solver_ops mgvi_solver_proximal_newton = {
     .losses = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber",
     .cost = cost,
     .trial = trial,
-    .trial_pays = 0.03,
+    .trial_pays = 0.08,
     .finish = finish,
     .sweeps = true,
     .state_size = sizeof(state),

@@ -143,6 +143,19 @@ double mgvi_entry_cost(const mgv_problem *problem)
     return stored && problem->data->X.layout == MGV_DENSE ? IN_A_ROW : SCATTERED;
 }
 
+double mgvi_product_cost(const mgv_problem *problem)
+{
+    static const double IN_ORDER = 10;
+    const double entry = mgvi_entry_cost(problem);
+    return problem->A->ops->can & MGVI_KERNEL ? entry : fmin(entry, IN_ORDER);
+}
+
+double mgvi_kernel_cost(const mgv_problem *problem)
+{
+    static const double PRODUCTS = 5, ENTRY = 20;
+    return PRODUCTS * ENTRY * (double)problem->A->nnz;
+}
+
 bool mgvi_columns_crowd(const mgv_problem *p)
 {
     enum { FEW_ROWS = 2 }; /* for each column */

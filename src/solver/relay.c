@@ -90,7 +90,10 @@ static const mgvi_solver_ops *next_solver(const mgv_solver *solver)
 
 double mgvi_driver_spent(const mgv_solver *solver)
 {
-    return mgvi_entry_cost(solver->run.problem) * mgvi_driver_touched(solver) +
+    const mgv_problem *p = solver->run.problem;
+    const double entry = mgvi_entry_cost(p), product = mgvi_product_cost(p);
+    const double streamed = mgvi_driver_streamed(solver);
+    return product * streamed + entry * (mgvi_driver_touched(solver) - streamed) +
            solver->memory.worked + solver->run.work;
 }
 

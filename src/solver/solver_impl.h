@@ -132,6 +132,10 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
 typedef uint64_t mgvi_solver_mask;
 /* What an entry read in a pass costs, in multiplications of a matrix product. */
 double mgvi_entry_cost(const mgv_problem *problem);
+/* The same in a product, whose rows follow each other; an entry of a kernel is made first. */
+double mgvi_product_cost(const mgv_problem *problem);
+/* What a fit with a kernel costs that reads the matrix a few times. */
+double mgvi_kernel_cost(const mgv_problem *problem);
 /* Whether there are more columns than rows, or of full ones nearly as many: nearly dependent, so
  * that passes over them do not end unless few are wanted. */
 bool mgvi_columns_crowd(const mgv_problem *problem);

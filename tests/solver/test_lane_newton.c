@@ -388,6 +388,25 @@ TEST(newton_goes_on_from_the_hinge_in_lanes)
     check_hand_over("loss=hinge scale=std intercept=no tol=1e-8");
 }
 
+/* Of more columns than rows every row is a support vector, and inside: nothing for `newton`. */
+TEST(wide_members_are_not_left_to_newton)
+{
+    enum { ROWS = 20, COLS = 60 };
+    double X[ROWS * COLS], y[ROWS], u[ROWS];
+    mgvi_rng rng = mgvi_rng_seed(8);
+    mgv_fit fit;
+    for (int i = 0; i < ROWS * COLS; i++)
+        X[i] = mgvi_rng_normal(&rng);
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = i % 2;
+        u[i] = -0.5 / ROWS;
+    }
+    mgv_fit_start(&fit, X, y, ROWS, COLS, "task=classify loss=hinge");
+    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+    CHECK(!mgvi_lane_newton_leaves(fit.problem, u));
+    mgv_fit_free(&fit);
+}
+
 static void check_allocations(const char *options)
 {
     double *X = malloc(N * D * sizeof *X), y[N];
@@ -433,5 +452,6 @@ int main(void)
     return RUN(every_lane_is_the_two_class_problem, far_from_the_origin, rows_are_drawn_by_leverage,
                from_overlapping_classes_to_nearly_hard_margins,
                many_columns_go_together_with_the_same_bits_for_any_threads,
-               newton_goes_on_from_the_hinge_in_lanes, every_allocation_may_fail);
+               newton_goes_on_from_the_hinge_in_lanes, wide_members_are_not_left_to_newton,
+               every_allocation_may_fail);
 }

@@ -346,6 +346,99 @@ TEST(a_checkpoint_remembers_who_took_over)
     mgv_fit_free(&resumed);
 }
 
+/* A penalty that holds all weights at 0 needs no step: one look at the slopes of the loss there, on
+ * either side of what an intercept can balance. */
+TEST(no_weights_at_all_take_no_step)
+{
+    static const char *const losses[] = {"loss=hinge", "loss=logistic", "loss=squared_hinge",
+                                         "loss=hinge intercept=no"};
+    for (int k = 0; k < 2 * 4; k++) {
+        double *X, *y;
+        mgv_fit fit;
+        mgv_random_set(3, N, D, 0.7, &X, &y);
+        for (int64_t i = 0; i < N / 3; i++) /* classes of different weight */
+            y[i] = y[0];
+        open_rows(&fit, X, y, N, D, "task=classify penalty=l1 mu=0.01");
+        mgv_solver_free(fit.ctx, fit.solver);
+        mgv_problem_free(fit.ctx, fit.problem);
+        mgv_fit_set(&fit, losses[k / 2]);
+        mgv_fit_set(&fit, k % 2 ? "mu=5" : "mu=0.01");
+        mgv_fit_solve(&fit);
+        describe(&fit);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified);
+        CHECK_THAT((fit.run.iterations == 0) == (k % 2 == 1), "%s", losses[k / 2]);
+        for (int j = 0; k % 2 && j < D; j++)
+            CHECK(mgv_fit_weights(&fit)[j] == 0);
+        mgv_fit_free(&fit);
+        free(X);
+        free(y);
+    }
+}
+
+/* Few entries a row: coordinates over rows see a hard margin before working sets have made the
+ * products of their rows. Dense ones, and many a column, are left to these. */
+TEST(sparse_margins_go_to_coordinates)
+{
+    enum { ROWS = 300, COLS = 2000, ENTRIES = 10 };
+    static double val[ROWS * ENTRIES], y[ROWS], dense[ROWS * 20];
+    static int64_t ptr[ROWS + 1];
+    static int32_t idx[ROWS * ENTRIES];
+    mgvi_rng rng = mgvi_rng_seed(9);
+    for (int64_t i = 0; i < ROWS; i++) {
+        y[i] = i % 2 ? 1 : -1;
+        ptr[i + 1] = ptr[i] + ENTRIES;
+        for (int64_t e = 0; e < ENTRIES; e++) {
+            idx[ptr[i] + e] =
+                (int32_t)(e * (COLS / ENTRIES) + mgvi_rng_below(&rng, COLS / ENTRIES));
+            val[ptr[i] + e] = mgvi_rng_normal(&rng);
+        }
+        for (int64_t j = 0; j < 20; j++)
+            dense[i * 20 + j] = mgvi_rng_normal(&rng) + 8 * y[i];
+    }
+    for (int k = 0; k < 2; k++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, dense, y, ROWS, 20, "task=classify loss=margin");
+        if (k == 0) {
+            mgv_data_free(fit.ctx, fit.data);
+            CHECK_OK(fit.ctx, mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F64, val, ptr, idx, ROWS,
+                                                   COLS, &fit.data));
+            CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
+        }
+        mgv_fit_solve(&fit);
+        describe(&fit);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified);
+        CHECK_THAT(strcmp(fit.run.solver, k == 0 ? "dual_coordinate" : "exact_margin") == 0,
+                   "%d: %s", k, fit.run.solver);
+        mgv_fit_free(&fit);
+    }
+}
+
+/* An entry of a sparse product costs a part of one read out of order. */
+TEST(products_are_cheaper_than_visits)
+{
+    static double val[] = {1, 2, 3, -1};
+    static int64_t ptr[] = {0, 1, 2, 3, 4};
+    static int32_t idx[] = {0, 1, 2, 0};
+    static const double y[] = {1, -1, 1, -1}, X[] = {0, 0, 0, 0};
+    mgv_fit fit;
+    mgv_fit_start(&fit, X, y, 4, 1, "task=classify loss=hinge");
+    mgv_data_free(fit.ctx, fit.data);
+    CHECK_OK(fit.ctx,
+             mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F64, val, ptr, idx, 4, 3, &fit.data));
+    CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
+    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+    CHECK_OK(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver));
+    const double before = mgvi_driver_spent(fit.solver);
+    fit.problem->A->touched += 100;
+    const double product = mgvi_driver_spent(fit.solver) - before;
+    fit.solver->run.touched += 100;
+    const double visit = mgvi_driver_spent(fit.solver) - before - product;
+    CHECK_NEAR(product, 100 * mgvi_product_cost(fit.problem), 1e-9, "in order");
+    CHECK_NEAR(visit, 100 * mgvi_entry_cost(fit.problem), 1e-9, "anywhere");
+    CHECK(product < visit);
+    mgv_fit_free(&fit);
+}
+
 int main(void)
 {
     return RUN(another_solver_takes_over, a_trial_ends_or_gives_way, what_a_trial_may_spend,
@@ -354,5 +447,6 @@ int main(void)
                sweeps_are_followed_by_something_else, somebody_is_left_for_wide_tables,
                the_way_is_measured_by_the_dual_value, the_last_one_ends_the_run,
                what_was_best_outlives_numbers_that_fail, who_gave_way_comes_back,
-               a_checkpoint_remembers_who_took_over);
+               a_checkpoint_remembers_who_took_over, no_weights_at_all_take_no_step,
+               sparse_margins_go_to_coordinates, products_are_cheaper_than_visits);
 }

@@ -10,6 +10,24 @@ static const double ALL_AT_ONCE = 2e9;
 
 typedef mgvi_exact_margin state;
 
+/* A row's stored entries, read by their index, and in matrix products of the row made dense. */
+static double scattered_pair(const mgv_problem *p)
+{
+    static const double SCATTERED = 16;
+    return SCATTERED * (double)p->A->nnz / (double)p->A->rows;
+}
+
+static bool keeps_dense(const mgv_problem *p)
+{
+    return p->p == 2 && p->A->cols <= MGVI_EXACT_PIVOT_WIDTH &&
+           scattered_pair(p) >= (double)p->A->cols;
+}
+
+double mgvi_exact_pair_cost(const mgv_problem *p)
+{
+    return keeps_dense(p) ? (double)p->A->cols : scattered_pair(p);
+}
+
 /* ---- the working set ------------------------------------------------------------------------- */
 
 static mgv_status room_for(mgvi_run *run, state *s, int64_t rows)
@@ -32,6 +50,7 @@ static mgv_status extend_gram(mgvi_run *run, state *s, int64_t first)
     for (int64_t t = first; a->y && t < a->size; t++)
         a->y[t] = mgvi_problem_free_entry(run->problem, s->work.W[t]);
     mgvi_class_intercepts_joined(&s->classes, first);
+    run->work += mgvi_exact_pair_cost(run->problem) * (double)(a->size - first) * (double)a->size;
     return mgvi_working_set_gram(&s->work, first, a->K, a->capacity);
 }
 
@@ -146,8 +165,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start,
-                                   p->p == 2 && p->A->cols <= MGVI_EXACT_PIVOT_WIDTH));
+    MGVI_TRY(mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start, keeps_dense(p)));
     s->in_W = mgvi_run_array(run, (size_t)n, sizeof *s->in_W);
     s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
     s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows), sizeof *s->acc);

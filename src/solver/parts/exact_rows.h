@@ -60,4 +60,7 @@ mgv_status mgvi_exact_join(mgvi_run *run, mgvi_exact_margin *s, const int32_t *r
 void mgvi_exact_evict(mgvi_exact_margin *s);
 /* (3): the `most` smallest z < 1 outside W to s->order; how many there are. */
 int64_t mgvi_exact_violators(mgvi_exact_margin *s, const mgv_problem *problem, int64_t most);
+
+/* Multiplications of a product of two rows of W. */
+double mgvi_exact_pair_cost(const mgv_problem *problem);
 #endif

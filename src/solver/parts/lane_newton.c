@@ -188,9 +188,16 @@ static bool curves_everywhere(const mgvi_loss_ops *loss)
 /* Of the losses that go in lanes the one with a kink. */
 static bool is_hinge(const mgv_problem *p) { return !(p->loss->can & (MGVI_SMOOTH | MGVI_HARD)); }
 
+/* Whether the shape is one for Newton's method in lanes: factors of few columns for many rows. */
+static bool has_the_shape(const mgv_problem *p)
+{
+    return p->A->cols <= MOST_COLUMNS && p->A->rows > mgvi_lane_metric_most(p);
+}
+
 bool mgvi_lane_newton_leaves(const mgv_problem *p, const double *u)
 {
-    return p->lanes == 1 && is_hinge(p) && mgvi_tall_near_inside(&p->row.scale, u, p->A->rows);
+    return p->lanes == 1 && is_hinge(p) && has_the_shape(p) &&
+           mgvi_tall_near_inside(&p->row.scale, u, p->A->rows);
 }
 
 mgv_status mgvi_lane_newton_run(const mgv_problem *p, double tol, const double *const *start,
@@ -238,7 +245,7 @@ double mgvi_lane_newton_cost(const mgv_problem *p, int32_t lanes)
     static const double ROW = 12; /* of a product: its row's part of a few vectors, and searches */
     const double d = (double)p->A->cols, rows = (double)mgvi_lane_metric_most(p);
     if (!mgvi_lockstep_fits(p) || p->pairwise || (is_hinge(p) && !is_thin(p)) ||
-        p->A->cols > MOST_COLUMNS || (double)p->A->rows <= rows || p->data->X.layout == MGV_CSC ||
+        !has_the_shape(p) || p->data->X.layout == MGV_CSC ||
         mgvi_lane_newton_bytes(p, lanes) > mgvi_problem_spare(p, 1))
         return INFINITY;
     const bool smooth = curves_everywhere(p->loss);

@@ -98,6 +98,7 @@ double mgvi_newton_ridge_work(const mgv_problem *p)
 double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
 {
     static const double PRODUCTS = 4, VECTORS = 400; /* of a step: the judge's, too; on a row */
+    static const double KINKED = 2;                  /* few rows have all of the curvature */
     const double n = (double)p->A->rows, nnz = (double)p->A->nnz;
     const bool dense = p->data->X.layout == MGV_DENSE;
     const double entry = dense ? 8 : 16; /* of rows in their order */
@@ -105,7 +106,7 @@ double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
     /* more columns than half the rows separate any labels (Cover): the larger w, the fewer rows
      * curve, and each of them alone; products_cost() is that of other steps */
     const bool any_labels = (p->loss->can & MGVI_MARGIN) && 2 * p->A->cols > p->A->rows;
-    const double separable = !dense && any_labels ? 10 : 1;
+    const double separable = !dense && any_labels ? 10 : p->loss->can & MGVI_SMOOTH ? 1 : KINKED;
     const double step =
         way == BY_PRODUCTS ? separable * products_cost(p) : mgvi_newton_ridge_work(p);
     const double once = way == BY_ROWS ? (dense ? 2 : 10) * n * nnz / 2 : 0; /* row by row */

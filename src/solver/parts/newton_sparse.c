@@ -31,6 +31,7 @@ typedef struct violator {
 } violator;
 
 struct mgvi_newton_sparse {
+    double swept; /* entries that sweeps have read, not told yet */
     const mgv_problem *p;
     mgvi_arena *arena;
     mgvi_quadratic q;
@@ -480,7 +481,7 @@ mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_poi
     q->allowance = at->allowance > 0 ? at->allowance : INFINITY;
     MGVI_TRY(mgvi_quadratic_solve(q, at->accuracy));
     m->hard = m->hard || was_hard(m);
-    m->p->A->touched += q->touched;
+    m->swept += q->touched;
     q->touched = 0;
     mgvi_vec_fill(m->p->ctx, d, 0);
     for (int64_t k = 0; k < count; k++)
@@ -490,10 +491,11 @@ mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_poi
     return MGV_OK;
 }
 
-double mgvi_newton_sparse_work(mgvi_newton_sparse *m)
+double mgvi_newton_sparse_work(mgvi_newton_sparse *m, double *touched)
 {
     const double work = m->q.work;
-    m->q.work = 0;
+    *touched += m->swept;
+    m->q.work = m->swept = 0;
     return work;
 }
 

@@ -17,8 +17,8 @@ mgv_status mgvi_newton_sparse_new(const mgv_problem *problem, mgvi_arena *arena,
  * than ever before. */
 mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_point *at,
                                     mgvi_vec *d);
-/* Multiplications since it was last asked. */
-double mgvi_newton_sparse_work(mgvi_newton_sparse *m);
+/* Multiplications since it was last asked; the entries that sweeps read join *touched. */
+double mgvi_newton_sparse_work(mgvi_newton_sparse *m, double *touched);
 /* image = A d by the columns with d_j != 0 alone; false, and nothing done, where a product with A
  * costs less. */
 bool mgvi_newton_sparse_image(mgvi_newton_sparse *m, const mgvi_vec *d, mgvi_vec *image);
