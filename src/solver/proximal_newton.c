@@ -28,6 +28,9 @@ enum {
 static const double FORCING = 0.5, STRICT = 1e-3;
 enum { LOOSE_STEPS = 3, SLOW_STEPS = 6 };
 
+/* A relative gap from which steps are the last ones. */
+static const double NEAR = 1e-3;
+
 /* Of the objective: a full step that raises it by less is taken, for it lands on the zeros. */
 static const double ROUNDING = 1e-14;
 
@@ -377,7 +380,8 @@ static mgv_status minimise_model(mgvi_run *run, state *s)
                                   .accuracy = wanted_accuracy(run, s),
                                   .kink = s->m.kink,
                                   .allowance = run->allowance,
-                                  .exact = s->m.estimate < 1e-3 || s->m.idle >= LOOSE_STEPS};
+                                  .last = s->m.estimate < NEAR,
+                                  .exact = s->m.estimate < NEAR || s->m.idle >= LOOSE_STEPS};
     return s->ridge ? mgvi_newton_ridge_solve(s->ridge, &at, &s->d)
                     : mgvi_newton_sparse_solve(s->sparse, &at, &s->d);
 }

@@ -477,6 +477,7 @@ mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_poi
     set_penalty(m, at);
     MGVI_TRY(m->all ? pick_gram(m, at) : pack(m, at));
     q->entry_cost = mgvi_entry_cost(m->p);
+    q->last = at->last;
     q->allowance = at->allowance > 0 ? at->allowance : INFINITY;
     MGVI_TRY(mgvi_quadratic_solve(q, at->accuracy));
     m->hard = m->hard || was_hard(m);
