@@ -387,7 +387,7 @@ static mgv_status minimise_model(mgvi_run *run, state *s)
 }
 
 /* Nothing better for a long time: neither the gap nor the objective, at the penalty's own strength.
- */
+ * The hinge creeps: where another solver would go on, it has to be much better. */
 static void give_up_in_time(mgvi_run *run, state *s)
 {
     const bool closer = s->m.estimate < 0.7 * s->m.best, own = s->m.kink == 1;
@@ -399,7 +399,8 @@ static void give_up_in_time(mgvi_run *run, state *s)
     s->m.idle = better || !own ? 0 : s->m.idle + 1;
     s->m.slow = fast || !own ? 0 : s->m.slow + 1;
     s->m.strict |= s->m.idle >= LOOSE_STEPS || s->m.slow >= SLOW_STEPS;
-    run->finished = s->m.idle >= PATIENCE;
+    run->finished =
+        s->m.idle >= PATIENCE || (s->hinge && isfinite(run->allowance) && s->m.slow >= PATIENCE);
 }
 
 static mgv_status step(mgvi_run *run)

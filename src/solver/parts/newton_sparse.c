@@ -38,7 +38,7 @@ struct mgvi_newton_sparse {
     int32_t *col;       /* the working set */
     int64_t cols;       /* of the data */
     double *all;        /* few columns: A'HA with the intercept's; NULL: */
-    bool hard;          /* models took as long as the Gram matrix of a larger set would have */
+    bool hard;          /* dense: models took as long as a larger Gram matrix would have */
     bool copied;        /* many columns: P is there, else the set's columns are found in X */
     mgvi_packed P;      /* the data by columns, scaled, not centred */
     int32_t *place;     /* not copied: per column, its place in the set + 1, or 0 */
@@ -416,7 +416,7 @@ static bool gram_pays(const mgvi_newton_sparse *m, const mgvi_newton_point *at)
     const int64_t count = m->q.count;
     if (count == 0 || count > most_columns(m) || m->q.rows == 0)
         return false;
-    return is_dense(m) || m->hard ||
+    return is_dense(m) ||
            (at->accuracy < MGVI_QUADRATIC_ROUGH && SHORT_COLUMN * m->ptr[count] > count * count);
 }
 
@@ -463,10 +463,9 @@ static bool was_hard(const mgvi_newton_sparse *m)
 {
     static const double GEMM = 0.125;
     const mgvi_quadratic *q = &m->q;
-    if (q->form == MGVI_GRAM_FORM || q->count == 0)
+    if (q->form == MGVI_GRAM_FORM || q->count == 0 || !is_dense(m))
         return false;
-    return q->touched >
-           (is_dense(m) ? GEMM : 1) * 0.5 * (double)q->count * (double)q->ptr[q->count];
+    return q->touched > GEMM * 0.5 * (double)q->count * (double)q->ptr[q->count];
 }
 
 mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_point *at, mgvi_vec *d)
