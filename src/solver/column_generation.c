@@ -12,6 +12,7 @@
 #include "op/gather.h"
 #include "solver/parts/hinge_interior.h"
 #include "solver/parts/hinge_rows.h"
+#include "solver/parts/smallest.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
@@ -28,6 +29,8 @@ enum {
 };
 
 #define NEVER INT64_MAX
+/* Of the rows, near the hinge in a start: just less than what the interior point takes for few. */
+static const double MOST_LIVE = 0.24;
 
 typedef struct key {
     double value;
@@ -55,6 +58,9 @@ typedef struct state {
     bool begun;   /* the interior point is on its way in the present W */
     key *ranking; /* d */
     bool warm;    /* w and u hold a start */
+    /* The same, kept where it may be another solver's: steps are replayed from it. */
+    int64_t inherited;
+    mgvi_vec from_w, from_u;
     mgvi_hinge_interior *interior;
     mgvi_vec w, u, v;
     double gap;       /* relative, of the last round */
@@ -210,6 +216,31 @@ static mgv_status bind_columns(mgvi_run *run, state *s)
     return s->table ? MGV_OK : room_for(run, s, s->d < 3 * s->n ? s->d : 3 * s->n);
 }
 
+static bool is_hinge(const mgv_problem *p)
+{
+    return (p->loss->can & (MGVI_MARGIN | MGVI_LIKELIHOOD)) == MGVI_MARGIN;
+}
+
+/* The pair that smoothing comes to has nearly the right columns and rows. Where rows are few all
+ * columns are taken at once. */
+static bool inherits(const mgv_problem *p)
+{
+    return is_hinge(p) && p->A->rows >= FEW_ROWS && (p->penalty->can & MGVI_KINK) &&
+           p->data->X.layout != MGV_DENSE;
+}
+
+static mgv_status keep_start(mgvi_run *run, state *s)
+{
+    MGVI_TRY(mgvi_run_keep(run, "dull", MGVI_T_I64, &s->dull, 1));
+    if (!inherits(run->problem))
+        return MGV_OK;
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->from_w));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->from_u));
+    MGVI_TRY(mgvi_run_keep(run, "inherited", MGVI_T_I64, &s->inherited, 1));
+    MGVI_TRY(mgvi_run_keep(run, "from_w", MGVI_T_F64, s->from_w.x, s->from_w.n));
+    return mgvi_run_keep(run, "from_u", MGVI_T_F64, s->from_u.x, s->from_u.n);
+}
+
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
@@ -217,7 +248,7 @@ static mgv_status init(mgvi_run *run)
     s->d = mgvi_problem_penalised(p);
     s->gap = s->round_gap = NAN;
     s->dull = NEVER;
-    MGVI_TRY(mgvi_run_keep(run, "dull", MGVI_T_I64, &s->dull, 1));
+    MGVI_TRY(keep_start(run, s));
     if (p->A->rows > INT32_MAX || s->d > INT32_MAX)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver column_generation takes at most 2^31 rows and columns");
@@ -251,6 +282,11 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
     memcpy(s->w.x, w, (size_t)s->w.n * sizeof *w);
     memcpy(s->u.x, u, (size_t)s->u.n * sizeof *u);
     s->warm = true;
+    s->inherited = s->from_w.x != NULL;
+    if (s->inherited) {
+        memcpy(s->from_w.x, w, (size_t)s->w.n * sizeof *w);
+        memcpy(s->from_u.x, u, (size_t)s->u.n * sizeof *u);
+    }
     return MGV_OK;
 }
 
@@ -361,6 +397,33 @@ static int64_t at_a_time(const state *s, int64_t times)
     return s->d > s->n ? times * s->n : s->d / 4 > FEW ? s->d / 4 : FEW;
 }
 
+/* theta of rows that the start's margins put clear of the hinge is at its bound, so that they may
+ * rest (parts/hinge_interior.h). At a vertex as many rows are on the hinge as there are weights:
+ * three times as many, those nearest to it, stay. */
+static mgv_status presume_rows(mgvi_run *run, state *s, int64_t weights)
+{
+    const int64_t most = (int64_t)(MOST_LIVE * (double)s->n), wanted = 3 * weights + FEW;
+    const int64_t near = wanted < most ? wanted : most;
+    if (s->rows.kind != MGVI_ROWS_BOXED || s->lone || s->rows.low)
+        return MGV_OK;
+    double *clear = mgvi_run_array(run, (size_t)s->n, sizeof *clear);
+    int64_t *order = mgvi_run_array(run, (size_t)s->n, sizeof *order);
+    if (!clear || !order)
+        return MGV_E_MEMORY;
+    mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->u);
+    for (int64_t i = 0; i < s->n; i++) {
+        const double z = s->u.x[s->rows.row[i]];
+        clear[i] = fabs(z - 1);
+        order[i] = i;
+        s->theta[i] = z > 1 ? 0 : s->rows.s[i];
+    }
+    mgvi_select_smallest(clear, order, s->n, near);
+    for (int64_t t = 0; t < near; t++)
+        s->theta[order[t]] = s->rows.s[order[t]] / 2;
+    s->solved = true;
+    return MGV_OK;
+}
+
 /* The first W; w = 0 is the solution when not even the whole box violates a column. */
 static mgv_status first_columns(mgvi_run *run, state *s)
 {
@@ -371,6 +434,7 @@ static mgv_status first_columns(mgvi_run *run, state *s)
             if (s->w.x[j] != 0)
                 s->ranking[kept++] = (key){0, (int32_t)j};
         MGVI_TRY(join(run, s, kept));
+        MGVI_TRY(presume_rows(run, s, kept));
         most = most / 4 + 1;
     } else {
         mgvi_hinge_rows_lone_theta(run->problem, &s->rows, s->theta);
@@ -483,19 +547,27 @@ static mgvi_iterate expose(mgvi_run *run)
 
 static double estimate(const mgvi_run *run) { return ((const state *)run->state)->gap; }
 
-/* Rounds are few and nothing in them is random: a checkpoint holds their number. */
+static bool is_finite(const mgvi_vec *v)
+{
+    for (int64_t t = 0; t < v->n; t++)
+        if (!isfinite(v->x[t]))
+            return false;
+    return true;
+}
+
+/* Rounds are few and nothing in them is random: a checkpoint holds their number, and the start. */
 static mgv_status restored(mgvi_run *run)
 {
+    state *s = run->state;
     const double touched = run->touched;
+    if (s->inherited && (!is_finite(&s->from_w) || !is_finite(&s->from_u)))
+        return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's start is not finite");
+    if (s->inherited)
+        MGVI_TRY(start(run, s->from_w.x, s->from_u.x));
     for (int64_t k = 0; k < run->iteration && !run->finished; k++)
         MGVI_TRY(step(run));
     run->touched = touched;
     return MGV_OK;
-}
-
-static bool is_hinge(const mgv_problem *p)
-{
-    return (p->loss->can & (MGVI_MARGIN | MGVI_LIKELIHOOD)) == MGVI_MARGIN;
 }
 
 /* Penalty l2 alone is for hinges: others have curvature, and solvers that use it. */
@@ -584,6 +656,7 @@ const mgvi_solver_ops mgvi_solver_column_generation = {
     .fits = fits,
     .cost = cost,
     .finish = finish,
+    .inherits = inherits,
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

@@ -28,6 +28,9 @@ enum {
 static const double FORCING = 0.5, STRICT = 1e-3;
 enum { LOOSE_STEPS = 3, SLOW_STEPS = 6 };
 
+/* A relative gap from which steps are the last ones. */
+static const double NEAR = 1e-3;
+
 /* Of the objective: a full step that raises it by less is taken, for it lands on the zeros. */
 static const double ROUNDING = 1e-14;
 
@@ -377,13 +380,14 @@ static mgv_status minimise_model(mgvi_run *run, state *s)
                                   .accuracy = wanted_accuracy(run, s),
                                   .kink = s->m.kink,
                                   .allowance = run->allowance,
-                                  .exact = s->m.estimate < 1e-3 || s->m.idle >= LOOSE_STEPS};
+                                  .last = s->m.estimate < NEAR,
+                                  .exact = s->m.estimate < NEAR || s->m.idle >= LOOSE_STEPS};
     return s->ridge ? mgvi_newton_ridge_solve(s->ridge, &at, &s->d)
                     : mgvi_newton_sparse_solve(s->sparse, &at, &s->d);
 }
 
 /* Nothing better for a long time: neither the gap nor the objective, at the penalty's own strength.
- */
+ * The hinge creeps: where another solver would go on, it has to be much better. */
 static void give_up_in_time(mgvi_run *run, state *s)
 {
     const bool closer = s->m.estimate < 0.7 * s->m.best, own = s->m.kink == 1;
@@ -395,7 +399,8 @@ static void give_up_in_time(mgvi_run *run, state *s)
     s->m.idle = better || !own ? 0 : s->m.idle + 1;
     s->m.slow = fast || !own ? 0 : s->m.slow + 1;
     s->m.strict |= s->m.idle >= LOOSE_STEPS || s->m.slow >= SLOW_STEPS;
-    run->finished = s->m.idle >= PATIENCE;
+    run->finished =
+        s->m.idle >= PATIENCE || (s->hinge && isfinite(run->allowance) && s->m.slow >= PATIENCE);
 }
 
 static mgv_status step(mgvi_run *run)

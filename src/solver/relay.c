@@ -185,7 +185,8 @@ bool mgvi_driver_outspent(mgv_solver *solver)
     return solver->outspent;
 }
 
-/* `next` in the place of the present solver; one that comes back goes on from the best pair. */
+/* `next` in the place of the present solver; one that comes back goes on from the best pair, and so
+ * does one to which that is worth something. */
 static mgv_status hand_over(mgv_solver *solver, const mgvi_solver_ops *next)
 {
     mgvi_driver_memory *m = &solver->memory;
@@ -201,7 +202,8 @@ static mgv_status hand_over(mgv_solver *solver, const mgvi_solver_ops *next)
     m->seated = m->spent = mgvi_driver_spent(solver);
     m->began = mgvi_driver_schedule(solver);
     m->next_certificate = m->began + MGVI_FIRST_PASSES;
-    return back && m->certificates > 0
+    const bool inherits = next->inherits && next->inherits(solver->run.problem);
+    return (back || inherits) && m->certificates > 0
                ? mgvi_driver_start(solver, solver->best.w.x, solver->best.u.x)
                : MGV_OK;
 }

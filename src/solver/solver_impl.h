@@ -71,6 +71,8 @@ typedef struct mgvi_solver_ops {
      * expected work from an answer within the tolerance to one that is exact but for rounding;
      * INFINITY: not for this problem. */
     double (*finish)(const mgv_problem *problem, const mgv_settings *settings);
+    /* Whether it goes on from the best pair where it takes over from another solver; NULL: never. */
+    bool (*inherits)(const mgv_problem *problem);
     bool sweeps;       /* passes over columns, one at a time */
     size_t state_size; /* zeroed memory at run->state */
     mgv_status (*init)(mgvi_run *run);

@@ -439,6 +439,43 @@ TEST(products_are_cheaper_than_visits)
     mgv_fit_free(&fit);
 }
 
+/* l1 hinge on text: smoothing finds nearly all columns and rows that matter, from which column
+ * generation takes a few rounds (cold: seven or eight). */
+TEST(column_generation_goes_on_from_the_pair)
+{
+    enum { ROWS = 2500, COLS = 6000, PER = 14 };
+    static float val[ROWS * PER];
+    static int32_t idx[ROWS * PER];
+    static int64_t ptr[ROWS + 1];
+    static double y[ROWS];
+    mgvi_rng rng = mgvi_rng_seed(4);
+    for (int i = 0; i < ROWS; i++) {
+        double sum = 0.7 * mgvi_rng_normal(&rng);
+        ptr[i + 1] = ptr[i];
+        for (int k = 0; k < PER; k++) { /* the k-th of PER parts of log(1 .. COLS) */
+            const double u = (k + mgvi_rng_uniform(&rng)) / PER;
+            const int32_t j = (int32_t)(pow(COLS, u) - 1);
+            if (ptr[i + 1] > ptr[i] && j <= idx[ptr[i + 1] - 1])
+                continue;
+            idx[ptr[i + 1]] = j;
+            val[ptr[i + 1]++] = 1;
+            sum += j % 5 == 0 ? 1 : j % 5 == 1 ? -1 : 0;
+        }
+        y[i] = sum > 0 ? 1 : -1;
+    }
+    mgv_fit fit = {.ctx = mgv_check_ctx()};
+    CHECK_OK(fit.ctx,
+             mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F32, val, ptr, idx, ROWS, COLS, &fit.data));
+    CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
+    CHECK_OK(fit.ctx, mgv_settings_new(fit.ctx, &fit.settings));
+    mgv_fit_set(&fit, "loss=hinge penalty=l1 C=1");
+    mgv_fit_solve(&fit);
+    CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified);
+    CHECK(strcmp(fit.run.solver, "column_generation") == 0);
+    CHECK_LE((double)fit.run.iterations, 5, "rounds");
+    mgv_fit_free(&fit);
+}
+
 int main(void)
 {
     return RUN(another_solver_takes_over, a_trial_ends_or_gives_way, what_a_trial_may_spend,
@@ -448,5 +485,6 @@ int main(void)
                the_way_is_measured_by_the_dual_value, the_last_one_ends_the_run,
                what_was_best_outlives_numbers_that_fail, who_gave_way_comes_back,
                a_checkpoint_remembers_who_took_over, no_weights_at_all_take_no_step,
-               sparse_margins_go_to_coordinates, products_are_cheaper_than_visits);
+               sparse_margins_go_to_coordinates, products_are_cheaper_than_visits,
+               column_generation_goes_on_from_the_pair);
 }

@@ -28,8 +28,9 @@ struct mgvi_hinge_interior {
     double b;
     /* Rows that are still in question, in order; the others rest at a = 0 or a = s (sparse blocks
      * alone). `rests` per row: 0 where it is live; `presumed`: some rest as a smaller
-     * block said; `restless`: it did not work out, all stay live. */
-    bool presumed, restless;
+     * block said; `settled`: they did at the start, no others will; `restless`: it did not work
+     * out, all stay live. */
+    bool presumed, settled, restless;
     int64_t live;
     int32_t *row;
     int8_t *rests;

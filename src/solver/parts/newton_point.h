@@ -12,6 +12,7 @@ typedef struct mgvi_newton_point {
     mgvi_vec *work;        /* rows: work space */
     double accuracy;       /* of the model's minimiser: part of its first violation left over */
     bool exact;            /* curvature in float64 */
+    bool last;             /* few steps are left: l1 models are worth their end */
     double allowance;      /* work that a minimiser of l1 may cost; 0: any */
     double kink;           /* >= 1: what l1 strengths are multiplied by, on the way to 1 */
 } mgvi_newton_point;

@@ -39,7 +39,7 @@ struct mgvi_newton_sparse {
     int32_t *col;       /* the working set */
     int64_t cols;       /* of the data */
     double *all;        /* few columns: A'HA with the intercept's; NULL: */
-    bool hard;          /* models took as long as the Gram matrix of a larger set would have */
+    bool hard;          /* dense: models took as long as a larger Gram matrix would have */
     bool copied;        /* many columns: P is there, else the set's columns are found in X */
     mgvi_packed P;      /* the data by columns, scaled, not centred */
     int32_t *place;     /* not copied: per column, its place in the set + 1, or 0 */
@@ -417,7 +417,7 @@ static bool gram_pays(const mgvi_newton_sparse *m, const mgvi_newton_point *at)
     const int64_t count = m->q.count;
     if (count == 0 || count > most_columns(m) || m->q.rows == 0)
         return false;
-    return is_dense(m) || m->hard ||
+    return is_dense(m) ||
            (at->accuracy < MGVI_QUADRATIC_ROUGH && SHORT_COLUMN * m->ptr[count] > count * count);
 }
 
@@ -464,10 +464,9 @@ static bool was_hard(const mgvi_newton_sparse *m)
 {
     static const double GEMM = 0.125;
     const mgvi_quadratic *q = &m->q;
-    if (q->form == MGVI_GRAM_FORM || q->count == 0)
+    if (q->form == MGVI_GRAM_FORM || q->count == 0 || !is_dense(m))
         return false;
-    return q->touched >
-           (is_dense(m) ? GEMM : 1) * 0.5 * (double)q->count * (double)q->ptr[q->count];
+    return q->touched > GEMM * 0.5 * (double)q->count * (double)q->ptr[q->count];
 }
 
 mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_point *at, mgvi_vec *d)
@@ -478,6 +477,7 @@ mgv_status mgvi_newton_sparse_solve(mgvi_newton_sparse *m, const mgvi_newton_poi
     set_penalty(m, at);
     MGVI_TRY(m->all ? pick_gram(m, at) : pack(m, at));
     q->entry_cost = mgvi_entry_cost(m->p);
+    q->last = at->last;
     q->allowance = at->allowance > 0 ? at->allowance : INFINITY;
     MGVI_TRY(mgvi_quadratic_solve(q, at->accuracy));
     m->hard = m->hard || was_hard(m);

@@ -3,6 +3,7 @@
 
 #include "backend/cpu/gemm.h"
 #include "base/limit.h"
+#include "solver/parts/support_gram.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,32 +11,32 @@
 enum {
     MOST_ROUNDS = 30,     /* of sweeps and a polish */
     MOST_SWEEPS = 20,     /* in a row, while they pay */
+    SPARSE_SWEEPS = 100,  /* of sparse columns, which are cheap to sweep and dear to polish */
     MOST_WALKS = 30,      /* steps of one polish */
     ALL_WALKS = 200,      /* of all of them */
     LEAST_PRODUCTS = 100, /* of conjugate gradients; twice the support is allowed */
     MOST_PRODUCTS = 500
 };
 
-/* Of the violation, in a sweep that pays: sparse columns are cheap to sweep and dear to polish. */
-static const double FALL = 0.5, SPARSE_FALL = 0.8;
-static const double EASY = 15; /* products that conjugate gradients are first believed to need */
-static const double STREAMED =
-    8;                           /* a number that is read, in multiplications of a matrix product */
+/* Of the violation, in a sweep that pays. */
+static const double FALL = 0.5;
+static const double EASY = 15;   /* products that conjugate gradients are first believed to need */
 static const double TIE = 1e-12; /* of the strength: a gradient that near to it may be at it */
 
 mgv_status mgvi_quadratic_room(mgvi_quadratic *q, int64_t count, bool gram)
 {
     if (count >= q->room) {
         const size_t room = (size_t)(count + count / 4 + 1);
-        double **const each[] = {&q->x,      &q->scale, &q->ridge, &q->linear,
-                                 &q->square, &q->sum,   &q->mean,  &q->residual,
-                                 &q->dir,    &q->image, &q->delta, &q->size};
+        double **const each[] = {&q->x,     &q->scale, &q->ridge,    &q->linear, &q->square,
+                                 &q->sum,   &q->mean,  &q->residual, &q->dir,    &q->image,
+                                 &q->delta, &q->size,  &q->origin};
         q->room = 0;
         for (size_t k = 0; k < sizeof each / sizeof *each; k++)
             if (!(*each[k] = mgvi_arena_array(q->arena, room, sizeof **each[k])))
                 return MGV_E_MEMORY;
         if (!(q->support = mgvi_arena_array(q->arena, room, sizeof *q->support)))
             return MGV_E_MEMORY;
+        MGVI_TRY(mgvi_anderson_new(q->arena, (int64_t)room, &q->anderson));
         q->room = (int64_t)room;
     }
     if (gram && count > q->gram_room) {
@@ -82,7 +83,7 @@ static void move_column(mgvi_quadratic *q, int64_t k, double next)
     q->x[k] = next;
     if (q->form == MGVI_GRAM_FORM) {
         q->simd->axpy_f64(move, q->gram + k * q->count, q->linear, q->count);
-        q->work += STREAMED * (double)q->count;
+        q->work += MGVI_QUADRATIC_STREAMED * (double)q->count;
         return;
     }
     column_axpy(q, k, move, q->R);
@@ -105,7 +106,7 @@ static void curve(mgvi_quadratic *q)
         for (int64_t k = 0; k < q->count; k++)
             if (q->dir[k] != 0) {
                 q->simd->axpy_f64(q->dir[k], q->gram + k * q->count, q->image, q->count);
-                q->work += STREAMED * (double)q->count;
+                q->work += MGVI_QUADRATIC_STREAMED * (double)q->count;
             }
     } else {
         double shift = 0;
@@ -127,8 +128,7 @@ static void curve(mgvi_quadratic *q)
         q->image[k] = q->x[k] == 0 ? 0 : q->image[k] + q->ridge[k] * q->dir[k];
 }
 
-/* Y = column k, centred; returns e.Y. */
-static double spread_column(mgvi_quadratic *q, int64_t k)
+double mgvi_quadratic_spread(mgvi_quadratic *q, int64_t k)
 {
     memset(q->Y, 0, (size_t)q->rows * sizeof *q->Y);
     column_axpy(q, k, 1, q->Y);
@@ -139,27 +139,10 @@ static double spread_column(mgvi_quadratic *q, int64_t k)
 
 void mgvi_quadratic_products(mgvi_quadratic *q, int64_t k, int64_t last, double *out)
 {
-    const double T = spread_column(q, k);
+    const double T = mgvi_quadratic_spread(q, k);
     for (int64_t l = k; l < last; l++)
         out[l] = column_dot(q, l, q->Y) - q->mean[l] * T;
     q->touched += (double)(q->ptr[last] - q->ptr[k]);
-}
-
-/* Row `a` of Q'Q over the support, from its diagonal on. */
-static void gram_row(mgvi_quadratic *q, int64_t a, double *row)
-{
-    const int64_t k = q->support[a];
-    if (q->form == MGVI_GRAM_FORM) {
-        for (int64_t b = a; b < q->support_count; b++)
-            row[b] = q->gram[k * q->count + q->support[b]];
-        return;
-    }
-    const double T = spread_column(q, k);
-    for (int64_t b = a; b < q->support_count; b++) {
-        const int64_t l = q->support[b];
-        row[b] = column_dot(q, l, q->Y) - q->mean[l] * T;
-        q->work += STREAMED * (double)(q->ptr[l + 1] - q->ptr[l]);
-    }
 }
 
 /* ---- coordinate descent ---------------------------------------------------------------------- */
@@ -192,6 +175,41 @@ static double sweep(mgvi_quadratic *q)
     }
     count_pass(q, 2);
     return worst;
+}
+
+/* ---- Anderson's extrapolation of sparse sweeps ----------------------------------------------- */
+
+static double value(const mgvi_quadratic *q)
+{
+    const double cross = q->simd->dot_f64(q->e, q->R, q->rows);
+    const double square = q->simd->dot_f64(q->R, q->R, q->rows);
+    double sum = 0.5 * (square + q->off * (2 * cross + q->off * q->W));
+    for (int64_t k = 0; k < q->count; k++)
+        sum += q->linear[k] * (q->x[k] - q->origin[k]) + q->scale[k] * fabs(q->x[k]) +
+               0.5 * q->ridge[k] * q->x[k] * q->x[k];
+    return sum;
+}
+
+static void jump(mgvi_quadratic *q, const double *next)
+{
+    for (int64_t k = 0; k < q->count; k++)
+        if (next[k] != q->x[k])
+            move_column(q, k, next[k]);
+    count_pass(q, 1);
+}
+
+/* After a sweep: every sixth time x goes to where the last ones lead, if that is better. */
+static void extrapolate(mgvi_quadratic *q)
+{
+    double *ahead = q->image, *here = q->dir;
+    memcpy(mgvi_anderson_slot(&q->anderson), q->x, (size_t)q->count * sizeof *q->x);
+    if (!mgvi_anderson_push(&q->anderson, ahead))
+        return;
+    const double before = value(q);
+    memcpy(here, q->x, (size_t)q->count * sizeof *here);
+    jump(q, ahead);
+    if (!(value(q) < before))
+        jump(q, here);
 }
 
 /* ---- Newton steps on the support ------------------------------------------------------------- */
@@ -229,15 +247,16 @@ static mgv_status factor_support(mgvi_quadratic *q)
         q->factor_room = room;
     }
     for (double ridge = 1e-13;; ridge *= 100) {
+        MGVI_TRY(mgvi_support_gram(q, q->H));
         for (int64_t a = 0; a < n; a++) {
             double *row = q->H + a * n;
-            gram_row(q, a, row);
             for (int64_t b = a; b < n; b++)
                 row[b] /= q->size[q->support[a]] * q->size[q->support[b]];
             row[a] = 1 + ridge;
         }
         MGVI_TRY(mgvi_cholesky(q->ctx, n, q->H, n, &pivot));
-        q->work += floor((double)n * (double)n * (double)n / 6) + STREAMED * (double)n * (double)n;
+        q->work += floor((double)n * (double)n * (double)n / 6) +
+                   MGVI_QUADRATIC_STREAMED * (double)n * (double)n;
         if (pivot < 0 || !(ridge < 1))
             return MGV_OK;
     }
@@ -285,17 +304,23 @@ static void solve_by_products(mgvi_quadratic *q, double rho)
 }
 
 /* Whether a factor of the support costs less than conjugate gradients on it, which need as many
- * products as they once did: nearly dependent columns show themselves. */
+ * products as they once did: nearly dependent columns show themselves. Sparse columns: than what was
+ * just swept, a few times. */
 static bool factor_pays(const mgvi_quadratic *q)
 {
-    const double n = (double)q->support_count;
-    if (q->support_count > MGVI_QUADRATIC_MOST)
-        return false;
+    static const double SWEEPS = 4 * SPARSE_SWEEPS;
+    double n = 0, entries = 0;
     if (q->form == MGVI_GRAM_FORM)
-        return true;
-    double entries = 0;
-    for (int64_t a = 0; a < q->support_count; a++)
-        entries += (double)(q->ptr[q->support[a] + 1] - q->ptr[q->support[a]]);
+        return q->support_count <= MGVI_QUADRATIC_MOST;
+    for (int64_t k = 0; k < q->count; k++)
+        if (q->x[k] != 0) {
+            entries += (double)(q->ptr[k + 1] - q->ptr[k]);
+            n++;
+        }
+    if (n > MGVI_QUADRATIC_MOST)
+        return false;
+    if (q->form == MGVI_SPARSE_FORM)
+        return n * n * n / 6 <= MGVI_QUADRATIC_STREAMED * SWEEPS * entries;
     return n * (entries / 2 + (double)q->rows) + n * n * n / 6 <=
            4 * fmax(EASY, q->products) * entries;
 }
@@ -382,30 +407,49 @@ static bool spent(const mgvi_quadratic *q)
 
 static mgv_status polish(mgvi_quadratic *q, int *walks)
 {
+    const int most = q->form == MGVI_SPARSE_FORM ? 1 : MOST_WALKS;
     bool ended = false;
-    for (int k = 0;
-         k < MOST_WALKS && !ended && *walks < ALL_WALKS && !mgvi_ctx_cut(q->ctx) && !spent(q);
+    for (int k = 0; k < most && !ended && *walks < ALL_WALKS && !mgvi_ctx_cut(q->ctx) && !spent(q);
          k++, ++*walks)
         MGVI_TRY(polish_once(q, &ended));
     return MGV_OK;
 }
 
+/* Sweeps until they are good enough, or of no use: those of sparse columns are extrapolated, and
+ * all of them cost no more than a Newton step, which is better only when signs are known. Returns
+ * what the last one promised. */
+static double sweep_on(mgvi_quadratic *q, double accuracy, double *first)
+{
+    const bool sparse = q->form == MGVI_SPARSE_FORM;
+    const bool brief = !sparse || (q->last && factor_pays(q));
+    const int most = brief ? MOST_SWEEPS : SPARSE_SWEEPS;
+    double last = INFINITY, worst = 0;
+    mgvi_anderson_reset(&q->anderson, q->count);
+    for (int k = 0; k < most && !mgvi_ctx_cut(q->ctx) && (k == 0 || !spent(q)); k++) {
+        worst = sweep(q);
+        *first = fmax(*first, worst);
+        if (worst <= accuracy * accuracy * *first || (brief && k > 0 && worst > FALL * last))
+            break;
+        if (sparse)
+            extrapolate(q);
+        last = worst;
+    }
+    return worst;
+}
+
+/* Sparse columns are polished once a model at most until the last steps: the next model, with signs
+ * that are better known, costs less than a second factor. */
 mgv_status mgvi_quadratic_solve(mgvi_quadratic *q, double accuracy)
 {
-    double first = 0, worst = 0;
+    const bool sparse = q->form == MGVI_SPARSE_FORM;
+    const bool rough = accuracy > MGVI_QUADRATIC_ROUGH && sparse;
+    double first = 0;
     int walks = 0;
-    const bool rough = accuracy > MGVI_QUADRATIC_ROUGH && q->form == MGVI_SPARSE_FORM;
-    const double fall = q->form == MGVI_SPARSE_FORM ? SPARSE_FALL : FALL;
+    memcpy(q->origin, q->x, (size_t)q->count * sizeof *q->x);
     for (int round = 0; round < MOST_ROUNDS && !mgvi_ctx_was_cut(q->ctx) && !spent(q); round++) {
-        double last = INFINITY;
-        for (int k = 0; k < MOST_SWEEPS && !mgvi_ctx_cut(q->ctx) && (k == 0 || !spent(q)); k++) {
-            worst = sweep(q);
-            first = fmax(first, worst);
-            if (worst <= accuracy * accuracy * first || (!rough && k > 0 && worst > fall * last))
-                break;
-            last = worst;
-        }
-        if (worst <= accuracy * accuracy * first || rough)
+        const double worst = sweep_on(q, accuracy, &first);
+        if (worst <= accuracy * accuracy * first || rough ||
+            (sparse && ((walks > 0 && !q->last) || !factor_pays(q))))
             break;
         MGVI_TRY(polish(q, &walks));
     }

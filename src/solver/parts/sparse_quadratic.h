@@ -2,8 +2,8 @@
  *
  *   min over x of  g.(x - x0) + 1/2 |Q (x - x0)|^2 + sum_k ridge_k/2 x_k^2 + scale_k |x_k| (5)
  *
- * by exact coordinate steps, which find the signs, and Newton steps on the support, which keep
- * them; docs/algorithms/proximal_newton.md. Q'Q comes as a matrix (GRAM), or as the columns p_k -
+ * by exact coordinate steps, which find the signs (of sparse columns with Anderson's extrapolation),
+ * and Newton steps on the support, which keep them; docs/algorithms/proximal_newton.md. Q'Q comes as a matrix (GRAM), or as the columns p_k -
  * c_k e of Q with p_k stored dense or sparse: then Y = Q (x - x0) is kept as R + off e, and e.Y as
  * T. */
 #ifndef MGVI_SOLVER_PARTS_SPARSE_QUADRATIC_H
@@ -11,6 +11,7 @@
 
 #include "base/memory.h"
 #include "simd/simd.h"
+#include "solver/parts/anderson.h"
 
 typedef enum mgvi_quadratic_form {
     MGVI_GRAM_FORM,
@@ -42,21 +43,29 @@ typedef struct mgvi_quadratic {
     double work;        /* multiplications with the Gram matrix and its factors */
     double allowance;   /* of both: an entry read costs `entry_cost` */
     double entry_cost;
+    bool last;       /* SPARSE: signs are known, supports are polished to their end */
     double products; /* the most that conjugate gradients needed so far */
     /* work space, per column */
     double *residual, *dir, *image, *delta, *size;
+    double *origin; /* x0 */
+    mgvi_anderson anderson;
     int32_t *support;
     int64_t support_count;
     double *H;
     int64_t factor_room;
+    mgvi_arena *by_rows; /* work space of support_gram.h */
 } mgvi_quadratic;
 
 /* Room for `count` columns, and for their Gram matrix when `gram`; what was there is lost. */
 mgv_status mgvi_quadratic_room(mgvi_quadratic *q, int64_t count, bool gram);
 /* (Q_k - c_k e).(Q_l - c_l e) for the columns l = k, ..., last - 1, into out[l]; not for GRAM. */
 void mgvi_quadratic_products(mgvi_quadratic *q, int64_t k, int64_t last, double *out);
+/* Y = column k, centred; returns e.Y. Not for GRAM. */
+double mgvi_quadratic_spread(mgvi_quadratic *q, int64_t k);
 /* Columns that are factored, or have a Gram matrix, at most: 15 MiB each. */
 #define MGVI_QUADRATIC_MOST 1400
+/* A number that is read, in multiplications of a matrix product. */
+#define MGVI_QUADRATIC_STREAMED 8.0
 /* Accuracies from which sparse columns are swept alone. */
 #define MGVI_QUADRATIC_ROUGH 0.01
 /* From x0 = x until a single step could gain no more than accuracy^2 of what the best first one
