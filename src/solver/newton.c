@@ -40,7 +40,7 @@ static const double ASTRAY = 1;      /* decrement / alpha there: the path cannot
  * alphas of the hinge, and OPEN_ROWS a column at least; a start has LEAST_TAU of the target's
  * products. */
 static const double NEARBY = 0.05, OPEN = 16, LEAST_TAU = 0.1;
-enum { OPEN_ROWS = 6, THIN_ROWS = 2 };
+enum { OPEN_ROWS = 6, THIN_ROWS = 2, THIN_COLUMNS = 100 }; /* of fewer, steps cost little */
 static const double ALPHA_LAST = 0.01, ALPHA_FACTOR = 0.25;
 /* Where fewer rows than columns are that near to the hinge, the path may end there. */
 static const double ALPHA_THIN = 0.05;
@@ -357,7 +357,7 @@ static bool is_thin(const state *s)
 {
     const mgvi_tall_smooth *h = &s->smooth;
     int64_t close = 0;
-    if (!(s->mu[0] > 0) || h->alpha > ALPHA_THIN)
+    if (!(s->mu[0] > 0) || h->alpha > ALPHA_THIN || h->set->cols < THIN_COLUMNS)
         return false;
     for (int64_t i = 0; i < mgvi_row_set_count(h->set); i++)
         close += fabs(h->u[i]) <= ALPHA_THIN;
