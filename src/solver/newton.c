@@ -40,8 +40,10 @@ static const double ASTRAY = 1;      /* decrement / alpha there: the path cannot
  * alphas of the hinge, and OPEN_ROWS a column at least; a start has LEAST_TAU of the target's
  * products. */
 static const double NEARBY = 0.05, OPEN = 16, LEAST_TAU = 0.1;
-enum { OPEN_ROWS = 6 };
+enum { OPEN_ROWS = 6, THIN_ROWS = 2, THIN_COLUMNS = 100 }; /* of fewer, steps cost little */
 static const double ALPHA_LAST = 0.01, ALPHA_FACTOR = 0.25;
+/* Where fewer rows than columns are that near to the hinge, the path may end there. */
+static const double ALPHA_THIN = 0.05;
 static const double WARM_ALPHA = 0.02;  /* where the path begins at a neighbour's solution */
 static const double ON_THE_PATH = 0.02; /* decrement / alpha at which alpha may fall */
 static const double SKIP_CURVATURE = 1e-4;
@@ -348,6 +350,36 @@ static mgv_status end_path(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
+/* Whether fewer rows than columns are near the hinge, and weights may be 0: their curvature says
+ * little then, steps at smaller alphas are short, and fixing the rows beyond them leaves columns
+ * without any. */
+static bool is_thin(const state *s)
+{
+    const mgvi_tall_smooth *h = &s->smooth;
+    int64_t close = 0;
+    if (!(s->mu[0] > 0) || h->alpha > ALPHA_THIN || h->set->cols < THIN_COLUMNS)
+        return false;
+    for (int64_t i = 0; i < mgvi_row_set_count(h->set); i++)
+        close += fabs(h->u[i]) <= ALPHA_THIN;
+    return close < h->set->cols;
+}
+
+/* The path ends here: rows enough for the columns, the nearest to the hinge, are kept. */
+static mgv_status end_thin(state *s)
+{
+    mgvi_tall_smooth *h = &s->smooth;
+    int64_t kept;
+    s->m.thin = true;
+    s->m.near = false;
+    s->m.phase = FINISH;
+    h->set = &s->all;
+    h->u = s->u;
+    mgvi_tall_smooth_start(h);
+    const double least = FAR_ON_THE_PATH * ALPHA_THIN;
+    const double reach = mgvi_tall_near_reach(s->u, s->all.m.rows, THIN_ROWS * s->all.cols, least);
+    return place_rows(s, s->u, reach / s->m.alpha, &kept);
+}
+
 /* One Newton step; at the end of the path on these rows, the next ones. */
 static mgv_status smooth(mgvi_run *run, state *s)
 {
@@ -374,6 +406,8 @@ static mgv_status smooth(mgvi_run *run, state *s)
         give_up(s);
         return MGV_OK;
     }
+    if (on_path && last && is_thin(s))
+        return end_thin(s);
     if (!on_path) {
         mgvi_tall_smooth_move(h, h->alpha, 0);
     } else if (h->alpha > least) {
@@ -404,7 +438,7 @@ static mgv_status finish(mgvi_run *run, state *s)
     if (s->m.solved) {
         mgvi_vec *z = &run->lent[0];
         mgvi_op_mul(run->problem->A, 1, &s->w_out, 0, z);
-        const int64_t joined = mgvi_tall_place_join(s->place, z->x, z->n);
+        const int64_t joined = mgvi_tall_place_join(s->place, z->x, z->n, 0);
         const bool stuck = joined == 0 && s->m.gap > s->m.target;
         /* What is left is rounding; or the zeros of an answer that has its certificate, which are
          * not worth a solution with all rows. */
@@ -426,6 +460,8 @@ static mgv_status finish(mgvi_run *run, state *s)
     if (s->m.pair && !s->m.lost)
         MGVI_TRY(mgvi_tall_finish_near(&s->finish, s->place, s->w, s->a, s->m.tau, s->m.target,
                                        &s->w_out, &run->lent[1]));
+    else if (s->m.thin && !s->m.lost)
+        MGVI_TRY(mgvi_tall_finish_cold(&s->finish, s->place, ZEROS, &s->w_out, &run->lent[1]));
     else
         MGVI_TRY(mgvi_tall_finish_solve(&s->finish, s->place, s->m.lost ? NULL : s->w, s->m.alpha,
                                         kinks ? fmin(s->m.target, ZEROS) : s->m.target, &s->w_out,

@@ -205,6 +205,54 @@ TEST(samples_and_fixed_rows_do_not_change_the_answer)
     }
 }
 
+/* Pictures of 12 x 12 grey values: blurred noise, and a class that a blot tells, mostly. */
+static void pictures(int64_t rows, double **X, double **y)
+{
+    enum { SIDE = 12, COLS = SIDE * SIDE };
+    mgvi_rng rng = mgvi_rng_seed(5);
+    *X = malloc((size_t)(rows * COLS) * sizeof **X);
+    *y = malloc((size_t)rows * sizeof **y);
+    for (int64_t i = 0; i < rows; i++) {
+        double *x = *X + i * COLS, noise[SIDE + 2][SIDE + 2], score = 0.3 * mgvi_rng_normal(&rng);
+        for (int a = 0; a < SIDE + 2; a++)
+            for (int b = 0; b < SIDE + 2; b++)
+                noise[a][b] = mgvi_rng_normal(&rng);
+        for (int a = 0; a < SIDE; a++)
+            for (int b = 0; b < SIDE; b++) {
+                double sum = 0;
+                for (int t = 0; t < 9; t++)
+                    sum += noise[a + t / 3][b + t % 3];
+                x[a * SIDE + b] = fmax(0, floor(40 * (sum - 1)));
+                score += (a - 5) * (b - 6) * x[a * SIDE + b] / 2000;
+            }
+        (*y)[i] = score > 0 ? 1 : -1;
+    }
+}
+
+/* Fewer rows than columns are near the hinge: no path of short steps there. */
+TEST(few_rows_at_the_hinge_take_few_passes)
+{
+    enum { ROWS = 2000, COLS = 144, MOST_PASSES = 130 };
+    static const char *const strengths[] = {"penalty=l1 C=1", "penalty=enet C=1",
+                                            "penalty=l1 C=1 scale=std"};
+    double *X, *y;
+    pictures(ROWS, &X, &y);
+    for (size_t k = 0; k < sizeof strengths / sizeof *strengths; k++) {
+        char options[100];
+        mgv_fit fit;
+        snprintf(options, sizeof options, "solver=newton loss=hinge %s", strengths[k]);
+        mgv_fit_start(&fit, X, y, ROWS, COLS, options);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified, "%s: %s, gap %g",
+                   options, mgv_stop_name(fit.run.stop), fit.certificate.relative_gap);
+        CHECK_LE(fit.certificate.relative_gap, 1e-8, "%s: weights are 0 or clearly not", options);
+        CHECK_LE(fit.run.passes, MOST_PASSES, "%s", options);
+        mgv_fit_free(&fit);
+    }
+    free(X);
+    free(y);
+}
+
 /* From a neighbour's solution the path is shorter; from anywhere else the answer is the same. */
 TEST(a_start_does_not_change_the_answer)
 {
@@ -303,7 +351,7 @@ TEST(many_columns_are_no_choice)
 int main(void)
 {
     return RUN(vectors_are_met, random_problems_are_certified, same_bits_for_any_number_of_threads,
-               a_broken_run_is_continued_to_the_same_bits,
+               a_broken_run_is_continued_to_the_same_bits, few_rows_at_the_hinge_take_few_passes,
                samples_and_fixed_rows_do_not_change_the_answer, a_start_does_not_change_the_answer,
                a_weight_of_two_is_the_row_twice, columns_beyond_the_numbers_are_refused,
                many_columns_are_no_choice);

@@ -1,6 +1,7 @@
 /* tall_finish.c - one round of the finish. */
 #include "solver/parts/tall_finish.h"
 
+#include "base/limit.h"
 #include "solver/parts/tall_polish.h"
 
 #include <math.h>
@@ -170,7 +171,7 @@ static mgv_status prepare(mgvi_tall_finish *f, uint8_t *place, const double *sta
         memcpy(f->product.x, f->w, (size_t)f->product.n * sizeof *f->w);
         mgvi_vec *z = &f->run->lent[0];
         mgvi_op_mul(f->run->problem->A, 1, &f->product, 0, z);
-        if (mgvi_tall_place_join(place, z->x, z->n) == 0)
+        if (mgvi_tall_place_join(place, z->x, z->n, 0) == 0)
             break;
         MGVI_TRY(reduce(f, place, reduced));
     }
@@ -234,6 +235,52 @@ static mgv_status solve_near(mgvi_tall_finish *f, uint8_t *place, const double *
         u->x[t] = a[f->list[t]];
     MGVI_TRY(mgvi_tall_interior_near(&f->interior, f->arena, &reduced, f->w, f->u, u->x, tau));
     return finish_with(f, &reduced, place, target, w, u);
+}
+
+/* How many fixed rows are on the wrong side of the hinge at the present point. They are kept from
+ * now on, and with them those that are nearly there: others would follow one by one. */
+static int64_t take_in(mgvi_tall_finish *f, uint8_t *place)
+{
+    static const double NEAR = 1; /* a margin */
+    mgvi_vec *z = &f->run->lent[0];
+    memcpy(f->product.x, f->interior.w, (size_t)f->product.n * sizeof *f->w);
+    mgvi_op_mul(f->run->problem->A, 1, &f->product, 0, z);
+    const int64_t wrong = mgvi_tall_place_join(place, z->x, z->n, 0);
+    if (wrong > 0)
+        mgvi_tall_place_join(place, z->x, z->n, NEAR);
+    return wrong;
+}
+
+static mgv_status solve_cold(mgvi_tall_finish *f, uint8_t *place, double target, mgvi_vec *w,
+                             mgvi_vec *u)
+{
+    /* Gaps at which the fixed rows are looked at: after a third of the steps, and two. */
+    static const double LOOKS[] = {0.3, 1e-2};
+    enum { STARTS = 5 }; /* then the round ends, and the next one has the rows */
+    const size_t looks = sizeof LOOKS / sizeof *LOOKS;
+    mgvi_tall_reduced reduced;
+    for (int t = 0; t < STARTS; t++) {
+        MGVI_TRY(reduce(f, place, &reduced));
+        lend(f, u);
+        MGVI_TRY(mgvi_tall_interior_cold(&f->interior, f->arena, &reduced, f->unit));
+        int64_t joined = 0;
+        for (size_t k = 0; k < looks && joined == 0; k++) {
+            MGVI_TRY(mgvi_tall_interior_run(&f->interior, LOOKS[k], INTERIOR));
+            joined = take_in(f, place);
+            mgvi_row_set_mul(&f->set, f->interior.w, f->interior.z);
+        }
+        if (joined == 0 || mgvi_ctx_cut(f->run->ctx))
+            break;
+    }
+    return finish_with(f, &reduced, place, target, w, u);
+}
+
+mgv_status mgvi_tall_finish_cold(mgvi_tall_finish *f, uint8_t *place, double target, mgvi_vec *w,
+                                 mgvi_vec *u)
+{
+    const mgv_status st = solve_cold(f, place, target, w, u);
+    mgvi_arena_free(f->arena);
+    return st;
 }
 
 mgv_status mgvi_tall_finish_near(mgvi_tall_finish *f, uint8_t *place, const double *start,

@@ -38,6 +38,10 @@ mgv_status mgvi_tall_finish_init(mgvi_tall_finish *f);
  * the run's lent vectors, of which u is the second. */
 mgv_status mgvi_tall_finish_solve(mgvi_tall_finish *f, uint8_t *place, const double *start,
                                   double alpha, double target, mgvi_vec *w, mgvi_vec *u);
+/* The same with the interior point from cold, on the kept rows first: where fixed ones come to the
+ * wrong side of the hinge on the way, they join. */
+mgv_status mgvi_tall_finish_cold(mgvi_tall_finish *f, uint8_t *place, double target, mgvi_vec *w,
+                                 mgvi_vec *u);
 /* The same from a pair (start, a) near the solution at mean complementarity tau; a of all rows. */
 mgv_status mgvi_tall_finish_near(mgvi_tall_finish *f, uint8_t *place, const double *start,
                                  const double *a, double tau, double target, mgvi_vec *w,

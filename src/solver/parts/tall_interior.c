@@ -8,6 +8,7 @@
 #include <string.h>
 
 static const double TO_THE_BOUNDARY = 0.995, BLOWN_UP = 1e3, CLOSE = 1e-3;
+static const double ROUNDING = 1e-3; /* of a gap, by its products: the rest is rounding */
 enum { REFINEMENTS = 2, PATIENCE = 6 };
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -403,6 +404,10 @@ mgv_status mgvi_tall_interior_run(mgvi_tall_interior *ip, double target, int mos
             return MGV_OK;
         if (st != MGV_OK)
             return st;
+        const double products = 2 * (double)(ip->rows + ip->r.set->cols) * ip->tau;
+        if (ip->best.gap < CLOSE && ip->since_best > 0 &&
+            products < ROUNDING * ip->best.gap * fabs(ip->best.primal))
+            break; /* what is left is not complementarity: rounding */
         const bool worse = ip->since_best > PATIENCE || ip->here.gap > BLOWN_UP * ip->best.gap;
         if (!isfinite(ip->here.gap) || (worse && ip->best.gap < CLOSE))
             break;

@@ -120,11 +120,12 @@ mgv_status mgvi_tall_place_rows(const mgvi_tall_place *p, uint8_t *place, int64_
     return feed_columns(p, *kept, place);
 }
 
-int64_t mgvi_tall_place_join(uint8_t *place, const double *z, int64_t rows)
+int64_t mgvi_tall_place_join(uint8_t *place, const double *z, int64_t rows, double near)
 {
     int64_t joined = 0;
     for (int64_t i = 0; i < rows; i++)
-        if ((place[i] == MGVI_ROW_ONE && z[i] > 1) || (place[i] == MGVI_ROW_ZERO && z[i] < 1)) {
+        if ((place[i] == MGVI_ROW_ONE && z[i] > 1 - near) ||
+            (place[i] == MGVI_ROW_ZERO && z[i] < 1 + near)) {
             place[i] = MGVI_ROW_KEPT;
             joined++;
         }

@@ -22,6 +22,7 @@ int64_t mgvi_tall_place_count(const uint8_t *place, const mgvi_coef_array *s, in
 void mgvi_tall_place_fixed(const uint8_t *place, const mgvi_coef_array *s, mgvi_vec *fixed);
 /* place[i] for all rows, and how many are kept. Work space is allocated and freed: MGV_E_MEMORY. */
 mgv_status mgvi_tall_place_rows(const mgvi_tall_place *p, uint8_t *place, int64_t *kept);
-/* (10): fixed rows on the wrong side of the hinge at z = A w are kept from now on. How many. */
-int64_t mgvi_tall_place_join(uint8_t *place, const double *z, int64_t rows);
+/* (10): fixed rows on the wrong side of the hinge at z = A w, or `near` to it, are kept from now
+ * on. How many. */
+int64_t mgvi_tall_place_join(uint8_t *place, const double *z, int64_t rows, double near);
 #endif

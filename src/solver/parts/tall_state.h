@@ -18,6 +18,7 @@ typedef struct mgvi_tall_memory {
     bool warm;     /* the path begins at a neighbour's solution */
     bool pair;     /* so does the finish, from a pair (w, a) near the solution */
     bool lost;     /* the smoothing led nowhere: all rows, and the interior point starts cold */
+    bool thin;     /* few rows are near the hinge: the interior point starts cold on those */
     bool solved;   /* w_out and u_out are a solution of a reduced problem */
     bool near;     /* the path is followed on the rows near the hinge, the others fixed */
     bool shown;    /* the point on the path is for the judge */
