@@ -7,6 +7,7 @@
  * begin: a value depends on its two points alone, and is the same for (x, z) and (z, x). */
 #include "op/kernel_sparse.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 
 #include <string.h>
