@@ -122,7 +122,7 @@ static void draw_images(double *X, double *y, double offset)
         y[i] = y[(i + 1) % IMAGES];
 }
 
-/* With a centre in place of entropy steps were short: not certified after 200. */
+/* By entropy, with systems by columns. */
 TEST(dense_tables_of_many_unknowns_take_few_steps)
 {
     static const char *const options[] = {
