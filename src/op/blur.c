@@ -71,14 +71,14 @@ static int64_t groups(int64_t count, int64_t each) { return (count + each - 1) /
 /* Where number 0 of the t-th of sixteen lines lies in a vector; the next is ROW further on. */
 static double *lane_of(double *z, int64_t t) { return z + (t % 2 ? LANES : 0) + t / 2; }
 
-/* A line of E x or of C'u; false: it is 0. `line` is cleared. */
-static bool lay_line(const job *j, int64_t i, double *line)
+/* A line of E x or of C'u into `line`, which is cleared; some are 0. */
+static void lay_line(const job *j, int64_t i, double *line)
 {
     const blur *b = j->b;
     const int64_t reach = b->x.reach, used = b->x.size + 2 * reach;
     const bool inside = i >= b->y.reach && i < b->y.reach + b->y.size;
     if (i >= b->height || (j->transposed ? !inside : i >= b->y.size + 2 * b->y.reach))
-        return false;
+        return;
     const double *in = j->in + (j->transposed ? i - b->y.reach : b->y.source[i]) * b->x.size * j->k;
     if (j->transposed)
         for (int64_t p = 0; p < b->x.size; p++)
@@ -86,7 +86,6 @@ static bool lay_line(const job *j, int64_t i, double *line)
     else
         for (int64_t p = 0; p < used; p++)
             line[p * ROW] = in[b->x.source[p] * j->k];
-    return true;
 }
 
 /* (1) of the sixteen lines from `first` on into the spectrum. */
