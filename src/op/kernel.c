@@ -100,7 +100,7 @@ static void give_up(mgvi_kernel_op *k, double *f, int32_t lanes)
 static bool recall_product(const mgvi_kernel_op *k, const double *c, int32_t lanes, double *f)
 {
     const size_t bytes = (size_t)k->op.rows * (size_t)lanes * sizeof *c;
-    if (k->remembered != lanes || k->low || memcmp(c, k->c, bytes) != 0)
+    if (k->remembered != lanes || memcmp(c, k->c, bytes) != 0)
         return false;
     memcpy(f, k->f, bytes);
     return true;
@@ -195,8 +195,6 @@ void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, con
 {
     const size_t bytes = (size_t)k->op.rows * (size_t)lanes * sizeof *c;
     k->remembered = 0;
-    k->low = false;
-    k->carried = 0;
     if (mgvi_ctx_cut(k->op.ctx)) /* a product that lacks parts */
         return;
     memcpy(k->c, c, bytes);
@@ -209,17 +207,6 @@ void mgvi_kernel_tell(mgvi_kernel_op *k, const double *c, const double *f)
     k->plain = true;
     mgvi_kernel_remember(k, c, 1, f);
 }
-
-void mgvi_kernel_carry(mgvi_kernel_op *k, const double *c, const double *f, double error)
-{
-    double size = 0;
-    for (int64_t i = 0; i < k->op.rows; i++)
-        size += fabs(c[i]) * mgvi_kernel_size(&k->kernel, k->points, i, k->diagonal[i]);
-    mgvi_kernel_remember(k, c, 1, f);
-    k->carried = size > 0 ? error / size : 0;
-}
-
-bool mgvi_kernel_is_whole(const mgvi_kernel_op *k) { return k->remembered == 1 && !k->low; }
 
 /* f = K c for all lanes, no row kept. */
 static bool short_lanes(mgvi_kernel_op *k, const mgvi_vec *x, double *f)

@@ -46,15 +46,6 @@ const mgvi_kernel *mgvi_kernel_spec(const mgvi_kernel_op *op);
 const mgvi_points *mgvi_kernel_points(const mgvi_kernel_op *op); /* the examples */
 /* f = K c in the precision of the rows kept; sums in float64. */
 void mgvi_kernel_combine(mgvi_kernel_op *op, const double *c, double *f);
-/* How f has come from 0 to K c in float32 steps f += K dc (mgvi_kernel_rough_add). */
-typedef struct mgvi_kernel_walk {
-    double size, lengths, steps; /* sum |dc_i|, sum |dc_i| |x_i|, and their number */
-} mgvi_kernel_walk;
-/* For a margin, where only rows i with y_i (f_i + b) < 1 or c_i != 0 count: these become K c in
- * float64. The product mul_low of these c and any b follows from it, with a proven lower end at the
- * others. Where f is not known well enough all rows are made. MGV_E_MEMORY, MGV_E_LIMIT. */
-mgv_status mgvi_kernel_combine_low(mgvi_kernel_op *op, const double *c, double b,
-                                   const mgvi_kernel_walk *walk, double *f);
 /* f = K from becomes K to. True: where no rows are kept, and it was less work, by adding what has
  * changed; false: from `to` alone. */
 bool mgvi_kernel_update(mgvi_kernel_op *op, const double *from, const double *to, double *f);
@@ -88,13 +79,9 @@ bool mgvi_kernel_keeps_rows(const mgvi_kernel_op *op);
 /* out[s*ld + t] = K between the listed rows and themselves. */
 mgv_status mgvi_kernel_rough_among(mgvi_kernel_op *op, const int64_t *rows, int64_t count,
                                    float *out, int64_t ld);
-/* f = K c, of one vector, is known from elsewhere, with the error of a product of our own. */
+/* f = K c, of one vector, made by another operator over the same points, with the error of a
+ * product of our own. */
 void mgvi_kernel_tell(mgvi_kernel_op *op, const double *c, const double *f);
-/* The same where f has been brought up to date by mgvi_kernel_exact_add() and may be off by
- * `error`: until the next product mul_rounding and square_rounding allow for that. */
-void mgvi_kernel_carry(mgvi_kernel_op *op, const double *c, const double *f, double error);
-/* Whether all of the last product is float64, and not only where weights are (kernel_low.c). */
-bool mgvi_kernel_is_whole(const mgvi_kernel_op *op);
 /* Row i of K in float64, valid until the next call. */
 const double *mgvi_kernel_row(mgvi_kernel_op *op, int64_t i);
 #endif

@@ -210,8 +210,6 @@ static bool is_bounded(const mgvi_kernel_op *k)
 void mgvi_kernel_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y)
 {
     mgvi_kernel_op *k = (mgvi_kernel_op *)op;
-    if (mgvi_kernel_recall_low(k, x, y))
-        return;
     const bool bounded = is_bounded(k);
     const int64_t support = bounded ? mgvi_kernel_support(k, x->x) : 0;
     if (!bounded || !mgvi_kernel_fetch(k, k->support, support)) {

@@ -36,17 +36,14 @@ struct mgvi_kernel_op {
     int64_t *support;      /* rows with a coefficient */
     double *c, *f;         /* the last product, f = K c in float64 at least where c is not 0 */
     int32_t remembered;    /* its lanes, 0: none */
-    bool low;              /* f is that of kernel_low.c: exact there, elsewhere a bound */
     double *work;          /* rows x lanes */
     double *lane;          /* one of the coefficients asked about */
     double **half;         /* all of K (kernel_half.c), in place of rows in slots; NULL: not made */
     double *half_sums;
     bool half_wanted; /* mgvi_kernel_expect_all; false again where there is no memory for it */
-    double carried; /* what the last product is off, in units of sum |c_i|, where it was brought up
-                     * to date; else 0 */
-    bool plain;     /* a product may have come from elsewhere: not twofold, though ours would be */
-    double *step;   /* differences of coefficients */
-    int64_t *twin;  /* op/features.h; NULL until asked for */
+    bool plain; /* a product may be another's, or of the half: not twofold, though ours would be */
+    double *step;                          /* differences of coefficients */
+    int64_t *twin;                         /* op/features.h; NULL until asked for */
     struct mgvi_kernel_extended *extended; /* kernel_extended.c; NULL until asked for */
     mgvi_kernel_rough *rough;              /* kernel_rough.c; NULL until asked for */
 };
@@ -106,10 +103,6 @@ bool mgvi_kernel_square_extended(mgvi_op *op, const mgvi_vec *x, double scale, d
 void mgvi_kernel_extended_free(mgvi_kernel_op *k);
 void mgvi_kernel_rough_free(mgvi_kernel_op *k);
 void mgvi_kernel_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y);
-/* kernel_low.c: y = A x, or less, where the last product was a low one of this x; false: it was
- * not.
- */
-bool mgvi_kernel_recall_low(const mgvi_kernel_op *k, const mgvi_vec *x, mgvi_vec *y);
 /* The first group of a part of a triangle of so many: the first g of G groups have about 1 - (1 -
  * g/G)^2 of the values. */
 static inline int64_t mgvi_triangle_begin(int64_t groups, int64_t parts, int64_t part)

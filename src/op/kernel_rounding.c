@@ -117,9 +117,7 @@ double mgvi_kernel_mul_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane)
     const double values = mgvi_kernel_of_differences(k->kernel.kind) ? s.shares + s.size * s.worst
                                                                      : l.relative * largest;
     const double sum = values + (terms_of(k, x, s.count) + 3) * UNIT * largest;
-    const bool carried =
-        k->carried > 0 && x->k == 1 && memcmp(x->x, k->c, (size_t)op->rows * sizeof *k->c) == 0;
-    return 1.01 * (fmax(sum, carried ? k->carried * s.size : 0) + 2 * UNIT * b);
+    return 1.01 * (sum + 2 * UNIT * b);
 }
 
 /* The length may come from that of a multiple (5), which adds 1e-15 of itself. */
@@ -130,7 +128,5 @@ double mgvi_kernel_square_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane)
     const sums s = sum_up(&l, x, lane);
     const double values = mgvi_kernel_of_differences(k->kernel.kind) ? 2 * s.size * s.shares
                                                                      : l.relative * s.size * s.size;
-    const double carried = 2 * k->carried * s.size * s.size; /* of a multiple of it, too */
-    return 1.01 *
-           (fmax(values, carried) + (2 * terms_of(k, x, s.count) + 16) * UNIT * s.size * s.size);
+    return 1.01 * (values + (2 * terms_of(k, x, s.count) + 16) * UNIT * s.size * s.size);
 }

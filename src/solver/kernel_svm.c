@@ -344,8 +344,10 @@ static mgv_status restored(mgvi_run *run)
         sound = s->cores.held[t] >= 0 && s->cores.held[t] < n;
     if (!sound)
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's working set is damaged");
-    if (s->on_cores)
-        return mgvi_core_rounds_restored(run, s);
+    if (s->on_cores) {
+        mgvi_cores_survey(&s->cores);
+        return MGV_OK;
+    }
     if (s->m.exact)
         MGVI_TRY(go_exact(run, s));
     return rebuild(run, s);

@@ -254,34 +254,6 @@ TEST(units_do_not_matter)
         }
 }
 
-/* A product that is told with an error has that error, and so have lengths of its multiples; the
- * next one has its own again. */
-static void look_carried(mgvi_op *op, double *c, double *z, int64_t n)
-{
-    mgvi_kernel_op *k = mgvi_kernel_of(op);
-    const double error = 1e-3;
-    const mgvi_vec w = mgvi_vec_wrap(c, n + 1, MGVI_COLS), part = mgvi_vec_wrap(c, n, MGVI_COLS);
-    double *off = malloc((size_t)n * sizeof *off), before = op->ops->mul_rounding(op, &w, 0);
-    mgvi_vec y = mgvi_vec_wrap(off, n, MGVI_ROWS);
-    const double square = op->ops->square(op, &part);
-    for (int64_t i = 0; i < n; i++)
-        off[i] = z[i] + (c[i] > 0 ? error : -error);
-    mgvi_kernel_carry(k, c, off, error);
-    mgvi_op_mul(op, 1, &w, 0, &y);
-    CHECK(fabs(off[0] - z[0]) > 0.5 * error); /* it is what was told */
-    CHECK_LE(error, op->ops->mul_rounding(op, &w, 0), "told");
-    CHECK_LE(fabs(op->ops->square(op, &part) - square), op->ops->square_rounding(op, &part, 0),
-             "length");
-    for (int64_t i = 0; i < n; i++)
-        c[i] *= 8;
-    CHECK_LE(fabs(op->ops->square(op, &part) - 64 * square), op->ops->square_rounding(op, &part, 0),
-             "length of a multiple");
-    c[0] = c[0] == 0 ? 1 : 0;
-    mgvi_op_mul(op, 1, &w, 0, &y);
-    CHECK_LE(op->ops->mul_rounding(op, &w, 0), 10 * before + 1e-12, "another product");
-    free(off);
-}
-
 /* Points of few columns, so many that no row of K is kept: sums over a thousand of them, whose
  * length their bounds do not see. With a centre that is none and a width that makes differences. */
 TEST(long_sums_of_short_points_have_the_error_of_short_ones)
@@ -343,7 +315,6 @@ TEST(long_sums_of_short_points_have_the_error_of_short_ones)
         CHECK_LE((double)fabsl((long double)square - exact), square_bound, "kind %d", kind);
         CHECK_LE(bound, 300 * UNIT * size, "kind %d: a bound that grows with the sum", kind);
         CHECK_LE(square_bound, 300 * UNIT * size * size, "kind %d: square", kind);
-        look_carried(op, c, z, MANY);
         mgvi_op_free(op);
         mgv_ctx_free(ctx);
     }

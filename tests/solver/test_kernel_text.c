@@ -165,8 +165,49 @@ TEST(threads_and_resuming_do_not_change_bits)
     free(s);
 }
 
+/* Three points, most rows at the origin: rounds of nearly no room to move. What is attained is the
+ * objective of these very weights, added up here. */
+TEST(what_is_attained_is_of_the_weights)
+{
+    enum { N = 53, FEW = 14 };
+    const double sigma2 = 0.34143759348800756, lambda = 1.2061637588143095e-05;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        mgvi_rng rng = mgvi_rng_seed(seed);
+        double x[N] = {0}, y[N], val[N];
+        int64_t ptr[N + 1] = {0};
+        int32_t idx[N] = {0};
+        for (int i = 0; i < N; i++) {
+            y[i] = mgvi_rng_below(&rng, 2) ? 1 : -1;
+            if (mgvi_rng_below(&rng, N) < FEW)
+                val[ptr[i]] = x[i] = mgvi_rng_below(&rng, 3) ? -1 : 1;
+            ptr[i + 1] = ptr[i] + (x[i] != 0);
+        }
+        y[0] = -(y[1] = 1);
+        mgv_fit fit;
+        mgv_fit_start(&fit, x, y, N, 1, "kernel=poly degree=4 tol=1e-6 solver=kernel_svm");
+        mgv_data_free(fit.ctx, fit.data);
+        CHECK_OK(fit.ctx,
+                 mgv_data_from_sparse(fit.ctx, MGV_CSR, MGV_F64, val, ptr, idx, N, 1, &fit.data));
+        CHECK_OK(fit.ctx, mgv_data_set_labels(fit.ctx, fit.data, y));
+        mgv_fit_set(&fit, "sigma2=0.34143759348800756 lambda=1.2061637588143095e-05");
+        mgv_fit_solve(&fit);
+        const double *c = fit.solver->answer.w.x;
+        long double square = 0, loss = 0;
+        for (int i = 0; i < N; i++) {
+            long double f = 0;
+            for (int j = 0; j < N; j++)
+                f += c[j] * powl((long double)x[i] * x[j] / sigma2 + 1, 4);
+            square += c[i] * f;
+            loss += fmaxl(0, 1 - y[i] * (f + c[N])) / N;
+        }
+        CHECK_LE((double)(lambda / 2 * square + loss), fit.certificate.primal,
+                 "seed %" PRIu64 ": %s", seed, mgv_stop_name(fit.run.stop));
+        mgv_fit_free(&fit);
+    }
+}
+
 int main(void)
 {
-    return RUN(values_are_the_definition_in_any_company, cores_have_the_optimum_of_dense_points,
-               threads_and_resuming_do_not_change_bits);
+    return RUN(what_is_attained_is_of_the_weights, values_are_the_definition_in_any_company,
+               cores_have_the_optimum_of_dense_points, threads_and_resuming_do_not_change_bits);
 }

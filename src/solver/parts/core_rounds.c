@@ -50,44 +50,13 @@ static double estimate_on_cores(const mgvi_run *run, const mgvi_kernel_margin *s
     return has_room(run, s) ? (gap + s->m.rounding) / share : 10 * gap;
 }
 
-static double product_error(const mgvi_run *run, double *c, int64_t n)
-{
-    const mgvi_vec x = mgvi_vec_wrap(c, n, MGVI_COLS);
-    return run->problem->A->ops->mul_rounding(run->problem->A, &x, 0);
-}
-
-/* What f is off after a round's f += K dc in float64: each dc = c - c' is rounded, and so is f. */
-static void walk_on(mgvi_run *run, mgvi_kernel_margin *s)
-{
-    const int64_t n = s->u.n;
-    double size = 0;
-    for (int64_t i = 0; i < n; i++) {
-        s->before[i] = s->now.x[i] - s->before[i];
-        size += fabs(s->now.x[i]) + fabs(s->before[i]);
-    }
-    s->m.error += product_error(run, s->before, n) + 2 * DBL_EPSILON * size;
-}
-
-/* f as the judge will have it, who need not make it again: it is made from c alone, or from an f
- * that was, by a few steps whose rounding is known. */
+/* f made from c alone, as the judge will have it, who need not make it again: it is his product. */
 static mgv_status settle(mgvi_run *run, mgvi_kernel_margin *s)
 {
-    enum { FEW_TIMES = 4 }; /* the error of f made anew: better than to make it */
     s->m.claims++;
     s->m.primal = INFINITY;
     s->m.dual = -INFINITY;
-    const double anew = product_error(run, s->now.x, s->u.n);
-    /* rows that are far from lacking anything wait for their float64 until a first claim fails */
-    if (s->m.error <= FEW_TIMES * anew) {
-        mgvi_kernel_carry(s->kernel, s->now.x, s->f, s->m.error);
-    } else {
-        if (s->m.claims == 1 && s->m.roughly)
-            MGVI_TRY(
-                mgvi_kernel_combine_low(s->kernel, s->now.x, s->cores.centre, &s->m.walk, s->f));
-        else
-            mgvi_kernel_combine(s->kernel, s->now.x, s->f);
-        s->m.error = mgvi_kernel_is_whole(s->kernel) ? anew : INFINITY;
-    }
+    mgvi_kernel_combine(s->kernel, s->now.x, s->f);
     mgvi_cores_survey(&s->cores);
     mgvi_kernel_margin_appraise(run, s);
     s->m.rounding = rounding_of(run, s);
@@ -96,17 +65,9 @@ static mgv_status settle(mgvi_run *run, mgvi_kernel_margin *s)
 
 mgv_status mgvi_core_rounds_step(mgvi_run *run, mgvi_kernel_margin *s)
 {
-    s->m.roughly = s->m.care == MGVI_CORES_ROUGH;
-    s->cores.walk = s->m.walk;
     s->cores.holding = s->m.holding;
-    memcpy(s->before, s->now.x, (size_t)s->u.n * sizeof *s->before);
     MGVI_TRY(mgvi_cores_round(&s->cores, s->m.rounds++, (mgvi_cores_care)s->m.care));
-    s->m.walk = s->cores.walk;
     s->m.holding = s->cores.holding;
-    if (s->m.roughly)
-        s->m.error = INFINITY;
-    else
-        walk_on(run, s);
     mgvi_kernel_margin_appraise(run, s);
     const bool spent = s->cores.moved == 0 || s->m.flat > 1;
     const bool claimed = estimate_on_cores(run, s) <= run->settings->tol;
@@ -121,23 +82,6 @@ mgv_status mgvi_core_rounds_step(mgvi_run *run, mgvi_kernel_margin *s)
     MGVI_TRY(settle(run, s));
     run->finished = run->finished || s->m.claims >= (has_room(run, s) ? MOST_CLAIMS : FEW_CLAIMS);
     return MGV_OK;
-}
-
-/* What f is off by a file is believed where a product of our own says no other. */
-mgv_status mgvi_core_rounds_restored(mgvi_run *run, mgvi_kernel_margin *s)
-{
-    mgvi_cores_survey(&s->cores);
-    if (!(s->m.error >= 0 && s->m.error < INFINITY)) {
-        s->m.error = INFINITY;
-        return MGV_OK;
-    }
-    double apart = 0;
-    mgvi_kernel_combine(s->kernel, s->now.x, s->z);
-    for (int64_t i = 0; i < s->u.n; i++)
-        apart = fmax(apart, isfinite(s->f[i]) ? fabs(s->z[i] - s->f[i]) : INFINITY);
-    const double anew = product_error(run, s->now.x, s->u.n);
-    s->m.error = apart <= anew ? fmax(s->m.error, apart + anew) : INFINITY;
-    return run->problem->A->failed;
 }
 
 double mgvi_core_rounds_estimate(const mgvi_run *run, const mgvi_kernel_margin *s)

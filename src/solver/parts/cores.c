@@ -118,8 +118,8 @@ static void list_sides(mgvi_cores *k)
 {
     const mgv_problem *p = k->run->problem;
     const double edge = fmin(CORE_PART * (k->most - k->least), 0.2 * k->run->settings->tol);
-    const double above = fmin(k->centre + edge, k->most - edge);
-    const double below = fmax(k->centre - edge, k->least + edge);
+    k->above = fmin(k->centre + edge, k->most - edge);
+    k->below = fmax(k->centre - edge, k->least + edge);
     int64_t *count = k->count, end = p->A->rows;
     count[RISE] = count[FALL] = count[LOOSE] = 0;
     for (int64_t i = 0; i < p->A->rows; i++) {
@@ -128,14 +128,14 @@ static void list_sides(mgvi_cores *k)
         k->key[i] = -fabs(z - k->centre);
         if (rises && falls)
             k->loose[count[LOOSE]++] = i;
-        else if (rises && z > above)
+        else if (rises && z > k->above)
             k->sides[count[RISE]++] = i;
-        else if (falls && z < below)
+        else if (falls && z < k->below)
             k->sides[end - ++count[FALL]] = i;
     }
 }
 
-/* Rows outside of (18) that violate what the free rows agree on, their mean z: few positive rows
+/* Rows outside of (18), which lists the others, that violate what the free rows agree on, their mean z: few positive rows
  * leave room for as few of thousands of negative ones to move, of which each takes a little. */
 static void list_near(mgvi_cores *k)
 {
@@ -151,9 +151,9 @@ static void list_near(mgvi_cores *k)
     for (int64_t i = 0; k->count[LOOSE] > 0 && i < end; i++) {
         const double y = mgvi_problem_free_entry(p, i), z = y - k->f[i];
         const bool rises = k->c[i]<upper(k, i, y), falls = k->c[i]> lower(k, i, y);
-        if (rises && !falls && z > mean && z <= k->centre)
+        if (rises && !falls && z > mean && z <= fmin(k->centre, k->above))
             k->near[count[RISE]++] = i;
-        else if (falls && !rises && z < mean && z >= k->centre)
+        else if (falls && !rises && z < mean && z >= fmax(k->centre, k->below))
             k->near[end - ++count[FALL]] = i;
     }
 }
@@ -316,10 +316,7 @@ static mgv_status spread(mgvi_cores *k, int64_t size, mgvi_cores_care care)
         k->c[i] = k->pairs.c[t + 1];
         k->rows[moved] = i;
         k->step[moved++] = step;
-        k->walk.size += fabs(step);
-        k->walk.lengths += fabs(step) * sqrt(mgvi_kernel_points(k->kernel)->square[i]);
     }
-    k->walk.steps++;
     k->moved = moved;
     return (care == MGVI_CORES_ROUGH ? mgvi_kernel_rough_add : mgvi_kernel_exact_add)(
         k->kernel, k->rows, moved, k->step, k->f);

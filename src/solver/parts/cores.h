@@ -42,14 +42,14 @@ typedef struct mgvi_cores {
     int64_t *loose;  /* free rows */
     int64_t *near;   /* as `sides`, rows between a and the free rows' mean */
     int64_t near_count[2];
-    double *key;           /* per row: the more violated the smaller */
-    double *step;          /* dc of the rows that have moved */
-    double most, least;    /* of z over the rows that may rise, that may fall */
-    double centre;         /* a of (18): the best intercept for f */
-    int64_t most_loose;    /* free rows that a core may have */
-    int64_t count[3];      /* of U, L and free rows */
-    int64_t moved;         /* rows, in the last round */
-    mgvi_kernel_walk walk; /* of f, while it is made of float32 values; the caller's to keep */
+    double *key;         /* per row: the more violated the smaller */
+    double *step;        /* dc of the rows that have moved */
+    double most, least;  /* of z over the rows that may rise, that may fall */
+    double centre;       /* a of (18): the best intercept for f, */
+    double above, below; /* and where U begins and L ends */
+    int64_t most_loose;  /* free rows that a core may have */
+    int64_t count[3];    /* of U, L and free rows */
+    int64_t moved;       /* rows, in the last round */
 } mgvi_cores;
 
 /* Whether a problem is one for cores: a kernel whose rough values can be made, or whose rows are

@@ -12,20 +12,17 @@ enum { MGVI_KERNEL_FLAT_ROUNDS = 5 }; /* without progress before we stop */
 typedef struct mgvi_kernel_margin_memory {
     int64_t size; /* |W| */
     double eps;
-    double estimate;       /* of the relative gap */
-    double rounding;       /* on cores: the same, when f was last made from c */
-    double primal;         /* of the best w, for soft losses; -margin for the hard one */
-    double dual;           /* largest value so far */
-    int64_t flat;          /* rounds without progress */
-    int64_t updates;       /* of f since it was made from c alone */
-    int64_t rounds;        /* on cores */
-    int64_t claims;        /* that the gap is small enough, of those */
-    double error;          /* most that f is off there; infinite: it is not float64 */
-    int64_t holding;       /* rows of the last core whose block is kept */
-    int64_t care;          /* mgvi_cores_care of the next one */
-    mgvi_kernel_walk walk; /* of f there, */
-    bool roughly;          /* from the first round on in float32 */
-    bool exact;            /* float32 values were given up, (10) */
+    double estimate; /* of the relative gap */
+    double rounding; /* on cores: the same, when f was last made from c */
+    double primal;   /* of the best w, for soft losses; -margin for the hard one */
+    double dual;     /* largest value so far */
+    int64_t flat;    /* rounds without progress */
+    int64_t updates; /* of f since it was made from c alone */
+    int64_t rounds;  /* on cores */
+    int64_t claims;  /* that the gap is small enough, of those */
+    int64_t holding; /* rows of the last core whose block is kept */
+    int64_t care;    /* mgvi_cores_care of the next one */
+    bool exact;      /* float32 values were given up, (10) */
     bool below_precision;
 } mgvi_kernel_margin_memory;
 
@@ -59,7 +56,5 @@ mgv_status mgvi_core_rounds_open(mgvi_run *run, mgvi_kernel_margin *s, double mo
 /* A round. More digits follow, f in float64, then float64 cores, when those there are have been
  * used up. */
 mgv_status mgvi_core_rounds_step(mgvi_run *run, mgvi_kernel_margin *s);
-/* After a checkpoint was read. */
-mgv_status mgvi_core_rounds_restored(mgvi_run *run, mgvi_kernel_margin *s);
 double mgvi_core_rounds_estimate(const mgvi_run *run, const mgvi_kernel_margin *s);
 #endif
