@@ -57,13 +57,20 @@ def draw(seed, most):
     regress = rng.random() < 0.2
     kind, x, score = draw_table(rng, most if kernel != "linear" else 3 * most)
     options = {"kernel": kernel, "tol": f"{10 ** rng.uniform(-7, -2):.3g}"}
+    classes = int(rng.integers(3, 7)) if not regress and rng.random() < 0.35 else 2
     y = score if regress else np.where(score > 0, 1, -1)
-    if not regress and abs(y.sum()) == len(y):
+    if classes > 2:
+        y = np.argsort(np.argsort(score)) * classes // len(score)
+    if not regress and abs(y.sum()) == len(y) and classes == 2:
         y[0] = -y[0]
     options["loss"] = (rng.choice(["squared", "huber"]) if regress else
                        rng.choice(["hinge", "squared_hinge", "smooth_hinge", "logistic"],
                                   p=[0.4, 0.2, 0.2, 0.2]))
-    options["penalty"] = rng.choice(["l2", "l1", "enet"]) if kernel == "linear" else "l2"
+    if classes > 2:
+        form = rng.choice(["ovr", "ovo", "softmax", "crammer_singer"])
+        options.update({"multiclass": form} if form in ("ovr", "ovo") else {"loss": form})
+    sparse_too = kernel == "linear" and options["loss"] not in ("softmax", "crammer_singer")
+    options["penalty"] = rng.choice(["l2", "l1", "enet"]) if sparse_too else "l2"
     strength = f"{10 ** rng.uniform(-5, 1):.4g}"
     if options["penalty"] != "l1":
         options["lambda"] = strength
@@ -132,8 +139,8 @@ def kernel_values(meta, p, q):
     return np.exp(-square / (2 * sigma2)) if meta["kernel"] == "rbf" else np.exp(-np.sqrt(square / sigma2))
 
 
-def scaled(x, how, sparse):
-    """The points that the penalty sees, and the factor of every column."""
+def scaled(x, how):
+    """The rows that the weights multiply, and the factor of every column in the penalty's eyes."""
     x = x.astype(WIDE)
     one = np.ones(x.shape[1], WIDE)
     if how == "rownorm":
@@ -154,68 +161,98 @@ def dense_support(arrays, d):
     return out
 
 
-def seen_from_origin(meta, arrays, support, points, coef, intercept):
-    """Scores and c'Kc of poly seen from an origin o: k~(x, z) = k(x, z) - k(x, o) - k(o, z) + k(o, o)."""
-    d = points.shape[1]
-    o = np.zeros((1, d), WIDE)
+def between(meta, arrays, p, q):
+    """k, or poly seen from an origin o: k(x, z) - k(x, o) - k(o, z) + k(o, o)."""
+    if meta.get("origin", "none") == "none":
+        return kernel_values(meta, p, q)
+    o = np.zeros((1, p.shape[1]), WIDE)
     if meta["origin"] == "centre":
-        o = (arrays["centre"].astype(WIDE) * arrays.get("scale", np.ones(d)))[None, :]
-    top = kernel_values(meta, o, o)[0, 0]
-
-    def between(p, q):
-        return (kernel_values(meta, p, q) - kernel_values(meta, p, o) - kernel_values(meta, o, q) + top)
-    return between(points, support) @ coef + intercept, coef @ between(support, support) @ coef
+        o[0] = arrays["centre"].astype(WIDE) * arrays.get("scale", 1)
+    return (kernel_values(meta, p, q) - kernel_values(meta, p, o) - kernel_values(meta, o, q) +
+            kernel_values(meta, o, o))
 
 
-def objective(problem, meta, arrays, x, y, sparse):
-    how = problem["scale"]
-    points, factor = scaled(x, how, sparse)
-    intercept = WIDE(arrays["intercept"].ravel()[0])
-    linear, absolute = WIDE(0), WIDE(0)
+def kernel_points(problem, meta, arrays, x):
+    """Rows as the kernel sees them."""
+    x = x.astype(WIDE)
+    if problem["scale"] == "rownorm":
+        length = np.sqrt((x ** 2).sum(1))
+        return x / np.where(length > 0, length, 1)[:, None]
+    x = x * arrays.get("scale", 1)
+    if problem["scale"] == "std" and "centre" in arrays and meta.get("origin", "none") == "none":
+        x = x - arrays["centre"].astype(WIDE) * arrays.get("scale", 1)
+    return x
+
+
+def scores_of(problem, meta, arrays, x):
+    """Scores, rows x outputs, and of every output |w|^2 and |w|_1."""
+    intercept = arrays["intercept"].ravel().astype(WIDE)
+    outputs = len(intercept)
     if "dual_coef" in arrays:
-        coef = arrays["dual_coef"].ravel().astype(WIDE)
-        support, _ = scaled(np.vstack([dense_support(arrays, x.shape[1]), x]).astype(WIDE), "none", sparse)
-        support = support[:len(coef)]
-        if how == "rownorm":
-            length = np.sqrt((support ** 2).sum(1))
-            support = support / np.where(length > 0, length, 1)[:, None]
-        else:
-            support = support * arrays.get("scale", factor)
-            points = x.astype(WIDE) * arrays.get("scale", factor)
-        if how == "std" and "centre" in arrays and meta.get("origin", "none") == "none":
-            shift = arrays["centre"].astype(WIDE) * arrays.get("scale", factor)
-            support, points = support - shift, points - shift
-        if meta.get("origin", "none") != "none":
-            f, square = seen_from_origin(meta, arrays, support, points, coef, intercept)
-        else:
-            f = kernel_values(meta, points, support) @ coef + intercept
-            square = coef @ kernel_values(meta, support, support) @ coef
+        coef = arrays["dual_coef"].reshape(outputs, -1).astype(WIDE)
+        support = kernel_points(problem, meta, arrays, dense_support(arrays, x.shape[1]))
+        points = kernel_points(problem, meta, arrays, x)
+        K = between(meta, arrays, support, support)
+        return (between(meta, arrays, points, support) @ coef.T + intercept,
+                np.array([c @ K @ c for c in coef]), np.zeros(outputs))
+    points, factor = scaled(x, problem["scale"])
+    w = np.zeros((outputs, x.shape[1]), WIDE)
+    if "coef_indices" in arrays:
+        w[:, arrays["coef_indices"].ravel()] = arrays["coef"].reshape(outputs, -1)
     else:
-        w = np.zeros(x.shape[1], WIDE)
-        if "coef_indices" in arrays:
-            w[arrays["coef_indices"].ravel()] = arrays["coef"].ravel()
-        else:
-            w[:] = arrays["coef"].ravel()
-        f = (points @ w if how == "rownorm" else x.astype(WIDE) @ w) + intercept
-        w = w / factor
-        square, absolute = (w ** 2).sum(), np.abs(w).sum()
-    if problem["lambda"]:
-        linear += WIDE(problem["lambda"]) / 2 * square
-    if problem["mu"]:
-        linear += WIDE(problem["mu"]) * absolute
-    epsilon = WIDE(problem["epsilon"])
-    return linear + losses(problem["loss"], y.astype(WIDE), f, epsilon).mean()
+        w[:] = arrays["coef"].reshape(outputs, -1)
+    seen = points if problem["scale"] == "rownorm" else x.astype(WIDE)
+    return seen @ w.T + intercept, ((w / factor) ** 2).sum(1), np.abs(w / factor).sum(1)
+
+
+def joint_losses(name, label, f):
+    n = np.arange(len(label))
+    own = f[n, label]
+    if name == "softmax":
+        top = f.max(1)
+        return top + np.log(np.exp(f - top[:, None]).sum(1)) - own
+    rest = f + 1
+    rest[n, label] -= 1
+    return rest.max(1) - own
+
+
+def objectives(problem, model, x, y):
+    """What the model attains: of every output, or of all together."""
+    f, square, absolute = scores_of(problem, *model, x)
+    penalty = (WIDE(problem["lambda"] or 0) / 2 * square + WIDE(problem["mu"] or 0) * absolute)
+    loss, epsilon = problem["loss"], WIDE(problem["epsilon"])
+    if loss in ("softmax", "crammer_singer"):
+        return [penalty.sum() + joint_losses(loss, y, f).mean()]
+    if f.shape[1] == 1:
+        return [penalty[0] + losses(loss, y.astype(WIDE), f[:, 0], epsilon).mean()]
+    if model[0]["multiclass"] != "ovo":
+        return [penalty[c] + losses(loss, np.where(y == c, 1, -1), f[:, c], epsilon).mean()
+                for c in range(f.shape[1])]
+    out, classes = [], int(y.max()) + 1
+    pairs = [(i, j) for i in range(classes) for j in range(i + 1, classes)]
+    for at, (i, j) in enumerate(pairs):
+        rows = (y == i) | (y == j)
+        sides = [losses(loss, np.where(y[rows] == side, 1, -1), f[rows, at], epsilon).mean()
+                 for side in (i, j)]  # which side is positive is the model's affair
+        out.append(penalty[at] + min(sides))
+    return out
+
+
+def certificates(report):
+    if report["classes"]:
+        return [c["certificate"] for c in report["classes"]]
+    return [report["certificate"]]
 
 
 # ---- runs ---------------------------------------------------------------------------------------
 
 
-def fit(command, folder, table, options, regress):
+def fit(command, folder, table, features, options, regress):
     model = os.path.join(folder, "m.mgm")
     if os.path.exists(model):
         os.remove(model)
     words = [command, "fit", table, "--json", "-o", model, "--time-limit", "20",
-             "--task", "regress" if regress else "classify"]
+             "--features", str(features), "--task", "regress" if regress else "classify"]
     for name, value in options.items():
         words += ["--no-intercept"] if name == "intercept" else [f"--{name}", str(value)]
     done = subprocess.run(words, capture_output=True, text=True, timeout=300)
@@ -228,35 +265,39 @@ def try_problem(command, folder, seed, most, show):
     kind, x, y, regress, sparse, options = draw(seed, most)
     table = os.path.join(folder, f"{seed}.svm")
     write_table(table, x, y, sparse)
-    counts, false = {"fits": 0, "refused": 0, "not verified": 0}, []
-    best, proven = None, []
+    counts, false = {"fits": 0, "judged": 0, "refused": 0, "not verified": 0}, []
+    best, proven = {}, []
     for change in ({}, {"tol": "1e-8"}, {"precision": "f32"}):
-        code, said, report, model = fit(command, folder, table, {**options, **change}, regress)
+        code, said, report, model = fit(command, folder, table, x.shape[1],
+                                         {**options, **change}, regress)
         if report is None:
             counts["refused"] += 1
             if code not in (0, 2, 3, 4):
                 false.append(f"seed {seed}: exit code {code}: {said}")
             continue
         counts["fits"] += 1
-        c = report["certificate"]
         problem = {**report["problem"], "epsilon": epsilon_of(options["loss"])}
         own = x.astype(np.float32).astype(float) if change.get("precision") == "f32" else x
-        value = objective(problem, *model, own, y, sparse)
+        values = objectives(problem, model, own, y)
+        found = certificates(report)
         if show:
-            print(f"seed {seed} {kind} {x.shape} {report['solver']['name']} {change}: primal {c['primal']!r} "
-                  f"dual {c['dual']!r} the model has {float(value)!r}\n    {said}")
-        if not c["verified"]:
-            counts["not verified"] += 1
-        if c["primal"] is not None and value > WIDE(c["primal"]) + SLACK * abs(value):
-            false.append(f"seed {seed} ({kind}, {report['solver']['name']}, {change}): attained "
-                         f"{c['primal']!r}, the model has {float(value)!r}\n    {said}")
-        if not change.get("precision"):
-            best = value if best is None else min(best, value)
+            print(f"seed {seed} {kind} {x.shape} {report['solver']['name']} {change}: "
+                  f"{[(c['primal'], c['dual'], float(v)) for c, v in zip(found, values)]}\n    {said}")
+        for at, (c, value) in enumerate(zip(found, values)):
+            counts["judged"] += 1
+            counts["not verified"] += not c["verified"]
+            if c["primal"] is not None and value > WIDE(c["primal"]) + SLACK * abs(value):
+                false.append(f"seed {seed} ({kind}, {report['solver']['name']}, {change}, output {at}): "
+                             f"attained {c['primal']!r}, the model has {float(value)!r}\n    {said}")
+            if change.get("precision"):
+                continue
+            best[at] = min(value, best.get(at, value))
             if c["dual"] is not None:
-                proven.append((WIDE(c["dual"]), said))
-    for dual, said in proven:
-        if dual > best + SLACK * abs(best):
-            false.append(f"seed {seed}: proven {float(dual)!r}, a model has {float(best)!r}\n    {said}")
+                proven.append((at, WIDE(c["dual"]), said))
+    for at, dual, said in proven:
+        if dual > best[at] + SLACK * abs(best[at]):
+            false.append(f"seed {seed}, output {at}: proven {float(dual)!r}, a model has "
+                         f"{float(best[at])!r}\n    {said}")
     os.remove(table)
     return counts, false
 
