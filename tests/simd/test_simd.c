@@ -4,6 +4,8 @@
 #include "check.h"
 
 #include "base/rng.h"
+#include "simd/rough_points.h"
+#include "simd/short_points.h"
 #include "simd/simd.h"
 
 #include <math.h>
@@ -273,7 +275,7 @@ TEST(short_values_are_their_definition)
                 double *p = random_f64(&rng, d), *q = random_f64(&rng, d * N);
                 double *b = random_f64(&rng, N), *out = guarded(N, sizeof *out);
                 b[3] = -2000; /* below the smallest exponential */
-                v->short_values(p, d, q, N, b, 0.5, (mgvi_short_form)form, N, out);
+                v->short_points->values(p, d, q, N, b, 0.5, (mgvi_short_form)form, N, out);
                 for (int64_t t = 0; t < N; t++) {
                     double s = 0.5 + b[t], square = 0;
                     for (int64_t j = 0; j < d; j++) {
@@ -320,9 +322,9 @@ TEST(short_sums_are_their_definition)
                                              .d = d,
                                              .form = (mgvi_short_form)form};
                 const mgvi_short_totals total = {hi, hi + GROUP}, other = {hi_p, hi_p + P};
-                v->short_sums(&x, c, c_q, total, other);
-                v->short_sums(&x, c, NULL, (mgvi_short_totals){alone, alone + GROUP},
-                              (mgvi_short_totals){NULL, NULL});
+                v->short_points->sums(&x, c, c_q, total, other);
+                v->short_points->sums(&x, c, NULL, (mgvi_short_totals){alone, alone + GROUP},
+                                      (mgvi_short_totals){NULL, NULL});
                 for (int64_t s = 0; s < P; s++)
                     size += fabsl(c[s]);
                 for (int64_t l = 0; l < GROUP; l++) {
@@ -377,11 +379,11 @@ TEST(rough_values_are_their_definition)
                     p[j] += j / (FOUR * d) == 1 ? 40 : 16; /* some below the smallest value */
                 memcpy(before, sums, sizeof before);
                 const mgvi_rough_points x = {.p = p, .q = q, .fours = FOURS, .d = d, .root = root};
-                v->rough_values(&x, out, GROUP);
+                v->rough_points->values(&x, out, GROUP);
                 memcpy(both, sums, sizeof both);
                 memcpy(want_across, across, sizeof want_across);
-                v->rough_sums(&x, c, sums);
-                v->rough_both(&x, c, c_q, both, across);
+                v->rough_points->sums(&x, c, sums);
+                v->rough_points->both(&x, c, c_q, both, across);
                 for (int64_t l = 0; l < GROUP; l++) {
                     double sum = before[l];
                     for (int64_t s = 0; s < P; s++) {
@@ -489,8 +491,8 @@ TEST(pair_sweeps_are_their_definitions)
                 }
                 double *x = copy_f64(v, n), gain = 0;
                 const int64_t got =
-                    f32 ? s->pair_step_f32(c, d, 0.25, x, up, down, n, &largest, &least)
-                        : s->pair_step_f64(a, b, 0.25, x, up, down, n, &largest, &least);
+                    f32 ? s->pairs->step_f32(c, d, 0.25, x, up, down, n, &largest, &least)
+                        : s->pairs->step_f64(a, b, 0.25, x, up, down, n, &largest, &least);
                 CHECK_THAT(got == want && largest == most && least == low, "%s", s->name);
                 assert_memory_equal(x, next, (size_t)n * sizeof *x);
                 for (int64_t j = 0; j < n; j++) {
@@ -501,8 +503,8 @@ TEST(pair_sweeps_are_their_definitions)
                         best = j;
                     }
                 }
-                const int64_t j = f32 ? s->pair_partner_f32(c, x, down, q, 0.5, 2, 1e-3, n)
-                                      : s->pair_partner_f64(a, x, down, q, 0.5, 2, 1e-3, n);
+                const int64_t j = f32 ? s->pairs->partner_f32(c, x, down, q, 0.5, 2, 1e-3, n)
+                                      : s->pairs->partner_f64(a, x, down, q, 0.5, 2, 1e-3, n);
                 CHECK_THAT(j == best, "%s: partner %" PRId64 ", expected %" PRId64, s->name, j,
                            best);
             }
@@ -535,7 +537,7 @@ TEST(rough_pair_sweeps_are_their_definitions)
                 }
                 low = fminf(low, next[j] + down[j]);
             }
-            const int64_t got = s->rough_step(a, b, 0.25f, v, up, down, n, &largest, &least);
+            const int64_t got = s->pairs->rough_step(a, b, 0.25f, v, up, down, n, &largest, &least);
             CHECK_THAT(got == want && largest == most && least == low, "%s", s->name);
             assert_memory_equal(v, next, (size_t)n * sizeof *v);
             for (int64_t j = 0; j < n; j++) {
@@ -546,7 +548,8 @@ TEST(rough_pair_sweeps_are_their_definitions)
                     best = j;
                 }
             }
-            CHECK_THAT(s->rough_partner(a, v, down, q, 0.75f, 2, 1e-3f, n) == best, "%s", s->name);
+            CHECK_THAT(s->pairs->rough_partner(a, v, down, q, 0.75f, 2, 1e-3f, n) == best, "%s",
+                       s->name);
             release_arrays();
         }
 }
