@@ -1,17 +1,10 @@
 /* fft_loops.c - the butterflies of fft.c over rows of eight, a register at a time (simd/isa.h). */
 #include "op/fft.h"
 #include "op/fft_stages.h"
-#include "simd/isa.h"
+#include "simd/vector.h"
 
-#if defined(__AVX512F__)
-#define BYTES 64
-#elif defined(__AVX__)
-#define BYTES 32
-#else
-#define BYTES 16
-#endif
-enum { PARTS = MGVI_FFT_LANES * sizeof(double) / BYTES }; /* of half a row: registers */
-typedef double row __attribute__((vector_size(BYTES), may_alias));
+enum { PARTS = MGVI_FFT_LANES / W }; /* of half a row: registers */
+typedef double row __attribute__((vector_size(sizeof(vec)), may_alias));
 
 /* Part t of the two halves of row i. */
 #define RE(x, i) ((x)[(2 * (i) + 1 - imaginary) * PARTS + t])
@@ -71,9 +64,8 @@ static void stage_4(const mgvi_fft_stage *s, int imaginary, const row *restrict 
 
 /* Radix r = 2 h + 1: with x_k + x_(r-k) and x_k - x_(r-k) the cosines and sines of a pair of
  * outputs are summed once. */
-static inline __attribute__((always_inline)) void stage_odd(const int r, const mgvi_fft_stage *s,
-                                                            int imaginary, const row *restrict x,
-                                                            row *restrict y)
+INLINE void stage_odd(const int r, const mgvi_fft_stage *s, int imaginary, const row *restrict x,
+                      row *restrict y)
 {
     enum { MOST = MGVI_FFT_RADIX / 2 + 1 };
     const int64_t step = s->stride * s->m;

@@ -99,7 +99,7 @@ typedef double pair __attribute__((vector_size(2 * sizeof(double)), aligned(size
 SPARSE_ROWS(f32, float)
 SPARSE_ROWS(f64, double)
 
-#if defined(__FMA__)
+#if MGVI_ISA_BYTES > 8
 #define MULTIPLY_ADD(a, b, c) __builtin_fmaf(a, b, c)
 #else
 #define MULTIPLY_ADD(a, b, c) ((a) * (b) + (c))

@@ -15,7 +15,8 @@ INLINE fvec power_below_0(fvec s)
 {
     const float magic = 0x1.8p23f;
     const fvec most = (fvec){0} + 126.0f;
-    s = f_pick(s < most, s, most);
+    const fbits low = s < most;
+    s = f_pick(low, s, most);
     const fvec t = magic - s, r = (magic - t) - s;
     const fvec r2 = r * r;
     const fvec a = r * 0x1.ebfbdcp-3f + 0x1.62e43p-1f, b = r * 0x1.3b2d4cp-7f + 0x1.c6aee8p-5f;

@@ -14,7 +14,8 @@ INLINE vec exp_below_0(vec x)
 {
     const double magic = 0x1.8p52;
     const vec least = (vec){0} - 708.0;
-    x = v_pick(x < least, least, x);
+    const vbits low = x < least;
+    x = v_pick(low, least, x);
     const vec t = x * 0x1.71547652b82fep0 + magic, k = t - magic;
     const vec r = (x - k * 0x1.62e42fefa38p-1) - k * 0x1.ef35793c7673p-45;
     const vec r2 = r * r, r4 = r2 * r2;

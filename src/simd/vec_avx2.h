@@ -11,8 +11,8 @@ enum { W = 4 }; /* doubles per vector */
 #define LANE_ROWS(vecs) 4
 enum { TILE_ROWS = 4, TILE_VECS = 3 };            /* 12 of the 16 registers hold sums, in */
 enum { SCORE_CLASSES = 3, GRADIENT_CLASSES = 6 }; /* passes, too */
-typedef __m256d vec;
-typedef __m256 fvec;
+typedef double vec __attribute__((vector_size(32)));
+typedef float fvec __attribute__((vector_size(32)));
 
 /* All bits set in the first n entries. */
 INLINE __m256i first(int64_t n)

@@ -10,8 +10,8 @@ enum { W = 8 };     /* doubles per vector */
 #define LANE_ROWS(vecs) ((vecs) <= 2 ? 8 : 4)
 enum { TILE_ROWS = 8, TILE_VECS = 3 };             /* 24 of the 32 registers hold sums, */
 enum { SCORE_CLASSES = 5, GRADIENT_CLASSES = 10 }; /* 20 in passes */
-typedef __m512d vec;
-typedef __m512 fvec;
+typedef double vec __attribute__((vector_size(64)));
+typedef float fvec __attribute__((vector_size(64)));
 
 INLINE vec v_zero(void) { return _mm512_setzero_pd(); }
 INLINE vec v_set(double a) { return _mm512_set1_pd(a); }

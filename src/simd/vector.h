@@ -27,13 +27,8 @@
 typedef int64_t vbits __attribute__((vector_size(sizeof(vec))));
 typedef int32_t fbits __attribute__((vector_size(sizeof(fvec))));
 
-/* Where the mask is set a, elsewhere b. */
-INLINE vec v_pick(vbits mask, vec a, vec b)
-{
-    return (vec)(((vbits)a & mask) | ((vbits)b & ~mask));
-}
-INLINE fvec f_pick(fbits mask, fvec a, fvec b)
-{
-    return (fvec)(((fbits)a & mask) | ((fbits)b & ~mask));
-}
+/* Where the mask is set a, elsewhere b. As macros: GCC 12 makes blends of functions later than of
+ * expressions, and 5 % slower loops of AVX-512. */
+#define v_pick(mask, a, b) ((vec)(((vbits)(a) & (mask)) | ((vbits)(b) & ~(mask))))
+#define f_pick(mask, a, b) ((fvec)(((fbits)(a) & (mask)) | ((fbits)(b) & ~(mask))))
 #endif
