@@ -2,6 +2,7 @@
  * Arrays end at a page that may not be touched, so a kernel that reads or writes one element too
  * far dies, whatever the sanitizer sees of vector instructions; their beginnings are unaligned. */
 #include "check.h"
+#include "quad.h"
 
 #include "base/rng.h"
 #include "simd/rough_points.h"
@@ -423,14 +424,14 @@ TEST(twofold_sums_keep_what_cancels)
             int32_t *index = guarded(n, sizeof *index);
             a[n - 1] = b[n - 1] = 3;
             for (int f32 = 0; f32 < 2; f32++) {
-                __float128 sum = 0, size = 0;
+                quad sum = 0, size = 0;
                 for (int64_t j = 0; j < n; j++) {
                     index[j] = (int32_t)j;
                     if (j == n - 1 && f32) /* takes off all that stands in front */
                         x[j] = -(double)sum / (double)b[j];
                     else if (j == n - 1)
                         x[j] = -(double)sum / a[j];
-                    const __float128 term = (__float128)(f32 ? (double)b[j] : a[j]) * x[j];
+                    const quad term = (quad)(f32 ? (double)b[j] : a[j]) * x[j];
                     sum += term;
                     size += term < 0 ? -term : term;
                 }
@@ -440,7 +441,7 @@ TEST(twofold_sums_keep_what_cancels)
                             : v->gather_two_f64(a, index, n, x, &hi, &lo);
                     else
                         f32 ? v->dot_two_f32(b, x, n, &hi, &lo) : v->dot_two_f64(a, x, n, &hi, &lo);
-                    CHECK_NEAR((double)((__float128)hi + lo - sum), 0, 1e-29 * (double)size, "%s",
+                    CHECK_NEAR((double)((quad)hi + lo - sum), 0, 1e-29 * (double)size, "%s",
                                v->name);
                     for (int64_t j = 0; j < n; j++) {
                         h[j] = x[j];
@@ -452,8 +453,7 @@ TEST(twofold_sums_keep_what_cancels)
                     else
                         f32 ? v->axpy_two_f32(0.1, b, h, l, n) : v->axpy_two_f64(0.1, a, h, l, n);
                     for (int64_t j = 0; j < n; j++) {
-                        const __float128 y = f32 ? (double)b[j] : a[j],
-                                         want = x[j] + (__float128)0.1 * y;
+                        const quad y = f32 ? (double)b[j] : a[j], want = x[j] + (quad)0.1 * y;
                         CHECK_NEAR((double)(h[j] - want + l[j]), 0, 1e-30 * fabs(h[j]) + 1e-31,
                                    "%s", v->name);
                     }
@@ -567,7 +567,23 @@ TEST(tables_are_chosen_by_name)
     CHECK(mgvi_simd_choose("mmx", &named) == MGV_E_ARG);
 #if defined(__x86_64__)
     CHECK(mgvi_simd_choose("neon", &named) == MGV_E_UNSUPPORTED);
+#else
+    CHECK(mgvi_simd_choose("avx2", &named) == MGV_E_UNSUPPORTED);
 #endif
+}
+
+/* None of them falls back on the reference without a word. */
+TEST(every_instruction_set_has_all_loops)
+{
+    const mgvi_simd *r = &mgvi_simd_scalar;
+    for (int level = 1; level < mgvi_simd_count(); level++) {
+        const mgvi_simd *v = mgvi_simd_at(level);
+        CHECK(v->bytes > r->bytes && v->dot_f32 != r->dot_f32);
+        CHECK(v->dense_mul_k_f64 != r->dense_mul_k_f64);
+#define OWN(type, member)                                                                          \
+    CHECK_THAT(v->member && v->member != r->member, "%s: %s", v->name, #member);
+        MGVI_SIMD_FAMILIES(OWN)
+    }
 }
 
 int main(void)
@@ -577,5 +593,5 @@ int main(void)
                short_values_are_their_definition, short_sums_are_their_definition,
                rough_values_are_their_definition, twofold_sums_keep_what_cancels,
                pair_sweeps_are_their_definitions, rough_pair_sweeps_are_their_definitions,
-               tables_are_chosen_by_name);
+               tables_are_chosen_by_name, every_instruction_set_has_all_loops);
 }
