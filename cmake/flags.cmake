@@ -35,26 +35,3 @@ if(CMAKE_BUILD_TYPE STREQUAL "Release" AND NOT MARGRAVE_SANITIZE)
 endif()
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_C_FLAGS_RELEASE "-O3 -DNDEBUG")
-
-# Files whose names carry an instruction set are built for it; simd/dispatch.c calls them only on
-# machines that have it.
-function(margrave_simd_flags)
-    foreach(source ${ARGN})
-        get_filename_component(name ${source} NAME)
-        if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
-            if(name MATCHES "avx512")
-                set_source_files_properties(
-                    ${source} PROPERTIES COMPILE_OPTIONS
-                                         "-mavx512f;-mavx512dq;-mavx512bw;-mavx512vl;-mfma;-mbmi2")
-            elseif(name MATCHES "avx2")
-                set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS
-                                                                 "-mavx2;-mfma;-mbmi2")
-            endif()
-            # Paths to choose from are float32 and differ between instruction sets anyway; so do
-            # inner products of points, wherever they are made.
-            if(name MATCHES "^(lanes|short_points|rough_points)_avx")
-                set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -ffp-contract=fast)
-            endif()
-        endif()
-    endforeach()
-endfunction()

@@ -2,6 +2,7 @@
 #include "complete/alternate.h"
 
 #include "base/limit.h"
+#include "simd/simd.h"
 
 #include <float.h>
 #include <math.h>
@@ -93,7 +94,7 @@ static void sweep_block(void *arg, int64_t block)
 mgv_status mgvi_alternate_sweep(const mgvi_entries *e, mgvi_factors *f, double ridge)
 {
     sweep s = {.e = e,
-               .loops = mgvi_complete_loops_for(e->ctx),
+               .loops = e->ctx->simd->complete,
                .ptr = e->row_ptr,
                .lines = e->rows,
                .blocks = e->row_blocks,

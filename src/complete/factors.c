@@ -5,6 +5,7 @@
 
 #include "backend/cpu/eigen.h"
 #include "backend/cpu/gemm.h"
+#include "simd/simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -208,7 +209,7 @@ mgv_status mgvi_factors_errors(const mgvi_entries *e, const mgvi_factors *f, dou
     double sum[2] = {0, 0};
     judging j = {.e = e,
                  .f = f,
-                 .loops = mgvi_complete_loops_for(e->ctx),
+                 .loops = e->ctx->simd->complete,
                  .first = train ? 0 : 1,
                  .sum = mgvi_alloc(e->ctx, (size_t)e->row_blocks, 2 * sizeof *j.sum)};
     if (!j.sum)
@@ -241,7 +242,7 @@ static void residual_block(void *arg, int64_t block)
 
 void mgvi_factors_residual(const mgvi_entries *e, const mgvi_factors *f, double *residual)
 {
-    judging j = {.e = e, .f = f, .loops = mgvi_complete_loops_for(e->ctx), .sum = residual};
+    judging j = {.e = e, .f = f, .loops = e->ctx->simd->complete, .sum = residual};
     mgvi_ctx_run(e->ctx, e->row_blocks, residual_block, &j);
 }
 

@@ -1,10 +1,10 @@
-/* complete/loops.h - the inner loops of completion, one table per instruction set.
+/* complete/loops.h - the inner loops of completion, ctx->simd->complete.
  * Factors have rows of `width` numbers, a multiple of MGVI_FACTOR_LANES; numbers beyond the rank
  * are 0. */
 #ifndef MGVI_COMPLETE_LOOPS_H
 #define MGVI_COMPLETE_LOOPS_H
 
-#include "base/context.h"
+#include <stdint.h>
 
 enum { MGVI_FACTOR_LANES = 8 };
 
@@ -17,9 +17,4 @@ typedef struct mgvi_complete_loops {
     void (*normal_equations)(const double *right, int64_t width, const int32_t *idx,
                              const double *b, int64_t count, double *G, double *g);
 } mgvi_complete_loops;
-
-/* The table of the context's instruction set. */
-const mgvi_complete_loops *mgvi_complete_loops_for(const mgv_ctx *ctx);
-extern const mgvi_complete_loops mgvi_complete_loops_scalar, mgvi_complete_loops_avx2,
-    mgvi_complete_loops_avx512;
 #endif

@@ -3,6 +3,7 @@
 #include "complete/low_rank.h"
 
 #include "base/limit.h"
+#include "simd/simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -92,7 +93,7 @@ static void update_block(void *arg, int64_t block)
 static void update(mgvi_low_rank *r)
 {
     const mgvi_entries *e = r->e;
-    pass p = {.r = r, .loops = mgvi_complete_loops_for(e->ctx), .step = r->sigma};
+    pass p = {.r = r, .loops = e->ctx->simd->complete, .step = r->sigma};
     double sum[2] = {0, 0};
     mgvi_ctx_run(e->ctx, e->row_blocks, update_block, &p);
     for (int64_t b = 0; b < e->row_blocks; b++)
@@ -106,7 +107,7 @@ static void update(mgvi_low_rank *r)
 void mgvi_low_rank_restore(mgvi_low_rank *r)
 {
     const mgvi_entries *e = r->e;
-    pass p = {.r = r, .loops = mgvi_complete_loops_for(e->ctx)};
+    pass p = {.r = r, .loops = e->ctx->simd->complete};
     for (int64_t t = 0; e->held_count && t < e->count; t++)
         r->y_bar[t] = 0; /* where held out; the others follow */
     mgvi_ctx_run(e->ctx, e->row_blocks, update_block, &p);

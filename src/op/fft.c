@@ -142,7 +142,7 @@ mgv_status mgvi_fft_new(mgv_ctx *ctx, int64_t n, mgvi_fft **out)
     if (!f)
         return MGV_E_MEMORY;
     mgvi_arena_init(&f->arena, ctx);
-    f->loops = MGVI_SIMD_PICK(ctx, &mgvi_fft_loops);
+    f->loops = ctx->simd->fft;
     f->n = n;
     f->rows = mgvi_fft_size(n) == n ? n : mgvi_fft_size(2 * n - 1);
     mgv_status st = plan(f);

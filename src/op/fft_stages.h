@@ -1,4 +1,4 @@
-/* op/fft_stages.h - the loops of fft.c, one table for each instruction set. */
+/* op/fft_stages.h - the loops of fft.c, ctx->simd->fft. */
 #ifndef MGVI_OP_FFT_STAGES_H
 #define MGVI_OP_FFT_STAGES_H
 
@@ -22,9 +22,4 @@ typedef struct mgvi_fft_loops {
     /* x_j *= h_j, rows both; the conjugates of h where `sign` is -1 */
     void (*filter)(double *x, const double *h, double sign, int64_t n);
 } mgvi_fft_loops;
-
-extern const mgvi_fft_loops mgvi_fft_loops_scalar;
-#if defined(__x86_64__)
-extern const mgvi_fft_loops mgvi_fft_loops_avx2, mgvi_fft_loops_avx512;
-#endif
 #endif

@@ -100,8 +100,8 @@ static void poly_from_origin(const block_job *job, int64_t row, int64_t t, int64
 {
     const mgvi_points *points = job->p->points;
     const double p = mgvi_point_along(job->kernel, points, mgvi_point_at(job->p, row));
-    MGVI_SIMD_PICK(job->ctx, mgvi_poly_map)
-    (job->kernel->degree, mgvi_points_origin(job->kernel, points), p, job->along + t, s, count);
+    job->ctx->simd->poly->map(job->kernel->degree, mgvi_points_origin(job->kernel, points), p,
+                              job->along + t, s, count);
 }
 
 #define DEFINE_MAP(T, S)                                                                           \

@@ -9,6 +9,7 @@
 
 #include "base/limit.h"
 #include "base/threads.h"
+#include "simd/rough_points.h"
 #include "simd/simd.h"
 
 #include <math.h>
@@ -178,7 +179,7 @@ static void add_task(void *arg, int64_t task)
     for (int64_t g = mgvi_block_begin(job->groups, job->tasks, task); g < end; g++) {
         double sums[GROUP] = {0};
         x.q = r->q + g * GROUP * r->d;
-        job->k->op.ctx->simd->rough_sums(&x, r->c, sums);
+        job->k->op.ctx->simd->rough_points->sums(&x, r->c, sums);
         for (int64_t l = 0; l < GROUP && g * GROUP + l < n; l++)
             job->f[g * GROUP + l] += sums[l];
     }
@@ -230,10 +231,10 @@ static void whole_task(void *arg, int64_t part)
         x.q = r->q + own * r->d;
         x.p = r->p + own * r->d;
         x.fours = GROUP / FOUR;
-        simd->rough_sums(&x, r->c + own, sums + own);
+        simd->rough_points->sums(&x, r->c + own, sums + own);
         x.p = r->p + next * r->d;
         x.fours = (points - next) / FOUR;
-        simd->rough_both(&x, r->c + next, r->c + own, sums + own, sums + next);
+        simd->rough_points->both(&x, r->c + next, r->c + own, sums + own, sums + next);
     }
 }
 
@@ -312,8 +313,8 @@ static void meet(const lanes_job *job, int64_t g, int64_t first, int64_t count, 
                                     .width = job->width,
                                     .c_p = job->c + first * job->width,
                                     .c_q = job->c + g * GROUP * job->width};
-    job->k->op.ctx->simd->rough_values(&x, v, GROUP);
-    job->k->op.ctx->simd->rough_lanes(&lanes, near, far);
+    job->k->op.ctx->simd->rough_points->values(&x, v, GROUP);
+    job->k->op.ctx->simd->rough_points->lanes(&lanes, near, far);
     flush(job, GROUP, near, sums + g * GROUP * job->lanes);
 }
 
@@ -398,7 +399,7 @@ static void among_task(void *arg, int64_t g)
     x.fours = 1;
     for (int64_t s = first; s < job->count; s += FOUR) {
         x.p = r->p + s * r->d;
-        job->k->op.ctx->simd->rough_values(&x, some, GROUP);
+        job->k->op.ctx->simd->rough_points->values(&x, some, GROUP);
         for (int64_t t = 0; t < FOUR && s + t < job->count; t++) {
             memcpy(job->out + (s + t) * job->ld + first, some + t * GROUP,
                    (size_t)width * sizeof *some);

@@ -8,6 +8,7 @@
 #include "base/limit.h"
 #include "base/threads.h"
 #include "base/twofold.h"
+#include "simd/short_points.h"
 #include "simd/simd.h"
 
 #include <math.h>
@@ -96,8 +97,8 @@ static void others_task(void *arg, int64_t task)
             return;
         fill_group(s, s->q, s->others, first, left, q, own);
         const mgvi_short_points x = points_from(s, 0, q, own);
-        s->ctx->simd->short_sums(&x, s->c, NULL, (mgvi_short_totals){hi, lo},
-                                 (mgvi_short_totals){NULL, NULL});
+        s->ctx->simd->short_points->sums(&x, s->c, NULL, (mgvi_short_totals){hi, lo},
+                                         (mgvi_short_totals){NULL, NULL});
         for (int64_t l = 0; l < GROUP && l < left; l++)
             s->sums[s->others ? s->others[first + l] : first + l] += hi[l] + lo[l];
     }
@@ -122,10 +123,10 @@ static void part_task(void *arg, int64_t part)
         fill_group(s, s->p, NULL, first, s->p->count - first, q, own);
         mgvi_short_points x = points_from(s, first / FOUR, q, own);
         x.fours = GROUP / FOUR;
-        simd->short_sums(&x, s->c + first, NULL, total, none);
+        simd->short_points->sums(&x, s->c + first, NULL, total, none);
         x = points_from(s, next / FOUR, q, own);
-        simd->short_sums(&x, s->c + next, s->c + first, total,
-                         (mgvi_short_totals){hi + next, lo + next});
+        simd->short_points->sums(&x, s->c + next, s->c + first, total,
+                                 (mgvi_short_totals){hi + next, lo + next});
     }
 }
 

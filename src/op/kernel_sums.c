@@ -5,6 +5,7 @@
 
 #include "base/limit.h"
 #include "base/threads.h"
+#include "simd/short_points.h"
 #include "simd/simd.h"
 
 #include <math.h>
@@ -84,8 +85,8 @@ static void short_block(void *arg, int64_t block)
     for (int64_t s = mgvi_block_begin(job->count, job->parts, part); s < end; s++) {
         if (s % PART == PART - 1 && mgvi_ctx_cut(job->ctx))
             return;
-        simd->short_values(job->p + s * job->d, job->d, tile, WIDTH, b, job->own[s], job->form, n,
-                           value);
+        simd->short_points->values(job->p + s * job->d, job->d, tile, WIDTH, b, job->own[s],
+                                   job->form, n, value);
         if (job->out)
             memcpy(job->out + s * job->ld + t, value, (size_t)width * sizeof *value);
         for (int64_t k = 0; k < job->outputs; k++)

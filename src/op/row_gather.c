@@ -3,6 +3,7 @@
 #include "base/threads.h"
 #include "op/row_kernels.h"
 #include "op/row_set.h"
+#include "simd/simd.h"
 
 #include <string.h>
 
@@ -18,7 +19,7 @@ static mgv_status describe(const mgvi_rows *rows, double *touched, mgvi_row_set 
         return MGVI_FAIL(rows->ctx, MGV_E_UNSUPPORTED,
                          "rows are divided by their norms and columns centred: no sums over rows");
     s->ctx = rows->ctx;
-    s->kernels = mgvi_row_kernels_for(rows->ctx);
+    s->kernels = rows->ctx->simd->row_kernels;
     s->m = rows->m;
     s->intercept = rows->intercept;
     s->cols = rows->m.cols + (rows->intercept ? 1 : 0);

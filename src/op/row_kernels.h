@@ -1,8 +1,8 @@
-/* op/row_kernels.h - short loops over rows for row_set.c, one table per instruction set. */
+/* op/row_kernels.h - short loops over rows for row_set.c, ctx->simd->row_kernels. */
 #ifndef MGVI_OP_ROW_KERNELS_H
 #define MGVI_OP_ROW_KERNELS_H
 
-#include "base/context.h"
+#include <stdint.h>
 
 /* out_j = factor s_j (x_j - c_j), j < n; c and s may be NULL. IN and OUT are float or double. */
 #define MGVI_FETCH_ROW(name, IN, OUT)                                                              \
@@ -38,9 +38,4 @@ typedef struct mgvi_row_kernel_table {
     void (*rough_mul_t)(const float *a, int64_t stride, int64_t rows, int64_t cols, const double *t,
                         const double *t2, double *g, double *g2);
 } mgvi_row_kernel_table;
-
-/* The table of the context's instruction set. */
-const mgvi_row_kernel_table *mgvi_row_kernels_for(const mgv_ctx *ctx);
-extern const mgvi_row_kernel_table mgvi_row_kernels_scalar, mgvi_row_kernels_avx2,
-    mgvi_row_kernels_avx512;
 #endif

@@ -27,11 +27,6 @@ typedef struct place {
     int64_t held;       /* rows in them */
 } place;
 
-const mgvi_row_kernel_table *mgvi_row_kernels_for(const mgv_ctx *ctx)
-{
-    return MGVI_SIMD_PICK(ctx, &mgvi_row_kernels);
-}
-
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static size_t round_up(size_t bytes) { return (bytes + MGVI_ALIGN - 1) / MGVI_ALIGN * MGVI_ALIGN; }
 

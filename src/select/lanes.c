@@ -11,17 +11,6 @@
 enum { GRAIN = 1 << 12, BLOCKS = 64 };
 static const double CONSTANT = 1e-9; /* N_j / |p_j|^2 below this: constant, in float32 */
 
-extern const mgvi_lane_kernels mgvi_lane_kernels_scalar[2];
-#if defined(__x86_64__)
-extern const mgvi_lane_kernels mgvi_lane_kernels_avx2[2], mgvi_lane_kernels_avx512[2];
-#endif
-
-static const mgvi_lane_kernels *kernels_for(const mgv_ctx *ctx, int32_t width)
-{
-    const mgvi_lane_kernels *table = MGVI_SIMD_PICK(ctx, mgvi_lane_kernels);
-    return &table[width == 16];
-}
-
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Sorts the rows by code: place[i] is where row i goes. */
@@ -330,7 +319,7 @@ mgv_status mgvi_lanes_new(mgvi_arena *arena, const mgvi_lane_data *data, const m
     s->lanes = split->lanes;
     s->codes = split->codes;
     s->width = split->lanes <= 8 ? 8 : 16;
-    s->kernels = kernels_for(s->ctx, s->width);
+    s->kernels = s->width == 16 ? &s->ctx->simd->lanes->wide : &s->ctx->simd->lanes->narrow;
     s->P.cols = data->stack[0]->cols;
     if (split->rows > INT32_MAX / s->width || s->P.cols > INT32_MAX)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,

@@ -23,7 +23,7 @@ typedef struct mgvi_lane_cols {
     double worst;         /* max |g - l2 w| / weight */
 } mgvi_lane_cols;
 
-/* Built once per instruction set and width, lane_kernels.h. */
+/* Of one width, lane_kernels.h. */
 typedef struct mgvi_lane_kernels {
     /* One step (2) in every column of the list; change[l] is the largest N dw^2. */
     void (*sweep)(mgvi_lanes *s, const int32_t *list, int64_t count, float *change);
@@ -42,6 +42,10 @@ typedef struct mgvi_lane_kernels {
     void (*rows)(const mgvi_lanes *s, mgvi_lane_rows *out);
     void (*cols)(const mgvi_lanes *s, const int32_t *list, int64_t count, mgvi_lane_cols *out);
 } mgvi_lane_kernels;
+/* ctx->simd->lanes */
+typedef struct mgvi_lane_loops {
+    mgvi_lane_kernels narrow, wide; /* 8 floats, 16 */
+} mgvi_lane_loops;
 
 struct mgvi_lanes {
     mgv_ctx *ctx;

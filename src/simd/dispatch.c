@@ -27,16 +27,16 @@ static bool has_avx512(void)
 }
 
 #define X86(table, test) &(table), test
-#define ARM(table) NULL, always
-#elif defined(__aarch64__)
-#define X86(table, test) NULL, always
-#define ARM(table) &(table), always
 #else
 #define X86(table, test) NULL, always
+#endif
+#if defined(__aarch64__)
+#define ARM(table) &(table), always
+#else
 #define ARM(table) NULL, always
 #endif
 
-/* From the slowest to the fastest of each family. */
+/* From the slowest to the fastest of each family; as in cmake/isa.cmake. */
 static const entry entries[] = {
     {"scalar", &mgvi_simd_scalar, always},
     {"avx2", X86(mgvi_simd_avx2, has_avx2)},

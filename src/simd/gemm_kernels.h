@@ -25,11 +25,4 @@ typedef struct mgvi_gemm_kernels {
     void (*pack_f32)(float scale, const float *x, int count, float *to, int width);
     void (*pack_f64)(double scale, const double *x, int count, double *to, int width);
 } mgvi_gemm_kernels;
-
-extern const mgvi_gemm_kernels mgvi_gemm_scalar;
-#if defined(__x86_64__)
-extern const mgvi_gemm_kernels mgvi_gemm_avx2, mgvi_gemm_avx512;
-#elif defined(__aarch64__)
-extern const mgvi_gemm_kernels mgvi_gemm_neon;
-#endif
 #endif

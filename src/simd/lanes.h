@@ -1,7 +1,7 @@
 /* simd/lanes.h - the k-lane kernels of simd.h for data of type T, on top of rows.h's vocabulary.
  * Lanes are taken up to LANE_VECS vectors at a time; each shape (so many vectors, the last whole or
  * partial, one row or LANE_ROWS(vectors); one column or as many) is a copy of its kernel with these
- * numbers as constants, so that sums stay in registers. LANE_SCOPE is `static` or nothing. Included
+ * numbers as constants, so that sums stay in registers. ENTRY names what is not static. Included
  * once per type, hence no guard. */
 
 #ifndef MGVI_SIMD_LANES_ONCE
@@ -91,9 +91,9 @@ INLINE void NAME(dense_k)(lane_slice s, int32_t c, const T *a, int64_t stride, i
         NAME(dense_rows_k)(s, 1, a + i * stride, stride, cols, x + c, y + i * s.k + c);
 }
 
-LANE_SCOPE void NAME(dense_mul_k)(const T *a, int64_t stride, int64_t rows, int64_t cols, int32_t k,
-                                  const double *x, double *y){
-    FOR_LANES(k, NAME(dense_k), a, stride, rows, cols, x, y)}
+void ENTRY(dense_mul_k)(const T *a, int64_t stride, int64_t rows, int64_t cols, int32_t k,
+                        const double *x,
+                        double *y){FOR_LANES(k, NAME(dense_k), a, stride, rows, cols, x, y)}
 
 /* The sums of `cols` columns over the rows of a panel stay in registers. */
 INLINE void NAME(dense_cols_t_k)(lane_slice s, const int cols, const T *a, int64_t stride,
@@ -141,9 +141,9 @@ INLINE void NAME(dense_t_k)(lane_slice s, int32_t c, const T *a, int64_t stride,
     }
 }
 
-LANE_SCOPE void NAME(dense_mul_t_k)(const T *a, int64_t stride, int64_t rows, int64_t cols,
-                                    int32_t k, const double *u, double *g){
-    FOR_LANES(k, NAME(dense_t_k), a, stride, rows, cols, u, g)}
+void ENTRY(dense_mul_t_k)(const T *a, int64_t stride, int64_t rows, int64_t cols, int32_t k,
+                          const double *u,
+                          double *g){FOR_LANES(k, NAME(dense_t_k), a, stride, rows, cols, u, g)}
 
 INLINE void NAME(csr_k)(lane_slice s, int32_t c, const T *val, const int32_t *idx,
                         const int64_t *ptr, int64_t rows, const double *x, double *y)
@@ -170,9 +170,9 @@ INLINE void NAME(csr_k)(lane_slice s, int32_t c, const T *val, const int32_t *id
     }
 }
 
-LANE_SCOPE void NAME(csr_mul_k)(const T *val, const int32_t *idx, const int64_t *ptr, int64_t rows,
-                                int32_t k, const double *x,
-                                double *y){FOR_LANES(k, NAME(csr_k), val, idx, ptr, rows, x, y)}
+void ENTRY(csr_mul_k)(const T *val, const int32_t *idx, const int64_t *ptr, int64_t rows, int32_t k,
+                      const double *x,
+                      double *y){FOR_LANES(k, NAME(csr_k), val, idx, ptr, rows, x, y)}
 
 INLINE void NAME(csr_t_k)(lane_slice s, int32_t c, const T *val, const int32_t *idx,
                           const int64_t *ptr, int64_t rows, const double *u, double *g)
@@ -189,8 +189,8 @@ INLINE void NAME(csr_t_k)(lane_slice s, int32_t c, const T *val, const int32_t *
     }
 }
 
-LANE_SCOPE void NAME(csr_mul_t_k)(const T *val, const int32_t *idx, const int64_t *ptr,
-                                  int64_t rows, int32_t k, const double *u, double *g)
+void ENTRY(csr_mul_t_k)(const T *val, const int32_t *idx, const int64_t *ptr, int64_t rows,
+                        int32_t k, const double *u, double *g)
 {
     FOR_LANES(k, NAME(csr_t_k), val, idx, ptr, rows, u, g)
 }

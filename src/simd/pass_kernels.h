@@ -45,11 +45,4 @@ static inline int64_t mgvi_pass_padded(const mgvi_pass_kernels *kernels, int64_t
 {
     return (n + kernels->lanes - 1) / kernels->lanes * kernels->lanes;
 }
-
-extern const mgvi_pass_kernels mgvi_pass_scalar;
-#if defined(__x86_64__)
-extern const mgvi_pass_kernels mgvi_pass_avx2, mgvi_pass_avx512;
-#elif defined(__aarch64__)
-extern const mgvi_pass_kernels mgvi_pass_neon;
-#endif
 #endif

@@ -14,9 +14,6 @@ typedef enum mgvi_short_form {
     MGVI_SHORT_SQUARE,  /* exp(-own |p - x_t|^2) */
     MGVI_SHORT_ROOT     /* exp(-own |p - x_t|) */
 } mgvi_short_form;
-typedef void mgvi_short_values_fn(const double *p, int64_t d, const double *q, int64_t ld,
-                                  const double *b, double own, mgvi_short_form form, int64_t n,
-                                  double *out);
 
 /* Points q of a group, entry j of q_l at q[j*GROUP + l]; points p taken together, entry j of p_k of
  * the first four at p[j*FOUR + k], and so on. A value is 2^min(own_p + own_q + p.q, 0), else
@@ -39,18 +36,13 @@ typedef struct mgvi_short_totals {
  * fours or a group are, and these by twofold sums. */
 enum { MGVI_SHORT_RUN = 16, MGVI_SHORT_TERMS = 24 };
 
-/* total_l += sum_s c_s k(p_s, q_l) and, unless total_p.hi is NULL, total_p_s += sum_l c_q[l] k(p_s,
- * q_l) from the same values. */
-typedef void mgvi_short_sums_fn(const mgvi_short_points *points, const double *c, const double *c_q,
-                                mgvi_short_totals total, mgvi_short_totals total_p);
-
-mgvi_short_values_fn mgvi_short_values_scalar;
-mgvi_short_sums_fn mgvi_short_sums_scalar;
-#if defined(__x86_64__)
-mgvi_short_values_fn mgvi_short_values_avx2, mgvi_short_values_avx512;
-mgvi_short_sums_fn mgvi_short_sums_avx2, mgvi_short_sums_avx512;
-#elif defined(__aarch64__)
-mgvi_short_values_fn mgvi_short_values_neon;
-mgvi_short_sums_fn mgvi_short_sums_neon;
-#endif
+/* ctx->simd->short_points */
+typedef struct mgvi_short_loops {
+    void (*values)(const double *p, int64_t d, const double *q, int64_t ld, const double *b,
+                   double own, mgvi_short_form form, int64_t n, double *out);
+    /* total_l += sum_s c_s k(p_s, q_l) and, unless total_p.hi is NULL, total_p_s += sum_l c_q[l]
+     * k(p_s, q_l) from the same values */
+    void (*sums)(const mgvi_short_points *points, const double *c, const double *c_q,
+                 mgvi_short_totals total, mgvi_short_totals total_p);
+} mgvi_short_loops;
 #endif

@@ -1,17 +1,34 @@
-/* simd/simd.h - the kernels over rows of data, one table per instruction set.
- * Data is float32 or float64, the other operand and every sum are float64. scalar.c is the
- * reference; avx2.c, avx512.c and neon.c are complete tables of their own.
+/* simd/simd.h - the kernels over rows of data, and all other loops that are compiled once per instruction
+ * set (simd/isa.h): one table for each, ctx->simd is the one in use.
+ * Data is float32 or float64, the other operand and every sum are float64. `scalar` is the
+ * reference.
  * Pointers need no alignment beyond their type's. Counts may be 0. */
 #ifndef MGVI_SIMD_SIMD_H
 #define MGVI_SIMD_SIMD_H
 
-#include "simd/rough_points.h"
-#include "simd/short_points.h"
-
 #include <margrave/margrave.h>
 
-struct mgvi_gemm_kernels;
-struct mgvi_pass_kernels;
+/* The families of loops: struct mgvi_TYPE stands in a header of the room that calls them,
+ * mgvi_MEMBER is its table in a file of loops there. */
+#define MGVI_SIMD_FAMILIES(X)                                                                      \
+    X(gemm_kernels, gemm)            /* simd/gemm_kernels.h */                                     \
+    X(pass_kernels, pass)            /* simd/pass_kernels.h */                                     \
+    X(short_loops, short_points)     /* simd/short_points.h */                                     \
+    X(rough_loops, rough_points)     /* simd/rough_points.h */                                     \
+    X(pair_loops, pairs)             /* below */                                                   \
+    X(row_kernel_table, row_kernels) /* op/row_kernels.h */                                        \
+    X(poly_loops, poly)              /* op/poly_map.h */                                           \
+    X(fft_loops, fft)                /* op/fft_stages.h */                                         \
+    X(dual_sweeps, dual)             /* solver/parts/dual_epoch.h */                               \
+    X(lockstep_loops, lockstep)      /* solver/parts/lockstep.h */                                 \
+    X(lockstep_loops, lockstep_narrow)                                                             \
+    X(tall_loops, tall)         /* solver/parts/tall_loops.h */                                    \
+    X(lane_loops, lanes)        /* select/lanes.h */                                               \
+    X(complete_loops, complete) /* complete/loops.h */
+
+#define MGVI_SIMD_STRUCT(type, member) struct mgvi_##type;
+MGVI_SIMD_FAMILIES(MGVI_SIMD_STRUCT)
+#undef MGVI_SIMD_STRUCT
 
 /* The entries for one type of data T. Single rows for coordinate methods, runs of rows for products
  * with the whole matrix: those load the vector once for several rows.
@@ -57,68 +74,53 @@ struct mgvi_pass_kernels;
                             int32_t k, const double *u, double *g);                                \
     /* With s_j = min(x_j + shift + b_j, 0): x_j = exp(s_j), and x_j = exp(-sqrt(-2 s_j)) */       \
     void (*exp_shift_##S)(T * x, const T *b, T shift, int64_t n);                                  \
-    void (*exp_root_##S)(T * x, const T *b, T shift, int64_t n);                                   \
-    /* v -= t (row_i - row_j). Returns argmax of v + up, the first on ties, with its value; *least \
-     * is the minimum of v + down. n is a multiple of 8; up is 0 or -infinity, down 0 or infinity. \
-     * -1: every v + up is -infinity. */                                                           \
-    int64_t (*pair_step_##S)(const T *row_i, const T *row_j, double t, double *v,                  \
-                             const double *up, const double *down, int64_t n, double *largest,     \
-                             double *least);                                                       \
-    /* argmax over d_j = vi - v_j - down_j > 0 of d_j^2 / max(qi + diagonal_j - 2 row_j, floor);   \
-     * -1: no d_j is positive. n is a multiple of 8. */                                            \
-    int64_t (*pair_partner_##S)(const T *row, const double *v, const double *down,                 \
-                                const double *diagonal, double vi, double qi, double floor,        \
-                                int64_t n);
+    void (*exp_root_##S)(T * x, const T *b, T shift, int64_t n);
 
 typedef struct mgvi_simd {
-    const char *name;                     /* for people; decisions look at `bytes` */
-    int bytes;                            /* of a vector */
-    const struct mgvi_gemm_kernels *gemm; /* gemm_kernels.h */
-    const struct mgvi_pass_kernels *pass; /* pass_kernels.h */
-    mgvi_short_values_fn *short_values;   /* short_points.h */
-    mgvi_short_sums_fn *short_sums;
-    mgvi_rough_sums_fn *rough_sums; /* rough_points.h */
-    mgvi_rough_both_fn *rough_both;
-    mgvi_rough_values_fn *rough_values;
-    mgvi_rough_lanes_fn *rough_lanes;
-    /* pair_step and pair_partner in float32 throughout; n is a multiple of 16 */
+    const char *name; /* for people; decisions look at `bytes` */
+    int bytes;        /* of a vector */
+#define MGVI_SIMD_MEMBER(type, member) const struct mgvi_##type *member;
+    MGVI_SIMD_FAMILIES(MGVI_SIMD_MEMBER)
+#undef MGVI_SIMD_MEMBER
+    MGVI_SIMD_ENTRIES(float, f32)
+    MGVI_SIMD_ENTRIES(double, f64)
+} mgvi_simd;
+
+/* The entries `_k` as functions, of lanes.c. */
+#define MGVI_SIMD_LANES(T, S, OF_ISA)                                                              \
+    void OF_ISA(mgvi_dense_mul_k_##S)(const T *a, int64_t stride, int64_t rows, int64_t cols,      \
+                                      int32_t k, const double *x, double *y);                      \
+    void OF_ISA(mgvi_dense_mul_t_k_##S)(const T *a, int64_t stride, int64_t rows, int64_t cols,    \
+                                        int32_t k, const double *u, double *g);                    \
+    void OF_ISA(mgvi_csr_mul_k_##S)(const T *val, const int32_t *idx, const int64_t *ptr,          \
+                                    int64_t rows, int32_t k, const double *x, double *y);          \
+    void OF_ISA(mgvi_csr_mul_t_k_##S)(const T *val, const int32_t *idx, const int64_t *ptr,        \
+                                      int64_t rows, int32_t k, const double *u, double *g);
+
+/* The sweeps of pairwise coordinate steps. n is a multiple of 8, of 16 those of rough_*, which are
+ * in float32 throughout. */
+#define MGVI_PAIR_ENTRIES(T, S)                                                                      \
+    /* v -= t (row_i - row_j). Returns argmax of v + up, the first on ties, with its value; least: \
+     * the minimum of v + down. up is 0 or -infinity, down 0 or infinity. -1: every v + up is      \
+     * -infinity. */ \
+    int64_t (*step_##S)(const T *row_i, const T *row_j, double t, double *v, const double *up,       \
+                        const double *down, int64_t n, double *largest, double *least);              \
+    /* argmax over d_j = vi - v_j - down_j > 0 of d_j^2 / max(qi + diagonal_j - 2 row_j, floor);   \
+     * -1: no d_j is positive. */ \
+    int64_t (*partner_##S)(const T *row, const double *v, const double *down,                        \
+                           const double *diagonal, double vi, double qi, double floor, int64_t n);
+
+typedef struct mgvi_pair_loops {
+    MGVI_PAIR_ENTRIES(float, f32)
+    MGVI_PAIR_ENTRIES(double, f64)
     int64_t (*rough_step)(const float *row_i, const float *row_j, float t, float *v,
                           const float *up, const float *down, int64_t n, float *largest,
                           float *least);
     int64_t (*rough_partner)(const float *row, const float *v, const float *down,
                              const float *diagonal, float vi, float qi, float floor, int64_t n);
-    MGVI_SIMD_ENTRIES(float, f32)
-    MGVI_SIMD_ENTRIES(double, f64)
-} mgvi_simd;
+} mgvi_pair_loops;
 
-/* The same entries as initialisers, from file-local functions of the same names. */
-#define MGVI_SIMD_ROW_TABLE(S)                                                                     \
-    .dot_##S = dot_##S, .axpy_##S = axpy_##S, .gather_dot_##S = gather_dot_##S,                    \
-    .scatter_axpy_##S = scatter_axpy_##S, .dense_mul_##S = dense_mul_##S,                          \
-    .dense_mul_t_##S = dense_mul_t_##S, .csr_mul_##S = csr_mul_##S,                                \
-    .csr_mul_t_##S = csr_mul_t_##S, .dot_two_##S = dot_two_##S, .axpy_two_##S = axpy_two_##S,      \
-    .gather_two_##S = gather_two_##S, .scatter_two_##S = scatter_two_##S,                          \
-    .exp_shift_##S = exp_shift_##S, .exp_root_##S = exp_root_##S, .pair_step_##S = pair_step_##S,  \
-    .pair_partner_##S = pair_partner_##S
-#define MGVI_SIMD_TABLE(S)                                                                         \
-    MGVI_SIMD_ROW_TABLE(S), .dense_mul_k_##S = dense_mul_k_##S,                                    \
-                            .dense_mul_t_k_##S = dense_mul_t_k_##S,                                \
-                            .csr_mul_k_##S = csr_mul_k_##S, .csr_mul_t_k_##S = csr_mul_t_k_##S
-
-extern const mgvi_simd mgvi_simd_scalar;
-#if defined(__x86_64__)
-extern const mgvi_simd mgvi_simd_avx2, mgvi_simd_avx512;
-#elif defined(__aarch64__)
-extern const mgvi_simd mgvi_simd_neon;
-#endif
-
-/* Of X_scalar, X_avx2 and X_avx512 the one for the context's vectors. */
-#if defined(__x86_64__)
-#define MGVI_SIMD_PICK(ctx, X)                                                                     \
-    ((ctx)->simd->bytes == 64 ? X##_avx512 : (ctx)->simd->bytes == 32 ? X##_avx2 : X##_scalar)
-#else
-#define MGVI_SIMD_PICK(ctx, X) ((void)(ctx), X##_scalar)
-#endif
+extern const mgvi_simd mgvi_simd_scalar, mgvi_simd_avx2, mgvi_simd_avx512, mgvi_simd_neon;
 
 /* The best table of this machine, or the one named (NULL: best). MGV_E_ARG for an unknown name,
  * MGV_E_UNSUPPORTED when the processor or the build lacks it. */

@@ -6,14 +6,13 @@
 #include <stdint.h>
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { W = 4 }; /* doubles per vector */
 #define LANE_VECS 2
 #define LANE_ROWS(vecs) 4
-enum { TILE_ROWS = 4, TILE_VECS = 3 }; /* 12 of the 16 registers hold sums */
-typedef __m256d vec;
-typedef __m256 fvec;
+enum { TILE_ROWS = 4, TILE_VECS = 3 };            /* 12 of the 16 registers hold sums, in */
+enum { SCORE_CLASSES = 3, GRADIENT_CLASSES = 6 }; /* passes, too */
+typedef double vec __attribute__((vector_size(32)));
+typedef float fvec __attribute__((vector_size(32)));
 
 /* All bits set in the first n entries. */
 INLINE __m256i first(int64_t n)

@@ -5,14 +5,13 @@
 #include <immintrin.h>
 #include <stdint.h>
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { W = 8 };     /* doubles per vector */
 #define LANE_VECS 4 /* 32 lanes at a time; at most 16 registers hold sums */
 #define LANE_ROWS(vecs) ((vecs) <= 2 ? 8 : 4)
-enum { TILE_ROWS = 8, TILE_VECS = 3 }; /* 24 of the 32 registers hold sums */
-typedef __m512d vec;
-typedef __m512 fvec;
+enum { TILE_ROWS = 8, TILE_VECS = 3 };             /* 24 of the 32 registers hold sums, */
+enum { SCORE_CLASSES = 5, GRADIENT_CLASSES = 10 }; /* 20 in passes */
+typedef double vec __attribute__((vector_size(64)));
+typedef float fvec __attribute__((vector_size(64)));
 
 INLINE vec v_zero(void) { return _mm512_setzero_pd(); }
 INLINE vec v_set(double a) { return _mm512_set1_pd(a); }
@@ -21,6 +20,7 @@ INLINE vec v_mul(vec a, vec b) { return _mm512_mul_pd(a, b); }
 INLINE vec v_fma(vec a, vec b, vec c) { return _mm512_fmadd_pd(a, b, c); }
 INLINE void v_store(double *p, vec a) { _mm512_storeu_pd(p, a); }
 INLINE vec v_load_f64(const double *p) { return _mm512_loadu_pd(p); }
+INLINE vec v_load_f32(const float *p) { return _mm512_cvtps_pd(_mm256_loadu_ps(p)); }
 /* The first n entries, 0 < n < W, then zeros. */
 INLINE vec v_load_part_f64(const double *p, int64_t n)
 {

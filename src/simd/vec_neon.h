@@ -5,12 +5,11 @@
 #include <arm_neon.h>
 #include <stdint.h>
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { W = 2 }; /* doubles per vector */
 #define LANE_VECS 2
 #define LANE_ROWS(vecs) 4
-enum { TILE_ROWS = 4, TILE_VECS = 4 }; /* 16 of the 32 registers hold sums */
+enum { TILE_ROWS = 4, TILE_VECS = 4 };             /* 16 of the 32 registers hold sums, */
+enum { SCORE_CLASSES = 5, GRADIENT_CLASSES = 10 }; /* 20 in passes */
 typedef float64x2_t vec;
 typedef float32x4_t fvec;
 

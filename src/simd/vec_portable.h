@@ -6,14 +6,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#define INLINE static inline __attribute__((always_inline))
-
 enum { W = 2, TILE_ROWS = 4, TILE_VECS = 2 };
+enum { SCORE_CLASSES = 3, GRADIENT_CLASSES = 5 }; /* of at least 16 registers */
 typedef double vec __attribute__((vector_size(16)));
 typedef float fvec __attribute__((vector_size(16)));
 
 INLINE vec v_set(double a) { return (vec){a, a}; }
 INLINE vec v_zero(void) { return v_set(0); }
+INLINE vec v_add(vec a, vec b) { return a + b; }
 INLINE vec v_mul(vec a, vec b) { return a * b; }
 INLINE vec v_fma(vec a, vec b, vec c) { return a * b + c; }
 INLINE void v_store(double *p, vec a) { memcpy(p, &a, sizeof a); }
@@ -23,6 +23,7 @@ INLINE vec v_load_f64(const double *p)
     memcpy(&a, p, sizeof a);
     return a;
 }
+INLINE vec v_load_f32(const float *p) { return (vec){p[0], p[1]}; }
 INLINE vec v_load_part_f64(const double *p, int64_t n) { return (vec){p[0], n > 1 ? p[1] : 0}; }
 
 INLINE fvec f_set(float a) { return (fvec){a, a, a, a}; }

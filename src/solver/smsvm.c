@@ -11,6 +11,7 @@
 #include "op/row_set.h"
 
 #include "base/limit.h"
+#include "simd/simd.h"
 #include "solver/parts/linesearch_l1.h"
 #include "solver/parts/scaled_cholesky.h"
 #include "solver/parts/tall_loops.h"
@@ -106,8 +107,8 @@ static void fill(void *arg, int64_t first, int64_t count, double *t, double *t2,
 {
     state *s = arg;
     (void)t2;
-    mgvi_tall_loops_for(s->set.ctx)
-        ->coefficients(s->u + first, s->cap + first, NULL, count, s->m.alpha, 0, t, NULL, h);
+    s->set.ctx->simd->tall->coefficients(s->u + first, s->cap + first, NULL, count, s->m.alpha, 0,
+                                         t, NULL, h);
     memcpy(s->theta + first, t, (size_t)count * sizeof *t);
     memcpy(s->h + first, h, (size_t)count * sizeof *h);
 }

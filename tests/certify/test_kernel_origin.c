@@ -1,6 +1,7 @@
 /* test_kernel_origin.c - poly beside an intercept, far from 0: the certificate is that of the
  * problem with the kernel as it is defined, here in 113 bits, and of the model as it is saved.
  * Nothing here shares code with the library. */
+#include "quad.h"
 #include "vectors.h"
 
 #include "base/rng.h"
@@ -11,7 +12,6 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef __float128 quad;
 enum { N = 24, MOST = 12, LAYOUTS = 3 };
 static const double LAMBDA = 0.01;
 

@@ -1,5 +1,6 @@
 /* test_rounding.c - certificates of columns far from 0: what is printed is true of the numbers
  * given, and rounding is owned up to. Values are recomputed here in long double. */
+#include "quad.h"
 #include "vectors.h"
 
 #include "base/rng.h"
@@ -39,9 +40,9 @@ static long double attained(const mgv_fit *fit, const mgv_model *m, const char *
 {
     long double sum = 0;
     for (int i = 0; i < N; i++) {
-        __float128 z = m->intercept[0]; /* long double would lose 1e-8 of scores that cancel */
+        quad z = m->intercept[0]; /* long double would lose 1e-8 of scores that cancel */
         for (int j = 0; j < D; j++)
-            z += (__float128)X[i * D + j] * m->coef[j];
+            z += (quad)X[i * D + j] * m->coef[j];
         sum += loss_of(loss, (long double)z, y[i]) / N;
     }
     for (int j = 0; j < D; j++) {
@@ -170,15 +171,15 @@ TEST(weights_made_longer_are_the_ones_judged)
         mgv_fit_start(&fit, X, y, ROWS, COLS, "loss=margin penalty=enet lambda=1 mu=0.1 tol=1e-6");
         mgv_fit_solve(&fit);
         CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &m));
-        __float128 value = 0;
+        quad value = 0;
         for (int i = 0; i < ROWS; i++) {
-            __float128 z = m->intercept[0];
+            quad z = m->intercept[0];
             for (int j = 0; j < COLS; j++)
-                z += (__float128)X[i * COLS + j] * m->coef[j];
+                z += (quad)X[i * COLS + j] * m->coef[j];
             least = fmin(least, (double)(y[i] * z));
         }
         for (int j = 0; j < COLS; j++)
-            value += (__float128)m->coef[j] * m->coef[j] / 2 + fabs(0.1 * m->coef[j]);
+            value += (quad)m->coef[j] * m->coef[j] / 2 + fabs(0.1 * m->coef[j]);
         CHECK_THAT(least >= 1 - 1e-15, "offset %g: a margin of %.17g", offsets[k % 3], least);
         CHECK_THAT((double)value <= fit.certificate.primal * (1 + 1e-15),
                    "offset %g: %.17g is attained, not %.17g", offsets[k % 3], (double)value,

@@ -2,6 +2,7 @@
  * states, wherever the points lie, by sums in long double that share no code with it; and the
  * bounds are not absurd. */
 #include "check.h"
+#include "quad.h"
 
 #include "base/rng.h"
 #include "op/kernel.h"
@@ -75,18 +76,18 @@ static void make_sample(sample *s, int layout, double offset, double spread, uin
 static long double value_from_origin(const sample *s, const mgvi_kernel *k,
                                      const mgvi_point_scaling *scaling, int64_t p, int64_t q)
 {
-    __float128 products[4] = {0, 0, 0, 0}, value = 0;
+    quad products[4] = {0, 0, 0, 0}, value = 0;
     for (int64_t j = 0; j < s->d; j++) {
-        const __float128 unit = scaling->scale ? scaling->scale[j] : 1;
-        const __float128 x = s->x[p * s->d + j] * unit, z = s->x[q * s->d + j] * unit;
-        const __float128 o = scaling->origin ? scaling->centre[j] * unit : 0;
-        const __float128 pairs[4] = {x * z, x * o, o * z, o * o};
+        const quad unit = scaling->scale ? scaling->scale[j] : 1;
+        const quad x = s->x[p * s->d + j] * unit, z = s->x[q * s->d + j] * unit;
+        const quad o = scaling->origin ? scaling->centre[j] * unit : 0;
+        const quad pairs[4] = {x * z, x * o, o * z, o * o};
         for (int t = 0; t < 4; t++)
             products[t] += pairs[t];
     }
     for (int t = 0; t < 4; t++) {
-        const __float128 base = products[t] / k->sigma2 + k->offset;
-        __float128 power = 1;
+        const quad base = products[t] / k->sigma2 + k->offset;
+        quad power = 1;
         for (int m = 0; m < k->degree; m++)
             power *= base;
         value += t == 0 || t == 3 ? power : -power;

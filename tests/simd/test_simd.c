@@ -2,8 +2,11 @@
  * Arrays end at a page that may not be touched, so a kernel that reads or writes one element too
  * far dies, whatever the sanitizer sees of vector instructions; their beginnings are unaligned. */
 #include "check.h"
+#include "quad.h"
 
 #include "base/rng.h"
+#include "simd/rough_points.h"
+#include "simd/short_points.h"
 #include "simd/simd.h"
 
 #include <math.h>
@@ -273,7 +276,7 @@ TEST(short_values_are_their_definition)
                 double *p = random_f64(&rng, d), *q = random_f64(&rng, d * N);
                 double *b = random_f64(&rng, N), *out = guarded(N, sizeof *out);
                 b[3] = -2000; /* below the smallest exponential */
-                v->short_values(p, d, q, N, b, 0.5, (mgvi_short_form)form, N, out);
+                v->short_points->values(p, d, q, N, b, 0.5, (mgvi_short_form)form, N, out);
                 for (int64_t t = 0; t < N; t++) {
                     double s = 0.5 + b[t], square = 0;
                     for (int64_t j = 0; j < d; j++) {
@@ -320,9 +323,9 @@ TEST(short_sums_are_their_definition)
                                              .d = d,
                                              .form = (mgvi_short_form)form};
                 const mgvi_short_totals total = {hi, hi + GROUP}, other = {hi_p, hi_p + P};
-                v->short_sums(&x, c, c_q, total, other);
-                v->short_sums(&x, c, NULL, (mgvi_short_totals){alone, alone + GROUP},
-                              (mgvi_short_totals){NULL, NULL});
+                v->short_points->sums(&x, c, c_q, total, other);
+                v->short_points->sums(&x, c, NULL, (mgvi_short_totals){alone, alone + GROUP},
+                                      (mgvi_short_totals){NULL, NULL});
                 for (int64_t s = 0; s < P; s++)
                     size += fabsl(c[s]);
                 for (int64_t l = 0; l < GROUP; l++) {
@@ -377,11 +380,11 @@ TEST(rough_values_are_their_definition)
                     p[j] += j / (FOUR * d) == 1 ? 40 : 16; /* some below the smallest value */
                 memcpy(before, sums, sizeof before);
                 const mgvi_rough_points x = {.p = p, .q = q, .fours = FOURS, .d = d, .root = root};
-                v->rough_values(&x, out, GROUP);
+                v->rough_points->values(&x, out, GROUP);
                 memcpy(both, sums, sizeof both);
                 memcpy(want_across, across, sizeof want_across);
-                v->rough_sums(&x, c, sums);
-                v->rough_both(&x, c, c_q, both, across);
+                v->rough_points->sums(&x, c, sums);
+                v->rough_points->both(&x, c, c_q, both, across);
                 for (int64_t l = 0; l < GROUP; l++) {
                     double sum = before[l];
                     for (int64_t s = 0; s < P; s++) {
@@ -421,14 +424,14 @@ TEST(twofold_sums_keep_what_cancels)
             int32_t *index = guarded(n, sizeof *index);
             a[n - 1] = b[n - 1] = 3;
             for (int f32 = 0; f32 < 2; f32++) {
-                __float128 sum = 0, size = 0;
+                quad sum = 0, size = 0;
                 for (int64_t j = 0; j < n; j++) {
                     index[j] = (int32_t)j;
                     if (j == n - 1 && f32) /* takes off all that stands in front */
                         x[j] = -(double)sum / (double)b[j];
                     else if (j == n - 1)
                         x[j] = -(double)sum / a[j];
-                    const __float128 term = (__float128)(f32 ? (double)b[j] : a[j]) * x[j];
+                    const quad term = (quad)(f32 ? (double)b[j] : a[j]) * x[j];
                     sum += term;
                     size += term < 0 ? -term : term;
                 }
@@ -438,7 +441,7 @@ TEST(twofold_sums_keep_what_cancels)
                             : v->gather_two_f64(a, index, n, x, &hi, &lo);
                     else
                         f32 ? v->dot_two_f32(b, x, n, &hi, &lo) : v->dot_two_f64(a, x, n, &hi, &lo);
-                    CHECK_NEAR((double)((__float128)hi + lo - sum), 0, 1e-29 * (double)size, "%s",
+                    CHECK_NEAR((double)((quad)hi + lo - sum), 0, 1e-29 * (double)size, "%s",
                                v->name);
                     for (int64_t j = 0; j < n; j++) {
                         h[j] = x[j];
@@ -450,8 +453,7 @@ TEST(twofold_sums_keep_what_cancels)
                     else
                         f32 ? v->axpy_two_f32(0.1, b, h, l, n) : v->axpy_two_f64(0.1, a, h, l, n);
                     for (int64_t j = 0; j < n; j++) {
-                        const __float128 y = f32 ? (double)b[j] : a[j],
-                                         want = x[j] + (__float128)0.1 * y;
+                        const quad y = f32 ? (double)b[j] : a[j], want = x[j] + (quad)0.1 * y;
                         CHECK_NEAR((double)(h[j] - want + l[j]), 0, 1e-30 * fabs(h[j]) + 1e-31,
                                    "%s", v->name);
                     }
@@ -489,8 +491,8 @@ TEST(pair_sweeps_are_their_definitions)
                 }
                 double *x = copy_f64(v, n), gain = 0;
                 const int64_t got =
-                    f32 ? s->pair_step_f32(c, d, 0.25, x, up, down, n, &largest, &least)
-                        : s->pair_step_f64(a, b, 0.25, x, up, down, n, &largest, &least);
+                    f32 ? s->pairs->step_f32(c, d, 0.25, x, up, down, n, &largest, &least)
+                        : s->pairs->step_f64(a, b, 0.25, x, up, down, n, &largest, &least);
                 CHECK_THAT(got == want && largest == most && least == low, "%s", s->name);
                 assert_memory_equal(x, next, (size_t)n * sizeof *x);
                 for (int64_t j = 0; j < n; j++) {
@@ -501,8 +503,8 @@ TEST(pair_sweeps_are_their_definitions)
                         best = j;
                     }
                 }
-                const int64_t j = f32 ? s->pair_partner_f32(c, x, down, q, 0.5, 2, 1e-3, n)
-                                      : s->pair_partner_f64(a, x, down, q, 0.5, 2, 1e-3, n);
+                const int64_t j = f32 ? s->pairs->partner_f32(c, x, down, q, 0.5, 2, 1e-3, n)
+                                      : s->pairs->partner_f64(a, x, down, q, 0.5, 2, 1e-3, n);
                 CHECK_THAT(j == best, "%s: partner %" PRId64 ", expected %" PRId64, s->name, j,
                            best);
             }
@@ -535,7 +537,7 @@ TEST(rough_pair_sweeps_are_their_definitions)
                 }
                 low = fminf(low, next[j] + down[j]);
             }
-            const int64_t got = s->rough_step(a, b, 0.25f, v, up, down, n, &largest, &least);
+            const int64_t got = s->pairs->rough_step(a, b, 0.25f, v, up, down, n, &largest, &least);
             CHECK_THAT(got == want && largest == most && least == low, "%s", s->name);
             assert_memory_equal(v, next, (size_t)n * sizeof *v);
             for (int64_t j = 0; j < n; j++) {
@@ -546,7 +548,8 @@ TEST(rough_pair_sweeps_are_their_definitions)
                     best = j;
                 }
             }
-            CHECK_THAT(s->rough_partner(a, v, down, q, 0.75f, 2, 1e-3f, n) == best, "%s", s->name);
+            CHECK_THAT(s->pairs->rough_partner(a, v, down, q, 0.75f, 2, 1e-3f, n) == best, "%s",
+                       s->name);
             release_arrays();
         }
 }
@@ -564,7 +567,23 @@ TEST(tables_are_chosen_by_name)
     CHECK(mgvi_simd_choose("mmx", &named) == MGV_E_ARG);
 #if defined(__x86_64__)
     CHECK(mgvi_simd_choose("neon", &named) == MGV_E_UNSUPPORTED);
+#else
+    CHECK(mgvi_simd_choose("avx2", &named) == MGV_E_UNSUPPORTED);
 #endif
+}
+
+/* None of them falls back on the reference without a word. */
+TEST(every_instruction_set_has_all_loops)
+{
+    const mgvi_simd *r = &mgvi_simd_scalar;
+    for (int level = 1; level < mgvi_simd_count(); level++) {
+        const mgvi_simd *v = mgvi_simd_at(level);
+        CHECK(v->bytes > r->bytes && v->dot_f32 != r->dot_f32);
+        CHECK(v->dense_mul_k_f64 != r->dense_mul_k_f64);
+#define OWN(type, member)                                                                          \
+    CHECK_THAT(v->member && v->member != r->member, "%s: %s", v->name, #member);
+        MGVI_SIMD_FAMILIES(OWN)
+    }
 }
 
 int main(void)
@@ -574,5 +593,5 @@ int main(void)
                short_values_are_their_definition, short_sums_are_their_definition,
                rough_values_are_their_definition, twofold_sums_keep_what_cancels,
                pair_sweeps_are_their_definitions, rough_pair_sweeps_are_their_definitions,
-               tables_are_chosen_by_name);
+               tables_are_chosen_by_name, every_instruction_set_has_all_loops);
 }

@@ -28,7 +28,7 @@ static mgvi_dual_epoch_fn sweep_for(const mgvi_dual_epoch *e)
 {
     const int loss = e->problem->loss->index;
     const mgvi_storage kind = e->storage;
-    return MGVI_SIMD_PICK(e->problem->ctx, mgvi_dual_sweep)[loss][kind];
+    return e->problem->ctx->simd->dual->sweep[loss][kind];
 }
 
 int64_t mgvi_dual_epoch_run(mgvi_dual_epoch *e, const int32_t *order, int64_t count, int32_t *moved)

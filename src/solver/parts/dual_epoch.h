@@ -48,10 +48,10 @@ typedef struct mgvi_dual_epoch {
 
 typedef int64_t (*mgvi_dual_epoch_fn)(mgvi_dual_epoch *e, const int32_t *order, int64_t count,
                                       int32_t *moved);
-/* [loss index][storage], one table per instruction set; dual_sweep.h. */
-extern const mgvi_dual_epoch_fn mgvi_dual_sweep_scalar[][STORAGES];
-extern const mgvi_dual_epoch_fn mgvi_dual_sweep_avx2[][STORAGES];
-extern const mgvi_dual_epoch_fn mgvi_dual_sweep_avx512[][STORAGES];
+/* [loss index][storage]: ctx->simd->dual. */
+typedef struct mgvi_dual_sweeps {
+    const mgvi_dual_epoch_fn (*sweep)[STORAGES];
+} mgvi_dual_sweeps;
 
 /* Rows order[0..count) in that order; those that moved are written to `moved` (which may be
  * `order`) and counted in the result. */

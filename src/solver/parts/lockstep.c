@@ -24,8 +24,7 @@ static const double SURE = 0.5;
 
 static mgvi_lockstep_fn sweep_for(const mgv_ctx *ctx, bool narrow)
 {
-    return narrow ? MGVI_SIMD_PICK(ctx, mgvi_lockstep_sweep_narrow)
-                  : MGVI_SIMD_PICK(ctx, mgvi_lockstep_sweep);
+    return narrow ? ctx->simd->lockstep_narrow->sweep : ctx->simd->lockstep->sweep;
 }
 
 int32_t mgvi_lockstep_lanes(const mgv_ctx *ctx)

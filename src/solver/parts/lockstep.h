@@ -79,15 +79,10 @@ typedef struct mgvi_lockstep_pass {
  * written to `active` (which may be `order`) and counted in the result. */
 typedef int64_t (*mgvi_lockstep_fn)(mgvi_lockstep_pass *pass, const int32_t *order, int64_t count,
                                     int32_t *active);
-int64_t mgvi_lockstep_sweep_scalar(mgvi_lockstep_pass *, const int32_t *, int64_t, int32_t *);
-int64_t mgvi_lockstep_sweep_avx2(mgvi_lockstep_pass *, const int32_t *, int64_t, int32_t *);
-int64_t mgvi_lockstep_sweep_avx512(mgvi_lockstep_pass *, const int32_t *, int64_t, int32_t *);
-/* In 8 lanes. */
-int64_t mgvi_lockstep_sweep_narrow_scalar(mgvi_lockstep_pass *, const int32_t *, int64_t,
-                                          int32_t *);
-int64_t mgvi_lockstep_sweep_narrow_avx2(mgvi_lockstep_pass *, const int32_t *, int64_t, int32_t *);
-int64_t mgvi_lockstep_sweep_narrow_avx512(mgvi_lockstep_pass *, const int32_t *, int64_t,
-                                          int32_t *);
+/* ctx->simd->lockstep in 16 lanes, lockstep_narrow in 8. */
+typedef struct mgvi_lockstep_loops {
+    mgvi_lockstep_fn sweep;
+} mgvi_lockstep_loops;
 
 /* Where a lane begins. */
 typedef struct mgvi_lockstep_start {

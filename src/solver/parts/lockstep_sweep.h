@@ -1,7 +1,8 @@
-/* parts/lockstep_sweep.h - the hot loop of lock-step coordinate ascent, included once per
- * instruction set and width by a file that names the function in MGVI_LOCKSTEP_SWEEP and its lanes
- * in MGVI_LOCKSTEP_WIDTH. */
+/* parts/lockstep_sweep.h - the hot loop of lock-step coordinate ascent, included by a file of loops
+ * (simd/isa.h) that names its table in MGVI_LOCKSTEP and the lanes in MGVI_LOCKSTEP_WIDTH. */
 #include "solver/parts/lockstep.h"
+
+#include "simd/isa.h"
 
 #include <string.h>
 
@@ -196,8 +197,7 @@ static inline void close_sums(mgvi_lockstep_pass *p, sums *s)
     memcpy(p->shift, &s->shift, sizeof s->shift);
 }
 
-int64_t MGVI_LOCKSTEP_SWEEP(mgvi_lockstep_pass *p, const int32_t *order, int64_t count,
-                            int32_t *active)
+static int64_t sweep(mgvi_lockstep_pass *p, const int32_t *order, int64_t count, int32_t *active)
 {
     const mgvi_lockstep_rows *r = p->rows;
     lanes *const W = (lanes *)(void *)p->W, *const theta = (lanes *)(void *)p->theta;
@@ -238,3 +238,5 @@ int64_t MGVI_LOCKSTEP_SWEEP(mgvi_lockstep_pass *p, const int32_t *order, int64_t
     p->visits += count;
     return kept;
 }
+
+const mgvi_lockstep_loops MGVI_OF_ISA(MGVI_LOCKSTEP) = {.sweep = sweep};

@@ -103,19 +103,21 @@ static int64_t sweep(mgvi_pairs *p, int64_t i, int64_t j, double t)
 {
     const int64_t n = (p->size + PLACES - 1) / PLACES * PLACES;
     const void *a = mgvi_pairs_row(p, i), *b = mgvi_pairs_row(p, j);
-    return p->dtype == MGV_F32
-               ? p->ctx->simd->pair_step_f32(a, b, t, p->v, p->up, p->down, n, &p->most, &p->least)
-               : p->ctx->simd->pair_step_f64(a, b, t, p->v, p->up, p->down, n, &p->most, &p->least);
+    return p->dtype == MGV_F32 ? p->ctx->simd->pairs->step_f32(a, b, t, p->v, p->up, p->down, n,
+                                                               &p->most, &p->least)
+                               : p->ctx->simd->pairs->step_f64(a, b, t, p->v, p->up, p->down, n,
+                                                               &p->most, &p->least);
 }
 
 static int64_t partner(const mgvi_pairs *p, int64_t i, double floor)
 {
     const int64_t n = (p->size + PLACES - 1) / PLACES * PLACES;
     const void *row = mgvi_pairs_row(p, i);
-    return p->dtype == MGV_F32 ? p->ctx->simd->pair_partner_f32(row, p->v, p->down, p->diagonal,
-                                                                p->most, p->diagonal[i], floor, n)
-                               : p->ctx->simd->pair_partner_f64(row, p->v, p->down, p->diagonal,
-                                                                p->most, p->diagonal[i], floor, n);
+    return p->dtype == MGV_F32
+               ? p->ctx->simd->pairs->partner_f32(row, p->v, p->down, p->diagonal, p->most,
+                                                  p->diagonal[i], floor, n)
+               : p->ctx->simd->pairs->partner_f64(row, p->v, p->down, p->diagonal, p->most,
+                                                  p->diagonal[i], floor, n);
 }
 
 static double entry(const mgvi_pairs *p, int64_t i, int64_t j)
@@ -192,17 +194,18 @@ static int64_t steps_rough(mgvi_pairs *p, double eps, int64_t most, float floor)
     const int64_t n = (p->size + PLACES - 1) / PLACES * PLACES;
     const float *row = (const float *)p->K;
     float high, low;
-    int64_t steps = 0, i = simd->rough_step(row, row, 0, p->fv, p->fup, p->fdown, n, &high, &low);
+    int64_t steps = 0,
+            i = simd->pairs->rough_step(row, row, 0, p->fv, p->fup, p->fdown, n, &high, &low);
     while (i >= 0 && (double)high - (double)low > eps && steps < most &&
            !(steps % LOOK == LOOK - 1 && mgvi_ctx_cut(p->ctx))) {
         row = (const float *)mgvi_pairs_row(p, i);
-        const int64_t j = simd->rough_partner(row, p->fv, p->fdown, p->fdiagonal, high,
-                                              p->fdiagonal[i], floor, n);
+        const int64_t j = simd->pairs->rough_partner(row, p->fv, p->fdown, p->fdiagonal, high,
+                                                     p->fdiagonal[i], floor, n);
         if (j < 0)
             break;
         const float t = move_rough(p, i, j, floor);
-        i = simd->rough_step(row, (const float *)mgvi_pairs_row(p, j), t, p->fv, p->fup, p->fdown,
-                             n, &high, &low);
+        i = simd->pairs->rough_step(row, (const float *)mgvi_pairs_row(p, j), t, p->fv, p->fup,
+                                    p->fdown, n, &high, &low);
         steps++;
     }
     return steps;

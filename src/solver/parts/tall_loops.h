@@ -1,11 +1,11 @@
-/* parts/tall_loops.h - the loops over rows of the smoothed hinge, one table per instruction set.
+/* parts/tall_loops.h - the loops over rows of the smoothed hinge: ctx->simd->tall.
  * With t = u/alpha and r = sqrt(1 + t^2) the smoothed hinge is alpha psi(t),
  *     psi = (t + r)/2,  psi' = (1 + t/r)/2,  psi'' = 1/(2 r^3)                                  (1)
  * (docs/algorithms/newton.md); 1 - psi'(t) = psi'(-t) = 1/(2 r (r + t)) without cancellation. */
 #ifndef MGVI_SOLVER_PARTS_TALL_LOOPS_H
 #define MGVI_SOLVER_PARTS_TALL_LOOPS_H
 
-#include "base/context.h"
+#include <stdint.h>
 
 typedef struct mgvi_tall_loops {
     /* Per row of weight v: t = v psi', t2 = -v psi'' u/alpha^2 (NULL: not wanted) and
@@ -20,7 +20,4 @@ typedef struct mgvi_tall_loops {
     void (*line)(const double *u, const double *u1, const double *v, int64_t n, double s,
                  double alpha, double out[2]);
 } mgvi_tall_loops;
-
-extern const mgvi_tall_loops mgvi_tall_loops_scalar, mgvi_tall_loops_avx2, mgvi_tall_loops_avx512;
-const mgvi_tall_loops *mgvi_tall_loops_for(const mgv_ctx *ctx);
 #endif

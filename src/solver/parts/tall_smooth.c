@@ -16,11 +16,6 @@ static const double ROUGH_RIDGE = 1e-9, FINE_RIDGE = 1e-14;
  * then all rows get the majoriser until steps are LONG again. */
 static const double SHORT = 0.05, LONG = 0.5;
 
-const mgvi_tall_loops *mgvi_tall_loops_for(const mgv_ctx *ctx)
-{
-    return MGVI_SIMD_PICK(ctx, &mgvi_tall_loops);
-}
-
 mgv_status mgvi_tall_smooth_init(mgvi_tall_smooth *h, mgvi_arena *arena, int64_t cols)
 {
     double **const vectors[] = {&h->step, &h->tangent, &h->g, &h->g2, &h->next};
@@ -62,7 +57,7 @@ void mgvi_tall_smooth_start(mgvi_tall_smooth *h)
 static void fill(void *arg, int64_t first, int64_t count, double *t, double *t2, double *curvature)
 {
     const mgvi_tall_smooth *h = arg;
-    const mgvi_tall_loops *loops = mgvi_tall_loops_for(h->ctx);
+    const mgvi_tall_loops *loops = h->ctx->simd->tall;
     double room[PIECE];
     const double *u = h->u + first, *v = weights_at(h, first, count, room);
     const uint8_t *steep = h->steep ? h->steep + first : NULL;
@@ -126,7 +121,7 @@ static void line_block(void *arg, int64_t block)
     const int64_t n = mgvi_row_set_count(h->set);
     const int64_t begin = mgvi_block_begin(n, job->blocks, block);
     const int64_t end = mgvi_block_begin(n, job->blocks, block + 1);
-    const mgvi_tall_loops *loops = mgvi_tall_loops_for(h->ctx);
+    const mgvi_tall_loops *loops = h->ctx->simd->tall;
     double room[PIECE], part[2];
     job->sums[block][0] = job->sums[block][1] = 0;
     for (int64_t i = begin; i < end; i += PIECE) {
@@ -212,7 +207,7 @@ void mgvi_tall_smooth_extrapolate(mgvi_tall_smooth *h, double *u0)
 double mgvi_tall_smooth_look_ahead(mgvi_tall_smooth *h, double *w, double *u)
 {
     const int64_t n = mgvi_row_set_count(h->set), d = h->set->cols;
-    const mgvi_tall_loops *loops = mgvi_tall_loops_for(h->ctx);
+    const mgvi_tall_loops *loops = h->ctx->simd->tall;
     double primal = 0, room[PIECE], theta[PIECE], curvature[PIECE];
     for (int64_t j = 0; j < d; j++) {
         w[j] = h->w[j] + h->step[j];

@@ -1,7 +1,0 @@
-/* fft_avx512.c - the loops of transforms built for AVX-512. */
-#if defined(__x86_64__)
-#define MGVI_FFT_TABLE mgvi_fft_loops_avx512
-#include "op/fft_body.h"
-#else
-typedef int mgvi_not_for_this_processor;
-#endif
