@@ -41,7 +41,7 @@ static double target_of(const mgv_problem *p, int64_t i, double u)
 {
     const double side = u > 0 ? 1 : -1;
     const double t = side * p->loss->conj(mgvi_coefs_at(&p->row, i, 0), side);
-    return strcmp(p->loss->name, "interval") == 0 ? nextafter(t, side * INFINITY) : t;
+    return p->loss->can & MGVI_BETWEEN ? nextafter(t, side * INFINITY) : t;
 }
 
 /* sigma(u') < 0 for every u' whose entries are at most `change` of u's away. */

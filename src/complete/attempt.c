@@ -61,7 +61,7 @@ static void send(const walk *w)
 static bool hopeless(const walk *w)
 {
     const int64_t since = w->run.iteration - w->best_at;
-    const int64_t patience = w->until->settings->patience;
+    const int64_t patience = w->until->settings->patience_iterations;
     const int64_t most = patience                ? patience
                          : w->best_at > PATIENCE ? w->best_at
                                                  : (int64_t)PATIENCE;
