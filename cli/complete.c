@@ -242,7 +242,8 @@ int cli_complete(cli *c, int argc, char **argv)
         .example = "margrave complete ratings.csv && margrave predict ratings.mgm pairs.csv",
         .least = 1,
         .most = 1,
-        .settings = "complete seed sigma sigma_factor =select patience max_iter time_limit format "
+        .settings = "complete seed sigma sigma_factor =select patience_iterations max_iter "
+                    "time_limit format "
                     "base max_expansion "
                     "header separator threads",
         .options = options,

@@ -47,7 +47,9 @@ static size_t edit_distance(const char *a, const char *b)
 void cli_guess_offer(cli_guess *guess, const char *name)
 {
     const size_t length = strlen(guess->word);
-    const bool abbreviation = length >= 3 && strncmp(guess->word, name, length) == 0;
+    const size_t whole = strlen(name), rest = whole > length ? whole - length : 0;
+    const bool end = rest > 0 && name[rest - 1] == '_' && strcmp(guess->word, name + rest) == 0;
+    const bool abbreviation = length >= 3 && (end || strncmp(guess->word, name, length) == 0);
     const size_t distance = abbreviation ? 1 : edit_distance(guess->word, name);
     if (distance > 1 + length / 4 || distance >= length)
         return;
@@ -123,6 +125,16 @@ static int read_own(reader *r, const cli_option *o, const char *given, const cha
     return *o->text ? CLI_GO_ON : usage_error(r, given, " needs a value");
 }
 
+static bool takes_solver(const reader *r)
+{
+    for (size_t i = 0; i < mgv_setting_count(); i++) {
+        const mgv_setting_info s = cli_setting_at(i);
+        if (strcmp(s.name, "solver") == 0)
+            return cli_usage_takes(r->usage, &s);
+    }
+    return false;
+}
+
 /* NAME=VALUE of --set. */
 static int read_assignment(reader *r, const char *text)
 {
@@ -134,8 +146,10 @@ static int read_assignment(reader *r, const char *text)
         if (cli_usage_takes(r->usage, &s) && is_name(text, (size_t)(equals - text), s.name))
             return set(r, s.name, equals + 1);
     }
-    char name[64];
+    char name[128];
     snprintf(name, sizeof name, "%.*s", (int)(equals - text), text);
+    if (strchr(name, '.') && takes_solver(r)) /* SOLVER.NAME */
+        return set(r, name, equals + 1);
     return unknown(r, "--set ", name);
 }
 

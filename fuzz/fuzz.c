@@ -55,7 +55,7 @@ static void write_back(mgv_ctx *ctx, const mgv_data *data, mgv_settings *setting
         data->X.rows * data->X.cols > MOST_TO_WRITE)
         return;
     for (int k = 0; k < mgvi_writer_count(); k++) {
-        snprintf(settings->format, sizeof settings->format, "%s", mgvi_writer_at(k)->name);
+        settings->format = mgvi_writer_at(k)->name;
         const mgv_status st = mgvi_write_file(ctx, data, "/dev/null", settings);
         if (st != MGV_OK && st != MGV_E_UNSUPPORTED) {
             fprintf(stderr, "%s: %s\n", settings->format, mgv_ctx_error(ctx));
@@ -72,7 +72,7 @@ static void read_once(const char *reader, const mgvi_columns *known, const uint8
     mgv_ctx *ctx = fuzz_ctx();
     mgv_data *data = NULL;
     mgvi_settings_defaults(&settings);
-    snprintf(settings.format, sizeof settings.format, "%s", reader);
+    settings.format = reader;
     mgvi_source source = {.path = "input", .size = size, .settings = &settings, .known = known};
     source.bytes = mgvi_dup(ctx, bytes, size, 1); /* exact in size: reading beyond is seen */
     if (!source.bytes)

@@ -15,6 +15,8 @@ if(TARGET margrave_cli)
 endif()
 add_test(NAME layout/includes COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/includes.sh
                                       ${PROJECT_SOURCE_DIR})
+add_test(NAME layout/house COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/house.sh
+                                   ${PROJECT_SOURCE_DIR})
 add_test(NAME layout/numbers COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/numbers.sh
                                      ${PROJECT_SOURCE_DIR})
 add_test(NAME layout/search_path COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/layout/search_path.sh

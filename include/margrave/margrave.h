@@ -128,7 +128,8 @@ MGV_API void mgv_ctx_on_event(mgv_ctx *ctx, mgv_event_fn fn, void *user);
 typedef struct mgv_settings mgv_settings;
 MGV_API mgv_status mgv_settings_new(mgv_ctx *ctx, mgv_settings **out);
 MGV_API void mgv_settings_free(mgv_ctx *ctx, mgv_settings *settings);
-/* Dashes in `name` count as underscores. MGV_E_ARG names the setting, the value and what is
+/* Dashes in `name` count as underscores; a setting of a solver's own may be spelled SOLVER.NAME,
+ * `primal_dual.sigma`. A text has at most 1,023 bytes and stays in the context. MGV_E_ARG names the setting, the value and what is
  * allowed; the settings are then unchanged. */
 MGV_API mgv_status mgv_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *name,
                                     const char *value);

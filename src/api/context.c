@@ -6,9 +6,11 @@
 #include "base/settings.h"
 #include "base/threads.h"
 #include "simd/simd.h"
+#include "solver/solver_impl.h"
 
 #include <jansson.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -143,6 +145,7 @@ void mgv_ctx_free(mgv_ctx *ctx)
     if (!ctx)
         return;
     mgvi_pool_free(ctx, ctx->pool);
+    mgvi_texts_free(ctx);
     ctx->allocator.release(ctx->allocator.user, ctx);
 }
 
@@ -220,12 +223,34 @@ void mgv_settings_free(mgv_ctx *ctx, mgv_settings *settings)
         mgvi_release(ctx, settings);
 }
 
+/* A setting by the solver whose own it is, SOLVER.NAME, as the table has it: in *name. */
+static mgv_status find_owned(mgv_ctx *ctx, const char **name)
+{
+    const char *dot = strchr(*name, '.');
+    char solver[64], own[64];
+    if (!dot || mgvi_setting_exists(*name) || dot - *name >= (ptrdiff_t)sizeof solver)
+        return MGV_OK;
+    snprintf(solver, sizeof solver, "%.*s", (int)(dot - *name), *name);
+    const mgvi_solver_ops *ops = mgvi_solver_find(solver);
+    for (int k = 0; ops && mgvi_solver_setting(ops, k, own); k++)
+        if (strcmp(own, dot + 1) == 0) {
+            *name = dot + 1;
+            return MGV_OK;
+        }
+    if (!ops)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no solver '%.40s', whose setting '%.40s' is",
+                         solver, *name);
+    return MGVI_FAIL(ctx, MGV_E_ARG, "solver %s has no setting '%.40s' of its own%s%s", solver,
+                     dot + 1, ops->settings ? "; it has " : "", ops->settings ? ops->settings : "");
+}
+
 mgv_status mgv_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *name,
                             const char *value)
 {
     MGVI_NEED(ctx, settings);
     MGVI_NEED(ctx, name);
     MGVI_NEED(ctx, value);
+    MGVI_TRY(find_owned(ctx, &name));
     return mgvi_done(ctx, mgvi_settings_set(ctx, settings, name, value));
 }
 
@@ -235,6 +260,7 @@ mgv_status mgv_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const ch
     MGVI_NEED(ctx, settings);
     MGVI_NEED(ctx, name);
     MGVI_NEED(ctx, buffer);
+    MGVI_TRY(find_owned(ctx, &name));
     return mgvi_settings_get(ctx, settings, name, buffer, capacity); /* a look changes nothing */
 }
 

@@ -1,6 +1,7 @@
 /* context.c - error sentences. */
 #include "base/context.h"
 
+#include "base/memory.h"
 #include "base/print.h"
 
 #include <stdio.h>
@@ -14,6 +15,38 @@ mgv_ctx mgvi_ctx_child(const mgv_ctx *parent)
                      .simd = parent->simd,
                      .limit = parent->limit,
                      .parent = parent};
+}
+
+static const char *find_text(const mgvi_texts *t, const char *text)
+{
+    for (size_t at = 0; at < t->used; at += strlen(t->text + at) + 1)
+        if (strcmp(t->text + at, text) == 0)
+            return t->text + at;
+    return NULL;
+}
+
+const char *mgvi_text_keep(mgv_ctx *ctx, const char *text)
+{
+    const size_t bytes = strlen(text) + 1;
+    mgvi_texts *t = &ctx->texts;
+    for (const char *known;; t = t->more) {
+        if ((known = find_text(t, text)))
+            return known;
+        if (sizeof t->text - t->used >= bytes)
+            break;
+        if (!t->more && !(t->more = mgvi_new(ctx, sizeof *t->more)))
+            return NULL;
+    }
+    t->used += bytes;
+    return memcpy(t->text + t->used - bytes, text, bytes);
+}
+
+void mgvi_texts_free(mgv_ctx *ctx)
+{
+    for (mgvi_texts *t = ctx->texts.more, *more; t; t = more) {
+        more = t->more;
+        mgvi_release(ctx, t);
+    }
 }
 
 /* A name may be longer than the sentence has room for: its middle goes, so that what comes last,

@@ -13,6 +13,13 @@ struct mgvi_pool;
 struct mgvi_simd;
 enum { MGVI_ERROR_MAX = 1024 };
 
+/* Texts one after the other, each with its terminator, each once. */
+typedef struct mgvi_texts {
+    struct mgvi_texts *more;
+    size_t used;
+    char text[1024];
+} mgvi_texts;
+
 /* The limit of the call at work (base/limit.h): in the caller's context, shared by its children. */
 typedef struct mgvi_limit {
     int depth;                   /* calls within calls; 0: none is at work */
@@ -30,6 +37,7 @@ struct mgv_ctx {
     mgv_allocator allocator;
     double allowance; /* bytes beyond half of the data that a fit may take (docs/memory.md) */
     struct mgvi_pool *pool;
+    mgvi_texts texts;             /* of settings */
     const struct mgvi_simd *simd; /* chosen once, by api/context.c; likewise */
     mgvi_caches caches;
     char caches_text[MGVI_CACHES_TEXT];
@@ -61,6 +69,11 @@ static inline bool mgvi_ctx_interrupted(const mgv_ctx *ctx)
     return atomic_load(&ctx->interrupted) != 0 ||
            (ctx->parent && atomic_load(&ctx->parent->interrupted) != 0);
 }
+
+/* A text equal to this one, of at most 1,023 bytes, that stays until the context goes; NULL: no
+ * memory. For the caller's context, not for a child. */
+const char *mgvi_text_keep(mgv_ctx *ctx, const char *text);
+void mgvi_texts_free(mgv_ctx *ctx);
 
 /* Leaves the sentence in the context and returns `status`. */
 mgv_status mgvi_fail(mgv_ctx *ctx, mgv_status status, const char *format, ...)

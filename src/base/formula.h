@@ -62,8 +62,18 @@ enum {
     MGVI_KINK = 1 << 18,       /* a penalty with a kink at 0, where optimal weights are exactly 0 */
     MGVI_LEVEL = 1 << 19,      /* a penalty that a constant added to all weights does not change */
     MGVI_EVEN = 1 << 20,       /* f(-x) = f(x): f* grows with |u| */
-    MGVI_BETWEEN = 1 << 21,    /* a loss of a <= z <= b: b is a place of z, as a is */
-    MGVI_BENT = 1 << 22        /* f'' is 0 in places and not in others, or infinite at a kink */
+    MGVI_BETWEEN = 1 << 21,    /* hard: a <= z <= b, both places of z, which data gives */
+    MGVI_BENT = 1 << 22,       /* f'' is 0 in places and not in others, or infinite at a kink */
+    /* What penalties are made of. Those with one of the first two bits are lambda/2 w_j^2, mu |w_j|
+     * or their sum, column by column, and nothing else (mgvi_problem_strengths). */
+    MGVI_SQUARE = 1 << 23, /* lambda/2 w_j^2 */
+    MGVI_ABS = 1 << 24,    /* mu |w_j| */
+    MGVI_LENGTH = 1 << 25, /* a power of one norm |w|_p: beside a hard margin, its unit */
+    /* What duals of losses are made of: (s G)*(u) = t u + q u^2/(2 s) where it is finite, */
+    MGVI_QUADRATIC_DUAL = 1 << 26,
+    MGVI_LINEAR_DUAL = 1 << 27, /* with q = 0; */
+    MGVI_WIDTH = 1 << 28,       /* b is the width over which a kink is smoothed: q = b, else 1 */
+    MGVI_BOUNDED = 1 << 29      /* |G'| is bounded: where it is finite, u lies in a box */
 };
 
 /* Says that a term lacks a function: its bit is not in NAME_can and tables hold NULL. */

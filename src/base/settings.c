@@ -92,14 +92,22 @@ void mgvi_settings_defaults(mgv_settings *settings)
         else if (s->kind == K_PICK)
             *(int *)f = (int)s->int_default;
         else
-            snprintf(f, MGVI_TEXT_MAX, "%s", s->def);
+            *(const char **)f = s->def;
     }
+}
+
+bool mgvi_is_auto(const char *text) { return strcmp(text, "auto") == 0; }
+
+const char *mgvi_after_word(const char *text, const char *word)
+{
+    const size_t n = strlen(word);
+    return strncmp(text, word, n) == 0 && text[n] == ':' ? text + n + 1 : NULL;
 }
 
 static bool same_name(const char *given, const char *name)
 {
     for (; *given && *name; given++, name++)
-        if (*given != *name && !(*given == '-' && *name == '_'))
+        if (*given != *name && !(*name == '_' && (*given == '-' || *given == '.')))
             return false;
     return *given == *name;
 }
@@ -110,6 +118,28 @@ static const setting *find(const char *name)
         if (same_name(name, s->name))
             return s;
     return NULL;
+}
+
+/* Whether `name` is one of several of which `given` would be any: OWNER_GIVEN, GIVEN_UNIT. */
+static bool is_kin(const char *given, const char *name)
+{
+    const size_t n = strlen(given), m = strlen(name);
+    if (n == 0 || n + 1 >= m)
+        return false;
+    return (name[m - n - 1] == '_' && same_name(given, name + m - n)) ||
+           (name[n] == '_' && strncmp(given, name, n) == 0);
+}
+
+static mgv_status refuse_name(mgv_ctx *ctx, const char *given)
+{
+    char kin[256] = "";
+    for (const setting *s = table; s < table + COUNT; s++) {
+        const size_t used = strlen(kin);
+        if (is_kin(given, s->name))
+            snprintf(kin + used, sizeof kin - used, "%s%s", used ? ", " : "", s->name);
+    }
+    return MGVI_FAIL(ctx, MGV_E_ARG, "there is no setting '%.80s'%s%s", given,
+                     kin[0] ? "; there is " : "", kin);
 }
 
 bool mgvi_parse_real(const char *text, double *out)
@@ -183,35 +213,39 @@ static void allowed_text(const setting *s, char *buffer, size_t capacity)
                                      : "text");
 }
 
-static bool parse(const setting *s, void *f, const char *value)
+/* MGV_E_ARG: not allowed, and no sentence yet. */
+static mgv_status parse(mgv_ctx *ctx, const setting *s, void *f, const char *value)
 {
     double x;
     int64_t i;
     switch (s->kind) {
     case K_REAL:
         if (!mgvi_parse_real(value, &x) || x < s->low || x > s->high)
-            return false;
+            return MGV_E_ARG;
         *(double *)f = x;
-        return true;
+        return MGV_OK;
     case K_INT:
         if (!mgvi_parse_int(value, &i) || i < s->ilow || i > s->ihigh)
-            return false;
+            return MGV_E_ARG;
         *(int64_t *)f = i;
-        return true;
+        return MGV_OK;
     case K_BOOL:
-        return parse_bool(value, f);
+        return parse_bool(value, f) ? MGV_OK : MGV_E_ARG;
     case K_PICK:
         i = among(value, s->choices);
         if (i >= 0)
             *(int *)f = (int)i;
-        return i >= 0;
+        return i >= 0 ? MGV_OK : MGV_E_ARG;
     case K_TEXT:
-        if (strlen(value) >= MGVI_TEXT_MAX)
-            return false;
         break;
     }
-    snprintf(f, MGVI_TEXT_MAX, "%s", value);
-    return true;
+    if (strlen(value) >= MGVI_TEXT_MAX)
+        return MGV_E_ARG;
+    const char *text = strcmp(value, s->def) == 0 ? s->def : mgvi_text_keep(ctx, value);
+    if (!text)
+        return MGV_E_MEMORY;
+    *(const char **)f = text;
+    return MGV_OK;
 }
 
 mgv_status mgvi_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *name,
@@ -219,13 +253,14 @@ mgv_status mgvi_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *n
 {
     const setting *s = find(name);
     if (!s)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no setting '%.80s'", name);
-    if (!parse(s, field(settings, s), value)) {
+        return refuse_name(ctx, name);
+    const mgv_status st = parse(ctx, s, field(settings, s), value);
+    if (st == MGV_E_ARG) {
         char allowed[256];
         allowed_text(s, allowed, sizeof allowed);
-        return MGVI_FAIL(ctx, MGV_E_ARG, "%s is '%.200s'; allowed: %s", s->name, value, allowed);
+        return MGVI_FAIL(ctx, st, "%s is '%.200s'; allowed: %s", s->name, value, allowed);
     }
-    return MGV_OK;
+    return st;
 }
 
 static void value_text(const setting *s, const void *f, char *buffer, size_t capacity)
@@ -241,7 +276,7 @@ static void value_text(const setting *s, const void *f, char *buffer, size_t cap
     else if (s->kind == K_PICK)
         choice_text(s->choices, *(const int *)f, buffer, capacity);
     else
-        snprintf(buffer, capacity, "%s", (const char *)f);
+        snprintf(buffer, capacity, "%s", *(const char *const *)f);
 }
 
 mgv_status mgvi_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const char *name,
@@ -249,12 +284,14 @@ mgv_status mgvi_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const c
 {
     const setting *s = find(name);
     if (!s)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no setting '%.80s'", name);
+        return refuse_name(ctx, name);
     value_text(s, field(settings, s), buffer, capacity);
     return MGV_OK;
 }
 
 size_t mgvi_setting_count(void) { return COUNT; }
+
+bool mgvi_setting_exists(const char *name) { return find(name) != NULL; }
 
 /* The texts of the table's numbers, written once. */
 static char default_texts[COUNT][64], allowed_texts[COUNT][128];

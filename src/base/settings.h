@@ -7,12 +7,13 @@
 
 enum { MGVI_TEXT_MAX = 1024 };
 
+/* Values alone, copied freely: a text is one of the context's, and stays for as long as it. */
 struct mgv_settings {
 #define REAL(group, name, def, low, high, help) double name;
 #define INT(group, name, def, low, high, help) int64_t name;
 #define BOOL(group, name, def, help) bool name;
-#define TEXT(group, name, def, help) char name[MGVI_TEXT_MAX];
-#define PICK(group, name, def, words, help) int name; /* base/choices.h */
+#define TEXT(group, name, def, help) const char *name; /* the context's: mgvi_text_keep() */
+#define PICK(group, name, def, words, help) int name;  /* base/choices.h */
 #include "base/settings.def"
 #undef REAL
 #undef INT
@@ -21,12 +22,19 @@ struct mgv_settings {
 #undef PICK
 };
 
+_Static_assert(sizeof(mgv_settings) <= 1024, "settings are small enough to be copied");
+
 void mgvi_settings_defaults(mgv_settings *settings);
+/* Whether a setting that names something leaves it to margrave. */
+bool mgvi_is_auto(const char *text);
+/* What follows `word` and a colon; NULL: another word. */
+const char *mgvi_after_word(const char *text, const char *word);
 mgv_status mgvi_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *name,
                              const char *value);
 mgv_status mgvi_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const char *name,
                              char *buffer, size_t capacity);
 size_t mgvi_setting_count(void);
+bool mgvi_setting_exists(const char *name);
 mgv_status mgvi_setting_at(size_t index, mgv_setting_info *out);
 
 /* The settings `threads` (0: as the context has it) and `backend`, for every call that is given

@@ -40,11 +40,8 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
     if (p->A->ops->can & MGVI_ROW)
         return mgvi_rows_new(p->A, arena, &j->rows);
     /* no rows to look at: the norm is at least that of a row */
-    if (!isnan(p->settings.lipschitz)) {
-        j->radius = sqrt(p->settings.lipschitz);
-        return MGV_OK;
-    }
-    return mgvi_op_norm_cover(p->A, arena, NULL, d, 1, &j->radius);
+    return mgvi_problem_has_margin(p) ? mgvi_op_norm_cover(p->A, arena, NULL, d, 1, &j->radius)
+                                      : MGV_OK;
 }
 
 const mgvi_vec *mgvi_judge_dual(const mgvi_judge *judge) { return &judge->u; }

@@ -186,7 +186,7 @@ static mgvi_rounded dual_at(mgvi_judge *judge, mgvi_vec *v, double t, mgvi_care 
 static double into_the_box(const mgv_problem *p, const mgvi_vec *v)
 {
     double t = 1;
-    if (strcmp(p->penalty->name, "enet") != 0 || (p->loss->can & MGVI_JOINT))
+    if (!mgvi_problem_is_net(p) || (p->loss->can & MGVI_JOINT))
         return 1;
     for (int64_t j = 0; j < v->n; j++)
         for (int32_t c = 0; c < v->k; c++) {

@@ -20,7 +20,7 @@ struct mgvi_judge {
     mgvi_penalty penalty;
     double most;               /* the largest finite value of R */
     mgvi_rows *rows;           /* hard losses only */
-    double radius;             /* largest |a_i|: the unit of a proof; 0: not asked for yet */
+    double radius;             /* largest |a_i|: the unit of a margin; 0: not asked for yet */
     double *lane;              /* a number for each lane */
     mgvi_vec z, u;             /* rows: A w; the feasible dual point */
     mgvi_vec v;                /* cols: A'u */

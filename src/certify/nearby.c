@@ -135,7 +135,8 @@ static double power_of_two_below(double x)
 }
 
 /* The heaviest rows, which are the ones that change, and columns of length about 1. */
-static mgv_status fill(near *s, const mgvi_support *support, mgvi_arena *arena, bool *possible)
+static mgv_status fill(near *s, const mgvi_proof_support *support, mgvi_arena *arena,
+                       bool *possible)
 {
     static const double LEAST = 0x1p-960; /* below it a power of two may be inexact */
     weighted *order = mgvi_arena_array(arena, (size_t)support->m, sizeof *order);
@@ -170,7 +171,7 @@ static mgv_status fill(near *s, const mgvi_support *support, mgvi_arena *arena, 
     return MGV_OK;
 }
 
-mgv_status mgvi_support_nearby(mgv_ctx *ctx, const mgvi_support *support, const int32_t *col,
+mgv_status mgvi_support_nearby(mgv_ctx *ctx, const mgvi_proof_support *support, const int32_t *col,
                                int64_t r, double most, double *change)
 {
     const int64_t enough = 8 * r + 64;

@@ -41,11 +41,11 @@ static double target_of(const mgv_problem *p, int64_t i, double u)
 {
     const double side = u > 0 ? 1 : -1;
     const double t = side * p->loss->conj(mgvi_coefs_at(&p->row, i, 0), side);
-    return strcmp(p->loss->name, "interval") == 0 ? nextafter(t, side * INFINITY) : t;
+    return p->loss->can & MGVI_BETWEEN ? nextafter(t, side * INFINITY) : t;
 }
 
 /* sigma(u') < 0 for every u' whose entries are at most `change` of u's away. */
-static bool support_is_negative(const mgv_problem *p, const mgvi_support *s, double change)
+static bool support_is_negative(const mgv_problem *p, const mgvi_proof_support *s, double change)
 {
     mgvi_two sum = {0, 0};
     double size = 0;
@@ -60,7 +60,7 @@ static bool support_is_negative(const mgv_problem *p, const mgvi_support *s, dou
 }
 
 /* The rows are the data's own: not scaled, nor centred without an intercept to undo it. */
-static bool rows_are_exact(const mgv_problem *p, const mgvi_support *s)
+static bool rows_are_exact(const mgv_problem *p, const mgvi_proof_support *s)
 {
     const mgvi_rows *base = mgvi_raw_base(s->rows);
     return s->fuzz == 0 && !(base->row_scale && !(p->loss->can & MGVI_MARGIN)) &&
@@ -68,8 +68,8 @@ static bool rows_are_exact(const mgv_problem *p, const mgvi_support *s)
 }
 
 /* On a few rows: their one dependency. */
-static mgv_status prove_by_residues(const mgv_problem *p, const mgvi_support *s, mgvi_arena *arena,
-                                    const double *a, bool *proven)
+static mgv_status prove_by_residues(const mgv_problem *p, const mgvi_proof_support *s,
+                                    mgvi_arena *arena, const double *a, bool *proven)
 {
     double *target = mgvi_arena_array(arena, (size_t)s->m, sizeof *target);
     int8_t *sign = mgvi_arena_array(arena, (size_t)s->m, sizeof *sign);
@@ -84,8 +84,8 @@ static mgv_status prove_by_residues(const mgv_problem *p, const mgvi_support *s,
 }
 
 /* Nearby, in columns that imply the others. */
-static mgv_status prove_nearby(const mgv_problem *p, const mgvi_support *s, const int32_t *col,
-                               int64_t count, bool *proven)
+static mgv_status prove_nearby(const mgv_problem *p, const mgvi_proof_support *s,
+                               const int32_t *col, int64_t count, bool *proven)
 {
     double change;
     MGVI_TRY(mgvi_support_nearby(p->ctx, s, col, count, MOST_NEARBY, &change));
@@ -94,8 +94,8 @@ static mgv_status prove_nearby(const mgv_problem *p, const mgvi_support *s, cons
 }
 
 /* By all columns, which need not be independent. */
-static mgv_status prove_dependent(const mgv_problem *p, const mgvi_support *s, mgvi_arena *arena,
-                                  int32_t *col, bool *proven)
+static mgv_status prove_dependent(const mgv_problem *p, const mgvi_proof_support *s,
+                                  mgvi_arena *arena, int32_t *col, bool *proven)
 {
     const double m = (double)s->m, c = (double)s->c;
     int64_t count;
@@ -115,7 +115,7 @@ static mgv_status prove_dependent(const mgv_problem *p, const mgvi_support *s, m
 }
 
 /* The largest column, in its own size. */
-static double largest_sum(const mgvi_support *s)
+static double largest_sum(const mgvi_proof_support *s)
 {
     double most = s->m > 0 ? 0 : INFINITY;
     for (int64_t j = 0; j < s->c; j++)
@@ -130,7 +130,7 @@ static mgv_status prove_exactly(mgvi_judge *judge, const mgvi_rows *rows, double
                                 mgvi_arena *arena, bool *proven)
 {
     const mgv_problem *p = judge->problem;
-    mgvi_support s;
+    mgvi_proof_support s;
     MGVI_TRY(mgvi_support_open(&s, arena, rows, fuzz, judge->u.x));
     judge->left = mgvi_lp_norm(s.sum, s.c, 2);
     const double most = largest_sum(&s);

@@ -17,7 +17,7 @@ static bool is_intercept(const mgvi_rows *base, int64_t j, int64_t k)
     return j / k == base->m.cols;
 }
 
-static mgv_status collect_rows(mgvi_support *s, mgvi_arena *arena, const double *u)
+static mgv_status collect_rows(mgvi_proof_support *s, mgvi_arena *arena, const double *u)
 {
     const mgvi_rows *base = mgvi_raw_base(s->rows);
     const int64_t k = s->rows->example ? s->rows->classes : 1;
@@ -42,7 +42,7 @@ static mgv_status collect_rows(mgvi_support *s, mgvi_arena *arena, const double 
 }
 
 /* Of contrasts the last class's columns are minus the sum of the others': they say nothing. */
-static mgv_status collect_columns(mgvi_support *s, mgvi_arena *arena)
+static mgv_status collect_columns(mgvi_proof_support *s, mgvi_arena *arena)
 {
     const mgvi_rows *base = mgvi_raw_base(s->rows);
     const int64_t k = s->rows->example ? s->rows->classes : 1;
@@ -74,7 +74,7 @@ static mgv_status collect_columns(mgvi_support *s, mgvi_arena *arena)
 }
 
 /* What is subtracted from the columns of class c, summed: sum_i u_i y_i factor_i over its rows. */
-static void add_heads(const mgvi_support *s, mgvi_two *head, double *size)
+static void add_heads(const mgvi_proof_support *s, mgvi_two *head, double *size)
 {
     for (int64_t t = 0; t < s->m; t++) {
         mgvi_raw_entry e = mgvi_raw_begin(s->rows, s->row[t]);
@@ -90,12 +90,12 @@ static void add_heads(const mgvi_support *s, mgvi_two *head, double *size)
 }
 
 /* Every step of a sum errs by at most MGVI_TWO_UNIT of its terms' absolute sum. */
-static double rounding_of(const mgvi_support *s, double size)
+static double rounding_of(const mgvi_proof_support *s, double size)
 {
     return ((double)s->m + 8) * (MGVI_TWO_UNIT * size * (1 + 0x1p-20) + MGVI_TWO_TINY);
 }
 
-static mgv_status add_up(mgvi_support *s, mgvi_arena *arena)
+static mgv_status add_up(mgvi_proof_support *s, mgvi_arena *arena)
 {
     const int64_t k = s->rows->example ? s->rows->classes : 1;
     mgvi_two *sum = mgvi_arena_array(arena, (size_t)(s->c + k), sizeof *sum), *head = sum + s->c;
@@ -123,17 +123,17 @@ static mgv_status add_up(mgvi_support *s, mgvi_arena *arena)
     return MGV_OK;
 }
 
-mgv_status mgvi_support_open(mgvi_support *s, mgvi_arena *arena, const mgvi_rows *rows, double fuzz,
-                             const double *u)
+mgv_status mgvi_support_open(mgvi_proof_support *s, mgvi_arena *arena, const mgvi_rows *rows,
+                             double fuzz, const double *u)
 {
-    *s = (mgvi_support){.rows = rows, .fuzz = fuzz + fuzz_of(mgvi_raw_base(rows))};
+    *s = (mgvi_proof_support){.rows = rows, .fuzz = fuzz + fuzz_of(mgvi_raw_base(rows))};
     MGVI_TRY(collect_rows(s, arena, u));
     MGVI_TRY(collect_columns(s, arena));
     MGVI_TRY(mgvi_ctx_whole(arena->ctx));
     return add_up(s, arena);
 }
 
-void mgvi_support_raw_row(const mgvi_support *s, int64_t t, double *out)
+void mgvi_support_raw_row(const mgvi_proof_support *s, int64_t t, double *out)
 {
     memset(out, 0, (size_t)s->c * sizeof *out);
     for (mgvi_raw_entry e = mgvi_raw_begin(s->rows, s->row[t]); mgvi_raw_next(&e);)
@@ -141,7 +141,7 @@ void mgvi_support_raw_row(const mgvi_support *s, int64_t t, double *out)
             out[s->at[e.j]] = e.t == e.n ? e.x : e.x * s->factor[t];
 }
 
-void mgvi_support_row(const mgvi_support *s, int64_t t, double *out)
+void mgvi_support_row(const mgvi_proof_support *s, int64_t t, double *out)
 {
     const mgvi_rows *base = mgvi_raw_base(s->rows);
     const mgvi_raw_entry head = mgvi_raw_begin(s->rows, s->row[t]);

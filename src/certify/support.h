@@ -11,7 +11,7 @@
 #include "base/twofold.h"
 #include "op/raw_rows.h"
 
-typedef struct mgvi_support {
+typedef struct mgvi_proof_support {
     const mgvi_rows *rows;
     int64_t m, c;
     int64_t *row;   /* m rows with weight */
@@ -24,21 +24,21 @@ typedef struct mgvi_support {
     double *sum;    /* r_j = sum_i u_i y_i (x_ij - centre_j): an upper bound of |r_j| */
     double *size;   /* sum_i |u_i| (|x_ij| + |centre_j|) */
     double fuzz;    /* relative error of the entries */
-} mgvi_support;
+} mgvi_proof_support;
 
 /* The support of u, of rows whose entries have a relative error of `fuzz`. MGV_E_MEMORY. */
-mgv_status mgvi_support_open(mgvi_support *s, mgvi_arena *arena, const mgvi_rows *rows, double fuzz,
-                             const double *u);
+mgv_status mgvi_support_open(mgvi_proof_support *s, mgvi_arena *arena, const mgvi_rows *rows,
+                             double fuzz, const double *u);
 /* Row t of the support, centred, as c numbers; each has a relative error of 2^-53, or is exact
  * where nothing is centred. */
-void mgvi_support_row(const mgvi_support *s, int64_t t, double *out);
+void mgvi_support_row(const mgvi_proof_support *s, int64_t t, double *out);
 /* The same as it is in the data: exact but for `fuzz`. */
-void mgvi_support_raw_row(const mgvi_support *s, int64_t t, double *out);
+void mgvi_support_raw_row(const mgvi_proof_support *s, int64_t t, double *out);
 
 /* nearby.c: bounds by how much, relative to each weight, u must change for A'u = 0 to hold exactly
  * in the `count` columns listed in `col` (positions, 0 to c): at most *change; infinite where no
  * bound is found (columns that depend on each other), or where it would take more than `most`
  * multiplications. MGV_E_MEMORY. */
-mgv_status mgvi_support_nearby(mgv_ctx *ctx, const mgvi_support *s, const int32_t *col,
+mgv_status mgvi_support_nearby(mgv_ctx *ctx, const mgvi_proof_support *s, const int32_t *col,
                                int64_t count, double most, double *change);
 #endif

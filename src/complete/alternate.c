@@ -11,7 +11,7 @@
 enum { CHUNK = 256 };
 
 typedef struct sweep {
-    const mgvi_entries *e;
+    const mgvi_known *e;
     const mgvi_complete_loops *loops;
     const int64_t *ptr;
     int64_t lines, blocks, rank, width;
@@ -25,7 +25,7 @@ typedef struct sweep {
 /* Adds the entries of line i that are trained on to G and g. */
 static void collect(const sweep *s, int64_t i, double *G, double *g)
 {
-    const mgvi_entries *e = s->e;
+    const mgvi_known *e = s->e;
     int32_t idx[CHUNK];
     double b[CHUNK];
     for (int64_t at = s->ptr[i]; at < s->ptr[i + 1];) {
@@ -34,7 +34,7 @@ static void collect(const sweep *s, int64_t i, double *G, double *g)
             const int64_t t = s->by_row ? at : e->place[at];
             const int32_t row = s->by_row ? (int32_t)i : e->row[at];
             idx[n] = s->by_row ? e->col[at] : row;
-            b[n] = mgvi_entries_target(e, row, t);
+            b[n] = mgvi_known_target(e, row, t);
             n += !e->held[t];
         }
         s->loops->normal_equations(s->other, s->width, idx, b, n, G, g);
@@ -82,8 +82,8 @@ static void sweep_block(void *arg, int64_t block)
     const sweep *s = arg;
     const size_t square = (size_t)(s->width * s->width);
     double *G = s->work + (size_t)block * (square + (size_t)s->width), *g = G + square;
-    const int64_t end = mgvi_entries_cut(s->ptr, s->lines, s->blocks, block + 1);
-    for (int64_t i = mgvi_entries_cut(s->ptr, s->lines, s->blocks, block); i < end; i++) {
+    const int64_t end = mgvi_known_cut(s->ptr, s->lines, s->blocks, block + 1);
+    for (int64_t i = mgvi_known_cut(s->ptr, s->lines, s->blocks, block); i < end; i++) {
         memset(G, 0, (square + (size_t)s->width) * sizeof *G);
         collect(s, i, G, g);
         solve(G, g, s->rank, s->width, s->ridge);
@@ -91,7 +91,7 @@ static void sweep_block(void *arg, int64_t block)
     }
 }
 
-mgv_status mgvi_alternate_sweep(const mgvi_entries *e, mgvi_factors *f, double ridge)
+mgv_status mgvi_alternate_sweep(const mgvi_known *e, mgvi_factors *f, double ridge)
 {
     sweep s = {.e = e,
                .loops = e->ctx->simd->complete,

@@ -8,5 +8,5 @@
 #include "complete/factors.h"
 
 /* The left factor, then the right one. */
-mgv_status mgvi_alternate_sweep(const mgvi_entries *e, mgvi_factors *f, double ridge);
+mgv_status mgvi_alternate_sweep(const mgvi_known *e, mgvi_factors *f, double ridge);
 #endif

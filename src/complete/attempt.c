@@ -25,7 +25,7 @@ enum { STEADY = 8, MANY = 2000 };
 enum { PATIENCE = 20 };
 
 typedef struct walk {
-    const mgvi_entries *e;
+    const mgvi_known *e;
     const mgvi_until *until;
     mgvi_low_rank run;
     mgvi_finish finish;
@@ -61,7 +61,7 @@ static void send(const walk *w)
 static bool hopeless(const walk *w)
 {
     const int64_t since = w->run.iteration - w->best_at;
-    const int64_t patience = w->until->settings->patience;
+    const int64_t patience = w->until->settings->patience_iterations;
     const int64_t most = patience                ? patience
                          : w->best_at > PATIENCE ? w->best_at
                                                  : (int64_t)PATIENCE;
@@ -242,12 +242,12 @@ static mgv_status choose(walk *w, mgvi_attempt *out)
 static mgv_status bound_last(walk *w, double *bound)
 {
     mgvi_low_rank *run = &w->run;
-    const mgvi_entries *e = w->e;
+    const mgvi_known *e = w->e;
     enum { STEPS = 12 };
     mgv_status st = MGV_OK;
     double inner = 0;
     mgvi_ctx_open_last(e->ctx);
-    mgvi_entries_by_col(e, run->y, run->by_col);
+    mgvi_known_by_col(e, run->y, run->by_col);
     const mgvi_low_plus_sparse Y = {.scale = 1, .value = run->y, .by_col = run->by_col};
     for (int k = 0; k < STEPS && st == MGV_OK && !mgvi_ctx_cut(e->ctx); k++)
         st = mgvi_spectrum_step(&run->spectrum, &Y, mgvi_spectrum_block(e, run->X.rank));
@@ -256,7 +256,7 @@ static mgv_status bound_last(walk *w, double *bound)
     MGVI_TRY(st);
     for (int64_t i = 0; i < e->rows; i++)
         for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1]; t++)
-            inner -= run->y[t] * mgvi_entries_target(e, i, t);
+            inner -= run->y[t] * mgvi_known_target(e, i, t);
     *bound = inner / fmax(1, run->spectrum.found ? run->spectrum.s[0] : 0);
     return MGV_OK;
 }
@@ -279,7 +279,7 @@ static mgv_status take_last(walk *w, mgvi_attempt *out)
     return MGV_OK;
 }
 
-mgv_status mgvi_attempt_run(const mgvi_entries *e, const mgvi_until *until, mgvi_attempt *out)
+mgv_status mgvi_attempt_run(const mgvi_known *e, const mgvi_until *until, mgvi_attempt *out)
 {
     mgv_status st;
     walk w = {.e = e,

@@ -31,6 +31,6 @@ typedef struct mgvi_attempt {
                               below; NaN where an earlier iterate is the answer */
 } mgvi_attempt;
 
-mgv_status mgvi_attempt_run(const mgvi_entries *e, const mgvi_until *until, mgvi_attempt *out);
+mgv_status mgvi_attempt_run(const mgvi_known *e, const mgvi_until *until, mgvi_attempt *out);
 void mgvi_attempt_free(mgvi_attempt *attempt);
 #endif

@@ -9,7 +9,7 @@
 
 enum { ROUNDS = 8 };
 
-mgv_status mgvi_biases_new(mgvi_arena *arena, const mgvi_entries *e, mgvi_biases *out)
+mgv_status mgvi_biases_new(mgvi_arena *arena, const mgvi_known *e, mgvi_biases *out)
 {
     *out = (mgvi_biases){.mean = 0};
     out->row = mgvi_arena_array(arena, (size_t)e->rows, sizeof *out->row);
@@ -17,7 +17,7 @@ mgv_status mgvi_biases_new(mgvi_arena *arena, const mgvi_entries *e, mgvi_biases
     return out->row && out->col ? MGV_OK : MGV_E_MEMORY;
 }
 
-double mgvi_entries_mean(const mgvi_entries *e)
+double mgvi_known_mean(const mgvi_known *e)
 {
     double sum = 0;
     for (int64_t t = 0; t < e->count; t++)
@@ -25,20 +25,20 @@ double mgvi_entries_mean(const mgvi_entries *e)
     return sum / (double)(e->count - e->held_count);
 }
 
-double mgvi_entries_rms(const mgvi_entries *e, int held)
+double mgvi_known_rms(const mgvi_known *e, int held)
 {
     double sum = 0;
     const int64_t count = held ? e->held_count : e->count - e->held_count;
     for (int64_t i = 0; i < e->rows; i++)
         for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1]; t++) {
-            const double b = e->held[t] == held ? mgvi_entries_target(e, i, t) : 0;
+            const double b = e->held[t] == held ? mgvi_known_target(e, i, t) : 0;
             sum += b * b;
         }
     return count ? sqrt(sum / (double)count) : NAN;
 }
 
 typedef struct means {
-    const mgvi_entries *e;
+    const mgvi_known *e;
     const mgvi_biases *b;
     double damping[2]; /* of rows and columns */
     int side;          /* whose turn it is: 0 rows, 1 columns */
@@ -49,7 +49,7 @@ typedef struct means {
 
 static void fit_line(const means *m, int64_t i, double sums[4])
 {
-    const mgvi_entries *e = m->e;
+    const mgvi_known *e = m->e;
     const int side = m->side;
     const int64_t *ptr = side ? e->col_ptr : e->row_ptr;
     const double *other = side ? m->b->row : m->b->col;
@@ -74,13 +74,13 @@ static void fit_line(const means *m, int64_t i, double sums[4])
 static void fit_block(void *arg, int64_t block)
 {
     const means *m = arg;
-    const mgvi_entries *e = m->e;
+    const mgvi_known *e = m->e;
     const int64_t *ptr = m->side ? e->col_ptr : e->row_ptr;
     const int64_t lines = m->side ? e->cols : e->rows;
     const int64_t blocks = m->side ? e->col_blocks : e->row_blocks;
-    const int64_t end = mgvi_entries_cut(ptr, lines, blocks, block + 1);
+    const int64_t end = mgvi_known_cut(ptr, lines, blocks, block + 1);
     double sums[4] = {0};
-    for (int64_t i = mgvi_entries_cut(ptr, lines, blocks, block); i < end; i++)
+    for (int64_t i = mgvi_known_cut(ptr, lines, blocks, block); i < end; i++)
         fit_line(m, i, sums);
     memcpy(m->sums[block], sums, sizeof sums);
 }
@@ -100,7 +100,7 @@ static void fit_side(means *m, int side)
     m->damping[side] = fmin(fmax(left / fmax(variance, 1e-300), 0.01), 1e4);
 }
 
-mgv_status mgvi_biases_fit(mgvi_biases *b, const mgvi_entries *e)
+mgv_status mgvi_biases_fit(mgvi_biases *b, const mgvi_known *e)
 {
     const int64_t blocks = e->row_blocks > e->col_blocks ? e->row_blocks : e->col_blocks;
     means m = {.e = e,
@@ -109,7 +109,7 @@ mgv_status mgvi_biases_fit(mgvi_biases *b, const mgvi_entries *e)
                .sums = mgvi_alloc(e->ctx, (size_t)blocks, sizeof *m.sums)};
     if (!m.sums)
         return MGV_E_MEMORY;
-    b->mean = mgvi_entries_mean(e);
+    b->mean = mgvi_known_mean(e);
     for (int64_t i = 0; i < e->rows; i++)
         b->row[i] = 0;
     for (int k = 0; k < ROUNDS; k++) { /* columns first: the rows are 0 so far */

@@ -8,7 +8,7 @@
 enum { GRAIN = 4096, BLOCKS = 128 };
 
 /* Entries by columns, each column's by rows: a counting sort. */
-static void index_columns(mgvi_entries *e)
+static void index_columns(mgvi_known *e)
 {
     for (int64_t t = 0; t < e->count && !mgvi_ctx_cut_row(e->ctx, t); t++)
         e->col_ptr[e->col[t] + 1]++;
@@ -27,19 +27,19 @@ static void index_columns(mgvi_entries *e)
     e->col_ptr[0] = 0;
 }
 
-mgv_status mgvi_entries_init(mgv_ctx *ctx, const mgv_triples *triples, mgvi_arena *arena,
-                             mgvi_entries *out)
+mgv_status mgvi_known_init(mgv_ctx *ctx, const mgv_triples *triples, mgvi_arena *arena,
+                           mgvi_known *out)
 {
     const size_t count = (size_t)triples->count;
-    *out = (mgvi_entries){.ctx = ctx,
-                          .rows = triples->rows,
-                          .cols = triples->cols,
-                          .count = triples->count,
-                          .row_ptr = triples->ptr,
-                          .col = triples->col,
-                          .value = triples->value,
-                          .row_blocks = mgvi_block_count(triples->count, GRAIN, BLOCKS),
-                          .col_blocks = mgvi_block_count(triples->count, GRAIN, BLOCKS)};
+    *out = (mgvi_known){.ctx = ctx,
+                        .rows = triples->rows,
+                        .cols = triples->cols,
+                        .count = triples->count,
+                        .row_ptr = triples->ptr,
+                        .col = triples->col,
+                        .value = triples->value,
+                        .row_blocks = mgvi_block_count(triples->count, GRAIN, BLOCKS),
+                        .col_blocks = mgvi_block_count(triples->count, GRAIN, BLOCKS)};
     if (!(out->col_ptr = mgvi_arena_array(arena, (size_t)out->cols + 1, sizeof *out->col_ptr)) ||
         !(out->row = mgvi_arena_scratch(arena, count, sizeof *out->row)) ||
         !(out->place = mgvi_arena_scratch(arena, count, sizeof *out->place)))
@@ -48,7 +48,7 @@ mgv_status mgvi_entries_init(mgv_ctx *ctx, const mgv_triples *triples, mgvi_aren
     return MGV_OK;
 }
 
-int64_t mgvi_entries_cut(const int64_t *ptr, int64_t lines, int64_t blocks, int64_t block)
+int64_t mgvi_known_cut(const int64_t *ptr, int64_t lines, int64_t blocks, int64_t block)
 {
     if (block >= blocks)
         return lines;
@@ -79,8 +79,8 @@ typedef struct product {
 static void multiply_block(void *arg, int64_t block)
 {
     const product *p = arg;
-    const int64_t begin = mgvi_entries_cut(p->ptr, p->lines, p->blocks, block);
-    const int64_t end = mgvi_entries_cut(p->ptr, p->lines, p->blocks, block + 1);
+    const int64_t begin = mgvi_known_cut(p->ptr, p->lines, p->blocks, block);
+    const int64_t end = mgvi_known_cut(p->ptr, p->lines, p->blocks, block + 1);
     if (p->k == 1)
         p->simd->csr_mul_f64(p->value, p->idx, p->ptr + begin, end - begin, p->x, p->y + begin);
     else
@@ -88,8 +88,7 @@ static void multiply_block(void *arg, int64_t block)
                                p->y + begin * p->k);
 }
 
-void mgvi_entries_mul(const mgvi_entries *e, const double *value, int32_t k, const double *x,
-                      double *y)
+void mgvi_known_mul(const mgvi_known *e, const double *value, int32_t k, const double *x, double *y)
 {
     product p = {.simd = e->ctx->simd,
                  .ptr = e->row_ptr,
@@ -103,8 +102,8 @@ void mgvi_entries_mul(const mgvi_entries *e, const double *value, int32_t k, con
     mgvi_ctx_run(e->ctx, p.blocks, multiply_block, &p);
 }
 
-void mgvi_entries_mul_t(const mgvi_entries *e, const double *by_col, int32_t k, const double *x,
-                        double *y)
+void mgvi_known_mul_t(const mgvi_known *e, const double *by_col, int32_t k, const double *x,
+                      double *y)
 {
     product p = {.simd = e->ctx->simd,
                  .ptr = e->col_ptr,
@@ -119,7 +118,7 @@ void mgvi_entries_mul_t(const mgvi_entries *e, const double *by_col, int32_t k, 
 }
 
 typedef struct reorder {
-    const mgvi_entries *e;
+    const mgvi_known *e;
     const double *value;
     double *by_col;
 } reorder;
@@ -132,7 +131,7 @@ static void reorder_block(void *arg, int64_t block)
         r->by_col[s] = r->value[r->e->place[s]];
 }
 
-void mgvi_entries_by_col(const mgvi_entries *e, const double *value, double *by_col)
+void mgvi_known_by_col(const mgvi_known *e, const double *value, double *by_col)
 {
     reorder r = {.e = e, .value = value, .by_col = by_col};
     mgvi_ctx_run(e->ctx, e->col_blocks, reorder_block, &r);

@@ -10,7 +10,7 @@
 /* Entry t stands in row i for row_ptr[i] <= t < row_ptr[i+1], in column col[t]; its value is
  * value[t]. By columns entry s has the row row[s] and is entry place[s] of the others. An entry
  * with held[t] = 1 is only judged, never trained on. */
-typedef struct mgvi_entries {
+typedef struct mgvi_known {
     mgv_ctx *ctx;
     int64_t rows, cols, count;
     const int64_t *row_ptr;
@@ -23,26 +23,26 @@ typedef struct mgvi_entries {
     /* What is subtracted from the values of a row and a column; NULL: nothing. */
     const double *row_offset, *col_offset;
     int64_t row_blocks, col_blocks; /* pieces of parallel work; they depend on the entries alone */
-} mgvi_entries;
+} mgvi_known;
 
 /* What the factors shall be at entry t of row i. */
-static inline double mgvi_entries_target(const mgvi_entries *e, int64_t i, int64_t t)
+static inline double mgvi_known_target(const mgvi_known *e, int64_t i, int64_t t)
 {
     return e->row_offset ? e->value[t] - e->row_offset[i] - e->col_offset[e->col[t]] : e->value[t];
 }
 
 /* Borrows the sorted triples. `held` is left to the caller. */
-mgv_status mgvi_entries_init(mgv_ctx *ctx, const mgv_triples *triples, mgvi_arena *arena,
-                             mgvi_entries *out);
+mgv_status mgvi_known_init(mgv_ctx *ctx, const mgv_triples *triples, mgvi_arena *arena,
+                           mgvi_known *out);
 /* The first row (column) of `block`: pieces of nearly equal work. */
-int64_t mgvi_entries_cut(const int64_t *ptr, int64_t lines, int64_t blocks, int64_t block);
+int64_t mgvi_known_cut(const int64_t *ptr, int64_t lines, int64_t blocks, int64_t block);
 
 /* y = T x, m x k, where T has `value` at the entries, by rows; x n x k. */
-void mgvi_entries_mul(const mgvi_entries *e, const double *value, int32_t k, const double *x,
+void mgvi_known_mul(const mgvi_known *e, const double *value, int32_t k, const double *x,
+                    double *y);
+/* y = T'x, n x k; `by_col` are the values by columns (mgvi_known_by_col). */
+void mgvi_known_mul_t(const mgvi_known *e, const double *by_col, int32_t k, const double *x,
                       double *y);
-/* y = T'x, n x k; `by_col` are the values by columns (mgvi_entries_by_col). */
-void mgvi_entries_mul_t(const mgvi_entries *e, const double *by_col, int32_t k, const double *x,
-                        double *y);
 /* by_col[s] = value[place[s]] */
-void mgvi_entries_by_col(const mgvi_entries *e, const double *value, double *by_col);
+void mgvi_known_by_col(const mgvi_known *e, const double *value, double *by_col);
 #endif

@@ -163,7 +163,7 @@ done:
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 typedef struct judging {
-    const mgvi_entries *e;
+    const mgvi_known *e;
     const mgvi_factors *f;
     const mgvi_complete_loops *loops;
     int first;   /* of held = 0 and 1 what is summed: both, or 1 alone */
@@ -173,14 +173,14 @@ typedef struct judging {
 /* The squared errors of the entries of row i with this `held`, a chunk at a time. */
 static double row_error(const judging *j, int64_t i, int held)
 {
-    const mgvi_entries *e = j->e;
+    const mgvi_known *e = j->e;
     int32_t col[CHUNK];
     double want[CHUNK], got[CHUNK], sum = 0;
     for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1];) {
         int64_t n = 0;
         for (; t < e->row_ptr[i + 1] && n < CHUNK; t++) {
             col[n] = e->col[t];
-            want[n] = mgvi_entries_target(e, i, t);
+            want[n] = mgvi_known_target(e, i, t);
             n += e->held[t] == held;
         }
         j->loops->entry_values(j->f->left + i * j->f->width, j->f->right, j->f->width, col, n, got);
@@ -193,17 +193,17 @@ static double row_error(const judging *j, int64_t i, int held)
 static void judge_block(void *arg, int64_t block)
 {
     const judging *j = arg;
-    const mgvi_entries *e = j->e;
-    const int64_t end = mgvi_entries_cut(e->row_ptr, e->rows, e->row_blocks, block + 1);
+    const mgvi_known *e = j->e;
+    const int64_t end = mgvi_known_cut(e->row_ptr, e->rows, e->row_blocks, block + 1);
     double sum[2] = {0, 0};
-    for (int64_t i = mgvi_entries_cut(e->row_ptr, e->rows, e->row_blocks, block); i < end; i++)
+    for (int64_t i = mgvi_known_cut(e->row_ptr, e->rows, e->row_blocks, block); i < end; i++)
         for (int held = j->first; held < 2; held++)
             sum[held] += row_error(j, i, held);
     j->sum[2 * block] = sum[0];
     j->sum[2 * block + 1] = sum[1];
 }
 
-mgv_status mgvi_factors_errors(const mgvi_entries *e, const mgvi_factors *f, double *train,
+mgv_status mgvi_factors_errors(const mgvi_known *e, const mgvi_factors *f, double *train,
                                double *held)
 {
     double sum[2] = {0, 0};
@@ -229,18 +229,18 @@ mgv_status mgvi_factors_errors(const mgvi_entries *e, const mgvi_factors *f, dou
 static void residual_block(void *arg, int64_t block)
 {
     const judging *j = arg;
-    const mgvi_entries *e = j->e;
-    const int64_t end = mgvi_entries_cut(e->row_ptr, e->rows, e->row_blocks, block + 1);
-    for (int64_t i = mgvi_entries_cut(e->row_ptr, e->rows, e->row_blocks, block); i < end; i++) {
+    const mgvi_known *e = j->e;
+    const int64_t end = mgvi_known_cut(e->row_ptr, e->rows, e->row_blocks, block + 1);
+    for (int64_t i = mgvi_known_cut(e->row_ptr, e->rows, e->row_blocks, block); i < end; i++) {
         const int64_t first = e->row_ptr[i], last = e->row_ptr[i + 1];
         j->loops->entry_values(j->f->left + i * j->f->width, j->f->right, j->f->width,
                                e->col + first, last - first, j->sum + first);
         for (int64_t t = first; t < last; t++)
-            j->sum[t] = e->held[t] ? 0 : mgvi_entries_target(e, i, t) - j->sum[t];
+            j->sum[t] = e->held[t] ? 0 : mgvi_known_target(e, i, t) - j->sum[t];
     }
 }
 
-void mgvi_factors_residual(const mgvi_entries *e, const mgvi_factors *f, double *residual)
+void mgvi_factors_residual(const mgvi_known *e, const mgvi_factors *f, double *residual)
 {
     judging j = {.e = e, .f = f, .loops = e->ctx->simd->complete, .sum = residual};
     mgvi_ctx_run(e->ctx, e->row_blocks, residual_block, &j);
@@ -249,16 +249,16 @@ void mgvi_factors_residual(const mgvi_entries *e, const mgvi_factors *f, double 
 static void truncated_block(void *arg, int64_t block)
 {
     const judging *j = arg;
-    const mgvi_entries *e = j->e;
+    const mgvi_known *e = j->e;
     const int64_t rank = j->f->rank, width = j->f->width;
     double *sum = j->sum + block * rank;
-    const int64_t end = mgvi_entries_cut(e->row_ptr, e->rows, e->row_blocks, block + 1);
-    for (int64_t i = mgvi_entries_cut(e->row_ptr, e->rows, e->row_blocks, block); i < end; i++)
+    const int64_t end = mgvi_known_cut(e->row_ptr, e->rows, e->row_blocks, block + 1);
+    for (int64_t i = mgvi_known_cut(e->row_ptr, e->rows, e->row_blocks, block); i < end; i++)
         for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1]; t++) {
             if (!e->held[t])
                 continue;
             const double *x = j->f->left + i * width, *y = j->f->right + e->col[t] * width;
-            double error = -mgvi_entries_target(e, i, t);
+            double error = -mgvi_known_target(e, i, t);
             for (int64_t r = 0; r < rank; r++) {
                 error += x[r] * y[r];
                 sum[r] += error * error;
@@ -266,8 +266,7 @@ static void truncated_block(void *arg, int64_t block)
         }
 }
 
-mgv_status mgvi_factors_truncated_errors(const mgvi_entries *e, const mgvi_factors *f,
-                                         double *error)
+mgv_status mgvi_factors_truncated_errors(const mgvi_known *e, const mgvi_factors *f, double *error)
 {
     judging j = {
         .e = e,

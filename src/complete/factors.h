@@ -33,11 +33,10 @@ mgv_status mgvi_factors_balance(mgvi_factors *f, double *s);
 
 /* Root mean squared errors of L R' over the entries trained on and those held out, NaN where there
  * are none; `train` may be NULL, which is cheaper. */
-mgv_status mgvi_factors_errors(const mgvi_entries *e, const mgvi_factors *f, double *train,
+mgv_status mgvi_factors_errors(const mgvi_known *e, const mgvi_factors *f, double *train,
                                double *held);
 /* residual[t] = b - (L R')_ij at the entries trained on, 0 at those held out. */
-void mgvi_factors_residual(const mgvi_entries *e, const mgvi_factors *f, double *residual);
+void mgvi_factors_residual(const mgvi_known *e, const mgvi_factors *f, double *residual);
 /* error[r - 1] of the first r columns alone, r = 1 ... rank, over the entries held out. */
-mgv_status mgvi_factors_truncated_errors(const mgvi_entries *e, const mgvi_factors *f,
-                                         double *error);
+mgv_status mgvi_factors_truncated_errors(const mgvi_known *e, const mgvi_factors *f, double *error);
 #endif

@@ -119,15 +119,14 @@ static mgv_status take_names(mgv_completion *c, const char *path, const mgvi_ten
 static mgv_status parse(mgv_completion *c, const char *path, const mgvi_tensors *file)
 {
     mgv_completion_info *i = &c->info;
-    const char *format = mgvi_tensors_meta(file, "format");
     const char *version = mgvi_tensors_meta(file, "format_version");
     const char *formula = mgvi_tensors_meta(file, "formula");
     const mgvi_tensor *left = mgvi_tensors_find(file, "left");
     const mgvi_tensor *right = mgvi_tensors_find(file, "right");
-    if (!format || strcmp(format, FORMAT) != 0 || !left || !right || left->rank != 2 ||
+    if (!mgvi_tensors_meta_is(file, "format", FORMAT) || !left || !right || left->rank != 2 ||
         right->rank != 2)
         return MGVI_FAIL(c->ctx, MGV_E_INPUT, "%s: this is not a margrave completion", path);
-    if (!version || strcmp(version, "1") != 0)
+    if (!mgvi_tensors_meta_is(file, "format_version", "1"))
         return MGVI_FAIL(c->ctx, MGV_E_INPUT,
                          "%s: completion format version '%.20s' is not known here", path,
                          version ? version : "");
@@ -196,8 +195,7 @@ bool mgvi_completion_is(mgv_ctx *ctx, const char *path)
     if (strcmp(path, "-") == 0 || mgvi_source_open(ctx, path, NULL, &source) != MGV_OK)
         return false; /* standard input could not be read a second time */
     bool is = mgvi_tensors_parse(ctx, path, source.bytes, source.size, &file) == MGV_OK;
-    const char *format = is ? mgvi_tensors_meta(file, "format") : NULL;
-    is = format && strcmp(format, FORMAT) == 0;
+    is = is && mgvi_tensors_meta_is(file, "format", FORMAT);
     mgvi_tensors_free(ctx, file);
     mgvi_source_close(ctx, &source);
     return is;

@@ -19,7 +19,7 @@ static const double SETTLED = 0.998;  /* a sweep that gains less ends a try */
 static const double NO_WORSE = 1.002; /* a lower rank may cost that much */
 static const double BETTER = 0.997;   /* a higher one must gain that much */
 
-void mgvi_finish_init(mgvi_finish *f, const mgvi_entries *e, int64_t rank_max, uint64_t seed)
+void mgvi_finish_init(mgvi_finish *f, const mgvi_known *e, int64_t rank_max, uint64_t seed)
 {
     *f = (mgvi_finish){.e = e, .rank_max = rank_max, .seed = seed, .error = INFINITY};
     mgvi_factors_init(&f->best, e->ctx, e->rows, e->cols);
@@ -44,7 +44,7 @@ static void send(const mgvi_finish *f, int64_t rank, double held)
         atomic_store(&f->e->ctx->interrupted, 1);
 }
 
-static double ridge_for(const mgvi_entries *e, const double *s, int64_t rank, double error)
+static double ridge_for(const mgvi_known *e, const double *s, int64_t rank, double error)
 {
     double sum = 0, squares = 0;
     for (int64_t k = 0; k < rank; k++) {
@@ -75,7 +75,7 @@ static mgv_status sweep(const mgvi_finish *f, mgvi_factors *F, double ridge, dou
 static mgv_status try_factors(mgvi_finish *f, mgvi_factors *F, double *s, double fixed,
                               double error, double goal, bool *taken)
 {
-    const mgvi_entries *e = f->e;
+    const mgvi_known *e = f->e;
     double last = INFINITY, held = error;
     *taken = false;
     for (int k = 0; k < SWEEPS_MOST && F->rank > 0 && !ended(f); k++) {
@@ -107,14 +107,14 @@ static mgv_status try_factors(mgvi_finish *f, mgvi_factors *F, double *s, double
 /* The leading `more` directions of what the best factors leave, behind them. */
 static mgv_status append_residual(mgvi_finish *f, int64_t more, mgvi_factors *F)
 {
-    const mgvi_entries *e = f->e;
+    const mgvi_known *e = f->e;
     const int64_t old = f->best.rank;
     const double seen = (double)e->count / ((double)e->rows * (double)e->cols);
     mgvi_spectrum v;
     mgv_status st;
     mgvi_spectrum_init(&v, e, f->seed);
     mgvi_factors_residual(e, &f->best, f->value);
-    mgvi_entries_by_col(e, f->value, f->by_col);
+    mgvi_known_by_col(e, f->value, f->by_col);
     const mgvi_low_plus_sparse left = {.scale = 1, .value = f->value, .by_col = f->by_col};
     for (int k = 0; k < POWER_STEPS; k++)
         MGVI_CHECK(st, done, mgvi_spectrum_step(&v, &left, mgvi_spectrum_block(e, more)));
@@ -166,7 +166,7 @@ static mgv_status search(mgvi_finish *f, int way, mgvi_factors *F, double *s, bo
     return MGV_OK;
 }
 
-mgv_status mgvi_finish_useful_rank(const mgvi_entries *e, const mgvi_factors *F, int64_t *rank)
+mgv_status mgvi_finish_useful_rank(const mgvi_known *e, const mgvi_factors *F, int64_t *rank)
 {
     double *error = mgvi_alloc(e->ctx, (size_t)F->rank + 1, sizeof *error), least = INFINITY;
     if (!error)

@@ -6,7 +6,7 @@
 #include "complete/factors.h"
 
 typedef struct mgvi_finish {
-    const mgvi_entries *e;
+    const mgvi_known *e;
     double *value, *by_col; /* work, one number per entry each; borrowed */
     int64_t rank_max;
     uint64_t seed;
@@ -19,11 +19,11 @@ typedef struct mgvi_finish {
     int64_t first_iteration; /* the trace counts sweeps from here on */
 } mgvi_finish;
 
-void mgvi_finish_init(mgvi_finish *f, const mgvi_entries *e, int64_t rank_max, uint64_t seed);
+void mgvi_finish_init(mgvi_finish *f, const mgvi_known *e, int64_t rank_max, uint64_t seed);
 void mgvi_finish_free(mgvi_finish *f);
 /* The lowest rank to which factors with falling columns can be cut without a loss on the held-out
  * entries. */
-mgv_status mgvi_finish_useful_rank(const mgvi_entries *e, const mgvi_factors *F, int64_t *rank);
+mgv_status mgvi_finish_useful_rank(const mgvi_known *e, const mgvi_factors *F, int64_t *rank);
 /* The ridges of the nuclear norm, falling from `norm`, at which the factors are 0, each from the
  * leading `most` columns of `X`: for noise so high that (6) feeds on what it shrinks. */
 mgv_status mgvi_finish_ridges(mgvi_finish *f, const mgvi_factors *X, int64_t most, double norm);

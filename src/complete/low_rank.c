@@ -29,10 +29,10 @@ void mgvi_low_rank_free(mgvi_low_rank *r)
 /* y = weight b where trained on, y_bar = bar b. */
 static void set_dual(mgvi_low_rank *r, double weight, double bar)
 {
-    const mgvi_entries *e = r->e;
+    const mgvi_known *e = r->e;
     for (int64_t i = 0; i < e->rows; i++)
         for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1]; t++) {
-            const double b = e->held[t] ? 0 : mgvi_entries_target(e, i, t);
+            const double b = e->held[t] ? 0 : mgvi_known_target(e, i, t);
             r->y[t] = weight * b;
             r->y_bar[t] = bar * b;
         }
@@ -42,7 +42,7 @@ static void set_dual(mgvi_low_rank *r, double weight, double bar)
 static mgv_status find_norm(mgvi_low_rank *r)
 {
     set_dual(r, 0, 1);
-    mgvi_entries_by_col(r->e, r->y_bar, r->by_col);
+    mgvi_known_by_col(r->e, r->y_bar, r->by_col);
     const mgvi_low_plus_sparse b = {.scale = 1, .value = r->y_bar, .by_col = r->by_col};
     for (int k = 0; k < NORM_STEPS; k++)
         MGVI_TRY(mgvi_spectrum_step(&r->spectrum, &b, mgvi_spectrum_block(r->e, 0)));
@@ -61,7 +61,7 @@ typedef struct pass {
 static void update_row(const pass *p, int64_t i, double sum[2])
 {
     mgvi_low_rank *r = p->r;
-    const mgvi_entries *e = r->e;
+    const mgvi_known *e = r->e;
     const mgvi_factors *X = &r->X;
     double x[CHUNK];
     for (int64_t begin = e->row_ptr[i]; begin < e->row_ptr[i + 1]; begin += CHUNK) {
@@ -69,7 +69,7 @@ static void update_row(const pass *p, int64_t i, double sum[2])
         p->loops->entry_values(X->left + i * X->width, X->right, X->width, e->col + begin, n, x);
         for (int64_t k = 0; k < n; k++) {
             const int64_t t = begin + k;
-            const double error = x[k] - mgvi_entries_target(e, i, t);
+            const double error = x[k] - mgvi_known_target(e, i, t);
             sum[e->held[t]] += error * error;
             if (e->held[t])
                 continue;
@@ -82,17 +82,17 @@ static void update_row(const pass *p, int64_t i, double sum[2])
 static void update_block(void *arg, int64_t block)
 {
     const pass *p = arg;
-    const mgvi_entries *e = p->r->e;
-    const int64_t end = mgvi_entries_cut(e->row_ptr, e->rows, e->row_blocks, block + 1);
+    const mgvi_known *e = p->r->e;
+    const int64_t end = mgvi_known_cut(e->row_ptr, e->rows, e->row_blocks, block + 1);
     double sum[2] = {0, 0};
-    for (int64_t i = mgvi_entries_cut(e->row_ptr, e->rows, e->row_blocks, block); i < end; i++)
+    for (int64_t i = mgvi_known_cut(e->row_ptr, e->rows, e->row_blocks, block); i < end; i++)
         update_row(p, i, sum);
     memcpy(p->r->sums + 2 * block, sum, sizeof sum);
 }
 
 static void update(mgvi_low_rank *r)
 {
-    const mgvi_entries *e = r->e;
+    const mgvi_known *e = r->e;
     pass p = {.r = r, .loops = e->ctx->simd->complete, .step = r->sigma};
     double sum[2] = {0, 0};
     mgvi_ctx_run(e->ctx, e->row_blocks, update_block, &p);
@@ -106,7 +106,7 @@ static void update(mgvi_low_rank *r)
 
 void mgvi_low_rank_restore(mgvi_low_rank *r)
 {
-    const mgvi_entries *e = r->e;
+    const mgvi_known *e = r->e;
     pass p = {.r = r, .loops = e->ctx->simd->complete};
     for (int64_t t = 0; e->held_count && t < e->count; t++)
         r->y_bar[t] = 0; /* where held out; the others follow */
@@ -115,7 +115,7 @@ void mgvi_low_rank_restore(mgvi_low_rank *r)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-mgv_status mgvi_low_rank_start(mgvi_low_rank *r, const mgvi_entries *e, double factor, double sigma,
+mgv_status mgvi_low_rank_start(mgvi_low_rank *r, const mgvi_known *e, double factor, double sigma,
                                int64_t rank_max, uint64_t seed)
 {
     mgv_ctx *ctx = e->ctx;
@@ -162,13 +162,13 @@ static mgv_status shrink(mgvi_low_rank *r, int64_t rank)
 
 mgv_status mgvi_low_rank_step(mgvi_low_rank *r)
 {
-    const mgvi_entries *e = r->e;
+    const mgvi_known *e = r->e;
     const mgvi_low_plus_sparse V = {
         .low = &r->X, .scale = -r->tau, .value = r->y_bar, .by_col = r->by_col};
     const int64_t most = mgvi_spectrum_block(e, r->rank_max);
     int64_t block = mgvi_spectrum_block(e, r->X.rank), rank;
     block = block > most ? most : block;
-    mgvi_entries_by_col(e, r->y_bar, r->by_col);
+    mgvi_known_by_col(e, r->y_bar, r->by_col);
     for (;;) {
         MGVI_TRY(mgvi_spectrum_step(&r->spectrum, &V, block));
         for (rank = 0; rank < r->spectrum.found && r->spectrum.s[rank] > r->tau; rank++)

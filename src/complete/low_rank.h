@@ -9,7 +9,7 @@
 #include "complete/spectrum.h"
 
 typedef struct mgvi_low_rank {
-    const mgvi_entries *e;
+    const mgvi_known *e;
     mgvi_spectrum spectrum;
     mgvi_factors X;
     double sigma, tau, norm; /* norm: |b| as a sparse matrix, its largest singular value */
@@ -24,7 +24,7 @@ typedef struct mgvi_low_rank {
 
 /* X = 0 at the last iteration known to have it: those before it cost nothing. `factor` is c in
  * sigma = c/|b|; `sigma` replaces it unless it is NaN. */
-mgv_status mgvi_low_rank_start(mgvi_low_rank *r, const mgvi_entries *e, double factor, double sigma,
+mgv_status mgvi_low_rank_start(mgvi_low_rank *r, const mgvi_known *e, double factor, double sigma,
                                int64_t rank_max, uint64_t seed);
 mgv_status mgvi_low_rank_step(mgvi_low_rank *r);
 /* Between steps others may use y_bar and by_col as work; this brings y_bar back, to the same bits.

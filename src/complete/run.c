@@ -23,7 +23,7 @@ typedef struct job {
     const mgv_settings *settings;
     mgvi_rule rule;
     mgvi_arena arena;
-    mgvi_entries e;
+    mgvi_known e;
     mgvi_biases biases;
     mgvi_attempt answer;
     bool with_biases;
@@ -55,7 +55,7 @@ static mgv_status read_rule(job *j)
 static mgv_status hold_out(job *j)
 {
     mgvi_split split;
-    mgvi_entries *e = &j->e;
+    mgvi_known *e = &j->e;
     if (j->rule.kind != MGVI_RULE_HOLDOUT) {
         e->held = mgvi_arena_array(&j->arena, (size_t)e->count, sizeof *e->held);
         return e->held ? MGV_OK : MGV_E_MEMORY;
@@ -173,7 +173,7 @@ static mgv_status sweep_again(job *j)
 /* The chosen iterate again, with every entry trained on; or a few sweeps. */
 static mgv_status refit(job *j)
 {
-    mgvi_entries *e = &j->e;
+    mgvi_known *e = &j->e;
     const mgv_stop stop = j->answer.stop;
     if (e->held_count == 0 || (stop != MGV_STOP_SELECTED && stop != MGV_STOP_MAX_ITER))
         return MGV_OK;
@@ -209,7 +209,7 @@ static mgv_status certify(job *j, mgv_completion_info *info)
 {
     static const double COVER = 1.01;
     enum { STEPS = 12 };
-    const mgvi_entries *e = &j->e;
+    const mgvi_known *e = &j->e;
     const mgvi_factors *X = &j->answer.X;
     mgv_status st = MGV_E_MEMORY;
     mgvi_spectrum v;
@@ -224,9 +224,9 @@ static mgv_status certify(job *j, mgv_completion_info *info)
     for (int64_t i = 0; i < e->rows; i++)
         for (int64_t t = e->row_ptr[i]; t < e->row_ptr[i + 1]; t++) {
             squares += r[t] * r[t];
-            inner += r[t] * mgvi_entries_target(e, i, t);
+            inner += r[t] * mgvi_known_target(e, i, t);
         }
-    mgvi_entries_by_col(e, r, by_col);
+    mgvi_known_by_col(e, r, by_col);
     const mgvi_low_plus_sparse R = {.scale = 1, .value = r, .by_col = by_col};
     st = MGV_OK;
     for (int k = 0; k < STEPS && st == MGV_OK && !mgvi_ctx_cut(j->ctx); k++)
@@ -267,7 +267,7 @@ static double *pack(mgvi_arena *arena, const double *factor, int64_t lines, int6
 static mgv_status take_factors(job *j)
 {
     mgv_completion *c = j->out;
-    const mgvi_entries *e = &j->e;
+    const mgvi_known *e = &j->e;
     const mgvi_factors *X = &j->answer.X;
     c->left = pack(&c->arena, X->left, X->rows, X->width, X->rank);
     c->right = pack(&c->arena, X->right, X->cols, X->width, X->rank);
@@ -314,7 +314,7 @@ static mgv_status describe(job *j, const mgv_triples *triples)
                               .dual = a->bound,
                               .relative_gap = nan,
                               .dual_norm = nan,
-                              .mean = mgvi_entries_mean(&j->e),
+                              .mean = mgvi_known_mean(&j->e),
                               .low = INFINITY,
                               .high = -INFINITY};
     MGVI_TRY(certify(j, info)); /* may drop a direction that has vanished */
@@ -376,15 +376,15 @@ static mgv_status prepare(job *j, mgv_triples *triples)
     MGVI_TRY(mgvi_triples_sort(triples));
     if (triples->count == 0)
         return MGVI_FAIL(j->ctx, MGV_E_INPUT, "there are no entries to complete a matrix from");
-    MGVI_TRY(mgvi_entries_init(j->ctx, triples, &j->arena, &j->e));
+    MGVI_TRY(mgvi_known_init(j->ctx, triples, &j->arena, &j->e));
     if (mgvi_ctx_was_cut(j->ctx))
         return MGV_OK;
     MGVI_TRY(hold_out(j));
     MGVI_TRY(mgvi_biases_new(&j->arena, &j->e, &j->biases));
-    j->zero_error = mgvi_entries_rms(&j->e, 1);
+    j->zero_error = mgvi_known_rms(&j->e, 1);
     MGVI_TRY(mgvi_biases_fit(&j->biases, &j->e));
     use_biases(j, true);
-    j->bias_error = mgvi_entries_rms(&j->e, 1);
+    j->bias_error = mgvi_known_rms(&j->e, 1);
     return MGV_OK;
 }
 

@@ -12,7 +12,7 @@
 
 enum { SPARE = 8 }; /* columns beyond the rank */
 
-void mgvi_spectrum_init(mgvi_spectrum *s, const mgvi_entries *e, uint64_t seed)
+void mgvi_spectrum_init(mgvi_spectrum *s, const mgvi_known *e, uint64_t seed)
 {
     *s = (mgvi_spectrum){.e = e, .rng = mgvi_rng_stream(seed, 1)};
 }
@@ -25,7 +25,7 @@ void mgvi_spectrum_free(mgvi_spectrum *s)
     mgvi_spectrum_init(s, s->e, s->rng.seed);
 }
 
-int64_t mgvi_spectrum_block(const mgvi_entries *e, int64_t rank)
+int64_t mgvi_spectrum_block(const mgvi_known *e, int64_t rank)
 {
     const int64_t least = e->rows < e->cols ? e->rows : e->cols;
     const int64_t want = (rank + SPARE + MGVI_FACTOR_LANES - 1) / MGVI_FACTOR_LANES;
@@ -35,7 +35,7 @@ int64_t mgvi_spectrum_block(const mgvi_entries *e, int64_t rank)
 /* Memory for `want` columns; the right vectors stay. */
 static mgv_status make_room(mgvi_spectrum *s, int64_t want)
 {
-    const mgvi_entries *e = s->e;
+    const mgvi_known *e = s->e;
     const size_t k = (size_t)want, m = (size_t)e->rows, n = (size_t)e->cols;
     if (want <= s->room)
         return MGV_OK;
@@ -79,13 +79,13 @@ static void widen(mgvi_spectrum *s, int64_t want)
 static mgv_status multiply(mgvi_spectrum *s, const mgvi_low_plus_sparse *V, bool transposed,
                            int64_t k, const double *x, double *out)
 {
-    const mgvi_entries *e = s->e;
+    const mgvi_known *e = s->e;
     const mgvi_factors *low = V->low;
     const int64_t in = transposed ? e->rows : e->cols, lines = transposed ? e->cols : e->rows;
     if (transposed)
-        mgvi_entries_mul_t(e, V->by_col, (int32_t)k, x, out);
+        mgvi_known_mul_t(e, V->by_col, (int32_t)k, x, out);
     else
-        mgvi_entries_mul(e, V->value, (int32_t)k, x, out);
+        mgvi_known_mul(e, V->value, (int32_t)k, x, out);
     const int64_t r = low ? low->rank : 0;
     if (r == 0) {
         for (int64_t i = 0; V->scale != 1 && i < lines * k; i++)

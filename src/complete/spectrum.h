@@ -8,7 +8,7 @@
 #include "complete/factors.h"
 
 typedef struct mgvi_spectrum {
-    const mgvi_entries *e;
+    const mgvi_known *e;
     mgvi_rng rng;
     int64_t found;        /* singular triples at hand */
     double *s;            /* their values, falling */
@@ -27,11 +27,11 @@ typedef struct mgvi_low_plus_sparse {
     const double *value, *by_col;
 } mgvi_low_plus_sparse;
 
-void mgvi_spectrum_init(mgvi_spectrum *s, const mgvi_entries *e, uint64_t seed);
+void mgvi_spectrum_init(mgvi_spectrum *s, const mgvi_known *e, uint64_t seed);
 void mgvi_spectrum_free(mgvi_spectrum *s);
 /* One step with a block of `want` columns: what is at hand, and random ones. With `want` at least
  * min(m, n) the triples are exact. */
 mgv_status mgvi_spectrum_step(mgvi_spectrum *s, const mgvi_low_plus_sparse *V, int64_t want);
 /* How many columns a block takes that is to find `rank` triples. */
-int64_t mgvi_spectrum_block(const mgvi_entries *e, int64_t rank);
+int64_t mgvi_spectrum_block(const mgvi_known *e, int64_t rank);
 #endif

@@ -251,6 +251,12 @@ const char *mgvi_tensors_meta(const mgvi_tensors *tensors, const char *key)
         json_object_get(json_object_get(tensors->header, "__metadata__"), key));
 }
 
+bool mgvi_tensors_meta_is(const mgvi_tensors *tensors, const char *key, const char *text)
+{
+    const char *got = mgvi_tensors_meta(tensors, key);
+    return got && strcmp(got, text) == 0;
+}
+
 mgv_status mgvi_tensors_need(mgv_ctx *ctx, const mgvi_tensors *tensors, const char *name,
                              mgvi_tensor_type type, int rank, int64_t rows, int64_t cols,
                              const void **data)

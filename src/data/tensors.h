@@ -29,6 +29,7 @@ mgv_status mgvi_tensors_parse(mgv_ctx *ctx, const char *path, const void *bytes,
 void mgvi_tensors_free(mgv_ctx *ctx, mgvi_tensors *tensors);
 const mgvi_tensor *mgvi_tensors_find(const mgvi_tensors *tensors, const char *name);
 const char *mgvi_tensors_meta(const mgvi_tensors *tensors, const char *key); /* NULL: absent */
+bool mgvi_tensors_meta_is(const mgvi_tensors *tensors, const char *key, const char *text);
 /* MGV_E_INPUT when the tensor is absent or of another type or shape (-1: any). */
 mgv_status mgvi_tensors_need(mgv_ctx *ctx, const mgvi_tensors *tensors, const char *name,
                              mgvi_tensor_type type, int rank, int64_t rows, int64_t cols,

@@ -71,7 +71,7 @@ static mgv_status from_table(mgv_ctx *ctx, mgvi_source *source, mgv_image **out)
     mgv_settings settings;
     mgv_data *data;
     mgvi_settings_defaults(&settings);
-    memcpy(settings.label_column, "none", sizeof "none");
+    settings.label_column = "none";
     source->settings = &settings;
     mgv_status st = mgvi_read_source(ctx, source, &data);
     source->settings = NULL;

@@ -93,7 +93,7 @@ static const char *skip_qid(const char *p, const char *end)
 }
 
 __attribute__((noinline)) static step careful_pair(job *j, const char *end, const char *p,
-                                                   mgvi_pair *t)
+                                                   mgvi_libsvm_pair *t)
 {
     p = skip_qid(skip_blanks(p, end), end);
     if (p == end || *p == '#' || mgvi_text_at_line_end(p, end)) {
@@ -118,7 +118,8 @@ __attribute__((noinline)) static step careful_pair(job *j, const char *end, cons
 }
 
 /* The index is below or at the one before it, or out of range. `p` is within its row. */
-__attribute__((noinline)) static void fault_of_index(job *j, const mgvi_pair *t, int64_t previous)
+__attribute__((noinline)) static void fault_of_index(job *j, const mgvi_libsvm_pair *t,
+                                                     int64_t previous)
 {
     const char *at = t->value_at - 1; /* the colon */
     while (at > j->text.begin && at[-1] >= '0' && at[-1] <= '9')
@@ -216,8 +217,8 @@ read_pairs(job *j, mgvi_chunk *c, const char *p, const mgvi_precision precision)
     void *const val = j->values.val;
     int32_t *const idx = j->idx;
     const char *const safe = j->text.safe;
-    for (mgvi_pair t;; p = t.next) {
-        if (__builtin_expect(p >= safe || !mgvi_pair_fast(p, &t), 0)) {
+    for (mgvi_libsvm_pair t;; p = t.next) {
+        if (__builtin_expect(p >= safe || !mgvi_libsvm_pair_fast(p, &t), 0)) {
             const step s = careful_pair(j, c->end, p, &t);
             if (s == STOP)
                 return NULL;

@@ -11,16 +11,16 @@
 #include <emmintrin.h>
 #endif
 
-typedef struct mgvi_pair {
+typedef struct mgvi_libsvm_pair {
     int64_t index;
     double value;
     const char *value_at, *next;
     bool last; /* of its row; `next` is then the next line */
-} mgvi_pair;
+} mgvi_libsvm_pair;
 
 /* digits:number and a space or newline; false: another spelling. Looks at up to 17 bytes more than
  * mgvi_number_fast. */
-static inline bool mgvi_pair_any(const char *p, mgvi_pair *t)
+static inline bool mgvi_libsvm_pair_any(const char *p, mgvi_libsvm_pair *t)
 {
     uint64_t digits = mgvi_digits_load(p);
     unsigned count = mgvi_digits_count(digits);
@@ -46,7 +46,7 @@ static inline bool mgvi_pair_any(const char *p, mgvi_pair *t)
 
 #if defined(__SSE2__)
 /* The same when it takes at most 16 bytes, with at most 8 digits on each side of the point. */
-static inline bool mgvi_pair_short(const char *p, mgvi_pair *t)
+static inline bool mgvi_libsvm_pair_short(const char *p, mgvi_libsvm_pair *t)
 {
     const __m128i v = _mm_loadu_si128((const __m128i *)p);
     const unsigned ends = (unsigned)_mm_movemask_epi8(
@@ -95,8 +95,8 @@ static inline bool mgvi_pair_short(const char *p, mgvi_pair *t)
     t->last = stop == '\n';
     return true;
 }
-#define mgvi_pair_fast(p, t) (mgvi_pair_short(p, t) || mgvi_pair_any(p, t))
+#define mgvi_libsvm_pair_fast(p, t) (mgvi_libsvm_pair_short(p, t) || mgvi_libsvm_pair_any(p, t))
 #else
-#define mgvi_pair_fast(p, t) mgvi_pair_any(p, t)
+#define mgvi_libsvm_pair_fast(p, t) mgvi_libsvm_pair_any(p, t)
 #endif
 #endif

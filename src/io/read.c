@@ -156,7 +156,7 @@ static mgv_status read_opened(mgv_ctx *ctx, mgvi_source *source, const mgv_setti
     source->known = known;
     if (labelled && strcmp(settings->label_column, "auto") == 0) { /* every column is a feature */
         apart = *settings;
-        strcpy(apart.label_column, "none");
+        apart.label_column = "none";
         source->settings = &apart;
     }
     const mgv_status st = mgvi_read_source(ctx, source, out);

@@ -5,7 +5,10 @@
 
 #include "base/formula.h"
 
-enum { equal_can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD };
+enum {
+    equal_can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD |
+                MGVI_QUADRATIC_DUAL | MGVI_LINEAR_DUAL
+};
 
 MGVI_FORMULA real equal_value(mgvi_coef c, real z) { return c.scale == 0 || z == c.a ? 0 : R_INF; }
 MGVI_FORMULA real equal_prox(mgvi_coef c, real z, real step)

@@ -6,7 +6,8 @@
 
 enum {
     hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_MIRROR |
-                MGVI_DUAL_CLIP | MGVI_MARGIN | MGVI_BENT
+                MGVI_DUAL_CLIP | MGVI_MARGIN | MGVI_BENT | MGVI_QUADRATIC_DUAL | MGVI_LINEAR_DUAL |
+                MGVI_BOUNDED
 };
 
 MGVI_FORMULA real hinge_value(mgvi_coef c, real z) { return c.scale * r_max(0, 1 - z); }

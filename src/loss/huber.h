@@ -7,7 +7,7 @@
 
 enum {
     huber_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP |
-                MGVI_SMOOTH | MGVI_BENT
+                MGVI_SMOOTH | MGVI_BENT | MGVI_QUADRATIC_DUAL | MGVI_BOUNDED
 };
 
 MGVI_FORMULA real huber_value(mgvi_coef c, real z)

@@ -6,7 +6,7 @@
 
 enum {
     logistic_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_MIRROR |
-                   MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_LIKELIHOOD
+                   MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_LIKELIHOOD | MGVI_BOUNDED
 };
 
 MGVI_FORMULA real logistic_value(mgvi_coef c, real z)

@@ -5,7 +5,10 @@
 
 #include "base/formula.h"
 
-enum { margin_can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD | MGVI_MARGIN };
+enum {
+    margin_can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD | MGVI_MARGIN |
+                 MGVI_QUADRATIC_DUAL | MGVI_LINEAR_DUAL
+};
 
 MGVI_FORMULA real margin_value(mgvi_coef c, real z) { return c.scale == 0 || z >= 1 ? 0 : R_INF; }
 MGVI_FORMULA real margin_prox(mgvi_coef c, real z, real step)

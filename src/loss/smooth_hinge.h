@@ -7,7 +7,8 @@
 
 enum {
     smooth_hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_MIRROR |
-                       MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_BENT
+                       MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_BENT |
+                       MGVI_QUADRATIC_DUAL | MGVI_WIDTH | MGVI_BOUNDED
 };
 
 MGVI_FORMULA real smooth_hinge_value(mgvi_coef c, real z)

@@ -9,7 +9,7 @@
 
 enum {
     sqrt_hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP |
-                     MGVI_SMOOTH | MGVI_MARGIN
+                     MGVI_SMOOTH | MGVI_MARGIN | MGVI_WIDTH | MGVI_BOUNDED
 };
 
 MGVI_FORMULA real sqrt_hinge_value(mgvi_coef c, real z)

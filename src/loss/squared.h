@@ -6,7 +6,7 @@
 
 enum {
     squared_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP |
-                  MGVI_SMOOTH | MGVI_STRONG | MGVI_HALVED
+                  MGVI_SMOOTH | MGVI_STRONG | MGVI_HALVED | MGVI_QUADRATIC_DUAL
 };
 
 MGVI_FORMULA real squared_value(mgvi_coef c, real z) { return c.scale / 2 * (z - c.a) * (z - c.a); }

@@ -6,7 +6,8 @@
 
 enum {
     squared_hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_MIRROR |
-                        MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_HALVED | MGVI_BENT
+                        MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_HALVED | MGVI_BENT |
+                        MGVI_QUADRATIC_DUAL
 };
 
 MGVI_FORMULA real squared_hinge_value(mgvi_coef c, real z)

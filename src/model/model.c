@@ -351,11 +351,11 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
     mgv_status st = MGV_OK;
     mgv_model *m = NULL;
     const void *coef, *intercept;
-    if (strcmp(meta_or_empty(file, "format"), "margrave completion") == 0)
+    if (mgvi_tensors_meta_is(file, "format", "margrave completion"))
         return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: this is a completion, which predicts pairs", path);
-    if (strcmp(meta_or_empty(file, "format"), "margrave model") != 0)
+    if (!mgvi_tensors_meta_is(file, "format", "margrave model"))
         return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: this is not a margrave model", path);
-    if (strcmp(meta_or_empty(file, "format_version"), "1") != 0)
+    if (!mgvi_tensors_meta_is(file, "format_version", "1"))
         return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: model format version '%.20s' is not known here",
                          path, meta_or_empty(file, "format_version"));
     MGVI_TRY(parse_shape(ctx, path, file, &m, &coef));
@@ -366,9 +366,9 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
     MGVI_CHECK(st, done, parse_numbers(m, path, coef, intercept));
     if (m->kernel.kind != MGVI_KERNEL_LINEAR)
         MGVI_CHECK(st, done, mgvi_model_parse_kernel(m, path, file));
-    m->classify = strcmp(meta_or_empty(file, "task"), "classify") == 0;
-    m->row_norm = strcmp(meta_or_empty(file, "row_norm"), "yes") == 0;
-    m->pairwise = strcmp(meta_or_empty(file, "multiclass"), "ovo") == 0;
+    m->classify = mgvi_tensors_meta_is(file, "task", "classify");
+    m->row_norm = mgvi_tensors_meta_is(file, "row_norm", "yes");
+    m->pairwise = mgvi_tensors_meta_is(file, "multiclass", "ovo");
     if (m->classify && !m->pairwise)
         m->link = mgvi_link_named(meta_or_empty(file, "link"));
     if (m->classify)

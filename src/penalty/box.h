@@ -5,7 +5,10 @@
 
 #include "base/formula.h"
 
-enum { box_can = MGVI_VALUE | MGVI_PROX | MGVI_KKT | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD };
+enum {
+    box_can =
+        MGVI_VALUE | MGVI_PROX | MGVI_KKT | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_HARD | MGVI_BETWEEN
+};
 
 MGVI_FORMULA real box_value(mgvi_coef c, real w)
 {

@@ -7,7 +7,7 @@
 
 enum {
     enet_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_KKT | MGVI_CONJ | MGVI_MIRROR |
-               MGVI_DUAL_CLIP | MGVI_STRONG | MGVI_KINK | MGVI_EVEN
+               MGVI_DUAL_CLIP | MGVI_STRONG | MGVI_KINK | MGVI_EVEN | MGVI_SQUARE | MGVI_ABS
 };
 
 MGVI_FORMULA real enet_value(mgvi_coef c, real w)

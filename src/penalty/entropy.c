@@ -97,6 +97,7 @@ const mgvi_penalty_ops mgvi_penalty_entropy = {
     .name = "entropy",
     .summary = "scale sum w log(d w) on the simplex w >= 0, sum w = 1",
     .can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_MIRROR | MGVI_STRONG | MGVI_CANCELS,
+    .words = "sum w log(d w) over the simplex",
     .whole = &(const mgvi_whole_ops){.value = entropy_value,
                                      .prox = entropy_prox,
                                      .conj = entropy_conj,

@@ -6,7 +6,7 @@
 
 enum {
     l1_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_KKT | MGVI_CONJ |
-             MGVI_DUAL_CLIP | MGVI_NORM | MGVI_KINK | MGVI_EVEN
+             MGVI_DUAL_CLIP | MGVI_NORM | MGVI_KINK | MGVI_EVEN | MGVI_ABS | MGVI_LENGTH
 };
 
 MGVI_FORMULA real l1_value(mgvi_coef c, real w) { return c.scale * r_abs(w); }

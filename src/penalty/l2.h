@@ -6,7 +6,7 @@
 
 enum {
     l2_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_KKT | MGVI_CONJ | MGVI_MIRROR |
-             MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_STRONG | MGVI_EVEN
+             MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_STRONG | MGVI_EVEN | MGVI_SQUARE | MGVI_LENGTH
 };
 
 MGVI_FORMULA real l2_value(mgvi_coef c, real w) { return c.scale / 2 * w * w; }

@@ -63,7 +63,7 @@ static double linf_conj(const mgvi_whole *self, const double *v)
 const mgvi_penalty_ops mgvi_penalty_linf = {
     .name = "linf",
     .summary = "scale max |w|",
-    .can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_NORM,
+    .can = MGVI_VALUE | MGVI_PROX | MGVI_CONJ | MGVI_DUAL_CLIP | MGVI_NORM | MGVI_LENGTH,
     .whole = &(const mgvi_whole_ops){.value = linf_value,
                                      .prox = linf_prox,
                                      .conj = linf_conj,

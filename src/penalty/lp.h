@@ -8,7 +8,7 @@
 
 enum {
     lp_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_KKT | MGVI_CONJ | MGVI_MIRROR |
-             MGVI_DUAL_CLIP | MGVI_EVEN
+             MGVI_DUAL_CLIP | MGVI_EVEN | MGVI_LENGTH
 };
 
 MGVI_FORMULA real lp_value(mgvi_coef c, real w) { return c.scale / c.a * pow(r_abs(w), c.a); }

@@ -159,16 +159,16 @@ static mgv_status read_list(mgvi_arena *arena, const char *text, int64_t n, doub
 
 static mgv_status fill_weights(mgvi_arena *arena, const char *text, int64_t n, double *lambda)
 {
+    const char *list = mgvi_after_word(text, "list"), *slope = mgvi_after_word(text, "slope");
+    const char *oscar = mgvi_after_word(text, "oscar");
     double value;
-    if (strncmp(text, "list:", 5) == 0)
-        return read_list(arena, text + 5, n, lambda);
-    if (strncmp(text, "slope:", 6) == 0 && mgvi_parse_real(text + 6, &value) && value > 0 &&
-        value < 1) {
+    if (list)
+        return read_list(arena, list, n, lambda);
+    if (slope && mgvi_parse_real(slope, &value) && value > 0 && value < 1) {
         slope_weights(value, n, lambda);
         return MGV_OK;
     }
-    if (strncmp(text, "oscar:", 6) == 0 && mgvi_parse_real(text + 6, &value) && value >= 0 &&
-        value <= 1) {
+    if (oscar && mgvi_parse_real(oscar, &value) && value >= 0 && value <= 1) {
         oscar_weights(value, n, lambda);
         return MGV_OK;
     }

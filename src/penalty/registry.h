@@ -13,6 +13,7 @@ typedef struct mgvi_penalty_ops {
     unsigned can; /* MGVI_VALUE ... of base/formula.h; a function not in it is NULL */
     /* Reads what belongs to the penalty alone; *data lives in the arena. NULL: it has nothing. */
     mgv_status (*bind)(mgvi_arena *arena, const mgvi_penalty_input *input, const void **data);
+    const char *words; /* R(w) / strength in a formula, NULL: NAME(w), or as its bits say */
     const mgvi_whole_ops *whole; /* NULL: the scalar functions below; else those are all NULL */
     real (*value)(mgvi_coef c, real w);
     real (*grad)(mgvi_coef c, real w);

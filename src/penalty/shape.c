@@ -1,6 +1,7 @@
 /* shape.c - reads ROWSxCOLUMNS and ROWSxCOLUMNSxCHANNELS. */
 #include "penalty/shape.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* "20x30", or with `most` = 3 also "20x30x3": the sides, 1 where none is given. */
@@ -19,7 +20,7 @@ mgv_status mgvi_shape_read(mgv_ctx *ctx, const mgvi_penalty_input *in, const cha
 {
     char text[MGVI_TEXT_MAX];
     int64_t side[3], count;
-    memcpy(text, in->settings->shape, sizeof text);
+    snprintf(text, sizeof text, "%s", in->settings->shape);
     if (!text[0])
         return MGVI_FAIL(ctx, MGV_E_ARG,
                          "penalty %s needs the shape of the weights: --shape ROWSxCOLUMNS",

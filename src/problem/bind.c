@@ -14,7 +14,7 @@
 static mgv_status choose_loss(mgv_problem *p)
 {
     const char *name = p->settings.loss;
-    if (strcmp(name, "auto") == 0)
+    if (mgvi_is_auto(name))
         name = p->classify ? "hinge" : "squared";
     p->loss = mgvi_loss_find(name);
     if (!p->loss)
@@ -44,6 +44,13 @@ static mgv_status read_norm(mgv_problem *p, double *norm)
     return MGV_OK;
 }
 
+/* A power of |w|_p whose p is the user's. */
+static bool is_power(const mgvi_penalty_ops *penalty)
+{
+    return (penalty->can & MGVI_LENGTH) && (penalty->can & MGVI_SEPARABLE) &&
+           !mgvi_penalty_parts(penalty);
+}
+
 /* The penalty from its name, or from which of lambda, mu and p are given. */
 static mgv_status choose_penalty(mgv_problem *p, double norm)
 {
@@ -51,25 +58,25 @@ static mgv_status choose_penalty(mgv_problem *p, double norm)
     const bool has_mu = !isnan(s->mu) && s->mu > 0, round = norm == 2;
     const bool has_lambda = s->lambda > 0; /* NaN: not given */
     const char *name = s->penalty;
-    if (strcmp(name, "auto") == 0)
+    if (mgvi_is_auto(name))
         name = !round ? "lp" : !has_mu ? "l2" : has_lambda ? "enet" : "l1";
-    if (strcmp(name, "lp") == 0 && round)
-        name = "l2"; /* the same penalty, which more solvers know */
     p->penalty = mgvi_penalty_find(name);
+    if (p->penalty && is_power(p->penalty) && round)
+        p->penalty = mgvi_penalty_find(name = "l2"); /* the same, which more solvers know */
     if (!p->penalty)
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
                          "there is no penalty '%.40s'; `margrave list` names them", name);
-    const bool power = strcmp(name, "lp") == 0;
+    const bool power = is_power(p->penalty), length = p->penalty->can & MGVI_LENGTH;
     if (!round && !power)
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "p is %.40s, but the penalty is %s: p is for lp", s->p,
                          name);
     if (power && has_mu)
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "mu has no place beside p = %.40s", s->p);
-    const bool most = strcmp(name, "linf") == 0 && mgvi_problem_wants_margin(p);
-    p->p = power || strcmp(name, "l2") == 0 ? norm
-           : strcmp(name, "l1") == 0        ? 1
-           : most                           ? INFINITY
-                                            : NAN;
+    const bool most = length && !(p->penalty->can & MGVI_SEPARABLE);
+    p->p = !length || (most && !mgvi_problem_wants_margin(p)) ? NAN
+           : most                                             ? INFINITY
+           : p->penalty->can & MGVI_ABS                       ? 1
+                                                              : norm;
     return MGV_OK;
 }
 
@@ -77,7 +84,7 @@ static mgv_status choose_penalty(mgv_problem *p, double norm)
 static mgv_status check_C(const mgv_problem *p, bool has_lambda, bool has_mu)
 {
     const char *half = p->loss->can & MGVI_HALVED ? "2 " : "";
-    if (strcmp(p->penalty->name, "enet") == 0 && (has_lambda || has_mu))
+    if (mgvi_problem_is_net(p) && (has_lambda || has_mu))
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
                          "give C, or lambda and mu: C = 1/(%s(lambda + mu) n), and enet_share is "
                          "mu's part",
@@ -96,7 +103,7 @@ static mgv_status choose_strengths(mgv_problem *p)
     const mgv_settings *s = &p->settings;
     const bool hard = p->loss->can & MGVI_HARD;
     const bool has_C = !isnan(s->C), has_lambda = !isnan(s->lambda), has_mu = !isnan(s->mu);
-    const bool net = strcmp(p->penalty->name, "enet") == 0; /* the ratio of its parts matters */
+    const bool net = mgvi_problem_is_net(p); /* the ratio of its parts matters */
     if (hard && (has_C || (has_lambda && !net)))
         return MGVI_FAIL(p->ctx, MGV_E_ARG, "loss %s is a constraint: it has no C and no lambda",
                          p->loss->name);
@@ -257,7 +264,7 @@ static mgv_status bind_targets(mgv_problem *p)
         return MGV_OK;
     const double *y = p->target;
     p->row.a = (mgvi_coef_array){.values = y, .lanes = 1};
-    if (strcmp(p->loss->name, "interval") != 0)
+    if (!(p->loss->can & MGVI_BETWEEN))
         return MGV_OK;
     double *low = mgvi_arena_array(&p->arena, (size_t)n, sizeof *low);
     double *high = mgvi_arena_array(&p->arena, (size_t)n, sizeof *high);
@@ -281,7 +288,7 @@ static double strength_of_one(const mgv_problem *p)
 double mgvi_problem_C(const mgv_problem *p)
 {
     const double given = isnan(p->settings.C) ? 1 : p->settings.C;
-    const bool net = strcmp(p->penalty->name, "enet") == 0;
+    const bool net = mgvi_problem_is_net(p);
     const double strength = net                           ? p->lambda + p->mu
                             : p->penalty->can & MGVI_NORM ? p->mu
                                                           : p->lambda;
@@ -292,7 +299,7 @@ double mgvi_problem_C(const mgv_problem *p)
 
 static void bind_strengths(mgv_problem *p)
 {
-    const bool net = strcmp(p->penalty->name, "enet") == 0;
+    const bool net = mgvi_problem_is_net(p);
     const bool has_mu = net || (p->penalty->can & MGVI_NORM);
     if (p->by_C) {
         const double whole = strength_of_one(p) / mgvi_problem_C(p);
@@ -328,14 +335,14 @@ static mgv_status bind_column_weights(mgv_problem *p)
         a[j] = weights[j] * p->col.a.constant;
     }
     p->col.scale = (mgvi_coef_array){.values = scale, .lanes = 1};
-    if (strcmp(p->penalty->name, "enet") == 0)
+    if (mgvi_problem_is_net(p))
         p->col.a = (mgvi_coef_array){.values = a, .lanes = 1};
     return MGV_OK;
 }
 
 mgv_status mgvi_problem_set_strengths(mgv_problem *p, double lambda, double mu)
 {
-    if (p->p == 1 || p->p == 2 || strcmp(p->penalty->name, "enet") == 0) {
+    if (mgvi_penalty_parts(p->penalty)) {
         p->penalty = mgvi_penalty_find(mu > 0 && lambda > 0 ? "enet" : mu > 0 ? "l1" : "l2");
         p->p = mu > 0 ? (lambda > 0 ? NAN : 1) : 2;
     }

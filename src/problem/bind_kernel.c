@@ -76,15 +76,13 @@ static mgv_status choose_origin(mgv_problem *p)
  * nothing: their values are not even stored. */
 static mgv_dtype choose_precision(const mgv_problem *p)
 {
-    static const char *const losses[] = {"margin", "hinge", "squared_hinge"};
     const char *solver = p->settings.solver;
-    bool known = false;
-    for (size_t k = 0; k < sizeof losses / sizeof *losses; k++)
-        known = known || strcmp(p->loss->name, losses[k]) == 0;
+    const bool known = (p->loss->can & MGVI_MARGIN) && (p->loss->can & MGVI_QUADRATIC_DUAL) &&
+                       !(p->loss->can & MGVI_WIDTH);
     return p->settings.precision == MGVI_PRECISION_F32 && known && p->outputs == 1 &&
                    p->kernel.kind == MGVI_KERNEL_RBF && p->data->X.layout == MGV_DENSE &&
                    p->data->X.cols > MGVI_SHORT_COLUMNS &&
-                   (strcmp(solver, "auto") == 0 || strcmp(solver, "kernel_svm") == 0)
+                   (mgvi_is_auto(solver) || strcmp(solver, "kernel_svm") == 0)
                ? MGV_F32
                : MGV_F64;
 }
@@ -95,7 +93,7 @@ mgv_status mgvi_bind_kernel(mgv_problem *p)
     mgvi_kernel *k = &p->kernel;
     const char *name = mgvi_kernel_name(k->kind);
     const bool given = k->kind == MGVI_KERNEL_PRECOMPUTED;
-    if (strcmp(p->penalty->name, "l2") != 0)
+    if (mgvi_penalty_parts(p->penalty) != MGVI_SQUARE)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
                          "kernel %s has the length of w alone: penalty l2 and p = 2, not %s", name,
                          p->penalty->name);

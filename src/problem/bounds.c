@@ -3,12 +3,10 @@
  * leave the proximal map to the box. */
 #include "problem/problem.h"
 
-#include <string.h>
-
 mgv_status mgvi_bind_bounds(mgv_problem *p)
 {
     const mgv_settings *s = &p->settings;
-    const bool box = strcmp(p->penalty->name, "box") == 0;
+    const bool box = p->penalty->can & MGVI_BETWEEN;
     p->low = isnan(s->low) ? -INFINITY : s->low;
     p->high = isnan(s->high) ? INFINITY : s->high;
     if (!(p->low <= p->high))

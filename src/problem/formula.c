@@ -10,21 +10,23 @@ enum { FORMULA_MAX = 1024 };
 
 static void penalty_text(const mgv_problem *p, char *out, size_t size)
 {
-    const char *name = p->penalty->name;
-    if (strcmp(name, "lp") == 0 && mgvi_problem_has_margin(p)) /* the margin's units, (7) */
+    const unsigned parts = mgvi_penalty_parts(p->penalty);
+    const double strength = p->penalty->can & MGVI_NORM ? p->mu : p->lambda;
+    const bool power = !parts && p->p <= 2;
+    if (power && mgvi_problem_has_margin(p)) /* the margin's units, (7) */
         mgvi_print(out, size, "1/2 |w|_%.6g^2", p->p);
-    else if (strcmp(name, "lp") == 0)
+    else if (power)
         mgvi_print(out, size, "%.6g/%.6g |w|_%.6g^%.6g", p->lambda, p->p, p->p, p->p);
-    else if (strcmp(name, "l2") == 0)
+    else if (parts == MGVI_SQUARE)
         mgvi_print(out, size, "%.6g/2 |w|^2", p->lambda);
-    else if (strcmp(name, "l1") == 0)
+    else if (parts == MGVI_ABS)
         mgvi_print(out, size, "%.6g |w|_1", p->mu);
-    else if (strcmp(name, "enet") == 0)
+    else if (parts)
         mgvi_print(out, size, "%.6g/2 |w|^2 + %.6g |w|_1", p->lambda, p->mu);
-    else if (strcmp(name, "entropy") == 0)
-        mgvi_print(out, size, "%.6g sum w log(d w) over the simplex", p->lambda);
+    else if (p->penalty->words)
+        mgvi_print(out, size, "%.6g %s", strength, p->penalty->words);
     else
-        mgvi_print(out, size, "%.6g %s(w)", p->penalty->can & MGVI_NORM ? p->mu : p->lambda, name);
+        mgvi_print(out, size, "%.6g %s(w)", strength, p->penalty->name);
     const size_t used = strlen(out);
     if (mgvi_problem_is_bounded(p))
         mgvi_print(out + used, size - used, " over %.6g <= w <= %.6g", p->low, p->high);
@@ -79,11 +81,11 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
                  "min %s subject to %s_c%s - %s_j%s >= 1 for the class c of x and every other j%s",
                  penalty, features, p->free_cols ? " + b_c" : "", features,
                  p->free_cols ? " - b_j" : "", kernel);
-    else if (strcmp(p->loss->name, "margin") == 0)
+    else if (mgvi_problem_wants_margin(p))
         snprintf(text, FORMULA_MAX / 2, "min %s subject to %s >= 1%s", penalty, score, kernel);
-    else if (strcmp(p->loss->name, "equal") == 0)
+    else if ((p->loss->can & MGVI_HARD) && !(p->loss->can & MGVI_BETWEEN))
         snprintf(text, FORMULA_MAX / 2, "min %s subject to %s = y%s", penalty, score, kernel);
-    else if (strcmp(p->loss->name, "interval") == 0)
+    else if (p->loss->can & MGVI_HARD)
         mgvi_print(text, FORMULA_MAX / 2, "min %s subject to |%s - y| <= %.6g%s", penalty, score,
                    p->settings.epsilon, kernel);
     else

@@ -145,8 +145,8 @@ mgv_status mgvi_problem_over(mgv_ctx *ctx, mgvi_op *A, const double *target, con
     A = NULL;
     p->settings.intercept = false;
     p->settings.task = MGVI_TASK_REGRESS;
-    if (strcmp(settings->loss, "auto") == 0)
-        memcpy(p->settings.loss, "equal", sizeof "equal");
+    if (mgvi_is_auto(settings->loss))
+        p->settings.loss = "equal";
     if (p->A->rows < 1 || p->A->cols < 1)
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_ARG, "an operator of %" PRId64 " x %" PRId64, p->A->rows,

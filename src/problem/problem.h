@@ -131,16 +131,29 @@ static inline int64_t mgvi_problem_penalised(const mgv_problem *p)
 {
     return p->A->cols - p->free_cols;
 }
-/* Penalties l2, l1 and enet: column j costs lambda/2 w_j^2 + mu |w_j|. */
+/* Penalties that are parts of the elastic net: MGVI_SQUARE, MGVI_ABS or both. */
+static inline unsigned mgvi_penalty_parts(const mgvi_penalty_ops *penalty)
+{
+    return penalty->can & (MGVI_SQUARE | MGVI_ABS);
+}
+static inline bool mgvi_penalty_is_net(const mgvi_penalty_ops *penalty)
+{
+    return mgvi_penalty_parts(penalty) == (MGVI_SQUARE | MGVI_ABS);
+}
+static inline bool mgvi_problem_is_net(const mgv_problem *p)
+{
+    return mgvi_penalty_is_net(p->penalty);
+}
+/* Those: column j costs lambda/2 w_j^2 + mu |w_j|. */
 typedef struct mgvi_strengths {
     double lambda, mu;
 } mgvi_strengths;
 static inline mgvi_strengths mgvi_problem_strengths(const mgv_problem *p, int64_t j)
 {
     const mgvi_coef c = mgvi_coefs_at(&p->col, j, 0);
-    if (p->p == 2)
+    if (!(p->penalty->can & MGVI_ABS))
         return (mgvi_strengths){.lambda = c.scale};
-    return (mgvi_strengths){.lambda = p->p == 1 ? 0 : c.a, .mu = c.scale};
+    return (mgvi_strengths){.lambda = p->penalty->can & MGVI_SQUARE ? c.a : 0, .mu = c.scale};
 }
 /* The weight of every row (NULL: not wanted), and lambda and mu of every penalised column. */
 void mgvi_problem_coefficients(const mgv_problem *p, double *row, double *lambda, double *mu);

@@ -281,7 +281,7 @@ static void look_at_labels(doctor *d)
 static mgv_status try_solver(doctor *d)
 {
     const char *name = d->settings->solver;
-    if (strcmp(name, "auto") == 0)
+    if (mgvi_is_auto(name))
         return mgvi_solver_auto(d->ctx, d->problem, d->settings, 0, &d->solver);
     d->solver = mgvi_solver_find(name);
     if (!d->solver)

@@ -114,12 +114,14 @@ static mgv_status bound_norm(mgv_deblur *d, const mgv_image *psf, mgvi_op *A, do
 static mgv_status choose_settings(mgv_deblur *d, const mgv_image *psf, mgvi_op *A, mgv_settings *s)
 {
     const mgv_image *im = d->image;
-    memcpy(s->solver, "primal_dual", sizeof "primal_dual");
-    memcpy(s->penalty, "tv2d", sizeof "tv2d");
-    memcpy(s->loss, "equal", sizeof "equal");
-    snprintf(s->shape, sizeof s->shape, "%" PRId64 "x%" PRId64 "x%" PRId32, im->height, im->width,
+    snprintf(d->shape, sizeof d->shape, "%" PRId64 "x%" PRId64 "x%" PRId32, im->height, im->width,
              im->channels);
-    mgvi_print(s->select, sizeof s->select, "discrepancy:%.17g", d->target);
+    mgvi_print(d->select, sizeof d->select, "discrepancy:%.17g", d->target);
+    s->solver = "primal_dual";
+    s->penalty = "tv2d";
+    s->loss = "equal";
+    s->shape = d->shape;
+    s->select = d->select;
     const bool free = isnan(s->low) && isnan(s->high);
     if (free && s->split != MGVI_WISH_NO) {
         s->low = 0;

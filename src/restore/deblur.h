@@ -23,7 +23,8 @@ struct mgv_deblur {
     int64_t looked_at; /* iteration of the last look at the residual, and what it was */
     double seen_residual;
     bool stalled;
-    mgv_event_fn listener; /* the caller's, while the run goes on */
+    char shape[80], select[40]; /* settings of its problem and its run */
+    mgv_event_fn listener;      /* the caller's, while the run goes on */
     void *listener_user;
 };
 

@@ -91,7 +91,8 @@ static int64_t grid_points(const mgvi_drive *d)
 }
 static int64_t grid_patience(const mgvi_drive *d)
 {
-    const int64_t wanted = d->s->settings.patience, fine = grid_points(d) * STRENGTH_PATIENCE;
+    const int64_t wanted = d->s->settings.patience_points;
+    const int64_t fine = grid_points(d) * STRENGTH_PATIENCE;
     return wanted                                 ? wanted
            : fine > STRENGTHS * STRENGTH_PATIENCE ? fine / STRENGTHS
                                                   : STRENGTH_PATIENCE;
@@ -118,7 +119,7 @@ static mgv_status walk_strengths(mgvi_drive *d)
     const mgv_settings *set = &s->settings;
     mgv_problem *full = d->lanes[s->split.lanes - 1].problem;
     const bool norm = full->penalty->can & MGVI_NORM;
-    const bool sparse = norm || strcmp(full->penalty->name, "enet") == 0;
+    const bool sparse = norm || mgvi_problem_is_net(full);
     const double end = isnan(set->path_end) ? END : set->path_end;
     const int64_t points = grid_points(d);
     double most;
@@ -177,10 +178,10 @@ static mgv_status choose_form(mgvi_drive *d)
 {
     const mgv_problem *p = d->lanes[d->s->split.lanes - 1].problem;
     const mgvi_solver_ops *ops = mgvi_solver_find(d->settings.solver);
-    if (strcmp(d->settings.solver, "auto") == 0)
+    if (mgvi_is_auto(d->settings.solver))
         MGVI_TRY(mgvi_solver_auto(d->s->ctx, p, &d->settings, 0, &ops));
     d->path->early = ops && ops->residual && (p->loss->can & MGVI_HARD);
-    strcpy(d->settings.select, d->path->early ? "last" : "none");
+    d->settings.select = d->path->early ? "last" : "none";
     return MGV_OK;
 }
 
@@ -222,7 +223,7 @@ static mgv_status walk_iterations(mgvi_drive *d)
             w[l] = path->cut && l < lanes - 1 ? NULL : mgvi_driver_present(d->lanes[l].solver).w;
         const mgvi_path_point point = {.lambda = NAN, .mu = NAN, .iteration = k};
         MGVI_TRY(mgvi_drive_add_point(d, point, w));
-        if (finished || !mgvi_path_patient(path, k, s->settings.patience))
+        if (finished || !mgvi_path_patient(path, k, s->settings.patience_iterations))
             break;
     }
     return MGV_OK;
@@ -235,13 +236,13 @@ static mgv_status drive_path(mgv_selection *s, const mgvi_method *method, mgvi_p
 {
     mgvi_drive d = {.s = s, .path = path, .settings = s->settings};
     if (method->penalty)
-        strcpy(d.settings.penalty, method->penalty);
+        d.settings.penalty = method->penalty;
     if (method->root)
         d.settings.scale = MGVI_SCALE_SQRT;
     if (method->loss)
-        strcpy(d.settings.loss, method->loss);
+        d.settings.loss = method->loss;
     if (method->solver)
-        strcpy(d.settings.solver, method->solver);
+        d.settings.solver = method->solver;
     d.settings = mgvi_selection_any_strength(&d.settings);
     path->outputs = (int32_t)mgvi_model_outputs(s->probe);
     mgv_status st = mgvi_drive_open(&d);

@@ -209,15 +209,16 @@ bool mgvi_epochs_suffice(const mgv_selection *s)
     const bool given = !isnan(set->C) || !isnan(set->lambda);
     return (s->probe->loss->can & MGVI_JOINT) && validated &&
            s->probe->kernel.kind == MGVI_KERNEL_LINEAR &&
-           strcmp(s->probe->penalty->name, "l2") == 0 && (!ops || ops->primal_only || given);
+           mgvi_penalty_parts(s->probe->penalty) == MGVI_SQUARE &&
+           (!ops || ops->primal_only || given);
 }
 
 /* Without a strength the epochs alone regularise. */
 static mgv_status open_run(mgv_selection *s)
 {
     mgv_settings settings = s->settings;
-    if (strcmp(settings.solver, "auto") == 0)
-        strcpy(settings.solver, "minibatch_momentum");
+    if (mgvi_is_auto(settings.solver))
+        settings.solver = "minibatch_momentum";
     if (isnan(settings.C) && isnan(settings.lambda))
         MGVI_TRY(mgvi_problem_set_strengths(s->probe, 0, 0));
     s->problem = s->probe;
@@ -252,7 +253,8 @@ static mgv_status add_epoch(mgv_selection *s, const mgvi_vec *w, double error, d
 static mgv_stop ending(const mgv_selection *s, int64_t resting, double seconds, bool asked)
 {
     const mgv_settings *set = &s->settings;
-    if (resting >= 2 * (set->patience ? set->patience : PATIENCE) || s->solver->run.finished)
+    if (resting >= 2 * (set->patience_epochs ? set->patience_epochs : PATIENCE) ||
+        s->solver->run.finished)
         return MGV_STOP_SELECTED;
     const mgv_stop late = mgvi_ctx_late(s->ctx);
     if (asked || late != MGV_STOP_NONE)

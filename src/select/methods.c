@@ -57,7 +57,7 @@ static double passes_left(const mgv_selection *s)
 static mgv_status walk_lasso(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
 {
     const mgv_settings *set = &s->settings;
-    const bool net = strcmp(method->penalty, "enet") == 0;
+    const bool net = mgvi_penalty_is_net(mgvi_penalty_find(method->penalty));
     const mgvi_lasso_plan plan = {.share = net ? set->enet_share : 1,
                                   .lambda = net && !isnan(set->lambda) ? set->lambda : NAN,
                                   .points = set->path_points ? set->path_points : LASSO_POINTS,
@@ -65,7 +65,8 @@ static mgv_status walk_lasso(mgv_selection *s, const mgvi_method *method, mgvi_p
                                   .goes_on = isnan(set->path_end),
                                   .gap = set->path_gap,
                                   .passes = passes_left(s),
-                                  .patience = set->patience ? set->patience : PATIENCE,
+                                  .patience =
+                                      set->patience_points ? set->patience_points : PATIENCE,
                                   .classify = s->probe->classify};
     mgvi_arena arena;
     mgvi_lanes *lanes;
@@ -94,21 +95,28 @@ static mgv_status walk_ridge(mgv_selection *s, const mgvi_method *method, mgvi_p
     return st;
 }
 
+static bool is_equality(const mgvi_loss_ops *loss)
+{
+    return (loss->can & MGVI_HARD) && (loss->can & MGVI_LINEAR_DUAL) && !(loss->can & MGVI_MARGIN);
+}
+
 /* What the block iterate knows: plain steps of primal_dual on equalities with equal weights; the
  * driver has the rest. */
 static bool fits_lanes(const mgv_selection *s, const mgvi_method *method)
 {
     const mgv_settings *set = &s->settings;
-    const char *penalty = method->penalty ? method->penalty : set->penalty;
-    const char *loss = method->loss ? method->loss : s->probe->loss->name;
-    const char *solver = method->solver ? method->solver : set->solver;
+    const char *name = method->solver ? method->solver : set->solver;
+    const mgvi_penalty_ops *penalty =
+        mgvi_penalty_find(method->penalty ? method->penalty : set->penalty);
+    const mgvi_loss_ops *loss = method->loss ? mgvi_loss_find(method->loss) : s->probe->loss;
+    const mgvi_solver_ops *solver = mgvi_solver_find(name);
     bool same = true;
     for (int64_t i = 0; i < s->data->X.rows; i++)
         same = same && s->e[i] == 1;
     return same && !s->probe->classify && !s->data->col_weights && isnan(set->mu) &&
-           isnan(set->lambda) && isnan(set->C) && strcmp(penalty, "l1") == 0 &&
-           strcmp(loss, "equal") == 0 && set->scale == MGVI_SCALE_NONE &&
-           (strcmp(solver, "primal_dual") == 0 || strcmp(solver, "auto") == 0) &&
+           isnan(set->lambda) && isnan(set->C) && penalty &&
+           mgvi_penalty_parts(penalty) == MGVI_ABS && is_equality(loss) &&
+           set->scale == MGVI_SCALE_NONE && (mgvi_is_auto(name) || (solver && solver->means)) &&
            set->steps == MGVI_STEPS_SCALAR && set->iterate == MGVI_ITERATE_LAST;
 }
 
@@ -124,7 +132,7 @@ static mgv_status walk_early(mgv_selection *s, const mgvi_method *method, mgvi_p
                                   .lazy = set->lazy ? set->lazy : LAZY,
                                   .max_iter = set->max_iter,
                                   .passes = passes_left(s),
-                                  .patience = set->patience};
+                                  .patience = set->patience_iterations};
     mgvi_arena arena;
     mgvi_lanes *lanes;
     path->by = "iteration";
@@ -202,15 +210,21 @@ static const mgvi_method strengths = {.name = "strengths", .walk = mgvi_walk_str
 static const mgvi_method iterations = {.name = "iterations", .walk = walk_early};
 static const mgvi_method given_strength = {.name = MGVI_GIVEN_STRENGTH, .walk = mgvi_walk_given};
 
+/* Whether a strength is given that leaves nothing to choose: of the elastic net's two, mu. */
+static bool has_strength(const mgv_settings *set)
+{
+    const mgvi_penalty_ops *named = mgvi_penalty_find(set->penalty);
+    const bool net = named && mgvi_penalty_is_net(named);
+    return !isnan(set->C) || !isnan(set->mu) || (!isnan(set->lambda) && !net);
+}
+
 bool mgvi_selection_given(const mgv_selection *s)
 {
     const mgv_settings *set = &s->settings;
     const bool judged = s->rule.kind == MGVI_RULE_CV || s->rule.kind == MGVI_RULE_HOLDOUT ||
                         s->rule.kind == MGVI_RULE_FILE;
-    const bool given = !isnan(set->C) || !isnan(set->mu) ||
-                       (!isnan(set->lambda) && strcmp(set->penalty, "enet") != 0);
-    return judged && given && !(s->probe->loss->can & MGVI_HARD) &&
-           strcmp(set->solver, "auto") == 0;
+    return judged && has_strength(set) && !(s->probe->loss->can & MGVI_HARD) &&
+           mgvi_is_auto(set->solver);
 }
 
 /* A penalty that is a constraint leaves nothing to choose but the iterations. */
@@ -232,25 +246,24 @@ static mgv_status check_penalty(const mgv_selection *s)
 mgv_status mgvi_methods_choose(mgv_selection *s, const mgvi_method **out, int *count)
 {
     const mgv_settings *set = &s->settings;
-    const bool squared = strcmp(s->probe->loss->name, "squared") == 0;
-    const bool given = !isnan(set->C) || !isnan(set->mu) ||
-                       (!isnan(set->lambda) && strcmp(set->penalty, "enet") != 0);
+    const mgvi_penalty_ops *named = mgvi_penalty_find(set->penalty);
+    const unsigned can = s->probe->loss->can, parts = named ? mgvi_penalty_parts(named) : 0;
+    const bool squared = (can & MGVI_STRONG) && (can & MGVI_QUADRATIC_DUAL);
+    const bool given = has_strength(set), automatic = mgvi_is_auto(set->solver);
     const bool linear = s->probe->kernel.kind == MGVI_KERNEL_LINEAR;
-    const bool own = squared && linear && !given && strcmp(set->solver, "auto") == 0 &&
-                     !mgvi_selection_numbers(s);
+    const bool own = squared && linear && !given && automatic && !mgvi_selection_numbers(s);
     *count = 1;
     if (mgvi_selection_given(s))
         out[0] = &given_strength;
-    else if (given || (s->probe->loss->can & MGVI_HARD) ||
-             ((s->probe->penalty->can & MGVI_HARD) && strcmp(set->solver, "auto") != 0))
+    else if (given || (can & MGVI_HARD) || ((s->probe->penalty->can & MGVI_HARD) && !automatic))
         out[0] = &iterations;
-    else if (own && strcmp(set->penalty, "enet") == 0)
+    else if (own && parts == (MGVI_SQUARE | MGVI_ABS))
         out[0] = &enet;
-    else if (own && strcmp(set->penalty, "l1") == 0)
+    else if (own && parts == MGVI_ABS)
         out[0] = &lasso;
-    else if (own && strcmp(set->penalty, "l2") == 0)
+    else if (own && parts == MGVI_SQUARE)
         out[0] = &ridge;
-    else if (own && strcmp(set->penalty, "auto") == 0)
+    else if (own && mgvi_is_auto(set->penalty))
         compare_all(s, out, count);
     else
         out[0] = &strengths;

@@ -27,8 +27,8 @@ mgv_status mgvi_refit_check(const mgv_selection *s)
                          "holdout:F or val:FILE");
     if (set->stable > 0 && s->rule.kind != MGVI_RULE_CV)
         return MGVI_FAIL(s->ctx, MGV_E_ARG, "stable counts folds: --select cv:K beside it");
-    if (s->probe->classify || (strcmp(penalty, "l1") != 0 && strcmp(penalty, "enet") != 0 &&
-                               strcmp(penalty, "auto") != 0))
+    const mgvi_penalty_ops *named = mgvi_penalty_find(penalty);
+    if (s->probe->classify || (named && !(named->can & MGVI_ABS)))
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
                          "debias and stable are for regression with penalty l1 or enet (here %s)",
                          s->probe->classify ? "classes" : penalty);

@@ -21,8 +21,7 @@ mgv_settings mgvi_selection_any_strength(const mgv_settings *settings)
     mgv_settings any = *settings;
     const mgvi_loss_ops *loss = mgvi_loss_find(any.loss);
     const mgvi_penalty_ops *penalty = mgvi_penalty_find(any.penalty);
-    const bool sparse =
-        penalty && ((penalty->can & MGVI_NORM) || strcmp(penalty->name, "enet") == 0);
+    const bool sparse = penalty && ((penalty->can & MGVI_NORM) || mgvi_penalty_is_net(penalty));
     if ((loss && (loss->can & MGVI_HARD)) || !isnan(any.C))
         return any; /* a constraint has none, C is all of them */
     if (isnan(any.lambda) && !sparse && isnan(any.mu))
@@ -39,12 +38,12 @@ static mgv_status bind_probe(mgv_selection *s)
     mgv_settings any = mgvi_selection_any_strength(&s->settings);
     MGVI_TRY(mgvi_problem_new_in_time(s->ctx, s->data, &any, &s->probe));
     const bool one_part = s->rule.kind == MGVI_RULE_HOLDOUT || s->rule.kind == MGVI_RULE_FILE;
-    if (!s->probe->many || !one_part || strcmp(any.loss, "auto") != 0 ||
-        any.multiclass != MGVI_MULTICLASS_AUTO || strcmp(any.solver, "auto") != 0 ||
-        strcmp(s->probe->penalty->name, "l2") != 0 || s->probe->kernel.kind != MGVI_KERNEL_LINEAR)
+    if (!s->probe->many || !one_part || !mgvi_is_auto(any.loss) ||
+        any.multiclass != MGVI_MULTICLASS_AUTO || !mgvi_is_auto(any.solver) ||
+        mgvi_penalty_parts(s->probe->penalty) != MGVI_SQUARE ||
+        s->probe->kernel.kind != MGVI_KERNEL_LINEAR)
         return MGV_OK;
-    strcpy(s->settings.loss, "softmax");
-    strcpy(any.loss, "softmax");
+    s->settings.loss = any.loss = "softmax";
     mgvi_problem_free(s->probe);
     s->probe = NULL;
     return mgvi_problem_new_in_time(s->ctx, s->data, &any, &s->probe);
@@ -56,8 +55,8 @@ static mgv_status read_validation(mgv_selection *s)
         return MGV_OK;
     mgv_settings reading = s->settings;
     reading.features = s->data->X.cols;
-    reading.names[0] = 0;
-    strcpy(reading.labels, s->settings.validation_labels);
+    reading.names = "";
+    reading.labels = s->settings.validation_labels;
     const mgvi_columns columns = mgvi_data_columns(s->data);
     MGVI_TRY(mgvi_read_for(s->ctx, s->rule.file, &reading, &columns, &s->validation));
     if (!s->validation->labels)
@@ -221,13 +220,13 @@ static mgv_settings final_settings(const mgv_selection *s)
     const mgvi_path_point *point = mgvi_selection_point(s);
     mgv_settings final = s->settings;
     if (path->penalty)
-        strcpy(final.penalty, path->penalty);
+        final.penalty = path->penalty;
     if (path->root)
         final.scale = MGVI_SCALE_SQRT;
     if (path->loss)
-        strcpy(final.loss, path->loss);
+        final.loss = path->loss;
     if (path->solver)
-        strcpy(final.solver, path->solver);
+        final.solver = path->solver;
     if (!mgvi_selection_given(s) && (!isnan(point->mu) || !isnan(point->lambda))) {
         final.C = NAN;
         final.mu = point->mu;
@@ -235,7 +234,7 @@ static mgv_settings final_settings(const mgv_selection *s)
     }
     if (!isnan(path->square))
         final.lipschitz = path->square;
-    strcpy(final.select, path->early ? "last" : "none"); /* what is left to do is one run */
+    final.select = path->early ? "last" : "none"; /* what is left to do is one run */
     return final;
 }
 
@@ -356,7 +355,7 @@ static mgv_status check_classes(const mgv_selection *s)
                          "loss %s is a constraint: with %" PRId64 " classes there is no strength "
                          "to choose; --loss hinge has one",
                          s->probe->loss->name, s->data->classes);
-    if ((s->probe->loss->can & MGVI_JOINT) && strcmp(s->probe->penalty->name, "l2") != 0)
+    if ((s->probe->loss->can & MGVI_JOINT) && mgvi_penalty_parts(s->probe->penalty) != MGVI_SQUARE)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
                          "loss %s knows penalty l2 alone; sparse weights of each class: --loss "
                          "logistic --penalty l1",
@@ -366,9 +365,8 @@ static mgv_status check_classes(const mgv_selection *s)
                          "with %" PRId64
                          " classes select is cv:K, holdout:F or val:FILE, not %.80s",
                          s->data->classes, set->select);
-    if (!mgvi_selection_given(s) &&
-        (!isnan(set->C) || !isnan(set->mu) ||
-         (!isnan(set->lambda) && strcmp(s->probe->penalty->name, "enet") != 0)))
+    if (!mgvi_selection_given(s) && (!isnan(set->C) || !isnan(set->mu) ||
+                                     (!isnan(set->lambda) && !mgvi_problem_is_net(s->probe))))
         return MGVI_FAIL(s->ctx, MGV_E_ARG,
                          "with %" PRId64 " classes the iterations of solver %s are no path: leave "
                          "out --%s or --solver",

@@ -16,13 +16,6 @@ static mgv_status refuse(mgv_ctx *ctx, const char *text)
                      text, MGVI_SPLIT_LANES - 1);
 }
 
-/* What follows `word` and a colon; NULL: another word. */
-static const char *argument(const char *text, const char *word)
-{
-    const size_t n = strlen(word);
-    return strncmp(text, word, n) == 0 && text[n] == ':' ? text + n + 1 : NULL;
-}
-
 static bool parse_argument(const char *text, mgvi_rule *out)
 {
     const char *value;
@@ -31,27 +24,27 @@ static bool parse_argument(const char *text, mgvi_rule *out)
         out->kind = text[0] == 'n' ? MGVI_RULE_NONE : MGVI_RULE_LAST;
         return true;
     }
-    if ((value = argument(text, "cv"))) {
+    if ((value = mgvi_after_word(text, "cv"))) {
         out->kind = MGVI_RULE_CV;
         if (!mgvi_parse_int(value, &folds) || folds < 2 || folds >= MGVI_SPLIT_LANES)
             return false;
         out->folds = (int32_t)folds;
         return true;
     }
-    if ((value = argument(text, "holdout"))) {
+    if ((value = mgvi_after_word(text, "holdout"))) {
         out->kind = MGVI_RULE_HOLDOUT;
         return mgvi_parse_real(value, &out->fraction) && out->fraction > 0 && out->fraction < 1;
     }
-    if ((value = argument(text, "discrepancy"))) {
+    if ((value = mgvi_after_word(text, "discrepancy"))) {
         out->kind = MGVI_RULE_DISCREPANCY;
         return mgvi_parse_real(value, &out->delta) && out->delta >= 0 && isfinite(out->delta);
     }
-    if ((value = argument(text, "apriori"))) {
+    if ((value = mgvi_after_word(text, "apriori"))) {
         out->kind = MGVI_RULE_APRIORI;
         return mgvi_parse_real(value, &out->delta) && out->delta > 0 && isfinite(out->delta);
     }
     out->kind = MGVI_RULE_FILE;
-    out->file = argument(text, "val");
+    out->file = mgvi_after_word(text, "val");
     return out->file && out->file[0];
 }
 

@@ -146,7 +146,7 @@ static mgv_status dual_norm(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *v
 static mgv_status dual_norm_of(const mgv_problem *p, mgvi_arena *arena, const mgvi_vec *u,
                                mgvi_vec *v, double *mu)
 {
-    const bool l1 = p->p == 1 || strcmp(p->penalty->name, "enet") == 0;
+    const bool l1 = p->penalty->can & MGVI_ABS;
     mgvi_op_mul_t(p->A, -1, u, 0, v);
     mgvi_vec part = mgvi_problem_penalised_part(p, v);
     if (!l1 || p->col.scale.values)
@@ -174,7 +174,7 @@ static mgv_status raise_mu(mgv_problem *p, const mgv_settings *settings, mgvi_ar
     static const double ROUNDING = 1e-12;
     double P0, mu;
     bool unique;
-    const bool l1 = p->p == 1 || strcmp(p->penalty->name, "enet") == 0;
+    const bool l1 = p->penalty->can & MGVI_ABS;
     mgvi_ctx_open(p->ctx, MGVI_GRACE);
     mgv_status st = mgvi_null_model(p, arena, &w, &u, &P0, &unique);
     if (st == MGV_OK)

@@ -53,7 +53,7 @@ static mgv_status settle_strengths(mgv_ctx *ctx, bool along_mu, mgv_settings *s)
     } else {
         s->lambda = 1;
     }
-    s->checkpoint[0] = s->resume[0] = 0;
+    s->checkpoint = s->resume = "";
     return MGV_OK;
 }
 
@@ -61,7 +61,7 @@ static mgv_status check_problem(const mgv_path *path)
 {
     const mgv_problem *p = path->problem;
     const char *name = p->penalty->name;
-    const bool norm = p->penalty->can & MGVI_NORM, enet = strcmp(name, "enet") == 0;
+    const bool norm = p->penalty->can & MGVI_NORM, enet = mgvi_problem_is_net(p);
     if ((p->loss->can & MGVI_JOINT) && path->along_mu)
         return MGVI_FAIL(path->ctx, MGV_E_UNSUPPORTED,
                          "loss %s knows penalty l2 alone; sparse weights of each class: --loss "

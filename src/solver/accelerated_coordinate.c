@@ -369,7 +369,7 @@ static double guess_gap(mgvi_run *run, state *s)
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
-    const bool restarts = !s->strong && run->settings->restart;
+    const bool restarts = !s->strong && run->settings->accelerated_coordinate_restart;
     if (restarts && s->m.since >= s->m.period)
         restart(run, s);
     if (!restarts && s->m.since % REFRESH == REFRESH - 1) {
@@ -406,9 +406,9 @@ const mgvi_solver_ops mgvi_solver_accelerated_coordinate = {
     .needs = {.penalty = MGVI_MIRROR | MGVI_CONJ,
               .loss = MGVI_VALUE | MGVI_CONJ | MGVI_PROX,
               .op = MGVI_ROW},
-    .penalties = "l2 lp entropy",
+    .no = {.penalty = MGVI_KINK},
     .no_intercept = true,
-    .settings = "restart",
+    .settings = "accelerated_coordinate_restart",
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

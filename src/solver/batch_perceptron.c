@@ -75,9 +75,8 @@ static mgv_status step(mgvi_run *run)
 const mgvi_solver_ops mgvi_solver_batch_perceptron = {
     .name = "batch_perceptron",
     .summary = "a baseline: adds the row with the least margin, error 1/t at best",
-    .needs = {.op = MGVI_MUL | MGVI_ROW},
-    .losses = "margin",
-    .penalties = "l2",
+    .needs = {.penalty = MGVI_SQUARE, .loss = MGVI_HARD | MGVI_MARGIN, .op = MGVI_MUL | MGVI_ROW},
+    .no = {.penalty = MGVI_ABS},
     .kernels = true,
     .contrasts = true,
     .settings = "perceptron_form",

@@ -94,8 +94,10 @@ const mgvi_solver_ops mgvi_solver_bregman = {
     .name = "bregman",
     .summary =
         "Bregman iteration (augmented Lagrangian): a Lasso per step, its residual added back",
-    .needs = {.penalty = MGVI_PROX, .loss = MGVI_CONJ | MGVI_HARD, .op = MGVI_MUL | MGVI_MUL_T},
-    .losses = "equal",
+    .needs = {.penalty = MGVI_PROX,
+              .loss = MGVI_HARD | MGVI_LINEAR_DUAL,
+              .op = MGVI_MUL | MGVI_MUL_T},
+    .no = {.loss = MGVI_MARGIN},
     .settings = "sigma_factor sigma lipschitz",
     .fits = mgvi_centred_intercept,
     .state_size = sizeof(state),

@@ -264,7 +264,7 @@ const mgvi_solver_ops mgvi_solver_cg_descent = {
     .needs = {.penalty = MGVI_VALUE | MGVI_GRAD | MGVI_CONJ,
               .loss = MGVI_VALUE | MGVI_GRAD | MGVI_CONJ | MGVI_DUAL_CLIP,
               .op = MGVI_MUL | MGVI_MUL_T},
-    .penalties = "l2 l1 enet",
+    .any = {.penalty = MGVI_SQUARE | MGVI_ABS},
     .state_size = sizeof(state),
     .init = init,
     .step = step,

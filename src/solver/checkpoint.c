@@ -21,8 +21,7 @@ static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
 static uint64_t mix_settings(uint64_t hash, const mgv_solver *solver)
 {
     char name[64], value[MGVI_TEXT_MAX];
-    const char *at = solver->run.ops->settings;
-    for (int length; at && sscanf(at, " %63s%n", name, &length) == 1; at += length)
+    for (int k = 0; mgvi_solver_setting(solver->run.ops, k, name); k++)
         if (mgvi_settings_get(solver->run.ctx, &solver->settings, name, value, sizeof value) ==
             MGV_OK)
             hash = mix(hash, value, strlen(value));
@@ -155,7 +154,7 @@ static mgv_status need_meta(mgv_ctx *ctx, const mgvi_tensors *file, const char *
                             const char *key, const char *want, const char *sentence)
 {
     const char *got = mgvi_tensors_meta(file, key);
-    if (got && strcmp(got, want) == 0)
+    if (mgvi_tensors_meta_is(file, key, want))
         return MGV_OK;
     return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: %s (%s is '%.60s', expected '%.60s')", path, sentence,
                      key, got ? got : "missing", want);

@@ -277,9 +277,8 @@ static double trial(const mgv_problem *p, const mgv_settings *settings)
 const mgvi_solver_ops mgvi_solver_class_coordinate = {
     .name = "class_coordinate",
     .summary = "dual coordinate ascent over rows, loss crammer_singer",
-    .needs = {.penalty = MGVI_VALUE, .loss = MGVI_JOINT, .op = MGVI_ROW},
-    .penalties = "l2",
-    .losses = "crammer_singer",
+    .needs = {.penalty = MGVI_SQUARE, .loss = MGVI_JOINT, .op = MGVI_ROW},
+    .no = {.penalty = MGVI_ABS, .loss = MGVI_SMOOTH},
     .kernels = true,
     .fits = fits,
     .cost = cost,

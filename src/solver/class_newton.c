@@ -353,9 +353,8 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
 const mgvi_solver_ops mgvi_solver_class_newton = {
     .name = "class_newton",
     .summary = "loss crammer_singer: multipliers, Newton steps on a smoothed maximum",
-    .needs = {.penalty = MGVI_VALUE, .loss = MGVI_JOINT, .op = MGVI_ROW},
-    .penalties = "l2",
-    .losses = "crammer_singer",
+    .needs = {.penalty = MGVI_SQUARE, .loss = MGVI_JOINT, .op = MGVI_ROW},
+    .no = {.penalty = MGVI_ABS, .loss = MGVI_SMOOTH},
     .fits = fits,
     .cost = cost,
     .uniform = true,

@@ -153,7 +153,8 @@ static mgv_status init(mgvi_run *run)
     choose_rows(p, s);
     if (run->settings->shrink && (p->loss->can & MGVI_MIRROR) && !s->rows->kernel)
         MGVI_TRY(mgvi_free_rows_new(p, s->rows, &run->arena, &s->free_rows));
-    s->watched = strstr(p->loss->name, "hinge") != NULL;
+    const bool simple = p->loss->can & (MGVI_QUADRATIC_DUAL | MGVI_WIDTH);
+    s->watched = simple && (p->loss->can & MGVI_MARGIN) && !(p->loss->can & MGVI_HARD);
     /* the best constant is where the shift starts */
     mgvi_intercept_improve(p, 1e-6, &s->w, &run->lent[0]);
     if (p->free_cols)
@@ -387,10 +388,9 @@ static double trial(const mgv_problem *p, const mgv_settings *settings)
 const mgvi_solver_ops mgvi_solver_dual_coordinate = {
     .name = "dual_coordinate",
     .summary = "exact dual coordinate ascent in random order with shrinking, penalty l2",
-    .needs = {.penalty = MGVI_STRONG | MGVI_CONJ,
-              .loss = MGVI_VALUE | MGVI_CONJ | MGVI_PROX,
-              .op = MGVI_ROW},
-    .penalties = "l2",
+    .needs = {.penalty = MGVI_SQUARE, .loss = MGVI_VALUE | MGVI_CONJ | MGVI_PROX, .op = MGVI_ROW},
+    .no = {.penalty = MGVI_ABS},
+    .ascends = true,
     .kernels = true,
     .cost = cost,
     .trial = trial,

@@ -217,7 +217,7 @@ static void move(mgvi_run *run, state *s, double beta)
     mgvi_vec_axpby(run->ctx, 1, &s->dwz, beta, &s->dw);
     mgvi_vec_axpby(run->ctx, 1, &s->dw, 1, &s->w);
     s->m.momentum++;
-    if (run->settings->restart) {
+    if (run->settings->dual_diagonal_restart) {
         mgvi_vec_dot(run->ctx, &s->dz, &s->du, &agreement);
         if (agreement < 0)
             s->m.momentum = 0;
@@ -287,14 +287,13 @@ static mgv_status restored(mgvi_run *run)
 const mgvi_solver_ops mgvi_solver_dual_diagonal = {
     .name = "dual_diagonal",
     .summary = "inertial dual diagonal descent for the hard margin, loss margin, no intercept",
-    .needs = {.penalty = MGVI_STRONG | MGVI_CONJ,
-              .loss = MGVI_CONJ | MGVI_DUAL_CLIP,
+    .needs = {.penalty = MGVI_SQUARE,
+              .loss = MGVI_HARD | MGVI_MARGIN,
               .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},
-    .penalties = "l2",
-    .losses = "margin",
+    .no = {.penalty = MGVI_ABS},
     .no_intercept = true,
     .kernels = true,
-    .settings = "schedule lambda0 inertia restart backtracking lipschitz",
+    .settings = "schedule lambda0 inertia dual_diagonal_restart backtracking lipschitz",
     .state_size = sizeof(state),
     .init = init,
     .step = step,

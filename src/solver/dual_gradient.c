@@ -33,8 +33,7 @@ typedef struct state {
 /* The modulus of strong convexity that R brings itself. */
 static double own_modulus(const mgv_problem *p)
 {
-    const bool net = strcmp(p->penalty->name, "enet") == 0;
-    const mgvi_coef_array *c = net ? &p->col.a : &p->col.scale;
+    const mgvi_coef_array *c = p->penalty->can & MGVI_ABS ? &p->col.a : &p->col.scale;
     double least = INFINITY;
     if (!(p->penalty->can & MGVI_STRONG))
         return 0;
@@ -136,13 +135,14 @@ static mgvi_iterate expose(mgvi_run *run)
 
 static double residual(const mgvi_run *run) { return ((const state *)run->state)->memory.residual; }
 
-#define DUAL_GRADIENT(NAME, NEEDS, PENALTIES, SUMMARY)                                             \
+#define DUAL_GRADIENT(NAME, NEEDS, NOT, SUMMARY)                                                   \
     const mgvi_solver_ops mgvi_solver_##NAME = {                                                   \
         .name = #NAME,                                                                             \
         .summary = SUMMARY,                                                                        \
-        .needs = {.penalty = (NEEDS), .loss = MGVI_CONJ | MGVI_HARD, .op = MGVI_MUL | MGVI_MUL_T}, \
-        .losses = "equal",                                                                         \
-        .penalties = PENALTIES,                                                                    \
+        .needs = {.penalty = (NEEDS),                                                              \
+                  .loss = MGVI_HARD | MGVI_LINEAR_DUAL,                                            \
+                  .op = MGVI_MUL | MGVI_MUL_T},                                                    \
+        .no = {.penalty = (NOT), .loss = MGVI_MARGIN},                                             \
         .settings = "kappa sigma_factor sigma lipschitz",                                          \
         .fits = mgvi_centred_intercept,                                                            \
         .state_size = sizeof(state),                                                               \
@@ -151,9 +151,10 @@ static double residual(const mgvi_run *run) { return ((const state *)run->state)
         .expose = expose,                                                                          \
         .residual = residual,                                                                      \
     };
-DUAL_GRADIENT(landweber, MGVI_MIRROR, "l2",
+DUAL_GRADIENT(landweber, MGVI_SQUARE | MGVI_MIRROR, MGVI_ABS,
               "gradient descent on |A w - y|^2, as a path of iterates")
-DUAL_GRADIENT(nesterov_landweber, MGVI_MIRROR, "l2", "landweber with Nesterov's momentum")
-DUAL_GRADIENT(linearized_bregman, MGVI_PROX, NULL, "dual gradient steps on R + a/2 |w|^2")
-DUAL_GRADIENT(accelerated_dual_gradient, MGVI_PROX, NULL,
+DUAL_GRADIENT(nesterov_landweber, MGVI_SQUARE | MGVI_MIRROR, MGVI_ABS,
+              "landweber with Nesterov's momentum")
+DUAL_GRADIENT(linearized_bregman, MGVI_PROX, 0, "dual gradient steps on R + a/2 |w|^2")
+DUAL_GRADIENT(accelerated_dual_gradient, MGVI_PROX, 0,
               "accelerated dual gradient steps on R + a/2 |w|^2")

@@ -382,8 +382,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
 const mgvi_solver_ops mgvi_solver_exact_margin = {
     .name = "exact_margin",
     .summary = "hard margin to machine precision: working sets, active set or interior point",
-    .needs = {.loss = MGVI_HARD | MGVI_MARGIN, .op = MGVI_ROW},
-    .penalties = "l2 lp l1 linf",
+    .needs = {.penalty = MGVI_LENGTH, .loss = MGVI_HARD | MGVI_MARGIN, .op = MGVI_ROW},
     .kernels = true,
     .contrasts = true,
     .fits = fits,

@@ -446,7 +446,7 @@ static mgv_status settle(sitting *at)
 static mgv_status share_kernel(const mgvi_run *run)
 {
     mgvi_kernel_op *kernel = mgvi_kernel_of(run->problem->A);
-    const bool shares = !run->problem->pairwise && strcmp(run->ops->name, "kernel_svm") == 0;
+    const bool shares = !run->problem->pairwise && run->ops->shares_rows;
     return kernel && shares ? mgvi_kernel_lend(kernel) : MGV_OK;
 }
 

@@ -168,7 +168,7 @@ static mgv_status bind_block(const sitting *at, mgv_ctx *ctx, const lane_block *
                 lane[l].negative = c;
         }
     MGVI_TRY(mgvi_member_rows(ctx, head, classes, found, out));
-    settings.class_weight[0] = 0; /* it is in the weights */
+    settings.class_weight = ""; /* it is in the weights */
     return mgvi_problem_new_block(ctx, out->data, &settings, lane, b->count, head, &out->problem);
 }
 
@@ -341,7 +341,7 @@ static mgv_status take_lanes(const sitting *at, mgv_ctx *ctx, const lane_block *
     mgvi_arena arena;
     const int32_t count = rest < MGVI_LOCKSTEP_JUDGED ? rest : MGVI_LOCKSTEP_JUDGED;
     if (head->pairwise)
-        settings.class_weight[0] = 0;
+        settings.class_weight = "";
     memcpy(part, lane + first, (size_t)count * sizeof *part);
     mgvi_arena_init(&arena, ctx);
     mgv_status st = mgvi_problem_new_block(ctx, bound->data ? bound->data : head->data, &settings,
@@ -477,7 +477,7 @@ static double cost_by(const mgv_solver *head, const mgvi_solver_ops *ops)
 static double member_cost(const mgv_solver *head)
 {
     const mgvi_solver_ops *ops = head->run.ops;
-    return strcmp(ops->name, "dual_coordinate") == 0 ? 0 : cost_by(head, ops);
+    return ops->ascends ? 0 : cost_by(head, ops);
 }
 
 /* What whoever would take over from a member's own solver costs; INFINITY: there is nobody. */
@@ -503,7 +503,7 @@ static double most_of_ascent(const mgv_solver *head, double alone)
     const double own = cost_by(head, head->run.ops), next = cost_of_next(head);
     if (alone > 0)
         return alone;
-    if (strcmp(head->settings.solver, "auto") != 0)
+    if (!mgvi_is_auto(head->settings.solver))
         return INFINITY;
     return own > next ? SHARE * next : fmax(PATIENCE * own, next);
 }
@@ -514,8 +514,8 @@ static bool may_go(const mgv_solver *head)
 {
     const mgvi_run *run = &head->run;
     const mgvi_family *f = head->family;
-    const bool free = strcmp(head->settings.solver, "auto") == 0;
-    return (free || strcmp(run->ops->name, "dual_coordinate") == 0) && run->settings->shrink &&
+    const bool free = mgvi_is_auto(head->settings.solver);
+    return (free || run->ops->ascends) && run->settings->shrink &&
            f->member[0].stop == MGV_STOP_NONE && !f->begun && mgvi_lockstep_fits(run->problem);
 }
 
@@ -552,7 +552,7 @@ static double newton_cost(const sitting *at)
     const bool smooth = p->loss->can & MGVI_SMOOTH;
     const bool many = (double)p->A->rows >= MANY_ROWS * (double)p->A->cols; /* nothing separates */
     const double hard = many ? 1 : smooth ? SOME_HARD : NEWTON_HARD;
-    if (strcmp(at->head->settings.solver, "auto") != 0)
+    if (!mgvi_is_auto(at->head->settings.solver))
         return 0;
     const double together = mgvi_lane_newton_cost(p, most_lanes(at));
     return isfinite(together) && together <= hard * cost_in_earnest(at->head) ? together : 0;

@@ -61,8 +61,8 @@ static mgv_settings settings_for(const mgvi_run *run)
     mgv_settings t = *run->settings;
     t.kernel = MGVI_KERNEL_LINEAR;
     t.scale = MGVI_SCALE_NONE;
-    strcpy(t.solver, "auto");
-    t.checkpoint[0] = 0;
+    t.solver = "auto";
+    t.checkpoint = "";
     return t;
 }
 
@@ -122,8 +122,8 @@ static double estimate(const mgvi_run *run) { return ((const state *)run->state)
 const mgvi_solver_ops mgvi_solver_feature_margin = {
     .name = "feature_margin",
     .summary = "hard margin with a kernel of few features, exactly, on the features themselves",
-    .needs = {.loss = MGVI_HARD | MGVI_MARGIN, .op = MGVI_KERNEL},
-    .penalties = "l2",
+    .needs = {.penalty = MGVI_SQUARE, .loss = MGVI_HARD | MGVI_MARGIN, .op = MGVI_KERNEL},
+    .no = {.penalty = MGVI_ABS},
     .kernels = true,
     .contrasts = true,
     .uniform = true,

@@ -356,9 +356,9 @@ static mgv_status restored(mgvi_run *run)
 const mgvi_solver_ops mgvi_solver_kernel_svm = {
     .name = "kernel_svm",
     .summary = "hard and soft margins with a kernel: working sets, pairwise ascent, lazy rows",
-    .needs = {.penalty = MGVI_STRONG | MGVI_CONJ, .op = MGVI_KERNEL},
-    .penalties = "l2",
-    .losses = "margin hinge squared_hinge",
+    .needs = {.penalty = MGVI_SQUARE, .loss = MGVI_MARGIN | MGVI_QUADRATIC_DUAL, .op = MGVI_KERNEL},
+    .no = {.penalty = MGVI_ABS, .loss = MGVI_WIDTH},
+    .shares_rows = true,
     .kernels = true,
     .cost = cost,
     .uniform = true,

@@ -461,10 +461,10 @@ static mgv_status restored(mgvi_run *run)
 const mgvi_solver_ops mgvi_solver_lbfgs = {
     .name = "lbfgs",
     .summary = "limited-memory BFGS for smooth losses of many classes",
-    .needs = {.penalty = MGVI_VALUE,
+    .needs = {.penalty = MGVI_SQUARE,
               .loss = MGVI_JOINT | MGVI_SMOOTH | MGVI_GRAD,
               .op = MGVI_MUL | MGVI_MUL_T},
-    .penalties = "l2",
+    .no = {.penalty = MGVI_ABS},
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

@@ -72,7 +72,7 @@ static mgv_status bind_pair(mgv_ctx *ctx, const mgv_problem *head, const mgv_set
     mgv_settings own = *settings;
     const int64_t classes[2] = {pair.first, pair.second};
     MGVI_TRY(mgvi_member_rows(ctx, head, classes, 2, out));
-    own.class_weight[0] = 0;
+    own.class_weight = "";
     own.sigma2 = head->kernel.kind == MGVI_KERNEL_LINEAR ? own.sigma2 : head->kernel.sigma2;
     return mgvi_problem_new_like(ctx, out->data, &own, head, &out->problem);
 }

@@ -29,10 +29,10 @@ static mgvi_iterate expose(mgvi_run *run)
 const mgvi_solver_ops mgvi_solver_minibatch_momentum = {
     .name = "minibatch_momentum",
     .summary = "momentum on random batches, epochs averaged: many classes chosen by validation",
-    .needs = {.penalty = MGVI_VALUE,
+    .needs = {.penalty = MGVI_SQUARE,
               .loss = MGVI_JOINT | MGVI_GRAD,
               .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},
-    .penalties = "l2",
+    .no = {.penalty = MGVI_ABS},
     .uniform = true,
     .primal_only = true,
     .state_size = sizeof(state),

@@ -342,7 +342,7 @@ const mgvi_solver_ops mgvi_solver_mirror_coordinate = {
     .needs = {.penalty = MGVI_MIRROR | MGVI_CONJ,
               .loss = MGVI_VALUE | MGVI_CONJ | MGVI_PROX,
               .op = MGVI_ROW},
-    .penalties = "l2 lp entropy",
+    .no = {.penalty = MGVI_KINK},
     .settings = "shrink exact_steps",
     .uniform = true,
     .state_size = sizeof(state),

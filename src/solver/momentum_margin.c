@@ -183,9 +183,10 @@ static mgv_status restored(mgvi_run *run)
 const mgvi_solver_ops mgvi_solver_momentum_margin = {
     .name = "momentum_margin",
     .summary = "hard margin by momentum on the exponential or logistic loss, error 1/t^2",
-    .needs = {.op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},
-    .losses = "margin",
-    .penalties = "l2",
+    .needs = {.penalty = MGVI_SQUARE,
+              .loss = MGVI_HARD | MGVI_MARGIN,
+              .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},
+    .no = {.penalty = MGVI_ABS},
     .kernels = true,
     .contrasts = true,
     .fits = fits,

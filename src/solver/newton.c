@@ -433,7 +433,7 @@ static mgv_status smooth(mgvi_run *run, state *s)
 /* The next round is asked for after the judge has seen the last one and was not satisfied. */
 static mgv_status finish(mgvi_run *run, state *s)
 {
-    const bool kinks = strcmp(run->problem->penalty->name, "l2") != 0;
+    const bool kinks = run->problem->penalty->can & MGVI_KINK;
     mgvi_arena_free(s->stage); /* the path has ended */
     if (s->m.solved) {
         mgvi_vec *z = &run->lent[0];
@@ -559,9 +559,9 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
 const mgvi_solver_ops mgvi_solver_newton = {
     .name = "newton",
     .summary = "hinge with penalty l2, l1 or enet: smoothing, Newton steps, exact finish",
-    .needs = {.penalty = MGVI_VALUE | MGVI_CONJ, .loss = MGVI_VALUE | MGVI_CONJ, .op = MGVI_ROW},
-    .penalties = "l2 l1 enet",
-    .losses = "hinge",
+    .needs = {.loss = MGVI_MARGIN | MGVI_LINEAR_DUAL, .op = MGVI_ROW},
+    .any = {.penalty = MGVI_SQUARE | MGVI_ABS},
+    .no = {.loss = MGVI_HARD},
     .cost = cost,
     .finish = cost,
     .state_size = sizeof(state),

@@ -173,13 +173,12 @@ static mgv_status restored(mgvi_run *run)
     return MGV_OK;
 }
 
-#define ONLINE_SOLVER(id, text, step_fn, losses_of, penalties_of)                                  \
+#define ONLINE_SOLVER(id, text, step_fn, loss_of, penalty_of)                                      \
     const mgvi_solver_ops mgvi_solver_##id = {                                                     \
         .name = #id,                                                                               \
         .summary = text,                                                                           \
-        .needs = {.op = MGVI_MUL | MGVI_ROW},                                                      \
-        .losses = losses_of,                                                                       \
-        .penalties = penalties_of,                                                                 \
+        .needs = {.penalty = (penalty_of), .loss = (loss_of), .op = MGVI_MUL | MGVI_ROW},          \
+        .no = {.penalty = MGVI_KINK},                                                              \
         .no_intercept = true,                                                                      \
         .state_size = sizeof(state),                                                               \
         .init = init,                                                                              \
@@ -189,7 +188,7 @@ static mgv_status restored(mgvi_run *run)
     };
 
 ONLINE_SOLVER(perceptron, "a baseline: adds rows on the wrong side, until none is left; any p",
-              perceptron_step, "margin", "l2 lp")
+              perceptron_step, MGVI_HARD | MGVI_MARGIN, MGVI_LENGTH | MGVI_MIRROR)
 ONLINE_SOLVER(mirror_sgd,
               "a baseline: stochastic mirror descent on the distances to the constraints; any p",
-              mirror_step, "margin equal interval", "l2 lp entropy")
+              mirror_step, MGVI_HARD, MGVI_MIRROR)

@@ -82,7 +82,7 @@ static mgv_status plan_iterations(mgv_solver *solver, double noise)
 {
     const mgvi_run *run = &solver->run;
     const mgv_settings *s = &solver->settings;
-    if (!run->ops->settings || !strstr(run->ops->settings, "iterate"))
+    if (!run->ops->means)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "select apriori is a rule for solver primal_dual, not for %s",
                          run->ops->name);
@@ -164,7 +164,7 @@ mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_s
                            mgv_solver **out)
 {
     *out = NULL;
-    if (strcmp(settings->solver, "auto") == 0)
+    if (mgvi_is_auto(settings->solver))
         return open_automatic(ctx, problem, settings, out);
     const mgvi_solver_ops *ops = mgvi_solver_find(settings->solver);
     if (!ops)

@@ -510,9 +510,7 @@ static double finish(const mgv_problem *p, const mgv_settings *settings)
 const mgvi_solver_ops mgvi_solver_primal_coordinate = {
     .name = "primal_coordinate",
     .summary = "coordinate descent on a working set of columns: squared loss, l1 and elastic net",
-    .needs = {.penalty = MGVI_VALUE | MGVI_CONJ, .loss = MGVI_VALUE | MGVI_CONJ, .op = MGVI_ROW},
-    .penalties = "l1 enet",
-    .losses = "squared",
+    .needs = {.penalty = MGVI_ABS, .loss = MGVI_STRONG | MGVI_QUADRATIC_DUAL, .op = MGVI_ROW},
     .cost = cost,
     .trial = trial,
     .trial_pays = 0.03,

@@ -83,9 +83,10 @@ static mgv_status homotopic_step(mgvi_run *run)
     const mgvi_solver_ops mgvi_solver_##id = {                                                     \
         .name = #id,                                                                               \
         .summary = text,                                                                           \
-        .needs = {.op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},                                         \
-        .losses = "margin",                                                                        \
-        .penalties = "l2",                                                                         \
+        .needs = {.penalty = MGVI_SQUARE,                                                          \
+                  .loss = MGVI_HARD | MGVI_MARGIN,                                                 \
+                  .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},                                         \
+        .no = {.penalty = MGVI_ABS},                                                               \
         .no_intercept = true,                                                                      \
         .settings = settings_of,                                                                   \
         .state_size = sizeof(state),                                                               \

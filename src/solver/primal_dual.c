@@ -90,8 +90,8 @@ static mgv_status init(mgvi_run *run)
     s->lazy = choose_lazy(run, s);
     s->average = run->settings->iterate == MGVI_ITERATE_AVERAGE;
     MGVI_TRY(mgvi_norm_dual_new(run, &s->split));
-    s->restarts = run->settings->restart && !run->early && !s->average && s->lazy == 1 &&
-                  (p->penalty->can & MGVI_CONJ) && !mgvi_norm_dual_on(&s->split) &&
+    s->restarts = run->settings->primal_dual_restart && !run->early && !s->average &&
+                  s->lazy == 1 && (p->penalty->can & MGVI_CONJ) && !mgvi_norm_dual_on(&s->split) &&
                   !mgvi_problem_has_smooth(p);
     mgvi_start_weights(p, &s->now.w);
     MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->now.w, &s->steps));
@@ -307,7 +307,9 @@ const mgvi_solver_ops mgvi_solver_primal_dual = {
               .op = MGVI_MUL | MGVI_MUL_T},
     .bounds = true,
     .smooth = true,
-    .settings = "sigma sigma_factor lipschitz steps iterate lazy restart prox_tol split",
+    .means = true,
+    .settings =
+        "sigma sigma_factor lipschitz steps iterate lazy primal_dual_restart prox_tol split",
     .state_size = sizeof(state),
     .init = init,
     .start = start,

@@ -188,7 +188,7 @@ static double relative_gap(mgvi_run *run, state *s)
 static void dampen(mgvi_run *run, state *s)
 {
     const double *x = arguments(run)->x;
-    const bool bent = s->loss == mgvi_loss_find("smooth_hinge");
+    const bool bent = (s->loss->can & MGVI_WIDTH) && (s->loss->can & MGVI_QUADRATIC_DUAL);
     const mgvi_coef unit = {.scale = 1, .b = mgvi_coef_pick(&s->row.b, 0, 0)};
     const double flat = s->m.damping * s->loss->curv(unit, s->loss->can & MGVI_MARGIN ? 0.5 : 0);
     if (s->m.damping == 0)
@@ -538,8 +538,7 @@ const mgvi_solver_ops mgvi_solver_proximal_newton = {
     .needs = {.penalty = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_KKT | MGVI_CONJ,
               .loss = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_CONJ,
               .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},
-    .penalties = "l2 l1 enet",
-    .losses = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber",
+    .any = {.penalty = MGVI_SQUARE | MGVI_ABS},
     .cost = cost,
     .trial = trial,
     .trial_pays = 0.08,

@@ -3,6 +3,7 @@
 #include "stop/early.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SOLVER(name) extern const mgvi_solver_ops mgvi_solver_##name;
@@ -27,6 +28,15 @@ const mgvi_solver_ops *mgvi_solver_find(const char *name)
     return NULL;
 }
 
+bool mgvi_solver_setting(const mgvi_solver_ops *ops, int k, char name[64])
+{
+    const char *at = ops->settings;
+    for (int length; at && sscanf(at, " %63s%n", name, &length) == 1; at += length)
+        if (k-- == 0)
+            return true;
+    return false;
+}
+
 _Static_assert(sizeof solvers / sizeof *solvers <= 64, "mgvi_solver_mask has a bit for each");
 
 mgvi_solver_mask mgvi_solver_bit(const mgvi_solver_ops *ops)
@@ -37,103 +47,122 @@ mgvi_solver_mask mgvi_solver_bit(const mgvi_solver_ops *ops)
     return 0;
 }
 
-/* Whether `name` is a word of the blank-separated `list`. */
-static bool listed(const char *list, const char *name)
+/* Whether a term with these bits has what a solver needs of it. */
+static bool suits(unsigned can, unsigned needs, unsigned any, unsigned no)
 {
-    const size_t n = strlen(name);
-    for (const char *at = list; (at = strstr(at, name)); at += n)
-        if ((at == list || at[-1] == ' ') && (at[n] == 0 || at[n] == ' '))
-            return true;
-    return false;
-}
-
-static const char *first_missing(unsigned needs, unsigned can)
-{
-    static const struct {
-        unsigned bit;
-        const char *name;
-    } names[] = {{MGVI_VALUE, "a value"},
-                 {MGVI_PROX, "a proximal map"},
-                 {MGVI_CONJ, "a conjugate"},
-                 {MGVI_GRAD, "a gradient"},
-                 {MGVI_CURV, "a curvature"},
-                 {MGVI_MIRROR, "a mirror map"},
-                 {MGVI_SMOOTH, "smoothness"},
-                 {MGVI_STRONG, "strong convexity"},
-                 {MGVI_HARD, "to be a constraint"},
-                 {MGVI_JOINT, "to be of many classes"},
-                 {MGVI_SEPARABLE, "a formula per coordinate"}};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (needs & ~can & names[i].bit)
-            return names[i].name;
-    return "a capability";
+    return !(needs & ~can) && (!any || (any & can)) && !(no & can);
 }
 
 static bool takes_loss(const mgvi_solver_ops *ops, const mgvi_loss_ops *loss)
 {
-    return (ops->joint || !(loss->can & ~ops->needs.loss & MGVI_JOINT)) &&
-           !(ops->needs.loss & ~loss->can) && (!ops->losses || listed(ops->losses, loss->name));
+    const bool joint = ops->joint || (ops->needs.loss & MGVI_JOINT);
+    return (joint || !(loss->can & MGVI_JOINT)) &&
+           suits(loss->can, ops->needs.loss, ops->any.loss, ops->no.loss);
 }
 
-mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *p)
+static bool takes_penalty(const mgvi_solver_ops *ops, const mgvi_penalty_ops *penalty)
 {
-    if (ops->losses && !listed(ops->losses, p->loss->name))
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with loss %s; this is %s",
-                         ops->name, ops->losses, p->loss->name);
+    return suits(penalty->can, ops->needs.penalty, ops->any.penalty, ops->no.penalty);
+}
+
+enum { NAMES = 320 };
+
+static void add_name(char *list, size_t size, const char *name)
+{
+    const size_t used = strlen(list);
+    snprintf(list + used, size - used, "%s%s", used ? ", " : "", name);
+}
+
+static mgv_status refuse_loss(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *p)
+{
+    char names[NAMES] = "";
     if ((p->loss->can & MGVI_JOINT) && !(ops->needs.loss & MGVI_JOINT) && !ops->joint)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s fits two classes or a quantity; loss %s is of all classes at "
                          "once",
                          ops->name, p->loss->name);
+    for (int k = 0; k < mgvi_loss_count(); k++)
+        if (takes_loss(ops, mgvi_loss_at(k)))
+            add_name(names, sizeof names, mgvi_loss_at(k)->name);
+    return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with loss %s; this is %s", ops->name,
+                     names, p->loss->name);
+}
+
+static mgv_status refuse_penalty(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *p)
+{
+    char names[NAMES] = "";
+    for (int k = 0; k < mgvi_penalty_count(); k++)
+        if (takes_penalty(ops, mgvi_penalty_at(k)))
+            add_name(names, sizeof names, mgvi_penalty_at(k)->name);
+    return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with penalty %s; this is %s",
+                     ops->name, names, p->penalty->name);
+}
+
+/* What else a solver must know of the problem. */
+static mgv_status check_shape(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *p)
+{
     if (mgvi_problem_has_smooth(p) && !ops->smooth)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver %s has no use for the gradient of a smooth F; primal_dual has",
-                         ops->name);
-    if (ops->primal_only && strcmp(p->settings.select, "none") == 0)
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver %s has no certificate to stop at: its epochs are chosen by "
-                         "held-out rows, --select holdout:0.1 or val:FILE",
-                         ops->name);
+                         "solver %s has no use for the gradient of a smooth F", ops->name);
     if (mgvi_problem_is_bounded(p) && p->split.D && !ops->bounds)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver %s knows no bounds of the weights beside %s; primal_dual does",
-                         ops->name, p->penalty->name);
+                         "solver %s knows no bounds of the weights beside %s", ops->name,
+                         p->penalty->name);
     if (ops->no_intercept && p->free_cols > 0)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver %s has no intercept; ask for a plane through the origin "
                          "(--no-intercept) or another solver",
                          ops->name);
     if (ops->uniform && (p->col.scale.values || p->col.a.values))
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver %s penalises every column alike; newton, proximal_newton and "
-                         "primal_dual know penalty weights",
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s penalises every column alike",
                          ops->name);
-    if (ops->needs.loss & ~p->loss->can)
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s needs %s of the loss; %s has none",
-                         ops->name, first_missing(ops->needs.loss, p->loss->can), p->loss->name);
-    if (ops->needs.penalty & ~p->penalty->can)
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s needs %s of the penalty; %s has none",
-                         ops->name, first_missing(ops->needs.penalty, p->penalty->can),
-                         p->penalty->name);
-    if (ops->penalties && !listed(ops->penalties, p->penalty->name))
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works with penalty %s; this is %s",
-                         ops->name, ops->penalties, p->penalty->name);
     if ((p->A->ops->can & MGVI_KERNEL) && !ops->kernels)
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver %s does not work with kernels (here %s); %s", ops->name,
-                         mgvi_kernel_name(p->kernel.kind),
-                         p->loss->can & MGVI_SMOOTH  ? "kernel_subspace does"
-                         : p->loss->can & MGVI_JOINT ? "class_coordinate does"
-                                                     : "kernel_svm does");
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s does not work with kernels (here %s)",
+                         ops->name, mgvi_kernel_name(p->kernel.kind));
     if (mgvi_problem_has_contrasts(p) && !ops->contrasts)
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "solver %s knows no joint margin of many classes; exact_margin and "
-                         "momentum_margin do",
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s knows no joint margin of many classes",
                          ops->name);
     if (ops->needs.op & ~p->A->ops->can)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s cannot work with operator %s",
                          ops->name, p->A->ops->name);
+    return MGV_OK;
+}
+
+static mgv_status check_fit(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *p)
+{
+    if (!takes_loss(ops, p->loss))
+        return refuse_loss(ctx, ops, p);
+    if (!takes_penalty(ops, p->penalty))
+        return refuse_penalty(ctx, ops, p);
+    if (ops->primal_only && strcmp(p->settings.select, "none") == 0)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver %s has no certificate to stop at: its epochs are chosen by "
+                         "held-out rows, --select holdout:0.1 or val:FILE",
+                         ops->name);
+    MGVI_TRY(check_shape(ctx, ops, p));
     return ops->fits ? ops->fits(ctx, p) : MGV_OK;
+}
+
+bool mgvi_solver_suits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *problem)
+{
+    char said[MGVI_ERROR_MAX]; /* why it does not is no news */
+    memcpy(said, ctx->error, sizeof said);
+    const mgv_status st = check_fit(ctx, ops, problem);
+    memcpy(ctx->error, said, sizeof said);
+    return st == MGV_OK;
+}
+
+mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *problem)
+{
+    char others[NAMES] = "", said[MGVI_ERROR_MAX];
+    const mgv_status st = check_fit(ctx, ops, problem);
+    if (st != MGV_E_UNSUPPORTED)
+        return st;
+    for (int i = 0; i < mgvi_solver_count(); i++)
+        if (mgvi_solver_suits(ctx, solvers[i], problem))
+            add_name(others, sizeof others, solvers[i]->name);
+    memcpy(said, ctx->error, sizeof said);
+    return others[0] ? MGVI_FAIL(ctx, st, "%s; these fit: %s", said, others) : st;
 }
 
 double mgvi_entry_cost(const mgv_problem *problem)
@@ -187,7 +216,7 @@ mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_
         const mgvi_solver_ops *ops = solvers[i];
         if ((tried >> i & 1) || (early && !ops->residual))
             continue; /* it has refused or failed, or its iterates are not a path */
-        if (mgvi_solver_fits(ctx, ops, problem) != MGV_OK) {
+        if (check_fit(ctx, ops, problem) != MGV_OK) {
             if (!nearest && takes_loss(ops, problem->loss))
                 nearest = ops;
             continue;
@@ -209,7 +238,7 @@ mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_
     if (best)
         return MGV_OK;
     /* What the first solver lacks that knows the loss explains more than one that does not. */
-    return mgvi_solver_fits(ctx, nearest ? nearest : solvers[0], problem);
+    return check_fit(ctx, nearest ? nearest : solvers[0], problem);
 }
 
 const mgvi_solver_ops *mgvi_solver_next(mgv_ctx *ctx, const mgv_problem *problem,

@@ -268,7 +268,7 @@ mgv_status mgvi_driver_take_over(mgv_solver *solver, const char *name)
     const mgvi_run *run = &solver->run;
     const mgvi_solver_ops *ops = name ? mgvi_solver_find(name) : NULL;
     if (!solver->tried || solver->family || !ops || ops == run->ops ||
-        mgvi_solver_fits(run->ctx, ops, run->problem) != MGV_OK)
+        !mgvi_solver_suits(run->ctx, ops, run->problem))
         return MGV_OK;
     solver->tried |= mgvi_solver_bit(ops);
     return mgvi_driver_seat(solver, ops);

@@ -302,9 +302,9 @@ static mgv_status restored(mgvi_run *run)
 const mgvi_solver_ops mgvi_solver_smsvm = {
     .name = "smsvm",
     .summary = "hinge with penalty l2, l1 or enet: the published smoothing method, corrected",
-    .needs = {.op = MGVI_ROW},
-    .penalties = "l2 l1 enet",
-    .losses = "hinge",
+    .needs = {.loss = MGVI_MARGIN | MGVI_LINEAR_DUAL, .op = MGVI_ROW},
+    .any = {.penalty = MGVI_SQUARE | MGVI_ABS},
+    .no = {.loss = MGVI_HARD},
     .state_size = sizeof(state),
     .init = init,
     .step = step,

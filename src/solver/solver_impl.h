@@ -42,14 +42,16 @@ typedef struct mgvi_solver_ops {
     struct {
         unsigned penalty, loss, op; /* bits every term or operator must have */
     } needs;
-    const char *penalties; /* NULL: any with the bits; else the names it is limited to */
-    const char *losses;    /* the same */
-    bool no_intercept;     /* the method knows no free column */
-    bool bounds;           /* it keeps weights between low and high beside a norm of D w */
-    bool smooth;           /* it follows the gradient of a caller's smooth F */
-    bool primal_only;      /* no u: its iterates are chosen by validation (select/epochs.h), and
+    struct {
+        unsigned penalty, loss;
+    } any,             /* bits of which a term must have one, 0: none is asked for; */
+        no;            /* and those that it must not have */
+    bool no_intercept; /* the method knows no free column */
+    bool bounds;       /* it keeps weights between low and high beside a norm of D w */
+    bool smooth;       /* it follows the gradient of a caller's smooth F */
+    bool primal_only;  /* no u: its iterates are chosen by validation (select/epochs.h), and
                             * nothing of rows x lanes is allocated, the judge's memory included */
-    bool uniform;          /* it penalises every column alike: no --penalty-weight */
+    bool uniform;      /* it penalises every column alike: no --penalty-weight */
     /* May be NULL. What else must hold of a problem; MGV_E_UNSUPPORTED and a sentence if it does
      * not. */
     mgv_status (*fits)(mgv_ctx *ctx, const mgv_problem *problem);
@@ -74,6 +76,9 @@ typedef struct mgvi_solver_ops {
     /* Whether it goes on from the best pair where it takes over from another solver; NULL: never. */
     bool (*inherits)(const mgv_problem *problem);
     bool sweeps;       /* passes over columns, one at a time */
+    bool means;        /* it can show the mean of its iterates (setting iterate) */
+    bool shares_rows;  /* its runs over the same points need the same rows of a kernel's matrix */
+    bool ascends;      /* its steps are those of lock-step (parts/lockstep.h), one lane of them */
     size_t state_size; /* zeroed memory at run->state */
     mgv_status (*init)(mgvi_run *run);
     /* May be NULL. Begins at w (A's columns) and, where it is not NULL, u (A's rows). */
@@ -128,8 +133,10 @@ mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type,
 int mgvi_solver_count(void);
 const mgvi_solver_ops *mgvi_solver_at(int index);
 const mgvi_solver_ops *mgvi_solver_find(const char *name); /* NULL: unknown */
-/* Fails with MGV_E_UNSUPPORTED and a sentence that names what the problem lacks. */
+/* Fails with MGV_E_UNSUPPORTED and a sentence: what the solver lacks, and which solvers fit. */
 mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *problem);
+/* The same without a word. */
+bool mgvi_solver_suits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *problem);
 /* Solvers by their number in the list. */
 typedef uint64_t mgvi_solver_mask;
 /* What an entry read in a pass costs, in multiplications of a matrix product. */
@@ -152,4 +159,6 @@ mgv_status mgvi_solver_auto(mgv_ctx *ctx, const mgv_problem *problem, const mgv_
 const mgvi_solver_ops *mgvi_solver_next(mgv_ctx *ctx, const mgv_problem *problem,
                                         const mgv_settings *settings, mgvi_solver_mask tried);
 mgvi_solver_mask mgvi_solver_bit(const mgvi_solver_ops *ops);
+/* The k-th of the settings of its own, in `name`; false: there are no more. */
+bool mgvi_solver_setting(const mgvi_solver_ops *ops, int k, char name[64]);
 #endif

@@ -79,7 +79,7 @@ static const mgvi_solver_ops *finisher(const mgv_solver *solver)
         return own;
     for (int k = 0; k < mgvi_solver_count(); k++) {
         const mgvi_solver_ops *ops = mgvi_solver_at(k);
-        if (!ops->finish || mgvi_solver_fits(p->ctx, ops, p) != MGV_OK)
+        if (!ops->finish || !mgvi_solver_suits(p->ctx, ops, p))
             continue;
         const double cost = ops->finish(p, &solver->settings);
         if (cost < least) {
@@ -147,8 +147,8 @@ static double entries_left(const mgv_solver *solver)
 static mgv_settings settings_for(const mgv_solver *solver, const mgvi_solver_ops *ops)
 {
     mgv_settings s = solver->settings;
-    strcpy(s.solver, ops->name);
-    s.checkpoint[0] = 0;
+    s.solver = ops->name;
+    s.checkpoint = "";
     s.tol = SHARP;
     s.max_passes = entries_left(solver) / fmax((double)solver->run.problem->A->nnz, 1);
     return s;

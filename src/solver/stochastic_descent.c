@@ -164,7 +164,7 @@ static mgvi_iterate expose(mgvi_run *run)
         .needs = {.penalty = MGVI_GRAD | MGVI_CONJ,                                                \
                   .loss = MGVI_VALUE | MGVI_GRAD | MGVI_CONJ | MGVI_DUAL_CLIP,                     \
                   .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},                                         \
-        .penalties = "l2 l1 enet",                                                                 \
+        .any = {.penalty = MGVI_SQUARE | MGVI_ABS},                                                \
         .settings = "batch",                                                                       \
         .state_size = sizeof(state),                                                               \
         .init = init,                                                                              \

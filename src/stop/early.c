@@ -5,11 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether `text` is `word` and a number. */
+/* Whether `text` is `word`, a colon and a number. */
 static bool read_noise(const char *text, const char *word, double *out)
 {
-    const size_t n = strlen(word);
-    return strncmp(text, word, n) == 0 && mgvi_parse_real(text + n, out);
+    const char *number = mgvi_after_word(text, word);
+    return number && mgvi_parse_real(number, out);
 }
 
 mgvi_early mgvi_early_read(const mgv_problem *problem, const mgv_settings *settings)
@@ -18,8 +18,8 @@ mgvi_early mgvi_early_read(const mgv_problem *problem, const mgv_settings *setti
     mgvi_early out = {.noise = NAN};
     if (!(problem->loss->can & MGVI_HARD))
         return out;
-    out.apriori = read_noise(text, "apriori:", &out.noise);
+    out.apriori = read_noise(text, "apriori", &out.noise);
     out.on =
-        out.apriori || read_noise(text, "discrepancy:", &out.noise) || strcmp(text, "last") == 0;
+        out.apriori || read_noise(text, "discrepancy", &out.noise) || strcmp(text, "last") == 0;
     return out;
 }

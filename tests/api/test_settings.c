@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include "base/rng.h"
+#include "base/settings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,8 +58,10 @@ static const line lines[] = {
     {"schedule", "sqrt", FIT, DIAGONAL},
     {"lambda0", "3", FIT, DIAGONAL},
     {"inertia", "5", FIT, DIAGONAL},
-    {"restart", "no", FIT,
+    {"dual_diagonal_restart", NULL, FIT, "it takes rows that can be told apart: the test below"},
+    {"accelerated_coordinate_restart", "no", FIT,
      "loss=hinge intercept=no solver=accelerated_coordinate max_iter=20 tol=1e-12"},
+    {"primal_dual_restart", "no", FIT, PRIMAL_DUAL " max_iter=400"},
     {"sigma", "0.1", FIT, PRIMAL_DUAL},
     {"sigma_factor", "0.5", FIT, BASIS},
     {"kappa", "2", FIT, "loss=equal task=regress penalty=l1 solver=linearized_bregman max_iter=9"},
@@ -84,7 +87,9 @@ static const line lines[] = {
     {"backend", "elsewhere", FIT, ""},
     {"select", "cv:3", SELECT, "select=holdout:0.3"},
     {"apriori_factor", "2", SELECT, BASIS " select=apriori:0.5 max_iter=1000"},
-    {"patience", "1", SELECT, "select=cv:3"},
+    {"patience_points", "1", SELECT, "select=cv:3"},
+    {"patience_epochs", "1", SELECT, "loss=softmax select=holdout:0.3"},
+    {"patience_iterations", "1", SELECT, BASIS " select=cv:3 max_iter=500"},
     {"validation_labels", "classes", SELECT, "select=val:rows.csv"},
     {"one_se", "yes", SELECT, LASSO},
     {"debias", "yes", SELECT, LASSO},
@@ -440,4 +445,106 @@ TEST(every_setting_is_read)
     CHECK(unread == 0);
 }
 
-int main(void) { return RUN(every_setting_is_read); }
+/* Its momentum points uphill now and then on the way to a margin that there is. */
+TEST(the_restart_of_dual_diagonal_is_read)
+{
+    static table t;
+    mgv_status st[2];
+    fill(&t);
+    for (int i = 0; i < N; i++)
+        t.X[i * D] = t.y[i] * (3 + 0.1 * i);
+    const outcome plain = run(DIAGONAL " max_iter=400", NULL, NULL, FIT, &t, &st[0]);
+    const outcome without =
+        run(DIAGONAL " max_iter=400", "dual_diagonal.restart", "no", FIT, &t, &st[1]);
+    CHECK(st[0] == MGV_OK && st[1] == MGV_OK && plain.hash != without.hash);
+}
+
+/* Settings are copied with every problem, run and fold: values, and few bytes. */
+TEST(settings_are_small)
+{
+    CHECK_LE(sizeof(mgv_settings), 2048, "%zu bytes", sizeof(mgv_settings));
+}
+
+/* A name has one meaning. What several solvers or paths have is spelled with its owner; a solver's
+ * own setting may be. */
+TEST(a_name_has_one_meaning)
+{
+    static const char *const sentence[][2] = {
+        {"restart", "there is dual_diagonal_restart, accelerated_coordinate_restart, "
+                    "primal_dual_restart"},
+        {"patience", "there is patience_points, patience_epochs, patience_iterations"},
+        {"lbfgs.sigma", "solver lbfgs has no setting 'sigma'"},
+        {"adam.sigma", "it has batch"},
+        {"nobody.sigma", "there is no solver 'nobody'"},
+        {"primal_dual.", "solver primal_dual has no setting ''"},
+        {".sigma", "there is no solver ''"},
+        {"", "there is no setting ''"}};
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgv_settings *settings;
+    char value[32];
+    CHECK_OK(ctx, mgv_settings_new(ctx, &settings));
+    for (size_t k = 0; k < sizeof sentence / sizeof *sentence; k++)
+        CHECK_FAILS(ctx, mgv_settings_set(ctx, settings, sentence[k][0], "1"), MGV_E_ARG,
+                    sentence[k][1]);
+    CHECK_OK(ctx, mgv_settings_set(ctx, settings, "primal_dual.restart", "no"));
+    CHECK_OK(ctx, mgv_settings_get(ctx, settings, "primal_dual_restart", value, sizeof value));
+    CHECK_THAT(strcmp(value, "no") == 0, "%s", value);
+    CHECK_OK(ctx, mgv_settings_get(ctx, settings, "dual_diagonal.restart", value, sizeof value));
+    CHECK_THAT(strcmp(value, "yes") == 0, "%s", value);
+    CHECK_OK(ctx, mgv_settings_set(ctx, settings, "primal_dual.sigma", "0.25"));
+    CHECK_OK(ctx, mgv_settings_get(ctx, settings, "sigma", value, sizeof value));
+    CHECK_THAT(strcmp(value, "0.25") == 0, "%s", value);
+    CHECK_FAILS(ctx, mgv_settings_set(ctx, settings, "primal_dual.sigma", "-1"), MGV_E_ARG,
+                "sigma is '-1'");
+    mgv_settings_free(ctx, settings);
+    mgv_ctx_free(ctx);
+}
+
+/* Texts up to 1,023 bytes, each kept until the context goes, whatever comes after it. */
+TEST(texts_of_every_length_are_kept)
+{
+    enum { MOST = 1023, STEP = 31 };
+    static const char *const names[] = {"checkpoint", "resume", "labels", "names"};
+    mgv_check_allocator a;
+    mgv_ctx *ctx;
+    mgv_settings *settings[4];
+    char text[MOST + 2], got[MOST + 2];
+    mgv_check_allocator_init(&a, 0);
+    CHECK(mgv_ctx_new(&a.hooks, &ctx) == MGV_OK);
+    for (int k = 0; k < 4; k++)
+        CHECK_OK(ctx, mgv_settings_new(ctx, &settings[k]));
+    for (int length = 0; length <= MOST; length += STEP) {
+        for (int k = 0; k < 4; k++) {
+            memset(text, 'a' + k, (size_t)length);
+            text[length] = 0;
+            CHECK_OK(ctx, mgv_settings_set(ctx, settings[k], names[k], text));
+        }
+        for (int k = 0; k < 4; k++) {
+            CHECK_OK(ctx, mgv_settings_get(ctx, settings[k], names[k], got, sizeof got));
+            CHECK_THAT((int)strlen(got) == length && (!length || got[length / 2] == 'a' + k), "%d",
+                       length);
+        }
+    }
+    const long calls = atomic_load(&a.calls); /* known texts take no more memory */
+    CHECK_OK(ctx, mgv_settings_set(ctx, settings[1], names[1], got));
+    CHECK(atomic_load(&a.calls) == calls);
+    memset(text, 'z', MOST);
+    text[MOST] = 0;
+    a.fail_at = calls + 1;
+    CHECK(mgv_settings_set(ctx, settings[1], names[1], text) == MGV_E_MEMORY);
+    CHECK_OK(ctx, mgv_settings_get(ctx, settings[1], names[1], text, sizeof text));
+    CHECK_THAT(strcmp(text, got) == 0, "a setting that could not be set is as it was");
+    memset(text, 'z', MOST + 1);
+    text[MOST + 1] = 0;
+    CHECK_FAILS(ctx, mgv_settings_set(ctx, settings[0], names[0], text), MGV_E_ARG, "allowed");
+    for (int k = 0; k < 4; k++)
+        mgv_settings_free(ctx, settings[k]);
+    mgv_ctx_free(ctx);
+    CHECK_THAT(atomic_load(&a.live) == 0, "%ld blocks left", atomic_load(&a.live));
+}
+
+int main(void)
+{
+    return RUN(every_setting_is_read, the_restart_of_dual_diagonal_is_read, settings_are_small,
+               a_name_has_one_meaning, texts_of_every_length_are_kept);
+}

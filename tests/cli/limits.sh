@@ -20,7 +20,7 @@ limited() {
     run 0 predict m.mgm two.svm -o /dev/null
 }
 
-long="--set path_points=10000 --set patience=10000"
+long="--set path_points=10000 --set patience_points=10000"
 # shellcheck disable=SC2086
 limited fit two.svm --loss logistic --penalty l1 --tol 1e-9 --select cv:10 $long
 has words "the limit has ended select cv:10 after"

@@ -48,7 +48,7 @@ run 2 fit data.svm --penalty l1 --select apriori:.3 --no-model
 has err "--loss equal beside it"
 run 0 fit data.svm --loss equal --penalty l1 --select last --max-iter 20 --trace trace.csv --no-model
 awk -F, 'NR > 2 { if ($14 > 2 * 80 * 8 * 12) exit 1; sum += $14 } END { exit !(sum > 0 && sum == $13) }' trace.csv || fail "bytes of an iteration"
-run 0 fit data.svm --loss equal --penalty l1 --select holdout:.25 --patience 3 --json --no-model
+run 0 fit data.svm --loss equal --penalty l1 --select holdout:.25 --patience-iterations 3 --json --no-model
 few=$("$json_get" out path.points)
 run 0 fit data.svm --loss equal --penalty l1 --select holdout:.25 --json --no-model
 true_that "$few < $("$json_get" out path.points)" "patience"

@@ -11,7 +11,7 @@ typedef struct subject {
     sample s;
     mgv_triples *triples;
     mgvi_arena arena;
-    mgvi_entries e;
+    mgvi_known e;
 } subject;
 
 static subject subject_new(sample s)
@@ -26,7 +26,7 @@ static subject subject_new(sample s)
 /* The entries point into the subject: it must not move any more. */
 static void subject_open(subject *x)
 {
-    CHECK_OK(x->ctx, mgvi_entries_init(x->ctx, x->triples, &x->arena, &x->e));
+    CHECK_OK(x->ctx, mgvi_known_init(x->ctx, x->triples, &x->arena, &x->e));
     x->e.held = mgvi_arena_array(&x->arena, (size_t)x->e.count, 1);
 }
 
@@ -201,7 +201,7 @@ TEST(balancing_keeps_the_product)
 }
 
 /* 1/2 sum (x - b)^2 + ridge/2 (|L|^2 + |R|^2) */
-static double objective(const mgvi_entries *e, const mgvi_factors *f, double ridge)
+static double objective(const mgvi_known *e, const mgvi_factors *f, double ridge)
 {
     double sum = 0;
     for (int64_t i = 0; i < e->rows; i++)

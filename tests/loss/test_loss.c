@@ -51,6 +51,55 @@ static double young_gap(const mgvi_loss_ops *loss, mgvi_coef c, double z, double
     return value + conj - z * u;
 }
 
+/* ---- Traits --------------------------------------------------------------------------------- */
+
+static bool is_open(mgvi_coef c) { return isinf(c.a) || isinf(c.b); }
+
+/* Whether u lies in a box whatever it is clipped from. */
+static bool clips_both_ways(const mgvi_loss_ops *loss, mgvi_coef c)
+{
+    const double far = 1e100 * c.scale;
+    return fabs(loss->dual_clip(c, far)) < far && fabs(loss->dual_clip(c, -far)) < far;
+}
+
+/* Whether (s G)* bends between two points as q u^2/(2 s) does. */
+static bool bends_by(const mgvi_loss_ops *loss, mgvi_coef c, const double u[2], double q)
+{
+    const double half = u[0] / 2 + u[1] / 2, d = u[1] - u[0], bend = q * d * d / (8 * c.scale);
+    const double ends = loss->conj(c, u[0]) / 2 + loss->conj(c, u[1]) / 2;
+    const double middle = loss->conj(c, half);
+    const double size = fabs(c.a) * fmax(fabs(u[0]), fabs(u[1])) + fmax(fabs(u[0]), fabs(u[1])) +
+                        q * fmax(u[0] * u[0], u[1] * u[1]) / c.scale;
+    return fabs(ends - middle - bend) <= 64 * DBL_EPSILON * (size + fabs(ends) + fabs(middle));
+}
+
+/* What solvers go by in place of names is what the formulas say: of a loss without the bit some
+ * row shows that it has not what the bit promises. */
+TEST(traits_say_what_the_conjugate_is)
+{
+    enum { FEW = 2000 };
+    mgvi_rng rng = mgvi_rng_seed(31);
+    FOR_EACH_LOSS(loss)
+    {
+        const bool quadratic = loss->can & MGVI_QUADRATIC_DUAL, wide = loss->can & MGVI_WIDTH;
+        int boxed = 0, bent = 0, rows = 0;
+        for (int t = 0; t < FEW; t++) {
+            const mgvi_coef c = loss->sample_coef(&rng);
+            if (is_open(c))
+                continue;
+            const double u[2] = {random_dual(loss, c, &rng), random_dual(loss, c, &rng)};
+            const double q = loss->can & MGVI_LINEAR_DUAL ? 0 : wide ? c.b : 1;
+            boxed += clips_both_ways(loss, c);
+            bent += bends_by(loss, c, u, q);
+            rows++;
+        }
+        CHECK_THAT(loss->can & MGVI_BOUNDED ? boxed == rows : boxed == 0, "%s: %d of %d in a box",
+                   loss->name, boxed, rows);
+        CHECK_THAT(quadratic == (bent == rows), "%s: %d of %d quadratic", loss->name, bent, rows);
+        CHECK_THAT(quadratic || !(loss->can & MGVI_LINEAR_DUAL), "%s", loss->name);
+    }
+}
+
 /* ---- Registry ------------------------------------------------------------------------------- */
 TEST(the_registry_finds_what_it_lists)
 {
@@ -418,11 +467,11 @@ TEST(iterated_formulas_reach_machine_precision)
 int main(void)
 {
     return RUN(
-        the_registry_finds_what_it_lists, fenchel_young_holds_with_equality_at_the_gradient,
-        conjugate_is_the_supremum, mirror_is_the_gradient_of_the_conjugate,
-        dual_clip_is_the_nearest_feasible_point, gradient_lies_between_the_difference_quotients,
-        curvature_is_the_slope_of_the_gradient, value_and_conjugate_are_convex,
-        prox_minimises_and_gives_a_subgradient, dual_step_maximises,
+        traits_say_what_the_conjugate_is, the_registry_finds_what_it_lists,
+        fenchel_young_holds_with_equality_at_the_gradient, conjugate_is_the_supremum,
+        mirror_is_the_gradient_of_the_conjugate, dual_clip_is_the_nearest_feasible_point,
+        gradient_lies_between_the_difference_quotients, curvature_is_the_slope_of_the_gradient,
+        value_and_conjugate_are_convex, prox_minimises_and_gives_a_subgradient, dual_step_maximises,
         dual_step_of_an_empty_row_is_a_derivative, extreme_arguments_stay_finite_and_feasible,
         weight_zero_means_no_row, nan_is_never_hidden, a_row_of_weight_two_is_the_row_twice,
         iterated_formulas_reach_machine_precision);

@@ -68,6 +68,46 @@ TEST(the_registry_finds_what_it_lists)
     CHECK(!(mgvi_penalty_find("lp")->can & MGVI_STRONG));
 }
 
+/* (lambda/2 w^2 or 0) + (mu |w| or 0), by the bits. */
+static double value_of_parts(unsigned parts, mgvi_coef c, double w)
+{
+    const double lambda = parts & MGVI_ABS ? c.a : c.scale;
+    return (parts & MGVI_SQUARE ? lambda / 2 * w * w : 0) +
+           (parts & MGVI_ABS ? c.scale * fabs(w) : 0);
+}
+
+/* Whether R(t w) = t^p R(w), with p as the bits say, and finite on both sides. */
+static bool is_length(const mgvi_penalty_ops *pen, mgvi_coef c, double w, double t)
+{
+    const double p = pen->can & MGVI_ABS ? 1 : pen->can & MGVI_SQUARE ? 2 : c.a;
+    const double one = pen->value(c, w), far = pen->value(c, -t * w), want = pow(t, p) * one;
+    return isfinite(one) && isfinite(far) && fabs(far - want) <= 1e-12 * fabs(want);
+}
+
+/* What solvers go by in place of names is what the formulas say. */
+TEST(traits_say_what_the_formula_is)
+{
+    enum { FEW = 2000 };
+    mgvi_rng rng = mgvi_rng_seed(32);
+    FOR_EACH_PENALTY(pen)
+    {
+        const unsigned parts = pen->can & (MGVI_SQUARE | MGVI_ABS);
+        int made = 0, length = 0, within = 0;
+        for (int t = 0; t < FEW; t++) {
+            const mgvi_coef c = pen->sample_coef(&rng);
+            const double w = random_weight(&rng), value = pen->value(c, w);
+            made += fabs(value - value_of_parts(parts, c, w)) <= 1e-14 * value;
+            length += is_length(pen, c, w, 1 + mgvi_rng_uniform(&rng));
+            within += isfinite(value) == (c.a <= w && w <= c.b);
+        }
+        CHECK_THAT(!parts || made == FEW, "%s: %d of its parts", pen->name, made);
+        CHECK_THAT(!!(pen->can & MGVI_LENGTH) == (length == FEW), "%s: %d lengths", pen->name,
+                   length);
+        CHECK_THAT(!!(pen->can & MGVI_BETWEEN) == (within == FEW), "%s: %d between", pen->name,
+                   within);
+    }
+}
+
 TEST(fenchel_young_holds_with_equality_at_the_gradient)
 {
     mgvi_rng rng = mgvi_rng_seed(1);
@@ -388,9 +428,9 @@ TEST(stored_prox_vectors)
 
 int main(void)
 {
-    return RUN(the_registry_finds_what_it_lists, fenchel_young_holds_with_equality_at_the_gradient,
-               conjugate_is_the_supremum, prox_meets_its_optimality_condition,
-               kkt_is_the_distance_to_the_subdifferential,
+    return RUN(traits_say_what_the_formula_is, the_registry_finds_what_it_lists,
+               fenchel_young_holds_with_equality_at_the_gradient, conjugate_is_the_supremum,
+               prox_meets_its_optimality_condition, kkt_is_the_distance_to_the_subdifferential,
                gradient_lies_between_the_difference_quotients,
                curvature_is_the_slope_of_the_gradient, mirror_is_the_gradient_of_the_conjugate,
                dual_clip_is_the_nearest_feasible_point, value_and_conjugate_are_convex,

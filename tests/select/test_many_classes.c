@@ -177,7 +177,7 @@ TEST(threads_change_no_bit)
             mgv_fit fit;
             mgv_model *m;
             make(&fit, 4, forms[f]);
-            mgv_fit_set(&fit, "select=cv:3 patience=2");
+            mgv_fit_set(&fit, "select=cv:3 patience_points=2");
             CHECK_OK(fit.ctx, mgv_ctx_set_threads(fit.ctx, t ? 3 : 1));
             mgv_selection *s = mgv_choose(&fit);
             const mgvi_path *path = mgvi_selection_path(s);
@@ -227,7 +227,7 @@ TEST(a_class_may_be_missing_from_a_fold)
     for (size_t o = 0; o < sizeof options / sizeof *options; o++) {
         mgv_fit fit;
         make(&fit, 6, options[o]);
-        mgv_fit_set(&fit, "select=cv:3 patience=2");
+        mgv_fit_set(&fit, "select=cv:3 patience_points=2");
         double y[N];
         memcpy(y, fit.data->labels, sizeof y);
         y[17] = 999;

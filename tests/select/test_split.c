@@ -10,7 +10,7 @@ static mgv_status parse(mgv_ctx *ctx, const char *text, bool one_se, mgvi_rule *
 {
     mgv_settings settings;
     mgvi_settings_defaults(&settings);
-    snprintf(settings.select, sizeof settings.select, "%s", text);
+    settings.select = text;
     settings.one_se = one_se;
     return mgvi_rule_parse(ctx, &settings, rule);
 }

@@ -201,7 +201,7 @@ TEST(grids_are_as_fine_and_as_long_as_asked)
         mgv_fit fit;
         mgv_selection *s;
         make(&fit, problems[k]);
-        mgv_fit_set(&fit, "path_points=21 path_end=0.04 patience=1000");
+        mgv_fit_set(&fit, "path_points=21 path_end=0.04 patience_points=1000");
         CHECK_OK(fit.ctx, mgv_selection_run(fit.ctx, fit.data, fit.settings, &s));
         const mgvi_path *path = mgvi_selection_path(s);
         const mgvi_path_point *first = &path->point[0], *last = &path->point[path->count - 1];
@@ -219,7 +219,8 @@ TEST(penalty_weights_count_along_strengths)
     static const double weight[D] = {1, 50, 50, 50, 50, 50};
     mgv_fit fit;
     mgv_selection *s;
-    make(&fit, "loss=logistic penalty=l1 select=cv:3 path_points=6 path_end=0.05 patience=100");
+    make(&fit,
+         "loss=logistic penalty=l1 select=cv:3 path_points=6 path_end=0.05 patience_points=100");
     CHECK_OK(fit.ctx, mgv_data_set_penalty_weights(fit.ctx, fit.data, weight));
     CHECK_OK(fit.ctx, mgv_selection_run(fit.ctx, fit.data, fit.settings, &s));
     const mgvi_path *path = mgvi_selection_path(s);

@@ -77,7 +77,8 @@ static void check_convex(const char *name, const char *norm, int passes)
     mgv_fit fit;
     char options[96];
     margin_set set = margin_set_load(name);
-    snprintf(options, sizeof options, "solver=accelerated_coordinate restart=no p=%s", norm);
+    snprintf(options, sizeof options,
+             "solver=accelerated_coordinate accelerated_coordinate.restart=no p=%s", norm);
     margin_open(&fit, &set, options);
     plain_open(&r, &set, fit.problem->p);
     double g = 1 / (double)set.n;
@@ -308,7 +309,8 @@ TEST(the_gap_falls_as_proven)
             mgv_fit fit;
             char options[100];
             snprintf(options, sizeof options,
-                     "solver=accelerated_coordinate restart=no p=%g seed=%d", p, seed);
+                     "solver=accelerated_coordinate accelerated_coordinate.restart=no p=%g seed=%d",
+                     p, seed);
             margin_open(&fit, &set, options);
             for (int t = 0; t < PASSES; t++) {
                 double sum;
@@ -429,9 +431,9 @@ TEST(moments_of_random_vectors)
 
 TEST(the_run_of_every_margin_solver)
 {
-    static const char *const options[] = {"solver=accelerated_coordinate p=2",
-                                          "solver=accelerated_coordinate p=1.4",
-                                          "solver=accelerated_coordinate restart=no"};
+    static const char *const options[] = {
+        "solver=accelerated_coordinate p=2", "solver=accelerated_coordinate p=1.4",
+        "solver=accelerated_coordinate accelerated_coordinate.restart=no"};
     margin_set set = margin_set_load("margin_linear_p2");
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
         margin_check_resume(options[k]);

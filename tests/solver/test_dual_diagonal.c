@@ -7,7 +7,7 @@
 
 #define COMMON "loss=margin solver=dual_diagonal intercept=no "
 /* The paper's algorithms: steps of length 1/L, no restart. */
-#define PAPER COMMON "restart=no backtracking=no tol=0 "
+#define PAPER COMMON "dual_diagonal.restart=no backtracking=no tol=0 "
 
 static const char *const schedules[] = {"log", "sqrt", "1/t", "1/t^2", "2^-t", "constant"};
 enum { SCHEDULES = sizeof schedules / sizeof *schedules };
@@ -119,7 +119,7 @@ TEST(the_dual_objective_of_the_plain_method_never_rises)
         for (int j = 0; j < 2 * SCHEDULES; j++) {
             char options[256];
             snprintf(options, sizeof options,
-                     COMMON "restart=no tol=0 inertia=0 schedule=%s backtracking=%d",
+                     COMMON "dual_diagonal.restart=no tol=0 inertia=0 schedule=%s backtracking=%d",
                      schedules[j / 2], j % 2);
             json_t *v = mgv_vector_load(names[k]);
             mgv_fit fit;
@@ -210,7 +210,8 @@ TEST(restart_and_backtracking_converge)
 TEST(restart_and_longer_steps_save_iterations)
 {
     static const char *const options[] = {COMMON "tol=1e-8", COMMON "tol=1e-8 backtracking=no",
-                                          COMMON "tol=1e-8 backtracking=no restart=no"};
+                                          COMMON
+                                          "tol=1e-8 backtracking=no dual_diagonal.restart=no"};
     double *X, *y;
     mgv_random_set(12, 60, 80, 0, &X, &y);
     int64_t last = 0;

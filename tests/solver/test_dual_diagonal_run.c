@@ -8,7 +8,7 @@
 
 #define COMMON "loss=margin solver=dual_diagonal intercept=no "
 /* The paper's algorithms: steps of length 1/L, no restart. */
-#define PAPER COMMON "restart=no backtracking=no tol=0 "
+#define PAPER COMMON "dual_diagonal.restart=no backtracking=no tol=0 "
 
 static const char *const schedules[] = {"log", "sqrt", "1/t", "1/t^2", "2^-t", "constant"};
 enum { SCHEDULES = sizeof schedules / sizeof *schedules };

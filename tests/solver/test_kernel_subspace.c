@@ -281,7 +281,8 @@ TEST(what_does_not_fit_gets_a_sentence)
     } wrong[] = {
         {"loss=softmax solver=kernel_subspace", "operator"},
         {"loss=softmax kernel=rbf solver=lbfgs", "kernel_subspace"},
-        {"loss=softmax kernel=rbf solver=kernel_svm", "margin hinge squared_hinge"},
+        {"loss=softmax kernel=rbf solver=kernel_svm",
+         "of all classes at once; these fit: kernel_subspace"},
         {"loss=crammer_singer kernel=rbf intercept=no solver=kernel_subspace", "works with loss"},
         {"loss=logistic kernel=rbf solver=primal_dual", "kernel_subspace"}};
     double X[N * D], y[N];

@@ -360,7 +360,7 @@ static void check_hand_over(const char *options)
         const double *w = out.w + c * block->A->cols, *u = out.u + c * block->A->rows;
         CHECK_OK(fit.ctx, mgvi_member_new(fit.ctx, fit.problem, &settings, c, &member));
         CHECK(mgvi_lane_newton_leaves(member.problem, u));
-        snprintf(settings.solver, sizeof settings.solver, "newton");
+        settings.solver = "newton";
         CHECK_OK(fit.ctx, mgv_solver_new(fit.ctx, member.problem, &settings, &solver));
         CHECK_OK(fit.ctx, mgvi_driver_start(solver, w, u));
         CHECK_OK(fit.ctx, mgv_solver_run(fit.ctx, solver));

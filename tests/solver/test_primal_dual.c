@@ -51,8 +51,8 @@ static void set_case(mgv_fit *fit, const json_t *entry, int64_t d)
 /* Every stored interpolation to 1e-9 with its certificate, with and without restarts. */
 TEST(stored_interpolations_are_reached)
 {
-    static const char *const options[] = {"restart=yes", "restart=no",
-                                          "restart=yes sigma_factor=1"};
+    static const char *const options[] = {"primal_dual.restart=yes", "primal_dual.restart=no",
+                                          "primal_dual.restart=yes sigma_factor=1"};
     json_t *root = mgv_vector_load("sparse_interpolation"), *entry;
     size_t at;
     int seen = 0;
@@ -98,12 +98,12 @@ TEST(the_stored_trace_is_followed)
     double *A = mgv_vector_array(trace, "A", NULL), *b = mgv_vector_array(trace, "b", &n),
            *x0 = mgv_vector_array(trace, "x0", &d);
     char options[300];
-    snprintf(
-        options, sizeof options,
-        "task=regress loss=equal penalty=l1 solver=primal_dual intercept=no restart=no sigma=%.17g "
-        "lipschitz=%.17g",
-        json_number_value(json_object_get(trace, "sigma")),
-        pow(json_number_value(json_object_get(trace, "opnorm")), 2));
+    snprintf(options, sizeof options,
+             "task=regress loss=equal penalty=l1 solver=primal_dual intercept=no "
+             "primal_dual.restart=no sigma=%.17g "
+             "lipschitz=%.17g",
+             json_number_value(json_object_get(trace, "sigma")),
+             pow(json_number_value(json_object_get(trace, "opnorm")), 2));
     for (int form = 0; form < 2; form++) {
         mgv_fit last, mean;
         open_rows(&last, A, b, n, d, options);
@@ -145,7 +145,8 @@ TEST(restarts_find_the_sparse_weights_sooner)
         for (int restart = 0; restart < 2; restart++) {
             mgv_fit fit;
             solve(&fit, &r,
-                  restart ? PLAIN "tol=1e-8" : PLAIN "tol=1e-8 restart=no max_iter=100000");
+                  restart ? PLAIN "tol=1e-8"
+                          : PLAIN "tol=1e-8 primal_dual.restart=no max_iter=100000");
             CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
             CHECK_LE(distance(mgv_fit_weights(&fit), r.w, r.d), 1e-5, "seed %d", (int)seed);
             *(restart ? &with : &without) += fit.run.iterations;

@@ -152,7 +152,7 @@ TEST(bad_functions_and_unable_solvers_are_refused)
     F = smooth_of(&b);
     CHECK_OK(fit.ctx, mgv_problem_set_smooth(fit.ctx, fit.problem, &F));
     CHECK_FAILS(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver),
-                MGV_E_UNSUPPORTED, "primal_dual has");
+                MGV_E_UNSUPPORTED, "these fit: primal_dual");
     mgv_fit_set(&fit, "solver=auto");
     CHECK_OK(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver));
     describe(&fit);

@@ -231,7 +231,7 @@ TEST(which_selections_are_early_stops)
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (int hard = 0; hard < 2; hard++) {
             mgv_problem p = {.loss = mgvi_loss_find(hard ? "equal" : "squared")};
-            snprintf(s.settings->select, sizeof s.settings->select, "%s", cases[k].select);
+            s.settings->select = cases[k].select;
             const mgvi_early early = mgvi_early_read(&p, s.settings);
             CHECK_THAT(early.on == (hard && cases[k].on), "%s", cases[k].select);
             if (!early.on)

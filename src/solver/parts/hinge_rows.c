@@ -2,7 +2,6 @@
 #include "solver/parts/hinge_rows.h"
 
 #include <math.h>
-#include <string.h>
 
 static mgvi_hinge_kind kind_of(const mgv_problem *p)
 {
@@ -16,10 +15,14 @@ static mgvi_hinge_kind kind_of(const mgv_problem *p)
 static double width_of(const mgv_problem *p)
 {
     const bool bent = (p->loss->can & MGVI_SMOOTH) && kind_of(p) != MGVI_ROWS_ENTROPY;
-    return !bent ? 0 : strcmp(p->loss->name, "smooth_hinge") == 0 ? p->row.b.constant : 1;
+    return !bent ? 0 : p->loss->can & MGVI_WIDTH ? p->row.b.constant : 1;
 }
 
-static bool is_squared(const mgv_problem *p) { return strcmp(p->loss->name, "squared_hinge") == 0; }
+/* Whether the multipliers have no upper bound, but for what they cost. */
+static bool is_squared(const mgv_problem *p)
+{
+    return (p->loss->can & MGVI_MARGIN) && !(p->loss->can & MGVI_BOUNDED);
+}
 
 /* s, low, target and bend of row i, its weight known. */
 static void bind_row(const mgv_problem *p, mgvi_hinge_rows *rows, int64_t i, double sum)

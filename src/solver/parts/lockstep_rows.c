@@ -7,21 +7,18 @@
 #include "op/rows.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Columns are centred in place where at most this share of the entries is 0, else along the way. */
 static const double FEW_ZEROS = 0.5;
 
 bool mgvi_lockstep_fits(const mgv_problem *p)
 {
-    static const char *const losses[] = {"hinge", "squared_hinge", "logistic"};
-    bool known = false;
-    for (size_t k = 0; k < sizeof losses / sizeof *losses; k++)
-        known = known || strcmp(p->loss->name, losses[k]) == 0;
-    return known && strcmp(p->penalty->name, "l2") == 0 && !p->col.scale.values &&
-           !mgvi_problem_has_smooth(p) && p->kernel.kind == MGVI_KERNEL_LINEAR && p->lambda > 0 &&
-           p->data->X.cols <= INT32_MAX && p->A->rows <= INT32_MAX &&
-           (!p->pairwise || isnan(p->settings.lambda));
+    const unsigned can = p->loss->can, net = p->penalty->can & (MGVI_SQUARE | MGVI_ABS);
+    const bool quadratic = (can & MGVI_QUADRATIC_DUAL) && !(can & (MGVI_HARD | MGVI_WIDTH));
+    const bool known = (can & MGVI_MARGIN) && (quadratic || (can & MGVI_LIKELIHOOD));
+    return known && net == MGVI_SQUARE && !p->col.scale.values && !mgvi_problem_has_smooth(p) &&
+           p->kernel.kind == MGVI_KERNEL_LINEAR && p->lambda > 0 && p->data->X.cols <= INT32_MAX &&
+           p->A->rows <= INT32_MAX && (!p->pairwise || isnan(p->settings.lambda));
 }
 
 /* A source of scaled rows. */
@@ -189,7 +186,7 @@ double mgvi_lockstep_block_bytes(const mgv_problem *p, int32_t lanes)
 mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, double most, mgvi_arena *arena,
                                   mgvi_lockstep_rows **out)
 {
-    const bool squared = strcmp(p->loss->name, "squared_hinge") == 0;
+    const bool squared = !(p->loss->can & MGVI_BOUNDED);
     *out = NULL;
     mgvi_lockstep_rows *r = mgvi_arena_array(arena, 1, sizeof *r);
     packer k = {.p = p, .r = r};
@@ -200,7 +197,7 @@ mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, double most, mgvi_arena 
                               .n = k.m.rows,
                               .cols = k.m.cols,
                               .classes = p->data->classes,
-                              .logistic = strcmp(p->loss->name, "logistic") == 0,
+                              .logistic = p->loss->can & MGVI_LIKELIHOOD,
                               .ridge = squared ? 1 : 0,
                               .most = squared ? INFINITY : 1};
     k.blocks = mgvi_block_count(r->n, GRAIN, BLOCKS);

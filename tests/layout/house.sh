@@ -1,0 +1,32 @@
+# house.sh TREE - rules of the house that a look at the sources can tell.
+set -eu
+cd "$1"
+wrong=0
+complain() {
+    printf '%s\n' "$1" >&2
+    wrong=1
+}
+
+# Types and traits, not names: what is left compares what users and files have written.
+MOST=25
+names=$(grep -rnE '\bstr(n|case|ncase)?cmp\(|\bstrstr\(' --include='*.[ch]' src |
+    grep -vE '^src/(base|io|data)/' || true)
+count=$(printf '%s\n' "$names" | grep -c . || true)
+[ "$count" -le "$MOST" ] || complain "$names
+$count decisions by name below src/, allowed: $MOST. Losses and penalties have bits (base/formula.h),
+solvers the fields of mgvi_solver_ops, settings words are values (base/choices.h)"
+terms=$(grep -rnE 'str(n?cmp|str)\([^;]*(loss|penalty|ops)->name' --include='*.[ch]' src |
+    grep -v 'registry.c' || true)
+[ -z "$terms" ] || complain "$terms
+a term or solver told by its name"
+
+# The judge goes by the problem alone.
+settings=$(grep -rn 'settings' --include='*.[ch]' src/certify || true)
+[ -z "$settings" ] || complain "$settings
+the judge reads a setting"
+
+# One type for a name.
+types=$(grep -rhoE '^(typedef (struct|enum|union) )?mgvi_[a-z0-9_]+ \{|^\} mgvi_[a-z0-9_]+;' \
+    --include='*.h' src | grep -oE 'mgvi_[a-z0-9_]+;' | sort | uniq -d || true)
+[ -z "$types" ] || complain "types of the same name: $types"
+exit "$wrong"
