@@ -228,35 +228,94 @@ static const char *const many_classes[] = {"loss=hinge",
 static const char *const quantity[] = {"loss=squared", "loss=squared penalty=l1",
                                        "loss=squared penalty=enet", "loss=huber",
                                        "loss=huber penalty=l1"};
-static const char *const two_kernel[] = {"loss=hinge",    "loss=hinge",         "loss=hinge",
-                                         "loss=logistic", "loss=squared_hinge", "loss=margin"};
+/* What is asked for less often, one of each. */
+static const char *const two_rare[] = {"loss=smooth_hinge penalty=l1",
+                                       "loss=sqrt_hinge penalty=enet",
+                                       "loss=exponential penalty=l1",
+                                       "loss=squared_hinge penalty=enet",
+                                       "loss=hinge p=1.5",
+                                       "loss=squared_hinge p=1.3",
+                                       "loss=logistic p=1.5",
+                                       "loss=hinge penalty=entropy",
+                                       "loss=logistic penalty=l1_nonneg",
+                                       "loss=hinge penalty=linf",
+                                       "loss=squared_hinge penalty=owl",
+                                       "loss=logistic penalty=tv1d",
+                                       "loss=margin p=1.1",
+                                       "loss=margin penalty=enet",
+                                       "loss=margin penalty=entropy"};
+static const char *const many_rare[] = {"loss=hinge penalty=enet",
+                                        "loss=squared_hinge penalty=l1",
+                                        "loss=logistic penalty=enet",
+                                        "loss=smooth_hinge",
+                                        "loss=sqrt_hinge",
+                                        "loss=exponential",
+                                        "loss=logistic multiclass=ovo",
+                                        "loss=squared_hinge multiclass=ovo",
+                                        "loss=hinge p=1.5",
+                                        "loss=margin",
+                                        "loss=margin multiclass=ovo"};
+static const char *const quantity_rare[] = {
+    "loss=huber penalty=enet",   "loss=squared penalty=l1_nonneg",
+    "loss=huber penalty=linf",   "loss=squared penalty=owl",
+    "loss=squared penalty=tv1d", "loss=squared p=1.5",
+    "loss=interval epsilon=0.5", "loss=equal"};
+static const char *const two_kernel[] = {
+    "loss=hinge",         "loss=hinge",        "loss=hinge",       "loss=logistic",
+    "loss=squared_hinge", "loss=smooth_hinge", "loss=exponential", "loss=margin"};
+static const char *const many_kernel[] = {
+    "loss=hinge",         "loss=hinge",          "loss=logistic", "loss=softmax",
+    "loss=squared_hinge", "loss=crammer_singer", "loss=margin",   "loss=hinge multiclass=ovo"};
+static const char *const quantity_kernel[] = {"loss=squared", "loss=squared", "loss=huber"};
+static const char *const kernels[] = {"rbf", "rbf", "rbf", "laplace", "poly"};
 #define DRAW(rng, list) list[mgvi_rng_below(rng, sizeof list / sizeof *list)]
+
+static inline const char *draw_loss(mgvi_rng *rng, const drawn *p, bool kernel)
+{
+    const bool rare = !kernel && draw_chance(rng, 0.15);
+    if (p->classes == 2)
+        return kernel ? DRAW(rng, two_kernel) : rare ? DRAW(rng, two_rare) : DRAW(rng, two_classes);
+    if (p->classes > 2)
+        return kernel ? DRAW(rng, many_kernel)
+               : rare ? DRAW(rng, many_rare)
+                      : DRAW(rng, many_classes);
+    return kernel ? DRAW(rng, quantity_kernel)
+           : rare ? DRAW(rng, quantity_rare)
+                  : DRAW(rng, quantity);
+}
+
+/* Constraints have no strength. */
+static inline bool has_strength(const char *what)
+{
+    return !strstr(what, "margin") && !strstr(what, "interval") && !strstr(what, "equal");
+}
 
 static inline void draw_problem(mgvi_rng *rng, drawn *p)
 {
     enum { KERNEL_ROWS = 6000 };
     const bool kernel = p->n <= KERNEL_ROWS && draw_chance(rng, 0.2);
     const double kind = mgvi_rng_uniform(rng);
-    const char *what;
+    const char *kind_of_kernel = kernel ? DRAW(rng, kernels) : NULL;
+    const bool inner = kernel && strcmp(kind_of_kernel, "poly") == 0; /* products of points */
     char more[96] = "";
     p->classes = kind < 0.55 ? 2 : kind < 0.75 ? 3 + mgvi_rng_below(rng, 10) : 0;
     if (p->n < 3 * p->classes)
         p->classes = 2;
-    what = p->classes == 2  ? (kernel ? DRAW(rng, two_kernel) : DRAW(rng, two_classes))
-           : p->classes > 2 ? (kernel ? "loss=hinge" : DRAW(rng, many_classes))
-                            : (kernel ? "loss=squared" : DRAW(rng, quantity));
+    const char *what = draw_loss(rng, p, kernel);
     if (kernel)
-        snprintf(more, sizeof more, " kernel=%s", draw_chance(rng, 0.8) ? "rbf" : "laplace");
-    if (!strstr(what, "margin"))
+        snprintf(more, sizeof more, " kernel=%s", kind_of_kernel);
+    if (has_strength(what))
         snprintf(more + strlen(more), sizeof more - strlen(more), " C=%.3g",
                  draw_log(rng, 1e-3, 1e3));
     snprintf(p->options, sizeof p->options, "task=%s %s%s%s%s", p->classes ? "classify" : "regress",
              what, more, draw_chance(rng, 0.8) ? "" : " intercept=no",
-             draw_chance(rng, 0.5) ? "" : " scale=std");
+             draw_chance(rng, 0.5)     ? ""
+             : inner && p->density < 1 ? " scale=maxabs" /* centring would make them dense */
+                                       : " scale=std");
 }
 
-/* Problem `number` of the seed. */
-static inline mgv_data *draw(mgv_ctx *ctx, uint64_t seed, uint64_t number, drawn *p, drawn_table *t)
+/* Problem `number` of the seed in words; the rest of the stream is its table's. */
+static inline mgvi_rng draw_words(uint64_t seed, uint64_t number, drawn *p)
 {
     static const char *const scalings[] = {"alike",      "apart by 100", "apart by 1e6",
                                            "off centre", "counts",       "bytes"};
@@ -265,6 +324,12 @@ static inline mgv_data *draw(mgv_ctx *ctx, uint64_t seed, uint64_t number, drawn
     draw_problem(&rng, p);
     snprintf(p->text, sizeof p->text, "%" PRId64 " x %" PRId64 ", density %.2g, %s, noise %.2g, %s",
              p->n, p->d, p->density, scalings[p->scaling], p->noise, p->options);
+    return rng;
+}
+
+static inline mgv_data *draw(mgv_ctx *ctx, uint64_t seed, uint64_t number, drawn *p, drawn_table *t)
+{
+    mgvi_rng rng = draw_words(seed, number, p);
     return drawn_data(ctx, &rng, p, t);
 }
 #endif

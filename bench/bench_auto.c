@@ -208,11 +208,10 @@ static void try_drawn(uint64_t seed, uint64_t number, tally *t)
     char text[400];
     drawn p;
     drawn_table table;
-    mgv_data *data = draw(ctx, seed, number, &p, &table);
-    if (!strstr(p.text, words)) {
-        drawn_free(ctx, data, &table);
+    draw_words(seed, number, &p);
+    if (!strstr(p.text, words))
         return;
-    }
+    mgv_data *data = draw(ctx, seed, number, &p, &table);
     const outcome chosen = fit(data, p.options, limit);
     const outcome best = best_solver(data, &p, &chosen);
     const bool answer = is_answer(&chosen), missed = !answer && is_answer(&best);
@@ -335,9 +334,11 @@ static int print_costs(uint64_t seed, uint64_t first, int count)
     for (int t = 0; t < count; t++) {
         drawn p;
         drawn_table table;
+        draw_words(seed, first + (uint64_t)t, &p);
+        if (!is_one_fit(&p) || !strstr(p.text, words))
+            continue;
         mgv_data *data = draw(ctx, seed, first + (uint64_t)t, &p, &table);
-        if (is_one_fit(&p) && strstr(p.text, words))
-            compare_costs(data, &p, first + (uint64_t)t, all);
+        compare_costs(data, &p, first + (uint64_t)t, all);
         drawn_free(ctx, data, &table);
     }
     printf("\nseconds per 1e9 of cost   ended  not      5 %%   median     95 %%\n");

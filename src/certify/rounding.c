@@ -89,16 +89,33 @@ void mgvi_reach_look(mgvi_judge *judge)
         mgvi_careful_reach(judge);
 }
 
-double mgvi_reach_of(const mgvi_judge *judge, int64_t j, bool centred)
+/* mgvi_reach_of() of all columns: factor * size[j], or one number. */
+typedef struct reach_view {
+    const double *size;
+    double factor; /* or that number */
+} reach_view;
+
+static reach_view view_reach(const mgvi_judge *judge, bool centred)
 {
     const mgv_problem *p = judge->problem;
     const mgvi_reach *r = &judge->reach;
     if (p->row_scale)
-        return 1 + DBL_EPSILON * (double)p->A->cols; /* rows of length 1 */
+        return (reach_view){.factor = 1 + DBL_EPSILON * (double)p->A->cols}; /* rows of length 1 */
     if (r->column)
-        return centred ? r->centred[j] : r->column[j];
-    const double size = p->data->X.size ? p->data->X.size[j] : r->most;
-    return centred && p->centre ? 2 * size : size; /* a mean is no larger */
+        return (reach_view){.size = centred ? r->centred : r->column, .factor = 1};
+    const double factor = centred && p->centre ? 2 : 1; /* a mean is no larger */
+    return p->data->X.size ? (reach_view){.size = p->data->X.size, .factor = factor}
+                           : (reach_view){.factor = factor * r->most};
+}
+
+static inline double reach_at(reach_view v, int64_t j)
+{
+    return v.size ? v.factor * v.size[j] : v.factor;
+}
+
+double mgvi_reach_of(const mgvi_judge *judge, int64_t j, bool centred)
+{
+    return reach_at(view_reach(judge, centred), j);
 }
 
 /* ---- z = A w --------------------------------------------------------------------------------- */
@@ -201,21 +218,19 @@ static double worse_end(const mgv_problem *p, int64_t j, int32_t c, double v, do
     return low > high || (low == high && v < 0) ? v - e : v + e;
 }
 
-/* Norms of |v| grow with every |v_j|; entropy's conjugate grows with every v_j. */
+/* Of penalties that are not even: norms of |v| grow with every |v_j|, entropy's conjugate with
+ * every v_j. */
 static double worse_entry(const mgv_problem *p, int64_t j, int32_t c, double v, double e)
 {
-    if (p->penalty->can & MGVI_EVEN)
-        return v > 0 ? v + e : v - e;
     if (!p->penalty->whole)
         return p->penalty->conj ? worse_end(p, j, c, v, e) : v;
     return p->penalty->whole->most || v > 0 ? v + e : v - e;
 }
 
 /* What a column's centre, a rounded mean, is off; beside an intercept it does not matter. */
-static double centre_error(const mgvi_judge *judge, int64_t j)
+static inline double centre_error(const mgvi_judge *judge, int64_t j, double spread)
 {
     const mgv_problem *p = judge->problem;
-    const double spread = mgvi_reach_of(judge, j, true);
     if (!p->centre || p->free_cols || spread == 0) /* a mean of equal numbers is one of them */
         return 0;
     return 4 * MGVI_UNIT * fabs(p->centre[j]) + judge->reach.scale * spread;
@@ -225,28 +240,36 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = v->k;
-    const double plain = mgvi_sum_error(judge->reach.col_terms + AFTER);
+    const double plain = 2 * mgvi_sum_error(judge->reach.col_terms + AFTER) + judge->reach.rows;
     const double own = AFTER * MGVI_UNIT + judge->reach.scale;
-    const bool level = p->penalty->can & MGVI_LEVEL;
+    const double sums = 2 * MGVI_UNIT * mgvi_coef_pick(&p->col.scale, 0, 0); /* of `all` itself */
+    const bool level = p->penalty->can & MGVI_LEVEL, even = p->penalty->can & MGVI_EVEN;
+    const bool looked = p->centre && judge->reach.column;
+    const int64_t each = p->outputs / p->lanes; /* contrasts have a column for each class */
+    const double twice = each > 1 ? 2 : 1;
+    const reach_view reach = view_reach(judge, false), centred = view_reach(judge, true);
     double square = 0, all = 0;
     for (int64_t j = 0; j < v->n; j++) {
-        const int64_t column = j / (p->outputs / p->lanes); /* contrasts have one for each class */
-        const bool constant =
-            p->centre && judge->reach.column && mgvi_reach_of(judge, column, true) == 0;
-        const double scale = constant ? 0 : p->scale ? p->scale[column] : 1; /* A has zeros there */
+        const int64_t column = each > 1 ? j / each : j;
+        const double spread = reach_at(centred, column);
+        const bool constant = looked && spread == 0; /* A has zeros there */
+        const double scale = (p->scale ? p->scale[column] : 1) * twice;
         const double part =
-            (careful ? mgvi_careful_part(judge, column)
-                     : (plain * 2 + judge->reach.rows) * mgvi_reach_of(judge, column, false)) +
-            centre_error(judge, column);
-        const double moved = judge->imbalance * mgvi_reach_of(judge, column, true);
+            (careful ? mgvi_careful_part(judge, column) : plain * reach_at(reach, column)) +
+            centre_error(judge, column, spread);
+        const double moved = judge->imbalance * spread;
         for (int32_t c = 0; c < k; c++) {
             double *x = &v->x[j * k + c];
-            const double e = scale * (part * sum[c] + moved * fmax(sum[c], judge->shares)) *
-                                 (p->outputs > p->lanes ? 2 : 1) +
-                             (constant ? 0 : own * fabs(*x));
-            *x = constant ? 0 : level ? *x : worse_entry(p, j, c, *x, e);
+            const double most = sum[c] > judge->shares ? sum[c] : judge->shares;
+            const double e = constant ? 0 : scale * (part * sum[c] + moved * most) + own * fabs(*x);
+            if (constant)
+                *x = 0;
+            else if (even)
+                *x += *x > 0 ? e : -e;
+            else if (!level)
+                *x = worse_entry(p, j, c, *x, e);
             square += e * e;
-            all += e + 2 * MGVI_UNIT * mgvi_coef_pick(&p->col.scale, 0, 0); /* its own sums */
+            all += e + sums;
         }
     }
     return (level ? all : sqrt(square)) * (1 + mgvi_sum_error((double)v->n * k));

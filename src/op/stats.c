@@ -34,15 +34,21 @@ typedef struct stats {
     bool by_columns; /* so that rows of m are the columns asked for */
     int64_t cols;    /* the columns asked for */
     const double *weights;
-    double weight, weight_low; /* sum_i v_i, and what rounding takes from it */
-    int64_t counted;           /* rows with v_i > 0 */
-    int64_t blocks, merge;     /* blocks of the passes, and of adding up */
-    bool second;               /* pass */
-    bool extremes;             /* NONZEROS and MAX_ABS are asked for */
-    double *origin;            /* a value of the column, in the second pass its mean */
-    double *part[OUTPUTS][SUMS];
+    double weight, weight_low;   /* sum_i v_i, and what rounding takes from it */
+    int64_t counted;             /* rows with v_i > 0 */
+    int64_t blocks, merge;       /* blocks of the passes, and of adding up */
+    bool second;                 /* pass */
+    bool extremes;               /* NONZEROS and MAX_ABS are asked for */
+    double *origin;              /* a value of the column, in the second pass its mean */
+    double *part[OUTPUTS][SUMS]; /* NULL: nobody asks for that sum */
     double *memory;
 } stats;
+
+/* Rows that lie side by side have loops of their own, which count no weights: none are left out. */
+static bool is_plain(const stats *s)
+{
+    return !s->by_columns && s->m.layout == MGV_DENSE && s->m.col_stride == 1;
+}
 
 /* A standard deviation is right to its last bits, however many rows there are. */
 static inline __attribute__((always_inline)) void add_twofold(double *hi, double *lo, double x)
@@ -122,7 +128,7 @@ static void pass_block(void *arg, int64_t block)
 {
     const stats *s = arg;
     double *const *to = s->part[s->by_columns ? 0 : block];
-    if (!s->second && !s->by_columns && s->m.layout == MGV_DENSE && s->m.col_stride == 1) {
+    if (!s->second && is_plain(s)) {
         dense_block(s, block);
         return;
     }
@@ -159,7 +165,7 @@ static void merge_block(void *arg, int64_t block)
         for (int q = first; q <= last; q++) {
             double *to = s->part[0][q];
             const double *from = s->part[b][q];
-            for (int64_t j = begin; j < end; j++)
+            for (int64_t j = begin; to && j < end; j++)
                 to[j] = q != MAX_ABS ? to[j] + from[j] : from[j] > to[j] ? from[j] : to[j];
         }
 }
@@ -175,7 +181,9 @@ static void run_pass(mgv_ctx *ctx, stats *s, bool second)
 /* The weight of the zeros left out of column j; exactly 0 when there are none that count. */
 static double left_out(const stats *s, int64_t j)
 {
-    const bool none = s->m.layout == MGV_DENSE || (int64_t)s->part[0][COUNTED][j] == s->counted;
+    if (s->m.layout == MGV_DENSE)
+        return 0;
+    const bool none = (int64_t)s->part[0][COUNTED][j] == s->counted;
     const double rest =
         s->weight - s->part[0][WEIGHT][j] - s->part[0][WEIGHT_LOW][j] + s->weight_low;
     return none || rest < 0 ? 0 : rest;
@@ -223,13 +231,26 @@ static int64_t sum_weights(stats *s, int64_t rows)
     return first;
 }
 
-static mgv_status stats_init(mgv_ctx *ctx, const mgvi_matrix *m, const double *weights, stats *s)
+/* Whether somebody asks for a sum: of a wide table zeroing and adding up all of them, for every
+ * block, takes as long as the pass. */
+static bool is_wanted(const stats *s, int sum, bool squares)
+{
+    if (sum == SQUARE || sum == SQUARE_LOW)
+        return squares;
+    if (sum == NONZEROS || sum == MAX_ABS)
+        return s->extremes || !is_plain(s);
+    return sum == SHIFTED || !is_plain(s);
+}
+
+static mgv_status stats_init(mgv_ctx *ctx, const mgvi_matrix *m, const double *weights,
+                             bool extremes, bool squares, stats *s)
 {
     const bool by_columns = mgvi_matrix_by_columns(m);
     *s = (stats){.m = by_columns ? mgvi_matrix_transpose(m) : *m,
                  .by_columns = by_columns,
                  .cols = m->cols,
                  .weights = weights,
+                 .extremes = extremes,
                  .merge = mgvi_block_count(m->cols, GRAIN, BLOCKS)};
     const int64_t filled = m->cols ? m->nnz / m->cols / FILL : 1;
     const int64_t roomy = m->cols ? SETS_BYTES / (m->cols * SUMS * (int64_t)sizeof(double)) : 1;
@@ -240,13 +261,19 @@ static mgv_status stats_init(mgv_ctx *ctx, const mgvi_matrix *m, const double *w
                                                : OUTPUTS;
     s->blocks = mgvi_block_count(m->nnz, GRAIN, most);
     const size_t sets = by_columns ? 1 : (size_t)s->blocks;
-    s->memory = mgvi_zeros(ctx, (size_t)m->cols, (sets * SUMS + 1) * sizeof(double));
+    size_t wanted = 0;
+    for (int q = 0; q < SUMS; q++)
+        wanted += is_wanted(s, q, squares);
+    s->memory = mgvi_zeros(ctx, (size_t)m->cols, (sets * wanted + 1) * sizeof(double));
     if (!s->memory)
         return MGV_E_MEMORY;
     double *next = s->memory;
     for (size_t b = 0; b < sets; b++)
-        for (int q = 0; q < SUMS; q++, next += m->cols)
-            s->part[b][q] = next;
+        for (int q = 0; q < SUMS; q++)
+            if (is_wanted(s, q, squares)) {
+                s->part[b][q] = next;
+                next += m->cols;
+            }
     s->origin = next;
     return MGV_OK;
 }
@@ -263,8 +290,7 @@ mgv_status mgvi_matrix_column_stats(mgv_ctx *ctx, const mgvi_matrix *m, const do
                                     double *mean, double *std, double *max_abs, int64_t *nonzeros)
 {
     stats s;
-    MGVI_TRY(stats_init(ctx, m, weights, &s));
-    s.extremes = max_abs || nonzeros;
+    MGVI_TRY(stats_init(ctx, m, weights, max_abs || nonzeros, std, &s));
     const int64_t first = sum_weights(&s, m->rows);
     if (first >= 0)
         set_origin(&s, first);

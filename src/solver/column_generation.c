@@ -604,7 +604,8 @@ static double cost_of_l1(double n, double d, double nnz)
            (nnz < SPARSE * n * d ? fmin(steps * dense, sparse) : steps * dense);
 }
 
-/* The same for rows that are no hinges: all columns at once unless they are many times the rows. */
+/* The same for rows that are no hinges, and for many that bend: all columns at once unless they are
+ * many times the rows. */
 static double cost_of_curved(const mgv_problem *p, double n, double d)
 {
     static const double PASSES = 12, SPARSE = 0.1;
@@ -635,7 +636,8 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
         return INFINITY;
     if (mgvi_gather_bytes(&p->data->X) > mgvi_problem_spare(p, HELD))
         return INFINITY; /* no room for a copy by columns */
-    if (!l2 && !is_hinge(p))
+    const bool curved = !is_hinge(p) || ((p->loss->can & MGVI_SMOOTH) && n >= FEW_ROWS);
+    if (!l2 && curved)
         return cost_of_curved(p, n, d);
     return l2 ? cost_of_l2(p, n, d) : cost_of_l1(n, d, (double)p->A->nnz);
 }

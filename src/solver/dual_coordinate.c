@@ -334,12 +334,17 @@ static mgv_status restored(mgvi_run *run)
 }
 
 /* The entries of rows that are quick, for they stay in the caches, and their own steps. */
+/* The step of a row beside its entries: in closed form, or by Newton's method. */
+static double row_cost(const mgv_problem *p)
+{
+    static const double STEP = 400, ROOT = 2500;
+    return p->loss->can & (MGVI_BENT | MGVI_STRONG | MGVI_HARD) ? STEP : ROOT;
+}
+
 static double pass_cost(const mgv_problem *p)
 {
-    static const double STEP = 400, ROOT = 2500; /* in closed form, and by Newton's method */
-    const bool closed = p->loss->can & (MGVI_BENT | MGVI_STRONG | MGVI_HARD);
     const double entry = p->data->X.layout == MGV_DENSE ? 8 : 20;
-    return entry * (double)p->A->nnz + (closed ? STEP : ROOT) * (double)p->A->rows;
+    return entry * (double)p->A->nnz + row_cost(p) * (double)p->A->rows;
 }
 
 /* About 60 passes to the default tolerance, more on dense rows, whose scales are anybody's,
@@ -371,8 +376,9 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     const double many = n > TALL * d ? 200 : 60;
     const double square = margin ? SEPARABLE : 1; /* rows a column */
     const double more = n > square * d ? fmin(fmax(sqrt(strength), 1), 10) : 1;
+    const bool dense = p->data->X.layout == MGV_DENSE;
     const double passes = easy ? 20 : many * more;
-    return (p->data->X.layout == MGV_DENSE ? 200 : passes) * 40.0 * nnz;
+    return (dense ? 200 : passes) * (40 * nnz + (dense ? 0 : row_cost(p)) * n);
 }
 
 /* Rows that can nearly be separated, or are hardly weighed at all, take 10 to 40 passes where

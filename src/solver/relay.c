@@ -121,17 +121,23 @@ static double left_to_spend(const mgv_solver *solver)
     return m->gain < 1 ? m->since * log(solver->settings.tol / way) / log(m->gain) : INFINITY;
 }
 
-/* Whether a trial that may spend `most` will not end by then, or soon after. One that converges
- * linearly and just ends has a gap of tol^share when it has spent a share; the gap of one that lags
- * is a fraction of that way. */
-static bool trial_is_lost(const mgv_solver *solver, double most, double its)
+/* Whether a solver that may spend `most` will not end by then: one that converges linearly and just
+ * ends has a gap of tol^share when it has spent a share; the gap of one that lags is a fraction of
+ * that way. */
+static bool lags_behind(const mgv_solver *solver, double most)
 {
-    static const double FIRST = 0.25, LAGGING = 0.25, SHARE = 0.5;
+    static const double FIRST = 0.25, LAGGING = 0.25;
     const double share = mgvi_driver_own_spent(solver) / most;
     const double gap = solver->memory.best.certificate.relative_gap;
     const double lagging = LAGGING * share * log(fmin(solver->settings.tol, 0.1));
-    return (share > 1 || (share >= FIRST && log(gap) > lagging)) &&
-           left_to_spend(solver) > SHARE * its;
+    return share > 1 || (share >= FIRST && log(gap) > lagging);
+}
+
+/* The same of a trial, which is not about to end. */
+static bool trial_is_lost(const mgv_solver *solver, double most, double its)
+{
+    static const double SHARE = 0.5;
+    return lags_behind(solver, most) && left_to_spend(solver) > SHARE * its;
 }
 
 /* What the present solver may spend before the next, which costs `its`, takes over: as much, for
@@ -143,6 +149,15 @@ static double patience(const mgv_solver *solver, double its)
     const double trial = trial_of(solver, its);
     const double own = PATIENCE * price_of(solver, solver->run.ops);
     return trial > 0 ? trial : fmax(fmax(own, its), LITTLE);
+}
+
+/* Whether the gap tells early on how far the present solver will get: those that may be tried have
+ * such gaps, whoever was the cheapest. */
+static bool shows_early(const mgv_solver *solver)
+{
+    const mgvi_run *run = &solver->run;
+    return solver->memory.comebacks == 0 && run->ops->trial &&
+           isfinite(run->ops->trial(run->problem, &solver->settings));
 }
 
 /* What the next one costs, and how many times that the present one must yet need for it: costs are
@@ -178,9 +193,10 @@ bool mgvi_driver_outspent(mgv_solver *solver)
     const bool long_run = run->iteration >= MANY_STEPS; /* of few rows or columns each */
     double sure;
     const double its = next_cost(solver, &sure), trial = trial_of(solver, its);
+    const bool enough = mgvi_driver_own_spent(solver) > patience(solver, its) ||
+                        (shows_early(solver) && lags_behind(solver, price_of(solver, run->ops)));
     solver->outspent = (trial > 0 ? trial_is_lost(solver, trial, its)
-                                  : mgvi_driver_own_spent(solver) > patience(solver, its) &&
-                                        left_to_spend(solver) > sure * its) ||
+                                  : enough && left_to_spend(solver) > sure * its) ||
                        (long_run && its < MUCH);
     return solver->outspent;
 }

@@ -479,6 +479,66 @@ TEST(column_generation_goes_on_from_the_pair)
     mgv_fit_free(&fit);
 }
 
+enum { MOST_ROWS = 3000, MOST_COLS = 600, MOST_ENTRIES = 16000 };
+
+/* Rows of `per` entries in columns of sizes 1 / apart to apart, labels by a plane. */
+static void draw_sparse(mgv_fit *fit, int64_t n, int64_t d, int64_t per, double apart)
+{
+    static double val[MOST_ENTRIES], y[MOST_ROWS], plane[MOST_COLS], size[MOST_COLS];
+    static int64_t ptr[MOST_ROWS + 1];
+    static int32_t idx[MOST_ENTRIES];
+    mgvi_rng rng = mgvi_rng_seed(8);
+    for (int64_t j = 0; j < d; j++) {
+        plane[j] = mgvi_rng_normal(&rng);
+        size[j] = pow(apart, 2 * mgvi_rng_uniform(&rng) - 1);
+    }
+    for (int64_t i = 0; i < n; i++) {
+        double score = 0;
+        ptr[i + 1] = ptr[i] + per;
+        for (int64_t e = 0; e < per; e++) {
+            const int64_t j = e * (d / per) + mgvi_rng_below(&rng, (uint32_t)(d / per));
+            const double z = mgvi_rng_normal(&rng);
+            idx[ptr[i] + e] = (int32_t)j;
+            val[ptr[i] + e] = size[j] * (z + (apart > 1));
+            score += plane[j] * z;
+        }
+        y[i] = score > 0 ? 1 : -1;
+    }
+    *fit = (mgv_fit){.ctx = mgv_check_ctx()};
+    CHECK_OK(fit->ctx,
+             mgv_data_from_sparse(fit->ctx, MGV_CSR, MGV_F64, val, ptr, idx, n, d, &fit->data));
+    CHECK_OK(fit->ctx, mgv_data_set_labels(fit->ctx, fit->data, y));
+    CHECK_OK(fit->ctx, mgv_settings_new(fit->ctx, &fit->settings));
+}
+
+/* The cheapest by what it states may be wrong by orders of magnitude, and the next as well, the
+ * other way round: coordinates whose gap does not fall give way at a part of their own cost, and
+ * smooth hinges of many rows cost column_generation what a smooth loss does. */
+TEST(who_lags_gives_way_at_its_own_cost)
+{
+    static const struct {
+        int64_t n, d, per;
+        double apart, most; /* times the work of the right one */
+        const char *options, *right;
+    } cases[] = {
+        {500, 520, 8, 1e3, 6, "loss=exponential C=0.01", "proximal_newton"},
+        {2600, 200, 6, 1, 12, "loss=squared_hinge penalty=l1 C=1000", "column_generation"}};
+    for (int k = 0; k < 2 * 2; k++) {
+        static double spent[2];
+        mgv_fit fit;
+        draw_sparse(&fit, cases[k / 2].n, cases[k / 2].d, cases[k / 2].per, cases[k / 2].apart);
+        mgv_fit_set(&fit, cases[k / 2].options);
+        CHECK_OK(fit.ctx, mgv_settings_set(fit.ctx, fit.settings, "solver",
+                                           k % 2 ? "auto" : cases[k / 2].right));
+        mgv_fit_solve(&fit);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified);
+        spent[k % 2] = mgvi_driver_spent(fit.solver);
+        if (k % 2)
+            CHECK_LE(spent[1] / spent[0], cases[k / 2].most, cases[k / 2].options);
+        mgv_fit_free(&fit);
+    }
+}
+
 int main(void)
 {
     return RUN(another_solver_takes_over, a_trial_ends_or_gives_way, what_a_trial_may_spend,
@@ -489,5 +549,5 @@ int main(void)
                what_was_best_outlives_numbers_that_fail, who_gave_way_comes_back,
                a_checkpoint_remembers_who_took_over, no_weights_at_all_take_no_step,
                sparse_margins_go_to_coordinates, products_are_cheaper_than_visits,
-               column_generation_goes_on_from_the_pair);
+               column_generation_goes_on_from_the_pair, who_lags_gives_way_at_its_own_cost);
 }
