@@ -74,6 +74,26 @@ TEST(shapes_units_and_intercepts)
         }
 }
 
+/* More rows than are taken at once, and a first W that takes more than half of their work: all of
+ * them join it, and there is no second round. */
+TEST(all_rows_join_where_rounds_are_dearer)
+{
+    enum { N = 340, D = 40 };
+    double *X, *y;
+    margin_points(7, N, D, 1, &X, &y);
+    for (int k = 0; k < 2; k++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, N, D, "loss=margin tol=1e-9");
+        mgv_fit_set(&fit, norms[k]);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "%s", norms[k]);
+        CHECK_THAT(fit.run.iterations == 1, "%s: %d rounds", norms[k], (int)fit.run.iterations);
+        mgv_fit_free(&fit);
+    }
+    free(X);
+    free(y);
+}
+
 TEST(inseparable_sets_are_proven)
 {
     static const int64_t shape[][2] = {{300, 8}, {150, 20}, {3000, 10}};
@@ -284,7 +304,7 @@ TEST(l1_margins_are_sparse)
 int main(void)
 {
     return RUN(l1_margins_are_sparse, two_points_and_their_distance, a_corner_known_by_hand,
-               shapes_units_and_intercepts, inseparable_sets_are_proven,
-               thin_margins_to_the_tolerance, the_same_bits_again, the_system_in_every_form,
-               every_allocation_may_fail);
+               shapes_units_and_intercepts, all_rows_join_where_rounds_are_dearer,
+               inseparable_sets_are_proven, thin_margins_to_the_tolerance, the_same_bits_again,
+               the_system_in_every_form, every_allocation_may_fail);
 }

@@ -156,7 +156,7 @@ static mgv_status prepare(mgvi_class_columns *c)
 {
     const mgvi_class_curvature of = {.row = curvature_of, .arg = c, .free_ridge = c->rho};
     c->few.rho = c->rho;
-    if ((c->by_pairs = collect(c))) {
+    if ((c->by_pairs = !c->m.apart && collect(c))) {
         write_basis(c);
         const mgv_status st = mgvi_class_pairs_factor(&c->few);
         if (st != MGV_E_NUMERIC)
@@ -241,10 +241,11 @@ static void find_residual(mgvi_class_columns *c, const mgvi_vec *g, const mgvi_v
         c->residual.x[t] -= g->x[t] + ridge(c, t) * x->x[t];
 }
 
-/* What float32 has left is solved for again; where that does not help, since columns lie far from 0
- * for their spread or differ too much in size, products are of float64 from then on. */
-mgv_status mgvi_class_columns_solve(mgvi_class_columns *c, const mgvi_vec *g, double enough,
-                                    mgvi_vec *x, mgvi_vec *bent)
+/* Solves until float64's residual is small; false: neither float32's products nor those of float64
+ * bring it there. What float32 has left is solved for again; where that does not help, since columns
+ * lie far from 0 for their spread or differ too much in size, products are of float64 from then on. */
+static mgv_status refine(mgvi_class_columns *c, const mgvi_vec *g, double enough, mgvi_vec *x,
+                         mgvi_vec *bent, bool *solved)
 {
     static const double HELPED = 0.25, MISSED = 2;
     double least = 0, last = INFINITY;
@@ -258,10 +259,26 @@ mgv_status mgvi_class_columns_solve(mgvi_class_columns *c, const mgvi_vec *g, do
         find_residual(c, g, x, bent);
         const double part = part_of_gap(c);
         const bool helped = part < HELPED * last;
-        if (part <= MISSED * enough || products >= MOST_PRODUCTS || (c->m.precise && !helped) ||
+        *solved = helped || !c->m.precise;
+        if (part <= MISSED * enough || products >= MOST_PRODUCTS || !*solved ||
             mgvi_ctx_cut(c->run->ctx))
             return MGV_OK;
         c->m.precise = c->m.precise || !helped;
         last = part;
     }
+}
+
+/* Where even products of float64 do not help, it is the pairs that fail: beside |x|^2/lambda of
+ * columns that differ much in size the 1 in their matrix is lost to rounding. A matrix for every
+ * class, whose columns are brought to one size, keeps it, and float32 may be enough again. */
+mgv_status mgvi_class_columns_solve(mgvi_class_columns *c, const mgvi_vec *g, double enough,
+                                    mgvi_vec *x, mgvi_vec *bent)
+{
+    bool solved;
+    MGVI_TRY(refine(c, g, enough, x, bent, &solved));
+    if (solved || !c->by_pairs)
+        return MGV_OK;
+    c->m.apart = true;
+    c->m.precise = false;
+    return refine(c, g, enough, x, bent, &solved);
 }

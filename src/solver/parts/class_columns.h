@@ -21,7 +21,7 @@ typedef struct mgvi_class_columns {
     mgvi_joint_pass *pass; /* products in float32 */
     struct mgvi_class_columns_memory {
         int32_t precise; /* products of the operator in their place */
-        int32_t unused;  /* no byte of the checkpoint is undefined */
+        int32_t apart;   /* pairs did not help: a matrix for every class, from then on */
     } m;
     mgvi_class_hessian hessian;
     mgvi_class_pairs few; /* its matrix lies where the hessian's rows and factors do */

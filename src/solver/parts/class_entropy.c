@@ -9,7 +9,8 @@
 enum { TRIALS = 60, MOST_CLASSES = 4096 };
 /* tau falls when what Newton's steps have left is this part of the gap; the rest is its own. */
 static const double SETTLED = 0.5, TAU_FACTOR = 0.2;
-static const double SHORTER = 0.7; /* than the step before */
+static const double SHORTER = 0.7;    /* than the step before */
+static const double ROUNDING = 1e-14; /* of (9): falls below show in no sum */
 
 bool mgvi_class_entropy_fits(const mgv_problem *p)
 {
@@ -124,12 +125,12 @@ static double search(const mgv_problem *p, const mgvi_class_entropy *e, const mg
 {
     const double own = p->lambda * dot(p, w, dir), growth = p->lambda * dot(p, dir, dir);
     const double start = smoothed_loss(p, e, NULL, 0, NULL, NULL);
-    const double slope = own + rows_slope(p, log_p, dz);
+    const double slope = own + rows_slope(p, log_p, dz), noise = ROUNDING * fabs(start);
     double step = 1;
     for (int trial = 0; trial < TRIALS && slope < 0; trial++, step *= SHORTER) {
         const double change = smoothed_loss(p, e, dz, step, NULL, NULL) - start + step * own +
                               0.5 * step * step * growth;
-        if (change <= 1e-4 * step * slope)
+        if (change <= 1e-4 * step * slope + noise)
             return step;
     }
     return 0;
