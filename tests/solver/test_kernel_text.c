@@ -104,8 +104,8 @@ TEST(values_are_the_definition_in_any_company)
 TEST(cores_have_the_optimum_of_dense_points)
 {
     static const char *const options[] = {
-        "C=0.1",       "C=1 tol=1e-7",       "C=20",  "C=3 intercept=no",
-        "C=1 cache=1", "C=1 kernel=laplace", "C=2000"};
+        "C=0.1",         "C=1 tol=1e-7",       "C=20",  "C=3 intercept=no", "C=1 cache=1",
+        "C=20 cache=10", "C=1 kernel=laplace", "C=2000"};
     text *s = make_text(6);
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
         mgv_fit a, b;
@@ -129,11 +129,8 @@ TEST(cores_have_the_optimum_of_dense_points)
 
 /* The block of a core stays from round to round: a run that goes on without it ends in the same
  * bits. */
-TEST(threads_and_resuming_do_not_change_bits)
+static void check_bits(const text *s, const char *options)
 {
-    static const char *const options =
-        "kernel=rbf sigma2=6 loss=hinge C=10 tol=1e-7 solver=kernel_svm";
-    text *s = make_text(7);
     double first[ROWS + 1];
     char file[64];
     snprintf(file, sizeof file, "kernel_text.%d", (int)getpid());
@@ -162,11 +159,41 @@ TEST(threads_and_resuming_do_not_change_bits)
         assert_memory_equal(first, fit.solver->answer.w.x, sizeof first);
         mgv_fit_free(&fit);
     }
+}
+
+TEST(threads_and_resuming_do_not_change_bits)
+{
+    text *s = make_text(7);
+    check_bits(s, "kernel=rbf sigma2=6 loss=hinge C=10 tol=1e-7 solver=kernel_svm");
+    check_bits(s, "kernel=rbf sigma2=6 loss=hinge C=10 tol=1e-7 solver=kernel_svm cache=10");
+    free(s);
+}
+
+/* Rows of 13.5 MB, their half of 9.2: with room for no more than 10 every value is made once, in
+ * place of rows that push each other out. */
+TEST(the_half_is_kept_where_rows_do_not_fit)
+{
+    static const struct {
+        const char *cache;
+        bool half;
+    } rooms[] = {{"cache=8", false}, {"cache=10", true}, {"cache=20", false}};
+    text *s = make_text(8);
+    for (size_t k = 0; k < sizeof rooms / sizeof *rooms; k++) {
+        mgv_fit fit;
+        start(&fit, s, "kernel=rbf sigma2=6 loss=hinge C=10 solver=kernel_svm");
+        mgv_fit_set(&fit, rooms[k].cache);
+        mgv_fit_solve(&fit);
+        const mgvi_kernel_op *kernel = mgvi_kernel_of(fit.problem->A);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
+        CHECK_THAT((kernel->half != NULL) == rooms[k].half && (kernel->used == 0) == rooms[k].half,
+                   "%s: %d rows kept", rooms[k].cache, (int)kernel->used);
+        mgv_fit_free(&fit);
+    }
     free(s);
 }
 
 int main(void)
 {
     return RUN(values_are_the_definition_in_any_company, cores_have_the_optimum_of_dense_points,
-               threads_and_resuming_do_not_change_bits);
+               threads_and_resuming_do_not_change_bits, the_half_is_kept_where_rows_do_not_fit);
 }
