@@ -67,11 +67,30 @@ bool mgvi_kernel_keeps_rows(const mgvi_kernel_op *k)
     return k->fast == MGV_F64 && k->points->sparse && !mgvi_kernel_has_rough(k);
 }
 
+static void add_half(mgvi_kernel_op *k, const int64_t *rows, int64_t count, const double *c,
+                     double *f)
+{
+    const int64_t n = k->op.rows;
+    memset(k->step, 0, (size_t)n * sizeof *k->step);
+    for (int64_t s = 0; s < count; s++)
+        k->step[rows[s]] = c[s];
+    mgvi_kernel_half_times(k, k->step, 1, k->work);
+    for (int64_t i = 0; i < n; i++)
+        f[i] += k->work[i];
+    k->op.touched += (double)count * (double)n;
+}
+
 bool mgvi_kernel_add_kept(mgvi_kernel_op *k, const int64_t *rows, int64_t count, const double *c,
                           double *f)
 {
     sum_job job = {.k = k, .rows = rows, .count = count, .c = k->step, .f = f};
-    if (!mgvi_kernel_keeps_rows(k) || !mgvi_kernel_fetch(k, rows, count))
+    if (!mgvi_kernel_keeps_rows(k))
+        return false;
+    if (mgvi_kernel_half_ready(k)) {
+        add_half(k, rows, count, c, f);
+        return true;
+    }
+    if (!mgvi_kernel_fetch(k, rows, count))
         return false;
     for (int64_t s = 0; s < count; s++)
         k->step[rows[s]] = c[s];
@@ -163,7 +182,7 @@ void mgvi_kernel_combine(mgvi_kernel_op *k, const double *c, double *f)
     }
     const int64_t count = mgvi_kernel_support(k, c);
     sum_job job = {.k = k, .rows = k->support, .count = count, .c = c, .f = f};
-    if (worth_all_rows(k, count) && (count > k->slots || mgvi_kernel_half_ready(k)))
+    if (k->half || (worth_all_rows(k, count) && (count > k->slots || mgvi_kernel_half_ready(k))))
         done = mgvi_kernel_rows_times(k, c, 1, count, f);
     else if (mgvi_kernel_fetch(k, k->support, count))
         add_rows(k, &job);

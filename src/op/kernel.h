@@ -57,6 +57,9 @@ mgv_status mgvi_kernel_among(mgvi_kernel_op *op, const int64_t *p, int64_t np, c
  * few columns they cost no more than to be read, and what does not fit is made anew in every
  * product. */
 bool mgvi_kernel_expect_all(mgvi_kernel_op *op, bool roughly);
+/* Products to come want many rows over and over: where not all of them fit, but the half of K does,
+ * that is kept, in place of rows that would push each other out. */
+void mgvi_kernel_expect_many(mgvi_kernel_op *op);
 /* out[i*count + t] = K of every row i and row col[t], in float64. MGV_E_MEMORY. */
 mgv_status mgvi_kernel_columns(mgvi_kernel_op *op, const int64_t *col, int64_t count, double *out);
 /* float32 values made where they are used (kernel_rough.c): kernels of differences between points

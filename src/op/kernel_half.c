@@ -91,6 +91,13 @@ bool mgvi_kernel_expect_all(mgvi_kernel_op *k, bool roughly)
     return rough;
 }
 
+void mgvi_kernel_expect_many(mgvi_kernel_op *k)
+{
+    const bool all_fit = k->slots == k->op.rows;
+    k->half_wanted =
+        k->half_wanted || (!all_fit && !k->lender && bytes_needed(k) <= k->cache_bytes);
+}
+
 bool mgvi_kernel_half_ready(mgvi_kernel_op *k)
 {
     mgv_ctx *ctx = k->op.ctx;

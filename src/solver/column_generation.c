@@ -25,10 +25,13 @@ enum {
     FEW = 100,              /* columns that are nothing to speak of */
     MOST_FIRST = 1000,      /* columns of the first W, and that join it at a time, of many rows */
     FEW_ROWS = 2500,        /* a square of them is soon factored: all columns at once */
+    MOST_AT_ONCE = 8192,    /* rows of which a square is factored a few times: 512 MiB */
     MOST_ROWS = 20000       /* a square of them must fit */
 };
 
 #define NEVER INT64_MAX
+/* The relative gap up to which the margins and the columns of a start mean anything. */
+static const double WORTH_A_START = 0.1;
 /* Of the rows, near the hinge in a start: just less than what the interior point takes for few. */
 static const double MOST_LIVE = 0.24;
 
@@ -292,8 +295,8 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* The block of the present W, and what the interior point needs for it. */
-static mgv_status bind_block(mgvi_run *run, state *s)
+/* The rows and strengths of the block. */
+static void outline(state *s)
 {
     s->block = (mgvi_hinge_block){.kind = s->rows.kind,
                                   .rows = s->n,
@@ -313,6 +316,12 @@ static mgv_status bind_block(mgvi_run *run, state *s)
                                   .mu = s->mu,
                                   .gram = s->gram,
                                   .gram_stride = s->n};
+}
+
+/* The block of the present W, and what the interior point needs for it. */
+static mgv_status bind_block(mgvi_run *run, state *s)
+{
+    outline(s);
     if (s->table) {
         mgvi_hinge_sparse *z;
         if (!s->of_W && !(s->of_W = mgvi_arena_within(&run->arena)))
@@ -388,6 +397,15 @@ static int64_t rank_columns(state *s, double least)
     return count;
 }
 
+/* Whether all columns are taken at once: entries of sparse ones cost little beside a factor of the
+ * rows, and rounds over a part of the columns cost one each. */
+static bool takes_all(const state *s)
+{
+    if (!s->table)
+        return false;
+    return s->n < FEW_ROWS ? s->d <= 3 * s->n : s->d > s->n && s->n <= MOST_AT_ONCE;
+}
+
 /* Columns that join at a time: `times` the rows; on tall data, where a step costs the square of
  * W, a part of them. */
 static int64_t at_a_time(const state *s, int64_t times)
@@ -424,11 +442,36 @@ static mgv_status presume_rows(mgvi_run *run, state *s, int64_t weights)
     return MGV_OK;
 }
 
+/* The relative gap of the start. */
+static double pair_gap(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    double primal = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        s->theta[i] = -s->u.x[s->rows.row[i]];
+    outline(s);
+    spread_theta(run, s);
+    const double dual = dual_value(s);
+    mgvi_op_mul(p->A, 1, &s->w, 0, &s->u);
+    for (int64_t i = 0; i < s->n; i++)
+        primal += mgvi_hinge_loss(&s->block, i, s->u.x[s->rows.row[i]]);
+    spread_theta(run, s);
+    for (int64_t j = 0; j < s->d; j++)
+        primal += (s->lambda / 2 * fabs(s->w.x[j]) + s->mu) * fabs(s->w.x[j]);
+    return (primal - dual) / primal;
+}
+
+/* Whether the start is worth less than to take all columns. */
+static bool is_poor(mgvi_run *run, state *s)
+{
+    return s->n >= FEW_ROWS && takes_all(s) && pair_gap(run, s) > WORTH_A_START;
+}
+
 /* The first W; w = 0 is the solution when not even the whole box violates a column. */
 static mgv_status first_columns(mgvi_run *run, state *s)
 {
     int64_t kept = 0, count, most = at_a_time(s, 2);
-    if (s->warm) {
+    if (s->warm && !is_poor(run, s)) {
         mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->v);
         for (int64_t j = 0; j < s->d; j++)
             if (s->w.x[j] != 0)
@@ -448,8 +491,7 @@ static mgv_status first_columns(mgvi_run *run, state *s)
         }
         if (2 * count + FEW < most) /* some more than those that theta of w = 0 violates */
             most = 2 * count + FEW;
-        else if ((s->table && s->d <= 3 * s->n && s->n < FEW_ROWS) ||
-                 (s->lone && s->d <= fmax(3 * s->n, 4 * FEW)))
+        else if (takes_all(s) || (s->lone && s->d <= fmax(3 * s->n, 4 * FEW)))
             most = s->d; /* or all, if that is most */
     }
     count = rank_columns(s, -1);
@@ -599,7 +641,9 @@ static double cost_of_l1(double n, double d, double nnz)
     const double entries = SLOWER * UNEVEN * nnz * nnz / d / 2;
     const double dense = n <= d ? n * n * fmin(d, 2 * n) / 4 + n * n * n / 6
                                 : n * part * part + part * part * part / 3;
-    const double sparse = (few ? 15 : 90) * (size * size * size / 3 + entries);
+    const bool at_once = n < d && n <= MOST_AT_ONCE;
+    const double rounds = (few ? 5 : 90) * (size * size * size / 3 + entries);
+    const double sparse = at_once ? fmin(rounds, n * n * n + 15 * entries) : rounds;
     return steps * VECTORS * (n + d) + 10 * nnz +
            (nnz < SPARSE * n * d ? fmin(steps * dense, sparse) : steps * dense);
 }

@@ -241,6 +241,52 @@ static void cholesky_level(mgv_ctx *ctx)
         }
 }
 
+/* float32: the factor's square is the matrix, but for a rounding of its diagonal a row. */
+static void cholesky_f32_level(mgv_ctx *ctx)
+{
+    static const int64_t sizes[] = {0, 1, 5, 95, 96, 97, 301};
+    mgvi_rng rng = mgvi_rng_seed(8);
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
+        const int64_t n = sizes[s];
+        int64_t pivot = 77;
+        double *a = random_positive_definite(&rng, n), *x = random_f64(&rng, n);
+        double *b = calloc((size_t)n + 1, 8);
+        float *u = array((size_t)(n * n), 4);
+        CHECK(b);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = 0; j < n; j++) {
+                u[i * n + j] = (float)a[i * n + j];
+                b[i] += a[i * n + j] * x[j];
+            }
+        CHECK_OK(ctx, mgvi_cholesky_f32(ctx, n, u, n, &pivot));
+        assert_int_equal(pivot, -1);
+        for (int64_t i = 0; i < n; i++)
+            for (int64_t j = i; j < n; j++) {
+                double sum = 0;
+                for (int64_t l = 0; l <= i; l++)
+                    sum += (double)u[l * n + i] * (double)u[l * n + j];
+                CHECK_NEAR(sum, a[i * n + j], 6e-8 * sqrt(a[i * n + i] * a[j * n + j]) * 20,
+                           "%s n = %d", ctx->simd->name, (int)n);
+            }
+        CHECK_OK(ctx, mgvi_cholesky_f32_solve(ctx, n, u, n, b));
+        for (int64_t i = 0; i < n; i++)
+            CHECK_NEAR(b[i], x[i], 1e-4, "%s solve n = %d", ctx->simd->name, (int)n);
+        if (n > 0) {
+            u[n * n - 1] = -1;
+            for (int64_t i = 0; i + 1 < n; i++)
+                u[i * n + n - 1] = 0;
+            for (int64_t i = 0; i + 1 < n; i++)
+                for (int64_t j = i; j + 1 < n; j++)
+                    u[i * n + j] = (float)a[i * n + j];
+            CHECK_OK(ctx, mgvi_cholesky_f32(ctx, n, u, n, &pivot));
+            assert_int_equal(pivot, n - 1);
+        }
+        free(a), free(u), free(x), free(b);
+    }
+}
+
+TEST(cholesky_factors_and_solves_in_float32) { each_level(cholesky_f32_level); }
+
 TEST(cholesky_factors_and_solves) { each_level(cholesky_level); }
 
 TEST(cholesky_names_the_first_bad_pivot)
@@ -350,6 +396,7 @@ int main(void)
 {
     return RUN(gemm_agrees_with_loops, gemm_crosses_slabs, gram_agrees_with_loops,
                gram_of_many_columns_and_rows_crosses_slabs, cholesky_factors_and_solves,
-               cholesky_names_the_first_bad_pivot, any_number_of_threads_gives_the_same_bits,
+               cholesky_factors_and_solves_in_float32, cholesky_names_the_first_bad_pivot,
+               any_number_of_threads_gives_the_same_bits,
                every_failing_allocation_is_reported_and_leaks_nothing);
 }

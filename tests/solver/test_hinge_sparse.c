@@ -79,7 +79,8 @@ static void check_products(mgv_ctx *ctx, const table *t, const mgvi_hinge_sparse
 
 static void check_normal(mgv_ctx *ctx, const table *t, const mgvi_hinge_sparse *z)
 {
-    double K[M], h[N], H[N * N];
+    double K[M], h[N], H[N * N], diagonal[LIVE];
+    float rough[LIVE * LIVE];
     int32_t live[LIVE];
     for (int j = 0; j < M; j++)
         K[j] = j == 3 ? 0 : 1 + j;
@@ -88,12 +89,17 @@ static void check_normal(mgv_ctx *ctx, const table *t, const mgvi_hinge_sparse *
     for (int a = 0; a < LIVE; a++)
         live[a] = a + a / 2;
     mgvi_hinge_sparse_rows(ctx, z, K, live, LIVE, H);
+    mgvi_hinge_sparse_rows_rough(ctx, z, K, live, LIVE, rough);
+    mgvi_hinge_sparse_rows_diagonal(z, K, live, LIVE, diagonal);
     for (int a = 0; a < LIVE; a++)
         for (int b = a; b < LIVE; b++) {
             double sum = 0;
             for (int j = 0; j < M; j++)
                 sum += t->Z[live[a]][j] * K[j] * t->Z[live[b]][j];
             CHECK_NEAR(H[a * LIVE + b], sum, 1e-7, "Z K Z' at %d, %d", a, b);
+            CHECK((double)rough[a * LIVE + b] == (double)(float)H[a * LIVE + b]);
+            if (a == b)
+                CHECK_NEAR(diagonal[a], sum, 1e-9 * sum, "the diagonal at %d", a);
         }
     mgvi_hinge_sparse_cols(ctx, z, h, H);
     for (int a = 0; a < M; a++)

@@ -84,6 +84,69 @@ mgv_status mgvi_cholesky(mgv_ctx *ctx, int64_t n, double *a, int64_t lda, int64_
     return mgvi_ctx_whole(ctx);
 }
 
+/* Rows of the block from the diagonal on, between the matrix and the float64 strip. */
+static void widen(const block *b, const float *a, int64_t lda)
+{
+    for (int64_t i = 0; i < b->rows; i++)
+        for (int64_t j = b->first + i; j < b->n; j++)
+            b->u[i * b->ldu + j] = (double)a[(b->first + i) * lda + j];
+}
+
+static void narrow(const block *b, float *a, int64_t lda)
+{
+    for (int64_t i = 0; i < b->rows; i++)
+        for (int64_t j = b->first + i; j < b->n; j++)
+            a[(b->first + i) * lda + j] = (float)b->u[i * b->ldu + j];
+}
+
+static mgv_status factor_f32(mgv_ctx *ctx, int64_t n, float *a, int64_t lda, double *strip,
+                             int64_t *pivot)
+{
+    for (int64_t first = 0; first < n && !mgvi_ctx_cut(ctx); first += BLOCK) {
+        block b = {.simd = ctx->simd, .u = strip, .ldu = n, .first = first, .n = n};
+        b.rows = n - first < BLOCK ? n - first : BLOCK;
+        widen(&b, a, lda);
+        const int64_t bad = factor_diagonal(&b);
+        if (bad >= 0) {
+            *pivot = first + bad;
+            return MGV_OK;
+        }
+        const int64_t next = first + b.rows, rest = n - next;
+        mgvi_ctx_run(ctx, (rest + STRIP - 1) / STRIP, solve_strip, &b);
+        narrow(&b, a, lda);
+        MGVI_TRY(mgvi_syrk_f32(ctx, rest, b.rows, -1, a + first * lda + next, lda, 1,
+                               a + next * lda + next, lda));
+    }
+    return mgvi_ctx_whole(ctx);
+}
+
+mgv_status mgvi_cholesky_f32(mgv_ctx *ctx, int64_t n, float *a, int64_t lda, int64_t *pivot)
+{
+    assert(n >= 0 && lda >= n);
+    *pivot = -1;
+    double *strip = mgvi_alloc(ctx, BLOCK * (size_t)n + 1, sizeof *strip);
+    if (!strip)
+        return MGV_E_MEMORY;
+    const mgv_status st = factor_f32(ctx, n, a, lda, strip, pivot);
+    mgvi_release(ctx, strip);
+    return st;
+}
+
+mgv_status mgvi_cholesky_f32_solve(mgv_ctx *ctx, int64_t n, const float *u, int64_t ldu, double *x)
+{
+    const mgvi_simd *simd = ctx->simd;
+    for (int64_t i = 0; i < n && !mgvi_ctx_cut_row(ctx, i); i++) {
+        const float *ui = u + i * ldu;
+        x[i] /= (double)ui[i];
+        simd->axpy_f32(-x[i], ui + i + 1, x + i + 1, n - i - 1);
+    }
+    for (int64_t i = n - 1; i >= 0 && !mgvi_ctx_cut_row(ctx, i); i--) {
+        const float *ui = u + i * ldu;
+        x[i] = (x[i] - simd->dot_f32(ui + i + 1, x + i + 1, n - i - 1)) / (double)ui[i];
+    }
+    return mgvi_ctx_whole(ctx);
+}
+
 /* One right-hand side: the same with plain rows. */
 static mgv_status solve_one(mgv_ctx *ctx, int64_t n, const double *u, int64_t ldu, double *x)
 {

@@ -214,15 +214,31 @@ mgv_status mgvi_gemm_f64(mgv_ctx *ctx, const mgvi_gemm_shape *shape, double alph
     return multiply(ctx, &r);
 }
 
+static product square_of(const mgvi_gemm_shape *shape, double alpha, const void *a, double beta,
+                         void *c)
+{
+    product r = product_of(shape, a, a, c);
+    r.upper = true;
+    r.alpha = alpha;
+    r.beta = beta;
+    return r;
+}
+
+mgv_status mgvi_syrk_f32(mgv_ctx *ctx, int64_t n, int64_t k, float alpha, const float *a,
+                         int64_t lda, float beta, float *c, int64_t ldc)
+{
+    const mgvi_gemm_shape shape = {
+        .m = n, .n = n, .k = k, .transpose_a = true, .lda = lda, .ldb = lda, .ldc = ldc};
+    product r = square_of(&shape, (double)alpha, a, (double)beta, c);
+    return multiply(ctx, &r);
+}
+
 mgv_status mgvi_syrk_f64(mgv_ctx *ctx, int64_t n, int64_t k, double alpha, const double *a,
                          int64_t lda, double beta, double *c, int64_t ldc)
 {
     const mgvi_gemm_shape shape = {
         .m = n, .n = n, .k = k, .transpose_a = true, .lda = lda, .ldb = lda, .ldc = ldc};
-    product r = product_of(&shape, a, a, c);
+    product r = square_of(&shape, alpha, a, beta, c);
     r.f64 = true;
-    r.upper = true;
-    r.alpha = alpha;
-    r.beta = beta;
     return multiply(ctx, &r);
 }

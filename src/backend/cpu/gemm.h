@@ -24,6 +24,8 @@ mgv_status mgvi_gemm_f64(mgv_ctx *ctx, const mgvi_gemm_shape *shape, double alph
                          const double *b, double beta, double *c);
 /* The upper triangle of C = alpha A'A + beta C, A k x n, C n x n; entries of C below the diagonal
  * may change. */
+mgv_status mgvi_syrk_f32(mgv_ctx *ctx, int64_t n, int64_t k, float alpha, const float *a,
+                         int64_t lda, float beta, float *c, int64_t ldc);
 mgv_status mgvi_syrk_f64(mgv_ctx *ctx, int64_t n, int64_t k, double alpha, const double *a,
                          int64_t lda, double beta, double *c, int64_t ldc);
 
@@ -42,6 +44,9 @@ mgv_status mgvi_cholesky(mgv_ctx *ctx, int64_t n, double *a, int64_t lda, int64_
 /* Solves U'U X = B in place for k right-hand sides: x is n x k, B on entry, X on return. */
 mgv_status mgvi_cholesky_solve(mgv_ctx *ctx, int64_t n, const double *u, int64_t ldu, int32_t k,
                                double *x);
+/* The same in float32, its blocks of rows eliminated in float64; one right-hand side in float64. */
+mgv_status mgvi_cholesky_f32(mgv_ctx *ctx, int64_t n, float *a, int64_t lda, int64_t *pivot);
+mgv_status mgvi_cholesky_f32_solve(mgv_ctx *ctx, int64_t n, const float *u, int64_t ldu, double *x);
 
 /* P A = L U by row pivoting, in place: L below the diagonal (its own is 1), U on and above it; step
  * k exchanged the rows k and perm[k]. *regular is false when a column had no pivot but 0; the

@@ -21,6 +21,8 @@ mgv_status mgvi_core_rounds_open(mgvi_run *run, mgvi_kernel_margin *s, double mo
     MGVI_TRY(mgvi_cores_open(&s->cores));
     MGVI_TRY(mgvi_run_keep(run, "core", MGVI_T_I64, s->cores.held, s->u.n));
     mgvi_cores_survey(&s->cores);
+    if (mgvi_kernel_keeps_rows(s->kernel))
+        mgvi_kernel_expect_many(s->kernel);
     return MGV_OK;
 }
 

@@ -74,15 +74,21 @@ mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols
     const size_t least = cols > 0 && cols < rows ? (size_t)cols : side;
     k->H = mgvi_arena_scratch(arena, least * least, sizeof *k->H);
     k->by_rows = mgvi_arena_scratch(arena, cols > 0 && !sparse ? side * least : 0, sizeof(double));
-    k->pair = mgvi_arena_array(arena, 2 * side, sizeof *k->pair);
+    k->side = mgvi_arena_array(arena, least, sizeof *k->side);
+    k->along = mgvi_arena_array(arena, least, sizeof *k->along);
+    k->along_g = mgvi_arena_array(arena, (size_t)cols, sizeof *k->along_g);
+    k->cg_live = mgvi_arena_array(arena, sparse ? MGVI_HINGE_CG * side : 0, sizeof(double));
+    k->cg_row = mgvi_arena_array(arena, sparse ? side : 0, sizeof *k->cg_row);
+    k->cg_col = mgvi_arena_array(arena, sparse ? (size_t)cols : 0, sizeof *k->cg_col);
     k->keys = mgvi_arena_array(arena, both, sizeof *k->keys);
     k->row = mgvi_arena_array(arena, side, sizeof *k->row);
     k->rests = mgvi_arena_array(arena, side, sizeof *k->rests);
     k->face_row = mgvi_arena_array(arena, side, sizeof *k->face_row);
     k->face_col = mgvi_arena_array(arena, (size_t)cols, sizeof *k->face_col);
     k->upper = mgvi_arena_array(arena, side, sizeof *k->upper);
-    return room_for_points(arena, k, rows, cols) && k->H && k->by_rows && k->pair && k->keys &&
-                   k->row && k->rests && k->face_row && k->face_col && k->upper
+    return room_for_points(arena, k, rows, cols) && k->H && k->by_rows && k->side && k->along &&
+                   k->along_g && k->cg_live && k->cg_row && k->cg_col && k->keys && k->row &&
+                   k->rests && k->face_row && k->face_col && k->upper
                ? MGV_OK
                : MGV_E_MEMORY;
 }
@@ -117,15 +123,18 @@ static void middle_of_the_box(mgvi_hinge_interior *k)
     }
 }
 
-/* Bent rows: theta nearer to 0, where |v| <= mu. Primal and dual take the same steps there, and
- * columns many orders beyond mu would let neither begin. */
+/* Theta nearer to 0, where |v| <= mu: bent rows, for primal and dual take the same steps there, and
+ * columns many orders beyond mu would let neither begin; and sparse blocks whose system has the
+ * size of the rows, for conjugate gradients do not get far with products so uneven. Hinges keep
+ * clear of theta = 0. */
 static void shrink_into_mu(mgvi_hinge_interior *k)
 {
     const mgvi_hinge_block *p = k->p;
     double largest = 0;
     for (int64_t j = 0; j < p->cols; j++)
         largest = fmax(largest, fabs(k->v[j]));
-    if (!p->bend || p->lin || p->lin_free != 0 || largest <= p->mu)
+    const bool wanted = p->bend || (p->sparse && !mgvi_hinge_by_columns(k));
+    if (!wanted || k->live < p->rows || p->lin || p->lin_free != 0 || largest <= p->mu)
         return;
     const double share = 0.5 * p->mu / largest;
     for (int64_t j = 0; j < p->cols; j++)
@@ -134,7 +143,7 @@ static void shrink_into_mu(mgvi_hinge_interior *k)
         const int64_t i = k->row[t];
         k->l[i] = k->a[i] *= share;
         k->c[i] = p->s[i] - k->a[i];
-        k->xi[i] = k->slack[i] * k->a[i] / k->c[i];
+        k->xi[i] = p->bend ? k->slack[i] * k->a[i] / k->c[i] : k->xi[i];
     }
 }
 
@@ -449,6 +458,7 @@ void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_
     int64_t live = 0;
     k->p = block;
     k->best_gap = INFINITY;
+    k->least = MGVI_HINGE_DIAGONAL;
     for (int64_t i = 0; i < block->rows; i++) {
         const bool bound =
             mgvi_hinge_may_rest(k) && theta && (theta[i] == 0 || theta[i] == block->s[i]);

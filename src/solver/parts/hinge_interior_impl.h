@@ -5,7 +5,10 @@
 
 #include "solver/parts/hinge_interior.h"
 
-enum { MGVI_HINGE_FACES = 4 }; /* tried at a point */
+enum {
+    MGVI_HINGE_FACES = 4, /* tried at a point */
+    MGVI_HINGE_CG = 5     /* vectors of live rows */
+};
 
 typedef struct mgvi_hinge_key {
     double value;
@@ -18,6 +21,14 @@ typedef struct mgvi_hinge_move {
     double *a, *slack, *xi;                    /* rows; c moves by -a */
     double *w, *g, *pos, *neg, *z_pos, *z_neg; /* cols; g = Z'a */
 } mgvi_hinge_move;
+
+/* How a step's system (9) is solved: by conjugate gradients, with its diagonal or a float32 factor,
+ * or by a float64 factor. */
+typedef enum mgvi_hinge_way {
+    MGVI_HINGE_DIAGONAL,
+    MGVI_HINGE_FLOAT,
+    MGVI_HINGE_SHARP
+} mgvi_hinge_way;
 
 struct mgvi_hinge_interior {
     const mgvi_hinge_block *p;
@@ -46,7 +57,14 @@ struct mgvi_hinge_interior {
     mgvi_hinge_move rest;      /* what refines it: a, w, g and b alone */
     double *H; /* the normal equations, min(rows, cols) squared; rows squared with a gram matrix */
     double *by_rows; /* rows x cols: Z by rows, when there are more rows than columns */
-    double *pair;    /* two right-hand sides, interleaved */
+    double *side;    /* a right-hand side, and the solution */
+    double *along;   /* the solution for the intercept's side, where `has_along`, */
+    double *along_g; /* and by columns that side itself */
+    bool has_along;
+    bool spoiled;         /* this step has no factor */
+    mgvi_hinge_way way;   /* of this step, */
+    mgvi_hinge_way least; /* and of those to come: what failed once is not tried again */
+    double *cg_live, *cg_row, *cg_col; /* vectors of conjugate gradients (sparse blocks) */
     double *best_theta, *best_w, best_b, best_gap; /* the best point so far */
     double *face_theta, *face_w;                   /* the point of a face */
     mgvi_hinge_key *keys;                          /* rows + cols: rankings */
@@ -79,6 +97,13 @@ static inline int64_t mgvi_hinge_boxed(const mgvi_hinge_interior *k)
 mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive);
 /* a, b, w and g of k->at from r, k0 and the residual rb of the intercept's equation. */
 mgv_status mgvi_hinge_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb);
+
+/* hinge_rough.c: while the gap is wide, directions of a sparse block need not be exact. Prepares a
+ * step by setting k->way; solves (9) for one right-hand side in place, false: it takes a float64
+ * factor, and x is as it was. */
+bool mgvi_hinge_may_be_rough(const mgvi_hinge_interior *k);
+mgv_status mgvi_hinge_rough_open(mgv_ctx *ctx, mgvi_hinge_interior *k);
+mgv_status mgvi_hinge_rough_solve(mgv_ctx *ctx, mgvi_hinge_interior *k, double *x, bool *solved);
 
 /* hinge_step.c: one step; false: the system was not positive. */
 mgv_status mgvi_hinge_step(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive);

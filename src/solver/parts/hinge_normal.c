@@ -54,7 +54,7 @@ static double matrix_work(const mgvi_hinge_interior *k, bool columns)
     return n * m / 2 * (columns ? m : n);
 }
 
-mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
+static mgv_status factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
 {
     const bool columns = mgvi_hinge_by_columns(k);
     const int64_t size = columns ? k->p->cols : k->live;
@@ -70,33 +70,62 @@ mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positiv
     return MGV_OK;
 }
 
+mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
+{
+    *positive = true;
+    k->has_along = k->spoiled = false;
+    k->way = MGVI_HINGE_SHARP;
+    if (k->best_gap > REFINED && mgvi_hinge_may_be_rough(k))
+        MGVI_TRY(mgvi_hinge_rough_open(ctx, k));
+    return k->way == MGVI_HINGE_SHARP ? factor(ctx, k, positive) : MGV_OK;
+}
+
+/* x becomes the solution. Where conjugate gradients fail a float64 factor takes their place. */
+static mgv_status solve_one(mgv_ctx *ctx, mgvi_hinge_interior *k, double *x)
+{
+    const int64_t size = mgvi_hinge_by_columns(k) ? k->p->cols : k->live;
+    bool solved = false, positive;
+    if (k->way != MGVI_HINGE_SHARP) {
+        MGVI_TRY(mgvi_hinge_rough_solve(ctx, k, x, &solved));
+        if (solved)
+            return MGV_OK;
+        MGVI_TRY(factor(ctx, k, &positive));
+        k->way = MGVI_HINGE_SHARP;
+        k->spoiled = !positive;
+    }
+    if (k->spoiled)
+        return MGV_OK;
+    return mgvi_cholesky_solve(ctx, size, k->H, size, 1, x);
+}
+
 /* (9) */
 static mgv_status rows_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb,
                                  mgvi_hinge_move *d)
 {
     const mgvi_hinge_block *p = k->p;
     const int64_t n = k->live;
-    const int32_t sides = p->y ? 2 : 1;
     if (p->gram)
         memset(d->a, 0, (size_t)p->rows * sizeof *d->a);
     else
         mgvi_hinge_multiply(ctx, p, false, k->k0, d->a);
     for (int64_t t = 0; t < n; t++) {
         const int64_t i = k->row[t];
-        k->pair[t * sides] = k->r[i] - d->a[i];
-        if (p->y)
-            k->pair[t * sides + 1] = p->y[i];
+        k->side[t] = k->r[i] - d->a[i];
+        if (p->y && !k->has_along)
+            k->along[t] = p->y[i];
     }
-    MGVI_TRY(mgvi_cholesky_solve(ctx, n, k->H, n, sides, k->pair));
+    MGVI_TRY(p->y && !k->has_along ? solve_one(ctx, k, k->along) : MGV_OK);
+    k->has_along = true;
+    MGVI_TRY(solve_one(ctx, k, k->side));
     double top = -rb, bottom = 0;
     for (int64_t t = 0; p->y && t < n; t++) {
-        top += p->y[k->row[t]] * k->pair[2 * t];
-        bottom += p->y[k->row[t]] * k->pair[2 * t + 1];
+        top += p->y[k->row[t]] * k->side[t];
+        bottom += p->y[k->row[t]] * k->along[t];
     }
     d->db = bottom > 0 ? top / bottom : 0;
     memset(d->a, 0, (size_t)p->rows * sizeof *d->a);
     for (int64_t t = 0; t < n; t++)
-        d->a[k->row[t]] = k->pair[t * sides] - (p->y ? d->db * k->pair[2 * t + 1] : 0);
+        d->a[k->row[t]] = k->side[t] - (p->y ? d->db * k->along[t] : 0);
     if (p->gram)
         return MGV_OK;
     mgvi_hinge_multiply(ctx, p, true, d->a, d->g);
@@ -105,30 +134,28 @@ static mgv_status rows_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb
     return MGV_OK;
 }
 
-/* The right-hand sides of (10) in k->pair, Z'Th^-1 y in d->g; what the intercept's line begins
- * with. */
-static void cols_sides(mgv_ctx *ctx, mgvi_hinge_interior *k, mgvi_hinge_move *d, double *top,
-                       double *bottom)
+/* The right-hand side of (10) in k->side, what the intercept's line begins with; and once a step
+ * the intercept's own side and its solution. */
+static mgv_status cols_sides(mgv_ctx *ctx, mgvi_hinge_interior *k, mgvi_hinge_move *d, double *top)
 {
     const mgvi_hinge_block *p = k->p;
-    const int32_t sides = p->y ? 2 : 1;
     memset(d->a, 0, (size_t)p->rows * sizeof *d->a);
+    if (p->y && !k->has_along) {
+        for (int64_t t = 0; t < k->live; t++)
+            d->a[k->row[t]] = p->y[k->row[t]] / k->Th[k->row[t]];
+        mgvi_hinge_multiply(ctx, p, true, d->a, k->along_g);
+        memcpy(k->along, k->along_g, (size_t)p->cols * sizeof *k->along);
+        MGVI_TRY(solve_one(ctx, k, k->along));
+        k->has_along = true;
+    }
     for (int64_t t = 0; t < k->live; t++)
         d->a[k->row[t]] = k->r[k->row[t]] / k->Th[k->row[t]];
     mgvi_hinge_multiply(ctx, p, true, d->a, d->g);
     for (int64_t j = 0; j < p->cols; j++)
-        k->pair[j * sides] = k->k0[j] / k->K[j] + d->g[j];
-    if (!p->y)
-        return;
-    *top += ctx->simd->dot_f64(p->y, d->a, p->rows);
-    for (int64_t t = 0; t < k->live; t++) {
-        const int64_t i = k->row[t];
-        d->a[i] = p->y[i] / k->Th[i];
-        *bottom += p->y[i] * d->a[i];
-    }
-    mgvi_hinge_multiply(ctx, p, true, d->a, d->g);
-    for (int64_t j = 0; j < p->cols; j++)
-        k->pair[j * sides + 1] = d->g[j];
+        k->side[j] = k->k0[j] / k->K[j] + d->g[j];
+    if (p->y)
+        *top += ctx->simd->dot_f64(p->y, d->a, p->rows);
+    return MGV_OK;
 }
 
 /* (10) */
@@ -137,17 +164,18 @@ static mgv_status cols_direction(mgv_ctx *ctx, mgvi_hinge_interior *k, double rb
 {
     const mgvi_hinge_block *p = k->p;
     const int64_t m = p->cols;
-    const int32_t sides = p->y ? 2 : 1;
     double top = -rb, bottom = 0;
-    cols_sides(ctx, k, d, &top, &bottom);
-    MGVI_TRY(mgvi_cholesky_solve(ctx, m, k->H, m, sides, k->pair));
+    MGVI_TRY(cols_sides(ctx, k, d, &top));
+    MGVI_TRY(solve_one(ctx, k, k->side));
+    for (int64_t t = 0; p->y && t < k->live; t++)
+        bottom += p->y[k->row[t]] * p->y[k->row[t]] / k->Th[k->row[t]];
     for (int64_t j = 0; p->y && j < m; j++) {
-        top -= d->g[j] * k->pair[2 * j];
-        bottom -= d->g[j] * k->pair[2 * j + 1];
+        top -= k->along_g[j] * k->side[j];
+        bottom -= k->along_g[j] * k->along[j];
     }
     d->db = bottom > 0 ? top / bottom : 0;
     for (int64_t j = 0; j < m; j++)
-        d->w[j] = k->pair[j * sides] - (p->y ? d->db * k->pair[2 * j + 1] : 0);
+        d->w[j] = k->side[j] - (p->y ? d->db * k->along[j] : 0);
     mgvi_hinge_multiply(ctx, p, false, d->w, k->t_row);
     memset(d->a, 0, (size_t)p->rows * sizeof *d->a);
     for (int64_t t = 0; t < k->live; t++) {

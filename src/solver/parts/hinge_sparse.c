@@ -237,17 +237,18 @@ typedef struct normal_job {
     const double *h;
     const int32_t *live; /* lines of the matrix; NULL: all */
     int64_t count, blocks;
-    double *H, *room;
+    double *H;
+    float *rough; /* in place of H */
+    double *room;
     const double *a; /* X h other: what the shift adds; with beta */
     double beta;
 } normal_job;
 
-/* Line t of H from its diagonal on. */
+/* Line t of H from its diagonal on, the shift's part added, at its places in `sum`. */
 static void normal_line(const normal_job *job, int64_t t, double *sum)
 {
     const lines *l = &job->l, *across = &job->across;
     const int64_t line = job->live ? job->live[t] : t;
-    double *out = job->H + t * job->count;
     memset(sum + line, 0, (size_t)(l->count - line) * sizeof *sum);
     for (int64_t s = l->ptr[line]; s < l->ptr[line + 1]; s++) {
         const int32_t j = l->idx[s];
@@ -257,55 +258,100 @@ static void normal_line(const normal_job *job, int64_t t, double *sum)
         for (int64_t q = job->place[s]; q < across->ptr[j + 1]; q++)
             sum[across->idx[q]] += f * across->val[q];
     }
-    for (int64_t u = t; u < job->count; u++)
-        out[u] = sum[job->live ? job->live[u] : u];
     if (!l->own)
         return;
     const double own = l->own[line], more = job->a[line] + job->beta * own;
     for (int64_t u = t; u < job->count; u++) {
         const int64_t other = job->live ? job->live[u] : u;
-        out[u] += more * l->own[other] + own * job->a[other];
+        sum[other] += more * l->own[other] + own * job->a[other];
     }
+}
+
+static void keep_line(const normal_job *job, int64_t t, const double *sum)
+{
+    if (job->rough)
+        for (int64_t u = t; u < job->count; u++)
+            job->rough[t * job->count + u] = (float)sum[job->live ? job->live[u] : u];
+    else
+        for (int64_t u = t; u < job->count; u++)
+            job->H[t * job->count + u] = sum[job->live ? job->live[u] : u];
 }
 
 /* Block b has the lines b, b + blocks, ...: those at the end are short. */
 static void normal_block(void *arg, int64_t block)
 {
     const normal_job *job = arg;
-    for (int64_t t = block; t < job->count; t += job->blocks)
-        normal_line(job, t, job->room + block * job->l.count);
+    double *sum = job->room + block * job->l.count;
+    for (int64_t t = block; t < job->count; t += job->blocks) {
+        normal_line(job, t, sum);
+        keep_line(job, t, sum);
+    }
+}
+
+/* a and beta of the shift */
+static void prepare_shift(normal_job *job, double *a)
+{
+    const lines *l = &job->l;
+    job->beta = 0;
+    job->a = a;
+    if (!l->own)
+        return;
+    for (int64_t j = 0; j < job->across.count; j++)
+        job->beta += job->h[j] * l->other[j] * l->other[j];
+    for (int64_t i = 0; i < l->count; i++) {
+        a[i] = 0;
+        for (int64_t t = l->ptr[i]; t < l->ptr[i + 1]; t++)
+            a[i] += l->val[t] * job->h[l->idx[t]] * l->other[l->idx[t]];
+    }
 }
 
 static void normal_matrix(mgv_ctx *ctx, normal_job *job, double *a)
 {
-    const lines *l = &job->l;
-    job->beta = 0;
-    if (l->own) {
-        for (int64_t j = 0; j < job->across.count; j++)
-            job->beta += job->h[j] * l->other[j] * l->other[j];
-        for (int64_t i = 0; i < l->count; i++) {
-            a[i] = 0;
-            for (int64_t t = l->ptr[i]; t < l->ptr[i + 1]; t++)
-                a[i] += l->val[t] * job->h[l->idx[t]] * l->other[l->idx[t]];
-        }
-    }
-    job->a = a;
+    prepare_shift(job, a);
     job->blocks = job->count < BLOCKS ? job->count : BLOCKS;
     mgvi_ctx_run(ctx, job->blocks, normal_block, job);
+}
+
+static normal_job of_rows(const mgvi_hinge_sparse *z, const double *h, const int32_t *live,
+                          int64_t count)
+{
+    return (normal_job){.l = by_rows(z),
+                        .across = by_columns(z),
+                        .place = z->below,
+                        .h = h,
+                        .live = live,
+                        .count = count,
+                        .room = z->room};
 }
 
 void mgvi_hinge_sparse_rows(mgv_ctx *ctx, const mgvi_hinge_sparse *z, const double *h,
                             const int32_t *live, int64_t count, double *H)
 {
-    normal_job job = {.l = by_rows(z),
-                      .across = by_columns(z),
-                      .place = z->below,
-                      .h = h,
-                      .live = live,
-                      .count = count,
-                      .H = H,
-                      .room = z->room};
+    normal_job job = of_rows(z, h, live, count);
+    job.H = H;
     normal_matrix(ctx, &job, z->room + BLOCKS * z->rows);
+}
+
+void mgvi_hinge_sparse_rows_rough(mgv_ctx *ctx, const mgvi_hinge_sparse *z, const double *h,
+                                  const int32_t *live, int64_t count, float *H)
+{
+    normal_job job = of_rows(z, h, live, count);
+    job.rough = H;
+    normal_matrix(ctx, &job, z->room + BLOCKS * z->rows);
+}
+
+void mgvi_hinge_sparse_rows_diagonal(const mgvi_hinge_sparse *z, const double *h,
+                                     const int32_t *live, int64_t count, double *diagonal)
+{
+    normal_job job = of_rows(z, h, live, count);
+    const lines *l = &job.l;
+    prepare_shift(&job, z->room + BLOCKS * z->rows);
+    for (int64_t t = 0; t < count; t++) {
+        const int64_t i = live[t];
+        diagonal[t] = l->own ? l->own[i] * (2 * job.a[i] + job.beta * l->own[i]) : 0;
+        for (int64_t s = l->ptr[i]; s < l->ptr[i + 1]; s++)
+            diagonal[t] += h[l->idx[s]] * l->val[s] * l->val[s];
+    }
 }
 
 void mgvi_hinge_sparse_cols(mgv_ctx *ctx, const mgvi_hinge_sparse *z, const double *h, double *H)

@@ -32,6 +32,11 @@ void mgvi_hinge_sparse_mul_t(mgv_ctx *ctx, const mgvi_hinge_sparse *z, const dou
  * h has `cols` entries. Multiplications are sum_j nnz_j^2 / 2 and some per entry of H. */
 void mgvi_hinge_sparse_rows(mgv_ctx *ctx, const mgvi_hinge_sparse *z, const double *h,
                             const int32_t *live, int64_t count, double *H);
+/* The same in float32, and the diagonal alone. */
+void mgvi_hinge_sparse_rows_rough(mgv_ctx *ctx, const mgvi_hinge_sparse *z, const double *h,
+                                  const int32_t *live, int64_t count, float *H);
+void mgvi_hinge_sparse_rows_diagonal(const mgvi_hinge_sparse *z, const double *h,
+                                     const int32_t *live, int64_t count, double *diagonal);
 /* The upper triangle of H = Z' diag(h) Z, ld = cols; rows with h_i = 0 are left out. */
 void mgvi_hinge_sparse_cols(mgv_ctx *ctx, const mgvi_hinge_sparse *z, const double *h, double *H);
 /* Column j written over `n` rows, out[i * stride], those of row[]. */

@@ -290,6 +290,8 @@ mgv_status mgvi_hinge_step(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
     MGVI_TRY(correct(ctx, k, rb, target, t));
     t[0] = fmin(1, NEARLY * t[0]);
     t[1] = fmin(1, NEARLY * t[1]);
-    move(ctx, k, t);
+    *positive = !k->spoiled;
+    if (*positive)
+        move(ctx, k, t);
     return MGV_OK;
 }
