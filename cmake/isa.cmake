@@ -10,10 +10,10 @@ set(MARGRAVE_LOOPS
     src/op/fft_loops.c
     src/op/poly_map.c
     src/op/row_kernels.c
-    src/solver/parts/dual_sweep.c
-    src/solver/parts/lockstep_narrow.c
-    src/solver/parts/lockstep_wide.c
-    src/solver/parts/tall_loops.c
+    src/solver/coordinate/dual_sweep.c
+    src/solver/classes/lockstep_narrow.c
+    src/solver/classes/lockstep_wide.c
+    src/solver/newton/tall_loops.c
     src/complete/loops.c)
 # Paths to choose from are float32 and differ between instruction sets anyway; so do inner products
 # of points, wherever they are made: products and sums of these loops may be fused.

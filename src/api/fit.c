@@ -3,8 +3,8 @@
 #include "base/limit.h"
 #include "io/io.h"
 #include "report/report.h"
-#include "solver/family.h"
-#include "solver/member.h"
+#include "solver/classes/family.h"
+#include "solver/classes/member.h"
 
 #include <math.h>
 

@@ -3,8 +3,8 @@
 #include "base/print.h"
 
 #include "io/io.h"
-#include "solver/family.h"
-#include "solver/member.h"
+#include "solver/classes/family.h"
+#include "solver/classes/member.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -8,7 +8,7 @@
 
 enum { STEPS = 10 };
 /* After 8 steps .99 of |A|^2 was the least seen on text, images and correlated Gaussians; a
- * caller that relies on the bound watches it (solver/primal_dual.c). */
+ * caller that relies on the bound watches it (solver/sweep/primal_dual.c). */
 static const double COVER = MGVI_NORM_COVER;
 
 typedef struct lanczos {

@@ -2,7 +2,7 @@
 #include "select/ballot.h"
 
 #include "problem/votes.h"
-#include "solver/member.h"
+#include "solver/classes/member.h"
 
 mgv_status mgvi_ballot_new(mgvi_arena *arena, const mgv_problem *problem,
                            const mgvi_electorate *rows, mgvi_ballot *out)

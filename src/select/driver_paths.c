@@ -8,7 +8,7 @@
 #include "base/print.h"
 #include "select/drive.h"
 #include "select/strength.h"
-#include "solver/member.h"
+#include "solver/classes/member.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include "base/print.h"
 #include "io/io.h"
 #include "op/stats.h"
-#include "solver/family.h"
+#include "solver/classes/family.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -11,9 +11,9 @@
 
 #include "base/limit.h"
 #include "solver/driver.h"
-#include "solver/member.h"
-#include "solver/parts/null_model.h"
-#include "solver/parts/steps.h"
+#include "solver/classes/member.h"
+#include "solver/null_model.h"
+#include "solver/sweep/steps.h"
 
 #include <math.h>
 #include <string.h>

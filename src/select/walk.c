@@ -3,7 +3,7 @@
 
 #include "base/limit.h"
 #include "select/strength.h"
-#include "solver/family.h"
+#include "solver/classes/family.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include "solver/driver.h"
 
 #include "base/limit.h"
-#include "solver/parts/shorten.h"
+#include "solver/shorten.h"
 
 #include <float.h>
 #include <math.h>

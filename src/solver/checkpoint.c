@@ -1,5 +1,5 @@
 /* checkpoint.c - the whole state of a run in a file of tensors, continued to the same bits. */
-#include "solver/family.h"
+#include "solver/classes/family.h"
 
 #include "base/sink.h"
 #include "io/io.h"

@@ -3,7 +3,7 @@
 #include "solver/driver.h"
 
 #include "base/limit.h"
-#include "solver/parts/decide.h"
+#include "solver/decide.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 #include "solver/driver.h"
 
 #include "base/limit.h"
-#include "solver/parts/null_model.h"
+#include "solver/null_model.h"
 
 #include <float.h>
 #include <math.h>

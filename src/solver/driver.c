@@ -4,7 +4,7 @@
 
 #include "base/limit.h"
 #include "base/sink.h"
-#include "solver/family.h"
+#include "solver/classes/family.h"
 
 #include <math.h>
 

@@ -42,7 +42,7 @@ typedef struct mgvi_pair {
     mgvi_verdict *verdict;
 } mgvi_pair;
 
-typedef struct mgvi_family mgvi_family; /* solver/family.h */
+typedef struct mgvi_family mgvi_family; /* solver/classes/family.h */
 
 /* What a run, or a family of runs, has come to. */
 typedef struct mgvi_summary {

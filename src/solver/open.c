@@ -2,7 +2,7 @@
 #include "solver/driver.h"
 
 #include "base/limit.h"
-#include "solver/family.h"
+#include "solver/classes/family.h"
 
 #include <math.h>
 #include <string.h>

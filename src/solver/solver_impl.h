@@ -78,7 +78,7 @@ typedef struct mgvi_solver_ops {
     bool sweeps;       /* passes over columns, one at a time */
     bool means;        /* it can show the mean of its iterates (setting iterate) */
     bool shares_rows;  /* its runs over the same points need the same rows of a kernel's matrix */
-    bool ascends;      /* its steps are those of lock-step (parts/lockstep.h), one lane of them */
+    bool ascends;      /* its steps are those of lock-step (classes/lockstep.h), one lane of them */
     size_t state_size; /* zeroed memory at run->state */
     mgv_status (*init)(mgvi_run *run);
     /* May be NULL. Begins at w (A's columns) and, where it is not NULL, u (A's rows). */

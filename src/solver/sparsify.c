@@ -14,8 +14,8 @@
 #include "solver/driver.h"
 
 #include "base/limit.h"
-#include "solver/parts/intercept.h"
-#include "solver/parts/normal_map.h"
+#include "solver/normal_map.h"
+#include "solver/shared/intercept.h"
 
 #include <math.h>
 #include <string.h>

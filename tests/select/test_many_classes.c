@@ -3,7 +3,7 @@
 #include "choosing.h"
 
 #include "model/model.h"
-#include "solver/family.h"
+#include "solver/classes/family.h"
 
 #include <string.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 
 #include "model/model.h"
 #include "select/walk.h"
-#include "solver/family.h"
+#include "solver/classes/family.h"
 
 #include <string.h>
 

@@ -2,7 +2,7 @@
  * against the plain one with three, the stored solutions, and laws at every pass. */
 #include "margin_runs.h"
 
-#include "solver/parts/norm_moments.h"
+#include "solver/coordinate/norm_moments.h"
 
 #include "base/rng.h"
 

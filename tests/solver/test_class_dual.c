@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "solver/driver.h"
-#include "solver/parts/class_metric.h"
+#include "solver/joint/class_metric.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "model/model.h"
-#include "solver/parts/class_smooth.h"
+#include "solver/joint/class_smooth.h"
 
 #include <math.h>
 #include <string.h>

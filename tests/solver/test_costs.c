@@ -3,7 +3,7 @@
 #include "stepping.h"
 
 #include "loss/registry.h"
-#include "solver/family.h"
+#include "solver/classes/family.h"
 
 #include <math.h>
 #include <string.h>

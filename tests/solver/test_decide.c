@@ -5,7 +5,7 @@
 #include "base/rng.h"
 #include "base/twofold.h"
 #include "solver/driver.h"
-#include "solver/parts/decide.h"
+#include "solver/decide.h"
 
 #include <math.h>
 #include <string.h>

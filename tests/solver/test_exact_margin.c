@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "solver/driver.h"
-#include "solver/parts/active_set.h"
+#include "solver/margin/active_set.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 #include "margin_runs.h"
 
 #include "base/rng.h"
-#include "solver/parts/active_set.h"
-#include "solver/parts/interior.h"
-#include "solver/parts/working_set.h"
+#include "solver/margin/active_set.h"
+#include "solver/margin/interior.h"
+#include "solver/margin/working_set.h"
 
 TEST(vectors_to_machine_precision)
 {

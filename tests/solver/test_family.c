@@ -2,7 +2,7 @@
 #include "api/ticking.h"
 #include "vectors.h"
 
-#include "solver/family.h"
+#include "solver/classes/family.h"
 
 #include "model/model.h"
 

@@ -2,7 +2,7 @@
  * are made together, and every class is the two-class problem all the same. */
 #include "vectors.h"
 
-#include "solver/family.h"
+#include "solver/classes/family.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 
 #include "base/rng.h"
 #include "model/model.h"
-#include "solver/family.h"
+#include "solver/classes/family.h"
 
 #include <math.h>
 #include <stdio.h>

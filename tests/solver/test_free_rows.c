@@ -2,8 +2,8 @@
 #include "stepping.h"
 
 #include "base/rng.h"
-#include "solver/parts/free_metric.h"
-#include "solver/parts/free_rows.h"
+#include "solver/coordinate/free_metric.h"
+#include "solver/coordinate/free_rows.h"
 
 #include <math.h>
 #include <string.h>

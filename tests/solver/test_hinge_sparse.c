@@ -3,7 +3,7 @@
 #include "base/rng.h"
 #include "check.h"
 #include "op/op.h"
-#include "solver/parts/hinge_sparse.h"
+#include "solver/column_generation/hinge_sparse.h"
 
 #include <math.h>
 #include <string.h>

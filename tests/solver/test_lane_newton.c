@@ -3,9 +3,9 @@
 #include "vectors.h"
 
 #include "solver/driver.h"
-#include "solver/family.h"
-#include "solver/member.h"
-#include "solver/parts/lane_newton.h"
+#include "solver/classes/family.h"
+#include "solver/classes/member.h"
+#include "solver/classes/lane_newton.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #include "vectors.h"
 
 #include "model/model.h"
-#include "solver/parts/class_hessian.h"
+#include "solver/joint/class_hessian.h"
 
 #include <math.h>
 #include <stdlib.h>

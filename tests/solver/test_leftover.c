@@ -3,7 +3,7 @@
 #include "vectors.h"
 
 #include "base/rng.h"
-#include "solver/parts/leftover.h"
+#include "solver/kernel/leftover.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #include "margin_runs.h"
 
 #include "base/rng.h"
-#include "solver/parts/interior.h"
+#include "solver/margin/interior.h"
 
 #include <stdio.h>
 

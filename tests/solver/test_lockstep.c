@@ -3,8 +3,8 @@
 #include "vectors.h"
 
 #include "model/model.h"
-#include "solver/family.h"
-#include "solver/parts/lockstep.h"
+#include "solver/classes/family.h"
+#include "solver/classes/lockstep.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * every pass, and forms that must agree. */
 #include "margin_runs.h"
 
-#include "solver/parts/mirror_map.h"
+#include "solver/shared/mirror_map.h"
 
 /* ---- stored solutions ------------------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "solver/parts/pairs_core.h"
+#include "solver/kernel/pairs_core.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* test_short_proof.c - inseparability proven by few examples. */
 #include "vectors.h"
 
-#include "solver/parts/shorten.h"
+#include "solver/shorten.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 
 #include "base/rng.h"
 #include "solver/driver.h"
-#include "solver/parts/linesearch_l1.h"
+#include "solver/baseline/linesearch_l1.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "select/selection.h"
 #include "select/walk.h"
 #include "solver/driver.h"
-#include "solver/family.h"
+#include "solver/classes/family.h"
 #include "vectors.h"
 
 #include <math.h>

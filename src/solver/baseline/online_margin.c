@@ -1,0 +1,194 @@
+/* online_margin.c - two methods that look at one row at a time, in every norm;
+ * docs/algorithms/margin_baselines.md. With v = A'b, w = grad R*(v) and f = a_i.w both do
+ *   b_i <- b_i + delta,   v <- v + delta a_i                                                (1)
+ *   perceptron:  delta = 1 where f <= 0, in a fresh random order every pass                 (2)
+ *   mirror_sgd:  delta = (nearest allowed f - f)/max_i L_i, rows drawn at random            (3)
+ * One iteration is one pass: n rows. */
+#include "solver/shared/mirror_map.h"
+
+#include "base/limit.h"
+#include "solver/solver_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { REFRESH = 25 }; /* passes between two recomputations of v from b */
+
+typedef struct state {
+    mgvi_rows *rows;
+    mgvi_mirror_map map;
+    double *row; /* work space: one row's entries */
+    double gain; /* 1/max_i L_i */
+    int32_t *live, *order;
+    int64_t live_count;
+    mgvi_vec w, z, b, u; /* z is work space; w and u are what is shown */
+    int64_t resting;     /* perceptron: 1 after a pass without a mistake */
+} state;
+
+static mgv_status allocate(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    const size_t n = (size_t)p->A->rows;
+    if (p->A->rows > INT32_MAX)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "solver %s takes at most 2^31 rows; there are %" PRId64, run->ops->name,
+                         p->A->rows);
+    MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
+    MGVI_TRY(mgvi_mirror_map_new(p, &run->arena, &s->map));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
+    mgvi_vec *const vecs[] = {&s->z, &s->b, &s->u};
+    for (size_t k = 0; k < sizeof vecs / sizeof *vecs; k++)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, vecs[k]));
+    s->row = mgvi_run_array(run, (size_t)s->map.d, sizeof *s->row);
+    s->live = mgvi_run_array(run, n, sizeof *s->live);
+    s->order = mgvi_run_array(run, n, sizeof *s->order);
+    if (!s->row || !s->live || !s->order)
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_run_keep(run, "v", MGVI_T_F64, s->map.v, s->map.d));
+    MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->b.x, s->b.n));
+    return mgvi_run_keep(run, "resting", MGVI_T_U8, &s->resting, sizeof s->resting);
+}
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    MGVI_TRY(allocate(run, s));
+    double most = 0;
+    for (int64_t i = 0; i < s->b.n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
+        if (mgvi_coef_pick(&run->problem->row.scale, i, 0) == 0)
+            continue; /* a row without weight is no constraint */
+        const mgvi_entries row = mgvi_rows_entries(s->rows, i, true, s->row);
+        const double L = mgvi_mirror_map_lipschitz(&s->map, &row);
+        if (!isfinite(L))
+            return MGVI_FAIL(run->ctx, MGV_E_INPUT,
+                             "row %" PRId64
+                             " is too large: |x|^2 overflows; divide the data by a power of ten",
+                             i + 1);
+        most = fmax(most, L);
+        s->live[s->live_count++] = (int32_t)i;
+    }
+    s->gain = most > 0 ? 1 / most : 1;
+    mgvi_mirror_map_start(&s->map, sqrt(most));
+    return MGV_OK;
+}
+
+/* (1) */
+static void add_row(mgvi_run *run, state *s, int64_t i, const mgvi_entries *row, double delta)
+{
+    mgvi_mirror_map_begin(&s->map, row);
+    const mgvi_mirror_point point = mgvi_mirror_map_probe(&s->map, row, delta);
+    mgvi_mirror_map_commit(&s->map, row, &point);
+    s->b.x[i] += delta;
+    run->touched += (double)mgvi_rows_nnz(s->rows, i);
+}
+
+/* f */
+static double look_at(mgvi_run *run, state *s, int64_t i, mgvi_entries *row)
+{
+    *row = mgvi_rows_entries(s->rows, i, true, s->row);
+    run->touched += (double)mgvi_rows_nnz(s->rows, i);
+    return mgvi_mirror_map_dot(&s->map, row);
+}
+
+/* v from b now and then, its map every pass: running sums drift. */
+static void refresh(mgvi_run *run, state *s)
+{
+    if (run->iteration % REFRESH == REFRESH - 1) {
+        memset(s->map.v, 0, (size_t)s->map.d * sizeof *s->map.v);
+        for (int64_t i = 0; i < s->b.n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
+            if (s->b.x[i] == 0)
+                continue;
+            const mgvi_entries row = mgvi_rows_entries(s->rows, i, true, s->row);
+            mgvi_entries_axpy(&s->map, &row, s->b.x[i], s->map.v);
+            run->touched += (double)mgvi_rows_nnz(s->rows, i);
+        }
+    }
+    mgvi_mirror_map_refresh(&s->map);
+}
+
+/* (2). A pass without a mistake is the last that could change anything. */
+static mgv_status perceptron_step(mgvi_run *run)
+{
+    state *s = run->state;
+    mgvi_entries row;
+    if (s->resting) { /* the checkpoint of a finished run */
+        run->finished = true;
+        return MGV_OK;
+    }
+    refresh(run, s);
+    s->resting = 1;
+    memcpy(s->order, s->live, (size_t)s->live_count * sizeof *s->order);
+    mgvi_rng_shuffle(&run->rng, s->order, s->live_count);
+    for (int64_t k = 0; k < s->live_count && !mgvi_ctx_cut_row(run->ctx, k); k++) {
+        if (look_at(run, s, s->order[k], &row) > 0)
+            continue;
+        add_row(run, s, s->order[k], &row, 1);
+        s->resting = 0;
+    }
+    run->finished = s->resting;
+    return MGV_OK;
+}
+
+/* (3) */
+static mgv_status mirror_step(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    mgvi_entries row;
+    refresh(run, s);
+    for (int64_t k = 0; k < s->live_count && !mgvi_ctx_cut_row(run->ctx, k); k++) {
+        const int64_t i = s->live[mgvi_rng_below(&run->rng, (uint32_t)s->live_count)];
+        const double f = look_at(run, s, i, &row);
+        const double nearest = p->loss->prox(mgvi_coefs_at(&p->row, i, 0), f, 1);
+        if (nearest != f)
+            add_row(run, s, i, &row, s->gain * (nearest - f));
+    }
+    return MGV_OK;
+}
+
+/* Hard margin: a separating w is divided by its least margin, so that it meets the constraints. */
+static void make_feasible(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    mgvi_op_mul(p->A, 1, &s->w, 0, &s->z);
+    const double least = mgvi_problem_least_margin(p, s->z.x);
+    if (least > 0 && isfinite(1 / least))
+        mgvi_vec_scale(run->ctx, 1 / least, &s->w);
+}
+
+static mgvi_iterate expose(mgvi_run *run)
+{
+    state *s = run->state;
+    mgvi_mirror_map_weights(&s->map, s->w.x);
+    if (mgvi_problem_has_margin(run->problem))
+        make_feasible(run, s);
+    mgvi_vec_axpby(run->ctx, -mgvi_mirror_map_dual_factor(&s->map), &s->b, 0, &s->u);
+    return (mgvi_iterate){.w = &s->w, .u = &s->u};
+}
+
+static mgv_status restored(mgvi_run *run)
+{
+    state *s = run->state;
+    mgvi_mirror_map_refresh(&s->map);
+    return MGV_OK;
+}
+
+#define ONLINE_SOLVER(id, text, step_fn, loss_of, penalty_of)                                      \
+    const mgvi_solver_ops mgvi_solver_##id = {                                                     \
+        .name = #id,                                                                               \
+        .summary = text,                                                                           \
+        .needs = {.penalty = (penalty_of), .loss = (loss_of), .op = MGVI_MUL | MGVI_ROW},          \
+        .no = {.penalty = MGVI_KINK},                                                              \
+        .no_intercept = true,                                                                      \
+        .state_size = sizeof(state),                                                               \
+        .init = init,                                                                              \
+        .step = step_fn,                                                                           \
+        .expose = expose,                                                                          \
+        .restored = restored,                                                                      \
+    };
+
+ONLINE_SOLVER(perceptron, "a baseline: adds rows on the wrong side, until none is left; any p",
+              perceptron_step, MGVI_HARD | MGVI_MARGIN, MGVI_LENGTH | MGVI_MIRROR)
+ONLINE_SOLVER(mirror_sgd,
+              "a baseline: stochastic mirror descent on the distances to the constraints; any p",
+              mirror_step, MGVI_HARD, MGVI_MIRROR)

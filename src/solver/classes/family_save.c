@@ -1,0 +1,206 @@
+/* family_save.c - checkpoints of families. The certified members have their weights and summaries,
+ * the others what is left of them: the state of a run, as a checkpoint of its own inside the file,
+ * or a start. */
+#include "solver/classes/family.h"
+#include "solver/classes/member.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A summary without pointers. */
+typedef struct record {
+    char solver[32];
+    int64_t stop, iterations, rounds;
+    double passes, seconds, lane_passes;
+    mgv_certificate certificate;
+} record;
+
+enum { FIXED = 5, PER_MEMBER = 3 }; /* arrays */
+
+/* What goes into the file; nothing of a sitting whose lock-step was cut short, which begins again
+ * and then takes the steps of an unbroken one. */
+typedef struct snapshot {
+    record *record;
+    mgvi_tensor *tensor;
+    int count;
+} snapshot;
+
+static int64_t rows_of(const mgv_problem *head, int64_t member)
+{
+    const mgv_data *data = head->data;
+    if (!head->pairwise)
+        return head->A->rows;
+    const mgvi_class_pair pair = mgvi_class_pair_at(data->classes, member);
+    const double a = data->class_value[pair.first], b = data->class_value[pair.second];
+    int64_t rows = 0;
+    for (int64_t i = 0; i < data->X.rows; i++)
+        rows += data->labels[i] == a || data->labels[i] == b;
+    return rows;
+}
+
+static void add(snapshot *s, mgvi_tensor_type type, int64_t count, const void *data,
+                const char *format, int64_t member)
+{
+    mgvi_tensor *t = &s->tensor[s->count++];
+    *t = (mgvi_tensor){.type = type, .rank = 1, .shape = {count}, .data = data};
+    snprintf(t->name, sizeof t->name, format, (long long)member);
+}
+
+static mgv_status open_snapshot(const mgv_solver *solver, mgvi_arena *arena, snapshot *s)
+{
+    const mgvi_family *f = solver->family;
+    const size_t members = (size_t)f->members;
+    const size_t weights = members * (size_t)mgvi_problem_coefs(solver->run.problem);
+    s->record = mgvi_arena_array(arena, members, sizeof *s->record);
+    s->tensor = mgvi_arena_array(arena, FIXED + PER_MEMBER * members, sizeof *s->tensor);
+    if (!s->record || !s->tensor)
+        return MGV_E_MEMORY;
+    add(s, MGVI_T_U8, (int64_t)(members * sizeof *s->record), s->record, "members", 0);
+    add(s, MGVI_T_F64, (int64_t)weights, f->coef, "coef", 0);
+    add(s, MGVI_T_F64, f->members, f->intercept, "intercept", 0);
+    add(s, MGVI_T_F64, f->members, f->length, "length", 0);
+    add(s, MGVI_T_F64, 1, &f->seconds, "seconds", 0);
+    return MGV_OK;
+}
+
+static void add_member(const mgv_solver *solver, int64_t c, snapshot *s)
+{
+    const mgvi_family *f = solver->family;
+    const mgvi_summary *m = &f->member[c];
+    const mgvi_member_left *left = &f->left[c];
+    const mgv_problem *head = solver->run.problem;
+    record *r = &s->record[c];
+    if (f->hasty)
+        return;
+    r->rounds = left->rounds;
+    r->lane_passes = left->passes;
+    if (m->stop == MGV_STOP_CERTIFIED) {
+        snprintf(r->solver, sizeof r->solver, "%s", m->solver);
+        r->stop = m->stop;
+        r->iterations = m->iterations;
+        r->passes = m->passes;
+        r->seconds = m->seconds;
+        r->certificate = m->certificate;
+        return;
+    }
+    if (left->state)
+        add(s, MGVI_T_U8, (int64_t)left->state_size, left->state, "state.%lld", c);
+    if (left->start.u)
+        add(s, MGVI_T_F64, rows_of(head, c), left->start.u, "start_u.%lld", c);
+    if (left->start.w)
+        add(s, MGVI_T_F64, head->A->cols, left->start.w, "start_w.%lld", c);
+}
+
+mgv_status mgvi_family_write(const mgv_solver *solver, mgv_ctx *ctx, const char *path)
+{
+    snapshot s = {0};
+    mgvi_arena arena;
+    mgvi_checkpoint_words words;
+    mgvi_meta meta[MGVI_CHECKPOINT_META];
+    mgvi_arena_init(&arena, ctx);
+    mgv_status st = open_snapshot(solver, &arena, &s);
+    for (int64_t c = 0; st == MGV_OK && c < solver->family->members; c++)
+        add_member(solver, c, &s);
+    if (st == MGV_OK) {
+        mgvi_checkpoint_meta(solver, &words, meta);
+        st = mgvi_tensors_write(ctx, path, s.tensor, s.count, meta, MGVI_CHECKPOINT_META);
+    }
+    mgvi_arena_free(&arena);
+    return st;
+}
+
+/* ---- reading ----------------------------------------------------------------------------------
+ */
+
+static mgv_status damaged(const mgv_solver *solver, const char *path, int64_t c)
+{
+    return MGVI_FAIL(solver->run.ctx, MGV_E_INPUT,
+                     "%s: the state of class problem %" PRId64 " is damaged", path, c + 1);
+}
+
+/* A copy of the array, where the file has it; its length must be `count` unless that is -1. */
+static mgv_status copy_array(const mgv_solver *solver, const mgvi_tensors *file, const char *format,
+                             int64_t c, mgvi_tensor_type type, int64_t count, void **out,
+                             size_t *size)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    char name[64];
+    const void *data;
+    snprintf(name, sizeof name, format, (long long)c);
+    const mgvi_tensor *t = mgvi_tensors_find(file, name);
+    if (!t)
+        return MGV_OK;
+    MGVI_TRY(mgvi_tensors_need(ctx, file, name, type, 1, count, -1, &data));
+    *size = (size_t)t->shape[0];
+    *out = mgvi_dup(ctx, data, *size, mgvi_tensor_type_size(type));
+    return *out ? MGV_OK : MGV_E_MEMORY;
+}
+
+static mgv_status take_left(mgv_solver *solver, const mgvi_tensors *file, int64_t c,
+                            const record *r)
+{
+    const mgv_problem *head = solver->run.problem;
+    mgvi_member_left *left = &solver->family->left[c];
+    size_t size;
+    void *w = NULL, *u = NULL;
+    left->rounds = r->rounds;
+    left->passes = r->lane_passes;
+    MGVI_TRY(
+        copy_array(solver, file, "state.%lld", c, MGVI_T_U8, -1, &left->state, &left->state_size));
+    mgv_status st =
+        copy_array(solver, file, "start_u.%lld", c, MGVI_T_F64, rows_of(head, c), &u, &size);
+    left->start.u = u;
+    if (st == MGV_OK)
+        st = copy_array(solver, file, "start_w.%lld", c, MGVI_T_F64, head->A->cols, &w, &size);
+    left->start.w = w;
+    if (left->state || left->start.u)
+        solver->family->begun = true;
+    return st;
+}
+
+static mgv_status take_member(mgv_solver *solver, const char *path, const mgvi_tensors *file,
+                              int64_t c, const record *r)
+{
+    mgvi_family *f = solver->family;
+    char name[sizeof r->solver + 1] = {0};
+    memcpy(name, r->solver, sizeof r->solver);
+    const mgvi_solver_ops *ops = mgvi_solver_find(name);
+    const bool sane = r->rounds >= 0 && r->lane_passes >= 0 && isfinite(r->lane_passes);
+    if (r->stop == MGV_STOP_NONE)
+        return sane ? take_left(solver, file, c, r) : damaged(solver, path, c);
+    if (r->stop != MGV_STOP_CERTIFIED || !ops || r->iterations < 0 || !sane)
+        return damaged(solver, path, c);
+    f->begun = true;
+    f->member[c] = (mgvi_summary){.solver = ops->name,
+                                  .stop = MGV_STOP_CERTIFIED,
+                                  .iterations = r->iterations,
+                                  .passes = r->passes,
+                                  .seconds = r->seconds,
+                                  .certificate = r->certificate};
+    return MGV_OK;
+}
+
+mgv_status mgvi_family_restore(mgv_solver *solver, const char *path, const mgvi_tensors *file)
+{
+    mgv_ctx *ctx = solver->run.ctx;
+    mgvi_family *f = solver->family;
+    const int64_t weights = f->members * mgvi_problem_coefs(solver->run.problem);
+    const void *bytes, *coef, *intercept, *length, *seconds;
+    MGVI_TRY(mgvi_tensors_need(ctx, file, "members", MGVI_T_U8, 1,
+                               f->members * (int64_t)sizeof(record), -1, &bytes));
+    MGVI_TRY(mgvi_tensors_need(ctx, file, "coef", MGVI_T_F64, 1, weights, -1, &coef));
+    MGVI_TRY(mgvi_tensors_need(ctx, file, "intercept", MGVI_T_F64, 1, f->members, -1, &intercept));
+    MGVI_TRY(mgvi_tensors_need(ctx, file, "length", MGVI_T_F64, 1, f->members, -1, &length));
+    MGVI_TRY(mgvi_tensors_need(ctx, file, "seconds", MGVI_T_F64, 1, 1, -1, &seconds));
+    memcpy(f->coef, coef, (size_t)weights * sizeof *f->coef);
+    memcpy(f->intercept, intercept, (size_t)f->members * sizeof *f->intercept);
+    memcpy(f->length, length, (size_t)f->members * sizeof *f->length);
+    memcpy(&f->seconds, seconds, sizeof f->seconds);
+    for (int64_t c = 0; c < f->members; c++) {
+        record r;
+        memcpy(&r, (const char *)bytes + (size_t)c * sizeof r, sizeof r);
+        MGVI_TRY(take_member(solver, path, file, c, &r));
+    }
+    return MGV_OK;
+}

@@ -1,0 +1,714 @@
+/* column_generation.c - hinges with l1, l2 or both on wide data, and the squared, huber and
+ * logistic loss with l1 or both; docs/algorithms/column_generation.md.
+ *
+ *   mu = 0:  G = A A' once; an interior point for theta in n dimensions; w = A'theta / lambda  (12)
+ *   mu > 0:  W = the columns with the largest |A's|
+ *            repeat  (w, b, theta) = the solution on the columns of W; v = A'theta on all (13)
+ *                    columns with the largest |v_j| > mu join W (14) until none is violated
+ *
+ * An interior point solves the problems on W (column_generation/hinge_interior.h) and the exact point of a face
+ * ends it. Nothing leaves W, so that rounds end; and w = 0 outside W is part of the certificate. */
+#include "backend/cpu/gemm.h"
+#include "op/gather.h"
+#include "solver/column_generation/hinge_interior.h"
+#include "solver/column_generation/hinge_rows.h"
+#include "solver/shared/smallest.h"
+#include "solver/solver_impl.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SOME = 512,             /* columns over all rows, before those without weight leave */
+    GRAM_ENTRIES = 1 << 21, /* of A made dense at a time: 16 MiB */
+    FEW = 100,              /* columns that are nothing to speak of */
+    MOST_FIRST = 1000,      /* columns of the first W, and that join it at a time, of many rows */
+    FEW_ROWS = 2500,        /* a square of them is soon factored: all columns at once */
+    MOST_AT_ONCE = 8192,    /* rows of which a square is factored a few times: 512 MiB */
+    MOST_ROWS = 20000       /* a square of them must fit */
+};
+
+#define NEVER INT64_MAX
+/* The relative gap up to which the margins and the columns of a start mean anything. */
+static const double WORTH_A_START = 0.1;
+/* Of the rows, near the hinge in a start: just less than what the interior point takes for few. */
+static const double MOST_LIVE = 0.24;
+
+typedef struct key {
+    double value;
+    int32_t col;
+} key;
+
+typedef struct state {
+    double lambda, mu;
+    mgvi_gather *columns; /* NULL: W is kept sparse, from `table` */
+    mgvi_rows *table;
+    mgvi_arena *of_W; /* what is kept of W, made anew when it grows */
+    mgvi_hinge_rows rows;
+    int64_t n, d;    /* rows with weight, penalised columns */
+    double *theta;   /* n */
+    double *lone;    /* n: theta of w = 0, for rows that are no hinges */
+    double *scratch; /* SOME columns over all rows */
+    double *gram;    /* mu = 0: n x n, and in `part` a second one */
+    /* mu > 0 */
+    int32_t *W;
+    bool *in_W;
+    int64_t size, capacity;
+    double *Z, *part; /* the columns of W over the n rows (dense), and their weights */
+    mgvi_hinge_block block;
+    bool solved;  /* theta is the solution of a smaller W */
+    bool begun;   /* the interior point is on its way in the present W */
+    key *ranking; /* d */
+    bool warm;    /* w and u hold a start */
+    /* The same, kept where it may be another solver's: steps are replayed from it. */
+    int64_t inherited;
+    mgvi_vec from_w, from_u;
+    mgvi_hinge_interior *interior;
+    mgvi_vec w, u, v;
+    double gap;       /* relative, of the last round */
+    double round_gap; /* of its problem on W */
+    bool complete;    /* no column was violated: W is all that matters */
+    bool stuck;       /* the problem on W was not solved as asked */
+    int64_t steps; /* done, and those before the goal became sharp; kept, for steps are replayed */
+    int64_t dull;
+} state;
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* Columns of A over the rows with weight, n apart. */
+static void gather(state *s, const int32_t *cols, int64_t count, double *out)
+{
+    const int64_t all = s->u.n;
+    if (s->n == all) {
+        mgvi_gather_columns(s->columns, cols, count, out, s->n);
+        return;
+    }
+    for (int64_t first = 0; first < count; first += SOME) {
+        const int64_t some = count - first < SOME ? count - first : SOME;
+        mgvi_gather_columns(s->columns, cols + first, some, s->scratch, all);
+        for (int64_t t = 0; t < some; t++)
+            for (int64_t i = 0; i < s->n; i++)
+                out[(first + t) * s->n + i] = s->scratch[t * all + s->rows.row[i]];
+    }
+}
+
+/* (12), as many columns at a time as fit in Z. */
+static mgv_status make_gram(mgvi_run *run, state *s)
+{
+    for (int64_t first = 0; first < s->d; first += s->capacity) {
+        const int64_t count = s->d - first < s->capacity ? s->d - first : s->capacity;
+        double *out = first == 0 ? s->gram : s->part;
+        for (int64_t t = 0; t < count; t++)
+            s->W[t] = (int32_t)(first + t);
+        gather(s, s->W, count, s->Z);
+        MGVI_TRY(mgvi_gram_f64(run->ctx, count, s->n, s->Z, s->n, NULL, out, s->n));
+        for (int64_t t = 0; first > 0 && t < s->n * s->n; t++)
+            s->gram[t] += out[t];
+    }
+    for (int64_t i = 0; i < s->n; i++)
+        if (!isfinite(s->gram[i * s->n + i]))
+            return MGVI_FAIL(run->ctx, MGV_E_INPUT,
+                             "row %d is too large: its square overflows (--scale std?)",
+                             (int)s->rows.row[i] + 1);
+    return MGV_OK;
+}
+
+static mgv_status room_for(mgvi_run *run, state *s, int64_t cols)
+{
+    if (cols <= s->capacity)
+        return MGV_OK;
+    int64_t capacity = s->capacity > 0 ? s->capacity : cols;
+    while (capacity < cols) /* the arena keeps what is outgrown, so by half only */
+        capacity += capacity / 2 + 1;
+    capacity = capacity < s->d ? capacity : s->d;
+    const double *old_Z = s->Z;
+    if (s->table) { /* squares are too large to be left behind */
+        s->capacity = capacity;
+        return MGV_OK;
+    }
+    s->Z = mgvi_arena_scratch(&run->arena, (size_t)capacity * (size_t)s->n, sizeof *s->Z);
+    s->part = mgvi_run_array(run, (size_t)capacity, sizeof *s->part);
+    if (!s->Z || !s->part)
+        return MGV_E_MEMORY;
+    if (s->size > 0)
+        memcpy(s->Z, old_Z, (size_t)(s->size * s->n) * sizeof *s->Z);
+    s->capacity = capacity;
+    return mgvi_hinge_interior_new(&run->arena, s->n, capacity, false, &s->interior);
+}
+
+static mgv_status join(mgvi_run *run, state *s, int64_t count)
+{
+    const int64_t first = s->size;
+    MGVI_TRY(room_for(run, s, first + count));
+    for (int64_t t = 0; t < count; t++) {
+        const int32_t j = s->ranking[t].col;
+        s->W[s->size++] = j;
+        s->in_W[j] = true;
+    }
+    if (!s->table)
+        gather(s, s->W + first, count, s->Z + first * s->n);
+    s->begun = false;
+    return MGV_OK;
+}
+
+/* ---- starting -------------------------------------------------------------------------------- */
+
+static mgv_status bind_strengths(mgvi_run *run, state *s)
+{
+    const mgvi_strengths c = mgvi_problem_strengths(run->problem, 0);
+    s->lambda = c.lambda;
+    s->mu = c.mu;
+    if (!(s->mu > 0) && !(s->lambda > 0))
+        return MGVI_FAIL(run->ctx, MGV_E_ARG, "lambda and mu are both 0: nothing is penalised");
+    return MGV_OK;
+}
+
+/* Whether the normal matrix of all columns, half of sum_j nnz_j^2, is less work entry by entry than
+ * by a matrix product, which is some twenty times as fast. */
+static mgv_status compare_storage(mgvi_run *run, bool *sparse)
+{
+    static const double SLOWER = 20;
+    const mgvi_matrix *m = &run->problem->data->X;
+    double squares = 0;
+    *sparse = false;
+    if (m->layout == MGV_DENSE || m->nnz > INT32_MAX / 2)
+        return MGV_OK;
+    int64_t *entries = mgvi_zeros(run->ctx, (size_t)m->cols, sizeof *entries);
+    if (!entries)
+        return MGV_E_MEMORY;
+    for (int64_t t = 0; m->layout == MGV_CSR && t < m->nnz; t++)
+        entries[m->idx[t]]++;
+    for (int64_t j = 0; j < m->cols; j++) {
+        const double nnz = (double)(m->layout == MGV_CSR ? entries[j] : m->ptr[j + 1] - m->ptr[j]);
+        squares += nnz * nnz;
+    }
+    mgvi_release(run->ctx, entries);
+    *sparse = SLOWER * squares < (double)m->rows * (double)m->rows * (double)m->cols;
+    return MGV_OK;
+}
+
+static mgv_status bind_columns(mgvi_run *run, state *s)
+{
+    const size_t d = (size_t)s->d, n = (size_t)s->n;
+    bool sparse = false;
+    if (s->mu > 0)
+        MGVI_TRY(compare_storage(run, &sparse));
+    if (sparse)
+        MGVI_TRY(mgvi_rows_bare(run->problem->A, &run->arena, &s->table));
+    else
+        MGVI_TRY(mgvi_gather_new(run->problem->A, &run->arena, &s->columns));
+    if (!s->table && s->n < s->u.n &&
+        !(s->scratch = mgvi_run_array(run, SOME * (size_t)s->u.n, sizeof *s->scratch)))
+        return MGV_E_MEMORY;
+    if (s->mu == 0) {
+        const int64_t most = GRAM_ENTRIES / s->n + 1;
+        s->capacity = s->d < most ? s->d : most;
+        s->gram = mgvi_arena_scratch(&run->arena, n * n, sizeof *s->gram);
+        s->part = mgvi_arena_scratch(&run->arena, s->capacity < s->d ? n * n : 0, sizeof *s->part);
+        s->Z = mgvi_arena_scratch(&run->arena, (size_t)s->capacity * n, sizeof *s->Z);
+        s->W = mgvi_run_array(run, (size_t)s->capacity, sizeof *s->W);
+        MGVI_TRY(mgvi_hinge_interior_new(&run->arena, s->n, 0, false, &s->interior));
+        return s->gram && s->part && s->Z && s->W ? MGV_OK : MGV_E_MEMORY;
+    }
+    s->W = mgvi_run_array(run, d, sizeof *s->W);
+    s->in_W = mgvi_run_array(run, d, sizeof *s->in_W);
+    s->ranking = mgvi_run_array(run, d, sizeof *s->ranking);
+    if (!s->W || !s->in_W || !s->ranking)
+        return MGV_E_MEMORY;
+    return s->table ? MGV_OK : room_for(run, s, s->d < 3 * s->n ? s->d : 3 * s->n);
+}
+
+static bool is_hinge(const mgv_problem *p)
+{
+    return (p->loss->can & (MGVI_MARGIN | MGVI_LIKELIHOOD)) == MGVI_MARGIN;
+}
+
+/* The pair that smoothing comes to has nearly the right columns and rows. Where rows are few all
+ * columns are taken at once. */
+static bool inherits(const mgv_problem *p)
+{
+    return is_hinge(p) && p->A->rows >= FEW_ROWS && (p->penalty->can & MGVI_KINK) &&
+           p->data->X.layout != MGV_DENSE;
+}
+
+static mgv_status keep_start(mgvi_run *run, state *s)
+{
+    MGVI_TRY(mgvi_run_keep(run, "dull", MGVI_T_I64, &s->dull, 1));
+    if (!inherits(run->problem))
+        return MGV_OK;
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->from_w));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->from_u));
+    MGVI_TRY(mgvi_run_keep(run, "inherited", MGVI_T_I64, &s->inherited, 1));
+    MGVI_TRY(mgvi_run_keep(run, "from_w", MGVI_T_F64, s->from_w.x, s->from_w.n));
+    return mgvi_run_keep(run, "from_u", MGVI_T_F64, s->from_u.x, s->from_u.n);
+}
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    s->d = mgvi_problem_penalised(p);
+    s->gap = s->round_gap = NAN;
+    s->dull = NEVER;
+    MGVI_TRY(keep_start(run, s));
+    if (p->A->rows > INT32_MAX || s->d > INT32_MAX)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "solver column_generation takes at most 2^31 rows and columns");
+    MGVI_TRY(bind_strengths(run, s));
+    MGVI_TRY(mgvi_hinge_rows_bind(run, &s->rows));
+    s->n = s->rows.n;
+    if ((s->mu == 0 || s->d > s->n) && s->n > MOST_ROWS)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "solver column_generation keeps a square of the rows: %" PRId64
+                         " are more than %d",
+                         s->n, MOST_ROWS);
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->v));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
+    if (!(s->theta = mgvi_run_array(run, (size_t)s->n, sizeof *s->theta)))
+        return MGV_E_MEMORY;
+    if (s->rows.target || s->rows.kind == MGVI_ROWS_ENTROPY) {
+        if (!(s->lone = mgvi_run_array(run, (size_t)s->n, sizeof *s->lone)))
+            return MGV_E_MEMORY;
+        mgvi_hinge_rows_lone_theta(p, &s->rows, s->lone);
+    }
+    return bind_columns(run, s);
+}
+
+/* The support of w and the columns that u nearly violates make the first W. */
+static mgv_status start(mgvi_run *run, const double *w, const double *u)
+{
+    state *s = run->state;
+    if (s->gram || !u)
+        return MGV_OK;
+    memcpy(s->w.x, w, (size_t)s->w.n * sizeof *w);
+    memcpy(s->u.x, u, (size_t)s->u.n * sizeof *u);
+    s->warm = true;
+    s->inherited = s->from_w.x != NULL;
+    if (s->inherited) {
+        memcpy(s->from_w.x, w, (size_t)s->w.n * sizeof *w);
+        memcpy(s->from_u.x, u, (size_t)s->u.n * sizeof *u);
+    }
+    return MGV_OK;
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* The rows and strengths of the block. */
+static void outline(state *s)
+{
+    s->block = (mgvi_hinge_block){.kind = s->rows.kind,
+                                  .rows = s->n,
+                                  .cols = s->gram ? 0 : s->size,
+                                  .Z = s->Z,
+                                  .row_stride = 1,
+                                  .col_stride = s->n,
+                                  .y = s->rows.y,
+                                  .s = s->rows.s,
+                                  .low = s->rows.low,
+                                  .target = s->rows.target,
+                                  .aim = s->rows.aim,
+                                  .lone = s->lone,
+                                  .lone_free = s->rows.lone,
+                                  .bend = s->rows.bend,
+                                  .lambda = s->lambda,
+                                  .mu = s->mu,
+                                  .gram = s->gram,
+                                  .gram_stride = s->n};
+}
+
+/* The block of the present W, and what the interior point needs for it. */
+static mgv_status bind_block(mgvi_run *run, state *s)
+{
+    outline(s);
+    if (s->table) {
+        mgvi_hinge_sparse *z;
+        if (!s->of_W && !(s->of_W = mgvi_arena_within(&run->arena)))
+            return MGV_E_MEMORY;
+        mgvi_arena_free(s->of_W);
+        if (!(s->part = mgvi_arena_array(s->of_W, (size_t)s->size, sizeof *s->part)))
+            return MGV_E_MEMORY;
+        MGVI_TRY(mgvi_hinge_sparse_new(s->of_W, s->table, s->rows.row, s->n, s->W, s->size, &z));
+        MGVI_TRY(mgvi_hinge_interior_new(s->of_W, s->n, s->size, true, &s->interior));
+        s->block.sparse = z;
+        run->touched += (double)s->table->m.nnz;
+    }
+    for (int64_t t = 0; t < s->block.cols; t++)
+        s->part[t] = s->w.x[s->W[t]];
+    const mgvi_hinge_point from = {
+        .theta = s->theta, .w = s->part, .b = s->rows.y ? s->w.x[s->d] : 0};
+    mgvi_hinge_interior_begin(run->ctx, s->interior, &s->block, s->solved ? &from : NULL);
+    s->begun = true;
+    return MGV_OK;
+}
+
+/* w = 0 with its best intercept. */
+static void no_weights(state *s)
+{
+    memset(s->w.x, 0, (size_t)s->w.n * sizeof *s->w.x);
+    if (s->rows.y)
+        s->w.x[s->d] = s->rows.lone;
+}
+
+/* u = -theta, and v = A'theta on all columns. */
+static void spread_theta(mgvi_run *run, state *s)
+{
+    mgvi_vec_fill(run->ctx, &s->u, 0);
+    for (int64_t i = 0; i < s->n; i++)
+        s->u.x[s->rows.row[i]] = -s->theta[i];
+    mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->v);
+}
+
+/* The dual value of theta over all columns, as the judge will find it. */
+static double dual_value(const state *s)
+{
+    double outside = 0, inside = 0, most = 0, conjugate = 0;
+    for (int64_t j = 0; j < s->d; j++) {
+        const double excess = fmax(fabs(s->v.x[j]) - s->mu, 0);
+        most = fmax(most, fabs(s->v.x[j]));
+        if (s->lambda > 0)
+            conjugate += excess * excess / (2 * s->lambda);
+    }
+    const double t = most > s->mu ? s->mu / most : 1;
+    for (int64_t i = 0; i < s->n; i++) {
+        outside += mgvi_hinge_gain(&s->block, i, s->theta[i]);
+        inside += mgvi_hinge_gain(&s->block, i, t * s->theta[i]);
+    }
+    return s->lambda > 0 ? fmax(inside, outside - conjugate) : inside;
+}
+
+static int by_value(const void *x, const void *y)
+{
+    const key *a = x, *b = y;
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    return a->col < b->col ? -1 : 1;
+}
+
+/* The columns outside W with |v_j| above `least`, the largest first. */
+static int64_t rank_columns(state *s, double least)
+{
+    int64_t count = 0;
+    for (int64_t j = 0; j < s->d; j++)
+        if (!s->in_W[j] && fabs(s->v.x[j]) > least)
+            s->ranking[count++] = (key){fabs(s->v.x[j]), (int32_t)j};
+    qsort(s->ranking, (size_t)count, sizeof *s->ranking, by_value);
+    return count;
+}
+
+/* Whether all columns are taken at once: entries of sparse ones cost little beside a factor of the
+ * rows, and rounds over a part of the columns cost one each. */
+static bool takes_all(const state *s)
+{
+    if (!s->table)
+        return false;
+    return s->n < FEW_ROWS ? s->d <= 3 * s->n : s->d > s->n && s->n <= MOST_AT_ONCE;
+}
+
+/* Columns that join at a time: `times` the rows; on tall data, where a step costs the square of
+ * W, a part of them. */
+static int64_t at_a_time(const state *s, int64_t times)
+{
+    if (s->n >= FEW_ROWS)
+        return MOST_FIRST;
+    return s->d > s->n ? times * s->n : s->d / 4 > FEW ? s->d / 4 : FEW;
+}
+
+/* theta of rows that the start's margins put clear of the hinge is at its bound, so that they may
+ * rest (column_generation/hinge_interior.h). At a vertex as many rows are on the hinge as there are weights:
+ * three times as many, those nearest to it, stay. */
+static mgv_status presume_rows(mgvi_run *run, state *s, int64_t weights)
+{
+    const int64_t most = (int64_t)(MOST_LIVE * (double)s->n), wanted = 3 * weights + FEW;
+    const int64_t near = wanted < most ? wanted : most;
+    if (s->rows.kind != MGVI_ROWS_BOXED || s->lone || s->rows.low)
+        return MGV_OK;
+    double *clear = mgvi_run_array(run, (size_t)s->n, sizeof *clear);
+    int64_t *order = mgvi_run_array(run, (size_t)s->n, sizeof *order);
+    if (!clear || !order)
+        return MGV_E_MEMORY;
+    mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->u);
+    for (int64_t i = 0; i < s->n; i++) {
+        const double z = s->u.x[s->rows.row[i]];
+        clear[i] = fabs(z - 1);
+        order[i] = i;
+        s->theta[i] = z > 1 ? 0 : s->rows.s[i];
+    }
+    mgvi_select_smallest(clear, order, s->n, near);
+    for (int64_t t = 0; t < near; t++)
+        s->theta[order[t]] = s->rows.s[order[t]] / 2;
+    s->solved = true;
+    return MGV_OK;
+}
+
+/* The relative gap of the start. */
+static double pair_gap(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    double primal = 0;
+    for (int64_t i = 0; i < s->n; i++)
+        s->theta[i] = -s->u.x[s->rows.row[i]];
+    outline(s);
+    spread_theta(run, s);
+    const double dual = dual_value(s);
+    mgvi_op_mul(p->A, 1, &s->w, 0, &s->u);
+    for (int64_t i = 0; i < s->n; i++)
+        primal += mgvi_hinge_loss(&s->block, i, s->u.x[s->rows.row[i]]);
+    spread_theta(run, s);
+    for (int64_t j = 0; j < s->d; j++)
+        primal += (s->lambda / 2 * fabs(s->w.x[j]) + s->mu) * fabs(s->w.x[j]);
+    return (primal - dual) / primal;
+}
+
+/* Whether the start is worth less than to take all columns. */
+static bool is_poor(mgvi_run *run, state *s)
+{
+    return s->n >= FEW_ROWS && takes_all(s) && pair_gap(run, s) > WORTH_A_START;
+}
+
+/* The first W; w = 0 is the solution when not even the whole box violates a column. */
+static mgv_status first_columns(mgvi_run *run, state *s)
+{
+    int64_t kept = 0, count, most = at_a_time(s, 2);
+    if (s->warm && !is_poor(run, s)) {
+        mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->v);
+        for (int64_t j = 0; j < s->d; j++)
+            if (s->w.x[j] != 0)
+                s->ranking[kept++] = (key){0, (int32_t)j};
+        MGVI_TRY(join(run, s, kept));
+        MGVI_TRY(presume_rows(run, s, kept));
+        most = most / 4 + 1;
+    } else {
+        mgvi_hinge_rows_lone_theta(run->problem, &s->rows, s->theta);
+        no_weights(s);
+        spread_theta(run, s);
+        count = rank_columns(s, s->mu);
+        if (count == 0) {
+            s->gap = 0;
+            run->finished = true;
+            return MGV_OK;
+        }
+        if (2 * count + FEW < most) /* some more than those that theta of w = 0 violates */
+            most = 2 * count + FEW;
+        else if (takes_all(s) || (s->lone && s->d <= fmax(3 * s->n, 4 * FEW)))
+            most = s->d; /* or all, if that is most */
+    }
+    count = rank_columns(s, -1);
+    return join(run, s, count < most ? count : most);
+}
+
+/* (13): the problem on W, as exactly as the last round makes worth while. */
+static mgv_status solve_on_W(mgvi_run *run, state *s)
+{
+    static const double ROUNDING = 1e-13, SHARP = 1e-12;
+    const double goal = s->steps < s->dull ? run->settings->tol : fmin(run->settings->tol, SHARP);
+    const double enough = fmax((s->complete ? 0.8 : 0.2) * goal, ROUNDING);
+    const double tol = s->complete ? enough : isnan(s->gap) ? 1e-2 : fmax(enough, 0.03 * s->gap);
+    mgvi_hinge_point at = {.theta = s->theta, .w = s->part};
+    mgvi_hinge_result result;
+    if (!s->begun)
+        MGVI_TRY(bind_block(run, s));
+    at.w = s->part;
+    MGVI_TRY(mgvi_hinge_interior_run(run->ctx, s->interior, tol, &at, &result));
+    run->work += result.work;
+    s->solved = true;
+    mgvi_vec_fill(run->ctx, &s->w, 0);
+    for (int64_t t = 0; t < s->size; t++)
+        s->w.x[s->W[t]] = s->part[t];
+    if (s->rows.y)
+        s->w.x[s->d] = at.b;
+    if (s->rows.at_zero <= result.primal * (1 + 1e-13)) { /* nothing is as good, and sparser */
+        no_weights(s);
+        result.primal = fmin(result.primal, s->rows.at_zero);
+    }
+    spread_theta(run, s);
+    s->round_gap = (result.primal - result.dual) / result.primal;
+    s->stuck = s->round_gap > tol;
+    s->gap = (result.primal - dual_value(s)) / result.primal;
+    return MGV_OK;
+}
+
+/* (14): violated columns, and with room left those that are nearly. */
+static mgv_status widen(mgvi_run *run, state *s)
+{
+    const bool settled = s->complete;
+    const double near = s->gap < 1e-3 ? 0.98 : 0.9;
+    s->complete = rank_columns(s, s->mu * (1 + 1e-13)) == 0;
+    if (s->complete) { /* solved as well as it will be, or on to the end */
+        run->finished = (settled && s->stuck) || s->round_gap <= 1e-12;
+        return MGV_OK;
+    }
+    const int64_t count = rank_columns(s, near * s->mu);
+    const int64_t most = at_a_time(s, 1);
+    return join(run, s, count < most ? count : most);
+}
+
+/* (12) */
+static mgv_status solve_square(mgvi_run *run, state *s)
+{
+    mgvi_hinge_point at = {.theta = s->theta};
+    mgvi_hinge_result result;
+    MGVI_TRY(make_gram(run, s));
+    MGVI_TRY(bind_block(run, s));
+    MGVI_TRY(
+        mgvi_hinge_interior_run(run->ctx, s->interior, 0.2 * run->settings->tol, &at, &result));
+    run->work += (double)s->n * (double)s->n / 2 * (double)s->d + result.work;
+    spread_theta(run, s);
+    mgvi_vec_add(run->ctx, 1 / s->lambda, &s->v, 0, &s->v, &s->w);
+    if (s->rows.y)
+        s->w.x[s->d] = at.b;
+    s->gap = (result.primal - result.dual) / result.primal;
+    run->finished = true;
+    return MGV_OK;
+}
+
+static mgv_status step(mgvi_run *run)
+{
+    state *s = run->state;
+    if (s->gram)
+        return solve_square(run, s);
+    if (s->dull == NEVER && run->goal < run->settings->tol)
+        s->dull = s->steps;
+    if (s->size == 0) {
+        MGVI_TRY(first_columns(run, s));
+        if (run->finished)
+            return MGV_OK;
+        s->complete = s->size == s->d;
+    }
+    MGVI_TRY(solve_on_W(run, s));
+    s->steps++;
+    return widen(run, s);
+}
+
+static mgvi_iterate expose(mgvi_run *run)
+{
+    state *s = run->state;
+    return (mgvi_iterate){.w = &s->w, .u = &s->u};
+}
+
+static double estimate(const mgvi_run *run) { return ((const state *)run->state)->gap; }
+
+static bool is_finite(const mgvi_vec *v)
+{
+    for (int64_t t = 0; t < v->n; t++)
+        if (!isfinite(v->x[t]))
+            return false;
+    return true;
+}
+
+/* Rounds are few and nothing in them is random: a checkpoint holds their number, and the start. */
+static mgv_status restored(mgvi_run *run)
+{
+    state *s = run->state;
+    const double touched = run->touched;
+    if (s->inherited && (!is_finite(&s->from_w) || !is_finite(&s->from_u)))
+        return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's start is not finite");
+    if (s->inherited)
+        MGVI_TRY(start(run, s->from_w.x, s->from_u.x));
+    for (int64_t k = 0; k < run->iteration && !run->finished; k++)
+        MGVI_TRY(step(run));
+    run->touched = touched;
+    return MGV_OK;
+}
+
+/* Penalty l2 alone is for hinges: others have curvature, and solvers that use it. */
+static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
+{
+    if (is_hinge(p) || (p->penalty->can & MGVI_KINK))
+        return MGV_OK;
+    return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                     "solver column_generation works with penalty l1 or enet where the loss is %s",
+                     p->loss->name);
+}
+
+static const double HELD = 8; /* numbers a row, the driver's included */
+
+static const double VECTORS = 400; /* a step's work on a row, and on a column */
+static const double UNEVEN = 5;    /* sparse: most of the entries are in a few columns */
+
+/* Interior-point steps times the normal equations. Dense: on twice n columns; on tall data on
+ * a part of them, in more rounds, where rows are not too many for columns to join by the hundred.
+ * Sparse columns are entered one by one where that is less. */
+static double cost_of_l1(double n, double d, double nnz)
+{
+    static const double SPARSE = 0.1, SLOWER = 20;
+    const bool few = n < FEW_ROWS;
+    const bool tall = n > 2 * d;
+    const double least = fmin(n, d), part = few && tall ? d / 3 : d;
+    const double steps = 2 * n <= d ? 25 : few ? 60 : 100;
+    const double size = few ? least : fmin(least, 2 * MOST_FIRST);
+    const double entries = SLOWER * UNEVEN * nnz * nnz / d / 2;
+    const double dense = n <= d ? n * n * fmin(d, 2 * n) / 4 + n * n * n / 6
+                                : n * part * part + part * part * part / 3;
+    const bool at_once = n < d && n <= MOST_AT_ONCE;
+    const double rounds = (few ? 5 : 90) * (size * size * size / 3 + entries);
+    const double sparse = at_once ? fmin(rounds, n * n * n + 15 * entries) : rounds;
+    return steps * VECTORS * (n + d) + 10 * nnz +
+           (nnz < SPARSE * n * d ? fmin(steps * dense, sparse) : steps * dense);
+}
+
+/* The same for rows that are no hinges, and for many that bend: all columns at once unless they are
+ * many times the rows. */
+static double cost_of_curved(const mgv_problem *p, double n, double d)
+{
+    static const double PASSES = 12, SPARSE = 0.1;
+    static const double NARROW = 60; /* products of such matrices are slower */
+    const double nnz = (double)p->A->nnz;
+    const double least = fmin(n, d), most = n <= d ? fmin(d, 3 * n) : n;
+    const double steps = 22 + (n <= d ? 0 : 40 * fmin(1, NARROW / d));
+    const double dense = least * least * most / 4, sparse = UNEVEN * nnz * nnz / d / 2;
+    const double matrix = nnz < SPARSE * n * d ? fmin(dense, sparse) : dense;
+    return steps * (matrix + least * least * least / 6 + VECTORS * (n + d)) +
+           PASSES * mgvi_entry_cost(p) * nnz;
+}
+
+/* Rows times rows once, and their factors. */
+static double cost_of_l2(const mgv_problem *p, double n, double d)
+{
+    static const double STEPS = 15, PASSES = 10;
+    return n * n * d / 2 + STEPS * (n * n * n / 6 + VECTORS * n) +
+           PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
+}
+
+static double cost(const mgv_problem *p, const mgv_settings *settings)
+{
+    (void)settings;
+    const double n = (double)p->A->rows, d = (double)mgvi_problem_penalised(p);
+    const bool l2 = !(p->penalty->can & MGVI_KINK);
+    if (n > MOST_ROWS && (l2 || d > n))
+        return INFINITY;
+    if (mgvi_gather_bytes(&p->data->X) > mgvi_problem_spare(p, HELD))
+        return INFINITY; /* no room for a copy by columns */
+    const bool curved = !is_hinge(p) || ((p->loss->can & MGVI_SMOOTH) && n >= FEW_ROWS);
+    if (!l2 && curved)
+        return cost_of_curved(p, n, d);
+    return l2 ? cost_of_l2(p, n, d) : cost_of_l1(n, d, (double)p->A->nnz);
+}
+
+/* The last steps. */
+static double finish(const mgv_problem *p, const mgv_settings *settings)
+{
+    static const double LAST = 0.4;
+    return LAST * cost(p, settings);
+}
+
+const mgvi_solver_ops mgvi_solver_column_generation = {
+    .name = "column_generation",
+    .summary = "l1 and elastic net on wide data: columns join an interior point; hinges, l2 too",
+    .needs = {.op = MGVI_MUL_T | MGVI_ROW},
+    .any = {.penalty = MGVI_SQUARE | MGVI_ABS, .loss = MGVI_QUADRATIC_DUAL | MGVI_LIKELIHOOD},
+    .no = {.loss = MGVI_HARD},
+    .fits = fits,
+    .cost = cost,
+    .finish = finish,
+    .inherits = inherits,
+    .uniform = true,
+    .state_size = sizeof(state),
+    .init = init,
+    .start = start,
+    .step = step,
+    .expose = expose,
+    .estimate = estimate,
+    .restored = restored,
+};

@@ -1,0 +1,145 @@
+/* hinge_rows.c - the rows of a problem that have weight, as its dual sees them. */
+#include "solver/column_generation/hinge_rows.h"
+
+#include <math.h>
+
+static mgvi_hinge_kind kind_of(const mgv_problem *p)
+{
+    const unsigned can = p->loss->can;
+    if (!(can & MGVI_MARGIN))
+        return can & MGVI_STRONG ? MGVI_ROWS_FREE : MGVI_ROWS_BOXED;
+    return can & MGVI_LIKELIHOOD ? MGVI_ROWS_ENTROPY : MGVI_ROWS_BOXED;
+}
+
+/* Width of the bend, in units of 1/weight: 0 the hinge, 1 what is a square somewhere. */
+static double width_of(const mgv_problem *p)
+{
+    const bool bent = (p->loss->can & MGVI_SMOOTH) && kind_of(p) != MGVI_ROWS_ENTROPY;
+    return !bent ? 0 : p->loss->can & MGVI_WIDTH ? p->row.b.constant : 1;
+}
+
+/* Whether the multipliers have no upper bound, but for what they cost. */
+static bool is_squared(const mgv_problem *p)
+{
+    return (p->loss->can & MGVI_MARGIN) && !(p->loss->can & MGVI_BOUNDED);
+}
+
+/* s, low, target and bend of row i, its weight known. */
+static void bind_row(const mgv_problem *p, mgvi_hinge_rows *rows, int64_t i, double sum)
+{
+    const mgvi_coef c = mgvi_coefs_at(&p->row, rows->row[i], 0);
+    const double weight = rows->weight[i];
+    if (rows->bend)
+        rows->bend[i] = width_of(p) / weight;
+    if (rows->target)
+        rows->target[i] = c.a;
+    if (rows->low) {
+        rows->s[i] = weight * c.b;
+        rows->low[i] = -rows->s[i];
+    } else if (rows->s) {
+        rows->s[i] = is_squared(p) ? 4 * sqrt(weight * sum) : weight;
+    }
+}
+
+/* d/db sum_i s_i G_i(y_i b) */
+static double slope_without_weights(const mgv_problem *p, const mgvi_hinge_rows *rows, double b)
+{
+    double slope = 0;
+    for (int64_t i = 0; i < rows->n; i++)
+        slope +=
+            rows->y[i] * p->loss->grad(mgvi_coefs_at(&p->row, rows->row[i], 0), rows->y[i] * b);
+    return slope;
+}
+
+/* An interval with the best intercept of w = 0. */
+static void bracket_intercept(const mgvi_hinge_rows *rows, double *low, double *high)
+{
+    static const double LEAST = 1e-16; /* odds that are none */
+    const double minus = rows->side[0], plus = rows->side[1], sum = minus + plus;
+    *high = fmax(1, fabs(log(fmax(plus / sum, LEAST) / fmax(minus / sum, LEAST))));
+    *low = -*high;
+    for (int64_t i = 0; rows->target && i < rows->n; i++) {
+        const double exact = rows->target[i] / rows->y[i];
+        *low = i == 0 ? exact : fmin(*low, exact);
+        *high = i == 0 ? exact : fmax(*high, exact);
+    }
+}
+
+/* The best intercept of w = 0, by bisection of the slope, and P there. */
+static void best_without_weights(const mgv_problem *p, mgvi_hinge_rows *rows)
+{
+    enum { HALVINGS = 100 };
+    const double minus = rows->side[0], plus = rows->side[1];
+    double low = 0, high = 0;
+    if (rows->y)
+        bracket_intercept(rows, &low, &high);
+    if (rows->y && !(p->loss->can & MGVI_SMOOTH)) /* any from -1 to 1 for classes alike */
+        low = high = (plus > minus) - (plus < minus);
+    for (int k = 0; k < HALVINGS && low < high; k++) {
+        const double b = low + (high - low) / 2;
+        if (b == low || b == high)
+            break;
+        *(slope_without_weights(p, rows, b) < 0 ? &low : &high) = b;
+    }
+    rows->lone = low + (high - low) / 2;
+    rows->at_zero = 0;
+    for (int64_t i = 0; i < rows->n; i++)
+        rows->at_zero += p->loss->value(mgvi_coefs_at(&p->row, rows->row[i], 0),
+                                        rows->y ? rows->y[i] * rows->lone : 0);
+}
+
+static mgv_status make_room(mgvi_run *run, mgvi_hinge_rows *rows)
+{
+    const mgv_problem *p = run->problem;
+    const size_t all = (size_t)p->A->rows;
+    const bool margin = p->loss->can & MGVI_MARGIN;
+    const struct {
+        double **at;
+        bool wanted;
+    } of_rows[] = {{&rows->weight, true},
+                   {&rows->y, p->free_cols > 0},
+                   {&rows->s, rows->kind != MGVI_ROWS_FREE},
+                   {&rows->low, !margin && rows->kind == MGVI_ROWS_BOXED},
+                   {&rows->target, !margin},
+                   {&rows->bend, width_of(p) > 0}};
+    if (!(rows->row = mgvi_run_array(run, all, sizeof *rows->row)))
+        return MGV_E_MEMORY;
+    for (size_t t = 0; t < sizeof of_rows / sizeof *of_rows; t++)
+        if (of_rows[t].wanted && !(*of_rows[t].at = mgvi_run_array(run, all, sizeof(double))))
+            return MGV_E_MEMORY;
+    return MGV_OK;
+}
+
+mgv_status mgvi_hinge_rows_bind(mgvi_run *run, mgvi_hinge_rows *rows)
+{
+    const mgv_problem *p = run->problem;
+    rows->kind = kind_of(p);
+    rows->aim = rows->kind == MGVI_ROWS_ENTROPY ? 0 : 1;
+    MGVI_TRY(make_room(run, rows));
+    for (int64_t i = 0; i < p->A->rows; i++) {
+        const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
+        if (!(weight > 0))
+            continue;
+        rows->row[rows->n] = (int32_t)i;
+        rows->weight[rows->n] = weight;
+        if (rows->y)
+            rows->y[rows->n] = mgvi_problem_free_entry(p, i);
+        rows->side[rows->y && rows->y[rows->n] > 0] += weight;
+        rows->n++;
+    }
+    for (int64_t i = 0; i < rows->n; i++)
+        bind_row(p, rows, i, rows->side[0] + rows->side[1]);
+    best_without_weights(p, rows);
+    return MGV_OK;
+}
+
+void mgvi_hinge_rows_lone_theta(const mgv_problem *p, const mgvi_hinge_rows *rows, double *theta)
+{
+    const double least = fmin(rows->side[0], rows->side[1]);
+    for (int64_t i = 0; i < rows->n; i++) {
+        const double y = rows->y ? rows->y[i] : 0;
+        theta[i] = p->loss->can & MGVI_SMOOTH
+                       ? -p->loss->grad(mgvi_coefs_at(&p->row, rows->row[i], 0), y * rows->lone)
+                       : rows->weight[i] * (rows->y ? least / rows->side[y > 0] : 1);
+    }
+}

@@ -1,0 +1,33 @@
+/* column_generation/hinge_rows.h - the rows of a problem that have weight, and its solution without any
+ * weights w; docs/algorithms/column_generation.md.
+ *
+ * Rows as those of column_generation/hinge_block.h. The squared hinge has no upper bound, but P(w) <= P(0)
+ * keeps theta below sqrt(weight sum). */
+#ifndef MGVI_SOLVER_HINGE_ROWS_H
+#define MGVI_SOLVER_HINGE_ROWS_H
+
+#include "solver/column_generation/hinge_block.h"
+#include "solver/solver_impl.h"
+
+typedef struct mgvi_hinge_rows {
+    mgvi_hinge_kind kind;
+    int64_t n;      /* rows with weight; the others neither score nor pull */
+    int32_t *row;   /* which rows they are */
+    double *s;      /* their upper bounds, NULL: none */
+    double *low;    /* lower bounds, NULL: 0 or none */
+    double *target; /* NULL: `aim` */
+    double aim;
+    double *y;      /* their intercept entries, NULL: no intercept */
+    double *weight; /* their weights: s, but for the squared hinge */
+    double *bend;   /* NULL: the hinge */
+    double side[2]; /* the weight of the rows with y = -1 and +1; without intercept of all, first */
+    double lone;    /* the best intercept of w = 0 */
+    double at_zero; /* P of w = 0 with it */
+} mgvi_hinge_rows;
+
+mgv_status mgvi_hinge_rows_bind(mgvi_run *run, mgvi_hinge_rows *rows);
+/* theta of w = 0 with its best intercept; for the hinge the heavier class scaled down where the
+ * intercept asks for balance. */
+void mgvi_hinge_rows_lone_theta(const mgv_problem *problem, const mgvi_hinge_rows *rows,
+                                double *theta);
+#endif

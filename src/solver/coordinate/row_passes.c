@@ -1,0 +1,62 @@
+/* row_passes.c - full and brief passes over rows. */
+#include "solver/coordinate/row_passes.h"
+
+#include <string.h>
+
+enum {
+    OPENING = 3,     /* full passes before rows are left out */
+    MOST_BRIEF = 40, /* brief passes between two full ones */
+};
+static const double SETTLED = 0.1; /* the moves of the first brief pass have fallen to this share */
+
+mgv_status mgvi_row_passes_new(mgvi_run *run, mgvi_row_passes *out)
+{
+    const int64_t n = run->problem->A->rows;
+    if (n > INT32_MAX)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "solver %s takes at most 2^31 rows; there are %" PRId64, run->ops->name,
+                         n);
+    out->all = mgvi_run_array(run, (size_t)n, sizeof *out->all);
+    out->order = mgvi_run_array(run, (size_t)n, sizeof *out->order);
+    if (!out->all || !out->order)
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_run_keep(run, "order", MGVI_T_I32, out->order, n));
+    return mgvi_run_keep(run, "passes", MGVI_T_U8, &out->m, sizeof out->m);
+}
+
+void mgvi_row_passes_add(mgvi_row_passes *passes, int64_t row)
+{
+    passes->all[passes->all_count++] = (int32_t)row;
+}
+
+int64_t mgvi_row_passes_next(mgvi_run *run, mgvi_row_passes *passes, bool *full)
+{
+    *full = !run->settings->shrink || passes->m.full < OPENING || passes->m.active == 0 ||
+            passes->m.brief >= MOST_BRIEF;
+    passes->m.full += *full;
+    passes->m.brief = *full ? 0 : passes->m.brief + 1;
+    const int64_t count = *full ? passes->all_count : passes->m.active;
+    if (*full)
+        memcpy(passes->order, passes->all, (size_t)count * sizeof *passes->order);
+    mgvi_rng_shuffle(&run->rng, passes->order, count);
+    return count;
+}
+
+void mgvi_row_passes_done(mgvi_row_passes *passes, int64_t active, double move)
+{
+    passes->m.active = active;
+    if (passes->m.brief <= 1)
+        passes->m.first_move = move;
+    else if (move <= SETTLED * passes->m.first_move)
+        passes->m.active = 0;
+}
+
+mgv_status mgvi_row_passes_check(mgvi_run *run, const mgvi_row_passes *passes)
+{
+    const int64_t n = run->problem->A->rows;
+    bool sound = passes->m.active >= 0 && passes->m.active <= passes->all_count;
+    for (int64_t t = 0; sound && t < passes->m.active; t++)
+        sound = passes->order[t] >= 0 && passes->order[t] < n;
+    return sound ? MGV_OK
+                 : MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's list of rows is damaged");
+}

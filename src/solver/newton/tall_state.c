@@ -1,0 +1,88 @@
+/* tall_state.c - the state of solver newton. */
+#include "solver/newton/tall_state.h"
+
+#include <math.h>
+#include <string.h>
+
+static const double STEEP_DENSE = 4, STEEP_SPARSE = 16; /* leverage / mean: majorised curvature */
+static const double L1_WIDTH = 0.1; /* |w_j| is smoothed at this part of alpha, in its unit */
+
+typedef mgvi_tall_state state;
+
+mgv_status mgvi_tall_state_allocate(mgvi_run *run, state *s)
+{
+    const size_t n = (size_t)run->problem->A->rows, d = (size_t)run->problem->A->cols;
+    double **const by_col[] = {&s->w,     &s->lambda, &s->mu,  &s->energy,
+                               &s->width, &s->unit,   &s->lin, &s->w_before};
+    s->s = &run->problem->row.scale;
+    if (!(s->stage = mgvi_arena_within(&run->arena)))
+        return MGV_E_MEMORY;
+    for (size_t k = 0; k < sizeof by_col / sizeof *by_col; k++)
+        if (!(*by_col[k] = mgvi_run_array(run, d, sizeof **by_col[k])))
+            return MGV_E_MEMORY;
+    if (!(s->u = mgvi_run_array(run, n, sizeof *s->u)) ||
+        !(s->a = mgvi_run_array(run, n, sizeof *s->a)) ||
+        !(s->leverage = mgvi_run_array(run, n, sizeof *s->leverage)) ||
+        !(s->steep = mgvi_run_array(run, n, sizeof *s->steep)) ||
+        !(s->place = mgvi_run_array(run, n, sizeof *s->place)))
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w_out));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->pull));
+    mgvi_problem_coefficients(run->problem, NULL, s->lambda, s->mu);
+    return MGV_OK;
+}
+
+mgv_status mgvi_tall_state_stage(state *s, int64_t count, bool weights)
+{
+    const size_t rows = (size_t)count;
+    mgvi_arena_free(s->stage);
+    memset(&s->sample, 0, sizeof s->sample);
+    mgvi_row_set_share(&s->all, &s->sample);
+    s->list = mgvi_arena_scratch(s->stage, rows, sizeof *s->list);
+    s->steep_sample = mgvi_arena_scratch(s->stage, rows, sizeof *s->steep_sample);
+    s->v = weights ? mgvi_arena_scratch(s->stage, rows, sizeof *s->v) : NULL;
+    s->near_u = s->m.near ? mgvi_arena_scratch(s->stage, rows, sizeof *s->near_u) : NULL;
+    return s->list && s->steep_sample && (s->v || !weights) && (s->near_u || !s->m.near)
+               ? MGV_OK
+               : MGV_E_MEMORY;
+}
+
+mgv_status mgvi_tall_state_keep(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
+    MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
+    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w, d));
+    MGVI_TRY(mgvi_run_keep(run, "dual", MGVI_T_F64, s->a, n));
+    MGVI_TRY(mgvi_run_keep(run, "slack", MGVI_T_F64, s->u, n));
+    MGVI_TRY(mgvi_run_keep(run, "w_before", MGVI_T_F64, s->w_before, d));
+    MGVI_TRY(mgvi_run_keep(run, "place", MGVI_T_U8, s->place, n));
+    return mgvi_run_keep(run, "w_out", MGVI_T_F64, s->w_out.x, d);
+}
+
+/* The squares of a column, weighted and summed in float32, stay below its largest number. */
+static const double LARGEST_SQUARES = 1e36;
+
+mgv_status mgvi_tall_state_measure(mgvi_run *run, state *s)
+{
+    const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
+    mgvi_row_set_leverage(&s->all, s->energy, s->leverage);
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++)
+        sum += s->leverage[i];
+    const double mean = sum > 0 ? sum / (double)n : 1;
+    s->m.mean_leverage = mean;
+    const double steep = (s->all.sparse ? STEEP_SPARSE : STEEP_DENSE) * mean;
+    for (int64_t i = 0; i < n; i++)
+        s->steep[i] = s->leverage[i] > steep;
+    for (int64_t j = 0; j < d; j++) {
+        if (!(s->energy[j] * (double)n < LARGEST_SQUARES))
+            return MGVI_FAIL(
+                run->ctx, MGV_E_UNSUPPORTED,
+                "solver newton adds up squares in float32, and those of column %" PRId64
+                " are too large for it; divide the column by its size (--scale std)",
+                j + 1);
+        s->unit[j] = s->energy[j] > 0 ? 1 / sqrt(s->energy[j]) : 1;
+        s->width[j] = L1_WIDTH * s->unit[j];
+    }
+    return MGV_OK;
+}

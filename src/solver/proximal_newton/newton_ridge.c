@@ -1,0 +1,440 @@
+/* newton_ridge.c - three ways to solve (3). */
+#include "solver/proximal_newton/newton_ridge.h"
+
+#include "backend/cpu/gemm.h"
+#include "base/limit.h"
+#include "base/threads.h"
+#include "op/gram.h"
+#include "op/rows.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    MOST_COLUMNS = 1500, /* of a Cholesky factor */
+    MOST_ROWS = 1500,
+    MOST_PRODUCTS = 500, /* of conjugate gradients in one step */
+    GRAM_BLOCKS = 16
+};
+
+typedef enum method { BY_COLUMNS, BY_ROWS, BY_PRODUCTS } method;
+
+struct mgvi_newton_ridge {
+    const mgv_problem *p;
+    method method;
+    int64_t n, cols;
+    double *H;    /* cols x cols, or rows with curvature squared */
+    double *unit; /* scaling of the columns, or sqrt(h) */
+    double *rhs;
+    mgvi_rows *rows;
+    /* a factor of rows */
+    int64_t most_rows; /* with curvature; 0: no factor, for want of room or of a uniform ridge */
+    int64_t *bent;     /* those rows */
+    double *K;         /* BY_ROWS: A A'/lambda of all of them */
+    double *acc;
+    /* BY_PRODUCTS */
+    mgvi_vec residual, scaled, dir, image;
+    double *inverse; /* of the diagonal */
+};
+
+static double ridge_at(const mgv_problem *p, int64_t j)
+{
+    return j < mgvi_problem_penalised(p) ? p->penalty->curv(mgvi_coefs_at(&p->col, j, 0), 0) : 0;
+}
+
+static bool uniform(const mgv_problem *p) { return !p->col.scale.values && !p->col.a.values; }
+
+static bool has_gram(const mgv_problem *p)
+{
+    const mgvi_matrix *X = &p->data->X;
+    return (p->A->ops->can & MGVI_ROW) &&
+           (X->layout == MGV_CSR || (X->layout == MGV_DENSE && X->col_stride == 1));
+}
+
+/* Multiplications of the curvature and its factor. */
+static double columns_cost(const mgv_problem *p)
+{
+    const double d = (double)p->A->cols, n = (double)p->A->rows;
+    if (!has_gram(p) || p->A->cols > MOST_COLUMNS)
+        return INFINITY;
+    const double nnz = (double)p->A->nnz;
+    return d * d * d / 6 + (p->data->X.layout == MGV_CSR ? 4 * nnz * nnz / n : n * d * d / 2);
+}
+
+static double rows_cost(const mgv_problem *p)
+{
+    const double n = (double)p->A->rows;
+    return p->A->rows <= MOST_ROWS && uniform(p) ? n * n * n / 6 + 10 * n * n : INFINITY;
+}
+
+/* Products of conjugate gradients: few on sparse rows, which are long in words and short in
+ * numbers, many on dense columns of any scale. Either costs more a multiplication than a matrix
+ * product. */
+static double products_cost(const mgv_problem *p)
+{
+    const double weight = p->data->X.layout == MGV_DENSE ? 60 * 4.0 : 30 * 8.0;
+    return 2 * weight * (double)p->A->nnz;
+}
+
+/* The columns' factor is scaled to a unit diagonal and does not mind columns of any sizes, which a
+ * product of rows mixes: where either is quick it is preferred. */
+static const double LITTLE_WORK = 1e7;
+
+static method choose(const mgv_problem *p)
+{
+    const double columns = columns_cost(p), rows = rows_cost(p), products = products_cost(p);
+    if (columns <= LITTLE_WORK || (columns <= rows && columns <= products))
+        return BY_COLUMNS;
+    return rows <= products ? BY_ROWS : BY_PRODUCTS;
+}
+
+double mgvi_newton_ridge_work(const mgv_problem *p)
+{
+    const double less = p->data->X.layout == MGV_DENSE ? 3 : 2; /* mostly float32 */
+    const method way = choose(p);
+    return way == BY_COLUMNS ? columns_cost(p) / less : way == BY_ROWS ? rows_cost(p) : 0;
+}
+
+double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
+{
+    static const double PRODUCTS = 4, VECTORS = 400; /* of a step: the judge's, too; on a row */
+    static const double KINKED = 2;                  /* few rows have all of the curvature */
+    const double n = (double)p->A->rows, nnz = (double)p->A->nnz;
+    const bool dense = p->data->X.layout == MGV_DENSE;
+    const double entry = dense ? 8 : 16; /* of rows in their order */
+    const method way = choose(p);
+    /* more columns than half the rows separate any labels (Cover): the larger w, the fewer rows
+     * curve, and each of them alone; products_cost() is that of other steps */
+    const bool any_labels = (p->loss->can & MGVI_MARGIN) && 2 * p->A->cols > p->A->rows;
+    const double separable = !dense && any_labels ? 10 : p->loss->can & MGVI_SMOOTH ? 1 : KINKED;
+    const double step =
+        way == BY_PRODUCTS ? separable * products_cost(p) : mgvi_newton_ridge_work(p);
+    const double once = way == BY_ROWS ? (dense ? 2 : 10) * n * nnz / 2 : 0; /* row by row */
+    return once + steps * (step + PRODUCTS * entry * nnz + VECTORS * n);
+}
+
+/* ---- a factor of the columns ----------------------------------------------------------------- */
+
+/* H scaled to a unit diagonal and factored; a ridge that grows until it is definite. */
+static mgv_status factor_columns(mgvi_newton_ridge *m, const mgvi_newton_point *at)
+{
+    const int64_t d = m->cols;
+    for (double ridge = 1e-14;; ridge *= 1e3) {
+        int64_t pivot;
+        /* centring cancels: means far from 0 would leave nothing of float32 */
+        MGVI_TRY(mgvi_op_gram(m->p->A, at->h->x, at->exact || m->p->centre, m->H, d));
+        for (int64_t j = 0; j < d; j++) {
+            m->H[j * d + j] += ridge_at(m->p, j);
+            m->unit[j] = m->H[j * d + j] > 0 ? 1 / sqrt(m->H[j * d + j]) : 0;
+        }
+        for (int64_t i = 0; i < d; i++) {
+            for (int64_t j = 0; j < d; j++)
+                m->H[i * d + j] *= m->unit[i] * m->unit[j];
+            m->H[i * d + i] = 1 + ridge;
+        }
+        MGVI_TRY(mgvi_cholesky(m->p->ctx, d, m->H, d, &pivot));
+        if (pivot < 0)
+            return MGV_OK;
+        if (!(ridge < 1))
+            return MGVI_FAIL(m->p->ctx, MGV_E_NUMERIC,
+                             "the curvature of the loss is not finite: scale the data "
+                             "(--scale std)");
+    }
+}
+
+static mgv_status solve_by_columns(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
+{
+    MGVI_TRY(factor_columns(m, at));
+    for (int64_t j = 0; j < m->cols; j++)
+        m->rhs[j] = -m->unit[j] * (at->g->x[j] + ridge_at(m->p, j) * at->w->x[j]);
+    MGVI_TRY(mgvi_cholesky_solve(m->p->ctx, m->cols, m->H, m->cols, 1, m->rhs));
+    for (int64_t j = 0; j < m->cols; j++)
+        d->x[j] = m->unit[j] * m->rhs[j];
+    return MGV_OK;
+}
+
+/* ---- a factor of the rows -------------------------------------------------------------------- */
+
+/* The rows with curvature, most_rows of them at most: how many there are. */
+static int64_t find_bent(mgvi_newton_ridge *m, const mgvi_newton_point *at)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < m->n; i++) {
+        if (at->h->x[i] > 0 && count < m->most_rows)
+            m->bent[count] = i;
+        count += at->h->x[i] > 0;
+    }
+    return count;
+}
+
+typedef struct gram_job {
+    mgvi_newton_ridge *m;
+    const int64_t *row; /* NULL: all */
+    int64_t count, blocks;
+    double *K, *acc;
+} gram_job;
+
+/* K_ik for k <= i, one work vector per block. */
+static void gram_block(void *arg, int64_t block)
+{
+    const gram_job *job = arg;
+    const mgvi_rows *rows = job->m->rows;
+    const int64_t n = job->count, len = mgvi_rows_acc_len(rows);
+    const double inverse_lambda = 1 / ridge_at(job->m->p, 0);
+    double *acc = job->acc + block * len;
+    for (int64_t i = block; i < n && !mgvi_ctx_cut(rows->ctx); i += job->blocks) {
+        memset(acc, 0, (size_t)len * sizeof *acc);
+        mgvi_rows_axpy(rows, job->row ? job->row[i] : i, inverse_lambda, acc);
+        if (rows->intercept)
+            acc[len - 1] = 0;
+        for (int64_t k = 0; k <= i; k++)
+            job->K[i * n + k] = job->K[k * n + i] =
+                mgvi_rows_dot(rows, job->row ? job->row[k] : k, acc);
+    }
+}
+
+/* A A'/lambda over the penalised columns, of these rows. */
+static void make_gram(mgvi_newton_ridge *m, const int64_t *row, int64_t count, double *K)
+{
+    gram_job job = {.m = m, .row = row, .count = count, .K = K, .acc = m->acc};
+    job.blocks = count < GRAM_BLOCKS ? count : GRAM_BLOCKS;
+    mgvi_ctx_run(m->p->ctx, job.blocks, gram_block, &job);
+    m->p->A->touched += (double)m->p->A->nnz * (double)count / (double)m->n;
+}
+
+/* H = I + S K S over the rows with curvature, factored. */
+static mgv_status factor_rows(mgvi_newton_ridge *m, int64_t count)
+{
+    const double *S = m->unit;
+    int64_t pivot;
+    if (!m->K)
+        make_gram(m, m->bent, count, m->H);
+    MGVI_TRY(mgvi_ctx_whole(m->p->ctx));
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t k = 0; k < count; k++) {
+            double *at = m->H + i * count + k;
+            *at = S[i] * (m->K ? m->K[m->bent[i] * m->n + m->bent[k]] : *at) * S[k] + (i == k);
+        }
+    MGVI_TRY(mgvi_cholesky(m->p->ctx, count, m->H, count, &pivot));
+    if (pivot >= 0)
+        return MGVI_FAIL(m->p->ctx, MGV_E_NUMERIC,
+                         "the curvature of the loss is not finite: scale the data (--scale std)");
+    return MGV_OK;
+}
+
+/* With t = w + A'u/lambda, 0 for the intercept, S = diag(sqrt(h)), v = S A d and K = A A'/lambda,
+ *   (I + S K S) v = -S A t + S a0 d0,   a0'(u + S v) = 0,   d = -t - A'S v/lambda              (4)
+ * over the rows with curvature: elsewhere v = 0. */
+static mgv_status solve_by_rows(mgvi_newton_ridge *m, const mgvi_newton_point *at, int64_t count,
+                                mgvi_vec *d)
+{
+    const mgv_problem *p = m->p;
+    const int64_t pen = mgvi_problem_penalised(p);
+    const double lambda = ridge_at(p, 0);
+    const bool free = p->free_cols > 0;
+    double *S = m->unit, *rhs = m->rhs; /* two columns: the right-hand side, and S a0 */
+    for (int64_t j = 0; j < pen; j++)
+        d->x[j] = at->w->x[j] + at->g->x[j] / lambda;
+    if (free)
+        d->x[pen] = 0;
+    mgvi_op_mul(p->A, 1, d, 0, at->work);
+    for (int64_t i = 0; i < count; i++) {
+        S[i] = sqrt(at->h->x[m->bent[i]]);
+        rhs[2 * i] = -S[i] * at->work->x[m->bent[i]];
+        rhs[2 * i + 1] = free ? S[i] * mgvi_problem_free_entry(p, m->bent[i]) : 0;
+    }
+    MGVI_TRY(factor_rows(m, count));
+    MGVI_TRY(mgvi_cholesky_solve(p->ctx, count, m->H, count, 2, rhs));
+    double along = 0, across = 0;
+    for (int64_t i = 0; free && i < count; i++) {
+        const double entry = S[i] * mgvi_problem_free_entry(p, m->bent[i]);
+        along += entry * rhs[2 * i + 1];
+        across += entry * rhs[2 * i];
+    }
+    const double d0 = along > 0 ? -(at->g->x[pen] + across) / along : 0;
+    mgvi_vec_fill(p->ctx, at->work, 0);
+    for (int64_t i = 0; i < count; i++)
+        at->work->x[m->bent[i]] = S[i] * (rhs[2 * i] + d0 * rhs[2 * i + 1]);
+    mgvi_op_mul_t(p->A, -1 / lambda, at->work, -1, d);
+    if (free)
+        d->x[pen] = d0;
+    return MGV_OK;
+}
+
+/* ---- conjugate gradients --------------------------------------------------------------------- */
+
+/* image = (Lambda + A'HA) dir */
+static void curve(mgvi_newton_ridge *m, const mgvi_newton_point *at)
+{
+    mgvi_op_mul(m->p->A, 1, &m->dir, 0, at->work);
+    for (int64_t i = 0; i < m->n; i++)
+        at->work->x[i] *= at->h->x[i];
+    mgvi_op_mul_t(m->p->A, 1, at->work, 0, &m->image);
+    for (int64_t j = 0; j < m->cols; j++)
+        m->image.x[j] += ridge_at(m->p, j) * m->dir.x[j];
+}
+
+/* 1 over the diagonal of the curvature; the shift by the column means is left out. */
+static void invert_diagonal(mgvi_newton_ridge *m, const mgvi_newton_point *at)
+{
+    const mgvi_rows *r = m->rows;
+    const int64_t pen = mgvi_problem_penalised(m->p);
+    double total = 0;
+    memset(m->inverse, 0, (size_t)m->cols * sizeof *m->inverse);
+    for (int64_t i = 0; i < m->n && !mgvi_ctx_cut_row(m->p->ctx, i); i++) {
+        if (at->h->x[i] == 0)
+            continue;
+        const int64_t row = mgvi_rows_source(r, i), count = mgvi_rows_nnz(r, i);
+        const bool dense = r->m.layout == MGV_DENSE;
+        const int64_t first = dense ? row * r->m.row_stride : r->m.ptr[row];
+        const double scale = r->row_scale ? r->row_scale[i] : 1, h = at->h->x[i] * scale * scale;
+        for (int64_t t = 0; t < count; t++) {
+            const double x = mgvi_matrix_value(&r->m, first + t);
+            m->inverse[dense ? t : r->m.idx[first + t]] += h * x * x;
+        }
+        total += at->h->x[i];
+    }
+    m->p->A->touched += (double)m->p->A->nnz;
+    for (int64_t j = 0; j < pen; j++) {
+        const double s = r->scale ? r->scale[j] : 1,
+                     sum = m->inverse[j] * s * s + ridge_at(m->p, j);
+        m->inverse[j] = sum > 0 ? 1 / sum : 0;
+    }
+    if (pen < m->cols)
+        m->inverse[pen] = total > 0 ? 1 / total : 0;
+}
+
+static double apply_diagonal(mgvi_newton_ridge *m)
+{
+    double product;
+    for (int64_t j = 0; j < m->cols; j++)
+        m->scaled.x[j] = m->inverse[j] * m->residual.x[j];
+    mgvi_vec_dot(m->p->ctx, &m->residual, &m->scaled, &product);
+    return product;
+}
+
+/* Products that cost what the factor of `count` rows does. */
+static int products_worth(const mgvi_newton_ridge *m, int64_t count)
+{
+    const double k = (double)count, each = 2 * (double)m->p->A->nnz, n = (double)m->n;
+    const double entry = m->p->data->X.layout == MGV_DENSE ? 0.25 : 1;
+    const double factor = k * k / 2 * (entry * (double)m->p->A->nnz / n + k / 24);
+    return (int)fmin(MOST_PRODUCTS, factor / each);
+}
+
+/* Whether they end within so many products. */
+static bool solve_by_products(mgvi_newton_ridge *m, const mgvi_newton_point *at, int most,
+                              mgvi_vec *d)
+{
+    mgv_ctx *ctx = m->p->ctx;
+    invert_diagonal(m, at);
+    mgvi_vec_fill(ctx, d, 0);
+    for (int64_t j = 0; j < m->cols; j++)
+        m->residual.x[j] = -(at->g->x[j] + ridge_at(m->p, j) * at->w->x[j]);
+    double rho = apply_diagonal(m);
+    const double enough = at->accuracy * at->accuracy * rho;
+    mgvi_vec_copy(ctx, &m->scaled, &m->dir);
+    for (int k = 0; k < most && rho > enough && !mgvi_ctx_cut(ctx); k++) {
+        double bend;
+        curve(m, at);
+        mgvi_vec_dot(ctx, &m->dir, &m->image, &bend);
+        if (!(bend > 0))
+            break;
+        mgvi_vec_axpby(ctx, rho / bend, &m->dir, 1, d);
+        mgvi_vec_axpby(ctx, -rho / bend, &m->image, 1, &m->residual);
+        const double next = apply_diagonal(m);
+        mgvi_vec_axpby(ctx, 1, &m->scaled, next / rho, &m->dir);
+        rho = next;
+    }
+    return rho <= enough;
+}
+
+/* Conjugate gradients for as long as the factor of the rows with curvature would take, if these are
+ * few; then that. At worst it is twice what the better of the two costs. */
+static mgv_status solve_by_either(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
+{
+    const int64_t count = m->most_rows > 0 ? find_bent(m, at) : 0;
+    const bool few = count > 0 && count <= m->most_rows;
+    if (solve_by_products(m, at, few ? products_worth(m, count) : MOST_PRODUCTS, d) || !few)
+        return MGV_OK;
+    return solve_by_rows(m, at, count, d);
+}
+
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+static mgv_status allocate_factor(mgvi_newton_ridge *m, int64_t side, mgvi_arena *arena)
+{
+    const size_t k = (size_t)side;
+    m->H = mgvi_arena_array(arena, k * k, sizeof *m->H);
+    m->unit = mgvi_arena_array(arena, k, sizeof *m->unit);
+    m->rhs = mgvi_arena_array(arena, 2 * k, sizeof *m->rhs);
+    return m->H && m->unit && m->rhs ? MGV_OK : MGV_E_MEMORY;
+}
+
+static mgv_status allocate_rows(mgvi_newton_ridge *m, mgvi_arena *arena)
+{
+    const int64_t most = m->n < MOST_ROWS ? m->n : MOST_ROWS;
+    MGVI_TRY(allocate_factor(m, most, arena));
+    MGVI_TRY(mgvi_rows_new(m->p->A, arena, &m->rows));
+    const size_t len = (size_t)mgvi_rows_acc_len(m->rows) * GRAM_BLOCKS;
+    m->bent = mgvi_arena_array(arena, (size_t)most, sizeof *m->bent);
+    m->acc = mgvi_arena_array(arena, len, sizeof *m->acc);
+    m->most_rows = most;
+    return m->bent && m->acc ? MGV_OK : MGV_E_MEMORY;
+}
+
+/* Whether the factor of rows may stand beside conjugate gradients: its blocks are of the columns.
+ */
+static bool has_room_for_rows(const mgv_problem *p)
+{
+    static const double HELD = 9; /* numbers a row, the driver's included */
+    const double most = fmin((double)p->A->rows, MOST_ROWS);
+    const double numbers = most * most + 4 * most + GRAM_BLOCKS * ((double)p->A->cols + 2);
+    return sizeof(double) * numbers <= mgvi_problem_spare(p, HELD);
+}
+
+static mgv_status allocate_products(mgvi_newton_ridge *m, mgvi_arena *arena)
+{
+    mgvi_vec *const cols[] = {&m->residual, &m->scaled, &m->dir, &m->image};
+    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
+        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, m->cols, 1, cols[k]));
+    m->inverse = mgvi_arena_array(arena, (size_t)m->cols, sizeof *m->inverse);
+    if (!m->inverse)
+        return MGV_E_MEMORY;
+    return uniform(m->p) && has_room_for_rows(m->p) ? allocate_rows(m, arena)
+                                                    : mgvi_rows_bare(m->p->A, arena, &m->rows);
+}
+
+static mgv_status allocate(mgvi_newton_ridge *m, mgvi_arena *arena)
+{
+    if (m->method == BY_PRODUCTS)
+        return allocate_products(m, arena);
+    if (m->method == BY_COLUMNS)
+        return allocate_factor(m, m->cols, arena);
+    const size_t n = (size_t)m->n;
+    MGVI_TRY(allocate_rows(m, arena));
+    if (!(m->K = mgvi_arena_array(arena, n * n, sizeof *m->K)))
+        return MGV_E_MEMORY;
+    make_gram(m, NULL, m->n, m->K);
+    return MGV_OK;
+}
+
+mgv_status mgvi_newton_ridge_new(const mgv_problem *p, mgvi_arena *arena, mgvi_newton_ridge **out)
+{
+    mgvi_newton_ridge *m = mgvi_arena_array(arena, 1, sizeof *m);
+    if (!m)
+        return MGV_E_MEMORY;
+    m->p = p;
+    m->n = p->A->rows;
+    m->cols = p->A->cols;
+    m->method = choose(p);
+    *out = m;
+    return allocate(m, arena);
+}
+
+mgv_status mgvi_newton_ridge_solve(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
+{
+    return m->method == BY_COLUMNS ? solve_by_columns(m, at, d)
+           : m->method == BY_ROWS  ? solve_by_rows(m, at, find_bent(m, at), d)
+                                   : solve_by_either(m, at, d);
+}

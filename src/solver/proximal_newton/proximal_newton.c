@@ -1,0 +1,554 @@
+/* proximal_newton.c - Newton's method for smooth losses with l2, l1 and elastic net, and for the
+ * hinge; docs/algorithms/proximal_newton.md.
+ *
+ *   min over w of  P(w) = R(w) + L(A w),   L(z) = sum_i s_i G_i(z_i)                            (1)
+ *   d = argmin m(d), the quadratic model at w (proximal_newton/newton_point.h),   w <- w + t d            (2)
+ * with t found on stored A w and A d. u = L'(A w) is the dual point.
+ *
+ * The hinge has no curvature. It is met by the method of multipliers: around a dual point c its
+ * Moreau envelope is the smooth hinge of width b at a shifted argument,
+ *   L_c(z) = sum_i s_i G_b(z_i + b c_i/s_i),   c <- L_c'(A w) when w nearly minimises R + L_c (7)
+ * which converges to the hinge's own optimum with b fixed, and faster the smaller b is. */
+#include "simd/simd.h"
+#include "solver/proximal_newton/newton_ridge.h"
+#include "solver/proximal_newton/newton_sparse.h"
+#include "solver/solver_impl.h"
+
+#include <math.h>
+#include <string.h>
+
+enum {
+    REFRESH = 10,     /* steps between two recomputations of A w */
+    MOST_TRIALS = 40, /* of a line search */
+    PATIENCE = 50     /* steps without progress before giving up */
+};
+
+/* Models far from the end are not worth more: the violation left over, per relative gap. But where
+ * columns are nearly dependent that brings nothing, or little: seen after so many steps. */
+static const double FORCING = 0.5, STRICT = 1e-3;
+enum { LOOSE_STEPS = 3, SLOW_STEPS = 6 };
+
+/* A relative gap from which steps are the last ones. */
+static const double NEAR = 1e-3;
+
+/* Of the objective: a full step that raises it by less is taken, for it lands on the zeros. */
+static const double ROUNDING = 1e-14;
+
+/* The hinge is first smoothed, then met exactly. */
+enum { NOT_HINGE, SMOOTHING, MULTIPLIERS };
+static const double LAST_SMOOTHING = 0.02;
+
+/* l1 strengths come down to theirs from this part of where w leaves 0, by this factor a step. */
+static const double START_KINK = 0.2, KINK_FALL = 0.2;
+
+/* Plain numbers of the state, saved as they are. */
+typedef struct memory {
+    int64_t phase;         /* of the hinge */
+    double damping;        /* theta of (8) */
+    double kink;           /* l1 strengths are multiplied by this, on the way to 1 */
+    double width;          /* b of (7) */
+    double length;         /* t of the last step */
+    double estimate;       /* relative gap */
+    double best;           /* the last that was clearly below those before it */
+    double primal, lowest; /* the objective, and its smallest */
+    int64_t idle, slow;    /* steps since one of them fell; since it fell much */
+    int64_t inner;         /* steps since c moved */
+    int64_t strict;        /* loose models brought nothing: columns are nearly dependent */
+} memory;
+
+typedef struct state {
+    mgvi_newton_ridge *ridge; /* one of the two */
+    mgvi_newton_sparse *sparse;
+    const mgvi_loss_ops *loss; /* what is smooth */
+    mgvi_coefs row;
+    mgvi_penalty penalty;
+    bool hinge;
+    mgvi_vec w, g, d; /* columns; g = A'u of u = L'(A w) */
+    mgvi_vec z, h, c; /* rows; c: multipliers. A d takes the place of h in a step */
+    double seen;      /* t > 0 for which slopes(run) is L' at w + t d */
+    memory m;
+} state;
+
+/* ---- making it ------------------------------------------------------------------------------- */
+
+static bool has_kinks(const mgv_problem *p) { return p->penalty->can & MGVI_KINK; }
+/* Of the losses that it takes: the hinge. */
+static bool is_kinked(const mgvi_loss_ops *loss)
+{
+    return (loss->can & MGVI_BENT) && !(loss->can & MGVI_SMOOTH);
+}
+
+/* The hinge's stand-in. */
+static void set_stand_in(state *s, int64_t phase, double width)
+{
+    s->m.phase = phase;
+    s->m.width = width;
+    s->loss = mgvi_loss_find(phase == SMOOTHING ? "sqrt_hinge" : "smooth_hinge");
+    s->row.b = (mgvi_coef_array){.constant = width};
+}
+
+static mgv_status keep_state(mgvi_run *run, state *s)
+{
+    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
+    MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
+    if (s->hinge)
+        MGVI_TRY(mgvi_run_keep(run, "c", MGVI_T_F64, s->c.x, s->c.n));
+    return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
+}
+
+static void look(mgvi_run *run, state *s);
+
+/* Work space of the rows: arguments of the loss, and its slopes there. */
+static mgvi_vec *arguments(mgvi_run *run) { return &run->lent[0]; }
+static mgvi_vec *slopes(mgvi_run *run) { return &run->lent[1]; }
+
+/* The smallest factor of the l1 strengths that would keep w at 0. */
+static double largest_strength(const mgv_problem *p, const state *s)
+{
+    double most = 1;
+    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
+        const double scale = mgvi_coef_pick(&p->col.scale, j, 0);
+        most = scale > 0 ? fmax(most, fabs(s->g.x[j]) / scale) : most;
+    }
+    return most;
+}
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    mgvi_vec *const cols[] = {&s->w, &s->g, &s->d};
+    mgvi_vec *const rows[] = {&s->z, &s->h};
+    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
+    MGVI_TRY(mgvi_problem_penalty(p, &run->arena, &s->penalty));
+    if (has_kinks(p))
+        MGVI_TRY(mgvi_newton_sparse_new(p, &run->arena, &s->sparse));
+    else
+        MGVI_TRY(mgvi_newton_ridge_new(p, &run->arena, &s->ridge));
+    s->hinge = is_kinked(p->loss);
+    s->loss = p->loss;
+    s->row = p->row;
+    s->m =
+        (memory){.damping = 0.1, .kink = 1, .estimate = NAN, .best = INFINITY, .lowest = INFINITY};
+    if (s->hinge) {
+        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->c));
+        set_stand_in(s, SMOOTHING, 1);
+    }
+    MGVI_TRY(keep_state(run, s));
+    look(run, s);
+    s->m.kink = s->sparse ? fmax(1, START_KINK * largest_strength(p, s)) : 1;
+    return MGV_OK;
+}
+
+/* ---- where we are ---------------------------------------------------------------------------- */
+
+/* x = z + t A d + the multipliers' shift (7). */
+static void shifted(mgvi_run *run, state *s, double t)
+{
+    mgvi_vec *x = arguments(run);
+    if (t == 0)
+        mgvi_vec_copy(run->ctx, &s->z, x);
+    else
+        mgvi_vec_add(run->ctx, 1, &s->z, t, &s->h, x);
+    for (int64_t i = 0; s->m.phase == MULTIPLIERS && i < x->n; i++) {
+        const double scale = mgvi_coef_pick(&s->row.scale, i, 0);
+        x->x[i] += scale > 0 ? s->m.width * s->c.x[i] / scale : 0;
+    }
+}
+
+/* The relative gap of (w, t u), with the t that the judge will find and u the slopes; d and the
+ * arguments are work space. */
+static double relative_gap(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    const mgvi_vec w = mgvi_problem_penalised_part(p, &s->w);
+    mgvi_vec minus = mgvi_problem_penalised_part(p, &s->d);
+    double loss, penalty, dual_loss, dual_penalty, t;
+    mgvi_loss_value(run->ctx, p->loss, &p->row, &s->z, &loss);
+    mgvi_penalty_value(&s->penalty, &w, &penalty);
+    mgvi_vec_copy(run->ctx, &s->g, &s->d);
+    mgvi_vec_scale(run->ctx, -1, &minus);
+    mgvi_penalty_dual_scale(&s->penalty, &minus, &t);
+    mgvi_vec_scale(run->ctx, t, &minus);
+    mgvi_vec_add(run->ctx, t, slopes(run), 0, slopes(run), arguments(run));
+    mgvi_penalty_conj(&s->penalty, &minus, &dual_penalty);
+    mgvi_loss_conj(run->ctx, p->loss, &p->row, arguments(run), &dual_loss);
+    const double primal = s->m.primal = loss + penalty;
+    return (primal + dual_penalty + dual_loss) / fmax(fabs(primal), 1e-300);
+}
+
+/* Rows beyond their bend have no curvature, and a step that takes them there is cut short. They are
+ * then given a part of the curvature that would keep the model above the loss:
+ *   h_i >= theta (s_i/2) / max(|x_i - 1 + b/2|, b/2)   for the smooth hinges,  theta s_i G''(0)
+ * else (8)
+ */
+static void dampen(mgvi_run *run, state *s)
+{
+    const double *x = arguments(run)->x;
+    const bool bent = (s->loss->can & MGVI_WIDTH) && (s->loss->can & MGVI_QUADRATIC_DUAL);
+    const mgvi_coef unit = {.scale = 1, .b = mgvi_coef_pick(&s->row.b, 0, 0)};
+    const double flat = s->m.damping * s->loss->curv(unit, s->loss->can & MGVI_MARGIN ? 0.5 : 0);
+    if (s->m.damping == 0)
+        return;
+    for (int64_t i = 0; i < s->h.n; i++) {
+        const double scale = mgvi_coef_pick(&s->row.scale, i, 0), b = unit.b / 2;
+        const double least = bent ? s->m.damping * 0.5 / fmax(fabs(x[i] - 1 + b), b) : flat;
+        s->h.x[i] = fmax(s->h.x[i], scale * least);
+    }
+}
+
+/* The slopes, h, A'u and the gap at the present w. */
+static void look(mgvi_run *run, state *s)
+{
+    shifted(run, s, 0);
+    if (!(s->seen > 0))
+        mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
+    s->seen = 0;
+    mgvi_loss_curv(run->ctx, s->loss, &s->row, arguments(run), &s->h);
+    dampen(run, s);
+    mgvi_op_mul_t(run->problem->A, 1, slopes(run), 0, &s->g);
+    s->m.estimate = relative_gap(run, s);
+}
+
+/* ---- the line search ------------------------------------------------------------------------- */
+
+/* The penalty's coefficients on the way to their own. */
+static mgvi_coef coef_at(const mgv_problem *p, const state *s, int64_t j)
+{
+    mgvi_coef c = mgvi_coefs_at(&p->col, j, 0);
+    c.scale *= s->m.kink;
+    return c;
+}
+
+/* The derivative of R along d at w + t d: from the right, but from the left at t = 1, where weights
+ * land on their zeros and nobody goes further. */
+static double penalty_slope(const mgv_problem *p, const state *s, double t)
+{
+    const bool kinks = has_kinks(p);
+    const double side = t == 1 ? -1 : 1;
+    double sum = 0;
+    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
+        if (s->d.x[j] == 0)
+            continue;
+        const mgvi_coef c = coef_at(p, s, j);
+        const double w = s->w.x[j] + t * s->d.x[j];
+        sum +=
+            kinks && w == 0 ? side * c.scale * fabs(s->d.x[j]) : p->penalty->grad(c, w) * s->d.x[j];
+    }
+    return sum;
+}
+
+/* The derivative of R + L along d; the slopes become L' there, but at 0, where it is g.d. */
+static double slope_at(mgvi_run *run, state *s, double t)
+{
+    double loss;
+    s->seen = t;
+    if (t == 0) {
+        mgvi_vec_dot(run->ctx, &s->g, &s->d, &loss);
+    } else {
+        shifted(run, s, t);
+        mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
+        mgvi_vec_dot(run->ctx, slopes(run), &s->h, &loss);
+    }
+    const double slope = loss + penalty_slope(run->problem, s, t);
+    return isnan(slope) ? INFINITY : slope;
+}
+
+/* R + L at w + t d. */
+static double value_at(mgvi_run *run, state *s, double t)
+{
+    const mgv_problem *p = run->problem;
+    double value;
+    shifted(run, s, t);
+    mgvi_loss_value(run->ctx, s->loss, &s->row, arguments(run), &value);
+    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++)
+        value += p->penalty->value(coef_at(p, s, j), s->w.x[j] + t * s->d.x[j]);
+    return value;
+}
+
+/* A t where the slope has fallen to a tenth and is not above 0: the function is lower there. 1 is
+ * tried first, and for kinked penalties nothing beyond it: there are its zeros. */
+static double line_search(mgvi_run *run, state *s, double first)
+{
+    double low = 0, high = 1, at_low = first, at_high = slope_at(run, s, 1);
+    const double most = s->sparse ? 1 : 1 << 20;
+    int trials = 0;
+    if (at_high > 0 && at_high <= -0.1 * first) {
+        const double before = value_at(run, s, 0);
+        if (value_at(run, s, 1) <= before + ROUNDING * fabs(before))
+            return 1;
+    }
+    while (at_high < 0.1 * first && high < most && trials++ < MOST_TRIALS) {
+        low = high;
+        at_low = at_high;
+        high *= 4;
+        at_high = slope_at(run, s, high);
+    }
+    if (at_high <= 0 && (high == 1 || at_high >= 0.1 * first || high >= most))
+        return high;
+    while (at_low < 0.1 * first && trials++ < MOST_TRIALS) {
+        /* The secant, kept off the ends. */
+        const double part = isinf(at_high) ? 0.1 : at_low / (at_low - at_high);
+        const double t = low + fmin(0.9, fmax(0.1, part)) * (high - low),
+                     slope = slope_at(run, s, t);
+        if (slope <= 0) {
+            low = t;
+            at_low = slope;
+        } else {
+            high = t;
+            at_high = slope;
+        }
+    }
+    return low;
+}
+
+/* ---- the step -------------------------------------------------------------------------------- */
+
+/* How well the model is to be minimised: so that the gap, which falls with the square of the
+ * violation for strongly convex penalties and like it for others, can reach the tolerance. */
+static double wanted_accuracy(const mgvi_run *run, const state *s)
+{
+    if (s->hinge)
+        return 0.03;
+    const double fall = run->goal / fmax(s->m.estimate, 1e-300);
+    const double needed = fmin(0.1, fmax(1e-4, 0.3 * (s->ridge ? sqrt(fall) : fall)));
+    if (s->sparse && s->m.strict)
+        return STRICT;
+    return s->sparse ? fmax(needed, FORCING * fmin(1, s->m.estimate)) : needed;
+}
+
+/* sum_i b/(2 s_i) (v_i - c_i)^2: how far the multipliers would move to v, as (7) measures it. */
+static double multiplier_distance(const state *s, const double *v)
+{
+    double distance = 0;
+    for (int64_t i = 0; i < s->c.n; i++) {
+        const double scale = mgvi_coef_pick(&s->row.scale, i, 0), move = v[i] - s->c.x[i];
+        distance += scale > 0 ? s->m.width / (2 * scale) * move * move : 0;
+    }
+    return distance;
+}
+
+/* The next stand-in, when what an undamped model promised is small beside what a new one brings. */
+static void advance_hinge(mgvi_run *run, state *s, double promised)
+{
+    s->m.inner++;
+    if (s->m.damping > 0)
+        return;
+    shifted(run, s, 0);
+    mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
+    if (s->m.phase == SMOOTHING) {
+        if (promised > 0.2 * s->m.width)
+            return;
+        mgvi_vec_copy(run->ctx, slopes(run), &s->c);
+        if (s->m.width > LAST_SMOOTHING)
+            set_stand_in(s, SMOOTHING, 0.25 * s->m.width);
+        else
+            set_stand_in(s, MULTIPLIERS, s->m.width);
+    } else {
+        if (promised > 0.3 * multiplier_distance(s, slopes(run)->x))
+            return;
+        mgvi_vec_copy(run->ctx, slopes(run), &s->c);
+        if (s->m.inner <= 3)
+            set_stand_in(s, MULTIPLIERS, fmax(1e-9, 0.3 * s->m.width));
+        else if (s->m.inner > 8)
+            set_stand_in(s, MULTIPLIERS, 2 * s->m.width);
+    }
+    s->m.inner = 0;
+}
+
+/* theta of (8) from the length of the step just taken. Rows beyond their bend may be nearly all of
+ * them: a fiftieth of their curvature can be as much as there is (covtype, class 6, squared hinge:
+ * 62 steps, 22 with less). Sets of columns that change want it nevertheless. */
+static void adapt_damping(state *s)
+{
+    const double least = s->ridge && !s->hinge ? 1e-3 : 0.02;
+    if (s->m.length < 0.3)
+        s->m.damping = fmin(1, fmax(least, 4 * s->m.damping));
+    else if (s->m.length >= 0.7)
+        s->m.damping = s->m.damping > least / 2 ? 0.25 * s->m.damping : 0;
+}
+
+static mgv_status minimise_model(mgvi_run *run, state *s)
+{
+    const mgvi_newton_point at = {.w = &s->w,
+                                  .g = &s->g,
+                                  .h = &s->h,
+                                  .work = arguments(run),
+                                  .accuracy = wanted_accuracy(run, s),
+                                  .kink = s->m.kink,
+                                  .allowance = run->allowance,
+                                  .last = s->m.estimate < NEAR,
+                                  .exact = s->m.estimate < NEAR || s->m.idle >= LOOSE_STEPS};
+    return s->ridge ? mgvi_newton_ridge_solve(s->ridge, &at, &s->d)
+                    : mgvi_newton_sparse_solve(s->sparse, &at, &s->d);
+}
+
+/* Nothing better for a long time: neither the gap nor the objective, at the penalty's own strength.
+ * The hinge creeps: where another solver would go on, it has to be much better. */
+static void give_up_in_time(mgvi_run *run, state *s)
+{
+    const bool closer = s->m.estimate < 0.7 * s->m.best, own = s->m.kink == 1;
+    const bool better = closer || s->m.primal < s->m.lowest * (1 - 1e-3);
+    const bool fast = closer || s->m.primal < s->m.lowest * (1 - 3e-2);
+    if (closer || !own)
+        s->m.best = s->m.estimate;
+    s->m.lowest = fmin(s->m.lowest, s->m.primal);
+    s->m.idle = better || !own ? 0 : s->m.idle + 1;
+    s->m.slow = fast || !own ? 0 : s->m.slow + 1;
+    s->m.strict |= s->m.idle >= LOOSE_STEPS || s->m.slow >= SLOW_STEPS;
+    run->finished =
+        s->m.idle >= PATIENCE || (s->hinge && isfinite(run->allowance) && s->m.slow >= PATIENCE);
+}
+
+static mgv_status step(mgvi_run *run)
+{
+    state *s = run->state;
+    MGVI_TRY(minimise_model(run, s));
+    run->work += s->sparse ? mgvi_newton_sparse_work(s->sparse, &run->touched)
+                           : mgvi_newton_ridge_work(run->problem);
+    mgvi_vec *zd = &s->h; /* the model is done with */
+    if (!s->sparse || !mgvi_newton_sparse_image(s->sparse, &s->d, zd))
+        mgvi_op_mul(run->problem->A, 1, &s->d, 0, zd);
+    const double slope = slope_at(run, s, 0);
+    if (!isfinite(slope))
+        return MGVI_FAIL(run->ctx, MGV_E_NUMERIC,
+                         "a Newton step left the finite numbers: scale the data (--scale std)");
+    s->m.length = slope < 0 ? line_search(run, s, slope) : 0;
+    mgvi_vec_axpby(run->ctx, s->m.length, &s->d, 1, &s->w);
+    mgvi_vec_axpby(run->ctx, s->m.length, zd, 1, &s->z);
+    const bool refreshed = run->iteration % REFRESH == REFRESH - 1;
+    if (refreshed)
+        mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
+    if (s->hinge || refreshed || s->seen != s->m.length)
+        s->seen = 0; /* the slopes are not those here */
+    if (s->hinge)
+        advance_hinge(run, s, -slope);
+    adapt_damping(s);
+    if (s->m.length >= 0.3)
+        s->m.kink = fmax(1, KINK_FALL * s->m.kink);
+    look(run, s);
+    give_up_in_time(run, s);
+    return MGV_OK;
+}
+
+static mgvi_iterate expose(mgvi_run *run)
+{
+    state *s = run->state;
+    shifted(run, s, 0);
+    mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
+    return (mgvi_iterate){.w = &s->w, .u = slopes(run)};
+}
+
+static double estimate(const mgvi_run *run)
+{
+    const state *s = run->state;
+    return s->m.estimate;
+}
+
+static mgv_status restored(mgvi_run *run)
+{
+    state *s = run->state;
+    for (int64_t j = 0; j < s->w.n; j++)
+        if (!isfinite(s->w.x[j]))
+            return MGVI_FAIL(run->ctx, MGV_E_INPUT, "weight %" PRId64 " of the checkpoint is %g",
+                             j + 1, s->w.x[j]);
+    const memory kept = s->m;
+    if (s->hinge && !(kept.width > 0 && isfinite(kept.width) &&
+                      (kept.phase == SMOOTHING || kept.phase == MULTIPLIERS)))
+        return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's width is %g", kept.width);
+    if (s->hinge)
+        set_stand_in(s, kept.phase, kept.width);
+    look(run, s);
+    s->m = kept;
+    return MGV_OK;
+}
+
+static mgv_status start(mgvi_run *run, const double *w, const double *u)
+{
+    state *s = run->state;
+    memcpy(s->w.x, w, (size_t)s->w.n * sizeof *w);
+    mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
+    if (s->hinge && u) {
+        memcpy(s->c.x, u, (size_t)s->c.n * sizeof *u);
+        mgvi_loss_dual_clip(run->ctx, run->problem->loss, &run->problem->row, &s->c);
+        set_stand_in(s, MULTIPLIERS, LAST_SMOOTHING);
+    }
+    look(run, s);
+    return MGV_OK;
+}
+
+/* Sweeps of a working set. Where columns crowd, passes over all of them, unless few are wanted,
+ * and hinges never end; the hinge's steps are not smooth: dense columns take the more sweeps. */
+static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
+{
+    static const double ENTRY = 8, FULL = 1000, SPARSE = 400, HARD = 10;
+    static const double VECTORS = 500; /* a step's work on a row */
+    const bool crowd = mgvi_columns_crowd(p), dense = p->data->X.layout == MGV_DENSE;
+    const double nnz = (double)p->A->nnz, n = (double)p->A->rows;
+    if (crowd && !hinge)
+        return (dense ? FULL : SPARSE) * ENTRY * nnz;
+    const double entry = is_kinked(p->loss) ? (dense || crowd ? 400 : 100) : dense ? 100 : 200;
+    return (crowd ? HARD : 1) * steps * (entry * nnz + VECTORS * n);
+}
+
+/* Steps: one or two for a square, half a dozen for losses that bend everywhere, and for hinges with
+ * a bend where rows are many for each column; more where curvature comes and goes, and many for the
+ * hinge. With l2 and less than two rows a column, which any labels separate (Cover), hinges end
+ * near a hard margin, where faces change without end: for when nobody else is left. */
+static double cost(const mgv_problem *p, const mgv_settings *settings)
+{
+    enum { TALL = 4, SEPARABLE = 2 };
+    const bool bent = p->loss->can & MGVI_BENT, hinge = bent && (p->loss->can & MGVI_MARGIN);
+    double steps = is_kinked(p->loss) ? 40 : bent ? 18 : 6;
+    (void)settings;
+    if (steps == 18 && p->A->rows > TALL * p->A->cols)
+        steps = 8;
+    if (has_kinks(p))
+        return cost_of_kinks(p, steps, hinge);
+    if (p->loss->can & MGVI_STRONG)
+        steps = 2;
+    else if (steps == 18 && !hinge) /* of a quantity most rows keep their curvature */
+        steps = 8;
+    const bool separable = hinge && p->A->rows < SEPARABLE * p->A->cols;
+    return mgvi_newton_ridge_cost(p, separable ? 10 * steps : steps);
+}
+
+/* Where columns crowd: steps on a few of them, which end soon if few are wanted. */
+static double trial(const mgv_problem *p, const mgv_settings *settings)
+{
+    static const double PASSES = 20;
+    (void)settings;
+    return has_kinks(p) && mgvi_columns_crowd(p) && (p->loss->can & MGVI_SMOOTH)
+               ? PASSES * mgvi_entry_cost(p) * (double)p->A->nnz
+               : INFINITY;
+}
+
+/* The hinge's last steps are as many as its first. */
+static double finish(const mgv_problem *p, const mgv_settings *settings)
+{
+    return is_kinked(p->loss) ? INFINITY : cost(p, settings);
+}
+
+const mgvi_solver_ops mgvi_solver_proximal_newton = {
+    .name = "proximal_newton",
+    .summary = "Newton's method: smooth losses and the hinge, penalties l2, l1 and elastic net",
+    .needs = {.penalty = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_KKT | MGVI_CONJ,
+              .loss = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_CONJ,
+              .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},
+    .any = {.penalty = MGVI_SQUARE | MGVI_ABS},
+    .cost = cost,
+    .trial = trial,
+    .trial_pays = 0.08,
+    .finish = finish,
+    .sweeps = true,
+    .state_size = sizeof(state),
+    .init = init,
+    .start = start,
+    .step = step,
+    .expose = expose,
+    .estimate = estimate,
+    .restored = restored,
+};

@@ -1,0 +1,200 @@
+/* momentum_margin.c - margin maximisation by momentum; docs/algorithms/momentum_margin.md.
+ * Rows are divided by R = max_i |a_i| (sweep/margin_rows.h). With z = A w and the weights q of the
+ * exponential or the logistic loss (sweep/surrogate.h), at t = 0, 1, 2, ...
+ *   V   = A'q                                                                                (1)
+ *   g   <- t/(t+1) (g + V),   b <- t/(t+1) (b + q),   so that g = A'b                        (3)
+ *   w   <- w + theta (g + V)                                                                 (4)
+ * and at every t   min_i z_i / |w|  <=  margin  <=  |g| / sum b.                             (5)
+ * theta = 1 always works; theta > 1 does while
+ *   |A'(q_new - q)|^2 <= (2/theta) KL(q_new || q),                                           (6)
+ * so it starts large and is halved, and the step redone, where that fails. The sampling variant
+ * puts a single row i ~ q in the place of A'q, with theta = 1.                               (7) */
+#include "solver/sweep/margin_rows.h"
+#include "solver/sweep/surrogate.h"
+
+#include <math.h>
+
+static const double FIRST_THETA = 1024;
+
+typedef struct memory {
+    double theta;            /* of the last step */
+    double largest;          /* that (6) has let pass */
+    mgvi_surrogate_point at; /* of w and q */
+} memory;
+
+typedef struct state {
+    mgvi_margin_rows rows;
+    mgvi_surrogate kind;
+    mgvi_vec w, g, v;      /* (4), (3), (1) */
+    mgvi_vec q, b;         /* (2), (3) */
+    mgvi_vec w_try, v_try; /* a step under test */
+    mgvi_vec q_try, z;     /* the same; z = A w_try */
+    mgvi_vec delta;        /* work space */
+    double *acc;           /* work space of a sampled row */
+    memory m;
+} state;
+
+static mgv_status allocate(mgvi_run *run, state *s)
+{
+    mgvi_vec *const cols[] = {&s->w, &s->g, &s->v, &s->w_try, &s->v_try, &s->delta};
+    mgvi_vec *const rows[] = {&s->q, &s->b, &s->q_try, &s->z};
+    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
+    s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows.rows), sizeof *s->acc);
+    if (!s->acc)
+        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
+    MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, s->g.n));
+    MGVI_TRY(mgvi_run_keep(run, "v", MGVI_T_F64, s->v.x, s->v.n));
+    MGVI_TRY(mgvi_run_keep(run, "q", MGVI_T_F64, s->q.x, s->q.n));
+    MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->b.x, s->b.n));
+    return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
+}
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgvi_margin_pair pair = {.w = &s->w, .least = &s->m.at.least, .b = &s->b, .v = &s->g};
+    MGVI_TRY(mgvi_margin_rows_new(run, pair, &s->rows));
+    MGVI_TRY(allocate(run, s));
+    s->kind = mgvi_surrogate_chosen(run->settings);
+    s->m.largest = FIRST_THETA;
+    mgvi_margin_rows_start(&s->rows, &s->z);
+    mgvi_margin_rows_balance(&s->rows, &s->z);
+    s->m.at = mgvi_surrogate_weights(run->ctx, s->kind, &s->z, &s->q);
+    return MGV_OK;
+}
+
+/* A row with probability in proportion to q. */
+static int64_t draw(mgvi_run *run, const mgvi_margin_rows *rows, const mgvi_vec *q)
+{
+    double sum, below = 0;
+    mgvi_vec_sum(run->ctx, q, &sum);
+    const double mark = mgvi_rng_uniform(&run->rng) * sum;
+    int64_t last = rows->live[0];
+    for (int64_t i = 0; i < q->n; i++) {
+        if (q->x[i] == 0)
+            continue;
+        last = i;
+        below += q->x[i];
+        if (mark < below)
+            break;
+    }
+    return last;
+}
+
+/* (7): q becomes a single row, v that row. */
+static void sample(mgvi_run *run, state *s, mgvi_vec *q, mgvi_vec *v)
+{
+    const int64_t i = draw(run, &s->rows, q);
+    mgvi_vec_fill(run->ctx, q, 0);
+    q->x[i] = 1;
+    for (int64_t j = 0; j < mgvi_rows_acc_len(s->rows.rows); j++)
+        s->acc[j] = 0;
+    mgvi_margin_rows_add(&s->rows, i, 1, s->acc);
+    mgvi_margin_rows_weights(&s->rows, s->acc, v);
+}
+
+/* (1), or its sample. */
+static void combine(mgvi_run *run, state *s, mgvi_vec *q, mgvi_vec *v)
+{
+    if (run->settings->sampling)
+        sample(run, s, q, v);
+    else
+        mgvi_margin_rows_mul_t(&s->rows, q, v);
+}
+
+/* (6). Differences at rounding level say nothing, and would halve theta for ever. */
+static bool step_holds(mgvi_run *run, state *s)
+{
+    double moved, size;
+    mgvi_vec_copy(run->ctx, &s->v_try, &s->delta);
+    mgvi_vec_axpby(run->ctx, -1, &s->v, 1, &s->delta);
+    moved = mgvi_op_length(run->problem->A, &s->delta);
+    size = mgvi_op_length(run->problem->A, &s->v);
+    if (moved <= 1e-10 * size)
+        return true;
+    const double divergence = mgvi_surrogate_divergence(run->ctx, &s->q, &s->q_try);
+    return moved * moved <= 2 / s->m.theta * divergence;
+}
+
+/* Large steps are for softmaxes: before its tail the logistic loss takes theta = 1. */
+static bool may_be_large(const mgvi_run *run, const state *s)
+{
+    return run->settings->large_steps && !run->settings->sampling && s->m.at.normalised != 0;
+}
+
+/* (4), with the weights of the new point. */
+static mgvi_surrogate_point try_step(mgvi_run *run, state *s)
+{
+    mgvi_vec_copy(run->ctx, &s->w, &s->w_try);
+    mgvi_vec_axpby(run->ctx, s->m.theta, &s->g, 1, &s->w_try);
+    mgvi_vec_axpby(run->ctx, s->m.theta, &s->v, 1, &s->w_try);
+    mgvi_margin_rows_mul(&s->rows, &s->w_try, &s->z);
+    mgvi_margin_rows_balance(&s->rows, &s->z);
+    const mgvi_surrogate_point to = mgvi_surrogate_weights(run->ctx, s->kind, &s->z, &s->q_try);
+    combine(run, s, &s->q_try, &s->v_try);
+    return to;
+}
+
+/* From (w_t, q_t, g_t) to the next. The products by A' stand at the end, so that w, b and g are of
+ * the same t whenever somebody looks. */
+static mgv_status step(mgvi_run *run)
+{
+    state *s = run->state;
+    mgv_ctx *ctx = run->ctx;
+    if (run->iteration == 0)
+        combine(run, s, &s->q, &s->v);
+    s->m.theta = may_be_large(run, s) ? s->m.largest : 1;
+    mgvi_surrogate_point to = try_step(run, s);
+    while (s->m.theta > 1 && !step_holds(run, s)) {
+        s->m.largest = s->m.theta /= 2;
+        to = try_step(run, s);
+    }
+    s->m.at = to;
+    mgvi_vec_copy(ctx, &s->w_try, &s->w);
+    mgvi_vec_copy(ctx, &s->q_try, &s->q);
+    mgvi_vec_copy(ctx, &s->v_try, &s->v);
+    const double t = (double)run->iteration + 1, beta = t / (t + 1);
+    mgvi_vec_axpby(ctx, beta, &s->v, beta, &s->g); /* (3) */
+    mgvi_vec_axpby(ctx, beta, &s->q, beta, &s->b);
+    return MGV_OK;
+}
+
+static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
+{
+    if (p->free_cols && mgvi_surrogate_chosen(&p->settings) == MGVI_SURROGATE_LOGISTIC)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
+                         "solver momentum_margin finds intercepts for the surrogate exponential "
+                         "only; --no-intercept for the logistic one");
+    return MGV_OK;
+}
+
+static mgv_status restored(mgvi_run *run)
+{
+    const state *s = run->state;
+    return s->m.largest >= 1 && s->m.largest <= FIRST_THETA
+               ? MGV_OK
+               : MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's step size is %g", s->m.largest);
+}
+
+const mgvi_solver_ops mgvi_solver_momentum_margin = {
+    .name = "momentum_margin",
+    .summary = "hard margin by momentum on the exponential or logistic loss, error 1/t^2",
+    .needs = {.penalty = MGVI_SQUARE,
+              .loss = MGVI_HARD | MGVI_MARGIN,
+              .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},
+    .no = {.penalty = MGVI_ABS},
+    .kernels = true,
+    .contrasts = true,
+    .fits = fits,
+    .settings = "surrogate large_steps sampling",
+    .state_size = sizeof(state),
+    .init = init,
+    .step = step,
+    .expose = mgvi_margin_rows_expose,
+    .estimate = mgvi_margin_rows_estimate,
+    .restored = restored,
+};

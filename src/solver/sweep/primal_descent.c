@@ -1,0 +1,103 @@
+/* primal_descent.c - three full-gradient methods for the hard margin;
+ * docs/algorithms/margin_baselines.md. Rows are divided by R. With z = A w all of them do
+ *   b <- keep b + c,   w <- keep w + A'c,   c = c(z) >= 0,   so that w = A'b                  (6)
+ *   normalized_gd:          keep = 1,        c = q, the weights of (2) in momentum_margin.md  (7)
+ *   gd:                     keep = 1,        c_i = l'(-z_i) / n                               (8)
+ *   homotopic_subgradient:  keep = 1 - 1/t,  c_i = t^(-2/3) where z_i < 1                     (9)
+ */
+#include "solver/sweep/margin_rows.h"
+#include "solver/sweep/surrogate.h"
+
+#include <math.h>
+
+typedef struct state {
+    mgvi_margin_rows rows;
+    mgvi_surrogate kind;
+    mgvi_vec w, v;    /* v is work space */
+    mgvi_vec z, c, b; /* c is work space */
+    double least;     /* min z */
+} state;
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgvi_margin_pair pair = {.w = &s->w, .least = &s->least, .b = &s->b, .v = &s->w};
+    MGVI_TRY(mgvi_margin_rows_new(run, pair, &s->rows));
+    mgvi_vec *const rows[] = {&s->z, &s->c, &s->b};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->v));
+    s->kind = mgvi_surrogate_chosen(run->settings);
+    mgvi_margin_rows_start(&s->rows, &s->z);
+    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
+    MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
+    MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->b.x, s->b.n));
+    return mgvi_run_keep(run, "least", MGVI_T_F64, &s->least, 1);
+}
+
+/* (6), and the margins of the new w. */
+static void move(mgvi_run *run, state *s, double keep)
+{
+    mgvi_margin_rows_mul_t(&s->rows, &s->c, &s->v);
+    mgvi_vec_axpby(run->ctx, 1, &s->v, keep, &s->w);
+    mgvi_vec_axpby(run->ctx, 1, &s->c, keep, &s->b);
+    mgvi_margin_rows_mul(&s->rows, &s->w, &s->z);
+    mgvi_vec_min(run->ctx, &s->z, &s->least);
+}
+
+/* (7) */
+static mgv_status normalized_step(mgvi_run *run)
+{
+    state *s = run->state;
+    mgvi_surrogate_weights(run->ctx, s->kind, &s->z, &s->c);
+    move(run, s, 1);
+    return MGV_OK;
+}
+
+/* (8): l'(-z_i) = l'(psi) q_i, so the plain gradient is the normalised one with a shrinking step.
+ */
+static mgv_status plain_step(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgvi_surrogate_point at = mgvi_surrogate_weights(run->ctx, s->kind, &s->z, &s->c);
+    const double slope = mgvi_surrogate_slope(s->kind, at.psi);
+    mgvi_vec_scale(run->ctx, slope / (double)s->rows.live_count, &s->c);
+    move(run, s, 1);
+    return MGV_OK;
+}
+
+/* (9): the sum of the hinges plus lambda_t/2 |w|^2, lambda_t = t^(-1/3), step 1/(lambda_t t); the
+ * first step forgets the start. */
+static mgv_status homotopic_step(mgvi_run *run)
+{
+    state *s = run->state;
+    const double t = (double)run->iteration + 1, weight = pow(t, -2.0 / 3);
+    for (int64_t i = 0; i < s->z.n; i++)
+        s->c.x[i] = s->z.x[i] < 1 ? weight : 0;
+    move(run, s, 1 - 1 / t);
+    return MGV_OK;
+}
+
+#define DESCENT_SOLVER(id, text, settings_of, step_fn)                                             \
+    const mgvi_solver_ops mgvi_solver_##id = {                                                     \
+        .name = #id,                                                                               \
+        .summary = text,                                                                           \
+        .needs = {.penalty = MGVI_SQUARE,                                                          \
+                  .loss = MGVI_HARD | MGVI_MARGIN,                                                 \
+                  .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},                                         \
+        .no = {.penalty = MGVI_ABS},                                                               \
+        .no_intercept = true,                                                                      \
+        .settings = settings_of,                                                                   \
+        .state_size = sizeof(state),                                                               \
+        .init = init,                                                                              \
+        .step = step_fn,                                                                           \
+        .expose = mgvi_margin_rows_expose,                                                         \
+        .estimate = mgvi_margin_rows_estimate,                                                     \
+    };
+
+DESCENT_SOLVER(normalized_gd, "a baseline: normalised gradient descent on a surrogate loss",
+               "surrogate", normalized_step)
+DESCENT_SOLVER(gd, "a baseline: gradient descent on a surrogate loss", "surrogate", plain_step)
+DESCENT_SOLVER(homotopic_subgradient, "a baseline: subgradients of the hinge with lambda -> 0",
+               NULL, homotopic_step)

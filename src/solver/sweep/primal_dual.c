@@ -1,0 +1,322 @@
+/* primal_dual.c - preconditioned primal-dual splitting; docs/algorithms/primal_dual.md.
+ *   w+ = prox_{tau R}(w - tau (grad F(w) + A'(2 u - u_old)))     (1)
+ *   u+ = prox_{sigma G*}(u + sigma A w+)                         (2)
+ * Stopped early, the number of iterations is the regularisation parameter. A w+ reads the columns
+ * of the support; A' goes two ways:
+ *   exact: p = A'u is kept by increments p+ = p + A'(u+ - u), which stays bounded where u does
+ *          not (no w fits the data), and gives the mean's p for restarts;
+ *   lazy:  A'(2 u - u_old) is formed for all columns every few iterations, in between for those
+ *          that could leave 0.
+ * A penalty that is a norm of D w may have dual variables of its own (sweep/norm_dual.h): A is then
+ * [A; D] and (1) has no prox. */
+#include "solver/sweep/norm_dual.h"
+#include "solver/sweep/restart.h"
+#include "solver/sweep/steps.h"
+#include "solver/sweep/support.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Plain numbers, for checkpoints. */
+typedef struct memory {
+    double norm;      /* L, as large as the iterates have shown it to be */
+    double residual;  /* |displacement| of the exposed point */
+    double stillness; /* exact form: how little w and the normal residual moved last */
+} memory;
+
+typedef struct state {
+    mgvi_penalty penalty;
+    mgvi_support support;
+    mgvi_steps steps;
+    mgvi_point now;                   /* p: exact form only */
+    mgvi_vec next, g;                 /* cols: w+; A'(2 u - u_old) */
+    mgvi_vec smooth;                  /* cols: grad F(w); none without an F */
+    mgvi_vec du, u_next, z_old, work; /* rows: u - u_old, u+, A w before, scratch */
+    mgvi_norm_dual split;
+    int64_t lazy; /* 1: exact form */
+    bool average, restarts;
+    mgvi_restart mean;
+    memory memory;
+} state;
+
+/* ---- making it ------------------------------------------------------------------------------ */
+
+/* Columns can only be left out where a small gradient keeps w_j at 0, which a formula per
+ * coordinate says. */
+static int64_t choose_lazy(const mgvi_run *run, const state *s)
+{
+    const int64_t wanted = run->settings->lazy;
+    if (!s->support.columns || !(run->problem->penalty->can & MGVI_SEPARABLE) ||
+        mgvi_problem_has_smooth(run->problem))
+        return 1;
+    return wanted > 0 ? wanted : run->early ? 5 : 1;
+}
+
+static mgv_status make_vectors(mgvi_run *run, state *s)
+{
+    MGVI_TRY(mgvi_point_new(run, &s->now));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->next));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->g));
+    if (mgvi_problem_has_smooth(run->problem))
+        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->smooth));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->du));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u_next));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z_old));
+    return mgvi_run_vec(run, MGVI_ROWS, &s->work);
+}
+
+/* A tv2d's next prox starts where the last one ended. */
+static mgv_status keep_everything(mgvi_run *run, state *s)
+{
+    const struct {
+        const char *name;
+        const mgvi_vec *x;
+    } parts[] = {{"w", &s->now.w}, {"p", &s->now.p}, {"u", &s->now.u},
+                 {"z", &s->now.z}, {"g", &s->g},     {"du", &s->du}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        MGVI_TRY(mgvi_run_keep(run, parts[i].name, MGVI_T_F64, parts[i].x->x, parts[i].x->n));
+    if (s->penalty.work_size > 0)
+        MGVI_TRY(mgvi_run_keep(run, "prox", MGVI_T_F64, s->penalty.work, s->penalty.work_size));
+    return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
+}
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgv_problem *p = run->problem;
+    MGVI_TRY(make_vectors(run, s));
+    MGVI_TRY(mgvi_problem_penalty(p, &run->arena, &s->penalty));
+    MGVI_TRY(mgvi_support_new(run, &s->support));
+    s->lazy = choose_lazy(run, s);
+    s->average = run->settings->iterate == MGVI_ITERATE_AVERAGE;
+    MGVI_TRY(mgvi_norm_dual_new(run, &s->split));
+    s->restarts = run->settings->primal_dual_restart && !run->early && !s->average &&
+                  s->lazy == 1 && (p->penalty->can & MGVI_CONJ) && !mgvi_norm_dual_on(&s->split) &&
+                  !mgvi_problem_has_smooth(p);
+    mgvi_start_weights(p, &s->now.w);
+    MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->now.w, &s->steps));
+    s->steps.split = mgvi_norm_dual_on(&s->split) ? p->split.square_norm : 0;
+    s->steps.smooth = p->smooth.lipschitz;
+    mgvi_steps_set_norm(run, &s->steps, s->steps.norm);
+    mgvi_op_mul(p->A, 1, &s->now.w, 0, &s->now.z);
+    mgvi_displacement(p, &s->now.z, &s->work);
+    s->memory.norm = s->steps.norm;
+    s->memory.stillness = INFINITY;
+    mgvi_vec_norm2(run->ctx, &s->work, &s->memory.residual);
+    if (s->average || s->restarts)
+        MGVI_TRY(mgvi_restart_new(run, s->memory.residual, &s->mean));
+    return keep_everything(run, s);
+}
+
+static mgv_status start(mgvi_run *run, const double *w, const double *u)
+{
+    state *s = run->state;
+    mgvi_op *A = run->problem->A;
+    memcpy(s->now.w.x, w, (size_t)s->now.w.n * sizeof *w);
+    mgvi_op_mul(A, 1, &s->now.w, 0, &s->now.z);
+    if (!u)
+        return MGV_OK;
+    memcpy(s->now.u.x, u, (size_t)s->now.u.n * sizeof *u);
+    mgvi_op_mul_t(A, 1, &s->now.u, 0, &s->now.p);
+    mgvi_vec_copy(run->ctx, &s->now.p, &s->g);
+    return MGV_OK;
+}
+
+/* ---- products ------------------------------------------------------------------------------- */
+
+/* Columns that are not 0, or would not be if their last gradient had doubled; or all of them. */
+static int64_t list_columns(const mgvi_run *run, state *s, bool all)
+{
+    const mgv_problem *p = run->problem;
+    int64_t count = 0, *list = s->support.list;
+    for (int64_t j = 0; j < s->support.penalised; j++) {
+        list[count] = j;
+        count += all || s->now.w.x[j] != 0 ||
+                 p->penalty->kkt(mgvi_coefs_at(&p->col, j, 0), 0, 2 * s->g.x[j]) > 0;
+    }
+    return count;
+}
+
+/* Lazy form: g = A'(u + du), on the columns that matter. */
+static void refresh_direction(const mgvi_run *run, state *s)
+{
+    mgvi_vec_add(run->ctx, 1, &s->now.u, 1, &s->du, &s->work);
+    const int64_t count = list_columns(run, s, run->iteration % s->lazy == 1);
+    mgvi_columns_mul_t(s->support.columns, s->support.list, count, &s->work, &s->g);
+}
+
+/* Exact form: p += A'du, g = p + A'du; with a split penalty p and du stand for both kinds of dual
+ * variables. */
+static void extend_direction(const mgvi_run *run, state *s)
+{
+    mgvi_support_mul_t(&s->support, &s->du, &s->g);
+    double size, residual;
+    mgvi_vec_norm2(run->ctx, &s->g, &size);
+    mgvi_vec_norm2(run->ctx, &s->du, &residual);
+    s->memory.stillness = residual > 0 ? size / (residual * s->steps.norm) : 0;
+    if (mgvi_norm_dual_on(&s->split))
+        mgvi_op_mul_t(s->split.D, 1, &s->split.step, 1, &s->g);
+    mgvi_vec_axpby(run->ctx, 1, &s->g, 1, &s->now.p);
+    mgvi_vec_axpby(run->ctx, 1, &s->now.p, 1, &s->g);
+}
+
+/* ---- the step ------------------------------------------------------------------------------- */
+
+/* (1); the free column has no penalty and a step of its own. g gets grad F(w) added. */
+static void move_weights(const mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    const mgvi_steps *steps = &s->steps;
+    const int64_t d = mgvi_problem_penalised(p);
+    if (mgvi_problem_has_smooth(p)) {
+        mgvi_problem_smooth_grad(p, &s->now.w, &s->smooth);
+        mgvi_vec_axpby(run->ctx, 1, &s->smooth, 1, &s->g);
+    }
+    const mgvi_vec w = mgvi_problem_penalised_part(p, &s->now.w),
+                   g = mgvi_problem_penalised_part(p, &s->g);
+    mgvi_vec next = mgvi_problem_penalised_part(p, &s->next);
+    if (steps->square) {
+        for (int64_t j = 0; j < d; j++)
+            next.x[j] = w.x[j] - steps->square[j] * g.x[j];
+        const mgvi_coef_array each = {.values = steps->square, .lanes = 1};
+        mgvi_penalty_prox_each(&s->penalty, &next, &each, &next);
+    } else {
+        mgvi_vec_add(run->ctx, 1, &w, -steps->tau, &g, &next);
+        if (!mgvi_norm_dual_on(&s->split))
+            mgvi_penalty_prox(&s->penalty, &next, steps->tau, &next);
+        else if (mgvi_problem_is_bounded(p))
+            mgvi_vec_clip(run->ctx, p->low, p->high, &next);
+    }
+    for (int64_t j = d; j < s->next.n; j++)
+        s->next.x[j] = s->now.w.x[j] - steps->tau_free * s->g.x[j];
+}
+
+/* L was estimated: |A (w+ - w)| > L |w+ - w| would show that it is too small, and tau too large.
+ * How far w moved, relative to its length. */
+static double watch_norm(const mgvi_run *run, state *s)
+{
+    mgv_ctx *ctx = run->ctx;
+    double moved, image, length;
+    mgvi_vec_add(ctx, 1, &s->now.z, -1, &s->z_old, &s->work);
+    mgvi_vec_norm2(ctx, &s->work, &image);
+    mgvi_vec_axpby(ctx, 1, &s->next, -1, &s->now.w); /* the old w is not needed any more */
+    mgvi_vec_norm2(ctx, &s->now.w, &moved);
+    mgvi_vec_norm2(ctx, &s->next, &length);
+    const bool free_rests = !run->problem->free_cols || s->now.w.x[s->now.w.n - 1] == 0;
+    if (free_rests && !s->steps.unit && image > s->memory.norm * moved * (1 + 1e-9)) {
+        const double COVER = 1.02;
+        s->memory.norm = COVER * image / moved;
+        mgvi_steps_set_norm(run, &s->steps, s->memory.norm);
+    }
+    return moved / fmax(length, 1e-300);
+}
+
+/* (2) */
+static void move_dual(const mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    const mgvi_coef_array r = {.constant = 1 / s->steps.sigma};
+    mgvi_loss_dual_step(run->ctx, p->loss, &p->row, &s->now.u, &s->now.z, &r, &s->u_next);
+    mgvi_vec_add(run->ctx, 1, &s->u_next, -1, &s->now.u, &s->du);
+    mgvi_vec_copy(run->ctx, &s->u_next, &s->now.u);
+    if (mgvi_norm_dual_on(&s->split))
+        mgvi_norm_dual_move(run->ctx, &s->split, s->steps.sigma, &s->now.w);
+}
+
+/* Means and restarts; after a restart the next step goes by p alone. */
+static void take_means(mgvi_run *run, state *s)
+{
+    if (s->average || s->restarts)
+        mgvi_restart_add(&s->mean, &s->now);
+    if (s->restarts && mgvi_restart_look(&s->mean, &s->now)) {
+        mgvi_vec_fill(run->ctx, &s->du, 0);
+        mgvi_vec_copy(run->ctx, &s->now.p, &s->g);
+    }
+}
+
+static mgv_status step(mgvi_run *run)
+{
+    state *s = run->state;
+    s->steps.norm = s->memory.norm;
+    if (s->lazy > 1 && run->iteration > 0)
+        refresh_direction(run, s);
+    move_weights(run, s);
+    mgvi_vec_copy(run->ctx, &s->now.z, &s->z_old);
+    mgvi_support_mul(&s->support, &s->next, &s->now.z);
+    const double moved = watch_norm(run, s);
+    mgvi_vec_copy(run->ctx, &s->next, &s->now.w); /* no swaps: a checkpoint knows the places */
+    move_dual(run, s);
+    if (s->lazy == 1)
+        extend_direction(run, s);
+    take_means(run, s);
+    mgvi_displacement(run->problem, s->average ? &s->mean.mean.z : &s->now.z, &s->work);
+    mgvi_vec_norm2(run->ctx, &s->work, &s->memory.residual);
+    if (!isfinite(s->memory.residual))
+        return MGVI_FAIL(run->ctx, MGV_E_NUMERIC, "the iterates of primal_dual left the numbers");
+    /* (9): no w fits, and the least-squares weights of least R are reached */
+    const double still = 1e-3 * run->settings->tol;
+    run->finished = s->lazy == 1 && (run->problem->loss->can & MGVI_HARD) && run->iteration > 10 &&
+                    moved <= still && s->memory.stillness <= still;
+    return MGV_OK;
+}
+
+/* ---- what the driver asks -------------------------------------------------------------------- */
+
+static mgvi_iterate expose(mgvi_run *run)
+{
+    const state *s = run->state;
+    const mgvi_point *x = s->average ? &s->mean.mean : &s->now;
+    return (mgvi_iterate){.w = &x->w, .u = &x->u};
+}
+
+static double estimate(const mgvi_run *run)
+{
+    const state *s = run->state;
+    return s->restarts ? s->mean.memory.best : NAN;
+}
+
+static double residual(const mgvi_run *run)
+{
+    const state *s = run->state;
+    return s->memory.residual;
+}
+
+static void ended(mgvi_run *run)
+{
+    if (run->finished)
+        mgvi_log(run->ctx, MGV_WARNING,
+                 "no weights satisfy the constraints: these fit them in the least-squares sense, "
+                 "with the least penalty");
+}
+
+static mgv_status restored(mgvi_run *run)
+{
+    state *s = run->state;
+    if (!(s->memory.norm >= 0))
+        return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's norm is %g", s->memory.norm);
+    mgvi_steps_set_norm(run, &s->steps, s->memory.norm);
+    return MGV_OK;
+}
+
+const mgvi_solver_ops mgvi_solver_primal_dual = {
+    .name = "primal_dual",
+    .summary =
+        "primal-dual splitting for any penalty, loss and operator; early stopping regularises",
+    .needs = {.penalty = MGVI_VALUE | MGVI_PROX,
+              .loss = MGVI_CONJ | MGVI_DUAL_CLIP,
+              .op = MGVI_MUL | MGVI_MUL_T},
+    .bounds = true,
+    .smooth = true,
+    .means = true,
+    .settings =
+        "sigma sigma_factor lipschitz steps iterate lazy primal_dual_restart prox_tol split",
+    .state_size = sizeof(state),
+    .init = init,
+    .start = start,
+    .step = step,
+    .expose = expose,
+    .estimate = estimate,
+    .residual = residual,
+    .ended = ended,
+    .restored = restored,
+};

@@ -1,0 +1,187 @@
+/* steps.c - tau (sigma L^2 + ...) <= 1 with L from Lanczos, and sigma from the data:
+ * docs/algorithms/primal_dual.md (4) to (7). */
+#include "solver/sweep/steps.h"
+
+#include <math.h>
+
+/* Below 1, or w would stop where the bound is attained. */
+static const double MARGIN = 0.99;
+
+mgv_status mgvi_centred_intercept(mgv_ctx *ctx, const mgv_problem *p)
+{
+    if (p->free_cols && (!p->centre || p->row_scale))
+        return MGVI_FAIL(
+            ctx, MGV_E_UNSUPPORTED,
+            "this solver's intercept needs centred columns, which --scale rownorm does "
+            "not have; ask for --no-intercept");
+    return MGV_OK;
+}
+
+void mgvi_start_weights(const mgv_problem *p, mgvi_vec *w)
+{
+    mgvi_vec_fill(p->ctx, w, 0);
+    if (!p->free_cols || (p->loss->can & MGVI_MARGIN) || !p->target)
+        return;
+    double sum = 0, total = 0;
+    for (int64_t i = 0; i < p->A->rows; i++) {
+        const double s = mgvi_coef_pick(&p->row.scale, i, 0);
+        sum += s * mgvi_problem_target(p, i);
+        total += s;
+    }
+    for (int32_t c = 0; total > 0 && c < w->k; c++)
+        w->x[mgvi_problem_penalised(p) * w->k + c] = sum / total;
+}
+
+void mgvi_displacement(const mgv_problem *p, const mgvi_vec *z, mgvi_vec *out)
+{
+    if (p->loss->can & MGVI_HARD) {
+        mgvi_loss_prox(p->ctx, p->loss, &p->row, z, 1, out);
+        mgvi_vec_add(p->ctx, 1, z, -1, out, out);
+        return;
+    }
+    for (int64_t i = 0; i < z->n; i++)
+        for (int32_t c = 0; c < z->k; c++) {
+            const int64_t at = i * z->k + c;
+            const double target = p->loss->can & MGVI_MARGIN ? 1 : mgvi_problem_target(p, i);
+            out->x[at] = mgvi_coef_pick(&p->row.scale, i, c) > 0 ? z->x[at] - target : 0;
+        }
+}
+
+/* One coordinate. Powers of two bracket the boundary, t v inside and 2 t v outside; there the
+ * distance to the subdifferential gives it without cancellation. */
+static double gauge_at(const mgvi_penalty *r, int64_t j, double v)
+{
+    const double LIMIT = 1e30;
+    const mgvi_coef c = mgvi_coefs_at(r->coefs, j, 0);
+    double t = 1;
+    if (v == 0 || c.scale == 0)
+        return 0;
+    while (t > 1 / LIMIT && r->ops->kkt(c, 0, -t * v) > 0)
+        t /= 2;
+    while (t < LIMIT && r->ops->kkt(c, 0, -2 * t * v) == 0)
+        t *= 2;
+    const double boundary = 2 * t * fabs(v) - r->ops->kkt(c, 0, -2 * t * v);
+    return t >= LIMIT ? 0 : t <= 1 / LIMIT ? INFINITY : fabs(v) / boundary;
+}
+
+double mgvi_gauge(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *work)
+{
+    double gauge = 0, most, t = 1;
+    if (!r->ops->whole) {
+        for (int64_t j = 0; j < v->n; j++)
+            gauge = fmax(gauge, gauge_at(r, j, v->x[j]));
+        return gauge;
+    }
+    mgvi_vec_abs_max(r->ctx, v, &most);
+    if (!(most > 0))
+        return 0;
+    const double stretch = 1e100 / most; /* beyond the boundary, if there is one */
+    mgvi_vec_add(r->ctx, stretch, v, 0, v, work);
+    mgvi_penalty_dual_scale(r, work, &t);
+    return t < 1 ? 1 / t / stretch : 0;
+}
+
+/* (4): tau (sigma (1 + overlap) (L^2 + |D|^2) + L_F) = MARGIN, and the same for the free column. */
+void mgvi_steps_set_norm(const mgvi_run *run, mgvi_steps *s, double norm)
+{
+    s->norm = norm;
+    const int64_t d = mgvi_problem_penalised(run->problem);
+    const double dual = s->sigma * (1 + s->overlap);
+    double stretch = s->unit ? 0 : 1; /* F moves with w, which the units scale */
+    for (int64_t j = 0; s->unit && j < d; j++)
+        stretch = fmax(stretch, s->unit[j] * s->unit[j]);
+    const double slope = dual * (norm * norm + s->split) + s->smooth * stretch;
+    s->tau = slope > 0 ? MARGIN / slope : 1;
+    s->tau_free = s->free_size > 0 ? MARGIN / (dual * s->free_size + s->smooth) : 0;
+    for (int64_t j = 0; s->square && j < d; j++)
+        s->square[j] = s->tau * s->unit[j] * s->unit[j];
+}
+
+/* The free column's size, and how far from orthogonal to the others it is: 0 when those are
+ * centred. */
+static mgv_status measure_free(mgvi_run *run, mgvi_vec *rows, mgvi_vec *cols, mgvi_steps *s)
+{
+    const mgv_problem *p = run->problem;
+    if (!p->free_cols)
+        return MGV_OK;
+    for (int64_t i = 0; i < rows->n; i++)
+        rows->x[i] = mgvi_problem_free_entry(p, i);
+    mgvi_op_mul_t(p->A, 1, rows, 0, cols);
+    s->free_size = (double)rows->n;
+    double size = 0;
+    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
+        const double x = cols->x[j] * (s->unit ? s->unit[j] : 1);
+        size += x * x;
+    }
+    s->overlap = s->norm > 0 ? fmin(1, sqrt(size / s->free_size) / s->norm) : 0;
+    return MGV_OK;
+}
+
+static mgv_status bind_units(mgvi_run *run, mgvi_columns *columns, mgvi_steps *s)
+{
+    const mgv_problem *p = run->problem;
+    const int64_t d = mgvi_problem_penalised(p);
+    if (run->settings->steps != MGVI_STEPS_DIAGONAL)
+        return MGV_OK;
+    if (!columns || !(p->penalty->can & MGVI_SEPARABLE))
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "diagonal steps need a stored matrix and a penalty that works column by "
+                         "column; this is operator %s with penalty %s",
+                         p->A->ops->name, p->penalty->name);
+    s->unit = mgvi_run_array(run, (size_t)d, sizeof *s->unit);
+    s->square = mgvi_run_array(run, (size_t)d, sizeof *s->square);
+    if (!s->unit || !s->square)
+        return MGV_E_MEMORY;
+    mgvi_columns_square_norms(columns, s->unit);
+    for (int64_t j = 0; j < d; j++)
+        s->unit[j] = s->unit[j] > 0 ? 1 / sqrt(s->unit[j]) : 1;
+    return MGV_OK;
+}
+
+/* (6): the second iterate is the first that can be nonzero, and is when 2 sigma R°(A'r) > 1, r the
+ * displacement at the start. A soft loss bounds u by s_i: sigma of that size lets u cross its
+ * range in a step. */
+static double choose_sigma(const mgvi_run *run, double gauge, const mgvi_steps *s)
+{
+    const mgv_settings *set = run->settings;
+    const mgv_problem *p = run->problem;
+    if (!isnan(set->sigma))
+        return set->sigma;
+    if (!(p->loss->can & MGVI_HARD)) {
+        double sum = 0;
+        for (int64_t i = 0; i < p->A->rows; i++)
+            sum += mgvi_coef_pick(&p->row.scale, i, 0);
+        return sum > 0 ? sum / (double)p->A->rows : 1;
+    }
+    if (gauge > 0 && isfinite(gauge))
+        return set->sigma_factor / gauge;
+    return s->norm > 0 ? 1 / s->norm : 1;
+}
+
+mgv_status mgvi_steps_new(mgvi_run *run, const mgvi_penalty *penalty, mgvi_columns *columns,
+                          const mgvi_vec *start, mgvi_steps *s)
+{
+    const mgv_problem *p = run->problem;
+    const int64_t d = mgvi_problem_penalised(p);
+    mgvi_vec z, r, v, work;
+    *s = (mgvi_steps){.sigma = 1};
+    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_ROWS, p->A->rows, 1, &z));
+    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_ROWS, p->A->rows, 1, &r));
+    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, p->A->cols, 1, &v));
+    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, d, 1, &work));
+    MGVI_TRY(bind_units(run, columns, s));
+    double norm = sqrt(run->settings->lipschitz);
+    if (isnan(norm))
+        MGVI_TRY(mgvi_op_norm_cover(p->A, &run->arena, s->unit, d, 1, &norm));
+    s->norm = norm;
+    MGVI_TRY(measure_free(run, &z, &v, s));
+    mgvi_op_mul(p->A, 1, start, 0, &z);
+    mgvi_displacement(p, &z, &r);
+    mgvi_op_mul_t(p->A, -1, &r, 0, &v);
+    const mgvi_vec part = mgvi_problem_penalised_part(p, &v);
+    s->sigma = choose_sigma(run, mgvi_gauge(penalty, &part, &work), s);
+    if (!isfinite(s->sigma) || !(s->sigma > 0))
+        return MGVI_FAIL(run->ctx, MGV_E_NUMERIC, "the step sigma is %g", s->sigma);
+    mgvi_steps_set_norm(run, s, norm);
+    return MGV_OK;
+}

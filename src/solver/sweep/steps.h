@@ -1,0 +1,40 @@
+/* solver/sweep/steps.h - step lengths of primal-dual and dual gradient methods;
+ * docs/algorithms/primal_dual.md (4) to (7). */
+#ifndef MGVI_SOLVER_STEPS_H
+#define MGVI_SOLVER_STEPS_H
+
+#include "op/columns.h"
+#include "solver/solver_impl.h"
+
+typedef struct mgvi_steps {
+    double norm;     /* L >= |A| over the penalised columns, divided by `unit` where steps differ */
+    double overlap;  /* cosine between the free column and the others */
+    double sigma;    /* of u */
+    double split;    /* |D|^2 of a penalty whose D w has dual variables of its own, else 0 */
+    double smooth;   /* Lipschitz constant of grad F */
+    double tau;      /* of w; of column j: tau unit_j^2 */
+    double tau_free; /* of the free column */
+    double free_size; /* its square norm */
+    double *unit;     /* 1/|A_j|, NULL: 1 */
+    double *square;   /* tau unit_j^2, NULL: tau for all */
+} mgvi_steps;
+
+/* L by Lanczos, sigma from the data or the settings `sigma` and `sigma_factor`. `start` are the
+ * weights of the first iterate, (3). Uses `columns` (may be NULL) for diagonal steps. */
+mgv_status mgvi_steps_new(mgvi_run *run, const mgvi_penalty *penalty, mgvi_columns *columns,
+                          const mgvi_vec *start, mgvi_steps *out);
+/* tau follows from L, sigma, `split` and `smooth`, which a solver that has them sets before. */
+void mgvi_steps_set_norm(const mgvi_run *run, mgvi_steps *steps, double norm);
+
+/* A solver's `fits`: an intercept that rests at the mean of the targets is right only where columns
+ * are centred. */
+mgv_status mgvi_centred_intercept(mgv_ctx *ctx, const mgv_problem *problem);
+/* The weights that fit the mean of the targets: 0, and the intercept that a loss with a target
+ * wants. */
+void mgvi_start_weights(const mgv_problem *problem, mgvi_vec *w);
+/* out = how far z lies from where a hard loss wants it; the residual z - target of another loss. */
+void mgvi_displacement(const mgv_problem *problem, const mgvi_vec *z, mgvi_vec *out);
+/* The smallest t >= 0 with v in t times the subdifferential of R at 0: R's dual norm where R is a
+ * norm. 0 where v is in all multiples, infinite where it is in none. */
+double mgvi_gauge(const mgvi_penalty *penalty, const mgvi_vec *v, mgvi_vec *work);
+#endif

@@ -1,0 +1,34 @@
+/* support.c - lists of columns for op/columns.h. */
+#include "solver/sweep/support.h"
+
+mgv_status mgvi_support_new(mgvi_run *run, mgvi_support *out)
+{
+    *out = (mgvi_support){.A = run->problem->A, .penalised = mgvi_problem_penalised(run->problem)};
+    out->list = mgvi_run_array(run, (size_t)out->A->cols, sizeof *out->list);
+    return out->list ? mgvi_columns_new(out->A, &run->arena, &out->columns) : MGV_E_MEMORY;
+}
+
+void mgvi_support_mul(mgvi_support *s, const mgvi_vec *w, mgvi_vec *y)
+{
+    int64_t count = 0;
+    if (!s->columns) {
+        mgvi_op_mul(s->A, 1, w, 0, y);
+        return;
+    }
+    for (int64_t j = 0; j < s->penalised; j++) {
+        s->list[count] = j;
+        count += w->x[j] != 0;
+    }
+    mgvi_columns_mul(s->columns, s->list, count, w, y);
+}
+
+void mgvi_support_mul_t(mgvi_support *s, const mgvi_vec *u, mgvi_vec *g)
+{
+    if (!s->columns) {
+        mgvi_op_mul_t(s->A, 1, u, 0, g);
+        return;
+    }
+    for (int64_t j = 0; j < s->penalised; j++)
+        s->list[j] = j;
+    mgvi_columns_mul_t(s->columns, s->list, s->penalised, u, g);
+}
