@@ -185,12 +185,14 @@ static void gather_block(void *arg, int64_t block)
         }
         const size_t width = mgvi_dtype_size(rows->m.dtype);
         const size_t count = (size_t)(rows->m.ptr[r + 1] - rows->m.ptr[r]);
+        to->own_sign[t] = rows->sign ? rows->sign[i] : 1;
+        to->own_row_scale[t] = rows->row_scale ? rows->row_scale[i] : 1;
+        if (count == 0) /* where all are empty there is nothing to copy to, either */
+            continue;
         memcpy(to->own_idx + to->own_ptr[t], rows->m.idx + rows->m.ptr[r],
                count * sizeof *to->own_idx);
         memcpy((char *)to->own_val + (size_t)to->own_ptr[t] * width,
                (const char *)rows->m.val + (size_t)rows->m.ptr[r] * width, count * width);
-        to->own_sign[t] = rows->sign ? rows->sign[i] : 1;
-        to->own_row_scale[t] = rows->row_scale ? rows->row_scale[i] : 1;
     }
 }
 
