@@ -25,7 +25,8 @@ long="--set path_points=10000 --set patience_points=10000"
 limited fit two.svm --loss logistic --penalty l1 --tol 1e-9 --select cv:10 $long
 has words "the limit has ended select cv:10 after"
 # shellcheck disable=SC2086
-limited fit two.svm --loss hinge --solver dual_coordinate --C 100 --tol 1e-9 --select cv:10 $long
+limited fit two.svm --loss hinge --solver dual_coordinate --C 1e6 --tol 1e-12 --select cv:10 \
+    --set patience_iterations=1000000
 limited fit two.svm --kernel rbf --loss hinge --C 100 --select cv:10
 # shellcheck disable=SC2086
 limited fit three.svm --loss logistic --tol 1e-9 --select cv:5 $long
