@@ -30,8 +30,7 @@ typedef struct job {
 
 typedef enum step { PAIR, ROW_END, STOP } step;
 
-/* ---- the less common spellings, and what is wrong with the rest
- * --------------------------------------- */
+/* ---- the less common spellings, and what is wrong with the rest ------------------------------ */
 static step fault_at_token(job *j, const char *p, const char *end)
 {
     const mgvi_quote q = mgvi_text_quote(p, end);

@@ -1,4 +1,5 @@
-/* task.c - whether labels are classes or a quantity, where nobody says it, and why in words.
+/* task.c - whether labels are classes or a quantity, where nobody says it, and why in words; then
+ * names and strengths to a loss and a penalty.
  *
  *   words                                                   classes
  *   up to 100 whole numbers, or any two numbers, each       classes
@@ -16,6 +17,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { MANY = 100 };       /* different labels */
 enum { ALONE_SHARE = 20 }; /* one in so many of very many classes may have a single example */
@@ -143,4 +145,126 @@ mgv_status mgvi_bind_task(mgv_problem *p)
     else
         say_quantity(p, asked, why);
     return MGV_OK;
+}
+
+/* ---- its terms ------------------------------------------------------------------------------- */
+
+static mgv_status choose_loss(mgv_problem *p)
+{
+    const char *name = p->settings.loss;
+    if (mgvi_is_auto(name))
+        name = p->classify ? "hinge" : "squared";
+    p->loss = mgvi_loss_find(name);
+    if (!p->loss)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "there is no loss '%.40s'; `margrave list` names them",
+                         name);
+    if ((p->loss->can & (MGVI_MARGIN | MGVI_JOINT)) && !p->classify)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "loss %s needs classes, but the labels are a quantity (or the task "
+                         "is regress)",
+                         name);
+    return MGV_OK;
+}
+
+/* `sparse` is 1 + 1/log d: |w|_p is then |w|_1 up to a factor of e. */
+static mgv_status read_norm(mgv_problem *p, double *norm)
+{
+    const double d = (double)p->data->X.cols;
+    const char *text = p->settings.p;
+    const bool sparse = strcmp(text, "sparse") == 0;
+    if (sparse)
+        *norm = d > M_E ? 1 + 1 / log(d) : 2;
+    if (!sparse && (!mgvi_parse_real(text, norm) || !(*norm > 1 && *norm <= 2)))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "p is %.40s; allowed: above 1 and at most 2, or `sparse`; for |w|_1 say "
+                         "--penalty l1",
+                         text);
+    return MGV_OK;
+}
+
+/* A power of |w|_p whose p is the user's. */
+static bool is_power(const mgvi_penalty_ops *penalty)
+{
+    return (penalty->can & MGVI_LENGTH) && (penalty->can & MGVI_SEPARABLE) &&
+           !mgvi_penalty_parts(penalty);
+}
+
+/* The penalty from its name, or from which of lambda, mu and p are given. */
+static mgv_status choose_penalty(mgv_problem *p, double norm)
+{
+    const mgv_settings *s = &p->settings;
+    const bool has_mu = !isnan(s->mu) && s->mu > 0, round = norm == 2;
+    const bool has_lambda = s->lambda > 0; /* NaN: not given */
+    const char *name = s->penalty;
+    if (mgvi_is_auto(name))
+        name = !round ? "lp" : !has_mu ? "l2" : has_lambda ? "enet" : "l1";
+    p->penalty = mgvi_penalty_find(name);
+    if (p->penalty && is_power(p->penalty) && round)
+        p->penalty = mgvi_penalty_find(name = "l2"); /* the same, which more solvers know */
+    if (!p->penalty)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "there is no penalty '%.40s'; `margrave list` names them", name);
+    const bool power = is_power(p->penalty), length = p->penalty->can & MGVI_LENGTH;
+    if (!round && !power)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "p is %.40s, but the penalty is %s: p is for lp", s->p,
+                         name);
+    if (power && has_mu)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "mu has no place beside p = %.40s", s->p);
+    const bool most = length && !(p->penalty->can & MGVI_SEPARABLE);
+    p->p = !length || (most && !mgvi_problem_wants_margin(p)) ? NAN
+           : most                                             ? INFINITY
+           : p->penalty->can & MGVI_ABS                       ? 1
+                                                              : norm;
+    return MGV_OK;
+}
+
+/* C is the strength of the whole penalty: it has no place beside its parts. */
+static mgv_status check_C(const mgv_problem *p, bool has_lambda, bool has_mu)
+{
+    const char *half = p->loss->can & MGVI_HALVED ? "2 " : "";
+    if (mgvi_problem_is_net(p) && (has_lambda || has_mu))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "give C, or lambda and mu: C = 1/(%s(lambda + mu) n), and enet_share is "
+                         "mu's part",
+                         half);
+    if (has_lambda || has_mu)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "give C or %s, not both: C = 1/(%s%s n)",
+                         has_mu ? "mu" : "lambda", half, has_mu ? "mu" : "lambda");
+    if (p->settings.C == 0)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "C is 0; allowed: above 0");
+    return MGV_OK;
+}
+
+/* lambda and mu, where C does not decide. */
+static mgv_status choose_strengths(mgv_problem *p)
+{
+    const mgv_settings *s = &p->settings;
+    const bool hard = p->loss->can & MGVI_HARD;
+    const bool has_C = !isnan(s->C), has_lambda = !isnan(s->lambda), has_mu = !isnan(s->mu);
+    const bool net = mgvi_problem_is_net(p); /* the ratio of its parts matters */
+    if (hard && (has_C || (has_lambda && !net)))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "loss %s is a constraint: it has no C and no lambda",
+                         p->loss->name);
+    const bool norm = p->penalty->can & MGVI_NORM;
+    if (has_C)
+        MGVI_TRY(check_C(p, has_lambda, has_mu));
+    if ((norm && s->lambda > 0) || (!norm && !net && s->mu > 0))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "penalty %s has no %s (got %g); penalty enet has both",
+                         p->penalty->name, norm ? "lambda" : "mu", norm ? s->lambda : s->mu);
+    p->by_C = !hard && !has_lambda && !(has_mu && s->mu > 0) && (has_C || !norm);
+    p->mu = has_mu ? s->mu : hard && (net || norm) ? 1 : 0;
+    p->lambda = has_lambda ? s->lambda : hard ? 1 : 0;
+    if (has_lambda && s->lambda == 0 && p->mu == 0)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "lambda and mu are both 0: nothing is penalised");
+    return MGV_OK;
+}
+
+mgv_status mgvi_bind_terms(mgv_problem *p)
+{
+    MGVI_TRY(mgvi_bind_task(p));
+    MGVI_TRY(choose_loss(p));
+    double norm;
+    MGVI_TRY(read_norm(p, &norm));
+    MGVI_TRY(choose_penalty(p, norm));
+    return choose_strengths(p);
 }
