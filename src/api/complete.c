@@ -45,9 +45,11 @@ mgv_status mgv_triples_new(mgv_ctx *ctx, int64_t count, const int64_t *row, cons
     *out = NULL;
     mgv_triples *t;
     if (count < 0 || rows < 0 || rows > INT32_MAX || cols < 0 || cols > INT32_MAX)
-        return MGVI_FAIL(ctx, MGV_E_ARG,
-                         "%" PRId64 " entries of a %" PRId64 " x %" PRId64 " matrix", count, rows,
-                         cols);
+        return MGVI_FAIL(
+            ctx, MGV_E_ARG,
+            "a matrix needs rows, columns and a count of entries of at least 0 (got %" PRId64
+            " entries of %" PRId64 " x %" PRId64 ")",
+            count, rows, cols);
     if (count && (!row || !col))
         return MGVI_FAIL(ctx, MGV_E_ARG, "row or col is NULL");
     MGVI_TRY(side_count(ctx, "row", count, row, rows, &rows));

@@ -238,8 +238,10 @@ static mgv_status find_owned(mgv_ctx *ctx, const char **name)
             return MGV_OK;
         }
     if (!ops)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no solver '%.40s', whose setting '%.40s' is",
-                         solver, *name);
+        return MGVI_FAIL(
+            ctx, MGV_E_ARG,
+            "there is no solver '%.40s' to set '%.40s' of; `margrave list solvers` names them",
+            solver, *name);
     return MGVI_FAIL(ctx, MGV_E_ARG, "solver %s has no setting '%.40s' of its own%s%s", solver,
                      dot + 1, ops->settings ? "; it has " : "", ops->settings ? ops->settings : "");
 }

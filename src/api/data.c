@@ -77,7 +77,8 @@ mgv_status mgv_data_from_sparse(mgv_ctx *ctx, mgv_layout layout, mgv_dtype dtype
     *out = NULL;
     MGVI_NEED(ctx, pointers);
     if (layout != MGV_CSR && layout != MGV_CSC)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "sparse: the layout is neither CSR nor CSC");
+        return MGVI_FAIL(ctx, MGV_E_ARG,
+                         "sparse: the layout is neither CSR nor CSC; pass MGV_CSR or MGV_CSC");
     if (rows < 0 || cols < 0)
         return MGVI_FAIL(ctx, MGV_E_ARG, "sparse: shape is %" PRId64 " x %" PRId64, rows, cols);
     const int64_t nnz = pointers[layout == MGV_CSR ? rows : cols];
@@ -117,8 +118,9 @@ mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const double *weig
     }
     for (int64_t i = 0; i < data->X.rows; i++)
         if (!(weights[i] >= 0) || isinf(weights[i]))
-            return MGVI_FAIL(ctx, MGV_E_INPUT, "the weight of row %" PRId64 " is %g", i + 1,
-                             weights[i]);
+            return MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "the weight of row %" PRId64 " must be finite and at least 0 (got %g)",
+                             i + 1, weights[i]);
     double *copy = mgvi_data_array(ctx, data, (size_t)data->X.rows, sizeof *copy);
     if (!copy)
         return MGV_E_MEMORY;
@@ -146,7 +148,9 @@ mgv_status mgv_data_set_penalty_weights(mgv_ctx *ctx, mgv_data *data, const doub
     const int64_t cols = data->X.cols;
     for (int64_t j = 0; weights && j < cols; j++)
         if (!(weights[j] >= 0) || isinf(weights[j]))
-            return MGVI_FAIL(ctx, MGV_E_INPUT, "the penalty weight of column %" PRId64 " is %g",
+            return MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "the penalty weight of column %" PRId64
+                             " must be finite and at least 0 (got %g)",
                              j + 1, weights[j]);
     double *copy = weights ? mgvi_data_array(ctx, data, (size_t)cols, sizeof *copy) : NULL;
     if (weights && !copy)

@@ -192,7 +192,7 @@ mgv_status mgv_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out
     *out = NULL;
     MGVI_NEED(ctx, solver);
     if (solver->stop == MGV_STOP_NONE)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "the solver has not run");
+        return MGVI_FAIL(ctx, MGV_E_ARG, "the solver has not run; call mgv_solver_run() first");
     return mgvi_done(ctx, mgvi_model_new(ctx, solver, out));
 }
 

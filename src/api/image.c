@@ -21,7 +21,8 @@ mgv_status mgv_image_new(mgv_ctx *ctx, int64_t height, int64_t width, int channe
     for (int64_t i = 0; i < n; i++)
         if (!isfinite(pixels[i])) {
             mgvi_image_free(ctx, image);
-            return MGVI_FAIL(ctx, MGV_E_INPUT, "number %" PRId64 " of the image is %g", i,
+            return MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "number %" PRId64 " of the image must be finite (got %g)", i,
                              pixels[i]);
         }
     *out = image;
@@ -124,7 +125,8 @@ mgv_status mgv_deblur_image(mgv_ctx *ctx, const mgv_deblur *deblur, mgv_image **
     *out = NULL;
     MGVI_NEED(ctx, deblur);
     if (deblur->solver->stop == MGV_STOP_NONE)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "the image has not been restored yet");
+        return MGVI_FAIL(ctx, MGV_E_ARG,
+                         "the image has not been restored yet; run the solver first");
     return mgvi_done(ctx, mgvi_deblur_image(deblur, out));
 }
 

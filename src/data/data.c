@@ -262,8 +262,10 @@ static mgv_status take_numbers(mgv_ctx *ctx, mgv_data *data, const double *label
         if (data->gaps && isnan(labels[i]))
             continue;
         if (!isfinite(labels[i]))
-            return MGVI_FAIL(ctx, MGV_E_INPUT, "the label of row %" PRId64 " is %g", i + 1,
-                             labels[i]);
+            return MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "the label of row %" PRId64
+                             " must be finite (got %g); correct it or leave the row out",
+                             i + 1, labels[i]);
         const bool repeated = i && labels[i] == labels[i - 1];
         if (!repeated && set->count <= MGVI_CLASSES_MAX)
             find_or_add(set, &(class){.value = labels[i], .row = i});

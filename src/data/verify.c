@@ -22,7 +22,10 @@ static mgv_status verify_labels(mgv_ctx *ctx, const mgv_data *data)
         if (data->gaps && isnan(y[i]))
             continue;
         if (!(y[i] >= -DBL_MAX && y[i] <= DBL_MAX))
-            return MGVI_FAIL(ctx, MGV_E_INPUT, "the label of row %" PRId64 " is %g", i + 1, y[i]);
+            return MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "the label of row %" PRId64
+                             " must be finite (got %g); correct it or leave the row out",
+                             i + 1, y[i]);
         if (data->classes && !bsearch(&y[i], data->class_value, (size_t)data->classes,
                                       sizeof *data->class_value, by_value))
             return MGVI_FAIL(ctx, MGV_E_INPUT,
@@ -37,7 +40,9 @@ static mgv_status verify_weights(mgv_ctx *ctx, const mgv_data *data)
     const double *w = data->weights;
     for (int64_t i = 0; w && i < data->X.rows; i++)
         if (!(w[i] >= 0 && w[i] <= DBL_MAX))
-            return MGVI_FAIL(ctx, MGV_E_INPUT, "the weight of row %" PRId64 " is %g", i + 1, w[i]);
+            return MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "the weight of row %" PRId64 " must be finite and at least 0 (got %g)",
+                             i + 1, w[i]);
     return MGV_OK;
 }
 

@@ -228,7 +228,8 @@ mgv_status mgvi_model_confusion(mgv_ctx *ctx, const mgv_model *m, const mgv_data
     if (!data->labels)
         return MGVI_FAIL(ctx, MGV_E_ARG, "the data has no labels to compare with");
     if (!m->classify)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "the model predicts a quantity, not classes");
+        return MGVI_FAIL(ctx, MGV_E_ARG,
+                         "the model predicts a quantity and has no classes to count");
     truths of;
     MGVI_TRY(truths_open(ctx, m, data, &of));
     memset(counts, 0, (size_t)(m->classes * m->classes) * sizeof *counts);

@@ -105,9 +105,9 @@ mgv_status mgvi_groups_new(mgvi_arena *arena, const int64_t *group, int64_t n, b
 static mgv_status group_bind(mgvi_arena *arena, const mgvi_penalty_input *in, const void **data)
 {
     if (!in->group)
-        return MGVI_FAIL(arena->ctx, MGV_E_ARG,
-                         "penalty group needs to know the groups: --groups FILE, one number per "
-                         "column");
+        return MGVI_FAIL(
+            arena->ctx, MGV_E_ARG,
+            "penalty group needs to know the groups; give --groups FILE, one number per column");
     const bool by_size = in->settings->group_weight == MGVI_GROUP_WEIGHT_SQRT;
     return mgvi_groups_new(arena, in->group, in->n, by_size, (const mgvi_groups **)data);
 }

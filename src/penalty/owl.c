@@ -154,7 +154,8 @@ static mgv_status read_list(mgvi_arena *arena, const char *text, int64_t n, doub
         return MGVI_FAIL(arena->ctx, MGV_E_ARG, "owl has %s than %" PRId64 " weights",
                          word ? "more" : "fewer", n);
     return lambda[0] > 0 ? MGV_OK
-                         : MGVI_FAIL(arena->ctx, MGV_E_ARG, "the weights of owl are all 0");
+                         : MGVI_FAIL(arena->ctx, MGV_E_ARG,
+                                     "the weights of owl are all 0; give at least one above 0");
 }
 
 static mgv_status fill_weights(mgvi_arena *arena, const char *text, int64_t n, double *lambda)

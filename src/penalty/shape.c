@@ -23,7 +23,7 @@ mgv_status mgvi_shape_read(mgv_ctx *ctx, const mgvi_penalty_input *in, const cha
     snprintf(text, sizeof text, "%s", in->settings->shape);
     if (!text[0])
         return MGVI_FAIL(ctx, MGV_E_ARG,
-                         "penalty %s needs the shape of the weights: --shape ROWSxCOLUMNS",
+                         "penalty %s needs the shape of the weights; give --shape ROWSxCOLUMNS",
                          penalty);
     if (!parse_sides(text, channels ? 3 : 2, side) ||
         __builtin_mul_overflow(side[0], side[1], &count) ||

@@ -48,7 +48,8 @@ static mgv_status listed_weights(mgv_problem *p, double *weight)
         double w;
         if (!colon)
             return MGVI_FAIL(p->ctx, MGV_E_ARG,
-                             "class_weight '%.80s' is not `balanced` or LABEL:W,LABEL:W", item);
+                             "class_weight is not `balanced` or LABEL:W,LABEL:W (got '%.80s')",
+                             item);
         *colon = 0;
         const int c = find_class(p->data, item);
         if (c < 0)
@@ -73,7 +74,9 @@ static mgv_status apply_class_weights(mgv_problem *p, double *s)
     if (!p->settings.class_weight[0])
         return MGV_OK;
     if (!p->classify)
-        return MGVI_FAIL(p->ctx, MGV_E_ARG, "class_weight is for classes, the task is regression");
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "class_weight is for classes, but the task is regression; leave it out, "
+                         "or say --task classify");
     double *weight = mgvi_arena_array(&p->arena, (size_t)data->classes, sizeof *weight);
     if (!weight)
         return MGV_E_MEMORY;
@@ -108,7 +111,9 @@ static mgv_status bind_weights(mgv_problem *p)
     for (int64_t i = 0; i < n; i++)
         p->total_weight += s[i];
     if (!(p->total_weight > 0) || isinf(p->total_weight))
-        return MGVI_FAIL(p->ctx, MGV_E_INPUT, "the weights add up to %g", p->total_weight);
+        return MGVI_FAIL(p->ctx, MGV_E_INPUT,
+                         "the weights of the rows must add up to a finite number above 0 (got %g)",
+                         p->total_weight);
     for (int64_t i = 0; i < n; i++)
         s[i] = hard ? s[i] > 0 : s[i] / p->total_weight;
     p->row.scale = (mgvi_coef_array){.values = s, .lanes = 1};
@@ -197,13 +202,14 @@ static mgv_status bind_column_weights(mgv_problem *p)
     if (!weights)
         return MGV_OK;
     if (!(p->penalty->can & MGVI_SEPARABLE))
-        return MGVI_FAIL(p->ctx, MGV_E_ARG,
-                         "penalty %s does not work column by column: it takes no weights",
-                         p->penalty->name);
+        return MGVI_FAIL(
+            p->ctx, MGV_E_ARG,
+            "penalty %s does not work column by column; leave out the weights of the columns",
+            p->penalty->name);
     if ((p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN))
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
-                         "a margin is measured in one norm: it takes no penalty weights (scale the "
-                         "columns of the data instead)");
+                         "a margin is measured in one norm and takes no weights of columns; scale "
+                         "the columns of the data instead");
     double *scale = mgvi_arena_array(&p->arena, (size_t)d, sizeof *scale);
     double *a = mgvi_arena_array(&p->arena, (size_t)d, sizeof *a);
     if (!scale || !a)
@@ -257,7 +263,8 @@ mgv_status mgvi_problem_leave_out(mgv_problem *p, const int32_t *row, int64_t co
         s[row[k]] = 0;
     }
     if (!(left > 0))
-        return MGVI_FAIL(p->ctx, MGV_E_INPUT, "the rows to train on have no weight");
+        return MGVI_FAIL(p->ctx, MGV_E_INPUT,
+                         "every row to train on has the weight 0; give at least one of them more");
     for (int64_t i = 0; i < p->data->X.rows; i++)
         s[i] /= left;
     p->row.scale = (mgvi_coef_array){.values = s, .lanes = 1};

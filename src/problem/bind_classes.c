@@ -24,7 +24,7 @@ static mgv_status check_classes(const mgv_problem *p)
                          data->class_text[0]);
     if (data->classes == 0)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
-                         "more than %d classes (for a quantity, say --task regress)",
+                         "there are more than %d classes; for a quantity, say --task regress",
                          (int)MGVI_CLASSES_MAX);
     return MGV_OK;
 }
@@ -38,7 +38,8 @@ static mgv_status check_form(const mgv_problem *p)
     const bool margin = (p->loss->can & MGVI_HARD) && (p->loss->can & MGVI_MARGIN);
     if ((p->loss->can & MGVI_JOINT) && given && !joint)
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
-                         "loss %s is of all classes at once: multiclass %s is for losses of two",
+                         "loss %s is of all classes at once (got --multiclass %s); leave out "
+                         "--multiclass, or take a loss of two classes",
                          p->loss->name, words[form]);
     const int64_t k = p->data->classes;
     if (form == MGVI_MULTICLASS_OVO && k * (k - 1) / 2 > MGVI_CLASSES_MAX)

@@ -95,13 +95,15 @@ mgv_status mgvi_bind_kernel(mgv_problem *p)
     const bool given = k->kind == MGVI_KERNEL_PRECOMPUTED;
     if (mgvi_penalty_parts(p->penalty) != MGVI_SQUARE)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
-                         "kernel %s has the length of w alone: penalty l2 and p = 2, not %s", name,
-                         p->penalty->name);
+                         "kernel %s needs --penalty l2 and --p 2 (got %s)", name, p->penalty->name);
     if (p->data->col_weights)
-        return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
-                         "kernel %s has no columns of its own: it takes no penalty weights", name);
+        return MGVI_FAIL(
+            p->ctx, MGV_E_UNSUPPORTED,
+            "kernel %s has no columns of its own; leave out the weights of the columns", name);
     if (given && p->scaling != MGVI_SCALE_NONE)
-        return MGVI_FAIL(p->ctx, MGV_E_ARG, "a precomputed kernel cannot be scaled by %s",
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "a precomputed kernel cannot be scaled (got --scale %s); scale the data "
+                         "before the kernel is computed",
                          mgvi_scale_name(p->scaling));
     k->degree = (int)p->settings.degree;
     k->offset = p->settings.offset;

@@ -10,8 +10,10 @@ mgv_status mgvi_bind_bounds(mgv_problem *p)
     p->low = isnan(s->low) ? -INFINITY : s->low;
     p->high = isnan(s->high) ? INFINITY : s->high;
     if (!(p->low <= p->high))
-        return MGVI_FAIL(p->ctx, MGV_E_ARG, "low is %g and high is %g: no weight lies between them",
-                         p->low, p->high);
+        return MGVI_FAIL(
+            p->ctx, MGV_E_ARG,
+            "no weight lies between low and high (got %g and %g); give a low that is at most high",
+            p->low, p->high);
     if (mgvi_problem_is_bounded(p) && !box && !p->split.D)
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
                          "low and high are for the penalties box, tv1d and tv2d; this is %s",

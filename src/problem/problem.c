@@ -52,11 +52,13 @@ static mgv_status bind_data(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
     if (data->gaps)
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_INPUT,
-                             "some rows have no label: they can be predicted, not fitted"));
+                             "some rows have no label; they can be predicted, but a fit needs a "
+                             "label for every row"));
     if (data->X.rows == 0 || data->X.cols == 0)
         MGVI_CHECK(st, done,
                    MGVI_FAIL(ctx, MGV_E_INPUT,
-                             "the data is empty: %" PRId64 " rows, %" PRId64 " columns",
+                             "the data is empty (got %" PRId64 " rows, %" PRId64
+                             " columns); a fit needs at least one of each",
                              data->X.rows, data->X.cols));
     MGVI_CHECK(st, done, mgvi_data_check_once(ctx, data));
     MGVI_CHECK(st, done, mgvi_bind_terms(p));
@@ -153,7 +155,9 @@ mgv_status mgvi_problem_over(mgv_ctx *ctx, mgvi_op *A, const double *target, con
                              p->A->cols));
     if (settings->scale != MGVI_SCALE_NONE)
         MGVI_CHECK(st, done,
-                   MGVI_FAIL(ctx, MGV_E_ARG, "scale %s is for stored data, this is an operator",
+                   MGVI_FAIL(ctx, MGV_E_ARG,
+                             "scale is for stored data (got %s for an operator); leave it out and "
+                             "scale within the operator",
                              mgvi_scale_name(settings->scale)));
     MGVI_CHECK(st, done, bind_table(p, target, group));
     MGVI_CHECK(st, done, mgvi_bind_terms(p));

@@ -9,7 +9,8 @@ mgv_status mgvi_problem_set_smooth(mgv_problem *p, const mgv_smooth *smooth)
     if (smooth)
         memcpy(&F, smooth, smooth->size < sizeof F ? smooth->size : sizeof F);
     if (smooth && (!F.value || !F.grad))
-        return MGVI_FAIL(p->ctx, MGV_E_ARG, "a smooth F needs its value and its gradient");
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "a smooth F needs two functions; give its value and its gradient");
     if (smooth && (!(F.lipschitz >= 0) || isinf(F.lipschitz)))
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
                          "the Lipschitz constant of F's gradient is %g; allowed: 0 or more",

@@ -137,8 +137,8 @@ mgv_status mgvi_bind_task(mgv_problem *p)
     p->classify = asked ? why == CLASSES : why > CLASSES;
     if (!p->classify && p->data->text_labels)
         return MGVI_FAIL(p->ctx, MGV_E_INPUT,
-                         "the labels are words such as '%.40s': regression "
-                         "needs numbers",
+                         "regression needs numbers (got labels such as '%.40s'); say --task "
+                         "classify, or name the column of the target",
                          p->data->class_text[0]);
     if (p->classify)
         say_classes(p, why);
@@ -206,10 +206,13 @@ static mgv_status choose_penalty(mgv_problem *p, double norm)
                          "there is no penalty '%.40s'; `margrave list` names them", name);
     const bool power = is_power(p->penalty), length = p->penalty->can & MGVI_LENGTH;
     if (!round && !power)
-        return MGVI_FAIL(p->ctx, MGV_E_ARG, "p is %.40s, but the penalty is %s: p is for lp", s->p,
-                         name);
+        return MGVI_FAIL(
+            p->ctx, MGV_E_ARG,
+            "p is for penalty lp (got p = %.40s and penalty %s); leave out one of them", s->p,
+            name);
     if (power && has_mu)
-        return MGVI_FAIL(p->ctx, MGV_E_ARG, "mu has no place beside p = %.40s", s->p);
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "mu has no place beside p (got p = %.40s); leave out one of them", s->p);
     const bool most = length && !(p->penalty->can & MGVI_SEPARABLE);
     p->p = !length || (most && !mgvi_problem_wants_margin(p)) ? NAN
            : most                                             ? INFINITY
@@ -243,7 +246,8 @@ static mgv_status choose_strengths(mgv_problem *p)
     const bool has_C = !isnan(s->C), has_lambda = !isnan(s->lambda), has_mu = !isnan(s->mu);
     const bool net = mgvi_problem_is_net(p); /* the ratio of its parts matters */
     if (hard && (has_C || (has_lambda && !net)))
-        return MGVI_FAIL(p->ctx, MGV_E_ARG, "loss %s is a constraint: it has no C and no lambda",
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "loss %s is a constraint and has no C and no lambda; leave them out",
                          p->loss->name);
     const bool norm = p->penalty->can & MGVI_NORM;
     if (has_C)
@@ -255,7 +259,9 @@ static mgv_status choose_strengths(mgv_problem *p)
     p->mu = has_mu ? s->mu : hard && (net || norm) ? 1 : 0;
     p->lambda = has_lambda ? s->lambda : hard ? 1 : 0;
     if (has_lambda && s->lambda == 0 && p->mu == 0)
-        return MGVI_FAIL(p->ctx, MGV_E_ARG, "lambda and mu are both 0: nothing is penalised");
+        return MGVI_FAIL(
+            p->ctx, MGV_E_ARG,
+            "lambda and mu are both 0, so that nothing is penalised; give one of them above 0");
     return MGV_OK;
 }
 

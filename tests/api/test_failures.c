@@ -138,7 +138,7 @@ TEST(wrong_arguments_get_a_sentence)
     CHECK(data == NULL);
     CHECK_OK(ctx, mgv_data_from_sparse(ctx, MGV_CSR, MGV_F64, X, ptr, good, 2, 2, &data));
     CHECK_FAILS(ctx, mgv_data_set_weights(ctx, data, (double[]){1, -1}), MGV_E_INPUT,
-                "row 2 is -1");
+                "row 2 must be finite and at least 0 (got -1)");
     CHECK_FAILS(ctx, mgv_data_set_labels(ctx, data, (double[]){1, 1.0 / 0.0}), MGV_E_INPUT, "inf");
     CHECK_FAILS(ctx, mgv_ctx_set_backend(ctx, "cuda:0"), MGV_E_UNSUPPORTED, "cuda:0");
     mgv_data_free(ctx, data);

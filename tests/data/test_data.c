@@ -114,9 +114,9 @@ TEST(labels_that_are_not_finite_are_refused)
     mgv_ctx *ctx = mgv_check_ctx();
     mgv_data *d = new_data(ctx, 3);
     CHECK_FAILS(ctx, mgvi_data_set_labels(ctx, d, (double[]){1, NAN, 2}, NULL, NULL), MGV_E_INPUT,
-                "the label of row 2 is");
+                "the label of row 2 must be finite (got nan)");
     CHECK_FAILS(ctx, mgvi_data_set_labels(ctx, d, (double[]){1, 2, -INFINITY}, NULL, NULL),
-                MGV_E_INPUT, "the label of row 3 is -inf");
+                MGV_E_INPUT, "the label of row 3 must be finite (got -inf)");
     CHECK(!d->labels && d->classes == 0);
     mgvi_data_free(ctx, d);
     mgv_ctx_free(ctx);

@@ -83,7 +83,7 @@ TEST(refusals_say_why)
         {"p=1", MGV_E_ARG, "--penalty l1"},
         {"p=2.5", MGV_E_ARG, "p is 2.5"},
         {"p=thin", MGV_E_ARG, "p is thin"},
-        {"p=1.5 penalty=enet", MGV_E_ARG, "the penalty is enet"},
+        {"p=1.5 penalty=enet", MGV_E_ARG, "penalty enet"},
         {"p=1.5 mu=1", MGV_E_ARG, "mu has no place"},
         {"class_weight=7:1", MGV_E_ARG, "class '7'"},
         {"class_weight=1:x", MGV_E_ARG, "is 'x'"},
