@@ -52,6 +52,7 @@ int cli_command_unknown(const char *name);
 int cli_fit(cli *c, int argc, char **argv);
 int cli_path(cli *c, int argc, char **argv);
 int cli_predict(cli *c, int argc, char **argv);
+int cli_show(cli *c, int argc, char **argv);
 int cli_complete(cli *c, int argc, char **argv);
 int cli_deblur(cli *c, int argc, char **argv);
 int cli_check(cli *c, int argc, char **argv);

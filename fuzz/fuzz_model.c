@@ -27,6 +27,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
             letters += strlen(mgv_model_name(model, j));
         if (letters > size)
             abort();
+        mgv_model_origin origin = {.size = sizeof origin};
+        char *json = NULL;
+        mgv_model_made_by(model, &origin);
+        if (mgv_report_model(ctx, model, origin.formula, 3, &json) != MGV_OK)
+            abort();
+        mgv_string_free(ctx, json);
         mgv_model_save(ctx, model, "/dev/null");
         mgv_data_free(ctx, data);
     }

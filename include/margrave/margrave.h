@@ -450,6 +450,7 @@ typedef struct mgv_model_info {
     const char *label_name;           /* the label's column in the training data; NULL: no name */
     const char *format;               /* of the training data, the reader's name; "": not known */
     int first_index;                  /* of the training data, as in mgv_data_info */
+    int pairwise;                     /* outputs are of two classes each (ovo) */
 } mgv_model_info;
 MGV_API mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out);
 /* NULL when out of range. */
@@ -460,6 +461,28 @@ MGV_API int64_t mgv_model_class_of(const mgv_model *model, const mgv_data *data,
 
 /* The name of feature `index` from 0; NULL: none, or out of range. Lives as long as the model. */
 MGV_API const char *mgv_model_name(const mgv_model *model, int64_t index);
+/* Fills `features` with those of the `count` largest weights of an output, largest first, zeros
+ * left out; *found: how many there are. None where the model has support vectors. */
+MGV_API mgv_status mgv_model_largest(mgv_ctx *ctx, const mgv_model *model, int64_t output,
+                                     int64_t count, int64_t *features, int64_t *found);
+
+/* What a model's file says of the run that made it. NULL, NaN and -1: nothing. Texts live as long
+ * as the model. */
+typedef struct mgv_model_origin {
+    size_t size;
+    const char *version, *formula, *loss, *penalty, *scale, *solver;
+    const char *stop;          /* mgv_stop_name() */
+    const char *rule, *method; /* of a selection: the setting, and the path that was chosen from */
+    double lambda, mu;
+    double primal, dual, relative_gap, margin, margin_upper; /* as in mgv_certificate */
+    int verified;
+    int64_t iterations, runs;
+    int64_t points, point; /* of that path, 0: none was kept; the chosen one from 0 */
+} mgv_model_origin;
+MGV_API mgv_status mgv_model_made_by(const mgv_model *model, mgv_model_origin *out);
+/* Point `index` of the path the model was chosen from; `nonzeros` is -1 where the file keeps the
+ * curve alone. MGV_E_ARG when it is out of range. */
+MGV_API mgv_status mgv_model_point(const mgv_model *model, int64_t index, mgv_path_point *out);
 /* Reads rows to predict as mgv_data_read() does, in the columns of the model:
  *   text tables, where both have names: by name, in any order; the label is the column of the name
  *     it had in training; columns the model does not know are left out with a warning
@@ -708,6 +731,10 @@ MGV_API mgv_status mgv_deblur_describe(const mgv_deblur *deblur, mgv_deblur_info
  * may be NULL. */
 MGV_API mgv_status mgv_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const mgv_model *model,
                                   const char *data_file, const char *model_file, char **json);
+/* The JSON object of `margrave show --json`, with the `largest` weights of every output.
+ * `model_file` may be NULL. */
+MGV_API mgv_status mgv_report_model(mgv_ctx *ctx, const mgv_model *model, const char *model_file,
+                                    int64_t largest, char **json);
 /* The JSON object of `margrave path --json`. `model_files` has a name for every point that is done;
  * it and `data_file` may be NULL. */
 MGV_API mgv_status mgv_report_path(mgv_ctx *ctx, const mgv_path *path, const char *data_file,

@@ -235,7 +235,8 @@ mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out)
                                  .p = model->p,
                                  .label_name = model->columns.label,
                                  .format = model->format,
-                                 .first_index = model->columns.first_index};
+                                 .first_index = model->columns.first_index,
+                                 .pairwise = model->pairwise};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }

@@ -6,7 +6,6 @@
 #include "solver/classes/family.h"
 #include "solver/classes/member.h"
 
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,41 +75,6 @@ static void measure(mgv_model *m)
         m->norm[k] = mgvi_lp_norm(m->coef + k * m->features, m->features, m->p);
 }
 
-static json_t *number(double x) { return isfinite(x) ? json_real(x) : json_null(); }
-
-/* What the model was: kept as text, shown by reports, never needed to predict. */
-static mgv_status describe(mgv_model *m, const mgv_solver *solver)
-{
-    const mgv_problem *p = solver->run.problem;
-    const mgvi_summary sum = mgvi_driver_summary(solver);
-    const mgv_certificate *c = &sum.certificate;
-    json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "margrave", mgv_version(), "task",
-                          p->classify ? "classify" : "regress", "loss", p->loss->name, "penalty",
-                          p->penalty->name, "scale", mgvi_scale_name(p->settings.scale), "formula",
-                          p->formula, "solver", sum.solver);
-    if (o) {
-        json_object_set_new(o, "lambda", number(p->lambda));
-        json_object_set_new(o, "mu", number(p->mu));
-        json_object_set_new(o, "p", number(p->p));
-        json_object_set_new(o, "iterations", json_integer(sum.iterations));
-        json_object_set_new(o, "stop", json_string(mgv_stop_name(sum.stop)));
-        json_object_set_new(o, "primal", number(c->primal));
-        json_object_set_new(o, "dual", number(c->dual));
-        json_object_set_new(o, "relative_gap", number(c->relative_gap));
-        json_object_set_new(o, "margin", number(c->margin));
-        json_object_set_new(o, "margin_upper", number(c->margin_upper));
-        json_object_set_new(o, "verified", json_boolean(c->verified));
-    }
-    char *text = o ? json_dumps(o, JSON_REAL_PRECISION(17)) : NULL;
-    m->metadata = text ? arena_text(&m->arena, text) : NULL;
-    free(text);
-    json_decref(o);
-    if (!m->metadata)
-        return text ? MGV_E_MEMORY
-                    : MGVI_FAIL(m->ctx, MGV_E_MEMORY, "no memory for the model's description");
-    return MGV_OK;
-}
-
 static mgv_status copy_weights(mgv_model *m, const mgv_solver *solver)
 {
     const mgvi_family *f = solver->family;
@@ -159,7 +123,8 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     if (p->classify)
         MGVI_CHECK(st, done, copy_classes(m, p->data));
     MGVI_CHECK(st, done, mgvi_model_take_columns(m, p->data));
-    MGVI_CHECK(st, done, describe(m, solver));
+    MGVI_CHECK(st, done, mgvi_about_write(&m->arena, solver, &m->metadata));
+    MGVI_CHECK(st, done, mgvi_about_read(&m->arena, m->metadata, &m->about));
     MGVI_CHECK(st, done, mgvi_model_path_copy(&m->arena, solver->selection, &m->path));
     *out = m;
     m = NULL;
@@ -381,7 +346,7 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
     MGVI_CHECK(st, done,
                mgvi_model_path_parse(&m->arena, path, file, m->outputs, m->features, &m->path));
     m->metadata = arena_text(&m->arena, meta_or_empty(file, "model"));
-    st = m->metadata ? MGV_OK : MGV_E_MEMORY;
+    st = m->metadata ? mgvi_about_read(&m->arena, m->metadata, &m->about) : MGV_E_MEMORY;
 done:
     if (st != MGV_OK) {
         mgvi_model_free(m);

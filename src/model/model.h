@@ -15,6 +15,7 @@
 #ifndef MGVI_MODEL_MODEL_H
 #define MGVI_MODEL_MODEL_H
 
+#include "model/about.h"
 #include "model/path.h"
 
 /* How scores become probabilities (probability.c). */
@@ -35,6 +36,7 @@ struct mgv_model {
     char **class_text;
     double *class_value;  /* NaN for words */
     char *metadata;       /* a JSON object */
+    mgvi_about about;     /* what it says */
     mgvi_columns columns; /* of the training data; models made before this was kept know no more
                              than their number */
     char *format;         /* of the file they were in; "" where it is not known */
@@ -50,6 +52,20 @@ static inline int64_t mgvi_model_width(const mgv_model *m)
 }
 /* Weights that are not 0, or support vectors. */
 int64_t mgvi_model_nonzeros(const mgv_model *model);
+/* largest.c: see mgv_model_largest(). */
+mgv_status mgvi_model_largest(const mgv_model *model, int64_t output, int64_t count,
+                              int64_t *features, int64_t *found);
+/* The iteration a point of the path stands for; 0: it has a strength. A file may hold any number. */
+static inline int64_t mgvi_model_point_iteration(const mgvi_model_path *path, int64_t index)
+{
+    const double at = path->iteration[index];
+    return at >= 1 && at < 9e15 ? (int64_t)at : 0;
+}
+/* Nonzero weights at a point of the path; -1: not kept. */
+static inline int64_t mgvi_model_point_nonzeros(const mgvi_model_path *path, int64_t index)
+{
+    return path->entries ? path->first[index + 1] - path->first[index] : -1;
+}
 
 mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out);
 mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *model, const char *path);

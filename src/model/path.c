@@ -32,7 +32,6 @@ mgv_status mgvi_model_path_copy(mgvi_arena *arena, const mgv_selection *s, mgvi_
     const mgvi_path *path = mgvi_selection_path(s);
     out->outputs = path->outputs;
     out->count = path->count;
-    out->chosen = path->chosen;
     out->entries = mgvi_count_nonzeros(path->value, path->entries);
     MGVI_TRY(allocate(arena, out));
     int64_t used = 0;

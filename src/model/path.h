@@ -9,7 +9,7 @@
  * number o * features + j. All arrays but those three have `count` numbers, the intercepts one for
  * every output of each. No point has weights when they would be too many: `entries` is 0 then. */
 typedef struct mgvi_model_path {
-    int64_t count, chosen; /* count 0: no path */
+    int64_t count; /* 0: no path */
     int64_t outputs;
     int64_t entries;
     int64_t *first; /* count + 1 */

@@ -35,6 +35,9 @@ mgv_status mgvi_report_completion(mgv_ctx *ctx, const mgv_completion *completion
                                   const char *data_file, const char *model_file, char **json);
 mgv_status mgvi_report_deblur(mgv_ctx *ctx, const mgv_deblur *deblur, const char *image_file,
                               const char *psf_name, const char *output_file, char **json);
+/* {"model", "problem", "solver", "certificate", "path"}, of a model as its file has it. */
+mgv_status mgvi_report_model(mgv_ctx *ctx, const mgv_model *model, const char *file,
+                             int64_t largest, char **json);
 /* The data doctor. */
 mgv_status mgvi_report_check(mgv_ctx *ctx, mgv_data *data, const char *path,
                              const mgv_settings *settings, char **json);

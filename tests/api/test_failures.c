@@ -12,7 +12,7 @@ typedef struct everything {
     mgv_problem *problem;
     mgv_solver *solver;
     mgv_model *model, *loaded;
-    char *report, *checked;
+    char *report, *checked, *shown;
 } everything;
 
 static const char *path(const char *suffix)
@@ -57,6 +57,9 @@ static mgv_status use_everything(mgv_ctx *ctx, everything *e, const double *X, c
     MGVI_TRY(mgv_model_scores(ctx, e->loaded, e->data, scores));
     MGVI_TRY(mgv_model_evaluate(ctx, e->loaded, e->data, scores, &metrics));
     MGVI_TRY(mgv_data_write(ctx, e->data, path(".mgd"), e->settings));
+    int64_t feature[3], found;
+    MGVI_TRY(mgv_model_largest(ctx, e->loaded, 0, 3, feature, &found));
+    MGVI_TRY(mgv_report_model(ctx, e->loaded, "model", 3, &e->shown));
     return mgv_report_fit(ctx, e->solver, e->model, "data", "model", &e->report);
 }
 
@@ -64,6 +67,7 @@ static void free_everything(mgv_ctx *ctx, everything *e)
 {
     mgv_string_free(ctx, e->report);
     mgv_string_free(ctx, e->checked);
+    mgv_string_free(ctx, e->shown);
     mgv_model_free(ctx, e->loaded);
     mgv_model_free(ctx, e->model);
     mgv_solver_free(ctx, e->solver);

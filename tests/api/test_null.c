@@ -277,6 +277,18 @@ TEST(models)
     REFUSED_SILENTLY(mgv_model_describe(NULL, NULL));
     REFUSED_SILENTLY(mgv_model_describe(t.model, NULL));
     CHECK(mgv_model_class(NULL, 0) == NULL);
+    mgv_model_origin origin = {.size = sizeof origin};
+    mgv_path_point point = {.size = sizeof point};
+    int64_t feature[2], found;
+    REFUSED_SILENTLY(mgv_model_made_by(NULL, &origin));
+    REFUSED_SILENTLY(mgv_model_made_by(t.model, NULL));
+    REFUSED_SILENTLY(mgv_model_point(NULL, 0, &point));
+    REFUSED_SILENTLY(mgv_model_point(t.model, 0, NULL));
+    REFUSED(mgv_model_largest(c, NULL, 0, 2, feature, &found), "model");
+    REFUSED(mgv_model_largest(c, t.model, 0, 2, NULL, &found), "features");
+    REFUSED(mgv_model_largest(c, t.model, 0, 2, feature, NULL), "found");
+    REFUSED(mgv_report_model(c, NULL, NULL, 2, &json), "model");
+    REFUSED(mgv_report_model(c, t.model, NULL, 2, NULL), "json");
     REFUSED(mgv_model_scores(c, NULL, t.data, scores), "model");
     REFUSED(mgv_model_scores(c, t.model, NULL, scores), "data");
     REFUSED(mgv_model_scores(c, t.model, t.data, NULL), "scores");

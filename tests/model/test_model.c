@@ -219,6 +219,66 @@ TEST(regression_predicts_quantities)
     free(labels);
 }
 
+/* The file says what the run said, and names the weights that say most. */
+TEST(a_saved_model_tells_where_it_comes_from)
+{
+    mgv_fit fit;
+    fit_random(&fit, "loss=squared_hinge C=1 tol=1e-8");
+    mgv_model *made, *m;
+    CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &made));
+    CHECK_OK(fit.ctx, mgv_model_save(fit.ctx, made, file_name()));
+    CHECK_OK(fit.ctx, mgv_model_load(fit.ctx, file_name(), &m));
+    mgv_run_info run = {.size = sizeof run};
+    mgv_certificate c = {.size = sizeof c};
+    CHECK_OK(fit.ctx, mgv_solver_describe(fit.solver, &run, &c));
+    mgv_model_origin o = {.size = sizeof o};
+    CHECK_OK(fit.ctx, mgv_model_made_by(m, &o));
+    assert_string_equal(o.formula, mgv_problem_formula(fit.problem));
+    assert_string_equal(o.solver, run.solver);
+    assert_string_equal(o.stop, mgv_stop_name(run.stop));
+    assert_string_equal(o.loss, "squared_hinge");
+    CHECK(o.primal == c.primal && o.dual == c.dual && o.relative_gap == c.relative_gap);
+    CHECK(o.verified && o.iterations == run.iterations && o.runs == 1);
+    CHECK(isnan(o.margin_upper) && !o.rule && o.points == 0 && o.point == -1);
+    mgv_path_point point = {.size = sizeof point};
+    CHECK_FAILS(fit.ctx, mgv_model_point(m, 0, &point), MGV_E_ARG, "the path has 0");
+    mgv_model_info info = {.size = sizeof info};
+    mgv_model_describe(m, &info);
+    int64_t feature[9], found, few;
+    CHECK_OK(fit.ctx, mgv_model_largest(fit.ctx, m, 0, 9, feature, &found));
+    CHECK(found == info.nonzeros);
+    for (int64_t k = 1; k < found; k++)
+        CHECK(fabs(info.coef[feature[k - 1]]) >= fabs(info.coef[feature[k]]));
+    CHECK_OK(fit.ctx, mgv_model_largest(fit.ctx, m, 0, 2, feature, &few));
+    CHECK(few == 2);
+    CHECK_FAILS(fit.ctx, mgv_model_largest(fit.ctx, m, 1, 2, feature, &few), MGV_E_ARG,
+                "there is no output 1");
+    mgv_model_free(fit.ctx, made);
+    mgv_model_free(fit.ctx, m);
+    mgv_fit_free(&fit);
+    unlink(file_name());
+}
+
+/* Whatever stands under `model`, the model is read; what cannot be understood is not said. */
+TEST(a_strange_origin_is_no_origin)
+{
+    static const char *const texts[] = {"",
+                                        "no JSON",
+                                        "[1, 2]",
+                                        "{\"formula\": 7, \"primal\": \"x\", \"iterations\": -4}",
+                                        "{\"point\": 99999999999999999999}",
+                                        "{\"verified\": 1, \"runs\": 1e300}"};
+    mgv_fit fit;
+    fit_random(&fit, "loss=hinge C=1");
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        mgvi_about a;
+        CHECK_OK(fit.ctx, mgvi_about_read(&fit.solver->arena, texts[k], &a));
+        CHECK(!a.formula && isnan(a.primal) && a.iterations == -1 && a.runs == -1);
+        CHECK(a.point == -1 && !a.verified);
+    }
+    mgv_fit_free(&fit);
+}
+
 TEST(wider_data_than_the_model_is_refused)
 {
     mgv_fit fit, wide;
@@ -301,7 +361,8 @@ TEST(scores_that_are_not_finite_are_told)
 int main(void)
 {
     return RUN(scores_that_are_not_finite_are_told, labels_the_model_has_never_seen_are_left_out,
-               a_saved_model_is_the_model, truncated_and_foreign_files_are_refused,
+               a_saved_model_is_the_model, a_saved_model_tells_where_it_comes_from,
+               a_strange_origin_is_no_origin, truncated_and_foreign_files_are_refused,
                probabilities_follow_from_the_scores, the_confusion_table_counts_every_row,
                regression_predicts_quantities, wider_data_than_the_model_is_refused);
 }
