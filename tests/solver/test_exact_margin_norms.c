@@ -87,6 +87,36 @@ TEST(scale_does_not_matter)
     }
 }
 
+/* In units apart by a million the margin is 1e-6 of the rows, and the first steps lack 1e7 times
+ * what they seek: a complementarity that fell ahead of that left gaps of 0.5 to 0.9. */
+TEST(columns_of_very_different_size)
+{
+    static const char *const norms[] = {"p=1.2", "p=1.5", "p=1.7"};
+    for (uint64_t seed = 70; seed < 78; seed++) {
+        enum { N = 500, D = 16 };
+        double *X, *y;
+        margin_points(seed, N, D, 1, &X, &y);
+        mgvi_rng rng = mgvi_rng_seed(seed);
+        for (int j = 0; j < D; j++) {
+            const double unit = pow(10, 6 * mgvi_rng_uniform(&rng) - 3);
+            for (int i = 0; i < N; i++)
+                X[i * D + j] *= unit;
+        }
+        for (int k = 0; k < 3; k++) {
+            mgv_fit fit;
+            mgv_fit_start(&fit, X, y, N, D, "loss=margin tol=1e-6");
+            mgv_fit_set(&fit, norms[k]);
+            mgv_fit_solve(&fit);
+            CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED, "seed %d, %s: %s, margin [%g, %g]",
+                       (int)seed, norms[k], mgv_stop_name(fit.run.stop), fit.certificate.margin,
+                       fit.certificate.margin_upper);
+            mgv_fit_free(&fit);
+        }
+        free(X);
+        free(y);
+    }
+}
+
 /* A proof does not depend on the norm; the interior point is what asks for it. */
 TEST(inseparable_sets_are_proven)
 {
@@ -272,6 +302,7 @@ TEST(interior_point_beside_the_active_set)
 int main(void)
 {
     return RUN(vectors_to_machine_precision, shapes_norms_and_intercepts, scale_does_not_matter,
+               columns_of_very_different_size,
                inseparable_sets_are_proven, small_and_odd_sets, thin_margins,
                one_class_is_refused_with_a_sentence, the_same_bits_again,
                interior_point_beside_the_active_set);

@@ -21,7 +21,8 @@
 enum {
     JOIN_MANY = 300, /* rows that join W in a round when there are more than MANY */
     MANY = 100000,
-    ITERATIONS = 100 /* of the interior point in a round */
+    ITERATIONS = 100,      /* of the interior point in a round, */
+    MANY_ITERATIONS = 1000 /* and where the linear program says that there is a margin to find */
 };
 static const double FIRST_INNER_GAP = 0.05, LAST_INNER_GAP = 1e-15;
 /* The gap at which weights that are 0 show it, and as part of the tolerance: then they may go. */
@@ -251,7 +252,8 @@ static mgv_status solve_by_interior(mgvi_run *run, state *s, bool *solved)
     if (!*solved && !s->ip.separates && !ray && s->m.decided != s->size)
         MGVI_TRY(decide(run, s, &ray));
     if (!*solved && !waits && !ray) {
-        MGVI_TRY(mgvi_interior_solve(&s->ip, tol, more, solved));
+        const bool sure = s->m.decided == s->size && s->linear.separates;
+        MGVI_TRY(mgvi_interior_solve(&s->ip, tol, sure ? MANY_ITERATIONS : more, solved));
         copy_interior(run, s);
     }
     run->work += s->ip.work;

@@ -15,6 +15,7 @@ enum { PATIENCE = 6, LONG_PATIENCE = 15 }; /* iterations without progress before
 
 static const double FIRST_GAP =
     0.1; /* that the complementarity at the start of a round stands for */
+static const double FAR = 10; /* complementarities: what rows may lack before that falls */
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
@@ -225,6 +226,12 @@ static mgv_status newton_step(mgvi_interior *s, double target, bool correct, dou
     return MGV_OK;
 }
 
+/* Of row t: A th + b0 y. */
+static double margin_at(const mgvi_interior *s, int64_t t)
+{
+    return s->f[t] + (s->y ? s->b0 * s->y[t] : 0);
+}
+
 /* How far b and z stay positive along their steps, at most 1 / BOUNDARY. */
 static double longest_step(const mgvi_interior *s)
 {
@@ -245,6 +252,17 @@ static double complementarity(const mgvi_interior *s, double t)
     for (int64_t i = 0; i < s->size; i++)
         sum += (s->b[i] + t * s->step[i]) * (s->z[i] + t * s->z_step[i]);
     return sum / (double)s->size;
+}
+
+/* Whether b |A th + b0 y - 1 - z| is large beside the complementarity: th bends, so that a step
+ * leaves much of it. A complementarity that falls ahead of it leads to a corner out of which there
+ * are short steps only. The linear programs keep their rows. */
+static bool is_far(const mgvi_interior *s)
+{
+    double sum = 0;
+    for (int64_t t = 0; t < s->size && !mgvi_interior_linear(s); t++)
+        sum += s->b[t] * fabs(margin_at(s, t) - 1 - s->z[t]);
+    return sum / (double)s->size > FAR * complementarity(s, 0);
 }
 
 /* The derivative of 1/2 |A'b|_q^2 - 1'b - target sum log b along the step. */
@@ -305,7 +323,7 @@ static mgv_status iterate(mgvi_interior *s, bool *moved)
     const double mu = complementarity(s, 0);
     MGVI_TRY(newton_step(s, 0, false, &b0_step));
     const double ahead = complementarity(s, fmin(longest_step(s), 1)) / mu;
-    const double target = ahead * ahead * ahead * mu;
+    const double target = is_far(s) ? mu : ahead * ahead * ahead * mu;
     MGVI_TRY(newton_step(s, target, true, &b0_step));
     move(s, BOUNDARY * longest_step(s), target, b0_step);
     s->iterations++;
@@ -325,11 +343,6 @@ static void settle(mgvi_interior *s)
     evaluate(s);
     memcpy(s->w, s->image, (size_t)s->columns * sizeof *s->w);
     rescale(s);
-}
-
-static double margin_at(const mgvi_interior *s, int64_t t)
-{
-    return s->f[t] + (s->y ? s->b0 * s->y[t] : 0);
 }
 
 /* Slacks that match the weights, and weights that are not too near the boundary: at least those of
@@ -381,12 +394,16 @@ static void hand_over(mgvi_interior *s)
         s->u[t] = x->b[t] / sum * (x->upper > 0 ? unit * norm / x->upper : 1);
 }
 
-/* Whether iterations no longer help: of those with a gap below LARGE, many without progress. */
-static bool is_stuck(double gap, double *best, int *waited)
+/* Whether iterations no longer help: of those with a gap below LARGE, many without progress. One
+ * that still seeks to meet the rows may leave the gap alone. */
+static bool is_stuck(const mgvi_interior *s, double *best, int *waited)
 {
     static const double LARGE = 0.5;
-    *waited = gap < 0.9 * *best || *best > LARGE ? 0 : *waited + 1;
-    *best = fmin(*best, gap);
+    if (s->gap < 0.9 * *best || *best > LARGE)
+        *waited = 0;
+    else if (*best <= ROUNDING || !is_far(s))
+        ++*waited;
+    *best = fmin(*best, s->gap);
     return *waited >= (*best > ROUNDING ? LONG_PATIENCE : PATIENCE);
 }
 
@@ -406,7 +423,7 @@ mgv_status mgvi_interior_solve(mgvi_interior *s, double tol, int most, bool *sol
             return mgvi_ctx_whole(s->ctx);
         measure(s);
         *solved = *solved && isfinite(s->gap);
-        stuck = is_stuck(s->gap, &best, &waited);
+        stuck = is_stuck(s, &best, &waited);
     }
     if (s->ray)
         MGVI_TRY(mgvi_linear_prove(s));
