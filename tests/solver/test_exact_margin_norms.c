@@ -302,8 +302,7 @@ TEST(interior_point_beside_the_active_set)
 int main(void)
 {
     return RUN(vectors_to_machine_precision, shapes_norms_and_intercepts, scale_does_not_matter,
-               columns_of_very_different_size,
-               inseparable_sets_are_proven, small_and_odd_sets, thin_margins,
-               one_class_is_refused_with_a_sentence, the_same_bits_again,
+               columns_of_very_different_size, inseparable_sets_are_proven, small_and_odd_sets,
+               thin_margins, one_class_is_refused_with_a_sentence, the_same_bits_again,
                interior_point_beside_the_active_set);
 }

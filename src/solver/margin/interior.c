@@ -14,7 +14,7 @@ static const double ROUNDING = 1e-8;       /* gaps above it may rise and fall fo
 enum { PATIENCE = 6, LONG_PATIENCE = 15 }; /* iterations without progress before it is blamed */
 
 static const double FIRST_GAP =
-    0.1; /* that the complementarity at the start of a round stands for */
+    0.1;                      /* that the complementarity at the start of a round stands for */
 static const double FAR = 10; /* complementarities: what rows may lack before that falls */
 
 /* ---- room ------------------------------------------------------------------------------------ */
