@@ -116,7 +116,7 @@ void mgvi_judge_balance(mgvi_judge *judge, mgvi_care care)
 {
     const bool careful = care > MGVI_CARE_PLAIN;
     const mgv_problem *p = judge->problem;
-    judge->imbalance = 0;
+    judge->imbalance = judge->closed = 0;
     if (p->loss->can & MGVI_JOINT) {
         mgvi_judge_balance_classes(judge);
         sum_lanes(judge);

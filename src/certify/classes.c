@@ -41,22 +41,25 @@ static bool find_shares(mgvi_judge *judge)
 }
 
 /* What is left of the sums after balancing, class by class in units of the class's own weight: to
- * give that up, too, changes u by no more (4b). A row's own entry is meant to be minus the others:
- * k numbers of rounding. */
+ * give that up, too, changes u by no more (4b). The own entry that a row is meant to have, minus the
+ * others', is off by the rounding of these, which may be nothing beside the row's weight. */
 static double left_over(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = p->lanes;
-    double most = mgvi_sum_error(k);
+    double most = 0;
     for (int32_t j = 0; j < k && p->free_cols; j++) {
-        double own = 0;
+        double own = 0, off = 0;
         mgvi_two sum = {0, 0};
         for (int64_t i = 0; i < judge->u.n; i++) {
-            own += class_of(p, i) == j ? mgvi_coef_pick(&p->row.scale, i, 0) : 0;
-            sum = mgvi_two_add_real(sum, judge->u.x[i * k + j]);
+            const double u = judge->u.x[i * k + j];
+            const bool mine = class_of(p, i) == j;
+            own += mine ? mgvi_coef_pick(&p->row.scale, i, 0) : 0;
+            off += (mine ? k : 1) * MGVI_UNIT * fabs(u);
+            sum = mgvi_two_add_real(sum, u);
         }
         if (own > 0)
-            most += 2 * (fabs(mgvi_two_real(sum)) + k * MGVI_UNIT * own) / own;
+            most += 2 * (fabs(mgvi_two_real(sum)) + off) / own;
     }
     return most;
 }
@@ -103,6 +106,7 @@ void mgvi_judge_balance_classes(mgvi_judge *judge)
         move_shares(judge);
     close_rows(judge);
     judge->imbalance = left_over(judge);
+    judge->closed = mgvi_sum_error(judge->problem->lanes);
 }
 
 /* What is left over of the balance: sum_c |excess_c| in units of sum |u_i|. As much flow again from

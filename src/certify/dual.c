@@ -147,9 +147,9 @@ static mgvi_rounded conj_loss(mgvi_judge *judge, mgvi_care care)
         out.value = mgvi_judge_sum_lanes(judge, p->lanes);
     }
     const double terms = careful ? 0 : mgvi_terms_in_a_row(judge->u.n * judge->u.k);
-    out.error =
-        (mgvi_sum_error(terms + 16) + judge->imbalance) * conj_size(judge, out.value, care) +
-        judge->imbalance * 2 * judge->shares + ends_error(judge);
+    out.error = (mgvi_sum_error(terms + 16) + judge->imbalance + judge->closed) *
+                    conj_size(judge, out.value, care) +
+                judge->imbalance * 2 * judge->shares + ends_error(judge);
     return out;
 }
 

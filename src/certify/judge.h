@@ -42,6 +42,7 @@ struct mgvi_judge {
     double shrunk;        /* what u has been multiplied with, to be in the domain of R* */
     double target;        /* (4d): what targets are measured from, 0 but for a closer look */
     double imbalance;     /* the dual point meant is u with some entries smaller by this part */
+    double closed;        /* losses of many classes: what an entry is off, a part of it */
     mgvi_vec level;       /* rows: A 1, for penalties that do not see constants (level.c) */
     double level_error;   /* what an entry of it may be off */
     mgvi_care level_care; /* how it was computed */

@@ -261,7 +261,8 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
         for (int32_t c = 0; c < k; c++) {
             double *x = &v->x[j * k + c];
             const double most = sum[c] > judge->shares ? sum[c] : judge->shares;
-            const double e = constant ? 0 : scale * (part * sum[c] + moved * most) + own * fabs(*x);
+            const double off = part * sum[c] + moved * most + judge->closed * spread * sum[c];
+            const double e = constant ? 0 : scale * off + own * fabs(*x);
             if (constant)
                 *x = 0;
             else if (even)

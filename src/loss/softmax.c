@@ -32,8 +32,11 @@ static void softmax_grad(double s, const double *z, int32_t k, int32_t c, double
     double sum = 0;
     for (int32_t j = 0; j < k; j++)
         sum += u[j] = exp(z[j] - most);
+    double others = 0; /* p_c - 1 keeps its digits where it is small */
     for (int32_t j = 0; j < k; j++)
-        u[j] = s * (u[j] / sum - (j == c));
+        others += j == c ? 0 : u[j];
+    for (int32_t j = 0; j < k; j++)
+        u[j] = s * ((j == c ? -others : u[j]) / sum);
 }
 
 static double softmax_conj(double s, const double *u, int32_t k, int32_t c)
