@@ -33,7 +33,7 @@ typedef struct state {
     double tau;      /* square of the intercepts' entry in every row; 0: there are none */
     int32_t *order, *moved;
     struct memory {
-        double gap, loss; /* of the last full pass, each row as it was when visited */
+        double gap, loss, lead; /* of the last full pass, each row as it was when visited */
     } m;
 } state;
 
@@ -87,36 +87,57 @@ static mgv_status init(mgvi_run *run)
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
-/* The nearest point of {q >= 0, sum q = total}: a common shift, and what it makes negative is 0.
- * Dropping entries only raises the shift, so those dropped stay out.                        (2) */
-static void project(double *q, int32_t k, double total)
+/* t becomes the nearest point u of {u_j >= 0 but for c, u_c >= -weight, sum u = 0}: a common shift,
+ * and what it makes negative is 0. Dropping entries only raises the shift, so those dropped stay
+ * out; q_c = weight + u_c goes last and alone, so that a u that is nothing beside the weight keeps
+ * its digits.                                                                               (2) */
+static void project(double *t, int32_t k, int32_t c, double weight)
 {
-    double shift = -INFINITY;
-    for (int32_t round = 0; round < k; round++) {
-        double sum = -total, count = 0;
+    double shift = -INFINITY, own = t[c], others = 0;
+    bool free = true; /* q_c > 0 */
+    for (int32_t round = 0; round <= k; round++) {
+        double sum = free ? own : -weight, count = free ? 1 : 0;
         for (int32_t j = 0; j < k; j++)
-            if (q[j] > shift) {
-                sum += q[j];
+            if (j != c && t[j] > shift) {
+                sum += t[j];
                 count++;
             }
-        if (sum / count <= shift)
+        const double next = sum / count;
+        if (next > shift)
+            shift = next;
+        else if (free && weight + (own - shift) < 0)
+            free = false; /* and once more: without it the shift is larger */
+        else
             break;
-        shift = sum / count;
     }
     for (int32_t j = 0; j < k; j++)
-        q[j] = fmax(q[j] - shift, 0);
+        if (j != c)
+            others += t[j] = fmax(t[j] - shift, 0);
+    t[c] = -fmin(others, weight);
 }
 
-/* The best q_i for the others as they are, left in z. A row of zeros has nothing to weigh: its
+/* The best u_i for the others as they are, left in z. A row of zeros has nothing to weigh: its
  * loss is 1 whatever W is, and any other class may carry it. */
 static void best_row(const state *s, double r, double weight, const double *u, int32_t c)
 {
     const int32_t k = s->u.k;
-    for (int32_t j = 0; j < k; j++) {
-        const double q = u[j] + weight * (j == c);
-        s->z[j] = r > 0 ? q + (s->z[j] - (j == c)) / r : weight * (j == (c == 0));
+    for (int32_t j = 0; j < k; j++)
+        s->z[j] = r > 0 ? u[j] + (s->z[j] - (j == c)) / r : 0;
+    if (r > 0) {
+        project(s->z, k, c, weight);
+    } else {
+        s->z[c] = -weight;
+        s->z[c == 0] = weight;
     }
-    project(s->z, k, weight);
+}
+
+/* The score of class c over the best other one. */
+static double lead_of(const double *z, int32_t k, int32_t c)
+{
+    double best = -INFINITY;
+    for (int32_t j = 0; j < k; j++)
+        best = j == c ? best : fmax(best, z[j]);
+    return z[c] - best;
 }
 
 /* Visits row i; true when it moved. */
@@ -126,7 +147,7 @@ static bool visit(mgvi_run *run, state *s, int64_t i, bool measure)
     const int32_t k = s->u.k, c = (int32_t)mgvi_coef_pick(&p->row.a, i, 0);
     const int64_t length = mgvi_rows_acc_len(s->rows);
     const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
-    double *u = s->u.x + i * k, product = 0, change = 0;
+    double *u = s->u.x + i * k, product = 0, change = 0, size = 0;
     for (int32_t j = 0; j < k; j++) {
         s->z[j] = mgvi_rows_dot(s->rows, i, s->acc + j * length);
         product += s->z[j] * u[j];
@@ -137,20 +158,22 @@ static bool visit(mgvi_run *run, state *s, int64_t i, bool measure)
     if (measure) {
         const double loss = p->loss->joint->value(weight, s->z, k, c);
         s->m.loss += loss;
+        s->m.lead = weight > 0 ? fmin(s->m.lead, lead_of(s->z, k, c)) : s->m.lead;
         s->m.gap += loss + p->loss->joint->conj(weight, u, k, c) - product;
     }
     best_row(s, (s->norm[i] + s->tau) / p->lambda, weight, u, c);
     for (int32_t j = 0; j < k; j++) {
-        const double next = s->z[j] - weight * (j == c), step = next - u[j];
-        if (fabs(step) <= 1e-15 * weight)
+        const double next = s->z[j], step = next - u[j];
+        if (fabs(step) <= 1e-15 * fmax(fabs(next), fabs(u[j])))
             continue;
         mgvi_rows_axpy(s->rows, i, -step / p->lambda, s->acc + j * length);
         if (s->tau > 0) /* the row kernels' entry is 1 */
             s->acc[(j + 1) * length - 1] -= (s->tau - 1) * step / p->lambda;
-        u[j] = next;
         change = fmax(change, fabs(step));
+        size = fmax(size, fmax(fabs(next), fabs(u[j])));
+        u[j] = next;
     }
-    return change > 1e-12 * weight;
+    return change > 1e-12 * size;
 }
 
 /* (4): the intercepts are pushed on by what the sums of u still lack to 0. */
@@ -167,6 +190,7 @@ static mgv_status step(mgvi_run *run)
     state *s = run->state;
     int64_t count = s->u.n, moved = 0;
     s->m.gap = s->m.loss = 0;
+    s->m.lead = INFINITY;
     mgvi_rng_shuffle(&run->rng, s->order, count);
     for (int64_t t = 0; t < count && !mgvi_ctx_cut_row(run->ctx, t); t++)
         if (visit(run, s, s->order[t], true))
@@ -202,6 +226,11 @@ static double least_lead(const mgvi_run *run, const state *s)
     return least;
 }
 
+static bool pays(double ridge, double loss, double lead)
+{
+    return lead > 0 && lead < 1 && ridge / (lead * lead) < ridge + loss;
+}
+
 /* By what W is multiplied before it is shown. Near a hard margin what rows yet lack of theirs costs
  * more than a W that is longer by as much and lacks nothing: lambda/2 |W|^2 t^2 with t = 1/lead. */
 static double stretch(mgvi_run *run, state *s)
@@ -212,12 +241,11 @@ static double stretch(mgvi_run *run, state *s)
         return 1;
     for (int64_t t = 0; t < mgvi_problem_penalised(p) * s->w.k; t++)
         square += s->w.x[t] * s->w.x[t];
-    const double ridge = p->lambda / 2 * square;
-    if (!(s->m.loss < ridge))
+    const double ridge = p->lambda / 2 * square, seen = s->m.lead;
+    if (!pays(ridge, s->m.loss, seen))
         return 1;
     const double lead = least_lead(run, s);
-    const bool better = lead > 0 && ridge / (lead * lead) < ridge + s->m.loss;
-    return better && lead < 1 ? 1 / lead : 1;
+    return pays(ridge, s->m.loss, lead) ? 1 / lead : 1;
 }
 
 static mgvi_iterate expose(mgvi_run *run)
