@@ -119,8 +119,29 @@ TEST(clipping_ends_in_the_domain)
     CHECK(nothing[0] == 0 && nothing[1] == 0);
 }
 
+/* The own class's slope is minus the others', to their digits and not those of the weight. */
+TEST(nearly_certain_rows_keep_their_digits)
+{
+    mgvi_rng rng = mgvi_rng_seed(77);
+    for (int trial = 0; trial < 1000; trial++) {
+        double z[5], u[5], others = 0;
+        const int32_t c = (int32_t)mgvi_rng_below(&rng, 5);
+        for (int j = 0; j < 5; j++)
+            z[j] = mgvi_rng_normal(&rng) + (j == c ? 5 + 400 * mgvi_rng_uniform(&rng) : 0);
+        mgvi_loss_find("softmax")->joint->grad(1.0 / 150, z, 5, c, u);
+        for (int round = 0; round < 2; round++) {
+            others = 0;
+            for (int j = 0; j < 5; j++)
+                others += j == c ? 0 : u[j];
+            CHECK_NEAR(u[c], -others, 1e-15 * others, "trial %d, round %d", trial, round);
+            CHECK(others > 0);
+            mgvi_joint_clip(1.0 / 150, u, 5, c); /* a point of the domain stays */
+        }
+    }
+}
+
 int main(void)
 {
-    return RUN(there_are_losses_of_many_classes, fenchel_and_young_agree, gradients_are_slopes,
-               clipping_ends_in_the_domain);
+    return RUN(nearly_certain_rows_keep_their_digits, there_are_losses_of_many_classes,
+               fenchel_and_young_agree, gradients_are_slopes, clipping_ends_in_the_domain);
 }

@@ -1,6 +1,7 @@
 /* test_class_coordinate.c - the loss crammer_singer by rows of dual variables. */
 #include "vectors.h"
 
+#include "base/rng.h"
 #include "model/model.h"
 
 #include <math.h>
@@ -287,12 +288,40 @@ TEST(nearly_hard_margins_end_soon)
     mgv_fit_free(&fit);
 }
 
+/* Raw intensities of genes: lambda is 1e-12 of the rows' squares, multipliers are nothing beside
+ * the rows' weights. What is certified by every solver must be one number, to its digits. */
+TEST(multipliers_keep_digits_beside_the_weights)
+{
+    enum { ROWS = 150, COLS = 4000 };
+    static const char *const losses[] = {"loss=crammer_singer tol=1e-3", "loss=softmax tol=1e-4"};
+    static double X[ROWS * COLS];
+    double y[ROWS];
+    mgvi_rng rng = mgvi_rng_seed(31);
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = i % 3;
+        for (int j = 0; j < COLS; j++)
+            X[i * COLS + j] =
+                exp(5 + 1.5 * mgvi_rng_normal(&rng) + (j < 20 ? 0.8 * (y[i] - 1) : 0));
+    }
+    for (int t = 0; t < 2; t++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, ROWS, COLS, losses[t]);
+        mgv_fit_solve(&fit);
+        const mgv_certificate *c = &fit.certificate;
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && c->verified, "%s: %s after %s", losses[t],
+                   mgv_stop_name(fit.run.stop), fit.run.solver);
+        CHECK_LE(c->primal - c->dual, 0.01 * c->primal, "%s", losses[t]);
+        CHECK_LE(fit.run.passes, 2000, "%s", losses[t]);
+        mgv_fit_free(&fit);
+    }
+}
+
 int main(void)
 {
     return RUN(the_certificate_is_met_and_true, nearly_hard_margins_end_soon,
-               two_classes_are_the_hinge, scaled_columns_are_columns,
-               the_linear_kernel_is_the_linear_form, kernels_part_what_planes_cannot,
-               runs_have_the_same_bits, intercepts_are_free_and_proven_best,
-               intercepts_of_two_classes_are_the_hinges,
+               multipliers_keep_digits_beside_the_weights, two_classes_are_the_hinge,
+               scaled_columns_are_columns, the_linear_kernel_is_the_linear_form,
+               kernels_part_what_planes_cannot, runs_have_the_same_bits,
+               intercepts_are_free_and_proven_best, intercepts_of_two_classes_are_the_hinges,
                intercepts_with_kernels_weights_and_checkpoints);
 }
