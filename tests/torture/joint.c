@@ -67,8 +67,9 @@ static quad conjugates(const member *m, quad u[MOST][CLASSES], quad scale, quad 
     for (int r = 0; r < m->n; r++)
         for (int c = 0; c < m->outputs && m->s[r] > 0; c++) {
             const bool own = c == m->class_of[r];
-            const quad p = scale * u[r][c] / m->s[r] + own;
-            const quad term = m->c->loss == SOFTMAX ? m->s[r] * (p > 0 ? p * q_log(p) : 0)
+            const quad part = scale * u[r][c] / m->s[r], p = part + own;
+            const quad log_p = own ? q_log1p(part) : q_log(p); /* near 1 to its digits */
+            const quad term = m->c->loss == SOFTMAX ? m->s[r] * (p > 0 ? p * log_p : 0)
                               : own                 ? m->s[r] * (p - 1)
                                                     : 0;
             sum += term;

@@ -34,6 +34,8 @@ quad q_log(quad x)
     return x > 0 ? (quad)logl(head) + (x - head) / head : -INFINITY;
 }
 
+quad q_log1p(quad x) { return (quad)log1pl((long double)x); }
+
 quad q_pow(quad x, quad p) { return x > 0 ? q_exp(p * q_log(x)) : 0; }
 
 /* ---- the matrix ------------------------------------------------------------------------------ */

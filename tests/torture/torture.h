@@ -161,6 +161,7 @@ quad q_abs(quad x);
 quad q_sqrt(quad x);
 quad q_exp(quad x);
 quad q_log(quad x);
+quad q_log1p(quad x);
 quad q_pow(quad x, quad p);
 quad q_max(quad a, quad b);
 quad q_min(quad a, quad b);

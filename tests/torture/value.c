@@ -7,10 +7,7 @@
 
 /* ---- losses ---------------------------------------------------------------------------------- */
 
-static quad softplus(quad t) /* log(1 + e^t) */
-{
-    return q_max(0, t) + (quad)log1pl((long double)q_exp(-q_abs(t)));
-}
+static quad softplus(quad t) /* log(1 + e^t) */ { return q_max(0, t) + q_log1p(q_exp(-q_abs(t))); }
 
 quad loss_value(const torture_case *c, quad z, quad target)
 {
@@ -42,14 +39,17 @@ quad loss_value(const torture_case *c, quad z, quad target)
 /* A row of scores and its class. */
 static quad joint_loss(const torture_case *c, const quad *z, int own)
 {
-    quad most = z[0] + (c->loss == CRAMMER_SINGER && own != 0), sum = 0;
-    for (int k = 1; k < c->classes; k++)
+    quad most = z[0] + (c->loss == CRAMMER_SINGER && own != 0), others = 0;
+    int best = 0;
+    for (int k = 1; k < c->classes; k++) {
+        best = z[k] > z[best] ? k : best;
         most = q_max(most, z[k] + (c->loss == CRAMMER_SINGER && own != k));
+    }
     if (c->loss == CRAMMER_SINGER)
         return most - z[own];
     for (int k = 0; k < c->classes; k++)
-        sum += q_exp(z[k] - most);
-    return most - z[own] + q_log(sum);
+        others += k == best ? 0 : q_exp(z[k] - most);
+    return most - z[own] + q_log1p(others);
 }
 
 quad loss_sum(const member *m, quad z[MOST][CLASSES])
