@@ -87,6 +87,22 @@ static void scale_side(mgvi_judge *judge, int32_t c, bool above, double factor)
             u[i * k + c] *= factor;
 }
 
+/* What scaling has left of the sum of lane c, rounded as its entries are, as a part of a side: in
+ * twofold numbers, for a bound of that rounding is much larger. */
+static double left_over(const mgvi_judge *judge, int32_t c)
+{
+    const mgv_problem *p = judge->problem;
+    const double SUMS = 0x1p-80; /* of 2^20 twofold numbers and more */
+    mgvi_two sum = {0, 0};
+    double size = 0;
+    for (int64_t i = 0; i < judge->u.n; i++) {
+        const double u = judge->u.x[i * p->lanes + c];
+        sum = mgvi_two_add_real(sum, mgvi_problem_free_entry_of(p, i, c) * u);
+        size += fabs(u);
+    }
+    return size > 0 ? 4 * fabs(mgvi_two_real(sum)) / size + SUMS : 0;
+}
+
 static void balance_lane(mgvi_judge *judge, int32_t c, bool careful)
 {
     const sides s = add_lane(judge, c, careful ? 1 : CHUNK);
@@ -132,8 +148,11 @@ void mgvi_judge_balance(mgvi_judge *judge, mgvi_care care)
         sum_lanes(judge);
         return;
     }
-    for (int32_t c = 0; c < p->lanes; c++)
+    for (int32_t c = 0; c < p->lanes; c++) {
         balance_lane(judge, c, careful);
-    if (p->free_cols) /* a factor and its products are rounded, and the sums it was made from */
-        judge->imbalance = 8 * MGVI_UNIT + (careful ? 0 : 2 * mgvi_sum_error(PLAINLY));
+        if (p->free_cols && careful)
+            judge->imbalance = fmax(judge->imbalance, left_over(judge, c));
+    }
+    if (p->free_cols && !careful) /* a factor, its products, and the sums it was made from */
+        judge->imbalance = 8 * MGVI_UNIT + 2 * mgvi_sum_error(PLAINLY);
 }

@@ -349,9 +349,35 @@ TEST(a_box_too_small_for_its_margin_is_proven)
     }
 }
 
+/* Prices of houses: a weak mu beside columns and residuals of 1e4. What balancing leaves of the sum
+ * of u is measured; a bound of it would cost most of mu. */
+TEST(a_weak_strength_beside_an_intercept_is_met)
+{
+    enum { ROWS = 2000, COLS = 6 };
+    static double X[ROWS * COLS], y[ROWS];
+    mgvi_rng rng = mgvi_rng_seed(8);
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = 5e4 + 6e4 * mgvi_rng_normal(&rng);
+        for (int j = 0; j < COLS; j++) {
+            const double x = mgvi_rng_normal(&rng);
+            X[i * COLS + j] = j < 3 ? 2000 * x * x : 40 + x;
+            y[i] += (j < 3 ? 20 : 1000) * X[i * COLS + j];
+        }
+    }
+    mgv_fit fit;
+    mgv_fit_start(&fit, X, y, ROWS, COLS, "loss=squared penalty=l1 mu=2e-5");
+    mgv_fit_solve(&fit);
+    const mgv_certificate *c = &fit.certificate;
+    CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && c->verified, "%s, gap %g",
+               mgv_stop_name(fit.run.stop), c->relative_gap);
+    CHECK_LE(c->dual, c->primal, "order");
+    mgv_fit_free(&fit);
+}
+
 int main(void)
 {
-    return RUN(a_constant_column_costs_no_digits, a_box_too_small_for_its_margin_is_proven,
+    return RUN(a_weak_strength_beside_an_intercept_is_met, a_constant_column_costs_no_digits,
+               a_box_too_small_for_its_margin_is_proven,
                bounds_hold_where_the_level_of_the_weights_is_free,
                an_exact_sum_of_columns_is_no_other_constraint, small_targets_are_met,
                one_row_is_met_by_a_constant, an_entropy_of_nothing_is_known,
