@@ -1,5 +1,5 @@
-/* replay.c - a plain main for a fuzz target: runs it over files and folders, so that the corpus is
- * part of the tests in every build. */
+/* replay.c - a plain main for the fuzz targets: `replay fuzz_NAME PATH...` runs one over files and
+ * folders, so that the corpus is part of the tests in every build. */
 #include "fuzz.h"
 
 #include <dirent.h>
@@ -8,6 +8,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#define PART(name) int name##_part(const uint8_t *bytes, size_t size);
+#include "parts.inc"
+#undef PART
+
+static const struct {
+    const char *name;
+    int (*run)(const uint8_t *bytes, size_t size);
+} targets[] = {
+#define PART(name) {#name, name##_part},
+#include "parts.inc"
+#undef PART
+};
+
+static int (*target)(const uint8_t *bytes, size_t size);
 static int replayed;
 
 static int replay_file(const char *path)
@@ -23,7 +37,7 @@ static int replay_file(const char *path)
     if (!short_read) {
         printf("%s\n", path);
         fflush(stdout); /* the last line names the culprit */
-        LLVMFuzzerTestOneInput(bytes, size);
+        target(bytes, size);
         replayed++;
     }
     free(bytes);
@@ -49,7 +63,14 @@ static int replay_folder(const char *path)
 int main(int argc, char **argv)
 {
     int failed = 0;
-    for (int i = 1; i < argc; i++) {
+    for (size_t t = 0; argc > 1 && t < sizeof targets / sizeof *targets; t++)
+        if (strcmp(argv[1], targets[t].name) == 0)
+            target = targets[t].run;
+    if (!target) {
+        fprintf(stderr, "usage: replay fuzz_NAME PATH...\n");
+        return 2;
+    }
+    for (int i = 2; i < argc; i++) {
         struct stat info;
         if (stat(argv[i], &info) != 0)
             failed = 1;

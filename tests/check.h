@@ -67,6 +67,9 @@ void mgv_check_allocator_init(mgv_check_allocator *a, long fail_at);
 /* A context with the default allocator; freed by mgv_ctx_free. Never NULL. */
 mgv_ctx *mgv_check_ctx(void);
 
+/* Another name for each file: all of them are one program (run.c). */
+int main(void);
+
 typedef void (*mgv_check_fn)(void **);
 int mgv_check_run(const char *group, const char *names, const mgv_check_fn *tests, size_t count);
 /* Runs the tests named; "group: N passed, N failed" comes from cmocka. */
