@@ -234,6 +234,29 @@ TEST(the_same_bits_again)
 
 /* ---- the interior point by itself ------------------------------------------------------------ */
 
+/* A dense table of which few rows decide costs what these rows do: all at once would be 20 systems
+ * of all rows, and more. */
+TEST(few_rows_decide)
+{
+    enum { N = 900, D = 700 };
+    double *X, *y;
+    margin_points(11, N, D, 1, &X, &y);
+    for (int k = 0; k < 2; k++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, N, D, "loss=margin");
+        mgv_fit_set(&fit, k ? "p=1.5" : "p=1.1");
+        mgv_fit_solve(&fit);
+        CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
+        const double systems =
+            mgvi_driver_spent(fit.solver) / ((double)D * D * (N / 2.0 + D / 3.0));
+        CHECK_THAT(systems < 3, "%s: the work of %.1f systems of all rows", k ? "1.5" : "1.1",
+                   systems);
+        mgv_fit_free(&fit);
+    }
+    free(X);
+    free(y);
+}
+
 /* With q = 2 the two inner solvers have the same problem: it is what takes over from the active set
  * when that is stuck, from whatever b there is. Rows leave and come back on the way. */
 TEST(interior_point_beside_the_active_set)
@@ -304,5 +327,5 @@ int main(void)
     return RUN(vectors_to_machine_precision, shapes_norms_and_intercepts, scale_does_not_matter,
                columns_of_very_different_size, inseparable_sets_are_proven, small_and_odd_sets,
                thin_margins, one_class_is_refused_with_a_sentence, the_same_bits_again,
-               interior_point_beside_the_active_set);
+               few_rows_decide, interior_point_beside_the_active_set);
 }

@@ -5,8 +5,10 @@
 #include <string.h>
 
 enum { FEW = 8 }; /* rows a column: with more of them, few decide */
-/* Multiplications of an iteration up to which the interior point takes all rows at once. */
-static const double ALL_AT_ONCE = 2e9;
+/* Multiplications of an iteration up to which the interior point takes all rows at once: linear
+ * programmes, which start anew in every round, and sparse rows; and dense rows of other norms, whose
+ * rounds go on from each other. */
+static const double ALL_AT_ONCE = 2e9, DENSE_AT_ONCE = 1e7;
 
 typedef mgvi_exact_margin state;
 
@@ -74,14 +76,14 @@ static void join_rest(state *s, int64_t usable)
         }
 }
 
-/* (13) starts anew in every round: rounds take three times the iterations that all rows at once
- * take, and more. Where an iteration with W comes to half the work of one with all rows, they join
- * it. */
+/* Linear programmes (13) start anew in every round: rounds take three times the iterations that all
+ * rows at once take, and more; other norms more as well. Where an iteration with W comes to half the
+ * work of one with all rows, they join it. */
 static mgv_status join_rest_if_cheaper(mgvi_run *run, state *s)
 {
     static const double MUCH = 0.5;
     mgvi_block_plan some, whole;
-    if (s->m.all || !mgvi_interior_linear(&s->ip))
+    if (s->m.all)
         return MGV_OK;
     const int64_t usable = list_usable(run->problem, s->order);
     MGVI_TRY(mgvi_margin_block_plan(run->problem, s->rows, s->W, s->size, &some));
@@ -153,7 +155,9 @@ static mgv_status all_at_once(mgvi_run *run, state *s, int64_t usable, bool *all
     if (usable > FEW * run->problem->A->cols)
         return MGV_OK;
     MGVI_TRY(mgvi_margin_block_plan(run->problem, s->rows, s->order, usable, &plan));
-    *all = plan.work <= ALL_AT_ONCE && plan.bytes <= mgvi_problem_spare(run->problem, HELD);
+    const bool once = plan.sparse || mgvi_interior_linear(&s->ip);
+    *all = plan.work <= (once ? ALL_AT_ONCE : DENSE_AT_ONCE) &&
+           plan.bytes <= mgvi_problem_spare(run->problem, HELD);
     return MGV_OK;
 }
 
