@@ -135,6 +135,31 @@ TEST(twins_are_found)
     CHECK(verdict_on(X, y, N, D, u, MARGIN) < 1);
 }
 
+/* Rows of unit length: two on one ray are one point. */
+TEST(rays_are_points_once_rows_have_unit_length)
+{
+    enum { N = 5, D = 3 };
+#define UNIT_ROWS "loss=margin scale=rownorm"
+    double X[N * D], y[] = {1, -1, 1, -1, 1};
+    const double u[] = {-1, 0, 0, 0, -1}, line[] = {4.9, 2.7, 3.6, 0.1, 1e-310};
+    CHECK(verdict_on(line, y, N, 1, u, UNIT_ROWS) == 1);
+    CHECK(verdict_on(line, y, N, 1, u, MARGIN) < 1);
+    mgvi_rng rng = mgvi_rng_seed(5);
+    for (int k = 0; k < N * D; k++)
+        X[k] = rint(1e6 * mgvi_rng_normal(&rng));
+    for (int j = 0; j < D; j++)
+        X[3 * D + j] = 3 * 0x1p-700 * X[j];
+    CHECK(verdict_on(X, y, N, D, u, UNIT_ROWS) == 1);
+    CHECK(verdict_on(X, y, N, D, u, MARGIN) < 1);
+    for (int j = 0; j < D; j++)
+        X[3 * D + j] *= -1; /* the other way */
+    CHECK(verdict_on(X, y, N, D, u, UNIT_ROWS) < 1);
+    for (int j = 0; j < D; j++)
+        X[3 * D + j] *= -1;
+    X[3 * D + 1] = nextafter(X[3 * D + 1], 0);
+    CHECK(verdict_on(X, y, N, D, u, UNIT_ROWS) < 1);
+}
+
 /* x w = y twice: contradictory where the targets differ by an ulp. */
 TEST(equalities_and_intervals)
 {
@@ -257,6 +282,7 @@ int main(void)
     return RUN(a_row_of_zeros_is_the_proof, a_small_column_beside_a_large_one_counts,
                a_column_equal_to_the_label_separates, dependent_columns_are_no_obstacle,
                rounded_weights_of_real_columns_are_believed, rows_of_no_weight_are_left_out,
-               twins_are_found, equalities_and_intervals, the_sign_of_a_dependency_is_exact,
-               long_integers, columns_that_imply_the_others);
+               twins_are_found, rays_are_points_once_rows_have_unit_length,
+               equalities_and_intervals, the_sign_of_a_dependency_is_exact, long_integers,
+               columns_that_imply_the_others);
 }
