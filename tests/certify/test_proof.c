@@ -1,9 +1,7 @@
 /* test_proof.c - `not separable` is said of the numbers given: what is zero up to rounding only is
  * not believed, whoever brings it; what is exactly zero is, however the columns depend. */
-#include "vectors.h"
+#include "judging.h"
 
-#include "base/rng.h"
-#include "certify/certify.h"
 #include "certify/residues.h"
 
 #include <math.h>
@@ -13,22 +11,14 @@
 static int verdict_on(const double *X, const double *y, int64_t n, int64_t d, const double *u,
                       const char *options)
 {
-    mgv_fit fit;
-    mgvi_arena arena;
-    mgvi_judge *judge;
-    mgvi_vec dual;
+    mgv_judged j;
     mgvi_verdict verdict = mgvi_verdict_none();
-    mgv_fit_start(&fit, X, y, n, d, options);
-    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
-    mgvi_arena_init(&arena, fit.ctx);
-    CHECK_OK(fit.ctx, mgvi_judge_new(&arena, fit.problem, &judge));
-    CHECK_OK(fit.ctx, mgvi_vec_new(&arena, MGVI_ROWS, n, 1, &dual));
-    memcpy(dual.x, u, (size_t)n * sizeof *u);
-    const bool proven = mgvi_judge_prove(judge, &dual, 50, &verdict);
+    mgv_judged_open(&j, X, y, n, d, options);
+    memcpy(j.u.x, u, (size_t)n * sizeof *u);
+    const bool proven = mgvi_judge_prove(j.judge, &j.u, 50, &verdict);
     CHECK(proven == (verdict.certificate.separable == 0));
-    const int out = proven ? 1 : mgvi_judge_nearly_proven(judge) ? -1 : 0;
-    mgvi_arena_free(&arena);
-    mgv_fit_free(&fit);
+    const int out = proven ? 1 : mgvi_judge_nearly_proven(j.judge) ? -1 : 0;
+    mgv_judged_close(&j);
     return out;
 }
 
