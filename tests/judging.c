@@ -32,14 +32,8 @@ void mgv_judged_close(mgv_judged *j)
 void mgv_judged_bring(mgv_judged *j, const double *w, const double *u)
 {
     const mgv_problem *p = j->fit.problem;
-    const int64_t d = p->A->cols - p->free_cols;
     CHECK(p->lanes == 1);
-    memcpy(j->w.x, w, (size_t)j->w.n * sizeof *w);
-    for (int64_t i = 0; i < d; i++) {
-        j->w.x[i] /= p->scale ? p->scale[i] : 1;
-        if (p->free_cols && p->centre)
-            j->w.x[d] += p->centre[i] * w[i];
-    }
+    mgvi_problem_own_weights(p, w, p->free_cols ? w[p->A->cols - 1] : 0, j->w.x);
     memcpy(j->u.x, u, (size_t)j->u.n * sizeof *u);
 }
 

@@ -124,7 +124,7 @@ static void measure_misses(const mgvi_judge *judge, mgvi_verdict *out)
         square += miss * miss;
         rounded += rounding * rounding;
     }
-    out->residual = worst;
+    out->residual = isnan(square) ? INFINITY : worst;
     out->missing = sqrt(square);
     out->missing_rounding = sqrt(rounded);
 }
@@ -184,7 +184,7 @@ static void conclude_soft(mgv_certificate *c, double unit)
 static void conclude_constraint(mgvi_verdict *v)
 {
     mgv_certificate *c = &v->certificate;
-    c->primal = v->objective + (v->missing > 0 ? v->missing * v->price : 0);
+    c->primal = v->objective + (v->missing == 0 ? 0 : v->missing * v->price);
     c->gap = c->primal - c->dual;
     const double size = fmax(fmax(fabs(c->primal), fabs(c->dual)), fmax(v->unit, 1e-300));
     c->relative_gap = fmax(c->gap / size, v->residual);
@@ -198,7 +198,7 @@ static void conclude_margin(mgv_certificate *c)
     c->primal = lower > 0 ? 0.5 / (lower * lower) : INFINITY;
     c->dual = 0.5 / (upper * upper);
     c->gap = c->primal - c->dual;
-    c->relative_gap = (upper - lower) / upper;
+    c->relative_gap = upper < INFINITY ? (upper - lower) / upper : INFINITY;
     c->separable = lower > 0 ? 1 : -1;
     c->verified = isfinite(lower) && upper > 0 && lower <= upper;
 }
@@ -241,7 +241,7 @@ double mgvi_verdict_sharp_gap(const mgv_problem *p, const mgvi_verdict *v)
     c->margin += v->primal_rounding;
     c->margin_upper -= v->dual_rounding;
     conclude(p, &sharp);
-    return c->relative_gap;
+    return fmin(c->relative_gap, v->certificate.relative_gap); /* below 0, a margin's may be more */
 }
 
 void mgvi_verdict_excuse(const mgvi_judge *judge, mgvi_verdict *v)

@@ -26,12 +26,13 @@ double mgvi_margin_lower(mgvi_judge *judge, const mgvi_vec *w, bool as_it_is, do
     double most = 0;
     double error = judge->error[0] + 4 * MGVI_UNIT * fabs(m);
     *rounding = 0;
-    if (!(norm > 0))
+    mgvi_vec_abs_max(p->ctx, &judge->z, &most);
+    if (!isfinite(norm) || !isfinite(most))
+        return -INFINITY;
+    if (norm == 0)
         return 0;
-    if (moved) {
-        mgvi_vec_abs_max(p->ctx, &judge->z, &most);
+    if (moved)
         error += 8 * MGVI_UNIT * most;
-    }
     const double low = m - error, wide = mgvi_sum_error((double)w->n + 8);
     const double length = low > 0 ? mgvi_kernel_length_above(judge, w, norm) : norm;
     const double bound = low / length - wide * fabs(low / length);
