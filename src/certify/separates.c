@@ -46,9 +46,12 @@ mgv_status mgvi_judge_least_score(mgvi_judge *judge, const mgvi_vec *w, double *
         judge->y.x[d * k + c] = coef[d * k + c];
     mgvi_release(p->ctx, coef);
     double below = INFINITY;
-    for (int64_t i = 0; i < judge->rows->count; i++)
-        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
-            below = fmin(below, score_below(judge->rows, i, judge->y.x));
+    for (int64_t i = 0; i < judge->rows->count; i++) {
+        if (!(mgvi_coef_pick(&p->row.scale, i, 0) > 0))
+            continue;
+        const double score = score_below(judge->rows, i, judge->y.x);
+        below = isnan(score) ? -INFINITY : fmin(below, score);
+    }
     *least = below;
     return MGV_OK;
 }

@@ -32,7 +32,7 @@ static const char *const constraints[] = {
 };
 #define COUNT(list) (int)(sizeof(list) / sizeof *(list))
 
-static const double strange[] = {NAN,     INFINITY, -INFINITY, DBL_MAX, -DBL_MAX,
+static const double strange[] = {NAN,     INFINITY,  -INFINITY, DBL_MAX, -DBL_MAX,
                                  DBL_MIN, 0x1p-1074, 1e200,     -0.0};
 
 static void open(mgv_judged *j, const char *options)
@@ -137,7 +137,8 @@ TEST(constraints_with_strange_pairs)
                 (side ? j.u.x : j.w.x)[2] = strange[s];
                 const mgv_certificate c = mgv_judged_look(&j, MGVI_CARE_PLAIN).certificate;
                 check_sane(&c, constraints[k], strange[s]);
-                CHECK_THAT(!isnan(strange[s]) || side || !c.verified, "%s: margin [%g, %g]", constraints[k], c.margin, c.margin_upper);
+                CHECK_THAT(!isnan(strange[s]) || side || !c.verified, "%s: margin [%g, %g]",
+                           constraints[k], c.margin, c.margin_upper);
                 mgv_judged_close(&j);
             }
 }
@@ -364,7 +365,7 @@ int main(void)
 {
     return RUN(strange_weights_are_never_verified, strange_multipliers_prove_no_more_than_none,
                margins_of_strange_weights_are_no_margins, constraints_with_strange_pairs,
-               scores_that_overflow_are_no_scores,               nothing_has_an_interval, sides_are_judged_apart, better_is_an_order,
-               gaps_without_rounding_are_smaller, lanes_are_judged_as_if_alone,
+               scores_that_overflow_are_no_scores, nothing_has_an_interval, sides_are_judged_apart,
+               better_is_an_order, gaps_without_rounding_are_smaller, lanes_are_judged_as_if_alone,
                a_spoiled_lane_spoils_no_other);
 }
