@@ -55,8 +55,8 @@ static bool with_intercept(const plane *p)
                     wide low = 0, high = 0; /* least of the +1, largest of the -1 */
                     bool any[2] = {false, false};
                     for (int i = 0; i < p->n; i++) {
-                        const wide z = side * (normals[k][0] * p->x[i][0] +
-                                               normals[k][1] * p->x[i][1]);
+                        const wide z =
+                            side * (normals[k][0] * p->x[i][0] + normals[k][1] * p->x[i][1]);
                         if (p->y[i] > 0) {
                             low = !any[0] || z < low ? z : low;
                             any[0] = true;
@@ -235,7 +235,9 @@ TEST(intervals_hold_the_known_margin)
     static const struct {
         const char *options;
         double p;
-    } norms[] = {{"loss=margin", 2}, {"loss=margin p=1.5", 1.5}, {"loss=margin penalty=l1 mu=1", 1},
+    } norms[] = {{"loss=margin", 2},
+                 {"loss=margin p=1.5", 1.5},
+                 {"loss=margin penalty=l1 mu=1", 1},
                  {"loss=margin penalty=linf mu=1", INFINITY}};
     for (int k = 0; k < 4; k++)
         for (int round = 0; round < 50; round++) {
