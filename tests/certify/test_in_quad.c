@@ -32,8 +32,8 @@ static void draw(uint64_t seed, const char *loss, bool l1, bool intercept, doubl
     for (int i = 0; i < N; i++) {
         g->y[i] = g->classes ? (i % 2 ? 1 : -1) : mgvi_rng_normal(&rng);
         for (int j = 0; j < D; j++)
-            g->X[i * D + j] = unit * (overlap * mgvi_rng_normal(&rng) + offset +
-                                      (j == 0 ? 2 * g->y[i] : 0));
+            g->X[i * D + j] =
+                unit * (overlap * mgvi_rng_normal(&rng) + offset + (j == 0 ? 2 * g->y[i] : 0));
         const double u = 0.3 * mgvi_rng_normal(&rng) / N;
         g->u[i] = g->classes ? -fabs(u) : u;
     }
@@ -138,8 +138,8 @@ TEST(proven_is_what_the_multipliers_prove)
             open_drawn(&g, true);
             const mgv_certificate c = mgv_judged_look(&g.judged, (mgvi_care)care).certificate;
             const double value = (double)proven(&g, mgvi_judge_dual(g.judged.judge));
-            CHECK_LE(c.dual, value + (g.intercept ? 1e-13 : 1e-15) * c.primal, "seed %d, care %d: %s",
-                     (int)seed, care, g.options);
+            CHECK_LE(c.dual, value + (g.intercept ? 1e-13 : 1e-15) * c.primal,
+                     "seed %d, care %d: %s", (int)seed, care, g.options);
             mgv_judged_close(&g.judged);
         }
 }
