@@ -251,10 +251,6 @@ void mgvi_problem_own_weights(const mgv_problem *problem, const double *coef, do
 /* |w|_p in the user's units: scaling undone, without the intercept. */
 double mgvi_problem_user_norm(const mgv_problem *problem, const double *w);
 
-/* Hard margin: which rows and columns a proof of inseparability can involve (peel.c). `row` has
- * A's rows, `col` A's columns. */
-mgv_status mgvi_problem_peel(const mgv_problem *problem, mgvi_arena *arena, bool *row, bool *col);
-
 /* Hard margin: two equal examples with different labels, which no w tells apart, as u with A'u = 0
  * exactly (opposite.c). `rows`: the examples of the data by rows; not read where there is a kernel,
  * which has its own. *found: there are such; u is 0 elsewhere. */
