@@ -446,7 +446,7 @@ mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi
 
 mgvi_care mgvi_judge_next_care(const mgvi_judge *judge)
 {
-    const bool known = mgvi_careful_can(judge) && judge->problem->data->X.size;
+    const bool known = mgvi_careful_can(judge) && judge->problem->A->stored->size;
     return known || judge->problem->A->ops->mul_extended ? MGVI_CARE_TWOFOLD : MGVI_CARE_COLUMNS;
 }
 
@@ -455,7 +455,7 @@ mgvi_verdict mgvi_judge_certify_with(mgvi_judge *judge, const mgvi_vec *w, const
 {
     mgvi_verdict out = mgvi_verdict_none();
     if (care > MGVI_CARE_PLAIN && mgvi_careful_can(judge) &&
-        (judge->problem->centre || !judge->problem->data->X.size))
+        (judge->problem->centre || !judge->problem->A->stored->size))
         mgvi_reach_look(judge);
     judge_primal(judge, w, care, &out);
     judge_dual(judge, u, care, &out);
@@ -467,7 +467,7 @@ mgvi_verdict mgvi_judge_certify_primal(mgvi_judge *judge, const mgvi_vec *w, mgv
                                        const mgvi_verdict *dual)
 {
     mgvi_verdict out = mgvi_verdict_none();
-    if (care > MGVI_CARE_PLAIN && mgvi_careful_can(judge) && !judge->problem->data->X.size)
+    if (care > MGVI_CARE_PLAIN && mgvi_careful_can(judge) && !judge->problem->A->stored->size)
         mgvi_reach_look(judge);
     judge_primal(judge, w, care, &out);
     return mgvi_verdict_combine(judge->problem, &out, dual);

@@ -129,7 +129,7 @@ static double level_lane(mgvi_judge *judge, int32_t c)
 static bool of_whole_numbers(const mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     const double most = 0x1p40 / ((double)X->cols + 1);
     if (p->scale || p->row_scale || (p->centre && !p->free_cols))
         return false;
@@ -151,7 +151,7 @@ static void round_sums(mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     const int32_t k = judge->level.k;
     double centre = 0;
-    for (int64_t j = 0; p->centre && j < p->data->X.cols; j++)
+    for (int64_t j = 0; p->centre && j < mgvi_problem_coefs(p); j++)
         centre += p->centre[j];
     for (int64_t i = 0; i < judge->level.n; i++)
         for (int32_t c = 0; c < k; c++) {
@@ -166,7 +166,7 @@ static void round_sums(mgvi_judge *judge)
 static double level_error(const mgvi_judge *judge, bool twofold)
 {
     const mgv_problem *p = judge->problem;
-    const int64_t d = p->data->X.cols;
+    const int64_t d = mgvi_problem_coefs(p);
     const double plain = mgvi_sum_error(judge->reach.row_terms + 16);
     double size = 0, centre = 0, spread = 0;
     for (int64_t j = 0; j < d; j++) {

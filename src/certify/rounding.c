@@ -12,7 +12,7 @@ enum { AFTER = 12 };
 
 static bool over_data(const mgv_problem *p)
 {
-    return p->kernel.kind == MGVI_KERNEL_LINEAR && !p->own_data;
+    return p->kernel.kind == MGVI_KERNEL_LINEAR && p->A->stored;
 }
 
 static int64_t longest_row(const mgvi_matrix *m)
@@ -75,7 +75,7 @@ mgv_status mgvi_reach_open(mgvi_judge *judge, mgvi_arena *arena)
     judge->reach.row_terms = (double)p->A->cols;
     if (!over_data(p))
         return MGV_OK;
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     judge->reach.most = X->most > 0 ? X->most : largest_entry(X);
     judge->reach.scale = scale_error(p);
     judge->reach.row_terms = (double)longest_row(X);
@@ -99,13 +99,14 @@ static reach_view view_reach(const mgvi_judge *judge, bool centred)
 {
     const mgv_problem *p = judge->problem;
     const mgvi_reach *r = &judge->reach;
+    const mgvi_matrix *stored = p->A->stored;
     if (p->row_scale)
         return (reach_view){.factor = 1 + DBL_EPSILON * (double)p->A->cols}; /* rows of length 1 */
     if (r->column)
         return (reach_view){.size = centred ? r->centred : r->column, .factor = 1};
     const double factor = centred && p->centre ? 2 : 1; /* a mean is no larger */
-    return p->data->X.size ? (reach_view){.size = p->data->X.size, .factor = factor}
-                           : (reach_view){.factor = factor * r->most};
+    return stored && stored->size ? (reach_view){.size = stored->size, .factor = factor}
+                                  : (reach_view){.factor = factor * r->most};
 }
 
 static inline double reach_at(reach_view v, int64_t j)
@@ -125,7 +126,7 @@ double mgvi_reach_of(const mgvi_judge *judge, int64_t j, bool centred)
 static double table_error(const mgvi_judge *judge, const mgvi_vec *w, int64_t c)
 {
     const mgv_problem *p = judge->problem;
-    const int64_t k = p->outputs, d = p->data->X.cols;
+    const int64_t k = p->outputs, d = mgvi_problem_coefs(p);
     double size = 0, mean = 0, square = 0;
     for (int64_t j = 0; j < d; j++) {
         const double coef = fabs((p->scale ? p->scale[j] : 1) * w->x[j * k + c]);

@@ -48,6 +48,11 @@ static inline int64_t mgvi_matrix_lines(const mgvi_matrix *m)
     return m->layout == MGV_CSC ? m->cols : m->rows;
 }
 
+/* Whether every row lies in one piece: CSR, or dense in C order. */
+static inline bool mgvi_matrix_by_rows(const mgvi_matrix *m)
+{
+    return m->layout == MGV_CSR || (m->layout == MGV_DENSE && m->col_stride == 1);
+}
 /* The same numbers with rows and columns exchanged: nothing is moved. */
 mgvi_matrix mgvi_matrix_transpose(const mgvi_matrix *m);
 /* Whether the entries of a column, not those of a row, lie side by side: CSC, Fortran order. */

@@ -53,12 +53,14 @@ struct mgvi_op {
     const mgvi_op_ops *ops;
     mgv_ctx *ctx;
     int64_t rows, cols;
-    int64_t nnz;       /* stored entries read by one product */
-    int32_t entry;     /* bytes of one, with its index; 0: not stored, a double each */
-    double touched;    /* stored entries read by products so far */
-    int32_t lanes;     /* the largest k of a product */
-    bool lanes_fixed;  /* k must be `lanes`: the signs differ from lane to lane */
-    mgv_status failed; /* a product that was refused its memory left NaN, and this */
+    int64_t nnz;               /* stored entries read by one product */
+    int32_t entry;             /* bytes of one, with its index; 0: not stored, a double each */
+    double touched;            /* stored entries read by products so far */
+    int32_t lanes;             /* the largest k of a product */
+    bool lanes_fixed;          /* k must be `lanes`: the signs differ from lane to lane */
+    mgv_status failed;         /* a product that was refused its memory left NaN, and this */
+    const mgvi_matrix *stored; /* what is read, whatever is laid over it: examples below a kernel
+                                * or contrasts, too; NULL: it is no stored matrix */
 };
 enum { MGVI_LANES_MAX = 4096 };
 
@@ -89,6 +91,12 @@ static inline void mgvi_op_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, d
 static inline double mgvi_op_bytes(const mgvi_op *op, double entries)
 {
     return entries * (op->entry > 0 ? op->entry : (int32_t)sizeof(double));
+}
+
+/* No entry is left out: a dense matrix is read, or none at all. */
+static inline bool mgvi_op_is_dense(const mgvi_op *op)
+{
+    return !op->stored || op->stored->layout == MGV_DENSE;
 }
 
 /* |x| in the operator's columns; x may leave out the intercept at its end. */

@@ -294,6 +294,7 @@ mgv_status mgvi_op_view(mgv_ctx *ctx, mgvi_op *base, const mgvi_view *view, int3
                       .cols = base->cols + (view->intercept ? 1 : 0),
                       .nnz = view_nnz(v),
                       .entry = base->entry,
+                      .stored = stored ? base->stored : NULL,
                       .lanes = lanes,
                       .lanes_fixed = base->lanes_fixed || (view->sign && view->sign_lanes > 1)};
     st = allocate(ctx, v, lanes);

@@ -87,6 +87,10 @@ mgv_status mgvi_problem_new_block(mgv_ctx *ctx, mgv_data *data, const mgv_settin
 /* Two classes out of those of `whole`, scaled as `whole` is: `data` has their rows only. */
 mgv_status mgvi_problem_new_like(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                                  const mgv_problem *whole, mgv_problem **out);
+/* The rows of `like`, their classes and weights, over other columns: those of X, which is borrowed
+ * and has been checked. */
+mgv_status mgvi_problem_new_columns(mgv_ctx *ctx, const mgv_problem *like, const mgvi_matrix *X,
+                                    const mgv_settings *settings, mgv_problem **out);
 /* For an operator that is no table: the losses want `target` (A's rows), `equal` when the setting
  * says auto; no intercept. `group` (A's columns) may be NULL. Takes over A, also on failure. */
 mgv_status mgvi_problem_over(mgv_ctx *ctx, mgvi_op *A, const double *target, const int64_t *group,
@@ -99,6 +103,18 @@ mgv_status mgvi_problem_set_strengths(mgv_problem *problem, double lambda, doubl
 /* The C that the strengths amount to: docs/terms.md (C). NaN: none. */
 double mgvi_problem_C(const mgv_problem *problem);
 
+/* What the data says of classes: how many there are, which is that of row i, and how it is spelled. */
+static inline int64_t mgvi_problem_classes(const mgv_problem *p) { return p->data->classes; }
+static inline int64_t mgvi_problem_class_of(const mgv_problem *p, int64_t i)
+{
+    return mgvi_data_class_of(p->data, p->data->labels[i]);
+}
+static inline const char *mgvi_problem_class_text(const mgv_problem *p, int64_t c)
+{
+    return p->data->class_text[c];
+}
+/* The hash (base/hash.h) goes on over the rows: shape, labels, weights and a sample of entries. */
+uint64_t mgvi_problem_hash(const mgv_problem *problem, uint64_t hash);
 /* Bytes of the data: the matrix, its labels and its weights as they are stored. */
 double mgvi_problem_bytes(const mgv_problem *problem);
 /* Bytes of memory beyond the data that a solver may spend on copies of it, where it and the driver

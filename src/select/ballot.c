@@ -1,8 +1,8 @@
 /* ballot.c - scores rows by many runs in one product and counts the votes. */
 #include "select/ballot.h"
 
+#include "problem/member.h"
 #include "problem/votes.h"
-#include "solver/classes/member.h"
 
 mgv_status mgvi_ballot_new(mgvi_arena *arena, const mgv_problem *problem,
                            const mgvi_electorate *rows, mgvi_ballot *out)

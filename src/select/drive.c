@@ -2,7 +2,7 @@
 #include "select/drive.h"
 
 #include "base/limit.h"
-#include "solver/classes/member.h"
+#include "problem/member.h"
 
 /* The rows that lane l does not train on: of the data, or of the validation file. */
 static mgv_status open_ballot(mgvi_drive *d, int32_t l)

@@ -2,8 +2,8 @@
 #include "select/drive.h"
 
 #include "base/event.h"
+#include "problem/member.h"
 #include "solver/classes/family.h"
-#include "solver/classes/member.h"
 
 #include <math.h>
 #include <string.h>

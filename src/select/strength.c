@@ -10,8 +10,8 @@
 #include "select/strength.h"
 
 #include "base/limit.h"
+#include "problem/member.h"
 #include "solver/driver.h"
-#include "solver/classes/member.h"
 #include "solver/null_model.h"
 #include "solver/sweep/steps.h"
 

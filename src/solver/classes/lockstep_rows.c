@@ -17,7 +17,7 @@ bool mgvi_lockstep_fits(const mgv_problem *p)
     const bool quadratic = (can & MGVI_QUADRATIC_DUAL) && !(can & (MGVI_HARD | MGVI_WIDTH));
     const bool known = (can & MGVI_MARGIN) && (quadratic || (can & MGVI_LIKELIHOOD));
     return known && net == MGVI_SQUARE && !p->col.scale.values && !mgvi_problem_has_smooth(p) &&
-           p->kernel.kind == MGVI_KERNEL_LINEAR && p->lambda > 0 && p->data->X.cols <= INT32_MAX &&
+           p->kernel.kind == MGVI_KERNEL_LINEAR && p->lambda > 0 && p->A->cols <= INT32_MAX &&
            p->A->rows <= INT32_MAX && (!p->pairwise || isnan(p->settings.lambda));
 }
 
@@ -110,7 +110,7 @@ static void finish_rows(const mgv_problem *p, mgvi_lockstep_rows *r)
         r->curvature += C * (double)r->step[i] / (double)r->n;
         r->C[i] = clamp_float(C);
         r->step[i] = clamp_float(r->logistic ? bend : bend > 0 ? 1 / bend : 1e30);
-        r->own[i] = (int32_t)mgvi_data_class_of(p->data, p->data->labels[i]);
+        r->own[i] = (int32_t)mgvi_problem_class_of(p, i);
     }
 }
 
@@ -192,11 +192,11 @@ mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, double most, mgvi_arena 
     packer k = {.p = p, .r = r};
     if (!r)
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_matrix_rows(arena, &p->data->X, &k.m));
+    MGVI_TRY(mgvi_matrix_rows(arena, p->A->stored, &k.m));
     *r = (mgvi_lockstep_rows){.ctx = p->ctx,
                               .n = k.m.rows,
                               .cols = k.m.cols,
-                              .classes = p->data->classes,
+                              .classes = mgvi_problem_classes(p),
                               .logistic = p->loss->can & MGVI_LIKELIHOOD,
                               .ridge = squared ? 1 : 0,
                               .most = squared ? INFINITY : 1};

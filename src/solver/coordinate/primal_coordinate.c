@@ -165,7 +165,7 @@ static void refresh(mgvi_run *run, state *s)
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
-    const size_t n = (size_t)p->A->rows, d = (size_t)p->data->X.cols;
+    const size_t n = (size_t)p->A->rows, d = (size_t)p->A->stored->cols;
     double *const factor = mgvi_run_array(run, n, sizeof *factor);
     s->e = mgvi_run_array(run, n, sizeof *s->e);
     s->target = mgvi_run_array(run, n, sizeof *s->target);
@@ -191,7 +191,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
     if (!s->trial)
         return MGV_E_MEMORY;
     MGVI_TRY(mgvi_anderson_new(&run->arena, (int64_t)d, &s->anderson));
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     MGVI_TRY(mgvi_packed_new(&run->arena, &X, 1, factor, NULL, MGV_F64, &s->P));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
@@ -202,7 +202,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
-    if (run->problem->data->X.cols > INT32_MAX)
+    if (run->problem->A->cols > INT32_MAX)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver primal_coordinate takes at most 2^31 columns");
     s->free = run->problem->free_cols > 0;
@@ -481,7 +481,7 @@ static double cost(const mgv_problem *problem, const mgv_settings *settings)
     static const double HELD = 9;     /* numbers a row, the driver's included */
     static const double ENTRY = 12;   /* of the packed columns */
     static const double CROWDED = 15; /* times the sweeps */
-    if (mgvi_packed_bytes(&problem->data->X, MGV_F64) > mgvi_problem_spare(problem, HELD))
+    if (mgvi_packed_bytes(problem->A->stored, MGV_F64) > mgvi_problem_spare(problem, HELD))
         return INFINITY;
     const double entry = mgvi_columns_crowd(problem) ? CROWDED * ENTRY : ENTRY;
     return entry * (double)problem->A->nnz *

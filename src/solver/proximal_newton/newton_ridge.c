@@ -46,9 +46,7 @@ static bool uniform(const mgv_problem *p) { return !p->col.scale.values && !p->c
 
 static bool has_gram(const mgv_problem *p)
 {
-    const mgvi_matrix *X = &p->data->X;
-    return (p->A->ops->can & MGVI_ROW) &&
-           (X->layout == MGV_CSR || (X->layout == MGV_DENSE && X->col_stride == 1));
+    return (p->A->ops->can & MGVI_ROW) && mgvi_matrix_by_rows(p->A->stored);
 }
 
 /* Multiplications of the curvature and its factor. */
@@ -58,7 +56,7 @@ static double columns_cost(const mgv_problem *p)
     if (!has_gram(p) || p->A->cols > MOST_COLUMNS)
         return INFINITY;
     const double nnz = (double)p->A->nnz;
-    return d * d * d / 6 + (p->data->X.layout == MGV_CSR ? 4 * nnz * nnz / n : n * d * d / 2);
+    return d * d * d / 6 + (mgvi_op_is_dense(p->A) ? n * d * d / 2 : 4 * nnz * nnz / n);
 }
 
 static double rows_cost(const mgv_problem *p)
@@ -72,7 +70,7 @@ static double rows_cost(const mgv_problem *p)
  * product. */
 static double products_cost(const mgv_problem *p)
 {
-    const double weight = p->data->X.layout == MGV_DENSE ? 60 * 4.0 : 30 * 8.0;
+    const double weight = mgvi_op_is_dense(p->A) ? 60 * 4.0 : 30 * 8.0;
     return 2 * weight * (double)p->A->nnz;
 }
 
@@ -90,7 +88,7 @@ static method choose(const mgv_problem *p)
 
 double mgvi_newton_ridge_work(const mgv_problem *p)
 {
-    const double less = p->data->X.layout == MGV_DENSE ? 3 : 2; /* mostly float32 */
+    const double less = mgvi_op_is_dense(p->A) ? 3 : 2; /* mostly float32 */
     const method way = choose(p);
     return way == BY_COLUMNS ? columns_cost(p) / less : way == BY_ROWS ? rows_cost(p) : 0;
 }
@@ -100,7 +98,7 @@ double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
     static const double PRODUCTS = 4, VECTORS = 400; /* of a step: the judge's, too; on a row */
     static const double KINKED = 2;                  /* few rows have all of the curvature */
     const double n = (double)p->A->rows, nnz = (double)p->A->nnz;
-    const bool dense = p->data->X.layout == MGV_DENSE;
+    const bool dense = mgvi_op_is_dense(p->A);
     const double entry = dense ? 8 : 16; /* of rows in their order */
     const method way = choose(p);
     /* more columns than half the rows separate any labels (Cover): the larger w, the fewer rows
@@ -317,7 +315,7 @@ static double apply_diagonal(mgvi_newton_ridge *m)
 static int products_worth(const mgvi_newton_ridge *m, int64_t count)
 {
     const double k = (double)count, each = 2 * (double)m->p->A->nnz, n = (double)m->n;
-    const double entry = m->p->data->X.layout == MGV_DENSE ? 0.25 : 1;
+    const double entry = mgvi_op_is_dense(m->p->A) ? 0.25 : 1;
     const double factor = k * k / 2 * (entry * (double)m->p->A->nnz / n + k / 24);
     return (int)fmin(MOST_PRODUCTS, factor / each);
 }

@@ -54,20 +54,19 @@ struct mgvi_newton_sparse {
 
 static bool few_columns(const mgv_problem *p)
 {
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     if (X->cols > FEW_COLUMNS || X->rows < X->cols / 4)
         return false;
-    return X->layout == MGV_CSR ? X->nnz <= FEW_ENTRIES * X->rows
-                                : X->layout == MGV_DENSE && X->col_stride == 1;
+    return mgvi_matrix_by_rows(X) && (X->layout == MGV_DENSE || X->nnz <= FEW_ENTRIES * X->rows);
 }
 
-static bool is_dense(const mgvi_newton_sparse *m) { return m->p->data->X.layout == MGV_DENSE; }
+static bool is_dense(const mgvi_newton_sparse *m) { return mgvi_op_is_dense(m->p->A); }
 
 /* A copy of the data by columns, where there is room for it beside the columns of the set. */
 static mgv_status copy_columns(mgvi_newton_sparse *m)
 {
     const mgv_problem *p = m->p;
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     m->copied = COPIES * mgvi_packed_bytes(X, MGV_F64) <= mgvi_problem_spare(p, HELD);
     if (!m->copied) {
         m->place = mgvi_arena_array(m->arena, (size_t)X->cols, sizeof *m->place);
@@ -82,7 +81,7 @@ static mgv_status copy_columns(mgvi_newton_sparse *m)
 
 static mgv_status allocate_packed(mgvi_newton_sparse *m)
 {
-    const size_t n = (size_t)m->p->data->X.rows;
+    const size_t n = (size_t)m->p->A->rows;
     MGVI_TRY(copy_columns(m));
     if (!(m->set = mgvi_arena_within(m->arena)))
         return MGV_E_MEMORY;
@@ -95,7 +94,7 @@ static mgv_status allocate_packed(mgvi_newton_sparse *m)
 
 mgv_status mgvi_newton_sparse_new(const mgv_problem *p, mgvi_arena *arena, mgvi_newton_sparse **out)
 {
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     if (X->cols > INT32_MAX || X->rows != p->A->rows)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
                          "Newton steps with l1 need all rows and at most 2^31 columns");
@@ -208,7 +207,7 @@ static void choose_rows(mgvi_newton_sparse *m, const mgvi_newton_point *at)
     mgvi_quadratic *q = &m->q;
     q->rows = 0;
     q->W = 0;
-    for (int64_t i = 0; i < m->p->data->X.rows; i++) {
+    for (int64_t i = 0; i < m->p->A->rows; i++) {
         const double h = at->h->x[i];
         m->number[i] = h > 0 ? (int32_t)q->rows : -1;
         if (!(h > 0))
@@ -287,7 +286,7 @@ static double scale_of(const mgvi_newton_sparse *m, int64_t j)
 
 static mgv_status pack_dense(mgvi_newton_sparse *m)
 {
-    const mgvi_matrix *X = &m->p->data->X;
+    const mgvi_matrix *X = m->p->A->stored;
     const int64_t count = m->q.count, n = m->q.rows;
     MGVI_TRY(room_for_entries(m, count * n));
     for (int64_t k = 0; k <= count; k++)
@@ -327,7 +326,7 @@ static void place_entry(mgvi_newton_sparse *m, int64_t k, int64_t i, double x)
 /* ptr[k + 2] counts column k, then ptr[k + 1] is where it grows, at last where it ends. */
 static mgv_status pack_sparse(mgvi_newton_sparse *m)
 {
-    const mgvi_matrix *X = &m->p->data->X;
+    const mgvi_matrix *X = m->p->A->stored;
     const int64_t count = m->q.count;
     memset(m->ptr, 0, (size_t)(count + 2) * sizeof *m->ptr);
     for (int64_t k = 0; k < count; k++)

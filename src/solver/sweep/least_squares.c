@@ -97,7 +97,7 @@ static mgv_status measure(mgvi_run *run, state *s)
     double *mean = mgvi_run_array(run, (size_t)d, sizeof *mean);
     if (!mean)
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_matrix_column_stats(run->ctx, &p->data->X, s->s->values, mean, s->diagonal.x,
+    MGVI_TRY(mgvi_matrix_column_stats(run->ctx, p->A->stored, s->s->values, mean, s->diagonal.x,
                                       NULL, NULL));
     for (int64_t j = 0; j < d; j++) {
         const double std = s->diagonal.x[j], m = p->centre ? 0 : mean[j];
