@@ -55,11 +55,11 @@ static double compare(const mgv_problem *p, moments *of, long double weight)
             return INFINITY;
         const long double mean = (of[j].sum - zeros * c) / weight;
         const long double about = (of[j].square + zeros * c * c) / weight;
-        if (about == 0 && p->scale[j] == 1) /* a constant column is 0, whatever its scale */
+        if (about == 0 && p->view.scale[j] == 1) /* a constant column is 0, whatever its scale */
             continue;
         if (!(about > 0) || mean * mean > about / 4)
             return INFINITY;
-        worst = fmaxl(worst, fabsl((long double)p->scale[j] * sqrtl(about - mean * mean) - 1));
+        worst = fmaxl(worst, fabsl((long double)p->view.scale[j] * sqrtl(about - mean * mean) - 1));
     }
     return (double)(worst + 4 * (long double)(n + 16) * LDBL_EPSILON);
 }
@@ -69,7 +69,7 @@ double mgvi_scales_off(mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     while (p->whole)
         p = p->whole;
-    if (LDBL_MANT_DIG < 64 || p->A->stored->layout == MGV_CSC || !p->scale)
+    if (LDBL_MANT_DIG < 64 || p->A->stored->layout == MGV_CSC || !p->view.scale)
         return INFINITY;
     moments *of = mgvi_arena_array(judge->arena, (size_t)p->A->stored->cols, sizeof *of);
     long double weight;

@@ -59,8 +59,8 @@ mgv_status mgvi_problem_peel(const mgv_problem *p, mgvi_arena *arena, bool *row,
         col[j] = true;
     /* Contrasts are not rows of the data. Centred columns without an intercept are another problem;
      * columns are not read from CSC. */
-    if (mgvi_problem_has_contrasts(p) || (p->centre && !p->free_cols) || X->layout == MGV_CSC ||
-        (X->layout == MGV_DENSE && X->col_stride != 1))
+    if (mgvi_problem_has_contrasts(p) || (p->view.centre && !p->free_cols) ||
+        X->layout == MGV_CSC || (X->layout == MGV_DENSE && X->col_stride != 1))
         return MGV_OK;
     s.positive = mgvi_arena_array(arena, (size_t)d, sizeof *s.positive);
     s.negative = mgvi_arena_array(arena, (size_t)d, sizeof *s.negative);

@@ -255,9 +255,9 @@ void mgvi_problem_user_lane(const mgv_problem *p, const double *w, int64_t lane,
     const bool linear = p->kernel.kind == MGVI_KERNEL_LINEAR;
     double shift = p->free_cols ? w[d * lanes + lane] : 0;
     for (int64_t j = 0; j < d; j++) {
-        coef[j] = (linear && p->scale ? p->scale[j] : 1) * w[j * lanes + lane];
-        if (linear && p->centre)
-            shift -= p->centre[j] * coef[j];
+        coef[j] = (linear ? mgvi_view_scale(&p->view, j) : 1) * w[j * lanes + lane];
+        if (linear && p->view.centre)
+            shift -= p->view.centre[j] * coef[j];
     }
     *intercept = shift;
 }
@@ -275,9 +275,9 @@ void mgvi_problem_own_weights(const mgv_problem *p, const double *coef, double i
     const bool linear = p->kernel.kind == MGVI_KERNEL_LINEAR;
     double shift = intercept;
     for (int64_t j = 0; j < d; j++) {
-        w[j] = linear && p->scale ? coef[j] / p->scale[j] : coef[j];
-        if (linear && p->centre)
-            shift += p->centre[j] * coef[j];
+        w[j] = linear && p->view.scale ? coef[j] / p->view.scale[j] : coef[j];
+        if (linear && p->view.centre)
+            shift += p->view.centre[j] * coef[j];
     }
     if (p->free_cols)
         w[d] = shift;
@@ -347,11 +347,11 @@ double mgvi_problem_user_norm(const mgv_problem *p, const double *w)
                                .space = MGVI_COLS};
         return mgvi_op_length(p->A, &part);
     }
-    if (!p->scale)
+    if (!p->view.scale)
         return mgvi_lp_norm(w, d, exponent);
     double sum = 0, most = 0;
     for (int64_t j = 0; j < d; j++) {
-        const double x = fabs(p->scale[j / p->outputs] * w[j]);
+        const double x = fabs(p->view.scale[j / p->outputs] * w[j]);
         most = fmax(most, x);
         sum += isinf(exponent) ? 0 : pow(x, exponent);
     }

@@ -62,7 +62,7 @@ static void pack_row(const packer *k, int64_t i)
 {
     const mgv_problem *p = k->p;
     const bool dense = k->m.layout == MGV_DENSE;
-    const double row_scale = p->row_scale ? p->row_scale[i] : 1;
+    const double row_scale = mgvi_view_row_scale(&p->view, i);
     double square = 0, along = 0;
     int64_t to = k->ptr[i];
     for (int64_t t = 0; t < row_length(k, i); t++) {
@@ -71,7 +71,7 @@ static void pack_row(const packer *k, int64_t i)
         double v = mgvi_matrix_value(&k->m, at);
         if (k->skip && v == 0)
             continue;
-        v *= row_scale * (p->scale ? p->scale[j] : 1);
+        v *= row_scale * mgvi_view_scale(&p->view, j);
         if (k->in_place)
             v -= k->mean[j];
         else if (k->mean)
@@ -137,12 +137,12 @@ static mgv_status open_centre(mgvi_arena *arena, packer *k)
 {
     const mgv_problem *p = k->p;
     mgvi_lockstep_rows *r = k->r;
-    if (!p->centre)
+    if (!p->view.centre)
         return MGV_OK;
     if (!(k->mean = mgvi_arena_array(arena, (size_t)r->cols, sizeof *k->mean)))
         return MGV_E_MEMORY;
     for (int64_t j = 0; j < r->cols; j++)
-        k->mean[j] = p->centre[j] * (p->scale ? p->scale[j] : 1);
+        k->mean[j] = mgvi_view_shift(&p->view, j);
     k->in_place = k->m.layout == MGV_DENSE && !k->skip;
     if (k->in_place)
         return MGV_OK;

@@ -120,16 +120,14 @@ static void measure_column(const column_pass *pass, int64_t j)
     state *s = pass->s;
     const mgv_problem *p = pass->run->problem;
     const int64_t first = s->P.ptr[j], n = mgvi_packed_nnz(&s->P, j);
-    if (p->scale)
+    if (p->view.scale)
         for (int64_t t = first; t < first + n; t++)
-            s->P.f64[t] *= p->scale[j];
+            s->P.f64[t] *= p->view.scale[j];
     double square = 0;
     for (int64_t t = first; t < first + n; t++)
         square += s->P.f64[t] * s->P.f64[t];
     s->sum[j] = column_dot(pass->run, s, j, s->e);
-    s->mean[j] = s->free     ? s->sum[j] / s->W
-                 : p->centre ? p->centre[j] * (p->scale ? p->scale[j] : 1)
-                             : 0;
+    s->mean[j] = s->free ? s->sum[j] / s->W : mgvi_view_shift(&p->view, j);
     const double centred = square + s->mean[j] * (s->mean[j] * s->W - 2 * s->sum[j]);
     s->square[j] = centred > CONSTANT * square ? centred : 0;
 }
@@ -185,7 +183,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
         s->target[i] = s->e[i] * c.a;
         s->W += c.scale;
         s->energy += s->target[i] * s->target[i];
-        factor[i] = p->row_scale ? s->e[i] * p->row_scale[i] : s->e[i];
+        factor[i] = s->e[i] * mgvi_view_row_scale(&p->view, (int64_t)i);
     }
     s->trial = mgvi_run_array(run, d, sizeof *s->trial);
     if (!s->trial)
@@ -447,8 +445,8 @@ static mgvi_iterate expose(mgvi_run *run)
         s->u.x[i] = -s->e[i] * (s->R[i] + s->off * s->e[i]);
     if (s->free) {
         double b = -s->off;
-        for (int64_t j = 0; p->centre && j < s->P.cols; j++)
-            b += p->centre[j] * (p->scale ? p->scale[j] : 1) * s->w.x[j];
+        for (int64_t j = 0; p->view.centre && j < s->P.cols; j++)
+            b += mgvi_view_shift(&p->view, j) * s->w.x[j];
         s->w.x[s->P.cols] = b;
     }
     return (mgvi_iterate){.w = &s->w, .u = &s->u};

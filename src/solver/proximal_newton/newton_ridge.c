@@ -120,7 +120,7 @@ static mgv_status factor_columns(mgvi_newton_ridge *m, const mgvi_newton_point *
     for (double ridge = 1e-14;; ridge *= 1e3) {
         int64_t pivot;
         /* centring cancels: means far from 0 would leave nothing of float32 */
-        MGVI_TRY(mgvi_op_gram(m->p->A, at->h->x, at->exact || m->p->centre, m->H, d));
+        MGVI_TRY(mgvi_op_gram(m->p->A, at->h->x, at->exact || m->p->view.centre, m->H, d));
         for (int64_t j = 0; j < d; j++) {
             m->H[j * d + j] += ridge_at(m->p, j);
             m->unit[j] = m->H[j * d + j] > 0 ? 1 / sqrt(m->H[j * d + j]) : 0;
@@ -183,7 +183,7 @@ static void gram_block(void *arg, int64_t block)
     for (int64_t i = block; i < n && !mgvi_ctx_cut(rows->ctx); i += job->blocks) {
         memset(acc, 0, (size_t)len * sizeof *acc);
         mgvi_rows_axpy(rows, job->row ? job->row[i] : i, inverse_lambda, acc);
-        if (rows->intercept)
+        if (rows->view.intercept)
             acc[len - 1] = 0;
         for (int64_t k = 0; k <= i; k++)
             job->K[i * n + k] = job->K[k * n + i] =
@@ -285,7 +285,7 @@ static void invert_diagonal(mgvi_newton_ridge *m, const mgvi_newton_point *at)
         const int64_t row = mgvi_rows_source(r, i), count = mgvi_rows_nnz(r, i);
         const bool dense = r->m.layout == MGV_DENSE;
         const int64_t first = dense ? row * r->m.row_stride : r->m.ptr[row];
-        const double scale = r->row_scale ? r->row_scale[i] : 1, h = at->h->x[i] * scale * scale;
+        const double scale = mgvi_view_row_scale(&r->view, i), h = at->h->x[i] * scale * scale;
         for (int64_t t = 0; t < count; t++) {
             const double x = mgvi_matrix_value(&r->m, first + t);
             m->inverse[dense ? t : r->m.idx[first + t]] += h * x * x;
@@ -294,7 +294,7 @@ static void invert_diagonal(mgvi_newton_ridge *m, const mgvi_newton_point *at)
     }
     m->p->A->touched += (double)m->p->A->nnz;
     for (int64_t j = 0; j < pen; j++) {
-        const double s = r->scale ? r->scale[j] : 1,
+        const double s = mgvi_view_scale(&r->view, j),
                      sum = m->inverse[j] * s * s + ridge_at(m->p, j);
         m->inverse[j] = sum > 0 ? 1 / sum : 0;
     }

@@ -72,10 +72,10 @@ static mgv_status copy_columns(mgvi_newton_sparse *m)
         m->place = mgvi_arena_array(m->arena, (size_t)X->cols, sizeof *m->place);
         return m->place ? MGV_OK : MGV_E_MEMORY;
     }
-    MGVI_TRY(mgvi_packed_new(m->arena, &X, 1, p->row_scale, NULL, MGV_F64, &m->P));
-    for (int64_t j = 0; p->scale && j < X->cols; j++)
+    MGVI_TRY(mgvi_packed_new(m->arena, &X, 1, p->view.row_scale, NULL, MGV_F64, &m->P));
+    for (int64_t j = 0; p->view.scale && j < X->cols; j++)
         for (int64_t t = m->P.ptr[j]; t < m->P.ptr[j + 1]; t++)
-            m->P.f64[t] *= p->scale[j];
+            m->P.f64[t] *= p->view.scale[j];
     return MGV_OK;
 }
 
@@ -276,12 +276,7 @@ static mgv_status pack_copied(mgvi_newton_sparse *m)
 static double factor_of(const mgvi_newton_sparse *m, int64_t i)
 {
     const int32_t row = m->number[i];
-    return row < 0 ? 0 : m->e[row] * (m->p->row_scale ? m->p->row_scale[i] : 1);
-}
-
-static double scale_of(const mgvi_newton_sparse *m, int64_t j)
-{
-    return m->p->scale ? m->p->scale[j] : 1;
+    return row < 0 ? 0 : m->e[row] * mgvi_view_row_scale(&m->p->view, i);
 }
 
 static mgv_status pack_dense(mgvi_newton_sparse *m)
@@ -296,7 +291,7 @@ static mgv_status pack_dense(mgvi_newton_sparse *m)
         for (int64_t k = 0; factor != 0 && k < count; k++) {
             const int64_t j = m->col[k];
             m->val[k * n + m->number[i]] =
-                factor * scale_of(m, j) *
+                factor * mgvi_view_scale(&m->p->view, j) *
                 mgvi_matrix_value(X, i * X->row_stride + j * X->col_stride);
         }
     }
@@ -320,7 +315,7 @@ static void place_entry(mgvi_newton_sparse *m, int64_t k, int64_t i, double x)
 {
     const int64_t at = m->ptr[k + 1]++;
     m->idx[at] = m->number[i];
-    m->val[at] = factor_of(m, i) * scale_of(m, m->col[k]) * x;
+    m->val[at] = factor_of(m, i) * mgvi_view_scale(&m->p->view, m->col[k]) * x;
 }
 
 /* ptr[k + 2] counts column k, then ptr[k + 1] is where it grows, at last where it ends. */
@@ -341,13 +336,6 @@ static mgv_status pack_sparse(mgvi_newton_sparse *m)
     return MGV_OK;
 }
 
-/* What the view subtracts from column j, in its units. */
-static double centre_of(const mgvi_newton_sparse *m, int64_t j)
-{
-    const mgv_problem *p = m->p;
-    return p->centre ? p->centre[j] * (p->scale ? p->scale[j] : 1) : 0;
-}
-
 /* Moving from the view's centre to c_j changes the gradient by the intercept's. */
 static void measure_column(mgvi_newton_sparse *m, int64_t k, const mgvi_newton_point *at)
 {
@@ -360,12 +348,12 @@ static void measure_column(mgvi_newton_sparse *m, int64_t k, const mgvi_newton_p
         sum += m->val[t] * m->e[is_dense(m) ? t - m->ptr[k] : m->idx[t]];
     }
     q->sum[k] = sum;
-    q->mean[k] = !free ? centre_of(m, j) : q->W > 0 ? sum / q->W : 0;
+    q->mean[k] = !free ? mgvi_view_shift(&m->p->view, j) : q->W > 0 ? sum / q->W : 0;
     const double centred = square + q->mean[k] * (q->mean[k] * q->W - 2 * sum);
     q->square[k] = centred > 1e-13 * square ? centred : 0;
     q->linear[k] = at->g->x[j];
     if (free)
-        q->linear[k] += (centre_of(m, j) - q->mean[k]) * at->g->x[m->cols];
+        q->linear[k] += (mgvi_view_shift(&m->p->view, j) - q->mean[k]) * at->g->x[m->cols];
 }
 
 /* Dense columns that are few: their Gram matrix, by a matrix product and the centres' share. */
@@ -451,7 +439,7 @@ static double packed_intercept(const mgvi_newton_sparse *m, const mgvi_newton_po
 {
     double shift = 0;
     for (int64_t k = 0; k < m->q.count; k++)
-        shift += (centre_of(m, m->col[k]) - m->q.mean[k]) * step->x[m->col[k]];
+        shift += (mgvi_view_shift(&m->p->view, m->col[k]) - m->q.mean[k]) * step->x[m->col[k]];
     return m->q.W > 0 ? shift - at->g->x[m->cols] / m->q.W : 0;
 }
 
@@ -503,7 +491,7 @@ bool mgvi_newton_sparse_image(mgvi_newton_sparse *m, const mgvi_vec *d, mgvi_vec
     static const double WORTH = 0.7; /* of the entries: columns are read less smoothly than rows */
     const mgv_problem *p = m->p;
     double entries = 0;
-    if (m->all || !m->copied || m->P.dense || p->centre)
+    if (m->all || !m->copied || m->P.dense || p->view.centre)
         return false;
     for (int64_t j = 0; j < m->cols; j++)
         entries += d->x[j] != 0 ? (double)mgvi_packed_nnz(&m->P, j) : 0;
@@ -515,7 +503,7 @@ bool mgvi_newton_sparse_image(mgvi_newton_sparse *m, const mgvi_vec *d, mgvi_vec
             p->ctx->simd->scatter_axpy_f64(d->x[j], m->P.f64 + m->P.ptr[j], m->P.idx + m->P.ptr[j],
                                            mgvi_packed_nnz(&m->P, j), image->x);
     for (int64_t i = 0; i < image->n; i++) { /* P has no signs of the labels */
-        image->x[i] *= p->sign ? p->sign[i] : 1;
+        image->x[i] *= mgvi_view_sign(&p->view, i);
         if (p->free_cols)
             image->x[i] += mgvi_problem_free_entry(p, i) * d->x[m->cols];
     }
