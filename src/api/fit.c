@@ -2,9 +2,9 @@
 #include "api/need.h"
 #include "base/limit.h"
 #include "io/io.h"
+#include "problem/member.h"
 #include "report/report.h"
 #include "solver/classes/family.h"
-#include "solver/classes/member.h"
 
 #include <math.h>
 

@@ -1,6 +1,8 @@
 /* words.c - a table with open addressing over one block of text. */
 #include "base/words.h"
 
+#include "base/hash.h"
+
 #include <string.h>
 
 struct mgvi_words {
@@ -17,9 +19,7 @@ enum { FIRST_WORDS = 64, FIRST_BYTES = 1024 };
 
 static uint64_t hash(const char *word, size_t length)
 {
-    uint64_t h = 14695981039346656037u; /* FNV-1a */
-    for (size_t i = 0; i < length; i++)
-        h = (h ^ (unsigned char)word[i]) * 1099511628211u;
+    const uint64_t h = mgvi_hash(MGVI_HASH_BEGIN, word, length);
     return h ^ h >> 32;
 }
 

@@ -61,7 +61,7 @@ static sides add_lane(const mgvi_judge *judge, int32_t c, int64_t chunk)
     double room[CHUNK];
     for (int64_t i = 0; i < u->n; i += chunk) {
         const int64_t n = u->n - i < chunk ? u->n - i : chunk;
-        const int8_t *sign = u->k == 1 && p->sign ? p->sign + i : NULL;
+        const int8_t *sign = u->k == 1 && p->view.sign ? p->view.sign + i : NULL;
         const sides s = add_chunk(chunk_of(p, u, i, n, c, room), sign, n);
         above = mgvi_two_add_real(above, s.above);
         below = mgvi_two_add_real(below, s.below);
@@ -75,7 +75,7 @@ static void scale_side(mgvi_judge *judge, int32_t c, bool above, double factor)
     const int32_t k = p->lanes;
     double *u = judge->u.x;
     if (k == 1) {
-        const int8_t *sign = p->sign;
+        const int8_t *sign = p->view.sign;
         for (int64_t i = 0; i < judge->u.n; i++) {
             const double x = sign ? sign[i] * u[i] : u[i];
             u[i] *= (x > 0) == above ? factor : 1;

@@ -10,7 +10,6 @@
 #include "base/twofold.h"
 #include "certify/rounding.h"
 #include "op/contrast.h"
-#include "op/view.h"
 #include "simd/simd.h"
 
 #include <math.h>
@@ -25,12 +24,11 @@ typedef struct mgvi_careful {
     double largest; /* of all scores without their intercepts */
 } mgvi_careful;
 
-static mgvi_view_op *view_of(const mgvi_judge *judge)
+static const mgvi_view *view_of(const mgvi_judge *judge)
 {
-    const mgv_problem *p = judge->problem;
-    const mgvi_contrast *contrast = mgvi_contrast_of(p->A);
-    mgvi_view_op *v = mgvi_view_of(contrast ? contrast->base : p->A);
-    return p->kernel.kind == MGVI_KERNEL_LINEAR && !p->own_data && v && !v->view.row ? v : NULL;
+    const mgvi_contrast *contrast = mgvi_contrast_of(judge->problem->A);
+    const mgvi_view *v = contrast ? contrast->base->view : judge->problem->A->view;
+    return v && !v->row ? v : NULL;
 }
 
 bool mgvi_careful_can(const mgvi_judge *judge) { return view_of(judge) != NULL; }
@@ -51,10 +49,9 @@ typedef struct walk {
 
 static walk walk_over(const mgvi_judge *judge, int32_t k)
 {
-    const mgvi_view_op *v = view_of(judge);
-    const mgvi_matrix *X = &judge->problem->data->X;
+    const mgvi_matrix *X = judge->problem->A->stored;
     walk out = {.by_columns = mgvi_matrix_by_columns(X),
-                .view = v ? &v->view : NULL,
+                .view = view_of(judge),
                 .k = k,
                 .simd = judge->problem->ctx->simd};
     out.m = out.by_columns ? mgvi_matrix_transpose(X) : *X;
@@ -182,7 +179,7 @@ static mgvi_careful *open_careful(mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     if (judge->careful || !view_of(judge))
         return judge->careful;
-    const int64_t k = p->outputs, d = p->data->X.cols;
+    const int64_t k = p->outputs, d = p->A->stored->cols;
     const walk w = walk_over(judge, (int32_t)k);
     const int64_t sums = block_count(&w) * w.numbers, lines = w.m.rows * k;
     mgvi_careful *c = mgvi_arena_array(judge->arena, 1, sizeof *c);
@@ -205,7 +202,7 @@ static mgvi_careful *open_careful(mgvi_judge *judge)
 bool mgvi_careful_reach(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
-    const int64_t d = p->data->X.cols;
+    const int64_t d = p->A->stored->cols;
     const walk w = walk_over(judge, 1);
     double *column = numbers(judge, d), *centred = numbers(judge, d), *stored = numbers(judge, d);
     if (!column || !centred || !stored) {
@@ -217,15 +214,15 @@ bool mgvi_careful_reach(mgvi_judge *judge)
         for (int64_t t = 0; t < l.count; t++) {
             const int64_t j = w.by_columns ? i : mgvi_span_place(&w.m, &l, t);
             const double x = mgvi_span_value(&w.m, &l, t);
-            const double size = fabs(x), from = fabs(p->centre ? x - p->centre[j] : x);
+            const double size = fabs(x), from = fabs(p->view.centre ? x - p->view.centre[j] : x);
             column[j] = size > column[j] ? size : column[j];
             centred[j] = from > centred[j] ? from : centred[j];
             stored[j]++;
         }
     }
-    for (int64_t j = 0; p->centre && j < d; j++)
-        if (stored[j] < (double)p->data->X.rows) /* a zero that is not stored is as far away */
-            centred[j] = fmax(centred[j], fabs(p->centre[j]));
+    for (int64_t j = 0; p->view.centre && j < d; j++)
+        if (stored[j] < (double)p->A->stored->rows) /* a zero that is not stored is as far away */
+            centred[j] = fmax(centred[j], fabs(p->view.centre[j]));
     if (mgvi_ctx_was_cut(p->ctx)) /* half of them are none */
         return false;
     p->A->touched += (double)p->A->nnz;
@@ -242,21 +239,21 @@ static mgvi_two score_at(const mgvi_judge *judge, mgvi_careful *s, int64_t i, in
     const mgv_problem *p = judge->problem;
     const int64_t at = i * p->outputs + c;
     mgvi_two z = mgvi_two_sum(s->hi[at], s->lo[at]);
-    if (p->row_scale)
-        z = mgvi_two_mul_real(z, p->row_scale[i]);
+    if (p->view.row_scale)
+        z = mgvi_two_mul_real(z, p->view.row_scale[i]);
     s->largest = fabs(z.hi) > s->largest ? fabs(z.hi) : s->largest;
     return mgvi_two_add_real(z, s->intercept[c]); /* a centre alone makes one, too */
 }
 
 static double sign_at(const mgvi_view *view, int64_t i, int64_t at)
 {
-    return view->sign ? view->sign[view->sign_lanes == 1 ? i : at] : 1;
+    return mgvi_view_sign(view, view->sign_lanes == 1 ? i : at);
 }
 
 static void take_scores(mgvi_judge *judge, mgvi_careful *s, const mgvi_view *view)
 {
     const mgvi_contrast *contrast = mgvi_contrast_of(judge->problem->A);
-    const int64_t k = judge->problem->outputs, n = judge->problem->data->X.rows;
+    const int64_t k = judge->problem->outputs, n = judge->problem->A->stored->rows;
     s->largest = 0;
     for (int64_t i = 0; i < n; i++)
         for (int64_t c = 0; c < k; c++) {
@@ -270,7 +267,7 @@ static void take_scores(mgvi_judge *judge, mgvi_careful *s, const mgvi_view *vie
 static void bound_scores(const mgvi_judge *judge, const mgvi_careful *s, double *error)
 {
     const mgv_problem *p = judge->problem;
-    const int64_t d = p->data->X.cols;
+    const int64_t d = p->A->stored->cols;
     const double twice = 4 * (judge->reach.row_terms + 8) * MGVI_UNIT;
     const double rows = judge->reach.rows * s->largest * (1 + 0x1p-20);
     double most = 0;
@@ -290,7 +287,7 @@ bool mgvi_careful_scores(mgvi_judge *judge, const mgvi_vec *w, double *error)
 {
     const mgv_problem *p = judge->problem;
     mgvi_careful *s = open_careful(judge);
-    const int64_t d = p->data->X.cols, k = p->outputs;
+    const int64_t d = p->A->stored->cols, k = p->outputs;
     if (!s)
         return false;
     mgvi_problem_user_weights(p, w->x, s->coef, s->intercept);
@@ -315,9 +312,9 @@ double mgvi_careful_part(const mgvi_judge *judge, int64_t j)
     const mgv_problem *p = judge->problem;
     const double sums = p->outputs > p->lanes ? (double)p->outputs * MGVI_UNIT : 0;
     /* g_i is rounded; and so is u when it is scaled into a domain, which a balance forgives */
-    const double rows = (p->row_scale   ? 4
-                         : p->free_cols ? 0
-                                        : 1) *
+    const double rows = (p->view.row_scale ? 4
+                         : p->free_cols    ? 0
+                                           : 1) *
                             MGVI_UNIT +
                         sums + judge->reach.rows;
     return (twice * twice + rows) * 2 * mgvi_reach_of(judge, j, false);
@@ -337,13 +334,13 @@ static double *row_weights(mgvi_judge *judge, const mgvi_view *view)
 {
     const mgv_problem *p = judge->problem;
     const mgvi_contrast *contrast = mgvi_contrast_of(p->A);
-    const int64_t k = p->outputs, n = p->data->X.rows;
+    const int64_t k = p->outputs, n = p->A->stored->rows;
     double *g = judge->z.x;
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
         for (int64_t c = 0; c < k; c++) {
             const int64_t at = i * k + c;
-            const double u = judge->u.x[at] * (p->row_scale ? p->row_scale[i] : 1);
+            const double u = judge->u.x[at] * mgvi_view_row_scale(&p->view, i);
             g[at] = contrast ? -u : sign_at(view, i, at) * u;
             sum += contrast && c != contrast->own[i] ? u : 0;
         }
@@ -357,7 +354,7 @@ bool mgvi_careful_columns(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     mgvi_careful *s = open_careful(judge);
-    const int64_t d = p->data->X.cols, n = p->data->X.rows;
+    const int64_t d = p->A->stored->cols, n = p->A->stored->rows;
     const int32_t k = (int32_t)p->outputs;
     if (!s)
         return false;
@@ -368,12 +365,12 @@ bool mgvi_careful_columns(mgvi_judge *judge)
     job.lo = s->lo;
     (job.by_columns ? gather : scatter)(p->ctx, &job);
     for (int32_t c = 0; c < k; c++) {
-        const mgvi_two total = p->centre ? weigh(g, n, k, c) : (mgvi_two){0, 0};
+        const mgvi_two total = p->view.centre ? weigh(g, n, k, c) : (mgvi_two){0, 0};
         for (int64_t j = 0; j < d; j++) {
             mgvi_two x = mgvi_two_sum(s->hi[j * k + c], s->lo[j * k + c]);
-            if (p->centre)
-                x = mgvi_two_sub(x, mgvi_two_mul_real(total, p->centre[j]));
-            judge->v.x[j * k + c] = (p->scale ? p->scale[j] : 1) * mgvi_two_real(x);
+            if (p->view.centre)
+                x = mgvi_two_sub(x, mgvi_two_mul_real(total, p->view.centre[j]));
+            judge->v.x[j * k + c] = mgvi_view_scale(&p->view, j) * mgvi_two_real(x);
         }
         if (p->free_cols)
             judge->v.x[d * k + c] = 0;

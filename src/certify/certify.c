@@ -284,9 +284,9 @@ static double train_score(const mgvi_judge *judge)
     if (mgvi_problem_has_contrasts(p))
         return mgvi_judge_right_contrasts(judge);
     for (int64_t i = 0; i < judge->z.n; i++) {
-        const double z = judge->z.x[i], y = p->sign ? 0 : mgvi_problem_target(p, i);
-        if (p->sign)
-            sum += z > 0 || (z == 0 && p->sign[i] < 0);
+        const double z = judge->z.x[i], y = p->view.sign ? 0 : mgvi_problem_target(p, i);
+        if (p->view.sign)
+            sum += z > 0 || (z == 0 && p->view.sign[i] < 0);
         else if (p->classify)
             sum += (z > 0) == (y > 0);
         else
@@ -446,7 +446,7 @@ mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi
 
 mgvi_care mgvi_judge_next_care(const mgvi_judge *judge)
 {
-    const bool known = mgvi_careful_can(judge) && judge->problem->data->X.size;
+    const bool known = mgvi_careful_can(judge) && judge->problem->A->stored->size;
     return known || judge->problem->A->ops->mul_extended ? MGVI_CARE_TWOFOLD : MGVI_CARE_COLUMNS;
 }
 
@@ -455,7 +455,7 @@ mgvi_verdict mgvi_judge_certify_with(mgvi_judge *judge, const mgvi_vec *w, const
 {
     mgvi_verdict out = mgvi_verdict_none();
     if (care > MGVI_CARE_PLAIN && mgvi_careful_can(judge) &&
-        (judge->problem->centre || !judge->problem->data->X.size))
+        (judge->problem->view.centre || !judge->problem->A->stored->size))
         mgvi_reach_look(judge);
     judge_primal(judge, w, care, &out);
     judge_dual(judge, u, care, &out);
@@ -467,7 +467,7 @@ mgvi_verdict mgvi_judge_certify_primal(mgvi_judge *judge, const mgvi_vec *w, mgv
                                        const mgvi_verdict *dual)
 {
     mgvi_verdict out = mgvi_verdict_none();
-    if (care > MGVI_CARE_PLAIN && mgvi_careful_can(judge) && !judge->problem->data->X.size)
+    if (care > MGVI_CARE_PLAIN && mgvi_careful_can(judge) && !judge->problem->A->stored->size)
         mgvi_reach_look(judge);
     judge_primal(judge, w, care, &out);
     return mgvi_verdict_combine(judge->problem, &out, dual);

@@ -17,7 +17,7 @@ static void weigh_columns(mgvi_judge *judge, const double *q)
     for (int64_t i = 0; i < rows->count && !mgvi_ctx_cut_row(judge->problem->ctx, i); i++) {
         if (q[i] == 0)
             continue;
-        const double scale = base->row_scale ? base->row_scale[i / k] : 1;
+        const double scale = mgvi_view_row_scale(&base->view, i / k);
         for (mgvi_raw_entry e = mgvi_raw_begin(rows, i); mgvi_raw_next(&e);) {
             const double x = e.t == e.n ? e.x : e.x * scale;
             square[e.j] += q[i] * x * x;
@@ -27,8 +27,8 @@ static void weigh_columns(mgvi_judge *judge, const double *q)
     }
     for (int64_t j = 0; j < judge->weight.n; j++) {
         const bool one = j / k == base->m.cols;
-        const double c = base->centre && !one ? base->centre[j / k] : 0;
-        const double s = base->scale && !one ? base->scale[j / k] : 1;
+        const double c = one ? 0 : mgvi_view_centre(&base->view, j / k);
+        const double s = one ? 1 : mgvi_view_scale(&base->view, j / k);
         const double left = square[j] - 2 * c * linear[j] + c * c * total; /* it may cancel */
         const double size = fmax(left, 1e-10 * square[j]) * s * s;
         square[j] = size > 0 && isfinite(1 / size) ? 1 / size : 1;

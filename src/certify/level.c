@@ -129,9 +129,9 @@ static double level_lane(mgvi_judge *judge, int32_t c)
 static bool of_whole_numbers(const mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     const double most = 0x1p40 / ((double)X->cols + 1);
-    if (p->scale || p->row_scale || (p->centre && !p->free_cols))
+    if (p->view.scale || p->view.row_scale || (p->view.centre && !p->free_cols))
         return false;
     for (int64_t i = 0; i < mgvi_matrix_lines(X); i++) {
         const mgvi_span l = mgvi_matrix_span(X, i);
@@ -151,8 +151,8 @@ static void round_sums(mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     const int32_t k = judge->level.k;
     double centre = 0;
-    for (int64_t j = 0; p->centre && j < p->data->X.cols; j++)
-        centre += p->centre[j];
+    for (int64_t j = 0; p->view.centre && j < mgvi_problem_coefs(p); j++)
+        centre += p->view.centre[j];
     for (int64_t i = 0; i < judge->level.n; i++)
         for (int32_t c = 0; c < k; c++) {
             const double b = p->free_cols ? mgvi_problem_free_entry_of(p, i, c) : 1;
@@ -166,14 +166,14 @@ static void round_sums(mgvi_judge *judge)
 static double level_error(const mgvi_judge *judge, bool twofold)
 {
     const mgv_problem *p = judge->problem;
-    const int64_t d = p->data->X.cols;
+    const int64_t d = mgvi_problem_coefs(p);
     const double plain = mgvi_sum_error(judge->reach.row_terms + 16);
     double size = 0, centre = 0, spread = 0;
     for (int64_t j = 0; j < d; j++) {
-        const double scale = p->scale ? p->scale[j] : 1;
+        const double scale = mgvi_view_scale(&p->view, j);
         size += scale * mgvi_reach_of(judge, j, false);
         spread += scale * mgvi_reach_of(judge, j, true);
-        centre += p->centre ? scale * fabs(p->centre[j]) : 0;
+        centre += p->view.centre ? scale * fabs(p->view.centre[j]) : 0;
     }
     const double shift = p->free_cols ? 0 : mgvi_sum_error((double)d + 16) * centre;
     return (1 + mgvi_sum_error((double)d)) *

@@ -54,7 +54,7 @@ static bool support_is_negative(const mgv_problem *p, const mgvi_proof_support *
         sum = mgvi_two_fma(sum, end, s->dual[t]);
         size += fabs(end * s->dual[t]);
     }
-    const double factors = mgvi_raw_base(s->rows)->row_scale ? 0x1p-50 : 0; /* of the rows */
+    const double factors = mgvi_raw_base(s->rows)->view.row_scale ? 0x1p-50 : 0; /* of the rows */
     const double rounding = (((double)s->m + 8) * MGVI_TWO_UNIT + factors + change) * size;
     return mgvi_two_real(sum) + rounding * (1 + 0x1p-20) < 0;
 }
@@ -63,8 +63,8 @@ static bool support_is_negative(const mgv_problem *p, const mgvi_proof_support *
 static bool rows_are_exact(const mgv_problem *p, const mgvi_proof_support *s)
 {
     const mgvi_rows *base = mgvi_raw_base(s->rows);
-    return s->fuzz == 0 && !(base->row_scale && !(p->loss->can & MGVI_MARGIN)) &&
-           !(base->centre && !base->intercept);
+    return s->fuzz == 0 && !(base->view.row_scale && !(p->loss->can & MGVI_MARGIN)) &&
+           !(base->view.centre && !base->view.intercept);
 }
 
 /* On a few rows: their one dependency. */
@@ -169,7 +169,7 @@ static bool find_opposites(mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     const mgvi_rows *base = mgvi_raw_base(judge->rows);
     bool found = false;
-    if (judge->compared || !mgvi_problem_has_margin(p) || base->row)
+    if (judge->compared || !mgvi_problem_has_margin(p) || base->view.row)
         return false;
     if (mgvi_problem_opposites(p, &base->m, &judge->u, &found) != MGV_OK)
         p->A->failed = MGV_E_MEMORY;
@@ -277,9 +277,9 @@ static mgv_status prove_by_features(mgvi_judge *judge, mgvi_arena *arena, bool *
     mgvi_rows rows = {.ctx = p->ctx,
                       .m = table.m,
                       .count = judge->u.n / k,
-                      .row = table.whole ? NULL : at,
-                      .intercept = p->free_cols > 0 && !table.constant,
-                      .sign = contrast ? NULL : p->sign};
+                      .view.row = table.whole ? NULL : at,
+                      .view.intercept = p->free_cols > 0 && !table.constant,
+                      .view.sign = contrast ? NULL : p->view.sign};
     mgvi_rows pairs = {.ctx = p->ctx, .count = judge->u.n, .example = &rows};
     if (contrast) {
         pairs.own = contrast->own;

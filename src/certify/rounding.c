@@ -12,7 +12,7 @@ enum { AFTER = 12 };
 
 static bool over_data(const mgv_problem *p)
 {
-    return p->kernel.kind == MGVI_KERNEL_LINEAR && !p->own_data;
+    return p->kernel.kind == MGVI_KERNEL_LINEAR && p->A->stored;
 }
 
 static int64_t longest_row(const mgvi_matrix *m)
@@ -55,7 +55,7 @@ static double scale_error(const mgv_problem *p)
 double mgvi_kernel_scale_error(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
-    if (p->scale && judge->point_scale == 0) {
+    if (p->view.scale && judge->point_scale == 0) {
         judge->point_scale = scale_error(p) + 2 * MGVI_UNIT;
         if (p->scaling == MGVI_SCALE_STD)
             judge->point_scale = fmin(judge->point_scale, mgvi_scales_off(judge));
@@ -75,11 +75,11 @@ mgv_status mgvi_reach_open(mgvi_judge *judge, mgvi_arena *arena)
     judge->reach.row_terms = (double)p->A->cols;
     if (!over_data(p))
         return MGV_OK;
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     judge->reach.most = X->most > 0 ? X->most : largest_entry(X);
     judge->reach.scale = scale_error(p);
     judge->reach.row_terms = (double)longest_row(X);
-    judge->reach.rows = p->row_scale ? 4 * MGVI_UNIT : 0; /* op/row_norms.c, and 1/|x| */
+    judge->reach.rows = p->view.row_scale ? 4 * MGVI_UNIT : 0; /* op/row_norms.c, and 1/|x| */
     return MGV_OK;
 }
 
@@ -99,13 +99,14 @@ static reach_view view_reach(const mgvi_judge *judge, bool centred)
 {
     const mgv_problem *p = judge->problem;
     const mgvi_reach *r = &judge->reach;
-    if (p->row_scale)
+    const mgvi_matrix *stored = p->A->stored;
+    if (p->view.row_scale)
         return (reach_view){.factor = 1 + DBL_EPSILON * (double)p->A->cols}; /* rows of length 1 */
     if (r->column)
         return (reach_view){.size = centred ? r->centred : r->column, .factor = 1};
-    const double factor = centred && p->centre ? 2 : 1; /* a mean is no larger */
-    return p->data->X.size ? (reach_view){.size = p->data->X.size, .factor = factor}
-                           : (reach_view){.factor = factor * r->most};
+    const double factor = centred && p->view.centre ? 2 : 1; /* a mean is no larger */
+    return stored && stored->size ? (reach_view){.size = stored->size, .factor = factor}
+                                  : (reach_view){.factor = factor * r->most};
 }
 
 static inline double reach_at(reach_view v, int64_t j)
@@ -125,15 +126,15 @@ double mgvi_reach_of(const mgvi_judge *judge, int64_t j, bool centred)
 static double table_error(const mgvi_judge *judge, const mgvi_vec *w, int64_t c)
 {
     const mgv_problem *p = judge->problem;
-    const int64_t k = p->outputs, d = p->data->X.cols;
+    const int64_t k = p->outputs, d = mgvi_problem_coefs(p);
     double size = 0, mean = 0, square = 0;
     for (int64_t j = 0; j < d; j++) {
-        const double coef = fabs((p->scale ? p->scale[j] : 1) * w->x[j * k + c]);
+        const double coef = fabs(mgvi_view_scale(&p->view, j) * w->x[j * k + c]);
         size += coef * mgvi_reach_of(judge, j, false);
-        mean += p->centre ? coef * fabs(p->centre[j]) : 0;
+        mean += p->view.centre ? coef * fabs(p->view.centre[j]) : 0;
         square += coef * coef;
     }
-    if (p->row_scale)
+    if (p->view.row_scale)
         size = sqrt(square) * (1 + mgvi_sum_error((double)d));
     const double b = p->free_cols ? fabs(w->x[d * k + c]) : 0;
     return (1 + mgvi_sum_error((double)d)) *
@@ -231,9 +232,9 @@ static double worse_entry(const mgv_problem *p, int64_t j, int32_t c, double v, 
 static inline double centre_error(const mgvi_judge *judge, int64_t j, double spread)
 {
     const mgv_problem *p = judge->problem;
-    if (!p->centre || p->free_cols || spread == 0) /* a mean of equal numbers is one of them */
+    if (!p->view.centre || p->free_cols || spread == 0) /* a mean of equal numbers is one of them */
         return 0;
-    return 4 * MGVI_UNIT * fabs(p->centre[j]) + judge->reach.scale * spread;
+    return 4 * MGVI_UNIT * fabs(p->view.centre[j]) + judge->reach.scale * spread;
 }
 
 double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, mgvi_vec *v)
@@ -244,7 +245,7 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
     const double own = AFTER * MGVI_UNIT + judge->reach.scale;
     const double sums = 2 * MGVI_UNIT * mgvi_coef_pick(&p->col.scale, 0, 0); /* of `all` itself */
     const bool level = p->penalty->can & MGVI_LEVEL, even = p->penalty->can & MGVI_EVEN;
-    const bool looked = p->centre && judge->reach.column;
+    const bool looked = p->view.centre && judge->reach.column;
     const int64_t each = p->outputs / p->lanes; /* contrasts have a column for each class */
     const double twice = each > 1 ? 2 : 1;
     const reach_view reach = view_reach(judge, false), centred = view_reach(judge, true);
@@ -253,7 +254,7 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
         const int64_t column = each > 1 ? j / each : j;
         const double spread = reach_at(centred, column);
         const bool constant = looked && spread == 0; /* A has zeros there */
-        const double scale = (p->scale ? p->scale[column] : 1) * twice;
+        const double scale = mgvi_view_scale(&p->view, column) * twice;
         const double part =
             (careful ? mgvi_careful_part(judge, column) : plain * reach_at(reach, column)) +
             centre_error(judge, column, spread);

@@ -17,7 +17,7 @@ typedef struct moments {
 
 static void add_up(const mgv_problem *p, moments *of, long double *weight)
 {
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     const double *weights = p->row.scale.values;
     *weight = 0;
     for (int64_t i = 0; i < X->rows; i++) {
@@ -40,26 +40,26 @@ static void find_origins(const mgv_problem *p, moments *of)
 {
     long double weight;
     add_up(p, of, &weight);
-    for (int64_t j = 0; j < p->data->X.cols; j++)
+    for (int64_t j = 0; j < p->A->stored->cols; j++)
         of[j] = (moments){.origin = weight > 0 ? (double)(of[j].sum / weight) : 0};
 }
 
 /* |scale_j sigma_j - 1| of the worst column; INFINITY where that is not known. */
 static double compare(const mgv_problem *p, moments *of, long double weight)
 {
-    const int64_t n = p->data->X.rows;
+    const int64_t n = p->A->stored->rows;
     long double worst = 0;
-    for (int64_t j = 0; j < p->data->X.cols; j++) {
+    for (int64_t j = 0; j < p->A->stored->cols; j++) {
         const long double zeros = (long double)(n - of[j].count), c = of[j].origin;
         if (zeros > 0 && p->row.scale.values) /* their weight is what rounding leaves of a sum */
             return INFINITY;
         const long double mean = (of[j].sum - zeros * c) / weight;
         const long double about = (of[j].square + zeros * c * c) / weight;
-        if (about == 0 && p->scale[j] == 1) /* a constant column is 0, whatever its scale */
+        if (about == 0 && p->view.scale[j] == 1) /* a constant column is 0, whatever its scale */
             continue;
         if (!(about > 0) || mean * mean > about / 4)
             return INFINITY;
-        worst = fmaxl(worst, fabsl((long double)p->scale[j] * sqrtl(about - mean * mean) - 1));
+        worst = fmaxl(worst, fabsl((long double)p->view.scale[j] * sqrtl(about - mean * mean) - 1));
     }
     return (double)(worst + 4 * (long double)(n + 16) * LDBL_EPSILON);
 }
@@ -69,10 +69,9 @@ double mgvi_scales_off(mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     while (p->whole)
         p = p->whole;
-    const bool by_rows = p->data->X.layout == MGV_CSR || p->data->X.layout == MGV_DENSE;
-    if (LDBL_MANT_DIG < 64 || !by_rows || !p->scale)
+    if (LDBL_MANT_DIG < 64 || p->A->stored->layout == MGV_CSC || !p->view.scale)
         return INFINITY;
-    moments *of = mgvi_arena_array(judge->arena, (size_t)p->data->X.cols, sizeof *of);
+    moments *of = mgvi_arena_array(judge->arena, (size_t)p->A->stored->cols, sizeof *of);
     long double weight;
     if (!of)
         return INFINITY;

@@ -10,14 +10,14 @@ static double score_below(const mgvi_rows *rows, int64_t i, const double *v)
 {
     const mgvi_rows *base = mgvi_raw_base(rows);
     const int64_t k = rows->example ? rows->classes : 1;
-    const double factor = base->row_scale ? base->row_scale[i / k] : 1;
+    const double factor = mgvi_view_row_scale(&base->view, i / k);
     double sum = 0, size = 0, terms = 4;
     for (mgvi_raw_entry e = mgvi_raw_begin(rows, i); mgvi_raw_next(&e); terms++) {
         const double x = (e.t == e.n ? e.x : e.x * factor) * v[e.j];
         sum += x;
         size += fabs(x);
     }
-    const double scaled = base->row_scale ? ((double)base->m.cols + 8) * 0x1p-52 : 0;
+    const double scaled = base->view.row_scale ? ((double)base->m.cols + 8) * 0x1p-52 : 0;
     const double plain = (1.01 * terms * 0x1p-52 + scaled) * size + 0x1p-1000;
     if (sum > 2 * plain)
         return sum - plain;

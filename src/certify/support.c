@@ -9,7 +9,7 @@
  * sums of `cols` squares. */
 static double fuzz_of(const mgvi_rows *base)
 {
-    return base->row_scale && base->intercept ? 0x1p-52 * ((double)base->m.cols + 8) : 0;
+    return base->view.row_scale && base->view.intercept ? 0x1p-52 * ((double)base->m.cols + 8) : 0;
 }
 
 static bool is_intercept(const mgvi_rows *base, int64_t j, int64_t k)
@@ -32,11 +32,11 @@ static mgv_status collect_rows(mgvi_proof_support *s, mgvi_arena *arena, const d
     for (int64_t i = 0, t = 0; i < s->rows->count; i++) {
         if (u[i] == 0)
             continue;
-        const double scale = base->row_scale ? base->row_scale[i / k] : 1;
+        const double scale = mgvi_view_row_scale(&base->view, i / k);
         s->row[t] = i;
         s->dual[t] = u[i];
-        s->factor[t] = base->intercept ? scale : 1;
-        s->weight[t++] = base->intercept ? u[i] : u[i] * scale;
+        s->factor[t] = base->view.intercept ? scale : 1;
+        s->weight[t++] = base->view.intercept ? u[i] : u[i] * scale;
     }
     return MGV_OK;
 }
@@ -46,7 +46,7 @@ static mgv_status collect_columns(mgvi_proof_support *s, mgvi_arena *arena)
 {
     const mgvi_rows *base = mgvi_raw_base(s->rows);
     const int64_t k = s->rows->example ? s->rows->classes : 1;
-    const int64_t cols = (base->m.cols + (base->intercept ? 1 : 0)) * k;
+    const int64_t cols = (base->m.cols + (base->view.intercept ? 1 : 0)) * k;
     s->at = mgvi_arena_array(arena, (size_t)cols, sizeof *s->at);
     if (!s->at)
         return MGV_E_MEMORY;
@@ -68,7 +68,7 @@ static mgv_status collect_columns(mgvi_proof_support *s, mgvi_arena *arena)
             continue;
         const bool one = is_intercept(base, j, k);
         s->col[t] = j;
-        s->centre[t++] = base->centre && !one ? base->centre[j / k] : 0;
+        s->centre[t++] = one ? 0 : mgvi_view_centre(&base->view, j / k);
     }
     return MGV_OK;
 }
@@ -147,7 +147,7 @@ void mgvi_support_row(const mgvi_proof_support *s, int64_t t, double *out)
     const mgvi_raw_entry head = mgvi_raw_begin(s->rows, s->row[t]);
     const int64_t k = head.k;
     mgvi_support_raw_row(s, t, out);
-    if (!base->centre || head.class == head.rival)
+    if (!base->view.centre || head.class == head.rival)
         return;
     for (int64_t j = 0; j < s->c; j++) {
         const int64_t class = s->col[j] % k;

@@ -1,6 +1,7 @@
 /* data.c - a table's memory, and its labels turned into classes. */
 #include "data/data.h"
 
+#include "base/hash.h"
 #include "base/number.h"
 
 #include <math.h>
@@ -127,9 +128,7 @@ static uint64_t hash_number(double value)
 
 static uint64_t hash_word(const char *word)
 {
-    uint64_t h = 0xcbf29ce484222325u; /* FNV-1a */
-    for (; *word; word++)
-        h = (h ^ (unsigned char)*word) * 0x100000001b3u;
+    const uint64_t h = mgvi_hash(MGVI_HASH_BEGIN, word, strlen(word));
     return h ^ h >> 32;
 }
 

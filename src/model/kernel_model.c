@@ -57,15 +57,15 @@ static mgv_status copy_rows(mgvi_arena *arena, const mgvi_matrix *m, const int64
 static mgv_status copy_scaling(mgv_model *m, const mgv_problem *p)
 {
     const size_t d = (size_t)m->features;
-    if (p->scale && !(m->scale = mgvi_arena_array(&m->arena, d, sizeof *m->scale)))
+    if (p->view.scale && !(m->scale = mgvi_arena_array(&m->arena, d, sizeof *m->scale)))
         return MGV_E_MEMORY;
-    if (p->scale)
-        memcpy(m->scale, p->scale, d * sizeof *m->scale);
-    if (!p->centre)
+    if (p->view.scale)
+        memcpy(m->scale, p->view.scale, d * sizeof *m->scale);
+    if (!p->view.centre)
         return MGV_OK;
     if (!(m->centre = mgvi_arena_array(&m->arena, d, sizeof *m->centre)))
         return MGV_E_MEMORY;
-    memcpy(m->centre, p->centre, d * sizeof *m->centre);
+    memcpy(m->centre, p->view.centre, d * sizeof *m->centre);
     return MGV_OK;
 }
 

@@ -3,8 +3,8 @@
 #include "base/print.h"
 
 #include "io/io.h"
+#include "problem/member.h"
 #include "solver/classes/family.h"
-#include "solver/classes/member.h"
 
 #include <math.h>
 #include <stdio.h>

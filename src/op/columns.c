@@ -1,5 +1,5 @@
-/* columns.c - with S the chosen columns of A = diag(sign) [ diag(row_scale) (X - 1 centre')
- * diag(scale) | 1 ]: A w     = sign (row_scale (X_S (scale w)_S - centre_S . (scale w)_S) + b) (1)
+/* columns.c - with S the chosen columns of a view's A (op/matrix.h):
+ *   A w     = sign (row_scale (X_S (scale w)_S - centre_S . (scale w)_S) + b) (1)
  *   (A'u)_S = scale_S (X_S'v - centre_S sum v),   v = row_scale sign u              (2)
  * X by columns is X' by rows, so that (1) and (2) are products with chosen rows of X', which
  * op/rowwise.c has: in vectors, on all threads, the same bits for any number of them. */
@@ -36,20 +36,16 @@ static mgv_status bind_transpose(mgvi_columns *c, mgvi_arena *arena, const mgvi_
 mgv_status mgvi_columns_new(mgvi_op *op, mgvi_arena *arena, mgvi_columns **out)
 {
     *out = NULL;
-    const mgvi_view_op *v = mgvi_view_of(op);
-    const mgvi_stored *stored = mgvi_stored_of(v ? v->base : op);
-    if (!stored || op->lanes_fixed || (v && v->view.row) || (v && v->view.sign_lanes > 1))
+    if (!op->view || op->lanes_fixed || op->view->row || op->view->sign_lanes > 1)
         return MGV_OK;
     mgvi_columns *c = mgvi_arena_array(arena, 1, sizeof *c);
     if (!c)
         return MGV_E_MEMORY;
     c->op = op;
-    if (v)
-        c->view = v->view;
-    c->view.rows = op->rows;
-    MGVI_TRY(bind_transpose(c, arena, stored));
+    c->view = *op->view;
+    MGVI_TRY(bind_transpose(c, arena, mgvi_stored_of(mgvi_view_base(op))));
     const size_t wide = (size_t)op->lanes * sizeof(double);
-    c->chosen = mgvi_arena_array(arena, (size_t)stored->matrix.cols, wide);
+    c->chosen = mgvi_arena_array(arena, (size_t)op->stored->cols, wide);
     c->mapped = mgvi_arena_array(arena, (size_t)op->rows, wide);
     if (!c->chosen || !c->mapped)
         return MGV_E_MEMORY;
@@ -87,8 +83,8 @@ void mgvi_columns_mul(mgvi_columns *c, const int64_t *list, int64_t count, const
     assert(k == y->k && k <= c->op->lanes && w->n == c->op->cols && y->n == c->op->rows);
     memset(shift, 0, (size_t)k * sizeof *shift);
     for (int64_t t = 0; t < count; t++) {
-        const double scale = c->view.scale ? c->view.scale[list[t]] : 1;
-        const double centre = c->view.centre ? c->view.centre[list[t]] : 0;
+        const double scale = mgvi_view_scale(&c->view, list[t]);
+        const double centre = mgvi_view_centre(&c->view, list[t]);
         for (int32_t lane = 0; lane < k; lane++) {
             const double value = scale * w->x[list[t] * k + lane];
             c->chosen[t * k + lane] = value;
@@ -119,8 +115,8 @@ void mgvi_columns_mul_t(mgvi_columns *c, const int64_t *list, int64_t count, con
     const mgvi_view rows = rows_of(c, list, count);
     mgvi_rowwise_mul(&c->xt, &rows, (mgvi_lane_shift){0}, k, 1, c->mapped, 0, c->chosen);
     for (int64_t t = 0; t < count; t++) {
-        const double scale = c->view.scale ? c->view.scale[list[t]] : 1;
-        const double centre = c->view.centre ? c->view.centre[list[t]] : 0;
+        const double scale = mgvi_view_scale(&c->view, list[t]);
+        const double centre = mgvi_view_centre(&c->view, list[t]);
         for (int32_t lane = 0; lane < k; lane++)
             g->x[list[t] * k + lane] = scale * (c->chosen[t * k + lane] - centre * sums[1][lane]);
     }
@@ -141,12 +137,11 @@ void mgvi_columns_square_norms(const mgvi_columns *c, double *out)
         const bool sparse = m->layout == MGV_CSR;
         const int64_t first = sparse ? m->ptr[j] : j * m->row_stride;
         const int64_t count = sparse ? m->ptr[j + 1] - first : m->cols;
-        const double centre = c->view.centre ? c->view.centre[j] : 0;
-        const double scale = c->view.scale ? c->view.scale[j] : 1;
+        const double centre = mgvi_view_centre(&c->view, j), scale = mgvi_view_scale(&c->view, j);
         double sum = 0, seen = 0;
         for (int64_t t = 0; t < count; t++) {
             const int64_t i = sparse ? m->idx[first + t] : t;
-            const double p = c->view.row_scale ? c->view.row_scale[i] : 1;
+            const double p = mgvi_view_row_scale(&c->view, i);
             const double x = p * (mgvi_matrix_value(m, first + t) - centre);
             sum += x * x;
             seen += p * p;

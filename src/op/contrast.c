@@ -322,6 +322,7 @@ mgv_status mgvi_op_contrast(mgv_ctx *ctx, mgvi_op *base, bool intercepts, const 
                       .rows = base->rows * k,
                       .cols = base->cols * k,
                       .nnz = base->nnz * k,
+                      .stored = base->stored,
                       .lanes = 1};
     c->scores = mgvi_alloc(ctx, (size_t)c->op.rows, sizeof *c->scores);
     if (kernel) {

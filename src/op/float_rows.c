@@ -2,13 +2,12 @@
 #include "op/float_rows.h"
 
 #include "op/rows.h"
-#include "op/view.h"
 
 #include <string.h>
 
 mgv_status mgvi_float_rows_of(const mgvi_matrix *m, mgvi_arena *arena, mgvi_float_rows *out)
 {
-    *out = (mgvi_float_rows){.count = m->rows};
+    *out = (mgvi_float_rows){.view.rows = m->rows};
     MGVI_TRY(mgvi_matrix_rows(arena, m, &out->m));
     out->in_place = out->m.layout == MGV_DENSE && out->m.dtype == MGV_F32;
     return MGV_OK;
@@ -16,37 +15,26 @@ mgv_status mgvi_float_rows_of(const mgvi_matrix *m, mgvi_arena *arena, mgvi_floa
 
 bool mgvi_float_rows_dense(mgvi_op *op, bool signed_too)
 {
-    const mgvi_view_op *v = mgvi_view_of(op);
-    const mgvi_stored *stored = mgvi_stored_of(v ? v->base : op);
-    return stored && stored->matrix.layout == MGV_DENSE && stored->matrix.col_stride == 1 &&
-           (signed_too || !(v && v->view.sign));
+    return op->view && op->stored->layout == MGV_DENSE && op->stored->col_stride == 1 &&
+           (signed_too || !op->view->sign);
 }
 
 mgv_status mgvi_float_rows_new(mgvi_op *op, mgvi_arena *arena, mgvi_float_rows *out)
 {
-    const mgvi_view_op *v = mgvi_view_of(op);
-    const mgvi_stored *stored = mgvi_stored_of(v ? v->base : op);
-    if (!stored)
+    if (!op->view)
         return MGVI_FAIL(op->ctx, MGV_E_UNSUPPORTED,
                          "the operator %s has no rows of numbers to read", op->ops->name);
-    MGVI_TRY(mgvi_float_rows_of(&stored->matrix, arena, out));
-    if (!v)
-        return MGV_OK;
-    out->count = v->view.rows;
-    out->row = v->view.row;
-    out->row_scale = v->view.row_scale;
-    out->scale = v->view.scale;
-    out->centre = v->view.centre;
-    out->intercept = v->view.intercept;
-    out->in_place = out->in_place && !out->row_scale;
+    MGVI_TRY(mgvi_float_rows_of(op->stored, arena, out));
+    out->view = *op->view;
+    out->in_place = out->in_place && !out->view.row_scale;
     return MGV_OK;
 }
 
 void mgvi_float_rows_unpack(const mgvi_float_rows *rows, int64_t i, float *room)
 {
     const mgvi_matrix *m = &rows->m;
-    const int64_t r = rows->row ? rows->row[i] : i;
-    const double scale = rows->row_scale ? rows->row_scale[i] : 1;
+    const int64_t r = mgvi_view_source(&rows->view, i);
+    const double scale = mgvi_view_row_scale(&rows->view, i);
     if (m->layout == MGV_DENSE) {
         for (int64_t j = 0; j < m->cols; j++)
             room[j] = (float)(scale * mgvi_matrix_value(m, r * m->row_stride + j));

@@ -7,13 +7,8 @@
 #include "op/op.h"
 
 typedef struct mgvi_float_rows {
-    mgvi_matrix m;           /* CSR or dense in C order: the operator's, or a copy in the arena */
-    int64_t count;           /* our rows */
-    const int64_t *row;      /* m's row of each of them; NULL: all, in order */
-    const double *row_scale; /* NULL: 1 */
-    const double *scale;     /* the view's, per column; NULL: 1 */
-    const double *centre;    /* NULL: 0 */
-    bool intercept;
+    mgvi_matrix m; /* CSR or dense in C order: the operator's, or a copy in the arena */
+    mgvi_view view;
     bool in_place; /* nothing is unpacked */
 } mgvi_float_rows;
 
@@ -32,7 +27,7 @@ void mgvi_float_rows_unpack(const mgvi_float_rows *rows, int64_t i, float *room)
 static inline const float *mgvi_float_row(const mgvi_float_rows *rows, int64_t i, float *room)
 {
     if (rows->in_place)
-        return (const float *)rows->m.val + (rows->row ? rows->row[i] : i) * rows->m.row_stride;
+        return (const float *)rows->m.val + mgvi_view_source(&rows->view, i) * rows->m.row_stride;
     mgvi_float_rows_unpack(rows, i, room);
     return room;
 }

@@ -1,4 +1,4 @@
-/* gather.c - columns by (1) of gather.h: the raw entries first, then what the view lays over. */
+/* gather.c - columns: the raw entries first, then what the view lays over. */
 #include "op/gather.h"
 
 #include "base/limit.h"
@@ -23,21 +23,18 @@ struct mgvi_gather {
 
 mgv_status mgvi_gather_new(mgvi_op *op, mgvi_arena *arena, mgvi_gather **out)
 {
-    const mgvi_view_op *v = mgvi_view_of(op);
-    mgvi_op *base = v ? v->base : op;
-    const mgvi_stored *stored = mgvi_stored_of(base);
     *out = NULL;
-    if (!stored || (v && v->view.sign && v->view.sign_lanes != 1))
+    if (!op->view || (op->view->sign && op->view->sign_lanes != 1))
         return MGVI_FAIL(op->ctx, MGV_E_UNSUPPORTED, "the operator '%s' has no single columns",
-                         base->ops->name);
+                         mgvi_view_base(op)->ops->name);
     mgvi_gather *c = mgvi_arena_array(arena, 1, sizeof *c);
     if (!c)
         return MGV_E_MEMORY;
     c->op = op;
-    c->view = v ? v->view : (mgvi_view){.rows = op->rows};
-    c->m = stored->matrix;
+    c->view = *op->view;
+    c->m = *op->stored;
     if (c->m.layout == MGV_CSR) {
-        const mgvi_matrix t = mgvi_matrix_transpose(&stored->matrix);
+        const mgvi_matrix t = mgvi_matrix_transpose(op->stored);
         mgvi_matrix by_columns;
         MGVI_TRY(mgvi_matrix_rows(arena, &t, &by_columns));
         c->m = mgvi_matrix_transpose(&by_columns);
@@ -87,12 +84,11 @@ static void fetch(const mgvi_matrix *m, const int32_t *cols, int64_t count, doub
         fetch_dense_f64(m, cols, count, raw);
 }
 
-/* (1) */
 static void map_column(const mgvi_view *v, int64_t j, const double *raw, double *out)
 {
-    const double s = v->scale ? v->scale[j] : 1, c = v->centre ? v->centre[j] : 0;
+    const double s = mgvi_view_scale(v, j), c = mgvi_view_centre(v, j);
     for (int64_t i = 0; i < v->rows; i++)
-        out[i] = (raw[v->row ? v->row[i] : i] - c) * s;
+        out[i] = (raw[mgvi_view_source(v, i)] - c) * s;
     for (int64_t i = 0; v->row_scale && i < v->rows; i++)
         out[i] *= v->row_scale[i];
     for (int64_t i = 0; v->sign && i < v->rows; i++)
@@ -102,7 +98,7 @@ static void map_column(const mgvi_view *v, int64_t j, const double *raw, double 
 static void intercept_column(const mgvi_view *v, double *out)
 {
     for (int64_t i = 0; i < v->rows; i++)
-        out[i] = v->sign ? v->sign[i] : 1;
+        out[i] = mgvi_view_sign(v, i);
 }
 
 typedef struct gather_job {

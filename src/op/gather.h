@@ -1,8 +1,5 @@
 /* op/gather.h - chosen columns of a stored matrix or of a view over one, made dense in float64:
- * what methods need that work on a few columns at a time. With the view's sign y, row scale p,
- * column scale s and centre c,
- *     A_ij = y_i p_i (x_rj - c_j) s_j,  r our row i's row of X;  the intercept's entry is y_i   (1)
- */
+ * what methods need that work on a few columns at a time. */
 #ifndef MGVI_OP_GATHER_H
 #define MGVI_OP_GATHER_H
 

@@ -113,8 +113,8 @@ static mgv_status stored_gram(mgv_ctx *ctx, const mgvi_matrix *m, const double *
 static void row_weights(const mgvi_view *v, const double *h, double *k, double *hp)
 {
     for (int64_t i = 0; i < v->rows; i++) {
-        const int64_t r = v->row ? v->row[i] : i;
-        const double p = v->row_scale ? v->row_scale[i] : 1;
+        const int64_t r = mgvi_view_source(v, i);
+        const double p = mgvi_view_row_scale(v, i);
         k[r] += h[i] * p * p;
         hp[r] += h[i] * p;
     }
@@ -137,7 +137,7 @@ static void add_intercept(const mgvi_view *v, int64_t cols, const double *m, dou
                           double total_h, double *G, int64_t ld)
 {
     for (int64_t j = 0; j < cols; j++) {
-        const double c = v->centre ? v->centre[j] : 0, s = v->scale ? v->scale[j] : 1;
+        const double c = mgvi_view_centre(v, j), s = mgvi_view_scale(v, j);
         G[j * ld + cols] = G[cols * ld + j] = s * (m[j] - c * total_hp);
     }
     G[cols * ld + cols] = total_h;
@@ -168,14 +168,12 @@ static void lay_view(mgvi_op *base, const mgvi_view *view, const double *h, cons
 mgv_status mgvi_op_gram(mgvi_op *op, const double *h, bool exact, double *G, int64_t ld)
 {
     mgv_ctx *ctx = op->ctx;
-    const mgvi_view_op *vo = mgvi_view_of(op);
-    mgvi_op *base = vo ? vo->base : op;
-    const mgvi_stored *stored = mgvi_stored_of(base);
-    const mgvi_view view = vo ? vo->view : (mgvi_view){.rows = op->rows};
-    if (!stored)
+    mgvi_op *base = mgvi_view_base(op);
+    const mgvi_view *view = op->view;
+    if (!view)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "operator %s has no A'diag(h)A", base->ops->name);
     const int64_t n = base->rows, d = base->cols;
-    const bool plain = !view.row && !view.row_scale; /* k and h p are h itself */
+    const bool plain = !view->row && !view->row_scale; /* k and h p are h itself */
     double *work = mgvi_zeros(ctx, (size_t)((plain ? 0 : 2 * n) + d), sizeof *work);
     if (!work)
         return MGV_E_MEMORY;
@@ -184,11 +182,11 @@ mgv_status mgvi_op_gram(mgvi_op *op, const double *h, bool exact, double *G, int
     const mgvi_vec hp = mgvi_vec_wrap(plain ? as_it_is : work + d + n, n, MGVI_ROWS);
     mgvi_vec m = mgvi_vec_wrap(work, d, MGVI_COLS);
     if (!plain)
-        row_weights(&view, h, k.x, hp.x);
-    const mgv_status st = stored_gram(ctx, &stored->matrix, k.x, exact, G, ld);
-    op->touched += (double)stored->matrix.nnz;
+        row_weights(view, h, k.x, hp.x);
+    const mgv_status st = stored_gram(ctx, op->stored, k.x, exact, G, ld);
+    op->touched += (double)op->stored->nnz;
     if (st == MGV_OK)
-        lay_view(base, &view, h, &k, &hp, &m, G, ld);
+        lay_view(base, view, h, &k, &hp, &m, G, ld);
     mgvi_release(ctx, work);
     return st == MGV_OK ? mgvi_ctx_whole(ctx) : st;
 }

@@ -95,7 +95,7 @@ static mgv_status new_pass(mgvi_arena *arena, mgvi_op *op, int32_t lanes, mgvi_j
     p->stride = mgvi_pass_padded(p->kernels, p->d);
     const int64_t room = PARTIALS / (p->k * p->stride);
     const int64_t most = room < 1 ? 1 : room < MOST_BLOCKS ? room : MOST_BLOCKS;
-    p->blocks = mgvi_block_count(rows.count * p->d, GRAIN, most);
+    p->blocks = mgvi_block_count(rows.view.rows * p->d, GRAIN, most);
     MGVI_TRY(allocate(p, arena));
     *out = p;
     return MGV_OK;
@@ -160,7 +160,7 @@ static void slopes_of(mgvi_joint_pass *p, place *at, int64_t first, int count, c
     for (int i = 0; i < count; i++) {
         const int64_t row = first + i;
         x[i] = mgvi_float_row(&p->rows, row, at->room ? at->room + i * p->d : NULL);
-        next[i] = p->rows.in_place && row + count < p->rows.count
+        next[i] = p->rows.in_place && row + count < p->rows.view.rows
                       ? mgvi_float_row(&p->rows, row + count, NULL)
                       : x[i];
     }
@@ -179,13 +179,13 @@ static void gradient_block(void *arg, int64_t block)
 {
     mgvi_joint_pass *p = arg;
     place *at = &p->places[block];
-    const int64_t end = mgvi_block_begin(p->rows.count, p->blocks, block + 1);
+    const int64_t end = mgvi_block_begin(p->rows.view.rows, p->blocks, block + 1);
     const int64_t size = p->active * p->stride;
     const float *x[ROWS], *next[ROWS];
     int round = 0;
     at->loss = 0;
     memset(at->sum, 0, (size_t)(p->k * p->stride + p->width) * sizeof *at->sum);
-    for (int64_t i = mgvi_block_begin(p->rows.count, p->blocks, block); i < end; i += ROWS) {
+    for (int64_t i = mgvi_block_begin(p->rows.view.rows, p->blocks, block); i < end; i += ROWS) {
         const int count = (int)(end - i < ROWS ? end - i : ROWS);
         slopes_of(p, at, i, count, x, next);
         add_slopes(p, at, count);
@@ -201,9 +201,9 @@ static void slopes_block(void *arg, int64_t block)
 {
     mgvi_joint_pass *p = arg;
     place *at = &p->places[block];
-    const int64_t end = mgvi_block_begin(p->rows.count, p->blocks, block + 1);
+    const int64_t end = mgvi_block_begin(p->rows.view.rows, p->blocks, block + 1);
     const float *x[ROWS], *next[ROWS];
-    for (int64_t i = mgvi_block_begin(p->rows.count, p->blocks, block); i < end; i += ROWS) {
+    for (int64_t i = mgvi_block_begin(p->rows.view.rows, p->blocks, block); i < end; i += ROWS) {
         const int count = (int)(end - i < ROWS ? end - i : ROWS);
         slopes_of(p, at, i, count, x, next);
         for (int r = 0; r < count; r++)
@@ -221,11 +221,11 @@ static void load_weights(mgvi_joint_pass *p, const mgvi_vec *w)
         p->start[l] = l < p->active ? 0 : TOO_LOW;
     for (int32_t c = 0; c < p->active; c++) {
         const double *from = w->x + p->lane[c];
-        double start = p->rows.intercept ? from[p->d * p->k] : 0;
+        double start = p->rows.view.intercept ? from[p->d * p->k] : 0;
         for (int64_t j = 0; j < p->d; j++) {
-            const double v = (p->rows.scale ? p->rows.scale[j] : 1) * from[j * p->k];
+            const double v = mgvi_view_scale(&p->rows.view, j) * from[j * p->k];
             p->v[c * p->stride + j] = (float)v;
-            start -= p->rows.centre ? p->rows.centre[j] * v : 0;
+            start -= p->rows.view.centre ? p->rows.view.centre[j] * v : 0;
         }
         p->start[c] = (float)start;
     }
@@ -247,11 +247,12 @@ double mgvi_joint_pass_run(mgvi_joint_pass *p, const mgvi_vec *w, mgvi_vec *g)
     for (int32_t c = 0; c < p->active; c++) { /* (2) */
         double *to = g->x + p->lane[c];
         for (int64_t j = 0; j < p->d; j++) {
-            const double centre = p->rows.centre ? p->rows.centre[j] * total->sum_u[c] : 0;
+            const double centre =
+                p->rows.view.centre ? p->rows.view.centre[j] * total->sum_u[c] : 0;
             to[j * p->k] =
-                (p->rows.scale ? p->rows.scale[j] : 1) * (total->sum[c * p->stride + j] - centre);
+                mgvi_view_scale(&p->rows.view, j) * (total->sum[c * p->stride + j] - centre);
         }
-        if (p->rows.intercept)
+        if (p->rows.view.intercept)
             to[p->d * p->k] = total->sum_u[c];
     }
     return total->loss;

@@ -19,7 +19,8 @@ struct mgvi_kernel_op {
     bool shares_points;       /* they are another's */
     mgvi_kernel_loans *loans; /* NULL: nothing is lent */
     mgvi_kernel kernel;
-    mgvi_points *points; /* in the fast type */
+    mgvi_matrix examples; /* as given */
+    mgvi_points *points;  /* in the fast type */
     const int8_t *sign;
     bool intercept;
     double *diagonal;

@@ -321,6 +321,8 @@ mgv_status mgvi_op_kernel(mgv_ctx *ctx, const mgvi_kernel_plan *plan, mgvi_op **
                       .cols = n + (plan->intercept ? 1 : 0),
                       .nnz = n * n,
                       .lanes = plan->lanes > 0 ? plan->lanes : 1};
+    k->examples = *plan->X;
+    k->op.stored = &k->examples;
     k->kernel = plan->kernel;
     k->sign = plan->sign;
     k->intercept = plan->intercept;

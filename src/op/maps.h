@@ -1,6 +1,5 @@
-/* op/maps.h - the diagonal parts of a view, applied to pieces of vectors that are in the cache:
- *   A = diag(sign) [ diag(row_scale) (X[rows, :] - 1 centre') diag(scale) | 1 ].
- * Pieces hold `count` rows (columns) from `first` on, k lanes each. */
+/* op/maps.h - the diagonal parts of a view (op/matrix.h), applied to pieces of vectors that are in
+ * the cache. Pieces hold `count` rows (columns) from `first` on, k lanes each. */
 #ifndef MGVI_OP_MAPS_H
 #define MGVI_OP_MAPS_H
 

@@ -48,6 +48,50 @@ static inline int64_t mgvi_matrix_lines(const mgvi_matrix *m)
     return m->layout == MGV_CSC ? m->cols : m->rows;
 }
 
+/* What a problem lays over a matrix X, with c the centre, s the scale of its columns, p the scale
+ * and y the sign of our rows:
+ *     A = diag(y) [ diag(p) (X[row, :] - 1 c') diag(s) | 1 ],   a_i = y_i [ p_i s (x_i - c) | 1 ]
+ * Every part is optional (NULL, 0) and borrowed. Whoever reads rows or columns of A, not only its
+ * products, holds one of these and asks the functions below. */
+typedef struct mgvi_view {
+    const int64_t *row;      /* X's row of each of our rows; NULL: all, in order */
+    int64_t rows;            /* length of `row`; X's rows when NULL */
+    const int8_t *sign;      /* rows x sign_lanes, +1 or -1: labels */
+    int32_t sign_lanes;      /* 1: the same for every lane, else the lanes of every product */
+    const double *row_scale; /* per row of ours, > 0 */
+    const double *centre;    /* per column of X */
+    const double *scale;     /* per column of X, > 0 */
+    bool intercept;          /* one more column, constant 1 (before the sign) */
+} mgvi_view;
+
+static inline int64_t mgvi_view_source(const mgvi_view *v, int64_t i)
+{
+    return v->row ? v->row[i] : i;
+}
+static inline int mgvi_view_sign(const mgvi_view *v, int64_t i) { return v->sign ? v->sign[i] : 1; }
+static inline double mgvi_view_row_scale(const mgvi_view *v, int64_t i)
+{
+    return v->row_scale ? v->row_scale[i] : 1;
+}
+static inline double mgvi_view_scale(const mgvi_view *v, int64_t j)
+{
+    return v->scale ? v->scale[j] : 1;
+}
+static inline double mgvi_view_centre(const mgvi_view *v, int64_t j)
+{
+    return v->centre ? v->centre[j] : 0;
+}
+/* What is subtracted from column j in its own units, s c. */
+static inline double mgvi_view_shift(const mgvi_view *v, int64_t j)
+{
+    return v->centre ? v->centre[j] * mgvi_view_scale(v, j) : 0;
+}
+
+/* Whether every row lies in one piece: CSR, or dense in C order. */
+static inline bool mgvi_matrix_by_rows(const mgvi_matrix *m)
+{
+    return m->layout == MGV_CSR || (m->layout == MGV_DENSE && m->col_stride == 1);
+}
 /* The same numbers with rows and columns exchanged: nothing is moved. */
 mgvi_matrix mgvi_matrix_transpose(const mgvi_matrix *m);
 /* Whether the entries of a column, not those of a row, lie side by side: CSC, Fortran order. */

@@ -48,6 +48,9 @@ mgv_status mgvi_op_from_matrix(mgv_ctx *ctx, const mgvi_matrix *m, int32_t lanes
                       .entry = (m->dtype == MGV_F32 ? 4 : 8) + (m->layout == MGV_DENSE ? 0 : 4),
                       .lanes = lanes};
     s->matrix = *m;
+    s->all.rows = m->rows;
+    s->op.stored = &s->matrix;
+    s->op.view = &s->all;
     s->transposed = mgvi_matrix_by_columns(m);
     const mgvi_matrix by_rows = s->transposed ? mgvi_matrix_transpose(m) : *m;
     const mgv_status st = mgvi_rowwise_init(ctx, NULL, &by_rows, lanes, &s->by_rows);

@@ -53,12 +53,15 @@ struct mgvi_op {
     const mgvi_op_ops *ops;
     mgv_ctx *ctx;
     int64_t rows, cols;
-    int64_t nnz;       /* stored entries read by one product */
-    int32_t entry;     /* bytes of one, with its index; 0: not stored, a double each */
-    double touched;    /* stored entries read by products so far */
-    int32_t lanes;     /* the largest k of a product */
-    bool lanes_fixed;  /* k must be `lanes`: the signs differ from lane to lane */
-    mgv_status failed; /* a product that was refused its memory left NaN, and this */
+    int64_t nnz;               /* stored entries read by one product */
+    int32_t entry;             /* bytes of one, with its index; 0: not stored, a double each */
+    double touched;            /* stored entries read by products so far */
+    int32_t lanes;             /* the largest k of a product */
+    bool lanes_fixed;          /* k must be `lanes`: the signs differ from lane to lane */
+    mgv_status failed;         /* a product that was refused its memory left NaN, and this */
+    const mgvi_matrix *stored; /* what is read, whatever is laid over it: examples below a kernel
+                                * or contrasts, too; NULL: it is no stored matrix */
+    const mgvi_view *view;     /* this is a view of it, by rows and columns; NULL: it is not */
 };
 enum { MGVI_LANES_MAX = 4096 };
 
@@ -89,6 +92,12 @@ static inline void mgvi_op_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, d
 static inline double mgvi_op_bytes(const mgvi_op *op, double entries)
 {
     return entries * (op->entry > 0 ? op->entry : (int32_t)sizeof(double));
+}
+
+/* No entry is left out: a dense matrix is read, or none at all. */
+static inline bool mgvi_op_is_dense(const mgvi_op *op)
+{
+    return !op->stored || op->stored->layout == MGV_DENSE;
 }
 
 /* |x| in the operator's columns; x may leave out the intercept at its end. */
@@ -124,18 +133,7 @@ mgv_status mgvi_op_norm_cover(mgvi_op *op, mgvi_arena *arena, const double *scal
                               uint64_t seed, double *out);
 
 /* ---- views: what the problem lays over the data; solvers see one operator ------------------- */
-/* A = diag(sign) [ diag(row_scale) (X[rows, :] - 1 centre') diag(scale) | 1 ]
- * Every part is optional (NULL, 0). Nothing is densified or copied; arrays are borrowed. */
-typedef struct mgvi_view {
-    const int64_t *row;      /* X's row of each of our rows; NULL: all, in order */
-    int64_t rows;            /* length of `row`; X's rows when NULL */
-    const int8_t *sign;      /* rows x sign_lanes, +1 or -1: labels */
-    int32_t sign_lanes;      /* 1: the same for every lane, else the lanes of every product */
-    const double *row_scale; /* per row of ours, > 0 */
-    const double *centre;    /* per column of X */
-    const double *scale;     /* per column of X, > 0 */
-    bool intercept;          /* one more column, constant 1 (before the sign) */
-} mgvi_view;
+/* A of a mgvi_view (op/matrix.h). Nothing is densified or copied; arrays are borrowed. */
 /* Over any operator; a matrix stored by rows (CSR, C order) also saves the passes over row vectors
  * and reads the chosen rows only, others compute the full product. A row may be chosen twice.
  * Takes over `base` (freed with the view, also on failure), whose lanes must suffice. */

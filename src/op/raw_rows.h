@@ -32,7 +32,7 @@ static inline mgvi_raw_entry mgvi_raw_begin(const mgvi_rows *rows, int64_t i)
     mgvi_raw_entry e = {.rows = base, .r = r, .t = -1, .k = (int32_t)k, .rival = -1};
     e.first = sparse ? base->m.ptr[r] : r * base->m.row_stride;
     e.n = sparse ? base->m.ptr[r + 1] - e.first : base->m.cols;
-    e.sign = base->sign ? base->sign[example] : 1;
+    e.sign = mgvi_view_sign(&base->view, example);
     if (!rows->example)
         return e;
     e.class = rows->own[example];
@@ -45,7 +45,7 @@ static inline mgvi_raw_entry mgvi_raw_begin(const mgvi_rows *rows, int64_t i)
 static inline bool mgvi_raw_next(mgvi_raw_entry *e)
 {
     const mgvi_matrix *m = &e->rows->m;
-    const int64_t end = e->n + (e->rows->intercept ? 1 : 0);
+    const int64_t end = e->n + (e->rows->view.intercept ? 1 : 0);
     for (;;) {
         if (++e->t >= end) {
             if (e->rival < 0 || e->class == e->rival)

@@ -15,18 +15,14 @@ enum { ROWS_AT_LEAST = 512 };
 
 static mgv_status describe(const mgvi_rows *rows, double *touched, mgvi_row_set *s)
 {
-    if (rows->centre && rows->row_scale)
+    if (rows->view.centre && rows->view.row_scale)
         return MGVI_FAIL(rows->ctx, MGV_E_UNSUPPORTED,
                          "rows are divided by their norms and columns centred: no sums over rows");
     s->ctx = rows->ctx;
     s->kernels = rows->ctx->simd->row_kernels;
     s->m = rows->m;
-    s->intercept = rows->intercept;
-    s->cols = rows->m.cols + (rows->intercept ? 1 : 0);
-    s->centre = rows->centre;
-    s->scale = rows->scale;
-    s->sign = rows->sign;
-    s->row_scale = rows->row_scale;
+    s->cols = rows->m.cols + (rows->view.intercept ? 1 : 0);
+    s->view = rows->view;
     s->touched = touched;
     s->sparse = rows->m.layout == MGV_CSR &&
                 (double)rows->m.nnz <= DENSE_FROM * (double)rows->m.rows * (double)rows->m.cols;
@@ -68,11 +64,11 @@ mgv_status mgvi_row_set_all(const mgvi_rows *rows, double most, mgvi_arena *aren
 {
     memset(set, 0, sizeof *set);
     MGVI_TRY(describe(rows, touched, set));
-    set->plain = set->m.layout == MGV_DENSE && set->m.dtype == MGV_F32 && !set->intercept &&
-                 !set->centre && !set->scale && !set->row_scale;
+    set->plain = set->m.layout == MGV_DENSE && set->m.dtype == MGV_F32 && !set->view.intercept &&
+                 !set->view.centre && !set->view.scale && !set->view.row_scale;
     /* rows that would be brought into form in every pass are copied, if there is room */
     const double bytes = mgvi_row_set_bytes(rows, rows->count, false);
-    if (rows->row || (!set->sparse && !set->plain && bytes <= most)) {
+    if (rows->view.row || (!set->sparse && !set->plain && bytes <= most)) {
         memset(set, 0, sizeof *set);
         return gather_all(rows, most, arena, touched, set);
     }
@@ -90,13 +86,13 @@ static void fetch_dense(const mgvi_row_set *s, int64_t i, double factor, void *o
     const double *x64 = (const double *)m->val + i * m->row_stride;
     const bool f32 = m->dtype == MGV_F32;
     if (s->exact && f32)
-        k->f32_to_f64(x32, s->centre, s->scale, factor, m->cols, out);
+        k->f32_to_f64(x32, s->view.centre, s->view.scale, factor, m->cols, out);
     else if (s->exact)
-        k->f64_to_f64(x64, s->centre, s->scale, factor, m->cols, out);
+        k->f64_to_f64(x64, s->view.centre, s->view.scale, factor, m->cols, out);
     else if (f32)
-        k->f32_to_f32(x32, s->centre, s->scale, factor, m->cols, out);
+        k->f32_to_f32(x32, s->view.centre, s->view.scale, factor, m->cols, out);
     else
-        k->f64_to_f32(x64, s->centre, s->scale, factor, m->cols, out);
+        k->f64_to_f32(x64, s->view.centre, s->view.scale, factor, m->cols, out);
 }
 
 static void fetch_sparse(const mgvi_row_set *s, int64_t i, double factor, void *out)
@@ -105,9 +101,9 @@ static void fetch_sparse(const mgvi_row_set *s, int64_t i, double factor, void *
     double *d64 = out;
     float *d32 = out;
     for (int64_t j = 0; j < m->cols; j++) {
-        double x = s->centre ? -factor * s->centre[j] : 0;
-        if (s->scale)
-            x *= s->scale[j];
+        double x = s->view.centre ? -factor * s->view.centre[j] : 0;
+        if (s->view.scale)
+            x *= s->view.scale[j];
         if (s->exact)
             d64[j] = x;
         else
@@ -115,8 +111,8 @@ static void fetch_sparse(const mgvi_row_set *s, int64_t i, double factor, void *
     }
     for (int64_t t = m->ptr[i]; t < m->ptr[i + 1]; t++) {
         const int32_t j = m->idx[t];
-        double x = mgvi_matrix_value(m, t) - (s->centre ? s->centre[j] : 0);
-        x *= s->scale ? factor * s->scale[j] : factor;
+        double x = mgvi_matrix_value(m, t) - mgvi_view_centre(&s->view, j);
+        x *= s->view.scale ? factor * s->view.scale[j] : factor;
         if (s->exact)
             d64[j] = x;
         else
@@ -132,17 +128,17 @@ static void fetch(const mgvi_row_set *s, int64_t i, double sign, double row_scal
         fetch_dense(s, i, factor, out);
     else
         fetch_sparse(s, i, factor, out);
-    if (s->intercept && s->exact)
+    if (s->view.intercept && s->exact)
         ((double *)out)[s->m.cols] = sign;
-    else if (s->intercept)
+    else if (s->view.intercept)
         ((float *)out)[s->m.cols] = (float)sign;
 }
 
 /* Row i of those it was made from. */
 static void fetch_source(const mgvi_row_set *s, const mgvi_rows *rows, int64_t i, void *out)
 {
-    fetch(s, mgvi_rows_source(rows, i), rows->sign ? rows->sign[i] : 1,
-          rows->row_scale ? rows->row_scale[i] : 1, out);
+    fetch(s, mgvi_rows_source(rows, i), mgvi_view_sign(&rows->view, i),
+          mgvi_view_row_scale(&rows->view, i), out);
 }
 
 void mgvi_row_set_row(const mgvi_row_set *s, int64_t i, void *out)
@@ -150,7 +146,7 @@ void mgvi_row_set_row(const mgvi_row_set *s, int64_t i, void *out)
     if (s->list)
         fetch_source(s, s->whole, s->list[i], out);
     else
-        fetch(s, i, s->sign ? s->sign[i] : 1, s->row_scale ? s->row_scale[i] : 1, out);
+        fetch(s, i, mgvi_view_sign(&s->view, i), mgvi_view_row_scale(&s->view, i), out);
 }
 
 void mgvi_row_set_unsigned(const mgvi_row_set *s, int64_t i, void *out)
@@ -158,7 +154,7 @@ void mgvi_row_set_unsigned(const mgvi_row_set *s, int64_t i, void *out)
     if (s->list)
         fetch_source(s, s->whole, s->list[i], out);
     else
-        fetch(s, i, 1, s->row_scale ? s->row_scale[i] : 1, out);
+        fetch(s, i, 1, mgvi_view_row_scale(&s->view, i), out);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -185,8 +181,8 @@ static void gather_block(void *arg, int64_t block)
         }
         const size_t width = mgvi_dtype_size(rows->m.dtype);
         const size_t count = (size_t)(rows->m.ptr[r + 1] - rows->m.ptr[r]);
-        to->own_sign[t] = rows->sign ? rows->sign[i] : 1;
-        to->own_row_scale[t] = rows->row_scale ? rows->row_scale[i] : 1;
+        to->own_sign[t] = mgvi_view_sign(&rows->view, i);
+        to->own_row_scale[t] = mgvi_view_row_scale(&rows->view, i);
         if (count == 0) /* where all are empty there is nothing to copy to, either */
             continue;
         memcpy(to->own_idx + to->own_ptr[t], rows->m.idx + rows->m.ptr[r],
@@ -229,8 +225,8 @@ static void bind_copies(mgvi_row_set *s, int64_t count, int64_t nnz)
     if (s->sparse) {
         s->m.ptr = s->own_ptr;
         s->m.idx = s->own_idx;
-        s->sign = s->own_sign;
-        s->row_scale = s->row_scale ? s->own_row_scale : NULL;
+        s->view.sign = s->own_sign;
+        s->view.row_scale = s->view.row_scale ? s->own_row_scale : NULL;
         return;
     }
     s->m.layout = MGV_DENSE;
@@ -238,9 +234,9 @@ static void bind_copies(mgvi_row_set *s, int64_t count, int64_t nnz)
     s->m.cols = s->m.row_stride = s->cols;
     s->m.col_stride = 1;
     s->plain = true;
-    s->intercept = false;
-    s->sign = NULL;
-    s->row_scale = s->centre = s->scale = NULL;
+    s->view.intercept = false;
+    s->view.sign = NULL;
+    s->view.row_scale = s->view.centre = s->view.scale = NULL;
 }
 
 /* The rows where they lie; what is fetched has everything in it. */
@@ -252,8 +248,8 @@ static void bind_list(const mgvi_rows *rows, const int32_t *list, int64_t count,
     s->m.rows = count;
     s->m.nnz = entries;
     s->plain = false;
-    s->sign = NULL;
-    s->row_scale = NULL;
+    s->view.sign = NULL;
+    s->view.row_scale = NULL;
 }
 
 mgv_status mgvi_row_set_gather(const mgvi_rows *rows, const int32_t *list, int64_t count,

@@ -161,16 +161,16 @@ static void mul_rows(void *arg, int64_t first, int64_t count, const void *rows, 
             simd->csr_mul_f32(m->val, m->idx, m->ptr + first, count, s->scaled_w, z);
         else
             simd->csr_mul_f64(m->val, m->idx, m->ptr + first, count, s->scaled_w, z);
-        const double b = s->intercept ? job->w[m->cols] : 0;
+        const double b = s->view.intercept ? job->w[m->cols] : 0;
         for (int64_t i = 0; i < count; i++)
-            z[i] = (s->row_scale ? s->row_scale[first + i] : 1) * (z[i] - job->shift) + b;
+            z[i] = mgvi_view_row_scale(&s->view, first + i) * (z[i] - job->shift) + b;
     } else if (s->exact) {
         simd->dense_mul_f64(rows, stride, count, s->cols, job->w, z);
     } else {
         simd->dense_mul_f32(rows, stride, count, s->cols, job->w, z);
     }
-    for (int64_t i = 0; s->sign && i < count; i++)
-        z[i] *= s->sign[first + i];
+    for (int64_t i = 0; s->view.sign && i < count; i++)
+        z[i] *= s->view.sign[first + i];
 }
 
 static void mul_block(void *arg, int64_t block)
@@ -183,8 +183,8 @@ void mgvi_row_set_mul(mgvi_row_set *s, const double *w, double *z)
 {
     mul_job job = {.s = s, .w = w, .z = z};
     for (int64_t j = 0; s->sparse && j < s->m.cols; j++) {
-        s->scaled_w[j] = s->scale ? s->scale[j] * w[j] : w[j];
-        job.shift += s->centre ? s->centre[j] * s->scaled_w[j] : 0;
+        s->scaled_w[j] = s->view.scale ? s->view.scale[j] * w[j] : w[j];
+        job.shift += s->view.centre ? s->view.centre[j] * s->scaled_w[j] : 0;
     }
     mgvi_ctx_run(s->ctx, s->blocks, mul_block, &job);
     *s->touched += s->entries;
@@ -209,8 +209,8 @@ typedef struct sweep_job {
         for (int64_t i = 0; i < count; i++) {                                                      \
             if (h[i] == 0)                                                                         \
                 continue;                                                                          \
-            const double p = s->row_scale ? s->row_scale[first + i] : 1;                           \
-            const double k = h[i] * p * p, e = s->intercept ? 1 / p : 1;                           \
+            const double p = mgvi_view_row_scale(&s->view, first + i);                             \
+            const double k = h[i] * p * p, e = s->view.intercept ? 1 / p : 1;                      \
             const int64_t n = m->ptr[first + i + 1] - m->ptr[first + i];                           \
             const T *val = (const T *)m->val + m->ptr[first + i];                                  \
             const int32_t *idx = m->idx + m->ptr[first + i];                                       \
@@ -232,8 +232,8 @@ static double apply_sign(const mgvi_row_set *s, int64_t first, int64_t count, do
 {
     double sum = 0;
     for (int64_t i = 0; i < count; i++) {
-        if (s->sign)
-            t[i] *= s->sign[first + i];
+        if (s->view.sign)
+            t[i] *= s->view.sign[first + i];
         sum += t[i];
     }
     return sum;
@@ -244,8 +244,8 @@ static void apply_factors(const mgvi_row_set *s, int64_t first, int64_t count, d
                           double *total)
 {
     total[1] += apply_sign(s, first, count, t);
-    for (int64_t i = 0; s->row_scale && i < count; i++)
-        t[i] *= s->row_scale[first + i];
+    for (int64_t i = 0; s->view.row_scale && i < count; i++)
+        t[i] *= s->view.row_scale[first + i];
     for (int64_t i = 0; i < count; i++)
         total[0] += t[i];
 }
@@ -398,11 +398,11 @@ static void finish_vector(const mgvi_row_set *s, const double *r, int stride, co
         return;
     }
     for (int64_t j = 0; j < s->m.cols; j++) {
-        g[j] = s->centre ? r[j * stride] - s->centre[j] * total[0] : r[j * stride];
-        if (s->scale)
-            g[j] *= s->scale[j];
+        g[j] = s->view.centre ? r[j * stride] - s->view.centre[j] * total[0] : r[j * stride];
+        if (s->view.scale)
+            g[j] *= s->view.scale[j];
     }
-    if (s->intercept)
+    if (s->view.intercept)
         g[s->m.cols] = total[1];
 }
 
@@ -417,18 +417,19 @@ static void finish_curvature(const mgvi_row_set *s, const double *G, double *H, 
     }
     const double total = G[d * width + d];
     for (int64_t i = 0; i < d; i++) {
-        const double ci = s->centre ? s->centre[i] : 0, si = s->scale ? s->scale[i] : 1;
+        const double ci = mgvi_view_centre(&s->view, i), si = mgvi_view_scale(&s->view, i);
         const double mi = G[i * width + d];
         for (int64_t j = i; j < d; j++) {
             double x = G[i * width + j];
-            if (s->centre)
-                x += total * ci * s->centre[j] - ci * G[j * width + d] - mi * s->centre[j];
-            H[i * ld + j] = s->scale ? si * s->scale[j] * x : x;
+            if (s->view.centre)
+                x +=
+                    total * ci * s->view.centre[j] - ci * G[j * width + d] - mi * s->view.centre[j];
+            H[i * ld + j] = s->view.scale ? si * s->view.scale[j] * x : x;
         }
-        if (s->intercept)
+        if (s->view.intercept)
             H[i * ld + d] = si * (mi - ci * total);
     }
-    if (s->intercept)
+    if (s->view.intercept)
         H[d * ld + d] = total;
 }
 

@@ -1,10 +1,8 @@
 /* op/row_set.h - some rows a_i of a problem's operator, for methods that pass over them many times:
  * products, and sums over rows of gradients and curvature in one pass.
  *
- * With the view's sign y, row scale p, column scale s and centre c (op.h)
- *     a_i = y_i [ p_i s (x_i - c) | 1 ].
- * Dense rows, and sparse ones with more than 3 entries in 10 columns, are brought into this form a
- * few at a time, in the cache; the others stay sparse, and the sums are corrected at the end:
+ * Dense rows, and sparse ones with more than 3 entries in 10 columns, are brought into the view's
+ * form (op/matrix.h) a few at a time, in the cache; the others stay sparse, and the sums are corrected at the end:
  *     sum_i t_i a_i = [ s (r - c S) | sum_i t_i y_i ],
  *     r = sum_i f_i t_i x_i,   S = sum_i f_i t_i,   f_i = y_i p_i                                (1)
  *     sum_i h_i a_i a_i' from X'KX, X'Ke, e'Ke with k_i = h_i p_i^2, e_i = 1 or 1/p_i            (2)
@@ -17,16 +15,14 @@
 
 typedef struct mgvi_row_set {
     mgv_ctx *ctx;
-    mgvi_matrix m;                            /* CSR or dense in C order, a row for each of ours */
-    int64_t cols;                             /* of the operator: the data's, and the intercept's */
-    bool intercept;                           /* the last column is y, and not in m */
-    bool exact;                               /* H of float64 products; else of float32 rows */
-    bool sparse;                              /* rows are used as they are stored */
-    bool plain;                               /* so are these: dense, and their type is H's */
-    const int8_t *sign;                       /* NULL: 1 */
-    const double *row_scale, *centre, *scale; /* NULL: 1, 0, 1 */
-    double *touched;                          /* entries read are counted here */
-    double entries;                           /* read by a pass */
+    mgvi_matrix m;   /* CSR or dense in C order, a row for each of ours */
+    int64_t cols;    /* of the operator: the data's, and the intercept's */
+    bool exact;      /* H of float64 products; else of float32 rows */
+    bool sparse;     /* rows are used as they are stored */
+    bool plain;      /* so are these: dense, and their type is H's */
+    mgvi_view view;  /* over m, row for row; the intercept's column, the last, is not in m */
+    double *touched; /* entries read are counted here */
+    double entries;  /* read by a pass */
     const struct mgvi_row_kernel_table *kernels;
     /* work space */
     mgvi_panels panels;

@@ -23,17 +23,17 @@ static void sparse_squares(const squares_job *job, int64_t first, int64_t count,
     const mgvi_matrix *m = &s->m;
     const mgvi_row_kernel_table *k = s->kernels;
     const int64_t *ptr = m->ptr + first;
-    const double *p = s->row_scale ? s->row_scale + first : NULL;
+    const double *p = s->view.row_scale ? s->view.row_scale + first : NULL;
     const bool f32 = m->dtype == MGV_F32;
     double q[MGVI_ROW_SET_CHUNK];
     if (job->weight && f32)
-        k->dot_excess_f32(m->val, m->idx, ptr, count, p, s->centre, job->weight, job->base, q);
+        k->dot_excess_f32(m->val, m->idx, ptr, count, p, s->view.centre, job->weight, job->base, q);
     else if (job->weight)
-        k->dot_excess_f64(m->val, m->idx, ptr, count, p, s->centre, job->weight, job->base, q);
+        k->dot_excess_f64(m->val, m->idx, ptr, count, p, s->view.centre, job->weight, job->base, q);
     else if (f32)
-        k->add_excess_f32(m->val, m->idx, ptr, count, p, s->centre, sums);
+        k->add_excess_f32(m->val, m->idx, ptr, count, p, s->view.centre, sums);
     else
-        k->add_excess_f64(m->val, m->idx, ptr, count, p, s->centre, sums);
+        k->add_excess_f64(m->val, m->idx, ptr, count, p, s->view.centre, sums);
     for (int64_t i = 0; !job->weight && i < count; i++)
         sums[m->cols] += p ? p[i] * p[i] : 1;
     for (int64_t i = 0; job->weight && i < count; i++)
@@ -99,10 +99,10 @@ void mgvi_row_set_squares(mgvi_row_set *s, const uint8_t *which, uint8_t flag, d
             total += s->partial[(size_t)b * s->partial_size + (size_t)j];
             squares += s->partial[(size_t)b * s->partial_size + (size_t)d];
         }
-        if (s->sparse && s->centre)
-            total += squares * s->centre[j] * s->centre[j];
-        if (s->sparse && s->scale)
-            total *= s->scale[j] * s->scale[j];
+        if (s->sparse && s->view.centre)
+            total += squares * s->view.centre[j] * s->view.centre[j];
+        if (s->sparse && s->view.scale)
+            total *= s->view.scale[j] * s->view.scale[j];
         sum[j] = total > 0 ? total : 0;
     }
 }
@@ -114,10 +114,10 @@ void mgvi_row_set_leverage(mgvi_row_set *s, double *energy, float *q)
     for (int64_t j = 0; j < s->m.cols; j++) {
         energy[j] /= (double)s->m.rows;
         double weight = energy[j] > 0 ? 1 / energy[j] : 0;
-        if (s->sparse && s->scale)
-            weight *= s->scale[j] * s->scale[j];
-        if (s->sparse && s->centre)
-            job.base += s->centre[j] * s->centre[j] * weight;
+        if (s->sparse && s->view.scale)
+            weight *= s->view.scale[j] * s->view.scale[j];
+        if (s->sparse && s->view.centre)
+            job.base += s->view.centre[j] * s->view.centre[j] * weight;
         s->scaled_w[j] = weight;
     }
     mgvi_ctx_run(s->ctx, s->blocks, squares_block, &job);

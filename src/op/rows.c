@@ -130,22 +130,22 @@ static double square_scale_at(const mgvi_rows *rows, int64_t j)
 static mgv_status bind_columns(mgvi_rows *rows, mgvi_op *op, mgvi_arena *arena)
 {
     const int64_t cols = rows->m.cols;
-    if (rows->scale) {
+    if (rows->view.scale) {
         rows->square_scale = mgvi_arena_array(arena, (size_t)cols, sizeof(double));
         if (!rows->square_scale)
             return MGV_E_MEMORY;
         for (int64_t j = 0; j < cols; j++)
-            rows->square_scale[j] = rows->scale[j] * rows->scale[j];
+            rows->square_scale[j] = rows->view.scale[j] * rows->view.scale[j];
     }
-    if (!rows->centre)
+    if (!rows->view.centre)
         return MGV_OK;
     double *v = mgvi_arena_array(arena, (size_t)cols, sizeof *v); /* s^2 c */
     rows->row_centre = mgvi_arena_array(arena, (size_t)rows->count, sizeof(double));
     if (!v || !rows->row_centre)
         return MGV_E_MEMORY;
     for (int64_t j = 0; j < cols; j++)
-        v[j] = square_scale_at(rows, j) * rows->centre[j];
-    rows->centre_square = rows->ctx->simd->dot_f64(v, rows->centre, cols);
+        v[j] = square_scale_at(rows, j) * rows->view.centre[j];
+    rows->centre_square = rows->ctx->simd->dot_f64(v, rows->view.centre, cols);
     run_rows(rows, row_centre_block, v, rows->row_centre);
     op->touched += (double)op->nnz;
     return MGV_OK;
@@ -160,9 +160,9 @@ static mgv_status kernel_rows(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
     *rows = (mgvi_rows){.ctx = op->ctx,
                         .count = op->rows,
                         .acc_len = op->cols + op->rows,
-                        .intercept = op->cols > op->rows,
+                        .view = {.rows = op->rows, .intercept = op->cols > op->rows},
                         .kernel = mgvi_kernel_of(op)};
-    rows->sign = mgvi_kernel_sign(rows->kernel);
+    rows->view.sign = mgvi_kernel_sign(rows->kernel);
     rows->m.cols = op->rows;
     return MGV_OK;
 }
@@ -187,29 +187,20 @@ static mgv_status contrast_rows(mgvi_contrast *c, mgvi_arena *arena, mgvi_rows *
 mgv_status mgvi_rows_bare(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
 {
     mgv_ctx *ctx = op->ctx;
-    const mgvi_view_op *v = mgvi_view_of(op);
-    const mgvi_stored *stored = mgvi_stored_of(v ? v->base : op);
-    const mgvi_view view = v ? v->view : (mgvi_view){.rows = op->rows};
+    const mgvi_view *view = op->view;
     *out = NULL;
-    if (!stored)
+    if (!view)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "the operator '%s' has no single rows",
-                         (v ? v->base : op)->ops->name);
-    if (view.sign && view.sign_lanes != 1)
+                         mgvi_view_base(op)->ops->name);
+    if (view->sign && view->sign_lanes != 1)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "single rows with signs for %" PRId32 " lanes",
-                         view.sign_lanes);
+                         view->sign_lanes);
     mgvi_rows *rows = mgvi_arena_array(arena, 1, sizeof *rows);
     if (!rows)
         return MGV_E_MEMORY;
-    *rows = (mgvi_rows){.ctx = ctx,
-                        .count = op->rows,
-                        .acc_len = op->cols + (view.centre ? 2 : 0),
-                        .intercept = view.intercept,
-                        .row = view.row,
-                        .sign = view.sign,
-                        .row_scale = view.row_scale,
-                        .scale = view.scale,
-                        .centre = view.centre};
-    MGVI_TRY(mgvi_matrix_rows(arena, &stored->matrix, &rows->m));
+    *rows = (mgvi_rows){
+        .ctx = ctx, .count = op->rows, .acc_len = op->cols + (view->centre ? 2 : 0), .view = *view};
+    MGVI_TRY(mgvi_matrix_rows(arena, op->stored, &rows->m));
     *out = rows;
     return MGV_OK;
 }
@@ -268,7 +259,7 @@ mgvi_entries mgvi_rows_entries(const mgvi_rows *rows, int64_t i, bool centred, d
 {
     const mgvi_matrix *m = &rows->m;
     const int64_t r = mgvi_rows_source(rows, i);
-    const bool full = m->layout == MGV_DENSE || (centred && rows->centre);
+    const bool full = m->layout == MGV_DENSE || (centred && rows->view.centre);
     mgvi_entries e = {.val = room, .idx = full ? NULL : m->idx + m->ptr[r], .n = m->cols};
     if (full) {
         entries_in_full(rows, r, room);
@@ -276,14 +267,13 @@ mgvi_entries mgvi_rows_entries(const mgvi_rows *rows, int64_t i, bool centred, d
         e.n = m->ptr[r + 1] - m->ptr[r];
         copy_values(m, m->ptr[r], e.n, room);
     }
-    if (centred && rows->centre)
+    if (centred && rows->view.centre)
         for (int64_t j = 0; j < e.n; j++)
-            room[j] -= rows->centre[j];
-    if (rows->scale)
+            room[j] -= rows->view.centre[j];
+    if (rows->view.scale)
         for (int64_t t = 0; t < e.n; t++)
-            room[t] *= rows->scale[e.idx ? e.idx[t] : t];
-    const double factor =
-        (rows->sign ? rows->sign[i] : 1) * (rows->row_scale ? rows->row_scale[i] : 1);
+            room[t] *= rows->view.scale[e.idx ? e.idx[t] : t];
+    const double factor = mgvi_view_sign(&rows->view, i) * mgvi_view_row_scale(&rows->view, i);
     for (int64_t t = 0; t < e.n && factor != 1; t++)
         room[t] *= factor;
     return e;
@@ -321,10 +311,10 @@ static void spread_weights(const mgvi_rows *rows, const double *acc, int64_t ste
 {
     const int64_t cols = rows->m.cols;
     for (int64_t j = 0; j < cols; j++) {
-        const double s = rows->scale ? rows->scale[j] : 1;
-        w[j * step] = acc[j] / s - (rows->centre ? s * rows->centre[j] * acc[cols] : 0);
+        const double s = mgvi_view_scale(&rows->view, j);
+        w[j * step] = acc[j] / s - (rows->view.centre ? s * rows->view.centre[j] * acc[cols] : 0);
     }
-    if (rows->intercept)
+    if (rows->view.intercept)
         w[cols * step] = acc[rows->acc_len - 1];
 }
 
@@ -341,14 +331,14 @@ static void gather_weights(const mgvi_rows *rows, const double *w, int64_t step,
 {
     const int64_t cols = rows->m.cols;
     for (int64_t j = 0; j < cols; j++)
-        acc[j] = rows->scale ? rows->scale[j] * w[j * step] : w[j * step];
-    if (rows->centre) {
+        acc[j] = rows->view.scale ? rows->view.scale[j] * w[j * step] : w[j * step];
+    if (rows->view.centre) {
         acc[cols] = 0;
-        acc[cols + 1] = rows->ctx->simd->dot_f64(rows->centre, acc, cols);
+        acc[cols + 1] = rows->ctx->simd->dot_f64(rows->view.centre, acc, cols);
     }
     if (rows->kernel)
         mgvi_kernel_combine(rows->kernel, acc, acc + cols);
-    if (rows->intercept)
+    if (rows->view.intercept)
         acc[rows->acc_len - 1] = w[cols * step];
 }
 
@@ -363,7 +353,8 @@ void mgvi_rows_load(const mgvi_rows *rows, const double *w, double *acc)
 void mgvi_rows_scale_intercepts(const mgvi_rows *rows, double factor, double *acc)
 {
     const mgvi_rows *each = rows->example ? rows->example : rows;
-    for (int64_t end = each->acc_len; each->intercept && end <= rows->acc_len; end += each->acc_len)
+    for (int64_t end = each->acc_len; each->view.intercept && end <= rows->acc_len;
+         end += each->acc_len)
         acc[end - 1] *= factor;
 }
 
@@ -394,12 +385,12 @@ static double square_norm(const mgvi_rows *rows, int64_t r)
     const int64_t first = sparse ? m->ptr[r] : r * m->row_stride;
     const int64_t n = sparse ? m->ptr[r + 1] - first : m->cols;
     double sum = 0;
-    if (!rows->centre && !rows->scale)
+    if (!rows->view.centre && !rows->view.scale)
         return m->dtype == MGV_F32 ? sum_of_squares_f32((const float *)m->val + first, n)
                                    : sum_of_squares_f64((const double *)m->val + first, n);
     for (int64_t t = 0; t < n; t++) {
         const int64_t j = sparse ? m->idx[first + t] : t;
-        const double x = mgvi_matrix_value(m, first + t), c = rows->centre ? rows->centre[j] : 0;
+        const double x = mgvi_matrix_value(m, first + t), c = mgvi_view_centre(&rows->view, j);
         sum += square_scale_at(rows, j) * (sparse ? x * (x - 2 * c) : (x - c) * (x - c));
     }
     if (sparse)
@@ -417,7 +408,7 @@ double mgvi_rows_square_norm(const mgvi_rows *rows, int64_t i)
     }
     if (rows->kernel)
         return mgvi_kernel_diagonal(rows->kernel)[i];
-    const double p = rows->row_scale ? rows->row_scale[i] : 1;
+    const double p = mgvi_view_row_scale(&rows->view, i);
     return p * p * square_norm(rows, mgvi_rows_source(rows, i));
 }
 

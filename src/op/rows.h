@@ -1,8 +1,7 @@
 /* op/rows.h - single rows a_i of a stored matrix or of a view over one, for coordinate methods.
  * The weights w = sum_i delta_i a_i are kept in the *accumulated* form of the view, `acc`: acc_len
  * numbers that start at 0, are changed by mgvi_rows_axpy (w += delta a_i) and read by
- * mgvi_rows_dot (a_i . w), both in O(nnz of the row) whatever the scaling or centring. With the
- * view's sign y, row scale p, column scale s and centre c,
+ * mgvi_rows_dot (a_i . w), both in O(nnz of the row) whatever the view (op/matrix.h) lays over:
  *     r = sum_i delta_i y_i p_i x_i,  S = sum_i delta_i y_i p_i,  b = sum_i delta_i y_i
  *     w = s (r - c S)                                                                    (1)
  *     a_i . w = y_i (p_i (x_i . s^2 r - S e_i - q + S c.s^2 c) + b)                      (2)
@@ -24,16 +23,11 @@ typedef struct mgvi_rows {
     mgvi_matrix m; /* CSR or dense in C order: the operator's, or a copy in the arena */
     int64_t count; /* our rows */
     int64_t acc_len;
-    bool intercept;          /* acc's last number */
-    const int64_t *row;      /* m's row of each of our rows; NULL: all, in order */
-    const int8_t *sign;      /* NULL: 1 */
-    const double *row_scale; /* NULL: 1 */
-    const double *scale;     /* NULL: 1 */
-    const double *centre;    /* NULL: 0 */
-    double *square_scale;    /* s^2, when scaled */
-    double *row_centre;      /* e_i, when centred */
-    double centre_square;    /* c . s^2 c */
-    mgvi_kernel_op *kernel;  /* NULL: rows of a matrix */
+    mgvi_view view;         /* over m; of a kernel its signs and intercept alone */
+    double *square_scale;   /* s^2, when scaled */
+    double *row_centre;     /* e_i, when centred */
+    double centre_square;   /* c . s^2 c */
+    mgvi_kernel_op *kernel; /* NULL: rows of a matrix */
     /* rows are contrasts of examples: NULL, or the examples' own rows and classes */
     struct mgvi_rows *example;
     const int32_t *own; /* per example */
@@ -63,7 +57,7 @@ void mgvi_rows_square_norms(const mgvi_rows *rows, double *out);
 
 static inline int64_t mgvi_rows_source(const mgvi_rows *rows, int64_t i)
 {
-    return rows->row ? rows->row[i] : i;
+    return mgvi_view_source(&rows->view, i);
 }
 
 /* Stored entries of row i. */
@@ -191,15 +185,15 @@ static inline double mgvi_rows_dot(const mgvi_rows *rows, int64_t i, const doubl
         return mgvi_rows_contrast_dot(rows, i, acc);
     double z = rows->kernel ? acc[rows->count + i]
                             : mgvi_rows_raw_dot(rows, mgvi_rows_source(rows, i), acc);
-    if (rows->centre) {
+    if (rows->view.centre) {
         const double S = acc[rows->m.cols], q = acc[rows->m.cols + 1];
         z += S * (rows->centre_square - rows->row_centre[i]) - q;
     }
-    if (rows->row_scale)
-        z *= rows->row_scale[i];
-    if (rows->intercept)
+    if (rows->view.row_scale)
+        z *= rows->view.row_scale[i];
+    if (rows->view.intercept)
         z += acc[rows->acc_len - 1];
-    return rows->sign ? rows->sign[i] * z : z;
+    return rows->view.sign ? rows->view.sign[i] * z : z;
 }
 
 /* c_i += d, f += d K_i */
@@ -213,18 +207,18 @@ static inline void mgvi_rows_axpy(const mgvi_rows *rows, int64_t i, double delta
         return;
     }
     const int64_t r = mgvi_rows_source(rows, i);
-    double d = rows->sign ? rows->sign[i] * delta : delta;
-    if (rows->intercept)
+    double d = rows->view.sign ? rows->view.sign[i] * delta : delta;
+    if (rows->view.intercept)
         acc[rows->acc_len - 1] += d;
-    if (rows->row_scale)
-        d *= rows->row_scale[i];
+    if (rows->view.row_scale)
+        d *= rows->view.row_scale[i];
     if (rows->kernel)
         mgvi_rows_kernel_axpy(rows, i, d, acc);
     else if (rows->square_scale)
         mgvi_rows_scaled_axpy(rows, r, d, acc);
     else
         mgvi_rows_raw_axpy(rows, r, d, acc);
-    if (rows->centre) {
+    if (rows->view.centre) {
         acc[rows->m.cols] += d;
         acc[rows->m.cols + 1] += d * rows->row_centre[i];
     }

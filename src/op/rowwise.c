@@ -112,7 +112,7 @@ static void mul_rows(const mul_job *job, int64_t first, int64_t last, double *t)
     const mgvi_view *view = job->view;
     for (int64_t i = first; i < last;) {
         const int64_t n = run_length(view, i, last);
-        rw->kernels->mul(rw->ctx->simd, &rw->m, view->row ? view->row[i] : i, n, job->k, job->x,
+        rw->kernels->mul(rw->ctx->simd, &rw->m, mgvi_view_source(view, i), n, job->k, job->x,
                          t + (i - first) * job->k);
         i += n;
     }
@@ -201,7 +201,7 @@ static void mul_t_rows(const mul_t_job *job, int64_t first, int64_t last, const 
     const mgvi_view *view = job->view;
     for (int64_t i = first; i < last;) {
         const int64_t n = run_length(view, i, last);
-        rw->kernels->mul_t(rw->ctx->simd, &rw->m, view->row ? view->row[i] : i, n, job->k,
+        rw->kernels->mul_t(rw->ctx->simd, &rw->m, mgvi_view_source(view, i), n, job->k,
                            u + (i - first) * job->k, out);
         i += n;
     }

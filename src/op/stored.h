@@ -7,6 +7,7 @@
 typedef struct mgvi_stored {
     mgvi_op op;
     mgvi_matrix matrix;   /* as given */
+    mgvi_view all;        /* of it, with nothing laid over */
     bool transposed;      /* `by_rows` is of the transpose: the matrix is stored by columns */
     mgvi_rowwise by_rows; /* never CSC, never Fortran order */
 } mgvi_stored;

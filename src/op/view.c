@@ -1,4 +1,4 @@
-/* view.c - A = diag(sign) [ diag(row_scale) (X[rows, :] - 1 centre') diag(scale) | 1 ]:
+/* view.c - products with the A of a view (op/matrix.h):
  *   A (w, b) = sign (row_scale (X[rows] (scale w) - centre . (scale w)) + b)               (1)
  *   A'u      = ( scale (X[rows]'v - centre sum v),  sum sign u ),   v = row_scale sign u   (2)
  * Over a matrix stored by rows the row side is applied piece by piece inside the product; any other
@@ -94,8 +94,7 @@ static void rows_block(void *arg, int64_t block)
     {
         double *y = job->out + i * k, *t = job->beta == 0 ? y : buffer;
         for (int64_t r = 0; r < n; r++)
-            memcpy(t + r * k, job->in + (view->row ? view->row[i + r] : i + r) * k,
-                   (size_t)k * sizeof *t);
+            memcpy(t + r * k, job->in + mgvi_view_source(view, i + r) * k, (size_t)k * sizeof *t);
         mgvi_map_rows(view, job->shift, i, n, k, t);
         mgvi_map_combine(job->alpha, t, job->beta, y, n * k);
     }
@@ -294,6 +293,8 @@ mgv_status mgvi_op_view(mgv_ctx *ctx, mgvi_op *base, const mgvi_view *view, int3
                       .cols = base->cols + (view->intercept ? 1 : 0),
                       .nnz = view_nnz(v),
                       .entry = base->entry,
+                      .stored = stored ? base->stored : NULL,
+                      .view = stored ? &v->view : NULL,
                       .lanes = lanes,
                       .lanes_fixed = base->lanes_fixed || (view->sign && view->sign_lanes > 1)};
     st = allocate(ctx, v, lanes);

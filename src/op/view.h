@@ -18,6 +18,11 @@ extern const mgvi_op_ops mgvi_operator_view;
 
 /* NULL when `op` is not a view. */
 mgvi_view_op *mgvi_view_of(mgvi_op *op);
+/* What it is a view of, or `op` itself. */
+static inline mgvi_op *mgvi_view_base(mgvi_op *op)
+{
+    return mgvi_view_of(op) ? mgvi_view_of(op)->base : op;
+}
 /* How many numbers A'u with k lanes adds one after the other, at most. */
 double mgvi_op_terms_t(mgvi_op *op, int32_t k);
 #endif

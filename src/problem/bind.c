@@ -128,7 +128,7 @@ static mgv_status bind_sides(mgv_problem *p)
     if (!side)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < n; i++)
-        side[i] = p->sign[i];
+        side[i] = p->view.sign[i];
     p->target = side;
     return MGV_OK;
 }
@@ -306,8 +306,8 @@ static mgv_status bind_column_scaling(mgv_problem *p)
         MGVI_TRY(mgvi_matrix_column_stats(p->ctx, X, NULL, NULL, NULL, scale, NULL));
     for (int64_t j = 0; j < X->cols; j++)
         scale[j] = scale[j] > 0 ? 1 / scale[j] : 1; /* a constant column stays as it is */
-    p->scale = scale;
-    p->centre = p->scaling == MGVI_SCALE_STD ? centre : NULL;
+    p->view.scale = scale;
+    p->view.centre = p->scaling == MGVI_SCALE_STD ? centre : NULL;
     return MGV_OK;
 }
 
@@ -326,7 +326,7 @@ static mgv_status bind_root_scaling(mgv_problem *p)
         const double size = p->settings.intercept ? scale[j] : hypot(scale[j], mean[j]);
         scale[j] = size > 0 ? 1 / sqrt(size) : 1;
     }
-    p->scale = scale;
+    p->view.scale = scale;
     return MGV_OK;
 }
 
@@ -339,7 +339,7 @@ static mgv_status bind_row_scaling(mgv_problem *p)
     MGVI_TRY(mgvi_matrix_row_norms(p->ctx, X, norm));
     for (int64_t i = 0; i < X->rows; i++)
         norm[i] = norm[i] > 0 ? 1 / norm[i] : 1;
-    p->row_scale = norm;
+    p->view.row_scale = norm;
     return MGV_OK;
 }
 
@@ -348,16 +348,16 @@ static mgv_status bind_row_scaling(mgv_problem *p)
  * (docs/algorithms/dual_coordinate.md). Rows divided by their norms would not stay equivalent. */
 static mgv_status bind_centre(mgv_problem *p)
 {
-    if (!p->free_cols || p->centre || p->row_scale)
+    if (!p->free_cols || p->view.centre || p->view.row_scale)
         return MGV_OK;
     if (p->block && p->whole) {
-        p->centre = p->whole->centre;
+        p->view.centre = p->whole->view.centre;
         return MGV_OK;
     }
     double *centre = mgvi_arena_array(&p->arena, (size_t)p->data->X.cols, sizeof *centre);
     if (!centre)
         return MGV_E_MEMORY;
-    p->centre = centre;
+    p->view.centre = centre;
     return mgvi_matrix_column_stats(p->ctx, &p->data->X, p->row.scale.values, centre, NULL, NULL,
                                     NULL);
 }
@@ -368,15 +368,7 @@ static mgv_status bind_matrix(mgv_problem *p)
     MGVI_TRY(bind_centre(p));
     mgvi_op *base;
     MGVI_TRY(mgvi_op_from_matrix(p->ctx, &p->data->X, p->outputs, &base));
-    const mgvi_view view = {.sign = p->loss->can & MGVI_MARGIN ? p->sign : NULL,
-                            .sign_lanes = p->block ? p->lanes : 1,
-                            .row_scale = p->row_scale,
-                            .centre = p->centre,
-                            .scale = p->scale,
-                            .intercept = p->settings.intercept};
-    if (!(p->loss->can & MGVI_MARGIN))
-        p->sign = NULL; /* the target carries the class; A is not signed */
-    return mgvi_op_view(p->ctx, base, &view, p->outputs, &p->A);
+    return mgvi_op_view(p->ctx, base, &p->view, p->outputs, &p->A);
 }
 
 mgv_status mgvi_bind_operator(mgv_problem *p)
@@ -384,8 +376,8 @@ mgv_status mgvi_bind_operator(mgv_problem *p)
     p->scaling = p->settings.scale;
     const bool columns = p->scaling == MGVI_SCALE_STD || p->scaling == MGVI_SCALE_MAXABS;
     if (p->whole && p->scaling != MGVI_SCALE_NONE) {
-        p->scale = p->whole->scale;
-        p->centre = p->scaling == MGVI_SCALE_STD ? p->whole->centre : NULL;
+        p->view.scale = p->whole->view.scale;
+        p->view.centre = p->scaling == MGVI_SCALE_STD ? p->whole->view.centre : NULL;
     } else if (p->scaling == MGVI_SCALE_SQRT) {
         MGVI_TRY(bind_root_scaling(p));
     } else if (columns) {
@@ -394,6 +386,10 @@ mgv_status mgvi_bind_operator(mgv_problem *p)
     if (p->scaling == MGVI_SCALE_ROWNORM)
         MGVI_TRY(bind_row_scaling(p));
     p->free_cols = p->settings.intercept ? 1 : 0;
+    p->view.intercept = p->settings.intercept;
+    p->view.sign_lanes = p->block ? p->lanes : 1;
+    if (!(p->loss->can & MGVI_MARGIN))
+        p->view.sign = NULL; /* the target carries the class; A is not signed */
     p->kernel.kind = p->settings.kernel;
     MGVI_TRY(p->kernel.kind != MGVI_KERNEL_LINEAR ? mgvi_bind_kernel(p) : bind_matrix(p));
     return p->outputs > p->lanes ? mgvi_bind_contrasts(p) : MGV_OK;

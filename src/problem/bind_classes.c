@@ -69,7 +69,7 @@ static mgv_status bind_signs(mgv_problem *p)
                 data->labels[i] == data->class_value[p->block ? p->block[c].positive : p->positive]
                     ? 1
                     : -1;
-    p->sign = sign;
+    p->view.sign = sign;
     return MGV_OK;
 }
 

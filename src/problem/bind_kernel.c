@@ -10,7 +10,7 @@ static mgv_status usual_width(mgv_problem *p, double *out)
 {
     const mgvi_matrix *X = &p->data->X;
     *out = p->whole ? p->whole->kernel.sigma2 : 0.5; /* 0.5: rows of length 1 */
-    if (p->whole || p->row_scale)
+    if (p->whole || p->view.row_scale)
         return MGV_OK;
     double *mean = mgvi_alloc(p->ctx, (size_t)X->cols, sizeof *mean);
     double *std = mgvi_alloc(p->ctx, (size_t)X->cols, sizeof *std);
@@ -19,7 +19,7 @@ static mgv_status usual_width(mgv_problem *p, double *out)
                               : MGV_E_MEMORY;
     double sum = 0;
     for (int64_t j = 0; st == MGV_OK && j < X->cols; j++) {
-        const double s = p->scale ? p->scale[j] * std[j] : std[j];
+        const double s = p->view.scale ? p->view.scale[j] * std[j] : std[j];
         sum += s * s;
     }
     mgvi_release(p->ctx, std);
@@ -35,14 +35,14 @@ static mgv_status choose_centre(mgv_problem *p, double *square)
 {
     const mgvi_matrix *X = &p->data->X;
     bool moved;
-    *square = p->row_scale ? 1 : (double)X->cols;
-    if (p->row_scale || (p->centre && X->layout == MGV_DENSE))
+    *square = p->view.row_scale ? 1 : (double)X->cols;
+    if (p->view.row_scale || (p->view.centre && X->layout == MGV_DENSE))
         return MGV_OK;
     double *centre = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *centre);
     if (!centre)
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_points_choose_centre(p->ctx, X, p->scale, centre, &moved, square));
-    p->centre = moved ? centre : NULL;
+    MGVI_TRY(mgvi_points_choose_centre(p->ctx, X, p->view.scale, centre, &moved, square));
+    p->view.centre = moved ? centre : NULL;
     return MGV_OK;
 }
 
@@ -52,19 +52,19 @@ static mgv_status choose_origin(mgv_problem *p)
 {
     mgvi_kernel *k = &p->kernel;
     const bool poly = k->kind == MGVI_KERNEL_POLY && p->settings.intercept;
-    const double *scaled = p->centre; /* by std: the kernel is one of centred points */
+    const double *scaled = p->view.centre; /* by std: the kernel is one of centred points */
     double square;
     if (!mgvi_kernel_of_differences(k->kind) && !poly)
         return MGV_OK;
     if (p->whole) {
-        p->centre = p->whole->centre;
+        p->view.centre = p->whole->view.centre;
         k->origin = p->whole->kernel.origin;
         return MGV_OK;
     }
     if (poly && scaled && p->data->X.layout != MGV_DENSE)
         return MGV_OK; /* which sparse ones cannot be */
     MGVI_TRY(choose_centre(p, &square));
-    if (poly && p->centre != scaled)
+    if (poly && p->view.centre != scaled)
         k->origin = MGVI_ORIGIN_CENTRE;
     else if (poly && k->offset > MGVI_CENTRE_GAIN * square / k->sigma2)
         k->origin = MGVI_ORIGIN_ZERO;
@@ -114,17 +114,15 @@ mgv_status mgvi_bind_kernel(mgv_problem *p)
     const mgvi_kernel_plan plan = {
         .kernel = *k,
         .X = &p->data->X,
-        .scaling = {.centre = p->centre,
-                    .scale = p->scale,
-                    .row_scale = p->row_scale,
+        .scaling = {.centre = p->view.centre,
+                    .scale = p->view.scale,
+                    .row_scale = p->view.row_scale,
                     .origin = k->origin == MGVI_ORIGIN_CENTRE},
-        .sign = p->loss->can & MGVI_MARGIN ? p->sign : NULL,
+        .sign = p->view.sign,
         .intercept = p->settings.intercept,
         .lanes = p->outputs,
         .fast = choose_precision(p),
         .lender = p->whole && p->whole->data == p->data ? mgvi_kernel_of(p->whole->A) : NULL,
         .cache_bytes = p->settings.cache * MEGABYTE};
-    if (!(p->loss->can & MGVI_MARGIN))
-        p->sign = NULL; /* the target carries the class; A is not signed */
     return mgvi_op_kernel(p->ctx, &plan, &p->A);
 }

@@ -1,6 +1,7 @@
 /* problem.c - creates a problem from data and settings. */
 #include "problem/problem.h"
 
+#include "base/hash.h"
 #include "base/limit.h"
 
 #include <math.h>
@@ -31,6 +32,7 @@ typedef struct classes {
     const mgvi_lane *block;
     int32_t lanes;
     const mgv_problem *whole;
+    const mgvi_matrix *columns; /* in the place of the data's; NULL */
 } classes;
 
 static mgv_status bind_data(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
@@ -40,6 +42,15 @@ static mgv_status bind_data(mgv_ctx *ctx, mgv_data *data, const mgv_settings *se
     mgv_status st = MGV_OK;
     *out = NULL;
     MGVI_TRY(open_problem(ctx, settings, &p));
+    if (which.columns) {
+        mgv_data *own = mgvi_arena_array(&p->arena, 1, sizeof *own);
+        if (!own)
+            MGVI_CHECK(st, done, MGV_E_MEMORY);
+        *own = *data;
+        own->X = *which.columns;
+        own->names = NULL;
+        data = own;
+    }
     p->data = data;
     p->positive = which.positive;
     p->whole = which.whole;
@@ -116,6 +127,34 @@ mgv_status mgvi_problem_new_like(mgv_ctx *ctx, mgv_data *data, const mgv_setting
 {
     return bind_data(ctx, data, settings, (classes){.positive = MGVI_EVERY_CLASS, .whole = whole},
                      out);
+}
+
+mgv_status mgvi_problem_new_columns(mgv_ctx *ctx, const mgv_problem *like, const mgvi_matrix *X,
+                                    const mgv_settings *settings, mgv_problem **out)
+{
+    const bool all = mgvi_problem_has_contrasts(like) || like->data->classes == 2;
+    const classes which = {.positive = all ? MGVI_EVERY_CLASS : like->positive, .columns = X};
+    return bind_data(ctx, like->data, settings, which, out);
+}
+
+uint64_t mgvi_problem_hash(const mgv_problem *p, uint64_t h)
+{
+    const mgvi_matrix *X = &p->data->X;
+    const int64_t shape[3] = {X->rows, X->cols, X->nnz};
+    h = mgvi_hash(h, shape, sizeof shape);
+    h = mgvi_hash(h, p->data->labels, (size_t)X->rows * sizeof *p->data->labels);
+    for (int64_t i = 0; i < X->rows; i++) {
+        const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
+        h = mgvi_hash(h, &weight, sizeof weight);
+    }
+    if (X->layout != MGV_DENSE || X->row_stride * X->rows == X->nnz) {
+        const int64_t step = X->nnz / 1000 + 1;
+        for (int64_t t = 0; t < X->nnz; t += step) {
+            const double v = mgvi_matrix_value(X, t);
+            h = mgvi_hash(h, &v, sizeof v);
+        }
+    }
+    return h;
 }
 
 /* The targets as a table whose matrix is not stored: terms and rows are bound as ever. */
@@ -216,9 +255,9 @@ void mgvi_problem_user_lane(const mgv_problem *p, const double *w, int64_t lane,
     const bool linear = p->kernel.kind == MGVI_KERNEL_LINEAR;
     double shift = p->free_cols ? w[d * lanes + lane] : 0;
     for (int64_t j = 0; j < d; j++) {
-        coef[j] = (linear && p->scale ? p->scale[j] : 1) * w[j * lanes + lane];
-        if (linear && p->centre)
-            shift -= p->centre[j] * coef[j];
+        coef[j] = (linear ? mgvi_view_scale(&p->view, j) : 1) * w[j * lanes + lane];
+        if (linear && p->view.centre)
+            shift -= p->view.centre[j] * coef[j];
     }
     *intercept = shift;
 }
@@ -236,9 +275,9 @@ void mgvi_problem_own_weights(const mgv_problem *p, const double *coef, double i
     const bool linear = p->kernel.kind == MGVI_KERNEL_LINEAR;
     double shift = intercept;
     for (int64_t j = 0; j < d; j++) {
-        w[j] = linear && p->scale ? coef[j] / p->scale[j] : coef[j];
-        if (linear && p->centre)
-            shift += p->centre[j] * coef[j];
+        w[j] = linear && p->view.scale ? coef[j] / p->view.scale[j] : coef[j];
+        if (linear && p->view.centre)
+            shift += p->view.centre[j] * coef[j];
     }
     if (p->free_cols)
         w[d] = shift;
@@ -308,11 +347,11 @@ double mgvi_problem_user_norm(const mgv_problem *p, const double *w)
                                .space = MGVI_COLS};
         return mgvi_op_length(p->A, &part);
     }
-    if (!p->scale)
+    if (!p->view.scale)
         return mgvi_lp_norm(w, d, exponent);
     double sum = 0, most = 0;
     for (int64_t j = 0; j < d; j++) {
-        const double x = fabs(p->scale[j / p->outputs] * w[j]);
+        const double x = fabs(p->view.scale[j / p->outputs] * w[j]);
         most = fmax(most, x);
         sum += isinf(exponent) ? 0 : pow(x, exponent);
     }

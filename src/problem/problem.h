@@ -54,12 +54,11 @@ struct mgv_problem {
     bool pairwise;          /* many: the problems are those of every two classes */
     mgvi_class_graph *graph; /* of contrasts with intercepts: work space; else NULL */
     mgvi_scaling scaling;
-    const mgv_problem *whole;     /* whose scaling of the columns is taken over; NULL: its own */
-    const double *target;         /* rows: the label, or -1 and +1; NULL: `sign` says it */
-    const int8_t *sign;           /* rows: +1 for the second class; NULL for regression */
-    const double *scale, *centre; /* per column of the data, NULL: none */
-    const double *row_scale;      /* per row, NULL: none */
-    mgvi_kernel kernel;           /* kind MGVI_KERNEL_LINEAR: A is over the data's own columns */
+    const mgv_problem *whole; /* whose scaling of the columns is taken over; NULL: its own */
+    const double *target;     /* rows: the label, or -1 and +1; NULL: the view's sign says it */
+    mgvi_view view;     /* what A lays over the data, of a kernel over its examples; its sign: of
+                     * classes, +1 for the second */
+    mgvi_kernel kernel; /* kind MGVI_KERNEL_LINEAR: A is over the data's own columns */
     char *formula;
     char task[192];        /* what `classify` says, and why, in words; "" without labels */
     mgv_settings settings; /* a copy, for reports */
@@ -87,6 +86,10 @@ mgv_status mgvi_problem_new_block(mgv_ctx *ctx, mgv_data *data, const mgv_settin
 /* Two classes out of those of `whole`, scaled as `whole` is: `data` has their rows only. */
 mgv_status mgvi_problem_new_like(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                                  const mgv_problem *whole, mgv_problem **out);
+/* The rows of `like`, their classes and weights, over other columns: those of X, which is borrowed
+ * and has been checked. */
+mgv_status mgvi_problem_new_columns(mgv_ctx *ctx, const mgv_problem *like, const mgvi_matrix *X,
+                                    const mgv_settings *settings, mgv_problem **out);
 /* For an operator that is no table: the losses want `target` (A's rows), `equal` when the setting
  * says auto; no intercept. `group` (A's columns) may be NULL. Takes over A, also on failure. */
 mgv_status mgvi_problem_over(mgv_ctx *ctx, mgvi_op *A, const double *target, const int64_t *group,
@@ -99,6 +102,18 @@ mgv_status mgvi_problem_set_strengths(mgv_problem *problem, double lambda, doubl
 /* The C that the strengths amount to: docs/terms.md (C). NaN: none. */
 double mgvi_problem_C(const mgv_problem *problem);
 
+/* What the data says of classes: how many there are, which is that of row i, and how it is spelled. */
+static inline int64_t mgvi_problem_classes(const mgv_problem *p) { return p->data->classes; }
+static inline int64_t mgvi_problem_class_of(const mgv_problem *p, int64_t i)
+{
+    return mgvi_data_class_of(p->data, p->data->labels[i]);
+}
+static inline const char *mgvi_problem_class_text(const mgv_problem *p, int64_t c)
+{
+    return p->data->class_text[c];
+}
+/* The hash (base/hash.h) goes on over the rows: shape, labels, weights and a sample of entries. */
+uint64_t mgvi_problem_hash(const mgv_problem *problem, uint64_t hash);
 /* Bytes of the data: the matrix, its labels and its weights as they are stored. */
 double mgvi_problem_bytes(const mgv_problem *problem);
 /* Bytes of memory beyond the data that a solver may spend on copies of it, where it and the driver
@@ -178,13 +193,13 @@ void mgvi_problem_smooth_grad(const mgv_problem *problem, const mgvi_vec *w, mgv
 /* The entry of row i in the intercept column: +1 or -1. Not for contrasts, which have many. */
 static inline double mgvi_problem_free_entry(const mgv_problem *p, int64_t i)
 {
-    return p->sign ? p->sign[i] : 1;
+    return mgvi_view_sign(&p->view, i);
 }
 
 /* The same in lane c. */
 static inline double mgvi_problem_free_entry_of(const mgv_problem *p, int64_t i, int32_t c)
 {
-    return p->block && p->sign ? p->sign[i * p->lanes + c] : mgvi_problem_free_entry(p, i);
+    return mgvi_view_sign(&p->view, p->block ? i * p->lanes + c : i);
 }
 /* Whether row i is of one of the two classes of lane c. */
 static inline bool mgvi_problem_takes_part(const mgv_problem *p, int64_t i, int32_t c)
@@ -198,7 +213,7 @@ static inline bool mgvi_problem_takes_part(const mgv_problem *p, int64_t i, int3
 /* What row i's score is fitted to when A is not signed: the label, or -1 and +1 for classes. */
 static inline double mgvi_problem_target(const mgv_problem *p, int64_t i)
 {
-    return p->target ? p->target[i] : p->sign[i];
+    return p->target ? p->target[i] : p->view.sign[i];
 }
 
 /* The joint hard margin: A's rows are pairs of an example and a class (op/contrast.h). */
@@ -216,7 +231,7 @@ typedef struct mgvi_problem_pair {
 static inline mgvi_problem_pair mgvi_problem_edge(const mgv_problem *p, int64_t i)
 {
     const int32_t k = p->outputs > p->lanes ? p->outputs : 2;
-    const int32_t own = k > 2 ? (int32_t)p->target[i / k] : p->sign[i] > 0;
+    const int32_t own = k > 2 ? (int32_t)p->target[i / k] : p->view.sign[i] > 0;
     const int32_t rival = k > 2 ? (int32_t)(i % k) : !own;
     return (mgvi_problem_pair){.own = own, .rival = rival, .at = (int64_t)own * k + rival};
 }

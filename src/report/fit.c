@@ -2,8 +2,8 @@
 #include "report/report.h"
 
 #include "base/threads.h"
+#include "problem/member.h"
 #include "solver/classes/family.h"
-#include "solver/classes/member.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* model.c - what `margrave show --json` prints. */
+#include "problem/member.h"
 #include "report/report.h"
-#include "solver/classes/member.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* ballot.c - scores rows by many runs in one product and counts the votes. */
 #include "select/ballot.h"
 
+#include "problem/member.h"
 #include "problem/votes.h"
-#include "solver/classes/member.h"
 
 mgv_status mgvi_ballot_new(mgvi_arena *arena, const mgv_problem *problem,
                            const mgvi_electorate *rows, mgvi_ballot *out)
@@ -40,7 +40,7 @@ void mgvi_ballot_hold(mgvi_ballot *b, const double *coef, const double *intercep
             b->coef.x[j * k + c] = j < each ? coef[c * each + j] : 0;
     mgvi_op_mul(b->op ? b->op : p->A, 1, &b->coef, 0, &b->z);
     for (int64_t i = 0; i < b->z.n; i++) {
-        const double sign = !b->op && p->sign ? p->sign[i] : 1; /* of the first run */
+        const double sign = b->op ? 1 : mgvi_view_sign(&p->view, i); /* of the first run */
         for (int64_t c = 0; c < k; c++)
             b->z.x[i * k + c] = sign * b->z.x[i * k + c] + intercept[c];
     }

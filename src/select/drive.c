@@ -2,7 +2,7 @@
 #include "select/drive.h"
 
 #include "base/limit.h"
-#include "solver/classes/member.h"
+#include "problem/member.h"
 
 /* The rows that lane l does not train on: of the data, or of the validation file. */
 static mgv_status open_ballot(mgvi_drive *d, int32_t l)
@@ -25,7 +25,7 @@ static mgv_status open_ballot(mgvi_drive *d, int32_t l)
     const mgvi_electorate rows = {.X = s->validation ? &s->validation->X : &s->data->X,
                                   .row = row,
                                   .count = count,
-                                  .row_scale = s->probe->row_scale ? scale : NULL};
+                                  .row_scale = s->probe->view.row_scale ? scale : NULL};
     return mgvi_ballot_new(&d->arena, own->problem, &rows, &own->ballot);
 }
 
@@ -60,14 +60,15 @@ static mgv_status open_points(mgvi_drive *d)
     const mgv_selection *s = d->s;
     const mgv_problem *p = d->lanes[s->split.lanes - 1].problem;
     const int64_t n = s->data->X.rows, rows = s->validation->X.rows;
-    mgvi_point_scaling scaling = {
-        .centre = p->centre, .scale = p->scale, .origin = p->kernel.origin == MGVI_ORIGIN_CENTRE};
+    mgvi_point_scaling scaling = {.centre = p->view.centre,
+                                  .scale = p->view.scale,
+                                  .origin = p->kernel.origin == MGVI_ORIGIN_CENTRE};
     d->example = mgvi_arena_array(&d->arena, (size_t)n, sizeof *d->example);
     d->weight = mgvi_arena_array(&d->arena, (size_t)n, sizeof *d->weight);
     double *length = mgvi_arena_array(&d->arena, (size_t)rows, sizeof *length);
     if (!d->example || !d->weight || !length)
         return MGV_E_MEMORY;
-    if (p->row_scale) {
+    if (p->view.row_scale) {
         for (int64_t i = 0; i < rows; i++)
             length[i] = s->e[n + i] > 0 ? s->factor[n + i] / s->e[n + i] : 1;
         scaling.row_scale = length;

@@ -2,8 +2,8 @@
 #include "select/drive.h"
 
 #include "base/event.h"
+#include "problem/member.h"
 #include "solver/classes/family.h"
-#include "solver/classes/member.h"
 
 #include <math.h>
 #include <string.h>
@@ -109,7 +109,7 @@ static double lane_error(mgvi_drive *d, int32_t l, const mgvi_vec *w)
             continue;
         const double weight = s->e[row] * s->e[row], y = s->y[row];
         const double z =
-            own->problem->sign && !file ? own->problem->sign[i] * d->z.x[i] : d->z.x[i];
+            own->problem->view.sign && !file ? own->problem->view.sign[i] * d->z.x[i] : d->z.x[i];
         sum += weight * (classify ? z * y <= 0 : (z - y) * (z - y));
         total += weight;
     }
@@ -126,7 +126,8 @@ static double full_residual(mgvi_drive *d, const mgvi_vec *w)
     double sum = 0;
     mgvi_op_mul(own->problem->A, 1, w, 0, &d->z);
     for (int64_t i = 0; i < d->z.n; i++) {
-        const double z = own->problem->sign ? own->problem->sign[i] * d->z.x[i] : d->z.x[i];
+        const double z =
+            own->problem->view.sign ? own->problem->view.sign[i] * d->z.x[i] : d->z.x[i];
         sum += s->e[i] * s->e[i] * (z - s->y[i]) * (z - s->y[i]);
     }
     return sqrt(sum);

@@ -6,9 +6,9 @@
 #include "base/event.h"
 #include "base/limit.h"
 #include "base/print.h"
+#include "problem/member.h"
 #include "select/drive.h"
 #include "select/strength.h"
-#include "solver/classes/member.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -95,10 +95,10 @@ static mgv_status allocate_jury(jury *j, int64_t most)
 static mgv_status scale_rows(jury *j)
 {
     const mgv_selection *s = j->s;
-    if (!s->probe->row_scale)
+    if (!s->probe->view.row_scale)
         return MGV_OK;
     j->rows.in_place = false;
-    j->rows.row_scale = s->probe->row_scale;
+    j->rows.view.row_scale = s->probe->view.row_scale;
     if (!s->validation)
         return MGV_OK;
     double *norm = mgvi_arena_array(&j->s->arena, (size_t)s->validation->X.rows, sizeof *norm);
@@ -107,7 +107,7 @@ static mgv_status scale_rows(jury *j)
     MGVI_TRY(mgvi_matrix_row_norms(s->ctx, &s->validation->X, norm));
     for (int64_t i = 0; i < s->validation->X.rows; i++)
         norm[i] = norm[i] > 0 ? 1 / norm[i] : 1;
-    j->rows.row_scale = norm;
+    j->rows.view.row_scale = norm;
     return MGV_OK;
 }
 
@@ -184,9 +184,9 @@ static double judge(jury *j, const mgvi_vec *w, double *loss)
     for (int32_t c = 0; c < j->width; c++) {
         double start = c < j->k && p->free_cols ? w->x[d * j->k + c] : 0;
         for (int64_t f = 0; f < d && c < j->k; f++) {
-            const double v = (p->scale ? p->scale[f] : 1) * w->x[f * j->k + c];
+            const double v = mgvi_view_scale(&p->view, f) * w->x[f * j->k + c];
             j->v[c * j->stride + f] = (float)v;
-            start -= p->centre ? p->centre[f] * v : 0;
+            start -= p->view.centre ? p->view.centre[f] * v : 0;
         }
         j->start[c] = c < j->k ? (float)start : TOO_LOW;
     }

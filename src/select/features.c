@@ -1,7 +1,7 @@
 /* features.c - the columns of the final model in the order of their weights. */
 #include "select/selection.h"
 
-#include "solver/classes/member.h"
+#include "problem/member.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -119,7 +119,7 @@ static mgv_status validation_rows(mgv_selection *s, int64_t own)
     MGVI_TRY(mgvi_matrix_row_norms(s->ctx, &v->X, norm));
     for (int64_t i = 0; i < v->X.rows; i++) {
         s->e[own + i] = v->weights ? sqrt(v->weights[i]) : 1;
-        norm[i] = s->probe->row_scale && norm[i] > 0 ? s->e[own + i] / norm[i] : s->e[own + i];
+        norm[i] = s->probe->view.row_scale && norm[i] > 0 ? s->e[own + i] / norm[i] : s->e[own + i];
         MGVI_TRY(validation_target(s, i, &s->y[own + i]));
     }
     return MGV_OK;
@@ -138,7 +138,7 @@ static mgv_status fill_rows(mgv_selection *s)
     for (int64_t i = 0; i < own; i++) {
         const double weight = mgvi_coef_pick(&p->row.scale, i, 0) * (hard ? 1 : p->total_weight);
         s->e[i] = sqrt(weight);
-        s->factor[i] = p->row_scale ? s->e[i] * p->row_scale[i] : s->e[i];
+        s->factor[i] = p->view.row_scale ? s->e[i] * p->view.row_scale[i] : s->e[i];
         s->y[i] = p->many ? (double)mgvi_data_class_of(s->data, s->data->labels[i])
                           : mgvi_problem_target(p, i);
     }

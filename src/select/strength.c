@@ -10,7 +10,7 @@
 #include "select/strength.h"
 
 #include "base/limit.h"
-#include "solver/classes/member.h"
+#include "problem/member.h"
 #include "solver/driver.h"
 #include "solver/null_model.h"
 #include "solver/sweep/steps.h"

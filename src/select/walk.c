@@ -163,7 +163,7 @@ static mgv_status open_ballot(mgv_path *path)
     for (int64_t i = 0; i < n; i++)
         row[i] = i;
     const mgvi_electorate rows = {
-        .X = &p->data->X, .row = row, .count = n, .row_scale = p->row_scale};
+        .X = &p->data->X, .row = row, .count = n, .row_scale = p->view.row_scale};
     return mgvi_ballot_new(&path->arena, p, &rows, &path->ballot);
 }
 

@@ -1,6 +1,7 @@
 /* checkpoint.c - the whole state of a run in a file of tensors, continued to the same bits. */
 #include "solver/classes/family.h"
 
+#include "base/hash.h"
 #include "base/sink.h"
 #include "io/io.h"
 
@@ -9,14 +10,6 @@
 
 enum { FORMAT_VERSION = 1 };
 
-/* FNV-1a over what decides the steps: formula, solver, seed, shape, labels and a sample of A. */
-static uint64_t mix(uint64_t hash, const void *bytes, size_t size)
-{
-    for (size_t i = 0; i < size; i++)
-        hash = (hash ^ ((const unsigned char *)bytes)[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* The solver's own settings, by their texts. */
 static uint64_t mix_settings(uint64_t hash, const mgv_solver *solver)
 {
@@ -24,36 +17,23 @@ static uint64_t mix_settings(uint64_t hash, const mgv_solver *solver)
     for (int k = 0; mgvi_solver_setting(solver->run.ops, k, name); k++)
         if (mgvi_settings_get(solver->run.ctx, &solver->settings, name, value, sizeof value) ==
             MGV_OK)
-            hash = mix(hash, value, strlen(value));
+            hash = mgvi_hash(hash, value, strlen(value));
     return hash;
 }
 
+/* Over what decides the steps: formula, solver, seed, shape, labels and a sample of A. */
 static void fingerprint(const mgv_solver *solver, char text[MGVI_FINGERPRINT])
 {
     const mgv_problem *p = solver->run.problem;
-    const mgvi_matrix *X = &p->data->X;
     const mgv_settings *s = &solver->settings;
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    h = mix(h, p->formula, strlen(p->formula));
-    h = mix(h, mgvi_scale_name(s->scale), strlen(mgvi_scale_name(s->scale)));
-    h = mix(h, &s->seed, sizeof s->seed);
-    h = mix(h, &s->shrink, sizeof s->shrink);
-    h = mix(h, &s->tol, sizeof s->tol); /* it decides when certificates are taken */
+    uint64_t h = MGVI_HASH_BEGIN;
+    h = mgvi_hash(h, p->formula, strlen(p->formula));
+    h = mgvi_hash(h, mgvi_scale_name(s->scale), strlen(mgvi_scale_name(s->scale)));
+    h = mgvi_hash(h, &s->seed, sizeof s->seed);
+    h = mgvi_hash(h, &s->shrink, sizeof s->shrink);
+    h = mgvi_hash(h, &s->tol, sizeof s->tol); /* it decides when certificates are taken */
     h = mix_settings(h, solver);
-    const int64_t shape[3] = {X->rows, X->cols, X->nnz};
-    h = mix(h, shape, sizeof shape);
-    h = mix(h, p->data->labels, (size_t)X->rows * sizeof *p->data->labels);
-    for (int64_t i = 0; i < X->rows; i++) {
-        const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
-        h = mix(h, &weight, sizeof weight);
-    }
-    if (X->layout != MGV_DENSE || X->row_stride * X->rows == X->nnz) {
-        const int64_t step = X->nnz / 1000 + 1;
-        for (int64_t t = 0; t < X->nnz; t += step) {
-            const double v = mgvi_matrix_value(X, t);
-            h = mix(h, &v, sizeof v);
-        }
-    }
+    h = mgvi_problem_hash(p, h);
     snprintf(text, MGVI_FINGERPRINT, "%016" PRIx64, h);
 }
 

@@ -28,7 +28,7 @@ static mgv_status adopt_weights(mgv_solver *solver, const double *user, mgvi_vec
 {
     enum { ROUNDS = 3 };
     const mgv_problem *p = solver->run.problem;
-    const int64_t d = p->data->X.cols;
+    const int64_t d = mgvi_problem_coefs(p);
     const double wanted = p->free_cols ? user[d] : 0;
     double least, got;
     mgvi_problem_own_weights(p, user, wanted, w->x);

@@ -338,7 +338,7 @@ static bool fits(const mgv_problem *p)
 {
     return mgvi_problem_has_margin(p) && !(p->A->ops->can & (MGVI_CONTRAST | MGVI_KERNEL)) &&
            (p->A->ops->can & MGVI_ROW) && p->lanes == 1 && !mgvi_problem_is_bounded(p) &&
-           !(p->row_scale && p->free_cols) && !(p->centre && !p->free_cols);
+           !(p->view.row_scale && p->free_cols) && !(p->view.centre && !p->free_cols);
 }
 
 mgv_status mgvi_decide(const mgv_problem *p, double most, double *w, double *q, mgvi_decision *out)

@@ -170,8 +170,8 @@ mgv_status mgvi_solver_fits(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_
 double mgvi_entry_cost(const mgv_problem *problem)
 {
     static const double SCATTERED = 40, IN_A_ROW = 8;
-    const bool stored = problem->data && !(problem->A->ops->can & MGVI_KERNEL);
-    return stored && problem->data->X.layout == MGV_DENSE ? IN_A_ROW : SCATTERED;
+    const bool kernel = problem->A->ops->can & MGVI_KERNEL;
+    return !kernel && mgvi_op_is_dense(problem->A) ? IN_A_ROW : SCATTERED;
 }
 
 double mgvi_product_cost(const mgv_problem *problem)

@@ -82,7 +82,7 @@ static quad combine(const mgv_problem *problem, const points *p, const kernel *k
     const bool moved = problem->kernel.origin == MGVI_ORIGIN_CENTRE;
     const bool any = problem->kernel.origin != MGVI_ORIGIN_NONE;
     for (int64_t j = 0; moved && j < p->d; j++)
-        o[j] = problem->centre[j];
+        o[j] = problem->view.centre[j];
     own = any ? value(k, p->d, o, o) : 0;
     for (int64_t i = 0; i < N; i++)
         at_o[i] = any ? value(k, p->d, p->x + i * p->d, o) : 0;
@@ -273,7 +273,7 @@ TEST(models_say_what_their_scores_are_sums_of)
     make_points(p, 3, 1e3);
     const kernel k = make_kernel(p, 2, 1, 1e3, false);
     start(&fit, p, 0, &k, "loss=hinge intercept=no");
-    CHECK(fit.problem->kernel.origin == MGVI_ORIGIN_NONE && !fit.problem->centre);
+    CHECK(fit.problem->kernel.origin == MGVI_ORIGIN_NONE && !fit.problem->view.centre);
     CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &made));
     model = save_and_load(fit.ctx, made, "\"origin\"", "\"nigiro\"", MGV_OK);
     CHECK_OK(fit.ctx, mgv_model_scores(fit.ctx, made, fit.data, was));

@@ -25,6 +25,12 @@ settings=$(grep -rn 'settings' --include='*.[ch]' src/certify || true)
 [ -z "$settings" ] || complain "$settings
 the judge reads a setting"
 
+# A is the only door: what the file said (labels, classes, storage) is src/problem's to know.
+door=$(grep -rnE '(\b(p|problem|head|whole|bound|member)|run\.problem)(->|\.)(own_)?data\b|data->|(->|\.)(class_(value|text)|labels)\b|mgv_data\b|"data/(data|subset)' \
+    --include='*.[ch]' src/solver src/certify src/stop || true)
+[ -z "$door" ] || complain "$door
+the data set is read behind A; ask the problem (src/problem/problem.h) or the operator (src/op/op.h)"
+
 # One type for a name.
 types=$(grep -rhoE '^(typedef (struct|enum|union) )?mgvi_[a-z0-9_]+ \{|^\} mgvi_[a-z0-9_]+;' \
     --include='*.h' src | grep -oE 'mgvi_[a-z0-9_]+;' | sort | uniq -d || true)

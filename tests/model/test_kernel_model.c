@@ -93,7 +93,7 @@ TEST(a_saved_model_is_the_model)
         mgvi_vec vz = mgvi_vec_wrap(z, N, MGVI_ROWS);
         mgvi_op_mul(fit.problem->A, 1, &fit.solver->answer.w, 0, &vz);
         for (int i = 0; i < N; i++) {
-            CHECK_NEAR(scores[i] * fit.problem->sign[i], z[i], 1e-7, "%s row %d", option, i);
+            CHECK_NEAR(scores[i] * fit.problem->view.sign[i], z[i], 1e-7, "%s row %d", option, i);
             CHECK_NEAR(scores[i], again[i], 1e-7, "%s row %d", option, i);
         }
         mgv_model_free(fit.ctx, a);

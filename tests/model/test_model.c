@@ -55,7 +55,8 @@ TEST(a_saved_model_is_the_model)
         mgvi_vec z = mgvi_vec_wrap((double[80]){0}, 80, MGVI_ROWS);
         mgvi_op_mul(fit.problem->A, 1, &fit.solver->answer.w, 0, &z);
         for (int i = 0; i < 80; i++)
-            CHECK_NEAR(scores[i] * fit.problem->sign[i], z.x[i], 1e-10, "%s row %d", scales[k], i);
+            CHECK_NEAR(scores[i] * fit.problem->view.sign[i], z.x[i], 1e-10, "%s row %d", scales[k],
+                       i);
         mgv_metrics m = {.size = sizeof m};
         CHECK_OK(fit.ctx, mgv_model_evaluate(fit.ctx, b, fit.data, scores, &m));
         CHECK(m.accuracy > 0.7 && m.accuracy <= 1 && m.auc > 0.7 && isnan(m.mse));

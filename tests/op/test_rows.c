@@ -7,14 +7,14 @@ static void check_entries(const mgvi_rows *rows, int64_t i, const double *ref, d
     const int64_t d = rows->m.cols;
     for (int centred = 0; centred < 2; centred++) {
         const mgvi_entries e = mgvi_rows_entries(rows, i, centred, room);
-        const double factor =
-            (rows->sign ? rows->sign[i] : 1) * (rows->row_scale ? rows->row_scale[i] : 1);
+        const double factor = mgvi_view_sign(&rows->view, i) * mgvi_view_row_scale(&rows->view, i);
         int64_t t = 0;
         for (int64_t j = 0; j < d; j++) {
             const bool stored = !e.idx || (t < e.n && e.idx[t] == j);
-            const double shift = centred || !rows->centre ? 0
-                                                          : factor * rows->centre[j] *
-                                                                (rows->scale ? rows->scale[j] : 1);
+            const double shift =
+                centred || !rows->view.centre
+                    ? 0
+                    : factor * rows->view.centre[j] * mgvi_view_scale(&rows->view, j);
             CHECK_NEAR(stored ? e.val[t] : 0, ref[j] + shift, 1e-12 * (1 + fabs(ref[j])),
                        "entry %d of row %d", (int)j, (int)i);
             t += stored;

@@ -51,16 +51,16 @@ TEST(class_weights_are_sample_weights)
     bind(&fit);
     double total = 0;
     for (int i = 0; i < N; i++)
-        total += fit.problem->sign[i] > 0 ? 0.5 : 3;
+        total += fit.problem->view.sign[i] > 0 ? 0.5 : 3;
     for (int i = 0; i < N; i++)
-        CHECK_NEAR(fit.problem->row.scale.values[i], (fit.problem->sign[i] > 0 ? 0.5 : 3) / total,
-                   1e-16, "row %d", i);
+        CHECK_NEAR(fit.problem->row.scale.values[i],
+                   (fit.problem->view.sign[i] > 0 ? 0.5 : 3) / total, 1e-16, "row %d", i);
     mgv_fit_free(&fit);
     start(&fit, "class_weight=balanced lambda=1");
     bind(&fit);
     double side[2] = {0, 0};
     for (int i = 0; i < N; i++)
-        side[fit.problem->sign[i] > 0] += fit.problem->row.scale.values[i];
+        side[fit.problem->view.sign[i] > 0] += fit.problem->row.scale.values[i];
     CHECK_NEAR(side[0], 0.5, 1e-15, "balanced");
     CHECK_NEAR(side[1], 0.5, 1e-15, "balanced");
     mgv_fit_free(&fit);

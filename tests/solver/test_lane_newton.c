@@ -2,9 +2,9 @@
  * lock-step: every lane is its problem of two classes, on rows and columns of any size. */
 #include "vectors.h"
 
+#include "problem/member.h"
 #include "solver/classes/family.h"
 #include "solver/classes/lane_newton.h"
-#include "solver/classes/member.h"
 #include "solver/driver.h"
 
 #include <math.h>

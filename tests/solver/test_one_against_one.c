@@ -3,8 +3,8 @@
 #include "vectors.h"
 
 #include "model/model.h"
+#include "problem/member.h"
 #include "solver/classes/family.h"
-#include "solver/classes/member.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -131,7 +131,8 @@ TEST(root_scaling_is_half_way_to_unit_columns)
                 mean += r.X[i * r.d + j] / (double)r.n;
             for (int64_t i = 0; i < r.n; i++)
                 square += pow(r.X[i * r.d + j] - (intercept ? mean : 0), 2) / (double)r.n;
-            CHECK_NEAR(fit.problem->scale[j], 1 / sqrt(sqrt(square)), 1e-12, "column %d", (int)j);
+            CHECK_NEAR(fit.problem->view.scale[j], 1 / sqrt(sqrt(square)), 1e-12, "column %d",
+                       (int)j);
         }
         mgv_fit_free(&fit);
     }

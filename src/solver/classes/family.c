@@ -3,10 +3,10 @@
 
 #include "base/limit.h"
 #include "base/threads.h"
+#include "problem/member.h"
 #include "solver/classes/family_lanes.h"
 #include "solver/classes/family_products.h"
 #include "solver/classes/lane_newton.h"
-#include "solver/classes/member.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -72,7 +72,7 @@ static bool room_for_pairs(const mgv_solver *solver)
     const double most = mgvi_problem_spare(p, 7) / 8; /* numbers */
     const double members = (double)solver->family->members;
     const double rows =
-        (double)p->A->rows * (p->pairwise ? (double)(p->data->classes - 1) : members);
+        (double)p->A->rows * (p->pairwise ? (double)(mgvi_problem_classes(p) - 1) : members);
     return rows + (double)p->A->cols * members <= most;
 }
 
@@ -157,15 +157,15 @@ static mgv_status collect(sitting *at, int64_t c, const mgv_solver *solver,
 /* Says which member runs. */
 static void announce(mgv_ctx *ctx, const mgv_problem *head, int64_t c, int64_t members)
 {
-    const mgv_data *data = head->data;
     if (!head->pairwise) {
         mgvi_log(ctx, MGV_INFO, "class '%.40s' against the rest, %" PRId64 " of %" PRId64,
-                 data->class_text[c], c + 1, members);
+                 mgvi_problem_class_text(head, c), c + 1, members);
         return;
     }
-    const mgvi_class_pair pair = mgvi_class_pair_at(data->classes, c);
+    const mgvi_class_pair pair = mgvi_class_pair_at(mgvi_problem_classes(head), c);
     mgvi_log(ctx, MGV_INFO, "class '%.40s' against '%.40s', %" PRId64 " of %" PRId64,
-             data->class_text[pair.first], data->class_text[pair.second], c + 1, members);
+             mgvi_problem_class_text(head, pair.first), mgvi_problem_class_text(head, pair.second),
+             c + 1, members);
 }
 
 /* From where member c was left; a pair's weights are in the family, in the user's units. */

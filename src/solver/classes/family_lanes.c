@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "base/threads.h"
+#include "problem/member.h"
 #include "solver/classes/lane_newton.h"
 #include "solver/classes/lockstep.h"
-#include "solver/classes/member.h"
 #include "solver/shared/intercept.h"
 
 #include <math.h>
@@ -125,7 +125,7 @@ static double lanes_served(const sitting *at)
     for (int64_t b = 0; b < at->blocks; b++) {
         int64_t classes[2 * LANES];
         const lane_block *block = &at->block[b];
-        const double all = (double)p->data->classes;
+        const double all = (double)mgvi_problem_classes(p);
         served += (p->pairwise ? 2 : all) * block->count;
         visits += p->pairwise ? (double)pair_classes(block, classes) : block->count > 0 ? all : 0;
     }
@@ -135,7 +135,7 @@ static double lanes_served(const sitting *at)
 static mgv_status plan_blocks(sitting *at, mgvi_arena *arena)
 {
     const mgv_problem *p = at->head->run.problem;
-    const int64_t k = p->data->classes, groups = group_count(k);
+    const int64_t k = mgvi_problem_classes(p), groups = group_count(k);
     const int64_t most = p->pairwise ? 2 * (groups * (groups + 1) / 2 + 1) : k / NARROW + 2;
     if (!(at->block = mgvi_arena_array(arena, (size_t)most, sizeof *at->block)))
         return MGV_E_MEMORY;
@@ -153,13 +153,9 @@ static mgv_status bind_block(const sitting *at, mgv_ctx *ctx, const lane_block *
                              mgvi_member *out)
 {
     const mgv_problem *head = at->head->run.problem;
-    mgv_settings settings = mgvi_member_settings(head, &at->head->settings);
     int64_t classes[2 * LANES];
     memcpy(lane, b->lane, sizeof b->lane);
-    if (!head->pairwise)
-        return mgvi_problem_new_block(ctx, head->data, &settings, lane, b->count, head,
-                                      &out->problem);
-    const int64_t found = pair_classes(b, classes);
+    const int64_t found = head->pairwise ? pair_classes(b, classes) : 0;
     for (int32_t l = 0; l < b->count; l++)
         for (int64_t c = 0; c < found; c++) {
             if (b->lane[l].positive == classes[c])
@@ -167,9 +163,9 @@ static mgv_status bind_block(const sitting *at, mgv_ctx *ctx, const lane_block *
             if (b->lane[l].negative == classes[c])
                 lane[l].negative = c;
         }
-    MGVI_TRY(mgvi_member_rows(ctx, head, classes, found, out));
-    settings.class_weight = ""; /* it is in the weights */
-    return mgvi_problem_new_block(ctx, out->data, &settings, lane, b->count, head, &out->problem);
+    if (head->pairwise)
+        MGVI_TRY(mgvi_member_rows(ctx, head, classes, found, out));
+    return mgvi_member_block(ctx, out, head, &at->head->settings, lane, b->count, &out->problem);
 }
 
 /* The same; no problem where the limit leaves no time: its members go without. */
@@ -334,18 +330,13 @@ static mgv_status take_lanes(const sitting *at, mgv_ctx *ctx, const lane_block *
 {
     const mgv_problem *head = at->head->run.problem;
     const int32_t rest = b->count - first;
-    mgv_settings settings = mgvi_member_settings(head, &at->head->settings);
-    mgvi_lane part[MGVI_LOCKSTEP_JUDGED];
     mgv_problem *p = NULL;
     verdicts v;
     mgvi_arena arena;
     const int32_t count = rest < MGVI_LOCKSTEP_JUDGED ? rest : MGVI_LOCKSTEP_JUDGED;
-    if (head->pairwise)
-        settings.class_weight = "";
-    memcpy(part, lane + first, (size_t)count * sizeof *part);
     mgvi_arena_init(&arena, ctx);
-    mgv_status st = mgvi_problem_new_block(ctx, bound->data ? bound->data : head->data, &settings,
-                                           part, count, head, &p);
+    mgv_status st =
+        mgvi_member_block(ctx, bound, head, &at->head->settings, lane + first, count, &p);
     if (st == MGV_OK)
         st = judge_lanes(p, &arena, at->head->settings.tol, found, first, &v);
     for (int32_t l = 0; st == MGV_OK && l < count; l++)
@@ -463,7 +454,7 @@ static double cost_by(const mgv_solver *head, const mgvi_solver_ops *ops)
     mgv_problem member = *head->run.problem;
     mgvi_op A = *member.A;
     if (member.pairwise) {
-        const double share = 2 / (double)member.data->classes;
+        const double share = 2 / (double)mgvi_problem_classes(&member);
         A.rows = (int64_t)ceil(share * (double)A.rows);
         A.nnz = (int64_t)ceil(share * (double)A.nnz);
         member.lambda /= share;

@@ -5,7 +5,7 @@
 
 #include "base/limit.h"
 #include "base/threads.h"
-#include "solver/classes/member.h"
+#include "problem/member.h"
 #include "solver/kernel/landmarks.h"
 
 #include <math.h>
@@ -262,7 +262,7 @@ static mgv_status make_room(group *at, mgvi_arena *arena)
     mgvi_kernel_op *own = mgvi_kernel_of(head->A);
     const size_t n = (size_t)head->A->rows, count = (size_t)at->count;
     const mgvi_kernel_plan plan = {.kernel = *mgvi_kernel_spec(own),
-                                   .X = &head->data->X,
+                                   .X = head->A->stored,
                                    .lanes = at->count,
                                    .fast = MGV_F64,
                                    .lender = own,

@@ -1,8 +1,8 @@
 /* family_save.c - checkpoints of families. The certified members have their weights and summaries,
  * the others what is left of them: the state of a run, as a checkpoint of its own inside the file,
  * or a start. */
+#include "problem/member.h"
 #include "solver/classes/family.h"
-#include "solver/classes/member.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -25,19 +25,6 @@ typedef struct snapshot {
     mgvi_tensor *tensor;
     int count;
 } snapshot;
-
-static int64_t rows_of(const mgv_problem *head, int64_t member)
-{
-    const mgv_data *data = head->data;
-    if (!head->pairwise)
-        return head->A->rows;
-    const mgvi_class_pair pair = mgvi_class_pair_at(data->classes, member);
-    const double a = data->class_value[pair.first], b = data->class_value[pair.second];
-    int64_t rows = 0;
-    for (int64_t i = 0; i < data->X.rows; i++)
-        rows += data->labels[i] == a || data->labels[i] == b;
-    return rows;
-}
 
 static void add(snapshot *s, mgvi_tensor_type type, int64_t count, const void *data,
                 const char *format, int64_t member)
@@ -87,7 +74,7 @@ static void add_member(const mgv_solver *solver, int64_t c, snapshot *s)
     if (left->state)
         add(s, MGVI_T_U8, (int64_t)left->state_size, left->state, "state.%lld", c);
     if (left->start.u)
-        add(s, MGVI_T_F64, rows_of(head, c), left->start.u, "start_u.%lld", c);
+        add(s, MGVI_T_F64, mgvi_member_row_count(head, c), left->start.u, "start_u.%lld", c);
     if (left->start.w)
         add(s, MGVI_T_F64, head->A->cols, left->start.w, "start_w.%lld", c);
 }
@@ -148,8 +135,8 @@ static mgv_status take_left(mgv_solver *solver, const mgvi_tensors *file, int64_
     left->passes = r->lane_passes;
     MGVI_TRY(
         copy_array(solver, file, "state.%lld", c, MGVI_T_U8, -1, &left->state, &left->state_size));
-    mgv_status st =
-        copy_array(solver, file, "start_u.%lld", c, MGVI_T_F64, rows_of(head, c), &u, &size);
+    mgv_status st = copy_array(solver, file, "start_u.%lld", c, MGVI_T_F64,
+                               mgvi_member_row_count(head, c), &u, &size);
     left->start.u = u;
     if (st == MGV_OK)
         st = copy_array(solver, file, "start_w.%lld", c, MGVI_T_F64, head->A->cols, &w, &size);

@@ -41,16 +41,16 @@ static void fill_row(const mgvi_lane_metric *m, int64_t i, float *x)
 {
     const mgvi_float_rows *r = &m->rows;
     const float *row = mgvi_float_row(r, i, x);
-    if (r->scale && r->centre)
+    if (r->view.scale && r->view.centre)
         for (int64_t j = 0; j < r->m.cols; j++)
-            x[j] = (float)(r->scale[j] * ((double)row[j] - r->centre[j]));
-    else if (r->scale)
+            x[j] = (float)(r->view.scale[j] * ((double)row[j] - r->view.centre[j]));
+    else if (r->view.scale)
         for (int64_t j = 0; j < r->m.cols; j++)
-            x[j] = (float)(r->scale[j] * (double)row[j]);
+            x[j] = (float)(r->view.scale[j] * (double)row[j]);
     else
         for (int64_t j = 0; j < r->m.cols; j++)
-            x[j] = (float)((double)row[j] - (r->centre ? r->centre[j] : 0));
-    if (r->intercept)
+            x[j] = (float)((double)row[j] - mgvi_view_centre(&r->view, j));
+    if (r->view.intercept)
         x[r->m.cols] = 1;
 }
 

@@ -245,7 +245,7 @@ double mgvi_lane_newton_cost(const mgv_problem *p, int32_t lanes)
     static const double ROW = 12; /* of a product: its row's part of a few vectors, and searches */
     const double d = (double)p->A->cols, rows = (double)mgvi_lane_metric_most(p);
     if (!mgvi_lockstep_fits(p) || p->pairwise || (is_hinge(p) && !is_thin(p)) ||
-        !has_the_shape(p) || p->data->X.layout == MGV_CSC ||
+        !has_the_shape(p) || p->A->stored->layout == MGV_CSC ||
         mgvi_lane_newton_bytes(p, lanes) > mgvi_problem_spare(p, 1))
         return INFINITY;
     const bool smooth = curves_everywhere(p->loss);

@@ -174,7 +174,7 @@ static void bind_lanes(const mgvi_lockstep_task *t, work *w, float *sign)
             w->live[w->lives++] = (int32_t)row;
         for (int32_t l = 0; l < w->count; l++)
             if (mgvi_problem_takes_part(b, i, l)) {
-                y[l] = (float)b->sign[i * w->count + l];
+                y[l] = (float)b->view.sign[i * w->count + l];
                 side[y[l] > 0][l] += (double)r->C[row];
             }
     }

@@ -17,7 +17,7 @@ bool mgvi_lockstep_fits(const mgv_problem *p)
     const bool quadratic = (can & MGVI_QUADRATIC_DUAL) && !(can & (MGVI_HARD | MGVI_WIDTH));
     const bool known = (can & MGVI_MARGIN) && (quadratic || (can & MGVI_LIKELIHOOD));
     return known && net == MGVI_SQUARE && !p->col.scale.values && !mgvi_problem_has_smooth(p) &&
-           p->kernel.kind == MGVI_KERNEL_LINEAR && p->lambda > 0 && p->data->X.cols <= INT32_MAX &&
+           p->kernel.kind == MGVI_KERNEL_LINEAR && p->lambda > 0 && p->A->cols <= INT32_MAX &&
            p->A->rows <= INT32_MAX && (!p->pairwise || isnan(p->settings.lambda));
 }
 
@@ -62,7 +62,7 @@ static void pack_row(const packer *k, int64_t i)
 {
     const mgv_problem *p = k->p;
     const bool dense = k->m.layout == MGV_DENSE;
-    const double row_scale = p->row_scale ? p->row_scale[i] : 1;
+    const double row_scale = mgvi_view_row_scale(&p->view, i);
     double square = 0, along = 0;
     int64_t to = k->ptr[i];
     for (int64_t t = 0; t < row_length(k, i); t++) {
@@ -71,7 +71,7 @@ static void pack_row(const packer *k, int64_t i)
         double v = mgvi_matrix_value(&k->m, at);
         if (k->skip && v == 0)
             continue;
-        v *= row_scale * (p->scale ? p->scale[j] : 1);
+        v *= row_scale * mgvi_view_scale(&p->view, j);
         if (k->in_place)
             v -= k->mean[j];
         else if (k->mean)
@@ -110,7 +110,7 @@ static void finish_rows(const mgv_problem *p, mgvi_lockstep_rows *r)
         r->curvature += C * (double)r->step[i] / (double)r->n;
         r->C[i] = clamp_float(C);
         r->step[i] = clamp_float(r->logistic ? bend : bend > 0 ? 1 / bend : 1e30);
-        r->own[i] = (int32_t)mgvi_data_class_of(p->data, p->data->labels[i]);
+        r->own[i] = (int32_t)mgvi_problem_class_of(p, i);
     }
 }
 
@@ -137,12 +137,12 @@ static mgv_status open_centre(mgvi_arena *arena, packer *k)
 {
     const mgv_problem *p = k->p;
     mgvi_lockstep_rows *r = k->r;
-    if (!p->centre)
+    if (!p->view.centre)
         return MGV_OK;
     if (!(k->mean = mgvi_arena_array(arena, (size_t)r->cols, sizeof *k->mean)))
         return MGV_E_MEMORY;
     for (int64_t j = 0; j < r->cols; j++)
-        k->mean[j] = p->centre[j] * (p->scale ? p->scale[j] : 1);
+        k->mean[j] = mgvi_view_shift(&p->view, j);
     k->in_place = k->m.layout == MGV_DENSE && !k->skip;
     if (k->in_place)
         return MGV_OK;
@@ -192,11 +192,11 @@ mgv_status mgvi_lockstep_rows_new(const mgv_problem *p, double most, mgvi_arena 
     packer k = {.p = p, .r = r};
     if (!r)
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_matrix_rows(arena, &p->data->X, &k.m));
+    MGVI_TRY(mgvi_matrix_rows(arena, p->A->stored, &k.m));
     *r = (mgvi_lockstep_rows){.ctx = p->ctx,
                               .n = k.m.rows,
                               .cols = k.m.cols,
-                              .classes = p->data->classes,
+                              .classes = mgvi_problem_classes(p),
                               .logistic = p->loss->can & MGVI_LIKELIHOOD,
                               .ridge = squared ? 1 : 0,
                               .most = squared ? INFINITY : 1};

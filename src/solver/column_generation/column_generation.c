@@ -169,7 +169,7 @@ static mgv_status bind_strengths(mgvi_run *run, state *s)
 static mgv_status compare_storage(mgvi_run *run, bool *sparse)
 {
     static const double SLOWER = 20;
-    const mgvi_matrix *m = &run->problem->data->X;
+    const mgvi_matrix *m = run->problem->A->stored;
     double squares = 0;
     *sparse = false;
     if (m->layout == MGV_DENSE || m->nnz > INT32_MAX / 2)
@@ -229,7 +229,7 @@ static bool is_hinge(const mgv_problem *p)
 static bool inherits(const mgv_problem *p)
 {
     return is_hinge(p) && p->A->rows >= FEW_ROWS && (p->penalty->can & MGVI_KINK) &&
-           p->data->X.layout != MGV_DENSE;
+           !mgvi_op_is_dense(p->A);
 }
 
 static mgv_status keep_start(mgvi_run *run, state *s)
@@ -678,7 +678,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     const bool l2 = !(p->penalty->can & MGVI_KINK);
     if (n > MOST_ROWS && (l2 || d > n))
         return INFINITY;
-    if (mgvi_gather_bytes(&p->data->X) > mgvi_problem_spare(p, HELD))
+    if (mgvi_gather_bytes(p->A->stored) > mgvi_problem_spare(p, HELD))
         return INFINITY; /* no room for a copy by columns */
     const bool curved = !is_hinge(p) || ((p->loss->can & MGVI_SMOOTH) && n >= FEW_ROWS);
     if (!l2 && curved)

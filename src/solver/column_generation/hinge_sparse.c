@@ -29,7 +29,7 @@ typedef struct maker {
 
 static double sign_of(const mgvi_rows *from, int64_t i)
 {
-    return (from->sign ? from->sign[i] : 1) * (from->row_scale ? from->row_scale[i] : 1);
+    return mgvi_view_sign(&from->view, i) * mgvi_view_row_scale(&from->view, i);
 }
 
 /* Entries of every column in ptr[t + 1], then where columns begin. */
@@ -55,7 +55,7 @@ static void fill_columns(maker *k, const int32_t *col)
 {
     mgvi_hinge_sparse *z = k->z;
     const mgvi_matrix *m = &k->from->m;
-    const double *scale = k->from->scale, *centre = k->from->centre;
+    const double *scale = k->from->view.scale, *centre = k->from->view.centre;
     for (int64_t j = 0; j < z->cols && z->right; j++) {
         const double shift = -centre[col[j]] * (scale ? scale[col[j]] : 1);
         z->right[j] = k->full[j] ? 0 : shift;
@@ -146,8 +146,9 @@ mgv_status mgvi_hinge_sparse_new(mgvi_arena *arena, const mgvi_rows *from, const
     z->room = mgvi_arena_scratch(arena, (size_t)(most * (BLOCKS + 1)), sizeof *z->room);
     if (!z->ptr || !z->row_ptr || !z->room)
         return MGV_E_MEMORY;
-    if (from->centre && (!(z->left = mgvi_arena_array(arena, (size_t)n, sizeof *z->left)) ||
-                         !(z->right = mgvi_arena_array(arena, (size_t)cols, sizeof *z->right))))
+    if (from->view.centre &&
+        (!(z->left = mgvi_arena_array(arena, (size_t)n, sizeof *z->left)) ||
+         !(z->right = mgvi_arena_array(arena, (size_t)cols, sizeof *z->right))))
         return MGV_E_MEMORY;
     maker k = {.z = z, .from = from, .row = row};
     k.place = mgvi_zeros(arena->ctx, (size_t)from->m.cols, sizeof *k.place);

@@ -154,7 +154,7 @@ static form choose_form(const mgv_problem *p, const state *s)
     if (s->map.kind != MGVI_MIRROR_ENTROPY && s->map.q == 2)
         return LINEAR;
     const double work = 2 * s->map.q * (double)p->A->nnz / (double)p->A->rows;
-    const bool sparse = s->rows->m.layout != MGV_DENSE && !s->rows->centre;
+    const bool sparse = s->rows->m.layout != MGV_DENSE && !s->rows->view.centre;
     const bool even = s->map.kind == MGVI_MIRROR_NORM && mgvi_norm_moments_serve(s->map.q);
     return sparse && even && work < (double)s->map.d ? MOMENTS : WHOLE;
 }

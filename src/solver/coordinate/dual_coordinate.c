@@ -343,7 +343,7 @@ static double row_cost(const mgv_problem *p)
 
 static double pass_cost(const mgv_problem *p)
 {
-    const double entry = p->data->X.layout == MGV_DENSE ? 8 : 20;
+    const double entry = mgvi_op_is_dense(p->A) ? 8 : 20;
     return entry * (double)p->A->nnz + row_cost(p) * (double)p->A->rows;
 }
 
@@ -365,7 +365,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     if (kernel) /* few effective columns, and C makes them ill-conditioned */
         return 100 * (1 + sqrt(1 / (p->lambda * n))) * 40 * nnz;
     if (n * FEW_ROWS < d)
-        return (p->data->X.layout == MGV_DENSE ? ALIKE : 1) * ORTHOGONAL * pass_cost(p);
+        return (mgvi_op_is_dense(p->A) ? ALIKE : 1) * ORTHOGONAL * pass_cost(p);
     if (p->loss->can & MGVI_HARD) /* a proof that there is none, or linear convergence */
         return (n > SEPARABLE * d ? PROOF : MARGIN * fmax(1, log(settings->tol) / log(MODERATE))) *
                pass_cost(p);
@@ -376,7 +376,7 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     const double many = n > TALL * d ? 200 : 60;
     const double square = margin ? SEPARABLE : 1; /* rows a column */
     const double more = n > square * d ? fmin(fmax(sqrt(strength), 1), 10) : 1;
-    const bool dense = p->data->X.layout == MGV_DENSE;
+    const bool dense = mgvi_op_is_dense(p->A);
     const double passes = easy ? 20 : many * more;
     return (dense ? 200 : passes) * (40 * nnz + (dense ? 0 : row_cost(p)) * n);
 }

@@ -17,7 +17,7 @@ static bool all_ones(const mgvi_matrix *m)
 mgvi_storage mgvi_dual_storage(const mgvi_rows *rows)
 {
     const bool f32 = rows->m.dtype == MGV_F32;
-    if (rows->row || rows->row_scale || rows->scale || rows->kernel)
+    if (rows->view.row || rows->view.row_scale || rows->view.scale || rows->kernel)
         return GENERAL;
     if (rows->m.layout == MGV_DENSE)
         return f32 ? DENSE_F32 : DENSE_F64;

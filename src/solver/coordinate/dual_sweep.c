@@ -55,11 +55,11 @@ INLINE double row_dot(const mgvi_rows *rows, mgvi_storage kind, int64_t i, const
     else
         z = mgvi_rows_short_dot_f64(v64 + m->ptr[i], m->idx + m->ptr[i], m->ptr[i + 1] - m->ptr[i],
                                     w);
-    if (rows->centre) /* op/rows.h (2) */
+    if (rows->view.centre) /* op/rows.h (2) */
         z += w[m->cols] * (rows->centre_square - rows->row_centre[i]) - w[m->cols + 1];
-    if (rows->intercept)
+    if (rows->view.intercept)
         z += w[rows->acc_len - 1];
-    return rows->sign ? rows->sign[i] * z : z;
+    return rows->view.sign ? rows->view.sign[i] * z : z;
 }
 
 /* Without the intercept, except in GENERAL. */
@@ -68,12 +68,12 @@ INLINE void row_axpy(const mgvi_rows *rows, mgvi_storage kind, int64_t i, double
     const mgvi_matrix *m = &rows->m;
     const float *v32 = m->val;
     const double *v64 = m->val;
-    const double alpha = rows->sign ? rows->sign[i] * step : step;
+    const double alpha = rows->view.sign ? rows->view.sign[i] * step : step;
     if (kind == GENERAL) {
         mgvi_rows_axpy(rows, i, step, w);
         return;
     }
-    if (rows->centre) {
+    if (rows->view.centre) {
         w[m->cols] += alpha;
         w[m->cols + 1] += alpha * rows->row_centre[i];
     }
@@ -104,9 +104,9 @@ INLINE void fetch(const mgvi_dual_epoch *e, mgvi_storage kind, int64_t i)
     __builtin_prefetch(e->curvature + i);
     if (scale)
         __builtin_prefetch(scale + i);
-    if (rows->sign)
-        __builtin_prefetch(rows->sign + i);
-    if (kind != GENERAL && rows->centre)
+    if (rows->view.sign)
+        __builtin_prefetch(rows->view.sign + i);
+    if (kind != GENERAL && rows->view.centre)
         __builtin_prefetch(rows->row_centre + i);
 }
 

@@ -147,8 +147,8 @@ static void refresh(mgvi_run *run, state *s)
 static double centre_share(const state *s, const double *w)
 {
     double sum = 0;
-    for (int64_t j = 0; j < s->map.d && !s->centred && s->rows->centre; j++)
-        sum += w[j] * s->rows->centre[j] * (s->rows->scale ? s->rows->scale[j] : 1);
+    for (int64_t j = 0; j < s->map.d && !s->centred && s->rows->view.centre; j++)
+        sum += w[j] * s->rows->view.centre[j] * mgvi_view_scale(&s->rows->view, j);
     return sum;
 }
 

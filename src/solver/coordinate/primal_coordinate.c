@@ -120,16 +120,14 @@ static void measure_column(const column_pass *pass, int64_t j)
     state *s = pass->s;
     const mgv_problem *p = pass->run->problem;
     const int64_t first = s->P.ptr[j], n = mgvi_packed_nnz(&s->P, j);
-    if (p->scale)
+    if (p->view.scale)
         for (int64_t t = first; t < first + n; t++)
-            s->P.f64[t] *= p->scale[j];
+            s->P.f64[t] *= p->view.scale[j];
     double square = 0;
     for (int64_t t = first; t < first + n; t++)
         square += s->P.f64[t] * s->P.f64[t];
     s->sum[j] = column_dot(pass->run, s, j, s->e);
-    s->mean[j] = s->free     ? s->sum[j] / s->W
-                 : p->centre ? p->centre[j] * (p->scale ? p->scale[j] : 1)
-                             : 0;
+    s->mean[j] = s->free ? s->sum[j] / s->W : mgvi_view_shift(&p->view, j);
     const double centred = square + s->mean[j] * (s->mean[j] * s->W - 2 * s->sum[j]);
     s->square[j] = centred > CONSTANT * square ? centred : 0;
 }
@@ -165,7 +163,7 @@ static void refresh(mgvi_run *run, state *s)
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
-    const size_t n = (size_t)p->A->rows, d = (size_t)p->data->X.cols;
+    const size_t n = (size_t)p->A->rows, d = (size_t)p->A->stored->cols;
     double *const factor = mgvi_run_array(run, n, sizeof *factor);
     s->e = mgvi_run_array(run, n, sizeof *s->e);
     s->target = mgvi_run_array(run, n, sizeof *s->target);
@@ -185,13 +183,13 @@ static mgv_status allocate(mgvi_run *run, state *s)
         s->target[i] = s->e[i] * c.a;
         s->W += c.scale;
         s->energy += s->target[i] * s->target[i];
-        factor[i] = p->row_scale ? s->e[i] * p->row_scale[i] : s->e[i];
+        factor[i] = s->e[i] * mgvi_view_row_scale(&p->view, (int64_t)i);
     }
     s->trial = mgvi_run_array(run, d, sizeof *s->trial);
     if (!s->trial)
         return MGV_E_MEMORY;
     MGVI_TRY(mgvi_anderson_new(&run->arena, (int64_t)d, &s->anderson));
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     MGVI_TRY(mgvi_packed_new(&run->arena, &X, 1, factor, NULL, MGV_F64, &s->P));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
@@ -202,7 +200,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
-    if (run->problem->data->X.cols > INT32_MAX)
+    if (run->problem->A->cols > INT32_MAX)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver primal_coordinate takes at most 2^31 columns");
     s->free = run->problem->free_cols > 0;
@@ -447,8 +445,8 @@ static mgvi_iterate expose(mgvi_run *run)
         s->u.x[i] = -s->e[i] * (s->R[i] + s->off * s->e[i]);
     if (s->free) {
         double b = -s->off;
-        for (int64_t j = 0; p->centre && j < s->P.cols; j++)
-            b += p->centre[j] * (p->scale ? p->scale[j] : 1) * s->w.x[j];
+        for (int64_t j = 0; p->view.centre && j < s->P.cols; j++)
+            b += mgvi_view_shift(&p->view, j) * s->w.x[j];
         s->w.x[s->P.cols] = b;
     }
     return (mgvi_iterate){.w = &s->w, .u = &s->u};
@@ -481,7 +479,7 @@ static double cost(const mgv_problem *problem, const mgv_settings *settings)
     static const double HELD = 9;     /* numbers a row, the driver's included */
     static const double ENTRY = 12;   /* of the packed columns */
     static const double CROWDED = 15; /* times the sweeps */
-    if (mgvi_packed_bytes(&problem->data->X, MGV_F64) > mgvi_problem_spare(problem, HELD))
+    if (mgvi_packed_bytes(problem->A->stored, MGV_F64) > mgvi_problem_spare(problem, HELD))
         return INFINITY;
     const double entry = mgvi_columns_crowd(problem) ? CROWDED * ENTRY : ENTRY;
     return entry * (double)problem->A->nnz *

@@ -48,7 +48,7 @@ bool mgvi_class_dual_fits(const mgv_problem *p)
     static const double MOST_CLASSES = 32; /* for every entry of a row: the intercepts' matrix */
     static const double MOST_BYTES = 256 << 20;
     const double n = (double)p->A->rows;
-    return p->data->X.layout != MGV_DENSE && p->A->cols >= p->A->rows && n <= INT32_MAX &&
+    return !mgvi_op_is_dense(p->A) && p->A->cols >= p->A->rows && n <= INT32_MAX &&
            mgvi_class_system_reads(p->A) && p->lanes * n <= MOST_CLASSES * (double)p->A->nnz &&
            !isfinite(mgvi_class_hessian_cost(p)) && bytes_of(p) <= MOST_BYTES;
 }

@@ -11,7 +11,6 @@
 #include "backend/cpu/gemm.h"
 #include "base/limit.h"
 #include "op/stored.h"
-#include "op/view.h"
 #include "simd/simd.h"
 
 #include <float.h>
@@ -40,11 +39,7 @@ int64_t mgvi_class_hessian_sample(const mgv_problem *p)
 /* Whether rows can be read where they lie. */
 static bool by_rows(const mgv_problem *p)
 {
-    const mgvi_view_op *view = mgvi_view_of(p->A);
-    const mgvi_stored *stored = mgvi_stored_of(view ? view->base : p->A);
-    return stored && !(view && view->view.sign) &&
-           (stored->matrix.layout == MGV_CSR ||
-            (stored->matrix.layout == MGV_DENSE && stored->matrix.col_stride == 1));
+    return p->A->view && !p->A->view->sign && mgvi_matrix_by_rows(p->A->stored);
 }
 
 double mgvi_class_hessian_cost(const mgv_problem *p)
@@ -142,8 +137,8 @@ static void fill_row(const mgvi_class_hessian *h, int64_t i, float *x)
 {
     const float *row = mgvi_float_row(&h->rows, i, x);
     for (int64_t j = 0; j < h->rows.m.cols; j++)
-        x[j] = (float)((h->rows.scale ? h->rows.scale[j] : 1) *
-                       ((double)row[j] - (h->rows.centre ? h->rows.centre[j] : 0)));
+        x[j] = (float)(mgvi_view_scale(&h->rows.view, j) *
+                       ((double)row[j] - mgvi_view_centre(&h->rows.view, j)));
 }
 
 /* h_i = curvature of row i; chance_i = h_i/sum h + h_i sum_j x_ij^2/E_j /d, E_j = sum_i h_i x_ij^2:
@@ -151,7 +146,7 @@ static void fill_row(const mgvi_class_hessian *h, int64_t i, float *x)
 static void weigh_rows(mgvi_class_hessian *h, const mgvi_class_curvature *of)
 {
     static const double NOTHING = 1e-16; /* of all curvature: such rows have none */
-    const int64_t d = h->rows.m.cols, n = h->rows.count;
+    const int64_t d = h->rows.m.cols, n = h->rows.view.rows;
     double total = 0, share;
     memset(h->block, 0, (size_t)d * sizeof *h->block);
     h->live = 0;
@@ -190,7 +185,7 @@ static double chance_unit(const mgvi_class_hessian *h)
     double unit = 0;
     for (int round = 0; round < rounds; round++) {
         double sum = 0, sure = 0;
-        for (int64_t i = 0; i < h->rows.count; i++) {
+        for (int64_t i = 0; i < h->rows.view.rows; i++) {
             const bool certain = unit * h->chance[i] >= 1;
             sure += certain;
             sum += certain ? 0 : h->chance[i];
@@ -211,7 +206,7 @@ static void draw_rows(mgvi_run *run, mgvi_class_hessian *h, const mgvi_class_cur
     const double unit = h->live > h->most ? chance_unit(h) : 0;
     double passed = mgvi_rng_uniform(&run->rng);
     h->count = 0;
-    for (int64_t i = 0; i < h->rows.count && h->count < h->most; i++) {
+    for (int64_t i = 0; i < h->rows.view.rows && h->count < h->most; i++) {
         const double chance = h->live <= h->most ? h->chance[i] > 0 : fmin(unit * h->chance[i], 1);
         passed += chance;
         if (passed < 1)
@@ -220,7 +215,7 @@ static void draw_rows(mgvi_run *run, mgvi_class_hessian *h, const mgvi_class_cur
         if (h->chance[i] > 0) {
             float *x = h->x + h->count * p->A->cols;
             fill_row(h, i, x);
-            if (h->rows.intercept)
+            if (h->rows.view.intercept)
                 x[h->rows.m.cols] = 1;
             of->row(of->arg, i, h->p + h->count * p->lanes, &h->share[h->count]);
             h->share[h->count++] /= chance;

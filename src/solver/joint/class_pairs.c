@@ -3,7 +3,6 @@
 
 #include "backend/cpu/gemm.h"
 #include "base/limit.h"
-#include "op/view.h"
 
 #include <math.h>
 #include <string.h>
@@ -13,13 +12,11 @@ enum { PANEL = 64 };
 mgv_status mgvi_class_pairs_new(mgvi_run *run, double *matrix, double bytes, mgvi_class_pairs *c)
 {
     const mgv_problem *p = run->problem;
-    const mgvi_view_op *v = mgvi_view_of(p->A);
     const size_t n = (size_t)p->A->rows, k = (size_t)p->lanes;
     mgvi_arena *arena = &run->arena;
     *c = (mgvi_class_pairs){.run = run};
-    if (v)
-        c->view = v->view;
     MGVI_TRY(mgvi_rows_bare(p->A, arena, &c->rows));
+    c->view = c->rows->view;
     MGVI_TRY(mgvi_rowwise_init(run->ctx, arena, &c->rows->m, p->lanes, &c->by_rows));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &c->scaled));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &c->image));
@@ -58,12 +55,11 @@ void mgvi_class_pairs_clear(mgvi_class_pairs *c)
 
 int64_t mgvi_class_pairs_add(mgvi_class_pairs *c, int64_t i)
 {
-    const mgvi_view_op *v = mgvi_view_of(c->run->problem->A);
     const int64_t at = c->view.rows++;
     c->list[at] = mgvi_rows_source(c->rows, i);
     c->mine[at] = (int32_t)i;
     if (c->row_scale)
-        c->row_scale[at] = v->view.row_scale[i];
+        c->row_scale[at] = c->rows->view.row_scale[i];
     return at;
 }
 
@@ -115,7 +111,7 @@ static double centre_products(mgvi_class_pairs *c, double *centre)
     const mgvi_view *v = &c->view;
     double square = 0;
     for (int64_t j = 0; j < c->rows->m.cols; j++) {
-        const double m = v->centre[j] * (v->scale ? v->scale[j] : 1);
+        const double m = mgvi_view_shift(v, j);
         square += m * m;
     }
     for (int64_t l = 0; l < c->view.rows; l++) {
@@ -132,13 +128,13 @@ static double centre_products(mgvi_class_pairs *c, double *centre)
 static void sparse_products(mgvi_class_pairs *c, int64_t l, double square, double *out)
 {
     const mgvi_view *v = &c->view;
-    const double *centre = c->right, a = v->row_scale ? v->row_scale[l] : 1;
+    const double *centre = c->right, a = mgvi_view_row_scale(v, l);
     mgvi_entries e = mgvi_rows_entries(c->rows, c->mine[l], false, c->room);
     for (int64_t t = 0; t < e.n; t++)
         c->dense[e.idx[t]] = e.val[t];
     for (int64_t m = l; m < v->rows; m++) {
         const mgvi_entries f = mgvi_rows_entries(c->rows, c->mine[m], false, c->room);
-        const double b = v->row_scale ? v->row_scale[m] : 1;
+        const double b = mgvi_view_row_scale(v, m);
         out[m] = 0;
         for (int64_t t = 0; t < f.n; t++)
             out[m] += f.val[t] * c->dense[f.idx[t]];

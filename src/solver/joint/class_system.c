@@ -11,7 +11,6 @@
 
 #include "backend/cpu/gemm.h"
 #include "base/limit.h"
-#include "op/view.h"
 
 #include <math.h>
 #include <string.h>
@@ -19,11 +18,7 @@
 enum { MOST_STEPS = 1000 };
 static const double RESIDUAL = 0.05; /* of a direction, in the norm of the preconditioner */
 
-bool mgvi_class_system_reads(mgvi_op *op)
-{
-    const mgvi_view_op *v = mgvi_view_of(op);
-    return mgvi_stored_of(v ? v->base : op) && !(v && v->view.sign);
-}
+bool mgvi_class_system_reads(mgvi_op *op) { return op->view && !op->view->sign; }
 
 /* ---- making it ------------------------------------------------------------------------------- */
 

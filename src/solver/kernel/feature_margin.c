@@ -66,16 +66,14 @@ static mgv_settings settings_for(const mgvi_run *run)
     return t;
 }
 
-/* Runs to the end over `data`, whose matrix is phi; u of the answer. */
-static mgv_status run_inside(mgvi_run *run, state *s, mgv_data *data)
+/* Runs to the end over the rows of phi; u of the answer. */
+static mgv_status run_inside(mgvi_run *run, state *s, const mgvi_matrix *phi)
 {
     const mgv_problem *p = run->problem;
     const mgv_settings settings = settings_for(run);
-    const bool all = mgvi_problem_has_contrasts(p) || data->classes == 2;
     mgv_problem *twin = NULL;
     mgv_solver *solver = NULL;
-    mgv_status st =
-        mgvi_problem_new(run->ctx, data, &settings, all ? MGVI_EVERY_CLASS : p->positive, &twin);
+    mgv_status st = mgvi_problem_new_columns(run->ctx, p, phi, &settings, &twin);
     if (st == MGV_OK)
         st = mgvi_driver_new(run->ctx, twin, &settings, &solver);
     if (st == MGV_OK)
@@ -83,7 +81,7 @@ static mgv_status run_inside(mgvi_run *run, state *s, mgv_data *data)
     if (st == MGV_OK) {
         mgvi_vec_copy(run->ctx, &solver->answer.u, &s->u);
         run->suspicious = solver->stop == MGV_STOP_INFEASIBLE;
-        run->touched += mgvi_driver_passes(solver) * (double)(data->X.rows * s->width);
+        run->touched += mgvi_driver_passes(solver) * (double)phi->nnz;
     }
     mgvi_driver_free(solver);
     mgvi_problem_free(twin);
@@ -94,17 +92,15 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
-    mgv_data data = *p->data;
-    data.X = (mgvi_matrix){.layout = MGV_DENSE,
-                           .dtype = MGV_F64,
-                           .rows = p->data->X.rows,
-                           .cols = s->width,
-                           .nnz = p->data->X.rows * s->width,
-                           .val = s->phi,
-                           .row_stride = s->width,
-                           .col_stride = 1};
-    data.names = NULL;
-    MGVI_TRY(run_inside(run, s, &data));
+    const mgvi_matrix phi = {.layout = MGV_DENSE,
+                             .dtype = MGV_F64,
+                             .rows = p->A->stored->rows,
+                             .cols = s->width,
+                             .nnz = p->A->stored->rows * s->width,
+                             .val = s->phi,
+                             .row_stride = s->width,
+                             .col_stride = 1};
+    MGVI_TRY(run_inside(run, s, &phi));
     mgvi_op_mul_t(p->A, -1, &s->u, 0, &s->w); /* (15); the judge knows the best intercept */
     run->finished = true;
     s->estimate = 0;

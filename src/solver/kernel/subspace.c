@@ -153,7 +153,7 @@ static void fix_intercepts(mgvi_subspace *s)
         return;
     }
     for (int64_t i = 0; i < s->z.n; i++)
-        reach = fmax(reach, fabs(s->z.x[i] - (p->sign ? 0 : mgvi_problem_target(p, i))));
+        reach = fmax(reach, fabs(s->z.x[i] - (p->view.sign ? 0 : mgvi_problem_target(p, i))));
     least = fabs(s->ahead[first]) / (1 + reach);
     H[first * size + first] = fmax(H[first * size + first], least);
 }

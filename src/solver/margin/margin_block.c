@@ -15,7 +15,8 @@ static const double SCATTERED = 4; /* a sparse multiplication, in dense ones */
 /* Whether rows stay sparse: a centre has to be left out, which only moves a free intercept. */
 static bool can_be_sparse(const mgv_problem *p, const mgvi_rows *r)
 {
-    return !r->example && !r->kernel && r->m.layout != MGV_DENSE && (!r->centre || p->free_cols);
+    return !r->example && !r->kernel && r->m.layout != MGV_DENSE &&
+           (!r->view.centre || p->free_cols);
 }
 
 static double factor_work(double n) { return n * n * n / 6; }
@@ -241,8 +242,8 @@ void mgvi_margin_block_mul_t(const mgvi_margin_block *b, const double *x, double
 double mgvi_margin_block_shift(const mgvi_margin_block *b, const mgvi_rows *r, const double *w)
 {
     double sum = 0;
-    for (int64_t j = 0; !b->dense && r->centre && j < b->cols; j++)
-        sum += r->centre[j] * (r->scale ? r->scale[j] : 1) * w[j];
+    for (int64_t j = 0; !b->dense && r->view.centre && j < b->cols; j++)
+        sum += r->view.centre[j] * mgvi_view_scale(&r->view, j) * w[j];
     return sum;
 }
 

@@ -186,7 +186,7 @@ static void move_part(void *arg, int64_t part)
         const float shift =
             s->kernels->momentum(&rule, s->stride, g, slope, s->m + at, s->v + at, s->sum + at);
         s->bias_m[c] = KEEP * s->bias_m[c] - s->bias_step * slope;
-        s->bias[c] += s->rows.intercept ? s->bias_m[c] : 0;
+        s->bias[c] += s->rows.view.intercept ? s->bias_m[c] : 0;
         s->bias_sum[c] += s->bias[c];
         s->start[c] = s->bias[c] - shift;
     }
@@ -219,11 +219,11 @@ static void run_batch(mgvi_run *run, mgvi_minibatch *s, int64_t first, int64_t e
 static void show(const mgvi_minibatch *s, int64_t batches, mgvi_vec *shown)
 {
     for (int64_t j = 0; j < s->d; j++) {
-        const double factor = 1 / ((double)batches * (s->rows.scale ? s->rows.scale[j] : 1));
+        const double factor = 1 / ((double)batches * mgvi_view_scale(&s->rows.view, j));
         for (int32_t c = 0; c < s->k; c++)
             shown->x[j * s->k + c] = factor * (double)s->sum[c * s->stride + j];
     }
-    for (int32_t c = 0; s->rows.intercept && c < s->k; c++)
+    for (int32_t c = 0; s->rows.view.intercept && c < s->k; c++)
         shown->x[s->d * s->k + c] = (double)s->bias_sum[c] / (double)batches;
 }
 
@@ -294,7 +294,7 @@ static void choose_scales(mgv_ctx *ctx, const mgvi_minibatch *s, const sample *a
             a->next[j] += x * x;
         }
     for (int64_t j = 0; j < s->d; j++) {
-        a->scale[j] = s->rows.scale ? s->rows.scale[j] : 1;
+        a->scale[j] = mgvi_view_scale(&s->rows.view, j);
         a->next[j] = a->scale[j] * sqrt(a->next[j] / (double)a->count);
         if (a->next[j] > 0)
             a->v[varying++] = a->next[j];
@@ -361,7 +361,7 @@ static mgv_status choose_steps(mgvi_run *run, mgvi_minibatch *s, mgvi_arena *are
     const double lambda = run->problem->lambda, curvature = 0.5 * length + lambda;
     const double rate = curvature > 0 ? SHORTEN / curvature : 0; /* 0: every column is constant */
     for (int64_t j = 0; j < s->d; j++) {
-        const double own = s->rows.scale ? a.scale[j] / s->rows.scale[j] : a.scale[j];
+        const double own = s->rows.view.scale ? a.scale[j] / s->rows.view.scale[j] : a.scale[j];
         s->step[j] = (float)(rate * a.scale[j] * a.scale[j] / BATCH);
         s->decay[j] = (float)(rate * lambda * own * own); /* the penalty is in the view's units */
     }
@@ -375,10 +375,10 @@ static mgv_status choose_rows(mgvi_run *run, mgvi_minibatch *s)
 {
     const mgvi_coef_array *weight = &run->problem->row.scale;
     double least = INFINITY, most = 0, total = 0;
-    s->order = mgvi_run_array(run, (size_t)s->rows.count, sizeof *s->order);
+    s->order = mgvi_run_array(run, (size_t)s->rows.view.rows, sizeof *s->order);
     if (!s->order)
         return MGV_E_MEMORY;
-    for (int64_t i = 0; i < s->rows.count; i++) {
+    for (int64_t i = 0; i < s->rows.view.rows; i++) {
         const double w = mgvi_coef_pick(weight, i, 0);
         if (!(w > 0))
             continue;
@@ -430,7 +430,7 @@ mgv_status mgvi_minibatch_new(mgvi_run *run, mgvi_minibatch **out)
         return MGV_E_MEMORY;
     s->kernels = run->ctx->simd->pass;
     MGVI_TRY(mgvi_float_rows_new(run->problem->A, &run->arena, &s->rows));
-    if (s->rows.count > INT32_MAX)
+    if (s->rows.view.rows > INT32_MAX)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED, "%s takes at most 2^31 rows", run->ops->name);
     s->d = s->rows.m.cols;
     s->k = run->problem->lanes;
@@ -440,8 +440,8 @@ mgv_status mgvi_minibatch_new(mgvi_run *run, mgvi_minibatch **out)
     s->parts = mgvi_pool_threads(run->ctx->pool);
     MGVI_TRY(choose_rows(run, s));
     MGVI_TRY(allocate(run, s));
-    for (int64_t j = 0; j < s->d && s->rows.centre; j++)
-        s->origin[j] = (float)s->rows.centre[j];
+    for (int64_t j = 0; j < s->d && s->rows.view.centre; j++)
+        s->origin[j] = (float)s->rows.view.centre[j];
     for (int l = s->k; l < s->width; l++)
         s->start[l] = TOO_LOW;
     mgvi_arena arena;

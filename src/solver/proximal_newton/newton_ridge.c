@@ -46,9 +46,7 @@ static bool uniform(const mgv_problem *p) { return !p->col.scale.values && !p->c
 
 static bool has_gram(const mgv_problem *p)
 {
-    const mgvi_matrix *X = &p->data->X;
-    return (p->A->ops->can & MGVI_ROW) &&
-           (X->layout == MGV_CSR || (X->layout == MGV_DENSE && X->col_stride == 1));
+    return (p->A->ops->can & MGVI_ROW) && mgvi_matrix_by_rows(p->A->stored);
 }
 
 /* Multiplications of the curvature and its factor. */
@@ -58,7 +56,7 @@ static double columns_cost(const mgv_problem *p)
     if (!has_gram(p) || p->A->cols > MOST_COLUMNS)
         return INFINITY;
     const double nnz = (double)p->A->nnz;
-    return d * d * d / 6 + (p->data->X.layout == MGV_CSR ? 4 * nnz * nnz / n : n * d * d / 2);
+    return d * d * d / 6 + (mgvi_op_is_dense(p->A) ? n * d * d / 2 : 4 * nnz * nnz / n);
 }
 
 static double rows_cost(const mgv_problem *p)
@@ -72,7 +70,7 @@ static double rows_cost(const mgv_problem *p)
  * product. */
 static double products_cost(const mgv_problem *p)
 {
-    const double weight = p->data->X.layout == MGV_DENSE ? 60 * 4.0 : 30 * 8.0;
+    const double weight = mgvi_op_is_dense(p->A) ? 60 * 4.0 : 30 * 8.0;
     return 2 * weight * (double)p->A->nnz;
 }
 
@@ -90,7 +88,7 @@ static method choose(const mgv_problem *p)
 
 double mgvi_newton_ridge_work(const mgv_problem *p)
 {
-    const double less = p->data->X.layout == MGV_DENSE ? 3 : 2; /* mostly float32 */
+    const double less = mgvi_op_is_dense(p->A) ? 3 : 2; /* mostly float32 */
     const method way = choose(p);
     return way == BY_COLUMNS ? columns_cost(p) / less : way == BY_ROWS ? rows_cost(p) : 0;
 }
@@ -100,7 +98,7 @@ double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
     static const double PRODUCTS = 4, VECTORS = 400; /* of a step: the judge's, too; on a row */
     static const double KINKED = 2;                  /* few rows have all of the curvature */
     const double n = (double)p->A->rows, nnz = (double)p->A->nnz;
-    const bool dense = p->data->X.layout == MGV_DENSE;
+    const bool dense = mgvi_op_is_dense(p->A);
     const double entry = dense ? 8 : 16; /* of rows in their order */
     const method way = choose(p);
     /* more columns than half the rows separate any labels (Cover): the larger w, the fewer rows
@@ -122,7 +120,7 @@ static mgv_status factor_columns(mgvi_newton_ridge *m, const mgvi_newton_point *
     for (double ridge = 1e-14;; ridge *= 1e3) {
         int64_t pivot;
         /* centring cancels: means far from 0 would leave nothing of float32 */
-        MGVI_TRY(mgvi_op_gram(m->p->A, at->h->x, at->exact || m->p->centre, m->H, d));
+        MGVI_TRY(mgvi_op_gram(m->p->A, at->h->x, at->exact || m->p->view.centre, m->H, d));
         for (int64_t j = 0; j < d; j++) {
             m->H[j * d + j] += ridge_at(m->p, j);
             m->unit[j] = m->H[j * d + j] > 0 ? 1 / sqrt(m->H[j * d + j]) : 0;
@@ -185,7 +183,7 @@ static void gram_block(void *arg, int64_t block)
     for (int64_t i = block; i < n && !mgvi_ctx_cut(rows->ctx); i += job->blocks) {
         memset(acc, 0, (size_t)len * sizeof *acc);
         mgvi_rows_axpy(rows, job->row ? job->row[i] : i, inverse_lambda, acc);
-        if (rows->intercept)
+        if (rows->view.intercept)
             acc[len - 1] = 0;
         for (int64_t k = 0; k <= i; k++)
             job->K[i * n + k] = job->K[k * n + i] =
@@ -287,7 +285,7 @@ static void invert_diagonal(mgvi_newton_ridge *m, const mgvi_newton_point *at)
         const int64_t row = mgvi_rows_source(r, i), count = mgvi_rows_nnz(r, i);
         const bool dense = r->m.layout == MGV_DENSE;
         const int64_t first = dense ? row * r->m.row_stride : r->m.ptr[row];
-        const double scale = r->row_scale ? r->row_scale[i] : 1, h = at->h->x[i] * scale * scale;
+        const double scale = mgvi_view_row_scale(&r->view, i), h = at->h->x[i] * scale * scale;
         for (int64_t t = 0; t < count; t++) {
             const double x = mgvi_matrix_value(&r->m, first + t);
             m->inverse[dense ? t : r->m.idx[first + t]] += h * x * x;
@@ -296,7 +294,7 @@ static void invert_diagonal(mgvi_newton_ridge *m, const mgvi_newton_point *at)
     }
     m->p->A->touched += (double)m->p->A->nnz;
     for (int64_t j = 0; j < pen; j++) {
-        const double s = r->scale ? r->scale[j] : 1,
+        const double s = mgvi_view_scale(&r->view, j),
                      sum = m->inverse[j] * s * s + ridge_at(m->p, j);
         m->inverse[j] = sum > 0 ? 1 / sum : 0;
     }
@@ -317,7 +315,7 @@ static double apply_diagonal(mgvi_newton_ridge *m)
 static int products_worth(const mgvi_newton_ridge *m, int64_t count)
 {
     const double k = (double)count, each = 2 * (double)m->p->A->nnz, n = (double)m->n;
-    const double entry = m->p->data->X.layout == MGV_DENSE ? 0.25 : 1;
+    const double entry = mgvi_op_is_dense(m->p->A) ? 0.25 : 1;
     const double factor = k * k / 2 * (entry * (double)m->p->A->nnz / n + k / 24);
     return (int)fmin(MOST_PRODUCTS, factor / each);
 }

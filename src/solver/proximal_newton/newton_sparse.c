@@ -54,35 +54,34 @@ struct mgvi_newton_sparse {
 
 static bool few_columns(const mgv_problem *p)
 {
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     if (X->cols > FEW_COLUMNS || X->rows < X->cols / 4)
         return false;
-    return X->layout == MGV_CSR ? X->nnz <= FEW_ENTRIES * X->rows
-                                : X->layout == MGV_DENSE && X->col_stride == 1;
+    return mgvi_matrix_by_rows(X) && (X->layout == MGV_DENSE || X->nnz <= FEW_ENTRIES * X->rows);
 }
 
-static bool is_dense(const mgvi_newton_sparse *m) { return m->p->data->X.layout == MGV_DENSE; }
+static bool is_dense(const mgvi_newton_sparse *m) { return mgvi_op_is_dense(m->p->A); }
 
 /* A copy of the data by columns, where there is room for it beside the columns of the set. */
 static mgv_status copy_columns(mgvi_newton_sparse *m)
 {
     const mgv_problem *p = m->p;
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     m->copied = COPIES * mgvi_packed_bytes(X, MGV_F64) <= mgvi_problem_spare(p, HELD);
     if (!m->copied) {
         m->place = mgvi_arena_array(m->arena, (size_t)X->cols, sizeof *m->place);
         return m->place ? MGV_OK : MGV_E_MEMORY;
     }
-    MGVI_TRY(mgvi_packed_new(m->arena, &X, 1, p->row_scale, NULL, MGV_F64, &m->P));
-    for (int64_t j = 0; p->scale && j < X->cols; j++)
+    MGVI_TRY(mgvi_packed_new(m->arena, &X, 1, p->view.row_scale, NULL, MGV_F64, &m->P));
+    for (int64_t j = 0; p->view.scale && j < X->cols; j++)
         for (int64_t t = m->P.ptr[j]; t < m->P.ptr[j + 1]; t++)
-            m->P.f64[t] *= p->scale[j];
+            m->P.f64[t] *= p->view.scale[j];
     return MGV_OK;
 }
 
 static mgv_status allocate_packed(mgvi_newton_sparse *m)
 {
-    const size_t n = (size_t)m->p->data->X.rows;
+    const size_t n = (size_t)m->p->A->rows;
     MGVI_TRY(copy_columns(m));
     if (!(m->set = mgvi_arena_within(m->arena)))
         return MGV_E_MEMORY;
@@ -95,7 +94,7 @@ static mgv_status allocate_packed(mgvi_newton_sparse *m)
 
 mgv_status mgvi_newton_sparse_new(const mgv_problem *p, mgvi_arena *arena, mgvi_newton_sparse **out)
 {
-    const mgvi_matrix *X = &p->data->X;
+    const mgvi_matrix *X = p->A->stored;
     if (X->cols > INT32_MAX || X->rows != p->A->rows)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
                          "Newton steps with l1 need all rows and at most 2^31 columns");
@@ -208,7 +207,7 @@ static void choose_rows(mgvi_newton_sparse *m, const mgvi_newton_point *at)
     mgvi_quadratic *q = &m->q;
     q->rows = 0;
     q->W = 0;
-    for (int64_t i = 0; i < m->p->data->X.rows; i++) {
+    for (int64_t i = 0; i < m->p->A->rows; i++) {
         const double h = at->h->x[i];
         m->number[i] = h > 0 ? (int32_t)q->rows : -1;
         if (!(h > 0))
@@ -277,17 +276,12 @@ static mgv_status pack_copied(mgvi_newton_sparse *m)
 static double factor_of(const mgvi_newton_sparse *m, int64_t i)
 {
     const int32_t row = m->number[i];
-    return row < 0 ? 0 : m->e[row] * (m->p->row_scale ? m->p->row_scale[i] : 1);
-}
-
-static double scale_of(const mgvi_newton_sparse *m, int64_t j)
-{
-    return m->p->scale ? m->p->scale[j] : 1;
+    return row < 0 ? 0 : m->e[row] * mgvi_view_row_scale(&m->p->view, i);
 }
 
 static mgv_status pack_dense(mgvi_newton_sparse *m)
 {
-    const mgvi_matrix *X = &m->p->data->X;
+    const mgvi_matrix *X = m->p->A->stored;
     const int64_t count = m->q.count, n = m->q.rows;
     MGVI_TRY(room_for_entries(m, count * n));
     for (int64_t k = 0; k <= count; k++)
@@ -297,7 +291,7 @@ static mgv_status pack_dense(mgvi_newton_sparse *m)
         for (int64_t k = 0; factor != 0 && k < count; k++) {
             const int64_t j = m->col[k];
             m->val[k * n + m->number[i]] =
-                factor * scale_of(m, j) *
+                factor * mgvi_view_scale(&m->p->view, j) *
                 mgvi_matrix_value(X, i * X->row_stride + j * X->col_stride);
         }
     }
@@ -321,13 +315,13 @@ static void place_entry(mgvi_newton_sparse *m, int64_t k, int64_t i, double x)
 {
     const int64_t at = m->ptr[k + 1]++;
     m->idx[at] = m->number[i];
-    m->val[at] = factor_of(m, i) * scale_of(m, m->col[k]) * x;
+    m->val[at] = factor_of(m, i) * mgvi_view_scale(&m->p->view, m->col[k]) * x;
 }
 
 /* ptr[k + 2] counts column k, then ptr[k + 1] is where it grows, at last where it ends. */
 static mgv_status pack_sparse(mgvi_newton_sparse *m)
 {
-    const mgvi_matrix *X = &m->p->data->X;
+    const mgvi_matrix *X = m->p->A->stored;
     const int64_t count = m->q.count;
     memset(m->ptr, 0, (size_t)(count + 2) * sizeof *m->ptr);
     for (int64_t k = 0; k < count; k++)
@@ -342,13 +336,6 @@ static mgv_status pack_sparse(mgvi_newton_sparse *m)
     return MGV_OK;
 }
 
-/* What the view subtracts from column j, in its units. */
-static double centre_of(const mgvi_newton_sparse *m, int64_t j)
-{
-    const mgv_problem *p = m->p;
-    return p->centre ? p->centre[j] * (p->scale ? p->scale[j] : 1) : 0;
-}
-
 /* Moving from the view's centre to c_j changes the gradient by the intercept's. */
 static void measure_column(mgvi_newton_sparse *m, int64_t k, const mgvi_newton_point *at)
 {
@@ -361,12 +348,12 @@ static void measure_column(mgvi_newton_sparse *m, int64_t k, const mgvi_newton_p
         sum += m->val[t] * m->e[is_dense(m) ? t - m->ptr[k] : m->idx[t]];
     }
     q->sum[k] = sum;
-    q->mean[k] = !free ? centre_of(m, j) : q->W > 0 ? sum / q->W : 0;
+    q->mean[k] = !free ? mgvi_view_shift(&m->p->view, j) : q->W > 0 ? sum / q->W : 0;
     const double centred = square + q->mean[k] * (q->mean[k] * q->W - 2 * sum);
     q->square[k] = centred > 1e-13 * square ? centred : 0;
     q->linear[k] = at->g->x[j];
     if (free)
-        q->linear[k] += (centre_of(m, j) - q->mean[k]) * at->g->x[m->cols];
+        q->linear[k] += (mgvi_view_shift(&m->p->view, j) - q->mean[k]) * at->g->x[m->cols];
 }
 
 /* Dense columns that are few: their Gram matrix, by a matrix product and the centres' share. */
@@ -452,7 +439,7 @@ static double packed_intercept(const mgvi_newton_sparse *m, const mgvi_newton_po
 {
     double shift = 0;
     for (int64_t k = 0; k < m->q.count; k++)
-        shift += (centre_of(m, m->col[k]) - m->q.mean[k]) * step->x[m->col[k]];
+        shift += (mgvi_view_shift(&m->p->view, m->col[k]) - m->q.mean[k]) * step->x[m->col[k]];
     return m->q.W > 0 ? shift - at->g->x[m->cols] / m->q.W : 0;
 }
 
@@ -504,7 +491,7 @@ bool mgvi_newton_sparse_image(mgvi_newton_sparse *m, const mgvi_vec *d, mgvi_vec
     static const double WORTH = 0.7; /* of the entries: columns are read less smoothly than rows */
     const mgv_problem *p = m->p;
     double entries = 0;
-    if (m->all || !m->copied || m->P.dense || p->centre)
+    if (m->all || !m->copied || m->P.dense || p->view.centre)
         return false;
     for (int64_t j = 0; j < m->cols; j++)
         entries += d->x[j] != 0 ? (double)mgvi_packed_nnz(&m->P, j) : 0;
@@ -516,7 +503,7 @@ bool mgvi_newton_sparse_image(mgvi_newton_sparse *m, const mgvi_vec *d, mgvi_vec
             p->ctx->simd->scatter_axpy_f64(d->x[j], m->P.f64 + m->P.ptr[j], m->P.idx + m->P.ptr[j],
                                            mgvi_packed_nnz(&m->P, j), image->x);
     for (int64_t i = 0; i < image->n; i++) { /* P has no signs of the labels */
-        image->x[i] *= p->sign ? p->sign[i] : 1;
+        image->x[i] *= mgvi_view_sign(&p->view, i);
         if (p->free_cols)
             image->x[i] += mgvi_problem_free_entry(p, i) * d->x[m->cols];
     }

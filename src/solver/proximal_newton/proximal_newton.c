@@ -486,7 +486,7 @@ static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
 {
     static const double ENTRY = 8, FULL = 1000, SPARSE = 400, HARD = 10;
     static const double VECTORS = 500; /* a step's work on a row */
-    const bool crowd = mgvi_columns_crowd(p), dense = p->data->X.layout == MGV_DENSE;
+    const bool crowd = mgvi_columns_crowd(p), dense = mgvi_op_is_dense(p->A);
     const double nnz = (double)p->A->nnz, n = (double)p->A->rows;
     if (crowd && !hinge)
         return (dense ? FULL : SPARSE) * ENTRY * nnz;

@@ -20,11 +20,6 @@ typedef struct packing {
     int64_t cols;
 } packing;
 
-static double column_scale(const mgvi_rows *rows, int64_t j)
-{
-    return rows->scale ? rows->scale[j] : 1;
-}
-
 /* The number of column j in the packed matrix, a new one at its first appearance. */
 static int32_t number_of(packing *f, int64_t j)
 {
@@ -46,14 +41,14 @@ static void pack_row(packing *f, int64_t k)
     const bool dense = m->layout == MGV_DENSE;
     const int64_t first = dense ? r * m->row_stride : m->ptr[r], count = mgvi_rows_nnz(rows, i);
     int64_t at = f->ptr[k];
-    to->pull[k] = (rows->sign ? rows->sign[i] : 1) * (rows->row_scale ? rows->row_scale[i] : 1);
+    to->pull[k] = mgvi_view_sign(&rows->view, i) * mgvi_view_row_scale(&rows->view, i);
     for (int64_t t = 0; t < count; t++) {
         const int64_t j = dense ? t : m->idx[first + t];
         const double x = mgvi_matrix_value(m, first + t);
         if (x == 0)
             continue;
         f->idx[at] = number_of(f, j);
-        f->val[at] = to->pull[k] * x * column_scale(rows, j);
+        f->val[at] = to->pull[k] * x * mgvi_view_scale(&rows->view, j);
         f->col_ptr[f->idx[at] + 2]++;
         at++;
     }
@@ -106,14 +101,14 @@ static void take_centre(mgvi_packed_rows *p)
 {
     const mgvi_rows *rows = p->rows;
     p->centre_beyond = 0;
-    if (!rows->centre)
+    if (!rows->view.centre)
         return;
     for (int64_t j = 0; j < rows->m.cols; j++) {
-        const double c = rows->centre[j] * column_scale(rows, j);
+        const double c = mgvi_view_shift(&rows->view, j);
         p->centre_beyond += c * c;
     }
     for (int64_t j = 0; j < p->by_row.cols; j++) {
-        p->centre[j] = rows->centre[p->column[j]] * column_scale(rows, p->column[j]);
+        p->centre[j] = mgvi_view_shift(&rows->view, p->column[j]);
         p->centre_beyond -= p->centre[j] * p->centre[j];
     }
 }
@@ -200,7 +195,7 @@ void mgvi_packed_rows_square(mgvi_packed_rows *p, const double *x, double *y)
     const int64_t cols = p->by_row.cols;
     p->touched += 2 * (double)p->by_row.nnz;
     gather(p, &p->by_column, x, p->v);
-    if (!p->rows->centre) {
+    if (!p->rows->view.centre) {
         gather(p, &p->by_row, p->v, y);
         return;
     }

@@ -97,11 +97,11 @@ static mgv_status measure(mgvi_run *run, state *s)
     double *mean = mgvi_run_array(run, (size_t)d, sizeof *mean);
     if (!mean)
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_matrix_column_stats(run->ctx, &p->data->X, s->s->values, mean, s->diagonal.x,
+    MGVI_TRY(mgvi_matrix_column_stats(run->ctx, p->A->stored, s->s->values, mean, s->diagonal.x,
                                       NULL, NULL));
     for (int64_t j = 0; j < d; j++) {
-        const double std = s->diagonal.x[j], m = p->centre ? 0 : mean[j];
-        const double scale = p->scale ? p->scale[j] : 1;
+        const double std = s->diagonal.x[j], m = p->view.centre ? 0 : mean[j];
+        const double scale = mgvi_view_scale(&p->view, j);
         s->diagonal.x[j] = 1 / (p->lambda + scale * scale * (std * std + m * m));
         if (!isfinite(s->diagonal.x[j]) || s->diagonal.x[j] == 0)
             return MGVI_FAIL(run->ctx, MGV_E_INPUT,

@@ -69,8 +69,8 @@ static void sample_rows(mgvi_rng *rng, double *h, int64_t rows, double total, in
 static mgv_status sum_squares(mgvi_run *run, mgvi_row_metric *m)
 {
     const mgvi_matrix *X = &m->rows.m;
-    for (int64_t i = 0; m->rows.row_scale && i < X->rows; i++)
-        m->h[i] *= m->rows.row_scale[i] * m->rows.row_scale[i];
+    for (int64_t i = 0; m->rows.view.row_scale && i < X->rows; i++)
+        m->h[i] *= m->rows.view.row_scale[i] * m->rows.view.row_scale[i];
     if (X->dtype == MGV_F32)
         return mgvi_gram_f32(run->ctx, X->rows, X->cols, X->val, X->row_stride, m->h, m->factor,
                              m->d);
@@ -82,7 +82,7 @@ static mgv_status sum_squares(mgvi_run *run, mgvi_row_metric *m)
 static void finish_metric(mgvi_run *run, mgvi_row_metric *m, double *y)
 {
     const double a = run->problem->lanes == 2 ? 0.5 : 0.3;
-    const double *mu = m->rows.centre, *scale = m->rows.scale;
+    const double *mu = m->rows.view.centre, *scale = m->rows.view.scale;
     const mgvi_simd *simd = run->ctx->simd;
     double t = 0;
     for (int64_t i = 0; mu && i < m->rows.m.rows; i++) {
@@ -128,7 +128,7 @@ mgv_status mgvi_row_metric_refresh(mgvi_run *run, mgvi_row_metric *m, const mgvi
 mgv_status mgvi_row_metric_solve(mgvi_run *run, const mgvi_row_metric *m, mgvi_vec *x)
 {
     MGVI_TRY(mgvi_cholesky_solve(run->ctx, m->d, m->factor, m->d, x->k, x->x));
-    for (int32_t c = 0; m->rows.intercept && c < x->k; c++)
+    for (int32_t c = 0; m->rows.view.intercept && c < x->k; c++)
         x->x[m->d * x->k + c] /= m->free[c];
     return MGV_OK;
 }

@@ -9,7 +9,7 @@ static const double MARGIN = 0.99;
 
 mgv_status mgvi_centred_intercept(mgv_ctx *ctx, const mgv_problem *p)
 {
-    if (p->free_cols && (!p->centre || p->row_scale))
+    if (p->free_cols && (!p->view.centre || p->view.row_scale))
         return MGVI_FAIL(
             ctx, MGV_E_UNSUPPORTED,
             "this solver's intercept needs centred columns, which --scale rownorm does "

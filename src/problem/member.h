@@ -1,7 +1,7 @@
-/* solver/classes/member.h - one problem of two classes out of many: a class against the rest, or one
+/* problem/member.h - one problem of two classes out of many: a class against the rest, or one
  * against one. */
-#ifndef MGVI_SOLVER_MEMBER_H
-#define MGVI_SOLVER_MEMBER_H
+#ifndef MGVI_PROBLEM_MEMBER_H
+#define MGVI_PROBLEM_MEMBER_H
 
 #include "problem/problem.h"
 
@@ -23,6 +23,8 @@ typedef struct mgvi_member {
 
 /* `settings` with the strengths of the head's problem, which a path changes. */
 mgv_settings mgvi_member_settings(const mgv_problem *head, const mgv_settings *settings);
+/* Rows that member `index` has. */
+int64_t mgvi_member_row_count(const mgv_problem *head, int64_t index);
 /* Whether the member has rows with weight: folds of a cross-validation may leave two rare classes
  * none. */
 bool mgvi_member_weighs(const mgv_problem *head, int64_t index);
@@ -34,6 +36,11 @@ mgv_status mgvi_member_new(mgv_ctx *ctx, const mgv_problem *head, const mgv_sett
  */
 mgv_status mgvi_member_rows(mgv_ctx *ctx, const mgv_problem *head, const int64_t *classes,
                             int64_t class_count, mgvi_member *out);
+/* `count` lanes as one problem over those rows, their classes numbered as they were listed; where
+ * `member` has none of its own, over all of the head's. Borrows `lane`. */
+mgv_status mgvi_member_block(mgv_ctx *ctx, const mgvi_member *member, const mgv_problem *head,
+                             const mgv_settings *settings, const mgvi_lane *lane, int32_t count,
+                             mgv_problem **out);
 void mgvi_member_free(mgv_ctx *ctx, mgvi_member *member);
 /* Numbers of the member's rows to those of the whole, 0 elsewhere. */
 void mgvi_member_spread(const mgvi_member *member, const double *from, int64_t whole, double *to);

@@ -1,5 +1,5 @@
 /* member.c - binds members of a family and takes their numbers back to the whole. */
-#include "solver/classes/member.h"
+#include "problem/member.h"
 
 #include "data/subset.h"
 #include "op/rows.h"
@@ -86,18 +86,38 @@ mgv_settings mgvi_member_settings(const mgv_problem *head, const mgv_settings *s
     return own;
 }
 
-bool mgvi_member_weighs(const mgv_problem *head, int64_t index)
+/* The rows of member `index` whose weight is more than `least`. */
+static int64_t count_rows(const mgv_problem *head, int64_t index, double least)
 {
     const mgv_data *data = head->data;
-    if (!head->pairwise)
-        return true;
     const mgvi_class_pair pair = mgvi_class_pair_at(data->classes, index);
     const double a = data->class_value[pair.first], b = data->class_value[pair.second];
+    int64_t rows = 0;
     for (int64_t i = 0; i < data->X.rows; i++)
-        if ((data->labels[i] == a || data->labels[i] == b) &&
-            mgvi_coef_pick(&head->row.scale, i, 0) > 0)
-            return true;
-    return false;
+        rows += (data->labels[i] == a || data->labels[i] == b) &&
+                mgvi_coef_pick(&head->row.scale, i, 0) > least;
+    return rows;
+}
+
+int64_t mgvi_member_row_count(const mgv_problem *head, int64_t index)
+{
+    return head->pairwise ? count_rows(head, index, -1) : head->A->rows;
+}
+
+mgv_status mgvi_member_block(mgv_ctx *ctx, const mgvi_member *m, const mgv_problem *head,
+                             const mgv_settings *settings, const mgvi_lane *lane, int32_t count,
+                             mgv_problem **out)
+{
+    mgv_settings own = mgvi_member_settings(head, settings);
+    if (head->pairwise)
+        own.class_weight = ""; /* it is in the weights */
+    return mgvi_problem_new_block(ctx, m->data ? m->data : head->data, &own, lane, count, head,
+                                  out);
+}
+
+bool mgvi_member_weighs(const mgv_problem *head, int64_t index)
+{
+    return !head->pairwise || count_rows(head, index, 0) > 0;
 }
 
 mgv_status mgvi_member_new(mgv_ctx *ctx, const mgv_problem *head, const mgv_settings *settings,
