@@ -262,6 +262,25 @@ static void sum(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi_vec 
 }
 
 /* ---- The functions of terms.h --------------------------------------------------------------- */
+TILE_LOOP(weigh_tile, c.scale *x[j])
+TILE_LOOP(less_tile, x[j] - c.a)
+TILE_LOOP(leave_out_tile, c.scale > 0 ? x[j] : c.a)
+
+void mgvi_vec_weigh(mgv_ctx *ctx, const mgvi_coef_array *s, const mgvi_vec *x, mgvi_vec *out)
+{
+    map(ctx, weigh_tile, &(mgvi_coefs){.scale = *s}, x, 0, out);
+}
+
+void mgvi_vec_less(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_coef_array *t, mgvi_vec *out)
+{
+    map(ctx, less_tile, &(mgvi_coefs){.a = *t}, x, 0, out);
+}
+
+void mgvi_vec_leave_out(mgv_ctx *ctx, const mgvi_coef_array *s, double value, mgvi_vec *y)
+{
+    map(ctx, leave_out_tile, &(mgvi_coefs){.scale = *s, .a.constant = value}, y, 0, y);
+}
+
 void mgvi_loss_value(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c,
                      const mgvi_vec *z, double *out)
 {

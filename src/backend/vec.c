@@ -36,6 +36,23 @@ mgvi_vec mgvi_vec_wrap(double *x, int64_t n, mgvi_space space)
     return (mgvi_vec){.x = x, .n = n, .k = 1, .space = space};
 }
 
+mgvi_vec mgvi_vec_flat(const mgvi_vec *x)
+{
+    mgvi_vec out = *x;
+    out.n = x->n * x->k;
+    out.k = 1;
+    return out;
+}
+
+mgvi_vec mgvi_vec_part(const mgvi_vec *x, int64_t begin, int64_t n)
+{
+    assert(begin >= 0 && n >= 0 && begin + n <= x->n);
+    mgvi_vec out = *x;
+    out.x += begin * x->k;
+    out.n = n;
+    return out;
+}
+
 void mgvi_vec_swap(mgvi_vec *x, mgvi_vec *y)
 {
     assert(x->n == y->n && x->k == y->k);
@@ -44,10 +61,35 @@ void mgvi_vec_swap(mgvi_vec *x, mgvi_vec *y)
     y->x = t;
 }
 
+/* ---- host memory ---------------------------------------------------------------------------- */
+const double *mgvi_vec_host(const mgvi_vec *x) { return x->x; }
+
+double *mgvi_vec_open(mgvi_vec *x) { return x->x; }
+
+void mgvi_vec_close(mgvi_vec *x) { (void)x; }
+
+void mgvi_vec_upload(mgv_ctx *ctx, const double *from, mgvi_vec *x)
+{
+    mgvi_vec host = *x;
+    host.x = (double *)(uintptr_t)from;
+    mgvi_vec_copy(ctx, &host, x);
+}
+
+void mgvi_vec_download(mgv_ctx *ctx, const mgvi_vec *x, double *to)
+{
+    mgvi_vec host = *x;
+    host.x = to;
+    mgvi_vec_copy(ctx, x, &host);
+}
+
+double mgvi_vec_at(const mgvi_vec *x, int64_t at) { return x->x[at]; }
+
+void mgvi_vec_set(mgvi_vec *x, int64_t at, double value) { x->x[at] = value; }
+
 /* ---- element by element --------------------------------------------------------------------- */
 typedef struct elements {
     int64_t count, blocks;
-    double a, b;
+    double a, b, c;
     const double *x, *z;
     double *y;
 } elements;
@@ -118,6 +160,22 @@ static void clip_block(void *arg, int64_t block)
     }
 }
 
+static void multiply_block(void *arg, int64_t block)
+{
+    const elements *job = arg;
+    BLOCK_RANGE(job, block);
+    for (int64_t i = begin; i < end; i++)
+        job->y[i] = job->x[i] * job->z[i];
+}
+
+static void split_block(void *arg, int64_t block)
+{
+    const elements *job = arg;
+    BLOCK_RANGE(job, block);
+    for (int64_t i = begin; i < end; i++)
+        job->y[i] = job->x[i] < job->c ? job->a : job->b;
+}
+
 void mgvi_vec_fill(mgv_ctx *ctx, mgvi_vec *y, double value)
 {
     run_elements(ctx, fill_block, (elements){.count = y->n * y->k, .a = value, .y = y->x});
@@ -150,6 +208,22 @@ void mgvi_vec_add(mgv_ctx *ctx, double a, const mgvi_vec *x, double b, const mgv
     run_elements(
         ctx, add_block,
         (elements){.count = x->n * x->k, .a = a, .b = b, .x = x->x, .z = y->x, .y = out->x});
+}
+
+void mgvi_vec_multiply(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y, mgvi_vec *out)
+{
+    assert(x->n == y->n && x->k == y->k && x->n == out->n && x->k == out->k);
+    run_elements(ctx, multiply_block,
+                 (elements){.count = x->n * x->k, .x = x->x, .z = y->x, .y = out->x});
+}
+
+void mgvi_vec_split(mgv_ctx *ctx, const mgvi_vec *x, double bound, double low, double high,
+                    mgvi_vec *out)
+{
+    assert(x->n == out->n && x->k == out->k);
+    run_elements(
+        ctx, split_block,
+        (elements){.count = x->n * x->k, .a = low, .b = high, .c = bound, .x = x->x, .y = out->x});
 }
 
 void mgvi_vec_clip(mgv_ctx *ctx, double low, double high, mgvi_vec *y)
@@ -222,6 +296,7 @@ REDUCTION(sum_block, 0, TERM_SUM, plus)
 REDUCTION(square_block, 0, TERM_SQUARE, plus)
 REDUCTION(min_block, INFINITY, TERM_SUM, smaller)
 REDUCTION(abs_max_block, 0, TERM_ABS, larger)
+REDUCTION(abs_sum_block, 0, TERM_ABS, plus)
 
 static void reduce(mgv_ctx *ctx, mgvi_block_fn fn, double (*add)(double, double), const mgvi_vec *x,
                    const double *y, double *out)
@@ -265,6 +340,11 @@ void mgvi_vec_abs_max(mgv_ctx *ctx, const mgvi_vec *x, double *out)
     reduce(ctx, abs_max_block, larger, x, NULL, out);
 }
 
+void mgvi_vec_abs_sum(mgv_ctx *ctx, const mgvi_vec *x, double *out)
+{
+    reduce(ctx, abs_sum_block, plus, x, NULL, out);
+}
+
 /* One lane again, divided by its largest entry. */
 static double scaled_norm2(const mgvi_vec *x, int32_t lane)
 {
@@ -289,6 +369,90 @@ void mgvi_vec_norm2(mgv_ctx *ctx, const mgvi_vec *x, double *out)
     reduce(ctx, square_block, plus, x, NULL, out);
     for (int32_t c = 0; c < x->k; c++)
         out[c] = isfinite(out[c]) && out[c] >= smallest ? sqrt(out[c]) : scaled_norm2(x, c);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+int64_t mgvi_vec_nonzeros(const mgvi_vec *x, int64_t *list)
+{
+    int64_t count = 0;
+    if (!list)
+        return mgvi_count_nonzeros(x->x, x->n * x->k);
+    for (int64_t i = 0; i < x->n * x->k; i++) {
+        list[count] = i;
+        count += x->x[i] != 0;
+    }
+    return count;
+}
+
+int64_t mgvi_vec_first_least(const mgvi_vec *x, double *least)
+{
+    int64_t at = 0;
+    for (int64_t i = 1; i < x->n * x->k; i++)
+        if (x->x[i] < x->x[at])
+            at = i;
+    *least = x->x[at];
+    return at;
+}
+
+int64_t mgvi_vec_draw(const mgvi_vec *x, double mark)
+{
+    int64_t last = -1;
+    double below = 0;
+    for (int64_t i = 0; i < x->n * x->k; i++) {
+        if (x->x[i] == 0)
+            continue;
+        last = i;
+        below += x->x[i];
+        if (mark < below)
+            break;
+    }
+    return last;
+}
+
+/* ---- groups ---------------------------------------------------------------------------------- */
+typedef struct projection {
+    int64_t groups, size, blocks;
+    double radius;
+    double *v, *step;
+} projection;
+
+static inline void project_groups(const projection *job, int64_t block, int64_t size)
+{
+    const double radius = job->radius;
+    const int64_t end = mgvi_block_begin(job->groups, job->blocks, block + 1);
+    for (int64_t g = mgvi_block_begin(job->groups, job->blocks, block); g < end; g++) {
+        double *v = job->v + g * size, *step = job->step + g * size, square = 0;
+        for (int64_t t = 0; t < size; t++)
+            square += (v[t] + step[t]) * (v[t] + step[t]);
+        const double length = sqrt(square), shrink = radius / (length > radius ? length : radius);
+        for (int64_t t = 0; t < size; t++) {
+            const double to = shrink * (v[t] + step[t]);
+            step[t] = to - v[t];
+            v[t] = to;
+        }
+    }
+}
+
+/* The sizes of a grey image's and of a line's groups are constants for the compiler. */
+static void project_block(void *arg, int64_t block)
+{
+    const projection *job = arg;
+    if (job->size == 2)
+        project_groups(job, block, 2);
+    else if (job->size == 1)
+        project_groups(job, block, 1);
+    else
+        project_groups(job, block, job->size);
+}
+
+void mgvi_vec_project(mgv_ctx *ctx, int64_t size, double radius, mgvi_vec *v, mgvi_vec *step)
+{
+    enum { NUMBERS = 1 << 14 }; /* in a block: a root and a division for every group */
+    assert(v->n == step->n && v->k == 1 && v->n % size == 0);
+    projection job = {
+        .groups = v->n / size, .size = size, .radius = radius, .v = v->x, .step = step->x};
+    job.blocks = mgvi_block_count(v->n, NUMBERS, BLOCKS);
+    mgvi_ctx_run(ctx, job.blocks, project_block, &job);
 }
 
 double mgvi_lp_norm(const double *x, int64_t n, double p)

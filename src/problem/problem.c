@@ -209,6 +209,14 @@ mgv_status mgvi_problem_penalty(const mgv_problem *p, mgvi_arena *arena, mgvi_pe
                              p->lanes, out);
 }
 
+void mgvi_problem_free_column(const mgv_problem *p, mgvi_vec *out)
+{
+    double *b = mgvi_vec_open(out);
+    for (int64_t i = 0; i < out->n; i++)
+        b[i] = mgvi_problem_free_entry(p, i);
+    mgvi_vec_close(out);
+}
+
 void mgvi_problem_user_lane(const mgv_problem *p, const double *w, int64_t lane, double *coef,
                             double *intercept)
 {

@@ -10,8 +10,8 @@
 #include "select/strength.h"
 
 #include "base/limit.h"
-#include "solver/driver.h"
 #include "solver/classes/member.h"
+#include "solver/driver.h"
 #include "solver/null_model.h"
 #include "solver/sweep/steps.h"
 
@@ -138,7 +138,7 @@ static mgv_status dual_norm(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *v
     }
     MGVI_TRY(mgvi_problem_penalty(p, arena, &penalty));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, v->n, 1, &work));
-    *out = p->mu * mgvi_gauge(&penalty, v, &work);
+    *out = p->mu * mgvi_penalty_gauge(&penalty, v, &work);
     return MGV_OK;
 }
 

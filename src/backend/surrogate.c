@@ -1,6 +1,6 @@
 /* surrogate.c - weights and divergences of the exponential and the logistic loss. Sums run over
  * fixed blocks in fixed order. */
-#include "solver/sweep/surrogate.h"
+#include "backend/surrogate.h"
 
 #include "base/limit.h"
 
@@ -62,8 +62,6 @@ static void logistic_block(void *arg, int64_t block)
     }
     j->partial[block] = sum;
 }
-
-mgvi_surrogate mgvi_surrogate_chosen(const mgv_settings *settings) { return settings->surrogate; }
 
 mgvi_surrogate_point mgvi_surrogate_weights(mgv_ctx *ctx, mgvi_surrogate kind, const mgvi_vec *z,
                                             mgvi_vec *q)
