@@ -289,20 +289,29 @@ double mgvi_problem_least_margin(const mgv_problem *p, const double *z)
     return p->free_cols ? 0.5 * (least[0] + least[1]) : least[0];
 }
 
+static void add_to_free(const mgv_problem *p, const double *shift, int32_t count, mgvi_vec *w)
+{
+    mgvi_vec part = mgvi_problem_free_part(p, w);
+    double *free = mgvi_vec_open(&part);
+    for (int32_t c = 0; c < count; c++)
+        free[c] += shift[c];
+    mgvi_vec_close(&part);
+}
+
 void mgvi_problem_best_shift(const mgv_problem *p, const double *z, mgvi_vec *w)
 {
-    double least[2], *free = w->x + (w->n - p->free_cols) * w->k;
+    double least[2];
     if (!p->free_cols || !mgvi_problem_wants_margin(p))
         return;
     if (p->graph) {
-        const bool found = isfinite(least_by_edge(p, z));
-        for (int32_t c = 0; c < p->graph->k && found; c++)
-            free[c] += p->graph->b[c];
+        if (isfinite(least_by_edge(p, z)))
+            add_to_free(p, p->graph->b, p->graph->k, w);
         return;
     }
     least_by_class(p, z, least);
     const double shift = 0.5 * (least[0] - least[1]);
-    free[0] += isfinite(shift) ? shift : 0;
+    if (isfinite(shift))
+        add_to_free(p, &shift, 1, w);
 }
 
 double mgvi_problem_user_norm(const mgv_problem *p, const double *w)
