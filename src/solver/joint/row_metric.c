@@ -4,7 +4,7 @@
  * probability in proportion to h_i and weighted by its inverse. */
 #include "solver/joint/row_metric.h"
 
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 
 #include <math.h>

@@ -69,11 +69,11 @@ static mgv_status keep_everything(mgvi_run *run, state *s)
 {
     const struct {
         const char *name;
-        const mgvi_vec *x;
+        const mgvi_vec *vec;
     } parts[] = {{"w", &s->now.w}, {"p", &s->now.p}, {"u", &s->now.u},
                  {"z", &s->now.z}, {"g", &s->g},     {"du", &s->du}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        MGVI_TRY(mgvi_run_keep_vec(run, parts[i].name, parts[i].x));
+        MGVI_TRY(mgvi_run_keep_vec(run, parts[i].name, parts[i].vec));
     if (s->penalty.work_size > 0)
         MGVI_TRY(mgvi_run_keep(run, "prox", MGVI_T_F64, s->penalty.work, s->penalty.work_size));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
