@@ -12,13 +12,15 @@
 typedef enum mgvi_space { MGVI_ROWS = 0, MGVI_COLS = 1 } mgvi_space;
 
 typedef struct mgvi_vec {
-    double *x;
+    double *x; /* of an address that means something to its backend alone, but for the cpu's */
     int64_t n;
     int32_t k;
     mgvi_space space;
+    const struct mgvi_backend *at; /* backend.h; NULL: host memory, the cpu's */
 } mgvi_vec;
 
-/* From the arena, cleared. MGV_E_MEMORY with a sentence. */
+/* Where the arena's context has its vectors, cleared; goes with the arena. MGV_E_MEMORY with a
+ * sentence. */
 mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out);
 static inline int64_t mgvi_count_nonzeros(const double *x, int64_t n)
 {
@@ -35,6 +37,7 @@ mgvi_vec mgvi_vec_part(const mgvi_vec *x, int64_t begin, int64_t n);
 
 /* The doors to host memory; solver/sweep/ does without. The numbers of x, good until x changes. */
 const double *mgvi_vec_host(const mgvi_vec *x);
+mgvi_vec mgvi_vec_hosted(const mgvi_vec *x); /* as a vector of the cpu's; not to be changed */
 /* The same to be changed: x has the changes after mgvi_vec_close(), and is let alone until then. */
 double *mgvi_vec_open(mgvi_vec *x);
 void mgvi_vec_close(mgvi_vec *x);
