@@ -7,10 +7,11 @@
 static double least_score(const mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
+    const double *z = mgvi_vec_host(&judge->z);
     double least = INFINITY;
     for (int64_t i = 0; i < judge->z.n; i++)
         if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
-            least = fmin(least, judge->z.x[i]);
+            least = fmin(least, z[i]);
     return least;
 }
 
@@ -22,7 +23,8 @@ double mgvi_margin_lower(mgvi_judge *judge, const mgvi_vec *w, bool as_it_is, do
     const mgv_problem *p = judge->problem;
     const double norm = mgvi_judge_norm(judge, w, p->p);
     const bool moved = p->free_cols && !as_it_is;
-    const double m = moved ? mgvi_problem_least_margin(p, judge->z.x) : least_score(judge);
+    const double m =
+        moved ? mgvi_problem_least_margin(p, mgvi_vec_host(&judge->z)) : least_score(judge);
     double most = 0;
     double error = judge->error[0] + 4 * MGVI_UNIT * fabs(m);
     *rounding = 0;
@@ -88,7 +90,7 @@ double mgvi_judge_radius(mgvi_judge *judge)
 {
     double most;
     if (!(judge->radius > 0)) {
-        mgvi_rows_square_norms(judge->rows, judge->Aq.x);
+        mgvi_rows_put_square_norms(judge->rows, &judge->Aq);
         mgvi_vec_abs_max(judge->problem->ctx, &judge->Aq, &most);
         judge->radius = sqrt(most);
     }

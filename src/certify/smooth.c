@@ -39,9 +39,9 @@ static bool inside(mgvi_judge *j, double t)
     double scale;
     mgvi_vec_add(p->ctx, -t, &j->v, -t, &j->slope, &j->blend);
     mgvi_vec_axpby(p->ctx, t - 1, &j->slope_0, 1, &j->blend);
-    for (int64_t i = mgvi_problem_penalised(p); i < j->blend.n; i++)
-        if (j->blend.x[i] != 0)
-            return false; /* an intercept is free: F may not pull at it */
+    const mgvi_vec free = mgvi_problem_free_part(p, &j->blend);
+    if (mgvi_vec_nonzeros(&free, NULL) > 0)
+        return false; /* an intercept is free: F may not pull at it */
     const mgvi_vec part = mgvi_problem_penalised_part(p, &j->blend);
     mgvi_penalty_dual_scale(&j->penalty, &part, &scale);
     return scale >= 1;

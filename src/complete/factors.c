@@ -3,8 +3,8 @@
 
 #include "base/limit.h"
 
-#include "backend/cpu/eigen.h"
-#include "backend/cpu/gemm.h"
+#include "linalg/eigen.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 
 #include <math.h>

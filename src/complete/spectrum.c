@@ -4,8 +4,8 @@
  * out: singular values 1e-6 below the largest never pass the threshold they are wanted for. */
 #include "complete/spectrum.h"
 
-#include "backend/cpu/eigen.h"
-#include "backend/cpu/gemm.h"
+#include "linalg/eigen.h"
+#include "linalg/gemm.h"
 
 #include <math.h>
 #include <string.h>

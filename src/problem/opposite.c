@@ -60,8 +60,8 @@ static mgv_status twins_of(const labels *l, const mgvi_matrix *rows, int64_t *ro
     *twin = kernel ? mgvi_kernel_twins(kernel) : room;
     if (kernel)
         return *twin ? MGV_OK : MGV_E_MEMORY;
-    return l->p->row_scale ? mgvi_matrix_rays(l->p->ctx, rows, l->count, room)
-                           : mgvi_matrix_twins(l->p->ctx, rows, NULL, l->count, room);
+    return l->p->view.row_scale ? mgvi_matrix_rays(l->p->ctx, rows, l->count, room)
+                                : mgvi_matrix_twins(l->p->ctx, rows, NULL, l->count, room);
 }
 
 mgv_status mgvi_problem_opposites(const mgv_problem *p, const mgvi_matrix *rows, mgvi_vec *u,

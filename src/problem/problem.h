@@ -175,7 +175,12 @@ void mgvi_problem_coefficients(const mgv_problem *p, double *row, double *lambda
 /* The penalised coordinates of a column vector: a view. */
 static inline mgvi_vec mgvi_problem_penalised_part(const mgv_problem *p, const mgvi_vec *x)
 {
-    return (mgvi_vec){.x = x->x, .n = mgvi_problem_penalised(p), .k = x->k, .space = MGVI_COLS};
+    return mgvi_vec_part(x, 0, mgvi_problem_penalised(p));
+}
+/* The others: a view. */
+static inline mgvi_vec mgvi_problem_free_part(const mgv_problem *p, const mgvi_vec *x)
+{
+    return mgvi_vec_part(x, mgvi_problem_penalised(p), p->free_cols);
 }
 /* Nonzero weights of w, over all lanes. */
 static inline int64_t mgvi_problem_nonzeros(const mgv_problem *p, const double *w)
@@ -195,6 +200,9 @@ static inline double mgvi_problem_free_entry(const mgv_problem *p, int64_t i)
 {
     return mgvi_view_sign(&p->view, i);
 }
+
+/* That column, as a vector of the rows. */
+void mgvi_problem_free_column(const mgv_problem *problem, mgvi_vec *out);
 
 /* The same in lane c. */
 static inline double mgvi_problem_free_entry_of(const mgv_problem *p, int64_t i, int32_t c)

@@ -61,11 +61,12 @@ static mgv_event event_now(mgv_solver *solver, mgv_event_kind kind)
         e.margin_upper = c->margin_upper;
         e.train_score = solver->best.verdict->train_score;
     }
-    const mgv_problem *problem = solver->run.problem;
-    if (kind == MGV_EVENT_TRACE && solver->run.early)
-        e.nonzeros = mgvi_problem_nonzeros(problem, solver->run.ops->expose(&solver->run).w->x);
-    else if (kind == MGV_EVENT_TRACE)
-        e.nonzeros = mgvi_problem_nonzeros(problem, solver->best.w.x);
+    if (kind == MGV_EVENT_TRACE) {
+        const mgvi_vec *w =
+            solver->run.early ? solver->run.ops->expose(&solver->run).w : &solver->best.w;
+        const mgvi_vec part = mgvi_problem_penalised_part(solver->run.problem, w);
+        e.nonzeros = mgvi_vec_nonzeros(&part, NULL);
+    }
     return e;
 }
 

@@ -28,3 +28,8 @@ mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type,
     strncpy(t->name, name, sizeof t->name - 1);
     return MGV_OK;
 }
+
+mgv_status mgvi_run_keep_vec(mgvi_run *run, const char *name, const mgvi_vec *x)
+{
+    return mgvi_run_keep(run, name, MGVI_T_F64, x->x, x->n * x->k);
+}

@@ -129,6 +129,7 @@ void *mgvi_run_array(mgvi_run *run, size_t count, size_t size);
 /* Declares `count` numbers at `data` as part of the state that a checkpoint saves and restores. */
 mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type, void *data,
                          int64_t count);
+mgv_status mgvi_run_keep_vec(mgvi_run *run, const char *name, const mgvi_vec *x);
 
 int mgvi_solver_count(void);
 const mgvi_solver_ops *mgvi_solver_at(int index);

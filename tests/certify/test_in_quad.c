@@ -90,7 +90,7 @@ static quad attained(const drawn *g, const double *coef)
 static quad proven(const drawn *g, const mgvi_vec *u)
 {
     const double s = mgvi_coef_pick(&g->judged.fit.problem->row.scale, 0, 0);
-    const double *centre = g->judged.fit.problem->centre;
+    const double *centre = g->judged.fit.problem->view.centre;
     quad sum = 0;
     for (int i = 0; i < N; i++) {
         const quad v = u->x[i];

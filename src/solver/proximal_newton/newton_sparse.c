@@ -4,7 +4,7 @@
  * p_j.e/W when the intercept is free, else at the view's centre.                       */
 #include "solver/proximal_newton/newton_sparse.h"
 
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 #include "op/gram.h"
 #include "op/packed.h"
 #include "solver/shared/sparse_quadratic.h"

@@ -1,6 +1,6 @@
-/* backend/cpu/eigen.h - eigenvalues of small symmetric matrices. */
-#ifndef MGVI_BACKEND_CPU_EIGEN_H
-#define MGVI_BACKEND_CPU_EIGEN_H
+/* linalg/eigen.h - eigenvalues of small symmetric matrices. */
+#ifndef MGVI_LINALG_EIGEN_H
+#define MGVI_LINALG_EIGEN_H
 
 #include <stdint.h>
 

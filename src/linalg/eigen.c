@@ -2,7 +2,7 @@
  *   t = sign(z) / (|z| + sqrt(1 + z^2)),  z = (S_qq - S_pp) / (2 S_pq),
  * until what is left beside the diagonal is lost in rounding. E is kept transposed on the way, so
  * that a rotation runs along two rows of memory. */
-#include "backend/cpu/eigen.h"
+#include "linalg/eigen.h"
 
 #include <float.h>
 #include <math.h>

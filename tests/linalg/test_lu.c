@@ -1,7 +1,7 @@
 /* test_lu.c - P A = L U: both solves against products with A, singular matrices, same bits. */
-#include "backend/cpu/gemm.h"
 #include "base/rng.h"
 #include "check.h"
+#include "linalg/gemm.h"
 
 #include <math.h>
 #include <stdlib.h>

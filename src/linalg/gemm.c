@@ -2,7 +2,7 @@
  * C is cut into slabs of at most SLAB x SLAB and k into pieces of DEPTH. For each piece the rows of
  * op(A) and columns of op(B) that a slab needs are packed into panels, zero-padded to whole tiles;
  * then blocks of tiles are computed, each by one thread. */
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 
 #include "base/limit.h"
 #include "base/memory.h"

@@ -2,8 +2,8 @@
  * written out, the same bits for any number of threads, every allocation failing. */
 #include "check.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/rng.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 
 #include <math.h>

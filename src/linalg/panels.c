@@ -1,5 +1,5 @@
 /* panels.c - packing rows, and G += B'B tile by tile. */
-#include "backend/cpu/panels.h"
+#include "linalg/panels.h"
 
 #include "base/limit.h"
 #include "simd/gemm_kernels.h"

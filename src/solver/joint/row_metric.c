@@ -2,9 +2,9 @@
  *   h_i = s_i (1 - sum_c p_ic^2),   M = a sum_i h_i x_i x_i' + lambda I,   a = min(1/2, 3/k) (5)
  * over centred and scaled columns, the sum from a sample of about SAMPLE rows, each taken with a
  * probability in proportion to h_i and weighted by its inverse. */
-#include "solver/sweep/row_metric.h"
+#include "solver/joint/row_metric.h"
 
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 
 #include <math.h>

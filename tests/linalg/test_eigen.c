@@ -1,8 +1,8 @@
 /* test_eigen.c - S E = E diag(values), E'E = 1, values falling; also where S is singular or has
  * equal eigenvalues. */
-#include "backend/cpu/eigen.h"
 #include "base/rng.h"
 #include "check.h"
+#include "linalg/eigen.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* sweep/row_metric.h - one matrix for the curvature of all classes of softmax, at given
+/* joint/row_metric.h - one matrix for the curvature of all classes of softmax, at given
  * probabilities: docs/algorithms/lbfgs.md, "The metric". */
 #ifndef MGVI_SOLVER_ROW_METRIC_H
 #define MGVI_SOLVER_ROW_METRIC_H

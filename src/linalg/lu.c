@@ -1,7 +1,7 @@
 /* lu.c - P A = L U with row pivoting, by panels of columns:
  *   the panel is eliminated row by row, U12 = L11^-1 A12, A22 <- A22 - L21 U12, and so on in A22.
  */
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 
 #include <assert.h>

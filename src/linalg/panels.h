@@ -1,8 +1,8 @@
-/* backend/cpu/panels.h - rows packed for A'A: the operands of G = B'B are the same panels of
+/* linalg/panels.h - rows packed for A'A: the operands of G = B'B are the same panels of
  * neighbouring columns, so rows that are in the cache for another reason can be packed by the way.
  * A place for `room` rows has the panels one after the other, each `room` rows deep. */
-#ifndef MGVI_BACKEND_CPU_PANELS_H
-#define MGVI_BACKEND_CPU_PANELS_H
+#ifndef MGVI_LINALG_PANELS_H
+#define MGVI_LINALG_PANELS_H
 
 #include "base/context.h"
 

@@ -4,11 +4,11 @@
  * panels. Only tiles that touch the upper triangle are computed. few columns:  the rows are cut
  * into parts, each with its own G; the parts are added in order many columns: slabs of rows are
  * packed by all threads, then the tiles of G are shared out */
-#include "backend/cpu/gemm.h"
-#include "backend/cpu/panels.h"
 #include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
+#include "linalg/gemm.h"
+#include "linalg/panels.h"
 #include "simd/gemm_kernels.h"
 
 #include <assert.h>

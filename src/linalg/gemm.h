@@ -1,12 +1,12 @@
-/* backend/cpu/gemm.h - dense matrix products, A' diag(h) A and Cholesky on the context's threads.
+/* linalg/gemm.h - dense matrix products, A' diag(h) A and Cholesky on the context's threads.
  * Our own, because a BLAS found on the machine may not know its processor and its threads change
  * the bits. The work is cut by the shapes alone and every entry of a result is summed in one order:
  * the bits depend on the shapes and the instruction set, never on the number of threads.
  * Matrices are row-major with the distance between rows given in entries. Every function returns
  * MGV_E_MEMORY when its work space is refused; results are then untouched, but what mgvi_cholesky
  * was given is spoiled. */
-#ifndef MGVI_BACKEND_CPU_GEMM_H
-#define MGVI_BACKEND_CPU_GEMM_H
+#ifndef MGVI_LINALG_GEMM_H
+#define MGVI_LINALG_GEMM_H
 
 #include "base/context.h"
 
