@@ -37,8 +37,8 @@ typedef struct law {
 static double point_roundings(const mgvi_points *p)
 {
     const mgvi_point_scaling *s = &p->scaling;
-    return (s->centre ? 1 : 0) + (s->scale ? 1 : 0) +
-           (s->row_scale ? 0.5 * (double)p->entries + 4 : 0);
+    return (s->view.centre ? 1 : 0) + (s->view.scale ? 1 : 0) +
+           (s->view.row_scale ? 0.5 * (double)p->entries + 4 : 0);
 }
 
 /* The m of a sum of so many values. */
