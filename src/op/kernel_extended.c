@@ -434,12 +434,12 @@ bool mgvi_kernel_mul_extended(mgvi_op *op, const mgvi_vec *x, double scale, mgvi
     const struct mgvi_kernel_extended *e = k->extended;
     const law l = law_of(k, scale);
     for (int32_t c = 0; c < x->k; c++) {
-        const double b = k->intercept ? x->x[op->rows * x->k + c] : 0;
+        const double b = k->view.intercept ? x->x[op->rows * x->k + c] : 0;
         const sums s = sum_up(k, c);
         for (int64_t i = 0; i < op->rows; i++) {
             const int64_t at = i * x->k + c;
             const wide z = (wide)e->hi[at] + (wide)e->lo[at] + (wide)b;
-            y->x[i * y->k + c] = (k->sign ? k->sign[i] : 1) * (double)z;
+            y->x[i * y->k + c] = (mgvi_view_sign(&k->view, i)) * (double)z;
         }
         error[c] =
             1.01 * (l.plain * s.plain + l.relative * s.size * s.tallest +

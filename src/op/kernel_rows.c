@@ -324,8 +324,7 @@ mgv_status mgvi_op_kernel(mgv_ctx *ctx, const mgvi_kernel_plan *plan, mgvi_op **
     k->examples = *plan->X;
     k->op.stored = &k->examples;
     k->kernel = plan->kernel;
-    k->sign = plan->scaling.view.sign;
-    k->intercept = plan->scaling.view.intercept;
+    k->view = plan->scaling.view;
     k->fast = plan->fast;
     k->cache_bytes = plan->cache_bytes;
     const mgv_status st = bind(k, plan);

@@ -120,9 +120,6 @@ static void measure_column(const column_pass *pass, int64_t j)
     state *s = pass->s;
     const mgv_problem *p = pass->run->problem;
     const int64_t first = s->P.ptr[j], n = mgvi_packed_nnz(&s->P, j);
-    if (p->view.scale)
-        for (int64_t t = first; t < first + n; t++)
-            s->P.f64[t] *= p->view.scale[j];
     double square = 0;
     for (int64_t t = first; t < first + n; t++)
         square += s->P.f64[t] * s->P.f64[t];
@@ -190,7 +187,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
         return MGV_E_MEMORY;
     MGVI_TRY(mgvi_anderson_new(&run->arena, (int64_t)d, &s->anderson));
     const mgvi_matrix *X = p->A->stored;
-    MGVI_TRY(mgvi_packed_new(&run->arena, &X, 1, factor, NULL, MGV_F64, &s->P));
+    MGVI_TRY(mgvi_packed_new(&run->arena, &X, 1, factor, p->view.scale, NULL, MGV_F64, &s->P));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));

@@ -72,11 +72,7 @@ static mgv_status copy_columns(mgvi_newton_sparse *m)
         m->place = mgvi_arena_array(m->arena, (size_t)X->cols, sizeof *m->place);
         return m->place ? MGV_OK : MGV_E_MEMORY;
     }
-    MGVI_TRY(mgvi_packed_new(m->arena, &X, 1, p->view.row_scale, NULL, MGV_F64, &m->P));
-    for (int64_t j = 0; p->view.scale && j < X->cols; j++)
-        for (int64_t t = m->P.ptr[j]; t < m->P.ptr[j + 1]; t++)
-            m->P.f64[t] *= p->view.scale[j];
-    return MGV_OK;
+    return mgvi_packed_new(m->arena, &X, 1, p->view.row_scale, p->view.scale, NULL, MGV_F64, &m->P);
 }
 
 static mgv_status allocate_packed(mgvi_newton_sparse *m)
