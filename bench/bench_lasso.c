@@ -157,7 +157,7 @@ static void export_set(const set *s)
     mgvi_packed P;
     const mgvi_matrix *X = &s->data->X;
     mgvi_arena_init(&arena, ctx);
-    if (mgvi_packed_new(&arena, &X, 1, NULL, NULL, MGV_F64, &P) != MGV_OK)
+    if (mgvi_packed_new(&arena, &X, 1, NULL, NULL, NULL, MGV_F64, &P) != MGV_OK)
         fail("columns");
     const int64_t nnz = P.ptr[P.cols];
     const int32_t shape[] = {(int32_t)X->rows, (int32_t)X->cols, (int32_t)nnz, P.dense};

@@ -269,11 +269,11 @@ static mgv_status row_scales(mgvi_arena *arena, const mgvi_matrix *X, const doub
 static mgv_status make_points(mgvi_arena *arena, const mgv_model *m, const mgvi_matrix *X,
                               bool centred, mgvi_points **out)
 {
-    mgvi_point_scaling scaling = {.centre = centred ? m->centre : NULL,
-                                  .scale = m->scale,
+    mgvi_point_scaling scaling = {.view.centre = centred ? m->centre : NULL,
+                                  .view.scale = m->scale,
                                   .origin = m->kernel.origin == MGVI_ORIGIN_CENTRE};
     if (m->row_norm)
-        MGVI_TRY(row_scales(arena, X, &scaling.row_scale));
+        MGVI_TRY(row_scales(arena, X, &scaling.view.row_scale));
     return mgvi_points_new(arena->ctx, X, &scaling, MGV_F64, mgvi_kernel_moves(&m->kernel), out);
 }
 

@@ -132,7 +132,7 @@ void mgvi_columns_square_norms(const mgvi_columns *c, double *out)
     const mgvi_matrix *m = &c->xt.m;
     double total = 0;
     for (int64_t i = 0; i < m->cols; i++)
-        total += c->view.row_scale ? c->view.row_scale[i] * c->view.row_scale[i] : 1;
+        total += mgvi_view_row_scale(&c->view, i) * mgvi_view_row_scale(&c->view, i);
     for (int64_t j = 0; j < m->rows; j++) {
         const bool sparse = m->layout == MGV_CSR;
         const int64_t first = sparse ? m->ptr[j] : j * m->row_stride;

@@ -106,7 +106,7 @@ static void read_row(const mgvi_kernel_op *k, const monomials *m, int64_t i)
         return;
     mgvi_points_expand(p, i, MGV_F64, m->d);
     for (int64_t j = 0; j < cols; j++) {
-        m->o[j] = s->origin ? unit * (s->centre[j] * (s->scale ? s->scale[j] : 1)) : 0;
+        m->o[j] = s->origin ? unit * mgvi_view_shift(&s->view, j) : 0;
         m->d[j] *= unit;
     }
     if (m->variables > cols) {

@@ -22,7 +22,7 @@ mgvi_kernel_op *mgvi_kernel_of(mgvi_op *op)
 }
 
 mgv_dtype mgvi_kernel_fast(const mgvi_kernel_op *k) { return k->fast; }
-const int8_t *mgvi_kernel_sign(const mgvi_kernel_op *k) { return k->sign; }
+const int8_t *mgvi_kernel_sign(const mgvi_kernel_op *k) { return k->view.sign; }
 const double *mgvi_kernel_diagonal(const mgvi_kernel_op *k) { return k->diagonal; }
 const mgvi_kernel *mgvi_kernel_spec(const mgvi_kernel_op *k) { return &k->kernel; }
 const mgvi_points *mgvi_kernel_points(const mgvi_kernel_op *k) { return k->points; }
@@ -291,8 +291,6 @@ static void combine_exactly(mgvi_kernel_op *k, const double *c, double *f)
 
 /* ---- the operator ---------------------------------------------------------------------------- */
 
-static double sign_of(const mgvi_kernel_op *k, int64_t i) { return k->sign ? k->sign[i] : 1; }
-
 /* The coefficients of one lane of x. */
 static const double *lane_of(mgvi_kernel_op *k, const mgvi_vec *x, int32_t lane)
 {
@@ -309,13 +307,13 @@ static void kernel_mul(mgvi_op *op, double alpha, const mgvi_vec *x, double beta
     assert(x->k == y->k && x->n == op->cols && y->n == op->rows);
     const bool together = combine_lanes(k, x, k->work);
     for (int32_t lane = 0; lane < x->k; lane++) {
-        const double b = k->intercept ? x->x[op->rows * x->k + lane] : 0;
+        const double b = k->view.intercept ? x->x[op->rows * x->k + lane] : 0;
         if (!together)
             combine_exactly(k, lane_of(k, x, lane), k->work);
         for (int64_t i = 0; i < op->rows; i++) {
             double *to = &y->x[i * y->k + lane];
             const double f = k->work[together ? i * x->k + lane : i];
-            const double z = alpha * sign_of(k, i) * (f + b);
+            const double z = alpha * mgvi_view_sign(&k->view, i) * (f + b);
             *to = beta == 0 ? z : z + beta * *to;
         }
     }
@@ -329,11 +327,11 @@ static void kernel_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, double be
         double sum = 0, *last = &g->x[op->rows * g->k + lane];
         for (int64_t i = 0; i < op->rows; i++) {
             double *to = &g->x[i * g->k + lane];
-            const double c = alpha * sign_of(k, i) * u->x[i * u->k + lane];
+            const double c = alpha * mgvi_view_sign(&k->view, i) * u->x[i * u->k + lane];
             sum += c;
             *to = beta == 0 ? c : c + beta * *to;
         }
-        if (k->intercept)
+        if (k->view.intercept)
             *last = beta == 0 ? sum : sum + beta * *last;
     }
 }

@@ -14,14 +14,12 @@ typedef struct mgvi_kernel_op mgvi_kernel_op;
 
 typedef struct mgvi_kernel_plan {
     mgvi_kernel kernel;
-    const mgvi_matrix *X; /* the examples, or their Gram matrix when precomputed */
-    mgvi_point_scaling scaling;
-    const int8_t *sign; /* NULL: 1 */
-    bool intercept;
-    int32_t lanes;          /* vectors a product may have at once; 0: one */
-    mgv_dtype fast;         /* type of the rows kept; products are float64 all the same */
-    double cache_bytes;     /* for rows of K */
-    mgvi_kernel_op *lender; /* over the same examples, which it shares, and its rows where
+    const mgvi_matrix *X;       /* the examples, or their Gram matrix when precomputed */
+    mgvi_point_scaling scaling; /* the view's sign and intercept are the operator's */
+    int32_t lanes;              /* vectors a product may have at once; 0: one */
+    mgv_dtype fast;             /* type of the rows kept; products are float64 all the same */
+    double cache_bytes;         /* for rows of K */
+    mgvi_kernel_op *lender;     /* over the same examples, which it shares, and its rows where
                              * mgvi_kernel_lend() was called; it outlives this; NULL: none */
 } mgvi_kernel_plan;
 

@@ -134,7 +134,7 @@ static int64_t lower_ends(const mgvi_kernel_op *k, double b, const double *sums,
 {
     int64_t count = 0;
     for (int64_t i = 0; i < k->op.rows; i++) {
-        const double sign = k->sign ? k->sign[i] : 1;
+        const double sign = mgvi_view_sign(&k->view, i);
         y[i] = sign * (sums[i * LANES] + b) - error_of(k, i, sums + i * LANES);
         if (!(y[i] >= 1))
             near[count++] = i;
@@ -146,7 +146,7 @@ static int64_t lower_ends(const mgvi_kernel_op *k, double b, const double *sums,
 static mgv_status sharpen(mgvi_kernel_op *k, const mgvi_vec *x, int64_t support,
                           const int64_t *near, int64_t count, double *y)
 {
-    const double b = k->intercept ? x->x[k->op.rows] : 0;
+    const double b = k->view.intercept ? x->x[k->op.rows] : 0;
     double *exact = mgvi_zeros(k->op.ctx, (size_t)count + 1, sizeof *exact);
     if (!exact)
         return MGV_E_MEMORY;
@@ -155,7 +155,7 @@ static mgv_status sharpen(mgvi_kernel_op *k, const mgvi_vec *x, int64_t support,
     for (int64_t t = 0; t < count; t++) {
         const int64_t i = near[t];
         k->work[i] = exact[t];
-        y[i] = (k->sign ? k->sign[i] : 1) * (exact[t] + b);
+        y[i] = mgvi_view_sign(&k->view, i) * (exact[t] + b);
     }
     mgvi_release(k->op.ctx, exact);
     return st;
@@ -177,7 +177,7 @@ static mgv_status low_product(mgvi_kernel_op *k, const mgvi_vec *x, int64_t supp
 {
     mgv_ctx *ctx = k->op.ctx;
     const int64_t n = k->op.rows;
-    const double b = k->intercept ? x->x[n] : 0;
+    const double b = k->view.intercept ? x->x[n] : 0;
     double *sums = mgvi_zeros(ctx, (size_t)n, LANES * sizeof *sums);
     double *weight = mgvi_alloc(ctx, (size_t)k->used + 1, LANES * sizeof *weight);
     int64_t *near = mgvi_alloc(ctx, (size_t)n, sizeof *near);

@@ -45,17 +45,17 @@ static wide entry_of(const mgvi_kernel_op *k, int64_t i, int64_t j, wide x)
 {
     const mgvi_point_scaling *s = &k->points->scaling;
     const bool differences = mgvi_kernel_of_differences(k->kernel.kind);
-    if (s->row_scale)
-        return x * (s->scale ? (wide)s->scale[j] : 1) * k->extended->length[i];
+    if (s->view.row_scale)
+        return x * (wide)mgvi_view_scale(&s->view, j) * k->extended->length[i];
     if (differences) /* of which a centre takes nothing away */
         return x;
-    return (x - (s->centre ? (wide)s->centre[j] : 0)) * (s->scale ? (wide)s->scale[j] : 1);
+    return (x - (wide)mgvi_view_centre(&s->view, j)) * (wide)mgvi_view_scale(&s->view, j);
 }
 
 static wide difference(const mgvi_kernel_op *k, int64_t j, wide p, wide q)
 {
     const mgvi_point_scaling *s = &k->points->scaling;
-    return s->scale && !s->row_scale ? (p - q) * (wide)s->scale[j] : p - q;
+    return s->view.scale && !s->view.row_scale ? (p - q) * (wide)s->view.scale[j] : p - q;
 }
 
 /* Point q laid out, 0 where it has no entry, who has touched a place last, and a sum per lane. */
@@ -89,7 +89,7 @@ static wide square_distance(const mgvi_kernel_op *k, int64_t i, int64_t q, const
 static int64_t moved_columns(const mgvi_kernel_op *k)
 {
     const mgvi_points *p = k->points;
-    const bool apart = p->scaling.centre && !mgvi_kernel_of_differences(k->kernel.kind);
+    const bool apart = p->scaling.view.centre && !mgvi_kernel_of_differences(k->kernel.kind);
     return apart && p->source.layout != MGV_DENSE ? p->source.cols : 0;
 }
 
@@ -260,7 +260,7 @@ static void find_lengths(mgvi_kernel_op *k, wide *length)
         wide sum = 0;
         for (int64_t t = 0; t < s.count; t++) {
             const wide x = (wide)mgvi_span_value(m, &s, t) *
-                           (p->scale ? (wide)p->scale[mgvi_span_place(m, &s, t)] : 1);
+                           (wide)mgvi_view_scale(&p->view, mgvi_span_place(m, &s, t));
             sum += x * x;
         }
         length[i] = sum > 0 ? 1 / sqrtl(sum) : 0;
@@ -269,7 +269,7 @@ static void find_lengths(mgvi_kernel_op *k, wide *length)
 
 static wide origin_at(const mgvi_point_scaling *p, int64_t j)
 {
-    return (wide)p->centre[j] * (p->scale ? (wide)p->scale[j] : 1);
+    return (wide)p->view.centre[j] * (wide)mgvi_view_scale(&p->view, j);
 }
 
 /* o.x' of point i, as it was given: of every column, stored or not. */
@@ -316,7 +316,7 @@ static bool open_extended(mgvi_kernel_op *k, int32_t lanes)
 {
     mgv_ctx *ctx = k->op.ctx;
     const size_t numbers = (size_t)k->op.rows * (size_t)lanes;
-    const bool scaled = k->points->scaling.row_scale != NULL;
+    const bool scaled = k->points->scaling.view.row_scale != NULL;
     if (k->extended && k->extended->lanes == lanes)
         return true;
     mgvi_kernel_extended_free(k);
@@ -347,7 +347,8 @@ static bool open_extended(mgvi_kernel_op *k, int32_t lanes)
 static bool serves(const mgvi_kernel_op *k)
 {
     const mgvi_points *p = k->points;
-    return LDBL_MANT_DIG >= 64 && k->op.rows > 0 && !(p->scaling.centre && p->scaling.row_scale);
+    return LDBL_MANT_DIG >= 64 && k->op.rows > 0 &&
+           !(p->scaling.view.centre && p->scaling.view.row_scale);
 }
 
 /* hi + lo = K c of all lanes of x, unless they are there already. */
@@ -396,7 +397,7 @@ typedef struct law {
 static law law_of(const mgvi_kernel_op *k, double scale)
 {
     const double d = (double)k->points->entries, sigma = sqrt(k->kernel.sigma2);
-    const double length = k->points->scaling.row_scale ? (0.5 * d + 6) * UNIT + scale : 0;
+    const double length = k->points->scaling.view.row_scale ? (0.5 * d + 6) * UNIT + scale : 0;
     if (k->kernel.kind == MGVI_KERNEL_PRECOMPUTED)
         return (law){0, 0};
     if (mgvi_kernel_of_differences(k->kernel.kind))
@@ -433,12 +434,12 @@ bool mgvi_kernel_mul_extended(mgvi_op *op, const mgvi_vec *x, double scale, mgvi
     const struct mgvi_kernel_extended *e = k->extended;
     const law l = law_of(k, scale);
     for (int32_t c = 0; c < x->k; c++) {
-        const double b = k->intercept ? x->x[op->rows * x->k + c] : 0;
+        const double b = k->view.intercept ? x->x[op->rows * x->k + c] : 0;
         const sums s = sum_up(k, c);
         for (int64_t i = 0; i < op->rows; i++) {
             const int64_t at = i * x->k + c;
             const wide z = (wide)e->hi[at] + (wide)e->lo[at] + (wide)b;
-            y->x[i * y->k + c] = (k->sign ? k->sign[i] : 1) * (double)z;
+            y->x[i * y->k + c] = (mgvi_view_sign(&k->view, i)) * (double)z;
         }
         error[c] =
             1.01 * (l.plain * s.plain + l.relative * s.size * s.tallest +

@@ -21,8 +21,7 @@ struct mgvi_kernel_op {
     mgvi_kernel kernel;
     mgvi_matrix examples; /* as given */
     mgvi_points *points;  /* in the fast type */
-    const int8_t *sign;
-    bool intercept;
+    mgvi_view view;       /* its sign and intercept; the points have the rest */
     double *diagonal;
     mgv_dtype fast;
     double cache_bytes;

@@ -37,8 +37,8 @@ typedef struct law {
 static double point_roundings(const mgvi_points *p)
 {
     const mgvi_point_scaling *s = &p->scaling;
-    return (s->centre ? 1 : 0) + (s->scale ? 1 : 0) +
-           (s->row_scale ? 0.5 * (double)p->entries + 4 : 0);
+    return (s->view.centre ? 1 : 0) + (s->view.scale ? 1 : 0) +
+           (s->view.row_scale ? 0.5 * (double)p->entries + 4 : 0);
 }
 
 /* The m of a sum of so many values. */
@@ -113,7 +113,7 @@ double mgvi_kernel_mul_rounding(mgvi_op *op, const mgvi_vec *x, int32_t lane)
     const law l = law_of(k);
     const sums s = sum_up(&l, x, lane);
     const double largest = s.size * s.tallest;
-    const double b = k->intercept && x->n > op->rows ? fabs(x->x[op->rows * x->k + lane]) : 0;
+    const double b = k->view.intercept && x->n > op->rows ? fabs(x->x[op->rows * x->k + lane]) : 0;
     const double values = mgvi_kernel_of_differences(k->kernel.kind) ? s.shares + s.size * s.worst
                                                                      : l.relative * largest;
     const double sum = values + (terms_of(k, x, s.count) + 3) * UNIT * largest;

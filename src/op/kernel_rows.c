@@ -318,14 +318,13 @@ mgv_status mgvi_op_kernel(mgv_ctx *ctx, const mgvi_kernel_plan *plan, mgvi_op **
     k->op = (mgvi_op){.ops = &mgvi_operator_kernel,
                       .ctx = ctx,
                       .rows = n,
-                      .cols = n + (plan->intercept ? 1 : 0),
+                      .cols = n + (plan->scaling.view.intercept ? 1 : 0),
                       .nnz = n * n,
                       .lanes = plan->lanes > 0 ? plan->lanes : 1};
     k->examples = *plan->X;
     k->op.stored = &k->examples;
     k->kernel = plan->kernel;
-    k->sign = plan->sign;
-    k->intercept = plan->intercept;
+    k->view = plan->scaling.view;
     k->fast = plan->fast;
     k->cache_bytes = plan->cache_bytes;
     const mgv_status st = bind(k, plan);

@@ -87,6 +87,12 @@ static inline double mgvi_view_shift(const mgvi_view *v, int64_t j)
     return v->centre ? v->centre[j] * mgvi_view_scale(v, j) : 0;
 }
 
+/* Row i's entry in column j without its sign, of x there in X. */
+static inline double mgvi_view_entry(const mgvi_view *v, int64_t i, int64_t j, double x)
+{
+    return (x - mgvi_view_centre(v, j)) * mgvi_view_scale(v, j) * mgvi_view_row_scale(v, i);
+}
+
 /* Whether every row lies in one piece: CSR, or dense in C order. */
 static inline bool mgvi_matrix_by_rows(const mgvi_matrix *m)
 {

@@ -5,7 +5,7 @@
 
 typedef struct placing {
     mgvi_packed *out;
-    const double *factor;
+    const double *factor, *scale;
     const int32_t *number;
     int64_t first;   /* rows of the matrices before this one */
     int64_t *cursor; /* sparse: where the next entry of a column goes */
@@ -21,6 +21,8 @@ static void place(const placing *job, int64_t row, int64_t col, double value)
     }
     if (job->factor)
         value *= job->factor[i];
+    if (job->scale)
+        value *= job->scale[col];
     if (job->out->f32)
         job->out->f32[at] = (float)value;
     else
@@ -69,8 +71,8 @@ static mgv_status allocate(mgvi_arena *arena, mgv_dtype dtype, mgvi_packed *out)
 }
 
 mgv_status mgvi_packed_new(mgvi_arena *arena, const mgvi_matrix *const *stack, int count,
-                           const double *factor, const int32_t *number, mgv_dtype dtype,
-                           mgvi_packed *out)
+                           const double *factor, const double *scale, const int32_t *number,
+                           mgv_dtype dtype, mgvi_packed *out)
 {
     *out = (mgvi_packed){.cols = stack[0]->cols, .dense = stack[0]->layout == MGV_DENSE};
     for (int k = 0; k < count; k++)
@@ -87,7 +89,7 @@ mgv_status mgvi_packed_new(mgvi_arena *arena, const mgvi_matrix *const *stack, i
     for (int64_t j = 0; j < out->cols; j++)
         out->ptr[j + 1] += out->ptr[j];
     MGVI_TRY(allocate(arena, dtype, out));
-    placing job = {.out = out, .factor = factor, .number = number};
+    placing job = {.out = out, .factor = factor, .scale = scale, .number = number};
     job.cursor = mgvi_dup(arena->ctx, out->ptr, (size_t)out->cols + 1, sizeof *job.cursor);
     if (!job.cursor)
         return MGV_E_MEMORY;

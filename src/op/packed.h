@@ -1,4 +1,4 @@
-/* op/packed.h - a copy of a stored matrix by columns, rows multiplied by factors and renumbered:
+/* op/packed.h - a copy of a stored matrix by columns, rows and columns multiplied by factors, rows renumbered:
  * what coordinate methods over columns read. Matrices may be stacked: the rows of the second follow
  * those of the first. */
 #ifndef MGVI_OP_PACKED_H
@@ -17,11 +17,12 @@ typedef struct mgvi_packed {
 } mgvi_packed;
 
 /* Sparse: idx = number[i] for row i of the stack. Dense (when the first matrix is): row i becomes
- * entry number[i], a permutation of 0..rows-1. `number` NULL: i. `factor` NULL: 1. Everything lives
+ * entry number[i], a permutation of 0..rows-1. `number` NULL: i. `factor`
+ * of the rows, `scale` of the columns; NULL: 1. Everything lives
  * in the arena. MGV_E_UNSUPPORTED beyond 2^31 rows. */
 mgv_status mgvi_packed_new(mgvi_arena *arena, const mgvi_matrix *const *stack, int count,
-                           const double *factor, const int32_t *number, mgv_dtype dtype,
-                           mgvi_packed *out);
+                           const double *factor, const double *scale, const int32_t *number,
+                           mgv_dtype dtype, mgvi_packed *out);
 /* Bytes of such a copy. */
 double mgvi_packed_bytes(const mgvi_matrix *m, mgv_dtype dtype);
 static inline int64_t mgvi_packed_nnz(const mgvi_packed *p, int64_t j)

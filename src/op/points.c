@@ -40,14 +40,6 @@ const char *mgvi_origin_name(mgvi_kernel_origin origin) { return origin_names[or
 
 /* ---- scaled copies --------------------------------------------------------------------------- */
 
-static double scaled(const mgvi_points *p, int64_t i, int64_t j, double x)
-{
-    const mgvi_point_scaling *s = &p->scaling;
-    x -= s->centre ? s->centre[j] : 0;
-    x *= s->scale ? s->scale[j] : 1;
-    return s->row_scale ? s->row_scale[i] * x : x;
-}
-
 /* Row i, scaled, as `cols` numbers of the type. */
 void mgvi_points_expand(const mgvi_points *p, int64_t i, mgv_dtype dtype, void *out)
 {
@@ -60,7 +52,7 @@ void mgvi_points_expand(const mgvi_points *p, int64_t i, mgv_dtype dtype, void *
     for (int64_t t = 0; t < row.count; t++) {
         const int64_t j = mgvi_span_place(m, &row, t);
         const double value = mgvi_span_value(m, &row, t);
-        const double x = p->sparse ? value : scaled(p, i, j, value);
+        const double x = p->sparse ? value : mgvi_view_entry(&p->scaling.view, i, j, value);
         if (dtype == MGV_F32)
             to32[j] = (float)x;
         else
@@ -72,12 +64,12 @@ void mgvi_points_expand_plain(const mgvi_points *p, int64_t i, double *out)
 {
     const mgvi_matrix *m = &p->source;
     const mgvi_span row = mgvi_matrix_span(m, i);
-    mgvi_points unmoved = *p;
-    unmoved.scaling.centre = NULL;
+    mgvi_view unmoved = p->scaling.view;
+    unmoved.centre = NULL;
     memset(out, 0, (size_t)p->rows.cols * sizeof *out);
     for (int64_t t = 0; t < row.count; t++) {
         const int64_t j = mgvi_span_place(m, &row, t);
-        out[j] = scaled(&unmoved, i, j, mgvi_span_value(m, &row, t));
+        out[j] = mgvi_view_entry(&unmoved, i, j, mgvi_span_value(m, &row, t));
     }
 }
 
@@ -98,7 +90,7 @@ bool mgvi_point_next(mgvi_point_entry *e)
         e->j = p->sparse ? m->idx[t] : t;
         e->x = mgvi_matrix_value(m, p->sparse ? t : e->i * m->row_stride + t * m->col_stride);
         if (!p->sparse)
-            e->x = scaled(p, e->i, e->j, e->x);
+            e->x = mgvi_view_entry(&p->scaling.view, e->i, e->j, e->x);
         if (e->x != 0)
             return true;
     }
@@ -148,7 +140,7 @@ static void dense_block(void *arg, int64_t block)
 
 static bool is_scaled(const mgvi_points *p)
 {
-    return p->scaling.centre || p->scaling.scale || p->scaling.row_scale;
+    return p->scaling.view.centre || p->scaling.view.scale || p->scaling.view.row_scale;
 }
 
 static mgv_status bind_dense(mgvi_points *p, mgv_dtype dtype)
@@ -182,7 +174,7 @@ static int64_t centred_row(const mgvi_points *p, int64_t i, const int32_t *centr
         const int32_t j = stored ? m->idx[t] : centred[c];
         if (val) {
             idx[at] = j;
-            val[at] = scaled(p, i, j, stored ? mgvi_matrix_value(m, t) : 0);
+            val[at] = mgvi_view_entry(&p->scaling.view, i, j, stored ? mgvi_matrix_value(m, t) : 0);
         }
         c += c < count && centred[c] == j;
         t += stored;
@@ -200,8 +192,8 @@ static mgv_status bind_sparse(mgvi_points *p)
     int32_t *centred = mgvi_arena_array(&p->arena, (size_t)r->cols + 1, sizeof *centred);
     if (!ptr || !centred)
         return MGV_E_MEMORY;
-    for (int64_t j = 0; p->scaling.centre && j < r->cols; j++)
-        if (p->scaling.centre[j] != 0)
+    for (int64_t j = 0; p->scaling.view.centre && j < r->cols; j++)
+        if (p->scaling.view.centre[j] != 0)
             centred[count++] = (int32_t)j;
     for (int64_t i = 0; i < r->rows && !mgvi_ctx_cut_row(p->ctx, i); i++)
         ptr[i + 1] = centred_row(p, i, centred, count, ptr[i], NULL, NULL);
@@ -253,7 +245,7 @@ static mgv_status measure_along(mgvi_points *p)
     if (!p->along)
         return MGV_E_MEMORY;
     for (int64_t j = 0; j < m->cols; j++) {
-        const double o = s->centre[j] * (s->scale ? s->scale[j] : 1);
+        const double o = mgvi_view_shift(&s->view, j);
         p->origin_square += o * o;
     }
     for (int64_t i = 0; i < m->rows && !mgvi_ctx_cut_row(p->ctx, i); i++) {
@@ -261,7 +253,7 @@ static mgv_status measure_along(mgvi_points *p)
         double sum = 0;
         for (int64_t t = 0; t < row.count; t++) {
             const int64_t j = mgvi_span_place(m, &row, t);
-            sum += s->centre[j] * (s->scale ? s->scale[j] : 1) * mgvi_span_value(m, &row, t);
+            sum += mgvi_view_shift(&s->view, j) * mgvi_span_value(m, &row, t);
         }
         p->along[i] = sum;
     }
@@ -292,7 +284,7 @@ static mgv_status measure(mgvi_points *p)
 
 static mgv_status bind(mgvi_points *p, const mgvi_matrix *m, mgv_dtype dtype, bool few_centres)
 {
-    if (m->layout != MGV_DENSE && p->scaling.centre && !few_centres)
+    if (m->layout != MGV_DENSE && p->scaling.view.centre && !few_centres)
         return MGVI_FAIL(p->ctx, MGV_E_UNSUPPORTED,
                          "this kernel needs centred points, and centring would make sparse data "
                          "dense: scale by maxabs, or take the kernel rbf");

@@ -42,11 +42,10 @@ static inline bool mgvi_kernel_moves(const mgvi_kernel *k)
     return mgvi_kernel_of_differences(k->kind) || k->origin == MGVI_ORIGIN_CENTRE;
 }
 
-/* x -> ((x - centre) * scale) * row_scale; every part may be NULL. Borrowed. */
+/* The points are the view's rows, without sign and intercept. Borrowed. */
 typedef struct mgvi_point_scaling {
-    const double *centre, *scale; /* per column */
-    const double *row_scale;      /* per row */
-    bool origin;                  /* o = centre * scale is that of a kernel (MGVI_ORIGIN_CENTRE) */
+    mgvi_view view;
+    bool origin; /* o = centre * scale is that of a kernel (MGVI_ORIGIN_CENTRE) */
 } mgvi_point_scaling;
 
 typedef struct mgvi_points {

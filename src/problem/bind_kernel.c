@@ -114,12 +114,7 @@ mgv_status mgvi_bind_kernel(mgv_problem *p)
     const mgvi_kernel_plan plan = {
         .kernel = *k,
         .X = &p->data->X,
-        .scaling = {.centre = p->view.centre,
-                    .scale = p->view.scale,
-                    .row_scale = p->view.row_scale,
-                    .origin = k->origin == MGVI_ORIGIN_CENTRE},
-        .sign = p->view.sign,
-        .intercept = p->settings.intercept,
+        .scaling = {.view = p->view, .origin = k->origin == MGVI_ORIGIN_CENTRE},
         .lanes = p->outputs,
         .fast = choose_precision(p),
         .lender = p->whole && p->whole->data == p->data ? mgvi_kernel_of(p->whole->A) : NULL,

@@ -60,8 +60,8 @@ static mgv_status open_points(mgvi_drive *d)
     const mgv_selection *s = d->s;
     const mgv_problem *p = d->lanes[s->split.lanes - 1].problem;
     const int64_t n = s->data->X.rows, rows = s->validation->X.rows;
-    mgvi_point_scaling scaling = {.centre = p->view.centre,
-                                  .scale = p->view.scale,
+    mgvi_point_scaling scaling = {.view.centre = p->view.centre,
+                                  .view.scale = p->view.scale,
                                   .origin = p->kernel.origin == MGVI_ORIGIN_CENTRE};
     d->example = mgvi_arena_array(&d->arena, (size_t)n, sizeof *d->example);
     d->weight = mgvi_arena_array(&d->arena, (size_t)n, sizeof *d->weight);
@@ -71,7 +71,7 @@ static mgv_status open_points(mgvi_drive *d)
     if (p->view.row_scale) {
         for (int64_t i = 0; i < rows; i++)
             length[i] = s->e[n + i] > 0 ? s->factor[n + i] / s->e[n + i] : 1;
-        scaling.row_scale = length;
+        scaling.view.row_scale = length;
     }
     return mgvi_points_new(s->ctx, &s->validation->X, &scaling, MGV_F64,
                            mgvi_kernel_moves(&p->kernel), &d->points);

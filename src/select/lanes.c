@@ -304,7 +304,7 @@ static mgv_status pack(mgvi_arena *arena, mgvi_lanes *s, const mgvi_lane_data *d
         for (int64_t i = 0; i < split->rows; i++)
             place[i] = place[i] * s->width + split->code[i];
     const mgv_status st =
-        mgvi_packed_new(arena, data->stack, data->count, data->factor, place, MGV_F32, &s->P);
+        mgvi_packed_new(arena, data->stack, data->count, data->factor, NULL, place, MGV_F32, &s->P);
     mgvi_release(s->ctx, place);
     return st;
 }

@@ -7,9 +7,9 @@
 #include "op/gram.h"
 #include "solver/margin/factor.h"
 #include "solver/margin/working_set.h"
+#include "solver/shared/ranking.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { CHUNK = 128, POLISH = 4, WHITE_COLUMNS = 4096, BLOCKS = 8 };
@@ -26,11 +26,6 @@ static const double RIDGE = 1e-12; /* of a column's square: dependent columns ar
 static const double NO_WEIGHT = 1e-14;     /* of the largest weight */
 static const double NO_COEFFICIENT = 1e-9; /* of the largest |c| */
 
-typedef struct weighted {
-    double weight;
-    int32_t row;
-} weighted;
-
 typedef struct state {
     mgvi_working_set set; /* P in the factor's order, then the rows of the present chunk */
     mgvi_factor white;    /* of A'A over the support; count 0: columns stay as they are */
@@ -40,19 +35,11 @@ typedef struct state {
     double *q;            /* weights of the set's rows */
     double *c, *acc, *v;
     double one; /* squared length of the column of ones beside A */
-    weighted *left, *later;
+    mgvi_ranked *left, *later;
     int64_t count, taken; /* of `left` */
     int64_t chunk;        /* rows taken last */
     int64_t put_off;      /* of `later` */
 } state;
-
-static int by_weight(const void *a, const void *b)
-{
-    const weighted *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight < y->weight ? 1 : -1;
-    return x->row < y->row ? -1 : x->row > y->row;
-}
 
 static mgv_status collect(const mgv_problem *p, mgvi_arena *arena, const mgvi_vec *q, state *s)
 {
@@ -81,8 +68,8 @@ static mgv_status collect(const mgv_problem *p, mgvi_arena *arena, const mgvi_ve
     int64_t at = 0;
     for (int64_t i = 0; i < q->n; i++)
         if (q->x[i] > NO_WEIGHT * heaviest)
-            s->left[at++] = (weighted){q->x[i], (int32_t)i};
-    qsort(s->left, (size_t)s->count, sizeof *s->left, by_weight); /* heavy rows make the basis */
+            s->left[at++] = (mgvi_ranked){q->x[i], (int32_t)i};
+    mgvi_rank(s->left, s->count); /* heavy rows make the basis */
     return MGV_OK;
 }
 
@@ -100,7 +87,7 @@ static mgv_status whiten(state *s, mgvi_arena *arena, double *h)
         return MGV_OK;
     memset(h, 0, (size_t)p->A->rows * sizeof *h);
     for (int64_t t = 0; t < s->count; t++)
-        h[s->left[t].row] = 1;
+        h[s->left[t].index] = 1;
     MGVI_TRY(mgvi_factor_init(&s->white, arena, d, 0));
     const mgv_status st = mgvi_op_gram(p->A, h, true, s->white.U, d);
     if (st == MGV_E_UNSUPPORTED)
@@ -145,8 +132,8 @@ static mgv_status next_chunk(state *s)
         s->P[r] = (int32_t)r;
     int64_t count = 0;
     for (; count < CHUNK && s->taken < s->count; count++, s->taken++) {
-        rows[count] = s->left[s->taken].row;
-        s->q[n + count] = s->left[s->taken].weight;
+        rows[count] = s->left[s->taken].index;
+        s->q[n + count] = s->left[s->taken].value;
     }
     s->chunk = count;
     mgvi_working_set_join(&s->set, rows, count);
@@ -239,7 +226,7 @@ static void treat(state *s, int64_t j, const struct lap *lap)
     if (far > lap->distance)
         enter(s, j, far);
     else if (far > DEPENDENT || !eliminate(s, j, lap->pivot))
-        s->later[s->put_off++] = (weighted){s->q[j], s->set.W[j]};
+        s->later[s->put_off++] = (mgvi_ranked){s->q[j], s->set.W[j]};
 }
 
 /* ---- rounding -------------------------------------------------------------------------------- */
@@ -257,9 +244,9 @@ static void residual(state *s, double sum)
         rest += s->q[s->P[r]];
     }
     for (int64_t t = s->taken; t < s->count + s->put_off; t++) {
-        const weighted *other = t < s->count ? &s->left[t] : &s->later[t - s->count];
-        mgvi_rows_axpy(rows, other->row, other->weight, s->acc);
-        rest += other->weight;
+        const mgvi_ranked *other = t < s->count ? &s->left[t] : &s->later[t - s->count];
+        mgvi_rows_axpy(rows, other->index, other->value, s->acc);
+        rest += other->value;
     }
     if (s->white.count > 0) {
         mgvi_rows_weights(rows, s->acc, s->v);
@@ -294,7 +281,7 @@ static mgv_status run_lap(state *s, const struct lap *lap, double sum)
             treat(s, j, lap);
         polish(s, sum);
     }
-    weighted *swap = s->left;
+    mgvi_ranked *swap = s->left;
     s->left = s->later;
     s->later = swap;
     s->count = s->put_off;
@@ -306,7 +293,7 @@ static mgv_status shorten(state *s, mgvi_vec *q)
 {
     double sum = 0;
     for (int64_t t = 0; t < s->count; t++)
-        sum += s->left[t].weight;
+        sum += s->left[t].value;
     for (size_t k = 0; k < sizeof laps / sizeof *laps; k++)
         MGVI_TRY(run_lap(s, &laps[k], sum));
     for (int round = 0; round < POLISH; round++)
@@ -331,7 +318,7 @@ static void choose_units(state *s, double *square)
     }
     mgvi_rows_square_norms(s->set.rows, square);
     for (int64_t t = 0; t < s->count; t++)
-        most = fmax(most, square[s->left[t].row]);
+        most = fmax(most, square[s->left[t].index]);
     s->set.rho = s->one = most > 0 ? most : 1;
 }
 

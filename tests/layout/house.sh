@@ -42,6 +42,12 @@ doors=$(grep -rnE 'mgvi_vec_(host|open|close)\b|linalg/' --include='*.[ch]' src/
 [ -z "$doors" ] || complain "$doors
 a sweep works on whole vectors"
 
+# The view is stated once: src/op/matrix.h, and its functions.
+view=$(grep -rnE '(([a-z_]+(->|\.))+(sign|row_scale|centre|scale)) \? \1\[[^]]+\] : [01]\b' \
+    --include='*.[ch]' src | grep -vE '^src/op/(matrix\.h|norm\.c)' || true)
+[ -z "$view" ] || complain "$view
+a part of the view read by hand: mgvi_view_sign() and its like (src/op/matrix.h)"
+
 # One type for a name.
 types=$(grep -rhoE '^(typedef (struct|enum|union) )?mgvi_[a-z0-9_]+ \{|^\} mgvi_[a-z0-9_]+;' \
     --include='*.h' src | grep -oE 'mgvi_[a-z0-9_]+;' | sort | uniq -d || true)

@@ -137,7 +137,8 @@ TEST(scaling_is_applied)
                     (s->x[i * COLS + j] - (sparse ? 0 : centre[j])) * scale[j] * row[i];
         const mgvi_matrix m = as_matrix(s, kind);
         mgvi_points *p;
-        const mgvi_point_scaling scaling = {.centre = centre, .scale = scale, .row_scale = row};
+        const mgvi_point_scaling scaling = {
+            .view.centre = centre, .view.scale = scale, .view.row_scale = row};
         CHECK_OK(ctx, mgvi_points_new(ctx, &m, &scaling, MGV_F64, true, &p));
         const mgvi_point_list one = {.points = p, .first = 7, .count = 1},
                               all = {.points = p, .count = ROWS};
@@ -151,7 +152,8 @@ TEST(scaling_is_applied)
     const mgvi_matrix m = as_matrix(s, 2);
     mgvi_points *p;
     CHECK_FAILS(
-        ctx, mgvi_points_new(ctx, &m, &(mgvi_point_scaling){.centre = centre}, MGV_F64, false, &p),
+        ctx,
+        mgvi_points_new(ctx, &m, &(mgvi_point_scaling){.view.centre = centre}, MGV_F64, false, &p),
         MGV_E_UNSUPPORTED, "sparse");
     free(moved);
     free(s);
@@ -164,8 +166,8 @@ static mgvi_op *make_op(mgv_ctx *ctx, const sample *s, const mgvi_matrix *m, con
     mgvi_op *op;
     const mgvi_kernel_plan plan = {.kernel = *k,
                                    .X = m,
-                                   .sign = s->sign,
-                                   .intercept = true,
+                                   .scaling.view.sign = s->sign,
+                                   .scaling.view.intercept = true,
                                    .fast = fast,
                                    .cache_bytes = cache};
     CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &op));
@@ -273,7 +275,7 @@ TEST(lanes_are_vectors)
         const double rows_kept[] = {1e9, 8.0 * ROWS * 2, 8.0 * ROWS * 20};
         const mgvi_kernel_plan plan = {.kernel = kernels[0],
                                        .X = &m,
-                                       .intercept = true,
+                                       .scaling.view.intercept = true,
                                        .lanes = LANES,
                                        .fast = MGV_F64,
                                        .cache_bytes = rows_kept[room]};

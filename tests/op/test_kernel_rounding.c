@@ -78,9 +78,9 @@ static long double value_from_origin(const sample *s, const mgvi_kernel *k,
 {
     quad products[4] = {0, 0, 0, 0}, value = 0;
     for (int64_t j = 0; j < s->d; j++) {
-        const quad unit = scaling->scale ? scaling->scale[j] : 1;
+        const quad unit = mgvi_view_scale(&scaling->view, j);
         const quad x = s->x[p * s->d + j] * unit, z = s->x[q * s->d + j] * unit;
-        const quad o = scaling->origin ? scaling->centre[j] * unit : 0;
+        const quad o = scaling->origin ? scaling->view.centre[j] * unit : 0;
         const quad pairs[4] = {x * z, x * o, o * z, o * o};
         for (int t = 0; t < 4; t++)
             products[t] += pairs[t];
@@ -103,8 +103,8 @@ static long double value(const sample *s, const mgvi_kernel *k, const mgvi_point
     if (k->origin != MGVI_ORIGIN_NONE)
         return value_from_origin(s, k, scaling, p, q);
     for (int64_t j = 0; j < s->d; j++) {
-        const long double c = scaling->centre ? scaling->centre[j] : 0;
-        const long double unit = scaling->scale ? scaling->scale[j] : 1;
+        const long double c = mgvi_view_centre(&scaling->view, j);
+        const long double unit = mgvi_view_scale(&scaling->view, j);
         const long double a = ((long double)s->x[p * s->d + j] - c) * unit;
         const long double b = ((long double)s->x[q * s->d + j] - c) * unit;
         dot += a * b;
@@ -153,12 +153,12 @@ static void look(sample *s, const mgvi_kernel *k, const mgvi_point_scaling *scal
     mgvi_op *op;
     mgvi_rng rng = mgvi_rng_seed(seed);
     double c[ROWS + 1], z[ROWS];
-    const mgvi_kernel_plan plan = {.kernel = *k,
-                                   .X = &s->m,
-                                   .scaling = *scaling,
-                                   .intercept = true,
-                                   .fast = fast,
-                                   .cache_bytes = seed % 2 ? 1e9 : 1e4};
+    mgvi_kernel_plan plan = {.kernel = *k,
+                             .X = &s->m,
+                             .scaling = *scaling,
+                             .fast = fast,
+                             .cache_bytes = seed % 2 ? 1e9 : 1e4};
+    plan.scaling.view.intercept = true;
     CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &op));
     for (int64_t i = 0; i <= ROWS; i++)
         c[i] = mgvi_rng_below(&rng, 3) == 0 ? 0 : mgvi_rng_normal(&rng);
@@ -218,8 +218,8 @@ static void look_all(int layout, double offset, double spread, double width, int
         for (int scaled = 0; scaled < 3; scaled++) {
             const bool origin = kernels[kind].origin == MGVI_ORIGIN_CENTRE;
             const bool centred = moved && scaled > 0 && kind < 2;
-            const mgvi_point_scaling scaling = {.centre = centred || origin ? s->centre : NULL,
-                                                .scale = scaled == 2 ? s->scale : NULL,
+            const mgvi_point_scaling scaling = {.view.centre = centred || origin ? s->centre : NULL,
+                                                .view.scale = scaled == 2 ? s->scale : NULL,
                                                 .origin = origin};
             look(s, &kernels[kind], &scaling, MGV_F64, seed, &f);
             if (layout == 2 && kind == 0)
@@ -285,8 +285,11 @@ TEST(long_sums_of_short_points_have_the_error_of_short_ones)
                                .col_stride = 1};
         const mgvi_kernel k = {kind == 1 ? MGVI_KERNEL_LAPLACE : MGVI_KERNEL_RBF, 3, 0, 1,
                                MGVI_ORIGIN_NONE};
-        const mgvi_kernel_plan plan = {
-            .kernel = k, .X = &m, .intercept = true, .fast = MGV_F64, .cache_bytes = 1e9};
+        const mgvi_kernel_plan plan = {.kernel = k,
+                                       .X = &m,
+                                       .scaling.view.intercept = true,
+                                       .fast = MGV_F64,
+                                       .cache_bytes = 1e9};
         CHECK_OK(ctx, mgvi_op_kernel(ctx, &plan, &op));
         const mgvi_vec w = mgvi_vec_wrap(c, MANY + 1, MGVI_COLS);
         const mgvi_vec part = mgvi_vec_wrap(c, MANY, MGVI_COLS);
@@ -333,8 +336,11 @@ TEST(equal_points_are_one_point)
     mgv_ctx *ctx = mgv_check_ctx();
     mgvi_op *op;
     const mgvi_kernel k = {MGVI_KERNEL_POLY, (double)s->d, 0.5, 3, MGVI_ORIGIN_NONE};
-    const mgvi_kernel_plan plan = {
-        .kernel = k, .X = &s->m, .intercept = true, .fast = MGV_F64, .cache_bytes = 1e9};
+    const mgvi_kernel_plan plan = {.kernel = k,
+                                   .X = &s->m,
+                                   .scaling.view.intercept = true,
+                                   .fast = MGV_F64,
+                                   .cache_bytes = 1e9};
     double c[ROWS + 1] = {0}, z[2][ROWS], error[2], square[2], square_error[2];
     const mgvi_vec w = mgvi_vec_wrap(c, ROWS + 1, MGVI_COLS),
                    part = mgvi_vec_wrap(c, ROWS, MGVI_COLS);

@@ -12,11 +12,10 @@
 #include "op/gather.h"
 #include "solver/column_generation/hinge_interior.h"
 #include "solver/column_generation/hinge_rows.h"
-#include "solver/shared/smallest.h"
+#include "solver/shared/ranking.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -35,11 +34,6 @@ static const double WORTH_A_START = 0.1;
 /* Of the rows, near the hinge in a start: just less than what the interior point takes for few. */
 static const double MOST_LIVE = 0.24;
 
-typedef struct key {
-    double value;
-    int32_t col;
-} key;
-
 typedef struct state {
     double lambda, mu;
     mgvi_gather *columns; /* NULL: W is kept sparse, from `table` */
@@ -57,10 +51,10 @@ typedef struct state {
     int64_t size, capacity;
     double *Z, *part; /* the columns of W over the n rows (dense), and their weights */
     mgvi_hinge_block block;
-    bool solved;  /* theta is the solution of a smaller W */
-    bool begun;   /* the interior point is on its way in the present W */
-    key *ranking; /* d */
-    bool warm;    /* w and u hold a start */
+    bool solved;          /* theta is the solution of a smaller W */
+    bool begun;           /* the interior point is on its way in the present W */
+    mgvi_ranked *ranking; /* d */
+    bool warm;            /* w and u hold a start */
     /* The same, kept where it may be another solver's: steps are replayed from it. */
     int64_t inherited;
     mgvi_vec from_w, from_u;
@@ -142,7 +136,7 @@ static mgv_status join(mgvi_run *run, state *s, int64_t count)
     const int64_t first = s->size;
     MGVI_TRY(room_for(run, s, first + count));
     for (int64_t t = 0; t < count; t++) {
-        const int32_t j = s->ranking[t].col;
+        const int32_t j = s->ranking[t].index;
         s->W[s->size++] = j;
         s->in_W[j] = true;
     }
@@ -378,22 +372,14 @@ static double dual_value(const state *s)
     return s->lambda > 0 ? fmax(inside, outside - conjugate) : inside;
 }
 
-static int by_value(const void *x, const void *y)
-{
-    const key *a = x, *b = y;
-    if (a->value != b->value)
-        return a->value > b->value ? -1 : 1;
-    return a->col < b->col ? -1 : 1;
-}
-
 /* The columns outside W with |v_j| above `least`, the largest first. */
 static int64_t rank_columns(state *s, double least)
 {
     int64_t count = 0;
     for (int64_t j = 0; j < s->d; j++)
         if (!s->in_W[j] && fabs(s->v.x[j]) > least)
-            s->ranking[count++] = (key){fabs(s->v.x[j]), (int32_t)j};
-    qsort(s->ranking, (size_t)count, sizeof *s->ranking, by_value);
+            s->ranking[count++] = (mgvi_ranked){fabs(s->v.x[j]), (int32_t)j};
+    mgvi_rank(s->ranking, count);
     return count;
 }
 
@@ -475,7 +461,7 @@ static mgv_status first_columns(mgvi_run *run, state *s)
         mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->v);
         for (int64_t j = 0; j < s->d; j++)
             if (s->w.x[j] != 0)
-                s->ranking[kept++] = (key){0, (int32_t)j};
+                s->ranking[kept++] = (mgvi_ranked){0, (int32_t)j};
         MGVI_TRY(join(run, s, kept));
         MGVI_TRY(presume_rows(run, s, kept));
         most = most / 4 + 1;

@@ -7,7 +7,6 @@
 #include "solver/column_generation/hinge_interior_impl.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* A point of a face is exact up to rounding below this relative gap. */
@@ -15,34 +14,26 @@ static const double EXACT = 1e-12;
 
 enum { FACES = MGVI_HINGE_FACES };
 
-static int by_value(const void *x, const void *y)
-{
-    const mgvi_hinge_key *a = x, *b = y;
-    if (a->value != b->value)
-        return a->value > b->value ? -1 : 1;
-    return a->index < b->index ? -1 : 1;
-}
-
-static void rank_rows(const mgvi_hinge_interior *k, mgvi_hinge_key *keys)
+static void rank_rows(const mgvi_hinge_interior *k, mgvi_ranked *keys)
 {
     for (int64_t t = 0; t < k->live; t++) {
         const int32_t i = k->row[t];
         const double ratio = fmin(k->a[i] / k->slack[i], k->c[i] / k->xi[i]);
-        keys[t] = (mgvi_hinge_key){log(ratio / k->p->s[i]), i};
+        keys[t] = (mgvi_ranked){log(ratio / k->p->s[i]), i};
     }
-    qsort(keys, (size_t)k->live, sizeof *keys, by_value);
+    mgvi_rank(keys, k->live);
 }
 
-static void rank_columns(const mgvi_hinge_interior *k, mgvi_hinge_key *keys)
+static void rank_columns(const mgvi_hinge_interior *k, mgvi_ranked *keys)
 {
     for (int64_t j = 0; j < k->p->cols; j++)
-        keys[j] = (mgvi_hinge_key){log(fmax(k->pos[j] / k->z_pos[j], k->neg[j] / k->z_neg[j])),
-                                   (int32_t)j};
-    qsort(keys, (size_t)k->p->cols, sizeof *keys, by_value);
+        keys[j] =
+            (mgvi_ranked){log(fmax(k->pos[j] / k->z_pos[j], k->neg[j] / k->z_neg[j])), (int32_t)j};
+    mgvi_rank(keys, k->p->cols);
 }
 
 /* How many stand before the widest gap. */
-static int64_t cut(const mgvi_hinge_key *keys, int64_t count)
+static int64_t cut(const mgvi_ranked *keys, int64_t count)
 {
     int64_t at = count;
     double widest = 0;
@@ -54,7 +45,7 @@ static int64_t cut(const mgvi_hinge_key *keys, int64_t count)
     return at;
 }
 
-static uint64_t mix(uint64_t hash, const mgvi_hinge_key *keys, int64_t count)
+static uint64_t mix(uint64_t hash, const mgvi_ranked *keys, int64_t count)
 {
     uint64_t sum = 0; /* whatever the order */
     for (int64_t t = 0; t < count; t++)
@@ -63,8 +54,8 @@ static uint64_t mix(uint64_t hash, const mgvi_hinge_key *keys, int64_t count)
 }
 
 /* The face of the first rows and columns of the rankings. */
-static mgvi_hinge_face make_face(mgvi_hinge_interior *k, const mgvi_hinge_key *rows, int64_t e,
-                                 const mgvi_hinge_key *cols, int64_t m)
+static mgvi_hinge_face make_face(mgvi_hinge_interior *k, const mgvi_ranked *rows, int64_t e,
+                                 const mgvi_ranked *cols, int64_t m)
 {
     const mgvi_hinge_block *p = k->p;
     for (int64_t i = 0; i < p->rows; i++)
@@ -114,7 +105,7 @@ static mgv_status try_face(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hing
 }
 
 /* How many stand above `least`. */
-static int64_t above(const mgvi_hinge_key *keys, int64_t count, double least)
+static int64_t above(const mgvi_ranked *keys, int64_t count, double least)
 {
     int64_t t = 0;
     while (t < count && keys[t].value > least)
@@ -124,8 +115,8 @@ static int64_t above(const mgvi_hinge_key *keys, int64_t count, double least)
 
 /* The sizes of the faces to try: rows and columns on their side of 1 in natural units, and before
  * the widest gap. */
-static void sizes(const mgvi_hinge_interior *k, const mgvi_hinge_key *rows,
-                  const mgvi_hinge_key *cols, int64_t e[FACES], int64_t a[FACES])
+static void sizes(const mgvi_hinge_interior *k, const mgvi_ranked *rows, const mgvi_ranked *cols,
+                  int64_t e[FACES], int64_t a[FACES])
 {
     const mgvi_hinge_block *p = k->p;
     const int64_t n = k->live, m = p->gram ? 0 : p->cols, free = p->y ? 1 : 0;
@@ -151,7 +142,7 @@ static void sizes(const mgvi_hinge_interior *k, const mgvi_hinge_key *rows,
 static int worth_trying(double gap) { return gap > 1e-3 ? 1 : gap > 1e-5 ? 2 : FACES; }
 
 /* Whether the first `count` of `all` stand apart from the others. */
-static bool apart(const mgvi_hinge_key *keys, int64_t count, int64_t all)
+static bool apart(const mgvi_ranked *keys, int64_t count, int64_t all)
 {
     static const double FACTOR = 1; /* of e */
     return count == 0 || count >= all || keys[count - 1].value - keys[count].value > FACTOR;
@@ -159,7 +150,7 @@ static bool apart(const mgvi_hinge_key *keys, int64_t count, int64_t all)
 
 /* Whether a face is worth its factor: a small one always, a large one when both rankings have a gap
  * there, else it is a guess that a later step makes better. */
-static bool clear_cut(const mgvi_hinge_key *rows, int64_t e, int64_t n, const mgvi_hinge_key *cols,
+static bool clear_cut(const mgvi_ranked *rows, int64_t e, int64_t n, const mgvi_ranked *cols,
                       int64_t a, int64_t m)
 {
     enum { SMALL = 200 };
@@ -170,7 +161,7 @@ mgv_status mgvi_hinge_try_faces(mgv_ctx *ctx, mgvi_hinge_interior *k, double gap
 {
     const mgvi_hinge_block *p = k->p;
     const int64_t n = k->live, m = p->gram ? 0 : p->cols;
-    mgvi_hinge_key *rows = k->keys, *cols = k->keys + n;
+    mgvi_ranked *rows = k->keys, *cols = k->keys + n;
     int64_t e[FACES], a[FACES];
     rank_rows(k, rows);
     if (m > 0)

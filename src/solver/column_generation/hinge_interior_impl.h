@@ -4,16 +4,12 @@
 #define MGVI_SOLVER_HINGE_INTERIOR_IMPL_H
 
 #include "solver/column_generation/hinge_interior.h"
+#include "solver/shared/ranking.h"
 
 enum {
     MGVI_HINGE_FACES = 4, /* tried at a point */
     MGVI_HINGE_CG = 5     /* vectors of live rows */
 };
-
-typedef struct mgvi_hinge_key {
-    double value;
-    int32_t index;
-} mgvi_hinge_key;
 
 /* A direction of everything. */
 typedef struct mgvi_hinge_move {
@@ -67,7 +63,7 @@ struct mgvi_hinge_interior {
     double *cg_live, *cg_row, *cg_col; /* vectors of conjugate gradients (sparse blocks) */
     double *best_theta, *best_w, best_b, best_gap; /* the best point so far */
     double *face_theta, *face_w;                   /* the point of a face */
-    mgvi_hinge_key *keys;                          /* rows + cols: rankings */
+    mgvi_ranked *keys;                             /* rows + cols: rankings */
     int32_t *face_row, *face_col;
     bool *upper;
     double *sign;

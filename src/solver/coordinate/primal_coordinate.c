@@ -16,10 +16,10 @@
 #include "simd/simd.h"
 #include "solver/coordinate/set_quadratic.h"
 #include "solver/shared/anderson.h"
+#include "solver/shared/ranking.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -32,11 +32,6 @@ static const double CONSTANT = 1e-13; /* N_j / |p_j|^2 below this: the column is
 static const double ROUNDING = 1e-31; /* moves N_j dw^2 below this part of sum s y^2 are none */
 static const double INNER_GAIN = 0.1; /* sweeps end when the move fell by this much */
 static const double HALF = 0.5;       /* of the gap: what an exact step brings at least */
-
-typedef struct violator {
-    double excess; /* of |g_j| over mu_j, in units of sqrt(N_j) */
-    int32_t j;
-} violator;
 
 /* Plain numbers of the state, saved as they are. */
 typedef struct memory {
@@ -55,7 +50,7 @@ typedef struct state {
     bool fresh;               /* grad belongs to w */
     int32_t *set;
     int64_t set_count;
-    violator *violators;
+    mgvi_ranked *violators; /* by |g_j| over mu_j, in units of sqrt(N_j) */
     mgvi_anderson anderson; /* of the weights of the set */
     double *trial;
     mgvi_quadratic exact;             /* the set's, where sweeps are not enough */
@@ -120,9 +115,6 @@ static void measure_column(const column_pass *pass, int64_t j)
     state *s = pass->s;
     const mgv_problem *p = pass->run->problem;
     const int64_t first = s->P.ptr[j], n = mgvi_packed_nnz(&s->P, j);
-    if (p->view.scale)
-        for (int64_t t = first; t < first + n; t++)
-            s->P.f64[t] *= p->view.scale[j];
     double square = 0;
     for (int64_t t = first; t < first + n; t++)
         square += s->P.f64[t] * s->P.f64[t];
@@ -190,7 +182,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
         return MGV_E_MEMORY;
     MGVI_TRY(mgvi_anderson_new(&run->arena, (int64_t)d, &s->anderson));
     const mgvi_matrix *X = p->A->stored;
-    MGVI_TRY(mgvi_packed_new(&run->arena, &X, 1, factor, NULL, MGV_F64, &s->P));
+    MGVI_TRY(mgvi_packed_new(&run->arena, &X, 1, factor, p->view.scale, NULL, MGV_F64, &s->P));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));
@@ -259,20 +251,6 @@ static double relative_gap(const mgvi_run *run, const state *s)
     return (primal - dual) / fmax(primal, 1e-300);
 }
 
-static int by_excess(const void *a, const void *b)
-{
-    const violator *x = a, *y = b;
-    if (x->excess != y->excess)
-        return x->excess < y->excess ? 1 : -1;
-    return x->j < y->j ? -1 : 1;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The nonzero columns and the worst violators, no more than double the former. */
 static int64_t choose_set(const mgvi_run *run, state *s)
 {
@@ -283,17 +261,10 @@ static int64_t choose_set(const mgvi_run *run, state *s)
         if (s->w.x[j] != 0)
             s->set[s->set_count++] = (int32_t)j;
         else if (excess > 0 && s->square[j] > 0)
-            s->violators[joining++] = (violator){excess / sqrt(s->square[j]), (int32_t)j};
+            s->violators[joining++] = (mgvi_ranked){excess / sqrt(s->square[j]), (int32_t)j};
     }
     const int64_t most = 2 * s->set_count > LEAST_JOINING ? 2 * s->set_count : LEAST_JOINING;
-    if (joining > most) {
-        qsort(s->violators, (size_t)joining, sizeof *s->violators, by_excess);
-        joining = most;
-    }
-    for (int64_t k = 0; k < joining; k++)
-        s->set[s->set_count++] = s->violators[k].j;
-    qsort(s->set, (size_t)s->set_count, sizeof *s->set, by_number);
-    return joining;
+    return mgvi_rank_join(s->violators, joining, most, s->set, &s->set_count);
 }
 
 /* (4) for every column of the set; returns the largest N_j dw^2. */

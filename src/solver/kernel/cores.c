@@ -2,7 +2,7 @@
 #include "solver/kernel/cores.h"
 
 #include "base/limit.h"
-#include "solver/shared/smallest.h"
+#include "solver/shared/ranking.h"
 
 #include <math.h>
 #include <string.h>

@@ -12,7 +12,7 @@
  * the judge, who is float64, does not agree with our estimate, we go on in float64. (10) */
 #include "op/kernel.h"
 #include "solver/kernel/kernel_margin.h"
-#include "solver/shared/smallest.h"
+#include "solver/shared/ranking.h"
 #include "solver/solver_impl.h"
 
 #include <float.h>

@@ -60,8 +60,7 @@ static double entry(const mgvi_row_set *s, int64_t i, int64_t j)
         if (low < m->ptr[i + 1] && m->idx[low] == j)
             x = mgvi_matrix_value(m, low);
     }
-    x = (x - mgvi_view_centre(&s->view, j)) * mgvi_view_scale(&s->view, j);
-    return s->view.row_scale ? s->view.row_scale[i] * x : x;
+    return mgvi_view_entry(&s->view, i, j, x);
 }
 
 /* The rows nearest to the hinge among those in which column j is large are kept. */

@@ -7,11 +7,11 @@
 #include "linalg/gemm.h"
 #include "op/gram.h"
 #include "op/packed.h"
+#include "solver/shared/ranking.h"
 #include "solver/shared/sparse_quadratic.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -25,26 +25,21 @@ enum {
  * for the columns of a set and its Gram matrix come beside it. */
 static const double HELD = 9, COPIES = 1.5;
 
-typedef struct violator {
-    double excess;
-    int32_t j;
-} violator;
-
 struct mgvi_newton_sparse {
     double swept; /* entries that sweeps have read, not told yet */
     const mgv_problem *p;
     mgvi_arena *arena;
     mgvi_quadratic q;
-    violator *violator; /* work space of the choice */
-    int32_t *col;       /* the working set */
-    int64_t cols;       /* of the data */
-    double *all;        /* few columns: A'HA with the intercept's; NULL: */
-    bool hard;          /* dense: models took as long as a larger Gram matrix would have */
-    bool copied;        /* many columns: P is there, else the set's columns are found in X */
-    mgvi_packed P;      /* the data by columns, scaled, not centred */
-    int32_t *place;     /* not copied: per column, its place in the set + 1, or 0 */
-    int32_t *number;    /* per row: its place among those with curvature, or -1 */
-    mgvi_arena *set;    /* the columns of the working set: */
+    mgvi_ranked *violator; /* work space of the choice */
+    int32_t *col;          /* the working set */
+    int64_t cols;          /* of the data */
+    double *all;           /* few columns: A'HA with the intercept's; NULL: */
+    bool hard;             /* dense: models took as long as a larger Gram matrix would have */
+    bool copied;           /* many columns: P is there, else the set's columns are found in X */
+    mgvi_packed P;         /* the data by columns, scaled, not centred */
+    int32_t *place;        /* not copied: per column, its place in the set + 1, or 0 */
+    int32_t *number;       /* per row: its place among those with curvature, or -1 */
+    mgvi_arena *set;       /* the columns of the working set: */
     int64_t *ptr, ptr_room, room;
     int32_t *idx;
     double *val, *e;
@@ -72,11 +67,7 @@ static mgv_status copy_columns(mgvi_newton_sparse *m)
         m->place = mgvi_arena_array(m->arena, (size_t)X->cols, sizeof *m->place);
         return m->place ? MGV_OK : MGV_E_MEMORY;
     }
-    MGVI_TRY(mgvi_packed_new(m->arena, &X, 1, p->view.row_scale, NULL, MGV_F64, &m->P));
-    for (int64_t j = 0; p->view.scale && j < X->cols; j++)
-        for (int64_t t = m->P.ptr[j]; t < m->P.ptr[j + 1]; t++)
-            m->P.f64[t] *= p->view.scale[j];
-    return MGV_OK;
+    return mgvi_packed_new(m->arena, &X, 1, p->view.row_scale, p->view.scale, NULL, MGV_F64, &m->P);
 }
 
 static mgv_status allocate_packed(mgvi_newton_sparse *m)
@@ -118,20 +109,6 @@ mgv_status mgvi_newton_sparse_new(const mgv_problem *p, mgvi_arena *arena, mgvi_
 
 /* ---- the working set ------------------------------------------------------------------------- */
 
-static int by_excess(const void *a, const void *b)
-{
-    const violator *x = a, *y = b;
-    if (x->excess != y->excess)
-        return x->excess < y->excess ? 1 : -1;
-    return (x->j > y->j) - (x->j < y->j);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* The columns with a weight, and the worst of those that want one: as many again. */
 static int64_t choose_columns(mgvi_newton_sparse *m, const mgvi_newton_point *at)
 {
@@ -141,16 +118,10 @@ static int64_t choose_columns(mgvi_newton_sparse *m, const mgvi_newton_point *at
         if (at->w->x[j] != 0)
             m->col[count++] = (int32_t)j;
         else if (excess > 0)
-            m->violator[wanting++] = (violator){excess, (int32_t)j};
+            m->violator[wanting++] = (mgvi_ranked){excess, (int32_t)j};
     }
-    int64_t joining = count > LEAST_JOINING ? count : LEAST_JOINING;
-    if (wanting > joining)
-        qsort(m->violator, (size_t)wanting, sizeof *m->violator, by_excess);
-    else
-        joining = wanting;
-    for (int64_t k = 0; k < joining; k++)
-        m->col[count++] = m->violator[k].j;
-    qsort(m->col, (size_t)count, sizeof *m->col, by_number);
+    const int64_t most = count > LEAST_JOINING ? count : LEAST_JOINING;
+    mgvi_rank_join(m->violator, wanting, most, m->col, &count);
     return count;
 }
 
