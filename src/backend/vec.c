@@ -15,6 +15,11 @@ static inline bool alike(const mgvi_vec *x, const mgvi_vec *y)
     return x->n == y->n && x->k == y->k && x->at == y->at;
 }
 
+bool mgvi_ctx_in_host(const mgv_ctx *ctx)
+{
+    return !ctx->backend || ctx->backend == &mgvi_backend_cpu;
+}
+
 mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out)
 {
     int64_t count;
@@ -22,13 +27,11 @@ mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t 
         return MGVI_FAIL(arena->ctx, MGV_E_MEMORY,
                          "a vector of %" PRId64 " x %" PRId32 " numbers does not fit in memory", n,
                          k);
-    const mgvi_backend *at = arena->ctx->backend ? arena->ctx->backend : &mgvi_backend_cpu;
-    double *x = at->alloc(arena, count);
-    if (!x)
-        return MGV_E_MEMORY;
-    *out = (mgvi_vec){
-        .x = x, .n = n, .k = k, .space = space, .at = at == &mgvi_backend_cpu ? NULL : at};
-    return MGV_OK;
+    *out = (mgvi_vec){.n = n, .k = k, .space = space};
+    if (!mgvi_ctx_in_host(arena->ctx))
+        out->at = arena->ctx->backend;
+    out->x = mgvi_backend_of(out)->alloc(arena, count);
+    return out->x ? MGV_OK : MGV_E_MEMORY;
 }
 
 mgvi_vec mgvi_vec_wrap(double *x, int64_t n, mgvi_space space)
@@ -73,6 +76,14 @@ mgvi_vec mgvi_vec_hosted(const mgvi_vec *x)
 }
 
 double *mgvi_vec_open(mgvi_vec *x) { return mgvi_backend_of(x)->open(x); }
+
+mgvi_vec mgvi_vec_opened(mgvi_vec *x)
+{
+    mgvi_vec out = *x;
+    out.x = mgvi_vec_open(x);
+    out.at = NULL;
+    return out;
+}
 
 void mgvi_vec_close(mgvi_vec *x) { mgvi_backend_of(x)->close(x); }
 

@@ -305,7 +305,7 @@ static mgvi_care score(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care)
         mgvi_careful_scores(judge, w, judge->error))
         return care;
     if (care == MGVI_CARE_TWOFOLD && p->A->ops->mul_extended &&
-        p->A->ops->mul_extended(p->A, w, mgvi_kernel_scale_error(judge), &judge->z, judge->error))
+        mgvi_op_mul_extended(p->A, w, mgvi_kernel_scale_error(judge), &judge->z, judge->error))
         return care;
     if (p->loss->can & MGVI_MARGIN)
         mgvi_op_mul_low(p->A, w, &judge->z);

@@ -39,7 +39,8 @@ mgv_status mgvi_driver_open_best(mgv_solver *solver)
     if (u->x)
         return MGV_OK;
     MGVI_TRY(new_vec(solver, solver->best_room, MGVI_ROWS, u));
-    solver->run.kept[BEST_U].data = u->x;
+    solver->run.kept[BEST_U].tensor.data = u->x;
+    solver->run.kept[BEST_U].vec = u->at ? u : NULL;
     return MGV_OK;
 }
 
@@ -71,7 +72,7 @@ static mgv_status prepare(mgv_solver *solver)
     MGVI_TRY(mgvi_driver_open_judge(solver));
     MGVI_TRY(new_vec(solver, &solver->arena, MGVI_ROWS, &answer->u));
     MGVI_TRY(new_vec(solver, &solver->arena, MGVI_COLS, &best->w));
-    MGVI_TRY(mgvi_run_keep(run, "best_w", MGVI_T_F64, best->w.x, best->w.n * best->w.k));
+    MGVI_TRY(mgvi_run_keep_vec(run, "best_w", &best->w));
     MGVI_TRY(mgvi_run_keep(run, "best_u", MGVI_T_F64, NULL, rows)); /* of the first certificate */
     return mgvi_run_keep(run, "driver", MGVI_T_U8, &solver->memory, sizeof solver->memory);
 }

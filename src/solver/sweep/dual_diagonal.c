@@ -265,7 +265,7 @@ static void ended(mgvi_run *run)
     if (held > 0 && run->iteration >= LONG_RUN)
         mgvi_log(run->ctx, MGV_WARNING,
                  "dual_diagonal: after %" PRId64 " iterations %.0f multipliers are still held at "
-                                                 "1/lambda_t = %g: this is the soft margin with "
+                 "1/lambda_t = %g: this is the soft margin with "
                  "that C; a faster --schedule or a smaller --lambda0 opens the box, unless the "
                  "classes cannot be separated",
                  run->iteration, held, bound);
@@ -291,6 +291,7 @@ const mgvi_solver_ops mgvi_solver_dual_diagonal = {
     .no_intercept = true,
     .kernels = true,
     .settings = "schedule lambda0 inertia dual_diagonal_restart backtracking lipschitz",
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,
