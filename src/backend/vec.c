@@ -20,18 +20,29 @@ bool mgvi_ctx_in_host(const mgv_ctx *ctx)
     return !ctx->backend || ctx->backend == &mgvi_backend_cpu;
 }
 
-mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out)
+static mgv_status make(mgvi_arena *arena, const mgvi_backend *at, mgvi_vec *out)
 {
     int64_t count;
-    if (n < 0 || k < 1 || __builtin_mul_overflow(n, (int64_t)k, &count))
+    if (out->n < 0 || out->k < 1 || __builtin_mul_overflow(out->n, (int64_t)out->k, &count))
         return MGVI_FAIL(arena->ctx, MGV_E_MEMORY,
-                         "a vector of %" PRId64 " x %" PRId32 " numbers does not fit in memory", n,
-                         k);
-    *out = (mgvi_vec){.n = n, .k = k, .space = space};
-    if (!mgvi_ctx_in_host(arena->ctx))
-        out->at = arena->ctx->backend;
+                         "a vector of %" PRId64 " x %" PRId32 " numbers does not fit in memory",
+                         out->n, out->k);
+    out->at = at;
     out->x = mgvi_backend_of(out)->alloc(arena, count);
     return out->x ? MGV_OK : MGV_E_MEMORY;
+}
+
+mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out)
+{
+    *out = (mgvi_vec){.n = n, .k = k, .space = space};
+    return make(arena, mgvi_ctx_in_host(arena->ctx) ? NULL : arena->ctx->backend, out);
+}
+
+mgv_status mgvi_vec_new_host(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
+                             mgvi_vec *out)
+{
+    *out = (mgvi_vec){.n = n, .k = k, .space = space};
+    return make(arena, NULL, out);
 }
 
 mgvi_vec mgvi_vec_wrap(double *x, int64_t n, mgvi_space space)

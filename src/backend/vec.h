@@ -22,7 +22,10 @@ typedef struct mgvi_vec {
 /* Where the arena's context has its vectors, cleared; goes with the arena. MGV_E_MEMORY with a
  * sentence. */
 mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out);
-/* Whether that is host memory. */
+/* The same in host memory. */
+mgv_status mgvi_vec_new_host(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
+                             mgvi_vec *out);
+/* Whether a context has its vectors there. */
 bool mgvi_ctx_in_host(const mgv_ctx *ctx);
 static inline int64_t mgvi_count_nonzeros(const double *x, int64_t n)
 {

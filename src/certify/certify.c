@@ -62,7 +62,8 @@ void mgvi_judge_least_weights(mgvi_judge *judge, mgvi_vec *w, mgvi_vec *z)
     if (!isfinite(judge->most) || !(p->penalty->can & MGVI_MIRROR)) /* least at 0 */
         return;
     mgvi_vec_fill(p->ctx, &v, 0);
-    mgvi_penalty_mirror(&judge->penalty, &v, &part);
+    mgvi_penalty_mirror(&judge->penalty, &v, &v);
+    mgvi_vec_copy(p->ctx, &v, &part);
     mgvi_op_mul(p->A, 1, w, 0, z);
 }
 

@@ -9,11 +9,13 @@
 
 enum { BEST_W, BEST_U, DRIVER_MEMORY }; /* of run.kept */
 
+/* What is kept of the iterates, wherever they are made. */
 static mgv_status new_vec(const mgv_solver *solver, mgvi_arena *arena, mgvi_space space,
                           mgvi_vec *out)
 {
     const mgv_problem *p = solver->run.problem;
-    return mgvi_vec_new(arena, space, space == MGVI_ROWS ? p->A->rows : p->A->cols, p->lanes, out);
+    const int64_t n = space == MGVI_ROWS ? p->A->rows : p->A->cols;
+    return mgvi_vec_new_host(arena, space, n, p->lanes, out);
 }
 
 mgv_status mgvi_driver_open_judge(mgv_solver *solver)
@@ -40,7 +42,6 @@ mgv_status mgvi_driver_open_best(mgv_solver *solver)
         return MGV_OK;
     MGVI_TRY(new_vec(solver, solver->best_room, MGVI_ROWS, u));
     solver->run.kept[BEST_U].tensor.data = u->x;
-    solver->run.kept[BEST_U].vec = u->at ? u : NULL;
     return MGV_OK;
 }
 

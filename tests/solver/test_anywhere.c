@@ -195,6 +195,20 @@ TEST(every_such_solver_was_looked_at)
     CHECK(found == 14);
 }
 
+TEST(others_refuse)
+{
+    double X[] = {1, 2, 3, 4}, y[] = {1, -1};
+    mgv_fit fit;
+    mgv_fit_start(&fit, X, y, 2, 2, "loss=margin intercept=no");
+    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+    fit.ctx->backend = &mgv_loopback;
+    for (int i = 0; i < mgvi_solver_count(); i++)
+        CHECK(mgvi_solver_at(i)->anywhere ||
+              mgvi_solver_fits(fit.ctx, mgvi_solver_at(i), fit.problem) == MGV_E_UNSUPPORTED);
+    CHECK(strstr(mgv_ctx_error(fit.ctx), "these fit: ") != NULL);
+    mgv_fit_free(&fit);
+}
+
 /* ---- the judge -------------------------------------------------------------------------------- */
 
 static void check_number(double got, double want, const char *options)
@@ -300,8 +314,36 @@ TEST(verdicts_are_those_of_the_cpu)
     CHECK(proofs > 0 && mgv_loopback_joins() > 0);
 }
 
+TEST(runs_end_as_on_the_cpu)
+{
+    for (int e = 0; e < EXAMPLES + JUDGED; e++) {
+        const example *x = e < EXAMPLES ? &examples[e] : &judged[e - EXAMPLES];
+        char options[200];
+        mgv_fit here, there;
+        snprintf(options, sizeof options, "%s tol=1e-3 max_iter=%d", x->options, 50 * x->steps);
+        open_at(&here, NULL, x->data, options);
+        open_at(&there, &mgv_loopback, x->data, options);
+        CHECK_OK(here.ctx, mgv_solver_run(here.ctx, here.solver));
+        CHECK_OK(there.ctx, mgv_solver_run(there.ctx, there.solver));
+        describe(&here);
+        describe(&there);
+        const mgv_certificate *a = &here.certificate, *b = &there.certificate;
+        CHECK_THAT(here.run.stop == there.run.stop, "%s: %d %d", options, here.run.stop,
+                   there.run.stop);
+        CHECK_THAT(a->separable == b->separable && a->verified == b->verified, "%s", options);
+        if (a->verified) { /* each one's bound holds for the other */
+            CHECK_LE(a->dual, b->primal, "%s", options);
+            CHECK_LE(b->dual, a->primal, "%s", options);
+        }
+        CHECK(there.solver->run.ctx->backend == &mgv_loopback);
+        mgv_fit_free(&here);
+        mgv_fit_free(&there);
+    }
+}
+
 int main(void)
 {
-    return RUN(steps_are_those_of_the_cpu, checkpoints_go_anywhere, every_such_solver_was_looked_at,
-               verdicts_are_those_of_the_cpu);
+    return RUN(others_refuse, steps_are_those_of_the_cpu, checkpoints_go_anywhere,
+               every_such_solver_was_looked_at, verdicts_are_those_of_the_cpu,
+               runs_end_as_on_the_cpu);
 }
