@@ -15,20 +15,34 @@ static inline bool alike(const mgvi_vec *x, const mgvi_vec *y)
     return x->n == y->n && x->k == y->k && x->at == y->at;
 }
 
-mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out)
+bool mgvi_ctx_in_host(const mgv_ctx *ctx)
+{
+    return !ctx->backend || ctx->backend == &mgvi_backend_cpu;
+}
+
+static mgv_status make(mgvi_arena *arena, const mgvi_backend *at, mgvi_vec *out)
 {
     int64_t count;
-    if (n < 0 || k < 1 || __builtin_mul_overflow(n, (int64_t)k, &count))
+    if (out->n < 0 || out->k < 1 || __builtin_mul_overflow(out->n, (int64_t)out->k, &count))
         return MGVI_FAIL(arena->ctx, MGV_E_MEMORY,
-                         "a vector of %" PRId64 " x %" PRId32 " numbers does not fit in memory", n,
-                         k);
-    const mgvi_backend *at = arena->ctx->backend ? arena->ctx->backend : &mgvi_backend_cpu;
-    double *x = at->alloc(arena, count);
-    if (!x)
-        return MGV_E_MEMORY;
-    *out = (mgvi_vec){
-        .x = x, .n = n, .k = k, .space = space, .at = at == &mgvi_backend_cpu ? NULL : at};
-    return MGV_OK;
+                         "a vector of %" PRId64 " x %" PRId32 " numbers does not fit in memory",
+                         out->n, out->k);
+    out->at = at;
+    out->x = mgvi_backend_of(out)->alloc(arena, count);
+    return out->x ? MGV_OK : MGV_E_MEMORY;
+}
+
+mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out)
+{
+    *out = (mgvi_vec){.n = n, .k = k, .space = space};
+    return make(arena, mgvi_ctx_in_host(arena->ctx) ? NULL : arena->ctx->backend, out);
+}
+
+mgv_status mgvi_vec_new_host(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
+                             mgvi_vec *out)
+{
+    *out = (mgvi_vec){.n = n, .k = k, .space = space};
+    return make(arena, NULL, out);
 }
 
 mgvi_vec mgvi_vec_wrap(double *x, int64_t n, mgvi_space space)
@@ -73,6 +87,14 @@ mgvi_vec mgvi_vec_hosted(const mgvi_vec *x)
 }
 
 double *mgvi_vec_open(mgvi_vec *x) { return mgvi_backend_of(x)->open(x); }
+
+mgvi_vec mgvi_vec_opened(mgvi_vec *x)
+{
+    mgvi_vec out = *x;
+    out.x = mgvi_vec_open(x);
+    out.at = NULL;
+    return out;
+}
 
 void mgvi_vec_close(mgvi_vec *x) { mgvi_backend_of(x)->close(x); }
 

@@ -22,6 +22,11 @@ typedef struct mgvi_vec {
 /* Where the arena's context has its vectors, cleared; goes with the arena. MGV_E_MEMORY with a
  * sentence. */
 mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out);
+/* The same in host memory. */
+mgv_status mgvi_vec_new_host(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
+                             mgvi_vec *out);
+/* Whether a context has its vectors there. */
+bool mgvi_ctx_in_host(const mgv_ctx *ctx);
 static inline int64_t mgvi_count_nonzeros(const double *x, int64_t n)
 {
     int64_t count = 0;
@@ -40,6 +45,7 @@ const double *mgvi_vec_host(const mgvi_vec *x);
 mgvi_vec mgvi_vec_hosted(const mgvi_vec *x); /* as a vector of the cpu's; not to be changed */
 /* The same to be changed: x has the changes after mgvi_vec_close(), and is let alone until then. */
 double *mgvi_vec_open(mgvi_vec *x);
+mgvi_vec mgvi_vec_opened(mgvi_vec *x); /* likewise */
 void mgvi_vec_close(mgvi_vec *x);
 /* All of x from host memory, and into it; one number, by its place among all lanes. */
 void mgvi_vec_upload(mgv_ctx *ctx, const double *from, mgvi_vec *x);

@@ -62,7 +62,8 @@ void mgvi_judge_least_weights(mgvi_judge *judge, mgvi_vec *w, mgvi_vec *z)
     if (!isfinite(judge->most) || !(p->penalty->can & MGVI_MIRROR)) /* least at 0 */
         return;
     mgvi_vec_fill(p->ctx, &v, 0);
-    mgvi_penalty_mirror(&judge->penalty, &v, &part);
+    mgvi_penalty_mirror(&judge->penalty, &v, &v);
+    mgvi_vec_copy(p->ctx, &v, &part);
     mgvi_op_mul(p->A, 1, w, 0, z);
 }
 
@@ -305,7 +306,7 @@ static mgvi_care score(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care)
         mgvi_careful_scores(judge, w, judge->error))
         return care;
     if (care == MGVI_CARE_TWOFOLD && p->A->ops->mul_extended &&
-        p->A->ops->mul_extended(p->A, w, mgvi_kernel_scale_error(judge), &judge->z, judge->error))
+        mgvi_op_mul_extended(p->A, w, mgvi_kernel_scale_error(judge), &judge->z, judge->error))
         return care;
     if (p->loss->can & MGVI_MARGIN)
         mgvi_op_mul_low(p->A, w, &judge->z);

@@ -50,12 +50,13 @@ double mgvi_kernel_length_above(mgvi_judge *judge, const mgvi_vec *x, double len
         return length;
     const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);
     double square;
+    const mgvi_vec at = mgvi_vec_hosted(&part);
     if (judge->extended && A->ops->square_extended &&
-        A->ops->square_extended(A, &part, mgvi_kernel_scale_error(judge), &square, &error))
+        A->ops->square_extended(A, &at, mgvi_kernel_scale_error(judge), &square, &error))
         return sqrt(square + error) * (1 + 4 * MGVI_UNIT);
     error = 0;
     for (int32_t c = 0; c < x->k && A->ops->square_rounding; c++)
-        error += A->ops->square_rounding(A, &part, c);
+        error += A->ops->square_rounding(A, &at, c);
     return sqrt(length * length + error) * (1 + mgvi_sum_error((double)x->n));
 }
 

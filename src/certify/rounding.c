@@ -158,8 +158,9 @@ void mgvi_score_errors(mgvi_judge *judge, const mgvi_vec *w, double *out)
     if (!over_data(p)) { /* exact is what another's operator computes, but for its last bits */
         const double error = 64 * MGVI_UNIT * largest_score(judge);
         const bool known = p->A->ops->mul_rounding != NULL;
+        const mgvi_vec at = mgvi_vec_hosted(w);
         for (int32_t c = 0; c < p->lanes; c++)
-            out[c] = known ? p->A->ops->mul_rounding(p->A, w, c) : error;
+            out[c] = known ? p->A->ops->mul_rounding(p->A, &at, c) : error;
         return;
     }
     const double *weight = mgvi_vec_host(w);

@@ -27,8 +27,9 @@ void mgvi_judge_touch_smooth(mgvi_judge *j, const mgvi_vec *w)
     if (!mgvi_problem_has_smooth(p))
         return;
     double product;
-    mgvi_problem_smooth_grad(p, w, &j->slope);
-    mgvi_vec_dot(p->ctx, &j->slope, w, &product);
+    mgvi_vec_copy(p->ctx, w, &j->blend); /* to where the slope lies */
+    mgvi_problem_smooth_grad(p, &j->blend, &j->slope);
+    mgvi_vec_dot(p->ctx, &j->slope, &j->blend, &product);
     j->height = product - mgvi_problem_smooth_value(p, w);
 }
 

@@ -54,12 +54,14 @@ double mgvi_problem_worst_edges(const mgv_problem *p, const mgvi_live_rows *live
     const double least = mgvi_class_graph_least_mean(g);
     for (int32_t t = 0; t < g->length; t++)
         row[t] = -1;
-    for (int64_t i = live->count - 1; i >= 0; i--) { /* the first of equals stays */
-        const mgvi_problem_pair edge = mgvi_problem_edge(p, live->row[i]);
+    for (int64_t k = live->count - 1; k >= 0; k--) { /* the first of equals stays */
+        const int32_t i = live->row[k];
+        const mgvi_problem_pair edge = mgvi_problem_edge(p, i);
+        if (z[i] != g->edge[edge.at])
+            continue;
         for (int32_t t = 0; t < g->length; t++)
-            if (g->cycle[t] == edge.own && g->cycle[(t + 1) % g->length] == edge.rival &&
-                z[live->row[i]] == g->edge[edge.at])
-                row[t] = live->row[i];
+            if (g->cycle[t] == edge.own && g->cycle[(t + 1) % g->length] == edge.rival)
+                row[t] = i;
     }
     return least;
 }

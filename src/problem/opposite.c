@@ -45,8 +45,9 @@ static bool find(const labels *l, const int64_t *twin, int64_t *first, mgvi_vec 
             first[twin[i]] = i;
             continue;
         }
-        memset(u->x, 0, (size_t)u->n * sizeof *u->x);
-        u->x[row_against(l, i, j)] = u->x[row_against(l, j, i)] = -0.5;
+        mgvi_vec_fill(l->p->ctx, u, 0);
+        mgvi_vec_set(u, row_against(l, i, j), -0.5);
+        mgvi_vec_set(u, row_against(l, j, i), -0.5);
         return true;
     }
     return false;

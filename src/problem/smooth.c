@@ -26,15 +26,19 @@ mgv_status mgvi_problem_set_smooth(mgv_problem *p, const mgv_smooth *smooth)
 double mgvi_problem_smooth_value(const mgv_problem *p, const mgvi_vec *w)
 {
     double value = 0;
-    if (mgvi_problem_has_smooth(p) && p->smooth.value(p->smooth.user, w->x, &value) != 0)
+    if (mgvi_problem_has_smooth(p) &&
+        p->smooth.value(p->smooth.user, mgvi_vec_host(w), &value) != 0)
         atomic_store(&p->ctx->interrupted, 1);
     return value;
 }
 
 void mgvi_problem_smooth_grad(const mgv_problem *p, const mgvi_vec *w, mgvi_vec *grad)
 {
-    if (!mgvi_problem_has_smooth(p))
+    if (!mgvi_problem_has_smooth(p)) {
         mgvi_vec_fill(p->ctx, grad, 0);
-    else if (p->smooth.grad(p->smooth.user, w->x, grad->x) != 0)
+        return;
+    }
+    if (p->smooth.grad(p->smooth.user, mgvi_vec_host(w), mgvi_vec_open(grad)) != 0)
         atomic_store(&p->ctx->interrupted, 1);
+    mgvi_vec_close(grad);
 }

@@ -89,12 +89,17 @@ static mgv_status put(const mgv_solver *solver, goal *to)
     memory.streamed = mgvi_driver_streamed(solver);
     memory.worked += solver->run.work;
     memory.tried = solver->tried;
-    mgvi_tensor *kept = mgvi_dup(run->ctx, run->kept, (size_t)run->kept_count, sizeof *run->kept);
+    mgvi_tensor *kept = mgvi_alloc(run->ctx, (size_t)run->kept_count, sizeof *kept);
     if (!kept)
         return MGV_E_MEMORY;
-    for (int i = 0; i < run->kept_count; i++)
-        if (kept[i].data == &solver->memory)
+    for (int i = 0; i < run->kept_count; i++) {
+        const mgvi_kept *from = &run->kept[i];
+        kept[i] = from->tensor;
+        if (from->vec)
+            kept[i].data = mgvi_vec_host(from->vec);
+        else if (kept[i].data == &solver->memory)
             kept[i].data = &memory;
+    }
     const mgv_status st = to->path ? mgvi_tensors_write(run->ctx, to->path, kept, run->kept_count,
                                                         meta, MGVI_CHECKPOINT_META)
                                    : mgvi_tensors_pack(run->ctx, kept, run->kept_count, meta,
@@ -170,11 +175,13 @@ static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tenso
         MGVI_TRY(mgvi_driver_open_best(solver));
     for (int pass = 0; pass < 2; pass++) /* check everything before changing anything */
         for (int i = 0; i < run->kept_count; i++) {
-            const mgvi_tensor *t = &run->kept[i];
+            const mgvi_tensor *t = &run->kept[i].tensor;
             const void *data;
             MGVI_TRY(
                 mgvi_tensors_need(run->ctx, file, t->name, t->type, 1, t->shape[0], -1, &data));
-            if (pass == 1)
+            if (pass == 1 && run->kept[i].vec)
+                mgvi_vec_upload(run->ctx, data, run->kept[i].vec);
+            else if (pass == 1)
                 memcpy((void *)(uintptr_t)t->data, data,
                        (size_t)t->shape[0] * mgvi_tensor_type_size(t->type));
         }

@@ -80,6 +80,7 @@ const mgvi_solver_ops mgvi_solver_batch_perceptron = {
     .kernels = true,
     .contrasts = true,
     .settings = "perceptron_form",
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

@@ -100,6 +100,7 @@ const mgvi_solver_ops mgvi_solver_bregman = {
     .no = {.loss = MGVI_MARGIN},
     .settings = "sigma_factor sigma lipschitz",
     .fits = mgvi_centred_intercept,
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

@@ -291,6 +291,7 @@ const mgvi_solver_ops mgvi_solver_dual_diagonal = {
     .no_intercept = true,
     .kernels = true,
     .settings = "schedule lambda0 inertia dual_diagonal_restart backtracking lipschitz",
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

@@ -145,6 +145,7 @@ static double residual(const mgvi_run *run) { return ((const state *)run->state)
         .no = {.penalty = (NOT), .loss = MGVI_MARGIN},                                             \
         .settings = "kappa sigma_factor sigma lipschitz",                                          \
         .fits = mgvi_centred_intercept,                                                            \
+        .anywhere = true,                                                                          \
         .state_size = sizeof(state),                                                               \
         .init = init,                                                                              \
         .step = step,                                                                              \

@@ -115,14 +115,16 @@ static void refresh_slopes(mgvi_run *run)
     mgvi_loss_grad(run->ctx, p->loss, &p->row, &s->u, &s->u);
 }
 
-/* The fast way pays where a pass is much longer than what surrounds it. */
+/* The fast way pays where a pass is much longer than what surrounds it; it works in host memory, as
+ * metrics do. */
 static mgv_status init_fast(mgvi_run *run)
 {
     enum { LEAST_ROWS = 4096 };
     static const double LEAST_WORK = 1 << 22;
     state *s = run->state;
     const mgv_problem *p = run->problem;
-    if (p->A->rows < LEAST_ROWS || (double)p->A->nnz * p->lanes < LEAST_WORK)
+    if (p->A->rows < LEAST_ROWS || (double)p->A->nnz * p->lanes < LEAST_WORK ||
+        !mgvi_ctx_in_host(run->ctx))
         return MGV_OK;
     MGVI_TRY(mgvi_joint_pass_new(&run->arena, p->A, p->loss, &p->row, p->lanes, &s->pass));
     if (!s->pass)
@@ -137,7 +139,7 @@ static mgv_status init_hessian(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
-    s->hessian_cost = mgvi_class_hessian_cost(p);
+    s->hessian_cost = mgvi_ctx_in_host(run->ctx) ? mgvi_class_hessian_cost(p) : INFINITY;
     const bool apart = !isfinite(s->hessian_cost) && s->pass;
     if (apart)
         s->hessian_cost = mgvi_class_hessian_blocks_cost(p);
@@ -160,7 +162,7 @@ static mgv_status init(mgvi_run *run)
     s->m.grad_square = s->row_cost = s->m.row_gap = INFINITY;
     MGVI_TRY(init_fast(run));
     MGVI_TRY(init_hessian(run));
-    s->newton = mgvi_class_dual_fits(run->problem);
+    s->newton = mgvi_ctx_in_host(run->ctx) && mgvi_class_dual_fits(run->problem);
     const double room = MOST_BYTES / (16 * (double)numbers(s));
     s->most_pairs = s->newton ? 1 : (int64_t)fmin(fmax(room, LEAST_PAIRS), PAIRS);
     const int64_t rows = s->most_pairs * s->w.n;
@@ -463,6 +465,7 @@ const mgvi_solver_ops mgvi_solver_lbfgs = {
               .op = MGVI_MUL | MGVI_MUL_T},
     .no = {.penalty = MGVI_ABS},
     .uniform = true,
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

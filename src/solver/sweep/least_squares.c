@@ -193,6 +193,7 @@ const mgvi_solver_ops mgvi_solver_least_squares = {
     .no = {.penalty = MGVI_ABS},
     .cost = cost,
     .uniform = true,
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

@@ -182,6 +182,7 @@ const mgvi_solver_ops mgvi_solver_momentum_margin = {
     .contrasts = true,
     .fits = fits,
     .settings = "surrogate large_steps sampling",
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

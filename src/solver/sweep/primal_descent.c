@@ -88,6 +88,7 @@ static mgv_status homotopic_step(mgvi_run *run)
         .no = {.penalty = MGVI_ABS},                                                               \
         .no_intercept = true,                                                                      \
         .settings = settings_of,                                                                   \
+        .anywhere = true,                                                                          \
         .state_size = sizeof(state),                                                               \
         .init = init,                                                                              \
         .step = step_fn,                                                                           \

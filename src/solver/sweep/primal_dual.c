@@ -69,7 +69,7 @@ static mgv_status keep_everything(mgvi_run *run, state *s)
 {
     const struct {
         const char *name;
-        const mgvi_vec *vec;
+        mgvi_vec *vec;
     } parts[] = {{"w", &s->now.w}, {"p", &s->now.p}, {"u", &s->now.u},
                  {"z", &s->now.z}, {"g", &s->g},     {"du", &s->du}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
@@ -304,6 +304,7 @@ const mgvi_solver_ops mgvi_solver_primal_dual = {
     .means = true,
     .settings =
         "sigma sigma_factor lipschitz steps iterate lazy primal_dual_restart prox_tol split",
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

@@ -5,7 +5,10 @@ mgv_status mgvi_support_new(mgvi_run *run, mgvi_support *out)
 {
     *out = (mgvi_support){.A = run->problem->A, .penalised = mgvi_problem_penalised(run->problem)};
     out->list = mgvi_run_array(run, (size_t)out->A->cols, sizeof *out->list);
-    return out->list ? mgvi_columns_new(out->A, &run->arena, &out->columns) : MGV_E_MEMORY;
+    if (!out->list)
+        return MGV_E_MEMORY;
+    return mgvi_ctx_in_host(run->ctx) ? mgvi_columns_new(out->A, &run->arena, &out->columns)
+                                      : MGV_OK;
 }
 
 void mgvi_support_mul(mgvi_support *s, const mgvi_vec *w, mgvi_vec *y)
