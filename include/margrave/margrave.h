@@ -697,8 +697,8 @@ MGV_API mgv_status mgv_psf_gaussian(mgv_ctx *ctx, double sigma, mgv_image **out)
 
 /* min TV(w) subject to A w = image, A the convolution with `psf`, stopped where the residual
  * reaches the noise. Reads the settings `edges`, `noise`, `noise_factor`, `sigma`, `sigma_factor`,
- * `split`, `prox_tol` and those of stopping. Borrows image and truth (NULL: not known), which must
- * outlive it; MGV_E_INPUT when their shapes differ. */
+ * `split`, `prox_tol`, those of stopping, `checkpoint` and `resume`, as a solver does. Borrows image
+ * and truth (NULL: not known), which must outlive it; MGV_E_INPUT when their shapes differ. */
 typedef struct mgv_deblur mgv_deblur;
 MGV_API mgv_status mgv_deblur_new(mgv_ctx *ctx, const mgv_image *image, const mgv_image *psf,
                                   const mgv_image *truth, const mgv_settings *settings,
@@ -723,6 +723,7 @@ typedef struct mgv_deblur_info {
     double psnr_image, psnr; /* beside the truth, before and after; NaN: no truth */
     double best_psnr;        /* of any iterate */
     int64_t best_iteration;
+    int unsaved; /* 1: the last checkpoint could not be written; a warning has told why */
 } mgv_deblur_info;
 MGV_API mgv_status mgv_deblur_describe(const mgv_deblur *deblur, mgv_deblur_info *out);
 

@@ -101,7 +101,7 @@ static mgv_status save_now_and_then(mgv_solver *solver)
     if (!solver->settings.checkpoint[0] ||
         mgvi_ctx_clock(solver->run.ctx) < solver->next_checkpoint)
         return MGV_OK;
-    solver->next_checkpoint = mgvi_ctx_clock(solver->run.ctx) + MGVI_CHECKPOINT_EVERY;
+    solver->next_checkpoint = mgvi_ctx_clock(solver->run.ctx) + solver->settings.every;
     return save(solver);
 }
 
@@ -244,7 +244,7 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     mgvi_driver_begin_limits(solver);
     mgvi_ctx_reserve(solver->run.ctx, mgvi_driver_aftermath(solver));
     solver->started = mgvi_ctx_clock(solver->run.ctx);
-    solver->next_checkpoint = solver->started + MGVI_CHECKPOINT_EVERY;
+    solver->next_checkpoint = solver->started + solver->settings.every;
     solver->touched_before = solver->run.problem->A->touched;
     solver->run.goal = mgvi_driver_goal(solver);
     MGVI_TRY(mgvi_driver_try_constant(solver));

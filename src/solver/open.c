@@ -108,6 +108,7 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
     if (!solver)
         return MGV_E_MEMORY;
     solver->settings = *settings;
+    solver->of.command = "fit";
     if (early.apriori) /* its law holds for the mean of the iterates */
         solver->settings.iterate = MGVI_ITERATE_AVERAGE;
     solver->run = (mgvi_run){.ctx = ctx,

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-KINDS = ("fit", "checkpoint", "path", "predict", "convert")
+KINDS = ("fit", "checkpoint", "deblur", "path", "predict", "convert")
 GENTLE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PASSES, MORE = 6000, 9000
 
@@ -48,6 +48,15 @@ def make_data(path, rows, columns, rng):
             file.write(f"{1 if score > 0 else -1} {entries}\n")
 
 
+def make_image(path, side, rng):
+    with open(path, "w") as file:
+        file.write(f"P2 {side} {side} 255\n")
+        for i in range(side):
+            for j in range(side):
+                light = 60 + 120 * (15 < i < 40) * (10 < j < 45)
+                file.write(f"{min(255, max(0, int(light + rng.gauss(0, 6))))} ")
+
+
 class Torture:
     def __init__(self, margrave, seed):
         self.margrave = os.path.abspath(margrave)
@@ -67,13 +76,20 @@ class Torture:
         return ("fit", "data.svm", "--solver", "dual_coordinate", "--C", "1000", "--tol", "1e-12",
                 "--max-iter", str(iterations), "-q", "-o", output, *more)
 
+    def deblur(self, output, *more):
+        """A noise that is never reached: it ends when the residual rests."""
+        return ("deblur", "blurred.pgm", "--psf-sigma", "1.5", "--noise", "0.004", "--noise-factor",
+                "0.1", "-q", "-o", output, *more)
+
     def prepare(self):
         """What every command gives when nobody disturbs it."""
         make_data("data.svm", 300, 12, self.rng)
         make_data("many.svm", 6000, 12, self.rng)
-        self.expect(3, self.fit("whole.mgm", PASSES, "--checkpoint", "whole.ck"))
+        self.expect(3, self.fit("whole.mgm", PASSES, "--checkpoint", "whole-checkpoint.ck"))
         self.expect(3, self.fit("longer.mgm", MORE))
         self.expect(3, self.fit("old.mgm", 10))
+        make_image("blurred.pgm", 60, self.rng)
+        self.expect(0, self.deblur("whole.pgm", "--checkpoint", "whole-deblur.ck"))
         self.expect(0, ("predict", "whole.mgm", "many.svm", "-q", "--scores", "-o", "whole.txt"))
         self.expect(0, ("convert", "many.svm", "whole.mgd", "-q"))
         self.expect(0, ("path", "data.svm", "--penalty", "l1", "--path-points", "25", "-q",
@@ -81,7 +97,9 @@ class Torture:
         self.whole = {name: read(name) for name in os.listdir(".") if os.path.isfile(name)}
         self.points = {name: read(f"whole.path/{name}") for name in os.listdir("whole.path")}
         self.old = {"out.mgm": self.whole["old.mgm"], "out.txt": b"older predictions\n",
-                    "out.mgd": b"an older cache\n", "out.ck": self.whole["whole.ck"]}
+                    "out.mgd": b"an older cache\n", "out.pgm": b"an older image\n",
+                    "out-checkpoint.ck": self.whole["whole-checkpoint.ck"],
+                    "out-deblur.ck": self.whole["whole-deblur.ck"]}
         self.took = {}
         for kind in KINDS:
             start = time.monotonic()
@@ -93,9 +111,13 @@ class Torture:
         if got != code:
             sys.exit(f"kills: {' '.join(arguments)}: exit {got}, expected {code}: {text}")
 
+    def states(self, kind):
+        return "--checkpoint", f"out-{kind}.ck", "--every", "0.02"
+
     def arguments(self, kind):
         return {"fit": self.fit("out.mgm", PASSES),
-                "checkpoint": self.fit("out.mgm", PASSES, "--checkpoint", "out.ck"),
+                "checkpoint": self.fit("out.mgm", PASSES, *self.states("checkpoint")),
+                "deblur": self.deblur("out.pgm", *self.states("deblur")),
                 "path": ("path", "data.svm", "--penalty", "l1", "--path-points", "25", "-q",
                          "-o", "out.path"),
                 "predict": ("predict", "whole.mgm", "many.svm", "-q", "--scores", "-o", "out.txt"),
@@ -144,7 +166,9 @@ class Torture:
         if kind in ("fit", "checkpoint"):
             self.check_model(kind, which, code)
         if kind == "checkpoint":
-            self.check_resume(kind, which)
+            self.check_resume(kind, which, self.fit("resumed.mgm", MORE), "longer.mgm")
+        if kind == "deblur":
+            self.check_resume(kind, which, self.deblur("resumed.pgm"), "whole.pgm", 0)
         if kind == "predict":
             self.check_old_or_new(kind, which, "out.txt", self.whole["whole.txt"])
         if kind == "convert":
@@ -154,7 +178,7 @@ class Torture:
 
     def check_manners(self):
         """A gentle signal may end a run that has hardly begun, but not most of them."""
-        for kind in ("fit", "checkpoint", "path"):
+        for kind in ("fit", "checkpoint", "deblur", "path"):
             for which in GENTLE:
                 dead = self.counts.get((kind, which.name, -which), 0)
                 met = sum(n for (k, w, _), n in self.counts.items() if k == kind and w == which.name)
@@ -177,13 +201,15 @@ class Torture:
         if status != 0:
             self.fault(kind, which, f"the model cannot be read: {text}")
 
-    def check_resume(self, kind, which):
-        if read("out.ck") is None:
+    def check_resume(self, kind, which, longer, want, code=3):
+        """What the run goes on to from its last checkpoint."""
+        state = f"out-{kind}.ck"
+        if read(state) is None:
             return self.fault(kind, which, "the checkpoint is gone")
-        status, text = self.run(*self.fit("resumed.mgm", MORE, "--resume", "out.ck"))
-        if status != 3:
+        status, text = self.run(*longer, "--resume", state)
+        if status != code:
             self.fault(kind, which, f"the checkpoint cannot be resumed: exit {status}: {text}")
-        elif read("resumed.mgm") != self.whole["longer.mgm"]:
+        elif read("resumed" + want[want.index("."):]) != self.whole[want]:
             self.fault(kind, which, "the resumed run has other bits")
 
     def check_point(self, kind, which, path):
