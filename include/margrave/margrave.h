@@ -637,6 +637,7 @@ typedef struct mgv_completion_info {
     const double *left, *right;        /* rows x rank and cols x rank */
     const double *row_bias, *col_bias; /* the row's have the mean in them; NULL: none */
     const char *formula;
+    int unsaved; /* 1: the last checkpoint could not be written; a warning has told why */
 } mgv_completion_info;
 MGV_API mgv_status mgv_completion_describe(const mgv_completion *completion,
                                            mgv_completion_info *out);

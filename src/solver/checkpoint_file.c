@@ -32,10 +32,12 @@ mgv_status mgvi_checkpoint_put(mgv_ctx *ctx, const mgvi_checkpoint_id *id,
 {
     char print[PRINT_TEXT];
     write_print(id->print, print);
-    const mgvi_meta meta[META] = {
-        {"format", "margrave checkpoint"}, {"format_version", FORMAT_VERSION},
-        {"margrave", mgv_version()},       {"command", id->command},
-        {"solver", id->solver},            {"fingerprint", print}};
+    const mgvi_meta meta[META] = {{"format", "margrave checkpoint"},
+                                  {"format_version", FORMAT_VERSION},
+                                  {"margrave", mgv_version()},
+                                  {"command", id->command},
+                                  {"solver", id->solver},
+                                  {"fingerprint", print}};
     return to->path ? mgvi_tensors_write(ctx, to->path, tensors, count, meta, META)
                     : mgvi_tensors_pack(ctx, tensors, count, meta, META, &to->bytes, &to->size);
 }

@@ -14,7 +14,7 @@ import sys
 import tempfile
 import time
 
-KINDS = ("fit", "checkpoint", "deblur", "path", "predict", "convert")
+KINDS = ("fit", "checkpoint", "deblur", "complete", "path", "predict", "convert")
 GENTLE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PASSES, MORE = 6000, 9000
 
@@ -57,6 +57,17 @@ def make_image(path, side, rng):
                 file.write(f"{min(255, max(0, int(light + rng.gauss(0, 6))))} ")
 
 
+def make_ratings(path, rows, columns, rng):
+    left = [[rng.gauss(0, 1) for _ in range(3)] for _ in range(rows)]
+    right = [[rng.gauss(0, 1) for _ in range(3)] for _ in range(columns)]
+    with open(path, "w") as file:
+        for i, a in enumerate(left):
+            for j, b in enumerate(right):
+                if rng.random() < 0.3:
+                    value = sum(x * y for x, y in zip(a, b)) + rng.gauss(0, 0.5)
+                    file.write(f"{i} {j} {value:.3f}\n")
+
+
 class Torture:
     def __init__(self, margrave, seed):
         self.margrave = os.path.abspath(margrave)
@@ -90,6 +101,10 @@ class Torture:
         self.expect(3, self.fit("old.mgm", 10))
         make_image("blurred.pgm", 60, self.rng)
         self.expect(0, self.deblur("whole.pgm", "--checkpoint", "whole-deblur.ck"))
+        make_ratings("ratings", 160, 120, self.rng)
+        self.expect(0, ("complete", "ratings", "-q", "-o", "rated.mgm"))
+        self.expect(3, ("complete", "ratings", "-q", "--max-iter", "2", "-o", "unrated.mgm",
+                        "--checkpoint", "whole-complete.ck"))
         self.expect(0, ("predict", "whole.mgm", "many.svm", "-q", "--scores", "-o", "whole.txt"))
         self.expect(0, ("convert", "many.svm", "whole.mgd", "-q"))
         self.expect(0, ("path", "data.svm", "--penalty", "l1", "--path-points", "25", "-q",
@@ -99,7 +114,8 @@ class Torture:
         self.old = {"out.mgm": self.whole["old.mgm"], "out.txt": b"older predictions\n",
                     "out.mgd": b"an older cache\n", "out.pgm": b"an older image\n",
                     "out-checkpoint.ck": self.whole["whole-checkpoint.ck"],
-                    "out-deblur.ck": self.whole["whole-deblur.ck"]}
+                    "out-deblur.ck": self.whole["whole-deblur.ck"],
+                    "out-complete.ck": self.whole["whole-complete.ck"]}
         self.took = {}
         for kind in KINDS:
             start = time.monotonic()
@@ -118,6 +134,8 @@ class Torture:
         return {"fit": self.fit("out.mgm", PASSES),
                 "checkpoint": self.fit("out.mgm", PASSES, *self.states("checkpoint")),
                 "deblur": self.deblur("out.pgm", *self.states("deblur")),
+                "complete": ("complete", "ratings", "-q", "-o", "out.mgm",
+                             *self.states("complete")),
                 "path": ("path", "data.svm", "--penalty", "l1", "--path-points", "25", "-q",
                          "-o", "out.path"),
                 "predict": ("predict", "whole.mgm", "many.svm", "-q", "--scores", "-o", "out.txt"),
@@ -169,6 +187,9 @@ class Torture:
             self.check_resume(kind, which, self.fit("resumed.mgm", MORE), "longer.mgm")
         if kind == "deblur":
             self.check_resume(kind, which, self.deblur("resumed.pgm"), "whole.pgm", 0)
+        if kind == "complete":
+            self.check_resume(kind, which, ("complete", "ratings", "-q", "-o", "resumed.mgm"),
+                              "rated.mgm", 0)
         if kind == "predict":
             self.check_old_or_new(kind, which, "out.txt", self.whole["whole.txt"])
         if kind == "convert":
@@ -178,7 +199,7 @@ class Torture:
 
     def check_manners(self):
         """A gentle signal may end a run that has hardly begun, but not most of them."""
-        for kind in ("fit", "checkpoint", "deblur", "path"):
+        for kind in ("fit", "checkpoint", "deblur", "complete", "path"):
             for which in GENTLE:
                 dead = self.counts.get((kind, which.name, -which), 0)
                 met = sum(n for (k, w, _), n in self.counts.items() if k == kind and w == which.name)
