@@ -4,6 +4,7 @@
 #include "fuzz.h"
 
 #include "restore/deblur.h"
+#include "select/walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,6 +89,37 @@ static void deblur(mgv_ctx *ctx, const uint8_t *bytes, size_t size)
     mgv_settings_free(ctx, settings);
 }
 
+/* Points of a path under way: at most two more. */
+static void path(mgv_ctx *ctx, const uint8_t *bytes, size_t size)
+{
+    char name[512];
+    mgv_settings *settings;
+    mgv_data *data;
+    mgv_path *p;
+    const mgv_solver *solver;
+    must(mgv_settings_new(ctx, &settings));
+    must(mgv_settings_set(ctx, settings, "tol", "1e-9"));
+    must(mgv_settings_set(ctx, settings, "solver", "dual_coordinate"));
+    must(mgv_settings_set(ctx, settings, "max_iter", "50"));
+    must(mgv_settings_set(ctx, settings, "strengths", "1,0.1,0.01"));
+    must(mgv_data_from_dense(ctx, MGV_F64, X, 4, 2, 2, 1, &data));
+    must(mgv_data_set_labels(ctx, data, y));
+    if (size == 0 && seed("-path", name)) {
+        must(mgv_settings_set(ctx, settings, "checkpoint", name));
+        must(mgv_settings_set(ctx, settings, "every", "0"));
+    }
+    must(mgv_path_new(ctx, data, settings, &p));
+    const mgv_settings any = *settings;
+    p->print = mgvi_walk_print(p, &any);
+    if (size == 0 || mgvi_walk_parse(p, "fuzz", bytes, size) == MGV_OK)
+        for (int k = 0; k < 2; k++)
+            if (mgv_path_next(ctx, p, &solver) != MGV_OK)
+                break;
+    mgv_path_free(ctx, p);
+    mgv_data_free(ctx, data);
+    mgv_settings_free(ctx, settings);
+}
+
 /* Its state is no object of its own: the bytes are a file in memory. */
 static void complete(mgv_ctx *ctx, const uint8_t *bytes, size_t size, const char *budget)
 {
@@ -132,6 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     mgv_ctx *ctx = fuzz_ctx();
     fit(ctx, bytes, size);
     deblur(ctx, bytes, size);
+    path(ctx, bytes, size);
     if (size > 0)
         complete(ctx, bytes, size, "1000");
     for (int k = 0; size == 0 && k < 4; k++) { /* on the path, twice in the finish, and over */

@@ -530,7 +530,8 @@ MGV_API mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_
 /* One problem under falling strengths, along mu or lambda; each run starts from the last answer and
  * ends with its own certificate. Reads the settings of a fit and `along`, `path_points`,
  * `path_end` and `strengths`. `time_limit` and `max_passes` are for the whole path, from here on;
- * `max_iter` for every point. */
+ * `max_iter` for every point. `checkpoint` is written as by a solver, within a point too unless that
+ * is many runs; `resume` goes on with the points that are left. */
 typedef struct mgv_path mgv_path;
 
 /* Binds the problem and finds the strengths, which may solve a few problems. Borrows the data. */
@@ -550,6 +551,7 @@ typedef struct mgv_path_info {
     const char *formula;  /* of the last point solved; lives until the next call */
     int classify;         /* 1: scores are accuracies, of the vote where there are many classes */
     double p;             /* of the points' norms: 1 for l1, 2 where the fit has no norm */
+    int unsaved; /* 1: the last checkpoint could not be written; a warning has told why */
 } mgv_path_info;
 MGV_API mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out);
 

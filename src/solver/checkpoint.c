@@ -17,19 +17,15 @@ static uint64_t mix_settings(uint64_t hash, const mgv_solver *solver)
     return hash;
 }
 
-/* What decides the steps: formula, solver, seed, shape, labels and a sample of A. */
-static uint64_t fingerprint(const mgv_solver *solver)
+/* Formula, seed, tolerance, shape, labels and a sample of A. */
+uint64_t mgvi_problem_print(const mgv_problem *p, const mgv_settings *s)
 {
-    const mgv_problem *p = solver->run.problem;
     const mgvi_matrix *X = &p->data->X;
-    const mgv_settings *s = &solver->settings;
-    uint64_t h = mgvi_print_mix(MGVI_PRINT_BEGIN, &solver->of.print, sizeof solver->of.print);
-    h = mgvi_print_mix_text(h, p->formula);
+    uint64_t h = mgvi_print_mix_text(MGVI_PRINT_BEGIN, p->formula);
     h = mgvi_print_mix_text(h, mgvi_scale_name(s->scale));
     h = mgvi_print_mix(h, &s->seed, sizeof s->seed);
     h = mgvi_print_mix(h, &s->shrink, sizeof s->shrink);
     h = mgvi_print_mix(h, &s->tol, sizeof s->tol); /* it decides when certificates are taken */
-    h = mix_settings(h, solver);
     const int64_t shape[3] = {X->rows, X->cols, X->nnz};
     h = mgvi_print_mix(h, shape, sizeof shape);
     h = mgvi_print_mix(h, p->data->labels, (size_t)X->rows * sizeof *p->data->labels);
@@ -45,6 +41,13 @@ static uint64_t fingerprint(const mgv_solver *solver)
         }
     }
     return h;
+}
+
+/* What decides the steps. */
+static uint64_t fingerprint(const mgv_solver *solver)
+{
+    const uint64_t h = mgvi_problem_print(solver->run.problem, &solver->settings);
+    return mix_settings(mgvi_print_mix(h, &solver->of.print, sizeof solver->of.print), solver);
 }
 
 mgvi_checkpoint_id mgvi_checkpoint_of(const mgv_solver *solver)

@@ -141,8 +141,10 @@ static mgv_status conclude(mgv_solver *solver, bool certified)
     if (certified_now && stop_now(solver, NULL, asked) == MGV_STOP_NONE &&
         mgvi_driver_sharpen(solver))
         solver->stop = MGV_STOP_NONE;
-    if (solver->stop == MGV_STOP_NONE)
+    if (solver->stop == MGV_STOP_NONE) {
+        solver->memory.concluded = solver->run.iteration;
         return MGV_OK;
+    }
     mgvi_driver_settle(solver, certified);
     MGVI_TRY(mgvi_driver_sparsify(solver));
     const mgv_stop better = stop_now(solver, solver->answer.verdict, asked);
@@ -207,12 +209,14 @@ static mgv_status advance(mgv_solver *solver)
 }
 
 /* A run that ended with its certificate has it still when it is resumed; one that was due and cut
- * short by the limit is taken now. */
+ * short by the limit is taken now. One that was to go on from here is not asked again: the answer
+ * depends on what was seen on the way. */
 static mgv_status begin(mgv_solver *solver)
 {
-    bool certified =
-        solver->memory.certificates > 0 && solver->memory.certified == solver->run.iteration;
-    if (!certified && !solver->cut && solver->run.iteration > 0 && solver->judge &&
+    const mgvi_driver_memory *m = &solver->memory;
+    const bool goes_on = solver->run.iteration > 0 && m->concluded == solver->run.iteration;
+    bool certified = !goes_on && m->certificates > 0 && m->certified == solver->run.iteration;
+    if (!goes_on && !certified && !solver->cut && solver->run.iteration > 0 && solver->judge &&
         mgvi_driver_certificate_due(solver))
         MGVI_TRY(mgvi_driver_certify(solver, &certified));
     return conclude(solver, certified);

@@ -34,6 +34,7 @@ typedef struct mgvi_driver_memory {
     mgvi_verdict best; /* of the best pair */
     double sharpened;  /* sparsify.c: what was spent when it began to sharpen; 0: it has not */
     double sharp_gap;  /* the gap when it last went on for that */
+    int64_t concluded; /* the iteration after which it was last found that the run goes on */
     mgvi_rng rng;
 } mgvi_driver_memory;
 
@@ -203,6 +204,7 @@ double mgvi_driver_schedule(const mgv_solver *solver);
 double mgvi_driver_touched(const mgv_solver *solver);
 double mgvi_driver_streamed(const mgv_solver *solver);
 
+uint64_t mgvi_problem_print(const mgv_problem *problem, const mgv_settings *settings);
 mgvi_checkpoint_id mgvi_checkpoint_of(const mgv_solver *solver);
 /* The state of one run into fresh memory, for mgvi_release. */
 mgv_status mgvi_checkpoint_pack(const mgv_solver *solver, void **bytes, size_t *size);

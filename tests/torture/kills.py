@@ -3,7 +3,8 @@
 
 Every run writes over files of an earlier one. After SIGKILL each output is the old file or the new
 one, whole; SIGINT, SIGTERM and SIGHUP end with the best so far saved, exit code 3, and a checkpoint
-from which the run goes on to the same bits as one that was never stopped.
+from which the run goes on to the same bits as one that was never stopped. So does what is left after
+SIGKILL, of every command that has checkpoints.
 """
 import os
 import random
@@ -92,6 +93,10 @@ class Torture:
         return ("deblur", "blurred.pgm", "--psf-sigma", "1.5", "--noise", "0.004", "--noise-factor",
                 "0.1", "-q", "-o", output, *more)
 
+    def path(self, output):
+        return ("path", "data.svm", "--loss", "hinge", "--path-points", "25", "--tol", "1e-6", "-q",
+                "-o", output)
+
     def prepare(self):
         """What every command gives when nobody disturbs it."""
         make_data("data.svm", 300, 12, self.rng)
@@ -107,15 +112,17 @@ class Torture:
                         "--checkpoint", "whole-complete.ck"))
         self.expect(0, ("predict", "whole.mgm", "many.svm", "-q", "--scores", "-o", "whole.txt"))
         self.expect(0, ("convert", "many.svm", "whole.mgd", "-q"))
-        self.expect(0, ("path", "data.svm", "--penalty", "l1", "--path-points", "25", "-q",
-                        "-o", "whole.path"))
+        self.expect(0, self.path("whole.path"))
+        self.expect(3, (*self.path("old.path"), "--max-passes", "9", "--checkpoint",
+                        "whole-path.ck"))
         self.whole = {name: read(name) for name in os.listdir(".") if os.path.isfile(name)}
         self.points = {name: read(f"whole.path/{name}") for name in os.listdir("whole.path")}
         self.old = {"out.mgm": self.whole["old.mgm"], "out.txt": b"older predictions\n",
                     "out.mgd": b"an older cache\n", "out.pgm": b"an older image\n",
                     "out-checkpoint.ck": self.whole["whole-checkpoint.ck"],
                     "out-deblur.ck": self.whole["whole-deblur.ck"],
-                    "out-complete.ck": self.whole["whole-complete.ck"]}
+                    "out-complete.ck": self.whole["whole-complete.ck"],
+                    "out-path.ck": self.whole["whole-path.ck"]}
         self.took = {}
         for kind in KINDS:
             start = time.monotonic()
@@ -136,8 +143,7 @@ class Torture:
                 "deblur": self.deblur("out.pgm", *self.states("deblur")),
                 "complete": ("complete", "ratings", "-q", "-o", "out.mgm",
                              *self.states("complete")),
-                "path": ("path", "data.svm", "--penalty", "l1", "--path-points", "25", "-q",
-                         "-o", "out.path"),
+                "path": (*self.path("out.path"), *self.states("path")),
                 "predict": ("predict", "whole.mgm", "many.svm", "-q", "--scores", "-o", "out.txt"),
                 "convert": ("convert", "many.svm", "out.mgd", "-q")}[kind]
 
@@ -196,6 +202,7 @@ class Torture:
             self.check_old_or_new(kind, which, "out.mgd", self.whole["whole.mgd"])
         if kind == "path":
             self.check_path(kind, which)
+            self.check_rest_of_path(kind, which)
 
     def check_manners(self):
         """A gentle signal may end a run that has hardly begun, but not most of them."""
@@ -251,6 +258,16 @@ class Torture:
             whole = lines[-1] == "" and len({line.count(",") for line in lines[:-1]}) == 1
             if not whole or (which == signal.SIGKILL and len(lines) != len(new.split(b"\n"))):
                 self.fault(kind, which, f"path.csv is cut short ({len(lines)} lines)")
+
+
+    def check_rest_of_path(self, kind, which):
+        """The points that are left, to the same bits: those that are done are where they were."""
+        status, text = self.run(*self.path("out.path"), "--resume", "out-path.ck")
+        if status != 0:
+            return self.fault(kind, which, f"the path cannot be resumed: exit {status}: {text}")
+        for name, want in self.points.items():
+            if name != "path.csv" and read(f"out.path/{name}") not in (want, b"an older point\n"):
+                self.fault(kind, which, f"the resumed path has other bits in {name}")
 
 
 def main():

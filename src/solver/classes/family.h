@@ -11,6 +11,8 @@ typedef struct mgvi_member_start {
     double *w, *u;
 } mgvi_member_start;
 void mgvi_member_forget(mgv_ctx *ctx, mgvi_member_start *start);
+/* The rows of a member's A; its columns are those of the head's. */
+int64_t mgvi_family_rows(const mgv_problem *head, int64_t member);
 /* Copies lane `lane` of w and u. */
 mgv_status mgvi_member_note(mgv_ctx *ctx, const mgvi_vec *w, const mgvi_vec *u, int32_t lane,
                             mgvi_member_start *out);

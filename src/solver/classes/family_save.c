@@ -26,7 +26,7 @@ typedef struct snapshot {
     int count;
 } snapshot;
 
-static int64_t rows_of(const mgv_problem *head, int64_t member)
+int64_t mgvi_family_rows(const mgv_problem *head, int64_t member)
 {
     const mgv_data *data = head->data;
     if (!head->pairwise)
@@ -87,7 +87,7 @@ static void add_member(const mgv_solver *solver, int64_t c, snapshot *s)
     if (left->state)
         add(s, MGVI_T_U8, (int64_t)left->state_size, left->state, "state.%lld", c);
     if (left->start.u)
-        add(s, MGVI_T_F64, rows_of(head, c), left->start.u, "start_u.%lld", c);
+        add(s, MGVI_T_F64, mgvi_family_rows(head, c), left->start.u, "start_u.%lld", c);
     if (left->start.w)
         add(s, MGVI_T_F64, head->A->cols, left->start.w, "start_w.%lld", c);
 }
@@ -148,7 +148,7 @@ static mgv_status take_left(mgv_solver *solver, const mgvi_tensors *file, int64_
     MGVI_TRY(
         copy_array(solver, file, "state.%lld", c, MGVI_T_U8, -1, &left->state, &left->state_size));
     mgv_status st =
-        copy_array(solver, file, "start_u.%lld", c, MGVI_T_F64, rows_of(head, c), &u, &size);
+        copy_array(solver, file, "start_u.%lld", c, MGVI_T_F64, mgvi_family_rows(head, c), &u, &size);
     left->start.u = u;
     if (st == MGV_OK)
         st = copy_array(solver, file, "start_w.%lld", c, MGVI_T_F64, head->A->cols, &w, &size);
