@@ -123,6 +123,7 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
                              .residual_before = NAN,
                              .best = {.primal_score = INFINITY, .dual_score = -INFINITY}};
     solver->run.early = early.on;
+    solver->of.print = early.on;
     solver->noise = early.apriori ? NAN : early.noise;
     mgvi_arena_init(&solver->run.arena, ctx);
     mgvi_arena_init(&solver->arena, ctx);
