@@ -62,6 +62,19 @@ static mgv_status make_room(mgvi_spectrum *s, int64_t want)
     return MGV_OK;
 }
 
+mgv_status mgvi_spectrum_restore(mgvi_spectrum *s, const mgvi_rng *rng, const double *right,
+                                 int64_t found)
+{
+    s->rng = *rng;
+    s->found = 0;
+    if (found == 0)
+        return MGV_OK;
+    MGVI_TRY(make_room(s, found));
+    memcpy(s->right, right, (size_t)(s->e->cols * found) * sizeof *right);
+    s->found = found;
+    return MGV_OK;
+}
+
 /* `want` columns to multiply with: the right vectors, then random ones; into spare_right. */
 static void widen(mgvi_spectrum *s, int64_t want)
 {

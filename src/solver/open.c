@@ -110,6 +110,7 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
     if (!solver)
         return MGV_E_MEMORY;
     solver->settings = *settings;
+    solver->of.command = "fit";
     if (early.apriori) /* its law holds for the mean of the iterates */
         solver->settings.iterate = MGVI_ITERATE_AVERAGE;
     solver->run = (mgvi_run){.ctx = ctx,
@@ -124,6 +125,7 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
                              .residual_before = NAN,
                              .best = {.primal_score = INFINITY, .dual_score = -INFINITY}};
     solver->run.early = early.on;
+    solver->of.print = early.on;
     solver->noise = early.apriori ? NAN : early.noise;
     mgvi_arena_init(&solver->run.arena, ctx);
     mgvi_arena_init(&solver->arena, ctx);
