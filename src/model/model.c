@@ -83,12 +83,12 @@ static mgv_status copy_weights(mgv_model *m, const mgv_solver *solver)
     m->coef = mgvi_arena_array(&m->arena, (size_t)each, (size_t)m->outputs * sizeof *m->coef);
     if (!m->coef)
         return MGV_E_MEMORY;
-    const mgvi_vec part = mgvi_problem_penalised_part(p, &solver->answer.w);
+    const double *w = solver->answer.w.x; /* not of a family */
     if (f) {
         memcpy(m->coef, f->coef, (size_t)(m->outputs * each) * sizeof *m->coef);
         memcpy(m->intercept, f->intercept, (size_t)m->outputs * sizeof *m->intercept);
     } else {
-        mgvi_problem_user_weights(p, part.x, m->coef, m->intercept);
+        mgvi_problem_user_weights(p, w, m->coef, m->intercept);
     }
     m->kernel = p->kernel;
     if (m->kernel.kind == MGVI_KERNEL_LINEAR) {
@@ -98,7 +98,7 @@ static mgv_status copy_weights(mgv_model *m, const mgv_solver *solver)
     for (int64_t k = 0; k < m->outputs && f; k++)
         m->norm[k] = f->length[k];
     if (!f && mgvi_problem_has_contrasts(p))
-        mgvi_contrast_lengths(mgvi_contrast_of(p->A), part.x, m->norm);
+        mgvi_contrast_lengths(mgvi_contrast_of(p->A), w, m->norm);
     for (int64_t k = 0; k < m->outputs && !f && !mgvi_problem_has_contrasts(p); k++) {
         const mgvi_vec one = mgvi_vec_wrap(m->coef + k * each, each, MGVI_COLS);
         m->norm[k] = mgvi_op_length(p->A, &one);
