@@ -70,10 +70,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    double **const cols[] = {&s->row, &s->v_first, &s->v_second};
-    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
-        if (!(*cols[k] = mgvi_run_array(run, (size_t)d, sizeof(double))))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, (size_t)d, &s->row, &s->v_first, &s->v_second));
     s->lipschitz = mgvi_run_array(run, (size_t)n, sizeof *s->lipschitz);
     s->live = mgvi_run_array(run, (size_t)n, sizeof *s->live);
     if (!s->lipschitz || !s->live)
