@@ -257,8 +257,7 @@ static mgv_status init(mgvi_run *run)
                          "solver column_generation keeps a square of the rows: %" PRId64
                          " are more than %d",
                          s->n, MOST_ROWS);
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->v));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->v));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     if (!(s->theta = mgvi_run_array(run, (size_t)s->n, sizeof *s->theta)))
         return MGV_E_MEMORY;

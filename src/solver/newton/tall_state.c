@@ -23,8 +23,7 @@ mgv_status mgvi_tall_state_allocate(mgvi_run *run, state *s)
         !(s->steep = mgvi_run_array(run, n, sizeof *s->steep)) ||
         !(s->place = mgvi_run_array(run, n, sizeof *s->place)))
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w_out));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->pull));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w_out, &s->pull));
     mgvi_problem_coefficients(run->problem, NULL, s->lambda, s->mu);
     return MGV_OK;
 }
