@@ -281,7 +281,6 @@ mgv_status mgvi_bind_task(mgv_problem *problem);    /* task.c */
 mgv_status mgvi_bind_terms(mgv_problem *problem);   /* task.c */
 mgv_status mgvi_bind_classes(mgv_problem *problem); /* bind_classes.c */
 mgv_status mgvi_bind_rows(mgv_problem *problem);
-mgv_status mgvi_bind_bounds(mgv_problem *problem); /* bounds.c; after the penalty */
 mgv_status mgvi_bind_operator(mgv_problem *problem);
 mgv_status mgvi_bind_contrasts(mgv_problem *problem);    /* bind_classes.c; lays them over A */
 mgv_status mgvi_bind_lane_weights(mgv_problem *problem); /* bind_classes.c; after the operator */

@@ -12,7 +12,7 @@
  * T = 0 throughout when the intercept is free; without it m_j is what the scaling subtracts. */
 #include "base/limit.h"
 #include "base/threads.h"
-#include "op/packed.h"
+#include "op/columns.h"
 #include "simd/simd.h"
 #include "solver/coordinate/set_quadratic.h"
 #include "solver/shared/anderson.h"
