@@ -102,6 +102,8 @@ mgv_status mgvi_problem_set_strengths(mgv_problem *problem, double lambda, doubl
 /* The C that the strengths amount to: docs/terms.md (C). NaN: none. */
 double mgvi_problem_C(const mgv_problem *problem);
 
+/* Examples: A's rows, of contrasts one for each of their classes. */
+static inline int64_t mgvi_problem_examples(const mgv_problem *p) { return p->data->X.rows; }
 /* What the data says of classes: how many there are, which is that of row i, and how it is spelled. */
 static inline int64_t mgvi_problem_classes(const mgv_problem *p) { return p->data->classes; }
 static inline int64_t mgvi_problem_class_of(const mgv_problem *p, int64_t i)
