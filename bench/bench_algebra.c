@@ -3,11 +3,11 @@
  *   gemm and A' diag(h) A: beside OpenBLAS with each of its core types, chosen in a fresh process
  * Rounds alternate between the competitors and the best of each counts, so that other work on the
  * machine disturbs them alike. */
-#include "backend/cpu/gemm.h"
 #include "base/clock.h"
 #include "base/memory.h"
 #include "base/rng.h"
 #include "base/threads.h"
+#include "linalg/gemm.h"
 #include "op/op.h"
 #include "row.h"
 

@@ -107,6 +107,7 @@ static void print_run(const complete *p, FILE *out)
 {
     static const char *const ends[] = {[MGV_STOP_DISCREPANCY] = " (the noise level is reached)",
                                        [MGV_STOP_MAX_ITER] = " (max_iter)",
+                                       [MGV_STOP_MAX_PASSES] = " (max_passes)",
                                        [MGV_STOP_TIME] = " (out of time)",
                                        [MGV_STOP_USER] = " (interrupted)"};
     const mgv_completion_info *i = &p->info;
@@ -133,7 +134,8 @@ static void print_errors(const complete *p, FILE *out)
     if (i->held_out)
         fprintf(out, "held out     %" PRId64 " entries: error %.5g, %s alone %.5g%s\n", i->held_out,
                 i->held_out_error, i->biases ? "the biases" : "zero", i->baseline_error,
-                i->stop == MGV_STOP_TIME || i->stop == MGV_STOP_USER
+                i->stop == MGV_STOP_TIME || i->stop == MGV_STOP_USER ||
+                        i->stop == MGV_STOP_MAX_PASSES
                     ? ""
                     : "; then fitted again to all entries");
     if (isfinite(i->dual) && !i->finished)
@@ -142,6 +144,15 @@ static void print_errors(const complete *p, FILE *out)
                 "than %.7g\n             (its dual norm is estimated)\n",
                 i->primal, i->dual);
     fprintf(out, "training     error %.5g\n", i->train_error);
+}
+
+/* Whether a budget has ended the run. */
+static bool is_stopped(const complete *p)
+{
+    const mgv_stop stop = p->info.stop;
+    const bool last = strcmp(cli_setting(p->c, "select").text, "last") == 0;
+    return stop != MGV_STOP_SELECTED && stop != MGV_STOP_DISCREPANCY &&
+           !(stop == MGV_STOP_MAX_ITER && last);
 }
 
 static int print_results(complete *p)
@@ -169,7 +180,9 @@ static int print_results(complete *p)
             : taken    ? "on standard output"
                        : p->output,
             p->info.rank);
-    if (p->output && !taken)
+    if (is_stopped(p) && cli_print_resume(c, out, p->info.unsaved))
+        ;
+    else if (p->output && !taken)
         fprintf(out, "next         margrave predict %s PAIRS\n", p->output);
     return CLI_GO_ON;
 }
@@ -192,7 +205,7 @@ static int open_outputs(complete *p)
                             "standard output can take one thing only: the model, the JSON object "
                             "or the trace");
     const char *const files[] = {p->output, p->trace_name};
-    int code = cli_keep_apart(c, files, 2, c->argument, 1);
+    int code = cli_keep_state_apart(c, files, 2, c->argument, 1);
     if (code == CLI_GO_ON && p->output && !model)
         code = cli_try_name(c, p->output);
     return code == CLI_GO_ON
@@ -211,12 +224,8 @@ static int work(complete *p)
     cli_signals_catch(p->c->ctx);
     if ((code = run(p)) != CLI_GO_ON || (code = print_results(p)) != CLI_GO_ON)
         return code;
-    const mgv_stop stop = p->info.stop;
-    const bool last = strcmp(cli_setting(p->c, "select").text, "last") == 0;
-    return stop == MGV_STOP_SELECTED || stop == MGV_STOP_DISCREPANCY ||
-                   (stop == MGV_STOP_MAX_ITER && last)
-               ? CLI_DONE
-               : CLI_STOPPED;
+    return cli_unsaved(p->c, p->info.unsaved, p->output ? "model" : NULL,
+                       is_stopped(p) ? CLI_STOPPED : CLI_DONE);
 }
 
 int cli_complete(cli *c, int argc, char **argv)
@@ -243,9 +252,9 @@ int cli_complete(cli *c, int argc, char **argv)
         .least = 1,
         .most = 1,
         .settings = "complete seed sigma sigma_factor =select patience_iterations max_iter "
-                    "time_limit format "
+                    "max_passes time_limit format "
                     "base max_expansion "
-                    "header separator threads",
+                    "header separator threads checkpoint every resume",
         .options = options,
         .option_count = sizeof options / sizeof *options};
     int code = cli_parse(c, &usage, argc, argv);

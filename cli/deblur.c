@@ -116,7 +116,7 @@ static int open_outputs(job *j)
                             "or the trace");
     const char *const files[] = {j->output, j->trace_file};
     const char *const inputs[] = {j->file, j->psf_file, j->truth_file};
-    int code = cli_keep_apart(c, files, 2, inputs, 3);
+    int code = cli_keep_state_apart(c, files, 2, inputs, 3);
     if (code == CLI_GO_ON)
         code = try_output(j);
     return code == CLI_GO_ON
@@ -213,7 +213,8 @@ static void print_run(const job *j, FILE *out)
                 i->psnr, i->psnr_image, i->best_psnr, i->best_iteration);
     fprintf(out, "output       %s\n",
             strcmp(j->output, "-") == 0 ? "on standard output" : j->output);
-    if (!reached)
+    const bool stalled = i->stop == MGV_STOP_STALLED;
+    if (!reached && (stalled || !cli_print_resume(j->c, out, i->unsaved)))
         fputs("next         a larger --max-iter or --time-limit, or a larger --noise\n", out);
 }
 
@@ -246,8 +247,8 @@ static int work(job *j)
     if ((code = read_inputs(j)) != CLI_GO_ON || (code = restore(j)) != CLI_GO_ON ||
         (code = print_results(j)) != CLI_GO_ON)
         return code;
-    return j->info.stop == MGV_STOP_DISCREPANCY || j->info.stop == MGV_STOP_STALLED ? CLI_DONE
-                                                                                    : CLI_STOPPED;
+    const bool done = j->info.stop == MGV_STOP_DISCREPANCY || j->info.stop == MGV_STOP_STALLED;
+    return cli_unsaved(j->c, j->info.unsaved, "image", done ? CLI_DONE : CLI_STOPPED);
 }
 
 int cli_deblur(cli *c, int argc, char **argv)
@@ -273,7 +274,8 @@ int cli_deblur(cli *c, int argc, char **argv)
         .example = "margrave deblur moon.png --psf-sigma 1.5 -o sharp.png",
         .least = 1,
         .most = 1,
-        .settings = "image sigma sigma_factor split prox_tol stop !tol threads",
+        .settings =
+            "image sigma sigma_factor split prox_tol stop !tol threads checkpoint every resume",
         .options = options,
         .option_count = sizeof options / sizeof *options};
     int code = cli_parse(c, &usage, argc, argv);

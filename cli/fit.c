@@ -49,7 +49,6 @@ static void print_model(const fit *f, FILE *out)
 static void print_next(const fit *f, FILE *out)
 {
     const int code = cli_job_code(&f->job);
-    const cli_text checkpoint = cli_setting(f->job.c, "checkpoint");
     const cli_text kernel = cli_setting(f->job.c, "kernel");
     const bool linear = strcmp(kernel.text, "linear") == 0;
     if (code == CLI_NO_SOLUTION && isnan(f->job.certificate.margin_upper))
@@ -63,9 +62,8 @@ static void print_next(const fit *f, FILE *out)
         fputs("next         another --solver, or a larger --tol\n", out);
     else if (f->job.run.stop == MGV_STOP_DIVERGED)
         fputs("next         --scale std, another --solver, or a larger --tol\n", out);
-    else if (code == CLI_STOPPED && checkpoint.text[0] && !f->job.run.unsaved)
-        fprintf(out, "next         the same command with --resume %s and a larger budget\n",
-                checkpoint.text);
+    else if (code == CLI_STOPPED && cli_print_resume(f->job.c, out, f->job.run.unsaved))
+        ;
     else if (code == CLI_STOPPED)
         fputs("next         a larger --max-iter, --max-passes or --time-limit, or a larger --tol\n",
               out);
@@ -101,21 +99,13 @@ static int print_results(fit *f)
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* The checkpoint may be the one to resume from: it is read before it is written. */
 static int try_names(fit *f)
 {
     cli *c = f->job.c;
-    const cli_text checkpoint = cli_setting(c, "checkpoint"), resume = cli_setting(c, "resume");
-    const char *const files[] = {f->output, checkpoint.text, f->trace};
-    const char *const inputs[] = {f->job.file, resume.text};
-    const char *const first[] = {f->output, f->trace};
-    int code = cli_keep_apart(c, files, 3, inputs, 1);
-    if (code == CLI_GO_ON)
-        code = cli_keep_apart(c, first, 2, inputs + 1, 1);
-    for (int i = 0; i < 2 && code == CLI_GO_ON; i++)
-        if (files[i] && files[i][0] && strcmp(files[i], "-") != 0)
-            code = cli_try_name(f->job.c, files[i]);
-    return code;
+    const char *const files[] = {f->output, f->trace}, *const input = f->job.file;
+    const int code = cli_keep_state_apart(c, files, 2, &input, 1);
+    const bool named = f->output && strcmp(f->output, "-") != 0;
+    return code == CLI_GO_ON && named ? cli_try_name(c, f->output) : code;
 }
 
 static int open_outputs(fit *f)
@@ -152,11 +142,8 @@ static int work(fit *f)
     if ((code = cli_job_run(&f->job)) != CLI_GO_ON || (code = save_model(f)) != CLI_GO_ON ||
         (code = print_results(f)) != CLI_GO_ON)
         return code;
-    if (f->job.run.unsaved)
-        return cli_complain(f->job.c, CLI_FAILURE, "%s: the last checkpoint could not be written%s",
-                            cli_setting(f->job.c, "checkpoint").text,
-                            f->output ? "; the model is saved" : "");
-    return cli_job_code(&f->job);
+    return cli_unsaved(f->job.c, f->job.run.unsaved, f->output ? "model" : NULL,
+                       cli_job_code(&f->job));
 }
 
 int cli_fit(cli *c, int argc, char **argv)

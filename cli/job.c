@@ -27,7 +27,7 @@ static void trace_number(FILE *trace, double x)
 }
 
 /* Bytes per iteration are those since the row before. */
-static void trace_row(cli_job *job, const mgv_event *e)
+void cli_job_trace(cli_job *job, const mgv_event *e)
 {
     FILE *trace = cli_table_row(&job->trace);
     if (!trace)
@@ -56,7 +56,7 @@ static int on_event(void *user, const mgv_event *event)
     cli_job *job = user;
     cli_terminal_event(&job->c->terminal, event);
     if (event->kind == MGV_EVENT_TRACE)
-        trace_row(job, event);
+        cli_job_trace(job, event);
     return cli_signalled();
 }
 

@@ -25,6 +25,7 @@ typedef struct cli_job {
 
 void cli_job_free(cli_job *job);
 /* A row per certificate; closed by the caller. `file` NULL: none. */
+void cli_job_trace(cli_job *job, const mgv_event *event); /* its row */
 int cli_job_open_trace(cli_job *job, const char *file);
 /* Binds the data under the settings, runs the solver until it stops and, unless it is proven that
  * there is none, makes the model. Signals and `trace` are looked after. CLI_GO_ON, or the exit code

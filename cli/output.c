@@ -100,6 +100,39 @@ int cli_keep_apart(cli *c, const char *const *outputs, int output_count, const c
     return CLI_GO_ON;
 }
 
+int cli_keep_state_apart(cli *c, const char *const *outputs, int output_count,
+                         const char *const *inputs, int input_count)
+{
+    enum { MOST = 8 };
+    const cli_text checkpoint = cli_setting(c, "checkpoint"), resume = cli_setting(c, "resume");
+    const char *files[MOST] = {checkpoint.text}, *const read = resume.text;
+    for (int i = 0; i < output_count; i++)
+        files[i + 1] = outputs[i];
+    int code = cli_keep_apart(c, files, output_count + 1, inputs, input_count);
+    if (code == CLI_GO_ON)
+        code = cli_keep_apart(c, outputs, output_count, &read, 1);
+    return code == CLI_GO_ON && is_name(files[0]) ? cli_try_name(c, files[0]) : code;
+}
+
+bool cli_print_resume(cli *c, FILE *out, bool unsaved)
+{
+    const cli_text checkpoint = cli_setting(c, "checkpoint");
+    if (!checkpoint.text[0] || unsaved)
+        return false;
+    fprintf(out, "next         the same command with --resume %s and a larger budget\n",
+            checkpoint.text);
+    return true;
+}
+
+int cli_unsaved(cli *c, bool unsaved, const char *saved, int code)
+{
+    if (!unsaved)
+        return code;
+    return cli_complain(c, CLI_FAILURE, "%s: the last checkpoint could not be written%s%s%s",
+                        cli_setting(c, "checkpoint").text, saved ? "; the " : "",
+                        saved ? saved : "", saved ? " is saved" : "");
+}
+
 /* ---- files that appear whole or not at all --------------------------------------------------- */
 
 static ssize_t write_through(void *cookie, const char *bytes, size_t size)

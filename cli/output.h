@@ -14,6 +14,16 @@ int cli_try_name(cli *c, const char *file);
  * none. CLI_GO_ON, or the exit code after a complaint. */
 int cli_keep_apart(cli *c, const char *const *outputs, int output_count, const char *const *inputs,
                    int input_count);
+/* The same for a command with the settings `checkpoint`, one more output, and `resume`, one more
+ * input, which may be one file: it is read before it is written. Tries the checkpoint's name. */
+int cli_keep_state_apart(cli *c, const char *const *outputs, int output_count,
+                         const char *const *inputs, int input_count);
+/* The line `next` of a run that a budget has ended, where it goes on from its checkpoint; false:
+ * there is none. */
+bool cli_print_resume(cli *c, FILE *out, bool unsaved);
+/* The exit code of a command: that its last checkpoint is lost comes before `code`. `saved`: what is
+ * there all the same, NULL: nothing. */
+int cli_unsaved(cli *c, bool unsaved, const char *saved, int code);
 
 /* ---- files that appear whole or not at all --------------------------------------------------- */
 typedef struct cli_output {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 typedef struct path_job {
     cli *c;
@@ -17,6 +18,8 @@ typedef struct path_job {
     mgv_data *data;
     mgv_path *path;
     mgv_path_info info;
+    const char *trace;
+    cli_job tracing; /* the trace alone */
     cli_table table;
     char **model; /* file names of the points that are done */
     bool early;   /* a point ended before its certificate, or the path before its last point */
@@ -57,10 +60,10 @@ static char *point_file(const path_job *job, int64_t k)
 /* Neither the table nor a model may fall on the data. */
 static int keep_apart(path_job *job, const char *table)
 {
-    int code = cli_keep_apart(job->c, &table, 1, &job->file, 1);
+    int code = cli_keep_state_apart(job->c, &table, 1, &job->file, 1);
     for (int64_t k = 0; k < job->info.points && code == CLI_GO_ON; k++) {
         char *file = point_file(job, k);
-        code = cli_keep_apart(job->c, (const char *const *)&file, 1, &job->file, 1);
+        code = cli_keep_state_apart(job->c, (const char *const *)&file, 1, &job->file, 1);
         free(file);
     }
     return code;
@@ -162,6 +165,8 @@ static void print_tail(const path_job *job)
     if (job->info.done < job->info.points)
         printf("\nThe path ended after %" PRId64 " of %" PRId64 " points.\n", job->info.done,
                job->info.points);
+    if (job->early)
+        cli_print_resume(job->c, stdout, job->info.unsaved);
     if (job->directory && job->info.done > 0)
         printf("\nmodels       %s/point-*.mgm, %s/path.csv has this table\n"
                "next         margrave predict %s DATA\n",
@@ -174,16 +179,47 @@ static int on_event(void *user, const mgv_event *event)
 {
     path_job *job = user;
     cli_terminal_event(&job->c->terminal, event);
+    if (event->kind == MGV_EVENT_TRACE) {
+        mgv_path_result point = {.size = sizeof point};
+        mgv_event e = *event;
+        mgv_path_describe(job->path, &job->info);
+        mgv_path_at(job->path, job->info.done, &point);
+        e.strength = strcmp(job->info.along, "mu") == 0 ? point.mu : point.lambda;
+        cli_job_trace(&job->tracing, &e);
+    }
     return cli_signalled();
+}
+
+/* The points that a checkpoint has: their models are where the run before has left them. */
+static int show_done(path_job *job)
+{
+    int code = CLI_GO_ON;
+    for (int64_t k = 0; k < job->info.done && code == CLI_GO_ON; k++) {
+        mgv_path_result point = {.size = sizeof point};
+        mgv_path_at(job->path, k, &point);
+        job->early = job->early || point.stop != MGV_STOP_CERTIFIED;
+        if (job->directory && !(job->model[k] = point_file(job, k)))
+            return cli_complain(job->c, CLI_FAILURE, "no memory");
+        if (job->directory && access(job->model[k], R_OK) != 0)
+            return cli_complain(job->c, CLI_USAGE,
+                                "%s: the model of a point that is done is missing (got %s); resume "
+                                "with the -o of the run that wrote the checkpoint",
+                                job->model[k], strerror(errno));
+        table_row(job, k, &point);
+        if (!job->c->json)
+            print_point(job, k, &point);
+    }
+    return code;
 }
 
 static int walk(path_job *job)
 {
     cli *c = job->c;
     const mgv_solver *solver;
-    int code = CLI_GO_ON;
-    for (int64_t k = 0; code == CLI_GO_ON && !cli_signalled(); k++) {
+    int code = show_done(job);
+    for (int64_t k = job->info.done; code == CLI_GO_ON && !cli_signalled(); k++) {
         mgv_path_result point = {.size = sizeof point};
+        memset(&job->tracing.traced, 0, sizeof job->tracing.traced);
         const mgv_status st = mgv_path_next(c->ctx, job->path, &solver);
         cli_terminal_wipe(&c->terminal);
         if (st != MGV_OK)
@@ -219,6 +255,13 @@ static int work(path_job *job)
 {
     cli *c = job->c;
     int code = make_directory(job);
+    if (code == CLI_GO_ON)
+        code = cli_keep_state_apart(c, &job->trace, 1, &job->file, 1);
+    if (code == CLI_GO_ON && c->json && job->trace && strcmp(job->trace, "-") == 0)
+        code = cli_complain(
+            c, CLI_USAGE, "standard output can take one thing only: the JSON object or the trace");
+    if (code == CLI_GO_ON)
+        code = cli_job_open_trace(&job->tracing, job->trace);
     if (code != CLI_GO_ON)
         return code;
     cli_signals_catch(c->ctx);
@@ -247,16 +290,19 @@ static int work(path_job *job)
         code = print_json(job);
     else
         print_tail(job);
-    return code != CLI_GO_ON ? code : job->early ? CLI_STOPPED : CLI_DONE;
+    return code != CLI_GO_ON ? code
+                             : cli_unsaved(c, job->info.unsaved, job->directory ? "path" : NULL,
+                                           job->early ? CLI_STOPPED : CLI_DONE);
 }
 
 int cli_path(cli *c, int argc, char **argv)
 {
-    path_job job = {.c = c};
-    const cli_option options[] = {{"output", 'o', "DIR",
-                                   "where the models and path.csv go; made if it is not there "
-                                   "(nothing is saved)",
-                                   NULL, &job.directory}};
+    path_job job = {.c = c, .tracing = {.c = c}};
+    const cli_option options[] = {
+        {"output", 'o', "DIR",
+         "where the models and path.csv go; made if it is not there (nothing is saved)", NULL,
+         &job.directory},
+        {"trace", 0, "FILE", "CSV with a row per certificate; - is stdout", NULL, &job.trace}};
     const cli_usage usage = {
         .arguments = "DATA",
         .purpose = "Fits a model for every strength of the penalty, from the largest that means "
@@ -265,7 +311,7 @@ int cli_path(cli *c, int argc, char **argv)
         .example = "margrave path leukemia --penalty l1 -o leukemia.path",
         .least = 1,
         .most = 1,
-        .settings = "problem solver stop path path_points path_end data run !checkpoint !resume",
+        .settings = "problem solver stop path path_points path_end data run",
         .options = options,
         .option_count = sizeof options / sizeof *options};
     int code = cli_parse(c, &usage, argc, argv);
@@ -273,6 +319,7 @@ int cli_path(cli *c, int argc, char **argv)
         return code;
     job.file = c->argument[0];
     code = cli_table_close(c, &job.table, work(&job));
+    code = cli_table_close(c, &job.tracing.trace, code);
     for (int64_t k = 0; job.model && k < job.info.points; k++)
         free(job.model[k]);
     free(job.model);

@@ -27,14 +27,21 @@ static void bounded_release(void *user, void *memory)
     free(memory);
 }
 
+mgv_ctx *fuzz_new_ctx(void)
+{
+    const mgv_allocator hooks = {
+        .size = sizeof hooks, .alloc = bounded_alloc, .release = bounded_release};
+    mgv_ctx *ctx;
+    if (mgv_ctx_new(&hooks, &ctx) != MGV_OK || mgv_ctx_set_threads(ctx, 1) != MGV_OK)
+        abort();
+    return ctx;
+}
+
 mgv_ctx *fuzz_ctx(void)
 {
     static mgv_ctx *ctx;
-    const mgv_allocator hooks = {
-        .size = sizeof hooks, .alloc = bounded_alloc, .release = bounded_release};
     if (!ctx) {
-        if (mgv_ctx_new(&hooks, &ctx) != MGV_OK || mgv_ctx_set_threads(ctx, 1) != MGV_OK)
-            abort();
+        ctx = fuzz_new_ctx();
         live_at_rest = live;
     }
     return ctx;

@@ -10,6 +10,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
 /* One context for the whole run: one thread, no block above 64 MiB. Never NULL. */
 mgv_ctx *fuzz_ctx(void);
+/* One for a single input, to be freed: texts of settings are kept by their context. */
+mgv_ctx *fuzz_new_ctx(void);
 /* Ends the program when memory is still held that was not before the input. */
 void fuzz_check_leaks(void);
 /* Reads the bytes with the reader named; what is accepted is verified and written back. */

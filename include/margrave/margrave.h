@@ -530,7 +530,8 @@ MGV_API mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_
 /* One problem under falling strengths, along mu or lambda; each run starts from the last answer and
  * ends with its own certificate. Reads the settings of a fit and `along`, `path_points`,
  * `path_end` and `strengths`. `time_limit` and `max_passes` are for the whole path, from here on;
- * `max_iter` for every point. */
+ * `max_iter` for every point. `checkpoint` is written as by a solver, within a point too unless that
+ * is many runs; `resume` goes on with the points that are left. */
 typedef struct mgv_path mgv_path;
 
 /* Binds the problem and finds the strengths, which may solve a few problems. Borrows the data. */
@@ -550,6 +551,7 @@ typedef struct mgv_path_info {
     const char *formula;  /* of the last point solved; lives until the next call */
     int classify;         /* 1: scores are accuracies, of the vote where there are many classes */
     double p;             /* of the points' norms: 1 for l1, 2 where the fit has no norm */
+    int unsaved;          /* 1: the last checkpoint could not be written; a warning has told why */
 } mgv_path_info;
 MGV_API mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out);
 
@@ -637,6 +639,7 @@ typedef struct mgv_completion_info {
     const double *left, *right;        /* rows x rank and cols x rank */
     const double *row_bias, *col_bias; /* the row's have the mean in them; NULL: none */
     const char *formula;
+    int unsaved; /* 1: the last checkpoint could not be written; a warning has told why */
 } mgv_completion_info;
 MGV_API mgv_status mgv_completion_describe(const mgv_completion *completion,
                                            mgv_completion_info *out);
@@ -697,8 +700,8 @@ MGV_API mgv_status mgv_psf_gaussian(mgv_ctx *ctx, double sigma, mgv_image **out)
 
 /* min TV(w) subject to A w = image, A the convolution with `psf`, stopped where the residual
  * reaches the noise. Reads the settings `edges`, `noise`, `noise_factor`, `sigma`, `sigma_factor`,
- * `split`, `prox_tol` and those of stopping. Borrows image and truth (NULL: not known), which must
- * outlive it; MGV_E_INPUT when their shapes differ. */
+ * `split`, `prox_tol`, those of stopping, `checkpoint` and `resume`, as a solver does. Borrows image
+ * and truth (NULL: not known), which must outlive it; MGV_E_INPUT when their shapes differ. */
 typedef struct mgv_deblur mgv_deblur;
 MGV_API mgv_status mgv_deblur_new(mgv_ctx *ctx, const mgv_image *image, const mgv_image *psf,
                                   const mgv_image *truth, const mgv_settings *settings,
@@ -723,6 +726,7 @@ typedef struct mgv_deblur_info {
     double psnr_image, psnr; /* beside the truth, before and after; NaN: no truth */
     double best_psnr;        /* of any iterate */
     int64_t best_iteration;
+    int unsaved; /* 1: the last checkpoint could not be written; a warning has told why */
 } mgv_deblur_info;
 MGV_API mgv_status mgv_deblur_describe(const mgv_deblur *deblur, mgv_deblur_info *out);
 

@@ -2,6 +2,7 @@
 #include "base/context.h"
 #include "api/need.h"
 
+#include "backend/backend.h"
 #include "base/memory.h"
 #include "base/settings.h"
 #include "base/threads.h"
@@ -175,8 +176,11 @@ const char *mgv_ctx_caches(const mgv_ctx *ctx) { return ctx ? ctx->caches_text :
 mgv_status mgv_ctx_set_backend(mgv_ctx *ctx, const char *name)
 {
     MGVI_NEED(ctx, name);
-    if (strcmp(name, "cpu") == 0)
+    const mgvi_backend *backend = mgvi_backend_find(name);
+    if (backend) {
+        ctx->backend = backend;
         return mgvi_done(ctx, MGV_OK);
+    }
     return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "there is no backend '%.40s'; this build has: cpu",
                      name);
 }

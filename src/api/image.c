@@ -112,7 +112,8 @@ mgv_status mgv_deblur_run(mgv_ctx *ctx, mgv_deblur *deblur)
     MGVI_NEED(ctx, deblur);
     atomic_store(&ctx->interrupted, 0);
     mgv_solver *solver = deblur->solver;
-    mgvi_limit_begin(ctx, solver->settings.time_limit - solver->prepared);
+    mgvi_limit_begin(ctx, solver->settings.time_limit - mgvi_driver_summary(solver).seconds -
+                              solver->prepared);
     solver->prepared = 0;
     const mgv_status st = mgvi_deblur_run(deblur);
     mgvi_limit_end(ctx);
@@ -148,8 +149,9 @@ mgv_status mgv_deblur_describe(const mgv_deblur *d, mgv_deblur_info *out)
                                   .residual = d->residual,
                                   .psnr_image = d->psnr_image,
                                   .psnr = d->psnr,
-                                  .best_psnr = d->best_psnr,
-                                  .best_iteration = d->best_iteration};
+                                  .best_psnr = d->memory.best_psnr,
+                                  .best_iteration = d->memory.best_iteration,
+                                  .unsaved = d->solver->unsaved};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }

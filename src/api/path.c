@@ -13,9 +13,6 @@ mgv_status mgv_path_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settin
     *out = NULL;
     MGVI_NEED(ctx, data);
     MGVI_NEED(ctx, settings);
-    if (settings->checkpoint[0] || settings->resume[0])
-        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "a path has no checkpoints: leave out checkpoint and resume");
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
     MGVI_TRY(mgvi_read_beside(ctx, settings, data));
     atomic_store(&ctx->interrupted, 0);
@@ -49,6 +46,7 @@ mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out)
                                 .done = path->done,
                                 .formula = path->problem->formula,
                                 .classify = path->problem->classify,
+                                .unsaved = path->keeper.unsaved,
                                 .p = isnan(path->problem->p) ? 2 : path->problem->p};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;

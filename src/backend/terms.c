@@ -1,335 +1,95 @@
-/* terms.c - the loops over the formulas of list.h, one per term and function, with the formula
- * inlined. A block of rows is cut into tiles: coefficients and results of a tile lie in the first
- * cache, contiguous whatever the lanes, so every inner loop is the same and is vectorised. */
-#include "backend/joint_terms.h"
-
-#include "base/limit.h"
-
-#include "base/threads.h"
-#include "loss/list.h"
-#include "penalty/list.h"
+/* terms.c - terms of vectors, wherever they lie. */
+#include "backend/backend.h"
+#include "backend/cpu/cpu.h"
 
 #include <assert.h>
-#include <string.h>
 
-enum {
-    TILE = 256,          /* elements: seven tiles of float64 are 14 KiB */
-    GRAIN = 1 << 14,     /* elements per block, at least */
-    MOST_BLOCKS = 64,    /* enough for any machine's threads, few enough to add up */
-    MOST_PARTIAL = 4096, /* numbers of all blocks' partial sums, on the caller's stack */
-    LINE = MGVI_ALIGN / (int)sizeof(double)
-};
-
-/* ---- One loop per term and function --------------------------------------------------------- */
-/* y[j] = f(c_j, x[j]), f(c_j, x[j], step[j]) or f(c_j, x[j], z[j], step[j]) for j < m <= TILE. */
-typedef void (*tile_fn)(const double *restrict scale, const double *restrict a,
-                        const double *restrict b, const double *restrict x,
-                        const double *restrict z, const double *restrict step, double *restrict y,
-                        int m);
-
-#define TILE_LOOP(name, CALL)                                                                      \
-    static void name(const double *restrict scale, const double *restrict a,                       \
-                     const double *restrict b, const double *restrict x, const double *restrict z, \
-                     const double *restrict step, double *restrict y, int m)                       \
-    {                                                                                              \
-        (void)z;                                                                                   \
-        (void)step;                                                                                \
-        for (int j = 0; j < m; j++) {                                                              \
-            const mgvi_coef c = {scale[j], a[j], b[j]};                                            \
-            y[j] = CALL;                                                                           \
-        }                                                                                          \
-    }
-
-typedef struct loss_loops {
-    tile_fn value, conj, grad, curv, prox, dual_clip, dual_step;
-} loss_loops;
-typedef struct penalty_loops {
-    tile_fn value, conj, prox, mirror;
-} penalty_loops;
-
-#define LOSS_LOOPS(NAME, SAMPLE, SUMMARY)                                                          \
-    TILE_LOOP(loss_##NAME##_value, NAME##_value(c, x[j]))                                          \
-    TILE_LOOP(loss_##NAME##_conj, NAME##_conj(c, x[j]))                                            \
-    TILE_LOOP(loss_##NAME##_grad, NAME##_grad(c, x[j]))                                            \
-    TILE_LOOP(loss_##NAME##_curv, NAME##_curv(c, x[j]))                                            \
-    TILE_LOOP(loss_##NAME##_prox, NAME##_prox(c, x[j], step[j]))                                   \
-    TILE_LOOP(loss_##NAME##_dual_clip, NAME##_dual_clip(c, x[j]))                                  \
-    TILE_LOOP(loss_##NAME##_dual_step, NAME##_dual_step(c, x[j], z[j], step[j]))
-#define LOSS_ENTRY(NAME, SAMPLE, SUMMARY)                                                          \
-    {.value = loss_##NAME##_value,                                                                 \
-     .conj = loss_##NAME##_conj,                                                                   \
-     .grad = loss_##NAME##_grad,                                                                   \
-     .curv = loss_##NAME##_curv,                                                                   \
-     .prox = loss_##NAME##_prox,                                                                   \
-     .dual_clip = loss_##NAME##_dual_clip,                                                         \
-     .dual_step = loss_##NAME##_dual_step},
-#define PENALTY_LOOPS(NAME, SAMPLE, SUMMARY)                                                       \
-    TILE_LOOP(penalty_##NAME##_value, NAME##_value(c, x[j]))                                       \
-    TILE_LOOP(penalty_##NAME##_conj, NAME##_conj(c, x[j]))                                         \
-    TILE_LOOP(penalty_##NAME##_prox, NAME##_prox(c, x[j], step[j]))                                \
-    TILE_LOOP(penalty_##NAME##_mirror, NAME##_mirror(c, x[j]))
-#define PENALTY_ENTRY(NAME, SAMPLE, SUMMARY)                                                       \
-    {.value = penalty_##NAME##_value,                                                              \
-     .conj = penalty_##NAME##_conj,                                                                \
-     .prox = penalty_##NAME##_prox,                                                                \
-     .mirror = penalty_##NAME##_mirror},
-
-MGVI_LOSSES(LOSS_LOOPS)
-MGVI_PENALTIES(PENALTY_LOOPS)
-static const loss_loops losses[] = {MGVI_LOSSES(LOSS_ENTRY)};
-static const penalty_loops penalties[] = {MGVI_PENALTIES(PENALTY_ENTRY)};
-
-/* ---- Tiles ---------------------------------------------------------------------------------- */
-typedef struct sweep {
-    tile_fn loop;
-    const mgvi_coefs *coefs;
-    const double *x;
-    const double *z; /* the second argument, where there is one */
-    mgvi_coef_array step;
-    int64_t n, blocks;
-    int32_t k;
-    double *y;       /* elementwise result, or */
-    double *partial; /* `stride` sums per block */
-    int64_t stride;
-} sweep;
-
-/* A tile: `rows` whole rows from `row` on, or, where a row is longer than a tile, `lanes` lanes of
- * one row from `lane` on. Its elements are contiguous. */
-typedef struct tile {
-    int64_t row;
-    int32_t lane;
-    int rows, lanes;
-} tile;
-
-static tile tile_at(int64_t row, int32_t lane, int64_t end, int32_t k)
+/* ---- coefficients ---------------------------------------------------------------------------- */
+void mgvi_vec_weigh(mgv_ctx *ctx, const mgvi_coef_array *s, const mgvi_vec *x, mgvi_vec *out)
 {
-    if (k > TILE)
-        return (tile){row, lane, 1, k - lane < TILE ? k - lane : TILE};
-    const int most = TILE / k;
-    return (tile){row, 0, end - row < most ? (int)(end - row) : most, k};
+    const mgvi_coefs c = {.scale = *s};
+    mgvi_backend_of(x)->coef_map(ctx, MGVI_COEF_WEIGH, &c, x, out);
 }
 
-/* The tile's coefficients: in place where they lie contiguous, else spread over the lanes. A
- * constant fills `room` once, at the block's beginning. */
-static const double *coef_tile(const mgvi_coef_array *c, int32_t k, const tile *t, double *room)
+void mgvi_vec_less(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_coef_array *t, mgvi_vec *out)
 {
-    if (!c->values)
-        return room;
-    if (c->lanes == k)
-        return c->values + t->row * k + t->lane;
-    for (int i = 0; i < t->rows; i++)
-        for (int j = 0; j < t->lanes; j++)
-            room[i * t->lanes + j] = c->values[t->row + i];
-    return room;
+    const mgvi_coefs c = {.a = *t};
+    mgvi_backend_of(x)->coef_map(ctx, MGVI_COEF_LESS, &c, x, out);
 }
 
-static void fill_constant(const mgvi_coef_array *c, double *room)
+void mgvi_vec_leave_out(mgv_ctx *ctx, const mgvi_coef_array *s, double value, mgvi_vec *y)
 {
-    if (!c->values)
-        for (int j = 0; j < TILE; j++)
-            room[j] = c->constant;
+    const mgvi_coefs c = {.scale = *s, .a.constant = value};
+    mgvi_backend_of(y)->coef_map(ctx, MGVI_COEF_LEAVE_OUT, &c, y, y);
 }
 
-/* LINE interleaved sums, which the compiler keeps in vectors. */
-static double sum_tile(const double *y, int m)
+/* ---- losses ---------------------------------------------------------------------------------- */
+static void sum(mgv_ctx *ctx, const mgvi_loss_ops *loss, mgvi_term_fn fn, const mgvi_coefs *c,
+                const mgvi_vec *x, double *out)
 {
-    double part[LINE] = {0};
-    int j = 0;
-    for (; j + LINE <= m; j += LINE)
-        for (int t = 0; t < LINE; t++)
-            part[t] += y[j + t];
-    for (; j < m; j++)
-        part[j % LINE] += y[j];
-    for (int width = LINE / 2; width; width /= 2)
-        for (int t = 0; t < width; t++)
-            part[t] += part[t + width];
-    return part[0];
+    mgvi_backend_of(x)->loss_sum(ctx, loss, fn, c, x, out);
+    mgvi_backend_join(ctx, MGVI_REDUCE_SUM, x, out);
 }
 
-/* Adds the tile's sums, one per lane. A tile is summed before it is added: the error grows with the
- * number of tiles, not of rows. */
-static void add_tile(const double *y, const tile *t, double *restrict sums)
+static void map(mgv_ctx *ctx, const mgvi_loss_ops *loss, mgvi_term_fn fn, const mgvi_coefs *c,
+                const mgvi_vec *x, double step, mgvi_vec *out)
 {
-    if (t->lanes == 1) {
-        sums[t->lane] += sum_tile(y, t->rows);
-        return;
-    }
-    double part[TILE];
-    memcpy(part, y, (size_t)t->lanes * sizeof *part);
-    for (int i = 1; i < t->rows; i++)
-        for (int j = 0; j < t->lanes; j++)
-            part[j] += y[i * t->lanes + j];
-    for (int j = 0; j < t->lanes; j++)
-        sums[t->lane + j] += part[j];
+    const mgvi_coef_array same = {.constant = step};
+    assert(x->n == out->n && x->k == out->k && x->at == out->at);
+    mgvi_backend_of(x)->loss_map(ctx, loss, fn, c, x, NULL, &same, out);
 }
 
-static void run_tile(const sweep *job, const tile *t, double room[4][TILE], double *sums)
-{
-    double y[TILE];
-    const int m = t->rows * t->lanes;
-    const int64_t at = t->row * job->k + t->lane;
-    const double *scale = coef_tile(&job->coefs->scale, job->k, t, room[0]);
-    const double *a = coef_tile(&job->coefs->a, job->k, t, room[1]);
-    const double *b = coef_tile(&job->coefs->b, job->k, t, room[2]);
-    const double *step = coef_tile(&job->step, job->k, t, room[3]);
-    job->loop(scale, a, b, job->x + at, (job->z ? job->z : job->x) + at, step, y, m);
-    if (sums)
-        add_tile(y, t, sums);
-    else /* by way of the tile: the result may replace the argument */
-        memcpy(job->y + at, y, (size_t)m * sizeof *y);
-}
-
-static void run_block(void *arg, int64_t block)
-{
-    const sweep *job = arg;
-    double room[4][TILE];
-    fill_constant(&job->step, room[3]);
-    fill_constant(&job->coefs->scale, room[0]);
-    fill_constant(&job->coefs->a, room[1]);
-    fill_constant(&job->coefs->b, room[2]);
-    double *sums = job->partial ? job->partial + block * job->stride : NULL;
-    int64_t row = mgvi_block_begin(job->n, job->blocks, block);
-    const int64_t end = mgvi_block_begin(job->n, job->blocks, block + 1);
-    for (int32_t lane = 0; row < end;) {
-        const tile t = tile_at(row, lane, end, job->k);
-        run_tile(job, &t, room, sums);
-        lane += t.lanes;
-        if (lane == job->k) {
-            lane = 0;
-            row += t.rows;
-        }
-    }
-}
-
-static sweep job_of(tile_fn loop, const mgvi_coefs *c, const mgvi_vec *x, double step)
-{
-    assert(!c->scale.values || c->scale.lanes == 1 || c->scale.lanes == x->k);
-    assert(!c->a.values || c->a.lanes == 1 || c->a.lanes == x->k);
-    assert(!c->b.values || c->b.lanes == 1 || c->b.lanes == x->k);
-    return (sweep){.loop = loop,
-                   .coefs = c,
-                   .x = x->x,
-                   .step.constant = step,
-                   .n = x->n,
-                   .k = x->k,
-                   .blocks = mgvi_block_count(x->n * x->k, GRAIN, MOST_BLOCKS)};
-}
-
-static void map(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi_vec *x, double step,
-                mgvi_vec *y)
-{
-    assert(y->n == x->n && y->k == x->k);
-    sweep job = job_of(loop, c, x, step);
-    job.y = y->x;
-    mgvi_ctx_run(ctx, job.blocks, run_block, &job);
-}
-
-/* The same with a second argument, or with steps that differ. */
-static void map_each(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi_vec *x,
-                     const double *z, const mgvi_coef_array *step, mgvi_vec *y)
-{
-    assert(y->n == x->n && y->k == x->k);
-    assert(!step->values || step->lanes == 1 || step->lanes == x->k);
-    sweep job = job_of(loop, c, x, 0);
-    job.step = *step;
-    job.z = z;
-    job.y = y->x;
-    mgvi_ctx_run(ctx, job.blocks, run_block, &job);
-}
-
-/* A block's sums fill whole cache lines of their own; the blocks are added in order. Very many
- * lanes mean fewer blocks, at the end one that needs no room. */
-static void sum(mgv_ctx *ctx, tile_fn loop, const mgvi_coefs *c, const mgvi_vec *x, double *out)
-{
-    _Alignas(MGVI_ALIGN) double room[MOST_PARTIAL];
-    sweep job = job_of(loop, c, x, 0);
-    job.stride = ((int64_t)x->k + LINE - 1) / LINE * LINE;
-    if (job.blocks > MOST_PARTIAL / job.stride)
-        job.blocks = MOST_PARTIAL / job.stride;
-    memset(out, 0, (size_t)x->k * sizeof *out);
-    if (job.blocks <= 1) {
-        job.blocks = 1;
-        job.partial = out;
-        run_block(&job, 0);
-        return;
-    }
-    job.partial = room;
-    memset(room, 0, (size_t)(job.blocks * job.stride) * sizeof *room);
-    mgvi_ctx_run(ctx, job.blocks, run_block, &job);
-    for (int64_t block = 0; block < job.blocks; block++)
-        for (int32_t lane = 0; lane < x->k; lane++)
-            out[lane] += room[block * job.stride + lane];
-}
-
-/* ---- The functions of terms.h --------------------------------------------------------------- */
 void mgvi_loss_value(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c,
                      const mgvi_vec *z, double *out)
 {
-    if (loss->joint) {
-        memset(out, 0, (size_t)z->k * sizeof *out);
-        out[0] = mgvi_joint_value(ctx, loss, c, z);
-        return;
-    }
-    assert(loss->can & MGVI_VALUE);
-    sum(ctx, losses[loss->index].value, c, z, out);
+    assert(loss->joint || loss->can & MGVI_VALUE);
+    sum(ctx, loss, MGVI_TERM_VALUE, c, z, out);
 }
 
 void mgvi_loss_conj(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *u,
                     double *out)
 {
-    if (loss->joint) {
-        memset(out, 0, (size_t)u->k * sizeof *out);
-        out[0] = mgvi_joint_conj(ctx, loss, c, u);
-        return;
-    }
-    assert(loss->can & MGVI_CONJ);
-    sum(ctx, losses[loss->index].conj, c, u, out);
+    assert(loss->joint || loss->can & MGVI_CONJ);
+    sum(ctx, loss, MGVI_TERM_CONJ, c, u, out);
 }
 
 void mgvi_loss_grad(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *z,
                     mgvi_vec *grad)
 {
-    if (loss->joint) {
-        mgvi_joint_grad(ctx, loss, c, z, grad);
-        return;
-    }
-    assert(loss->can & MGVI_GRAD);
-    map(ctx, losses[loss->index].grad, c, z, 0, grad);
+    assert(loss->joint || loss->can & MGVI_GRAD);
+    map(ctx, loss, MGVI_TERM_GRAD, c, z, 0, grad);
 }
 
 void mgvi_loss_curv(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *z,
                     mgvi_vec *curv)
 {
     assert(loss->can & MGVI_CURV);
-    map(ctx, losses[loss->index].curv, c, z, 0, curv);
+    map(ctx, loss, MGVI_TERM_CURV, c, z, 0, curv);
 }
 
 void mgvi_loss_prox(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, const mgvi_vec *z,
                     double step, mgvi_vec *out)
 {
     assert(loss->can & MGVI_PROX);
-    map(ctx, losses[loss->index].prox, c, z, step, out);
+    map(ctx, loss, MGVI_TERM_PROX, c, z, step, out);
 }
 
 void mgvi_loss_dual_clip(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c, mgvi_vec *u)
 {
-    if (loss->joint) {
-        mgvi_joint_dual_clip(ctx, c, u);
-        return;
-    }
-    assert(loss->can & MGVI_DUAL_CLIP);
-    map(ctx, losses[loss->index].dual_clip, c, u, 0, u);
+    assert(loss->joint || loss->can & MGVI_DUAL_CLIP);
+    map(ctx, loss, MGVI_TERM_DUAL_CLIP, c, u, 0, u);
 }
 
 void mgvi_loss_dual_step(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c,
                          const mgvi_vec *u, const mgvi_vec *z, const mgvi_coef_array *r,
                          mgvi_vec *out)
 {
-    assert(u->n == z->n && u->k == z->k);
-    map_each(ctx, losses[loss->index].dual_step, c, u, z->x, r, out);
+    assert(u->n == z->n && u->k == z->k && u->n == out->n && u->k == out->k);
+    assert(u->at == z->at && u->at == out->at);
+    mgvi_backend_of(u)->loss_map(ctx, loss, MGVI_TERM_DUAL_STEP, c, u, z, r, out);
 }
 
-/* ---- Penalties: by coordinate, or a whole lane at a time ------------------------------------ */
+/* ---- penalties ------------------------------------------------------------------------------- */
 mgv_status mgvi_penalty_open(mgvi_arena *arena, const mgvi_penalty_ops *ops,
                              const mgvi_coefs *coefs, const void *data, int64_t n, int32_t k,
                              mgvi_penalty *out)
@@ -344,109 +104,47 @@ mgv_status mgvi_penalty_open(mgvi_arena *arena, const mgvi_penalty_ops *ops,
     return out->work ? MGV_OK : MGV_E_MEMORY;
 }
 
-/* What a whole function is told about a lane of x, and where the lane lies contiguous. */
-typedef struct lane_view {
-    mgvi_whole self;
-    const double *in;
-    double *out;
-} lane_view;
-
-static lane_view lane_open(const mgvi_penalty *r, const mgvi_vec *x, int32_t lane, mgvi_vec *y)
-{
-    lane_view v = {.self = {.ctx = r->ctx,
-                            .c = mgvi_coefs_at(r->coefs, 0, lane),
-                            .n = x->n,
-                            .data = r->data,
-                            .work = r->work},
-                   .in = x->x,
-                   .out = y ? y->x : NULL};
-    if (x->k == 1)
-        return v;
-    for (int64_t i = 0; i < x->n; i++)
-        r->work[i] = x->x[i * x->k + lane];
-    v.in = r->work;
-    v.out = r->work + x->n;
-    v.self.work = r->work + 2 * x->n + lane * r->room;
-    return v;
-}
-
-static void lane_store(const lane_view *v, int32_t lane, mgvi_vec *y)
-{
-    for (int64_t i = 0; i < y->n && y->k > 1; i++)
-        y->x[i * y->k + lane] = v->out[i];
-}
-
-typedef double (*whole_number)(const mgvi_whole *self, const double *x);
-
-static void each_lane(const mgvi_penalty *r, whole_number f, const mgvi_vec *x, double *out)
-{
-    for (int32_t lane = 0; lane < x->k; lane++) {
-        const lane_view v = lane_open(r, x, lane, NULL);
-        out[lane] = f(&v.self, v.in);
-    }
-}
-
 void mgvi_penalty_value(const mgvi_penalty *r, const mgvi_vec *w, double *out)
 {
     assert(r->ops->can & MGVI_VALUE);
-    if (r->ops->whole)
-        each_lane(r, r->ops->whole->value, w, out);
-    else
-        sum(r->ctx, penalties[r->ops->index].value, r->coefs, w, out);
+    mgvi_backend_of(w)->penalty_sum(r, MGVI_TERM_VALUE, w, out);
 }
 
 void mgvi_penalty_conj(const mgvi_penalty *r, const mgvi_vec *v, double *out)
 {
     assert(r->ops->can & MGVI_CONJ);
-    if (r->ops->whole)
-        each_lane(r, r->ops->whole->conj, v, out);
-    else
-        sum(r->ctx, penalties[r->ops->index].conj, r->coefs, v, out);
+    mgvi_backend_of(v)->penalty_sum(r, MGVI_TERM_CONJ, v, out);
 }
 
 void mgvi_penalty_prox(const mgvi_penalty *r, const mgvi_vec *w, double step, mgvi_vec *out)
 {
-    assert(r->ops->can & MGVI_PROX);
-    if (!r->ops->whole) {
-        map(r->ctx, penalties[r->ops->index].prox, r->coefs, w, step, out);
-        return;
-    }
-    for (int32_t lane = 0; lane < w->k; lane++) {
-        const lane_view v = lane_open(r, w, lane, out);
-        r->ops->whole->prox(&v.self, v.in, step, v.out);
-        lane_store(&v, lane, out);
-    }
+    const mgvi_coef_array same = {.constant = step};
+    assert((r->ops->can & MGVI_PROX) && w->at == out->at);
+    mgvi_backend_of(w)->penalty_map(r, MGVI_TERM_PROX, w, &same, out);
 }
 
 void mgvi_penalty_prox_each(const mgvi_penalty *r, const mgvi_vec *w, const mgvi_coef_array *step,
                             mgvi_vec *out)
 {
-    assert((r->ops->can & MGVI_PROX) && (r->ops->can & MGVI_SEPARABLE));
-    map_each(r->ctx, penalties[r->ops->index].prox, r->coefs, w, NULL, step, out);
+    assert((r->ops->can & MGVI_PROX) && (r->ops->can & MGVI_SEPARABLE) && w->at == out->at);
+    mgvi_backend_of(w)->penalty_map(r, MGVI_TERM_PROX, w, step, out);
 }
 
 void mgvi_penalty_mirror(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *w)
 {
-    assert(r->ops->can & MGVI_MIRROR);
-    if (!r->ops->whole) {
-        map(r->ctx, penalties[r->ops->index].mirror, r->coefs, v, 0, w);
-        return;
-    }
-    for (int32_t lane = 0; lane < v->k; lane++) {
-        const lane_view at = lane_open(r, v, lane, w);
-        r->ops->whole->mirror(&at.self, at.in, at.out);
-        lane_store(&at, lane, w);
-    }
+    assert((r->ops->can & MGVI_MIRROR) && v->at == w->at);
+    mgvi_backend_of(v)->penalty_map(r, MGVI_TERM_MIRROR, v, NULL, w);
 }
 
 /* The domain of a separable conjugate is a product of intervals around 0. */
 static double interval_scale(const mgvi_penalty *r, const mgvi_vec *v, int32_t lane)
 {
+    const double *at = mgvi_vec_host(v);
     double t = 1;
     if ((r->ops->can & MGVI_STRONG) && !r->coefs->scale.values && r->coefs->scale.constant > 0)
         return 1; /* finite everywhere */
     for (int64_t j = 0; j < v->n; j++) {
-        const double x = v->x[j * v->k + lane];
+        const double x = at[j * v->k + lane];
         const double inside = r->ops->dual_clip(mgvi_coefs_at(r->coefs, j, lane), x);
         if (inside != x)
             t = r_min(t, inside / x);
@@ -458,7 +156,8 @@ void mgvi_penalty_dual_scale(const mgvi_penalty *r, const mgvi_vec *v, double *o
 {
     const mgvi_whole_ops *whole = r->ops->whole;
     if (whole && whole->dual_scale) {
-        each_lane(r, whole->dual_scale, v, out);
+        const mgvi_vec at = mgvi_vec_hosted(v);
+        mgvi_cpu_penalty_dual_scale(r, &at, out);
         return;
     }
     for (int32_t lane = 0; lane < v->k; lane++)

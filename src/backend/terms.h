@@ -28,6 +28,11 @@ static inline mgvi_coef mgvi_coefs_at(const mgvi_coefs *c, int64_t i, int32_t la
                        mgvi_coef_pick(&c->b, i, lane)};
 }
 
+/* out_i = s_i x_i, x_i - t_i, and y_i = value where s_i is not above 0. out may be x. */
+void mgvi_vec_weigh(mgv_ctx *ctx, const mgvi_coef_array *s, const mgvi_vec *x, mgvi_vec *out);
+void mgvi_vec_less(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_coef_array *t, mgvi_vec *out);
+void mgvi_vec_leave_out(mgv_ctx *ctx, const mgvi_coef_array *s, double value, mgvi_vec *y);
+
 /* out[lane] = sum_i s_i G(z_i), and so on. The term must have the function (its bit in `can`). A
  * result has its argument's n and k and may be the same vector. One infinite or NaN entry makes its
  * lane's sum infinite or NaN. A loss of many classes has one sum, out[0]; the other lanes get 0. */
@@ -75,4 +80,11 @@ void mgvi_penalty_mirror(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *w);
 double mgvi_penalty_most(const mgvi_penalty *r, int64_t n);
 /* out[lane]: the largest t in [0, 1] with t v in the domain of the conjugate, which contains 0. */
 void mgvi_penalty_dual_scale(const mgvi_penalty *r, const mgvi_vec *v, double *out);
+/* gauge.c, k = 1. The smallest t >= 0 with v in t times the subdifferential of R at 0: R's dual
+ * norm where R is a norm. 0 where v is in all multiples, infinite where it is in none. */
+double mgvi_penalty_gauge(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *work);
+/* Separable: the j with w_j other than 0, or that would leave it along a slope of stretch g_j, in
+ * order; their count. */
+int64_t mgvi_penalty_movable(const mgvi_penalty *r, const mgvi_vec *w, double stretch,
+                             const mgvi_vec *g, int64_t *list);
 #endif

@@ -1,34 +1,48 @@
-/* vec.c - loops over block vectors. The interleaved block is walked as one flat array; every sum
- * runs over fixed blocks, and inside a block over a fixed number of partial sums. */
-#include "backend/vec.h"
-
-#include "base/limit.h"
-
-#include "base/threads.h"
+/* vec.c - vectors, wherever they lie: their backends do the work. */
+#include "backend/backend.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
-enum {
-    GRAIN = 1 << 15, /* numbers in a block: some 10 us, well above the cost of waking a thread */
-    BLOCKS = 64,
-    LANES = 64, /* lanes reduced in one sweep; more lanes take several */
-    WIDTH = 8   /* partial sums within a block, at least: two AVX-512 registers in flight */
-};
+const mgvi_backend *mgvi_backend_find(const char *name)
+{
+    return strcmp(name, mgvi_backend_cpu.name) == 0 ? &mgvi_backend_cpu : NULL;
+}
+
+static inline bool alike(const mgvi_vec *x, const mgvi_vec *y)
+{
+    return x->n == y->n && x->k == y->k && x->at == y->at;
+}
+
+bool mgvi_ctx_in_host(const mgv_ctx *ctx)
+{
+    return !ctx->backend || ctx->backend == &mgvi_backend_cpu;
+}
+
+static mgv_status make(mgvi_arena *arena, const mgvi_backend *at, mgvi_vec *out)
+{
+    int64_t count;
+    if (out->n < 0 || out->k < 1 || __builtin_mul_overflow(out->n, (int64_t)out->k, &count))
+        return MGVI_FAIL(arena->ctx, MGV_E_MEMORY,
+                         "a vector of %" PRId64 " x %" PRId32 " numbers does not fit in memory",
+                         out->n, out->k);
+    out->at = at;
+    out->x = mgvi_backend_of(out)->alloc(arena, count);
+    return out->x ? MGV_OK : MGV_E_MEMORY;
+}
 
 mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out)
 {
-    int64_t count;
-    if (n < 0 || k < 1 || __builtin_mul_overflow(n, (int64_t)k, &count))
-        return MGVI_FAIL(arena->ctx, MGV_E_MEMORY,
-                         "a vector of %" PRId64 " x %" PRId32 " numbers does not fit in memory", n,
-                         k);
-    double *x = mgvi_arena_array(arena, (size_t)count, sizeof *x);
-    if (!x)
-        return MGV_E_MEMORY;
-    *out = (mgvi_vec){.x = x, .n = n, .k = k, .space = space};
-    return MGV_OK;
+    *out = (mgvi_vec){.n = n, .k = k, .space = space};
+    return make(arena, mgvi_ctx_in_host(arena->ctx) ? NULL : arena->ctx->backend, out);
+}
+
+mgv_status mgvi_vec_new_host(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
+                             mgvi_vec *out)
+{
+    *out = (mgvi_vec){.n = n, .k = k, .space = space};
+    return make(arena, NULL, out);
 }
 
 mgvi_vec mgvi_vec_wrap(double *x, int64_t n, mgvi_space space)
@@ -36,246 +50,188 @@ mgvi_vec mgvi_vec_wrap(double *x, int64_t n, mgvi_space space)
     return (mgvi_vec){.x = x, .n = n, .k = 1, .space = space};
 }
 
+mgvi_vec mgvi_vec_flat(const mgvi_vec *x)
+{
+    mgvi_vec out = *x;
+    out.n = x->n * x->k;
+    out.k = 1;
+    return out;
+}
+
+mgvi_vec mgvi_vec_part(const mgvi_vec *x, int64_t begin, int64_t n)
+{
+    assert(begin >= 0 && n >= 0 && begin + n <= x->n);
+    mgvi_vec out = *x;
+    out.x += begin * x->k;
+    out.n = n;
+    return out;
+}
+
 void mgvi_vec_swap(mgvi_vec *x, mgvi_vec *y)
 {
-    assert(x->n == y->n && x->k == y->k);
+    assert(alike(x, y));
     double *const t = x->x;
     x->x = y->x;
     y->x = t;
 }
 
+/* ---- host memory ---------------------------------------------------------------------------- */
+const double *mgvi_vec_host(const mgvi_vec *x) { return mgvi_backend_of(x)->host(x); }
+
+mgvi_vec mgvi_vec_hosted(const mgvi_vec *x)
+{
+    mgvi_vec out = *x;
+    out.x = (double *)(uintptr_t)mgvi_vec_host(x);
+    out.at = NULL;
+    return out;
+}
+
+double *mgvi_vec_open(mgvi_vec *x) { return mgvi_backend_of(x)->open(x); }
+
+mgvi_vec mgvi_vec_opened(mgvi_vec *x)
+{
+    mgvi_vec out = *x;
+    out.x = mgvi_vec_open(x);
+    out.at = NULL;
+    return out;
+}
+
+void mgvi_vec_close(mgvi_vec *x) { mgvi_backend_of(x)->close(x); }
+
+void mgvi_vec_upload(mgv_ctx *ctx, const double *from, mgvi_vec *x)
+{
+    mgvi_backend_of(x)->upload(ctx, from, x);
+}
+
+void mgvi_vec_download(mgv_ctx *ctx, const mgvi_vec *x, double *to)
+{
+    mgvi_backend_of(x)->download(ctx, x, to);
+}
+
+/* A number among all lanes, as a vector. */
+static mgvi_vec one_of(const mgvi_vec *x, int64_t at)
+{
+    const mgvi_vec flat = mgvi_vec_flat(x);
+    return mgvi_vec_part(&flat, at, 1);
+}
+
+double mgvi_vec_at(const mgvi_vec *x, int64_t at)
+{
+    const mgvi_vec one = one_of(x, at);
+    return *mgvi_vec_host(&one);
+}
+
+void mgvi_vec_set(mgvi_vec *x, int64_t at, double value)
+{
+    mgvi_vec one = one_of(x, at);
+    *mgvi_vec_open(&one) = value;
+    mgvi_vec_close(&one);
+}
+
 /* ---- element by element --------------------------------------------------------------------- */
-typedef struct elements {
-    int64_t count, blocks;
-    double a, b;
-    const double *x, *z;
-    double *y;
-} elements;
-
-static void run_elements(mgv_ctx *ctx, mgvi_block_fn fn, elements job)
-{
-    job.blocks = mgvi_block_count(job.count, GRAIN, BLOCKS);
-    mgvi_ctx_run(ctx, job.blocks, fn, &job);
-}
-
-/* The part of the block: [begin, end) of x and y. */
-#define BLOCK_RANGE(job, block)                                                                    \
-    const int64_t begin = mgvi_block_begin((job)->count, (job)->blocks, block),                    \
-                  end = mgvi_block_begin((job)->count, (job)->blocks, (block) + 1)
-
-static void fill_block(void *arg, int64_t block)
-{
-    const elements *job = arg;
-    BLOCK_RANGE(job, block);
-    for (int64_t i = begin; i < end; i++)
-        job->y[i] = job->a;
-}
-
-static void copy_block(void *arg, int64_t block)
-{
-    const elements *job = arg;
-    BLOCK_RANGE(job, block);
-    if (end > begin)
-        memmove(job->y + begin, job->x + begin, (size_t)(end - begin) * sizeof *job->y);
-}
-
-static void scale_block(void *arg, int64_t block)
-{
-    const elements *job = arg;
-    BLOCK_RANGE(job, block);
-    for (int64_t i = begin; i < end; i++)
-        job->y[i] *= job->a;
-}
-
-static void axpby_block(void *arg, int64_t block)
-{
-    const elements *job = arg;
-    BLOCK_RANGE(job, block);
-    const double a = job->a, b = job->b;
-    if (b == 0)
-        for (int64_t i = begin; i < end; i++)
-            job->y[i] = a * job->x[i];
-    else
-        for (int64_t i = begin; i < end; i++)
-            job->y[i] = a * job->x[i] + b * job->y[i];
-}
-
-static void add_block(void *arg, int64_t block)
-{
-    const elements *job = arg;
-    BLOCK_RANGE(job, block);
-    for (int64_t i = begin; i < end; i++)
-        job->y[i] = job->a * job->x[i] + job->b * job->z[i];
-}
-
-static void clip_block(void *arg, int64_t block)
-{
-    const elements *job = arg;
-    BLOCK_RANGE(job, block);
-    for (int64_t i = begin; i < end; i++) {
-        const double y = job->y[i];
-        job->y[i] = y < job->a ? job->a : y > job->b ? job->b : y;
-    }
-}
-
 void mgvi_vec_fill(mgv_ctx *ctx, mgvi_vec *y, double value)
 {
-    run_elements(ctx, fill_block, (elements){.count = y->n * y->k, .a = value, .y = y->x});
+    mgvi_backend_of(y)->fill(ctx, y, value);
 }
 
 void mgvi_vec_copy(mgv_ctx *ctx, const mgvi_vec *x, mgvi_vec *y)
 {
     assert(x->n == y->n && x->k == y->k);
-    if (x->x == y->x)
+    if (x->at == y->at && x->x == y->x)
         return;
-    run_elements(ctx, copy_block, (elements){.count = y->n * y->k, .x = x->x, .y = y->x});
+    if (x->at == y->at)
+        mgvi_backend_of(x)->copy(ctx, x, y);
+    else if (y->at)
+        mgvi_vec_upload(ctx, mgvi_vec_host(x), y);
+    else
+        mgvi_vec_download(ctx, x, y->x);
 }
 
-void mgvi_vec_scale(mgv_ctx *ctx, double a, mgvi_vec *y)
-{
-    run_elements(ctx, scale_block, (elements){.count = y->n * y->k, .a = a, .y = y->x});
-}
+void mgvi_vec_scale(mgv_ctx *ctx, double a, mgvi_vec *y) { mgvi_backend_of(y)->scale(ctx, a, y); }
 
 void mgvi_vec_axpby(mgv_ctx *ctx, double a, const mgvi_vec *x, double b, mgvi_vec *y)
 {
-    assert(x->n == y->n && x->k == y->k);
-    run_elements(ctx, axpby_block,
-                 (elements){.count = y->n * y->k, .a = a, .b = b, .x = x->x, .y = y->x});
+    assert(alike(x, y));
+    mgvi_backend_of(y)->axpby(ctx, a, x, b, y);
 }
 
 void mgvi_vec_add(mgv_ctx *ctx, double a, const mgvi_vec *x, double b, const mgvi_vec *y,
                   mgvi_vec *out)
 {
-    assert(x->n == y->n && x->k == y->k && x->n == out->n && x->k == out->k);
-    run_elements(
-        ctx, add_block,
-        (elements){.count = x->n * x->k, .a = a, .b = b, .x = x->x, .z = y->x, .y = out->x});
+    assert(alike(x, y) && alike(x, out));
+    mgvi_backend_of(out)->add(ctx, a, x, b, y, out);
+}
+
+void mgvi_vec_multiply(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y, mgvi_vec *out)
+{
+    assert(alike(x, y) && alike(x, out));
+    mgvi_backend_of(out)->multiply(ctx, x, y, out);
+}
+
+void mgvi_vec_split(mgv_ctx *ctx, const mgvi_vec *x, double bound, double low, double high,
+                    mgvi_vec *out)
+{
+    assert(alike(x, out));
+    mgvi_backend_of(out)->split(ctx, x, bound, low, high, out);
 }
 
 void mgvi_vec_clip(mgv_ctx *ctx, double low, double high, mgvi_vec *y)
 {
-    run_elements(ctx, clip_block, (elements){.count = y->n * y->k, .a = low, .b = high, .y = y->x});
+    mgvi_backend_of(y)->clip(ctx, low, high, y);
+}
+
+void mgvi_vec_project(mgv_ctx *ctx, int64_t size, double radius, mgvi_vec *v, mgvi_vec *step)
+{
+    assert(alike(v, step) && v->k == 1 && v->n % size == 0);
+    mgvi_backend_of(v)->project(ctx, size, radius, v, step);
 }
 
 /* ---- reductions ----------------------------------------------------------------------------- */
-typedef struct reduction {
-    const double *x, *y;
-    int64_t n, blocks;
-    int32_t k;           /* lanes of the vectors */
-    int32_t lane, lanes; /* the lanes of this sweep */
-    double partial[BLOCKS][LANES];
-} reduction;
-
-/* Defines a block's part of a reduction. TERM(p) is the term of entry p, ADD folds it into a
- * partial result, START is the empty result. All lanes of a narrow vector are walked as one flat
- * array in groups of `width` numbers, a multiple of k, so that one partial sum belongs to one lane
- * and the compiler can vectorise whatever k is; where k divides WIDTH the sums stay in registers.
- */
-#define REDUCTION(NAME, START, TERM, ADD)                                                          \
-    static int64_t NAME##_eights(const reduction *job, int64_t p, int64_t end, double *sums)       \
-    {                                                                                              \
-        double eight[WIDTH];                                                                       \
-        for (int c = 0; c < WIDTH; c++)                                                            \
-            eight[c] = START;                                                                      \
-        for (; p + WIDTH <= end; p += WIDTH)                                                       \
-            for (int c = 0; c < WIDTH; c++)                                                        \
-                eight[c] = ADD(eight[c], TERM(p + c));                                             \
-        for (int c = 0; c < WIDTH; c++)                                                            \
-            sums[c] = eight[c];                                                                    \
-        return p;                                                                                  \
-    }                                                                                              \
-    static void NAME(void *arg, int64_t block)                                                     \
-    {                                                                                              \
-        reduction *job = arg;                                                                      \
-        const int32_t k = job->k, lanes = job->lanes;                                              \
-        const int32_t width = k == lanes ? (WIDTH + k - 1) / k * k : lanes;                        \
-        const int32_t stride = k == lanes ? width : k; /* from one group to the next */            \
-        const int64_t end = mgvi_block_begin(job->n, job->blocks, block + 1) * k;                  \
-        int64_t p = mgvi_block_begin(job->n, job->blocks, block) * k;                              \
-        double *out = job->partial[block], sums[LANES + WIDTH];                                    \
-        for (int32_t c = 0; c < width; c++)                                                        \
-            sums[c] = START;                                                                       \
-        if (k == lanes && width == WIDTH)                                                          \
-            p = NAME##_eights(job, p, end, sums);                                                  \
-        for (; p + stride <= end; p += stride)                                                     \
-            for (int32_t c = 0; c < width; c++)                                                    \
-                sums[c] = ADD(sums[c], TERM(p + job->lane + c));                                   \
-        for (int32_t c = 0; p + c < end; c++) /* less than a group, then k == lanes */             \
-            sums[c] = ADD(sums[c], TERM(p + c));                                                   \
-        for (int32_t c = 0; c < lanes; c++)                                                        \
-            out[c] = sums[c];                                                                      \
-        for (int32_t c = lanes; c < width; c++)                                                    \
-            out[c % lanes] = ADD(out[c % lanes], sums[c]);                                         \
-    }
-
-static inline double plus(double a, double b) { return a + b; }
-/* A NaN on either side stays. */
-static inline double larger(double a, double b) { return b > a || b != b ? b : a; }
-static inline double smaller(double a, double b) { return b < a || b != b ? b : a; }
-
-#define TERM_DOT(p) (job->x[p] * job->y[p])
-#define TERM_SUM(p) job->x[p]
-#define TERM_SQUARE(p) (job->x[p] * job->x[p])
-#define TERM_ABS(p) fabs(job->x[p])
-REDUCTION(dot_block, 0, TERM_DOT, plus)
-REDUCTION(sum_block, 0, TERM_SUM, plus)
-REDUCTION(square_block, 0, TERM_SQUARE, plus)
-REDUCTION(min_block, INFINITY, TERM_SUM, smaller)
-REDUCTION(abs_max_block, 0, TERM_ABS, larger)
-
-static void reduce(mgv_ctx *ctx, mgvi_block_fn fn, double (*add)(double, double), const mgvi_vec *x,
-                   const double *y, double *out)
+static void reduce(mgv_ctx *ctx, mgvi_reduction what, const mgvi_vec *x, const mgvi_vec *y,
+                   double *out)
 {
-    reduction job;
-    job.x = x->x;
-    job.y = y;
-    job.n = x->n;
-    job.k = x->k;
-    job.blocks = mgvi_block_count(x->n * x->k, GRAIN, BLOCKS);
-    for (job.lane = 0; job.lane < x->k; job.lane += LANES) {
-        job.lanes = x->k - job.lane < LANES ? x->k - job.lane : LANES;
-        mgvi_ctx_run(ctx, job.blocks, fn, &job);
-        for (int32_t c = 0; c < job.lanes; c++) {
-            double sum = job.partial[0][c];
-            for (int64_t block = 1; block < job.blocks; block++)
-                sum = add(sum, job.partial[block][c]);
-            out[job.lane + c] = sum;
-        }
-    }
+    mgvi_backend_of(x)->reduce(ctx, what, x, y, out);
+    mgvi_backend_join(ctx, what, x, out);
 }
 
 void mgvi_vec_dot(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y, double *out)
 {
-    assert(x->n == y->n && x->k == y->k);
-    reduce(ctx, dot_block, plus, x, y->x, out);
+    assert(alike(x, y));
+    reduce(ctx, MGVI_REDUCE_DOT, x, y, out);
 }
 
 void mgvi_vec_sum(mgv_ctx *ctx, const mgvi_vec *x, double *out)
 {
-    reduce(ctx, sum_block, plus, x, NULL, out);
+    reduce(ctx, MGVI_REDUCE_SUM, x, NULL, out);
 }
 
 void mgvi_vec_min(mgv_ctx *ctx, const mgvi_vec *x, double *out)
 {
-    reduce(ctx, min_block, smaller, x, NULL, out);
+    reduce(ctx, MGVI_REDUCE_MIN, x, NULL, out);
 }
 
 void mgvi_vec_abs_max(mgv_ctx *ctx, const mgvi_vec *x, double *out)
 {
-    reduce(ctx, abs_max_block, larger, x, NULL, out);
+    reduce(ctx, MGVI_REDUCE_ABS_MAX, x, NULL, out);
+}
+
+void mgvi_vec_abs_sum(mgv_ctx *ctx, const mgvi_vec *x, double *out)
+{
+    reduce(ctx, MGVI_REDUCE_ABS_SUM, x, NULL, out);
 }
 
 /* One lane again, divided by its largest entry. */
 static double scaled_norm2(const mgvi_vec *x, int32_t lane)
 {
     const int64_t count = x->n * x->k;
+    const double *at = mgvi_vec_host(x);
     double largest = 0, sum = 0;
     for (int64_t p = lane; p < count; p += x->k)
-        largest = larger(largest, fabs(x->x[p]));
+        largest = fabs(at[p]) > largest || isnan(at[p]) ? fabs(at[p]) : largest;
     if (!(largest > 0) || isinf(largest))
         return largest;
     for (int64_t p = lane; p < count; p += x->k) {
-        const double v = x->x[p] / largest;
+        const double v = at[p] / largest;
         sum += v * v;
     }
     return largest * sqrt(sum);
@@ -286,9 +242,50 @@ void mgvi_vec_norm2(mgv_ctx *ctx, const mgvi_vec *x, double *out)
     /* Below this a square that underflowed may be missing from the sum: n DBL_MIN / 1e-280 is
      * beneath the rounding of the sum for every n that fits in memory. */
     const double smallest = 1e-280;
-    reduce(ctx, square_block, plus, x, NULL, out);
+    reduce(ctx, MGVI_REDUCE_SQUARES, x, NULL, out);
     for (int32_t c = 0; c < x->k; c++)
         out[c] = isfinite(out[c]) && out[c] >= smallest ? sqrt(out[c]) : scaled_norm2(x, c);
+}
+
+/* ---- places ---------------------------------------------------------------------------------- */
+int64_t mgvi_vec_nonzeros(const mgvi_vec *x, int64_t *list)
+{
+    int64_t count = 0;
+    const double *at = mgvi_vec_host(x);
+    if (!list)
+        return mgvi_count_nonzeros(at, x->n * x->k);
+    for (int64_t i = 0; i < x->n * x->k; i++) {
+        list[count] = i;
+        count += at[i] != 0;
+    }
+    return count;
+}
+
+int64_t mgvi_vec_first_least(const mgvi_vec *x, double *least)
+{
+    const double *at = mgvi_vec_host(x);
+    int64_t first = 0;
+    for (int64_t i = 1; i < x->n * x->k; i++)
+        if (at[i] < at[first])
+            first = i;
+    *least = at[first];
+    return first;
+}
+
+int64_t mgvi_vec_draw(const mgvi_vec *x, double mark)
+{
+    const double *at = mgvi_vec_host(x);
+    int64_t last = -1;
+    double below = 0;
+    for (int64_t i = 0; i < x->n * x->k; i++) {
+        if (at[i] == 0)
+            continue;
+        last = i;
+        below += at[i];
+        if (mark < below)
+            break;
+    }
+    return last;
 }
 
 double mgvi_lp_norm(const double *x, int64_t n, double p)

@@ -13,6 +13,7 @@ mgv_ctx mgvi_ctx_child(const mgv_ctx *parent)
                      .allowance = parent->allowance,
                      .pool = parent->pool,
                      .simd = parent->simd,
+                     .backend = parent->backend,
                      .limit = parent->limit,
                      .parent = parent};
 }

@@ -11,6 +11,7 @@
 
 struct mgvi_pool;
 struct mgvi_simd;
+struct mgvi_backend;
 enum { MGVI_ERROR_MAX = 1024 };
 
 /* Texts one after the other, each with its terminator, each once. */
@@ -37,8 +38,9 @@ struct mgv_ctx {
     mgv_allocator allocator;
     double allowance; /* bytes beyond half of the data that a fit may take (docs/memory.md) */
     struct mgvi_pool *pool;
-    mgvi_texts texts;             /* of settings */
-    const struct mgvi_simd *simd; /* chosen once, by api/context.c; likewise */
+    mgvi_texts texts;                   /* of settings */
+    const struct mgvi_simd *simd;       /* chosen once, by api/context.c; likewise */
+    const struct mgvi_backend *backend; /* where vectors go (backend/backend.h); NULL: cpu */
     mgvi_caches caches;
     char caches_text[MGVI_CACHES_TEXT];
     mgv_event_fn on_event;

@@ -52,7 +52,6 @@ static inline __attribute__((always_inline)) void mgvi_two_feed(double *hi, doub
 }
 
 static inline mgvi_two mgvi_two_negate(mgvi_two a) { return (mgvi_two){-a.hi, -a.lo}; }
-static inline mgvi_two mgvi_two_abs(mgvi_two a) { return a.hi < 0 ? mgvi_two_negate(a) : a; }
 /* The nearest double, but for a hair. */
 static inline double mgvi_two_real(mgvi_two a) { return a.hi + a.lo; }
 
@@ -94,7 +93,6 @@ static inline mgvi_two mgvi_two_fma(mgvi_two s, double a, double b)
     return mgvi_two_add(s, mgvi_two_prod(a, b));
 }
 
-/* Outward: a double that is not below (above) a, if a is exact. */
-static inline double mgvi_two_up(mgvi_two a) { return nextafter(a.hi + a.lo, INFINITY); }
+/* A double that is not above a, if a is exact. */
 static inline double mgvi_two_down(mgvi_two a) { return nextafter(a.hi + a.lo, -INFINITY); }
 #endif

@@ -41,13 +41,14 @@ static sides add_chunk(const double *u, const int8_t *sign, int64_t count)
 }
 
 /* The entries of lane c, CHUNK at a time, in a row. */
-static const double *chunk_of(const mgv_problem *p, const mgvi_vec *u, int64_t i, int64_t n,
+static const double *chunk_of(const mgv_problem *p, const double *u, int64_t i, int64_t n,
                               int32_t c, double *room)
 {
-    if (u->k == 1)
-        return u->x + i;
+    const int32_t k = p->lanes;
+    if (k == 1)
+        return u + i;
     for (int64_t t = 0; t < n; t++)
-        room[t] = mgvi_problem_free_entry_of(p, i + t, c) * u->x[(i + t) * u->k + c];
+        room[t] = mgvi_problem_free_entry_of(p, i + t, c) * u[(i + t) * k + c];
     return room;
 }
 
@@ -57,12 +58,13 @@ static sides add_lane(const mgvi_judge *judge, int32_t c, int64_t chunk)
 {
     const mgv_problem *p = judge->problem;
     const mgvi_vec *u = &judge->u;
+    const double *x = mgvi_vec_host(u);
     mgvi_two above = {0, 0}, below = {0, 0};
     double room[CHUNK];
     for (int64_t i = 0; i < u->n; i += chunk) {
         const int64_t n = u->n - i < chunk ? u->n - i : chunk;
         const int8_t *sign = u->k == 1 && p->view.sign ? p->view.sign + i : NULL;
-        const sides s = add_chunk(chunk_of(p, u, i, n, c, room), sign, n);
+        const sides s = add_chunk(chunk_of(p, x, i, n, c, room), sign, n);
         above = mgvi_two_add_real(above, s.above);
         below = mgvi_two_add_real(below, s.below);
     }
@@ -73,18 +75,16 @@ static void scale_side(mgvi_judge *judge, int32_t c, bool above, double factor)
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = p->lanes;
-    double *u = judge->u.x;
-    if (k == 1) {
-        const int8_t *sign = p->view.sign;
-        for (int64_t i = 0; i < judge->u.n; i++) {
-            const double x = sign ? sign[i] * u[i] : u[i];
-            u[i] *= (x > 0) == above ? factor : 1;
-        }
-        return;
+    double *u = mgvi_vec_open(&judge->u);
+    const int8_t *sign = p->view.sign;
+    for (int64_t i = 0; k == 1 && i < judge->u.n; i++) {
+        const double x = sign ? sign[i] * u[i] : u[i];
+        u[i] *= (x > 0) == above ? factor : 1;
     }
-    for (int64_t i = 0; i < judge->u.n; i++)
+    for (int64_t i = 0; k > 1 && i < judge->u.n; i++)
         if ((mgvi_problem_free_entry_of(p, i, c) * u[i * k + c] > 0) == above)
             u[i * k + c] *= factor;
+    mgvi_vec_close(&judge->u);
 }
 
 /* What scaling has left of the sum of lane c, rounded as its entries are, as a part of a side: in
@@ -94,9 +94,10 @@ static double left_over(const mgvi_judge *judge, int32_t c)
     const mgv_problem *p = judge->problem;
     const double SUMS = 0x1p-80; /* of 2^20 twofold numbers and more */
     mgvi_two sum = {0, 0};
+    const double *dual = mgvi_vec_host(&judge->u);
     double size = 0;
     for (int64_t i = 0; i < judge->u.n; i++) {
-        const double u = judge->u.x[i * p->lanes + c];
+        const double u = dual[i * p->lanes + c];
         sum = mgvi_two_add_real(sum, mgvi_problem_free_entry_of(p, i, c) * u);
         size += fabs(u);
     }
@@ -119,11 +120,12 @@ static void sum_lanes(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     const mgvi_vec *u = &judge->u;
+    const double *x = mgvi_vec_host(u);
     for (int32_t c = 0; c < p->lanes; c++)
         judge->u_sum[c] = 0;
     for (int64_t i = 0; i < u->n; i++)
         for (int32_t c = 0; c < p->lanes; c++)
-            judge->u_sum[c] += fabs(u->x[i * p->lanes + c]);
+            judge->u_sum[c] += fabs(x[i * p->lanes + c]);
     for (int32_t c = 0; c < p->lanes; c++)
         judge->u_sum[c] *= 1 + mgvi_sum_error((double)u->n);
 }
@@ -143,7 +145,7 @@ void mgvi_judge_balance(mgvi_judge *judge, mgvi_care care)
         sum_lanes(judge);
         return;
     }
-    if (judge->level.x) {
+    if (judge->level.n > 0) {
         mgvi_judge_level(judge, care);
         sum_lanes(judge);
         return;

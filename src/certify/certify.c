@@ -62,13 +62,14 @@ void mgvi_judge_least_weights(mgvi_judge *judge, mgvi_vec *w, mgvi_vec *z)
     if (!isfinite(judge->most) || !(p->penalty->can & MGVI_MIRROR)) /* least at 0 */
         return;
     mgvi_vec_fill(p->ctx, &v, 0);
-    mgvi_penalty_mirror(&judge->penalty, &v, &part);
+    mgvi_penalty_mirror(&judge->penalty, &v, &v);
+    mgvi_vec_copy(p->ctx, &v, &part);
     mgvi_op_mul(p->A, 1, w, 0, z);
 }
 
 void mgvi_judge_repair(const mgvi_judge *judge, mgvi_vec *w)
 {
-    mgvi_problem_best_shift(judge->problem, judge->z.x, w);
+    mgvi_problem_best_shift(judge->problem, mgvi_vec_host(&judge->z), w);
     if (judge->repair != 1)
         mgvi_vec_scale(judge->problem->ctx, judge->repair, w);
 }
@@ -79,7 +80,7 @@ double mgvi_judge_norm(const mgvi_judge *judge, const mgvi_vec *x, double expone
 {
     const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);
     if (exponent != 2)
-        return mgvi_lp_norm(part.x, part.n, exponent);
+        return mgvi_lp_norm(mgvi_vec_host(&part), part.n, exponent);
     return mgvi_op_length(judge->problem->A, &part);
 }
 
@@ -112,9 +113,10 @@ static mgvi_rounded primal_loss(mgvi_judge *judge, mgvi_care care)
 static void measure_misses(const mgvi_judge *judge, mgvi_verdict *out)
 {
     const mgv_problem *p = judge->problem;
+    const double *score = mgvi_vec_host(&judge->z);
     double worst = 0, square = 0, rounded = 0;
     for (int64_t i = 0; i < judge->z.n; i++) {
-        const double z = judge->z.x[i];
+        const double z = score[i];
         const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
         if (!(c.scale > 0)) /* a row without weight is no constraint */
             continue;
@@ -124,7 +126,7 @@ static void measure_misses(const mgvi_judge *judge, mgvi_verdict *out)
         square += miss * miss;
         rounded += rounding * rounding;
     }
-    out->residual = worst;
+    out->residual = isnan(square) ? INFINITY : worst;
     out->missing = sqrt(square);
     out->missing_rounding = sqrt(rounded);
 }
@@ -142,8 +144,8 @@ static bool repair_margin(mgvi_judge *judge, const mgvi_vec *w, bool as_it_is, d
     mgvi_vec_abs_max(p->ctx, &judge->z, &most);
     mgvi_vec_min(p->ctx, &judge->z, &least);
     const double m = as_it_is ? least - judge->error[0] - 2 * MGVI_UNIT * fabs(least)
-                              : mgvi_problem_least_margin(p, judge->z.x) - judge->error[0] -
-                                    16 * MGVI_UNIT * (most + 1);
+                              : mgvi_problem_least_margin(p, mgvi_vec_host(&judge->z)) -
+                                    judge->error[0] - 16 * MGVI_UNIT * (most + 1);
     if (!(m > 0) || !isfinite(m))
         return false;
     judge->repair = 1 / m * (1 + 8 * MGVI_UNIT);
@@ -184,7 +186,7 @@ static void conclude_soft(mgv_certificate *c, double unit)
 static void conclude_constraint(mgvi_verdict *v)
 {
     mgv_certificate *c = &v->certificate;
-    c->primal = v->objective + (v->missing > 0 ? v->missing * v->price : 0);
+    c->primal = v->objective + (v->missing == 0 ? 0 : v->missing * v->price);
     c->gap = c->primal - c->dual;
     const double size = fmax(fmax(fabs(c->primal), fabs(c->dual)), fmax(v->unit, 1e-300));
     c->relative_gap = fmax(c->gap / size, v->residual);
@@ -198,7 +200,7 @@ static void conclude_margin(mgv_certificate *c)
     c->primal = lower > 0 ? 0.5 / (lower * lower) : INFINITY;
     c->dual = 0.5 / (upper * upper);
     c->gap = c->primal - c->dual;
-    c->relative_gap = (upper - lower) / upper;
+    c->relative_gap = upper < INFINITY ? (upper - lower) / upper : INFINITY;
     c->separable = lower > 0 ? 1 : -1;
     c->verified = isfinite(lower) && upper > 0 && lower <= upper;
 }
@@ -241,7 +243,7 @@ double mgvi_verdict_sharp_gap(const mgv_problem *p, const mgvi_verdict *v)
     c->margin += v->primal_rounding;
     c->margin_upper -= v->dual_rounding;
     conclude(p, &sharp);
-    return c->relative_gap;
+    return fmin(c->relative_gap, v->certificate.relative_gap); /* below 0, a margin's may be more */
 }
 
 void mgvi_verdict_excuse(const mgvi_judge *judge, mgvi_verdict *v)
@@ -283,8 +285,9 @@ static double train_score(const mgvi_judge *judge)
         return mgvi_judge_right_classes(judge) / n;
     if (mgvi_problem_has_contrasts(p))
         return mgvi_judge_right_contrasts(judge);
+    const double *score = mgvi_vec_host(&judge->z);
     for (int64_t i = 0; i < judge->z.n; i++) {
-        const double z = judge->z.x[i], y = p->view.sign ? 0 : mgvi_problem_target(p, i);
+        const double z = score[i], y = p->view.sign ? 0 : mgvi_problem_target(p, i);
         if (p->view.sign)
             sum += z > 0 || (z == 0 && p->view.sign[i] < 0);
         else if (p->classify)
@@ -303,7 +306,7 @@ static mgvi_care score(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care)
         mgvi_careful_scores(judge, w, judge->error))
         return care;
     if (care == MGVI_CARE_TWOFOLD && p->A->ops->mul_extended &&
-        p->A->ops->mul_extended(p->A, w, mgvi_kernel_scale_error(judge), &judge->z, judge->error))
+        mgvi_op_mul_extended(p->A, w, mgvi_kernel_scale_error(judge), &judge->z, judge->error))
         return care;
     if (p->loss->can & MGVI_MARGIN)
         mgvi_op_mul_low(p->A, w, &judge->z);
@@ -337,9 +340,11 @@ static double penalty_error(const mgvi_judge *judge, const mgvi_vec *w, double v
 {
     const mgv_problem *p = judge->problem;
     const int64_t penalised = mgvi_problem_penalised(p) * w->k;
+    const bool cancels = p->penalty->can & MGVI_CANCELS;
+    const double *weight = cancels ? mgvi_vec_host(w) : NULL;
     double sum = 0;
-    for (int64_t j = 0; (p->penalty->can & MGVI_CANCELS) && j < penalised; j++)
-        sum += fabs(w->x[j]);
+    for (int64_t j = 0; cancels && j < penalised; j++)
+        sum += fabs(weight[j]);
     return (mgvi_penalty_error(p, w->n * w->k) + 2 * judge->reach.scale) * fabs(value) +
            (64 * MGVI_UNIT + 4 * judge->reach.scale) * mgvi_coef_pick(&p->col.scale, 0, 0) * sum;
 }

@@ -22,13 +22,13 @@ static bool find_shares(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = p->lanes;
-    const mgvi_vec *u = &judge->u;
+    const double *u = mgvi_vec_host(&judge->u);
     double *excess = judge->lane, lacking = 0;
-    mgvi_vec_sum(p->ctx, u, excess);
+    mgvi_vec_sum(p->ctx, &judge->u, excess);
     for (int32_t j = 0; j < k; j++) {
         double held = 0;
-        for (int64_t i = 0; i < u->n && excess[j] > 0; i++)
-            held += u->x[i * k + j] + mgvi_coef_pick(&p->row.scale, i, 0) * (class_of(p, i) == j);
+        for (int64_t i = 0; i < judge->u.n && excess[j] > 0; i++)
+            held += u[i * k + j] + mgvi_coef_pick(&p->row.scale, i, 0) * (class_of(p, i) == j);
         if (excess[j] > 0)
             excess[j] = fmin(excess[j] / held, 1);
         else
@@ -47,12 +47,13 @@ static double left_over(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = p->lanes;
+    const double *dual = mgvi_vec_host(&judge->u);
     double most = 0;
     for (int32_t j = 0; j < k && p->free_cols; j++) {
         double own = 0, off = 0;
         mgvi_two sum = {0, 0};
         for (int64_t i = 0; i < judge->u.n; i++) {
-            const double u = judge->u.x[i * k + j];
+            const double u = dual[i * k + j];
             const bool mine = class_of(p, i) == j;
             own += mine ? mgvi_coef_pick(&p->row.scale, i, 0) : 0;
             off += (mine ? k : 1) * MGVI_UNIT * fabs(u);
@@ -69,8 +70,9 @@ static void move_shares(mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     const int32_t k = p->lanes;
     const double *share = judge->lane;
+    double *dual = mgvi_vec_open(&judge->u);
     for (int64_t i = 0; i < judge->u.n; i++) {
-        double *u = judge->u.x + i * k, given = 0;
+        double *u = dual + i * k, given = 0;
         const double s = mgvi_coef_pick(&p->row.scale, i, 0);
         const int32_t c = class_of(p, i);
         for (int32_t j = 0; j < k; j++)
@@ -83,6 +85,7 @@ static void move_shares(mgvi_judge *judge)
             if (share[j] < 0)
                 u[j] -= share[j] * given;
     }
+    mgvi_vec_close(&judge->u);
 }
 
 /* u = s (p - e_c): the own class's entry is minus the others', to their digits, not those of s. */
@@ -90,14 +93,16 @@ static void close_rows(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = p->lanes;
+    double *dual = mgvi_vec_open(&judge->u);
     for (int64_t i = 0; i < judge->u.n; i++) {
-        double *u = judge->u.x + i * k, others = 0;
+        double *u = dual + i * k, others = 0;
         const int32_t c = class_of(p, i);
         for (int32_t j = 0; j < k; j++)
             others += j == c ? 0 : u[j];
         if (others <= mgvi_coef_pick(&p->row.scale, i, 0))
             u[c] = -others;
     }
+    mgvi_vec_close(&judge->u);
 }
 
 void mgvi_judge_balance_classes(mgvi_judge *judge)
@@ -118,9 +123,10 @@ static double left_in_graph(mgvi_judge *judge)
     mgvi_class_graph *g = p->graph;
     const int32_t k = g->k;
     double *hi = g->least, *lo = g->least + k, size = 0, off = 0; /* k^2 >= 2 k numbers */
+    const double *dual = mgvi_vec_host(&judge->u);
     memset(hi, 0, 2 * (size_t)k * sizeof *hi);
     for (int64_t i = 0; i < judge->u.n; i++) {
-        const double u = judge->u.x[i];
+        const double u = dual[i];
         const int64_t at = mgvi_problem_edge(p, i).at;
         if (u == 0)
             continue;
@@ -138,12 +144,12 @@ void mgvi_judge_balance_contrasts(mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     mgvi_class_graph *g = p->graph;
     const int64_t edges = (int64_t)g->k * g->k;
-    double *flow = g->least, *low = g->edge;
+    double *flow = g->least, *low = g->edge, *u = mgvi_vec_open(&judge->u);
     memset(flow, 0, (size_t)edges * sizeof *flow);
     memset(low, 0, (size_t)edges * sizeof *low);
     for (int64_t i = 0; i < judge->u.n; i++) {
         const int64_t at = mgvi_problem_edge(p, i).at;
-        mgvi_two_feed(&flow[at], &low[at], 1, -judge->u.x[i]);
+        mgvi_two_feed(&flow[at], &low[at], 1, -u[i]);
     }
     for (int64_t t = 0; t < edges; t++)
         flow[t] += low[t];
@@ -152,16 +158,18 @@ void mgvi_judge_balance_contrasts(mgvi_judge *judge)
     for (int64_t t = 0; t < edges; t++)
         flow[t] = flow[t] > 0 ? g->edge[t] / flow[t] : 0;
     for (int64_t i = 0; i < judge->u.n; i++)
-        judge->u.x[i] *= flow[mgvi_problem_edge(p, i).at];
+        u[i] *= flow[mgvi_problem_edge(p, i).at];
+    mgvi_vec_close(&judge->u);
     judge->imbalance = left_in_graph(judge);
 }
 
 double mgvi_judge_right_classes(const mgvi_judge *judge)
 {
     const int32_t k = judge->problem->lanes;
+    const double *score = mgvi_vec_host(&judge->z);
     double right = 0;
     for (int64_t i = 0; i < judge->z.n; i++) {
-        const double *z = judge->z.x + i * k;
+        const double *z = score + i * k;
         int32_t best = 0;
         for (int32_t j = 1; j < k; j++)
             if (z[j] > z[best])
@@ -176,12 +184,13 @@ double mgvi_judge_right_contrasts(const mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     const int64_t k = p->outputs, n = judge->z.n / k;
+    const double *z = mgvi_vec_host(&judge->z);
     double right = 0;
     for (int64_t i = 0; i < n; i++) {
         const int64_t own = (int64_t)p->target[i];
         bool wins = true;
         for (int64_t j = 0; j < k; j++)
-            wins = wins && (judge->z.x[i * k + j] > 0 || (judge->z.x[i * k + j] == 0 && own <= j));
+            wins = wins && (z[i * k + j] > 0 || (z[i * k + j] == 0 && own <= j));
         right += wins;
     }
     return right / (double)n;

@@ -11,9 +11,9 @@ static void weigh_columns(mgvi_judge *judge, const double *q)
 {
     const mgvi_rows *rows = judge->rows, *base = mgvi_raw_base(rows);
     const int64_t k = rows->example ? rows->classes : 1;
-    double *square = judge->weight.x, *linear = judge->dir.x, total = 0;
     mgvi_vec_fill(judge->problem->ctx, &judge->weight, 0);
     mgvi_vec_fill(judge->problem->ctx, &judge->dir, 0);
+    double *square = mgvi_vec_open(&judge->weight), *linear = mgvi_vec_open(&judge->dir), total = 0;
     for (int64_t i = 0; i < rows->count && !mgvi_ctx_cut_row(judge->problem->ctx, i); i++) {
         if (q[i] == 0)
             continue;
@@ -33,17 +33,26 @@ static void weigh_columns(mgvi_judge *judge, const double *q)
         const double size = fmax(left, 1e-10 * square[j]) * s * s;
         square[j] = size > 0 && isfinite(1 / size) ? 1 / size : 1;
     }
+    mgvi_vec_close(&judge->weight);
+    mgvi_vec_close(&judge->dir);
+}
+
+/* x' (weights) x */
+static double weighted_square(const mgvi_judge *judge, const mgvi_vec *x)
+{
+    const double *weight = mgvi_vec_host(&judge->weight), *at = mgvi_vec_host(x);
+    double sum = 0;
+    for (int64_t j = 0; j < x->n; j++)
+        sum += weight[j] * at[j] * at[j];
+    return sum;
 }
 
 /* x = A'q, over all columns: the intercept is one more condition. Returns the root of
  * x' (weights) x. */
 static double combine(mgvi_judge *judge, const mgvi_vec *q, mgvi_vec *x)
 {
-    double sum = 0;
     mgvi_op_mul_t(judge->problem->A, 1, q, 0, x);
-    for (int64_t j = 0; j < x->n; j++)
-        sum += judge->weight.x[j] * x->x[j] * x->x[j];
-    return sqrt(sum);
+    return sqrt(weighted_square(judge, x));
 }
 
 /* Solves (A' Q A) y = r by conjugate gradients, preconditioned by the weights of the columns;
@@ -51,30 +60,24 @@ static double combine(mgvi_judge *judge, const mgvi_vec *q, mgvi_vec *x)
 static void solve_weighted(mgvi_judge *judge, const mgvi_vec *q, int most, mgvi_vec *r, mgvi_vec *y)
 {
     const mgv_problem *p = judge->problem;
-    const double *weight = judge->weight.x;
-    mgvi_vec *d = &judge->dir, *Ad = &judge->Aq;
-    double rr = 0, first;
+    mgvi_vec *d = &judge->dir, *Ad = &judge->Aq, *v = &judge->v;
+    double rr = weighted_square(judge, r);
+    const double first = rr;
     mgvi_vec_fill(p->ctx, y, 0);
-    for (int64_t j = 0; j < r->n; j++) {
-        d->x[j] = weight[j] * r->x[j];
-        rr += d->x[j] * r->x[j];
-    }
-    first = rr;
+    mgvi_vec_multiply(p->ctx, &judge->weight, r, d);
     for (int it = 0; it < most && rr > 1e-28 * first && rr > 0; it++) {
         mgvi_op_mul(p->A, 1, d, 0, Ad);
-        for (int64_t i = 0; i < Ad->n; i++)
-            Ad->x[i] *= q->x[i];
-        mgvi_op_mul_t(p->A, 1, Ad, 0, &judge->v); /* v = A'QA d */
-        double curvature, next = 0;
-        mgvi_vec_dot(p->ctx, d, &judge->v, &curvature);
+        mgvi_vec_multiply(p->ctx, Ad, q, Ad);
+        mgvi_op_mul_t(p->A, 1, Ad, 0, v); /* v = A'QA d */
+        double curvature;
+        mgvi_vec_dot(p->ctx, d, v, &curvature);
         if (!(curvature > 0))
             break;
         mgvi_vec_axpby(p->ctx, rr / curvature, d, 1, y);
-        mgvi_vec_axpby(p->ctx, -rr / curvature, &judge->v, 1, r);
-        for (int64_t j = 0; j < r->n; j++)
-            next += weight[j] * r->x[j] * r->x[j];
-        for (int64_t j = 0; j < r->n; j++)
-            d->x[j] = weight[j] * r->x[j] + next / rr * d->x[j];
+        mgvi_vec_axpby(p->ctx, -rr / curvature, v, 1, r);
+        const double next = weighted_square(judge, r);
+        mgvi_vec_multiply(p->ctx, &judge->weight, r, v);
+        mgvi_vec_axpby(p->ctx, 1, v, next / rr, d);
         rr = next;
     }
 }
@@ -85,12 +88,14 @@ bool mgvi_proof_clip(mgvi_judge *judge, double slack)
     mgvi_vec *u = &judge->u;
     double most, worst = 0, sum = 0;
     mgvi_vec_abs_max(p->ctx, u, &most);
+    double *at = mgvi_vec_open(u);
     for (int64_t i = 0; i < u->n; i++) {
-        const double inside = p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), u->x[i]);
-        worst = fmax(worst, fabs(inside - u->x[i]));
-        u->x[i] = inside;
+        const double inside = p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), at[i]);
+        worst = fmax(worst, fabs(inside - at[i]));
+        at[i] = inside;
         sum += fabs(inside);
     }
+    mgvi_vec_close(u);
     if (!(worst <= slack * most) || !(sum > 0) || isinf(sum))
         return false;
     mgvi_vec_scale(p->ctx, 1 / sum, u);
@@ -104,9 +109,10 @@ static double outside(const mgvi_judge *judge)
     const mgvi_vec *u = &judge->u;
     double most, far = 0;
     mgvi_vec_abs_max(p->ctx, u, &most);
+    const double *at = mgvi_vec_host(u);
     for (int64_t i = 0; i < u->n; i++) {
-        const double inside = p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), u->x[i]);
-        far = fmax(far, fabs(u->x[i] - inside));
+        const double inside = p->loss->dual_clip(mgvi_coefs_at(&p->row, i, 0), at[i]);
+        far = fmax(far, fabs(at[i] - inside));
     }
     return most > 0 ? far / most : INFINITY;
 }
@@ -114,8 +120,11 @@ static double outside(const mgvi_judge *judge)
 /* u <- u + alpha Q A y, A y at hand */
 static void shift(mgvi_judge *judge, double alpha)
 {
+    const double *q = mgvi_vec_host(&judge->q), *Aq = mgvi_vec_host(&judge->Aq);
+    double *u = mgvi_vec_open(&judge->u);
     for (int64_t i = 0; i < judge->u.n; i++)
-        judge->u.x[i] += alpha * judge->q.x[i] * judge->Aq.x[i];
+        u[i] += alpha * q[i] * Aq[i];
+    mgvi_vec_close(&judge->u);
 }
 
 /* Four corrections u <- u - Q A (A'QA)^-1 A'u with Q = diag(|u|) fixed: they end at rounding level,
@@ -151,9 +160,10 @@ static bool correct(mgvi_judge *judge, int most_steps)
 /* Whether some weight is there, but no more than this part of the largest. */
 static bool has_dust(const mgvi_judge *judge, double part)
 {
+    const double *u = mgvi_vec_host(&judge->u);
     double most = 0, least = INFINITY;
     for (int64_t i = 0; i < judge->u.n; i++) {
-        const double size = fabs(judge->u.x[i]);
+        const double size = fabs(u[i]);
         most = fmax(most, size);
         least = size > 0 ? fmin(least, size) : least;
     }
@@ -166,9 +176,11 @@ bool mgvi_proof_drop(mgvi_judge *judge, double part)
     if (!has_dust(judge, part))
         return false;
     mgvi_vec_abs_max(judge->problem->ctx, &judge->u, &most);
+    double *u = mgvi_vec_open(&judge->u);
     for (int64_t i = 0; i < judge->u.n; i++)
-        if (fabs(judge->u.x[i]) <= part * most)
-            judge->u.x[i] = 0;
+        if (fabs(u[i]) <= part * most)
+            u[i] = 0;
+    mgvi_vec_close(&judge->u);
     return true;
 }
 
@@ -179,9 +191,12 @@ double mgvi_proof_residual(mgvi_judge *judge)
 
 void mgvi_proof_weigh(mgvi_judge *judge)
 {
+    const double *u = mgvi_vec_host(&judge->u);
+    double *q = mgvi_vec_open(&judge->q);
     for (int64_t i = 0; i < judge->u.n; i++)
-        judge->q.x[i] = fabs(judge->u.x[i]);
-    weigh_columns(judge, judge->q.x);
+        q[i] = fabs(u[i]);
+    weigh_columns(judge, q);
+    mgvi_vec_close(&judge->q);
 }
 
 bool mgvi_proof_correct(mgvi_judge *judge, int most_steps)

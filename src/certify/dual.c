@@ -76,8 +76,9 @@ static void measure_targets(mgvi_judge *judge, mgvi_care care)
     if (care <= MGVI_CARE_PLAIN || !p->free_cols || p->lanes > 1 ||
         (p->loss->can & (MGVI_MARGIN | MGVI_JOINT)))
         return;
+    const double *dual = mgvi_vec_host(&judge->u);
     for (int64_t i = 0; i < judge->u.n; i++) {
-        const double u = judge->u.x[i];
+        const double u = dual[i];
         sum += u == 0 ? 0 : copysign(1, u) * p->loss->conj(mgvi_coefs_at(&p->row, i, 0), u);
         size += fabs(u);
     }
@@ -85,11 +86,10 @@ static void measure_targets(mgvi_judge *judge, mgvi_care care)
 }
 
 /* At least |(s G)*(u_i)| of row i, and as much again for the parts of its formula that cancel. */
-static double conj_size_of_row(const mgvi_judge *judge, int64_t i)
+static double conj_size_of_row(const mgvi_judge *judge, int64_t i, const double *u)
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = judge->u.k;
-    const double *u = judge->u.x + i * k;
     const mgvi_joint_ops *joint = p->loss->joint;
     const mgvi_coef first = mgvi_coefs_at(&p->row, i, 0);
     double size = joint ? fabs(joint->conj(first.scale, u, k, (int32_t)first.a)) : 0;
@@ -110,9 +110,10 @@ static double ends_error(const mgvi_judge *judge)
     double sum = 0;
     if (!(p->loss->can & MGVI_BETWEEN) || judge->target == 0)
         return 0;
+    const double *dual = mgvi_vec_host(&judge->u);
     for (int64_t i = 0; i < judge->u.n; i++) {
         const mgvi_coef at = mgvi_coefs_at(&p->row, i, 0);
-        const double u = judge->u.x[i];
+        const double u = dual[i];
         sum += u == 0 ? 0 : fabs(u * (u > 0 ? at.b : at.a));
     }
     return 2 * MGVI_UNIT * sum;
@@ -127,8 +128,9 @@ static double conj_size(const mgvi_judge *judge, double conj, mgvi_care care)
     if (care <= MGVI_CARE_PLAIN && !(judge->problem->loss->can & MGVI_HARD) &&
         fabs(conj) > FAR * judge->at_zero)
         return fabs(conj) + 4 * judge->at_zero;
+    const double *u = mgvi_vec_host(&judge->u);
     for (int64_t i = 0; i < judge->u.n; i++)
-        size += conj_size_of_row(judge, i);
+        size += conj_size_of_row(judge, i, u + i * judge->u.k);
     return size;
 }
 
@@ -188,9 +190,10 @@ static double into_the_box(const mgv_problem *p, const mgvi_vec *v)
     double t = 1;
     if (!mgvi_problem_is_net(p) || (p->loss->can & MGVI_JOINT))
         return 1;
+    const double *at = mgvi_vec_host(v);
     for (int64_t j = 0; j < v->n; j++)
         for (int32_t c = 0; c < v->k; c++) {
-            const double mu = mgvi_coef_pick(&p->col.scale, j, c), x = fabs(v->x[j * v->k + c]);
+            const double mu = mgvi_coef_pick(&p->col.scale, j, c), x = fabs(at[j * v->k + c]);
             t = x > mu ? fmin(t, mu / x) : t;
         }
     return t;
@@ -205,7 +208,7 @@ static double worsen(mgvi_judge *judge, mgvi_care care, mgvi_vec *v)
         return 0;
     if (!p->A->ops->square)
         return mgvi_worsen_columns(judge, judge->u_sum, care == MGVI_CARE_TWOFOLD, v);
-    v->x[0] = -mgvi_kernel_length_above(judge, &judge->v, fabs(v->x[0]));
+    mgvi_vec_set(v, 0, -mgvi_kernel_length_above(judge, &judge->v, fabs(mgvi_vec_at(v, 0))));
     return 0;
 }
 
@@ -214,13 +217,15 @@ static void take_level(const mgv_problem *p, mgvi_vec *v)
 {
     if (!(p->penalty->can & MGVI_LEVEL))
         return;
+    double *at = mgvi_vec_open(v);
     for (int32_t c = 0; c < v->k; c++) {
         double sum = 0;
         for (int64_t j = 0; j < v->n; j++)
-            sum += v->x[j * v->k + c];
+            sum += at[j * v->k + c];
         for (int64_t j = 0; j < v->n; j++)
-            v->x[j * v->k + c] -= sum / (double)v->n;
+            at[j * v->k + c] -= sum / (double)v->n;
     }
+    mgvi_vec_close(v);
 }
 
 static double conj_now(mgvi_judge *judge, const mgvi_vec *v)
@@ -261,8 +266,9 @@ mgvi_rounded mgvi_judge_dual_value(mgvi_judge *judge, mgvi_care care)
     const double t = least_scale(judge, &v, move), box = into_the_box(p, &v);
     const double moved = conj_now(judge, &v) - sharp;
     mgvi_rounded out = dual_at(judge, &v, t, care);
+    const double *u = box < 1 ? mgvi_vec_host(&judge->u) : NULL;
     for (int64_t i = 0; box < 1 && i < judge->u.n; i++)
-        loss += p->loss->conj(mgvi_coefs_at(&p->row, i, 0), box * judge->u.x[i]);
+        loss += p->loss->conj(mgvi_coefs_at(&p->row, i, 0), box * u[i]);
     const bool boxed = box < 1 && -loss > out.value;
     if (boxed)
         out = dual_at(judge, &v, box, care);

@@ -13,8 +13,10 @@
 #include <math.h>
 
 typedef struct level {
-    mgvi_judge *judge;
+    const mgvi_judge *judge;
     int32_t lane;
+    double *u; /* of all lanes, as s is */
+    const double *s;
     double m, g_b, g_t; /* (4c) */
     double r_b, r_t;
     double size, room; /* sum |u_i|, sum q_i */
@@ -27,15 +29,9 @@ static double b_at(const level *l, int64_t i)
     return p->free_cols ? mgvi_problem_free_entry_of(p, i, l->lane) : 0;
 }
 
-static double s_at(const level *l, int64_t i)
-{
-    return l->judge->level.x[i * l->judge->level.k + l->lane];
-}
+static double s_at(const level *l, int64_t i) { return l->s[i * l->judge->level.k + l->lane]; }
 
-static double *u_at(const level *l, int64_t i)
-{
-    return &l->judge->u.x[i * l->judge->u.k + l->lane];
-}
+static double *u_at(const level *l, int64_t i) { return &l->u[i * l->judge->u.k + l->lane]; }
 
 static double room_at(const level *l, int64_t i)
 {
@@ -100,11 +96,11 @@ static double parts_left(const level *l, double off)
     return 2 * parts;
 }
 
-static double level_lane(mgvi_judge *judge, int32_t c)
+static double level_lane(const mgvi_judge *judge, int32_t c, const double *s, double *u)
 {
     enum { ROUNDS = 12 };
     const double ENOUGH = 64 * MGVI_UNIT;
-    level l = {.judge = judge, .lane = c};
+    level l = {.judge = judge, .lane = c, .u = u, .s = s};
     double parts = INFINITY;
     for (int k = 0; k < ROUNDS; k++) {
         measure(&l);
@@ -150,15 +146,16 @@ static void round_sums(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = judge->level.k;
-    double centre = 0;
-    for (int64_t j = 0; p->view.centre && j < mgvi_problem_coefs(p); j++)
+    double centre = 0, *sum = mgvi_vec_open(&judge->level);
+    for (int64_t j = 0; p->view.centre && j < p->A->stored->cols; j++)
         centre += p->view.centre[j];
     for (int64_t i = 0; i < judge->level.n; i++)
         for (int32_t c = 0; c < k; c++) {
             const double b = p->free_cols ? mgvi_problem_free_entry_of(p, i, c) : 1;
-            double *s = &judge->level.x[i * k + c];
+            double *s = &sum[i * k + c];
             *s = b * rint(b * *s + centre);
         }
+    mgvi_vec_close(&judge->level);
     judge->level_error = 0;
 }
 
@@ -225,8 +222,11 @@ void mgvi_judge_level(mgvi_judge *judge, mgvi_care care)
 {
     double most = 0;
     sum_rows(judge, care == MGVI_CARE_NONE ? MGVI_CARE_PLAIN : care);
+    const double *s = mgvi_vec_host(&judge->level);
+    double *u = mgvi_vec_open(&judge->u);
     for (int32_t c = 0; c < judge->problem->lanes; c++)
-        most = fmax(most, level_lane(judge, c));
+        most = fmax(most, level_lane(judge, c, s, u));
+    mgvi_vec_close(&judge->u);
     if (!(most < 0.25)) { /* no such point is near: 0 is one */
         mgvi_vec_fill(judge->problem->ctx, &judge->u, 0);
         most = 0;

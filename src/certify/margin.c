@@ -7,10 +7,11 @@
 static double least_score(const mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
+    const double *z = mgvi_vec_host(&judge->z);
     double least = INFINITY;
     for (int64_t i = 0; i < judge->z.n; i++)
         if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
-            least = fmin(least, judge->z.x[i]);
+            least = fmin(least, z[i]);
     return least;
 }
 
@@ -22,16 +23,18 @@ double mgvi_margin_lower(mgvi_judge *judge, const mgvi_vec *w, bool as_it_is, do
     const mgv_problem *p = judge->problem;
     const double norm = mgvi_judge_norm(judge, w, p->p);
     const bool moved = p->free_cols && !as_it_is;
-    const double m = moved ? mgvi_problem_least_margin(p, judge->z.x) : least_score(judge);
+    const double m =
+        moved ? mgvi_problem_least_margin(p, mgvi_vec_host(&judge->z)) : least_score(judge);
     double most = 0;
     double error = judge->error[0] + 4 * MGVI_UNIT * fabs(m);
     *rounding = 0;
-    if (!(norm > 0))
+    mgvi_vec_abs_max(p->ctx, &judge->z, &most);
+    if (!isfinite(norm) || !isfinite(most))
+        return -INFINITY;
+    if (norm == 0)
         return 0;
-    if (moved) {
-        mgvi_vec_abs_max(p->ctx, &judge->z, &most);
+    if (moved)
         error += 8 * MGVI_UNIT * most;
-    }
     const double low = m - error, wide = mgvi_sum_error((double)w->n + 8);
     const double length = low > 0 ? mgvi_kernel_length_above(judge, w, norm) : norm;
     const double bound = low / length - wide * fabs(low / length);
@@ -47,12 +50,13 @@ double mgvi_kernel_length_above(mgvi_judge *judge, const mgvi_vec *x, double len
         return length;
     const mgvi_vec part = mgvi_problem_penalised_part(judge->problem, x);
     double square;
+    const mgvi_vec at = mgvi_vec_hosted(&part);
     if (judge->extended && A->ops->square_extended &&
-        A->ops->square_extended(A, &part, mgvi_kernel_scale_error(judge), &square, &error))
+        A->ops->square_extended(A, &at, mgvi_kernel_scale_error(judge), &square, &error))
         return sqrt(square + error) * (1 + 4 * MGVI_UNIT);
     error = 0;
     for (int32_t c = 0; c < x->k && A->ops->square_rounding; c++)
-        error += A->ops->square_rounding(A, &part, c);
+        error += A->ops->square_rounding(A, &at, c);
     return sqrt(length * length + error) * (1 + mgvi_sum_error((double)x->n));
 }
 
@@ -87,7 +91,7 @@ double mgvi_judge_radius(mgvi_judge *judge)
 {
     double most;
     if (!(judge->radius > 0)) {
-        mgvi_rows_square_norms(judge->rows, judge->Aq.x);
+        mgvi_rows_put_square_norms(judge->rows, &judge->Aq);
         mgvi_vec_abs_max(judge->problem->ctx, &judge->Aq, &most);
         judge->radius = sqrt(most);
     }

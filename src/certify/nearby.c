@@ -10,8 +10,8 @@
  * rounding. */
 #include "certify/support.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
+#include "linalg/gemm.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -131,7 +131,7 @@ static mgv_status prove_exactly(mgvi_judge *judge, const mgvi_rows *rows, double
 {
     const mgv_problem *p = judge->problem;
     mgvi_proof_support s;
-    MGVI_TRY(mgvi_support_open(&s, arena, rows, fuzz, judge->u.x));
+    MGVI_TRY(mgvi_support_open(&s, arena, rows, fuzz, mgvi_vec_host(&judge->u)));
     judge->left = mgvi_lp_norm(s.sum, s.c, 2);
     const double most = largest_sum(&s);
     const bool hopeful = most <= HOPEFUL && support_is_negative(p, &s, 0);
@@ -246,6 +246,7 @@ static mgv_status weighed_examples(const mgvi_judge *judge, mgvi_arena *arena, i
                                    int64_t **example, int64_t **at, int64_t *count)
 {
     const int64_t n = judge->u.n / k;
+    const double *u = mgvi_vec_host(&judge->u);
     *example = mgvi_arena_array(arena, (size_t)n, sizeof **example);
     *at = mgvi_arena_array(arena, (size_t)n, sizeof **at);
     *count = 0;
@@ -253,7 +254,7 @@ static mgv_status weighed_examples(const mgvi_judge *judge, mgvi_arena *arena, i
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < judge->u.n; i++) {
         const int64_t e = i / k;
-        if (judge->u.x[i] == 0 || (*count > 0 && (*example)[*count - 1] == e))
+        if (u[i] == 0 || (*count > 0 && (*example)[*count - 1] == e))
             continue;
         (*at)[e] = *count;
         (*example)[(*count)++] = e;

@@ -123,20 +123,20 @@ double mgvi_reach_of(const mgvi_judge *judge, int64_t j, bool centred)
 
 /* Of one output's scores over a table: the product itself, the centre's part of it, and what the
  * weights in the user's units, intercept included, are rounded by. */
-static double table_error(const mgvi_judge *judge, const mgvi_vec *w, int64_t c)
+static double table_error(const mgvi_judge *judge, const double *w, int64_t c)
 {
     const mgv_problem *p = judge->problem;
     const int64_t k = p->outputs, d = mgvi_problem_coefs(p);
     double size = 0, mean = 0, square = 0;
     for (int64_t j = 0; j < d; j++) {
-        const double coef = fabs(mgvi_view_scale(&p->view, j) * w->x[j * k + c]);
+        const double coef = fabs(mgvi_view_scale(&p->view, j) * w[j * k + c]);
         size += coef * mgvi_reach_of(judge, j, false);
         mean += p->view.centre ? coef * fabs(p->view.centre[j]) : 0;
         square += coef * coef;
     }
     if (p->view.row_scale)
         size = sqrt(square) * (1 + mgvi_sum_error((double)d));
-    const double b = p->free_cols ? fabs(w->x[d * k + c]) : 0;
+    const double b = p->free_cols ? fabs(w[d * k + c]) : 0;
     return (1 + mgvi_sum_error((double)d)) *
            (mgvi_sum_error(judge->reach.row_terms + AFTER) * size +
             mgvi_sum_error((double)d + AFTER) * mean + AFTER * MGVI_UNIT * b);
@@ -144,9 +144,10 @@ static double table_error(const mgvi_judge *judge, const mgvi_vec *w, int64_t c)
 
 static double largest_score(const mgvi_judge *judge)
 {
+    const double *z = mgvi_vec_host(&judge->z);
     double most = 0;
     for (int64_t i = 0; i < judge->z.n * judge->z.k; i++)
-        most = fmax(most, fabs(judge->z.x[i]));
+        most = fmax(most, fabs(z[i]));
     return most;
 }
 
@@ -157,12 +158,14 @@ void mgvi_score_errors(mgvi_judge *judge, const mgvi_vec *w, double *out)
     if (!over_data(p)) { /* exact is what another's operator computes, but for its last bits */
         const double error = 64 * MGVI_UNIT * largest_score(judge);
         const bool known = p->A->ops->mul_rounding != NULL;
+        const mgvi_vec at = mgvi_vec_hosted(w);
         for (int32_t c = 0; c < p->lanes; c++)
-            out[c] = known ? p->A->ops->mul_rounding(p->A, w, c) : error;
+            out[c] = known ? p->A->ops->mul_rounding(p->A, &at, c) : error;
         return;
     }
+    const double *weight = mgvi_vec_host(w);
     for (int64_t c = 0; c < p->outputs; c++) {
-        const double error = table_error(judge, w, c);
+        const double error = table_error(judge, weight, c);
         most = fmax(most, error);
         if (c < p->lanes)
             out[c] = error;
@@ -172,7 +175,7 @@ void mgvi_score_errors(mgvi_judge *judge, const mgvi_vec *w, double *out)
 }
 
 /* A row of scores loses at its own class what all others may gain. */
-static void worsen_classes(mgvi_judge *judge, const double *error)
+static void worsen_classes(const mgvi_judge *judge, const double *error, double *score)
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = p->lanes;
@@ -181,7 +184,7 @@ static void worsen_classes(mgvi_judge *judge, const double *error)
         most = fmax(most, error[c]);
     for (int64_t i = 0; i < judge->z.n; i++) {
         const int32_t own = (int32_t)mgvi_coef_pick(&p->row.a, i, 0);
-        double *z = judge->z.x + i * k;
+        double *z = score + i * k;
         for (int32_t c = 0; c < k; c++)
             z[c] += (c == own ? -1 : 1) * LAST_BIT * fabs(z[c]);
         z[own] -= 2 * most;
@@ -192,9 +195,9 @@ void mgvi_worsen_scores(mgvi_judge *judge, const double *error)
 {
     const mgv_problem *p = judge->problem;
     const int32_t k = p->lanes;
-    double *z = judge->z.x;
+    double *z = mgvi_vec_open(&judge->z);
     if (p->loss->can & MGVI_JOINT) {
-        worsen_classes(judge, error);
+        worsen_classes(judge, error, z);
     } else if ((p->loss->can & MGVI_MARGIN) && k == 1) { /* falling */
         const double e = error[0];
         for (int64_t i = 0; i < judge->z.n; i++)
@@ -207,6 +210,7 @@ void mgvi_worsen_scores(mgvi_judge *judge, const double *error)
                 z[i * k + c] += (p->loss->can & MGVI_MARGIN) || x < a ? -e : e;
             }
     }
+    mgvi_vec_close(&judge->z);
 }
 
 /* ---- v = -A'u -------------------------------------------------------------------------------- */
@@ -249,7 +253,7 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
     const int64_t each = p->outputs / p->lanes; /* contrasts have a column for each class */
     const double twice = each > 1 ? 2 : 1;
     const reach_view reach = view_reach(judge, false), centred = view_reach(judge, true);
-    double square = 0, all = 0;
+    double square = 0, all = 0, *moving = mgvi_vec_open(v);
     for (int64_t j = 0; j < v->n; j++) {
         const int64_t column = each > 1 ? j / each : j;
         const double spread = reach_at(centred, column);
@@ -260,7 +264,7 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
             centre_error(judge, column, spread);
         const double moved = judge->imbalance * spread;
         for (int32_t c = 0; c < k; c++) {
-            double *x = &v->x[j * k + c];
+            double *x = &moving[j * k + c];
             const double most = sum[c] > judge->shares ? sum[c] : judge->shares;
             const double off = part * sum[c] + moved * most + judge->closed * spread * sum[c];
             const double e = constant ? 0 : scale * off + own * fabs(*x);
@@ -274,5 +278,6 @@ double mgvi_worsen_columns(mgvi_judge *judge, const double *sum, bool careful, m
             all += e + sums;
         }
     }
+    mgvi_vec_close(v);
     return (level ? all : sqrt(square)) * (1 + mgvi_sum_error((double)v->n * k));
 }

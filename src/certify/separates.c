@@ -38,17 +38,22 @@ mgv_status mgvi_judge_least_score(mgvi_judge *judge, const mgvi_vec *w, double *
     double *coef = mgvi_alloc(p->ctx, (size_t)((d + 1) * k), sizeof *coef);
     if (!coef)
         return MGV_E_MEMORY;
-    mgvi_problem_user_weights(p, w->x, coef, coef + d * k);
+    mgvi_problem_user_weights(p, mgvi_vec_host(w), coef, coef + d * k);
+    double *own = mgvi_vec_open(&judge->y);
     for (int64_t j = 0; j < d; j++)
         for (int64_t c = 0; c < k; c++)
-            judge->y.x[j * k + c] = coef[c * d + j];
+            own[j * k + c] = coef[c * d + j];
     for (int64_t c = 0; c < p->free_cols; c++)
-        judge->y.x[d * k + c] = coef[d * k + c];
+        own[d * k + c] = coef[d * k + c];
     mgvi_release(p->ctx, coef);
     double below = INFINITY;
-    for (int64_t i = 0; i < judge->rows->count; i++)
-        if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
-            below = fmin(below, score_below(judge->rows, i, judge->y.x));
+    for (int64_t i = 0; i < judge->rows->count; i++) {
+        if (!(mgvi_coef_pick(&p->row.scale, i, 0) > 0))
+            continue;
+        const double score = score_below(judge->rows, i, own);
+        below = isnan(score) ? -INFINITY : fmin(below, score);
+    }
+    mgvi_vec_close(&judge->y);
     *least = below;
     return MGV_OK;
 }

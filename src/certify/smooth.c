@@ -27,8 +27,9 @@ void mgvi_judge_touch_smooth(mgvi_judge *j, const mgvi_vec *w)
     if (!mgvi_problem_has_smooth(p))
         return;
     double product;
-    mgvi_problem_smooth_grad(p, w, &j->slope);
-    mgvi_vec_dot(p->ctx, &j->slope, w, &product);
+    mgvi_vec_copy(p->ctx, w, &j->blend); /* to where the slope lies */
+    mgvi_problem_smooth_grad(p, &j->blend, &j->slope);
+    mgvi_vec_dot(p->ctx, &j->slope, &j->blend, &product);
     j->height = product - mgvi_problem_smooth_value(p, w);
 }
 
@@ -39,9 +40,9 @@ static bool inside(mgvi_judge *j, double t)
     double scale;
     mgvi_vec_add(p->ctx, -t, &j->v, -t, &j->slope, &j->blend);
     mgvi_vec_axpby(p->ctx, t - 1, &j->slope_0, 1, &j->blend);
-    for (int64_t i = mgvi_problem_penalised(p); i < j->blend.n; i++)
-        if (j->blend.x[i] != 0)
-            return false; /* an intercept is free: F may not pull at it */
+    const mgvi_vec free = mgvi_problem_free_part(p, &j->blend);
+    if (mgvi_vec_nonzeros(&free, NULL) > 0)
+        return false; /* an intercept is free: F may not pull at it */
     const mgvi_vec part = mgvi_problem_penalised_part(p, &j->blend);
     mgvi_penalty_dual_scale(&j->penalty, &part, &scale);
     return scale >= 1;

@@ -108,6 +108,7 @@ mgv_status mgvi_alternate_sweep(const mgvi_known *e, mgvi_factors *f, double rid
     s.work = mgvi_alloc(e->ctx, (size_t)most, (size_t)((f->width + 1) * f->width) * sizeof *s.work);
     if (!s.work)
         return MGV_E_MEMORY;
+    mgvi_known_count(e, 1);
     mgvi_ctx_run(e->ctx, s.blocks, sweep_block, &s);
     s.ptr = e->col_ptr;
     s.lines = e->cols;
@@ -115,6 +116,7 @@ mgv_status mgvi_alternate_sweep(const mgvi_known *e, mgvi_factors *f, double rid
     s.by_row = false;
     s.other = f->left;
     s.mine = f->right;
+    mgvi_known_count(e, 1);
     mgvi_ctx_run(e->ctx, s.blocks, sweep_block, &s);
     mgvi_release(e->ctx, s.work);
     return MGV_OK;

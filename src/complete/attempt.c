@@ -5,6 +5,7 @@
 
 #include "base/event.h"
 #include "base/limit.h"
+#include "stop/stop.h"
 
 #include <math.h>
 
@@ -24,225 +25,233 @@ static const double ENOUGH = 1e-6; /* of the error of X = 0 */
 enum { STEADY = 8, MANY = 2000 };
 enum { PATIENCE = 20 };
 
-typedef struct walk {
-    const mgvi_known *e;
-    const mgvi_until *until;
-    mgvi_low_rank run;
-    mgvi_finish finish;
-    mgvi_factors best;                         /* the iterate with the least held-out error */
-    double zero_error, best_error, last_error; /* held out: of X = 0, of the best, of the last */
-    int64_t best_at, rises;
-    double finished_from; /* path error of the iterate the finish started from; infinite: none */
-    int64_t tried_at;     /* iteration of the last early try of the finish; 0: none */
-    int64_t steady;       /* iterations of the same rank */
-    int64_t last_rank;
-    bool cut;  /* the limit has cut a step: `run` is worth nothing, `best` is the answer */
-    bool slow; /* the last step took longer than MGVI_GRACE */
-    double best_nuclear; /* where nobody chooses `best` is the last iterate of a slow step */
-} walk;
+/* The iterations up to the start, where X is 0, may be more than were allowed: X is 0 there too. */
+static int64_t within(const mgvi_attempt *a, int64_t iteration)
+{
+    const int64_t most = a->until.settings.max_iter;
+    return iteration < most ? iteration : most;
+}
 
-static void send(const walk *w)
+static void send(const mgvi_attempt *a)
 {
     mgv_event event = mgvi_event_blank(MGV_EVENT_TRACE);
-    if (w->until->silent)
+    if (a->until.repeats)
         return;
     event.text = "path";
-    event.iteration = w->run.iteration;
-    event.seconds = mgvi_ctx_clock(w->e->ctx) - w->until->started;
-    event.primal = w->run.nuclear;
-    event.train_score = w->run.train;
-    event.validation_score = w->run.held;
-    event.nonzeros = w->run.X.rank;
-    if (mgvi_event_send(w->e->ctx, &event))
-        atomic_store(&w->e->ctx->interrupted, 1);
+    event.iteration = within(a, a->run.iteration);
+    event.seconds = mgvi_ctx_clock(a->e->ctx) - a->until.started;
+    event.primal = a->run.nuclear;
+    event.train_score = a->run.train;
+    event.validation_score = a->run.held;
+    event.nonzeros = a->run.X.rank;
+    if (mgvi_event_send(a->e->ctx, &event))
+        atomic_store(&a->e->ctx->interrupted, 1);
 }
+
+/* ---- when the path ends ---------------------------------------------------------------------- */
 
 /* Patience, and paths that only grow worse: the rank has more than doubled since the best. */
-static bool hopeless(const walk *w)
+static bool hopeless(const mgvi_attempt *a)
 {
-    const int64_t since = w->run.iteration - w->best_at;
-    const int64_t patience = w->until->settings->patience_iterations;
-    const int64_t most = patience                ? patience
-                         : w->best_at > PATIENCE ? w->best_at
-                                                 : (int64_t)PATIENCE;
-    return since >= most || (w->run.X.rank > 2 * w->best.rank + 10 && w->best.rank > 0 &&
-                             w->run.held > 1.05 * w->best_error && since > 3);
+    const int64_t since = a->run.iteration - a->at.best_at;
+    const int64_t patience = a->until.settings.patience_iterations;
+    const int64_t most = patience                   ? patience
+                         : a->at.best_at > PATIENCE ? a->at.best_at
+                                                    : (int64_t)PATIENCE;
+    return since >= most || (a->run.X.rank > 2 * a->best.rank + 10 && a->best.rank > 0 &&
+                             a->run.held > 1.05 * a->at.best_error && since > 3);
 }
 
-static mgv_stop check(const walk *w)
+static mgv_stop check(const mgvi_attempt *a, int64_t iteration)
 {
-    const mgvi_until *u = w->until;
-    const mgv_stop late = mgvi_ctx_late(w->e->ctx);
-    if (late == MGV_STOP_USER || w->cut)
-        return late;
-    if (w->run.residual <= u->residual)
-        return MGV_STOP_DISCREPANCY;
-    if (u->choose && (!(w->run.norm > 0) || hopeless(w)))
-        return MGV_STOP_SELECTED;
-    if (w->run.iteration >= u->most)
-        return MGV_STOP_MAX_ITER;
-    return late;
+    const mgv_stop late = mgvi_ctx_late(a->e->ctx);
+    const mgvi_progress progress = {.iteration = iteration,
+                                    .passes = *a->e->passes,
+                                    .seconds = mgvi_ctx_clock(a->e->ctx) - a->until.started,
+                                    .asked_to_stop = late == MGV_STOP_USER,
+                                    .late = late == MGV_STOP_TIME,
+                                    .residual = a->run.residual,
+                                    .residual_before = NAN,
+                                    .noise = a->until.residual};
+    return mgvi_stop_check(&progress, &a->until.settings);
 }
 
-static mgv_status finish_best(walk *w)
+/* The path goes on, has come to its end, or is ended by a budget. */
+static void decide(mgvi_attempt *a)
 {
-    w->finish.value = w->run.y_bar;
-    w->finish.by_col = w->run.by_col;
-    w->finish.enough = ENOUGH * w->zero_error;
-    w->finish.first_iteration = w->run.iteration;
-    w->finish.started = w->until->started;
-    MGVI_TRY(mgvi_finish_from(&w->finish, &w->best, w->best_error));
-    if (w->finish.error > NOISY * w->zero_error) {
-        /* the present iterate has more directions; the ridge takes what is too much of them */
-        const int64_t most = 2 * w->best.rank > 8 ? 2 * w->best.rank : 8;
-        MGVI_TRY(mgvi_finish_ridges(&w->finish, &w->run.X, most, w->run.norm));
-    }
-    w->finished_from = w->best_error;
-    return MGV_OK;
+    const mgv_stop stop = check(a, a->run.iteration);
+    const bool reached = stop == MGV_STOP_DISCREPANCY || stop == MGV_STOP_USER;
+    const bool selected =
+        a->at.won || (a->until.choose && !reached && (!(a->run.norm > 0) || hopeless(a)));
+    const bool enough = stop == MGV_STOP_MAX_ITER && a->until.repeats;
+    if (selected)
+        a->is.stop = MGV_STOP_SELECTED;
+    else if (stop == MGV_STOP_DISCREPANCY || enough)
+        a->is.stop = stop;
+    else
+        a->budget = stop;
+    if (a->is.stop != MGV_STOP_NONE)
+        a->at.phase = MGVI_PHASE_CHOOSE;
 }
 
-static bool has_won(const walk *w, margin by)
+/* ---- the finish ------------------------------------------------------------------------------ */
+
+static void begin_finish(mgvi_attempt *a, int64_t purpose)
 {
-    const double all = w->zero_error * w->zero_error, path = w->best_error * w->best_error;
-    const double finish = w->finish.error * w->finish.error;
-    return w->finish.error < by.error * w->best_error ||
+    mgvi_finish_begin(&a->finish, ENOUGH * a->at.zero_error, a->run.iteration);
+    a->at.purpose = purpose;
+    a->at.phase = MGVI_PHASE_FINISH;
+}
+
+static bool has_won(const mgvi_attempt *a, margin by)
+{
+    const double zero = a->at.zero_error, best = a->at.best_error, error = a->finish.at.error;
+    const double all = zero * zero, path = best * best, finish = error * error;
+    return error < by.error * best ||
            (finish < path && all - path > by.some * all && all - finish > by.gain * (all - path));
 }
 
 /* The finish before the first dip, where the iterate seems to have the rank there is: its rank has
  * long been the same, or it takes in directions that do not help the held-out entries, if there are
  * enough of these to tell. What was tried in vain is tried again at twice the iterations. */
-static mgv_status try_early(walk *w, bool *won)
+static mgv_status try_early(mgvi_attempt *a)
 {
-    const int64_t rank = w->best.rank;
+    const int64_t rank = a->best.rank;
     int64_t useful;
-    if (w->rises || !isinf(w->finished_from) || rank == 0 || w->run.iteration < 2 * w->tried_at)
+    if (a->at.rises || !isinf(a->at.finished_from) || rank == 0 ||
+        a->run.iteration / 2 < a->at.tried_at)
         return MGV_OK;
-    MGVI_TRY(mgvi_finish_useful_rank(w->e, &w->best, &useful));
-    const bool idle = w->e->held_count >= MANY && rank >= 4 &&
+    MGVI_TRY(mgvi_finish_useful_rank(a->e, &a->best, &useful));
+    const bool idle = a->e->held_count >= MANY && rank >= 4 &&
                       (double)(rank - useful) >= 2 + IDLE_SHARE * (double)rank;
-    if (!idle && w->steady < STEADY)
+    if (!idle && a->at.steady < STEADY)
         return MGV_OK;
-    w->tried_at = w->run.iteration;
-    MGVI_TRY(finish_best(w));
-    w->finished_from = INFINITY;
-    *won = has_won(w, idle ? BY_FAR : STEADILY);
+    a->at.tried_at = a->run.iteration;
+    begin_finish(a, idle ? MGVI_IDLE_EARLY : MGVI_EARLY);
     return MGV_OK;
 }
 
-/* Keeps the best iterate; true when the finish, tried at the first dip, has clearly won. */
-static mgv_status judge(walk *w, bool *won)
+/* Keeps the best iterate, and says whether the finish is tried from it. */
+static mgv_status judge(mgvi_attempt *a)
 {
-    const double held = w->run.held;
-    if (held < w->best_error) {
-        MGVI_TRY(mgvi_factors_copy(&w->best, &w->run.X, w->run.X.rank, 0));
-        w->best_error = held;
-        w->best_at = w->run.iteration;
+    const double held = a->run.held;
+    const bool finish = a->until.settings.finish;
+    if (held < a->at.best_error) {
+        MGVI_TRY(mgvi_factors_copy(&a->best, &a->run.X, a->run.X.rank, 0));
+        a->at.best_error = held;
+        a->at.best_at = a->run.iteration;
     }
-    w->steady = w->run.X.rank == w->last_rank ? w->steady + 1 : 0;
-    w->last_rank = w->run.X.rank;
-    w->rises = held > w->last_error ? w->rises + 1 : 0;
-    w->last_error = held;
-    if (w->rises == 2 && isinf(w->finished_from) && w->until->settings->finish &&
-        w->best.rank > 0) {
-        if (!has_won(w, AT_THE_DIP)) /* by an early try */
-            MGVI_TRY(finish_best(w));
-        *won = has_won(w, AT_THE_DIP);
-    }
-    return w->until->settings->finish && !*won ? try_early(w, won) : MGV_OK;
-}
-
-/* The start, which finds a norm; cut: X = 0 is the answer. */
-static mgv_status start(walk *w)
-{
-    const mgv_settings *s = w->until->settings;
-    mgvi_ctx_open(w->e->ctx, MGVI_GRACE);
-    const mgv_status st = mgvi_low_rank_start(&w->run, w->e, s->sigma_factor, s->sigma, s->rank_max,
-                                              (uint64_t)s->seed);
-    w->cut = mgvi_ctx_close(w->e->ctx);
-    MGVI_TRY(w->cut ? MGV_OK : st);
-    return w->cut ? mgvi_factors_reset(&w->best, 0) : MGV_OK;
-}
-
-/* A step. One that may be cut has something to go back to: the best iterate, or a copy of the last,
- * which is made where steps are long. */
-static mgv_status step(walk *w)
-{
-    mgv_ctx *ctx = w->e->ctx;
-    const bool safe = w->until->choose || w->slow;
-    if (safe && !w->until->choose) {
-        MGVI_TRY(mgvi_factors_copy(&w->best, &w->run.X, w->run.X.rank, 0));
-        w->best_nuclear = w->run.nuclear;
-        w->best_at = w->run.iteration;
-    }
-    const double begun = mgvi_ctx_clock(ctx);
-    if (safe)
-        mgvi_ctx_open(ctx, MGVI_GRACE);
-    const mgv_status st = mgvi_low_rank_step(&w->run);
-    w->cut = safe && mgvi_ctx_close(ctx);
-    w->slow = mgvi_ctx_clock(ctx) - begun > MGVI_GRACE;
-    return w->cut ? MGV_OK : st;
-}
-
-static mgv_status iterate(walk *w, mgv_stop *stop)
-{
-    bool won = false;
-    int64_t swept = 0;
-    MGVI_TRY(start(w));
-    if (w->cut) {
-        *stop = check(w);
+    a->at.steady = a->run.X.rank == a->at.last_rank ? a->at.steady + 1 : 0;
+    a->at.last_rank = a->run.X.rank;
+    a->at.rises = held > a->at.last_error ? a->at.rises + 1 : 0;
+    a->at.last_error = held;
+    if (a->at.rises == 2 && isinf(a->at.finished_from) && finish && a->best.rank > 0) {
+        a->at.won = has_won(a, AT_THE_DIP); /* by an early try */
+        if (!a->at.won)
+            begin_finish(a, MGVI_AT_A_DIP);
         return MGV_OK;
     }
-    if (w->run.iteration > w->until->most)
-        w->run.iteration = w->until->most; /* X is 0 there too */
-    w->zero_error = w->run.held;
-    for (;;) {
-        send(w);
-        if (w->until->choose)
-            MGVI_TRY(judge(w, &won));
-        *stop = won ? MGV_STOP_SELECTED : check(w);
-        if (*stop != MGV_STOP_NONE)
-            return MGV_OK;
-        if (w->finish.sweeps > swept) /* on the iterate's memory */
-            mgvi_low_rank_restore(&w->run);
-        swept = w->finish.sweeps;
-        MGVI_TRY(step(w));
-        if (w->cut) {
-            *stop = check(w);
-            return MGV_OK;
-        }
-        if (!isfinite(w->run.residual))
-            return MGVI_FAIL(w->e->ctx, MGV_E_NUMERIC,
-                             "iteration %" PRId64 " left the finite numbers: sigma %g is not for "
-                             "values of this size",
-                             w->run.iteration, w->run.sigma);
-    }
+    return finish ? try_early(a) : MGV_OK;
 }
 
-/* The better of the best iterate and the finished factors. */
-static mgv_status choose(walk *w, mgvi_attempt *out)
+static mgv_status finish_step(mgvi_attempt *a)
 {
+    const mgvi_finish_source from = {.best = &a->best,
+                                     .error = a->at.best_error,
+                                     .noisy = NOISY * a->at.zero_error,
+                                     .norm = a->run.norm,
+                                     .X = &a->run.X};
+    a->finish.value = a->run.y_bar;
+    a->finish.by_col = a->run.by_col;
+    MGVI_TRY(mgvi_finish_step(&a->finish, &from));
+    if (mgvi_finish_goes_on(&a->finish))
+        return MGV_OK;
+    const bool early = a->at.purpose == MGVI_EARLY || a->at.purpose == MGVI_IDLE_EARLY;
+    a->at.finished_from = early ? INFINITY : a->at.best_error;
+    a->at.phase = a->at.purpose == MGVI_LAST ? MGVI_PHASE_CHOOSE : MGVI_PHASE_DECIDE;
+    if (a->at.purpose != MGVI_LAST)
+        a->at.won = has_won(a, a->at.purpose == MGVI_EARLY        ? STEADILY
+                               : a->at.purpose == MGVI_IDLE_EARLY ? BY_FAR
+                                                                  : AT_THE_DIP);
+    return MGV_OK;
+}
+
+/* ---- the path -------------------------------------------------------------------------------- */
+
+/* What follows from an iterate. */
+static mgv_status arrive(mgvi_attempt *a)
+{
+    send(a);
+    a->at.phase = MGVI_PHASE_DECIDE;
+    return a->until.choose ? judge(a) : MGV_OK;
+}
+
+/* It finds a norm. */
+static mgv_status start(mgvi_attempt *a)
+{
+    const mgv_settings *s = &a->until.settings;
+    MGVI_TRY(mgvi_low_rank_start(&a->run, a->e, s->sigma_factor, s->sigma, s->rank_max,
+                                 (uint64_t)s->seed));
+    if (mgvi_ctx_was_cut(a->e->ctx))
+        return MGV_OK;
+    a->at.zero_error = a->run.held;
+    return arrive(a);
+}
+
+/* An iteration. One that may be cut has something to go back to: the best iterate, or a copy of the
+ * last, which is made where steps are long. */
+static mgv_status iterate(mgvi_attempt *a)
+{
+    if (a->slow && !a->until.choose) {
+        MGVI_TRY(mgvi_factors_copy(&a->best, &a->run.X, a->run.X.rank, 0));
+        a->at.best_nuclear = a->run.nuclear;
+        a->at.best_at = a->run.iteration;
+    }
+    if (a->finish.at.sweeps > a->at.swept) /* on the iterate's memory */
+        mgvi_low_rank_restore(&a->run);
+    a->at.swept = a->finish.at.sweeps;
+    MGVI_TRY(mgvi_low_rank_step(&a->run));
+    if (mgvi_ctx_was_cut(a->e->ctx))
+        return MGV_OK;
+    if (!isfinite(a->run.residual))
+        return MGVI_FAIL(a->e->ctx, MGV_E_NUMERIC,
+                         "iteration %" PRId64 " left the finite numbers: sigma %g is not for "
+                         "values of this size",
+                         a->run.iteration, a->run.sigma);
+    return arrive(a);
+}
+
+/* ---- the answer ------------------------------------------------------------------------------ */
+
+/* The better of the best iterate and the finished factors; first the finish, where it is due. */
+static mgv_status choose(mgvi_attempt *a)
+{
+    mgvi_outcome *out = &a->is;
+    const double error = a->finish.at.error;
     const bool more = out->stop == MGV_STOP_SELECTED || out->stop == MGV_STOP_MAX_ITER;
-    if (more && w->until->settings->finish && w->best.rank > 0 &&
-        w->best_error < 0.98 * w->finished_from && !has_won(w, AT_THE_DIP))
-        MGVI_TRY(finish_best(w));
-    out->path_error = w->best_error;
-    out->iteration = w->best_at;
-    out->finished = w->finish.error < w->best_error ||
-                    (w->finish.error < AS_GOOD * w->best_error &&
-                     w->finish.best.rank <= w->best.rank); /* then it is the simpler answer */
-    out->error = out->finished ? w->finish.error : w->best_error;
-    out->ridge = out->finished ? w->finish.ridge : 0;
-    mgvi_factors_swap(&out->X, out->finished ? &w->finish.best : &w->best);
+    if (more && a->until.settings.finish && a->best.rank > 0 &&
+        a->at.best_error < 0.98 * a->at.finished_from && !has_won(a, AT_THE_DIP)) {
+        begin_finish(a, MGVI_LAST);
+        return MGV_OK;
+    }
+    out->path_error = a->at.best_error;
+    out->iteration = within(a, a->at.best_at);
+    out->finished = error < a->at.best_error ||
+                    (error < AS_GOOD * a->at.best_error &&
+                     a->finish.best.rank <= a->best.rank); /* then it is the simpler answer */
+    out->error = out->finished ? error : a->at.best_error;
+    out->ridge = out->finished ? a->finish.at.ridge : 0;
+    mgvi_factors_swap(&a->X, out->finished ? &a->finish.best : &a->best);
+    a->at.phase = MGVI_PHASE_OVER;
     return MGV_OK;
 }
 
 /* For y' = y/max(1, |Y|) no X with X = b on the entries has |X|_* < -<b, y'>: NaN where the limit
  * leaves no time for it. */
-static mgv_status bound_last(walk *w, double *bound)
+static mgv_status bound_last(mgvi_attempt *a, double *bound)
 {
-    mgvi_low_rank *run = &w->run;
-    const mgvi_known *e = w->e;
+    mgvi_low_rank *run = &a->run;
+    const mgvi_known *e = a->e;
     enum { STEPS = 12 };
     mgv_status st = MGV_OK;
     double inner = 0;
@@ -262,48 +271,106 @@ static mgv_status bound_last(walk *w, double *bound)
 }
 
 /* The last iterate with its lower bound. */
-static mgv_status take_last(walk *w, mgvi_attempt *out)
+static mgv_status take_last(mgvi_attempt *a)
 {
-    mgvi_low_rank *run = &w->run;
+    mgvi_low_rank *run = &a->run;
+    mgvi_outcome *out = &a->is;
+    a->at.phase = MGVI_PHASE_OVER;
     out->path_error = out->error = NAN;
-    if (w->cut) { /* its bound was lost with the step */
-        out->iteration = w->best_at;
-        out->nuclear = w->best_nuclear;
-        mgvi_factors_swap(&out->X, &w->best);
+    if (a->cut) { /* its bound was lost with the step */
+        out->iteration = within(a, a->at.best_at);
+        out->nuclear = a->at.best_nuclear;
+        mgvi_factors_swap(&a->X, &a->best);
         return MGV_OK;
     }
-    out->iteration = run->iteration;
+    out->iteration = within(a, run->iteration);
     out->nuclear = run->nuclear;
-    MGVI_TRY(bound_last(w, &out->bound));
-    mgvi_factors_swap(&out->X, &run->X);
+    MGVI_TRY(bound_last(a, &out->bound));
+    mgvi_factors_swap(&a->X, &run->X);
     return MGV_OK;
 }
 
-mgv_status mgvi_attempt_run(const mgvi_known *e, const mgvi_until *until, mgvi_attempt *out)
+static mgv_status take_answer(mgvi_attempt *a)
 {
-    mgv_status st;
-    walk w = {.e = e,
-              .until = until,
-              .best_error = INFINITY,
-              .last_error = INFINITY,
-              .finished_from = INFINITY};
-    *out = (mgvi_attempt){.error = NAN, .nuclear = NAN, .bound = NAN};
-    mgvi_factors_init(&out->X, e->ctx, e->rows, e->cols);
-    mgvi_factors_init(&w.best, e->ctx, e->rows, e->cols);
-    mgvi_finish_init(&w.finish, e, until->settings->rank_max, (uint64_t)until->settings->seed);
-    MGVI_CHECK(st, done, iterate(&w, &out->stop));
-    MGVI_CHECK(st, done, until->choose ? choose(&w, out) : take_last(&w, out));
-    out->iterations = w.run.iteration;
-    out->sweeps = w.finish.sweeps;
     double held;
-    st = mgvi_factors_errors(e, &out->X, &out->train, &held);
-    if (until->choose && isinf(out->error)) /* cut at the start: that of X = 0 */
-        out->error = out->path_error = held;
-done:
-    mgvi_low_rank_free(&w.run);
-    mgvi_finish_free(&w.finish);
-    mgvi_factors_free(&w.best);
-    return st;
+    if (a->cut && !a->best.left) /* at the start: X = 0 */
+        MGVI_TRY(mgvi_factors_reset(&a->best, 0));
+    MGVI_TRY(a->until.choose ? choose(a) : take_last(a));
+    if (a->at.phase != MGVI_PHASE_OVER)
+        return MGV_OK;
+    a->is.iterations = within(a, a->run.iteration);
+    a->is.sweeps = a->finish.at.sweeps;
+    MGVI_TRY(mgvi_factors_errors(a->e, &a->X, &a->is.train, &held));
+    if (a->until.choose && isinf(a->is.error)) /* cut at the start: that of X = 0 */
+        a->is.error = a->is.path_error = held;
+    return MGV_OK;
 }
 
-void mgvi_attempt_free(mgvi_attempt *attempt) { mgvi_factors_free(&attempt->X); }
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+void mgvi_attempt_init(mgvi_attempt *a, const mgvi_known *e, const mgvi_until *until)
+{
+    *a = (mgvi_attempt){
+        .e = e,
+        .until = *until,
+        .at = {.best_error = INFINITY, .last_error = INFINITY, .finished_from = INFINITY},
+        .is = {.error = NAN, .nuclear = NAN, .bound = NAN}};
+    mgvi_factors_init(&a->X, e->ctx, e->rows, e->cols);
+    mgvi_factors_init(&a->best, e->ctx, e->rows, e->cols);
+    mgvi_finish_init(&a->finish, e, until->settings.rank_max, (uint64_t)until->settings.seed);
+    a->finish.started = until->started;
+}
+
+void mgvi_attempt_free(mgvi_attempt *a)
+{
+    mgvi_low_rank_free(&a->run);
+    mgvi_finish_free(&a->finish);
+    mgvi_factors_free(&a->best);
+    mgvi_factors_free(&a->X);
+    a->e = NULL;
+}
+
+bool mgvi_attempt_is_over(const mgvi_attempt *a) { return a->at.phase == MGVI_PHASE_OVER; }
+
+void mgvi_attempt_close(mgvi_attempt *a, mgv_stop stop)
+{
+    a->is.stop = stop;
+    a->at.phase = MGVI_PHASE_CHOOSE;
+    a->budget = MGV_STOP_NONE;
+}
+
+static mgv_status work(mgvi_attempt *a)
+{
+    switch (a->at.phase) {
+    case MGVI_PHASE_START:
+        return start(a);
+    case MGVI_PHASE_DECIDE:
+        return iterate(a);
+    default:
+        return finish_step(a);
+    }
+}
+
+mgv_status mgvi_attempt_step(mgvi_attempt *a)
+{
+    mgv_ctx *ctx = a->e->ctx;
+    if (a->at.phase == MGVI_PHASE_DECIDE)
+        decide(a);
+    else if (a->at.phase == MGVI_PHASE_FINISH)
+        a->budget = check(a, -1);
+    if (a->budget != MGV_STOP_NONE)
+        return MGV_OK;
+    if (a->at.phase == MGVI_PHASE_CHOOSE)
+        return take_answer(a);
+    const bool path = a->at.phase == MGVI_PHASE_DECIDE, safe = !path || a->until.choose || a->slow;
+    const double begun = mgvi_ctx_clock(ctx);
+    if (safe)
+        mgvi_ctx_open(ctx, MGVI_GRACE);
+    const mgv_status st = work(a);
+    a->cut = safe && mgvi_ctx_close(ctx);
+    a->slow = mgvi_ctx_clock(ctx) - begun > MGVI_GRACE;
+    if (!a->cut)
+        return st;
+    a->budget = mgvi_ctx_late(ctx);
+    return MGV_OK;
+}

@@ -99,6 +99,7 @@ void mgvi_known_mul(const mgvi_known *e, const double *value, int32_t k, const d
                  .blocks = e->row_blocks,
                  .k = k,
                  .y = y};
+    mgvi_known_count(e, 1);
     mgvi_ctx_run(e->ctx, p.blocks, multiply_block, &p);
 }
 
@@ -114,6 +115,7 @@ void mgvi_known_mul_t(const mgvi_known *e, const double *by_col, int32_t k, cons
                  .blocks = e->col_blocks,
                  .k = k,
                  .y = y};
+    mgvi_known_count(e, 1);
     mgvi_ctx_run(e->ctx, p.blocks, multiply_block, &p);
 }
 

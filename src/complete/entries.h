@@ -22,6 +22,7 @@ typedef struct mgvi_known {
     int64_t held_count;
     /* What is subtracted from the values of a row and a column; NULL: nothing. */
     const double *row_offset, *col_offset;
+    double *passes;                 /* over the entries, so far; NULL: nobody counts */
     int64_t row_blocks, col_blocks; /* pieces of parallel work; they depend on the entries alone */
 } mgvi_known;
 
@@ -29,6 +30,12 @@ typedef struct mgvi_known {
 static inline double mgvi_known_target(const mgvi_known *e, int64_t i, int64_t t)
 {
     return e->row_offset ? e->value[t] - e->row_offset[i] - e->col_offset[e->col[t]] : e->value[t];
+}
+
+static inline void mgvi_known_count(const mgvi_known *e, double passes)
+{
+    if (e->passes)
+        *e->passes += passes;
 }
 
 /* Borrows the sorted triples. `held` is left to the caller. */

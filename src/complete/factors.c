@@ -3,8 +3,8 @@
 
 #include "base/limit.h"
 
-#include "backend/cpu/eigen.h"
-#include "backend/cpu/gemm.h"
+#include "linalg/eigen.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 
 #include <math.h>
@@ -30,8 +30,7 @@ void mgvi_factors_free(mgvi_factors *f)
 /* Memory for rows of `width` numbers; what was there is lost. */
 static mgv_status make_room(mgvi_factors *f, int64_t rank)
 {
-    const int64_t lanes = MGVI_FACTOR_LANES;
-    const size_t width = rank ? (size_t)((rank + lanes - 1) / lanes * lanes) : (size_t)lanes;
+    const size_t width = (size_t)mgvi_factors_width(rank);
     if (width > f->room) {
         mgvi_factors_free(f);
         f->rank = f->width = 0;
@@ -214,6 +213,7 @@ mgv_status mgvi_factors_errors(const mgvi_known *e, const mgvi_factors *f, doubl
                  .sum = mgvi_alloc(e->ctx, (size_t)e->row_blocks, 2 * sizeof *j.sum)};
     if (!j.sum)
         return MGV_E_MEMORY;
+    mgvi_known_count(e, 1);
     mgvi_ctx_run(e->ctx, e->row_blocks, judge_block, &j);
     for (int64_t b = 0; b < e->row_blocks; b++) {
         sum[0] += j.sum[2 * b];
@@ -243,6 +243,7 @@ static void residual_block(void *arg, int64_t block)
 void mgvi_factors_residual(const mgvi_known *e, const mgvi_factors *f, double *residual)
 {
     judging j = {.e = e, .f = f, .loops = e->ctx->simd->complete, .sum = residual};
+    mgvi_known_count(e, 1);
     mgvi_ctx_run(e->ctx, e->row_blocks, residual_block, &j);
 }
 
@@ -274,6 +275,7 @@ mgv_status mgvi_factors_truncated_errors(const mgvi_known *e, const mgvi_factors
         .sum = mgvi_zeros(e->ctx, (size_t)e->row_blocks, (size_t)(f->rank + 1) * sizeof *j.sum)};
     if (!j.sum)
         return MGV_E_MEMORY;
+    mgvi_known_count(e, 1);
     mgvi_ctx_run(e->ctx, e->row_blocks, truncated_block, &j);
     for (int64_t r = 0; r < f->rank; r++) {
         double sum = 0;

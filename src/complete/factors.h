@@ -14,6 +14,12 @@ typedef struct mgvi_factors {
     size_t room; /* numbers per row that there is memory for */
 } mgvi_factors;
 
+static inline int64_t mgvi_factors_width(int64_t rank)
+{
+    const int64_t lanes = MGVI_FACTOR_LANES;
+    return rank ? (rank + lanes - 1) / lanes * lanes : lanes;
+}
+
 void mgvi_factors_init(mgvi_factors *f, mgv_ctx *ctx, int64_t rows, int64_t cols);
 void mgvi_factors_free(mgvi_factors *f);
 /* Rank r, all numbers 0. */

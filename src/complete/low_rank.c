@@ -95,6 +95,7 @@ static void update(mgvi_low_rank *r)
     const mgvi_known *e = r->e;
     pass p = {.r = r, .loops = e->ctx->simd->complete, .step = r->sigma};
     double sum[2] = {0, 0};
+    mgvi_known_count(e, 1);
     mgvi_ctx_run(e->ctx, e->row_blocks, update_block, &p);
     for (int64_t b = 0; b < e->row_blocks; b++)
         for (int held = 0; held < 2; held++)
@@ -110,13 +111,14 @@ void mgvi_low_rank_restore(mgvi_low_rank *r)
     pass p = {.r = r, .loops = e->ctx->simd->complete};
     for (int64_t t = 0; e->held_count && t < e->count; t++)
         r->y_bar[t] = 0; /* where held out; the others follow */
+    mgvi_known_count(e, 1);
     mgvi_ctx_run(e->ctx, e->row_blocks, update_block, &p);
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-mgv_status mgvi_low_rank_start(mgvi_low_rank *r, const mgvi_known *e, double factor, double sigma,
-                               int64_t rank_max, uint64_t seed)
+mgv_status mgvi_low_rank_open(mgvi_low_rank *r, const mgvi_known *e, int64_t rank_max,
+                              uint64_t seed)
 {
     mgv_ctx *ctx = e->ctx;
     *r = (mgvi_low_rank){.e = e, .rank_max = rank_max};
@@ -127,6 +129,13 @@ mgv_status mgvi_low_rank_start(mgvi_low_rank *r, const mgvi_known *e, double fac
         !(r->by_col = mgvi_alloc(ctx, (size_t)e->count, sizeof *r->by_col)) ||
         !(r->sums = mgvi_alloc(ctx, (size_t)e->row_blocks, 2 * sizeof *r->sums)))
         return MGV_E_MEMORY;
+    return MGV_OK;
+}
+
+mgv_status mgvi_low_rank_start(mgvi_low_rank *r, const mgvi_known *e, double factor, double sigma,
+                               int64_t rank_max, uint64_t seed)
+{
+    MGVI_TRY(mgvi_low_rank_open(r, e, rank_max, seed));
     MGVI_TRY(mgvi_factors_reset(&r->X, 0));
     MGVI_TRY(find_norm(r));
     if (!(r->norm > 0)) { /* every value is 0: so is X */

@@ -22,6 +22,9 @@ typedef struct mgvi_low_rank {
     double nuclear;     /* |X|_* */
 } mgvi_low_rank;
 
+/* Memory for the entries, and no values yet: for a state that comes from a checkpoint. */
+mgv_status mgvi_low_rank_open(mgvi_low_rank *r, const mgvi_known *e, int64_t rank_max,
+                              uint64_t seed);
 /* X = 0 at the last iteration known to have it: those before it cost nothing. `factor` is c in
  * sigma = c/|b|; `sigma` replaces it unless it is NaN. */
 mgv_status mgvi_low_rank_start(mgvi_low_rank *r, const mgvi_known *e, double factor, double sigma,

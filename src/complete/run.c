@@ -1,12 +1,11 @@
-/* run.c - from triples to a completion: what is held out, whether biases help, the refit. */
+/* run.c - from triples to a completion: what is held out, whether biases help, the refit. The loop
+ * takes one step after the other, of whatever stage. */
+#include "complete/job.h"
+
 #include "base/event.h"
 #include "base/limit.h"
 #include "base/print.h"
 #include "complete/alternate.h"
-#include "complete/attempt.h"
-#include "complete/biases.h"
-#include "complete/completion.h"
-#include "select/split.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -18,20 +17,7 @@ static const double BIASES_HELP = 0.97;     /* of the error of 0: they may be wo
 static const double STRUCTURE = 0.5;        /* of their error: the matrix is more than biases */
 static const double AS_GOOD = 1.01;         /* then no biases, whose rank is lower, may cost that */
 
-typedef struct job {
-    mgv_ctx *ctx;
-    const mgv_settings *settings;
-    mgvi_rule rule;
-    mgvi_arena arena;
-    mgvi_known e;
-    mgvi_biases biases;
-    mgvi_attempt answer;
-    bool with_biases;
-    int64_t held_out; /* before the refit trains on them */
-    double zero_error, bias_error;
-    double started;
-    mgv_completion *out;
-} job;
+typedef mgvi_job job;
 
 /* ---- what is held out ------------------------------------------------------------------------ */
 
@@ -73,130 +59,193 @@ static mgv_status hold_out(job *j)
     return MGV_OK;
 }
 
-/* ---- biases ---------------------------------------------------------------------------------- */
+/* ---- stages ---------------------------------------------------------------------------------- */
 
-static void use_biases(job *j, bool on)
+void mgvi_job_use_biases(job *j, bool on)
 {
     j->e.row_offset = on ? j->biases.row : NULL;
     j->e.col_offset = on ? j->biases.col : NULL;
 }
 
-/* The better of the answer so far and one more run, with or without biases. `as_good`: the new one
- * is taken up to this factor of the old error. */
-static mgv_status attempt(job *j, bool biases, double as_good)
+static bool is_automatic(const job *j)
 {
-    const mgvi_until until = {.settings = j->settings,
-                              .started = j->started,
-                              .residual =
-                                  j->rule.kind == MGVI_RULE_DISCREPANCY ? j->rule.delta : NAN,
-                              .choose = j->rule.kind == MGVI_RULE_HOLDOUT,
-                              .most = j->settings->max_iter};
-    mgvi_attempt found;
-    use_biases(j, biases);
-    const mgv_status st = mgvi_attempt_run(&j->e, &until, &found);
-    const bool first = !j->answer.X.ctx;
-    if (st != MGV_OK) {
-        mgvi_attempt_free(&found);
-        return st;
+    return j->settings->biases == MGVI_WISH_AUTO && j->rule.kind == MGVI_RULE_HOLDOUT;
+}
+
+/* Whether the first run has biases. */
+static bool begins_with_biases(const job *j)
+{
+    return is_automatic(j) ? j->bias_error < BIASES_SEEM_GOOD * j->zero_error
+                           : j->settings->biases == MGVI_WISH_YES;
+}
+
+bool mgvi_job_opens(const job *j)
+{
+    return j->at.stage == MGVI_STAGE_FIRST || j->at.stage == MGVI_STAGE_SECOND ||
+           j->at.stage == MGVI_STAGE_AGAIN;
+}
+
+mgv_status mgvi_job_open(job *j)
+{
+    const bool again = j->at.stage == MGVI_STAGE_AGAIN, first = j->at.stage == MGVI_STAGE_FIRST;
+    mgvi_until until = {.settings = *j->settings,
+                        .started = j->started,
+                        .residual = j->rule.kind == MGVI_RULE_DISCREPANCY ? j->rule.delta : NAN,
+                        .choose = j->rule.kind == MGVI_RULE_HOLDOUT};
+    if (again) {
+        until.settings.max_iter = j->at.answer.iteration;
+        until.residual = NAN;
+        until.choose = false;
+        until.repeats = true;
     }
-    mgvi_log(j->ctx, MGV_INFO, "%s biases: rank %" PRId64 ", held-out error %.6g",
-             biases ? "with" : "without", found.X.rank, found.error);
-    if (first || found.error <= as_good * j->answer.error) {
-        mgvi_attempt_free(&j->answer);
-        j->answer = found;
-        j->with_biases = biases;
-    } else {
-        mgvi_attempt_free(&found);
-    }
-    use_biases(j, j->with_biases);
+    const bool begins = begins_with_biases(j);
+    mgvi_job_use_biases(j, again ? j->at.with_biases : first ? begins : !begins);
+    mgvi_attempt_init(&j->attempt, &j->e, &until);
     return MGV_OK;
+}
+
+mgv_status mgvi_job_train_on_all(job *j)
+{
+    memset(j->e.held, 0, (size_t)j->e.count);
+    j->e.held_count = 0;
+    return j->at.with_biases ? mgvi_biases_fit(&j->biases, &j->e) : MGV_OK;
+}
+
+static void adopt(job *j, bool biases)
+{
+    mgvi_factors_swap(&j->answer, &j->attempt.X);
+    j->at.answer = j->attempt.is;
+    j->at.with_biases = biases;
 }
 
 /* A run that was ended before it got anywhere leaves the biases, if they are better. */
 static mgv_status ended_early(job *j)
 {
-    if (j->bias_error >= j->answer.error || j->with_biases)
+    if (j->bias_error >= j->at.answer.error || j->at.with_biases)
         return MGV_OK;
-    j->with_biases = true;
-    use_biases(j, true);
-    j->answer.error = j->bias_error;
-    j->answer.finished = false;
-    return mgvi_factors_reset(&j->answer.X, 0);
+    j->at.with_biases = true;
+    mgvi_job_use_biases(j, true);
+    j->at.answer.error = j->bias_error;
+    j->at.answer.finished = 0;
+    return mgvi_factors_reset(&j->answer, 0);
 }
 
-static mgv_status try_biases(job *j)
+/* Whether the other way, with biases or without, may be better than the first. */
+static bool wants_second(const job *j)
 {
-    const mgvi_wish wish = j->settings->biases;
-    const bool judged = j->rule.kind == MGVI_RULE_HOLDOUT;
-    const bool automatic = wish == MGVI_WISH_AUTO && judged;
-    if (!automatic)
-        return attempt(j, wish == MGVI_WISH_YES, 1);
-    const bool first = j->bias_error < BIASES_SEEM_GOOD * j->zero_error;
-    MGVI_TRY(attempt(j, first, 1));
-    if (j->answer.stop != MGV_STOP_SELECTED)
-        return ended_early(j);
-    if (first && j->answer.error < STRUCTURE * j->bias_error)
-        return attempt(j, false, AS_GOOD);
-    if (!first && j->bias_error < BIASES_HELP * j->zero_error &&
-        j->answer.error > STRUCTURE * j->bias_error)
-        return attempt(j, true, 1);
+    const double error = j->at.answer.error;
+    if (!is_automatic(j))
+        return false;
+    if (begins_with_biases(j))
+        return error < STRUCTURE * j->bias_error;
+    return j->bias_error < BIASES_HELP * j->zero_error && error > STRUCTURE * j->bias_error;
+}
+
+static mgv_status begin_refit(job *j)
+{
+    const int64_t stop = j->at.answer.stop;
+    j->at.stage = MGVI_STAGE_DONE;
+    if (j->e.held_count == 0 || (stop != MGV_STOP_SELECTED && stop != MGV_STOP_MAX_ITER))
+        return MGV_OK;
+    MGVI_TRY(mgvi_job_train_on_all(j));
+    j->at.stage = j->at.answer.finished ? MGVI_STAGE_SWEEPS : MGVI_STAGE_AGAIN;
     return MGV_OK;
 }
 
-/* ---- the refit ------------------------------------------------------------------------------- */
+/* A run with or without biases is over: the better of it and what there was. A second one without
+ * them is taken up to AS_GOOD times the first one's error. */
+static mgv_status take_run(job *j)
+{
+    const bool first = j->at.stage == MGVI_STAGE_FIRST, biases = j->e.row_offset != NULL;
+    const double error = j->attempt.is.error;
+    mgvi_log(j->ctx, MGV_INFO, "%s biases: rank %" PRId64 ", held-out error %.6g",
+             biases ? "with" : "without", j->attempt.X.rank, error);
+    if (first || error <= (biases ? 1 : AS_GOOD) * j->at.answer.error)
+        adopt(j, biases);
+    mgvi_attempt_free(&j->attempt);
+    mgvi_job_use_biases(j, j->at.with_biases);
+    if (first && is_automatic(j) && j->at.answer.stop != MGV_STOP_SELECTED)
+        MGVI_TRY(ended_early(j));
+    else if (first && wants_second(j)) {
+        j->at.stage = MGVI_STAGE_SECOND;
+        return MGV_OK;
+    }
+    return begin_refit(j);
+}
+
+/* The chosen iterate again, with every entry trained on. */
+static void take_again(job *j)
+{
+    if (j->attempt.is.stop == MGV_STOP_MAX_ITER)
+        mgvi_factors_swap(&j->answer, &j->attempt.X);
+    else
+        j->at.answer.stop = j->attempt.is.stop;
+    mgvi_attempt_free(&j->attempt);
+    j->at.stage = MGVI_STAGE_DONE;
+}
 
 /* A few sweeps over all entries; where the limit cuts them the factors stay as they were. */
 static mgv_status sweep_again(job *j)
 {
     mgvi_factors F;
     mgvi_factors_init(&F, j->ctx, j->e.rows, j->e.cols);
-    double *s = mgvi_alloc(j->ctx, (size_t)j->answer.X.rank + 1, sizeof *s);
-    mgv_status st = s ? mgvi_factors_copy(&F, &j->answer.X, j->answer.X.rank, 0) : MGV_E_MEMORY;
+    double *s = mgvi_alloc(j->ctx, (size_t)j->answer.rank + 1, sizeof *s);
+    mgv_status st = s ? mgvi_factors_copy(&F, &j->answer, j->answer.rank, 0) : MGV_E_MEMORY;
     mgvi_ctx_open(j->ctx, 0);
     for (int k = 0; k < REFIT_SWEEPS && st == MGV_OK; k++) {
-        st = mgvi_alternate_sweep(&j->e, &F, j->answer.ridge);
+        st = mgvi_alternate_sweep(&j->e, &F, j->at.answer.ridge);
         if (st == MGV_OK)
             st = mgvi_factors_balance(&F, s);
     }
     const bool cut = mgvi_ctx_close(j->ctx);
-    if (cut) {
+    if (cut && !j->spent) /* the state is that before them */
+        st = mgvi_keeper_end(&j->keeper, false);
+    else if (cut)
         st = MGV_OK;
-        j->answer.stop = mgvi_ctx_late(j->ctx);
-    } else if (st == MGV_OK) {
-        mgvi_factors_swap(&j->answer.X, &F);
-    }
+    if (cut)
+        j->at.answer.stop = mgvi_ctx_late(j->ctx);
+    else if (st == MGV_OK)
+        mgvi_factors_swap(&j->answer, &F);
+    j->spent = j->spent || cut;
+    j->at.stage = MGVI_STAGE_DONE;
     mgvi_factors_free(&F);
     mgvi_release(j->ctx, s);
     return st;
 }
 
-/* The chosen iterate again, with every entry trained on; or a few sweeps. */
-static mgv_status refit(job *j)
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* One step of a run. Where a budget ends it the state before that is what goes to the disk. */
+static mgv_status run_step(job *j)
 {
-    mgvi_known *e = &j->e;
-    const mgv_stop stop = j->answer.stop;
-    if (e->held_count == 0 || (stop != MGV_STOP_SELECTED && stop != MGV_STOP_MAX_ITER))
-        return MGV_OK;
-    memset(e->held, 0, (size_t)e->count);
-    e->held_count = 0;
-    if (j->with_biases)
-        MGVI_TRY(mgvi_biases_fit(&j->biases, e));
-    if (!j->answer.finished) {
-        const mgvi_until until = {.settings = j->settings,
-                                  .started = j->started,
-                                  .residual = NAN,
-                                  .most = j->answer.iteration,
-                                  .silent = true};
-        mgvi_attempt again;
-        const mgv_status st = mgvi_attempt_run(e, &until, &again);
-        if (st == MGV_OK && again.stop == MGV_STOP_MAX_ITER)
-            mgvi_factors_swap(&j->answer.X, &again.X);
-        else if (st == MGV_OK)
-            j->answer.stop = again.stop;
-        mgvi_attempt_free(&again);
-        return st;
+    mgvi_attempt *a = &j->attempt;
+    if (!a->e)
+        MGVI_TRY(mgvi_job_open(j));
+    if (!j->spent)
+        mgvi_keeper_before(&j->keeper);
+    MGVI_TRY(mgvi_attempt_step(a));
+    if (a->budget != MGV_STOP_NONE) {
+        if (!j->spent)
+            MGVI_TRY(mgvi_keeper_end(&j->keeper, a->cut));
+        j->spent = true;
+        mgvi_attempt_close(a, a->budget);
     }
-    return sweep_again(j);
+    if (!mgvi_attempt_is_over(a))
+        return MGV_OK;
+    if (j->at.stage != MGVI_STAGE_AGAIN)
+        return take_run(j);
+    take_again(j);
+    return MGV_OK;
+}
+
+static mgv_status loop(job *j)
+{
+    while (j->at.stage != MGVI_STAGE_DONE) {
+        MGVI_TRY(mgvi_job_opens(j) ? run_step(j) : sweep_again(j));
+        if (!j->spent)
+            MGVI_TRY(mgvi_keeper_after(&j->keeper));
+    }
+    return j->spent ? MGV_OK : mgvi_keeper_end(&j->keeper, false);
 }
 
 /* ---- the certificate ------------------------------------------------------------------------- */
@@ -210,7 +259,7 @@ static mgv_status certify(job *j, mgv_completion_info *info)
     static const double COVER = 1.01;
     enum { STEPS = 12 };
     const mgvi_known *e = &j->e;
-    const mgvi_factors *X = &j->answer.X;
+    const mgvi_factors *X = &j->answer;
     mgv_status st = MGV_E_MEMORY;
     mgvi_spectrum v;
     mgvi_spectrum_init(&v, e, (uint64_t)j->settings->seed);
@@ -233,15 +282,15 @@ static mgv_status certify(job *j, mgv_completion_info *info)
         st = mgvi_spectrum_step(&v, &R, mgvi_spectrum_block(e, 0));
     const bool cut = mgvi_ctx_close(j->ctx);
     MGVI_CHECK(st, done, cut ? MGV_OK : st);
-    MGVI_CHECK(st, done, mgvi_factors_balance(&j->answer.X, s));
+    MGVI_CHECK(st, done, mgvi_factors_balance(&j->answer, s));
     if (cut) /* nothing is known of it but what was held out */
         goto done;
     for (int64_t k = 0; k < X->rank; k++)
         nuclear += s[k];
     info->dual_norm = v.found ? v.s[0] : 0;
-    if (j->answer.finished && j->answer.ridge > 0) {
-        const double c = fmin(1, j->answer.ridge / (COVER * info->dual_norm));
-        info->primal = squares / 2 + j->answer.ridge * nuclear;
+    if (j->at.answer.finished && j->at.answer.ridge > 0) {
+        const double c = fmin(1, j->at.answer.ridge / (COVER * info->dual_norm));
+        info->primal = squares / 2 + j->at.answer.ridge * nuclear;
         info->dual = c * inner - c * c * squares / 2;
         info->relative_gap = (info->primal - info->dual) / info->primal;
     }
@@ -268,7 +317,7 @@ static mgv_status take_factors(job *j)
 {
     mgv_completion *c = j->out;
     const mgvi_known *e = &j->e;
-    const mgvi_factors *X = &j->answer.X;
+    const mgvi_factors *X = &j->answer;
     c->left = pack(&c->arena, X->left, X->rows, X->width, X->rank);
     c->right = pack(&c->arena, X->right, X->cols, X->width, X->rank);
     c->row_seen = mgvi_arena_array(&c->arena, (size_t)e->rows, 1);
@@ -279,7 +328,7 @@ static mgv_status take_factors(job *j)
         c->row_seen[i] = e->row_ptr[i + 1] > e->row_ptr[i];
     for (int64_t i = 0; i < e->cols; i++)
         c->col_seen[i] = e->col_ptr[i + 1] > e->col_ptr[i];
-    if (!j->with_biases)
+    if (!j->at.with_biases)
         return MGV_OK;
     c->row_bias = pack(&c->arena, j->biases.row, e->rows, 1, 1);
     c->col_bias = pack(&c->arena, j->biases.col, e->cols, 1, 1);
@@ -289,7 +338,7 @@ static mgv_status take_factors(job *j)
 static mgv_status describe(job *j, const mgv_triples *triples)
 {
     mgv_completion *c = j->out;
-    const mgvi_attempt *a = &j->answer;
+    const mgvi_outcome *a = &j->at.answer;
     mgv_completion_info *info = &c->info;
     const double nan = NAN;
     *info =
@@ -299,14 +348,14 @@ static mgv_status describe(job *j, const mgv_triples *triples)
                               .entries = j->e.count,
                               .given = triples->given,
                               .held_out = j->held_out,
-                              .stop = a->stop,
+                              .stop = (mgv_stop)a->stop,
                               .iterations = a->iterations,
                               .iteration = a->iteration,
                               .sweeps = a->sweeps,
-                              .finished = a->finished,
-                              .biases = j->with_biases,
+                              .finished = (int)a->finished,
+                              .biases = (int)j->at.with_biases,
                               .ridge = a->finished ? a->ridge : nan,
-                              .baseline_error = j->with_biases ? j->bias_error : j->zero_error,
+                              .baseline_error = j->at.with_biases ? j->bias_error : j->zero_error,
                               .path_error = a->path_error,
                               .held_out_error = a->error,
                               .noise = j->rule.kind == MGVI_RULE_DISCREPANCY ? j->rule.delta : nan,
@@ -318,9 +367,9 @@ static mgv_status describe(job *j, const mgv_triples *triples)
                               .low = INFINITY,
                               .high = -INFINITY};
     MGVI_TRY(certify(j, info)); /* may drop a direction that has vanished */
-    info->rank = a->X.rank;
+    info->rank = j->answer.rank;
     double held;
-    MGVI_TRY(mgvi_factors_errors(&j->e, &a->X, &info->train_error, &held));
+    MGVI_TRY(mgvi_factors_errors(&j->e, &j->answer, &info->train_error, &held));
     for (int64_t t = 0; t < j->e.count; t++) {
         info->low = fmin(info->low, j->e.value[t]);
         info->high = fmax(info->high, j->e.value[t]);
@@ -377,13 +426,14 @@ static mgv_status prepare(job *j, mgv_triples *triples)
     if (triples->count == 0)
         return MGVI_FAIL(j->ctx, MGV_E_INPUT, "there are no entries to complete a matrix from");
     MGVI_TRY(mgvi_known_init(j->ctx, triples, &j->arena, &j->e));
+    j->e.passes = &j->at.passes;
     if (mgvi_ctx_was_cut(j->ctx))
         return MGV_OK;
     MGVI_TRY(hold_out(j));
     MGVI_TRY(mgvi_biases_new(&j->arena, &j->e, &j->biases));
     j->zero_error = mgvi_known_rms(&j->e, 1);
     MGVI_TRY(mgvi_biases_fit(&j->biases, &j->e));
-    use_biases(j, true);
+    mgvi_job_use_biases(j, true);
     j->bias_error = mgvi_known_rms(&j->e, 1);
     return MGV_OK;
 }
@@ -391,6 +441,7 @@ static mgv_status prepare(job *j, mgv_triples *triples)
 static mgv_status run(job *j, mgv_triples *triples)
 {
     MGVI_TRY(read_rule(j));
+    MGVI_TRY(mgvi_keeper_begin(&j->keeper, j->ctx, j->settings, j, mgvi_job_put));
     mgvi_ctx_open(j->ctx, MGVI_GRACE);
     const mgv_status st = prepare(j, triples);
     if (mgvi_ctx_close(j->ctx) && mgvi_limit_explains(st))
@@ -398,14 +449,19 @@ static mgv_status run(job *j, mgv_triples *triples)
                          "%s before the entries were sorted: there is nothing to save",
                          mgvi_limit_words(j->ctx));
     MGVI_TRY(st);
-    MGVI_TRY(try_biases(j));
-    MGVI_TRY(refit(j));
+    mgvi_factors_init(&j->answer, j->ctx, j->e.rows, j->e.cols);
+    if (j->settings->checkpoint[0] || j->settings->resume[0])
+        j->print = mgvi_job_print(j);
+    if (j->settings->resume[0])
+        MGVI_TRY(mgvi_job_read(j, j->settings->resume));
+    MGVI_TRY(loop(j));
     MGVI_TRY(mgvi_completion_new(j->ctx, &j->out));
     MGVI_TRY(describe(j, triples));
     MGVI_TRY(take_factors(j));
     MGVI_TRY(copy_names(j->out, triples));
     MGVI_TRY(write_formula(j));
     j->out->info.seconds = mgvi_ctx_clock(j->ctx) - j->started;
+    j->out->info.unsaved = j->keeper.unsaved;
     return MGV_OK;
 }
 
@@ -416,7 +472,9 @@ mgv_status mgvi_completion_run(mgv_ctx *ctx, mgv_triples *triples, const mgv_set
     *out = NULL;
     mgvi_arena_init(&j.arena, ctx);
     const mgv_status st = run(&j, triples);
-    mgvi_attempt_free(&j.answer);
+    mgvi_keeper_free(&j.keeper);
+    mgvi_factors_free(&j.answer);
+    mgvi_attempt_free(&j.attempt);
     mgvi_arena_free(&j.arena);
     if (st == MGV_OK)
         *out = j.out;

@@ -4,8 +4,8 @@
  * out: singular values 1e-6 below the largest never pass the threshold they are wanted for. */
 #include "complete/spectrum.h"
 
-#include "backend/cpu/eigen.h"
-#include "backend/cpu/gemm.h"
+#include "linalg/eigen.h"
+#include "linalg/gemm.h"
 
 #include <math.h>
 #include <string.h>
@@ -59,6 +59,19 @@ static mgv_status make_room(mgvi_spectrum *s, int64_t want)
         memcpy(grown.right, s->right, n * (size_t)s->found * sizeof *s->right);
     mgvi_spectrum_free(s);
     *s = grown;
+    return MGV_OK;
+}
+
+mgv_status mgvi_spectrum_restore(mgvi_spectrum *s, const mgvi_rng *rng, const double *right,
+                                 int64_t found)
+{
+    s->rng = *rng;
+    s->found = 0;
+    if (found == 0)
+        return MGV_OK;
+    MGVI_TRY(make_room(s, found));
+    memcpy(s->right, right, (size_t)(s->e->cols * found) * sizeof *right);
+    s->found = found;
     return MGV_OK;
 }
 

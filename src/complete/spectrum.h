@@ -29,6 +29,10 @@ typedef struct mgvi_low_plus_sparse {
 
 void mgvi_spectrum_init(mgvi_spectrum *s, const mgvi_known *e, uint64_t seed);
 void mgvi_spectrum_free(mgvi_spectrum *s);
+/* The state between two steps is the generator and the right vectors, n x found: those of a
+ * checkpoint. */
+mgv_status mgvi_spectrum_restore(mgvi_spectrum *s, const mgvi_rng *rng, const double *right,
+                                 int64_t found);
 /* One step with a block of `want` columns: what is at hand, and random ones. With `want` at least
  * min(m, n) the triples are exact. */
 mgv_status mgvi_spectrum_step(mgvi_spectrum *s, const mgvi_low_plus_sparse *V, int64_t want);

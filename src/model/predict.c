@@ -64,7 +64,8 @@ static mgv_status linear_scores(mgv_ctx *ctx, const mgv_model *model, const mgvi
     mgv_status st = MGV_OK;
     mgvi_op *op = NULL;
     mgvi_arena arena;
-    mgvi_vec coef, z = {scores, X->rows, (int32_t)model->outputs, MGVI_ROWS};
+    mgvi_vec coef, z = mgvi_vec_wrap(scores, X->rows, MGVI_ROWS);
+    z.k = (int32_t)model->outputs;
     mgvi_arena_init(&arena, ctx);
     MGVI_CHECK(st, done, gather_outputs(&arena, model, X->cols, &coef));
     MGVI_CHECK(st, done, mgvi_op_from_matrix(ctx, X, (int32_t)model->outputs, &op));

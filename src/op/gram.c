@@ -1,9 +1,9 @@
 /* gram.c - the Gram matrix of the data, then the view's corrections (1). */
 #include "op/gram.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
 #include "base/threads.h"
+#include "linalg/gemm.h"
 #include "op/view.h"
 
 #include <math.h>

@@ -11,7 +11,7 @@
  *   X-hat' K X-hat = X'KX - c m' - m c' + (sum k) c c',   m = X'k                              (1)
  * and the intercept's column is s (X'(h p) - c sum h p). Signs drop out, except beside the
  * intercept, where they cancel too. `exact`: sums of float64 products; else float32 data is
- * multiplied in float32 (backend/cpu/gemm.h), which is twice as fast and good for directions.
+ * multiplied in float32 (linalg/gemm.h), which is twice as fast and good for directions.
  * Allocates work space: MGV_E_MEMORY. MGV_E_UNSUPPORTED for other operators. */
 mgv_status mgvi_op_gram(mgvi_op *op, const double *h, bool exact, double *G, int64_t ld);
 #endif

@@ -9,9 +9,9 @@
 #include "op/kernel_sparse.h"
 #include "op/poly_map.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
 #include "base/threads.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 
 #include <math.h>

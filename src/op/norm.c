@@ -2,6 +2,7 @@
  * much sooner than power iterations; what a few steps still lack is covered by a factor. */
 #include "op/op.h"
 
+#include "backend/terms.h"
 #include "base/rng.h"
 
 #include <math.h>
@@ -26,8 +27,10 @@ static mgv_status open(lanczos *l, mgvi_op *op, mgvi_arena *arena, uint64_t seed
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, op->cols, 1, &l->scaled));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, op->rows, 1, &l->u));
     mgvi_rng rng = mgvi_rng_seed(seed);
+    double *x = mgvi_vec_open(&l->v);
     for (int64_t j = 0; j < l->used; j++)
-        l->v.x[j] = mgvi_rng_normal(&rng);
+        x[j] = mgvi_rng_normal(&rng);
+    mgvi_vec_close(&l->v);
     return MGV_OK;
 }
 
@@ -43,8 +46,12 @@ static double normalise(mgv_ctx *ctx, mgvi_vec *x)
 
 static void apply_scale(const lanczos *l, const mgvi_vec *x, mgvi_vec *out)
 {
-    for (int64_t j = 0; j < l->op->cols; j++)
-        out->x[j] = j < l->used ? (l->scale ? l->scale[j] : 1) * x->x[j] : 0;
+    const mgvi_coef_array scale = {.values = l->scale, .lanes = 1, .constant = 1};
+    const mgvi_vec from = mgvi_vec_part(x, 0, l->used);
+    mgvi_vec to = mgvi_vec_part(out, 0, l->used),
+             rest = mgvi_vec_part(out, l->used, out->n - l->used);
+    mgvi_vec_weigh(l->op->ctx, &scale, &from, &to);
+    mgvi_vec_fill(l->op->ctx, &rest, 0);
 }
 
 /* alpha u = A v - beta u,  beta v = A'u - alpha v; how many steps were made. */

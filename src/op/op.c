@@ -1,6 +1,7 @@
 /* op.c - the list of operators, operators of stored matrices, and the norm. */
 #include "op/op.h"
 
+#include "backend/backend.h"
 #include "base/rng.h"
 #include "op/stored.h"
 
@@ -107,6 +108,33 @@ void mgvi_op_free(mgvi_op *op)
         op->ops->free(op);
 }
 
+/* ---- products of vectors that lie elsewhere --------------------------------------------------- */
+void mgvi_op_mul_away(mgvi_op *op, double alpha, const mgvi_vec *x, double beta, mgvi_vec *y)
+{
+    const mgvi_backend *at = y->at ? y->at : x->at;
+    if (at->mul) {
+        at->mul(op, alpha, x, beta, y);
+        return;
+    }
+    const mgvi_vec from = mgvi_vec_hosted(x);
+    mgvi_vec to = mgvi_vec_opened(y);
+    op->ops->mul(op, alpha, &from, beta, &to);
+    mgvi_vec_close(y);
+}
+
+void mgvi_op_mul_t_away(mgvi_op *op, double alpha, const mgvi_vec *u, double beta, mgvi_vec *g)
+{
+    const mgvi_backend *at = g->at ? g->at : u->at;
+    if (at->mul_t) {
+        at->mul_t(op, alpha, u, beta, g);
+        return;
+    }
+    const mgvi_vec from = mgvi_vec_hosted(u);
+    mgvi_vec to = mgvi_vec_opened(g);
+    op->ops->mul_t(op, alpha, &from, beta, &to);
+    mgvi_vec_close(g);
+}
+
 /* ---- norm ----------------------------------------------------------------------------------- */
 /* x /= |x|; returns |x| of the first lane, all being equal. */
 static double normalise(mgvi_op *op, mgvi_vec *x, double *norms)
@@ -139,11 +167,13 @@ mgv_status mgvi_op_norm(mgvi_op *op, mgvi_arena *arena, int iterations, uint64_t
     if (!norms)
         return MGV_E_MEMORY;
     mgvi_rng rng = mgvi_rng_seed(seed);
+    double *x = mgvi_vec_open(&w);
     for (int64_t j = 0; j < w.n; j++) {
         const double start = mgvi_rng_normal(&rng);
         for (int32_t c = 0; c < k; c++)
-            w.x[j * k + c] = start;
+            x[j * k + c] = start;
     }
+    mgvi_vec_close(&w);
     normalise(op, &w, norms);
     double sigma = 0;
     for (int i = 0; i <= iterations; i++) {

@@ -77,15 +77,25 @@ void mgvi_op_free(mgvi_op *op); /* NULL is accepted */
 /* MGV_E_ARG unless 1 <= lanes <= MGVI_LANES_MAX. */
 mgv_status mgvi_op_check_lanes(mgv_ctx *ctx, int32_t lanes);
 
+/* Both vectors may lie anywhere. `away`: where not both are in host memory, by the backend's own
+ * product or in host memory. */
+void mgvi_op_mul_away(mgvi_op *op, double alpha, const mgvi_vec *x, double beta, mgvi_vec *y);
+void mgvi_op_mul_t_away(mgvi_op *op, double alpha, const mgvi_vec *u, double beta, mgvi_vec *g);
 static inline void mgvi_op_mul(mgvi_op *op, double alpha, const mgvi_vec *x, double beta,
                                mgvi_vec *y)
 {
-    op->ops->mul(op, alpha, x, beta, y);
+    if (x->at || y->at)
+        mgvi_op_mul_away(op, alpha, x, beta, y);
+    else
+        op->ops->mul(op, alpha, x, beta, y);
 }
 static inline void mgvi_op_mul_t(mgvi_op *op, double alpha, const mgvi_vec *u, double beta,
                                  mgvi_vec *g)
 {
-    op->ops->mul_t(op, alpha, u, beta, g);
+    if (u->at || g->at)
+        mgvi_op_mul_t_away(op, alpha, u, beta, g);
+    else
+        op->ops->mul_t(op, alpha, u, beta, g);
 }
 
 /* The bytes that `entries` stored entries take to read. */
@@ -104,18 +114,34 @@ static inline bool mgvi_op_is_dense(const mgvi_op *op)
 static inline double mgvi_op_length(mgvi_op *op, const mgvi_vec *x)
 {
     double length;
-    if (op->ops->square)
-        return sqrt(op->ops->square(op, x));
+    if (op->ops->square) {
+        const mgvi_vec at = mgvi_vec_hosted(x);
+        return sqrt(op->ops->square(op, &at));
+    }
     mgvi_vec_norm2(op->ctx, x, &length);
     return length;
 }
 /* y <= A x, see mul_low. */
 static inline void mgvi_op_mul_low(mgvi_op *op, const mgvi_vec *x, mgvi_vec *y)
 {
-    if (op->ops->mul_low)
-        op->ops->mul_low(op, x, y);
-    else
+    if (!op->ops->mul_low) {
         mgvi_op_mul(op, 1, x, 0, y);
+        return;
+    }
+    const mgvi_vec at = mgvi_vec_hosted(x);
+    mgvi_vec to = mgvi_vec_opened(y);
+    op->ops->mul_low(op, &at, &to);
+    mgvi_vec_close(y);
+}
+/* Where there is a mul_extended. */
+static inline bool mgvi_op_mul_extended(mgvi_op *op, const mgvi_vec *x, double scale, mgvi_vec *y,
+                                        double *error)
+{
+    const mgvi_vec at = mgvi_vec_hosted(x);
+    mgvi_vec to = mgvi_vec_opened(y);
+    const bool done = op->ops->mul_extended(op, &at, scale, &to, error);
+    mgvi_vec_close(y);
+    return done;
 }
 
 /* The largest singular value of A by power iteration on A'A from a seeded start; a lower bound,

@@ -10,7 +10,7 @@
 #ifndef MGVI_OP_ROW_SET_H
 #define MGVI_OP_ROW_SET_H
 
-#include "backend/cpu/panels.h"
+#include "linalg/panels.h"
 #include "op/rows.h"
 
 typedef struct mgvi_row_set {

@@ -55,6 +55,18 @@ void mgvi_rows_scale_intercepts(const mgvi_rows *rows, double factor, double *ac
 double mgvi_rows_square_norm(const mgvi_rows *rows, int64_t i);
 void mgvi_rows_square_norms(const mgvi_rows *rows, double *out);
 
+/* Both to vectors. */
+static inline void mgvi_rows_put_weights(const mgvi_rows *rows, const double *acc, mgvi_vec *w)
+{
+    mgvi_rows_weights(rows, acc, mgvi_vec_open(w));
+    mgvi_vec_close(w);
+}
+static inline void mgvi_rows_put_square_norms(const mgvi_rows *rows, mgvi_vec *out)
+{
+    mgvi_rows_square_norms(rows, mgvi_vec_open(out));
+    mgvi_vec_close(out);
+}
+
 static inline int64_t mgvi_rows_source(const mgvi_rows *rows, int64_t i)
 {
     return mgvi_view_source(&rows->view, i);

@@ -1,8 +1,9 @@
-/* twins.c - equal rows, by sorting keys made of their numbers. */
+/* twins.c - equal rows, and rows on one ray, by sorting keys made of their numbers. */
 #include "op/twins.h"
 
 #include "base/limit.h"
 #include "base/memory.h"
+#include "base/twofold.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,28 +38,47 @@ static bool next(const mgvi_matrix *m, int64_t r, entry *e)
     return false;
 }
 
-static uint64_t key_of(const mgvi_matrix *m, int64_t r)
+/* On a ray the ratios to the size of the first entry count: equal ones are rounded equally. */
+static uint64_t key_of(const mgvi_matrix *m, int64_t r, bool ray)
 {
     uint64_t key = 0;
+    double unit = 0;
     for (entry e = begin(m, r); next(m, r, &e);) {
         uint64_t bits;
-        memcpy(&bits, &e.x, sizeof bits);
+        unit = unit != 0 ? unit : ray ? fabs(e.x) : 1;
+        const double x = e.x / unit;
+        memcpy(&bits, &x, sizeof bits);
         key = (key ^ bits ^ ((uint64_t)e.j << 32)) * UINT64_C(0x9E3779B97F4A7C15);
         key ^= key >> 29;
     }
     return key;
 }
 
-static bool same(const mgvi_matrix *m, int64_t r, int64_t s)
+/* a b = c d exactly, of finite numbers that are not 0. */
+static bool same_products(double a, double b, double c, double d)
+{
+    int ea, eb, ec, ed;
+    const double fa = frexp(a, &ea), fb = frexp(b, &eb), fc = frexp(c, &ec), fd = frexp(d, &ed);
+    const int apart = ea + eb - ec - ed; /* products of fractions differ by less than 4 */
+    const mgvi_two p = mgvi_two_prod(fa, fb), q = mgvi_two_prod(fc, fd);
+    return abs(apart) < 3 && ldexp(p.hi, apart) == q.hi && ldexp(p.lo, apart) == q.lo;
+}
+
+static bool same(const mgvi_matrix *m, int64_t r, int64_t s, bool ray)
 {
     entry a = begin(m, r), b = begin(m, s);
+    double first[2] = {0, 0};
     for (;;) {
         const bool more = next(m, r, &a);
         if (next(m, s, &b) != more)
             return false;
         if (!more)
             return true;
-        if (a.j != b.j || a.x != b.x)
+        if (first[0] == 0) {
+            first[0] = fabs(a.x);
+            first[1] = fabs(b.x);
+        }
+        if (a.j != b.j || !(ray ? same_products(a.x, first[1], b.x, first[0]) : a.x == b.x))
             return false;
     }
 }
@@ -71,14 +91,14 @@ static int by_key(const void *a, const void *b)
     return x->row < y->row ? -1 : x->row > y->row;
 }
 
-mgv_status mgvi_matrix_twins(mgv_ctx *ctx, const mgvi_matrix *m, const int64_t *row, int64_t n,
-                             int64_t *twin)
+static mgv_status find(mgv_ctx *ctx, const mgvi_matrix *m, const int64_t *row, int64_t n, bool ray,
+                       int64_t *twin)
 {
     keyed *order = mgvi_alloc(ctx, (size_t)n, sizeof *order);
     if (!order)
         return MGV_E_MEMORY;
     for (int64_t i = 0; i < n && !mgvi_ctx_cut_row(ctx, i); i++)
-        order[i] = (keyed){key_of(m, row ? row[i] : i), i};
+        order[i] = (keyed){key_of(m, row ? row[i] : i, ray), i};
     if (mgvi_ctx_was_cut(ctx)) {
         mgvi_release(ctx, order);
         return mgvi_ctx_whole(ctx);
@@ -90,7 +110,8 @@ mgv_status mgvi_matrix_twins(mgv_ctx *ctx, const mgvi_matrix *m, const int64_t *
         /* the neighbour's first; on a clash of keys the others' */
         for (int64_t s = t - 1; s >= 0 && order[s].key == order[t].key; s--) {
             const int64_t j = twin[order[s].row];
-            if ((s == t - 1 || j == order[s].row) && same(m, row ? row[i] : i, row ? row[j] : j)) {
+            if ((s == t - 1 || j == order[s].row) &&
+                same(m, row ? row[i] : i, row ? row[j] : j, ray)) {
                 twin[i] = j;
                 break;
             }
@@ -98,4 +119,15 @@ mgv_status mgvi_matrix_twins(mgv_ctx *ctx, const mgvi_matrix *m, const int64_t *
     }
     mgvi_release(ctx, order);
     return mgvi_ctx_whole(ctx);
+}
+
+mgv_status mgvi_matrix_twins(mgv_ctx *ctx, const mgvi_matrix *m, const int64_t *row, int64_t n,
+                             int64_t *twin)
+{
+    return find(ctx, m, row, n, false, twin);
+}
+
+mgv_status mgvi_matrix_rays(mgv_ctx *ctx, const mgvi_matrix *m, int64_t n, int64_t *twin)
+{
+    return find(ctx, m, NULL, n, true, twin);
 }

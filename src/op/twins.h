@@ -10,4 +10,7 @@
  * MGV_E_MEMORY. */
 mgv_status mgvi_matrix_twins(mgv_ctx *ctx, const mgvi_matrix *m, const int64_t *row, int64_t n,
                              int64_t *twin);
+/* The same of all rows for those that are exactly a positive multiple of one another: the same
+ * points once every row is divided by its length. */
+mgv_status mgvi_matrix_rays(mgv_ctx *ctx, const mgvi_matrix *m, int64_t n, int64_t *twin);
 #endif

@@ -1,4 +1,4 @@
-/* opposite.c - equal examples with different labels. */
+/* opposite.c - equal examples with different labels: as the problem scales them. */
 #include "op/features.h"
 #include "op/twins.h"
 #include "problem/problem.h"
@@ -45,8 +45,9 @@ static bool find(const labels *l, const int64_t *twin, int64_t *first, mgvi_vec 
             first[twin[i]] = i;
             continue;
         }
-        memset(u->x, 0, (size_t)u->n * sizeof *u->x);
-        u->x[row_against(l, i, j)] = u->x[row_against(l, j, i)] = -0.5;
+        mgvi_vec_fill(l->p->ctx, u, 0);
+        mgvi_vec_set(u, row_against(l, i, j), -0.5);
+        mgvi_vec_set(u, row_against(l, j, i), -0.5);
         return true;
     }
     return false;
@@ -60,7 +61,8 @@ static mgv_status twins_of(const labels *l, const mgvi_matrix *rows, int64_t *ro
     *twin = kernel ? mgvi_kernel_twins(kernel) : room;
     if (kernel)
         return *twin ? MGV_OK : MGV_E_MEMORY;
-    return mgvi_matrix_twins(l->p->ctx, rows, NULL, l->count, room);
+    return l->p->view.row_scale ? mgvi_matrix_rays(l->p->ctx, rows, l->count, room)
+                                : mgvi_matrix_twins(l->p->ctx, rows, NULL, l->count, room);
 }
 
 mgv_status mgvi_problem_opposites(const mgv_problem *p, const mgvi_matrix *rows, mgvi_vec *u,

@@ -248,6 +248,14 @@ mgv_status mgvi_problem_penalty(const mgv_problem *p, mgvi_arena *arena, mgvi_pe
                              p->lanes, out);
 }
 
+void mgvi_problem_free_column(const mgv_problem *p, mgvi_vec *out)
+{
+    double *b = mgvi_vec_open(out);
+    for (int64_t i = 0; i < out->n; i++)
+        b[i] = mgvi_problem_free_entry(p, i);
+    mgvi_vec_close(out);
+}
+
 void mgvi_problem_user_lane(const mgv_problem *p, const double *w, int64_t lane, double *coef,
                             double *intercept)
 {
@@ -320,20 +328,29 @@ double mgvi_problem_least_margin(const mgv_problem *p, const double *z)
     return p->free_cols ? 0.5 * (least[0] + least[1]) : least[0];
 }
 
+static void add_to_free(const mgv_problem *p, const double *shift, int32_t count, mgvi_vec *w)
+{
+    mgvi_vec part = mgvi_problem_free_part(p, w);
+    double *free = mgvi_vec_open(&part);
+    for (int32_t c = 0; c < count; c++)
+        free[c] += shift[c];
+    mgvi_vec_close(&part);
+}
+
 void mgvi_problem_best_shift(const mgv_problem *p, const double *z, mgvi_vec *w)
 {
-    double least[2], *free = w->x + (w->n - p->free_cols) * w->k;
+    double least[2];
     if (!p->free_cols || !mgvi_problem_wants_margin(p))
         return;
     if (p->graph) {
-        const bool found = isfinite(least_by_edge(p, z));
-        for (int32_t c = 0; c < p->graph->k && found; c++)
-            free[c] += p->graph->b[c];
+        if (isfinite(least_by_edge(p, z)))
+            add_to_free(p, p->graph->b, p->graph->k, w);
         return;
     }
     least_by_class(p, z, least);
     const double shift = 0.5 * (least[0] - least[1]);
-    free[0] += isfinite(shift) ? shift : 0;
+    if (isfinite(shift))
+        add_to_free(p, &shift, 1, w);
 }
 
 double mgvi_problem_user_norm(const mgv_problem *p, const double *w)
@@ -394,15 +411,19 @@ mgv_status mgvi_problem_set_smooth(mgv_problem *p, const mgv_smooth *smooth)
 double mgvi_problem_smooth_value(const mgv_problem *p, const mgvi_vec *w)
 {
     double value = 0;
-    if (mgvi_problem_has_smooth(p) && p->smooth.value(p->smooth.user, w->x, &value) != 0)
+    if (mgvi_problem_has_smooth(p) &&
+        p->smooth.value(p->smooth.user, mgvi_vec_host(w), &value) != 0)
         atomic_store(&p->ctx->interrupted, 1);
     return value;
 }
 
 void mgvi_problem_smooth_grad(const mgv_problem *p, const mgvi_vec *w, mgvi_vec *grad)
 {
-    if (!mgvi_problem_has_smooth(p))
+    if (!mgvi_problem_has_smooth(p)) {
         mgvi_vec_fill(p->ctx, grad, 0);
-    else if (p->smooth.grad(p->smooth.user, w->x, grad->x) != 0)
+        return;
+    }
+    if (p->smooth.grad(p->smooth.user, mgvi_vec_host(w), mgvi_vec_open(grad)) != 0)
         atomic_store(&p->ctx->interrupted, 1);
+    mgvi_vec_close(grad);
 }

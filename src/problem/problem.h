@@ -177,7 +177,12 @@ void mgvi_problem_coefficients(const mgv_problem *p, double *row, double *lambda
 /* The penalised coordinates of a column vector: a view. */
 static inline mgvi_vec mgvi_problem_penalised_part(const mgv_problem *p, const mgvi_vec *x)
 {
-    return (mgvi_vec){.x = x->x, .n = mgvi_problem_penalised(p), .k = x->k, .space = MGVI_COLS};
+    return mgvi_vec_part(x, 0, mgvi_problem_penalised(p));
+}
+/* The others: a view. */
+static inline mgvi_vec mgvi_problem_free_part(const mgv_problem *p, const mgvi_vec *x)
+{
+    return mgvi_vec_part(x, mgvi_problem_penalised(p), p->free_cols);
 }
 /* Nonzero weights of w, over all lanes. */
 static inline int64_t mgvi_problem_nonzeros(const mgv_problem *p, const double *w)
@@ -197,6 +202,9 @@ static inline double mgvi_problem_free_entry(const mgv_problem *p, int64_t i)
 {
     return mgvi_view_sign(&p->view, i);
 }
+
+/* That column, as a vector of the rows. */
+void mgvi_problem_free_column(const mgv_problem *problem, mgvi_vec *out);
 
 /* The same in lane c. */
 static inline double mgvi_problem_free_entry_of(const mgv_problem *p, int64_t i, int32_t c)
@@ -267,10 +275,6 @@ void mgvi_problem_own_weights(const mgv_problem *problem, const double *coef, do
 
 /* |w|_p in the user's units: scaling undone, without the intercept. */
 double mgvi_problem_user_norm(const mgv_problem *problem, const double *w);
-
-/* Hard margin: which rows and columns a proof of inseparability can involve (peel.c). `row` has
- * A's rows, `col` A's columns. */
-mgv_status mgvi_problem_peel(const mgv_problem *problem, mgvi_arena *arena, bool *row, bool *col);
 
 /* Hard margin: two equal examples with different labels, which no w tells apart, as u with A'u = 0
  * exactly (opposite.c). `rows`: the examples of the data by rows; not read where there is a kernel,

@@ -14,8 +14,8 @@ static json_t *psnr_block(const mgv_deblur *d)
     json_t *o = json_object();
     json_object_set_new(o, "image", mgvi_json_number(d->psnr_image));
     json_object_set_new(o, "restored", mgvi_json_number(d->psnr));
-    json_object_set_new(o, "best", mgvi_json_number(d->best_psnr));
-    json_object_set_new(o, "best_iteration", json_integer(d->best_iteration));
+    json_object_set_new(o, "best", mgvi_json_number(d->memory.best_psnr));
+    json_object_set_new(o, "best_iteration", json_integer(d->memory.best_iteration));
     return o;
 }
 

@@ -2,9 +2,10 @@
  * reaches the noise: a problem and settings like any other, for primal_dual.
  * docs/algorithms/deblurring.md (1) to (5). */
 #include "restore/deblur.h"
-#include "base/print.h"
 
 #include "base/event.h"
+#include "base/hash.h"
+#include "base/print.h"
 #include "restore/noise.h"
 
 #include <inttypes.h>
@@ -132,6 +133,14 @@ static mgv_status choose_settings(mgv_deblur *d, const mgv_image *psf, mgvi_op *
     return isnan(s->lipschitz) ? bound_norm(d, psf, A, &s->lipschitz) : MGV_OK;
 }
 
+/* The image and the settings are in the problem; its operator shows nothing of itself. */
+static uint64_t print_of_blur(const mgv_image *psf, mgvi_edges edges)
+{
+    const int64_t shape[3] = {psf->height, psf->width, edges};
+    const uint64_t h = mgvi_hash(MGVI_HASH_BEGIN, shape, sizeof shape);
+    return mgvi_hash(h, psf->pixels, (size_t)mgvi_image_numbers(psf) * sizeof *psf->pixels);
+}
+
 static mgv_status bind(mgv_deblur *d, const mgv_image *psf, const mgv_settings *settings)
 {
     mgvi_op *A;
@@ -144,7 +153,11 @@ static mgv_status bind(mgv_deblur *d, const mgv_image *psf, const mgv_settings *
     }
     MGVI_TRY(mgvi_problem_over(d->ctx, A, d->image->pixels, NULL, &s, &d->problem));
     MGVI_TRY(mgvi_driver_new(d->ctx, d->problem, &s, &d->solver));
-    return mgvi_driver_start(d->solver, d->image->pixels, NULL); /* (2) */
+    d->solver->of.command = "deblur";
+    d->solver->of.print = print_of_blur(psf, d->edges);
+    MGVI_TRY(mgvi_run_keep(&d->solver->run, "deblur", MGVI_T_U8, &d->memory, sizeof d->memory));
+    MGVI_TRY(mgvi_driver_start(d->solver, d->image->pixels, NULL)); /* (2) */
+    return s.resume[0] ? mgvi_checkpoint_read(d->solver, s.resume) : MGV_OK;
 }
 
 mgv_status mgvi_deblur_new(mgv_ctx *ctx, const mgv_image *image, const mgv_image *psf,
@@ -162,7 +175,7 @@ mgv_status mgvi_deblur_new(mgv_ctx *ctx, const mgv_image *image, const mgv_image
     d->psf_height = psf->height;
     d->psf_width = psf->width;
     d->edges = settings->edges;
-    d->psnr = d->best_psnr = d->residual = NAN;
+    d->psnr = d->memory.best_psnr = d->residual = NAN;
     d->psnr_image = truth ? mgvi_psnr(ctx, image->pixels, truth->pixels, n) : NAN;
     mgv_status st = find_noise(d, settings->noise);
     d->target = settings->noise_factor * d->noise * sqrt((double)n); /* (5) */
@@ -194,11 +207,12 @@ static bool residual_rests(mgv_deblur *d, int64_t iteration, double residual)
 {
     enum { FIRST_LOOK = 50 };
     const double LEAST_FALL = 0.01;
-    if (iteration < FIRST_LOOK || iteration < 2 * d->looked_at)
+    if (iteration < FIRST_LOOK || iteration / 2 < d->memory.looked_at)
         return false;
-    const bool rests = d->looked_at > 0 && residual > (1 - LEAST_FALL) * d->seen_residual;
-    d->looked_at = iteration;
-    d->seen_residual = residual;
+    const bool rests =
+        d->memory.looked_at > 0 && residual > (1 - LEAST_FALL) * d->memory.seen_residual;
+    d->memory.looked_at = iteration;
+    d->memory.seen_residual = residual;
     return rests;
 }
 
@@ -212,16 +226,17 @@ static int on_event(void *user, const mgv_event *event)
         const double *w = run->ops->expose(&d->solver->run).w->x;
         if (run->iteration > 0)
             e.residual = run->ops->residual(run);
-        d->stalled = d->stalled || residual_rests(d, e.iteration, e.residual);
+        if (residual_rests(d, e.iteration, e.residual))
+            d->memory.stalled = 1;
         if (d->truth)
             e.psnr = mgvi_psnr(d->ctx, w, d->truth->pixels, mgvi_image_numbers(d->truth));
-        if (d->truth && !(e.psnr <= d->best_psnr)) {
-            d->best_psnr = e.psnr;
-            d->best_iteration = e.iteration;
+        if (d->truth && !(e.psnr <= d->memory.best_psnr)) {
+            d->memory.best_psnr = e.psnr;
+            d->memory.best_iteration = e.iteration;
         }
     }
     const int asked = d->listener ? d->listener(d->listener_user, &e) : 0;
-    return asked || d->stalled;
+    return asked || d->memory.stalled;
 }
 
 mgv_status mgvi_deblur_run(mgv_deblur *d)
@@ -236,7 +251,7 @@ mgv_status mgvi_deblur_run(mgv_deblur *d)
         return st;
     const mgvi_run *run = &d->solver->run;
     d->residual = run->ops->residual(run);
-    if (d->stalled && d->solver->stop == MGV_STOP_USER)
+    if (d->memory.stalled && d->solver->stop == MGV_STOP_USER)
         d->solver->stop = MGV_STOP_STALLED;
     if (d->solver->stop == MGV_STOP_STALLED)
         mgvi_log(

@@ -6,6 +6,15 @@
 #include "data/image.h"
 #include "solver/driver.h"
 
+/* What must survive a checkpoint beside the run's own state: plain numbers only. */
+typedef struct mgvi_deblur_memory {
+    int64_t looked_at; /* iteration of the last look at the residual, and what it was */
+    double seen_residual;
+    int64_t stalled;  /* 1: the residual rests */
+    double best_psnr; /* of any iterate */
+    int64_t best_iteration;
+} mgvi_deblur_memory;
+
 struct mgv_deblur {
     mgv_ctx *ctx;
     const mgv_image *image, *truth; /* borrowed; no truth: NULL */
@@ -18,11 +27,7 @@ struct mgv_deblur {
     int64_t psf_height, psf_width;
     mgvi_edges edges;
     double psnr_image, psnr; /* beside the truth: before and after; NaN: none */
-    double best_psnr;        /* of any iterate */
-    int64_t best_iteration;
-    int64_t looked_at; /* iteration of the last look at the residual, and what it was */
-    double seen_residual;
-    bool stalled;
+    mgvi_deblur_memory memory;
     char shape[80], select[40]; /* settings of its problem and its run */
     mgv_event_fn listener;      /* the caller's, while the run goes on */
     void *listener_user;

@@ -377,16 +377,27 @@ static mgv_status check_classes(const mgv_selection *s)
     return MGV_OK;
 }
 
+/* One run can be gone on with; folds and paths begin anew. */
+static mgv_status check_checkpoints(const mgv_selection *s)
+{
+    const char *checkpoint = s->settings.checkpoint;
+    const char *named = checkpoint[0] ? checkpoint : s->settings.resume;
+    if (!named[0] || (mgvi_iterations_suffice(s) && !mgvi_epochs_suffice(s)))
+        return MGV_OK;
+    return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
+                     "select %.60s has no checkpoints (got %s '%.200s'); leave it out, or select "
+                     "last, discrepancy:DELTA or apriori:DELTA beside --loss equal",
+                     s->settings.select, checkpoint[0] ? "checkpoint" : "resume", named);
+}
+
 static mgv_status run(mgv_selection *s)
 {
     const double started = mgvi_ctx_clock(s->ctx);
     MGVI_TRY(mgvi_rule_parse(s->ctx, &s->settings, &s->rule));
     if (s->rule.kind == MGVI_RULE_NONE)
         return MGVI_FAIL(s->ctx, MGV_E_ARG, "select is none: there is nothing to choose");
-    if (s->settings.checkpoint[0] || s->settings.resume[0])
-        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                         "select has no checkpoints yet: leave out checkpoint and resume");
     MGVI_TRY(bind_probe(s));
+    MGVI_TRY(check_checkpoints(s));
     if (s->probe->kernel.kind != MGVI_KERNEL_LINEAR && s->rule.kind == MGVI_RULE_FILE &&
         mgvi_selection_numbers(s))
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,

@@ -138,7 +138,7 @@ static mgv_status dual_norm(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *v
     }
     MGVI_TRY(mgvi_problem_penalty(p, arena, &penalty));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, v->n, 1, &work));
-    *out = p->mu * mgvi_gauge(&penalty, v, &work);
+    *out = p->mu * mgvi_penalty_gauge(&penalty, v, &work);
     return MGV_OK;
 }
 

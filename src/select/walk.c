@@ -181,8 +181,11 @@ mgv_status mgvi_walk_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *setti
     MGVI_CHECK(st, done, settle_strengths(ctx, path->along_mu, &path->settings));
     MGVI_CHECK(st, done, mgvi_problem_new_in_time(ctx, data, &path->settings, &path->problem));
     MGVI_CHECK(st, done, check_problem(path));
+    if (settings->checkpoint[0] || settings->resume[0])
+        path->print = mgvi_walk_print(path, settings);
     MGVI_CHECK(st, done, choose_points(path));
     MGVI_CHECK(st, done, open_ballot(path));
+    MGVI_CHECK(st, done, mgvi_walk_begin(path, settings));
     *out = path;
     path = NULL;
 done:
@@ -194,6 +197,8 @@ void mgvi_walk_free(mgv_path *path)
 {
     if (!path)
         return;
+    mgvi_walk_forget(path);
+    mgvi_keeper_free(&path->keeper);
     mgvi_driver_free(path->solver);
     mgvi_ballot_free(&path->ballot);
     mgvi_problem_free(path->problem);
@@ -209,8 +214,12 @@ static mgv_status run_point(mgv_path *path, const mgv_settings *settings, mgv_so
     const mgvi_walk_point *point = &path->point[path->done];
     MGVI_TRY(mgvi_problem_set_strengths(path->problem, point->lambda, point->mu));
     MGVI_TRY(mgvi_driver_new(path->ctx, path->problem, settings, out));
-    MGVI_TRY(mgvi_driver_follow(*out, path->solver));
-    return mgvi_driver_run(*out);
+    MGVI_TRY(mgvi_walk_start(path, *out));
+    path->running = *out;
+    path->said = false;
+    const mgv_status st = mgvi_driver_run(*out);
+    path->running = NULL;
+    return st;
 }
 
 /* Many runs: the share of all rows that their vote gets right. */
@@ -254,11 +263,15 @@ mgv_status mgvi_walk_next(mgv_path *path, const mgv_solver **out)
     mgv_settings settings = path->settings;
     settings.time_limit -= path->spent;
     settings.max_passes -= path->passes;
-    if (path->done == path->count || !(settings.time_limit > 0) || !(settings.max_passes > 0) ||
-        (path->done > 0 && mgvi_ctx_late(path->ctx) == MGV_STOP_TIME))
+    if (path->done == path->count)
         return MGV_OK;
+    if (!(settings.time_limit > 0) || !(settings.max_passes > 0) ||
+        (path->done > 0 && mgvi_ctx_late(path->ctx) == MGV_STOP_TIME))
+        return mgvi_walk_between(path);
     mgv_solver *solver = NULL;
-    const mgv_status st = run_point(path, &settings, &solver);
+    mgv_status st = run_point(path, &settings, &solver);
+    if (st == MGV_OK)
+        st = mgvi_walk_saved(path, solver);
     if (st != MGV_OK) {
         mgvi_driver_free(solver);
         return st;

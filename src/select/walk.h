@@ -4,7 +4,9 @@
 #define MGVI_SELECT_WALK_H
 
 #include "select/ballot.h"
+#include "solver/classes/family.h"
 #include "solver/driver.h"
+#include "solver/keeper.h"
 
 typedef struct mgvi_walk_point {
     double lambda, mu;
@@ -28,6 +30,17 @@ struct mgv_path {
     double spent;       /* seconds, */
     double passes;      /* and passes over the data */
     double deadline;    /* of the clock: of the whole path */
+    mgvi_keeper keeper;
+    uint64_t print; /* of the problem, the strengths and the settings */
+    /* Where the next point begins: one pair, or one of every class. Kept where checkpoints are asked
+     * for, and what one has left. */
+    mgvi_member_start *start;
+    int64_t starts;
+    mgv_solver *running; /* of the point under way; NULL: none */
+    void *state;         /* that a checkpoint has left of its run; NULL: it begins */
+    size_t state_size;
+    bool said;   /* the run under way has told its end */
+    bool broken; /* a budget has ended the last point, which is not done for a checkpoint */
 };
 
 /* Binds the problem and finds the strengths. */
@@ -37,4 +50,17 @@ mgv_status mgvi_walk_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *setti
  * point or no time left. After a failure the same point may be tried again. */
 mgv_status mgvi_walk_next(mgv_path *path, const mgv_solver **out);
 void mgvi_walk_free(mgv_path *path); /* NULL is accepted */
+
+/* walk_save.c: the points that are done, the start of the next one and, where it is one run, the state
+ * of that. One that is many runs begins again. */
+uint64_t mgvi_walk_print(const mgv_path *path, const mgv_settings *settings); /* while unsolved */
+mgv_status mgvi_walk_begin(mgv_path *path, const mgv_settings *settings);
+/* Where the next point begins: where the last one ended, or the checkpoint has said. */
+mgv_status mgvi_walk_start(mgv_path *path, mgv_solver *solver);
+mgv_status mgvi_walk_save(void *path, const mgv_solver *solver); /* of the run under way */
+/* After a point, or where a budget has ended it; and where one is spent before the next begins. */
+mgv_status mgvi_walk_between(mgv_path *path);
+mgv_status mgvi_walk_saved(mgv_path *path, const mgv_solver *solver);
+mgv_status mgvi_walk_parse(mgv_path *path, const char *name, const void *bytes, size_t size);
+void mgvi_walk_forget(mgv_path *path);
 #endif

@@ -19,10 +19,10 @@
     X(row_kernel_table, row_kernels) /* op/row_kernels.h */                                        \
     X(poly_loops, poly)              /* op/poly_map.h */                                           \
     X(fft_loops, fft)                /* op/fft_stages.h */                                         \
-    X(dual_sweeps, dual)             /* solver/coordinate/dual_epoch.h */                               \
-    X(lockstep_loops, lockstep)      /* solver/classes/lockstep.h */                                 \
+    X(dual_sweeps, dual)             /* solver/coordinate/dual_epoch.h */                          \
+    X(lockstep_loops, lockstep)      /* solver/classes/lockstep.h */                               \
     X(lockstep_loops, lockstep_narrow)                                                             \
-    X(tall_loops, tall)         /* solver/newton/tall_loops.h */                                    \
+    X(tall_loops, tall)         /* solver/newton/tall_loops.h */                                   \
     X(lane_loops, lanes)        /* select/lanes.h */                                               \
     X(complete_loops, complete) /* complete/loops.h */
 

@@ -60,8 +60,8 @@ static mgv_status decide(mgv_solver *solver, mgvi_arena *arena)
     const int64_t cols = p->A->cols;
     mgvi_decision decision;
     mgvi_vec w, q;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, cols, 1, &w));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, 1, &q));
+    MGVI_TRY(mgvi_vec_new_host(arena, MGVI_COLS, cols, 1, &w));
+    MGVI_TRY(mgvi_vec_new_host(arena, MGVI_ROWS, p->A->rows, 1, &q));
     double *user = mgvi_arena_array(arena, 2 * (size_t)cols, sizeof *user);
     if (!user)
         return MGV_E_MEMORY;

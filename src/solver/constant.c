@@ -17,12 +17,13 @@ static mgv_status meet_constraints(mgv_solver *solver)
     mgvi_vec lent[2];
     mgvi_judge_lend(solver->judge, lent);
     mgvi_judge_least_weights(solver->judge, &answer->w, &lent[0]);
+    const double *z = mgvi_vec_host(&lent[0]);
     for (int64_t i = 0; i < p->A->rows; i++) {
         const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
         if (!(c.scale > 0))
             continue;
-        low = fmax(low, p->loss->prox(c, -DBL_MAX, 1) - lent[0].x[i]);
-        high = fmin(high, p->loss->prox(c, DBL_MAX, 1) - lent[0].x[i]);
+        low = fmax(low, p->loss->prox(c, -DBL_MAX, 1) - z[i]);
+        high = fmin(high, p->loss->prox(c, DBL_MAX, 1) - z[i]);
     }
     if (!(low <= high))
         return MGV_OK;
@@ -53,7 +54,7 @@ static mgv_status hold_at_zero(mgv_solver *solver, mgvi_arena *arena, bool *held
     double value;
     bool unique;
     MGVI_TRY(mgvi_null_model(p, arena, &w, &u, &value, &unique));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, 1, &v));
+    MGVI_TRY(mgvi_vec_new_host(arena, MGVI_COLS, p->A->cols, 1, &v));
     mgvi_op_mul_t(p->A, 1, &u, 0, &v);
     *held = stays_at_zero(solver, &v);
     if (!*held)

@@ -61,11 +61,12 @@ static mgv_event event_now(mgv_solver *solver, mgv_event_kind kind)
         e.margin_upper = c->margin_upper;
         e.train_score = solver->best.verdict->train_score;
     }
-    const mgv_problem *problem = solver->run.problem;
-    if (kind == MGV_EVENT_TRACE && solver->run.early)
-        e.nonzeros = mgvi_problem_nonzeros(problem, solver->run.ops->expose(&solver->run).w->x);
-    else if (kind == MGV_EVENT_TRACE)
-        e.nonzeros = mgvi_problem_nonzeros(problem, solver->best.w.x);
+    if (kind == MGV_EVENT_TRACE) {
+        const mgvi_vec *w =
+            solver->run.early ? solver->run.ops->expose(&solver->run).w : &solver->best.w;
+        const mgvi_vec part = mgvi_problem_penalised_part(solver->run.problem, w);
+        e.nonzeros = mgvi_vec_nonzeros(&part, NULL);
+    }
     return e;
 }
 
@@ -101,7 +102,7 @@ static mgv_status save_now_and_then(mgv_solver *solver)
     if (!solver->settings.checkpoint[0] ||
         mgvi_ctx_clock(solver->run.ctx) < solver->next_checkpoint)
         return MGV_OK;
-    solver->next_checkpoint = mgvi_ctx_clock(solver->run.ctx) + MGVI_CHECKPOINT_EVERY;
+    solver->next_checkpoint = mgvi_ctx_clock(solver->run.ctx) + solver->settings.every;
     return save(solver);
 }
 
@@ -141,8 +142,10 @@ static mgv_status conclude(mgv_solver *solver, bool certified)
     if (certified_now && stop_now(solver, NULL, asked) == MGV_STOP_NONE &&
         mgvi_driver_sharpen(solver))
         solver->stop = MGV_STOP_NONE;
-    if (solver->stop == MGV_STOP_NONE)
+    if (solver->stop == MGV_STOP_NONE) {
+        solver->memory.concluded = solver->run.iteration;
         return MGV_OK;
+    }
     mgvi_driver_settle(solver, certified);
     MGVI_TRY(mgvi_driver_sparsify(solver));
     const mgv_stop better = stop_now(solver, solver->answer.verdict, asked);
@@ -207,12 +210,14 @@ static mgv_status advance(mgv_solver *solver)
 }
 
 /* A run that ended with its certificate has it still when it is resumed; one that was due and cut
- * short by the limit is taken now. */
+ * short by the limit is taken now. One that was to go on from here is not asked again: the answer
+ * depends on what was seen on the way. */
 static mgv_status begin(mgv_solver *solver)
 {
-    bool certified =
-        solver->memory.certificates > 0 && solver->memory.certified == solver->run.iteration;
-    if (!certified && !solver->cut && solver->run.iteration > 0 && solver->judge &&
+    const mgvi_driver_memory *m = &solver->memory;
+    const bool goes_on = solver->run.iteration > 0 && m->concluded == solver->run.iteration;
+    bool certified = !goes_on && m->certificates > 0 && m->certified == solver->run.iteration;
+    if (!goes_on && !certified && !solver->cut && solver->run.iteration > 0 && solver->judge &&
         mgvi_driver_certificate_due(solver))
         MGVI_TRY(mgvi_driver_certify(solver, &certified));
     return conclude(solver, certified);
@@ -244,7 +249,7 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     mgvi_driver_begin_limits(solver);
     mgvi_ctx_reserve(solver->run.ctx, mgvi_driver_aftermath(solver));
     solver->started = mgvi_ctx_clock(solver->run.ctx);
-    solver->next_checkpoint = solver->started + MGVI_CHECKPOINT_EVERY;
+    solver->next_checkpoint = solver->started + solver->settings.every;
     solver->touched_before = solver->run.problem->A->touched;
     solver->run.goal = mgvi_driver_goal(solver);
     MGVI_TRY(mgvi_driver_try_constant(solver));

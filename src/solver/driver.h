@@ -3,6 +3,7 @@
 #define MGVI_SOLVER_DRIVER_H
 
 #include "certify/certify.h"
+#include "solver/checkpoint_file.h"
 #include "solver/solver_impl.h"
 #include "stop/early.h"
 #include "stop/stop.h"
@@ -33,6 +34,7 @@ typedef struct mgvi_driver_memory {
     mgvi_verdict best; /* of the best pair */
     double sharpened;  /* sparsify.c: what was spent when it began to sharpen; 0: it has not */
     double sharp_gap;  /* the gap when it last went on for that */
+    int64_t concluded; /* the iteration after which it was last found that the run goes on */
     mgvi_rng rng;
 } mgvi_driver_memory;
 
@@ -94,6 +96,10 @@ struct mgv_solver {
     mgv_status (*save)(void *keeper, const mgv_solver *solver);
     void *keeper;
     struct mgv_selection *selection; /* that chose this run's strength; NULL: nobody did */
+    struct {
+        const char *command; /* that the run is of, */
+        uint64_t print;      /* and what decides its steps that its problem does not show */
+    } of;
 };
 
 mgv_status mgvi_driver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
@@ -198,13 +204,8 @@ double mgvi_driver_schedule(const mgv_solver *solver);
 double mgvi_driver_touched(const mgv_solver *solver);
 double mgvi_driver_streamed(const mgv_solver *solver);
 
-/* What every checkpoint says of itself. */
-enum { MGVI_CHECKPOINT_META = 5, MGVI_FINGERPRINT = 32, MGVI_CHECKPOINT_EVERY = 60 /* s */ };
-typedef struct mgvi_checkpoint_words {
-    char fingerprint[MGVI_FINGERPRINT], version[8];
-} mgvi_checkpoint_words;
-void mgvi_checkpoint_meta(const mgv_solver *solver, mgvi_checkpoint_words *words,
-                          mgvi_meta meta[MGVI_CHECKPOINT_META]);
+uint64_t mgvi_problem_print(const mgv_problem *problem, const mgv_settings *settings);
+mgvi_checkpoint_id mgvi_checkpoint_of(const mgv_solver *solver);
 /* The state of one run into fresh memory, for mgvi_release. */
 mgv_status mgvi_checkpoint_pack(const mgv_solver *solver, void **bytes, size_t *size);
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path);

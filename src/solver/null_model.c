@@ -75,9 +75,9 @@ mgv_status mgvi_null_model(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *w,
                            double *value, bool *unique)
 {
     mgvi_vec z;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, p->lanes, w));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, &z));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, p->lanes, u));
+    MGVI_TRY(mgvi_vec_new_host(arena, MGVI_COLS, p->A->cols, p->lanes, w));
+    MGVI_TRY(mgvi_vec_new_host(arena, MGVI_ROWS, p->A->rows, p->lanes, &z));
+    MGVI_TRY(mgvi_vec_new_host(arena, MGVI_ROWS, p->A->rows, p->lanes, u));
     double *values = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *values);
     if (!values)
         return MGV_E_MEMORY;

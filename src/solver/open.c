@@ -9,11 +9,13 @@
 
 enum { BEST_W, BEST_U, DRIVER_MEMORY }; /* of run.kept */
 
+/* What is kept of the iterates, wherever they are made. */
 static mgv_status new_vec(const mgv_solver *solver, mgvi_arena *arena, mgvi_space space,
                           mgvi_vec *out)
 {
     const mgv_problem *p = solver->run.problem;
-    return mgvi_vec_new(arena, space, space == MGVI_ROWS ? p->A->rows : p->A->cols, p->lanes, out);
+    const int64_t n = space == MGVI_ROWS ? p->A->rows : p->A->cols;
+    return mgvi_vec_new_host(arena, space, n, p->lanes, out);
 }
 
 mgv_status mgvi_driver_open_judge(mgv_solver *solver)
@@ -39,7 +41,7 @@ mgv_status mgvi_driver_open_best(mgv_solver *solver)
     if (u->x)
         return MGV_OK;
     MGVI_TRY(new_vec(solver, solver->best_room, MGVI_ROWS, u));
-    solver->run.kept[BEST_U].data = u->x;
+    solver->run.kept[BEST_U].tensor.data = u->x;
     return MGV_OK;
 }
 
@@ -71,7 +73,7 @@ static mgv_status prepare(mgv_solver *solver)
     MGVI_TRY(mgvi_driver_open_judge(solver));
     MGVI_TRY(new_vec(solver, &solver->arena, MGVI_ROWS, &answer->u));
     MGVI_TRY(new_vec(solver, &solver->arena, MGVI_COLS, &best->w));
-    MGVI_TRY(mgvi_run_keep(run, "best_w", MGVI_T_F64, best->w.x, best->w.n * best->w.k));
+    MGVI_TRY(mgvi_run_keep_vec(run, "best_w", &best->w));
     MGVI_TRY(mgvi_run_keep(run, "best_u", MGVI_T_F64, NULL, rows)); /* of the first certificate */
     return mgvi_run_keep(run, "driver", MGVI_T_U8, &solver->memory, sizeof solver->memory);
 }
@@ -108,6 +110,7 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
     if (!solver)
         return MGV_E_MEMORY;
     solver->settings = *settings;
+    solver->of.command = "fit";
     if (early.apriori) /* its law holds for the mean of the iterates */
         solver->settings.iterate = MGVI_ITERATE_AVERAGE;
     solver->run = (mgvi_run){.ctx = ctx,
@@ -122,6 +125,7 @@ static mgv_status open_solver(mgv_ctx *ctx, const mgv_problem *problem,
                              .residual_before = NAN,
                              .best = {.primal_score = INFINITY, .dual_score = -INFINITY}};
     solver->run.early = early.on;
+    solver->of.print = early.on;
     solver->noise = early.apriori ? NAN : early.noise;
     mgvi_arena_init(&solver->run.arena, ctx);
     mgvi_arena_init(&solver->arena, ctx);

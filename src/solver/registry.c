@@ -132,6 +132,9 @@ static mgv_status check_shape(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mg
 
 static mgv_status check_fit(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_problem *p)
 {
+    if ((!ops->anywhere || p->many) && !mgvi_ctx_in_host(ctx))
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "solver %s works%s in host memory, backend cpu",
+                         ops->name, p->many ? " with a problem of every class" : "");
     if (!takes_loss(ops, p->loss))
         return refuse_loss(ctx, ops, p);
     if (!takes_penalty(ops, p->penalty))

@@ -26,7 +26,7 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)
     enum { OF_THE_DRIVER = 3 };
     mgvi_run *run = &solver->run;
     mgvi_run before = *run;
-    mgvi_tensor kept[MGVI_MOST_KEPT];
+    mgvi_kept kept[MGVI_MOST_KEPT];
     mgv_status st = MGV_E_MEMORY;
     memcpy(kept, run->kept, sizeof kept);
     mgvi_arena_init(&run->arena, run->ctx);

@@ -30,8 +30,16 @@ mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type,
     if (run->kept_count == MGVI_MOST_KEPT)
         return MGVI_FAIL(run->ctx, MGV_E_INTERNAL, "solver %s keeps more than %d arrays",
                          run->ops->name, MGVI_MOST_KEPT);
-    mgvi_tensor *t = &run->kept[run->kept_count++];
-    *t = (mgvi_tensor){.type = type, .rank = 1, .shape = {count}, .data = data};
-    strncpy(t->name, name, sizeof t->name - 1);
+    mgvi_kept *kept = &run->kept[run->kept_count++];
+    *kept = (mgvi_kept){.tensor = {.type = type, .rank = 1, .shape = {count}, .data = data}};
+    strncpy(kept->tensor.name, name, sizeof kept->tensor.name - 1);
+    return MGV_OK;
+}
+
+mgv_status mgvi_run_keep_vec(mgvi_run *run, const char *name, mgvi_vec *x)
+{
+    MGVI_TRY(mgvi_run_keep(run, name, MGVI_T_F64, x->x, x->n * x->k));
+    if (run->kept && x->at)
+        run->kept[run->kept_count - 1].vec = x;
     return MGV_OK;
 }

@@ -1,9 +1,9 @@
 /* shorten.c - the support of a proof made independent, a few rows at a time. */
 #include "solver/shorten.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
 #include "base/threads.h"
+#include "linalg/gemm.h"
 #include "op/gram.h"
 #include "solver/margin/factor.h"
 #include "solver/margin/working_set.h"

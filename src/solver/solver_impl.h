@@ -75,6 +75,7 @@ typedef struct mgvi_solver_ops {
     double (*finish)(const mgv_problem *problem, const mgv_settings *settings);
     /* Whether it goes on from the best pair where it takes over from another solver; NULL: never. */
     bool (*inherits)(const mgv_problem *problem);
+    bool anywhere;     /* its vectors may lie outside of host memory (backend/backend.h) */
     bool sweeps;       /* passes over columns, one at a time */
     bool means;        /* it can show the mean of its iterates (setting iterate) */
     bool shares_rows;  /* its runs over the same points need the same rows of a kernel's matrix */
@@ -99,6 +100,12 @@ typedef struct mgvi_solver_ops {
     const mgvi_product_ops *products; /* may be NULL */
 } mgvi_solver_ops;
 
+/* Part of what a checkpoint holds. */
+typedef struct mgvi_kept {
+    mgvi_tensor tensor;
+    mgvi_vec *vec; /* its numbers where they lie elsewhere; NULL: in host memory */
+} mgvi_kept;
+
 struct mgvi_run {
     mgv_ctx *ctx;
     const mgv_problem *problem;
@@ -119,7 +126,7 @@ struct mgvi_run {
     double work;       /* multiplications that read none: factors and what is done with them */
     double allowance;  /* work after which a step that is long had better end, for another solver
                         * would be done: mgvi_entry_cost() an entry read; 0: none is set */
-    mgvi_tensor *kept; /* what a checkpoint holds; NULL: there will be none */
+    mgvi_kept *kept;   /* what a checkpoint holds; NULL: there will be none */
     int kept_count;
 };
 
@@ -133,6 +140,8 @@ void *mgvi_run_array(mgvi_run *run, size_t count, size_t size);
 /* Declares `count` numbers at `data` as part of the state that a checkpoint saves and restores. */
 mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type, void *data,
                          int64_t count);
+/* The same of a vector, which stays where it is. */
+mgv_status mgvi_run_keep_vec(mgvi_run *run, const char *name, mgvi_vec *x);
 
 int mgvi_solver_count(void);
 const mgvi_solver_ops *mgvi_solver_at(int index);

@@ -51,7 +51,8 @@ typedef struct sparsify {
 static bool concerned(const mgv_solver *solver)
 {
     const mgv_problem *p = solver->run.problem;
-    return solver->judge && !solver->run.early && (p->penalty->can & MGVI_KINK) &&
+    return solver->judge && !solver->run.early && mgvi_ctx_in_host(p->ctx) &&
+           (p->penalty->can & MGVI_KINK) &&
            (!(p->loss->can & MGVI_HARD) || mgvi_problem_has_margin(p)) &&
            !mgvi_problem_has_smooth(p);
 }

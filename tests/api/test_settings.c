@@ -122,6 +122,7 @@ static const line lines[] = {
     {"max_expansion", NULL, READ, "it takes 64 MiB to see: tests/io/test_source.c"},
     {"cache", "0", FIT, "kernel=rbf C=100 tol=1e-9"},
     {"threads", "3", FIT, ""},
+    {"every", NULL, FIT, "it takes a clock to see: tests/torture/kills.py"},
     {"checkpoint", "state.new", FIT, "solver=dual_coordinate tol=1e-9 max_iter=2"},
     {"resume", "state.old", FIT, "solver=dual_coordinate tol=1e-9 max_iter=1"},
 };

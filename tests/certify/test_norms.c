@@ -1,42 +1,14 @@
 /* test_norms.c - the margin's two bounds in every norm: exact at the stored solutions, valid
  * everywhere else, with and without intercept, in any units. */
-#include "vectors.h"
-
-#include "base/rng.h"
-#include "certify/certify.h"
+#include "judging.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct judged {
-    mgv_fit fit;
-    mgvi_arena arena;
-    mgvi_judge *judge;
-    mgvi_vec w, u;
-} judged;
-
-static void judged_open(judged *j, const double *X, const double *y, int64_t n, int64_t d,
-                        const char *options)
-{
-    mgv_fit_start(&j->fit, X, y, n, d, options);
-    mgv_ctx *ctx = j->fit.ctx;
-    CHECK_OK(ctx, mgv_problem_new(ctx, j->fit.data, j->fit.settings, &j->fit.problem));
-    mgvi_arena_init(&j->arena, ctx);
-    CHECK_OK(ctx, mgvi_judge_new(&j->arena, j->fit.problem, &j->judge));
-    CHECK_OK(ctx, mgvi_vec_new(&j->arena, MGVI_COLS, j->fit.problem->A->cols, 1, &j->w));
-    CHECK_OK(ctx, mgvi_vec_new(&j->arena, MGVI_ROWS, n, 1, &j->u));
-}
-
-static void judged_close(judged *j)
-{
-    mgvi_arena_free(&j->arena);
-    mgv_fit_free(&j->fit);
-}
-
 static void check_vector(const char *name, double unit)
 {
-    judged j;
+    mgv_judged j;
     char options[80];
     int64_t n, d;
     json_t *v = mgv_vector_load(name);
@@ -47,7 +19,7 @@ static void check_vector(const char *name, double unit)
              json_string_value(json_object_get(v, "p")));
     for (int64_t i = 0; i < n * d; i++)
         X[i] *= unit;
-    judged_open(&j, X, y, n, d, options);
+    mgv_judged_open(&j, X, y, n, d, options);
     memcpy(j.w.x, w, (size_t)d * sizeof *w);
     for (int64_t i = 0; i < n; i++)
         j.u.x[i] = -7 * beta[i]; /* only the direction counts */
@@ -56,7 +28,7 @@ static void check_vector(const char *name, double unit)
     CHECK_NEAR(c.margin_upper, gamma, 1e-12 * gamma, "%s", name);
     CHECK(c.margin <= gamma * (1 + 1e-15) && gamma <= c.margin_upper * (1 + 1e-15));
     CHECK(c.verified && c.separable == 1);
-    judged_close(&j);
+    mgv_judged_close(&j);
     json_decref(v);
     free(X);
     free(y);
@@ -81,21 +53,21 @@ TEST(no_pair_crosses)
     static const char *const norms[] = {"2", "1.5", "1.05", "sparse"};
     mgvi_rng rng = mgvi_rng_seed(3);
     for (int trial = 0; trial < 200; trial++) {
-        judged j;
+        mgv_judged j;
         char options[80];
         double *X, *y;
         snprintf(options, sizeof options, "loss=margin intercept=%s p=%s", trial % 2 ? "yes" : "no",
                  norms[trial / 2 % 4]);
         mgv_random_set((uint64_t)trial, 12, 5, 0, &X, &y);
         y[0] = -y[1]; /* both classes occur, separable or not */
-        judged_open(&j, X, y, 12, 5, options);
+        mgv_judged_open(&j, X, y, 12, 5, options);
         for (int64_t i = 0; i < j.w.n; i++)
             j.w.x[i] = 1.0 / (double)(i + 1) + 0.2 * mgvi_rng_normal(&rng);
         for (int64_t i = 0; i < j.u.n; i++)
             j.u.x[i] = -mgvi_rng_uniform(&rng);
         const mgv_certificate c = mgvi_judge_certify(j.judge, &j.w, &j.u).certificate;
         CHECK_LE(c.margin, c.margin_upper, "%s, trial %d", options, trial);
-        judged_close(&j);
+        mgv_judged_close(&j);
         free(X);
         free(y);
     }

@@ -1,9 +1,7 @@
 /* test_proof.c - `not separable` is said of the numbers given: what is zero up to rounding only is
  * not believed, whoever brings it; what is exactly zero is, however the columns depend. */
-#include "vectors.h"
+#include "judging.h"
 
-#include "base/rng.h"
-#include "certify/certify.h"
 #include "certify/residues.h"
 
 #include <math.h>
@@ -13,22 +11,14 @@
 static int verdict_on(const double *X, const double *y, int64_t n, int64_t d, const double *u,
                       const char *options)
 {
-    mgv_fit fit;
-    mgvi_arena arena;
-    mgvi_judge *judge;
-    mgvi_vec dual;
+    mgv_judged j;
     mgvi_verdict verdict = mgvi_verdict_none();
-    mgv_fit_start(&fit, X, y, n, d, options);
-    CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
-    mgvi_arena_init(&arena, fit.ctx);
-    CHECK_OK(fit.ctx, mgvi_judge_new(&arena, fit.problem, &judge));
-    CHECK_OK(fit.ctx, mgvi_vec_new(&arena, MGVI_ROWS, n, 1, &dual));
-    memcpy(dual.x, u, (size_t)n * sizeof *u);
-    const bool proven = mgvi_judge_prove(judge, &dual, 50, &verdict);
+    mgv_judged_open(&j, X, y, n, d, options);
+    memcpy(j.u.x, u, (size_t)n * sizeof *u);
+    const bool proven = mgvi_judge_prove(j.judge, &j.u, 50, &verdict);
     CHECK(proven == (verdict.certificate.separable == 0));
-    const int out = proven ? 1 : mgvi_judge_nearly_proven(judge) ? -1 : 0;
-    mgvi_arena_free(&arena);
-    mgv_fit_free(&fit);
+    const int out = proven ? 1 : mgvi_judge_nearly_proven(j.judge) ? -1 : 0;
+    mgv_judged_close(&j);
     return out;
 }
 
@@ -133,6 +123,31 @@ TEST(twins_are_found)
     CHECK(verdict_on(X, y, N, D, u, "loss=margin scale=rownorm") == 1);
     X[4 * D + 3] = nextafter(X[4 * D + 3], INFINITY);
     CHECK(verdict_on(X, y, N, D, u, MARGIN) < 1);
+}
+
+/* Rows of unit length: two on one ray are one point. */
+TEST(rays_are_points_once_rows_have_unit_length)
+{
+    enum { N = 5, D = 3 };
+#define UNIT_ROWS "loss=margin scale=rownorm"
+    double X[N * D], y[] = {1, -1, 1, -1, 1};
+    const double u[] = {-1, 0, 0, 0, -1}, line[] = {4.9, 2.7, 3.6, 0.1, 1e-310};
+    CHECK(verdict_on(line, y, N, 1, u, UNIT_ROWS) == 1);
+    CHECK(verdict_on(line, y, N, 1, u, MARGIN) < 1);
+    mgvi_rng rng = mgvi_rng_seed(5);
+    for (int k = 0; k < N * D; k++)
+        X[k] = rint(1e6 * mgvi_rng_normal(&rng));
+    for (int j = 0; j < D; j++)
+        X[3 * D + j] = 3 * 0x1p-700 * X[j];
+    CHECK(verdict_on(X, y, N, D, u, UNIT_ROWS) == 1);
+    CHECK(verdict_on(X, y, N, D, u, MARGIN) < 1);
+    for (int j = 0; j < D; j++)
+        X[3 * D + j] *= -1; /* the other way */
+    CHECK(verdict_on(X, y, N, D, u, UNIT_ROWS) < 1);
+    for (int j = 0; j < D; j++)
+        X[3 * D + j] *= -1;
+    X[3 * D + 1] = nextafter(X[3 * D + 1], 0);
+    CHECK(verdict_on(X, y, N, D, u, UNIT_ROWS) < 1);
 }
 
 /* x w = y twice: contradictory where the targets differ by an ulp. */
@@ -257,6 +272,7 @@ int main(void)
     return RUN(a_row_of_zeros_is_the_proof, a_small_column_beside_a_large_one_counts,
                a_column_equal_to_the_label_separates, dependent_columns_are_no_obstacle,
                rounded_weights_of_real_columns_are_believed, rows_of_no_weight_are_left_out,
-               twins_are_found, equalities_and_intervals, the_sign_of_a_dependency_is_exact,
-               long_integers, columns_that_imply_the_others);
+               twins_are_found, rays_are_points_once_rows_have_unit_length,
+               equalities_and_intervals, the_sign_of_a_dependency_is_exact, long_integers,
+               columns_that_imply_the_others);
 }

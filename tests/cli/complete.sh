@@ -72,6 +72,31 @@ run 0 predict names.mgm names -o by_name
 true_that "$(paste values by_name | awk '{ d = $1 - $2; s += d * d } END { print (s < 1e-2) + 0 }')" \
     "names and numbers"
 
+# a checkpoint: on to the same model, from any budget and from a run that had ended
+run 0 complete seen --checkpoint state -o whole.mgm
+same seen.mgm whole.mgm "with a checkpoint"
+run 0 complete seen --resume state -o resumed.mgm
+same seen.mgm resumed.mgm "a run that had ended"
+for budget in "--max-iter 1" "--max-iter 7" "--max-passes 9" "--max-passes 50" "--max-passes 30"; do
+    # shellcheck disable=SC2086
+    run 3 complete seen $budget --checkpoint state -o part.mgm
+    has out "next         the same command with --resume state"
+    run 0 complete seen --resume state --checkpoint state -o resumed.mgm
+    same seen.mgm resumed.mgm "resumed after $budget"
+done
+run 3 complete seen --max-passes 9 --no-model
+has out "(max_passes)"
+run 2 complete test --resume state
+has err "the checkpoint is of other data, settings, tolerance or seed (got fingerprint"
+run 2 complete seen --seed 2 --resume state
+has err "the checkpoint is of other data"
+run 2 complete seen --resume seen.mgm -o other.mgm
+has err "this is not a checkpoint (got format"
+run 2 complete seen --checkpoint seen
+has err "this is also read"
+run 1 complete seen --checkpoint nosuch/state
+has err "nosuch/state"
+
 # the other rules
 run 0 complete seen --no-model --select discrepancy:0.3
 has out "the noise level is reached"

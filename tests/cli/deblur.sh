@@ -65,6 +65,27 @@ run 3 deblur blurred.pgm --psf box.csv --max-iter 1 -o early.pgm
 has out "a larger --max-iter"
 [ -s early.pgm ] || fail "an image all the same"
 
+# a checkpoint: on to the same image, also from a run that had ended
+run 0 deblur blurred.pgm --psf box.csv --checkpoint state -o once.pgm
+for first in 1 7 "$(awk '/^solver/ { print $3 - 1 }' out)"; do
+    run 3 deblur blurred.pgm --psf box.csv --max-iter "$first" --checkpoint part -o part.pgm
+    has out "next         the same command with --resume part"
+    run 0 deblur blurred.pgm --psf box.csv --resume part --checkpoint part -o resumed.pgm
+    same once.pgm resumed.pgm "resumed after $first iterations"
+done
+run 0 deblur blurred.pgm --psf box.csv --resume state -o resumed.pgm
+same once.pgm resumed.pgm "a run that had ended"
+run 2 deblur blurred.pgm --psf-sigma 1 --resume state
+has err "the checkpoint is of other data, settings, tolerance or seed (got fingerprint"
+run 2 deblur blurred.pgm --psf box.csv --edges periodic --resume state
+has err "the checkpoint is of other data"
+run 2 fit box.csv --task regress --resume state
+has err "the checkpoint is of another command (got command 'deblur', not 'fit'); resume with"
+run 2 deblur blurred.pgm --psf box.csv --checkpoint blurred.pgm
+has err "this is also read"
+run 1 deblur blurred.pgm --psf box.csv --checkpoint nosuch/state
+has err "nosuch/state"
+
 # wrong use and bad files
 run 2 deblur blurred.pgm
 has err "say how the image is blurred: --psf FILE or --psf-sigma WIDTH"

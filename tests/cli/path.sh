@@ -89,8 +89,39 @@ run 2 path demo.svm -o file
 has err "not a directory"
 run 1 path demo.svm -o missing/below
 has err "missing/below: No such file"
-run 2 path demo.svm --checkpoint state
-has err "no option"
+
+# a checkpoint: the points that are left, to the same bits; a trace over all of them
+whole="demo-twin.svm --solver dual_coordinate --path-points 6 --tol 1e-7"
+for options in "$whole" "demo-twin.svm --loss logistic --path-points 6 --tol 1e-7"; do
+    rm -rf once
+    # shellcheck disable=SC2086
+    run 0 path $options -o once --trace rows.csv
+    [ "$(tail -n 1 rows.csv | cut -d, -f15)" = "$(tail -n 1 once/path.csv | cut -d, -f2)" ] ||
+        fail "the strength of the last row"
+    for passes in 9 25 50; do
+        rm -rf parts
+        # shellcheck disable=SC2086
+        run 3 path $options -o parts --max-passes $passes --checkpoint state
+        has out "next         the same command with --resume state"
+        # shellcheck disable=SC2086
+        run 0 path $options -o parts --resume state --checkpoint state
+        for point in once/point-*.mgm; do
+            same "$point" "parts/${point#once/}" "$options: resumed after $passes passes"
+        done
+        [ "$(wc -l <parts/path.csv)" = 7 ] || fail "a row for every point"
+    done
+    # shellcheck disable=SC2086
+    run 0 path $options -o parts --resume state
+done
+# shellcheck disable=SC2086
+run 2 path $whole -o elsewhere --resume state
+has err "the checkpoint is of other data, settings, tolerance or seed"
+run 2 path demo-twin.svm --loss logistic --path-points 6 --tol 1e-7 -o elsewhere --resume state
+has err "elsewhere/point-001.mgm: the model of a point that is done is missing (got"
+run 2 fit demo-twin.svm --loss logistic --tol 1e-7 --resume state
+has err "the checkpoint is of another command (got command 'path', not 'fit')"
+run 2 path demo-twin.svm --checkpoint demo-twin.svm
+has err "this is also read"
 
 # a signal ends the path; what is done stays
 "$margrave" path demo-twin.svm --path-points 10000 --tol 1e-9 -o long --json >out 2>err </dev/null &

@@ -100,4 +100,24 @@ has err "residual"
 head -n 3 names.txt >few.txt
 run 2 fit data.svm --penalty l1 --select cv:4 --names few.txt --no-model
 is err "margrave fit: few.txt: 3 names for 8 columns"
+# one early-stopped run goes on from a checkpoint; folds do not
+awk 'BEGIN { srand(3); for (i = 0; i < 40; i++) { y = 0; line = ""
+    for (j = 1; j <= 80; j++) { x = rand() - .5; if (j % 20 == 0) y += x; line = line " " j ":" x }
+    print y + .02 * (rand() - .5) line } }' >sparse.svm
+basis="sparse.svm --task regress --loss equal --penalty l1"
+for rule in discrepancy:0.1 "last --max-iter 80" apriori:0.1; do
+    # shellcheck disable=SC2086
+    run 0 fit $basis --select $rule -o once.mgm
+    # shellcheck disable=SC2086
+    run 3 fit $basis --select $rule --max-passes 7 --checkpoint state -o part.mgm
+    has out "next         the same command with --resume state"
+    # shellcheck disable=SC2086
+    run 0 fit $basis --select $rule --resume state -o resumed.mgm
+    same once.mgm resumed.mgm "select $rule"
+done
+# shellcheck disable=SC2086
+run 2 fit $basis --resume state
+has err "the checkpoint is of other data, settings, tolerance or seed"
+run 2 fit sparse.svm --task regress --select cv:3 --checkpoint state
+has err "select cv:3 has no checkpoints (got checkpoint 'state')"
 finish

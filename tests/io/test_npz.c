@@ -213,7 +213,8 @@ TEST(labels_must_fit_the_rows)
     two[1] = (member){"X.npy", "<f4", 2, {2, 1}, 4, (const float[]){1, 2}};
     CHECK_FAILS(ctx, read_members(ctx, two, 2, &data), MGV_E_INPUT, "two members 'X.npy'");
     two[1] = (member){"sample_weight.npy", "<f4", 1, {2}, 4, (const float[]){1, -2}};
-    CHECK_FAILS(ctx, read_members(ctx, two, 2, &data), MGV_E_INPUT, "weight of row 2 must be finite and at least 0 (got -2)");
+    CHECK_FAILS(ctx, read_members(ctx, two, 2, &data), MGV_E_INPUT,
+                "weight of row 2 must be finite and at least 0 (got -2)");
     two[0].name = "Z.npy";
     CHECK_FAILS(ctx, read_members(ctx, two, 2, &data), MGV_E_INPUT, "has no array X");
     mgv_ctx_free(ctx);

@@ -30,6 +30,17 @@ door=$(grep -rnE '(\b(p|problem|head|whole|bound|member)|run\.problem)(->|\.)(ow
     --include='*.[ch]' src/solver src/certify src/stop || true)
 [ -z "$door" ] || complain "$door
 the data set is read behind A; ask the problem (src/problem/problem.h) or the operator (src/op/op.h)"
+# What sweeps and what judges works wherever vectors lie: the judge asks for their numbers by name
+# (mgvi_vec_host() and those beside it, backend/vec.h), a sweep and the loop never do. `e.x` is an
+# entry of the data.
+memory=$(grep -rnE '(\.|->)x\b|simd->|backend/cpu' --include='*.[ch]' src/solver/sweep \
+    src/solver/driver.c src/certify src/stop | grep -vE ':[^:]*\be\.x\b' || true)
+[ -z "$memory" ] || complain "$memory
+host memory of a vector: use the calls of backend/"
+doors=$(grep -rnE 'mgvi_vec_(host|open|close)\b|linalg/' --include='*.[ch]' src/solver/sweep \
+    src/solver/driver.c src/stop || true)
+[ -z "$doors" ] || complain "$doors
+a sweep works on whole vectors"
 
 # The view is stated once: src/op/matrix.h, and its functions.
 view=$(grep -rnE '(([a-z_]+(->|\.))+(sign|row_scale|centre|scale)) \? \1\[[^]]+\] : [01]\b' \

@@ -97,8 +97,8 @@ static inline const double *margin_kept(const mgv_fit *fit, const char *name)
 {
     const mgvi_run *run = &fit->solver->run;
     for (int i = 0; i < run->kept_count; i++)
-        if (strcmp(run->kept[i].name, name) == 0)
-            return run->kept[i].data;
+        if (strcmp(run->kept[i].tensor.name, name) == 0)
+            return run->kept[i].tensor.data;
     fail_msg("%s is not kept", name);
     return NULL;
 }

@@ -4,8 +4,8 @@
 
 #include "base/rng.h"
 #include "base/twofold.h"
-#include "solver/driver.h"
 #include "solver/decide.h"
+#include "solver/driver.h"
 
 #include <math.h>
 #include <string.h>

@@ -240,8 +240,8 @@ TEST(damaged_states_are_refused)
     mgvi_run *run = &fit.solver->run;
     double *memory = NULL; /* momentum, L, estimate */
     for (int i = 0; i < run->kept_count; i++)
-        if (strcmp(run->kept[i].name, "memory") == 0)
-            memory = (double *)(uintptr_t)run->kept[i].data;
+        if (strcmp(run->kept[i].tensor.name, "memory") == 0)
+            memory = (double *)(uintptr_t)run->kept[i].tensor.data;
     assert_non_null(memory);
     static const double wrong[] = {0, -1, NAN, INFINITY};
     const double L = memory[1];

@@ -2,8 +2,8 @@
 #include "vectors.h"
 
 #include "base/rng.h"
-#include "solver/driver.h"
 #include "solver/baseline/linesearch_l1.h"
+#include "solver/driver.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #include "base/rng.h"
 #include "select/selection.h"
 #include "select/walk.h"
-#include "solver/driver.h"
 #include "solver/classes/family.h"
+#include "solver/driver.h"
 #include "vectors.h"
 
 #include <math.h>

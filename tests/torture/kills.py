@@ -3,7 +3,8 @@
 
 Every run writes over files of an earlier one. After SIGKILL each output is the old file or the new
 one, whole; SIGINT, SIGTERM and SIGHUP end with the best so far saved, exit code 3, and a checkpoint
-from which the run goes on to the same bits as one that was never stopped.
+from which the run goes on to the same bits as one that was never stopped. So does what is left after
+SIGKILL, of every command that has checkpoints.
 """
 import os
 import random
@@ -14,7 +15,7 @@ import sys
 import tempfile
 import time
 
-KINDS = ("fit", "checkpoint", "path", "predict", "convert")
+KINDS = ("fit", "checkpoint", "deblur", "complete", "path", "predict", "convert")
 GENTLE = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 PASSES, MORE = 6000, 9000
 
@@ -48,6 +49,26 @@ def make_data(path, rows, columns, rng):
             file.write(f"{1 if score > 0 else -1} {entries}\n")
 
 
+def make_image(path, side, rng):
+    with open(path, "w") as file:
+        file.write(f"P2 {side} {side} 255\n")
+        for i in range(side):
+            for j in range(side):
+                light = 60 + 120 * (15 < i < 40) * (10 < j < 45)
+                file.write(f"{min(255, max(0, int(light + rng.gauss(0, 6))))} ")
+
+
+def make_ratings(path, rows, columns, rng):
+    left = [[rng.gauss(0, 1) for _ in range(3)] for _ in range(rows)]
+    right = [[rng.gauss(0, 1) for _ in range(3)] for _ in range(columns)]
+    with open(path, "w") as file:
+        for i, a in enumerate(left):
+            for j, b in enumerate(right):
+                if rng.random() < 0.3:
+                    value = sum(x * y for x, y in zip(a, b)) + rng.gauss(0, 0.5)
+                    file.write(f"{i} {j} {value:.3f}\n")
+
+
 class Torture:
     def __init__(self, margrave, seed):
         self.margrave = os.path.abspath(margrave)
@@ -67,21 +88,41 @@ class Torture:
         return ("fit", "data.svm", "--solver", "dual_coordinate", "--C", "1000", "--tol", "1e-12",
                 "--max-iter", str(iterations), "-q", "-o", output, *more)
 
+    def deblur(self, output, *more):
+        """A noise that is never reached: it ends when the residual rests."""
+        return ("deblur", "blurred.pgm", "--psf-sigma", "1.5", "--noise", "0.004", "--noise-factor",
+                "0.1", "-q", "-o", output, *more)
+
+    def path(self, output):
+        return ("path", "data.svm", "--loss", "hinge", "--path-points", "25", "--tol", "1e-6", "-q",
+                "-o", output)
+
     def prepare(self):
         """What every command gives when nobody disturbs it."""
         make_data("data.svm", 300, 12, self.rng)
         make_data("many.svm", 6000, 12, self.rng)
-        self.expect(3, self.fit("whole.mgm", PASSES, "--checkpoint", "whole.ck"))
+        self.expect(3, self.fit("whole.mgm", PASSES, "--checkpoint", "whole-checkpoint.ck"))
         self.expect(3, self.fit("longer.mgm", MORE))
         self.expect(3, self.fit("old.mgm", 10))
+        make_image("blurred.pgm", 60, self.rng)
+        self.expect(0, self.deblur("whole.pgm", "--checkpoint", "whole-deblur.ck"))
+        make_ratings("ratings", 160, 120, self.rng)
+        self.expect(0, ("complete", "ratings", "-q", "-o", "rated.mgm"))
+        self.expect(3, ("complete", "ratings", "-q", "--max-iter", "2", "-o", "unrated.mgm",
+                        "--checkpoint", "whole-complete.ck"))
         self.expect(0, ("predict", "whole.mgm", "many.svm", "-q", "--scores", "-o", "whole.txt"))
         self.expect(0, ("convert", "many.svm", "whole.mgd", "-q"))
-        self.expect(0, ("path", "data.svm", "--penalty", "l1", "--path-points", "25", "-q",
-                        "-o", "whole.path"))
+        self.expect(0, self.path("whole.path"))
+        self.expect(3, (*self.path("old.path"), "--max-passes", "9", "--checkpoint",
+                        "whole-path.ck"))
         self.whole = {name: read(name) for name in os.listdir(".") if os.path.isfile(name)}
         self.points = {name: read(f"whole.path/{name}") for name in os.listdir("whole.path")}
         self.old = {"out.mgm": self.whole["old.mgm"], "out.txt": b"older predictions\n",
-                    "out.mgd": b"an older cache\n", "out.ck": self.whole["whole.ck"]}
+                    "out.mgd": b"an older cache\n", "out.pgm": b"an older image\n",
+                    "out-checkpoint.ck": self.whole["whole-checkpoint.ck"],
+                    "out-deblur.ck": self.whole["whole-deblur.ck"],
+                    "out-complete.ck": self.whole["whole-complete.ck"],
+                    "out-path.ck": self.whole["whole-path.ck"]}
         self.took = {}
         for kind in KINDS:
             start = time.monotonic()
@@ -93,11 +134,16 @@ class Torture:
         if got != code:
             sys.exit(f"kills: {' '.join(arguments)}: exit {got}, expected {code}: {text}")
 
+    def states(self, kind):
+        return "--checkpoint", f"out-{kind}.ck", "--every", "0.02"
+
     def arguments(self, kind):
         return {"fit": self.fit("out.mgm", PASSES),
-                "checkpoint": self.fit("out.mgm", PASSES, "--checkpoint", "out.ck"),
-                "path": ("path", "data.svm", "--penalty", "l1", "--path-points", "25", "-q",
-                         "-o", "out.path"),
+                "checkpoint": self.fit("out.mgm", PASSES, *self.states("checkpoint")),
+                "deblur": self.deblur("out.pgm", *self.states("deblur")),
+                "complete": ("complete", "ratings", "-q", "-o", "out.mgm",
+                             *self.states("complete")),
+                "path": (*self.path("out.path"), *self.states("path")),
                 "predict": ("predict", "whole.mgm", "many.svm", "-q", "--scores", "-o", "out.txt"),
                 "convert": ("convert", "many.svm", "out.mgd", "-q")}[kind]
 
@@ -144,17 +190,23 @@ class Torture:
         if kind in ("fit", "checkpoint"):
             self.check_model(kind, which, code)
         if kind == "checkpoint":
-            self.check_resume(kind, which)
+            self.check_resume(kind, which, self.fit("resumed.mgm", MORE), "longer.mgm")
+        if kind == "deblur":
+            self.check_resume(kind, which, self.deblur("resumed.pgm"), "whole.pgm", 0)
+        if kind == "complete":
+            self.check_resume(kind, which, ("complete", "ratings", "-q", "-o", "resumed.mgm"),
+                              "rated.mgm", 0)
         if kind == "predict":
             self.check_old_or_new(kind, which, "out.txt", self.whole["whole.txt"])
         if kind == "convert":
             self.check_old_or_new(kind, which, "out.mgd", self.whole["whole.mgd"])
         if kind == "path":
             self.check_path(kind, which)
+            self.check_rest_of_path(kind, which)
 
     def check_manners(self):
         """A gentle signal may end a run that has hardly begun, but not most of them."""
-        for kind in ("fit", "checkpoint", "path"):
+        for kind in ("fit", "checkpoint", "deblur", "complete", "path"):
             for which in GENTLE:
                 dead = self.counts.get((kind, which.name, -which), 0)
                 met = sum(n for (k, w, _), n in self.counts.items() if k == kind and w == which.name)
@@ -177,13 +229,15 @@ class Torture:
         if status != 0:
             self.fault(kind, which, f"the model cannot be read: {text}")
 
-    def check_resume(self, kind, which):
-        if read("out.ck") is None:
+    def check_resume(self, kind, which, longer, want, code=3):
+        """What the run goes on to from its last checkpoint."""
+        state = f"out-{kind}.ck"
+        if read(state) is None:
             return self.fault(kind, which, "the checkpoint is gone")
-        status, text = self.run(*self.fit("resumed.mgm", MORE, "--resume", "out.ck"))
-        if status != 3:
+        status, text = self.run(*longer, "--resume", state)
+        if status != code:
             self.fault(kind, which, f"the checkpoint cannot be resumed: exit {status}: {text}")
-        elif read("resumed.mgm") != self.whole["longer.mgm"]:
+        elif read("resumed" + want[want.index("."):]) != self.whole[want]:
             self.fault(kind, which, "the resumed run has other bits")
 
     def check_point(self, kind, which, path):
@@ -204,6 +258,16 @@ class Torture:
             whole = lines[-1] == "" and len({line.count(",") for line in lines[:-1]}) == 1
             if not whole or (which == signal.SIGKILL and len(lines) != len(new.split(b"\n"))):
                 self.fault(kind, which, f"path.csv is cut short ({len(lines)} lines)")
+
+
+    def check_rest_of_path(self, kind, which):
+        """The points that are left, to the same bits: those that are done are where they were."""
+        status, text = self.run(*self.path("out.path"), "--resume", "out-path.ck")
+        if status != 0:
+            return self.fault(kind, which, f"the path cannot be resumed: exit {status}: {text}")
+        for name, want in self.points.items():
+            if name != "path.csv" and read(f"out.path/{name}") not in (want, b"an older point\n"):
+                self.fault(kind, which, f"the resumed path has other bits in {name}")
 
 
 def main():

@@ -209,7 +209,7 @@ static mgv_status save_now_and_then(sitting *at, mgv_ctx *ctx)
     const char *path = at->head->settings.checkpoint;
     if (!path[0] || mgvi_ctx_clock(at->head->run.ctx) < at->next_save)
         return MGV_OK;
-    at->next_save = mgvi_ctx_clock(at->head->run.ctx) + MGVI_CHECKPOINT_EVERY;
+    at->next_save = mgvi_ctx_clock(at->head->run.ctx) + at->head->settings.every;
     return mgvi_checkpoint_keep(at->head, ctx);
 }
 
@@ -506,7 +506,7 @@ static mgv_status sit(sitting *at)
     mgv_solver *head = at->head;
     mgv_ctx *ctx = head->run.ctx;
     mgvi_family *f = head->family;
-    at->next_save = at->started + MGVI_CHECKPOINT_EVERY;
+    at->next_save = at->started + at->head->settings.every;
     MGVI_TRY(mgvi_family_in_lockstep(head));
     MGVI_TRY(mgvi_family_share_products(head));
     f->hasty = !f->begun && mgvi_ctx_late(ctx) != MGV_STOP_NONE;

@@ -83,15 +83,14 @@ mgv_status mgvi_family_write(const mgv_solver *solver, mgv_ctx *ctx, const char 
 {
     snapshot s = {0};
     mgvi_arena arena;
-    mgvi_checkpoint_words words;
-    mgvi_meta meta[MGVI_CHECKPOINT_META];
+    mgvi_checkpoint_goal to = {.path = path};
     mgvi_arena_init(&arena, ctx);
     mgv_status st = open_snapshot(solver, &arena, &s);
     for (int64_t c = 0; st == MGV_OK && c < solver->family->members; c++)
         add_member(solver, c, &s);
     if (st == MGV_OK) {
-        mgvi_checkpoint_meta(solver, &words, meta);
-        st = mgvi_tensors_write(ctx, path, s.tensor, s.count, meta, MGVI_CHECKPOINT_META);
+        const mgvi_checkpoint_id id = mgvi_checkpoint_of(solver);
+        st = mgvi_checkpoint_put(ctx, &id, s.tensor, s.count, &to);
     }
     mgvi_arena_free(&arena);
     return st;

@@ -8,8 +8,8 @@
  */
 #include "solver/classes/lane_metric.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 
 #include <math.h>

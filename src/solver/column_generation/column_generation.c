@@ -8,7 +8,7 @@
  *
  * An interior point solves the problems on W (column_generation/hinge_interior.h) and the exact point of a face
  * ends it. Nothing leaves W, so that rounds end; and w = 0 outside W is part of the certificate. */
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 #include "op/columns.h"
 #include "solver/column_generation/hinge_interior.h"
 #include "solver/column_generation/hinge_rows.h"

@@ -4,7 +4,7 @@
  *   (1/K + Z'Th^-1 Z) dw + Z'Th^-1 y db = k0/K + Z'Th^-1 r,
  *    y'Th^-1 Z dw + y.Th^-1 y db = y.Th^-1 r - rb,   da = (r - Z dw - y db)/Th                 (10)
  * With a gram matrix (mu = 0): K = 1/lambda, k0 = 0, Z K Z' = G/lambda in (9). */
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 #include "solver/column_generation/hinge_interior_impl.h"
 

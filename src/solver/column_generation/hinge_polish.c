@@ -9,8 +9,8 @@
  * the point of the face nearest to a given one is taken: the least changes with
  *                N (dw; db) = 1 - N (w; b),   N'dtheta_E = (f_A + lambda w; f_b) - N'theta_E    (6)
  * through the Cholesky factor of the smaller of N'N and NN'. All with steps of refinement. */
-#include "backend/cpu/gemm.h"
 #include "base/memory.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 #include "solver/column_generation/hinge_block.h"
 

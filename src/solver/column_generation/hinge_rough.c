@@ -3,8 +3,8 @@
  * where P is the diagonal of M as long as that is less work than a factor, which it is in the first
  * steps, and then a float32 factor of M, half the work and half the bytes of a float64 one. What a
  * direction lacks is a residual of the row equation, which the next step sees. */
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 #include "solver/column_generation/hinge_interior_impl.h"
 

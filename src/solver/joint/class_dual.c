@@ -287,7 +287,7 @@ static mgv_status direction_by_columns(mgvi_run *run, mgvi_class_dual *d, const 
     return MGV_OK;
 }
 
-mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const double *log_p,
+mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const mgvi_vec *log_p,
                                      const mgvi_vec *w, mgvi_vec *rest, mgvi_vec *direction)
 {
     const mgv_problem *p = run->problem;
@@ -296,10 +296,10 @@ mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const do
     const mgvi_vec y = {d->y, d->metric.count, d->metric.k, MGVI_ROWS};
     int64_t products = 0;
     if (d->by_columns)
-        return direction_by_columns(run, d, log_p, w, rest, direction);
+        return direction_by_columns(run, d, log_p->x, w, rest, direction);
     find_rest(p, d, w, rest);
     mgvi_op_mul(p->A, 1, rest, 0, &right);
-    fill_softmax(p, d, log_p, right.x);
+    fill_softmax(p, d, log_p->x, right.x);
     const double before = d->packed.touched;
     MGVI_TRY(mgvi_class_dual_solve(d, ACCURACY * d->gap, MOST_PRODUCTS, &products));
     run->touched += d->packed.touched - before;
@@ -311,7 +311,7 @@ mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const do
 }
 
 void mgvi_class_dual_follow(const mgv_problem *p, mgvi_class_dual *d, double step,
-                            const double *log_p)
+                            const mgvi_vec *log_p)
 {
     const int32_t k = d->metric.k;
     for (int64_t i = 0; i < d->metric.count; i++) {
@@ -321,8 +321,9 @@ void mgvi_class_dual_follow(const mgv_problem *p, mgvi_class_dual *d, double ste
             continue;
         for (int32_t j = 0; j < k; j++) {
             const double from = probability(r, j, v[j]), to = from + step * d->y[i * k + j] / r.s;
-            q[j] =
-                to > PART * from ? to : fmin(PART * from, fmax(exp(log_p[i * k + j]), LEAST_SHARE));
+            q[j] = to > PART * from
+                       ? to
+                       : fmin(PART * from, fmax(exp(log_p->x[i * k + j]), LEAST_SHARE));
             sum += q[j];
         }
         for (int32_t j = 0; j < k; j++)
@@ -342,7 +343,7 @@ void mgvi_class_dual_start(const mgv_problem *p, mgvi_class_dual *d)
     }
 }
 
-double mgvi_class_dual_gap(const mgv_problem *p, mgvi_class_dual *d, const double *log_p,
+double mgvi_class_dual_gap(const mgv_problem *p, mgvi_class_dual *d, const mgvi_vec *log_p,
                            const mgvi_vec *w, mgvi_vec *rest)
 {
     const int32_t k = d->metric.k;
@@ -355,7 +356,7 @@ double mgvi_class_dual_gap(const mgv_problem *p, mgvi_class_dual *d, const doubl
         const softmax_row r = row_of(p, i);
         for (int32_t j = 0; j < k && r.s > 0; j++) {
             const double q = probability(r, j, d->v[i * k + j]);
-            d->gap += d->tau * r.s * q * (log(q) - log_p[i * k + j]);
+            d->gap += d->tau * r.s * q * (log(q) - log_p->x[i * k + j]);
         }
     }
     return d->gap + d->rest + sums;

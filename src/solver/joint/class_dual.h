@@ -45,14 +45,14 @@ void mgvi_class_dual_scores(const mgv_problem *p, const mgvi_vec *w, mgvi_vec *l
 void mgvi_class_dual_start(const mgv_problem *p, mgvi_class_dual *d);
 /* The common Newton direction of w, whose probabilities are p, and of v (y), well enough for
  * the gap that was measured last. `rest` is a vector like w for work. */
-mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const double *log_p,
+mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const mgvi_vec *log_p,
                                      const mgvi_vec *w, mgvi_vec *rest, mgvi_vec *direction);
 /* w has gone a step along the direction to probabilities p, and v follows. */
 void mgvi_class_dual_follow(const mgv_problem *p, mgvi_class_dual *d, double step,
-                            const double *log_p);
+                            const mgvi_vec *log_p);
 /* The gap of (w, v), and about what the intercepts' sums of v will cost:
  *   sum_i s_i KL(q_i | p_i) + |lambda W + A'V|^2/(2 lambda) + |sum_i v_i|                     (12)
  */
-double mgvi_class_dual_gap(const mgv_problem *p, mgvi_class_dual *d, const double *log_p,
+double mgvi_class_dual_gap(const mgv_problem *p, mgvi_class_dual *d, const mgvi_vec *log_p,
                            const mgvi_vec *w, mgvi_vec *rest);
 #endif

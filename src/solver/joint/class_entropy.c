@@ -137,12 +137,12 @@ static double search(const mgv_problem *p, const mgvi_class_entropy *e, const mg
 }
 
 /* p at z, and the gaps of (w, v): with (9), and with the hinge itself. */
-static double measure(const mgv_problem *p, mgvi_class_entropy *e, const mgvi_vec *w, double *log_p,
-                      mgvi_vec *work)
+static double measure(const mgv_problem *p, mgvi_class_entropy *e, const mgvi_vec *w,
+                      mgvi_vec *log_p, mgvi_vec *work)
 {
     double loss;
     e->dual.tau = e->m.tau;
-    smoothed_loss(p, e, NULL, 0, log_p, &loss);
+    smoothed_loss(p, e, NULL, 0, log_p->x, &loss);
     const double smoothed = mgvi_class_dual_gap(p, &e->dual, log_p, w, work);
     const double primal = loss + p->lambda / 2 * dot(p, w, w);
     e->m.gap = (loss - dual_rows(p, e) + smoothed - e->dual.gap) / fmax(primal, 1e-300);
@@ -158,21 +158,21 @@ mgv_status mgvi_class_entropy_step(mgvi_run *run, mgvi_class_entropy *e, mgvi_ve
     if (!e->m.begun) {
         mgvi_op_mul(p->A, 1, w, 0, &z);
         mgvi_class_dual_start(p, &e->dual);
-        measure(p, e, w, log_p->x, work);
+        measure(p, e, w, log_p, work);
         e->m.begun = true;
     }
     e->dual.tau = e->m.tau;
     smoothed_loss(p, e, NULL, 0, log_p->x, NULL);
-    MGVI_TRY(mgvi_class_dual_direction(run, &e->dual, log_p->x, w, work, dir));
+    MGVI_TRY(mgvi_class_dual_direction(run, &e->dual, log_p, w, work, dir));
     mgvi_op_mul(p->A, 1, dir, 0, dz);
     const double step = search(p, e, w, dir, log_p->x, dz->x);
     mgvi_vec_axpby(run->ctx, step, dir, 1, w);
     mgvi_vec_axpby(run->ctx, step, dz, 1, &z);
     smoothed_loss(p, e, NULL, 0, log_p->x, NULL);
-    mgvi_class_dual_follow(p, &e->dual, step, log_p->x);
-    if (measure(p, e, w, log_p->x, work) <= SETTLED * e->m.gap) {
+    mgvi_class_dual_follow(p, &e->dual, step, log_p);
+    if (measure(p, e, w, log_p, work) <= SETTLED * e->m.gap) {
         e->m.tau *= TAU_FACTOR;
-        measure(p, e, w, log_p->x, work);
+        measure(p, e, w, log_p, work);
     }
     run->finished = !(step > 0);
     return MGV_OK;

@@ -8,8 +8,8 @@
  * column's (8), and weighted by its inverse. */
 #include "solver/joint/class_hessian.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
+#include "linalg/gemm.h"
 #include "op/stored.h"
 #include "simd/simd.h"
 

@@ -8,9 +8,9 @@
  */
 #include "solver/joint/class_metric.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
 #include "base/threads.h"
+#include "linalg/gemm.h"
 #include "op/twins.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 /* class_pairs.c - (5): the products of a few rows, the matrix of their pairs, and its factor. */
 #include "solver/joint/class_pairs.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
+#include "linalg/gemm.h"
 
 #include <math.h>
 #include <string.h>

@@ -4,9 +4,9 @@
  * Sums are over blocks that depend on the shape alone, added in order. */
 #include "solver/joint/class_smooth.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
 #include "base/threads.h"
+#include "linalg/gemm.h"
 
 #include <math.h>
 #include <string.h>

@@ -9,8 +9,8 @@
  */
 #include "solver/joint/class_system.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
+#include "linalg/gemm.h"
 
 #include <math.h>
 #include <string.h>

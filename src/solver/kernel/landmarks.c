@@ -1,9 +1,9 @@
 /* landmarks.c - the curvature of the losses over what some rows of a kernel say of all. */
 #include "solver/kernel/landmarks.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
 #include "base/threads.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 #include "solver/kernel/leftover.h"
 

@@ -4,8 +4,8 @@
  * sixteenth of it, and e_i is about kappa e'_i^2/K_ii, kappa from some rows whose e_i is made. */
 #include "solver/kernel/leftover.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* factor.c - one row more, one row less. */
 #include "solver/margin/factor.h"
 
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 
 #include <math.h>
 #include <string.h>

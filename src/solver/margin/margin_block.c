@@ -1,9 +1,9 @@
 /* margin_block.c - rows copied dense or in both sparse orders, and their weighted products. */
 #include "solver/margin/margin_block.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
 #include "base/threads.h"
+#include "linalg/gemm.h"
 
 #include <math.h>
 #include <string.h>

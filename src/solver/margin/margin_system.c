@@ -1,7 +1,7 @@
 /* margin_system.c - a Cholesky factor of the smaller matrix, borders by their Schur complement. */
 #include "solver/margin/margin_system.h"
 
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* working_set.c - rows made dense, and their Gram matrix. */
 #include "solver/margin/working_set.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
 #include "base/threads.h"
+#include "linalg/gemm.h"
 #include "op/contrast.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* tall_polish.c - guesses of the active sets from several thresholds, each checked by its gap. */
 #include "solver/newton/tall_polish.h"
 
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 #include "simd/simd.h"
 #include "solver/shared/scaled_cholesky.h"
 

@@ -14,15 +14,16 @@ typedef struct mgvi_tall_memory {
     double alpha, alpha_last, mean_leverage;
     double gap; /* of the reduced problem */
     double target;
-    double tau;    /* of the pair that the finish goes on from */
-    bool warm;     /* the path begins at a neighbour's solution */
-    bool pair;     /* so does the finish, from a pair (w, a) near the solution */
-    bool lost;     /* the smoothing led nowhere: all rows, and the interior point starts cold */
-    bool thin;     /* few rows are near the hinge: the interior point starts cold on those */
-    bool solved;   /* w_out and u_out are a solution of a reduced problem */
-    bool near;     /* the path is followed on the rows near the hinge, the others fixed */
-    bool shown;    /* the point on the path is for the judge */
-    bool not_near; /* that went wrong: all rows from now on */
+    double tau; /* of the pair that the finish goes on from */
+    /* 0 or 1; a damaged file may say anything: */
+    int32_t warm;     /* the path begins at a neighbour's solution */
+    int32_t pair;     /* so does the finish, from a pair (w, a) near the solution */
+    int32_t lost;     /* the smoothing led nowhere: all rows, and the interior point starts cold */
+    int32_t thin;     /* few rows are near the hinge: the interior point starts cold on those */
+    int32_t solved;   /* w_out and u_out are a solution of a reduced problem */
+    int32_t near;     /* the path is followed on the rows near the hinge, the others fixed */
+    int32_t shown;    /* the point on the path is for the judge */
+    int32_t not_near; /* that went wrong: all rows from now on */
 } mgvi_tall_memory;
 
 typedef struct mgvi_tall_state {

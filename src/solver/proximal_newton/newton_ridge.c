@@ -1,9 +1,9 @@
 /* newton_ridge.c - three ways to solve (3). */
 #include "solver/proximal_newton/newton_ridge.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
 #include "base/threads.h"
+#include "linalg/gemm.h"
 #include "op/gram.h"
 #include "op/rows.h"
 

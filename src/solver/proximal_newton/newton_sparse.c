@@ -4,7 +4,7 @@
  * p_j.e/W when the intercept is free, else at the view's centre.                       */
 #include "solver/proximal_newton/newton_sparse.h"
 
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 #include "op/columns.h"
 #include "op/gram.h"
 #include "solver/shared/ranking.h"

@@ -1,7 +1,7 @@
 /* scaled_cholesky.c - unit diagonal, ridge, factor. */
 #include "solver/shared/scaled_cholesky.h"
 
-#include "backend/cpu/gemm.h"
+#include "linalg/gemm.h"
 
 #include <math.h>
 #include <string.h>

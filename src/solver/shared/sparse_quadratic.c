@@ -1,8 +1,8 @@
 /* sparse_quadratic.c - coordinate steps and a polished support. */
 #include "solver/shared/sparse_quadratic.h"
 
-#include "backend/cpu/gemm.h"
 #include "base/limit.h"
+#include "linalg/gemm.h"
 #include "solver/shared/support_gram.h"
 
 #include <math.h>

@@ -35,9 +35,9 @@ static mgv_status init(mgvi_run *run)
     s->projected = run->settings->perceptron_form == MGVI_PERCEPTRON_PROJECTED;
     mgvi_margin_rows_start(&s->rows, &s->z);
     MGVI_TRY(mgvi_run_keep(run, "acc", MGVI_T_F64, s->acc, acc_len));
-    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
-    MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
-    MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->b.x, s->b.n));
+    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
+    MGVI_TRY(mgvi_run_keep_vec(run, "z", &s->z));
+    MGVI_TRY(mgvi_run_keep_vec(run, "b", &s->b));
     return mgvi_run_keep(run, "least", MGVI_T_F64, &s->least, 1);
 }
 
@@ -62,7 +62,7 @@ static mgv_status step(mgvi_run *run)
     const double delta = all / count;
     for (int32_t t = 0; t < count; t++) { /* (4) */
         mgvi_margin_rows_add(&s->rows, s->worst[t], delta, s->acc);
-        s->b.x[s->worst[t]] += delta;
+        mgvi_vec_set(&s->b, s->worst[t], mgvi_vec_at(&s->b, s->worst[t]) + delta);
     }
     mgvi_margin_rows_weights(&s->rows, s->acc, &s->w);
     if (s->projected)
@@ -80,6 +80,7 @@ const mgvi_solver_ops mgvi_solver_batch_perceptron = {
     .kernels = true,
     .contrasts = true,
     .settings = "perceptron_form",
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

@@ -18,7 +18,7 @@ typedef struct state {
     mgvi_penalty penalty;
     mgvi_support support;
     double rho, step; /* step: 1/(rho L^2) */
-    mgvi_vec w, x, next, g;
+    mgvi_vec w, ahead, next, g;
     mgvi_vec u, z, work;
     memory memory;
 } state;
@@ -28,8 +28,8 @@ static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
     mgvi_steps steps;
-    mgvi_vec *const cols[] = {&s->w, &s->x, &s->next, &s->g}, *const rows[] = {&s->u, &s->z,
-                                                                               &s->work};
+    mgvi_vec *const cols[] = {&s->w, &s->ahead, &s->next, &s->g}, *const rows[] = {&s->u, &s->z,
+                                                                                   &s->work};
     for (size_t i = 0; i < sizeof cols / sizeof *cols; i++)
         MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[i]));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -40,8 +40,8 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->w, &steps));
     s->rho = steps.sigma / (run->settings->sigma_factor * run->settings->sigma_factor);
     s->step = steps.norm > 0 ? 1 / (s->rho * steps.norm * steps.norm) : 1;
-    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
-    MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n));
+    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
+    MGVI_TRY(mgvi_run_keep_vec(run, "u", &s->u));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
 }
 
@@ -49,12 +49,12 @@ static mgv_status init(mgvi_run *run)
 static void inner_step(const mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
-    mgvi_support_mul(&s->support, &s->x, &s->z);
+    mgvi_support_mul(&s->support, &s->ahead, &s->z);
     mgvi_displacement(p, &s->z, &s->work);
     mgvi_vec_axpby(run->ctx, 1, &s->u, s->rho, &s->work);
     mgvi_support_mul_t(&s->support, &s->work, &s->g);
-    mgvi_vec_copy(run->ctx, &s->x, &s->next); /* the intercept rests */
-    const mgvi_vec x = mgvi_problem_penalised_part(p, &s->x),
+    mgvi_vec_copy(run->ctx, &s->ahead, &s->next); /* the intercept rests */
+    const mgvi_vec x = mgvi_problem_penalised_part(p, &s->ahead),
                    g = mgvi_problem_penalised_part(p, &s->g);
     mgvi_vec next = mgvi_problem_penalised_part(p, &s->next);
     mgvi_vec_add(run->ctx, 1, &x, -s->step, &g, &next);
@@ -65,11 +65,11 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     double t = 1;
-    mgvi_vec_copy(run->ctx, &s->w, &s->x);
+    mgvi_vec_copy(run->ctx, &s->w, &s->ahead);
     for (int i = 0; i < INNER; i++) {
         inner_step(run, s);
         const double larger = (1 + sqrt(1 + 4 * t * t)) / 2, m = (t - 1) / larger;
-        mgvi_vec_add(run->ctx, 1 + m, &s->next, -m, &s->w, &s->x);
+        mgvi_vec_add(run->ctx, 1 + m, &s->next, -m, &s->w, &s->ahead);
         mgvi_vec_copy(run->ctx, &s->next, &s->w);
         t = larger;
     }
@@ -100,6 +100,7 @@ const mgvi_solver_ops mgvi_solver_bregman = {
     .no = {.loss = MGVI_MARGIN},
     .settings = "sigma_factor sigma lipschitz",
     .fits = mgvi_centred_intercept,
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

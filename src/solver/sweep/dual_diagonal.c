@@ -9,9 +9,10 @@
  * L is |A|^2, or as small as the move dz = u+ - z allows (5); momentum that points uphill is
  * dropped (6). w follows by w(z) = w + beta dw and w+ = w(z) - A'dz: one product with A and one
  * with A' an iteration. */
-#include "op/rows.h"
+#include "problem/margins.h"
 #include "solver/solver_impl.h"
 
+#include <float.h>
 #include <math.h>
 
 enum {
@@ -54,10 +55,10 @@ static mgv_status allocate(mgvi_run *run, state *s)
         MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
     for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
         MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
-    MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n));
-    MGVI_TRY(mgvi_run_keep(run, "du", MGVI_T_F64, s->du.x, s->du.n));
-    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
-    MGVI_TRY(mgvi_run_keep(run, "dw", MGVI_T_F64, s->dw.x, s->dw.n));
+    MGVI_TRY(mgvi_run_keep_vec(run, "u", &s->u));
+    MGVI_TRY(mgvi_run_keep_vec(run, "du", &s->du));
+    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
+    MGVI_TRY(mgvi_run_keep_vec(run, "dw", &s->dw));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
@@ -81,27 +82,23 @@ static mgv_status measure_rows(mgvi_run *run, state *s)
     mgvi_rows *rows;
     mgvi_arena_init(&scratch, run->ctx);
     const mgv_status st = mgvi_rows_new(p->A, &scratch, &rows);
+    mgvi_live_rows live = {.row = NULL};
     if (st == MGV_OK)
-        mgvi_rows_square_norms(rows, s->slack.x);
+        mgvi_problem_live_rows(p, rows, &s->slack, &live);
     mgvi_arena_free(&scratch);
     MGVI_TRY(st);
-    int64_t weighted = 0;
-    for (int64_t i = 0; i < s->u.n; i++) {
-        if (mgvi_coef_pick(&p->row.scale, i, 0) == 0)
-            continue;
-        weighted++;
-        s->frobenius += s->slack.x[i];
-        if (s->slack.x[i] == 0) {
-            s->u.x[i] = -1;
-            s->hopeless = true;
-        }
+    s->hopeless = live.least == 0;
+    if (s->hopeless) {
+        mgvi_vec_leave_out(run->ctx, &p->row.scale, INFINITY, &s->slack);
+        mgvi_vec_split(run->ctx, &s->slack, DBL_TRUE_MIN, -1, 0, &s->u);
     }
+    s->frobenius = live.total;
     if (!isfinite(s->frobenius * s->frobenius))
         return MGVI_FAIL(run->ctx, MGV_E_INPUT,
                          "the data are too large: the sum of their squares is %g; divide them by "
                          "a power of ten",
                          s->frobenius);
-    s->mean_square = weighted > 0 ? s->frobenius / (double)weighted : 0;
+    s->mean_square = live.count > 0 ? s->frobenius / (double)live.count : 0;
     return MGV_OK;
 }
 
@@ -260,15 +257,15 @@ static double estimate(const mgvi_run *run)
 /* A box that still holds means the soft margin with C = 1/lambda_t, not the hard one. */
 static void ended(mgvi_run *run)
 {
-    const state *s = run->state;
+    state *s = run->state;
     const double bound = box(s, run->iteration - 1);
-    int64_t held = 0;
-    for (int64_t i = 0; i < s->u.n; i++)
-        held += -s->u.x[i] >= bound;
+    double held;
+    mgvi_vec_split(run->ctx, &s->u, nextafter(-bound, INFINITY), 1, 0, &s->z);
+    mgvi_vec_sum(run->ctx, &s->z, &held);
     if (held > 0 && run->iteration >= LONG_RUN)
         mgvi_log(run->ctx, MGV_WARNING,
-                 "dual_diagonal: after %" PRId64 " iterations %" PRId64
-                 " multipliers are still held at 1/lambda_t = %g: this is the soft margin with "
+                 "dual_diagonal: after %" PRId64 " iterations %.0f multipliers are still held at "
+                 "1/lambda_t = %g: this is the soft margin with "
                  "that C; a faster --schedule or a smaller --lambda0 opens the box, unless the "
                  "classes cannot be separated",
                  run->iteration, held, bound);
@@ -294,6 +291,7 @@ const mgvi_solver_ops mgvi_solver_dual_diagonal = {
     .no_intercept = true,
     .kernels = true,
     .settings = "schedule lambda0 inertia dual_diagonal_restart backtracking lipschitz",
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

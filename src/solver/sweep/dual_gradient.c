@@ -88,10 +88,10 @@ static mgv_status init(mgvi_run *run)
     s->memory.t = 1;
     minimise(run, s); /* of p = 0 */
     mgvi_support_mul(&s->support, &s->w, &s->z);
-    MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
-    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
-    MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n));
-    MGVI_TRY(mgvi_run_keep(run, "v", MGVI_T_F64, s->v.x, s->v.n));
+    MGVI_TRY(mgvi_run_keep_vec(run, "z", &s->z));
+    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
+    MGVI_TRY(mgvi_run_keep_vec(run, "u", &s->u));
+    MGVI_TRY(mgvi_run_keep_vec(run, "v", &s->v));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
 }
 
@@ -145,6 +145,7 @@ static double residual(const mgvi_run *run) { return ((const state *)run->state)
         .no = {.penalty = (NOT), .loss = MGVI_MARGIN},                                             \
         .settings = "kappa sigma_factor sigma lipschitz",                                          \
         .fits = mgvi_centred_intercept,                                                            \
+        .anywhere = true,                                                                          \
         .state_size = sizeof(state),                                                               \
         .init = init,                                                                              \
         .step = step,                                                                              \

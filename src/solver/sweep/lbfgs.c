@@ -8,8 +8,8 @@
  * Newton's steps of W and a dual point together (9) in place of (2). */
 #include "op/joint_pass.h"
 #include "solver/joint/class_dual.h"
+#include "solver/joint/row_metric.h"
 #include "solver/minibatch/minibatch.h"
-#include "solver/sweep/row_metric.h"
 
 #include <math.h>
 #include <string.h>
@@ -30,7 +30,7 @@ typedef struct state {
     bool newton;                   /* there is one */
     double row_cost, hessian_cost; /* of (5) and (6), in passes; infinite: there is none */
     bool given, given_u;           /* w, and perhaps v, came from the run before on a path */
-    double *s, *y;                 /* most_pairs x (columns x lanes) */
+    mgvi_vec s, y;                 /* most_pairs vectors of the columns, one after the other */
     int64_t most_pairs;            /* PAIRS, or as many as MOST_BYTES hold */
     double *lane;
     struct memory {
@@ -55,18 +55,15 @@ static int64_t numbers(const state *s) { return s->w.n * s->w.k; }
 /* <x, y> over all lanes: as one long vector. */
 static double dot(mgvi_run *run, const mgvi_vec *x, const mgvi_vec *y)
 {
-    const mgvi_vec a = mgvi_vec_wrap(x->x, x->n * x->k, x->space);
-    const mgvi_vec b = mgvi_vec_wrap(y->x, y->n * y->k, y->space);
+    const mgvi_vec a = mgvi_vec_flat(x), b = mgvi_vec_flat(y);
     double sum;
     mgvi_vec_dot(run->ctx, &a, &b, &sum);
     return sum;
 }
 
-static mgvi_vec pair(const state *s, double *from, int64_t index)
+static mgvi_vec pair(const state *s, const mgvi_vec *from, int64_t index)
 {
-    mgvi_vec v = s->w;
-    v.x = from + index * numbers(s);
-    return v;
+    return mgvi_vec_part(from, index * s->w.n, s->w.n);
 }
 
 /* F(w) and its gradient, in one sweep of float32 while that is exact enough.                 (1) */
@@ -98,9 +95,8 @@ static void measure_gradient(mgvi_run *run)
     state *s = run->state;
     const mgvi_vec part = mgvi_problem_penalised_part(run->problem, &s->g);
     s->m.grad_square = dot(run, &part, &part);
-    s->m.free_slope = 0;
-    for (int64_t t = part.n * part.k; t < numbers(s); t++)
-        s->m.free_slope += fabs(s->g.x[t]);
+    const mgvi_vec free = mgvi_problem_free_part(run->problem, &s->g), all = mgvi_vec_flat(&free);
+    mgvi_vec_abs_sum(run->ctx, &all, &s->m.free_slope);
 }
 
 /* The slopes U at w. */
@@ -119,14 +115,16 @@ static void refresh_slopes(mgvi_run *run)
     mgvi_loss_grad(run->ctx, p->loss, &p->row, &s->u, &s->u);
 }
 
-/* The fast way pays where a pass is much longer than what surrounds it. */
+/* The fast way pays where a pass is much longer than what surrounds it; it works in host memory, as
+ * metrics do. */
 static mgv_status init_fast(mgvi_run *run)
 {
     enum { LEAST_ROWS = 4096 };
     static const double LEAST_WORK = 1 << 22;
     state *s = run->state;
     const mgv_problem *p = run->problem;
-    if (p->A->rows < LEAST_ROWS || (double)p->A->nnz * p->lanes < LEAST_WORK)
+    if (p->A->rows < LEAST_ROWS || (double)p->A->nnz * p->lanes < LEAST_WORK ||
+        !mgvi_ctx_in_host(run->ctx))
         return MGV_OK;
     MGVI_TRY(mgvi_joint_pass_new(&run->arena, p->A, p->loss, &p->row, p->lanes, &s->pass));
     if (!s->pass)
@@ -141,7 +139,7 @@ static mgv_status init_hessian(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
-    s->hessian_cost = mgvi_class_hessian_cost(p);
+    s->hessian_cost = mgvi_ctx_in_host(run->ctx) ? mgvi_class_hessian_cost(p) : INFINITY;
     const bool apart = !isfinite(s->hessian_cost) && s->pass;
     if (apart)
         s->hessian_cost = mgvi_class_hessian_blocks_cost(p);
@@ -164,30 +162,31 @@ static mgv_status init(mgvi_run *run)
     s->m.grad_square = s->row_cost = s->m.row_gap = INFINITY;
     MGVI_TRY(init_fast(run));
     MGVI_TRY(init_hessian(run));
-    s->newton = mgvi_class_dual_fits(run->problem);
+    s->newton = mgvi_ctx_in_host(run->ctx) && mgvi_class_dual_fits(run->problem);
     const double room = MOST_BYTES / (16 * (double)numbers(s));
     s->most_pairs = s->newton ? 1 : (int64_t)fmin(fmax(room, LEAST_PAIRS), PAIRS);
-    s->s = mgvi_run_array(run, (size_t)s->most_pairs, (size_t)numbers(s) * sizeof *s->s);
-    s->y = mgvi_run_array(run, (size_t)s->most_pairs, (size_t)numbers(s) * sizeof *s->y);
+    const int64_t rows = s->most_pairs * s->w.n;
+    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, rows, s->w.k, &s->s));
+    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, rows, s->w.k, &s->y));
     s->lane = mgvi_run_array(run, (size_t)s->w.k, sizeof *s->lane);
-    if (!s->s || !s->y || !s->lane)
+    if (!s->lane)
         return MGV_E_MEMORY;
     if (s->newton) {
         MGVI_TRY(mgvi_class_dual_new(run, false, &s->dual));
         s->m.metric = NEWTON;
     }
-    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, numbers(s)));
-    MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, numbers(s)));
-    MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, s->u.n * s->u.k));
-    MGVI_TRY(mgvi_run_keep(run, "s", MGVI_T_F64, s->s, s->most_pairs * numbers(s)));
-    MGVI_TRY(mgvi_run_keep(run, "y", MGVI_T_F64, s->y, s->most_pairs * numbers(s)));
+    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
+    MGVI_TRY(mgvi_run_keep_vec(run, "g", &s->g));
+    MGVI_TRY(mgvi_run_keep_vec(run, "u", &s->u));
+    MGVI_TRY(mgvi_run_keep_vec(run, "s", &s->s));
+    MGVI_TRY(mgvi_run_keep_vec(run, "y", &s->y));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
 static mgv_status start(mgvi_run *run, const double *w, const double *u)
 {
     state *s = run->state;
-    memcpy(s->w.x, w, (size_t)numbers(s) * sizeof *w);
+    mgvi_vec_upload(run->ctx, w, &s->w);
     s->given = true;
     if (s->newton && u)
         memcpy(s->dual.v, u, (size_t)(s->u.n * s->u.k) * sizeof *u);
@@ -238,10 +237,10 @@ static mgv_status begin(mgvi_run *run)
     measure_gradient(run);
     if (s->newton) {
         if (s->given && !s->given_u)
-            mgvi_vec_copy(run->ctx, &s->u, &(mgvi_vec){s->dual.v, s->u.n, s->u.k, MGVI_ROWS});
+            mgvi_vec_download(run->ctx, &s->u, s->dual.v);
         mgvi_class_dual_start(run->problem, &s->dual);
         mgvi_class_dual_scores(run->problem, &s->w, log_p);
-        s->m.row_gap = mgvi_class_dual_gap(run->problem, &s->dual, log_p->x, &s->w, &s->trial);
+        s->m.row_gap = mgvi_class_dual_gap(run->problem, &s->dual, log_p, &s->w, &s->trial);
         return MGV_OK;
     }
     if (s->hessian_cost <= CHEAP)
@@ -259,7 +258,7 @@ static mgv_status two_loops(mgvi_run *run)
     mgvi_vec_scale(run->ctx, -1, &s->dir);
     for (int64_t i = s->m.pairs - 1; i >= 0; i--) {
         const int64_t at = (s->m.oldest + i) % s->most_pairs;
-        const mgvi_vec si = pair(s, s->s, at), yi = pair(s, s->y, at);
+        const mgvi_vec si = pair(s, &s->s, at), yi = pair(s, &s->y, at);
         alpha[at] = s->m.rho[at] * dot(run, &si, &s->dir);
         mgvi_vec_axpby(run->ctx, -alpha[at], &yi, 1, &s->dir);
     }
@@ -271,7 +270,7 @@ static mgv_status two_loops(mgvi_run *run)
         mgvi_vec_scale(run->ctx, s->m.scale, &s->dir);
     for (int64_t i = 0; i < s->m.pairs; i++) {
         const int64_t at = (s->m.oldest + i) % s->most_pairs;
-        const mgvi_vec si = pair(s, s->s, at), yi = pair(s, s->y, at);
+        const mgvi_vec si = pair(s, &s->s, at), yi = pair(s, &s->y, at);
         const double beta = s->m.rho[at] * dot(run, &yi, &s->dir);
         mgvi_vec_axpby(run->ctx, alpha[at] - beta, &si, 1, &s->dir);
     }
@@ -282,7 +281,7 @@ static mgv_status newton_direction(mgvi_run *run)
 {
     state *s = run->state;
     mgvi_class_dual_scores(run->problem, &s->w, &run->lent[0]);
-    return mgvi_class_dual_direction(run, &s->dual, run->lent[0].x, &s->w, &s->trial, &s->dir);
+    return mgvi_class_dual_direction(run, &s->dual, &run->lent[0], &s->w, &s->trial, &s->dir);
 }
 
 /* Without pairs the direction has no length: the change of the gradient over a tenth of the unit
@@ -336,7 +335,7 @@ static void remember(mgvi_run *run)
 {
     state *s = run->state;
     const int64_t at = (s->m.oldest + s->m.pairs) % s->most_pairs;
-    mgvi_vec si = pair(s, s->s, at), yi = pair(s, s->y, at);
+    mgvi_vec si = pair(s, &s->s, at), yi = pair(s, &s->y, at);
     mgvi_vec_add(run->ctx, 1, &s->trial, -1, &s->w, &si);
     mgvi_vec_add(run->ctx, 1, &s->next_g, -1, &s->g, &yi);
     const double sy = dot(run, &si, &yi), yy = dot(run, &yi, &yi);
@@ -418,8 +417,8 @@ static mgv_status step(mgvi_run *run)
     measure_gradient(run);
     if (s->m.metric == NEWTON) {
         mgvi_class_dual_scores(run->problem, &s->w, log_p);
-        mgvi_class_dual_follow(run->problem, &s->dual, t, log_p->x);
-        s->m.row_gap = mgvi_class_dual_gap(run->problem, &s->dual, log_p->x, &s->w, &s->trial);
+        mgvi_class_dual_follow(run->problem, &s->dual, t, log_p);
+        s->m.row_gap = mgvi_class_dual_gap(run->problem, &s->dual, log_p, &s->w, &s->trial);
     }
     const bool fast = s->pass && !s->m.precise;
     if (fast && (gap_now(run) < FAST_GAP || s->m.small_steps >= MOST_SMALL))
@@ -435,7 +434,7 @@ static mgvi_iterate expose(mgvi_run *run)
     refresh_slopes(run);
     const bool rows = s->m.row_gap < s->m.grad_square / (2 * run->problem->lambda);
     if (rows)
-        memcpy(run->lent[1].x, s->dual.v, (size_t)(s->u.n * s->u.k) * sizeof *s->dual.v);
+        mgvi_vec_upload(run->ctx, s->dual.v, &run->lent[1]);
     return (mgvi_iterate){.w = &s->w, .u = rows ? &run->lent[1] : &s->u};
 }
 
@@ -466,6 +465,7 @@ const mgvi_solver_ops mgvi_solver_lbfgs = {
               .op = MGVI_MUL | MGVI_MUL_T},
     .no = {.penalty = MGVI_ABS},
     .uniform = true,
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

@@ -10,13 +10,12 @@
 #include "solver/solver_impl.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { REFRESH = 40 }; /* steps between two residuals from w itself: the recursion drifts */
 
 typedef struct state {
-    mgvi_vec w, g, d, diagonal; /* cols: weights, gradient, direction, 1/diag H */
-    mgvi_vec z;                 /* rows: A w - y; A d and the dual point are in lent vectors */
+    mgvi_vec w, g, d, h, diagonal; /* cols: weights, gradient, direction, g/diag H, 1/diag H */
+    mgvi_vec z;                    /* rows: A w - y; A d and the dual point are in lent vectors */
     const mgvi_coef_array *s;
     double gp; /* g . g/diag */
     int64_t since;
@@ -30,38 +29,28 @@ static double dot(const mgvi_run *run, const mgvi_vec *x, const mgvi_vec *y)
     return value;
 }
 
-/* out_i = s_i x_i */
-static void weigh(const state *s, const mgvi_vec *x, mgvi_vec *out)
+/* |x|^2 of the penalised columns */
+static double square(const mgvi_run *run, const mgvi_vec *x)
 {
-    for (int64_t i = 0; i < x->n; i++)
-        out->x[i] = mgvi_coef_pick(s->s, i, 0) * x->x[i];
+    const mgvi_vec part = mgvi_problem_penalised_part(run->problem, x);
+    return dot(run, &part, &part);
 }
 
-static void scale_back(const state *s, const mgvi_vec *x, mgvi_vec *out)
+/* g += t lambda x of the penalised columns */
+static void add_strength(const mgvi_run *run, double t, const mgvi_vec *x, mgvi_vec *g)
 {
-    for (int64_t j = 0; j < x->n; j++)
-        out->x[j] = s->diagonal.x[j] * x->x[j];
+    const mgvi_vec x_part = mgvi_problem_penalised_part(run->problem, x);
+    mgvi_vec g_part = mgvi_problem_penalised_part(run->problem, g);
+    mgvi_vec_axpby(run->ctx, t * run->problem->lambda, &x_part, 1, &g_part);
 }
 
-/* lambda w of the penalised columns */
-static double strength(const mgvi_run *run, int64_t j)
-{
-    return j < mgvi_problem_penalised(run->problem) ? run->problem->lambda : 0;
-}
-
-/* The relative gap that goes with g; the intercept's part of g has no say in the dual. */
-static double guess_gap(const mgvi_run *run, const state *s)
+/* The relative gap that goes with g, sum s_i z_i^2 at hand; the intercept's part of g has no say
+ * in the dual. */
+static double guess_gap(const mgvi_run *run, const state *s, double loss)
 {
     const mgv_problem *p = run->problem;
-    double loss = 0, norm = 0, residual = 0;
-    for (int64_t i = 0; i < s->z.n; i++)
-        loss += mgvi_coef_pick(s->s, i, 0) / 2 * s->z.x[i] * s->z.x[i];
-    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
-        norm += s->w.x[j] * s->w.x[j];
-        residual += s->g.x[j] * s->g.x[j];
-    }
-    const double primal = loss + p->lambda / 2 * norm;
-    return residual / (2 * p->lambda) / fmax(primal, 1e-300);
+    const double primal = loss / 2 + p->lambda / 2 * square(run, &s->w);
+    return square(run, &s->g) / (2 * p->lambda) / fmax(primal, 1e-300);
 }
 
 /* z and g from w, and the steepest direction. */
@@ -70,17 +59,15 @@ static void refresh(mgvi_run *run, state *s)
     const mgv_problem *p = run->problem;
     mgvi_vec *u = &run->lent[1];
     mgvi_op_mul(p->A, 1, &s->w, 0, &s->z);
-    for (int64_t i = 0; i < s->z.n; i++)
-        s->z.x[i] -= mgvi_coef_pick(&p->row.a, i, 0);
-    weigh(s, &s->z, u);
+    mgvi_vec_less(run->ctx, &s->z, &p->row.a, &s->z);
+    mgvi_vec_weigh(run->ctx, s->s, &s->z, u);
     mgvi_op_mul_t(p->A, 1, u, 0, &s->g);
-    for (int64_t j = 0; j < s->g.n; j++)
-        s->g.x[j] += strength(run, j) * s->w.x[j];
-    scale_back(s, &s->g, &s->d);
+    add_strength(run, 1, &s->w, &s->g);
+    mgvi_vec_multiply(run->ctx, &s->diagonal, &s->g, &s->d);
     s->gp = dot(run, &s->g, &s->d);
     mgvi_vec_scale(run->ctx, -1, &s->d);
     s->since = 0;
-    s->estimate = guess_gap(run, s);
+    s->estimate = guess_gap(run, s, dot(run, u, &s->z));
 }
 
 /* 1/diag H from the columns' variances: with an intercept A's columns are centred. An operator that
@@ -90,27 +77,28 @@ static mgv_status measure(mgvi_run *run, state *s)
     const mgv_problem *p = run->problem;
     const int64_t d = mgvi_problem_penalised(p);
     if (!(p->A->ops->can & MGVI_ROW)) {
-        for (int64_t j = 0; j < s->diagonal.n; j++)
-            s->diagonal.x[j] = 1;
+        mgvi_vec_fill(run->ctx, &s->diagonal, 1);
         return MGV_OK;
     }
     double *mean = mgvi_run_array(run, (size_t)d, sizeof *mean);
-    if (!mean)
+    double *diagonal = mgvi_run_array(run, (size_t)s->diagonal.n, sizeof *diagonal);
+    if (!mean || !diagonal)
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_matrix_column_stats(run->ctx, p->A->stored, s->s->values, mean, s->diagonal.x,
-                                      NULL, NULL));
+    MGVI_TRY(
+        mgvi_matrix_column_stats(run->ctx, p->A->stored, s->s->values, mean, diagonal, NULL, NULL));
     for (int64_t j = 0; j < d; j++) {
-        const double std = s->diagonal.x[j], m = p->view.centre ? 0 : mean[j];
+        const double std = diagonal[j], m = p->view.centre ? 0 : mean[j];
         const double scale = mgvi_view_scale(&p->view, j);
-        s->diagonal.x[j] = 1 / (p->lambda + scale * scale * (std * std + m * m));
-        if (!isfinite(s->diagonal.x[j]) || s->diagonal.x[j] == 0)
+        diagonal[j] = 1 / (p->lambda + scale * scale * (std * std + m * m));
+        if (!isfinite(diagonal[j]) || diagonal[j] == 0)
             return MGVI_FAIL(run->ctx, MGV_E_INPUT,
                              "column %" PRId64 " is too large: its squares overflow; divide it by "
                              "a power of ten",
                              j + 1);
     }
     if (p->free_cols)
-        s->diagonal.x[d] = 1;
+        diagonal[d] = 1;
+    mgvi_vec_upload(run->ctx, diagonal, &s->diagonal);
     return MGV_OK;
 }
 
@@ -121,12 +109,13 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->g));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->d));
+    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->h));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->diagonal));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
-    MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, s->g.n));
-    MGVI_TRY(mgvi_run_keep(run, "d", MGVI_T_F64, s->d.x, s->d.n));
-    MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
+    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
+    MGVI_TRY(mgvi_run_keep_vec(run, "g", &s->g));
+    MGVI_TRY(mgvi_run_keep_vec(run, "d", &s->d));
+    MGVI_TRY(mgvi_run_keep_vec(run, "z", &s->z));
     MGVI_TRY(mgvi_run_keep(run, "since", MGVI_T_I64, &s->since, 1));
     MGVI_TRY(mgvi_run_keep(run, "gp", MGVI_T_F64, &s->gp, 1));
     MGVI_TRY(measure(run, s));
@@ -138,7 +127,7 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
 {
     state *s = run->state;
     (void)u;
-    memcpy(s->w.x, w, (size_t)s->w.n * sizeof *w);
+    mgvi_vec_upload(run->ctx, w, &s->w);
     refresh(run, s);
     return MGV_OK;
 }
@@ -154,27 +143,21 @@ static mgv_status step(mgvi_run *run)
         return MGV_OK;
     }
     mgvi_op_mul(p->A, 1, &s->d, 0, Ad);
-    weigh(s, Ad, u);
-    double curvature = dot(run, Ad, u);
-    for (int64_t j = 0; j < s->d.n; j++)
-        curvature += strength(run, j) * s->d.x[j] * s->d.x[j];
-    const double t = s->gp / curvature;
+    mgvi_vec_weigh(ctx, s->s, Ad, u);
+    const double t = s->gp / (dot(run, Ad, u) + p->lambda * square(run, &s->d));
     mgvi_vec_axpby(ctx, t, &s->d, 1, &s->w);
     mgvi_vec_axpby(ctx, t, Ad, 1, &s->z);
     if (++s->since == REFRESH) {
         refresh(run, s);
     } else { /* g += t H d, and the next direction */
         mgvi_op_mul_t(p->A, t, u, 1, &s->g);
-        for (int64_t j = 0; j < s->g.n; j++)
-            s->g.x[j] += t * strength(run, j) * s->d.x[j];
-        double next = 0;
-        for (int64_t j = 0; j < s->g.n; j++)
-            next += s->diagonal.x[j] * s->g.x[j] * s->g.x[j];
-        const double beta = next / s->gp;
-        for (int64_t j = 0; j < s->g.n; j++)
-            s->d.x[j] = beta * s->d.x[j] - s->diagonal.x[j] * s->g.x[j];
+        add_strength(run, t, &s->d, &s->g);
+        mgvi_vec_multiply(ctx, &s->diagonal, &s->g, &s->h);
+        const double next = dot(run, &s->g, &s->h);
+        mgvi_vec_axpby(ctx, -1, &s->h, next / s->gp, &s->d);
         s->gp = next;
-        s->estimate = guess_gap(run, s);
+        mgvi_vec_weigh(ctx, s->s, &s->z, u);
+        s->estimate = guess_gap(run, s, dot(run, u, &s->z));
     }
     return isfinite(s->gp)
                ? MGV_OK
@@ -184,7 +167,7 @@ static mgv_status step(mgvi_run *run)
 static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
-    weigh(s, &s->z, &run->lent[1]);
+    mgvi_vec_weigh(run->ctx, s->s, &s->z, &run->lent[1]);
     return (mgvi_iterate){.w = &s->w, .u = &run->lent[1]};
 }
 
@@ -210,6 +193,7 @@ const mgvi_solver_ops mgvi_solver_least_squares = {
     .no = {.penalty = MGVI_ABS},
     .cost = cost,
     .uniform = true,
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

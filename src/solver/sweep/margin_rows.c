@@ -2,33 +2,6 @@
 #include "solver/sweep/margin_rows.h"
 
 #include <math.h>
-#include <string.h>
-
-static bool has_weight(const mgv_problem *p, int64_t i)
-{
-    return mgvi_coef_pick(&p->row.scale, i, 0) > 0;
-}
-
-/* R from the squares in `square`, which has one number per row. */
-static mgv_status measure(mgvi_margin_rows *r, double *square)
-{
-    const mgv_problem *p = r->run->problem;
-    double most = 0;
-    mgvi_rows_square_norms(r->rows, square);
-    for (int64_t i = 0; i < p->A->rows; i++) {
-        if (!has_weight(p, i))
-            continue;
-        if (!isfinite(square[i]))
-            return MGVI_FAIL(r->run->ctx, MGV_E_INPUT,
-                             "row %" PRId64
-                             " is too large: |x|^2 overflows; divide the data by a power of ten",
-                             i + 1);
-        most = fmax(most, square[i]);
-        r->live[r->live_count++] = (int32_t)i;
-    }
-    r->radius = most > 0 ? sqrt(most) : 1;
-    return MGV_OK;
-}
 
 mgv_status mgvi_margin_rows_new(mgvi_run *run, mgvi_margin_pair pair, mgvi_margin_rows *out)
 {
@@ -47,23 +20,29 @@ mgv_status mgvi_margin_rows_new(mgvi_run *run, mgvi_margin_pair pair, mgvi_margi
     MGVI_TRY(mgvi_rows_new(run->problem->A, &run->arena, &out->rows));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &out->out_w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &out->out_u));
-    out->live = mgvi_run_array(run, (size_t)n, sizeof *out->live);
-    return out->live ? measure(out, out->out_u.x) : MGV_E_MEMORY;
+    out->live.row = mgvi_run_array(run, (size_t)n, sizeof *out->live.row);
+    if (!out->live.row)
+        return MGV_E_MEMORY;
+    mgvi_problem_live_rows(run->problem, out->rows, &out->out_u, &out->live);
+    out->radius = out->live.most > 0 ? sqrt(out->live.most) : 1;
+    if (out->live.endless < 0)
+        return MGV_OK;
+    return MGVI_FAIL(run->ctx, MGV_E_INPUT,
+                     "row %" PRId64
+                     " is too large: |x|^2 overflows; divide the data by a power of ten",
+                     out->live.endless + 1);
 }
 
 static void leave_out(const mgvi_margin_rows *r, mgvi_vec *z)
 {
-    if (r->live_count == z->n)
-        return;
-    for (int64_t i = 0; i < z->n; i++)
-        if (!has_weight(r->run->problem, i))
-            z->x[i] = INFINITY;
+    if (r->live.count < z->n)
+        mgvi_vec_leave_out(r->run->ctx, &r->run->problem->row.scale, INFINITY, z);
 }
 
 static void clear_intercepts(const mgvi_margin_rows *r, mgvi_vec *v)
 {
-    for (int64_t j = v->n - r->run->problem->free_cols; j < v->n; j++)
-        v->x[j] = 0;
+    mgvi_vec free = mgvi_problem_free_part(r->run->problem, v);
+    mgvi_vec_fill(r->run->ctx, &free, 0);
 }
 
 void mgvi_margin_rows_mul(const mgvi_margin_rows *r, const mgvi_vec *w, mgvi_vec *z)
@@ -80,7 +59,7 @@ void mgvi_margin_rows_mul_t(const mgvi_margin_rows *r, const mgvi_vec *q, mgvi_v
 
 void mgvi_margin_rows_weights(const mgvi_margin_rows *r, const double *acc, mgvi_vec *w)
 {
-    mgvi_rows_weights(r->rows, acc, w->x);
+    mgvi_rows_put_weights(r->rows, acc, w);
     clear_intercepts(r, w);
 }
 
@@ -100,36 +79,8 @@ void mgvi_margin_rows_add(const mgvi_margin_rows *r, int64_t i, double delta, do
 
 void mgvi_margin_rows_balance(const mgvi_margin_rows *r, mgvi_vec *z)
 {
-    mgvi_class_graph *g = r->graph;
-    const mgv_problem *p = r->run->problem;
-    if (!g)
-        return;
-    const int64_t edges = (int64_t)g->k * g->k;
-    mgvi_problem_measure_edges(p, z->x, g);
-    memcpy(g->least, g->edge, (size_t)edges * sizeof *g->least);
-    memset(g->edge, 0, (size_t)edges * sizeof *g->edge);
-    for (int64_t t = 0; t < r->live_count; t++) {
-        const int64_t at = mgvi_problem_edge(p, r->live[t]).at;
-        g->edge[at] += exp(g->least[at] - z->x[r->live[t]]);
-    }
-    for (int64_t t = 0; t < edges; t++) /* ln sum exp(-z) */
-        g->edge[t] = g->edge[t] > 0 ? log(g->edge[t]) - g->least[t] : -INFINITY;
-    mgvi_class_graph_balance(g);
-    for (int64_t t = 0; t < r->live_count; t++) {
-        const mgvi_problem_pair edge = mgvi_problem_edge(p, r->live[t]);
-        z->x[r->live[t]] += g->b[edge.own] - g->b[edge.rival];
-    }
-}
-
-/* The first row with the least margin. */
-static double first_worst(const mgvi_vec *z, int32_t *row)
-{
-    int64_t worst = 0;
-    for (int64_t i = 1; i < z->n; i++)
-        if (z->x[i] < z->x[worst])
-            worst = i;
-    *row = (int32_t)worst;
-    return z->x[worst];
+    if (r->graph)
+        mgvi_problem_balance_edges(r->run->problem, &r->live, r->graph, z);
 }
 
 double mgvi_margin_rows_worst(const mgvi_margin_rows *r, const mgvi_vec *z, int32_t *row,
@@ -137,20 +88,13 @@ double mgvi_margin_rows_worst(const mgvi_margin_rows *r, const mgvi_vec *z, int3
 {
     mgvi_class_graph *g = r->graph;
     *count = 1;
-    if (!g)
-        return first_worst(z, row);
-    mgvi_problem_measure_edges(r->run->problem, z->x, g);
-    const double least = mgvi_class_graph_least_mean(g);
-    *count = g->length;
-    for (int32_t t = 0; t < g->length; t++)
-        row[t] = -1;
-    for (int64_t i = r->live_count - 1; i >= 0; i--) { /* the first of equals stays */
-        const mgvi_problem_pair edge = mgvi_problem_edge(r->run->problem, r->live[i]);
-        for (int32_t t = 0; t < g->length; t++)
-            if (g->cycle[t] == edge.own && g->cycle[(t + 1) % g->length] == edge.rival &&
-                z->x[r->live[i]] == g->edge[edge.at])
-                row[t] = r->live[i];
+    double low;
+    if (!g) {
+        *row = (int32_t)mgvi_vec_first_least(z, &low);
+        return low;
     }
+    const double least = mgvi_problem_worst_edges(r->run->problem, &r->live, g, z, row);
+    *count = g->length;
     return least;
 }
 

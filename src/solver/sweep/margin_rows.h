@@ -8,8 +8,7 @@
 #ifndef MGVI_SOLVER_MARGIN_ROWS_H
 #define MGVI_SOLVER_MARGIN_ROWS_H
 
-#include "op/class_graph.h"
-#include "op/rows.h"
+#include "problem/margins.h"
 #include "solver/solver_impl.h"
 
 /* A direction and a dual point of the scaled rows. */
@@ -27,8 +26,7 @@ typedef struct mgvi_margin_rows {
     mgvi_class_graph *graph; /* of the intercepts' classes; NULL: none are free */
     mgvi_rows *rows;
     double radius;         /* R; 1 when every row is zero */
-    int32_t *live;         /* the rows with weight, in order */
-    int64_t live_count;    /* at least 1 */
+    mgvi_live_rows live;   /* at least 1 */
     mgvi_vec out_w, out_u; /* what mgvi_margin_rows_expose() shows */
 } mgvi_margin_rows;
 

@@ -1,6 +1,6 @@
 /* momentum_margin.c - margin maximisation by momentum; docs/algorithms/momentum_margin.md.
  * Rows are divided by R = max_i |a_i| (sweep/margin_rows.h). With z = A w and the weights q of the
- * exponential or the logistic loss (sweep/surrogate.h), at t = 0, 1, 2, ...
+ * exponential or the logistic loss (backend/surrogate.h), at t = 0, 1, 2, ...
  *   V   = A'q                                                                                (1)
  *   g   <- t/(t+1) (g + V),   b <- t/(t+1) (b + q),   so that g = A'b                        (3)
  *   w   <- w + theta (g + V)                                                                 (4)
@@ -9,8 +9,8 @@
  *   |A'(q_new - q)|^2 <= (2/theta) KL(q_new || q),                                           (6)
  * so it starts large and is halved, and the step redone, where that fails. The sampling variant
  * puts a single row i ~ q in the place of A'q, with theta = 1.                               (7) */
+#include "backend/surrogate.h"
 #include "solver/sweep/margin_rows.h"
-#include "solver/sweep/surrogate.h"
 
 #include <math.h>
 
@@ -45,11 +45,11 @@ static mgv_status allocate(mgvi_run *run, state *s)
     s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows.rows), sizeof *s->acc);
     if (!s->acc)
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
-    MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, s->g.n));
-    MGVI_TRY(mgvi_run_keep(run, "v", MGVI_T_F64, s->v.x, s->v.n));
-    MGVI_TRY(mgvi_run_keep(run, "q", MGVI_T_F64, s->q.x, s->q.n));
-    MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->b.x, s->b.n));
+    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
+    MGVI_TRY(mgvi_run_keep_vec(run, "g", &s->g));
+    MGVI_TRY(mgvi_run_keep_vec(run, "v", &s->v));
+    MGVI_TRY(mgvi_run_keep_vec(run, "q", &s->q));
+    MGVI_TRY(mgvi_run_keep_vec(run, "b", &s->b));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
@@ -59,7 +59,7 @@ static mgv_status init(mgvi_run *run)
     const mgvi_margin_pair pair = {.w = &s->w, .least = &s->m.at.least, .b = &s->b, .v = &s->g};
     MGVI_TRY(mgvi_margin_rows_new(run, pair, &s->rows));
     MGVI_TRY(allocate(run, s));
-    s->kind = mgvi_surrogate_chosen(run->settings);
+    s->kind = run->settings->surrogate;
     s->m.largest = FIRST_THETA;
     mgvi_margin_rows_start(&s->rows, &s->z);
     mgvi_margin_rows_balance(&s->rows, &s->z);
@@ -70,19 +70,10 @@ static mgv_status init(mgvi_run *run)
 /* A row with probability in proportion to q. */
 static int64_t draw(mgvi_run *run, const mgvi_margin_rows *rows, const mgvi_vec *q)
 {
-    double sum, below = 0;
+    double sum;
     mgvi_vec_sum(run->ctx, q, &sum);
-    const double mark = mgvi_rng_uniform(&run->rng) * sum;
-    int64_t last = rows->live[0];
-    for (int64_t i = 0; i < q->n; i++) {
-        if (q->x[i] == 0)
-            continue;
-        last = i;
-        below += q->x[i];
-        if (mark < below)
-            break;
-    }
-    return last;
+    const int64_t i = mgvi_vec_draw(q, mgvi_rng_uniform(&run->rng) * sum);
+    return i < 0 ? rows->live.row[0] : i;
 }
 
 /* (7): q becomes a single row, v that row. */
@@ -90,7 +81,7 @@ static void sample(mgvi_run *run, state *s, mgvi_vec *q, mgvi_vec *v)
 {
     const int64_t i = draw(run, &s->rows, q);
     mgvi_vec_fill(run->ctx, q, 0);
-    q->x[i] = 1;
+    mgvi_vec_set(q, i, 1);
     for (int64_t j = 0; j < mgvi_rows_acc_len(s->rows.rows); j++)
         s->acc[j] = 0;
     mgvi_margin_rows_add(&s->rows, i, 1, s->acc);
@@ -165,7 +156,7 @@ static mgv_status step(mgvi_run *run)
 
 static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
 {
-    if (p->free_cols && mgvi_surrogate_chosen(&p->settings) == MGVI_SURROGATE_LOGISTIC)
+    if (p->free_cols && p->settings.surrogate == MGVI_SURROGATE_LOGISTIC)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "solver momentum_margin finds intercepts for the surrogate exponential "
                          "only; --no-intercept for the logistic one");
@@ -191,6 +182,7 @@ const mgvi_solver_ops mgvi_solver_momentum_margin = {
     .contrasts = true,
     .fits = fits,
     .settings = "surrogate large_steps sampling",
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .step = step,

@@ -5,8 +5,8 @@
  *   gd:                     keep = 1,        c_i = l'(-z_i) / n                               (8)
  *   homotopic_subgradient:  keep = 1 - 1/t,  c_i = t^(-2/3) where z_i < 1                     (9)
  */
+#include "backend/surrogate.h"
 #include "solver/sweep/margin_rows.h"
-#include "solver/sweep/surrogate.h"
 
 #include <math.h>
 
@@ -28,11 +28,11 @@ static mgv_status init(mgvi_run *run)
         MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->v));
-    s->kind = mgvi_surrogate_chosen(run->settings);
+    s->kind = run->settings->surrogate;
     mgvi_margin_rows_start(&s->rows, &s->z);
-    MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
-    MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
-    MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->b.x, s->b.n));
+    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
+    MGVI_TRY(mgvi_run_keep_vec(run, "z", &s->z));
+    MGVI_TRY(mgvi_run_keep_vec(run, "b", &s->b));
     return mgvi_run_keep(run, "least", MGVI_T_F64, &s->least, 1);
 }
 
@@ -62,7 +62,7 @@ static mgv_status plain_step(mgvi_run *run)
     state *s = run->state;
     const mgvi_surrogate_point at = mgvi_surrogate_weights(run->ctx, s->kind, &s->z, &s->c);
     const double slope = mgvi_surrogate_slope(s->kind, at.psi);
-    mgvi_vec_scale(run->ctx, slope / (double)s->rows.live_count, &s->c);
+    mgvi_vec_scale(run->ctx, slope / (double)s->rows.live.count, &s->c);
     move(run, s, 1);
     return MGV_OK;
 }
@@ -73,8 +73,7 @@ static mgv_status homotopic_step(mgvi_run *run)
 {
     state *s = run->state;
     const double t = (double)run->iteration + 1, weight = pow(t, -2.0 / 3);
-    for (int64_t i = 0; i < s->z.n; i++)
-        s->c.x[i] = s->z.x[i] < 1 ? weight : 0;
+    mgvi_vec_split(run->ctx, &s->z, 1, weight, 0, &s->c);
     move(run, s, 1 - 1 / t);
     return MGV_OK;
 }
@@ -89,6 +88,7 @@ static mgv_status homotopic_step(mgvi_run *run)
         .no = {.penalty = MGVI_ABS},                                                               \
         .no_intercept = true,                                                                      \
         .settings = settings_of,                                                                   \
+        .anywhere = true,                                                                          \
         .state_size = sizeof(state),                                                               \
         .init = init,                                                                              \
         .step = step_fn,                                                                           \

@@ -15,7 +15,6 @@
 #include "solver/sweep/support.h"
 
 #include <math.h>
-#include <string.h>
 
 /* Plain numbers, for checkpoints. */
 typedef struct memory {
@@ -70,11 +69,11 @@ static mgv_status keep_everything(mgvi_run *run, state *s)
 {
     const struct {
         const char *name;
-        const mgvi_vec *x;
+        mgvi_vec *vec;
     } parts[] = {{"w", &s->now.w}, {"p", &s->now.p}, {"u", &s->now.u},
                  {"z", &s->now.z}, {"g", &s->g},     {"du", &s->du}};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        MGVI_TRY(mgvi_run_keep(run, parts[i].name, MGVI_T_F64, parts[i].x->x, parts[i].x->n));
+        MGVI_TRY(mgvi_run_keep_vec(run, parts[i].name, parts[i].vec));
     if (s->penalty.work_size > 0)
         MGVI_TRY(mgvi_run_keep(run, "prox", MGVI_T_F64, s->penalty.work, s->penalty.work_size));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
@@ -112,11 +111,11 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
 {
     state *s = run->state;
     mgvi_op *A = run->problem->A;
-    memcpy(s->now.w.x, w, (size_t)s->now.w.n * sizeof *w);
+    mgvi_vec_upload(run->ctx, w, &s->now.w);
     mgvi_op_mul(A, 1, &s->now.w, 0, &s->now.z);
     if (!u)
         return MGV_OK;
-    memcpy(s->now.u.x, u, (size_t)s->now.u.n * sizeof *u);
+    mgvi_vec_upload(run->ctx, u, &s->now.u);
     mgvi_op_mul_t(A, 1, &s->now.u, 0, &s->now.p);
     mgvi_vec_copy(run->ctx, &s->now.p, &s->g);
     return MGV_OK;
@@ -124,24 +123,18 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
 
 /* ---- products ------------------------------------------------------------------------------- */
 
-/* Columns that are not 0, or would not be if their last gradient had doubled; or all of them. */
-static int64_t list_columns(const mgvi_run *run, state *s, bool all)
-{
-    const mgv_problem *p = run->problem;
-    int64_t count = 0, *list = s->support.list;
-    for (int64_t j = 0; j < s->support.penalised; j++) {
-        list[count] = j;
-        count += all || s->now.w.x[j] != 0 ||
-                 p->penalty->kkt(mgvi_coefs_at(&p->col, j, 0), 0, 2 * s->g.x[j]) > 0;
-    }
-    return count;
-}
-
-/* Lazy form: g = A'(u + du), on the columns that matter. */
+/* Lazy form: g = A'(u + du), on the columns that are not 0, or would not be if their last gradient
+ * had doubled; or on all of them. */
 static void refresh_direction(const mgvi_run *run, state *s)
 {
+    const mgvi_vec w = mgvi_problem_penalised_part(run->problem, &s->now.w),
+                   g = mgvi_problem_penalised_part(run->problem, &s->g);
     mgvi_vec_add(run->ctx, 1, &s->now.u, 1, &s->du, &s->work);
-    const int64_t count = list_columns(run, s, run->iteration % s->lazy == 1);
+    if (run->iteration % s->lazy == 1) {
+        mgvi_support_mul_t(&s->support, &s->work, &s->g);
+        return;
+    }
+    const int64_t count = mgvi_penalty_movable(&s->penalty, &w, 2, &g, s->support.list);
     mgvi_columns_mul_t(s->support.columns, s->support.list, count, &s->work, &s->g);
 }
 
@@ -167,7 +160,6 @@ static void move_weights(const mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     const mgvi_steps *steps = &s->steps;
-    const int64_t d = mgvi_problem_penalised(p);
     if (mgvi_problem_has_smooth(p)) {
         mgvi_problem_smooth_grad(p, &s->now.w, &s->smooth);
         mgvi_vec_axpby(run->ctx, 1, &s->smooth, 1, &s->g);
@@ -176,9 +168,9 @@ static void move_weights(const mgvi_run *run, state *s)
                    g = mgvi_problem_penalised_part(p, &s->g);
     mgvi_vec next = mgvi_problem_penalised_part(p, &s->next);
     if (steps->square) {
-        for (int64_t j = 0; j < d; j++)
-            next.x[j] = w.x[j] - steps->square[j] * g.x[j];
         const mgvi_coef_array each = {.values = steps->square, .lanes = 1};
+        mgvi_vec_weigh(run->ctx, &each, &g, &next);
+        mgvi_vec_add(run->ctx, 1, &w, -1, &next, &next);
         mgvi_penalty_prox_each(&s->penalty, &next, &each, &next);
     } else {
         mgvi_vec_add(run->ctx, 1, &w, -steps->tau, &g, &next);
@@ -187,8 +179,10 @@ static void move_weights(const mgvi_run *run, state *s)
         else if (mgvi_problem_is_bounded(p))
             mgvi_vec_clip(run->ctx, p->low, p->high, &next);
     }
-    for (int64_t j = d; j < s->next.n; j++)
-        s->next.x[j] = s->now.w.x[j] - steps->tau_free * s->g.x[j];
+    const mgvi_vec w_free = mgvi_problem_free_part(p, &s->now.w),
+                   g_free = mgvi_problem_free_part(p, &s->g);
+    mgvi_vec next_free = mgvi_problem_free_part(p, &s->next);
+    mgvi_vec_add(run->ctx, 1, &w_free, -steps->tau_free, &g_free, &next_free);
 }
 
 /* L was estimated: |A (w+ - w)| > L |w+ - w| would show that it is too small, and tau too large.
@@ -202,7 +196,7 @@ static double watch_norm(const mgvi_run *run, state *s)
     mgvi_vec_axpby(ctx, 1, &s->next, -1, &s->now.w); /* the old w is not needed any more */
     mgvi_vec_norm2(ctx, &s->now.w, &moved);
     mgvi_vec_norm2(ctx, &s->next, &length);
-    const bool free_rests = !run->problem->free_cols || s->now.w.x[s->now.w.n - 1] == 0;
+    const bool free_rests = !run->problem->free_cols || mgvi_vec_at(&s->now.w, s->now.w.n - 1) == 0;
     if (free_rests && !s->steps.unit && image > s->memory.norm * moved * (1 + 1e-9)) {
         const double COVER = 1.02;
         s->memory.norm = COVER * image / moved;
@@ -310,6 +304,7 @@ const mgvi_solver_ops mgvi_solver_primal_dual = {
     .means = true,
     .settings =
         "sigma sigma_factor lipschitz steps iterate lazy primal_dual_restart prox_tol split",
+    .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
     .start = start,

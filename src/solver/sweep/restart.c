@@ -27,10 +27,10 @@ mgv_status mgvi_restart_new(mgvi_run *run, double unit, mgvi_restart *out)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &out->v));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &out->r));
     MGVI_TRY(mgvi_problem_penalty(run->problem, &run->arena, &out->penalty));
-    MGVI_TRY(mgvi_run_keep(run, "mean_w", MGVI_T_F64, out->mean.w.x, out->mean.w.n));
-    MGVI_TRY(mgvi_run_keep(run, "mean_p", MGVI_T_F64, out->mean.p.x, out->mean.p.n));
-    MGVI_TRY(mgvi_run_keep(run, "mean_u", MGVI_T_F64, out->mean.u.x, out->mean.u.n));
-    MGVI_TRY(mgvi_run_keep(run, "mean_z", MGVI_T_F64, out->mean.z.x, out->mean.z.n));
+    MGVI_TRY(mgvi_run_keep_vec(run, "mean_w", &out->mean.w));
+    MGVI_TRY(mgvi_run_keep_vec(run, "mean_p", &out->mean.p));
+    MGVI_TRY(mgvi_run_keep_vec(run, "mean_u", &out->mean.u));
+    MGVI_TRY(mgvi_run_keep_vec(run, "mean_z", &out->mean.z));
     return mgvi_run_keep(run, "restart", MGVI_T_U8, &out->memory, sizeof out->memory);
 }
 
@@ -61,12 +61,11 @@ static void copy_point(mgv_ctx *ctx, const mgvi_point *from, mgvi_point *to)
 /* How far the free column's equation sum u = 0 is from holding. */
 static double free_error(const mgv_problem *p, const mgvi_point *x)
 {
-    double sum = 0;
+    double sum;
     if (!p->free_cols)
         return 0;
-    for (int64_t i = 0; i < x->u.n; i++)
-        sum += fabs(x->u.x[i]);
-    return sum > 0 ? fabs(x->p.x[mgvi_problem_penalised(p)]) / sum : 0;
+    mgvi_vec_abs_sum(p->ctx, &x->u, &sum);
+    return sum > 0 ? fabs(mgvi_vec_at(&x->p, mgvi_problem_penalised(p))) / sum : 0;
 }
 
 /* (10): the largest of the relative violation of a hard loss, the relative gap, how much u must

@@ -28,8 +28,9 @@ void mgvi_start_weights(const mgv_problem *p, mgvi_vec *w)
         sum += s * mgvi_problem_target(p, i);
         total += s;
     }
-    for (int32_t c = 0; total > 0 && c < w->k; c++)
-        w->x[mgvi_problem_penalised(p) * w->k + c] = sum / total;
+    mgvi_vec free = mgvi_problem_free_part(p, w);
+    if (total > 0)
+        mgvi_vec_fill(p->ctx, &free, sum / total);
 }
 
 void mgvi_displacement(const mgv_problem *p, const mgvi_vec *z, mgvi_vec *out)
@@ -39,46 +40,10 @@ void mgvi_displacement(const mgv_problem *p, const mgvi_vec *z, mgvi_vec *out)
         mgvi_vec_add(p->ctx, 1, z, -1, out, out);
         return;
     }
-    for (int64_t i = 0; i < z->n; i++)
-        for (int32_t c = 0; c < z->k; c++) {
-            const int64_t at = i * z->k + c;
-            const double target = p->loss->can & MGVI_MARGIN ? 1 : mgvi_problem_target(p, i);
-            out->x[at] = mgvi_coef_pick(&p->row.scale, i, c) > 0 ? z->x[at] - target : 0;
-        }
-}
-
-/* One coordinate. Powers of two bracket the boundary, t v inside and 2 t v outside; there the
- * distance to the subdifferential gives it without cancellation. */
-static double gauge_at(const mgvi_penalty *r, int64_t j, double v)
-{
-    const double LIMIT = 1e30;
-    const mgvi_coef c = mgvi_coefs_at(r->coefs, j, 0);
-    double t = 1;
-    if (v == 0 || c.scale == 0)
-        return 0;
-    while (t > 1 / LIMIT && r->ops->kkt(c, 0, -t * v) > 0)
-        t /= 2;
-    while (t < LIMIT && r->ops->kkt(c, 0, -2 * t * v) == 0)
-        t *= 2;
-    const double boundary = 2 * t * fabs(v) - r->ops->kkt(c, 0, -2 * t * v);
-    return t >= LIMIT ? 0 : t <= 1 / LIMIT ? INFINITY : fabs(v) / boundary;
-}
-
-double mgvi_gauge(const mgvi_penalty *r, const mgvi_vec *v, mgvi_vec *work)
-{
-    double gauge = 0, most, t = 1;
-    if (!r->ops->whole) {
-        for (int64_t j = 0; j < v->n; j++)
-            gauge = fmax(gauge, gauge_at(r, j, v->x[j]));
-        return gauge;
-    }
-    mgvi_vec_abs_max(r->ctx, v, &most);
-    if (!(most > 0))
-        return 0;
-    const double stretch = 1e100 / most; /* beyond the boundary, if there is one */
-    mgvi_vec_add(r->ctx, stretch, v, 0, v, work);
-    mgvi_penalty_dual_scale(r, work, &t);
-    return t < 1 ? 1 / t / stretch : 0;
+    const mgvi_coef_array target = {
+        .values = p->loss->can & MGVI_MARGIN ? NULL : p->target, .lanes = 1, .constant = 1};
+    mgvi_vec_less(p->ctx, z, &target, out);
+    mgvi_vec_leave_out(p->ctx, &p->row.scale, 0, out);
 }
 
 /* (4): tau (sigma (1 + overlap) (L^2 + |D|^2) + L_F) = MARGIN, and the same for the free column. */
@@ -104,15 +69,14 @@ static mgv_status measure_free(mgvi_run *run, mgvi_vec *rows, mgvi_vec *cols, mg
     const mgv_problem *p = run->problem;
     if (!p->free_cols)
         return MGV_OK;
-    for (int64_t i = 0; i < rows->n; i++)
-        rows->x[i] = mgvi_problem_free_entry(p, i);
+    double size;
+    mgvi_problem_free_column(p, rows);
     mgvi_op_mul_t(p->A, 1, rows, 0, cols);
     s->free_size = (double)rows->n;
-    double size = 0;
-    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
-        const double x = cols->x[j] * (s->unit ? s->unit[j] : 1);
-        size += x * x;
-    }
+    mgvi_vec part = mgvi_problem_penalised_part(p, cols);
+    if (s->unit)
+        mgvi_vec_weigh(p->ctx, &(mgvi_coef_array){.values = s->unit, .lanes = 1}, &part, &part);
+    mgvi_vec_dot(p->ctx, &part, &part, &size);
     s->overlap = s->norm > 0 ? fmin(1, sqrt(size / s->free_size) / s->norm) : 0;
     return MGV_OK;
 }
@@ -179,7 +143,7 @@ mgv_status mgvi_steps_new(mgvi_run *run, const mgvi_penalty *penalty, mgvi_colum
     mgvi_displacement(p, &z, &r);
     mgvi_op_mul_t(p->A, -1, &r, 0, &v);
     const mgvi_vec part = mgvi_problem_penalised_part(p, &v);
-    s->sigma = choose_sigma(run, mgvi_gauge(penalty, &part, &work), s);
+    s->sigma = choose_sigma(run, mgvi_penalty_gauge(penalty, &part, &work), s);
     if (!isfinite(s->sigma) || !(s->sigma > 0))
         return MGVI_FAIL(run->ctx, MGV_E_NUMERIC, "the step sigma is %g", s->sigma);
     mgvi_steps_set_norm(run, s, norm);

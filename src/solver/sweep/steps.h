@@ -34,7 +34,4 @@ mgv_status mgvi_centred_intercept(mgv_ctx *ctx, const mgv_problem *problem);
 void mgvi_start_weights(const mgv_problem *problem, mgvi_vec *w);
 /* out = how far z lies from where a hard loss wants it; the residual z - target of another loss. */
 void mgvi_displacement(const mgv_problem *problem, const mgvi_vec *z, mgvi_vec *out);
-/* The smallest t >= 0 with v in t times the subdifferential of R at 0: R's dual norm where R is a
- * norm. 0 where v is in all multiples, infinite where it is in none. */
-double mgvi_gauge(const mgvi_penalty *penalty, const mgvi_vec *v, mgvi_vec *work);
 #endif

@@ -5,20 +5,20 @@ mgv_status mgvi_support_new(mgvi_run *run, mgvi_support *out)
 {
     *out = (mgvi_support){.A = run->problem->A, .penalised = mgvi_problem_penalised(run->problem)};
     out->list = mgvi_run_array(run, (size_t)out->A->cols, sizeof *out->list);
-    return out->list ? mgvi_columns_new(out->A, &run->arena, &out->columns) : MGV_E_MEMORY;
+    if (!out->list)
+        return MGV_E_MEMORY;
+    return mgvi_ctx_in_host(run->ctx) ? mgvi_columns_new(out->A, &run->arena, &out->columns)
+                                      : MGV_OK;
 }
 
 void mgvi_support_mul(mgvi_support *s, const mgvi_vec *w, mgvi_vec *y)
 {
-    int64_t count = 0;
+    const mgvi_vec part = mgvi_vec_part(w, 0, s->penalised);
     if (!s->columns) {
         mgvi_op_mul(s->A, 1, w, 0, y);
         return;
     }
-    for (int64_t j = 0; j < s->penalised; j++) {
-        s->list[count] = j;
-        count += w->x[j] != 0;
-    }
+    const int64_t count = mgvi_vec_nonzeros(&part, s->list);
     mgvi_columns_mul(s->columns, s->list, count, w, y);
 }
 

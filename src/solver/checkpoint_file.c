@@ -1,0 +1,87 @@
+/* checkpoint_file.c - checkpoints are written, and refused where they are of something else. */
+#include "solver/checkpoint_file.h"
+
+#include "base/event.h"
+#include "base/sink.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { META = 6, PRINT_TEXT = 20 };
+static const char FORMAT_VERSION[] = "2";
+
+static void write_print(uint64_t print, char text[PRINT_TEXT])
+{
+    snprintf(text, PRINT_TEXT, "%016" PRIx64, print);
+}
+
+mgv_status mgvi_checkpoint_put(mgv_ctx *ctx, const mgvi_checkpoint_id *id,
+                               const mgvi_tensor *tensors, int count, mgvi_checkpoint_goal *to)
+{
+    char print[PRINT_TEXT];
+    write_print(id->print, print);
+    const mgvi_meta meta[META] = {{"format", "margrave checkpoint"},
+                                  {"format_version", FORMAT_VERSION},
+                                  {"margrave", mgv_version()},
+                                  {"command", id->command},
+                                  {"solver", id->solver},
+                                  {"fingerprint", print}};
+    return to->path ? mgvi_tensors_write(ctx, to->path, tensors, count, meta, META)
+                    : mgvi_tensors_pack(ctx, tensors, count, meta, META, &to->bytes, &to->size);
+}
+
+mgv_status mgvi_checkpoint_put_bytes(mgv_ctx *ctx, const void *bytes, size_t size,
+                                     mgvi_checkpoint_goal *to)
+{
+    mgvi_sink *sink;
+    to->size = size;
+    if (!to->path)
+        return (to->bytes = mgvi_dup(ctx, bytes, size, 1)) ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(mgvi_sink_open(ctx, to->path, &sink));
+    mgvi_sink_write(sink, bytes, size);
+    return mgvi_sink_close(sink, true);
+}
+
+bool mgvi_checkpoint_lost(mgv_ctx *ctx, mgv_status *st)
+{
+    if (*st != MGV_E_IO)
+        return false;
+    mgvi_log(ctx, MGV_WARNING, "the checkpoint is not saved, and the run goes on: %s", ctx->error);
+    *st = MGV_OK;
+    return true;
+}
+
+/* `wrong` and, after what the file has for `key`, what to do. */
+static mgv_status need(mgv_ctx *ctx, const char *path, const mgvi_tensors *file, const char *key,
+                       const char *want, const char *wrong, const char *cure)
+{
+    const char *got = mgvi_tensors_meta(file, key);
+    if (mgvi_tensors_meta_is(file, key, want))
+        return MGV_OK;
+    return MGVI_FAIL(ctx, MGV_E_INPUT, "%s: %s (got %s '%.60s', not '%.60s'); %s", path, wrong, key,
+                     got ? got : "missing", want, cure);
+}
+
+mgv_status mgvi_checkpoint_is_of(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
+                                 const char *command)
+{
+    MGVI_TRY(need(ctx, path, file, "format", "margrave checkpoint", "this is not a checkpoint",
+                  "resume from a file that --checkpoint has written"));
+    MGVI_TRY(need(ctx, path, file, "format_version", FORMAT_VERSION,
+                  "the checkpoint is of another version",
+                  "resume with the build of margrave that has written it"));
+    return need(ctx, path, file, "command", command, "the checkpoint is of another command",
+                "resume with the command that has written it");
+}
+
+mgv_status mgvi_checkpoint_fits(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
+                                const mgvi_checkpoint_id *id)
+{
+    char print[PRINT_TEXT];
+    write_print(id->print, print);
+    MGVI_TRY(need(ctx, path, file, "solver", id->solver, "the checkpoint is of another solver",
+                  "resume with the data and settings that it was written with"));
+    return need(ctx, path, file, "fingerprint", print,
+                "the checkpoint is of other data, settings, tolerance or seed",
+                "resume with those that it was written with");
+}
