@@ -72,7 +72,7 @@ static void write_back(mgv_ctx *ctx, const mgv_data *data, mgv_settings *setting
 }
 
 /* `known`: the columns of a model that the rows are for, or NULL. */
-static void read_once(const char *reader, const mgvi_columns *known, const uint8_t *bytes,
+static void read_once(const char *reader, const mgvi_column_names *known, const uint8_t *bytes,
                       size_t size)
 {
     static mgv_settings settings;
@@ -100,9 +100,9 @@ static void read_once(const char *reader, const mgvi_columns *known, const uint8
 void fuzz_read(const char *reader, const uint8_t *bytes, size_t size)
 {
     static char a[] = "a", b[] = "b", y[] = "y", *names[] = {a, b, a};
-    const mgvi_columns named = {
+    const mgvi_column_names named = {
         .count = 3, .names = names, .label = y, .label_at = 1, .first_index = -1};
-    const mgvi_columns counted = {.count = 2, .label_at = 0, .first_index = 0};
+    const mgvi_column_names counted = {.count = 2, .label_at = 0, .first_index = 0};
     read_once(reader, NULL, bytes, size);
     read_once(reader, &named, bytes, size);
     read_once(reader, &counted, bytes, size);

@@ -144,6 +144,14 @@ void *mgvi_arena_array(mgvi_arena *arena, size_t count, size_t size)
     return p && fill(arena->ctx, p, NULL, bytes) ? p : NULL;
 }
 
+mgv_status mgvi_arena_vectors(mgvi_arena *arena, size_t count, double **const *vector)
+{
+    for (; *vector; vector++)
+        if (!(**vector = mgvi_arena_array(arena, count, sizeof ***vector)))
+            return MGV_E_MEMORY;
+    return MGV_OK;
+}
+
 void *mgvi_arena_scratch(mgvi_arena *arena, size_t count, size_t size)
 {
     size_t bytes;

@@ -45,7 +45,7 @@ static mgvi_careful *open_careful(mgvi_judge *judge)
     const mgv_problem *p = judge->problem;
     if (judge->careful || !view_of(judge))
         return judge->careful;
-    const int64_t k = p->outputs, d = p->A->stored->cols;
+    const int64_t k = p->outputs, d = mgvi_problem_coefs(p);
     const mgvi_two_product sums = product_over(judge, k);
     const int64_t room = mgvi_two_product_room(&sums);
     mgvi_careful *c = mgvi_arena_array(judge->arena, 1, sizeof *c);
@@ -67,7 +67,7 @@ static mgvi_careful *open_careful(mgvi_judge *judge)
 bool mgvi_careful_reach(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
-    const int64_t d = p->A->stored->cols;
+    const int64_t d = mgvi_problem_coefs(p);
     const mgvi_two_product w = product_over(judge, 1);
     double *column = numbers(judge, d), *centred = numbers(judge, d), *stored = numbers(judge, d);
     if (!column || !centred || !stored) {
@@ -86,7 +86,8 @@ bool mgvi_careful_reach(mgvi_judge *judge)
         }
     }
     for (int64_t j = 0; p->view.centre && j < d; j++)
-        if (stored[j] < (double)p->A->stored->rows) /* a zero that is not stored is as far away */
+        if (stored[j] <
+            (double)mgvi_problem_examples(p)) /* a zero that is not stored is as far away */
             centred[j] = fmax(centred[j], fabs(p->view.centre[j]));
     if (mgvi_ctx_was_cut(p->ctx)) /* half of them are none */
         return false;
@@ -118,7 +119,7 @@ static double sign_at(const mgvi_view *view, int64_t i, int64_t at)
 static void take_scores(mgvi_judge *judge, mgvi_careful *s, const mgvi_view *view)
 {
     const mgvi_contrast *contrast = mgvi_contrast_of(judge->problem->A);
-    const int64_t k = judge->problem->outputs, n = judge->problem->A->stored->rows;
+    const int64_t k = judge->problem->outputs, n = mgvi_problem_examples(judge->problem);
     double *score = mgvi_vec_open(&judge->z);
     s->largest = 0;
     for (int64_t i = 0; i < n; i++)
@@ -134,7 +135,7 @@ static void take_scores(mgvi_judge *judge, mgvi_careful *s, const mgvi_view *vie
 static void bound_scores(const mgvi_judge *judge, const mgvi_careful *s, double *error)
 {
     const mgv_problem *p = judge->problem;
-    const int64_t d = p->A->stored->cols;
+    const int64_t d = mgvi_problem_coefs(p);
     const double twice = 4 * (judge->reach.row_terms + 8) * MGVI_UNIT;
     const double rows = judge->reach.rows * s->largest * (1 + 0x1p-20);
     double most = 0;
@@ -154,7 +155,7 @@ bool mgvi_careful_scores(mgvi_judge *judge, const mgvi_vec *w, double *error)
 {
     const mgv_problem *p = judge->problem;
     mgvi_careful *s = open_careful(judge);
-    const int64_t d = p->A->stored->cols, k = p->outputs;
+    const int64_t d = mgvi_problem_coefs(p), k = p->outputs;
     if (!s)
         return false;
     mgvi_problem_user_weights(p, mgvi_vec_host(w), s->coef, s->intercept);
@@ -203,7 +204,7 @@ static void row_weights(const mgvi_judge *judge, const mgvi_view *view, double *
 {
     const mgv_problem *p = judge->problem;
     const mgvi_contrast *contrast = mgvi_contrast_of(p->A);
-    const int64_t k = p->outputs, n = p->A->stored->rows;
+    const int64_t k = p->outputs, n = mgvi_problem_examples(p);
     const double *dual = mgvi_vec_host(&judge->u);
     for (int64_t i = 0; i < n; i++) {
         double sum = 0;
@@ -222,7 +223,7 @@ bool mgvi_careful_columns(mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     mgvi_careful *s = open_careful(judge);
-    const int64_t d = p->A->stored->cols, n = p->A->stored->rows;
+    const int64_t d = mgvi_problem_coefs(p), n = mgvi_problem_examples(p);
     const int32_t k = (int32_t)p->outputs;
     if (!s)
         return false;

@@ -47,9 +47,9 @@ static void find_origins(const mgv_problem *p, moments *of)
 /* |scale_j sigma_j - 1| of the worst column; INFINITY where that is not known. */
 static double compare(const mgv_problem *p, moments *of, long double weight)
 {
-    const int64_t n = p->A->stored->rows;
+    const int64_t n = mgvi_problem_examples(p), d = p->A->stored->cols;
     long double worst = 0;
-    for (int64_t j = 0; j < p->A->stored->cols; j++) {
+    for (int64_t j = 0; j < d; j++) {
         const long double zeros = (long double)(n - of[j].count), c = of[j].origin;
         if (zeros > 0 && p->row.scale.values) /* their weight is what rounding leaves of a sum */
             return INFINITY;

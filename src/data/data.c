@@ -21,13 +21,13 @@ mgv_status mgvi_data_new(mgv_ctx *ctx, mgv_data **out)
     return MGV_OK;
 }
 
-mgvi_columns mgvi_data_columns(const mgv_data *data)
+mgvi_column_names mgvi_data_columns(const mgv_data *data)
 {
-    return (mgvi_columns){.count = data->X.cols,
-                          .names = data->names,
-                          .label = data->label_name,
-                          .label_at = data->label_at,
-                          .first_index = data->first_index};
+    return (mgvi_column_names){.count = data->X.cols,
+                               .names = data->names,
+                               .label = data->label_name,
+                               .label_at = data->label_at,
+                               .first_index = data->first_index};
 }
 
 static void release(mgv_ctx *ctx, void *memory, size_t mapped)

@@ -16,13 +16,13 @@ typedef struct mgvi_owned {
 
 /* How the columns of a table are known: what a model remembers of its training data, so that other
  * tables are read alike. */
-typedef struct mgvi_columns {
+typedef struct mgvi_column_names {
     int64_t count;    /* features */
     char **names;     /* one each, or NULL */
     char *label;      /* what the label's column is called; or NULL */
     int64_t label_at; /* where it stands among the columns of a text file, from 0; -1: nowhere */
     int first_index;  /* of libsvm text: 0 or 1; -1: does not apply */
-} mgvi_columns;
+} mgvi_column_names;
 
 struct mgv_data {
     mgvi_matrix X;
@@ -50,7 +50,7 @@ struct mgv_data {
 };
 
 mgv_status mgvi_data_new(mgv_ctx *ctx, mgv_data **out);
-mgvi_columns mgvi_data_columns(const mgv_data *data); /* borrowed */
+mgvi_column_names mgvi_data_columns(const mgv_data *data); /* borrowed */
 void mgvi_data_free(mgv_ctx *ctx, mgv_data *data);
 /* Hands memory over: freed (mapped > 0: unmapped) with the data. On failure it is freed at once. */
 mgv_status mgvi_data_own(mgv_ctx *ctx, mgv_data *data, void *memory, size_t mapped);

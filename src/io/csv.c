@@ -242,7 +242,7 @@ static mgv_status take(job *j, mgv_data *data)
 }
 
 static mgv_status read_text(job *j, mgv_data *data, const mgv_settings *s,
-                            const mgvi_columns *known)
+                            const mgvi_column_names *known)
 {
     mgv_ctx *ctx = j->text.ctx;
     int64_t rows, unused;

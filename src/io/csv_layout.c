@@ -188,8 +188,9 @@ int64_t mgvi_csv_find_label(mgvi_text *text, char separator, const char *line)
 }
 
 /* Sets the label's column; *named says that the first line names it, so it is a header. */
-static mgv_status choose_label(mgvi_text *text, const mgv_settings *s, const mgvi_columns *known,
-                               const char *line, mgvi_csv_layout *l, bool *named)
+static mgv_status choose_label(mgvi_text *text, const mgv_settings *s,
+                               const mgvi_column_names *known, const char *line, mgvi_csv_layout *l,
+                               bool *named)
 {
     const char *setting = s->label_column;
     int64_t number = 0;
@@ -249,8 +250,8 @@ static void count_kinds(mgvi_text *text, const mgvi_csv_layout *l, const char *l
     }
 }
 
-mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings, const mgvi_columns *known,
-                         mgvi_csv_layout *layout)
+mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings,
+                         const mgvi_column_names *known, mgvi_csv_layout *layout)
 {
     const char *line = text->begin;
     bool named;

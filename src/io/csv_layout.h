@@ -51,14 +51,14 @@ int64_t mgvi_csv_find(mgvi_text *text, char separator, const char *line, const c
 int64_t mgvi_csv_find_label(mgvi_text *text, char separator, const char *line);
 /* Reads settings and the first line; `known` are the columns of the model that the rows are for, or
  * NULL. */
-mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings, const mgvi_columns *known,
-                         mgvi_csv_layout *layout);
+mgv_status mgvi_csv_look(mgvi_text *text, const mgv_settings *settings,
+                         const mgvi_column_names *known, mgvi_csv_layout *layout);
 /* csv_match.c: the columns of a model in the file. Where the settings leave the label's column open
  * mgvi_csv_expect says where it should be; *named: the line is a header, for it has the model's
  * names. mgvi_csv_match decides, once it is known whether there is a header. */
-mgv_status mgvi_csv_expect(mgvi_text *text, const mgvi_columns *known, const char *line,
+mgv_status mgvi_csv_expect(mgvi_text *text, const mgvi_column_names *known, const char *line,
                            mgvi_csv_layout *layout, bool *named);
-mgv_status mgvi_csv_match(mgvi_text *text, const mgvi_columns *known, bool label_open,
+mgv_status mgvi_csv_match(mgvi_text *text, const mgvi_column_names *known, bool label_open,
                           mgvi_csv_layout *layout);
 /* Column `column` for messages: "column 3", or "column 3 ('age')" under a header. */
 mgvi_quote mgvi_csv_column(mgvi_text *text, const mgvi_csv_layout *layout, int64_t column);

@@ -26,7 +26,7 @@ static void close_lookup(mgv_ctx *ctx, lookup *x)
     mgvi_release(ctx, x->next);
 }
 
-static mgv_status open_lookup(mgv_ctx *ctx, const mgvi_columns *known, lookup *x)
+static mgv_status open_lookup(mgv_ctx *ctx, const mgvi_column_names *known, lookup *x)
 {
     int64_t word;
     *x = (lookup){0};
@@ -94,7 +94,7 @@ static mgv_status place_cells(mgvi_text *text, lookup *x, const char *line, mgvi
     return MGV_OK;
 }
 
-static mgv_status place_line(mgvi_text *text, const mgvi_columns *known, const char *line,
+static mgv_status place_line(mgvi_text *text, const mgvi_column_names *known, const char *line,
                              mgvi_csv_layout *l, few *missing, int64_t *found)
 {
     lookup x;
@@ -118,12 +118,12 @@ static void drop_place(mgvi_text *text, mgvi_csv_layout *l)
 }
 
 /* Where training had it among d + 1 columns. */
-static int64_t usual_place(const mgvi_columns *known)
+static int64_t usual_place(const mgvi_column_names *known)
 {
     return known->label_at >= 0 && known->label_at <= known->count ? known->label_at : known->count;
 }
 
-mgv_status mgvi_csv_expect(mgvi_text *text, const mgvi_columns *known, const char *line,
+mgv_status mgvi_csv_expect(mgvi_text *text, const mgvi_column_names *known, const char *line,
                            mgvi_csv_layout *l, bool *named)
 {
     int64_t found = 0;
@@ -145,7 +145,7 @@ mgv_status mgvi_csv_expect(mgvi_text *text, const mgvi_columns *known, const cha
 }
 
 /* The column that is called as the label was, or as labels are called, and is no feature. */
-static int64_t find_label(mgvi_text *text, const mgvi_columns *known, const mgvi_csv_layout *l)
+static int64_t find_label(mgvi_text *text, const mgvi_column_names *known, const mgvi_csv_layout *l)
 {
     const int64_t at = known->label ? mgvi_csv_find(text, l->separator, l->header, known->label)
                                     : mgvi_csv_find_label(text, l->separator, l->header);
@@ -183,7 +183,7 @@ static bool tell(mgvi_text *text, const mgvi_csv_layout *l)
     return in_order && !unused.count;
 }
 
-static mgv_status match_names(mgvi_text *text, const mgvi_columns *known, bool label_open,
+static mgv_status match_names(mgvi_text *text, const mgvi_column_names *known, bool label_open,
                               mgvi_csv_layout *l)
 {
     few missing = {.count = 0};
@@ -203,7 +203,7 @@ static mgv_status match_names(mgvi_text *text, const mgvi_columns *known, bool l
     return MGV_OK;
 }
 
-mgv_status mgvi_csv_match(mgvi_text *text, const mgvi_columns *known, bool label_open,
+mgv_status mgvi_csv_match(mgvi_text *text, const mgvi_column_names *known, bool label_open,
                           mgvi_csv_layout *l)
 {
     if (l->header && known->names)

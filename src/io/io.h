@@ -15,7 +15,7 @@ typedef struct mgvi_source {
     size_t size;
     size_t mapped; /* bytes of the mapping, 0: from the allocator */
     const mgv_settings *settings;
-    const mgvi_columns *known; /* the columns of the model that the rows are for; NULL: none */
+    const mgvi_column_names *known; /* the columns of the model that the rows are for; NULL: none */
     bool as_entries; /* a sparse matrix is a set of entries: zeros stay, nothing becomes dense */
 } mgvi_source;
 
@@ -56,7 +56,7 @@ mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *se
  * their header or by the number of their columns, libsvm text is counted from where the training
  * data was, and labels may be absent. Other widths are left as they are. */
 mgv_status mgvi_read_for(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
-                         const mgvi_columns *known, mgv_data **out);
+                         const mgvi_column_names *known, mgv_data **out);
 /* The reader that mgvi_read_source would take. */
 mgv_status mgvi_pick_reader(mgv_ctx *ctx, const mgvi_source *source, const mgvi_reader **out);
 /* Names for the columns from a file with one per line: MGV_E_INPUT when their number is another. */

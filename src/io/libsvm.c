@@ -424,7 +424,7 @@ mgv_status mgvi_libsvm_read(mgv_ctx *ctx, mgvi_source *source, mgv_data *data, s
 {
     const mgv_settings *s = source->settings;
     const bool automatic = s->base == MGVI_BASE_AUTO;
-    const mgvi_columns *known = source->known;
+    const mgvi_column_names *known = source->known;
     job j = {.features = s->features,
              .predicting = known != NULL,
              .base_known = automatic && known && known->first_index >= 0};

@@ -148,7 +148,7 @@ mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *se
 
 /* Source, and the files of labels and names beside it. */
 static mgv_status read_opened(mgv_ctx *ctx, mgvi_source *source, const mgv_settings *settings,
-                              const mgvi_columns *known, mgv_data **out)
+                              const mgvi_column_names *known, mgv_data **out)
 {
     const bool labelled = settings && settings->labels[0];
     mgv_settings apart;
@@ -170,7 +170,7 @@ static mgv_status read_opened(mgv_ctx *ctx, mgvi_source *source, const mgv_setti
 }
 
 mgv_status mgvi_read_for(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
-                         const mgvi_columns *known, mgv_data **out)
+                         const mgvi_column_names *known, mgv_data **out)
 {
     const double start = mgvi_clock_seconds();
     mgvi_source source;

@@ -57,7 +57,7 @@ mgv_status mgvi_model_take_columns(mgv_model *m, const mgv_data *data)
 mgv_status mgvi_model_column_tensors(const mgv_model *m, mgvi_tensor *out, int *count,
                                      char **joined)
 {
-    const mgvi_columns *c = &m->columns;
+    const mgvi_column_names *c = &m->columns;
     int64_t bytes;
     *joined = NULL;
     if (c->names) {

@@ -34,12 +34,13 @@ struct mgv_model {
     bool classify, row_norm; /* row_norm: rows are divided by their length before scoring */
     int64_t classes;
     char **class_text;
-    double *class_value;  /* NaN for words */
-    char *metadata;       /* a JSON object */
-    mgvi_about about;     /* what it says */
-    mgvi_columns columns; /* of the training data; models made before this was kept know no more
+    double *class_value; /* NaN for words */
+    char *metadata;      /* a JSON object */
+    mgvi_about about;    /* what it says */
+    mgvi_column_names
+        columns;  /* of the training data; models made before this was kept know no more
                              than their number */
-    char *format;         /* of the file they were in; "" where it is not known */
+    char *format; /* of the file they were in; "" where it is not known */
     mgvi_model_path path;
     mgvi_kernel kernel;
     int64_t support;        /* vectors; -1: none, coef are weights of the features */

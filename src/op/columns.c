@@ -1,10 +1,11 @@
-/* columns.c - with S the chosen columns of a view's A (op/matrix.h):
+/* columns.c - columns of a view. Products: with S the chosen columns of a view's A (op/matrix.h):
  *   A w     = sign (row_scale (X_S (scale w)_S - centre_S . (scale w)_S) + b) (1)
  *   (A'u)_S = scale_S (X_S'v - centre_S sum v),   v = row_scale sign u              (2)
  * X by columns is X' by rows, so that (1) and (2) are products with chosen rows of X', which
  * op/rowwise.c has: in vectors, on all threads, the same bits for any number of them. */
 #include "op/columns.h"
 
+#include "base/limit.h"
 #include "base/threads.h"
 #include "op/rows.h"
 #include "op/view.h"
@@ -149,4 +150,249 @@ void mgvi_columns_square_norms(const mgvi_columns *c, double *out)
         out[j] = scale * scale * (sum + centre * centre * fmax(0, total - seen));
     }
     c->op->touched += (double)m->nnz;
+}
+
+/* ---- as numbers: the raw entries first, then what the view lays over --------------------------- */
+
+enum {
+    TOGETHER = 8, /* columns fetched at once: neighbours share the cache lines of a row */
+    BLOCKS = 8,
+    GRAIN = 1 << 13 /* entries of a block */
+};
+
+struct mgvi_gather {
+    mgvi_op *op;
+    mgvi_matrix m; /* dense, or CSC */
+    mgvi_view view;
+    double *raw; /* BLOCKS x TOGETHER x m.rows */
+};
+
+mgv_status mgvi_gather_new(mgvi_op *op, mgvi_arena *arena, mgvi_gather **out)
+{
+    *out = NULL;
+    if (!op->view || (op->view->sign && op->view->sign_lanes != 1))
+        return MGVI_FAIL(op->ctx, MGV_E_UNSUPPORTED, "the operator '%s' has no single columns",
+                         mgvi_view_base(op)->ops->name);
+    mgvi_gather *c = mgvi_arena_array(arena, 1, sizeof *c);
+    if (!c)
+        return MGV_E_MEMORY;
+    c->op = op;
+    c->view = *op->view;
+    c->m = *op->stored;
+    if (c->m.layout == MGV_CSR) {
+        const mgvi_matrix t = mgvi_matrix_transpose(op->stored);
+        mgvi_matrix by_columns;
+        MGVI_TRY(mgvi_matrix_rows(arena, &t, &by_columns));
+        c->m = mgvi_matrix_transpose(&by_columns);
+    }
+    c->raw = mgvi_arena_scratch(arena, (size_t)c->m.rows * TOGETHER * BLOCKS, sizeof *c->raw);
+    if (!c->raw)
+        return MGV_E_MEMORY;
+    *out = c;
+    return MGV_OK;
+}
+
+double mgvi_gather_bytes(const mgvi_matrix *m)
+{
+    const double entry = (double)(mgvi_dtype_size(m->dtype) + sizeof *m->idx);
+    const double copy = m->layout == MGV_CSR ? entry * (double)m->nnz + 8.0 * (double)m->cols : 0;
+    return copy + 8.0 * TOGETHER * BLOCKS * (double)m->rows;
+}
+
+/* raw[t*rows + r] = x_rj, j = cols[t] */
+#define FETCH_DENSE(T, S)                                                                          \
+    static void fetch_dense_##S(const mgvi_matrix *m, const int32_t *cols, int64_t count,          \
+                                double *raw)                                                       \
+    {                                                                                              \
+        const T *const val = m->val;                                                               \
+        for (int64_t r = 0; r < m->rows; r++)                                                      \
+            for (int64_t t = 0; t < count; t++)                                                    \
+                raw[t * m->rows + r] = (double)val[r * m->row_stride + cols[t] * m->col_stride];   \
+    }
+FETCH_DENSE(float, f32)
+FETCH_DENSE(double, f64)
+
+static void fetch_sparse(const mgvi_matrix *m, const int32_t *cols, int64_t count, double *raw)
+{
+    memset(raw, 0, (size_t)(count * m->rows) * sizeof *raw);
+    for (int64_t t = 0; t < count; t++)
+        for (int64_t at = m->ptr[cols[t]]; at < m->ptr[cols[t] + 1]; at++)
+            raw[t * m->rows + m->idx[at]] = mgvi_matrix_value(m, at);
+}
+
+static void fetch(const mgvi_matrix *m, const int32_t *cols, int64_t count, double *raw)
+{
+    if (m->layout != MGV_DENSE)
+        fetch_sparse(m, cols, count, raw);
+    else if (m->dtype == MGV_F32)
+        fetch_dense_f32(m, cols, count, raw);
+    else
+        fetch_dense_f64(m, cols, count, raw);
+}
+
+static void map_column(const mgvi_view *v, int64_t j, const double *raw, double *out)
+{
+    const double s = mgvi_view_scale(v, j), c = mgvi_view_centre(v, j);
+    for (int64_t i = 0; i < v->rows; i++)
+        out[i] = (raw[mgvi_view_source(v, i)] - c) * s;
+    for (int64_t i = 0; v->row_scale && i < v->rows; i++)
+        out[i] *= v->row_scale[i];
+    for (int64_t i = 0; v->sign && i < v->rows; i++)
+        out[i] *= v->sign[i];
+}
+
+static void intercept_column(const mgvi_view *v, double *out)
+{
+    for (int64_t i = 0; i < v->rows; i++)
+        out[i] = mgvi_view_sign(v, i);
+}
+
+typedef struct gather_job {
+    const mgvi_gather *c;
+    const int32_t *cols;
+    int64_t count, blocks, ld;
+    double *out;
+} gather_job;
+
+static void gather_block(void *arg, int64_t block)
+{
+    const gather_job *job = arg;
+    const mgvi_gather *c = job->c;
+    double *raw = c->raw + block * TOGETHER * c->m.rows;
+    const int64_t end = mgvi_block_begin(job->count, job->blocks, block + 1);
+    int64_t n = 0;
+    for (int64_t t = mgvi_block_begin(job->count, job->blocks, block); t < end; t += n) {
+        if (job->cols[t] == c->m.cols) {
+            intercept_column(&c->view, job->out + t * job->ld);
+            n = 1;
+            continue;
+        }
+        for (n = 1; n < TOGETHER && t + n < end && job->cols[t + n] < c->m.cols;)
+            n++;
+        fetch(&c->m, job->cols + t, n, raw);
+        for (int64_t r = 0; r < n; r++)
+            map_column(&c->view, job->cols[t + r], raw + r * c->m.rows,
+                       job->out + (t + r) * job->ld);
+    }
+}
+
+void mgvi_gather_columns(mgvi_gather *c, const int32_t *cols, int64_t count, double *out,
+                         int64_t ld)
+{
+    gather_job job = {.c = c, .cols = cols, .count = count, .out = out, .ld = ld};
+    job.blocks = mgvi_block_count(count * c->op->rows, GRAIN, BLOCKS);
+    mgvi_ctx_run(c->op->ctx, job.blocks, gather_block, &job);
+    double touched = 0;
+    for (int64_t t = 0; t < count; t++)
+        if (cols[t] < c->m.cols)
+            touched += c->m.layout == MGV_DENSE
+                           ? (double)c->m.rows
+                           : (double)(c->m.ptr[cols[t] + 1] - c->m.ptr[cols[t]]);
+    c->op->touched += touched;
+}
+
+/* ---- a copy: counts the entries of every column, then places them row by row -------------------- */
+
+typedef struct placing {
+    mgvi_packed *out;
+    const double *factor, *scale;
+    const int32_t *number;
+    int64_t first;   /* rows of the matrices before this one */
+    int64_t *cursor; /* sparse: where the next entry of a column goes */
+} placing;
+
+static void place(const placing *job, int64_t row, int64_t col, double value)
+{
+    const int64_t i = job->first + row, to = job->number ? job->number[i] : i;
+    int64_t at = job->out->ptr[col] + to;
+    if (!job->out->dense) {
+        at = job->cursor[col]++;
+        job->out->idx[at] = (int32_t)to;
+    }
+    if (job->factor)
+        value *= job->factor[i];
+    if (job->scale)
+        value *= job->scale[col];
+    if (job->out->f32)
+        job->out->f32[at] = (float)value;
+    else
+        job->out->f64[at] = value;
+}
+
+static void place_matrix(const placing *job, const mgvi_matrix *m)
+{
+    if (m->layout == MGV_DENSE) {
+        for (int64_t i = 0; i < m->rows; i++)
+            for (int64_t j = 0; j < m->cols; j++)
+                place(job, i, j, mgvi_matrix_value(m, i * m->row_stride + j * m->col_stride));
+        return;
+    }
+    const bool by_rows = m->layout == MGV_CSR;
+    const int64_t lines = by_rows ? m->rows : m->cols;
+    for (int64_t l = 0; l < lines; l++)
+        for (int64_t t = m->ptr[l]; t < m->ptr[l + 1]; t++)
+            place(job, by_rows ? l : m->idx[t], by_rows ? m->idx[t] : l, mgvi_matrix_value(m, t));
+}
+
+/* Adds the entries of every column j to ptr[j + 1]. */
+static void count_entries(const mgvi_matrix *m, bool dense, int64_t *ptr)
+{
+    for (int64_t j = 0; j < m->cols; j++) {
+        if (dense || m->layout == MGV_DENSE)
+            ptr[j + 1] += m->rows;
+        else if (m->layout == MGV_CSC)
+            ptr[j + 1] += m->ptr[j + 1] - m->ptr[j];
+    }
+    if (!dense && m->layout == MGV_CSR)
+        for (int64_t t = 0; t < m->nnz; t++)
+            ptr[m->idx[t] + 1]++;
+}
+
+static mgv_status allocate(mgvi_arena *arena, mgv_dtype dtype, mgvi_packed *out)
+{
+    const size_t entries = (size_t)out->ptr[out->cols];
+    if (dtype == MGV_F32)
+        out->f32 = mgvi_arena_array(arena, entries, sizeof *out->f32);
+    else
+        out->f64 = mgvi_arena_array(arena, entries, sizeof *out->f64);
+    if (!out->dense)
+        out->idx = mgvi_arena_array(arena, entries, sizeof *out->idx);
+    return (out->f32 || out->f64) && (out->dense || out->idx) ? MGV_OK : MGV_E_MEMORY;
+}
+
+mgv_status mgvi_packed_new(mgvi_arena *arena, const mgvi_matrix *const *stack, int count,
+                           const double *factor, const double *scale, const int32_t *number,
+                           mgv_dtype dtype, mgvi_packed *out)
+{
+    *out = (mgvi_packed){.cols = stack[0]->cols, .dense = stack[0]->layout == MGV_DENSE};
+    for (int k = 0; k < count; k++)
+        out->rows += stack[k]->rows;
+    if (out->rows > INT32_MAX)
+        return MGVI_FAIL(arena->ctx, MGV_E_UNSUPPORTED,
+                         "a copy by columns takes at most 2^31 rows; there are %" PRId64,
+                         out->rows);
+    out->ptr = mgvi_arena_array(arena, (size_t)out->cols + 1, sizeof *out->ptr);
+    if (!out->ptr)
+        return MGV_E_MEMORY;
+    for (int k = 0; k < count; k++)
+        count_entries(stack[k], out->dense, out->ptr);
+    for (int64_t j = 0; j < out->cols; j++)
+        out->ptr[j + 1] += out->ptr[j];
+    MGVI_TRY(allocate(arena, dtype, out));
+    placing job = {.out = out, .factor = factor, .scale = scale, .number = number};
+    job.cursor = mgvi_dup(arena->ctx, out->ptr, (size_t)out->cols + 1, sizeof *job.cursor);
+    if (!job.cursor)
+        return MGV_E_MEMORY;
+    for (int k = 0; k < count; k++) {
+        place_matrix(&job, stack[k]);
+        job.first += stack[k]->rows;
+    }
+    mgvi_release(arena->ctx, job.cursor);
+    return MGV_OK;
+}
+
+double mgvi_packed_bytes(const mgvi_matrix *m, mgv_dtype dtype)
+{
+    const double entry = (double)mgvi_dtype_size(dtype) + (m->layout == MGV_DENSE ? 0 : 4);
+    return (double)m->nnz * entry + 8.0 * (double)m->cols;
 }

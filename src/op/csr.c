@@ -1,4 +1,4 @@
-/* csr.c - compressed sparse rows. */
+/* csr.c - compressed sparse rows, and columns. */
 #include "op/stored.h"
 
 static void csr_mul(const mgvi_simd *simd, const mgvi_matrix *m, int64_t first, int64_t count,
@@ -34,6 +34,16 @@ const mgvi_row_kernels mgvi_csr_kernels = {.mul = csr_mul, .mul_t = csr_mul_t};
 const mgvi_op_ops mgvi_operator_csr = {
     .name = "csr",
     .summary = "a sparse matrix stored by rows",
+    .can = MGVI_MUL | MGVI_MUL_T | MGVI_ROW,
+    .mul = mgvi_stored_mul,
+    .mul_t = mgvi_stored_mul_t,
+    .free = mgvi_stored_free,
+};
+
+/* The CSR of the transpose, with the two products exchanged. */
+const mgvi_op_ops mgvi_operator_csc = {
+    .name = "csc",
+    .summary = "a sparse matrix stored by columns",
     .can = MGVI_MUL | MGVI_MUL_T | MGVI_ROW,
     .mul = mgvi_stored_mul,
     .mul_t = mgvi_stored_mul_t,

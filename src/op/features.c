@@ -10,6 +10,7 @@
 
 #include "op/kernel_impl.h"
 #include "op/rows.h"
+#include "op/twins.h"
 #include "simd/simd.h"
 
 #include <math.h>
@@ -270,4 +271,21 @@ mgv_status mgvi_kernel_features(mgvi_kernel_op *k, mgvi_arena *arena, double **o
                          mgvi_kernel_name(k->kernel.kind));
     *out = mgvi_arena_scratch(arena, (size_t)(k->op.rows * *width), sizeof **out);
     return *out ? fill_monomials(k, *out) : MGV_E_MEMORY;
+}
+
+/* ---- equal points: one point of the feature space, whatever the kernel ------------------------- */
+
+/* Of the data as it is: what scaling and centring would round to one point are two. */
+const int64_t *mgvi_kernel_twins(mgvi_kernel_op *k)
+{
+    const int64_t n = k->op.rows;
+    if (k->twin)
+        return k->twin;
+    int64_t *twin = mgvi_alloc(k->op.ctx, (size_t)n, sizeof *twin);
+    if (!twin || mgvi_matrix_twins(k->op.ctx, &k->points->source, NULL, n, twin) != MGV_OK) {
+        mgvi_release(k->op.ctx, twin);
+        return NULL;
+    }
+    k->twin = twin;
+    return twin;
 }

@@ -250,6 +250,32 @@ static mgv_status bind_penalty(mgv_problem *p)
     return whole && whole->split ? whole->split(p->ctx, p->penalty_data, in.n, &p->split) : MGV_OK;
 }
 
+/* The settings `low` and `high`: a box that every weight lies in. The penalty `box` is nothing else;
+ * a norm of D w (penalty/whole.h) takes one beside it, since its own dual variables leave the
+ * proximal map to the box. After the penalty. */
+static mgv_status bind_bounds(mgv_problem *p)
+{
+    const mgv_settings *s = &p->settings;
+    const bool box = p->penalty->can & MGVI_BETWEEN;
+    p->low = isnan(s->low) ? -INFINITY : s->low;
+    p->high = isnan(s->high) ? INFINITY : s->high;
+    if (!(p->low <= p->high))
+        return MGVI_FAIL(
+            p->ctx, MGV_E_ARG,
+            "no weight lies between low and high (got %g and %g); give a low that is at most high",
+            p->low, p->high);
+    if (mgvi_problem_is_bounded(p) && !box && !p->split.D)
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "low and high are for the penalties box, tv1d and tv2d; this is %s",
+                         p->penalty->name);
+    if (box) {
+        p->col.scale.constant = 1;
+        p->col.a.constant = p->low;
+        p->col.b.constant = p->high;
+    }
+    return MGV_OK;
+}
+
 mgv_status mgvi_problem_leave_out(mgv_problem *p, const int32_t *row, int64_t count)
 {
     double left = 1;
@@ -287,7 +313,7 @@ mgv_status mgvi_bind_rows(mgv_problem *p)
     bind_strengths(p);
     MGVI_TRY(bind_column_weights(p));
     MGVI_TRY(bind_penalty(p));
-    return mgvi_bind_bounds(p);
+    return bind_bounds(p);
 }
 
 /* ---- the operator ---------------------------------------------------------------------------- */

@@ -102,6 +102,8 @@ mgv_status mgvi_problem_set_strengths(mgv_problem *problem, double lambda, doubl
 /* The C that the strengths amount to: docs/terms.md (C). NaN: none. */
 double mgvi_problem_C(const mgv_problem *problem);
 
+/* Examples: A's rows, of contrasts one for each of their classes. */
+static inline int64_t mgvi_problem_examples(const mgv_problem *p) { return p->data->X.rows; }
 /* What the data says of classes: how many there are, which is that of row i, and how it is spelled. */
 static inline int64_t mgvi_problem_classes(const mgv_problem *p) { return p->data->classes; }
 static inline int64_t mgvi_problem_class_of(const mgv_problem *p, int64_t i)
@@ -285,7 +287,6 @@ mgv_status mgvi_bind_task(mgv_problem *problem);    /* task.c */
 mgv_status mgvi_bind_terms(mgv_problem *problem);   /* task.c */
 mgv_status mgvi_bind_classes(mgv_problem *problem); /* bind_classes.c */
 mgv_status mgvi_bind_rows(mgv_problem *problem);
-mgv_status mgvi_bind_bounds(mgv_problem *problem); /* bounds.c; after the penalty */
 mgv_status mgvi_bind_operator(mgv_problem *problem);
 mgv_status mgvi_bind_contrasts(mgv_problem *problem);    /* bind_classes.c; lays them over A */
 mgv_status mgvi_bind_lane_weights(mgv_problem *problem); /* bind_classes.c; after the operator */

@@ -7,7 +7,7 @@
 #ifndef MGVI_SELECT_LANES_H
 #define MGVI_SELECT_LANES_H
 
-#include "op/packed.h"
+#include "op/columns.h"
 #include "select/path.h"
 
 typedef struct mgvi_lanes mgvi_lanes;

@@ -10,6 +10,13 @@ mgv_status mgvi_run_vec(mgvi_run *run, mgvi_space space, mgvi_vec *out)
                         run->problem->lanes, out);
 }
 
+mgv_status mgvi_run_vecs(mgvi_run *run, mgvi_space space, mgvi_vec *const *out)
+{
+    for (; *out; out++)
+        MGVI_TRY(mgvi_run_vec(run, space, *out));
+    return MGV_OK;
+}
+
 void *mgvi_run_array(mgvi_run *run, size_t count, size_t size)
 {
     return mgvi_arena_array(&run->arena, count, size);

@@ -132,6 +132,10 @@ struct mgvi_run {
 
 /* Vectors of the run: mgvi_run_vec(run, MGVI_COLS, &s->w). */
 mgv_status mgvi_run_vec(mgvi_run *run, mgvi_space space, mgvi_vec *out);
+/* The same of a list, NULL at its end. */
+mgv_status mgvi_run_vecs(mgvi_run *run, mgvi_space space, mgvi_vec *const *out);
+#define MGVI_RUN_VECS(run, space, ...)                                                             \
+    mgvi_run_vecs(run, space, (mgvi_vec *const[]){__VA_ARGS__, NULL})
 void *mgvi_run_array(mgvi_run *run, size_t count, size_t size);
 /* Declares `count` numbers at `data` as part of the state that a checkpoint saves and restores. */
 mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type, void *data,

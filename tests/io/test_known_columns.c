@@ -7,7 +7,7 @@
 static char a[] = "a", b[] = "b", c[] = "c \"q\", \xc3\xa9", y[] = "y";
 
 static mgv_status read_for(mgv_ctx *ctx, const char *text, const char *settings,
-                           const mgvi_columns *known, mgv_data **out)
+                           const mgvi_column_names *known, mgv_data **out)
 {
     static mgv_settings s;
     const size_t size = strlen(text);
@@ -53,7 +53,7 @@ TEST(columns_are_found_by_name_or_by_number)
                  {"1,7,2,3\n4,8,5,6\n", "", true, false, false}, /* where training had the label */
                  {"7 1 2 3\n8 4 5 6\n", "label_column=first", true, false, false}};
     char *names[] = {a, b, c};
-    const mgvi_columns known = {
+    const mgvi_column_names known = {
         .count = 3, .names = names, .label = y, .label_at = 1, .first_index = -1};
     mgv_ctx *ctx = mgv_check_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -78,7 +78,7 @@ TEST(columns_are_found_by_name_or_by_number)
 TEST(names_given_twice_are_taken_in_their_order)
 {
     char *names[] = {a, b, a};
-    const mgvi_columns known = {.count = 3, .names = names, .label_at = -1, .first_index = -1};
+    const mgvi_column_names known = {.count = 3, .names = names, .label_at = -1, .first_index = -1};
     mgv_ctx *ctx = mgv_check_ctx();
     mgv_data *data;
     CHECK_OK(ctx, read_for(ctx, "b,label,a,a\n2,9,1,3\n", "", &known, &data));
@@ -103,7 +103,7 @@ TEST(other_tables_are_refused_with_both_numbers_or_names)
         {"1,2,3\n4,5,6\n", "label_column=last",
          "f: there are 2 columns beside the label; the model knows 3 features"}};
     char *names[] = {a, b, c};
-    const mgvi_columns known = {
+    const mgvi_column_names known = {
         .count = 3, .names = names, .label = y, .label_at = 3, .first_index = -1};
     mgv_ctx *ctx = mgv_check_ctx();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -113,7 +113,7 @@ TEST(other_tables_are_refused_with_both_numbers_or_names)
         CHECK(!data);
     }
     char d[] = "d", e[] = "e", *five[] = {a, b, d, e, y};
-    const mgvi_columns many = {.count = 5, .names = five, .label_at = -1, .first_index = -1};
+    const mgvi_column_names many = {.count = 5, .names = five, .label_at = -1, .first_index = -1};
     mgv_data *data;
     CHECK_FAILS(ctx, read_for(ctx, "y,z\n1,2\n", "", &many, &data), MGV_E_INPUT,
                 "f: 4 of the model's 5 columns are not there ('a', 'b', 'd', ...)");
@@ -122,8 +122,8 @@ TEST(other_tables_are_refused_with_both_numbers_or_names)
 
 TEST(libsvm_text_counts_as_the_training_data_did)
 {
-    const mgvi_columns zero = {.count = 4, .label_at = -1, .first_index = 0};
-    const mgvi_columns one = {.count = 4, .label_at = -1, .first_index = 1};
+    const mgvi_column_names zero = {.count = 4, .label_at = -1, .first_index = 0};
+    const mgvi_column_names one = {.count = 4, .label_at = -1, .first_index = 1};
     mgv_ctx *ctx = mgv_check_ctx();
     mgv_data *data;
     said heard = {0};
@@ -144,7 +144,7 @@ TEST(libsvm_text_counts_as_the_training_data_did)
 
 TEST(rows_for_a_model_need_no_labels)
 {
-    const mgvi_columns known = {.count = 4, .label_at = -1, .first_index = 1};
+    const mgvi_column_names known = {.count = 4, .label_at = -1, .first_index = 1};
     mgv_ctx *ctx = mgv_check_ctx();
     mgv_data *data;
     CHECK_OK(ctx, read_for(ctx, "1:1 2:2\n3:3\n? 4:4\nqid:2 1:5\n", "", &known, &data));
@@ -182,7 +182,7 @@ TEST(failing_allocations_leave_nothing)
 {
     static const char *const texts[] = {"y,b,a,z\n1,2,3,4\n", "? 1:1\n2 2:2\n"};
     char *names[] = {a, b};
-    const mgvi_columns known = {
+    const mgvi_column_names known = {
         .count = 2, .names = names, .label = y, .label_at = 0, .first_index = 1};
     for (int i = 0; i < 2; i++) {
         mgv_status st = MGV_E_MEMORY;

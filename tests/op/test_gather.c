@@ -1,7 +1,7 @@
 /* test_gather.c - chosen columns of every view over every stored form, made dense. */
 #include "samples.h"
 
-#include "op/gather.h"
+#include "op/columns.h"
 
 static void check_columns(mgv_ctx *ctx, int form, mgv_dtype dtype, int parts)
 {

@@ -92,12 +92,8 @@ static void begin(mgvi_run *run, state *s)
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
-    mgvi_vec *const cols[] = {&s->w, &s->g, &s->d, &s->next, &s->shown};
-    mgvi_vec *const rows[] = {&s->z, &s->zd, &s->x, &s->u};
-    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->g, &s->d, &s->next, &s->shown));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->z, &s->zd, &s->x, &s->u));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));
     MGVI_TRY(mgvi_run_keep(run, "g", MGVI_T_F64, s->g.x, s->g.n));
     MGVI_TRY(mgvi_run_keep(run, "d", MGVI_T_F64, s->d.x, s->d.n));

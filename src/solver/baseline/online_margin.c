@@ -36,9 +36,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_mirror_map_new(p, &run->arena, &s->map));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    mgvi_vec *const vecs[] = {&s->z, &s->b, &s->u};
-    for (size_t k = 0; k < sizeof vecs / sizeof *vecs; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, vecs[k]));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->z, &s->b, &s->u));
     s->row = mgvi_run_array(run, (size_t)s->map.d, sizeof *s->row);
     s->live = mgvi_run_array(run, n, sizeof *s->live);
     s->order = mgvi_run_array(run, n, sizeof *s->order);

@@ -47,15 +47,9 @@ typedef struct state {
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const size_t n = (size_t)run->problem->A->rows, d = (size_t)run->problem->A->cols;
-    double **const by_row[] = {&s->cap, &s->u, &s->trial, &s->Zd, &s->theta, &s->h};
-    double **const by_col[] = {&s->lambda, &s->mu,   &s->w, &s->next,
-                               &s->g,      &s->sign, &s->d, &s->small};
-    for (size_t k = 0; k < sizeof by_row / sizeof *by_row; k++)
-        if (!(*by_row[k] = mgvi_run_array(run, n, sizeof **by_row[k])))
-            return MGV_E_MEMORY;
-    for (size_t k = 0; k < sizeof by_col / sizeof *by_col; k++)
-        if (!(*by_col[k] = mgvi_run_array(run, d, sizeof **by_col[k])))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, n, &s->cap, &s->u, &s->trial, &s->Zd, &s->theta, &s->h));
+    MGVI_TRY(MGVI_VECTORS(&run->arena, d, &s->lambda, &s->mu, &s->w, &s->next, &s->g, &s->sign,
+                          &s->d, &s->small));
     s->active = mgvi_run_array(run, d, sizeof *s->active);
     s->fresh = mgvi_run_array(run, d, sizeof *s->fresh);
     s->H = mgvi_run_array(run, d * d, sizeof *s->H);

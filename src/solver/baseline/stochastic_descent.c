@@ -37,11 +37,8 @@ static mgv_status init(mgvi_run *run)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED, "solver %s takes at most 2^31 rows",
                          run->ops->name);
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
-    mgvi_vec *const cols[] = {&s->w, &s->g, &s->one, &s->two, &s->shown};
-    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->g, &s->one, &s->two, &s->shown));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->z, &s->u));
     const size_t len = (size_t)mgvi_rows_acc_len(s->rows);
     s->acc = mgvi_run_array(run, len, sizeof *s->acc);
     s->grad_acc = mgvi_run_array(run, len, sizeof *s->grad_acc);

@@ -273,10 +273,7 @@ static mgv_status make_room(group *at, mgvi_arena *arena)
     at->curvature = mgvi_arena_array(arena, count, sizeof *at->curvature);
     at->list = mgvi_arena_array(arena, count, sizeof *at->list);
     at->lane = mgvi_arena_array(arena, count, sizeof *at->lane);
-    double **const blocks[] = {&at->g, &at->bent, &at->x, &at->y};
-    for (size_t t = 0; t < sizeof blocks / sizeof *blocks; t++)
-        if (!(*blocks[t] = mgvi_arena_array(arena, n, count * sizeof **blocks[t])))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, n * count, &at->g, &at->bent, &at->x, &at->y));
     if (!at->curvature || !at->list || !at->lane)
         return MGV_E_MEMORY;
     return mgvi_landmarks_init(&at->landmarks, head, kernel, at->count, at->count, arena);

@@ -9,7 +9,7 @@
  * An interior point solves the problems on W (column_generation/hinge_interior.h) and the exact point of a face
  * ends it. Nothing leaves W, so that rounds end; and w = 0 outside W is part of the certificate. */
 #include "linalg/gemm.h"
-#include "op/gather.h"
+#include "op/columns.h"
 #include "solver/column_generation/hinge_interior.h"
 #include "solver/column_generation/hinge_rows.h"
 #include "solver/shared/ranking.h"
@@ -257,8 +257,7 @@ static mgv_status init(mgvi_run *run)
                          "solver column_generation keeps a square of the rows: %" PRId64
                          " are more than %d",
                          s->n, MOST_ROWS);
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->v));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->v));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     if (!(s->theta = mgvi_run_array(run, (size_t)s->n, sizeof *s->theta)))
         return MGV_E_MEMORY;

@@ -31,34 +31,24 @@ enum rest { LIVE, RESTS, BACK, PRESUMED }; /* BACK: for good; PRESUMED: as in a 
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static bool room_for_moves(mgvi_arena *arena, int64_t rows, int64_t cols, mgvi_hinge_move *d)
+static mgv_status room_for_moves(mgvi_arena *arena, int64_t rows, int64_t cols, mgvi_hinge_move *d)
 {
-    double **of_rows[] = {&d->a, &d->slack, &d->xi};
-    double **of_cols[] = {&d->w, &d->g, &d->pos, &d->neg, &d->z_pos, &d->z_neg};
-    bool there = true;
-    for (size_t t = 0; t < sizeof of_rows / sizeof *of_rows; t++)
-        there = (*of_rows[t] = mgvi_arena_array(arena, (size_t)rows, sizeof(double))) && there;
-    for (size_t t = 0; t < sizeof of_cols / sizeof *of_cols; t++)
-        there = (*of_cols[t] = mgvi_arena_array(arena, (size_t)cols, sizeof(double))) && there;
-    return there;
+    MGVI_TRY(MGVI_VECTORS(arena, (size_t)rows, &d->a, &d->slack, &d->xi));
+    return MGVI_VECTORS(arena, (size_t)cols, &d->w, &d->g, &d->pos, &d->neg, &d->z_pos, &d->z_neg);
 }
 
-static bool room_for_points(mgvi_arena *arena, mgvi_hinge_interior *k, int64_t rows, int64_t cols)
+static mgv_status room_for_points(mgvi_arena *arena, mgvi_hinge_interior *k, int64_t rows,
+                                  int64_t cols)
 {
-    double **of_rows[] = {&k->a,  &k->l,       &k->c,          &k->slack,     &k->xi,   &k->z,
-                          &k->rd, &k->e_slack, &k->e_xi,       &k->t_slack,   &k->t_xi, &k->Th,
-                          &k->r,  &k->t_row,   &k->best_theta, &k->face_theta};
-    double **of_cols[] = {&k->w,     &k->v,     &k->pos,    &k->neg,    &k->z_pos, &k->z_neg,
-                          &k->r_pos, &k->r_neg, &k->e_pos,  &k->e_neg,  &k->t_pos, &k->t_neg,
-                          &k->K,     &k->k0,    &k->best_w, &k->face_w, &k->sign};
-    bool there = true;
-    for (size_t t = 0; t < sizeof of_rows / sizeof *of_rows; t++)
-        there = (*of_rows[t] = mgvi_arena_array(arena, (size_t)rows, sizeof(double))) && there;
-    for (size_t t = 0; t < sizeof of_cols / sizeof *of_cols; t++)
-        there = (*of_cols[t] = mgvi_arena_array(arena, (size_t)cols, sizeof(double))) && there;
-    return there && room_for_moves(arena, rows, cols, &k->at) &&
-           room_for_moves(arena, rows, cols, &k->other) &&
-           room_for_moves(arena, rows, cols, &k->rest);
+    MGVI_TRY(MGVI_VECTORS(arena, (size_t)rows, &k->a, &k->l, &k->c, &k->slack, &k->xi, &k->z,
+                          &k->rd, &k->e_slack, &k->e_xi, &k->t_slack, &k->t_xi, &k->Th, &k->r,
+                          &k->t_row, &k->best_theta, &k->face_theta));
+    MGVI_TRY(MGVI_VECTORS(arena, (size_t)cols, &k->w, &k->v, &k->pos, &k->neg, &k->z_pos, &k->z_neg,
+                          &k->r_pos, &k->r_neg, &k->e_pos, &k->e_neg, &k->t_pos, &k->t_neg, &k->K,
+                          &k->k0, &k->best_w, &k->face_w, &k->sign));
+    MGVI_TRY(room_for_moves(arena, rows, cols, &k->at));
+    MGVI_TRY(room_for_moves(arena, rows, cols, &k->other));
+    return room_for_moves(arena, rows, cols, &k->rest);
 }
 
 mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols, bool sparse,
@@ -86,11 +76,10 @@ mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols
     k->face_row = mgvi_arena_array(arena, side, sizeof *k->face_row);
     k->face_col = mgvi_arena_array(arena, (size_t)cols, sizeof *k->face_col);
     k->upper = mgvi_arena_array(arena, side, sizeof *k->upper);
-    return room_for_points(arena, k, rows, cols) && k->H && k->by_rows && k->side && k->along &&
-                   k->along_g && k->cg_live && k->cg_row && k->cg_col && k->keys && k->row &&
-                   k->rests && k->face_row && k->face_col && k->upper
-               ? MGV_OK
-               : MGV_E_MEMORY;
+    if (!k->H || !k->by_rows || !k->side || !k->along || !k->along_g || !k->cg_live || !k->cg_row ||
+        !k->cg_col || !k->keys || !k->row || !k->rests || !k->face_row || !k->face_col || !k->upper)
+        return MGV_E_MEMORY;
+    return room_for_points(arena, k, rows, cols);
 }
 
 /* ---- the start ------------------------------------------------------------------------------- */

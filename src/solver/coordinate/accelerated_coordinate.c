@@ -66,14 +66,9 @@ static mgv_status allocate(mgvi_run *run, state *s)
                          n);
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_mirror_map_new(p, &run->arena, &s->map));
-    mgvi_vec *const rows[] = {&s->first, &s->second, &s->x};
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->first, &s->second, &s->x));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    double **const cols[] = {&s->row, &s->v_first, &s->v_second};
-    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
-        if (!(*cols[k] = mgvi_run_array(run, (size_t)d, sizeof(double))))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, (size_t)d, &s->row, &s->v_first, &s->v_second));
     s->lipschitz = mgvi_run_array(run, (size_t)n, sizeof *s->lipschitz);
     s->live = mgvi_run_array(run, (size_t)n, sizeof *s->live);
     if (!s->lipschitz || !s->live)

@@ -75,11 +75,8 @@ static bool is_free(const mgvi_free_rows *f, const double *u, int64_t i)
 static mgv_status make_room(mgvi_free_rows *f)
 {
     const size_t n = (size_t)f->count;
-    double **const per_row[] = {&f->x,   &f->z,     &f->slope, &f->least,    &f->best,
-                                &f->dir, &f->image, &f->delta, &f->residual, &f->scaled};
-    for (size_t k = 0; k < sizeof per_row / sizeof *per_row; k++)
-        if (!(*per_row[k] = mgvi_arena_array(f->arena, n, sizeof **per_row[k])))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(f->arena, n, &f->x, &f->z, &f->slope, &f->least, &f->best, &f->dir,
+                          &f->image, &f->delta, &f->residual, &f->scaled));
     if (!(f->member = mgvi_arena_array(f->arena, n, sizeof *f->member)) ||
         !(f->face = mgvi_arena_array(f->arena, n, sizeof *f->face)))
         return MGV_E_MEMORY;

@@ -55,9 +55,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_mirror_map_new(p, &run->arena, &s->map));
     MGVI_TRY(mgvi_row_passes_new(run, &s->passes));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->shown));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->u, &s->shown, &s->z));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     s->row = mgvi_run_array(run, (size_t)d, sizeof *s->row);
     s->lipschitz = mgvi_run_array(run, (size_t)n, sizeof *s->lipschitz);

@@ -12,7 +12,7 @@
  * T = 0 throughout when the intercept is free; without it m_j is what the scaling subtracts. */
 #include "base/limit.h"
 #include "base/threads.h"
-#include "op/packed.h"
+#include "op/columns.h"
 #include "simd/simd.h"
 #include "solver/coordinate/set_quadratic.h"
 #include "solver/shared/anderson.h"
@@ -155,7 +155,7 @@ static void refresh(mgvi_run *run, state *s)
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
-    const size_t n = (size_t)p->A->rows, d = (size_t)p->A->stored->cols;
+    const size_t n = (size_t)p->A->rows, d = (size_t)mgvi_problem_penalised(p);
     double *const factor = mgvi_run_array(run, n, sizeof *factor);
     s->e = mgvi_run_array(run, n, sizeof *s->e);
     s->target = mgvi_run_array(run, n, sizeof *s->target);

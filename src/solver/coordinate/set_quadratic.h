@@ -5,7 +5,7 @@
 #define MGVI_SOLVER_SET_QUADRATIC_H
 
 #include "backend/terms.h"
-#include "op/packed.h"
+#include "op/columns.h"
 #include "solver/shared/sparse_quadratic.h"
 
 enum { MGVI_SET_MOST = 512 }; /* columns of such a set */

@@ -24,9 +24,7 @@ mgv_status mgvi_class_columns_new(mgvi_run *run, mgvi_class_columns *c)
     const double most_matrix = 8.0 * MGVI_CLASS_PAIRS * MGVI_CLASS_PAIRS;
     const double spare = fmin(PART * mgvi_problem_spare(p, HELD), most_matrix);
     c->run = run;
-    mgvi_vec *const vecs[] = {&c->residual, &c->better, &c->along, &c->image};
-    for (size_t t = 0; t < sizeof vecs / sizeof *vecs; t++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, vecs[t]));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &c->residual, &c->better, &c->along, &c->image));
     MGVI_TRY(mgvi_curve_pass_new(&run->arena, p->A, p->lanes, &c->pass));
     MGVI_TRY(mgvi_run_keep(run, "columns", MGVI_T_U8, &c->m, sizeof c->m));
     c->hessian.room_bytes = (size_t)spare;

@@ -73,12 +73,8 @@ mgv_status mgvi_class_dual_new(mgvi_run *run, bool by_columns, mgvi_class_dual *
         member[i] = (int32_t)i;
     MGVI_TRY(mgvi_rows_new(p->A, arena, &rows));
     *out = (mgvi_class_dual){.ctx = p->ctx, .inverse_lambda = 1 / p->lambda, .tau = 1};
-    double **const vectors[] = {&out->v,   &out->y,     &out->residual,
-                                &out->dir, &out->image, &out->scaled};
-    for (size_t t = 0; t < sizeof vectors / sizeof *vectors; t++)
-        if (!(*vectors[t] =
-                  mgvi_arena_array(arena, (size_t)count, (size_t)p->lanes * sizeof **vectors[t])))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, (size_t)count * (size_t)p->lanes, &out->v, &out->y, &out->residual,
+                          &out->dir, &out->image, &out->scaled));
     if (by_columns)
         MGVI_TRY(columns_new(run, out));
     else

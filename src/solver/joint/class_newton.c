@@ -73,9 +73,7 @@ static mgv_status init(mgvi_run *run)
     state *s = run->state;
     const mgv_problem *p = run->problem;
     const int64_t n = p->A->rows, k = p->lanes, d = p->A->cols;
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->g));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->dir));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->g, &s->dir));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, d * k));
     s->m.alpha = s->m.products = 1;
     MGVI_TRY(mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m));

@@ -18,8 +18,7 @@ mgv_status mgvi_class_pairs_new(mgvi_run *run, double *matrix, double bytes, mgv
     MGVI_TRY(mgvi_rows_bare(p->A, arena, &c->rows));
     c->view = c->rows->view;
     MGVI_TRY(mgvi_rowwise_init(run->ctx, arena, &c->rows->m, p->lanes, &c->by_rows));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &c->scaled));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &c->image));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &c->scaled, &c->image));
     double most = fmin(MGVI_CLASS_PAIRS, floor(sqrt(bytes / 8)));
     most = fmin(most, (double)(p->A->rows * (p->lanes - 1)));
     const bool sparse = c->rows->m.layout != MGV_DENSE;

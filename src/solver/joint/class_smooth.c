@@ -34,10 +34,7 @@ mgv_status mgvi_class_smooth_new(mgvi_run *run, mgvi_class_smooth *c)
 {
     const int64_t n = run->problem->A->rows, k = run->problem->lanes;
     *c = (mgvi_class_smooth){.run = run, .n = n, .k = (int32_t)k, .alpha = 1};
-    double **const by_class[] = {&c->z, &c->p, &c->centre};
-    for (size_t t = 0; t < sizeof by_class / sizeof *by_class; t++)
-        if (!(*by_class[t] = mgvi_run_array(run, (size_t)n, (size_t)k * sizeof(double))))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, (size_t)n * (size_t)k, &c->z, &c->p, &c->centre));
     c->blocks = mgvi_block_count(n * k, GRAIN, MOST_BLOCKS);
     c->lead = mgvi_run_array(run, (size_t)n, sizeof *c->lead);
     c->steady = mgvi_run_array(run, (size_t)n, sizeof *c->steady);

@@ -31,9 +31,7 @@ mgv_status mgvi_class_system_new(mgvi_run *run, const mgvi_class_smooth *smooth,
     c->diagonal = mgvi_run_array(run, (size_t)p->A->cols, k * sizeof *c->diagonal);
     if (!c->diagonal)
         return MGV_E_MEMORY;
-    mgvi_vec *const vecs[] = {&c->residual, &c->better, &c->along, &c->image};
-    for (size_t t = 0; t < sizeof vecs / sizeof *vecs; t++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, vecs[t]));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &c->residual, &c->better, &c->along, &c->image));
     static const double HELD = 8, PART = 0.5; /* numbers a row and lane; of what may be spent */
     static const double MOST = 8.0 * MGVI_CLASS_SYSTEM_PAIRS * MGVI_CLASS_SYSTEM_PAIRS;
     const bool whole = isfinite(mgvi_class_hessian_cost(p));

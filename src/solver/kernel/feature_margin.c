@@ -92,11 +92,12 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
+    const int64_t n = mgvi_problem_examples(p);
     const mgvi_matrix phi = {.layout = MGV_DENSE,
                              .dtype = MGV_F64,
-                             .rows = p->A->stored->rows,
+                             .rows = n,
                              .cols = s->width,
-                             .nnz = p->A->stored->rows * s->width,
+                             .nnz = n * s->width,
                              .val = s->phi,
                              .row_stride = s->width,
                              .col_stride = 1};

@@ -67,13 +67,9 @@ static void to_columns(mgvi_run *run, const mgvi_vec *x, const double *b, mgvi_v
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
-    mgvi_vec *const rows[] = {&s->c,     &s->g,           &s->image_c, &s->u,
-                              &s->moved, &s->image_moved, &s->bent,    &s->image_bent,
-                              &s->found, &s->image_found};
-    for (size_t t = 0; t < sizeof rows / sizeof *rows; t++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[t]));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->cols));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->c, &s->g, &s->image_c, &s->u, &s->moved,
+                           &s->image_moved, &s->bent, &s->image_bent, &s->found, &s->image_found));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->cols));
     MGVI_TRY(mgvi_subspace_init(&s->span, run->problem, &run->arena, REMEMBERED + 1));
     mgvi_kernel_op *kernel = mgvi_kernel_of(run->problem->A);
     MGVI_TRY(mgvi_landmarks_init(&s->landmarks, run->problem, kernel, s->c.k, 1, &run->arena));

@@ -44,8 +44,7 @@ static bool is_squared(const mgv_problem *p)
 static mgv_status allocate(mgvi_run *run, state *s)
 {
     const size_t n = (size_t)run->problem->A->rows;
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->now));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->now, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     s->W = mgvi_run_array(run, n, sizeof *s->W);
     s->in_W = mgvi_run_array(run, n, sizeof *s->in_W);

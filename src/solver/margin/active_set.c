@@ -31,15 +31,14 @@ static mgv_status allocate(mgvi_active_set *a, mgvi_arena *arena, int64_t capaci
     a->y = intercept ? mgvi_arena_array(arena, n, real_size) : NULL;
     a->P = mgvi_arena_array(arena, n, sizeof *a->P);
     a->inside = mgvi_arena_array(arena, n, sizeof *a->inside);
-    double **const vectors[] = {&a->demand, &a->b, &a->f, &a->ray, &a->s, &a->c};
     const size_t most = (size_t)factor_rows(a, capacity);
     a->chunk = mgvi_arena_scratch(arena, 2 * CHUNK * most, real_size);
-    bool full = a->K && a->P && a->inside && a->chunk && (a->y || !intercept);
-    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; v++)
-        full = full && (*vectors[v] = mgvi_arena_array(arena, n, real_size));
-    for (size_t t = 0; full && t < n; t++)
+    if (!a->K || !a->P || !a->inside || !a->chunk || (intercept && !a->y))
+        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, n, &a->demand, &a->b, &a->f, &a->ray, &a->s, &a->c));
+    for (size_t t = 0; t < n; t++)
         a->demand[t] = 1;
-    return full ? MGV_OK : MGV_E_MEMORY;
+    return MGV_OK;
 }
 
 mgv_status mgvi_active_set_init(mgvi_active_set *a, mgvi_arena *arena, int64_t capacity,

@@ -192,8 +192,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
     const int64_t start = p->p == 2 ? some : 0;
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->u, &s->z));
     MGVI_TRY(mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start, keeps_dense(p)));
     s->in_W = mgvi_run_array(run, (size_t)n, sizeof *s->in_W);
     s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);

@@ -34,17 +34,11 @@ mgv_status mgvi_interior_init(mgvi_interior *s, const mgv_problem *problem, doub
 
 static mgv_status allocate(mgvi_interior *s)
 {
-    double **const rows[] = {&s->b,   &s->z,     &s->f, &s->step,  &s->z_step,
-                             &s->rhs, &s->minus, &s->u, &s->best.b};
-    double **const cols[] = {&s->v, &s->w, &s->w_step, &s->g, &s->th, &s->best.w, &s->image, &s->k};
-    bool full = true;
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        full = (*rows[k] = mgvi_arena_array(s->room, (size_t)s->size, sizeof(double))) && full;
-    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
-        full = (*cols[k] = mgvi_arena_array(s->room, (size_t)s->columns, sizeof(double))) && full;
-    if (s->problem->free_cols)
-        full = (s->y = mgvi_arena_array(s->room, (size_t)s->size, sizeof *s->y)) && full;
-    return full ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(s->room, (size_t)s->size, &s->b, &s->z, &s->f, &s->step, &s->z_step,
+                          &s->rhs, &s->minus, &s->u, &s->best.b));
+    MGVI_TRY(MGVI_VECTORS(s->room, (size_t)s->columns, &s->v, &s->w, &s->w_step, &s->g, &s->th,
+                          &s->best.w, &s->image, &s->k));
+    return s->problem->free_cols ? MGVI_VECTORS(s->room, (size_t)s->size, &s->y) : MGV_OK;
 }
 
 /* Whether there is a margin does not depend on the units of columns, but rounding does. */

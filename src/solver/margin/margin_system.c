@@ -11,17 +11,14 @@ mgv_status mgvi_margin_system_new(mgvi_arena *arena, const mgvi_margin_block *Z,
 {
     const size_t n = (size_t)Z->rows, d = (size_t)Z->cols, order = (size_t)Z->order;
     *s = (mgvi_margin_system){.Z = Z};
-    double **const of_order[] = {&s->u, &s->F[0], &s->F[1], &s->F[2], &s->Y[0], &s->Y[1], &s->Y[2]};
-    double **const of_cols[] = {&s->K, &s->S, &s->e, &s->of_cols};
     s->D = mgvi_arena_array(arena, n, sizeof(double));
     s->of_rows = mgvi_arena_array(arena, n, sizeof(double));
     s->H = mgvi_arena_scratch(arena, order * order, sizeof(double));
-    bool full = s->D && s->of_rows && s->H;
-    for (size_t k = 0; k < sizeof of_order / sizeof *of_order; k++)
-        full = (*of_order[k] = mgvi_arena_array(arena, order, sizeof(double))) && full;
-    for (size_t k = 0; k < sizeof of_cols / sizeof *of_cols; k++)
-        full = (*of_cols[k] = mgvi_arena_array(arena, d, sizeof(double))) && full;
-    return full ? MGV_OK : MGV_E_MEMORY;
+    if (!s->D || !s->of_rows || !s->H)
+        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, order, &s->u, &s->F[0], &s->F[1], &s->F[2], &s->Y[0], &s->Y[1],
+                          &s->Y[2]));
+    return MGVI_VECTORS(arena, d, &s->K, &s->S, &s->e, &s->of_cols);
 }
 
 static double dot(const mgvi_margin_system *s, const double *x, const double *y, int64_t n)

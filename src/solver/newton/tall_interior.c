@@ -64,24 +64,19 @@ mgvi_tall_value mgvi_tall_reduced_value(const mgvi_tall_reduced *r, const double
 mgv_status mgvi_tall_interior_init(mgvi_tall_interior *ip, mgvi_arena *arena, int64_t cols,
                                    mgvi_scaled_cholesky *solver)
 {
-    double **const vectors[] = {&ip->w,   &ip->p,     &ip->q,  &ip->zp, &ip->zq,
-                                &ip->v,   &ip->dw,    &ip->dp, &ip->dq, &ip->dzp,
-                                &ip->dzq, &ip->right, &ip->Dp, &ip->Dq, &ip->best_w};
     memset(ip, 0, sizeof *ip);
     ip->ctx = arena->ctx;
     ip->solver = solver;
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        if (!(*vectors[i] = mgvi_arena_array(arena, (size_t)cols, sizeof **vectors[i])))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, (size_t)cols, &ip->w, &ip->p, &ip->q, &ip->zp, &ip->zq, &ip->v,
+                          &ip->dw, &ip->dp, &ip->dq, &ip->dzp, &ip->dzq, &ip->right, &ip->Dp,
+                          &ip->Dq, &ip->best_w));
     return MGV_OK;
 }
 
 static mgv_status room_for(mgvi_tall_interior *ip, mgvi_arena *arena, int64_t rows)
 {
-    double **const vectors[] = {&ip->a, &ip->c, &ip->s, &ip->xi, &ip->ds, &ip->dxi, &ip->inverse};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        if (!(*vectors[i] = mgvi_arena_array(arena, (size_t)rows, sizeof **vectors[i])))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, (size_t)rows, &ip->a, &ip->c, &ip->s, &ip->xi, &ip->ds, &ip->dxi,
+                          &ip->inverse));
     memset(ip->da, 0, (size_t)rows * sizeof *ip->da);
     return MGV_OK;
 }

@@ -204,14 +204,11 @@ static mgv_status polish_init(polish *k, const mgvi_tall_reduced *r)
     k->n = mgvi_row_set_count(r->set);
     k->d = r->set->cols;
     const size_t n = (size_t)k->n, d = (size_t)k->d;
-    double **const by_col[] = {&k->x, &k->y, &k->rest, &k->R, &k->w, &k->v};
     k->E = mgvi_arena_array(&k->arena, n + 1, sizeof *k->E);
     k->A = mgvi_arena_array(&k->arena, d, sizeof *k->A);
     k->a = mgvi_arena_array(&k->arena, n + 1, sizeof *k->a);
     k->z = mgvi_arena_array(&k->arena, n + 1, sizeof *k->z);
-    for (size_t i = 0; i < sizeof by_col / sizeof *by_col; i++)
-        if (!(*by_col[i] = mgvi_arena_array(&k->arena, d + 1, sizeof **by_col[i])))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&k->arena, d + 1, &k->x, &k->y, &k->rest, &k->R, &k->w, &k->v));
     return k->E && k->A && k->a && k->z ? MGV_OK : MGV_E_MEMORY;
 }
 

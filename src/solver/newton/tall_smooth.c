@@ -18,11 +18,8 @@ static const double SHORT = 0.05, LONG = 0.5;
 
 mgv_status mgvi_tall_smooth_init(mgvi_tall_smooth *h, mgvi_arena *arena, int64_t cols)
 {
-    double **const vectors[] = {&h->step, &h->tangent, &h->g, &h->g2, &h->next};
     h->ctx = arena->ctx;
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-        if (!(*vectors[i] = mgvi_arena_array(arena, (size_t)cols, sizeof **vectors[i])))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, (size_t)cols, &h->step, &h->tangent, &h->g, &h->g2, &h->next));
     return mgvi_scaled_cholesky_init(&h->solver, arena, cols);
 }
 

@@ -12,22 +12,18 @@ typedef mgvi_tall_state state;
 mgv_status mgvi_tall_state_allocate(mgvi_run *run, state *s)
 {
     const size_t n = (size_t)run->problem->A->rows, d = (size_t)run->problem->A->cols;
-    double **const by_col[] = {&s->w,     &s->lambda, &s->mu,  &s->energy,
-                               &s->width, &s->unit,   &s->lin, &s->w_before};
     s->s = &run->problem->row.scale;
     if (!(s->stage = mgvi_arena_within(&run->arena)))
         return MGV_E_MEMORY;
-    for (size_t k = 0; k < sizeof by_col / sizeof *by_col; k++)
-        if (!(*by_col[k] = mgvi_run_array(run, d, sizeof **by_col[k])))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, d, &s->w, &s->lambda, &s->mu, &s->energy, &s->width,
+                          &s->unit, &s->lin, &s->w_before));
     if (!(s->u = mgvi_run_array(run, n, sizeof *s->u)) ||
         !(s->a = mgvi_run_array(run, n, sizeof *s->a)) ||
         !(s->leverage = mgvi_run_array(run, n, sizeof *s->leverage)) ||
         !(s->steep = mgvi_run_array(run, n, sizeof *s->steep)) ||
         !(s->place = mgvi_run_array(run, n, sizeof *s->place)))
         return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w_out));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->pull));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w_out, &s->pull));
     mgvi_problem_coefficients(run->problem, NULL, s->lambda, s->mu);
     return MGV_OK;
 }

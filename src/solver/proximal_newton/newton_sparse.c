@@ -5,8 +5,8 @@
 #include "solver/proximal_newton/newton_sparse.h"
 
 #include "linalg/gemm.h"
+#include "op/columns.h"
 #include "op/gram.h"
-#include "op/packed.h"
 #include "solver/shared/ranking.h"
 #include "solver/shared/sparse_quadratic.h"
 #include "solver/solver_impl.h"

@@ -117,12 +117,8 @@ static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
-    mgvi_vec *const cols[] = {&s->w, &s->g, &s->d};
-    mgvi_vec *const rows[] = {&s->z, &s->h};
-    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->g, &s->d));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->z, &s->h));
     MGVI_TRY(mgvi_problem_penalty(p, &run->arena, &s->penalty));
     if (has_kinks(p))
         MGVI_TRY(mgvi_newton_sparse_new(p, &run->arena, &s->sparse));

@@ -21,11 +21,8 @@ mgv_status mgvi_mirror_map_new(const mgv_problem *p, mgvi_arena *arena, mgvi_mir
     enum { MOST_PRODUCTS = 8 };
     if (q - 2 <= MOST_PRODUCTS && fabs(q - round(q)) < 1e-14 * q)
         out->whole = (int)(round(q) - 2);
-    double **const all[] = {&out->v,       &out->base, &out->t,    &out->at,
-                            &out->at_base, &out->at_t, &out->slope};
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        if (!(*all[k] = mgvi_arena_array(arena, (size_t)out->d, sizeof(double))))
-            return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, (size_t)out->d, &out->v, &out->base, &out->t, &out->at,
+                          &out->at_base, &out->at_t, &out->slope));
     return MGV_OK;
 }
 

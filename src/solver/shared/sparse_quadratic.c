@@ -27,13 +27,10 @@ mgv_status mgvi_quadratic_room(mgvi_quadratic *q, int64_t count, bool gram)
 {
     if (count >= q->room) {
         const size_t room = (size_t)(count + count / 4 + 1);
-        double **const each[] = {&q->x,     &q->scale, &q->ridge,    &q->linear, &q->square,
-                                 &q->sum,   &q->mean,  &q->residual, &q->dir,    &q->image,
-                                 &q->delta, &q->size,  &q->origin};
         q->room = 0;
-        for (size_t k = 0; k < sizeof each / sizeof *each; k++)
-            if (!(*each[k] = mgvi_arena_array(q->arena, room, sizeof **each[k])))
-                return MGV_E_MEMORY;
+        MGVI_TRY(MGVI_VECTORS(q->arena, room, &q->x, &q->scale, &q->ridge, &q->linear, &q->square,
+                              &q->sum, &q->mean, &q->residual, &q->dir, &q->image, &q->delta,
+                              &q->size, &q->origin));
         if (!(q->support = mgvi_arena_array(q->arena, room, sizeof *q->support)))
             return MGV_E_MEMORY;
         MGVI_TRY(mgvi_anderson_new(q->arena, (int64_t)room, &q->anderson));
