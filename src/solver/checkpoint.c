@@ -59,12 +59,13 @@ mgvi_checkpoint_id mgvi_checkpoint_of(const mgv_solver *solver)
 static mgv_status put(const mgv_solver *solver, mgvi_checkpoint_goal *to)
 {
     const mgvi_run *run = &solver->run;
-    if (solver->cut && !solver->whole.bytes)
+    const mgvi_checkpoint_goal *whole = &solver->keeper.whole;
+    if (solver->cut && !whole->bytes)
         return MGVI_FAIL(run->ctx, MGV_E_ARG,
                          "the limit has ended the run within an iteration, and no whole state was "
                          "kept; set `checkpoint` before the run");
     if (solver->cut)
-        return mgvi_checkpoint_put_bytes(run->ctx, solver->whole.bytes, solver->whole.size, to);
+        return mgvi_checkpoint_put_bytes(run->ctx, whole->bytes, whole->size, to);
     const mgvi_checkpoint_id id = mgvi_checkpoint_of(solver);
     mgvi_driver_memory memory = solver->memory;
     memory.iteration = run->iteration;
@@ -84,6 +85,11 @@ static mgv_status put(const mgv_solver *solver, mgvi_checkpoint_goal *to)
     return st;
 }
 
+mgv_status mgvi_checkpoint_put_run(void *solver, mgvi_checkpoint_goal *to)
+{
+    return put(solver, to);
+}
+
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
 {
     mgvi_checkpoint_goal to = {.path = path};
@@ -93,9 +99,8 @@ mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
 mgv_status mgvi_checkpoint_keep(mgv_solver *solver, mgv_ctx *ctx)
 {
     const char *path = solver->settings.checkpoint;
-    mgv_status st =
-        solver->family ? mgvi_family_write(solver, ctx, path) : mgvi_checkpoint_write(solver, path);
-    solver->unsaved = mgvi_checkpoint_lost(ctx, &st);
+    mgv_status st = mgvi_family_write(solver, ctx, path);
+    solver->keeper.unsaved = mgvi_checkpoint_lost(ctx, &st);
     return st;
 }
 

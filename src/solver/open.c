@@ -181,7 +181,7 @@ void mgvi_driver_free(mgv_solver *solver)
         return;
     mgv_ctx *ctx = solver->run.ctx;
     mgvi_family_free(solver);
-    mgvi_driver_free_limits(solver);
+    mgvi_keeper_free(&solver->keeper);
     mgvi_arena_free(&solver->run.arena);
     mgvi_arena_free(&solver->judging);
     mgvi_arena_free(&solver->arena);
