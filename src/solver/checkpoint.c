@@ -123,6 +123,20 @@ static mgv_status check_file(mgv_solver *solver, const char *path, const mgvi_te
     return mgvi_checkpoint_fits(ctx, path, file, &id);
 }
 
+/* Counts that a run can have come to, and count on. */
+static bool is_sane(const mgv_solver *solver)
+{
+    static const int64_t MOST = INT64_C(1) << 60;
+    const mgvi_driver_memory *m = &solver->memory;
+    const int64_t counts[] = {m->next_proof, m->certificates, m->looks,
+                              m->far_looks,  m->comebacks,    m->concluded};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i] < 0 || counts[i] > MOST)
+            return false;
+    const mgvi_run *run = &solver->run;
+    return run->rng.left >= 0 && run->rng.left <= 4 && run->iteration >= 0 && m->certified >= -1;
+}
+
 static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tensors *file)
 {
     mgvi_run *run = &solver->run;
@@ -146,8 +160,7 @@ static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tenso
     run->rng = solver->memory.rng;
     if (solver->tried)
         solver->tried |= solver->memory.tried;
-    if (run->rng.left < 0 || run->rng.left > 4 || run->iteration < 0 ||
-        solver->memory.comebacks < 0)
+    if (!is_sane(solver))
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "%s: the state of the run is damaged", path);
     return run->ops->restored ? run->ops->restored(run) : MGV_OK;
 }
