@@ -134,6 +134,12 @@ static bool is_sane(const mgv_solver *solver)
         if (counts[i] < 0 || counts[i] > MOST)
             return false;
     const mgvi_run *run = &solver->run;
+    for (int k = 0; k < mgvi_solver_count(); k++) {
+        const mgvi_solver_ops *ops = mgvi_solver_at(k);
+        if ((m->paused & mgvi_solver_bit(ops)) && /* who may come back */
+            !(ops->cost && mgvi_solver_suits(run->ctx, ops, run->problem)))
+            return false;
+    }
     return run->rng.left >= 0 && run->rng.left <= 4 && run->iteration >= 0 && m->certified >= -1;
 }
 
