@@ -257,13 +257,15 @@ static mgv_stop ending(const mgv_selection *s, int64_t resting, double seconds, 
         s->solver->run.finished)
         return MGV_STOP_SELECTED;
     const mgv_stop late = mgvi_ctx_late(s->ctx);
-    if (asked || late != MGV_STOP_NONE)
-        return asked ? MGV_STOP_USER : late;
-    if (s->solver->run.iteration >= set->max_iter)
-        return MGV_STOP_MAX_ITER;
-    if (mgvi_driver_passes(s->solver) >= set->max_passes)
-        return MGV_STOP_MAX_PASSES;
-    return seconds >= set->time_limit ? MGV_STOP_TIME : MGV_STOP_NONE;
+    const mgvi_progress progress = {.iteration = s->solver->run.iteration,
+                                    .passes = mgvi_driver_passes(s->solver),
+                                    .seconds = seconds,
+                                    .asked_to_stop = asked || late == MGV_STOP_USER,
+                                    .late = late == MGV_STOP_TIME,
+                                    .residual = NAN,
+                                    .residual_before = NAN,
+                                    .noise = NAN};
+    return mgvi_stop_check(&progress, set);
 }
 
 static mgv_status run_epochs(mgv_selection *s, jury *j)
