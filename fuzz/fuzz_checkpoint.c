@@ -120,13 +120,60 @@ static void path(mgv_ctx *ctx, const uint8_t *bytes, size_t size)
     mgv_settings_free(ctx, settings);
 }
 
-/* Its state is no object of its own: the bytes are a file in memory. */
+/* The state of a call, which is no object of its own: the bytes are a file in memory, the setting
+ * `resume`; a seed goes to `checkpoint`. The file; -1: none. */
+static int lend_file(mgv_ctx *ctx, mgv_settings *settings, const uint8_t *bytes, size_t size,
+                     const char *ending)
+{
+    char name[512];
+    if (size == 0) {
+        if (seed(ending, name))
+            must(mgv_settings_set(ctx, settings, "checkpoint", name));
+        return -1;
+    }
+    const int file = memfd_create("state", 0);
+    if (file < 0 || write(file, bytes, size) != (ssize_t)size)
+        abort();
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    must(mgv_settings_set(ctx, settings, "resume", name));
+    return file;
+}
+
+/* Epochs of four classes, at most a few. */
+static void epochs(mgv_ctx *ctx, const uint8_t *bytes, size_t size)
+{
+    enum { ROWS = 40, COLS = 3 };
+    double x[ROWS * COLS], label[ROWS];
+    mgv_settings *settings;
+    mgv_data *data;
+    mgv_selection *selection = NULL;
+    for (int i = 0; i < ROWS; i++) {
+        label[i] = i % 4;
+        for (int j = 0; j < COLS; j++)
+            x[i * COLS + j] = (double)((i * 7 + j * 5) % 11) / 11 + (j == i % 4);
+    }
+    must(mgv_settings_new(ctx, &settings));
+    must(mgv_settings_set(ctx, settings, "select", "holdout:0.25"));
+    must(mgv_settings_set(ctx, settings, "max_iter", size ? "8" : "3"));
+    must(mgv_data_from_dense(ctx, MGV_F64, x, ROWS, COLS, COLS, 1, &data));
+    must(mgv_data_set_labels(ctx, data, label));
+    const int file = lend_file(ctx, settings, bytes, size, "-epochs");
+    const mgv_status st = mgv_selection_run(ctx, data, settings, &selection);
+    if (size == 0)
+        must(st);
+    mgv_selection_free(ctx, selection);
+    mgv_data_free(ctx, data);
+    mgv_settings_free(ctx, settings);
+    if (file >= 0)
+        close(file);
+}
+
 static void complete(mgv_ctx *ctx, const uint8_t *bytes, size_t size, const char *budget)
 {
     enum { ROWS = 12, COLS = 9, COUNT = ROWS * COLS };
     int64_t row[COUNT], col[COUNT];
     double value[COUNT];
-    char name[512], ending[64];
+    char ending[64];
     mgv_settings *settings;
     mgv_triples *triples;
     mgv_completion *completion = NULL;
@@ -138,17 +185,8 @@ static void complete(mgv_ctx *ctx, const uint8_t *bytes, size_t size, const char
     must(mgv_settings_new(ctx, &settings));
     must(mgv_settings_set(ctx, settings, "max_passes", budget));
     must(mgv_triples_new(ctx, COUNT, row, col, value, ROWS, COLS, &triples));
-    const int file = size ? memfd_create("state", 0) : -1;
-    if (size) {
-        if (file < 0 || write(file, bytes, size) != (ssize_t)size)
-            abort();
-        snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-        must(mgv_settings_set(ctx, settings, "resume", name));
-    } else {
-        snprintf(ending, sizeof ending, "-complete-%s", budget);
-        if (seed(ending, name))
-            must(mgv_settings_set(ctx, settings, "checkpoint", name));
-    }
+    snprintf(ending, sizeof ending, "-complete-%s", budget);
+    const int file = lend_file(ctx, settings, bytes, size, ending);
     const mgv_status st = mgv_completion_run(ctx, triples, settings, &completion);
     if (size == 0)
         must(st);
@@ -165,6 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     fit(ctx, bytes, size);
     deblur(ctx, bytes, size);
     path(ctx, bytes, size);
+    epochs(ctx, bytes, size);
     if (size > 0)
         complete(ctx, bytes, size, "1000");
     for (int k = 0; size == 0 && k < 4; k++) { /* on the path, twice in the finish, and over */

@@ -151,7 +151,7 @@ mgv_status mgv_deblur_describe(const mgv_deblur *d, mgv_deblur_info *out)
                                   .psnr = d->psnr,
                                   .best_psnr = d->memory.best_psnr,
                                   .best_iteration = d->memory.best_iteration,
-                                  .unsaved = d->solver->unsaved};
+                                  .unsaved = d->solver->keeper.unsaved};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }

@@ -7,10 +7,12 @@
 #include "base/event.h"
 #include "base/limit.h"
 #include "base/threads.h"
+#include "io/io.h"
 #include "op/float_rows.h"
 #include "op/stats.h"
 #include "simd/pass_kernels.h"
 #include "simd/simd.h"
+#include "solver/keeper.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,6 +37,22 @@ typedef struct jury {
     int64_t stride;
     double total; /* of the weights */
 } jury;
+
+/* Where the run is: plain numbers, for checkpoints. */
+typedef struct place {
+    double least_loss, seconds;
+    int64_t resting; /* half epochs without a better error; a clearly lower loss is half of one */
+    int64_t epochs;
+} place;
+
+typedef struct course {
+    mgv_selection *s;
+    jury j;
+    place at;
+    double started;
+    uint64_t print;
+    mgvi_keeper keeper;
+} course;
 
 /* ---- held-out rows --------------------------------------------------------------------------- */
 
@@ -257,66 +275,193 @@ static mgv_stop ending(const mgv_selection *s, int64_t resting, double seconds, 
         s->solver->run.finished)
         return MGV_STOP_SELECTED;
     const mgv_stop late = mgvi_ctx_late(s->ctx);
-    if (asked || late != MGV_STOP_NONE)
-        return asked ? MGV_STOP_USER : late;
-    if (s->solver->run.iteration >= set->max_iter)
-        return MGV_STOP_MAX_ITER;
-    if (mgvi_driver_passes(s->solver) >= set->max_passes)
-        return MGV_STOP_MAX_PASSES;
-    return seconds >= set->time_limit ? MGV_STOP_TIME : MGV_STOP_NONE;
+    const mgvi_progress progress = {.iteration = s->solver->run.iteration,
+                                    .passes = mgvi_driver_passes(s->solver),
+                                    .seconds = seconds,
+                                    .asked_to_stop = asked || late == MGV_STOP_USER,
+                                    .late = late == MGV_STOP_TIME,
+                                    .residual = NAN,
+                                    .residual_before = NAN,
+                                    .noise = NAN};
+    return mgvi_stop_check(&progress, set);
 }
 
-static mgv_status run_epochs(mgv_selection *s, jury *j)
+/* One epoch, judged. */
+static mgv_status run_epoch(course *c, mgv_stop *stop)
 {
-    const double started = mgvi_ctx_clock(s->ctx);
+    mgv_selection *s = c->s;
     const bool unready = s->solver->cut; /* while it set itself up: w = 0 is all there is */
     mgvi_path *path = &s->path[0];
-    double least_loss = INFINITY, seconds = 0;
-    int64_t resting =
-        0; /* half epochs without a better error; a clearly lower loss is half of one */
-    mgv_stop stop = MGV_STOP_NONE;
-    while (stop == MGV_STOP_NONE) {
-        bool asked;
-        double loss;
-        MGVI_TRY(mgvi_driver_step(s->solver));
-        if (s->solver->cut && path->count > 0) {
-            stop = mgvi_ctx_late(s->ctx);
-            break;
-        }
-        s->solver->run.iteration += s->solver->cut; /* a shorter first epoch: better than none */
-        const mgvi_vec *w =
-            unready ? &s->solver->answer.w : s->solver->run.ops->expose(&s->solver->run).w;
-        mgvi_ctx_open_last(s->ctx);
-        double error = judge(j, w, &loss);
-        if (mgvi_ctx_close(s->ctx)) { /* nobody knows how good it is */
-            stop = mgvi_ctx_late(s->ctx);
-            if (path->count > 0)
-                break;
-            path->cut = true;
-            error = NAN;
-            loss = INFINITY;
-        }
-        seconds = mgvi_ctx_clock(s->ctx) - started;
-        MGVI_TRY(add_epoch(s, w, error, seconds, &asked));
-        const bool best = path->best == path->count - 1 || path->count == 1;
-        if (best && !unready)
-            mgvi_driver_keep(s->solver);
-        resting = best ? 0 : resting + (loss < (1 - STILL_LEARNING) * least_loss ? 1 : 2);
-        least_loss = fmin(least_loss, loss);
-        if (stop == MGV_STOP_NONE)
-            stop = error == 0 && !s->solver->cut ? MGV_STOP_SELECTED
-                                                 : ending(s, resting, seconds, asked);
+    bool asked;
+    double loss;
+    MGVI_TRY(mgvi_driver_step(s->solver));
+    if (s->solver->cut && path->count > 0) {
+        *stop = mgvi_ctx_late(s->ctx);
+        return mgvi_keeper_end(&c->keeper, true);
     }
-    mgvi_driver_end_chosen(s->solver, stop, seconds);
+    s->solver->run.iteration += s->solver->cut; /* a shorter first epoch: better than none */
+    const mgvi_vec *w =
+        unready ? &s->solver->answer.w : s->solver->run.ops->expose(&s->solver->run).w;
+    mgvi_ctx_open_last(s->ctx);
+    double error = judge(&c->j, w, &loss);
+    if (mgvi_ctx_close(s->ctx)) { /* nobody knows how good it is */
+        *stop = mgvi_ctx_late(s->ctx);
+        if (path->count > 0)
+            return mgvi_keeper_end(&c->keeper, true);
+        path->cut = true;
+        error = NAN;
+        loss = INFINITY;
+    }
+    c->at.seconds = mgvi_ctx_clock(s->ctx) - c->started;
+    MGVI_TRY(add_epoch(s, w, error, c->at.seconds, &asked));
+    const bool best = path->best == path->count - 1 || path->count == 1;
+    if (best && !unready)
+        mgvi_driver_keep(s->solver);
+    const int more = loss < (1 - STILL_LEARNING) * c->at.least_loss ? 1 : 2;
+    c->at.resting = best ? 0 : c->at.resting + more;
+    c->at.least_loss = fmin(c->at.least_loss, loss);
+    if (*stop == MGV_STOP_NONE)
+        *stop = error == 0 && !s->solver->cut ? MGV_STOP_SELECTED
+                                              : ending(s, c->at.resting, c->at.seconds, asked);
+    if (*stop == MGV_STOP_NONE)
+        return mgvi_keeper_after(&c->keeper);
+    return mgvi_keeper_end(&c->keeper, s->solver->cut || path->cut);
+}
+
+static mgv_status run_epochs(course *c)
+{
+    mgv_selection *s = c->s;
+    mgvi_path *path = &s->path[0];
+    mgv_stop stop = MGV_STOP_NONE;
+    if (path->count > 0) /* resumed */
+        stop = path->point[path->count - 1].error == 0
+                   ? MGV_STOP_SELECTED
+                   : ending(s, c->at.resting, c->at.seconds, false);
+    while (stop == MGV_STOP_NONE) {
+        mgvi_keeper_before(&c->keeper);
+        MGVI_TRY(run_epoch(c, &stop));
+    }
+    s->solver->keeper.unsaved = c->keeper.unsaved;
+    mgvi_driver_end_chosen(s->solver, stop, c->at.seconds);
     return mgvi_path_choose(path, &s->rule);
+}
+
+/* ---- checkpoints ----------------------------------------------------------------------------- */
+
+enum { NUMBERS = 3 }; /* of an epoch: iteration, nonzeros, error */
+static const char COMMAND[] = "fit", SOLVER[] = "epochs";
+
+static mgv_status put(void *arg, mgvi_checkpoint_goal *to)
+{
+    const course *c = arg;
+    const mgv_selection *s = c->s;
+    const mgvi_path *path = &s->path[0];
+    const mgvi_vec *w = &s->solver->answer.w;
+    const mgvi_checkpoint_id id = {COMMAND, SOLVER, c->print};
+    place at = c->at;
+    void *state;
+    size_t size;
+    at.epochs = path->count;
+    MGVI_TRY(mgvi_checkpoint_pack(s->solver, &state, &size));
+    double *points = mgvi_alloc(s->ctx, (size_t)path->count + 1, NUMBERS * sizeof *points);
+    for (int64_t k = 0; points && k < path->count; k++) {
+        points[NUMBERS * k] = (double)path->point[k].iteration;
+        points[NUMBERS * k + 1] = (double)path->point[k].nonzeros;
+        points[NUMBERS * k + 2] = path->point[k].error;
+    }
+    const mgvi_tensor tensors[] = {{"epochs", MGVI_T_U8, 1, {sizeof at}, &at},
+                                   {"points", MGVI_T_F64, 1, {NUMBERS * path->count}, points},
+                                   {"answer", MGVI_T_F64, 1, {w->n * w->k}, w->x},
+                                   {"state", MGVI_T_U8, 1, {(int64_t)size}, state}};
+    const mgv_status st = points ? mgvi_checkpoint_put(s->ctx, &id, tensors, 4, to) : MGV_E_MEMORY;
+    mgvi_release(s->ctx, points);
+    mgvi_release(s->ctx, state);
+    return st;
+}
+
+static mgv_status take(course *c, const char *name, const mgvi_tensors *file)
+{
+    mgv_selection *s = c->s;
+    mgv_solver *solver = s->solver;
+    const mgvi_vec *w = &solver->answer.w;
+    const void *at, *points, *answer, *state;
+    MGVI_TRY(mgvi_tensors_need(s->ctx, file, "epochs", MGVI_T_U8, 1, sizeof c->at, -1, &at));
+    memcpy(&c->at, at, sizeof c->at);
+    const int64_t epochs = c->at.epochs;
+    if (epochs < 0 || epochs > INT32_MAX || c->at.resting < 0 || c->at.resting > INT32_MAX ||
+        !(c->at.seconds >= 0))
+        return MGVI_FAIL(s->ctx, MGV_E_INPUT,
+                         "%s: the state of the epochs is damaged; resume from another checkpoint",
+                         name);
+    MGVI_TRY(
+        mgvi_tensors_need(s->ctx, file, "points", MGVI_T_F64, 1, NUMBERS * epochs, -1, &points));
+    MGVI_TRY(mgvi_tensors_need(s->ctx, file, "answer", MGVI_T_F64, 1, w->n * w->k, -1, &answer));
+    const mgvi_tensor *bytes = mgvi_tensors_find(file, "state");
+    const int64_t size = bytes && bytes->rank == 1 ? bytes->shape[0] : -1;
+    MGVI_TRY(mgvi_tensors_need(s->ctx, file, "state", MGVI_T_U8, 1, size, -1, &state));
+    MGVI_TRY(mgvi_checkpoint_parse(solver, name, state, (size_t)size));
+    solver->touched_before = solver->run.problem->A->touched;
+    solver->run.touched = solver->run.work = 0; /* the state has counted what init did */
+    memcpy(w->x, answer, (size_t)(w->n * w->k) * sizeof *w->x);
+    c->started -= c->at.seconds;
+    for (int64_t k = 0; k < epochs; k++) {
+        const double *own = (const double *)points + NUMBERS * k;
+        const mgvi_path_point point = {.lambda = NAN,
+                                       .mu = NAN,
+                                       .iteration = (int64_t)fmin(fmax(own[0], 0), 1e15),
+                                       .residual = NAN,
+                                       .gap = NAN,
+                                       .nonzeros = (int64_t)fmin(fmax(own[1], 0), 1e15)};
+        MGVI_TRY(mgvi_path_add(&s->path[0], &point, &own[2], 1));
+    }
+    return MGV_OK;
+}
+
+static mgv_status resume(course *c, const char *name)
+{
+    mgv_ctx *ctx = c->s->ctx;
+    const mgvi_checkpoint_id id = {COMMAND, SOLVER, c->print};
+    mgvi_source source;
+    mgvi_tensors *file = NULL;
+    MGVI_TRY(mgvi_source_open(ctx, name, NULL, &source));
+    mgv_status st = mgvi_tensors_parse(ctx, name, source.bytes, source.size, &file);
+    if (st == MGV_OK)
+        st = mgvi_checkpoint_is_of(ctx, name, file, id.command);
+    if (st == MGV_OK)
+        st = mgvi_checkpoint_fits(ctx, name, file, &id);
+    if (st == MGV_OK)
+        st = take(c, name, file);
+    mgvi_tensors_free(ctx, file);
+    mgvi_source_close(ctx, &source);
+    return st;
+}
+
+/* The run's own, and who judges it. */
+static uint64_t print_of(const course *c)
+{
+    const mgv_settings *set = &c->s->settings;
+    uint64_t h = mgvi_problem_print(c->s->problem, set);
+    h = mgvi_print_mix_text(h, set->select);
+    h = mgvi_print_mix(h, &set->patience_epochs, sizeof set->patience_epochs);
+    h = mgvi_print_mix(h, c->j.weight, (size_t)c->j.count * sizeof *c->j.weight);
+    return mgvi_print_mix(h, c->j.c, (size_t)c->j.count * sizeof *c->j.c);
 }
 
 mgv_status mgvi_epochs_run(mgv_selection *s)
 {
-    jury j = {.s = s};
-    MGVI_TRY(call_jury(&j));
+    const mgv_settings *set = &s->settings;
+    course c = {.s = s, .j = {.s = s}, .at = {.least_loss = INFINITY}};
+    MGVI_TRY(call_jury(&c.j));
     MGVI_TRY(open_run(s));
     mgvi_path_init(&s->path[0], s->ctx, s->solver->run.ops->name, "iteration");
     s->paths = 1;
-    return run_epochs(s, &j);
+    MGVI_TRY(mgvi_keeper_begin(&c.keeper, s->ctx, set, &c, put));
+    c.started = mgvi_ctx_clock(s->ctx);
+    if (set->checkpoint[0] || set->resume[0])
+        c.print = print_of(&c);
+    mgv_status st = set->resume[0] ? resume(&c, set->resume) : MGV_OK;
+    if (st == MGV_OK)
+        st = run_epochs(&c);
+    mgvi_keeper_free(&c.keeper);
+    return st;
 }

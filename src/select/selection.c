@@ -377,17 +377,19 @@ static mgv_status check_classes(const mgv_selection *s)
     return MGV_OK;
 }
 
-/* One run can be gone on with; folds and paths begin anew. */
+/* One run can be gone on with, and its epochs; folds and paths begin anew. */
 static mgv_status check_checkpoints(const mgv_selection *s)
 {
     const char *checkpoint = s->settings.checkpoint;
     const char *named = checkpoint[0] ? checkpoint : s->settings.resume;
-    if (!named[0] || (mgvi_iterations_suffice(s) && !mgvi_epochs_suffice(s)))
+    if (!named[0] || mgvi_iterations_suffice(s) || mgvi_epochs_suffice(s))
         return MGV_OK;
-    return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                     "select %.60s has no checkpoints (got %s '%.200s'); leave it out, or select "
-                     "last, discrepancy:DELTA or apriori:DELTA beside --loss equal",
-                     s->settings.select, checkpoint[0] ? "checkpoint" : "resume", named);
+    return MGVI_FAIL(
+        s->ctx, MGV_E_UNSUPPORTED,
+        "select %.60s has no checkpoints (got %s '%.200s'); leave it out, or select "
+        "last, discrepancy:DELTA or apriori:DELTA beside --loss equal, or holdout:F and "
+        "val:FILE of many classes beside --loss softmax",
+        s->settings.select, checkpoint[0] ? "checkpoint" : "resume", named);
 }
 
 static mgv_status run(mgv_selection *s)

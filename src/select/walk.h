@@ -57,7 +57,7 @@ uint64_t mgvi_walk_print(const mgv_path *path, const mgv_settings *settings); /*
 mgv_status mgvi_walk_begin(mgv_path *path, const mgv_settings *settings);
 /* Where the next point begins: where the last one ended, or the checkpoint has said. */
 mgv_status mgvi_walk_start(mgv_path *path, mgv_solver *solver);
-mgv_status mgvi_walk_save(void *path, const mgv_solver *solver); /* of the run under way */
+mgv_status mgvi_walk_save(void *path, const void *solver); /* of the run under way */
 /* After a point, or where a budget has ended it; and where one is spent before the next begins. */
 mgv_status mgvi_walk_between(mgv_path *path);
 mgv_status mgvi_walk_saved(mgv_path *path, const mgv_solver *solver);

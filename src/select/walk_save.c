@@ -111,8 +111,8 @@ mgv_status mgvi_walk_start(mgv_path *path, mgv_solver *solver)
     if (path->keeper.path[0] && !solver->family) {
         solver->settings.checkpoint = path->keeper.path;
         solver->settings.every = path->keeper.every;
-        solver->save = mgvi_walk_save;
-        solver->keeper = path;
+        solver->keeper.tell = mgvi_walk_save;
+        solver->keeper.whom = path;
     }
     if (!path->solver && path->done + (path->state != NULL) > 0)
         return follow_checkpoint(path, solver);
@@ -198,7 +198,7 @@ static mgv_status put(void *arg, mgvi_checkpoint_goal *to)
     record *done = mgvi_arena_array(&arena, (size_t)path->done + 1, sizeof *done);
     double *strengths = mgvi_arena_array(&arena, (size_t)path->count, 2 * sizeof *strengths);
     mgv_status st = tensor && done && strengths ? MGV_OK : MGV_E_MEMORY;
-    const bool whole = run && !run->family && (!run->cut || run->whole.bytes);
+    const bool whole = run && !run->family && (!run->cut || run->keeper.whole.bytes);
     if (st == MGV_OK && whole)
         st = mgvi_checkpoint_pack(run, &state, &size);
     if (st == MGV_OK) {
@@ -217,9 +217,10 @@ static mgv_status put(void *arg, mgvi_checkpoint_goal *to)
     return st;
 }
 
-mgv_status mgvi_walk_save(void *arg, const mgv_solver *solver)
+mgv_status mgvi_walk_save(void *arg, const void *run)
 {
     mgv_path *path = arg;
+    const mgv_solver *solver = run;
     if (path->broken)
         return MGV_OK;
     path->said = solver->stop != MGV_STOP_NONE && is_end(path, solver);

@@ -45,12 +45,13 @@ mgvi_checkpoint_id mgvi_checkpoint_of(const mgv_solver *solver)
 static mgv_status put(const mgv_solver *solver, mgvi_checkpoint_goal *to)
 {
     const mgvi_run *run = &solver->run;
-    if (solver->cut && !solver->whole.bytes)
+    const mgvi_checkpoint_goal *whole = &solver->keeper.whole;
+    if (solver->cut && !whole->bytes)
         return MGVI_FAIL(run->ctx, MGV_E_ARG,
                          "the limit has ended the run within an iteration, and no whole state was "
                          "kept; set `checkpoint` before the run");
     if (solver->cut)
-        return mgvi_checkpoint_put_bytes(run->ctx, solver->whole.bytes, solver->whole.size, to);
+        return mgvi_checkpoint_put_bytes(run->ctx, whole->bytes, whole->size, to);
     const mgvi_checkpoint_id id = mgvi_checkpoint_of(solver);
     mgvi_driver_memory memory = solver->memory;
     memory.iteration = run->iteration;
@@ -75,6 +76,11 @@ static mgv_status put(const mgv_solver *solver, mgvi_checkpoint_goal *to)
     return st;
 }
 
+mgv_status mgvi_checkpoint_put_run(void *solver, mgvi_checkpoint_goal *to)
+{
+    return put(solver, to);
+}
+
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
 {
     mgvi_checkpoint_goal to = {.path = path};
@@ -84,9 +90,8 @@ mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
 mgv_status mgvi_checkpoint_keep(mgv_solver *solver, mgv_ctx *ctx)
 {
     const char *path = solver->settings.checkpoint;
-    mgv_status st =
-        solver->family ? mgvi_family_write(solver, ctx, path) : mgvi_checkpoint_write(solver, path);
-    solver->unsaved = mgvi_checkpoint_lost(ctx, &st);
+    mgv_status st = mgvi_family_write(solver, ctx, path);
+    solver->keeper.unsaved = mgvi_checkpoint_lost(ctx, &st);
     return st;
 }
 
@@ -107,6 +112,26 @@ static mgv_status check_file(mgv_solver *solver, const char *path, const mgvi_te
     MGVI_TRY(mgvi_driver_take_over(solver, mgvi_tensors_meta(file, "solver")));
     const mgvi_checkpoint_id id = mgvi_checkpoint_of(solver);
     return mgvi_checkpoint_fits(ctx, path, file, &id);
+}
+
+/* Counts that a run can have come to, and count on. */
+static bool is_sane(const mgv_solver *solver)
+{
+    static const int64_t MOST = INT64_C(1) << 60;
+    const mgvi_driver_memory *m = &solver->memory;
+    const int64_t counts[] = {m->next_proof, m->certificates, m->looks,
+                              m->far_looks,  m->comebacks,    m->concluded};
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        if (counts[i] < 0 || counts[i] > MOST)
+            return false;
+    const mgvi_run *run = &solver->run;
+    for (int k = 0; k < mgvi_solver_count(); k++) {
+        const mgvi_solver_ops *ops = mgvi_solver_at(k);
+        if ((m->paused & mgvi_solver_bit(ops)) && /* who may come back */
+            !(ops->cost && mgvi_solver_suits(run->ctx, ops, run->problem)))
+            return false;
+    }
+    return run->rng.left >= 0 && run->rng.left <= 4 && run->iteration >= 0 && m->certified >= -1;
 }
 
 static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tensors *file)
@@ -134,8 +159,7 @@ static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tenso
     run->rng = solver->memory.rng;
     if (solver->tried)
         solver->tried |= solver->memory.tried;
-    if (run->rng.left < 0 || run->rng.left > 4 || run->iteration < 0 ||
-        solver->memory.comebacks < 0)
+    if (!is_sane(solver))
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "%s: the state of the run is damaged", path);
     return run->ops->restored ? run->ops->restored(run) : MGV_OK;
 }

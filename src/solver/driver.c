@@ -84,28 +84,6 @@ static bool report(mgv_solver *solver, bool certified)
     return stop;
 }
 
-static mgv_status save(mgv_solver *solver)
-{
-    if (solver->cut && !solver->whole.bytes) {
-        mgvi_log(solver->run.ctx, MGV_WARNING,
-                 "the limit has struck before the first iteration: there is nothing to save in a "
-                 "checkpoint");
-        return MGV_OK;
-    }
-    return solver->save ? solver->save(solver->keeper, solver)
-                        : mgvi_checkpoint_keep(solver, solver->run.ctx);
-}
-
-/* The clock decides when, which changes no number of the run. */
-static mgv_status save_now_and_then(mgv_solver *solver)
-{
-    if (!solver->settings.checkpoint[0] ||
-        mgvi_ctx_clock(solver->run.ctx) < solver->next_checkpoint)
-        return MGV_OK;
-    solver->next_checkpoint = mgvi_ctx_clock(solver->run.ctx) + solver->settings.every;
-    return save(solver);
-}
-
 static double residual_now(const mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
@@ -206,7 +184,7 @@ static mgv_status advance(mgv_solver *solver)
     }
     MGVI_TRY(run->problem->A->failed);
     MGVI_TRY(conclude(solver, certified));
-    return save_now_and_then(solver);
+    return mgvi_keeper_after(&solver->keeper);
 }
 
 /* A run that ended with its certificate has it still when it is resumed; one that was due and cut
@@ -238,9 +216,8 @@ static void book_counters(mgv_solver *solver)
 mgv_status mgvi_driver_run(mgv_solver *solver)
 {
     mgv_status st = MGV_OK;
-    solver->unsaved = false;
-    if (solver->settings.checkpoint[0] && !solver->save) /* better known now than after an hour */
-        MGVI_TRY(mgvi_sink_try(solver->run.ctx, solver->settings.checkpoint));
+    MGVI_TRY(mgvi_keeper_begin(&solver->keeper, solver->run.ctx, &solver->settings, solver,
+                               mgvi_checkpoint_put_run));
     if (solver->family)
         return mgvi_family_run(solver);
     MGVI_TRY(mgvi_driver_open_judge(solver));
@@ -249,7 +226,6 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     mgvi_driver_begin_limits(solver);
     mgvi_ctx_reserve(solver->run.ctx, mgvi_driver_aftermath(solver));
     solver->started = mgvi_ctx_clock(solver->run.ctx);
-    solver->next_checkpoint = solver->started + solver->settings.every;
     solver->touched_before = solver->run.problem->A->touched;
     solver->run.goal = mgvi_driver_goal(solver);
     MGVI_TRY(mgvi_driver_try_constant(solver));
@@ -266,8 +242,8 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
         solver->stop == MGV_STOP_CERTIFIED || solver->stop == MGV_STOP_INFEASIBLE;
     if (st == MGV_OK && !certified && !solver->cut && !fell_back && solver->run.ops->ended)
         solver->run.ops->ended(&solver->run);
-    if (st == MGV_OK && !fell_back && solver->settings.checkpoint[0])
-        st = save(solver);
+    if (st == MGV_OK && !fell_back)
+        st = mgvi_keeper_end(&solver->keeper, solver->cut);
     return st;
 }
 

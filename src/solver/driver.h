@@ -3,7 +3,7 @@
 #define MGVI_SOLVER_DRIVER_H
 
 #include "certify/certify.h"
-#include "solver/checkpoint_file.h"
+#include "solver/keeper.h"
 #include "solver/solver_impl.h"
 #include "stop/early.h"
 #include "stop/stop.h"
@@ -76,25 +76,20 @@ struct mgv_solver {
     /* Entries read by certificates after a run's end: reported, but no part of the state, or the
      * schedule of a resumed run would not be that of an unbroken one. */
     double settled;
-    double started, next_checkpoint;
-    bool unsaved;    /* the last checkpoint could not be written */
+    double started;
+    mgvi_keeper keeper;
     double prepared; /* seconds its making took, of the first run's time */
     /* limits.c: the last step, or the setting up, was cut: the run's state is worth nothing, and
      * `answer` has the iterate of the last whole iteration that was kept. */
     bool cut;
     struct {
-        double next_iterate, next_state; /* of the clock: when to keep them again */
-        double longest;                  /* step so far, in passes */
-        void *bytes;                     /* the state of a whole iteration; NULL: not asked for */
-        size_t size;
+        double next_iterate; /* of the clock: when to keep it again */
+        double longest;      /* step so far, in passes */
     } whole;
     /* Solver `auto`: those that have refused the problem or ended without a certificate. */
     mgvi_solver_mask tried;
     bool outspent;   /* the present one has spent far more than another promises to */
     double patience; /* what the present one may spend; 0: not asked for yet */
-    /* Who gets checkpoints, where the setting asks for them; NULL: its file. */
-    mgv_status (*save)(void *keeper, const mgv_solver *solver);
-    void *keeper;
     struct mgv_selection *selection; /* that chose this run's strength; NULL: nobody did */
     struct {
         const char *command; /* that the run is of, */
@@ -119,7 +114,6 @@ mgv_status mgvi_driver_mend(mgv_solver *solver);
 /* The present iterate; after a cut the last one that was kept, which lies in `answer`. */
 mgvi_iterate mgvi_driver_present(mgv_solver *solver);
 void mgvi_driver_begin_limits(mgv_solver *solver);
-void mgvi_driver_free_limits(mgv_solver *solver);
 void mgvi_driver_end(mgv_solver *solver, mgv_stop stop);
 /* Whether such steps change nothing any more: the solver is at its end, or within the tolerance by
  * its own estimate. */
@@ -206,11 +200,11 @@ double mgvi_driver_streamed(const mgv_solver *solver);
 
 uint64_t mgvi_problem_print(const mgv_problem *problem, const mgv_settings *settings);
 mgvi_checkpoint_id mgvi_checkpoint_of(const mgv_solver *solver);
-/* The state of one run into fresh memory, for mgvi_release. */
+/* The state of one run, for its keeper; and into fresh memory, for mgvi_release. */
+mgv_status mgvi_checkpoint_put_run(void *solver, mgvi_checkpoint_goal *to);
 mgv_status mgvi_checkpoint_pack(const mgv_solver *solver, void **bytes, size_t *size);
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path);
-/* To the file of the setting. One that cannot be written is a warning and `unsaved`: the run is
- * worth more than its checkpoint. `ctx` is of the thread that calls. */
+/* Of a family, to the file of the setting, in the context of the thread that calls. */
 mgv_status mgvi_checkpoint_keep(mgv_solver *solver, mgv_ctx *ctx);
 mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path);
 /* From bytes in memory, as a fuzzer has them. After a failure the solver may only be freed. */

@@ -14,14 +14,16 @@ static const double SHARE = 40;  /* and at least so many times what one costs */
 mgv_status mgvi_keeper_begin(mgvi_keeper *k, mgv_ctx *ctx, const mgv_settings *settings,
                              void *owner, mgv_status (*put)(void *owner, mgvi_checkpoint_goal *to))
 {
-    *k = (mgvi_keeper){.ctx = ctx,
-                       .path = settings->checkpoint,
-                       .every = settings->every,
-                       .owner = owner,
-                       .put = put,
-                       .next_file = mgvi_ctx_clock(ctx) + settings->every,
-                       .next_state = -INFINITY};
-    return k->path[0] ? mgvi_sink_try(ctx, k->path) : MGV_OK; /* better known now than after it */
+    k->ctx = ctx;
+    k->path = settings->checkpoint;
+    k->every = settings->every;
+    k->owner = owner;
+    k->put = put;
+    k->next_file = mgvi_ctx_clock(ctx) + settings->every;
+    k->next_state = -INFINITY;
+    k->unsaved = false;
+    const bool file = k->path[0] && !k->tell; /* better known now than after an hour */
+    return file ? mgvi_sink_try(ctx, k->path) : MGV_OK;
 }
 
 void mgvi_keeper_free(mgvi_keeper *k)
@@ -31,17 +33,25 @@ void mgvi_keeper_free(mgvi_keeper *k)
     k->whole = (mgvi_checkpoint_goal){0};
 }
 
+/* A run that is stepped from outside has not begun to keep anything. */
+static bool is_on(const mgvi_keeper *k) { return k->path && k->path[0]; }
+
 /* A state that cannot be kept for want of memory leaves the one before. */
+void mgvi_keeper_keep(mgvi_keeper *k)
+{
+    mgvi_checkpoint_goal goal = {0};
+    if (!is_on(k) || k->put(k->owner, &goal) != MGV_OK)
+        return;
+    mgvi_keeper_free(k);
+    k->whole = goal;
+}
+
 void mgvi_keeper_before(mgvi_keeper *k)
 {
-    const double begun = mgvi_ctx_clock(k->ctx);
-    mgvi_checkpoint_goal goal = {0};
-    if (!k->path[0] || begun < k->next_state)
+    const double begun = is_on(k) ? mgvi_ctx_clock(k->ctx) : -INFINITY;
+    if (!is_on(k) || begun < k->next_state)
         return;
-    if (k->put(k->owner, &goal) == MGV_OK) {
-        mgvi_keeper_free(k);
-        k->whole = goal;
-    }
+    mgvi_keeper_keep(k);
     const double done = mgvi_ctx_clock(k->ctx);
     k->next_state = done + fmax(EVERY, SHARE * (done - begun));
 }
@@ -49,6 +59,8 @@ void mgvi_keeper_before(mgvi_keeper *k)
 static mgv_status write(mgvi_keeper *k, bool cut)
 {
     mgvi_checkpoint_goal file = {.path = k->path};
+    if (k->tell)
+        return k->tell(k->whom, k->owner);
     mgv_status st = cut ? mgvi_checkpoint_put_bytes(k->ctx, k->whole.bytes, k->whole.size, &file)
                         : k->put(k->owner, &file);
     k->unsaved = mgvi_checkpoint_lost(k->ctx, &st);
@@ -57,7 +69,7 @@ static mgv_status write(mgvi_keeper *k, bool cut)
 
 mgv_status mgvi_keeper_after(mgvi_keeper *k)
 {
-    if (!k->path[0] || mgvi_ctx_clock(k->ctx) < k->next_file)
+    if (!is_on(k) || mgvi_ctx_clock(k->ctx) < k->next_file)
         return MGV_OK;
     k->next_file = mgvi_ctx_clock(k->ctx) + k->every;
     return write(k, false);
@@ -65,7 +77,7 @@ mgv_status mgvi_keeper_after(mgvi_keeper *k)
 
 mgv_status mgvi_keeper_end(mgvi_keeper *k, bool cut)
 {
-    if (!k->path[0])
+    if (!is_on(k))
         return MGV_OK;
     if (!cut || k->whole.bytes)
         return write(k, cut);

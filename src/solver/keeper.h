@@ -15,13 +15,18 @@ typedef struct mgvi_keeper {
     double next_file, next_state;                             /* of the clock */
     mgvi_checkpoint_goal whole; /* before the step under way, which may be cut; bytes NULL: none */
     bool unsaved;               /* the last one could not be written */
+    /* Who is told in place of the file, for a run that is a part of another; NULL: nobody. */
+    mgv_status (*tell)(void *whom, const void *owner);
+    void *whom;
 } mgvi_keeper;
 
-/* The settings `checkpoint` and `every`; MGV_E_IO where the file could not be written. */
+/* The settings `checkpoint` and `every`; MGV_E_IO where the file could not be written. What was kept
+ * of an earlier sitting stays, and who is told. */
 mgv_status mgvi_keeper_begin(mgvi_keeper *k, mgv_ctx *ctx, const mgv_settings *settings,
                              void *owner, mgv_status (*put)(void *owner, mgvi_checkpoint_goal *to));
-/* Before a step that may be cut, and after one that was not. */
+/* Before a step that may be cut, now and then or in any case; and after one that was not. */
 void mgvi_keeper_before(mgvi_keeper *k);
+void mgvi_keeper_keep(mgvi_keeper *k);
 mgv_status mgvi_keeper_after(mgvi_keeper *k);
 /* The run ends, or a budget has struck; `cut`: within a step, whose state is worth nothing. */
 mgv_status mgvi_keeper_end(mgvi_keeper *k, bool cut);

@@ -29,24 +29,10 @@ static void keep_iterate(mgv_solver *solver)
     run->work = work;
 }
 
-/* A state that cannot be kept for want of memory leaves the one before. */
-static void keep_state(mgv_solver *solver)
-{
-    mgv_ctx *ctx = solver->run.ctx;
-    void *bytes;
-    size_t size;
-    if (mgvi_checkpoint_pack(solver, &bytes, &size) != MGV_OK)
-        return;
-    mgvi_release(ctx, solver->whole.bytes);
-    solver->whole.bytes = bytes;
-    solver->whole.size = size;
-}
-
 void mgvi_driver_begin_limits(mgv_solver *solver)
 {
     const bool fresh = solver->run.iteration == 0; /* the start is in `answer` already */
     solver->whole.next_iterate = fresh ? mgvi_ctx_clock(solver->run.ctx) + EVERY : -INFINITY;
-    solver->whole.next_state = -INFINITY;
 }
 
 static void keep_whole(mgv_solver *solver)
@@ -60,12 +46,7 @@ static void keep_whole(mgv_solver *solver)
         const double done = mgvi_ctx_clock(ctx);
         solver->whole.next_iterate = done + fmax(EVERY, SHARE * (done - now));
     }
-    if (solver->settings.checkpoint[0] && now >= solver->whole.next_state) {
-        const double begun = mgvi_ctx_clock(ctx);
-        keep_state(solver);
-        const double done = mgvi_ctx_clock(ctx);
-        solver->whole.next_state = done + fmax(EVERY, SHARE * (done - begun));
-    }
+    mgvi_keeper_before(&solver->keeper);
 }
 
 /* max_passes: before a step that may exceed it what there is by then is kept, which depends on
@@ -79,8 +60,8 @@ static bool keep_for_passes(mgv_solver *solver)
         return false;
     if (solver->run.iteration > 0)
         keep_iterate(solver);
-    if (solver->run.iteration > 0 && solver->settings.checkpoint[0])
-        keep_state(solver);
+    if (solver->run.iteration > 0)
+        mgvi_keeper_keep(&solver->keeper);
     return true;
 }
 
@@ -137,15 +118,9 @@ mgv_status mgvi_driver_mend(mgv_solver *solver)
     if (!solver->cut)
         return MGV_OK;
     solver->cut = false;
-    if (solver->whole.bytes)
-        return mgvi_checkpoint_parse(solver, "the last whole iteration", solver->whole.bytes,
-                                     solver->whole.size);
+    if (solver->keeper.whole.bytes)
+        return mgvi_checkpoint_parse(solver, "the last whole iteration", solver->keeper.whole.bytes,
+                                     solver->keeper.whole.size);
     MGVI_TRY(mgvi_driver_seat(solver, solver->run.ops));
     return mgvi_driver_start(solver, solver->answer.w.x, solver->answer.u.x);
-}
-
-void mgvi_driver_free_limits(mgv_solver *solver)
-{
-    mgvi_release(solver->run.ctx, solver->whole.bytes);
-    solver->whole.bytes = NULL;
 }

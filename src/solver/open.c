@@ -69,7 +69,7 @@ static mgv_status prepare(mgv_solver *solver)
     best->verdict = &solver->memory.best;
     MGVI_TRY(new_vec(solver, &solver->arena, MGVI_COLS, &answer->w));
     if (run->ops->primal_only)
-        return MGV_OK;
+        return mgvi_run_keep(run, "driver", MGVI_T_U8, &solver->memory, sizeof solver->memory);
     MGVI_TRY(mgvi_driver_open_judge(solver));
     MGVI_TRY(new_vec(solver, &solver->arena, MGVI_ROWS, &answer->u));
     MGVI_TRY(new_vec(solver, &solver->arena, MGVI_COLS, &best->w));
@@ -183,7 +183,7 @@ void mgvi_driver_free(mgv_solver *solver)
         return;
     mgv_ctx *ctx = solver->run.ctx;
     mgvi_family_free(solver);
-    mgvi_driver_free_limits(solver);
+    mgvi_keeper_free(&solver->keeper);
     mgvi_arena_free(&solver->run.arena);
     mgvi_arena_free(&solver->judging);
     mgvi_arena_free(&solver->arena);

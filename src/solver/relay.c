@@ -31,7 +31,7 @@ mgv_status mgvi_driver_seat(mgv_solver *solver, const mgvi_solver_ops *ops)
     memcpy(kept, run->kept, sizeof kept);
     mgvi_arena_init(&run->arena, run->ctx);
     run->ops = ops;
-    run->kept_count = ops->primal_only ? 0 : OF_THE_DRIVER;
+    run->kept_count = ops->primal_only ? 1 : OF_THE_DRIVER;
     run->iteration = 0;
     run->finished = run->suspicious = false;
     run->rng = mgvi_rng_seed((uint64_t)solver->settings.seed);

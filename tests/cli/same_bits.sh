@@ -30,6 +30,21 @@ for loss in hinge squared_hinge logistic margin; do
     same one.mgm resumed.mgm "$loss: --resume of a finished run"
 done
 
+# a run that has its certificate and goes on for the sake of its zeros, wherever it is broken off
+awk 'BEGIN { srand(5); for (i = 0; i < 300; i++) { y = 0; line = ""
+    for (j = 1; j <= 20; j++) { x = rand() - .5; if (j % 3 == 0) y += x; line = line " " j ":" x }
+    print (y + rand() - .5 > 0 ? 1 : -1) line } }' >few.svm
+sharp="few.svm --penalty l1 --task regress --mu 0.02 --tol 1e-7 --solver proximal_newton"
+# shellcheck disable=SC2086
+run 0 fit $sharp -o one.mgm
+for passes in 8 9 10 11 12 13 14 15; do
+    # shellcheck disable=SC2086
+    "$margrave" fit $sharp --max-passes $passes --checkpoint sharp -o cut.mgm >out 2>err
+    # shellcheck disable=SC2086
+    run 0 fit $sharp --resume sharp -o resumed.mgm
+    same one.mgm resumed.mgm "sharpened, broken off after $passes passes"
+done
+
 run 0 fit demo.svm -o file.mgm
 "$margrave" fit - -o stdin.mgm <demo.svm >/dev/null || fail "fit -"
 same file.mgm stdin.mgm "standard input"

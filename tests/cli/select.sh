@@ -118,6 +118,21 @@ done
 # shellcheck disable=SC2086
 run 2 fit $basis --resume state
 has err "the checkpoint is of other data, settings, tolerance or seed"
+# so do the epochs of many classes
+awk 'BEGIN { srand(4); for (i = 0; i < 240; i++) { c = i % 4; line = ""
+    for (j = 1; j <= 6; j++) line = line " " j ":" rand() + (j % 4 == c) * .6
+    print c line } }' >four.svm
+run 0 fit four.svm --select holdout:0.25 --patience-epochs 9 -o once.mgm
+for epochs in 1 4 11; do
+    run 3 fit four.svm --select holdout:0.25 --patience-epochs 9 --max-iter $epochs --checkpoint state -o part.mgm
+    has out "next         the same command with --resume state"
+    run 0 fit four.svm --select holdout:0.25 --patience-epochs 9 --resume state --checkpoint state -o resumed.mgm
+    same once.mgm resumed.mgm "resumed after $epochs epochs"
+    run 0 fit four.svm --select holdout:0.25 --patience-epochs 9 --resume state -o resumed.mgm
+    same once.mgm resumed.mgm "epochs that had ended"
+done
+run 2 fit four.svm --select holdout:0.3 --patience-epochs 9 --resume state
+has err "the checkpoint is of other data"
 run 2 fit sparse.svm --task regress --select cv:3 --checkpoint state
 has err "select cv:3 has no checkpoints (got checkpoint 'state')"
 finish

@@ -214,9 +214,10 @@ static mgv_status save_now_and_then(sitting *at, mgv_ctx *ctx)
 }
 
 /* The present state of a member that has no certificate. */
-static mgv_status keep_state(void *arg, const mgv_solver *solver)
+static mgv_status keep_state(void *arg, const void *run)
 {
     const keeper *k = arg;
+    const mgv_solver *solver = run;
     mgvi_member_left *left = &k->at->head->family->left[k->c];
     void *bytes;
     size_t size;
@@ -280,8 +281,8 @@ static mgv_status finish_member(sitting *at, int64_t c, const mgv_solver *solver
 static mgv_status drive(sitting *at, int64_t c, mgv_solver *solver, const mgvi_member *member)
 {
     keeper k = {.at = at, .c = c};
-    solver->save = keep_state;
-    solver->keeper = &k;
+    solver->keeper.tell = keep_state;
+    solver->keeper.whom = &k;
     MGVI_TRY(go_on(at, c, solver));
     solver->settings.time_limit += solver->memory.seconds; /* of its earlier sittings */
     MGVI_TRY(mgvi_driver_run(solver));

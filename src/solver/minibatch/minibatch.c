@@ -448,5 +448,18 @@ mgv_status mgvi_minibatch_new(mgvi_run *run, mgvi_minibatch **out)
     mgvi_arena_init(&arena, run->ctx);
     const mgv_status st = choose_steps(run, s, &arena);
     mgvi_arena_free(&arena);
-    return st;
+    MGVI_TRY(st);
+    const int64_t weights = s->k * s->stride;
+    MGVI_TRY(mgvi_run_keep(run, "weights", MGVI_T_F32, s->v, weights));
+    MGVI_TRY(mgvi_run_keep(run, "momentum", MGVI_T_F32, s->m, weights));
+    MGVI_TRY(mgvi_run_keep(run, "bias", MGVI_T_F32, s->bias, 4 * (int64_t)s->width));
+    return mgvi_run_keep(run, "order", MGVI_T_I32, s->order, s->count);
+}
+
+mgv_status mgvi_minibatch_restored(mgvi_run *run, const mgvi_minibatch *s)
+{
+    for (int64_t t = 0; t < s->count; t++)
+        if (s->order[t] < 0 || s->order[t] >= s->rows.count)
+            return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of %s is not valid", run->ops->name);
+    return MGV_OK;
 }

@@ -13,4 +13,6 @@ mgv_status mgvi_minibatch_new(mgvi_run *run, mgvi_minibatch **out);
 /* One epoch in an order from the run's generator; `shown` becomes the mean of its iterates, in the
  * problem's units. MGV_E_NUMERIC when they are not finite. */
 mgv_status mgvi_minibatch_epoch(mgvi_run *run, mgvi_minibatch *m, mgvi_vec *shown);
+/* Checks a state that came from a file. */
+mgv_status mgvi_minibatch_restored(mgvi_run *run, const mgvi_minibatch *m);
 #endif

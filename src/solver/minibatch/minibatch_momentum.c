@@ -11,6 +11,7 @@ static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->shown));
+    MGVI_TRY(mgvi_run_keep(run, "shown", MGVI_T_F64, s->shown.x, s->shown.n * s->shown.k));
     return mgvi_minibatch_new(run, &s->epochs);
 }
 
@@ -18,6 +19,12 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     return mgvi_minibatch_epoch(run, s->epochs, &s->shown);
+}
+
+static mgv_status restored(mgvi_run *run)
+{
+    const state *s = run->state;
+    return mgvi_minibatch_restored(run, s->epochs);
 }
 
 static mgvi_iterate expose(mgvi_run *run)
@@ -39,4 +46,5 @@ const mgvi_solver_ops mgvi_solver_minibatch_momentum = {
     .init = init,
     .step = step,
     .expose = expose,
+    .restored = restored,
 };

@@ -522,7 +522,10 @@ static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
     if (s->m.phase < BEGIN || s->m.phase > FINISH || s->m.stage < 0 || s->m.stage > 3 ||
-        !(s->m.alpha >= 0) || !(s->m.target > 0) || !(s->m.tau >= 0))
+        !(s->m.alpha >= 0 && s->m.alpha < INFINITY) || !(s->m.target > 0) || !(s->m.tau >= 0) ||
+        s->m.alpha_last < 0 || s->m.mean_leverage < 0 || isinf(s->m.mean_leverage) ||
+        s->m.steps < 0 || s->m.rounds < 0 || s->m.present < 0 ||
+        s->m.present > run->problem->A->rows)
         return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of newton is not valid");
     for (int64_t i = 0; i < run->problem->A->rows; i++)
         if (s->place[i] > MGVI_ROW_ZERO)
