@@ -5,6 +5,7 @@
 
 #include "backend/joint_terms.h"
 #include "base/event.h"
+#include "base/hash.h"
 #include "base/limit.h"
 #include "base/threads.h"
 #include "io/io.h"
@@ -441,10 +442,10 @@ static uint64_t print_of(const course *c)
 {
     const mgv_settings *set = &c->s->settings;
     uint64_t h = mgvi_problem_print(c->s->problem, set);
-    h = mgvi_print_mix_text(h, set->select);
-    h = mgvi_print_mix(h, &set->patience_epochs, sizeof set->patience_epochs);
-    h = mgvi_print_mix(h, c->j.weight, (size_t)c->j.count * sizeof *c->j.weight);
-    return mgvi_print_mix(h, c->j.c, (size_t)c->j.count * sizeof *c->j.c);
+    h = mgvi_hash_text(h, set->select);
+    h = mgvi_hash(h, &set->patience_epochs, sizeof set->patience_epochs);
+    h = mgvi_hash(h, c->j.weight, (size_t)c->j.count * sizeof *c->j.weight);
+    return mgvi_hash(h, c->j.c, (size_t)c->j.count * sizeof *c->j.c);
 }
 
 mgv_status mgvi_epochs_run(mgv_selection *s)

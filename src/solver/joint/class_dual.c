@@ -235,7 +235,7 @@ static void fill_softmax(const mgv_problem *problem, mgvi_class_dual *d, const d
 static double find_rest(const mgv_problem *p, mgvi_class_dual *d, const mgvi_vec *w, mgvi_vec *rest)
 {
     const int64_t penalised = mgvi_problem_penalised(p) * w->k;
-    const mgvi_vec v = {d->v, d->metric.count, d->metric.k, MGVI_ROWS};
+    const mgvi_vec v = {.x = d->v, .n = d->metric.count, .k = d->metric.k, .space = MGVI_ROWS};
     double square = 0;
     mgvi_op_mul_t(p->A, 1, &v, 0, rest);
     for (int64_t t = 0; t < penalised; t++) {
@@ -272,8 +272,8 @@ static mgv_status direction_by_columns(mgvi_run *run, mgvi_class_dual *d, const 
 {
     const mgv_problem *p = run->problem;
     const int64_t n = d->metric.count, penalised = mgvi_problem_penalised(p) * w->k;
-    const mgvi_vec u = {d->residual, n, w->k, MGVI_ROWS};
-    mgvi_vec bent = {d->image, n, w->k, MGVI_ROWS};
+    const mgvi_vec u = {.x = d->residual, .n = n, .k = w->k, .space = MGVI_ROWS};
+    mgvi_vec bent = {.x = d->image, .n = n, .k = w->k, .space = MGVI_ROWS};
     mgvi_class_columns *c = d->by_columns;
     fill_columns(p, d, log_p);
     mgvi_op_mul_t(p->A, 1, &u, 0, g);
@@ -281,7 +281,7 @@ static mgv_status direction_by_columns(mgvi_run *run, mgvi_class_dual *d, const 
         g->x[t] += p->lambda * w->x[t];
     c->h = d->metric.h;
     c->square = d->metric.square;
-    c->z = (mgvi_vec){d->scaled, n, w->k, MGVI_ROWS};
+    c->z = (mgvi_vec){.x = d->scaled, .n = n, .k = w->k, .space = MGVI_ROWS};
     MGVI_TRY(mgvi_class_columns_solve(c, g, ACCURACY * (d->gap + d->rest), direction, &bent));
     combine(d, 1, bent.x, 1, d->y);
     return MGV_OK;
@@ -292,8 +292,8 @@ mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const mg
 {
     const mgv_problem *p = run->problem;
     const int64_t penalised = mgvi_problem_penalised(p) * w->k;
-    mgvi_vec right = {d->image, d->metric.count, d->metric.k, MGVI_ROWS};
-    const mgvi_vec y = {d->y, d->metric.count, d->metric.k, MGVI_ROWS};
+    mgvi_vec right = {.x = d->image, .n = d->metric.count, .k = d->metric.k, .space = MGVI_ROWS};
+    const mgvi_vec y = {.x = d->y, .n = d->metric.count, .k = d->metric.k, .space = MGVI_ROWS};
     int64_t products = 0;
     if (d->by_columns)
         return direction_by_columns(run, d, log_p->x, w, rest, direction);

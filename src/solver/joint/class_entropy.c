@@ -154,7 +154,7 @@ mgv_status mgvi_class_entropy_step(mgvi_run *run, mgvi_class_entropy *e, mgvi_ve
 {
     const mgv_problem *p = run->problem;
     mgvi_vec *log_p = &run->lent[1], *dz = &run->lent[0];
-    mgvi_vec z = {e->z, p->A->rows, p->lanes, MGVI_ROWS};
+    mgvi_vec z = {.x = e->z, .n = p->A->rows, .k = p->lanes, .space = MGVI_ROWS};
     if (!e->m.begun) {
         mgvi_op_mul(p->A, 1, w, 0, &z);
         mgvi_class_dual_start(p, &e->dual);

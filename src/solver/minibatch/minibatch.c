@@ -459,7 +459,7 @@ mgv_status mgvi_minibatch_new(mgvi_run *run, mgvi_minibatch **out)
 mgv_status mgvi_minibatch_restored(mgvi_run *run, const mgvi_minibatch *s)
 {
     for (int64_t t = 0; t < s->count; t++)
-        if (s->order[t] < 0 || s->order[t] >= s->rows.count)
+        if (s->order[t] < 0 || s->order[t] >= s->rows.view.rows)
             return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of %s is not valid", run->ops->name);
     return MGV_OK;
 }
