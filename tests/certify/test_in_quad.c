@@ -227,7 +227,7 @@ TEST(a_least_score_is_no_more_than_it_is)
         saved(&g, coef);
         const double truth = (double)least_of(&g, coef);
         CHECK_LE(least, truth, "seed %d: %s", (int)seed, g.options);
-        told += least > 0 == truth > 0;
+        told += (least > 0) == (truth > 0);
         mgv_judged_close(&g.judged);
     }
     CHECK_THAT(told >= 170, "%d of 180 signs", told);

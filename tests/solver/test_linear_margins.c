@@ -268,6 +268,46 @@ TEST(the_system_in_every_form)
     }
 }
 
+/* Columns that are zero in all rows change no margin, and the block has none of them. */
+TEST(columns_of_zeros)
+{
+    enum { N = 30, D = 20, WIDE = 2 * D + 1 };
+    static const char *const all[] = {"penalty=l1", "p=1.5", "penalty=linf"};
+    double *X, *y, wide[N * WIDE] = {0}, margin[2];
+    margin_points(7, N, D, 1, &X, &y);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < D; j++)
+            wide[i * WIDE + 2 * j + 1] = X[i * D + j];
+    for (int k = 0; k < 3; k++) {
+        for (int zeros = 0; zeros < 2; zeros++) {
+            mgv_fit fit;
+            mgvi_arena arena;
+            mgvi_rows *rows;
+            mgvi_margin_block block;
+            int32_t W[N];
+            mgv_fit_start(&fit, zeros ? wide : X, y, N, zeros ? WIDE : D,
+                          "loss=margin intercept=no tol=1e-8");
+            mgv_fit_set(&fit, all[k]);
+            mgv_fit_solve(&fit);
+            CHECK(fit.run.stop == MGV_STOP_CERTIFIED);
+            margin[zeros] = fit.certificate.margin;
+            for (int i = 0; i < N; i++)
+                W[i] = i;
+            mgvi_arena_init(&arena, fit.ctx);
+            CHECK_OK(fit.ctx, mgvi_rows_new(fit.problem->A, &arena, &rows));
+            CHECK_OK(fit.ctx, mgvi_margin_block_new(fit.problem, rows, W, N, &arena, &block));
+            CHECK(block.dense && block.cols == D);
+            for (int j = 0; j < D && zeros; j++)
+                CHECK(block.kept[j] == 2 * j + 1);
+            mgvi_arena_free(&arena);
+            mgv_fit_free(&fit);
+        }
+        CHECK_NEAR(margin[1], margin[0], 2e-8 * margin[0], "%s", all[k]);
+    }
+    free(X);
+    free(y);
+}
+
 TEST(every_allocation_may_fail)
 {
     static const char *const options[] = {"penalty=l1", "penalty=linf", "p=1.5"};
@@ -306,5 +346,5 @@ int main(void)
     return RUN(l1_margins_are_sparse, two_points_and_their_distance, a_corner_known_by_hand,
                shapes_units_and_intercepts, all_rows_join_where_rounds_are_dearer,
                inseparable_sets_are_proven, thin_margins_to_the_tolerance, the_same_bits_again,
-               the_system_in_every_form, every_allocation_may_fail);
+               the_system_in_every_form, columns_of_zeros, every_allocation_may_fail);
 }

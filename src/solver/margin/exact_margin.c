@@ -74,7 +74,7 @@ static void combine(mgvi_run *run, state *s)
 
 static void copy_weights(const mgvi_run *run, state *s, const mgvi_interior *ip)
 {
-    memcpy(s->w.x, ip->th, (size_t)ip->columns * sizeof *s->w.x);
+    memcpy(s->w.x, ip->th, (size_t)mgvi_problem_penalised(run->problem) * sizeof *s->w.x);
     if (run->problem->free_cols)
         s->w.x[s->w.n - 1] = ip->free;
 }
@@ -109,35 +109,49 @@ static mgv_status take_over(mgvi_run *run, state *s)
     return run->finished ? MGV_OK : mgvi_exact_use_interior(run, s);
 }
 
+/* (5) on the rows that are left of W: a ray, or weights that have a margin on all of W. */
+static mgv_status ask_linear(mgvi_run *run, state *s)
+{
+    static const double SOME_MARGIN = 1 - 1e-9; /* the gap when there is one */
+    mgvi_interior *ip = &s->linear;
+    bool solved;
+    if (!ip->room)
+        MGVI_TRY(mgvi_interior_init(ip, run->problem, INFINITY, s->rows, &run->arena));
+    ip->scaled = true;
+    MGVI_TRY(mgvi_interior_take(ip, s->peeling.live, s->peeling.count, NULL));
+    MGVI_TRY(mgvi_interior_solve(ip, SOME_MARGIN, ITERATIONS, &solved));
+    run->work += ip->work;
+    ip->work = 0;
+    if (ip->separates)
+        mgvi_peel_lift(&s->peeling, run->problem, s->rows, ip->th, &ip->free);
+    return MGV_OK;
+}
+
 /* (5): the linear program decides whether W has a margin, in columns of one size. The proof that it
  * has none goes to the judge, and so does w if it has one. */
 static mgv_status decide(mgvi_run *run, state *s, bool *ray)
 {
-    static const double SOME_MARGIN = 1 - 1e-9; /* the gap when there is one */
     const int32_t *W = s->m.interior ? s->W : s->work.W;
     const int64_t size = mgvi_exact_size(s);
     mgvi_interior *ip = &s->linear;
-    bool solved;
     *ray = false;
     s->m.decided = size;
     if (!mgvi_exact_interior_fits(run->problem))
         return MGV_OK;
-    mgvi_log(run->ctx, MGV_INFO, "a linear program decides whether %" PRId64 " rows have a margin",
-             size);
-    if (!ip->room)
-        MGVI_TRY(mgvi_interior_init(ip, run->problem, INFINITY, s->rows, &run->arena));
-    ip->scaled = true;
-    MGVI_TRY(mgvi_interior_take(ip, W, size, NULL));
-    MGVI_TRY(mgvi_interior_solve(ip, SOME_MARGIN, ITERATIONS, &solved));
-    run->work += ip->work;
-    ip->work = 0;
+    if (!s->peeling.live)
+        MGVI_TRY(mgvi_peeling_new(s->rows, &run->arena, run->problem->A->rows, &s->peeling));
+    mgvi_peel(&s->peeling, run->problem, s->rows, W, size);
+    mgvi_log(run->ctx, MGV_INFO,
+             "a linear program decides whether %" PRId64 " of %" PRId64 " rows have a margin",
+             s->peeling.count, size);
+    MGVI_TRY(ask_linear(run, s));
     *ray = ip->ray;
     if (ip->separates)
         copy_weights(run, s, ip);
     if (*ray)
         mgvi_vec_fill(run->ctx, &s->u, 0);
-    for (int64_t t = 0; *ray && t < size; t++)
-        s->u.x[W[t]] = -ip->u[t];
+    for (int64_t t = 0; *ray && t < s->peeling.count; t++)
+        s->u.x[s->peeling.live[t]] = -ip->u[t];
     return MGV_OK;
 }
 
@@ -206,6 +220,7 @@ static mgv_status solve_by_pivots(mgvi_run *run, state *s, bool *solved)
         return take_over(run, s);
     MGVI_TRY(decide(run, s, &s->m.hinted));
     run->suspicious = s->m.hinted;
+    s->m.doubtful = s->linear.separates;
     return s->linear.separates ? take_over(run, s) : MGV_OK;
 }
 
@@ -231,6 +246,26 @@ static mgv_status grow(mgvi_run *run, state *s)
     if (!s->m.interior)
         return take_over(run, s);
     run->finished = true; /* undecided, with the interval so far */
+    return MGV_OK;
+}
+
+/* W had a margin, which took too long by pivots: before it is computed, W grows to twice its size by
+ * what the program's weights leave on the wrong side, and is decided about again. */
+static mgv_status widen(mgvi_run *run, state *s, bool *grown)
+{
+    const mgv_problem *p = run->problem;
+    s->m.doubtful = *grown = false;
+    mgvi_op_mul(p->A, 1, &s->w, 0, &s->z);
+    if (mgvi_problem_least_margin(p, s->z.x) > 0)
+        return MGV_OK;
+    const int64_t count = mgvi_exact_violators(s, p, s->size);
+    *grown = count > 0;
+    if (!*grown)
+        return MGV_OK;
+    MGVI_TRY(mgvi_exact_join(run, s, s->order, count));
+    MGVI_TRY(decide(run, s, &s->m.hinted));
+    run->suspicious = s->m.hinted;
+    s->m.doubtful = s->linear.separates;
     return MGV_OK;
 }
 
@@ -306,6 +341,11 @@ static mgv_status step(mgvi_run *run)
     }
     if (s->m.hinted) /* the ray was no proof */
         return ray_was_none(run, s);
+    bool grown = false;
+    if (s->m.doubtful)
+        MGVI_TRY(widen(run, s, &grown));
+    if (grown)
+        return MGV_OK;
     MGVI_TRY(s->m.interior ? solve_by_interior(run, s, &solved) : solve_by_pivots(run, s, &solved));
     if (!solved)
         return MGV_OK;

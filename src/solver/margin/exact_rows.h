@@ -5,6 +5,7 @@
 
 #include "solver/margin/class_intercepts.h"
 #include "solver/margin/interior.h"
+#include "solver/margin/peel.h"
 #include "solver/margin/working_set.h"
 #include "solver/solver_impl.h"
 
@@ -19,6 +20,7 @@ typedef struct mgvi_exact_memory {
     bool interior;        /* the interior point is at work, */
     bool all;             /* on all rows */
     bool hinted;          /* u was a ray, which the judge sees next */
+    bool doubtful;        /* W had a margin when (5) was asked, all rows may have none */
     bool below_precision; /* a kernel's margin */
     int64_t decided;      /* rows of W when (5) was last asked */
     double estimate;
@@ -30,7 +32,8 @@ typedef struct mgvi_exact_margin {
     mgvi_active_set set;
     mgvi_class_intercepts classes;
     mgvi_interior ip;
-    mgvi_interior linear; /* decides whether its rows have a margin */
+    mgvi_interior linear; /* decides whether its rows have a margin: those of W that are left */
+    mgvi_peeling peeling; /* when rows are peeled off */
     int32_t *W;           /* the interior point's rows, */
     int64_t size;
     double *b;   /* and what they start with */

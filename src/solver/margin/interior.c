@@ -25,7 +25,6 @@ mgv_status mgvi_interior_init(mgvi_interior *s, const mgv_problem *problem, doub
     *s = (mgvi_interior){.ctx = problem->ctx,
                          .problem = problem,
                          .rows = rows,
-                         .columns = mgvi_problem_penalised(problem),
                          .p = p,
                          .q = mgvi_dual_exponent(p),
                          .room = mgvi_arena_within(arena)};
@@ -61,8 +60,10 @@ mgv_status mgvi_interior_take(mgvi_interior *s, const int32_t *W, int64_t count,
     s->size = count;
     s->changed = true;
     s->separates = false;
+    s->columns = mgvi_problem_penalised(s->problem);
     MGVI_TRY(allocate(s));
     MGVI_TRY(mgvi_margin_block_new(s->problem, s->rows, W, count, s->room, &s->Z));
+    s->columns = s->Z.cols;
     if (s->scaled)
         MGVI_TRY(scale_columns(s));
     MGVI_TRY(mgvi_margin_system_new(s->room, &s->Z, &s->system));
@@ -381,8 +382,9 @@ static void hand_over(mgvi_interior *s)
     double sum = 0;
     for (int64_t t = 0; t < s->size; t++)
         sum += x->b[t];
+    memset(s->th, 0, (size_t)mgvi_problem_penalised(s->problem) * sizeof *s->th);
     for (int64_t j = 0; j < s->columns; j++)
-        s->th[j] = unit * x->w[j] * (s->scaled ? s->unit[j] : 1);
+        s->th[s->Z.kept ? s->Z.kept[j] : j] = unit * x->w[j] * (s->scaled ? s->unit[j] : 1);
     s->free = unit * x->b0 + mgvi_margin_block_shift(&s->Z, s->rows, s->th);
     for (int64_t t = 0; t < s->size; t++)
         s->u[t] = x->b[t] / sum * (x->upper > 0 ? unit * norm / x->upper : 1);

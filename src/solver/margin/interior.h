@@ -33,7 +33,7 @@ typedef struct mgvi_interior {
     const mgv_problem *problem;
     const mgvi_rows *rows;
     mgvi_arena *room;      /* what belongs to the present rows */
-    int64_t size, columns; /* rows that are here; without the intercept */
+    int64_t size, columns; /* that are here; without the intercept */
     double p, q;
     bool scaled;  /* set by who only wants to know about a margin: columns of one size */
     double *unit; /* of them, powers of two */

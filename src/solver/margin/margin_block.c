@@ -155,6 +155,30 @@ static mgv_status fill_sparse(const mgvi_rows *r, const int32_t *W, mgvi_arena *
     return MGV_OK;
 }
 
+/* Dense columns of zeros alone have no part in anything, and linear systems are of their size. */
+static mgv_status drop_zeros(mgvi_arena *arena, mgvi_margin_block *b)
+{
+    const int64_t rows = b->rows, all = b->cols, step = b->by_columns ? all : 1,
+                  next = b->by_columns ? 1 : rows;
+    if (!(b->kept = mgvi_arena_array(arena, (size_t)all, sizeof *b->kept)))
+        return MGV_E_MEMORY;
+    b->cols = 0;
+    for (int64_t j = 0; j < all; j++) {
+        int64_t i = 0;
+        while (i < rows && b->dense[j * next + i * step] == 0)
+            i++;
+        if (i < rows || (j == all - 1 && b->cols == 0)) /* one is left at least */
+            b->kept[b->cols++] = (int32_t)j;
+    }
+    *(b->by_columns ? &b->order : &b->across) = b->cols;
+    for (int64_t i = 0; b->by_columns && i < rows; i++)
+        for (int64_t k = 0; k < b->cols; k++)
+            b->dense[i * b->cols + k] = b->dense[i * all + b->kept[k]];
+    for (int64_t k = 0; !b->by_columns && k < b->cols; k++)
+        memmove(b->dense + k * rows, b->dense + b->kept[k] * rows, (size_t)rows * sizeof *b->dense);
+    return MGV_OK;
+}
+
 mgv_status mgvi_margin_block_new(const mgv_problem *p, const mgvi_rows *r, const int32_t *W,
                                  int64_t count, mgvi_arena *arena, mgvi_margin_block *out)
 {
@@ -172,7 +196,10 @@ mgv_status mgvi_margin_block_new(const mgv_problem *p, const mgvi_rows *r, const
     const size_t lines = (size_t)out->across, length = (size_t)out->order;
     const size_t entries = length > 0 && lines > SIZE_MAX / length ? SIZE_MAX : lines * length;
     out->dense = mgvi_arena_scratch(arena, entries, sizeof *out->dense);
-    return out->dense ? fill_dense(r, W, out) : MGV_E_MEMORY;
+    if (!out->dense)
+        return MGV_E_MEMORY;
+    MGVI_TRY(fill_dense(r, W, out));
+    return drop_zeros(arena, out);
 }
 
 /* ---- products -------------------------------------------------------------------------------- */

@@ -19,6 +19,7 @@ typedef struct mgvi_block_lines {
 typedef struct mgvi_margin_block {
     mgv_ctx *ctx;
     int64_t rows, cols;
+    int32_t *kept;          /* the problem's numbers of the columns; NULL: all of them are here */
     bool by_columns;        /* which of (1) */
     int64_t order, across;  /* of (1): its size, and the number of terms it sums */
     double *dense;          /* across x order, NULL: sparse */

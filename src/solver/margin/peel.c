@@ -1,0 +1,105 @@
+/* peel.c - rows without a part in any proof are set aside, and put on their side again. */
+#include "solver/margin/peel.h"
+
+#include <math.h>
+#include <string.h>
+
+mgv_status mgvi_peeling_new(const mgvi_rows *rows, mgvi_arena *arena, int64_t most,
+                            mgvi_peeling *out)
+{
+    const size_t n = (size_t)most, d = (size_t)rows->m.cols;
+    out->live = mgvi_arena_array(arena, n, sizeof *out->live);
+    out->gone = mgvi_arena_array(arena, n, sizeof *out->gone);
+    out->column = mgvi_arena_array(arena, n, sizeof *out->column);
+    out->above = mgvi_arena_array(arena, d, sizeof *out->above);
+    out->below = mgvi_arena_array(arena, d, sizeof *out->below);
+    out->room = mgvi_arena_array(arena, d, sizeof *out->room);
+    const bool whole = out->live && out->gone && out->column && out->above && out->below;
+    return whole && out->room ? MGV_OK : MGV_E_MEMORY;
+}
+
+/* Row i comes to its columns' counts, or leaves them. */
+static void count(mgvi_peeling *p, const mgvi_rows *rows, int64_t i, int64_t by)
+{
+    const mgvi_entries e = mgvi_rows_entries(rows, i, false, p->room);
+    for (int64_t t = 0; t < e.n; t++) {
+        const int64_t j = e.idx ? e.idx[t] : t;
+        p->above[j] += e.val[t] > 0 ? by : 0;
+        p->below[j] += e.val[t] < 0 ? by : 0;
+    }
+}
+
+/* The first column of row i with one sign only; -1: none. */
+static int32_t one_sided(mgvi_peeling *p, const mgvi_rows *rows, int64_t i)
+{
+    const mgvi_entries e = mgvi_rows_entries(rows, i, false, p->room);
+    for (int64_t t = 0; t < e.n; t++) {
+        const int64_t j = e.idx ? e.idx[t] : t;
+        if (e.val[t] != 0 && (p->above[j] == 0 || p->below[j] == 0))
+            return (int32_t)j;
+    }
+    return -1;
+}
+
+void mgvi_peel(mgvi_peeling *p, const mgv_problem *problem, const mgvi_rows *rows, const int32_t *W,
+               int64_t size)
+{
+    const size_t d = (size_t)rows->m.cols;
+    memset(p->above, 0, d * sizeof *p->above);
+    memset(p->below, 0, d * sizeof *p->below);
+    memcpy(p->live, W, (size_t)size * sizeof *p->live);
+    p->count = size;
+    p->dropped = 0;
+    if (rows->view.centre && !problem->free_cols) /* every row has its part in every column */
+        return;
+    for (int64_t t = 0; t < size; t++)
+        count(p, rows, W[t], 1);
+    for (int64_t before = size + 1; p->count < before;) {
+        before = p->count;
+        p->count = 0;
+        for (int64_t t = 0; t < before; t++) {
+            const int32_t i = p->live[t], j = one_sided(p, rows, i);
+            if (j < 0) {
+                p->live[p->count++] = i;
+                continue;
+            }
+            count(p, rows, i, -1);
+            p->column[p->dropped] = j;
+            p->gone[p->dropped++] = i;
+        }
+    }
+    if (p->count == 0) { /* W has a margin, and the program finds it easily */
+        memcpy(p->live, W, (size_t)size * sizeof *p->live);
+        p->count = size;
+        p->dropped = 0;
+    }
+}
+
+/* What the centre takes from the scores of w. */
+static double centre_score(const mgvi_rows *rows, const double *w)
+{
+    double sum = 0;
+    for (int64_t j = 0; rows->view.centre && j < rows->m.cols; j++)
+        sum += rows->view.centre[j] * mgvi_view_scale(&rows->view, j) * w[j];
+    return sum;
+}
+
+/* Last to first: a row's column has one sign among those that lived when it went. */
+void mgvi_peel_lift(mgvi_peeling *p, const mgv_problem *problem, const mgvi_rows *rows, double *w,
+                    double *free)
+{
+    const double intercept = *free - centre_score(rows, w); /* of rows as they are */
+    for (int64_t t = p->dropped - 1; t >= 0; t--) {
+        const int32_t i = p->gone[t];
+        const mgvi_entries e = mgvi_rows_entries(rows, i, false, p->room);
+        double f = intercept * mgvi_problem_free_entry(problem, i), own = 0;
+        for (int64_t k = 0; k < e.n; k++) {
+            const int64_t j = e.idx ? e.idx[k] : k;
+            f += e.val[k] * w[j];
+            own = j == p->column[t] ? e.val[k] : own;
+        }
+        if (f < 1)
+            w[p->column[t]] += (1 - f) / own;
+    }
+    *free = intercept + centre_score(rows, w);
+}
