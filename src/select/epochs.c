@@ -4,7 +4,6 @@
 #include "select/epochs.h"
 
 #include "backend/joint_terms.h"
-#include "base/event.h"
 #include "base/hash.h"
 #include "base/limit.h"
 #include "base/threads.h"
@@ -246,9 +245,8 @@ static mgv_status open_run(mgv_selection *s)
     return MGV_OK;
 }
 
-/* Adds the epoch just done to the path; true when the world asks to stop. */
-static mgv_status add_epoch(mgv_selection *s, const mgvi_vec *w, double error, double seconds,
-                            bool *stop)
+/* Adds the epoch just done to the path. */
+static mgv_status add_epoch(mgv_selection *s, const mgvi_vec *w, double error, double seconds)
 {
     mgvi_path *path = &s->path[0];
     const mgvi_path_point point = {.lambda = NAN,
@@ -257,34 +255,21 @@ static mgv_status add_epoch(mgv_selection *s, const mgvi_vec *w, double error, d
                                    .residual = NAN,
                                    .gap = NAN,
                                    .nonzeros = mgvi_problem_nonzeros(s->problem, w->x)};
-    MGVI_TRY(mgvi_path_add(path, &point, &error, 1));
-    mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
-    e.iteration = point.iteration;
-    e.passes = mgvi_driver_passes(s->solver);
-    e.seconds = seconds;
-    e.validation_score = 1 - error;
-    e.nonzeros = point.nonzeros;
-    *stop = mgvi_event_send(s->ctx, &e);
-    return MGV_OK;
+    path->passes = mgvi_driver_passes(s->solver);
+    path->seconds = seconds;
+    return mgvi_path_arrive(path, &point, &error, 1);
 }
 
 /* How the run ends after `seconds`; NONE: it goes on. */
-static mgv_stop ending(const mgv_selection *s, int64_t resting, double seconds, bool asked)
+static mgv_stop ending(const mgv_selection *s, int64_t resting, double seconds)
 {
     const mgv_settings *set = &s->settings;
     if (resting >= 2 * (set->patience_epochs ? set->patience_epochs : PATIENCE) ||
         s->solver->run.finished)
         return MGV_STOP_SELECTED;
-    const mgv_stop late = mgvi_ctx_late(s->ctx);
-    const mgvi_progress progress = {.iteration = s->solver->run.iteration,
-                                    .passes = mgvi_driver_passes(s->solver),
-                                    .seconds = seconds,
-                                    .asked_to_stop = asked || late == MGV_STOP_USER,
-                                    .late = late == MGV_STOP_TIME,
-                                    .residual = NAN,
-                                    .residual_before = NAN,
-                                    .noise = NAN};
-    return mgvi_stop_check(&progress, set);
+    const double passes = mgvi_driver_passes(s->solver);
+    return mgvi_stop_look(
+        s->ctx, mgvi_progress_of(s->solver->run.iteration, passes, seconds), set);
 }
 
 /* One epoch, judged. */
@@ -293,7 +278,6 @@ static mgv_status run_epoch(course *c, mgv_stop *stop)
     mgv_selection *s = c->s;
     const bool unready = s->solver->cut; /* while it set itself up: w = 0 is all there is */
     mgvi_path *path = &s->path[0];
-    bool asked;
     double loss;
     MGVI_TRY(mgvi_driver_step(s->solver));
     if (s->solver->cut && path->count > 0) {
@@ -314,7 +298,7 @@ static mgv_status run_epoch(course *c, mgv_stop *stop)
         loss = INFINITY;
     }
     c->at.seconds = mgvi_ctx_clock(s->ctx) - c->started;
-    MGVI_TRY(add_epoch(s, w, error, c->at.seconds, &asked));
+    MGVI_TRY(add_epoch(s, w, error, c->at.seconds));
     const bool best = path->best == path->count - 1 || path->count == 1;
     if (best && !unready)
         mgvi_driver_keep(s->solver);
@@ -323,7 +307,7 @@ static mgv_status run_epoch(course *c, mgv_stop *stop)
     c->at.least_loss = fmin(c->at.least_loss, loss);
     if (*stop == MGV_STOP_NONE)
         *stop = error == 0 && !s->solver->cut ? MGV_STOP_SELECTED
-                                              : ending(s, c->at.resting, c->at.seconds, asked);
+                                              : ending(s, c->at.resting, c->at.seconds);
     if (*stop == MGV_STOP_NONE)
         return mgvi_keeper_after(&c->keeper);
     return mgvi_keeper_end(&c->keeper, s->solver->cut || path->cut);
@@ -337,7 +321,7 @@ static mgv_status run_epochs(course *c)
     if (path->count > 0) /* resumed */
         stop = path->point[path->count - 1].error == 0
                    ? MGV_STOP_SELECTED
-                   : ending(s, c->at.resting, c->at.seconds, false);
+                   : ending(s, c->at.resting, c->at.seconds);
     while (stop == MGV_STOP_NONE) {
         mgvi_keeper_before(&c->keeper);
         MGVI_TRY(run_epoch(c, &stop));
@@ -455,6 +439,7 @@ mgv_status mgvi_epochs_run(mgv_selection *s)
     MGVI_TRY(call_jury(&c.j));
     MGVI_TRY(open_run(s));
     mgvi_path_init(&s->path[0], s->ctx, s->solver->run.ops->name, "iteration");
+    s->path[0].classify = true;
     s->paths = 1;
     MGVI_TRY(mgvi_keeper_begin(&c.keeper, s->ctx, set, &c, put));
     c.started = mgvi_ctx_clock(s->ctx);

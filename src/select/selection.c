@@ -181,6 +181,14 @@ static void tell_cut(const mgv_selection *s, int methods)
              score);
 }
 
+static double passes_left(const mgv_selection *s)
+{
+    double left = s->settings.max_passes;
+    for (int k = 0; k < s->paths; k++)
+        left -= s->path[k].passes;
+    return fmax(left, 0);
+}
+
 static mgv_status walk_paths(mgv_selection *s)
 {
     const mgvi_method *methods[MGVI_PATHS_MOST];
@@ -190,6 +198,8 @@ static mgv_status walk_paths(mgv_selection *s)
         mgvi_path *path = &s->path[k];
         const double started = mgvi_ctx_clock(s->ctx);
         mgvi_path_init(path, s->ctx, methods[k]->name, "lambda");
+        path->classify = s->probe->classify;
+        path->most_passes = passes_left(s);
         path->penalty = methods[k]->penalty;
         path->root = methods[k]->root;
         path->loss = methods[k]->loss;
@@ -318,8 +328,7 @@ static mgv_status repeat_iterations(mgv_selection *s)
 static mgv_status fit_chosen(mgv_selection *s)
 {
     mgv_settings final = final_settings(s);
-    for (int k = 0; k < s->paths; k++)
-        final.max_passes = fmax(final.max_passes - s->path[k].passes, 0);
+    final.max_passes = passes_left(s);
     MGVI_TRY(mgvi_problem_new(s->ctx, s->data, &final, MGVI_EVERY_CLASS, &s->problem));
     MGVI_TRY(mgvi_driver_new(s->ctx, s->problem, &final, &s->solver));
     s->solver->selection = s;

@@ -148,8 +148,7 @@ static void finish(run *r)
 
 static mgvi_lasso_plan plan_for(double share, int64_t points, double end)
 {
-    return (mgvi_lasso_plan){.passes = INFINITY,
-                             .share = share,
+    return (mgvi_lasso_plan){.share = share,
                              .lambda = NAN,
                              .points = points,
                              .end = end,

@@ -107,7 +107,7 @@ TEST(every_strength_of_every_fold_is_its_own_solution)
         mgvi_path_init(&path, ctx, "ridge path", "lambda");
         CHECK_OK(ctx, mgvi_ridge_path(
                           &arena, lanes,
-                          &(mgvi_ridge_plan){.points = 13, .end = NAN, .classify = false}, &path));
+                          &(mgvi_ridge_plan){.points = 13, .end = NAN}, &path));
         CHECK(path.count == 13);
         for (int64_t q = 0; q < path.count; q++) {
             double coef[D], w[D];
