@@ -15,8 +15,8 @@
 #include <string.h>
 
 enum {
-    STRENGTHS = 16,        /* of a path by strength */
-    STRENGTH_PATIENCE = 4  /* strengths without improvement after which it ends */
+    STRENGTHS = 16,       /* of a path by strength */
+    STRENGTH_PATIENCE = 4 /* strengths without improvement after which it ends */
 };
 static const double END = 1e-5, LOOSE = 1e-3;
 

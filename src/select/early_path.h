@@ -16,6 +16,5 @@ typedef struct mgvi_early_plan {
 
 /* Adds an iteration of a plan (mgvi_early_plan) per point to `path`, with the |A|^2 that was used and the best point's u. Ends
  * early, without failing, when the context is interrupted. */
-mgv_status mgvi_early_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *plan,
-                           mgvi_path *path);
+mgv_status mgvi_early_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *plan, mgvi_path *path);
 #endif

@@ -7,7 +7,6 @@
 #include "base/hash.h"
 #include "base/limit.h"
 #include "base/threads.h"
-#include "io/io.h"
 #include "op/float_rows.h"
 #include "op/stats.h"
 #include "simd/pass_kernels.h"
@@ -260,16 +259,21 @@ static mgv_status add_epoch(mgv_selection *s, const mgvi_vec *w, double error, d
     return mgvi_path_arrive(path, &point, &error, 1);
 }
 
-/* How the run ends after `seconds`; NONE: it goes on. */
-static mgv_stop ending(const mgv_selection *s, int64_t resting, double seconds)
+/* Whether a limit ends the run here; of passes, too: a step is cut where it takes far more. */
+static mgv_stop struck(const course *c)
 {
-    const mgv_settings *set = &s->settings;
-    if (resting >= 2 * (set->patience_epochs ? set->patience_epochs : PATIENCE) ||
-        s->solver->run.finished)
-        return MGV_STOP_SELECTED;
-    const double passes = mgvi_driver_passes(s->solver);
-    return mgvi_stop_look(
-        s->ctx, mgvi_progress_of(s->solver->run.iteration, passes, seconds), set);
+    const mgv_solver *solver = c->s->solver;
+    const double passes = mgvi_driver_passes(solver);
+    return mgvi_stop_look(c->s->ctx, mgvi_progress_of(solver->run.iteration, passes, c->at.seconds),
+                          &c->s->settings);
+}
+
+/* How the run ends after a whole epoch; NONE: it goes on. */
+static mgv_stop ending(const course *c)
+{
+    const int64_t wanted = c->s->settings.patience_epochs;
+    const bool over = c->at.resting >= 2 * (wanted ? wanted : PATIENCE);
+    return over || c->s->solver->run.finished ? MGV_STOP_SELECTED : struck(c);
 }
 
 /* One epoch, judged. */
@@ -281,7 +285,7 @@ static mgv_status run_epoch(course *c, mgv_stop *stop)
     double loss;
     MGVI_TRY(mgvi_driver_step(s->solver));
     if (s->solver->cut && path->count > 0) {
-        *stop = mgvi_ctx_late(s->ctx);
+        *stop = struck(c);
         return mgvi_keeper_end(&c->keeper, true);
     }
     s->solver->run.iteration += s->solver->cut; /* a shorter first epoch: better than none */
@@ -290,7 +294,7 @@ static mgv_status run_epoch(course *c, mgv_stop *stop)
     mgvi_ctx_open_last(s->ctx);
     double error = judge(&c->j, w, &loss);
     if (mgvi_ctx_close(s->ctx)) { /* nobody knows how good it is */
-        *stop = mgvi_ctx_late(s->ctx);
+        *stop = struck(c);
         if (path->count > 0)
             return mgvi_keeper_end(&c->keeper, true);
         path->cut = true;
@@ -306,8 +310,7 @@ static mgv_status run_epoch(course *c, mgv_stop *stop)
     c->at.resting = best ? 0 : c->at.resting + more;
     c->at.least_loss = fmin(c->at.least_loss, loss);
     if (*stop == MGV_STOP_NONE)
-        *stop = error == 0 && !s->solver->cut ? MGV_STOP_SELECTED
-                                              : ending(s, c->at.resting, c->at.seconds);
+        *stop = error == 0 && !s->solver->cut ? MGV_STOP_SELECTED : ending(c);
     if (*stop == MGV_STOP_NONE)
         return mgvi_keeper_after(&c->keeper);
     return mgvi_keeper_end(&c->keeper, s->solver->cut || path->cut);
@@ -319,9 +322,7 @@ static mgv_status run_epochs(course *c)
     mgvi_path *path = &s->path[0];
     mgv_stop stop = MGV_STOP_NONE;
     if (path->count > 0) /* resumed */
-        stop = path->point[path->count - 1].error == 0
-                   ? MGV_STOP_SELECTED
-                   : ending(s, c->at.resting, c->at.seconds);
+        stop = path->point[path->count - 1].error == 0 ? MGV_STOP_SELECTED : ending(c);
     while (stop == MGV_STOP_NONE) {
         mgvi_keeper_before(&c->keeper);
         MGVI_TRY(run_epoch(c, &stop));
@@ -364,8 +365,9 @@ static mgv_status put(void *arg, mgvi_checkpoint_goal *to)
     return st;
 }
 
-static mgv_status take(course *c, const char *name, const mgvi_tensors *file)
+static mgv_status take(void *arg, const char *name, const mgvi_tensors *file)
 {
+    course *c = arg;
     mgv_selection *s = c->s;
     mgv_solver *solver = s->solver;
     const mgvi_vec *w = &solver->answer.w;
@@ -402,25 +404,6 @@ static mgv_status take(course *c, const char *name, const mgvi_tensors *file)
     return MGV_OK;
 }
 
-static mgv_status resume(course *c, const char *name)
-{
-    mgv_ctx *ctx = c->s->ctx;
-    const mgvi_checkpoint_id id = {COMMAND, SOLVER, c->print};
-    mgvi_source source;
-    mgvi_tensors *file = NULL;
-    MGVI_TRY(mgvi_source_open(ctx, name, NULL, &source));
-    mgv_status st = mgvi_tensors_parse(ctx, name, source.bytes, source.size, &file);
-    if (st == MGV_OK)
-        st = mgvi_checkpoint_is_of(ctx, name, file, id.command);
-    if (st == MGV_OK)
-        st = mgvi_checkpoint_fits(ctx, name, file, &id);
-    if (st == MGV_OK)
-        st = take(c, name, file);
-    mgvi_tensors_free(ctx, file);
-    mgvi_source_close(ctx, &source);
-    return st;
-}
-
 /* The run's own, and who judges it. */
 static uint64_t print_of(const course *c)
 {
@@ -445,7 +428,9 @@ mgv_status mgvi_epochs_run(mgv_selection *s)
     c.started = mgvi_ctx_clock(s->ctx);
     if (set->checkpoint[0] || set->resume[0])
         c.print = print_of(&c);
-    mgv_status st = set->resume[0] ? resume(&c, set->resume) : MGV_OK;
+    const mgvi_checkpoint_heir heir = {{COMMAND, SOLVER, c.print}, &c, take};
+    mgv_status st =
+        set->resume[0] ? mgvi_checkpoint_take(s->ctx, &heir, set->resume, NULL, 0) : MGV_OK;
     if (st == MGV_OK)
         st = run_epochs(&c);
     mgvi_keeper_free(&c.keeper);

@@ -17,6 +17,5 @@ typedef struct mgvi_lasso_plan {
 } mgvi_lasso_plan;
 
 /* Adds the points of a plan (mgvi_lasso_plan) to `path`. Ends early, without failing, when the context is interrupted. */
-mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *plan,
-                           mgvi_path *path);
+mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *plan, mgvi_path *path);
 #endif

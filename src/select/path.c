@@ -112,8 +112,8 @@ mgv_status mgvi_path_arrive(mgvi_path *path, const mgvi_path_point *point, const
 bool mgvi_path_look(mgvi_path *path, double passes)
 {
     path->passes = passes;
-    path->cut = path->cut || mgvi_ctx_late(path->ctx) != MGV_STOP_NONE ||
-                passes >= path->most_passes;
+    path->cut =
+        path->cut || mgvi_ctx_late(path->ctx) != MGV_STOP_NONE || passes >= path->most_passes;
     return path->cut;
 }
 

@@ -124,7 +124,8 @@ static void keep_rows(bidiagonal *b, const double *mean)
 static void extend(bidiagonal *b, int32_t more)
 {
     mgvi_lanes *s = b->s;
-    for (int32_t k = 0; k < more && !(b->steps > 0 && mgvi_ctx_late(s->ctx) != MGV_STOP_NONE); k++) {
+    for (int32_t k = 0; k < more && !(b->steps > 0 && mgvi_ctx_late(s->ctx) != MGV_STOP_NONE);
+         k++) {
         double mean[MGVI_SPLIT_LANES];
         multiply(b);
         row_means(s, s->R, mean);

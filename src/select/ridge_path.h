@@ -13,6 +13,5 @@ typedef struct mgvi_ridge_plan {
 
 /* Adds the points of a plan (mgvi_ridge_plan), largest strength first, with the full fit's weights as combinations of a basis.
  * Uses R, w and grad of the lanes. */
-mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *plan,
-                           mgvi_path *path);
+mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *plan, mgvi_path *path);
 #endif

@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "base/limit.h"
-#include "io/io.h"
 #include "problem/member.h"
 
 #include <math.h>
@@ -221,26 +220,19 @@ mgv_status mgvi_walk_save(void *arg, const void *run)
 {
     mgv_path *path = arg;
     const mgv_solver *solver = run;
-    if (path->broken)
-        return MGV_OK;
-    path->said = solver->stop != MGV_STOP_NONE && is_end(path, solver);
-    return path->said ? mgvi_keeper_end(&path->keeper, false) : mgvi_keeper_after(&path->keeper);
+    const bool end = solver->stop != MGV_STOP_NONE && is_end(path, solver);
+    return end ? mgvi_keeper_end(&path->keeper, false) : mgvi_keeper_after(&path->keeper);
 }
 
 mgv_status mgvi_walk_between(mgv_path *path)
 {
-    if (path->broken)
-        return MGV_OK;
     MGVI_TRY(keep_starts(path));
     return mgvi_keeper_end(&path->keeper, false);
 }
 
 mgv_status mgvi_walk_saved(mgv_path *path, const mgv_solver *solver)
 {
-    if (path->broken) /* the state is that of the point where it broke */
-        return MGV_OK;
-    path->broken = is_end(path, solver);
-    if (path->broken && !path->said)
+    if (is_end(path, solver)) /* the state is that of the point where it broke */
         return mgvi_keeper_end(&path->keeper, false);
     mgvi_release(path->ctx, path->state);
     path->state = NULL;
@@ -289,8 +281,9 @@ static mgv_status take_array(const mgv_path *path, const mgvi_tensors *file, con
     return *out ? MGV_OK : MGV_E_MEMORY;
 }
 
-static mgv_status take(mgv_path *path, const char *name, const mgvi_tensors *file)
+static mgv_status take(void *arg, const char *name, const mgvi_tensors *file)
 {
+    mgv_path *path = arg;
     mgv_ctx *ctx = path->ctx;
     const void *data;
     totals sums;
@@ -334,16 +327,8 @@ static mgv_status take(mgv_path *path, const char *name, const mgvi_tensors *fil
 
 mgv_status mgvi_walk_parse(mgv_path *path, const char *name, const void *bytes, size_t size)
 {
-    mgvi_tensors *file;
-    const mgvi_checkpoint_id id = {COMMAND, SOLVER, path->print};
-    MGVI_TRY(mgvi_tensors_parse(path->ctx, name, bytes, size, &file));
-    mgv_status st = mgvi_checkpoint_is_of(path->ctx, name, file, id.command);
-    if (st == MGV_OK)
-        st = mgvi_checkpoint_fits(path->ctx, name, file, &id);
-    if (st == MGV_OK)
-        st = take(path, name, file);
-    mgvi_tensors_free(path->ctx, file);
-    return st;
+    const mgvi_checkpoint_heir heir = {{COMMAND, SOLVER, path->print}, path, take};
+    return mgvi_checkpoint_take(path->ctx, &heir, name, bytes, size);
 }
 
 /* What the strengths follow from, and every setting that may steer a solver. */
@@ -366,16 +351,10 @@ uint64_t mgvi_walk_print(const mgv_path *path, const mgv_settings *settings)
 
 mgv_status mgvi_walk_begin(mgv_path *path, const mgv_settings *settings)
 {
-    mgvi_source source;
     MGVI_TRY(mgvi_keeper_begin(&path->keeper, path->ctx, settings, path, put));
     path->start = mgvi_arena_array(&path->arena, (size_t)starts_of(path), sizeof *path->start);
     if (!path->start)
         return MGV_E_MEMORY;
     path->starts = starts_of(path);
-    if (!settings->resume[0])
-        return MGV_OK;
-    MGVI_TRY(mgvi_source_open(path->ctx, settings->resume, NULL, &source));
-    const mgv_status st = mgvi_walk_parse(path, settings->resume, source.bytes, source.size);
-    mgvi_source_close(path->ctx, &source);
-    return st;
+    return settings->resume[0] ? mgvi_walk_parse(path, settings->resume, NULL, 0) : MGV_OK;
 }

@@ -26,10 +26,17 @@ mgv_status mgvi_checkpoint_put_bytes(mgv_ctx *ctx, const void *bytes, size_t siz
  * run is worth more than its checkpoint. */
 bool mgvi_checkpoint_lost(mgv_ctx *ctx, mgv_status *st);
 
-/* MGV_E_INPUT unless the file is a checkpoint of this format and command; then, unless it is of this
- * solver, data and settings. */
-mgv_status mgvi_checkpoint_is_of(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
-                                 const char *command);
+/* Who goes on from a state; `take` is given one that is of this command and, unless the solver is
+ * NULL, of this solver, data and settings. */
+typedef struct mgvi_checkpoint_heir {
+    mgvi_checkpoint_id id;
+    void *owner;
+    mgv_status (*take)(void *owner, const char *path, const mgvi_tensors *file);
+} mgvi_checkpoint_heir;
+/* Of bytes, or, where they are NULL, of the file `path`. */
+mgv_status mgvi_checkpoint_take(mgv_ctx *ctx, const mgvi_checkpoint_heir *heir, const char *path,
+                                const void *bytes, size_t size);
+/* MGV_E_INPUT unless it is of this solver, data and settings. */
 mgv_status mgvi_checkpoint_fits(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
                                 const mgvi_checkpoint_id *id);
 #endif

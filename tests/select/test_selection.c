@@ -96,18 +96,18 @@ TEST(every_point_can_be_polished)
 static int count_blank_passes(void *user, const mgv_event *event)
 {
     int *blank = user;
-    *blank += event->kind == MGV_EVENT_TRACE && !isnan(event->validation_score) &&
-              !(event->passes > 0);
+    *blank +=
+        event->kind == MGV_EVENT_TRACE && !isnan(event->validation_score) && !(event->passes > 0);
     return 0;
 }
 
 TEST(rows_of_the_trace_know_their_passes)
 {
-    static const char *const options[] = {
-        "task=regress penalty=l1 select=cv:3", "task=regress penalty=l2 select=cv:3",
-        "task=regress penalty=l1 loss=equal select=cv:3",
-        "task=regress penalty=l2 loss=equal select=cv:3",
-        "task=regress penalty=l1 loss=absolute select=cv:3"};
+    static const char *const options[] = {"task=regress penalty=l1 select=cv:3",
+                                          "task=regress penalty=l2 select=cv:3",
+                                          "task=regress penalty=l1 loss=equal select=cv:3",
+                                          "task=regress penalty=l2 loss=equal select=cv:3",
+                                          "task=regress penalty=l1 loss=absolute select=cv:3"};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
         mgv_fit fit;
         int blank = 0;

@@ -127,7 +127,6 @@ typedef struct sitting {
     atomic_llong next;    /* the first member that nobody has taken */
     atomic_llong barrier; /* the first member that makes all later ones pointless */
     pthread_mutex_t lock; /* for what members leave in the family, which checkpoints read */
-    double next_save;
 } sitting;
 
 static mgv_status collect(sitting *at, int64_t c, const mgv_solver *solver,
@@ -203,14 +202,14 @@ typedef struct keeper {
     int64_t c;
 } keeper;
 
-/* Under the lock. */
+/* Under the lock; what is to be said of it is said in the thread that calls. */
 static mgv_status save_now_and_then(sitting *at, mgv_ctx *ctx)
 {
-    const char *path = at->head->settings.checkpoint;
-    if (!path[0] || mgvi_ctx_clock(at->head->run.ctx) < at->next_save)
-        return MGV_OK;
-    at->next_save = mgvi_ctx_clock(at->head->run.ctx) + at->head->settings.every;
-    return mgvi_checkpoint_keep(at->head, ctx);
+    mgvi_keeper *k = &at->head->keeper;
+    k->ctx = ctx;
+    const mgv_status st = mgvi_keeper_after(k);
+    k->ctx = at->head->run.ctx;
+    return st;
 }
 
 /* The present state of a member that has no certificate. */
@@ -507,7 +506,6 @@ static mgv_status sit(sitting *at)
     mgv_solver *head = at->head;
     mgv_ctx *ctx = head->run.ctx;
     mgvi_family *f = head->family;
-    at->next_save = at->started + at->head->settings.every;
     MGVI_TRY(mgvi_family_in_lockstep(head));
     MGVI_TRY(mgvi_family_share_products(head));
     f->hasty = !f->begun && mgvi_ctx_late(ctx) != MGV_STOP_NONE;
@@ -518,8 +516,7 @@ static mgv_status sit(sitting *at)
         mgvi_kernel_drop_rows(mgvi_kernel_of(head->run.problem->A));
     f->begun = true;
     f->seconds += mgvi_ctx_clock(at->head->run.ctx) - at->started;
-    if (head->settings.checkpoint[0])
-        MGVI_TRY(mgvi_checkpoint_keep(head, ctx));
+    MGVI_TRY(mgvi_keeper_end(&head->keeper, false));
     return settle(at);
 }
 

@@ -55,7 +55,7 @@ mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before);
 /* Runs the members that have no certificate yet. */
 mgv_status mgvi_family_run(mgv_solver *solver);
 /* A checkpoint of the family: what is certified, and what is left of the others. */
-mgv_status mgvi_family_write(const mgv_solver *solver, mgv_ctx *ctx, const char *path);
+mgv_status mgvi_family_put(const mgv_solver *solver, mgv_ctx *ctx, mgvi_checkpoint_goal *to);
 /* After a failure the solver may only be freed. */
 mgv_status mgvi_family_restore(mgv_solver *solver, const char *path, const mgvi_tensors *file);
 /* Ends the family with weights (members x mgvi_problem_coefs()) and intercepts of another's making,

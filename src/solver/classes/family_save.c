@@ -79,18 +79,17 @@ static void add_member(const mgv_solver *solver, int64_t c, snapshot *s)
         add(s, MGVI_T_F64, head->A->cols, left->start.w, "start_w.%lld", c);
 }
 
-mgv_status mgvi_family_write(const mgv_solver *solver, mgv_ctx *ctx, const char *path)
+mgv_status mgvi_family_put(const mgv_solver *solver, mgv_ctx *ctx, mgvi_checkpoint_goal *to)
 {
     snapshot s = {0};
     mgvi_arena arena;
-    mgvi_checkpoint_goal to = {.path = path};
     mgvi_arena_init(&arena, ctx);
     mgv_status st = open_snapshot(solver, &arena, &s);
     for (int64_t c = 0; st == MGV_OK && c < solver->family->members; c++)
         add_member(solver, c, &s);
     if (st == MGV_OK) {
         const mgvi_checkpoint_id id = mgvi_checkpoint_of(solver);
-        st = mgvi_checkpoint_put(ctx, &id, s.tensor, s.count, &to);
+        st = mgvi_checkpoint_put(ctx, &id, s.tensor, s.count, to);
     }
     mgvi_arena_free(&arena);
     return st;
