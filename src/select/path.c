@@ -46,7 +46,7 @@ static bool grow(mgv_ctx *ctx, void **array, int64_t used, int64_t capacity, siz
     return larger != NULL;
 }
 
-static void mean_and_error(const double *errors, int32_t lanes, mgvi_path_point *point)
+void mgvi_path_mean(const double *errors, int32_t lanes, double *mean, double *se)
 {
     double sum = 0, square = 0;
     int count = 0;
@@ -55,11 +55,11 @@ static void mean_and_error(const double *errors, int32_t lanes, mgvi_path_point 
             sum += errors[l];
             count++;
         }
-    point->error = count ? sum / count : NAN;
+    *mean = count ? sum / count : NAN;
     for (int32_t l = 0; l < lanes; l++)
         if (!isnan(errors[l]))
-            square += (errors[l] - point->error) * (errors[l] - point->error);
-    point->error_se = count > 1 ? sqrt(square / (count - 1) / count) : NAN;
+            square += (errors[l] - *mean) * (errors[l] - *mean);
+    *se = count > 1 ? sqrt(square / (count - 1) / count) : NAN;
 }
 
 mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const double *errors,
@@ -81,7 +81,7 @@ mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const do
     *p = *point;
     p->first = path->entries;
     p->kept = 0;
-    mean_and_error(own, lanes, p);
+    mgvi_path_mean(own, lanes, &p->error, &p->error_se);
     if (!p->debiased && !isnan(p->error) &&
         (path->best < 0 || p->error < path->point[path->best].error))
         path->best = path->count;

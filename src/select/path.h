@@ -61,6 +61,8 @@ typedef struct mgvi_path {
 
 void mgvi_path_init(mgvi_path *path, mgv_ctx *ctx, const char *method, const char *by);
 void mgvi_path_free(mgvi_path *path);
+/* The mean of those numbers that are not NaN, and its standard error; NaN of none, and of one. */
+void mgvi_path_mean(const double *errors, int32_t lanes, double *mean, double *se);
 /* Adds a point; `errors` has one number per lane of the split (NaN: the lane is not judged), from
  * which error and error_se are computed. */
 mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const double *errors,

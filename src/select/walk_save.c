@@ -145,20 +145,6 @@ static void add(mgvi_tensor *tensor, int *count, const char *name, mgvi_tensor_t
     snprintf(t->name, sizeof t->name, "%s", name);
 }
 
-static void add_starts(const mgv_path *path, mgvi_tensor *tensor, int *count)
-{
-    char name[64];
-    for (int64_t c = 0; c < path->starts; c++) {
-        const mgvi_member_start *s = &path->start[c];
-        snprintf(name, sizeof name, "start_w.%" PRId64, c);
-        if (s->w)
-            add(tensor, count, name, MGVI_T_F64, cols_of(path), s->w);
-        snprintf(name, sizeof name, "start_u.%" PRId64, c);
-        if (s->u)
-            add(tensor, count, name, MGVI_T_F64, rows_of(path, c), s->u);
-    }
-}
-
 static void fill(const mgv_path *path, record *r, double *strengths)
 {
     for (int64_t k = 0; k < path->count; k++) {
@@ -207,8 +193,9 @@ static mgv_status put(void *arg, mgvi_checkpoint_goal *to)
         add(tensor, &count, "strengths", MGVI_T_F64, 2 * path->count, strengths);
         if (state)
             add(tensor, &count, "state", MGVI_T_U8, (int64_t)size, state);
-        if (path->done < path->count)
-            add_starts(path, tensor, &count);
+        for (int64_t c = 0; path->done < path->count && c < path->starts; c++)
+            count += mgvi_member_start_put(&path->start[c], c, rows_of(path, c), cols_of(path),
+                                           tensor + count);
         st = mgvi_checkpoint_put(path->ctx, &id, tensor, count, to);
     }
     mgvi_release(path->ctx, state);
@@ -267,20 +254,6 @@ static mgv_status take_point(mgv_path *path, const char *name, const record *r, 
     return MGV_OK;
 }
 
-/* A copy of the array, where the file has it. */
-static mgv_status take_array(const mgv_path *path, const mgvi_tensors *file, const char *format,
-                             int64_t c, int64_t count, double **out)
-{
-    char name[64];
-    const void *data;
-    snprintf(name, sizeof name, format, (long long)c);
-    if (!mgvi_tensors_find(file, name))
-        return MGV_OK;
-    MGVI_TRY(mgvi_tensors_need(path->ctx, file, name, MGVI_T_F64, 1, count, -1, &data));
-    *out = mgvi_dup(path->ctx, data, (size_t)count, sizeof **out);
-    return *out ? MGV_OK : MGV_E_MEMORY;
-}
-
 static mgv_status take(void *arg, const char *name, const mgvi_tensors *file)
 {
     mgv_path *path = arg;
@@ -307,10 +280,9 @@ static mgv_status take(void *arg, const char *name, const mgvi_tensors *file)
             return damaged(path, name);
     }
     path->largest = sums.largest;
-    for (int64_t c = 0; c < path->starts; c++) {
-        MGVI_TRY(take_array(path, file, "start_w.%lld", c, cols_of(path), &path->start[c].w));
-        MGVI_TRY(take_array(path, file, "start_u.%lld", c, rows_of(path, c), &path->start[c].u));
-    }
+    for (int64_t c = 0; c < path->starts; c++)
+        MGVI_TRY(
+            mgvi_member_start_take(ctx, file, c, rows_of(path, c), cols_of(path), &path->start[c]));
     const mgvi_tensor *state = mgvi_tensors_find(file, "state");
     if (state) {
         const int64_t size = state->rank == 1 ? state->shape[0] : -1;

@@ -135,7 +135,6 @@ run 2 fit four.svm --select holdout:0.3 --patience-epochs 9 --resume state
 has err "the checkpoint is of other data"
 run 2 fit sparse.svm --task regress --select cv:3 --checkpoint state
 has err "select cv:3 has no checkpoints (got checkpoint 'state')"
-finish
 
 # a step that takes far more passes than are left is cut, and the epochs end with that: they went on
 # for ever
@@ -149,3 +148,4 @@ for most in 3 4 5 6 7; do
             --solver "$solver" --max-passes "$most"
     done
 done
+finish

@@ -245,9 +245,9 @@ static mgv_status go_together(group *at)
         if (!at->lane[c].begun)
             return MGV_OK; /* no time */
     while (!cut && (list_lanes(at, false) || list_lanes(at, true))) {
-        const bool spent = at->K->touched >= settings->max_passes * (double)at->K->nnz;
-        if (mgvi_ctx_late(ctx) != MGV_STOP_NONE || at->rounds >= settings->max_iter || spent ||
-            at->rounds >= MOST_ROUNDS)
+        const double passes = at->K->touched / (double)at->K->nnz;
+        const mgvi_progress progress = mgvi_progress_of(at->rounds, passes, 0);
+        if (at->rounds >= MOST_ROUNDS || mgvi_stop_look(ctx, progress, settings) != MGV_STOP_NONE)
             break;
         mgvi_log(ctx, MGV_INFO, "%d of %d classes take step %" PRId64 " together", at->listed,
                  at->count, at->rounds + 1);
