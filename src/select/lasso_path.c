@@ -192,7 +192,7 @@ static bool another(const walk *k, double part)
 {
     const mgvi_path *path = k->path;
     const int64_t since = mgvi_path_since_best(path);
-    if (path->cut || mgvi_ctx_late(path->ctx) != MGV_STOP_NONE ||
+    if (path->cut || (path->count > 0 && mgvi_ctx_late(path->ctx) != MGV_STOP_NONE) ||
         (path->best >= 0 && since >= k->plan->patience))
         return false;
     const bool turned =

@@ -107,7 +107,7 @@ TEST(rows_of_the_trace_know_their_passes)
                                           "task=regress penalty=l2 select=cv:3",
                                           "task=regress penalty=l1 loss=equal select=cv:3",
                                           "task=regress penalty=l2 loss=equal select=cv:3",
-                                          "task=regress penalty=l1 loss=absolute select=cv:3"};
+                                          "task=regress penalty=l1 loss=huber select=cv:3"};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
         mgv_fit fit;
         int blank = 0;
@@ -368,6 +368,7 @@ TEST(every_allocation_may_fail)
 int main(void)
 {
     return RUN(the_chosen_model_is_certified_and_sparse, every_point_can_be_polished,
+               rows_of_the_trace_know_their_passes, max_passes_are_of_the_path_and_the_fit_together,
                one_standard_error_is_sparser, discrepancy_takes_the_first_residual_that_is_small,
                validation_files_and_weights, the_model_carries_its_path,
                the_same_bits_for_any_number_of_threads, what_cannot_be_is_said,

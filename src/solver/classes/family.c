@@ -69,6 +69,15 @@ bool mgvi_family_has_room(const mgv_solver *solver)
     return rows + (double)p->A->cols * members <= most;
 }
 
+double mgvi_family_passes_left(const mgv_solver *solver)
+{
+    const mgvi_family *f = solver->family;
+    double spent = 0;
+    for (int64_t c = 0; c < f->members; c++)
+        spent += f->left[c].passes;
+    return fmax(solver->settings.max_passes - spent, 0) / (double)f->members;
+}
+
 mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before)
 {
     mgvi_family *f = solver->family;

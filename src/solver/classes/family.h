@@ -58,6 +58,8 @@ void mgvi_family_free(mgv_solver *solver);
 mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before);
 /* Whether there is room for a pair (w, u) of every member. */
 bool mgvi_family_has_room(const mgv_solver *solver);
+/* What every member may still read, in passes over the data, whichever thread runs it. */
+double mgvi_family_passes_left(const mgv_solver *solver);
 /* family_run.c: runs the members that have no certificate yet. */
 mgv_status mgvi_family_run(mgv_solver *solver);
 /* A checkpoint of the family: what is certified, and what is left of the others. */

@@ -209,7 +209,7 @@ static mgv_status take_block(const sitting *at, mgv_ctx *ctx, const lane_block *
 }
 
 /* Coordinate ascent in the lanes of a block. */
-static mgv_status ascend_block(const sitting *at, mgv_ctx *ctx, const lane_block *b,
+static mgv_status ascend_block(const sitting *at, mgv_ctx *ctx, lane_block *b,
                                const mgvi_member *bound, const mgvi_lane *lane, mgvi_rng rng)
 {
     const double started = mgvi_clock_seconds();
@@ -226,6 +226,7 @@ static mgv_status ascend_block(const sitting *at, mgv_ctx *ctx, const lane_block
                                      .start = find_starts(at, b, start) ? start : NULL};
     mgvi_arena_init(&arena, ctx);
     mgv_status st = mgvi_lockstep_run(&task, &arena, &found);
+    b->cut = st == MGV_OK && found.cut;
     if (st == MGV_OK)
         st = take_block(at, ctx, b, bound, lane, &found, "dual_coordinate", started);
     mgvi_arena_free(&arena);
@@ -233,7 +234,7 @@ static mgv_status ascend_block(const sitting *at, mgv_ctx *ctx, const lane_block
 }
 
 /* Newton's method in the lanes that have no certificate yet. */
-static mgv_status descend_block(const sitting *at, mgv_ctx *ctx, const lane_block *b, mgvi_rng rng)
+static mgv_status descend_block(const sitting *at, mgv_ctx *ctx, lane_block *b, mgvi_rng rng)
 {
     const double started = mgvi_clock_seconds();
     lane_block rest = {.count = 0};
@@ -255,6 +256,7 @@ static mgv_status descend_block(const sitting *at, mgv_ctx *ctx, const lane_bloc
     if (st == MGV_OK && bound.problem)
         st =
             mgvi_lane_newton_run(bound.problem, at->head->settings.tol, start, rng, &arena, &found);
+    b->cut = b->cut || (st == MGV_OK && bound.problem && found.cut);
     if (st == MGV_OK && bound.problem)
         st = take_block(at, ctx, &rest, &bound, lane, &found, "proximal_newton", started);
     mgvi_member_free(ctx, &bound);
@@ -264,7 +266,7 @@ static mgv_status descend_block(const sitting *at, mgv_ctx *ctx, const lane_bloc
 
 static mgv_status run_block(const sitting *at, mgv_ctx *ctx, int64_t index)
 {
-    const lane_block *b = &at->plan.block[index];
+    lane_block *b = &at->plan.block[index];
     const mgvi_rng rng = mgvi_rng_seed((uint64_t)(at->head->settings.seed + index));
     mgvi_member bound = {0};
     mgvi_lane lane[LANES];
@@ -468,9 +470,11 @@ mgv_status mgvi_family_in_lockstep(mgv_solver *head)
         at.rows = rows;
     if (st == MGV_OK && (at.rows || at.newton))
         run_blocks(&at);
-    for (int64_t b = 0; b < at.plan.blocks && st == MGV_OK; b++)
+    for (int64_t b = 0; b < at.plan.blocks && st == MGV_OK; b++) {
+        head->family->hasty = head->family->hasty || at.plan.block[b].cut;
         if (at.plan.block[b].status != MGV_OK)
             st = MGVI_FAIL(ctx, at.plan.block[b].status, "%s", at.plan.block[b].error);
+    }
     mgvi_arena_free(&arena);
     return st;
 }

@@ -217,16 +217,6 @@ static void leave_out(mgvi_family *f, int64_t c, int64_t cols, const char *solve
     f->lost++;
 }
 
-/* Every member has its part of the passes, whichever thread runs it. */
-static double passes_left(const mgv_solver *head)
-{
-    const mgvi_family *f = head->family;
-    double spent = 0;
-    for (int64_t c = 0; c < f->members; c++)
-        spent += f->left[c].passes;
-    return fmax(head->settings.max_passes - spent, 0) / (double)f->members;
-}
-
 static mgv_status reach_no_more(sitting *at, int64_t c, mgv_stop late)
 {
     const mgv_solver *head = at->head;
@@ -248,7 +238,8 @@ static mgv_status run_member(sitting *at, mgv_ctx *ctx, int64_t c)
         return reach_no_more(at, c, late);
     settings.time_limit = fmin(at->share, seconds_left(at));
     settings.max_passes = fmax(at->passes - at->outcome[c].passes, 0);
-    settings.max_iter -= at->outcome[c].iterations;
+    settings.max_iter -= at->outcome[c].iterations + at->head->family->left[c].rounds;
+    settings.max_iter = settings.max_iter > 0 ? settings.max_iter : 0;
     announce(ctx, head, c, at->head->family->members);
     if (!mgvi_member_weighs(head, c)) {
         finish_empty(at, c);
@@ -407,11 +398,12 @@ static mgv_status sit(sitting *at)
     mgv_solver *head = at->head;
     mgv_ctx *ctx = head->run.ctx;
     mgvi_family *f = head->family;
+    f->hasty = false;
     MGVI_TRY(mgvi_family_in_lockstep(head));
     MGVI_TRY(mgvi_family_share_products(head));
-    f->hasty = !f->begun && mgvi_ctx_late(ctx) != MGV_STOP_NONE;
+    f->hasty = !f->begun && (f->hasty || mgvi_ctx_late(ctx) != MGV_STOP_NONE);
     MGVI_TRY(share_kernel(&head->run));
-    at->passes = passes_left(head);
+    at->passes = mgvi_family_passes_left(head);
     take_turns(at);
     if (mgvi_kernel_of(head->run.problem->A))
         mgvi_kernel_drop_rows(mgvi_kernel_of(head->run.problem->A));

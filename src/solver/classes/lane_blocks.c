@@ -3,6 +3,7 @@
 
 #include "base/limit.h"
 #include "base/threads.h"
+#include "solver/classes/family.h"
 
 #include <string.h>
 
@@ -19,7 +20,7 @@ typedef mgvi_lane_plan plan;
 /* A member without weights is none: family_run.c knows its answer. */
 static void add_lane(plan *at, lane_block *b, int64_t member, int64_t positive, int64_t negative)
 {
-    if (!mgvi_member_weighs(at->head, member))
+    if (!mgvi_member_weighs(at->head->run.problem, member))
         return;
     b->member[b->count] = member;
     b->lane[b->count++] = (mgvi_lane){positive, negative};
@@ -93,7 +94,7 @@ static int64_t pair_classes(const lane_block *b, int64_t classes[2 * LANES])
 
 double mgvi_lane_plan_served(const mgvi_lane_plan *at)
 {
-    const mgv_problem *p = at->head;
+    const mgv_problem *p = at->head->run.problem;
     double served = 0, visits = 0;
     for (int64_t b = 0; b < at->blocks; b++) {
         int64_t classes[2 * LANES];
@@ -110,8 +111,8 @@ mgv_status mgvi_lane_plan_make(const mgv_solver *head, mgvi_arena *arena, mgvi_l
     const mgv_problem *p = head->run.problem;
     const int64_t k = mgvi_problem_classes(p), groups = group_count(k);
     const int64_t most = p->pairwise ? 2 * (groups * (groups + 1) / 2 + 1) : k / NARROW + 2;
-    *out = (mgvi_lane_plan){.head = p,
-                            .settings = &head->settings,
+    *out = (mgvi_lane_plan){.head = head,
+                            .passes = mgvi_family_passes_left(head),
                             .lanes = mgvi_lockstep_lanes(p->ctx),
                             .block = mgvi_arena_array(arena, (size_t)most, sizeof *out->block)};
     if (!out->block)
@@ -129,8 +130,12 @@ mgv_status mgvi_lane_plan_make(const mgv_solver *head, mgvi_arena *arena, mgvi_l
 static mgv_status bind_block(const plan *at, mgv_ctx *ctx, const lane_block *b, mgvi_lane *lane,
                              mgvi_member *out)
 {
-    const mgv_problem *head = at->head;
+    const mgv_problem *head = at->head->run.problem;
     int64_t classes[2 * LANES];
+    mgv_settings settings = at->head->settings;
+    settings.max_passes = at->passes * b->count;
+    for (int32_t l = 0; l < b->count; l++) /* all of them read the data together */
+        settings.max_passes -= at->head->family->left[b->member[l]].passes;
     memcpy(lane, b->lane, sizeof b->lane);
     const int64_t found = head->pairwise ? pair_classes(b, classes) : 0;
     for (int32_t l = 0; l < b->count; l++)
@@ -142,7 +147,7 @@ static mgv_status bind_block(const plan *at, mgv_ctx *ctx, const lane_block *b, 
         }
     if (head->pairwise)
         MGVI_TRY(mgvi_member_rows(ctx, head, classes, found, out));
-    return mgvi_member_block(ctx, out, head, at->settings, lane, b->count, &out->problem);
+    return mgvi_member_block(ctx, out, head, &settings, lane, b->count, &out->problem);
 }
 
 mgv_status mgvi_lane_block_bind(const mgvi_lane_plan *at, mgv_ctx *ctx, const mgvi_lane_block *b,

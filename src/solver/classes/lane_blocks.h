@@ -11,13 +11,14 @@ typedef struct mgvi_lane_block {
     int32_t count;
     int64_t member[MGVI_LOCKSTEP_LANES];
     mgvi_lane lane[MGVI_LOCKSTEP_LANES];
+    bool cut; /* a limit has ended what they did together */
     mgv_status status;
     char error[MGVI_ERROR_MAX];
 } mgvi_lane_block;
 
 typedef struct mgvi_lane_plan {
-    const mgv_problem *head;
-    const mgv_settings *settings;
+    const mgv_solver *head;
+    double passes; /* of every member */
     int32_t lanes; /* of a block at most: those of one vector */
     mgvi_lane_block *block;
     int64_t blocks;
