@@ -161,6 +161,8 @@ static mgv_status keep_place(sitting *at, int64_t c, const mgv_solver *solver)
         return MGV_OK;
     at->outcome[c].iterations += own.iterations;
     at->outcome[c].passes += own.passes;
+    mgvi_release(solver->run.ctx, left->image); /* of another start: the judge believes it */
+    left->image = NULL;
     return mgvi_member_note(solver->run.ctx, &solver->answer.w, &solver->answer.u, 0, &left->start);
 }
 
