@@ -202,7 +202,7 @@ static mgv_status compare(fit *f, const mgvi_rule *rule)
     per_lane errors;
     const int count = candidates(f->path, at); /* the densest first */
     int best = -1;
-    for (int c = 0; c < count && mgvi_ctx_late(f->s->ctx) == MGV_STOP_NONE; c++) {
+    for (int c = 0; c < count && !mgvi_lanes_look(f->s, f->path); c++) {
         choose_columns(f, &f->path->point[at[c]]);
         solve(f);
         judge(f, errors, &mean[c], &se[c]);

@@ -316,9 +316,12 @@ static mgv_status repeat_iterations(mgv_selection *s)
         return MGV_OK;
     }
     const int64_t wanted = mgvi_selection_point(s)->iteration;
-    for (int64_t k = 0; k < wanted && !s->solver->cut && !mgvi_driver_done(s->solver); k++) {
+    for (int64_t k = 0; k < wanted && !mgvi_driver_done(s->solver); k++) {
+        const mgvi_progress progress = mgvi_progress_of(-1, mgvi_driver_passes(s->solver), 0);
+        if (mgvi_stop_look(s->ctx, progress, &s->solver->settings) != MGV_STOP_NONE)
+            return take_from_path(s);
         MGVI_TRY(mgvi_driver_step(s->solver));
-        if (s->solver->cut || mgvi_ctx_late(s->ctx) != MGV_STOP_NONE)
+        if (s->solver->cut)
             return take_from_path(s);
     }
     mgvi_driver_end(s->solver, MGV_STOP_SELECTED);
