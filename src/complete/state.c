@@ -68,9 +68,7 @@ uint64_t mgvi_job_print(const mgvi_job *j)
 static void add(snapshot *s, const char *name, mgvi_tensor_type type, int64_t count,
                 const void *data)
 {
-    mgvi_tensor *t = &s->tensor[s->count++];
-    *t = (mgvi_tensor){.type = type, .rank = 1, .shape = {count}, .data = data};
-    snprintf(t->name, sizeof t->name, "%s", name);
+    s->tensor[s->count++] = mgvi_checkpoint_array(type, count, data, name, 0);
 }
 
 static void add_factors(snapshot *s, const named *n, int64_t *rank)

@@ -137,14 +137,6 @@ static bool is_end(const mgv_path *path, const mgv_solver *solver)
     return path->done + 1 == path->count || is_spent(path, solver);
 }
 
-static void add(mgvi_tensor *tensor, int *count, const char *name, mgvi_tensor_type type,
-                int64_t size, const void *data)
-{
-    mgvi_tensor *t = &tensor[(*count)++];
-    *t = (mgvi_tensor){.type = type, .rank = 1, .shape = {size}, .data = data};
-    snprintf(t->name, sizeof t->name, "%s", name);
-}
-
 static void fill(const mgv_path *path, record *r, double *strengths)
 {
     for (int64_t k = 0; k < path->count; k++) {
@@ -188,11 +180,13 @@ static mgv_status put(void *arg, mgvi_checkpoint_goal *to)
         st = mgvi_checkpoint_pack(run, &state, &size);
     if (st == MGV_OK) {
         fill(path, done, strengths);
-        add(tensor, &count, "path", MGVI_T_U8, sizeof sums, &sums);
-        add(tensor, &count, "points", MGVI_T_U8, path->done * (int64_t)sizeof *done, done);
-        add(tensor, &count, "strengths", MGVI_T_F64, 2 * path->count, strengths);
-        if (state)
-            add(tensor, &count, "state", MGVI_T_U8, (int64_t)size, state);
+        const mgvi_tensor fixed[] = {
+            mgvi_checkpoint_array(MGVI_T_U8, sizeof sums, &sums, "path", 0),
+            mgvi_checkpoint_array(MGVI_T_U8, path->done * (int64_t)sizeof *done, done, "points", 0),
+            mgvi_checkpoint_array(MGVI_T_F64, 2 * path->count, strengths, "strengths", 0),
+            mgvi_checkpoint_array(MGVI_T_U8, (int64_t)size, state, "state", 0)};
+        count = state ? 4 : 3;
+        memcpy(tensor, fixed, (size_t)count * sizeof *tensor);
         for (int64_t c = 0; path->done < path->count && c < path->starts; c++)
             count += mgvi_member_start_put(&path->start[c], c, rows_of(path, c), cols_of(path),
                                            tensor + count);
@@ -283,14 +277,8 @@ static mgv_status take(void *arg, const char *name, const mgvi_tensors *file)
     for (int64_t c = 0; c < path->starts; c++)
         MGVI_TRY(
             mgvi_member_start_take(ctx, file, c, rows_of(path, c), cols_of(path), &path->start[c]));
-    const mgvi_tensor *state = mgvi_tensors_find(file, "state");
-    if (state) {
-        const int64_t size = state->rank == 1 ? state->shape[0] : -1;
-        MGVI_TRY(mgvi_tensors_need(ctx, file, "state", MGVI_T_U8, 1, size, -1, &data));
-        if (!(path->state = mgvi_dup(ctx, data, (size_t)size, 1)))
-            return MGV_E_MEMORY;
-        path->state_size = (size_t)size;
-    }
+    MGVI_TRY(mgvi_checkpoint_copy(ctx, file, "state", 0, MGVI_T_U8, -1, &path->state,
+                                  &path->state_size));
     path->done = sums.done;
     path->spent = sums.spent;
     path->passes = sums.passes;

@@ -16,6 +16,14 @@ static void write_print(uint64_t print, char text[PRINT_TEXT])
     snprintf(text, PRINT_TEXT, "%016" PRIx64, print);
 }
 
+mgvi_tensor mgvi_checkpoint_array(mgvi_tensor_type type, int64_t count, const void *data,
+                                  const char *format, int64_t number)
+{
+    mgvi_tensor t = {.type = type, .rank = 1, .shape = {count}, .data = data};
+    snprintf(t.name, sizeof t.name, format, (long long)number);
+    return t;
+}
+
 mgv_status mgvi_checkpoint_put(mgv_ctx *ctx, const mgvi_checkpoint_id *id,
                                const mgvi_tensor *tensors, int count, mgvi_checkpoint_goal *to)
 {
@@ -106,4 +114,20 @@ mgv_status mgvi_checkpoint_take(mgv_ctx *ctx, const mgvi_checkpoint_heir *heir, 
     if (!bytes)
         mgvi_source_close(ctx, &source);
     return st;
+}
+
+mgv_status mgvi_checkpoint_copy(mgv_ctx *ctx, const mgvi_tensors *file, const char *format,
+                                int64_t number, mgvi_tensor_type type, int64_t count, void **out,
+                                size_t *size)
+{
+    char name[64];
+    const void *data;
+    snprintf(name, sizeof name, format, (long long)number);
+    const mgvi_tensor *t = mgvi_tensors_find(file, name);
+    if (!t)
+        return MGV_OK;
+    MGVI_TRY(mgvi_tensors_need(ctx, file, name, type, 1, count, -1, &data));
+    *size = (size_t)t->shape[0];
+    *out = mgvi_dup(ctx, data, *size, mgvi_tensor_type_size(type));
+    return *out ? MGV_OK : MGV_E_MEMORY;
 }

@@ -26,18 +26,10 @@ typedef struct snapshot {
     int count;
 } snapshot;
 
-static mgvi_tensor array(mgvi_tensor_type type, int64_t count, const void *data, const char *format,
-                         int64_t member)
-{
-    mgvi_tensor t = {.type = type, .rank = 1, .shape = {count}, .data = data};
-    snprintf(t.name, sizeof t.name, format, (long long)member);
-    return t;
-}
-
 static void add(snapshot *s, mgvi_tensor_type type, int64_t count, const void *data,
                 const char *format, int64_t member)
 {
-    s->tensor[s->count++] = array(type, count, data, format, member);
+    s->tensor[s->count++] = mgvi_checkpoint_array(type, count, data, format, member);
 }
 
 int mgvi_member_start_put(const mgvi_member_start *start, int64_t c, int64_t rows, int64_t cols,
@@ -45,9 +37,9 @@ int mgvi_member_start_put(const mgvi_member_start *start, int64_t c, int64_t row
 {
     int count = 0;
     if (start->w)
-        out[count++] = array(MGVI_T_F64, cols, start->w, "start_w.%lld", c);
+        out[count++] = mgvi_checkpoint_array(MGVI_T_F64, cols, start->w, "start_w.%lld", c);
     if (start->u)
-        out[count++] = array(MGVI_T_F64, rows, start->u, "start_u.%lld", c);
+        out[count++] = mgvi_checkpoint_array(MGVI_T_F64, rows, start->u, "start_u.%lld", c);
     return count;
 }
 
@@ -119,30 +111,14 @@ static mgv_status damaged(const mgv_solver *solver, const char *path, int64_t c)
                      "%s: the state of class problem %" PRId64 " is damaged", path, c + 1);
 }
 
-/* A copy of the array, where the file has it; its length must be `count` unless that is -1. */
-static mgv_status copy_array(mgv_ctx *ctx, const mgvi_tensors *file, const char *format, int64_t c,
-                             mgvi_tensor_type type, int64_t count, void **out, size_t *size)
-{
-    char name[64];
-    const void *data;
-    snprintf(name, sizeof name, format, (long long)c);
-    const mgvi_tensor *t = mgvi_tensors_find(file, name);
-    if (!t)
-        return MGV_OK;
-    MGVI_TRY(mgvi_tensors_need(ctx, file, name, type, 1, count, -1, &data));
-    *size = (size_t)t->shape[0];
-    *out = mgvi_dup(ctx, data, *size, mgvi_tensor_type_size(type));
-    return *out ? MGV_OK : MGV_E_MEMORY;
-}
-
 mgv_status mgvi_member_start_take(mgv_ctx *ctx, const mgvi_tensors *file, int64_t c, int64_t rows,
                                   int64_t cols, mgvi_member_start *out)
 {
     size_t size;
     void *w = NULL, *u = NULL;
-    mgv_status st = copy_array(ctx, file, "start_u.%lld", c, MGVI_T_F64, rows, &u, &size);
+    mgv_status st = mgvi_checkpoint_copy(ctx, file, "start_u.%lld", c, MGVI_T_F64, rows, &u, &size);
     if (st == MGV_OK)
-        st = copy_array(ctx, file, "start_w.%lld", c, MGVI_T_F64, cols, &w, &size);
+        st = mgvi_checkpoint_copy(ctx, file, "start_w.%lld", c, MGVI_T_F64, cols, &w, &size);
     *out = (mgvi_member_start){.w = w, .u = u};
     return st;
 }
@@ -155,8 +131,8 @@ static mgv_status take_left(mgv_solver *solver, const mgvi_tensors *file, int64_
     mgvi_member_left *left = &solver->family->left[c];
     left->rounds = r->rounds;
     left->passes = r->lane_passes;
-    MGVI_TRY(
-        copy_array(ctx, file, "state.%lld", c, MGVI_T_U8, -1, &left->state, &left->state_size));
+    MGVI_TRY(mgvi_checkpoint_copy(ctx, file, "state.%lld", c, MGVI_T_U8, -1, &left->state,
+                                  &left->state_size));
     const mgv_status st = mgvi_member_start_take(ctx, file, c, mgvi_member_row_count(head, c),
                                                  head->A->cols, &left->start);
     if (left->state || left->start.u)
