@@ -104,7 +104,7 @@ static bool another_strength(const mgvi_drive *d, int64_t done)
     const bool own = set->path_points == 0 && isnan(set->path_end);
     if (done == 0)
         return true;
-    if (d->path->cut || mgvi_ctx_late(d->s->ctx) != MGV_STOP_NONE ||
+    if (mgvi_path_look(d->path, d->path->passes) ||
         (d->path->best > 0 && since >= grid_patience(d)))
         return false;
     return done < grid_points(d) || (own && d->path->best > 0 && since < 2 && done < 2 * STRENGTHS);

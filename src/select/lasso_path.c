@@ -190,9 +190,9 @@ static double largest_strength(const walk *k)
  * its end is the best. */
 static bool another(const walk *k, double part)
 {
-    const mgvi_path *path = k->path;
+    mgvi_path *path = k->path;
     const int64_t since = mgvi_path_since_best(path);
-    if (path->cut || (path->count > 0 && mgvi_ctx_late(path->ctx) != MGV_STOP_NONE) ||
+    if ((path->count > 0 && mgvi_path_look(path, path->passes)) ||
         (path->best >= 0 && since >= k->plan->patience))
         return false;
     const bool turned =
