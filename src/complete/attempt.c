@@ -64,16 +64,11 @@ static bool hopeless(const mgvi_attempt *a)
 
 static mgv_stop check(const mgvi_attempt *a, int64_t iteration)
 {
-    const mgv_stop late = mgvi_ctx_late(a->e->ctx);
-    const mgvi_progress progress = {.iteration = iteration,
-                                    .passes = *a->e->passes,
-                                    .seconds = mgvi_ctx_clock(a->e->ctx) - a->until.started,
-                                    .asked_to_stop = late == MGV_STOP_USER,
-                                    .late = late == MGV_STOP_TIME,
-                                    .residual = a->run.residual,
-                                    .residual_before = NAN,
-                                    .noise = a->until.residual};
-    return mgvi_stop_check(&progress, &a->until.settings);
+    const double seconds = mgvi_ctx_clock(a->e->ctx) - a->until.started;
+    mgvi_progress progress = mgvi_progress_of(iteration, *a->e->passes, seconds);
+    progress.residual = a->run.residual;
+    progress.noise = a->until.residual;
+    return mgvi_stop_look(a->e->ctx, progress, &a->until.settings);
 }
 
 /* The path goes on, has come to its end, or is ended by a budget. */

@@ -41,7 +41,6 @@ typedef struct mgvi_job {
     mgvi_attempt attempt; /* the one under way; e NULL: none */
     mgvi_keeper keeper;
     uint64_t print; /* of the entries and of the settings that decide the steps */
-    bool spent;     /* a budget has struck: what follows only makes an answer of what there is */
     mgv_completion *out;
 } mgvi_job;
 
@@ -56,5 +55,4 @@ void mgvi_job_use_biases(mgvi_job *j, bool on);
 uint64_t mgvi_job_print(const mgvi_job *j);
 mgv_status mgvi_job_put(void *job, mgvi_checkpoint_goal *to);
 mgv_status mgvi_job_read(mgvi_job *j, const char *path);
-mgv_status mgvi_job_parse(mgvi_job *j, const char *path, const void *bytes, size_t size);
 #endif

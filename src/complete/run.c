@@ -198,15 +198,11 @@ static mgv_status sweep_again(job *j)
             st = mgvi_factors_balance(&F, s);
     }
     const bool cut = mgvi_ctx_close(j->ctx);
-    if (cut && !j->spent) /* the state is that before them */
+    if (cut) { /* the state is that before them */
         st = mgvi_keeper_end(&j->keeper, false);
-    else if (cut)
-        st = MGV_OK;
-    if (cut)
         j->at.answer.stop = mgvi_ctx_late(j->ctx);
-    else if (st == MGV_OK)
+    } else if (st == MGV_OK)
         mgvi_factors_swap(&j->answer, &F);
-    j->spent = j->spent || cut;
     j->at.stage = MGVI_STAGE_DONE;
     mgvi_factors_free(&F);
     mgvi_release(j->ctx, s);
@@ -221,13 +217,10 @@ static mgv_status run_step(job *j)
     mgvi_attempt *a = &j->attempt;
     if (!a->e)
         MGVI_TRY(mgvi_job_open(j));
-    if (!j->spent)
-        mgvi_keeper_before(&j->keeper);
+    mgvi_keeper_before(&j->keeper);
     MGVI_TRY(mgvi_attempt_step(a));
     if (a->budget != MGV_STOP_NONE) {
-        if (!j->spent)
-            MGVI_TRY(mgvi_keeper_end(&j->keeper, a->cut));
-        j->spent = true;
+        MGVI_TRY(mgvi_keeper_end(&j->keeper, a->cut));
         mgvi_attempt_close(a, a->budget);
     }
     if (!mgvi_attempt_is_over(a))
@@ -242,10 +235,9 @@ static mgv_status loop(job *j)
 {
     while (j->at.stage != MGVI_STAGE_DONE) {
         MGVI_TRY(mgvi_job_opens(j) ? run_step(j) : sweep_again(j));
-        if (!j->spent)
-            MGVI_TRY(mgvi_keeper_after(&j->keeper));
+        MGVI_TRY(mgvi_keeper_after(&j->keeper));
     }
-    return j->spent ? MGV_OK : mgvi_keeper_end(&j->keeper, false);
+    return mgvi_keeper_end(&j->keeper, false);
 }
 
 /* ---- the certificate ------------------------------------------------------------------------- */

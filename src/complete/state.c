@@ -4,13 +4,13 @@
 
 #include "base/hash.h"
 #include "base/limit.h"
-#include "io/io.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST = 24 };                                /* arrays */
+enum { MOST = 24 }; /* arrays */
+static const char COMMAND[] = "complete", SOLVER[] = "completion";
 static const int64_t COUNT_MAX = INT64_C(1) << 40; /* of iterations, sweeps, ...: a sane state */
 
 /* Of mgvi_low_rank. */
@@ -68,9 +68,7 @@ uint64_t mgvi_job_print(const mgvi_job *j)
 static void add(snapshot *s, const char *name, mgvi_tensor_type type, int64_t count,
                 const void *data)
 {
-    mgvi_tensor *t = &s->tensor[s->count++];
-    *t = (mgvi_tensor){.type = type, .rank = 1, .shape = {count}, .data = data};
-    snprintf(t->name, sizeof t->name, "%s", name);
+    s->tensor[s->count++] = mgvi_checkpoint_array(type, count, data, name, 0);
 }
 
 static void add_factors(snapshot *s, const named *n, int64_t *rank)
@@ -128,7 +126,7 @@ mgv_status mgvi_job_put(void *job, mgvi_checkpoint_goal *to)
         add_factors(&s, &list[k], &s.ranks[k]);
     if (open && j->attempt.finish.at.trial.on)
         add_factors(&s, &list[TRIAL], &s.ranks[TRIAL]);
-    const mgvi_checkpoint_id id = {"complete", "completion", j->print};
+    const mgvi_checkpoint_id id = {COMMAND, SOLVER, j->print};
     return mgvi_checkpoint_put(j->ctx, &id, s.tensor, s.count, to);
 }
 
@@ -252,9 +250,10 @@ static mgv_status take_attempt(source *s)
     return f->at.trial.on ? take(s, "trial_values", MGVI_T_F64, f->trial.rank, f->s) : MGV_OK;
 }
 
-static mgv_status take_job(source *s)
+static mgv_status take_job(void *job, const char *path, const mgvi_tensors *file)
 {
-    mgvi_job *j = s->j;
+    mgvi_job *j = job;
+    source *s = &(source){.j = j, .path = path, .file = file};
     named list[FACTORS];
     MGVI_TRY(take(s, "job", MGVI_T_U8, sizeof j->at, &j->at));
     MGVI_TRY(take(s, "ranks", MGVI_T_I64, FACTORS, s->ranks));
@@ -278,26 +277,8 @@ static mgv_status take_job(source *s)
     return open ? take_attempt(s) : MGV_OK;
 }
 
-mgv_status mgvi_job_parse(mgvi_job *j, const char *path, const void *bytes, size_t size)
-{
-    mgvi_tensors *file;
-    const mgvi_checkpoint_id id = {"complete", "completion", j->print};
-    MGVI_TRY(mgvi_tensors_parse(j->ctx, path, bytes, size, &file));
-    source s = {.j = j, .path = path, .file = file};
-    mgv_status st = mgvi_checkpoint_is_of(j->ctx, path, file, id.command);
-    if (st == MGV_OK)
-        st = mgvi_checkpoint_fits(j->ctx, path, file, &id);
-    if (st == MGV_OK)
-        st = take_job(&s);
-    mgvi_tensors_free(j->ctx, file);
-    return st;
-}
-
 mgv_status mgvi_job_read(mgvi_job *j, const char *path)
 {
-    mgvi_source from;
-    MGVI_TRY(mgvi_source_open(j->ctx, path, NULL, &from));
-    const mgv_status st = mgvi_job_parse(j, path, from.bytes, from.size);
-    mgvi_source_close(j->ctx, &from);
-    return st;
+    const mgvi_checkpoint_heir heir = {{COMMAND, SOLVER, j->print}, j, take_job};
+    return mgvi_checkpoint_take(j->ctx, &heir, path, NULL, 0);
 }

@@ -153,20 +153,13 @@ static void judge(const fit *f, per_lane errors, double *mean, double *se)
 {
     const mgvi_lanes *s = f->s;
     mgvi_lane_rows rows[MGVI_SPLIT_LANES];
-    double sum = 0, square = 0;
-    int count = 0;
     for (int32_t l = 0; l < s->lanes; l++)
         s->off[l] = (float)f->off[l];
     s->kernels->rows(s, rows);
-    for (int32_t l = 0; l < s->lanes; l++) {
-        errors[l] = s->held[l] > 0 ? rows[l].held / s->held[l] : NAN;
-        sum += s->held[l] > 0 ? errors[l] : 0;
-        count += s->held[l] > 0;
-    }
-    *mean = count ? sum / count : NAN;
     for (int32_t l = 0; l < s->lanes; l++)
-        square += s->held[l] > 0 ? pow(errors[l] - *mean, 2) : 0;
-    *se = count > 1 ? sqrt(square / (count - 1) / count) : 0;
+        errors[l] = s->held[l] > 0 ? rows[l].held / s->held[l] : NAN;
+    mgvi_path_mean(errors, s->lanes, mean, se);
+    *se = fmax(*se, 0); /* of one */
 }
 
 /* Points up to the best one, evenly in the logarithm of their number from the end. */
@@ -209,7 +202,7 @@ static mgv_status compare(fit *f, const mgvi_rule *rule)
     per_lane errors;
     const int count = candidates(f->path, at); /* the densest first */
     int best = -1;
-    for (int c = 0; c < count && mgvi_ctx_late(f->s->ctx) == MGV_STOP_NONE; c++) {
+    for (int c = 0; c < count && !mgvi_lanes_look(f->s, f->path); c++) {
         choose_columns(f, &f->path->point[at[c]]);
         solve(f);
         judge(f, errors, &mean[c], &se[c]);

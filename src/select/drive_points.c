@@ -1,7 +1,6 @@
 /* drive_points.c - scores and errors of the lanes, and the points of the path they make. */
 #include "select/drive.h"
 
-#include "base/event.h"
 #include "problem/member.h"
 #include "solver/classes/family.h"
 
@@ -184,15 +183,10 @@ mgv_status mgvi_drive_add_point(mgvi_drive *d, mgvi_path_point point, const mgvi
     point.nonzeros = mgvi_count_nonzeros(d->coef, path->outputs * mgvi_problem_coefs(s->probe));
     point.residual = full_residual(d, w[full]);
     point.gap = NAN;
-    MGVI_TRY(mgvi_path_add(path, &point, errors, s->split.lanes));
+    MGVI_TRY(mgvi_path_arrive(path, &point, errors, s->split.lanes));
     path->full = full;
     if (path->outputs > 1)
         MGVI_TRY(mgvi_path_add_intercepts(path, d->intercept));
     MGVI_TRY(keep_weights(d, w));
-    MGVI_TRY(hold_best(d, w[full]));
-    mgv_event e = mgvi_path_event(&path->point[path->count - 1], s->probe->classify);
-    e.iteration = point.iteration ? point.iteration : path->count;
-    if (mgvi_event_send(s->ctx, &e))
-        atomic_store(&s->ctx->interrupted, 1);
-    return MGV_OK;
+    return hold_best(d, w[full]);
 }

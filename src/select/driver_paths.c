@@ -15,9 +15,8 @@
 #include <string.h>
 
 enum {
-    STRENGTHS = 16,        /* of a path by strength */
-    STRENGTH_PATIENCE = 4, /* strengths without improvement after which it ends */
-    EVERY_ITERATION = 50   /* up to here every iteration is a point, then every 20th part */
+    STRENGTHS = 16,       /* of a path by strength */
+    STRENGTH_PATIENCE = 4 /* strengths without improvement after which it ends */
 };
 static const double END = 1e-5, LOOSE = 1e-3;
 
@@ -41,11 +40,11 @@ static mgv_status run_lane(mgvi_drive *d, int32_t l)
     if (st == MGV_OK)
         st = mgvi_driver_run(own->solver);
     ctx->on_event = listener;
-    if (st == MGV_OK) {
-        d->path->passes += mgvi_driver_summary(own->solver).passes;
-        mgvi_driver_retire(own->solver); /* the next begins at its answer */
-    }
-    return st;
+    MGVI_TRY(st);
+    mgvi_path_look(d->path, d->path->passes + mgvi_driver_summary(own->solver).passes);
+    d->path->cut = d->path->cut || own->solver->stop == MGV_STOP_MAX_PASSES;
+    mgvi_driver_retire(own->solver); /* the next begins at its answer */
+    return MGV_OK;
 }
 
 /* Where the search is: fit t of a strength, and what was best so far. */
@@ -74,10 +73,8 @@ static mgv_status run_lanes(mgvi_drive *d, const mgvi_vec **w)
     for (int32_t t = 0; t < lanes && (t == 0 || !d->path->cut); t++) {
         const int32_t l = t == 0 ? lanes - 1 : t - 1;
         tell_progress(d, t, lanes);
-        d->settings.max_passes = fmax(d->s->settings.max_passes - d->path->passes, 0);
+        d->settings.max_passes = fmax(d->path->most_passes - d->path->passes, 0);
         MGVI_TRY(run_lane(d, l));
-        d->path->cut = mgvi_ctx_late(d->s->ctx) != MGV_STOP_NONE ||
-                       d->lanes[l].solver->stop == MGV_STOP_MAX_PASSES;
         if (t == 0 || !d->path->cut)
             w[l] = &d->lanes[l].solver->answer.w;
     }
@@ -107,7 +104,7 @@ static bool another_strength(const mgvi_drive *d, int64_t done)
     const bool own = set->path_points == 0 && isnan(set->path_end);
     if (done == 0)
         return true;
-    if (d->path->cut || mgvi_ctx_late(d->s->ctx) != MGV_STOP_NONE ||
+    if (mgvi_path_look(d->path, d->path->passes) ||
         (d->path->best > 0 && since >= grid_patience(d)))
         return false;
     return done < grid_points(d) || (own && d->path->best > 0 && since < 2 && done < 2 * STRENGTHS);
@@ -168,11 +165,6 @@ static mgv_status walk_given(mgvi_drive *d)
 
 /* ---- by iteration ---------------------------------------------------------------------------- */
 
-static bool is_point(int64_t iteration)
-{
-    return iteration <= EVERY_ITERATION || iteration % (iteration / 20) == 0;
-}
-
 /* Solvers that have a cheaper form for runs that stop early are told so (stop/early.h). */
 static mgv_status choose_form(mgvi_drive *d)
 {
@@ -198,8 +190,7 @@ static mgv_status step_lanes(mgvi_drive *d, bool *finished)
         *finished = *finished && !d->path->cut && mgvi_driver_done(solver);
         passes += mgvi_driver_passes(solver);
     }
-    d->path->passes = passes;
-    d->path->cut = d->path->cut || passes >= d->s->settings.max_passes;
+    mgvi_path_look(d->path, passes);
     return MGV_OK;
 }
 
@@ -217,7 +208,7 @@ static mgv_status walk_iterations(mgvi_drive *d)
     for (int64_t k = 1; k <= d->settings.max_iter && (k == 1 || !path->cut); k++) {
         bool finished;
         MGVI_TRY(step_lanes(d, &finished));
-        if (path->cut ? path->count > 0 : !is_point(k) && !finished)
+        if (path->cut ? path->count > 0 : !mgvi_path_has_point(k) && !finished)
             continue;
         for (int32_t l = 0; l < lanes; l++)
             w[l] = path->cut && l < lanes - 1 ? NULL : mgvi_driver_present(d->lanes[l].solver).w;

@@ -5,15 +5,11 @@
  * use soon. Held-out residuals are by-products of A w. */
 #include "select/early_path.h"
 
-#include "base/event.h"
-#include "base/limit.h"
 #include "base/rng.h"
 #include "op/op.h"
 
 #include <math.h>
 #include <string.h>
-
-enum { EVERY_ITERATION = 50 }; /* up to here every iteration is a point, then every 20th part */
 
 typedef struct early {
     mgvi_lanes *s;
@@ -182,17 +178,8 @@ static mgv_status add_point(early *k, int64_t iteration)
                              .intercept = -(double)s->off[full]};
     for (int64_t t = 0; t < k->support_count; t++)
         point.nonzeros += s->w[(int64_t)k->support[t] * s->width + full] != 0;
-    MGVI_TRY(mgvi_path_add(k->path, &point, errors, s->lanes));
-    MGVI_TRY(mgvi_lanes_keep(s, k->support, k->support_count, k->path));
-    mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
-    e.iteration = iteration;
-    e.validation_score = k->path->point[k->path->count - 1].error;
-    e.nonzeros = point.nonzeros;
-    e.passes = s->touched / (double)s->P.ptr[s->P.cols];
-    e.bytes = mgvi_lanes_bytes(s);
-    if (mgvi_event_send(s->ctx, &e))
-        atomic_store(&s->ctx->interrupted, 1);
-    return MGV_OK;
+    MGVI_TRY(mgvi_path_arrive(k->path, &point, errors, s->lanes));
+    return mgvi_lanes_keep(s, k->support, k->support_count, k->path);
 }
 
 /* u of the full fit at the best point, in the order of the data. */
@@ -230,9 +217,10 @@ static mgv_status allocate(early *k, mgvi_arena *arena)
     return MGV_OK;
 }
 
-mgv_status mgvi_early_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_early_plan *plan,
-                           const mgvi_split *split, mgvi_path *path)
+mgv_status mgvi_early_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *wanted,
+                           mgvi_path *path)
 {
+    const mgvi_early_plan *plan = wanted;
     early k = {.s = lanes, .plan = plan, .path = path};
     const size_t bytes = (size_t)(lanes->P.rows * lanes->width) * sizeof(float);
     MGVI_TRY(allocate(&k, arena));
@@ -246,9 +234,8 @@ mgv_status mgvi_early_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_earl
     memset(lanes->grad, 0, (size_t)(lanes->P.cols * lanes->width) * sizeof *lanes->grad);
     for (int64_t i = 1; i <= plan->max_iter && !path->cut; i++) {
         iterate(&k, i);
-        path->passes = lanes->touched / (double)lanes->P.ptr[lanes->P.cols];
-        path->cut = mgvi_ctx_late(lanes->ctx) != MGV_STOP_NONE || path->passes >= plan->passes;
-        if (i > EVERY_ITERATION && i % (i / 20) != 0)
+        mgvi_lanes_look(lanes, path);
+        if (!mgvi_path_has_point(i))
             continue;
         MGVI_TRY(add_point(&k, i));
         if (path->best == path->count - 1)
@@ -256,5 +243,5 @@ mgv_status mgvi_early_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_earl
         if (!mgvi_path_patient(path, i, plan->patience))
             break;
     }
-    return path->best >= 0 ? keep_dual(&k, split) : MGV_OK;
+    return path->best >= 0 ? keep_dual(&k, plan->split) : MGV_OK;
 }

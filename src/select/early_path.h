@@ -6,16 +6,15 @@
 #include "select/lanes.h"
 
 typedef struct mgvi_early_plan {
+    const mgvi_split *split;
     double factor;              /* sigma = factor / max |A'y|, per lane */
     double sigma;               /* instead, when it is not NaN */
     double square;              /* |A|^2; NaN: found here */
     int64_t lazy;               /* every column each that many iterations */
-    double passes;              /* over the data, at most */
     int64_t max_iter, patience; /* as mgvi_path_patient() has it */
 } mgvi_early_plan;
 
-/* Adds an iteration per point to `path`, with the |A|^2 that was used and the best point's u. Ends
+/* Adds an iteration of a plan (mgvi_early_plan) per point to `path`, with the |A|^2 that was used and the best point's u. Ends
  * early, without failing, when the context is interrupted. */
-mgv_status mgvi_early_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_early_plan *plan,
-                           const mgvi_split *split, mgvi_path *path);
+mgv_status mgvi_early_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *plan, mgvi_path *path);
 #endif

@@ -4,11 +4,9 @@
 #include "select/epochs.h"
 
 #include "backend/joint_terms.h"
-#include "base/event.h"
 #include "base/hash.h"
 #include "base/limit.h"
 #include "base/threads.h"
-#include "io/io.h"
 #include "op/float_rows.h"
 #include "op/stats.h"
 #include "simd/pass_kernels.h"
@@ -246,9 +244,8 @@ static mgv_status open_run(mgv_selection *s)
     return MGV_OK;
 }
 
-/* Adds the epoch just done to the path; true when the world asks to stop. */
-static mgv_status add_epoch(mgv_selection *s, const mgvi_vec *w, double error, double seconds,
-                            bool *stop)
+/* Adds the epoch just done to the path. */
+static mgv_status add_epoch(mgv_selection *s, const mgvi_vec *w, double error, double seconds)
 {
     mgvi_path *path = &s->path[0];
     const mgvi_path_point point = {.lambda = NAN,
@@ -257,34 +254,26 @@ static mgv_status add_epoch(mgv_selection *s, const mgvi_vec *w, double error, d
                                    .residual = NAN,
                                    .gap = NAN,
                                    .nonzeros = mgvi_problem_nonzeros(s->problem, w->x)};
-    MGVI_TRY(mgvi_path_add(path, &point, &error, 1));
-    mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
-    e.iteration = point.iteration;
-    e.passes = mgvi_driver_passes(s->solver);
-    e.seconds = seconds;
-    e.validation_score = 1 - error;
-    e.nonzeros = point.nonzeros;
-    *stop = mgvi_event_send(s->ctx, &e);
-    return MGV_OK;
+    path->passes = mgvi_driver_passes(s->solver);
+    path->seconds = seconds;
+    return mgvi_path_arrive(path, &point, &error, 1);
 }
 
-/* How the run ends after `seconds`; NONE: it goes on. */
-static mgv_stop ending(const mgv_selection *s, int64_t resting, double seconds, bool asked)
+/* Whether a limit ends the run here; of passes, too: a step is cut where it takes far more. */
+static mgv_stop struck(const course *c)
 {
-    const mgv_settings *set = &s->settings;
-    if (resting >= 2 * (set->patience_epochs ? set->patience_epochs : PATIENCE) ||
-        s->solver->run.finished)
-        return MGV_STOP_SELECTED;
-    const mgv_stop late = mgvi_ctx_late(s->ctx);
-    const mgvi_progress progress = {.iteration = s->solver->run.iteration,
-                                    .passes = mgvi_driver_passes(s->solver),
-                                    .seconds = seconds,
-                                    .asked_to_stop = asked || late == MGV_STOP_USER,
-                                    .late = late == MGV_STOP_TIME,
-                                    .residual = NAN,
-                                    .residual_before = NAN,
-                                    .noise = NAN};
-    return mgvi_stop_check(&progress, set);
+    const mgv_solver *solver = c->s->solver;
+    const double passes = mgvi_driver_passes(solver);
+    return mgvi_stop_look(c->s->ctx, mgvi_progress_of(solver->run.iteration, passes, c->at.seconds),
+                          &c->s->settings);
+}
+
+/* How the run ends after a whole epoch; NONE: it goes on. */
+static mgv_stop ending(const course *c)
+{
+    const int64_t wanted = c->s->settings.patience_epochs;
+    const bool over = c->at.resting >= 2 * (wanted ? wanted : PATIENCE);
+    return over || c->s->solver->run.finished ? MGV_STOP_SELECTED : struck(c);
 }
 
 /* One epoch, judged. */
@@ -293,11 +282,10 @@ static mgv_status run_epoch(course *c, mgv_stop *stop)
     mgv_selection *s = c->s;
     const bool unready = s->solver->cut; /* while it set itself up: w = 0 is all there is */
     mgvi_path *path = &s->path[0];
-    bool asked;
     double loss;
     MGVI_TRY(mgvi_driver_step(s->solver));
     if (s->solver->cut && path->count > 0) {
-        *stop = mgvi_ctx_late(s->ctx);
+        *stop = struck(c);
         return mgvi_keeper_end(&c->keeper, true);
     }
     s->solver->run.iteration += s->solver->cut; /* a shorter first epoch: better than none */
@@ -306,7 +294,7 @@ static mgv_status run_epoch(course *c, mgv_stop *stop)
     mgvi_ctx_open_last(s->ctx);
     double error = judge(&c->j, w, &loss);
     if (mgvi_ctx_close(s->ctx)) { /* nobody knows how good it is */
-        *stop = mgvi_ctx_late(s->ctx);
+        *stop = struck(c);
         if (path->count > 0)
             return mgvi_keeper_end(&c->keeper, true);
         path->cut = true;
@@ -314,7 +302,7 @@ static mgv_status run_epoch(course *c, mgv_stop *stop)
         loss = INFINITY;
     }
     c->at.seconds = mgvi_ctx_clock(s->ctx) - c->started;
-    MGVI_TRY(add_epoch(s, w, error, c->at.seconds, &asked));
+    MGVI_TRY(add_epoch(s, w, error, c->at.seconds));
     const bool best = path->best == path->count - 1 || path->count == 1;
     if (best && !unready)
         mgvi_driver_keep(s->solver);
@@ -322,8 +310,7 @@ static mgv_status run_epoch(course *c, mgv_stop *stop)
     c->at.resting = best ? 0 : c->at.resting + more;
     c->at.least_loss = fmin(c->at.least_loss, loss);
     if (*stop == MGV_STOP_NONE)
-        *stop = error == 0 && !s->solver->cut ? MGV_STOP_SELECTED
-                                              : ending(s, c->at.resting, c->at.seconds, asked);
+        *stop = error == 0 && !s->solver->cut ? MGV_STOP_SELECTED : ending(c);
     if (*stop == MGV_STOP_NONE)
         return mgvi_keeper_after(&c->keeper);
     return mgvi_keeper_end(&c->keeper, s->solver->cut || path->cut);
@@ -335,9 +322,7 @@ static mgv_status run_epochs(course *c)
     mgvi_path *path = &s->path[0];
     mgv_stop stop = MGV_STOP_NONE;
     if (path->count > 0) /* resumed */
-        stop = path->point[path->count - 1].error == 0
-                   ? MGV_STOP_SELECTED
-                   : ending(s, c->at.resting, c->at.seconds, false);
+        stop = path->point[path->count - 1].error == 0 ? MGV_STOP_SELECTED : ending(c);
     while (stop == MGV_STOP_NONE) {
         mgvi_keeper_before(&c->keeper);
         MGVI_TRY(run_epoch(c, &stop));
@@ -380,8 +365,9 @@ static mgv_status put(void *arg, mgvi_checkpoint_goal *to)
     return st;
 }
 
-static mgv_status take(course *c, const char *name, const mgvi_tensors *file)
+static mgv_status take(void *arg, const char *name, const mgvi_tensors *file)
 {
+    course *c = arg;
     mgv_selection *s = c->s;
     mgv_solver *solver = s->solver;
     const mgvi_vec *w = &solver->answer.w;
@@ -418,25 +404,6 @@ static mgv_status take(course *c, const char *name, const mgvi_tensors *file)
     return MGV_OK;
 }
 
-static mgv_status resume(course *c, const char *name)
-{
-    mgv_ctx *ctx = c->s->ctx;
-    const mgvi_checkpoint_id id = {COMMAND, SOLVER, c->print};
-    mgvi_source source;
-    mgvi_tensors *file = NULL;
-    MGVI_TRY(mgvi_source_open(ctx, name, NULL, &source));
-    mgv_status st = mgvi_tensors_parse(ctx, name, source.bytes, source.size, &file);
-    if (st == MGV_OK)
-        st = mgvi_checkpoint_is_of(ctx, name, file, id.command);
-    if (st == MGV_OK)
-        st = mgvi_checkpoint_fits(ctx, name, file, &id);
-    if (st == MGV_OK)
-        st = take(c, name, file);
-    mgvi_tensors_free(ctx, file);
-    mgvi_source_close(ctx, &source);
-    return st;
-}
-
 /* The run's own, and who judges it. */
 static uint64_t print_of(const course *c)
 {
@@ -455,12 +422,15 @@ mgv_status mgvi_epochs_run(mgv_selection *s)
     MGVI_TRY(call_jury(&c.j));
     MGVI_TRY(open_run(s));
     mgvi_path_init(&s->path[0], s->ctx, s->solver->run.ops->name, "iteration");
+    s->path[0].classify = true;
     s->paths = 1;
     MGVI_TRY(mgvi_keeper_begin(&c.keeper, s->ctx, set, &c, put));
     c.started = mgvi_ctx_clock(s->ctx);
     if (set->checkpoint[0] || set->resume[0])
         c.print = print_of(&c);
-    mgv_status st = set->resume[0] ? resume(&c, set->resume) : MGV_OK;
+    const mgvi_checkpoint_heir heir = {{COMMAND, SOLVER, c.print}, &c, take};
+    mgv_status st =
+        set->resume[0] ? mgvi_checkpoint_take(s->ctx, &heir, set->resume, NULL, 0) : MGV_OK;
     if (st == MGV_OK)
         st = run_epochs(&c);
     mgvi_keeper_free(&c.keeper);

@@ -102,10 +102,11 @@ void mgvi_lanes_product(mgvi_lanes *s, const float *start, const int32_t *list, 
 /* Adds the columns of the list that are not 0 in some lane to the last point of the path. */
 mgv_status mgvi_lanes_keep(const mgvi_lanes *s, const int32_t *list, int64_t count,
                            mgvi_path *path);
-/* Bytes of the matrix that `touched` entries are. */
-static inline double mgvi_lanes_bytes(const mgvi_lanes *s)
+/* mgvi_path_look() at the entries read so far. */
+static inline bool mgvi_lanes_look(const mgvi_lanes *s, mgvi_path *path)
 {
-    return s->touched * (s->P.dense ? 4 : 8);
+    path->bytes = s->touched * (s->P.dense ? 4 : 8);
+    return mgvi_path_look(path, s->touched / (double)s->P.ptr[s->P.cols]);
 }
 /* The largest gap of a lane in units of |y|^2/2, as far as grad of the list (NULL: all) tells;
  * `rows` is what the pass over the rows found. */

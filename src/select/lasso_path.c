@@ -4,7 +4,6 @@
  *   one look at all columns; columns that break the optimality conditions join W. */
 #include "select/lasso_path.h"
 
-#include "base/event.h"
 #include "base/limit.h"
 
 #include <math.h>
@@ -161,7 +160,7 @@ static mgv_status add_point(walk *k, double mu, double lambda, double gap,
     double errors[MGVI_SPLIT_LANES];
     for (int32_t l = 0; l < s->lanes; l++)
         errors[l] =
-            s->held[l] > 0 ? (k->plan->classify ? rows[l].wrong : rows[l].held) / s->held[l] : NAN;
+            s->held[l] > 0 ? (k->path->classify ? rows[l].wrong : rows[l].held) / s->held[l] : NAN;
     mgvi_path_point point = {.lambda = lambda,
                              .mu = mu,
                              .residual = sqrt(rows[full].rr),
@@ -169,7 +168,7 @@ static mgv_status add_point(walk *k, double mu, double lambda, double gap,
                              .intercept = -(double)s->off[full]};
     for (int64_t t = 0; t < k->set_count; t++)
         point.nonzeros += s->w[(int64_t)k->set[t] * s->width + full] != 0;
-    MGVI_TRY(mgvi_path_add(k->path, &point, errors, s->lanes));
+    MGVI_TRY(mgvi_path_arrive(k->path, &point, errors, s->lanes));
     return mgvi_lanes_keep(s, k->set, k->set_count, k->path);
 }
 
@@ -191,29 +190,20 @@ static double largest_strength(const walk *k)
  * its end is the best. */
 static bool another(const walk *k, double part)
 {
-    const mgvi_path *path = k->path;
+    mgvi_path *path = k->path;
     const int64_t since = mgvi_path_since_best(path);
-    if (path->cut || (path->best >= 0 && since >= k->plan->patience))
+    if ((path->count > 0 && mgvi_path_look(path, path->passes)) ||
+        (path->best >= 0 && since >= k->plan->patience))
         return false;
     const bool turned =
         !k->plan->goes_on || path->best < 0 || since >= AT_END || k->plan->points < 2;
     return path->count < k->plan->points || (!turned && part >= EXTENSION * k->plan->end);
 }
 
-static bool report(const walk *k)
-{
-    const mgvi_path_point *p = &k->path->point[k->path->count - 1];
-    mgv_event e = mgvi_path_event(p, k->plan->classify);
-    e.iteration = k->path->count;
-    e.relative_gap = p->gap;
-    e.passes = k->s->touched / (double)k->s->P.ptr[k->s->P.cols];
-    e.bytes = mgvi_lanes_bytes(k->s);
-    return mgvi_event_send(k->s->ctx, &e);
-}
-
-mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_lasso_plan *plan,
+mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *wanted,
                            mgvi_path *path)
 {
+    const mgvi_lasso_plan *plan = wanted;
     const size_t cols = (size_t)lanes->P.cols;
     walk k = {.s = lanes, .plan = plan, .path = path};
     k.set = mgvi_arena_array(arena, cols, sizeof *k.set);
@@ -240,15 +230,10 @@ mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_lass
             for (int32_t l = 0; l < lanes->lanes; l++)
                 k.previous[l] = (float)(mu * lanes->total[l]);
         const double gap = solve_strength(&k, mu, lambda, rows);
-        path->passes = lanes->touched / (double)lanes->P.ptr[lanes->P.cols];
-        path->cut = k.late || path->passes >= plan->passes;
+        mgvi_lanes_look(lanes, path);
         if (k.late && path->count > 0)
             break; /* the strengths before are whole */
         MGVI_TRY(add_point(&k, mu, lambda, gap, rows));
-        if (report(&k)) {
-            atomic_store(&lanes->ctx->interrupted, 1);
-            path->cut = true;
-        }
     }
     return MGV_OK;
 }

@@ -13,13 +13,9 @@ typedef struct mgvi_lasso_plan {
     double end;
     bool goes_on;     /* beyond `end`, where that is the best */
     double gap;       /* of every lane, in units of |y|^2/2 */
-    double passes;    /* over the data, at most */
     int64_t patience; /* points without improvement after which the path ends */
-    bool classify;    /* errors are the share misclassified */
-    double sparse;    /* keep weights while they number at most this */
 } mgvi_lasso_plan;
 
-/* Adds the points to `path`. Ends early, without failing, when the context is interrupted. */
-mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_lasso_plan *plan,
-                           mgvi_path *path);
+/* Adds the points of a plan (mgvi_lasso_plan) to `path`. Ends early, without failing, when the context is interrupted. */
+mgv_status mgvi_lasso_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *plan, mgvi_path *path);
 #endif

@@ -45,13 +45,24 @@ static mgv_status make_lanes(mgv_selection *s, mgvi_arena *arena, const mgvi_met
     return mgvi_lanes_new(arena, &data, &s->split, out);
 }
 
-/* What the paths before have left. */
-static double passes_left(const mgv_selection *s)
+/* Makes the path of a plan over them. */
+typedef mgv_status (*lanes_fn)(mgvi_arena *arena, mgvi_lanes *lanes, const void *plan,
+                               mgvi_path *path);
+
+/* The same, and its models without the shrinkage of the penalty. */
+static mgv_status in_lanes(mgv_selection *s, const mgvi_method *method, mgvi_path *path,
+                           lanes_fn walk, const void *plan)
 {
-    double left = s->settings.max_passes;
-    for (int k = 0; k + 1 < s->paths; k++)
-        left -= s->path[k].passes;
-    return left;
+    mgvi_arena arena;
+    mgvi_lanes *lanes;
+    mgvi_arena_init(&arena, s->ctx);
+    mgv_status st = make_lanes(s, &arena, method, &lanes);
+    if (st == MGV_OK)
+        st = walk(&arena, lanes, plan, path);
+    if (st == MGV_OK && s->settings.debias && !path->basis)
+        st = mgvi_debias(&arena, lanes, &s->rule, path);
+    mgvi_arena_free(&arena);
+    return st;
 }
 
 static mgv_status walk_lasso(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
@@ -64,35 +75,15 @@ static mgv_status walk_lasso(mgv_selection *s, const mgvi_method *method, mgvi_p
                                   .end = isnan(set->path_end) ? LASSO_END : set->path_end,
                                   .goes_on = isnan(set->path_end),
                                   .gap = set->path_gap,
-                                  .passes = passes_left(s),
                                   .patience =
-                                      set->patience_points ? set->patience_points : PATIENCE,
-                                  .classify = s->probe->classify};
-    mgvi_arena arena;
-    mgvi_lanes *lanes;
-    mgvi_arena_init(&arena, s->ctx);
-    mgv_status st = make_lanes(s, &arena, method, &lanes);
-    if (st == MGV_OK)
-        st = mgvi_lasso_path(&arena, lanes, &plan, path);
-    if (st == MGV_OK && set->debias)
-        st = mgvi_debias(&arena, lanes, &s->rule, path);
-    mgvi_arena_free(&arena);
-    return st;
+                                      set->patience_points ? set->patience_points : PATIENCE};
+    return in_lanes(s, method, path, mgvi_lasso_path, &plan);
 }
 
 static mgv_status walk_ridge(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
 {
-    const mgvi_ridge_plan plan = {.points = s->settings.path_points,
-                                  .end = s->settings.path_end,
-                                  .classify = s->probe->classify};
-    mgvi_arena arena;
-    mgvi_lanes *lanes;
-    mgvi_arena_init(&arena, s->ctx);
-    mgv_status st = make_lanes(s, &arena, method, &lanes);
-    if (st == MGV_OK)
-        st = mgvi_ridge_path(&arena, lanes, &plan, path);
-    mgvi_arena_free(&arena);
-    return st;
+    const mgvi_ridge_plan plan = {.points = s->settings.path_points, .end = s->settings.path_end};
+    return in_lanes(s, method, path, mgvi_ridge_path, &plan);
 }
 
 static bool is_equality(const mgvi_loss_ops *loss)
@@ -126,26 +117,17 @@ static mgv_status walk_early(mgv_selection *s, const mgvi_method *method, mgvi_p
     enum { LAZY = 5 };
     if (!fits_lanes(s, method))
         return mgvi_walk_iterations(s, method, path);
-    const mgvi_early_plan plan = {.factor = set->sigma_factor,
+    const mgvi_early_plan plan = {.split = &s->split,
+                                  .factor = set->sigma_factor,
                                   .sigma = set->sigma,
                                   .square = set->lipschitz,
                                   .lazy = set->lazy ? set->lazy : LAZY,
                                   .max_iter = set->max_iter,
-                                  .passes = passes_left(s),
                                   .patience = set->patience_iterations};
-    mgvi_arena arena;
-    mgvi_lanes *lanes;
     path->by = "iteration";
     path->solver = "primal_dual";
     path->early = true;
-    mgvi_arena_init(&arena, s->ctx);
-    mgv_status st = make_lanes(s, &arena, method, &lanes);
-    if (st == MGV_OK)
-        st = mgvi_early_path(&arena, lanes, &plan, &s->split, path);
-    if (st == MGV_OK && set->debias)
-        st = mgvi_debias(&arena, lanes, &s->rule, path);
-    mgvi_arena_free(&arena);
-    return st;
+    return in_lanes(s, method, path, mgvi_early_path, &plan);
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */

@@ -1,6 +1,8 @@
 /* path.c - keeps the points of a path and applies the rule of choice. */
 #include "select/path.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -14,17 +16,9 @@ void mgvi_path_init(mgvi_path *path, mgv_ctx *ctx, const char *method, const cha
                         .best = -1,
                         .chosen = -1,
                         .square = NAN,
+                        .bytes = NAN,
+                        .most_passes = INFINITY,
                         .held = {.point = -1}};
-}
-
-mgv_event mgvi_path_event(const mgvi_path_point *p, bool classify)
-{
-    mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
-    e.validation_score = classify ? 1 - p->error : p->error;
-    e.validation_se = p->error_se;
-    e.strength = p->iteration ? NAN : p->mu > 0 ? p->mu : p->lambda;
-    e.nonzeros = p->nonzeros;
-    return e;
 }
 
 void mgvi_path_free(mgvi_path *path)
@@ -52,7 +46,7 @@ static bool grow(mgv_ctx *ctx, void **array, int64_t used, int64_t capacity, siz
     return larger != NULL;
 }
 
-static void mean_and_error(const double *errors, int32_t lanes, mgvi_path_point *point)
+void mgvi_path_mean(const double *errors, int32_t lanes, double *mean, double *se)
 {
     double sum = 0, square = 0;
     int count = 0;
@@ -61,11 +55,11 @@ static void mean_and_error(const double *errors, int32_t lanes, mgvi_path_point 
             sum += errors[l];
             count++;
         }
-    point->error = count ? sum / count : NAN;
+    *mean = count ? sum / count : NAN;
     for (int32_t l = 0; l < lanes; l++)
         if (!isnan(errors[l]))
-            square += (errors[l] - point->error) * (errors[l] - point->error);
-    point->error_se = count > 1 ? sqrt(square / (count - 1) / count) : NAN;
+            square += (errors[l] - *mean) * (errors[l] - *mean);
+    *se = count > 1 ? sqrt(square / (count - 1) / count) : NAN;
 }
 
 mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const double *errors,
@@ -87,12 +81,40 @@ mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const do
     *p = *point;
     p->first = path->entries;
     p->kept = 0;
-    mean_and_error(own, lanes, p);
+    mgvi_path_mean(own, lanes, &p->error, &p->error_se);
     if (!p->debiased && !isnan(p->error) &&
         (path->best < 0 || p->error < path->point[path->best].error))
         path->best = path->count;
     path->count++;
     return MGV_OK;
+}
+
+mgv_status mgvi_path_arrive(mgvi_path *path, const mgvi_path_point *point, const double *errors,
+                            int32_t lanes)
+{
+    MGVI_TRY(mgvi_path_add(path, point, errors, lanes));
+    const mgvi_path_point *p = &path->point[path->count - 1];
+    mgv_event e = mgvi_event_blank(MGV_EVENT_TRACE);
+    e.iteration = p->iteration ? p->iteration : path->count;
+    e.passes = path->passes > 0 ? path->passes : NAN;
+    e.seconds = path->seconds > 0 ? path->seconds : NAN;
+    e.bytes = path->bytes;
+    e.relative_gap = p->gap;
+    e.validation_score = path->classify ? 1 - p->error : p->error;
+    e.validation_se = p->error_se;
+    e.strength = p->iteration ? NAN : p->mu > 0 ? p->mu : p->lambda;
+    e.nonzeros = p->nonzeros;
+    if (mgvi_event_send(path->ctx, &e))
+        atomic_store(&path->ctx->interrupted, 1);
+    return MGV_OK;
+}
+
+bool mgvi_path_look(mgvi_path *path, double passes)
+{
+    path->passes = passes;
+    path->cut =
+        path->cut || mgvi_ctx_late(path->ctx) != MGV_STOP_NONE || passes >= path->most_passes;
+    return path->cut;
 }
 
 mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint16_t lanes)
@@ -176,6 +198,12 @@ mgv_status mgvi_path_hold(mgvi_path *path, const double *w, int64_t w_count, con
     memcpy(path->held.u, u, (size_t)u_count * sizeof *u);
     path->held.point = path->count - 1;
     return MGV_OK;
+}
+
+bool mgvi_path_has_point(int64_t k)
+{
+    enum { EVERY = 50, PART = 20 }; /* up to here every iteration, then every 20th part */
+    return k <= EVERY || k % (k / PART) == 0;
 }
 
 /* Curves of early stopping have several dips: max(10, k/2) ends in the first of them. A rise by two

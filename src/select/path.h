@@ -41,12 +41,15 @@ typedef struct mgvi_path {
     double *dual;  /* NULL, or u of the full fit at the best point, per row of the data */
     double square; /* by iterations: |A|^2 that the steps were made with; NaN: not known */
     bool early;    /* by iterations: of the solver's form for early stopping */
+    bool classify; /* errors are the share misclassified */
     double *errors;         /* count x MGVI_SPLIT_LANES: of every lane, NaN where it has none */
     int64_t best;           /* least error so far; -1: none */
     int64_t chosen;         /* by the rule; -1: not yet */
     int64_t plain;          /* by the rule, from the points that are not debiased */
-    double seconds, passes; /* what it took */
-    bool cut;               /* the limit has ended it before its end */
+    double seconds, passes; /* what it took so far, */
+    double bytes;           /* and what that is of the matrix; NaN: not known */
+    double most_passes;     /* that it may take */
+    bool cut;               /* a limit has ended it before its end */
     /* The full fit of the best point so far, or of the first, as a run has it: for a selection that
      * the limit ends. Of families weights and intercepts in the user's units, in w and u. */
     struct {
@@ -58,10 +61,18 @@ typedef struct mgvi_path {
 
 void mgvi_path_init(mgvi_path *path, mgv_ctx *ctx, const char *method, const char *by);
 void mgvi_path_free(mgvi_path *path);
+/* The mean of those numbers that are not NaN, and its standard error; NaN of none, and of one. */
+void mgvi_path_mean(const double *errors, int32_t lanes, double *mean, double *se);
 /* Adds a point; `errors` has one number per lane of the split (NaN: the lane is not judged), from
  * which error and error_se are computed. */
 mgv_status mgvi_path_add(mgvi_path *path, const mgvi_path_point *point, const double *errors,
                          int32_t lanes);
+/* The same of a path under way: the trace has a row of it, and who reads that may ask to stop. */
+mgv_status mgvi_path_arrive(mgvi_path *path, const mgvi_path_point *point, const double *errors,
+                            int32_t lanes);
+/* Between two steps of a path that has taken so many passes: whether the limit of the call or the
+ * path's own ends it here (`cut`). */
+bool mgvi_path_look(mgvi_path *path, double passes);
 /* Adds a column to the last point that is not 0 in the lanes whose bits are set, and `value` in the
  * full fit. */
 mgv_status mgvi_path_add_weight(mgvi_path *path, int32_t index, double value, uint16_t lanes);
@@ -70,8 +81,6 @@ mgv_status mgvi_path_hold(mgvi_path *path, const double *w, int64_t w_count, con
                           int64_t u_count);
 /* The intercepts of the last point, where there are several outputs: after every point. */
 mgv_status mgvi_path_add_intercepts(mgvi_path *path, const double *intercept);
-/* What a trace says of a point: its strength, score, standard error and weights. */
-mgv_event mgvi_path_event(const mgvi_path_point *point, bool classify);
 /* In how many folds entry t of the path is not 0. */
 static inline int mgvi_path_folds(const mgvi_path *path, int64_t t)
 {
@@ -85,7 +94,9 @@ mgv_status mgvi_path_add_combination(mgvi_path *path, const double *z);
 bool mgvi_path_weights(const mgvi_path *path, int64_t point, int64_t cols, double *coef);
 /* Points since the best one. */
 int64_t mgvi_path_since_best(const mgvi_path *path);
-/* By iterations: whether to go on after iteration k, `wanted` iterations at most after the best
+/* By iterations: whether iteration k is a point. */
+bool mgvi_path_has_point(int64_t k);
+/* The same: whether to go on after iteration k, `wanted` iterations at most after the best
  * one; 0: max(20, the best one), or from 20 on until the error is two standard errors above it. */
 bool mgvi_path_patient(const mgvi_path *path, int64_t k, int64_t wanted);
 /* Sets `chosen`. MGV_E_NUMERIC when no point has an error, MGV_E_INPUT when no point reaches the

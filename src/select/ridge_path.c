@@ -5,7 +5,6 @@
  * for any number of lambdas; held-out predictions are the same combinations of the rows of B V. */
 #include "select/ridge_path.h"
 
-#include "base/event.h"
 #include "base/limit.h"
 
 #include <math.h>
@@ -121,14 +120,12 @@ static void keep_rows(bidiagonal *b, const double *mean)
     }
 }
 
-/* After any number of steps there is a path, of the Krylov space so far. */
-static bool late(const bidiagonal *b) { return mgvi_ctx_late(b->s->ctx) != MGV_STOP_NONE; }
-
-/* (1) */
+/* (1). After any number of steps there is a path, of the Krylov space so far. */
 static void extend(bidiagonal *b, int32_t more)
 {
     mgvi_lanes *s = b->s;
-    for (int32_t k = 0; k < more && !(b->steps > 0 && late(b)); k++) {
+    for (int32_t k = 0; k < more && !(b->steps > 0 && mgvi_ctx_late(s->ctx) != MGV_STOP_NONE);
+         k++) {
         double mean[MGVI_SPLIT_LANES];
         multiply(b);
         row_means(s, s->R, mean);
@@ -298,13 +295,8 @@ static mgv_status add_points(bidiagonal *b, mgvi_path *path)
             z[k] = b->z[full][k][q];
             point.intercept -= shift[k] * z[k];
         }
-        MGVI_TRY(mgvi_path_add(path, &point, b->error[q], s->lanes));
+        MGVI_TRY(mgvi_path_arrive(path, &point, b->error[q], s->lanes));
         MGVI_TRY(mgvi_path_add_combination(path, z));
-        mgv_event e = mgvi_path_event(&path->point[q], b->classify);
-        e.iteration = path->count;
-        e.nonzeros = nonzeros;
-        if (mgvi_event_send(s->ctx, &e))
-            atomic_store(&s->ctx->interrupted, 1);
     }
     return MGV_OK;
 }
@@ -324,16 +316,17 @@ static mgv_status allocate(mgvi_arena *arena, mgvi_lanes *s, bidiagonal **out)
     return b->U && b->V && b->H && b->keep ? MGV_OK : MGV_E_MEMORY;
 }
 
-mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_ridge_plan *plan,
+mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *wanted,
                            mgvi_path *path)
 {
+    const mgvi_ridge_plan *plan = wanted;
     bidiagonal *b;
     if (plan->points > MOST_STRENGTHS)
         return MGVI_FAIL(lanes->ctx, MGV_E_ARG,
                          "a ridge path has at most %d strengths (got path_points %" PRId64 ")",
                          (int)MOST_STRENGTHS, plan->points);
     MGVI_TRY(allocate(arena, lanes, &b));
-    b->classify = plan->classify;
+    b->classify = path->classify;
     begin(b);
     if (!(b->alpha[0][lanes->lanes - 1] > 0))
         return MGVI_FAIL(lanes->ctx, MGV_E_INPUT,
@@ -342,7 +335,7 @@ mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_ridg
     make_grid(b, plan->points, isnan(plan->end) ? SMALLEST / LARGEST : plan->end);
     solve_all(b);
     double least = judge(b);
-    while (b->steps < MOST_STEPS && !(path->cut = late(b))) {
+    while (b->steps < MOST_STEPS && !mgvi_lanes_look(lanes, path)) {
         extend(b, MORE_STEPS);
         solve_all(b);
         const double before = least;

@@ -9,11 +9,9 @@
 typedef struct mgvi_ridge_plan {
     int64_t points; /* 0: 64 */
     double end;     /* the last strength beside the first; NaN: 1e-7 */
-    bool classify;  /* errors are the share misclassified */
 } mgvi_ridge_plan;
 
-/* Adds the points, largest strength first, with the full fit's weights as combinations of a basis.
+/* Adds the points of a plan (mgvi_ridge_plan), largest strength first, with the full fit's weights as combinations of a basis.
  * Uses R, w and grad of the lanes. */
-mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, const mgvi_ridge_plan *plan,
-                           mgvi_path *path);
+mgv_status mgvi_ridge_path(mgvi_arena *arena, mgvi_lanes *lanes, const void *plan, mgvi_path *path);
 #endif

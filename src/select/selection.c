@@ -181,6 +181,14 @@ static void tell_cut(const mgv_selection *s, int methods)
              score);
 }
 
+static double passes_left(const mgv_selection *s)
+{
+    double left = s->settings.max_passes;
+    for (int k = 0; k < s->paths; k++)
+        left -= s->path[k].passes;
+    return fmax(left, 0);
+}
+
 static mgv_status walk_paths(mgv_selection *s)
 {
     const mgvi_method *methods[MGVI_PATHS_MOST];
@@ -190,6 +198,8 @@ static mgv_status walk_paths(mgv_selection *s)
         mgvi_path *path = &s->path[k];
         const double started = mgvi_ctx_clock(s->ctx);
         mgvi_path_init(path, s->ctx, methods[k]->name, "lambda");
+        path->classify = s->probe->classify;
+        path->most_passes = passes_left(s);
         path->penalty = methods[k]->penalty;
         path->root = methods[k]->root;
         path->loss = methods[k]->loss;
@@ -306,9 +316,12 @@ static mgv_status repeat_iterations(mgv_selection *s)
         return MGV_OK;
     }
     const int64_t wanted = mgvi_selection_point(s)->iteration;
-    for (int64_t k = 0; k < wanted && !s->solver->cut && !mgvi_driver_done(s->solver); k++) {
+    for (int64_t k = 0; k < wanted && !mgvi_driver_done(s->solver); k++) {
+        const mgvi_progress progress = mgvi_progress_of(-1, mgvi_driver_passes(s->solver), 0);
+        if (mgvi_stop_look(s->ctx, progress, &s->solver->settings) != MGV_STOP_NONE)
+            return take_from_path(s);
         MGVI_TRY(mgvi_driver_step(s->solver));
-        if (s->solver->cut || mgvi_ctx_late(s->ctx) != MGV_STOP_NONE)
+        if (s->solver->cut)
             return take_from_path(s);
     }
     mgvi_driver_end(s->solver, MGV_STOP_SELECTED);
@@ -318,8 +331,7 @@ static mgv_status repeat_iterations(mgv_selection *s)
 static mgv_status fit_chosen(mgv_selection *s)
 {
     mgv_settings final = final_settings(s);
-    for (int k = 0; k < s->paths; k++)
-        final.max_passes = fmax(final.max_passes - s->path[k].passes, 0);
+    final.max_passes = passes_left(s);
     MGVI_TRY(mgvi_problem_new(s->ctx, s->data, &final, MGVI_EVERY_CLASS, &s->problem));
     MGVI_TRY(mgvi_driver_new(s->ctx, s->problem, &final, &s->solver));
     s->solver->selection = s;

@@ -216,7 +216,6 @@ static mgv_status run_point(mgv_path *path, const mgv_settings *settings, mgv_so
     MGVI_TRY(mgvi_driver_new(path->ctx, path->problem, settings, out));
     MGVI_TRY(mgvi_walk_start(path, *out));
     path->running = *out;
-    path->said = false;
     const mgv_status st = mgvi_driver_run(*out);
     path->running = NULL;
     return st;

@@ -39,8 +39,6 @@ struct mgv_path {
     mgv_solver *running; /* of the point under way; NULL: none */
     void *state;         /* that a checkpoint has left of its run; NULL: it begins */
     size_t state_size;
-    bool said;   /* the run under way has told its end */
-    bool broken; /* a budget has ended the last point, which is not done for a checkpoint */
 };
 
 /* Binds the problem and finds the strengths. */
@@ -61,6 +59,7 @@ mgv_status mgvi_walk_save(void *path, const void *solver); /* of the run under w
 /* After a point, or where a budget has ended it; and where one is spent before the next begins. */
 mgv_status mgvi_walk_between(mgv_path *path);
 mgv_status mgvi_walk_saved(mgv_path *path, const mgv_solver *solver);
+/* Bytes of a checkpoint; NULL: it is the file `name`. */
 mgv_status mgvi_walk_parse(mgv_path *path, const char *name, const void *bytes, size_t size);
 void mgvi_walk_forget(mgv_path *path);
 #endif

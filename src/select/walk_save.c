@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "base/limit.h"
-#include "io/io.h"
 #include "problem/member.h"
 
 #include <math.h>
@@ -138,28 +137,6 @@ static bool is_end(const mgv_path *path, const mgv_solver *solver)
     return path->done + 1 == path->count || is_spent(path, solver);
 }
 
-static void add(mgvi_tensor *tensor, int *count, const char *name, mgvi_tensor_type type,
-                int64_t size, const void *data)
-{
-    mgvi_tensor *t = &tensor[(*count)++];
-    *t = (mgvi_tensor){.type = type, .rank = 1, .shape = {size}, .data = data};
-    snprintf(t->name, sizeof t->name, "%s", name);
-}
-
-static void add_starts(const mgv_path *path, mgvi_tensor *tensor, int *count)
-{
-    char name[64];
-    for (int64_t c = 0; c < path->starts; c++) {
-        const mgvi_member_start *s = &path->start[c];
-        snprintf(name, sizeof name, "start_w.%" PRId64, c);
-        if (s->w)
-            add(tensor, count, name, MGVI_T_F64, cols_of(path), s->w);
-        snprintf(name, sizeof name, "start_u.%" PRId64, c);
-        if (s->u)
-            add(tensor, count, name, MGVI_T_F64, rows_of(path, c), s->u);
-    }
-}
-
 static void fill(const mgv_path *path, record *r, double *strengths)
 {
     for (int64_t k = 0; k < path->count; k++) {
@@ -203,13 +180,16 @@ static mgv_status put(void *arg, mgvi_checkpoint_goal *to)
         st = mgvi_checkpoint_pack(run, &state, &size);
     if (st == MGV_OK) {
         fill(path, done, strengths);
-        add(tensor, &count, "path", MGVI_T_U8, sizeof sums, &sums);
-        add(tensor, &count, "points", MGVI_T_U8, path->done * (int64_t)sizeof *done, done);
-        add(tensor, &count, "strengths", MGVI_T_F64, 2 * path->count, strengths);
-        if (state)
-            add(tensor, &count, "state", MGVI_T_U8, (int64_t)size, state);
-        if (path->done < path->count)
-            add_starts(path, tensor, &count);
+        const mgvi_tensor fixed[] = {
+            mgvi_checkpoint_array(MGVI_T_U8, sizeof sums, &sums, "path", 0),
+            mgvi_checkpoint_array(MGVI_T_U8, path->done * (int64_t)sizeof *done, done, "points", 0),
+            mgvi_checkpoint_array(MGVI_T_F64, 2 * path->count, strengths, "strengths", 0),
+            mgvi_checkpoint_array(MGVI_T_U8, (int64_t)size, state, "state", 0)};
+        count = state ? 4 : 3;
+        memcpy(tensor, fixed, (size_t)count * sizeof *tensor);
+        for (int64_t c = 0; path->done < path->count && c < path->starts; c++)
+            count += mgvi_member_start_put(&path->start[c], c, rows_of(path, c), cols_of(path),
+                                           tensor + count);
         st = mgvi_checkpoint_put(path->ctx, &id, tensor, count, to);
     }
     mgvi_release(path->ctx, state);
@@ -221,26 +201,19 @@ mgv_status mgvi_walk_save(void *arg, const void *run)
 {
     mgv_path *path = arg;
     const mgv_solver *solver = run;
-    if (path->broken)
-        return MGV_OK;
-    path->said = solver->stop != MGV_STOP_NONE && is_end(path, solver);
-    return path->said ? mgvi_keeper_end(&path->keeper, false) : mgvi_keeper_after(&path->keeper);
+    const bool end = solver->stop != MGV_STOP_NONE && is_end(path, solver);
+    return end ? mgvi_keeper_end(&path->keeper, false) : mgvi_keeper_after(&path->keeper);
 }
 
 mgv_status mgvi_walk_between(mgv_path *path)
 {
-    if (path->broken)
-        return MGV_OK;
     MGVI_TRY(keep_starts(path));
     return mgvi_keeper_end(&path->keeper, false);
 }
 
 mgv_status mgvi_walk_saved(mgv_path *path, const mgv_solver *solver)
 {
-    if (path->broken) /* the state is that of the point where it broke */
-        return MGV_OK;
-    path->broken = is_end(path, solver);
-    if (path->broken && !path->said)
+    if (is_end(path, solver)) /* the state is that of the point where it broke */
         return mgvi_keeper_end(&path->keeper, false);
     mgvi_release(path->ctx, path->state);
     path->state = NULL;
@@ -275,22 +248,9 @@ static mgv_status take_point(mgv_path *path, const char *name, const record *r, 
     return MGV_OK;
 }
 
-/* A copy of the array, where the file has it. */
-static mgv_status take_array(const mgv_path *path, const mgvi_tensors *file, const char *format,
-                             int64_t c, int64_t count, double **out)
+static mgv_status take(void *arg, const char *name, const mgvi_tensors *file)
 {
-    char name[64];
-    const void *data;
-    snprintf(name, sizeof name, format, (long long)c);
-    if (!mgvi_tensors_find(file, name))
-        return MGV_OK;
-    MGVI_TRY(mgvi_tensors_need(path->ctx, file, name, MGVI_T_F64, 1, count, -1, &data));
-    *out = mgvi_dup(path->ctx, data, (size_t)count, sizeof **out);
-    return *out ? MGV_OK : MGV_E_MEMORY;
-}
-
-static mgv_status take(mgv_path *path, const char *name, const mgvi_tensors *file)
-{
+    mgv_path *path = arg;
     mgv_ctx *ctx = path->ctx;
     const void *data;
     totals sums;
@@ -314,18 +274,11 @@ static mgv_status take(mgv_path *path, const char *name, const mgvi_tensors *fil
             return damaged(path, name);
     }
     path->largest = sums.largest;
-    for (int64_t c = 0; c < path->starts; c++) {
-        MGVI_TRY(take_array(path, file, "start_w.%lld", c, cols_of(path), &path->start[c].w));
-        MGVI_TRY(take_array(path, file, "start_u.%lld", c, rows_of(path, c), &path->start[c].u));
-    }
-    const mgvi_tensor *state = mgvi_tensors_find(file, "state");
-    if (state) {
-        const int64_t size = state->rank == 1 ? state->shape[0] : -1;
-        MGVI_TRY(mgvi_tensors_need(ctx, file, "state", MGVI_T_U8, 1, size, -1, &data));
-        if (!(path->state = mgvi_dup(ctx, data, (size_t)size, 1)))
-            return MGV_E_MEMORY;
-        path->state_size = (size_t)size;
-    }
+    for (int64_t c = 0; c < path->starts; c++)
+        MGVI_TRY(
+            mgvi_member_start_take(ctx, file, c, rows_of(path, c), cols_of(path), &path->start[c]));
+    MGVI_TRY(mgvi_checkpoint_copy(ctx, file, "state", 0, MGVI_T_U8, -1, &path->state,
+                                  &path->state_size));
     path->done = sums.done;
     path->spent = sums.spent;
     path->passes = sums.passes;
@@ -334,16 +287,8 @@ static mgv_status take(mgv_path *path, const char *name, const mgvi_tensors *fil
 
 mgv_status mgvi_walk_parse(mgv_path *path, const char *name, const void *bytes, size_t size)
 {
-    mgvi_tensors *file;
-    const mgvi_checkpoint_id id = {COMMAND, SOLVER, path->print};
-    MGVI_TRY(mgvi_tensors_parse(path->ctx, name, bytes, size, &file));
-    mgv_status st = mgvi_checkpoint_is_of(path->ctx, name, file, id.command);
-    if (st == MGV_OK)
-        st = mgvi_checkpoint_fits(path->ctx, name, file, &id);
-    if (st == MGV_OK)
-        st = take(path, name, file);
-    mgvi_tensors_free(path->ctx, file);
-    return st;
+    const mgvi_checkpoint_heir heir = {{COMMAND, SOLVER, path->print}, path, take};
+    return mgvi_checkpoint_take(path->ctx, &heir, name, bytes, size);
 }
 
 /* What the strengths follow from, and every setting that may steer a solver. */
@@ -366,16 +311,10 @@ uint64_t mgvi_walk_print(const mgv_path *path, const mgv_settings *settings)
 
 mgv_status mgvi_walk_begin(mgv_path *path, const mgv_settings *settings)
 {
-    mgvi_source source;
     MGVI_TRY(mgvi_keeper_begin(&path->keeper, path->ctx, settings, path, put));
     path->start = mgvi_arena_array(&path->arena, (size_t)starts_of(path), sizeof *path->start);
     if (!path->start)
         return MGV_E_MEMORY;
     path->starts = starts_of(path);
-    if (!settings->resume[0])
-        return MGV_OK;
-    MGVI_TRY(mgvi_source_open(path->ctx, settings->resume, NULL, &source));
-    const mgv_status st = mgvi_walk_parse(path, settings->resume, source.bytes, source.size);
-    mgvi_source_close(path->ctx, &source);
-    return st;
+    return settings->resume[0] ? mgvi_walk_parse(path, settings->resume, NULL, 0) : MGV_OK;
 }

@@ -2,7 +2,6 @@
 #include "solver/classes/family.h"
 
 #include "base/hash.h"
-#include "io/io.h"
 #include "solver/checkpoint_file.h"
 
 #include <string.h>
@@ -76,23 +75,16 @@ static mgv_status put(const mgv_solver *solver, mgvi_checkpoint_goal *to)
     return st;
 }
 
-mgv_status mgvi_checkpoint_put_run(void *solver, mgvi_checkpoint_goal *to)
+mgv_status mgvi_checkpoint_put_run(void *owner, mgvi_checkpoint_goal *to)
 {
-    return put(solver, to);
+    const mgv_solver *solver = owner;
+    return solver->family ? mgvi_family_put(solver, solver->keeper.ctx, to) : put(solver, to);
 }
 
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path)
 {
     mgvi_checkpoint_goal to = {.path = path};
-    return solver->family ? mgvi_family_write(solver, solver->run.ctx, path) : put(solver, &to);
-}
-
-mgv_status mgvi_checkpoint_keep(mgv_solver *solver, mgv_ctx *ctx)
-{
-    const char *path = solver->settings.checkpoint;
-    mgv_status st = mgvi_family_write(solver, ctx, path);
-    solver->keeper.unsaved = mgvi_checkpoint_lost(ctx, &st);
-    return st;
+    return solver->family ? mgvi_family_put(solver, solver->run.ctx, &to) : put(solver, &to);
 }
 
 mgv_status mgvi_checkpoint_pack(const mgv_solver *solver, void **bytes, size_t *size)
@@ -102,16 +94,6 @@ mgv_status mgvi_checkpoint_pack(const mgv_solver *solver, void **bytes, size_t *
     *bytes = to.bytes;
     *size = to.size;
     return st;
-}
-
-/* Whether the file is a checkpoint of this solver on this problem. */
-static mgv_status check_file(mgv_solver *solver, const char *path, const mgvi_tensors *file)
-{
-    mgv_ctx *ctx = solver->run.ctx;
-    MGVI_TRY(mgvi_checkpoint_is_of(ctx, path, file, solver->of.command));
-    MGVI_TRY(mgvi_driver_take_over(solver, mgvi_tensors_meta(file, "solver")));
-    const mgvi_checkpoint_id id = mgvi_checkpoint_of(solver);
-    return mgvi_checkpoint_fits(ctx, path, file, &id);
 }
 
 /* Counts that a run can have come to, and count on. */
@@ -134,10 +116,13 @@ static bool is_sane(const mgv_solver *solver)
     return run->rng.left >= 0 && run->rng.left <= 4 && run->iteration >= 0 && m->certified >= -1;
 }
 
-static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tensors *file)
+static mgv_status restore(void *owner, const char *path, const mgvi_tensors *file)
 {
+    mgv_solver *solver = owner;
     mgvi_run *run = &solver->run;
-    MGVI_TRY(check_file(solver, path, file));
+    MGVI_TRY(mgvi_driver_take_over(solver, mgvi_tensors_meta(file, "solver")));
+    const mgvi_checkpoint_id id = mgvi_checkpoint_of(solver);
+    MGVI_TRY(mgvi_checkpoint_fits(run->ctx, path, file, &id));
     if (solver->family)
         return mgvi_family_restore(solver, path, file);
     MGVI_TRY(mgvi_driver_open_judge(solver));
@@ -167,19 +152,11 @@ static mgv_status restore(mgv_solver *solver, const char *path, const mgvi_tenso
 mgv_status mgvi_checkpoint_parse(mgv_solver *solver, const char *path, const void *bytes,
                                  size_t size)
 {
-    mgvi_tensors *file;
-    MGVI_TRY(mgvi_tensors_parse(solver->run.ctx, path, bytes, size, &file));
-    const mgv_status st = restore(solver, path, file);
-    mgvi_tensors_free(solver->run.ctx, file);
-    return st;
+    const mgvi_checkpoint_heir heir = {{.command = solver->of.command}, solver, restore};
+    return mgvi_checkpoint_take(solver->run.ctx, &heir, path, bytes, size);
 }
 
 mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path)
 {
-    mgv_ctx *ctx = solver->run.ctx;
-    mgvi_source source;
-    MGVI_TRY(mgvi_source_open(ctx, path, NULL, &source));
-    const mgv_status st = mgvi_checkpoint_parse(solver, path, source.bytes, source.size);
-    mgvi_source_close(ctx, &source);
-    return st;
+    return mgvi_checkpoint_parse(solver, path, NULL, 0);
 }

@@ -3,6 +3,7 @@
 
 #include "base/event.h"
 #include "base/sink.h"
+#include "io/io.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +14,14 @@ static const char FORMAT_VERSION[] = "2";
 static void write_print(uint64_t print, char text[PRINT_TEXT])
 {
     snprintf(text, PRINT_TEXT, "%016" PRIx64, print);
+}
+
+mgvi_tensor mgvi_checkpoint_array(mgvi_tensor_type type, int64_t count, const void *data,
+                                  const char *format, int64_t number)
+{
+    mgvi_tensor t = {.type = type, .rank = 1, .shape = {count}, .data = data};
+    snprintf(t.name, sizeof t.name, format, (long long)number);
+    return t;
 }
 
 mgv_status mgvi_checkpoint_put(mgv_ctx *ctx, const mgvi_checkpoint_id *id,
@@ -62,8 +71,9 @@ static mgv_status need(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
                      got ? got : "missing", want, cure);
 }
 
-mgv_status mgvi_checkpoint_is_of(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
-                                 const char *command)
+/* Of this format and command. */
+static mgv_status is_of(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
+                        const char *command)
 {
     MGVI_TRY(need(ctx, path, file, "format", "margrave checkpoint", "this is not a checkpoint",
                   "resume from a file that --checkpoint has written"));
@@ -84,4 +94,40 @@ mgv_status mgvi_checkpoint_fits(mgv_ctx *ctx, const char *path, const mgvi_tenso
     return need(ctx, path, file, "fingerprint", print,
                 "the checkpoint is of other data, settings, tolerance or seed",
                 "resume with those that it was written with");
+}
+
+mgv_status mgvi_checkpoint_take(mgv_ctx *ctx, const mgvi_checkpoint_heir *heir, const char *path,
+                                const void *bytes, size_t size)
+{
+    mgvi_source source = {.bytes = bytes, .size = size};
+    mgvi_tensors *file = NULL;
+    if (!bytes)
+        MGVI_TRY(mgvi_source_open(ctx, path, NULL, &source));
+    mgv_status st = mgvi_tensors_parse(ctx, path, source.bytes, source.size, &file);
+    if (st == MGV_OK)
+        st = is_of(ctx, path, file, heir->id.command);
+    if (st == MGV_OK && heir->id.solver)
+        st = mgvi_checkpoint_fits(ctx, path, file, &heir->id);
+    if (st == MGV_OK)
+        st = heir->take(heir->owner, path, file);
+    mgvi_tensors_free(ctx, file);
+    if (!bytes)
+        mgvi_source_close(ctx, &source);
+    return st;
+}
+
+mgv_status mgvi_checkpoint_copy(mgv_ctx *ctx, const mgvi_tensors *file, const char *format,
+                                int64_t number, mgvi_tensor_type type, int64_t count, void **out,
+                                size_t *size)
+{
+    char name[64];
+    const void *data;
+    snprintf(name, sizeof name, format, (long long)number);
+    const mgvi_tensor *t = mgvi_tensors_find(file, name);
+    if (!t)
+        return MGV_OK;
+    MGVI_TRY(mgvi_tensors_need(ctx, file, name, type, 1, count, -1, &data));
+    *size = (size_t)t->shape[0];
+    *out = mgvi_dup(ctx, data, *size, mgvi_tensor_type_size(type));
+    return *out ? MGV_OK : MGV_E_MEMORY;
 }

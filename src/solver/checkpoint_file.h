@@ -17,6 +17,9 @@ typedef struct mgvi_checkpoint_goal {
     void *bytes;
     size_t size;
 } mgvi_checkpoint_goal;
+/* A line of numbers for one; `format` names it, with `number` where it has a place for that. */
+mgvi_tensor mgvi_checkpoint_array(mgvi_tensor_type type, int64_t count, const void *data,
+                                  const char *format, int64_t number);
 mgv_status mgvi_checkpoint_put(mgv_ctx *ctx, const mgvi_checkpoint_id *id,
                                const mgvi_tensor *tensors, int count, mgvi_checkpoint_goal *to);
 /* The same of a state that was packed before. */
@@ -26,10 +29,21 @@ mgv_status mgvi_checkpoint_put_bytes(mgv_ctx *ctx, const void *bytes, size_t siz
  * run is worth more than its checkpoint. */
 bool mgvi_checkpoint_lost(mgv_ctx *ctx, mgv_status *st);
 
-/* MGV_E_INPUT unless the file is a checkpoint of this format and command; then, unless it is of this
- * solver, data and settings. */
-mgv_status mgvi_checkpoint_is_of(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
-                                 const char *command);
+/* Who goes on from a state; `take` is given one that is of this command and, unless the solver is
+ * NULL, of this solver, data and settings. */
+typedef struct mgvi_checkpoint_heir {
+    mgvi_checkpoint_id id;
+    void *owner;
+    mgv_status (*take)(void *owner, const char *path, const mgvi_tensors *file);
+} mgvi_checkpoint_heir;
+/* Of bytes, or, where they are NULL, of the file `path`. */
+mgv_status mgvi_checkpoint_take(mgv_ctx *ctx, const mgvi_checkpoint_heir *heir, const char *path,
+                                const void *bytes, size_t size);
+/* A copy of such a line, where the file has it; its length must be `count` unless that is -1. */
+mgv_status mgvi_checkpoint_copy(mgv_ctx *ctx, const mgvi_tensors *file, const char *format,
+                                int64_t number, mgvi_tensor_type type, int64_t count, void **out,
+                                size_t *size);
+/* MGV_E_INPUT unless it is of this solver, data and settings. */
 mgv_status mgvi_checkpoint_fits(mgv_ctx *ctx, const char *path, const mgvi_tensors *file,
                                 const mgvi_checkpoint_id *id);
 #endif

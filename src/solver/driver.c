@@ -93,18 +93,16 @@ static double residual_now(const mgv_solver *solver)
 
 static mgv_stop stop_now(mgv_solver *solver, const mgvi_verdict *verdict, bool asked)
 {
-    const mgv_stop late = mgvi_ctx_late(solver->run.ctx);
     const mgvi_progress progress = {.iteration = solver->run.iteration,
                                     .passes = mgvi_driver_passes(solver),
                                     .seconds = seconds_now(solver),
                                     .verdict = verdict,
-                                    .asked_to_stop = asked || late == MGV_STOP_USER,
-                                    .late = late == MGV_STOP_TIME,
+                                    .asked_to_stop = asked,
                                     .residual = residual_now(solver),
                                     .residual_before = solver->memory.residual_before,
                                     .noise = solver->noise,
                                     .planned = solver->planned};
-    return mgvi_stop_check(&progress, &solver->settings);
+    return mgvi_stop_look(solver->run.ctx, progress, &solver->settings);
 }
 
 /* Whether to stop, and the answer if so. */

@@ -204,8 +204,6 @@ mgvi_checkpoint_id mgvi_checkpoint_of(const mgv_solver *solver);
 mgv_status mgvi_checkpoint_put_run(void *solver, mgvi_checkpoint_goal *to);
 mgv_status mgvi_checkpoint_pack(const mgv_solver *solver, void **bytes, size_t *size);
 mgv_status mgvi_checkpoint_write(const mgv_solver *solver, const char *path);
-/* Of a family, to the file of the setting, in the context of the thread that calls. */
-mgv_status mgvi_checkpoint_keep(mgv_solver *solver, mgv_ctx *ctx);
 mgv_status mgvi_checkpoint_read(mgv_solver *solver, const char *path);
 /* From bytes in memory, as a fuzzer has them. After a failure the solver may only be freed. */
 mgv_status mgvi_checkpoint_parse(mgv_solver *solver, const char *path, const void *bytes,

@@ -21,7 +21,7 @@ mgv_status mgvi_keeper_begin(mgvi_keeper *k, mgv_ctx *ctx, const mgv_settings *s
     k->put = put;
     k->next_file = mgvi_ctx_clock(ctx) + settings->every;
     k->next_state = -INFINITY;
-    k->unsaved = false;
+    k->ended = k->unsaved = false;
     const bool file = k->path[0] && !k->tell; /* better known now than after an hour */
     return file ? mgvi_sink_try(ctx, k->path) : MGV_OK;
 }
@@ -34,7 +34,7 @@ void mgvi_keeper_free(mgvi_keeper *k)
 }
 
 /* A run that is stepped from outside has not begun to keep anything. */
-static bool is_on(const mgvi_keeper *k) { return k->path && k->path[0]; }
+static bool is_on(const mgvi_keeper *k) { return k->path && k->path[0] && !k->ended; }
 
 /* A state that cannot be kept for want of memory leaves the one before. */
 void mgvi_keeper_keep(mgvi_keeper *k)
@@ -79,6 +79,7 @@ mgv_status mgvi_keeper_end(mgvi_keeper *k, bool cut)
 {
     if (!is_on(k))
         return MGV_OK;
+    k->ended = true;
     if (!cut || k->whole.bytes)
         return write(k, cut);
     mgvi_log(k->ctx, MGV_WARNING,

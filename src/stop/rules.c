@@ -1,6 +1,8 @@
 /* rules.c - the stopping rules. */
 #include "stop/stop.h"
 
+#include "base/limit.h"
+
 static mgv_stop infeasible(const mgvi_progress *p, const mgv_settings *s)
 {
     (void)s;
@@ -87,4 +89,12 @@ mgv_stop mgvi_stop_check(const mgvi_progress *progress, const mgv_settings *sett
             return stop;
     }
     return MGV_STOP_NONE;
+}
+
+mgv_stop mgvi_stop_look(const mgv_ctx *ctx, mgvi_progress progress, const mgv_settings *settings)
+{
+    const mgv_stop late = mgvi_ctx_late(ctx);
+    progress.asked_to_stop = progress.asked_to_stop || late == MGV_STOP_USER;
+    progress.late = late == MGV_STOP_TIME;
+    return mgvi_stop_check(&progress, settings);
 }

@@ -26,4 +26,17 @@ int mgvi_stop_count(void);
 const mgvi_stop_rule *mgvi_stop_at(int index);
 /* The first rule that holds, in the order of the list. */
 mgv_stop mgvi_stop_check(const mgvi_progress *progress, const mgv_settings *settings);
+/* The same between two steps of whatever takes them, with a look at the limit of the call
+ * (base/limit.h): `asked_to_stop` and `late` follow from it. */
+mgv_stop mgvi_stop_look(const mgv_ctx *ctx, mgvi_progress progress, const mgv_settings *settings);
+/* Progress of which no more is known than this. */
+static inline mgvi_progress mgvi_progress_of(int64_t iteration, double passes, double seconds)
+{
+    return (mgvi_progress){.iteration = iteration,
+                           .passes = passes,
+                           .seconds = seconds,
+                           .residual = NAN,
+                           .residual_before = NAN,
+                           .noise = NAN};
+}
 #endif

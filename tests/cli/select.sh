@@ -135,4 +135,17 @@ run 2 fit four.svm --select holdout:0.3 --patience-epochs 9 --resume state
 has err "the checkpoint is of other data"
 run 2 fit sparse.svm --task regress --select cv:3 --checkpoint state
 has err "select cv:3 has no checkpoints (got checkpoint 'state')"
+
+# a step that takes far more passes than are left is cut, and the epochs end with that: they went on
+# for ever
+awk 'BEGIN { for (i = 0; i < 600; i++) { c = i % 4; line = c
+    for (j = 0; j < 12; j++)
+        line = line sprintf(" %d:%.4f", j + 1, (c == j % 4) * .8 + 1.5 * sin(i * i * (j + 1.7)))
+    print line } }' >four.svm
+for most in 3 4 5 6 7; do
+    for solver in class_newton class_coordinate; do
+        run 3 fit four.svm --loss crammer_singer --lambda 1e-3 --select holdout:0.2 --no-model \
+            --solver "$solver" --max-passes "$most"
+    done
+done
 finish

@@ -148,13 +148,8 @@ static void finish(run *r)
 
 static mgvi_lasso_plan plan_for(double share, int64_t points, double end)
 {
-    return (mgvi_lasso_plan){.passes = INFINITY,
-                             .share = share,
-                             .lambda = NAN,
-                             .points = points,
-                             .end = end,
-                             .gap = 1e-5,
-                             .patience = 1000};
+    return (mgvi_lasso_plan){
+        .share = share, .lambda = NAN, .points = points, .end = end, .gap = 1e-5, .patience = 1000};
 }
 
 /* The last point of paths of growing length: every lane is as good as the slow optimum, and its

@@ -105,9 +105,8 @@ TEST(every_strength_of_every_fold_is_its_own_solution)
                                      .weighting = root ? MGVI_WEIGHT_ROOT : MGVI_WEIGHT_NONE};
         CHECK_OK(ctx, mgvi_lanes_new(&arena, &data, &split, &lanes));
         mgvi_path_init(&path, ctx, "ridge path", "lambda");
-        CHECK_OK(ctx, mgvi_ridge_path(
-                          &arena, lanes,
-                          &(mgvi_ridge_plan){.points = 13, .end = NAN, .classify = false}, &path));
+        CHECK_OK(ctx, mgvi_ridge_path(&arena, lanes, &(mgvi_ridge_plan){.points = 13, .end = NAN},
+                                      &path));
         CHECK(path.count == 13);
         for (int64_t q = 0; q < path.count; q++) {
             double coef[D], w[D];

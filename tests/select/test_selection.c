@@ -92,6 +92,50 @@ TEST(every_point_can_be_polished)
     mgv_fit_free(&fit);
 }
 
+/* Every method's rows of the trace say what was read until then. */
+static int count_blank_passes(void *user, const mgv_event *event)
+{
+    int *blank = user;
+    *blank +=
+        event->kind == MGV_EVENT_TRACE && !isnan(event->validation_score) && !(event->passes > 0);
+    return 0;
+}
+
+TEST(rows_of_the_trace_know_their_passes)
+{
+    static const char *const options[] = {"task=regress penalty=l1 select=cv:3",
+                                          "task=regress penalty=l2 select=cv:3",
+                                          "task=regress penalty=l1 loss=equal select=cv:3",
+                                          "task=regress penalty=l2 loss=equal select=cv:3",
+                                          "task=regress penalty=l1 loss=huber select=cv:3"};
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+        mgv_fit fit;
+        int blank = 0;
+        make(&fit, 7, options[k]);
+        mgv_ctx_on_event(fit.ctx, count_blank_passes, &blank);
+        mgv_selection *s = mgv_choose(&fit);
+        CHECK_THAT(blank == 0, "%s: %d rows", options[k], blank);
+        mgv_selection_free(fit.ctx, s);
+        mgv_fit_free(&fit);
+    }
+}
+
+/* Ridge paths read the data, too. */
+TEST(max_passes_are_of_the_path_and_the_fit_together)
+{
+    mgv_fit fit;
+    make(&fit, 8, "task=regress penalty=l2 select=cv:3");
+    mgv_selection *s = mgv_choose(&fit);
+    CHECK(!s->cut && s->path[0].passes > 31);
+    mgv_selection_free(fit.ctx, s);
+    mgv_fit_set(&fit, "max_passes=20");
+    s = mgv_choose(&fit);
+    CHECK(s->cut && s->path[0].passes > 20 && s->path[0].basis_count == 15);
+    CHECK(mgv_selection_solver(s)->stop == MGV_STOP_MAX_PASSES);
+    mgv_selection_free(fit.ctx, s);
+    mgv_fit_free(&fit);
+}
+
 TEST(one_standard_error_is_sparser)
 {
     mgv_fit fit;
@@ -324,6 +368,7 @@ TEST(every_allocation_may_fail)
 int main(void)
 {
     return RUN(the_chosen_model_is_certified_and_sparse, every_point_can_be_polished,
+               rows_of_the_trace_know_their_passes, max_passes_are_of_the_path_and_the_fit_together,
                one_standard_error_is_sparser, discrepancy_takes_the_first_residual_that_is_small,
                validation_files_and_weights, the_model_carries_its_path,
                the_same_bits_for_any_number_of_threads, what_cannot_be_is_said,

@@ -270,6 +270,32 @@ TEST(pairs_have_the_same_bits_for_any_number_of_threads)
     }
 }
 
+/* Rounds of all together are iterations of each, and their passes are of the run. The judge's and
+ * those that make w are a few of every member. */
+TEST(budgets_end_what_members_do_together)
+{
+    enum { CLASSES = 10, ROWS = 300, COLS = 40, JUDGED = 5 };
+    static double X[ROWS * COLS], y[ROWS];
+    mgvi_rng rng = mgvi_rng_seed(4);
+    for (int i = 0; i < ROWS; i++) {
+        y[i] = i % CLASSES;
+        for (int j = 0; j < COLS; j++)
+            X[i * COLS + j] =
+                3 * mgvi_rng_uniform(&rng) - 1.5 + (i % CLASSES == j % CLASSES ? 0.8 : 0);
+    }
+    for (int by = 0; by < 2; by++) {
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, ROWS, COLS, "task=classify loss=hinge C=0.1");
+        mgv_fit_set(&fit, "solver=dual_coordinate");
+        mgv_fit_set(&fit, by ? "max_passes=1" : "max_iter=1");
+        mgv_fit_solve(&fit);
+        CHECK(fit.run.stop == (by ? MGV_STOP_MAX_PASSES : MGV_STOP_MAX_ITER));
+        CHECK_THAT(fit.run.iterations <= CLASSES, "%d iterations", (int)fit.run.iterations);
+        CHECK_THAT(!by || fit.run.passes <= 1 + JUDGED * CLASSES, "%g passes", fit.run.passes);
+        mgv_fit_free(&fit);
+    }
+}
+
 /* A budget ends the classes that are left, not the certified ones. */
 TEST(an_interrupted_run_says_so)
 {
@@ -409,6 +435,7 @@ int main(void)
                same_bits_for_any_number_of_threads, every_member_is_the_one_side_by_side,
                certificates_of_pairs_hold_for_the_model,
                pairs_have_the_same_bits_for_any_number_of_threads, an_interrupted_run_says_so,
-               wide_text_goes_together_within_the_memory, rows_of_nothing_end,
-               pairs_of_few_classes_go_one_by_one, any_cache_gives_the_same_bits);
+               budgets_end_what_members_do_together, wide_text_goes_together_within_the_memory,
+               rows_of_nothing_end, pairs_of_few_classes_go_one_by_one,
+               any_cache_gives_the_same_bits);
 }

@@ -6,6 +6,8 @@
 
 #include "solver/driver.h"
 
+#include <pthread.h>
+
 /* A pair to begin at: w in the columns, u in the rows of a member's A. NULL: from nothing. */
 typedef struct mgvi_member_start {
     double *w, *u;
@@ -26,6 +28,8 @@ typedef struct mgvi_member_left {
     void *state; /* a run without its certificate (mgvi_checkpoint_pack): before `start` */
     size_t state_size;
 } mgvi_member_left;
+
+void mgvi_member_forget_left(mgv_ctx *ctx, mgvi_member_left *left);
 
 /* The intercept of a member that the limit has left without weights: no row is given to it. */
 #define MGVI_NOT_REACHED (-1e300)
@@ -52,10 +56,20 @@ void mgvi_family_free(mgv_solver *solver);
 /* Keeps where the members end, unless that is too much, and takes over where those of `before`
  * (NULL: nobody) did. */
 mgv_status mgvi_family_follow(mgv_solver *solver, mgv_solver *before);
-/* Runs the members that have no certificate yet. */
+/* Whether there is room for a pair (w, u) of every member. */
+bool mgvi_family_has_room(const mgv_solver *solver);
+/* What every member may still read, in passes over the data, whichever thread runs it. */
+double mgvi_family_passes_left(const mgv_solver *solver);
+/* family_run.c: runs the members that have no certificate yet. */
 mgv_status mgvi_family_run(mgv_solver *solver);
 /* A checkpoint of the family: what is certified, and what is left of the others. */
-mgv_status mgvi_family_write(const mgv_solver *solver, mgv_ctx *ctx, const char *path);
+mgv_status mgvi_family_put(const mgv_solver *solver, mgv_ctx *ctx, mgvi_checkpoint_goal *to);
+/* Where a member or a run begins, as checkpoints have it: the arrays there are, and how many; and
+ * back, of so many rows and columns. */
+int mgvi_member_start_put(const mgvi_member_start *start, int64_t c, int64_t rows, int64_t cols,
+                          mgvi_tensor out[2]);
+mgv_status mgvi_member_start_take(mgv_ctx *ctx, const mgvi_tensors *file, int64_t c, int64_t rows,
+                                  int64_t cols, mgvi_member_start *out);
 /* After a failure the solver may only be freed. */
 mgv_status mgvi_family_restore(mgv_solver *solver, const char *path, const mgvi_tensors *file);
 /* Ends the family with weights (members x mgvi_problem_coefs()) and intercepts of another's making,
@@ -65,4 +79,14 @@ mgv_status mgvi_family_adopt(mgv_solver *solver, const double *coef, const doubl
 /* Counts and values are sums; the seconds are the family's; gaps and margins those of the worst
  * member. The proof that one has no answer is the certificate of all. */
 mgvi_summary mgvi_family_summary(const mgv_solver *solver);
+/* What a thread works with. Events belong to that which called the library: others are silent. */
+static inline mgv_ctx mgvi_family_ctx(const mgv_solver *head, pthread_t caller)
+{
+    mgv_ctx child = mgvi_ctx_child(head->run.ctx);
+    if (pthread_equal(caller, pthread_self())) {
+        child.on_event = head->run.ctx->on_event;
+        child.event_user = head->run.ctx->event_user;
+    }
+    return child;
+}
 #endif

@@ -1,185 +1,30 @@
-/* family_lanes.c - which members share a block, its problem, and the judge's word on every lane. */
+/* family_lanes.c - members together: who goes so, how, and the judge's word on every lane. */
 #include "solver/classes/family_lanes.h"
 
 #include "base/clock.h"
 #include "base/limit.h"
 #include "base/threads.h"
-#include "problem/member.h"
+#include "solver/classes/lane_blocks.h"
 #include "solver/classes/lane_newton.h"
-#include "solver/classes/lockstep.h"
 #include "solver/shared/intercept.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <string.h>
 
-enum {
-    LANES = MGVI_LOCKSTEP_LANES,
-    NARROW = MGVI_LOCKSTEP_NARROW,
-    GROUP = 4 /* classes: GROUP^2 pairs fill a block of LANES */
-};
-
-/* Members that go together; classes are numbers in the whole. */
-typedef struct lane_block {
-    int32_t count;
-    int64_t member[LANES];
-    mgvi_lane lane[LANES];
-    mgv_status status;
-    char error[MGVI_ERROR_MAX];
-} lane_block;
+enum { LANES = MGVI_LOCKSTEP_LANES };
+typedef mgvi_lane_block lane_block;
 
 typedef struct sitting {
     mgv_solver *head;
     pthread_t caller;
-    double alone;  /* see member_cost */
-    double most;   /* that a lane may spend by coordinate ascent */
-    bool newton;   /* what is left after the passes goes by Newton's method together */
-    int32_t lanes; /* of a block at most: those of one vector */
+    double alone; /* see member_cost */
+    double most;  /* that a lane may spend by coordinate ascent */
+    bool newton;  /* what is left after the passes goes by Newton's method together */
     const mgvi_lockstep_rows *rows;
-    lane_block *block;
-    int64_t blocks;
+    mgvi_lane_plan plan;
 } sitting;
 
-/* ---- which members go together --------------------------------------------------------------- */
-
-/* A member without weights is none: family.c knows its answer. */
-static void add_lane(sitting *at, lane_block *b, int64_t member, int64_t positive, int64_t negative)
-{
-    if (!mgvi_member_weighs(at->head->run.problem, member))
-        return;
-    b->member[b->count] = member;
-    b->lane[b->count++] = (mgvi_lane){positive, negative};
-}
-
-/* Classes in blocks of a vector's lanes, two at least where that leaves 4 classes each. */
-static void plan_classes(sitting *at, int64_t classes)
-{
-    const int64_t least = (classes + at->lanes - 1) / at->lanes;
-    at->blocks = least == 1 && classes >= 8 ? 2 : least;
-    for (int64_t b = 0; b < at->blocks; b++)
-        for (int64_t c = mgvi_block_begin(classes, at->blocks, b);
-             c < mgvi_block_begin(classes, at->blocks, b + 1); c++)
-            add_lane(at, &at->block[b], c, c, MGVI_THE_REST);
-}
-
-/* Groups are as even as can be (mgvi_block_begin), and two at least. */
-static int64_t group_count(int64_t classes)
-{
-    const int64_t least = (classes + GROUP - 1) / GROUP;
-    return least < 2 ? 2 : least;
-}
-
-/* Which of two narrow blocks a pair goes to: that of the second class's half of its group, or, for
- * pairs inside of a group, that of the group. */
-static int64_t half_of_pair(int64_t classes, int64_t groups, const int64_t g[2], int64_t second)
-{
-    const int64_t first = mgvi_block_begin(classes, groups, g[1]);
-    return g[0] == g[1] ? g[0] % 2 : second - first >= GROUP / 2;
-}
-
-/* A row is of use to the pairs of its own class only: classes go in groups of 4, and a block has
- * the pairs of two groups with each other, or those inside of two groups; a narrow one half of
- * them. */
-static void plan_pairs(sitting *at, int64_t classes)
-{
-    const int64_t groups = group_count(classes), members = mgvi_class_pairs(classes);
-    const int64_t across = groups * (groups - 1) / 2;
-    for (int64_t c = 0; c < members; c++) {
-        const mgvi_class_pair pair = mgvi_class_pair_at(classes, c);
-        int64_t g[2] = {0, 0};
-        while (mgvi_block_begin(classes, groups, g[0] + 1) <= pair.first)
-            g[0]++;
-        while (mgvi_block_begin(classes, groups, g[1] + 1) <= pair.second)
-            g[1]++;
-        int64_t place = g[0] == g[1] ? across + g[0] / 2
-                                     : g[0] * groups - g[0] * (g[0] + 1) / 2 + g[1] - g[0] - 1;
-        if (at->lanes < LANES)
-            place = 2 * place + half_of_pair(classes, groups, g, pair.second);
-        add_lane(at, &at->block[place], c, pair.second, pair.first);
-    }
-    at->blocks = (at->lanes < LANES ? 2 : 1) * (across + (groups + 1) / 2);
-}
-
-/* The classes of a block of pairs, ascending; how many. */
-static int64_t pair_classes(const lane_block *b, int64_t classes[2 * LANES])
-{
-    int64_t found = 0;
-    for (int32_t t = 0; t < 2 * b->count; t++) {
-        const int64_t c = t % 2 ? b->lane[t / 2].negative : b->lane[t / 2].positive;
-        int64_t place = found;
-        while (place > 0 && classes[place - 1] > c)
-            place--;
-        if (place > 0 && classes[place - 1] == c)
-            continue;
-        memmove(classes + place + 1, classes + place, (size_t)(found++ - place) * sizeof *classes);
-        classes[place] = c;
-    }
-    return found;
-}
-
-/* Lanes that a visit of a row is of use to on the average, where classes have as many rows. */
-static double lanes_served(const sitting *at)
-{
-    const mgv_problem *p = at->head->run.problem;
-    double served = 0, visits = 0;
-    for (int64_t b = 0; b < at->blocks; b++) {
-        int64_t classes[2 * LANES];
-        const lane_block *block = &at->block[b];
-        const double all = (double)mgvi_problem_classes(p);
-        served += (p->pairwise ? 2 : all) * block->count;
-        visits += p->pairwise ? (double)pair_classes(block, classes) : block->count > 0 ? all : 0;
-    }
-    return visits > 0 ? served / visits : 0;
-}
-
-static mgv_status plan_blocks(sitting *at, mgvi_arena *arena)
-{
-    const mgv_problem *p = at->head->run.problem;
-    const int64_t k = mgvi_problem_classes(p), groups = group_count(k);
-    const int64_t most = p->pairwise ? 2 * (groups * (groups + 1) / 2 + 1) : k / NARROW + 2;
-    if (!(at->block = mgvi_arena_array(arena, (size_t)most, sizeof *at->block)))
-        return MGV_E_MEMORY;
-    if (p->pairwise)
-        plan_pairs(at, k);
-    else
-        plan_classes(at, k);
-    return MGV_OK;
-}
-
 /* ---- a block --------------------------------------------------------------------------------- */
-
-/* Binds the lanes over the rows of their classes. */
-static mgv_status bind_block(const sitting *at, mgv_ctx *ctx, const lane_block *b, mgvi_lane *lane,
-                             mgvi_member *out)
-{
-    const mgv_problem *head = at->head->run.problem;
-    int64_t classes[2 * LANES];
-    memcpy(lane, b->lane, sizeof b->lane);
-    const int64_t found = head->pairwise ? pair_classes(b, classes) : 0;
-    for (int32_t l = 0; l < b->count; l++)
-        for (int64_t c = 0; c < found; c++) {
-            if (b->lane[l].positive == classes[c])
-                lane[l].positive = c;
-            if (b->lane[l].negative == classes[c])
-                lane[l].negative = c;
-        }
-    if (head->pairwise)
-        MGVI_TRY(mgvi_member_rows(ctx, head, classes, found, out));
-    return mgvi_member_block(ctx, out, head, &at->head->settings, lane, b->count, &out->problem);
-}
-
-/* The same; no problem where the limit leaves no time: its members go without. */
-static mgv_status bind_in_time(const sitting *at, mgv_ctx *ctx, const lane_block *b,
-                               mgvi_lane *lane, mgvi_member *out)
-{
-    mgvi_ctx_open(ctx, MGVI_GRACE);
-    const mgv_status st = bind_block(at, ctx, b, lane, out);
-    if (!mgvi_ctx_close(ctx) || !mgvi_limit_explains(st))
-        return st;
-    mgvi_member_free(ctx, out);
-    *out = (mgvi_member){0};
-    return MGV_OK;
-}
 
 /* The sum of a lane's row weights in the block; those of the member itself sum to 1. */
 static double weight_of_lane(const mgv_problem *p, int32_t lane)
@@ -364,7 +209,7 @@ static mgv_status take_block(const sitting *at, mgv_ctx *ctx, const lane_block *
 }
 
 /* Coordinate ascent in the lanes of a block. */
-static mgv_status ascend_block(const sitting *at, mgv_ctx *ctx, const lane_block *b,
+static mgv_status ascend_block(const sitting *at, mgv_ctx *ctx, lane_block *b,
                                const mgvi_member *bound, const mgvi_lane *lane, mgvi_rng rng)
 {
     const double started = mgvi_clock_seconds();
@@ -381,6 +226,7 @@ static mgv_status ascend_block(const sitting *at, mgv_ctx *ctx, const lane_block
                                      .start = find_starts(at, b, start) ? start : NULL};
     mgvi_arena_init(&arena, ctx);
     mgv_status st = mgvi_lockstep_run(&task, &arena, &found);
+    b->cut = st == MGV_OK && found.cut;
     if (st == MGV_OK)
         st = take_block(at, ctx, b, bound, lane, &found, "dual_coordinate", started);
     mgvi_arena_free(&arena);
@@ -388,7 +234,7 @@ static mgv_status ascend_block(const sitting *at, mgv_ctx *ctx, const lane_block
 }
 
 /* Newton's method in the lanes that have no certificate yet. */
-static mgv_status descend_block(const sitting *at, mgv_ctx *ctx, const lane_block *b, mgvi_rng rng)
+static mgv_status descend_block(const sitting *at, mgv_ctx *ctx, lane_block *b, mgvi_rng rng)
 {
     const double started = mgvi_clock_seconds();
     lane_block rest = {.count = 0};
@@ -406,10 +252,11 @@ static mgv_status descend_block(const sitting *at, mgv_ctx *ctx, const lane_bloc
     if (rest.count == 0 || mgvi_ctx_late(ctx) != MGV_STOP_NONE)
         return MGV_OK;
     mgvi_arena_init(&arena, ctx);
-    mgv_status st = bind_in_time(at, ctx, &rest, lane, &bound);
+    mgv_status st = mgvi_lane_block_bind(&at->plan, ctx, &rest, lane, &bound);
     if (st == MGV_OK && bound.problem)
         st =
             mgvi_lane_newton_run(bound.problem, at->head->settings.tol, start, rng, &arena, &found);
+    b->cut = b->cut || (st == MGV_OK && bound.problem && found.cut);
     if (st == MGV_OK && bound.problem)
         st = take_block(at, ctx, &rest, &bound, lane, &found, "proximal_newton", started);
     mgvi_member_free(ctx, &bound);
@@ -419,11 +266,11 @@ static mgv_status descend_block(const sitting *at, mgv_ctx *ctx, const lane_bloc
 
 static mgv_status run_block(const sitting *at, mgv_ctx *ctx, int64_t index)
 {
-    const lane_block *b = &at->block[index];
+    lane_block *b = &at->plan.block[index];
     const mgvi_rng rng = mgvi_rng_seed((uint64_t)(at->head->settings.seed + index));
     mgvi_member bound = {0};
     mgvi_lane lane[LANES];
-    mgv_status st = at->rows ? bind_in_time(at, ctx, b, lane, &bound) : MGV_OK;
+    mgv_status st = at->rows ? mgvi_lane_block_bind(&at->plan, ctx, b, lane, &bound) : MGV_OK;
     if (st == MGV_OK && bound.problem)
         st = ascend_block(at, ctx, b, &bound, lane, rng);
     mgvi_member_free(ctx, &bound);
@@ -433,34 +280,40 @@ static mgv_status run_block(const sitting *at, mgv_ctx *ctx, int64_t index)
 static void lane_block_run(void *arg, int64_t index)
 {
     sitting *at = arg;
-    mgv_ctx *parent = at->head->run.ctx, child = mgvi_ctx_child(parent);
-    if (pthread_equal(at->caller, pthread_self())) { /* events belong to it */
-        child.on_event = parent->on_event;
-        child.event_user = parent->event_user;
-    }
-    if (at->block[index].count > 0 && mgvi_ctx_late(&child) == MGV_STOP_NONE)
-        at->block[index].status = run_block(at, &child, index);
+    lane_block *b = &at->plan.block[index];
+    mgv_ctx child = mgvi_family_ctx(at->head, at->caller);
+    if (b->count > 0 && mgvi_ctx_late(&child) == MGV_STOP_NONE)
+        b->status = run_block(at, &child, index);
     if (atomic_load(&child.interrupted))
-        atomic_store(&parent->interrupted, 1);
-    memcpy(at->block[index].error, child.error, sizeof at->block[index].error);
+        atomic_store(&at->head->run.ctx->interrupted, 1);
+    memcpy(b->error, child.error, sizeof b->error);
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
 /* What one member costs a solver, in multiplications. A pair has the rows of two classes, and its
- * own lambda. */
+ * own lambda: a problem in outline, whose operator has their shape and no products. */
 static double cost_by(const mgv_solver *head, const mgvi_solver_ops *ops)
 {
-    mgv_problem member = *head->run.problem;
-    mgvi_op A = *member.A;
-    if (member.pairwise) {
-        const double share = 2 / (double)mgvi_problem_classes(&member);
-        A.rows = (int64_t)ceil(share * (double)A.rows);
-        A.nnz = (int64_t)ceil(share * (double)A.nnz);
-        member.lambda /= share;
-        member.A = &A;
-    }
-    return ops->cost ? ops->cost(&member, head->run.settings) : 0;
+    const mgv_problem *p = head->run.problem;
+    const mgvi_op *A = p->A;
+    if (!ops->cost || !p->pairwise)
+        return ops->cost ? ops->cost(p, head->run.settings) : 0;
+    const double share = 2 / (double)mgvi_problem_classes(p);
+    const mgvi_op_ops outline = {.can = A->ops->can};
+    mgvi_op shape = {.ops = &outline,
+                     .ctx = A->ctx,
+                     .rows = (int64_t)ceil(share * (double)A->rows),
+                     .cols = A->cols,
+                     .nnz = (int64_t)ceil(share * (double)A->nnz),
+                     .entry = A->entry,
+                     .lanes = A->lanes,
+                     .stored = A->stored,
+                     .view = A->view};
+    mgv_problem member = *p;
+    member.lambda /= share;
+    member.A = &shape;
+    return ops->cost(&member, head->run.settings);
 }
 
 /* The same of its own solver; 0: coordinate ascent, which is what lock-step goes over to by itself.
@@ -515,9 +368,9 @@ static double block_bytes(const sitting *at)
 {
     const mgv_problem *p = at->head->run.problem;
     double most = 0;
-    for (int64_t b = 0; b < at->blocks; b++) {
-        const double ascent = mgvi_lockstep_block_bytes(p, at->block[b].count);
-        const double newton = at->newton ? mgvi_lane_newton_bytes(p, at->block[b].count) : 0;
+    for (int64_t b = 0; b < at->plan.blocks; b++) {
+        const double ascent = mgvi_lockstep_block_bytes(p, at->plan.block[b].count);
+        const double newton = at->newton ? mgvi_lane_newton_bytes(p, at->plan.block[b].count) : 0;
         most = fmax(most, fmax(ascent, newton));
     }
     return most;
@@ -527,8 +380,8 @@ static double block_bytes(const sitting *at)
 static int32_t most_lanes(const sitting *at)
 {
     int32_t most = 0;
-    for (int64_t b = 0; b < at->blocks; b++)
-        most = at->block[b].count > most ? at->block[b].count : most;
+    for (int64_t b = 0; b < at->plan.blocks; b++)
+        most = at->plan.block[b].count > most ? at->plan.block[b].count : most;
     return most;
 }
 
@@ -555,12 +408,13 @@ static double newton_cost(const sitting *at)
 static bool ascent_pays(sitting *at, const mgvi_lockstep_rows *rows, double newton)
 {
     static const double EASY = 40, PATIENCE = 3, HOPELESS = 10;
-    const double lanes = (double)at->head->family->members / (double)at->blocks;
-    const double cost = mgvi_lockstep_cost(rows, at->lanes, at->head->settings.tol);
+    const double lanes = (double)at->head->family->members / (double)at->plan.blocks;
+    const double cost = mgvi_lockstep_cost(rows, at->plan.lanes, at->head->settings.tol);
     const bool tries = at->alone == 0;
     if (newton == 0)
         return tries || cost < lanes * at->alone;
-    const double pass = mgvi_lockstep_spent(rows, at->lanes, (double)rows->n, (double)rows->nnz);
+    const double pass =
+        mgvi_lockstep_spent(rows, at->plan.lanes, (double)rows->n, (double)rows->nnz);
     at->alone = at->most = tries ? fmin(newton, PATIENCE * EASY * pass / lanes) : newton;
     return cost < (tries ? HOPELESS : 1) * lanes * newton;
 }
@@ -572,12 +426,12 @@ static void run_blocks(sitting *at)
     const mgv_problem *p = at->head->run.problem;
     mgvi_pool *pool = p->ctx->pool;
     const int threads = mgvi_pool_threads(pool);
-    const double at_once = (double)(at->blocks < threads ? at->blocks : threads);
+    const double at_once = (double)(at->plan.blocks < threads ? at->plan.blocks : threads);
     const double rows = at->rows ? mgvi_lockstep_rows_bytes(at->rows) : 0;
     if (at_once * block_bytes(at) + rows <= mgvi_problem_spare(p, 1))
-        mgvi_pool_run(pool, at->blocks, lane_block_run, at);
+        mgvi_pool_run(pool, at->plan.blocks, lane_block_run, at);
     else
-        for (int64_t b = 0; b < at->blocks; b++)
+        for (int64_t b = 0; b < at->plan.blocks; b++)
             lane_block_run(at, b);
 }
 
@@ -586,13 +440,13 @@ static void run_blocks(sitting *at)
 static bool may_pay(const sitting *at)
 {
     static const double SERVED = 2;
-    return at->alone > 0 || lanes_served(at) >= SERVED;
+    return at->alone > 0 || mgvi_lane_plan_served(&at->plan) >= SERVED;
 }
 
 mgv_status mgvi_family_in_lockstep(mgv_solver *head)
 {
     mgv_ctx *ctx = head->run.ctx;
-    sitting at = {.head = head, .caller = pthread_self(), .lanes = mgvi_lockstep_lanes(ctx)};
+    sitting at = {.head = head, .caller = pthread_self()};
     mgvi_lockstep_rows *rows = NULL;
     mgvi_arena arena;
     if (!may_go(head))
@@ -600,7 +454,7 @@ mgv_status mgvi_family_in_lockstep(mgv_solver *head)
     mgvi_arena_init(&arena, ctx);
     at.alone = member_cost(head);
     at.most = most_of_ascent(head, at.alone);
-    mgv_status st = plan_blocks(&at, &arena);
+    mgv_status st = mgvi_lane_plan_make(head, &arena, &at.plan);
     mgvi_ctx_open(ctx, 0);
     if (st == MGV_OK && may_pay(&at))
         st = mgvi_lockstep_rows_new(head->run.problem,
@@ -616,9 +470,11 @@ mgv_status mgvi_family_in_lockstep(mgv_solver *head)
         at.rows = rows;
     if (st == MGV_OK && (at.rows || at.newton))
         run_blocks(&at);
-    for (int64_t b = 0; b < at.blocks && st == MGV_OK; b++)
-        if (at.block[b].status != MGV_OK)
-            st = MGVI_FAIL(ctx, at.block[b].status, "%s", at.block[b].error);
+    for (int64_t b = 0; b < at.plan.blocks && st == MGV_OK; b++) {
+        head->family->hasty = head->family->hasty || at.plan.block[b].cut;
+        if (at.plan.block[b].status != MGV_OK)
+            st = MGVI_FAIL(ctx, at.plan.block[b].status, "%s", at.plan.block[b].error);
+    }
     mgvi_arena_free(&arena);
     return st;
 }

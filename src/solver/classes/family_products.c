@@ -31,6 +31,7 @@ typedef struct lane {
 typedef struct group {
     mgv_solver *head;
     const mgvi_product_ops *ops;
+    mgv_settings limits; /* of all of them together */
     lane *lane;
     int32_t count;
     mgvi_op *K;
@@ -237,7 +238,6 @@ static mgv_status step_together(group *at, bool *cut)
 static mgv_status go_together(group *at)
 {
     mgv_ctx *ctx = at->head->run.ctx;
-    const mgv_settings *settings = &at->head->settings;
     bool cut = false;
     mgvi_pool_run(ctx->pool, at->count, begin_task, at);
     MGVI_TRY(failure(at));
@@ -245,9 +245,10 @@ static mgv_status go_together(group *at)
         if (!at->lane[c].begun)
             return MGV_OK; /* no time */
     while (!cut && (list_lanes(at, false) || list_lanes(at, true))) {
-        const bool spent = at->K->touched >= settings->max_passes * (double)at->K->nnz;
-        if (mgvi_ctx_late(ctx) != MGV_STOP_NONE || at->rounds >= settings->max_iter || spent ||
-            at->rounds >= MOST_ROUNDS)
+        const double passes = at->K->touched / (double)at->K->nnz;
+        const mgvi_progress progress = mgvi_progress_of(at->rounds, passes, 0);
+        if (at->rounds >= MOST_ROUNDS ||
+            mgvi_stop_look(ctx, progress, &at->limits) != MGV_STOP_NONE)
             break;
         mgvi_log(ctx, MGV_INFO, "%d of %d classes take step %" PRId64 " together", at->listed,
                  at->count, at->rounds + 1);
@@ -283,8 +284,12 @@ static mgv_status make_room(group *at, mgvi_arena *arena)
 static mgv_status run_group(mgv_solver *head, int64_t first, int64_t end)
 {
     mgv_ctx *ctx = head->run.ctx;
-    group at = {.head = head, .ops = head->run.ops->products, .count = (int32_t)(end - first)};
+    group at = {.head = head,
+                .ops = head->run.ops->products,
+                .limits = head->settings,
+                .count = (int32_t)(end - first)};
     mgvi_arena arena;
+    at.limits.max_passes = mgvi_family_passes_left(head) * at.count;
     mgvi_arena_init(&arena, ctx);
     mgvi_ctx_open(ctx, MGVI_GRACE);
     mgv_status st = make_room(&at, &arena);

@@ -29,9 +29,18 @@ typedef struct snapshot {
 static void add(snapshot *s, mgvi_tensor_type type, int64_t count, const void *data,
                 const char *format, int64_t member)
 {
-    mgvi_tensor *t = &s->tensor[s->count++];
-    *t = (mgvi_tensor){.type = type, .rank = 1, .shape = {count}, .data = data};
-    snprintf(t->name, sizeof t->name, format, (long long)member);
+    s->tensor[s->count++] = mgvi_checkpoint_array(type, count, data, format, member);
+}
+
+int mgvi_member_start_put(const mgvi_member_start *start, int64_t c, int64_t rows, int64_t cols,
+                          mgvi_tensor out[2])
+{
+    int count = 0;
+    if (start->w)
+        out[count++] = mgvi_checkpoint_array(MGVI_T_F64, cols, start->w, "start_w.%lld", c);
+    if (start->u)
+        out[count++] = mgvi_checkpoint_array(MGVI_T_F64, rows, start->u, "start_u.%lld", c);
+    return count;
 }
 
 static mgv_status open_snapshot(const mgv_solver *solver, mgvi_arena *arena, snapshot *s)
@@ -73,24 +82,21 @@ static void add_member(const mgv_solver *solver, int64_t c, snapshot *s)
     }
     if (left->state)
         add(s, MGVI_T_U8, (int64_t)left->state_size, left->state, "state.%lld", c);
-    if (left->start.u)
-        add(s, MGVI_T_F64, mgvi_member_row_count(head, c), left->start.u, "start_u.%lld", c);
-    if (left->start.w)
-        add(s, MGVI_T_F64, head->A->cols, left->start.w, "start_w.%lld", c);
+    s->count += mgvi_member_start_put(&left->start, c, mgvi_member_row_count(head, c),
+                                      head->A->cols, s->tensor + s->count);
 }
 
-mgv_status mgvi_family_write(const mgv_solver *solver, mgv_ctx *ctx, const char *path)
+mgv_status mgvi_family_put(const mgv_solver *solver, mgv_ctx *ctx, mgvi_checkpoint_goal *to)
 {
     snapshot s = {0};
     mgvi_arena arena;
-    mgvi_checkpoint_goal to = {.path = path};
     mgvi_arena_init(&arena, ctx);
     mgv_status st = open_snapshot(solver, &arena, &s);
     for (int64_t c = 0; st == MGV_OK && c < solver->family->members; c++)
         add_member(solver, c, &s);
     if (st == MGV_OK) {
         const mgvi_checkpoint_id id = mgvi_checkpoint_of(solver);
-        st = mgvi_checkpoint_put(ctx, &id, s.tensor, s.count, &to);
+        st = mgvi_checkpoint_put(ctx, &id, s.tensor, s.count, to);
     }
     mgvi_arena_free(&arena);
     return st;
@@ -105,41 +111,30 @@ static mgv_status damaged(const mgv_solver *solver, const char *path, int64_t c)
                      "%s: the state of class problem %" PRId64 " is damaged", path, c + 1);
 }
 
-/* A copy of the array, where the file has it; its length must be `count` unless that is -1. */
-static mgv_status copy_array(const mgv_solver *solver, const mgvi_tensors *file, const char *format,
-                             int64_t c, mgvi_tensor_type type, int64_t count, void **out,
-                             size_t *size)
+mgv_status mgvi_member_start_take(mgv_ctx *ctx, const mgvi_tensors *file, int64_t c, int64_t rows,
+                                  int64_t cols, mgvi_member_start *out)
 {
-    mgv_ctx *ctx = solver->run.ctx;
-    char name[64];
-    const void *data;
-    snprintf(name, sizeof name, format, (long long)c);
-    const mgvi_tensor *t = mgvi_tensors_find(file, name);
-    if (!t)
-        return MGV_OK;
-    MGVI_TRY(mgvi_tensors_need(ctx, file, name, type, 1, count, -1, &data));
-    *size = (size_t)t->shape[0];
-    *out = mgvi_dup(ctx, data, *size, mgvi_tensor_type_size(type));
-    return *out ? MGV_OK : MGV_E_MEMORY;
+    size_t size;
+    void *w = NULL, *u = NULL;
+    mgv_status st = mgvi_checkpoint_copy(ctx, file, "start_u.%lld", c, MGVI_T_F64, rows, &u, &size);
+    if (st == MGV_OK)
+        st = mgvi_checkpoint_copy(ctx, file, "start_w.%lld", c, MGVI_T_F64, cols, &w, &size);
+    *out = (mgvi_member_start){.w = w, .u = u};
+    return st;
 }
 
 static mgv_status take_left(mgv_solver *solver, const mgvi_tensors *file, int64_t c,
                             const record *r)
 {
+    mgv_ctx *ctx = solver->run.ctx;
     const mgv_problem *head = solver->run.problem;
     mgvi_member_left *left = &solver->family->left[c];
-    size_t size;
-    void *w = NULL, *u = NULL;
     left->rounds = r->rounds;
     left->passes = r->lane_passes;
-    MGVI_TRY(
-        copy_array(solver, file, "state.%lld", c, MGVI_T_U8, -1, &left->state, &left->state_size));
-    mgv_status st = copy_array(solver, file, "start_u.%lld", c, MGVI_T_F64,
-                               mgvi_member_row_count(head, c), &u, &size);
-    left->start.u = u;
-    if (st == MGV_OK)
-        st = copy_array(solver, file, "start_w.%lld", c, MGVI_T_F64, head->A->cols, &w, &size);
-    left->start.w = w;
+    MGVI_TRY(mgvi_checkpoint_copy(ctx, file, "state.%lld", c, MGVI_T_U8, -1, &left->state,
+                                  &left->state_size));
+    const mgv_status st = mgvi_member_start_take(ctx, file, c, mgvi_member_row_count(head, c),
+                                                 head->A->cols, &left->start);
     if (left->state || left->start.u)
         solver->family->begun = true;
     return st;

@@ -4,6 +4,7 @@
 
 #include "base/event.h"
 #include "base/limit.h"
+#include "stop/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -225,12 +226,15 @@ mgv_status mgvi_lane_system_run(mgvi_lane_system *s, const mgvi_lane_method *met
                                 const double *const *start, mgvi_arena *arena,
                                 mgvi_lockstep_result *out)
 {
+    const double before = s->p->A->touched;
     mgvi_ctx_open(s->ctx, MGVI_GRACE);
     mgv_status st = begin(s, method, start, arena);
     bool late = mgvi_ctx_close(s->ctx);
     while (st == MGV_OK && !late && out->rounds < MOST_STEPS) {
         const int32_t moving = settle(s, SURE * tol, out);
-        late = mgvi_ctx_late(s->ctx) != MGV_STOP_NONE;
+        const double passes = (s->p->A->touched - before) / fmax((double)s->p->A->nnz, 1);
+        late = mgvi_stop_look(s->ctx, mgvi_progress_of(out->rounds, passes, 0), &s->p->settings) !=
+               MGV_STOP_NONE;
         if (moving == 0 || late)
             break;
         mgvi_event_progress(s->ctx, "%d classes at once: Newton step %" PRId64 ", %d not there yet",
@@ -240,5 +244,6 @@ mgv_status mgvi_lane_system_run(mgvi_lane_system *s, const mgvi_lane_method *met
         late = mgvi_ctx_close(s->ctx);
         out->rounds++;
     }
+    out->cut = late;
     return (late && mgvi_limit_explains(st)) || st == MGV_E_NUMERIC ? MGV_OK : st;
 }

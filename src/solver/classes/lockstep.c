@@ -4,6 +4,7 @@
 #include "base/event.h"
 #include "base/limit.h"
 #include "simd/simd.h"
+#include "stop/stop.h"
 
 #include <math.h>
 #include <string.h>
@@ -126,15 +127,30 @@ static bool gives_way(const work *w, const mgvi_lockstep_task *task, int32_t mov
     return round > moving * task->alone;
 }
 
+static double passes_of(const work *w)
+{
+    const mgvi_lockstep_rows *r = w->pass.rows;
+    return r->nnz > 0 ? w->pass.touched / (double)r->nnz : 0;
+}
+
+/* Whether a limit ends the passes here: that of the call, or those of the block. */
+static bool is_over(const work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result *out)
+{
+    const mgvi_progress progress = mgvi_progress_of(out->rounds, passes_of(w), 0);
+    out->cut = out->cut || w->late ||
+               mgvi_stop_look(w->ctx, progress, &task->block->settings) != MGV_STOP_NONE;
+    return out->cut;
+}
+
 static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result *out)
 {
     const bool smooth = task->rows->logistic || task->rows->ridge > 0;
     const int passes = smooth ? SMOOTH_PASSES : SHORT_PASSES;
     const int64_t most = task->alone > 0 ? MOST_ROUNDS_KNOWN : MOST_ROUNDS;
-    for (int k = 0; k < (task->start ? 1 : OPENING) && !w->late; k++)
+    for (int k = 0; k < (task->start ? 1 : OPENING) && !is_over(w, task, out); k++)
         run_pass(w, true);
     for (; out->rounds < most; out->rounds++) {
-        if (w->late)
+        if (is_over(w, task, out))
             break;
         const int32_t moving = settle_lanes(w, (task->alone > 0 ? SURE : 1) * task->tol);
         const mgvi_lockstep_pass before = w->pass;
@@ -142,9 +158,9 @@ static void ascend(work *w, const mgvi_lockstep_task *task, mgvi_lockstep_result
             break;
         mgvi_event_progress(w->ctx, "%d classes at once: round %" PRId64 ", %d not there yet",
                             (int)w->count, out->rounds + 1, (int)moving);
-        for (int k = 0; k < passes && w->active > 0 && !w->late; k++)
+        for (int k = 0; k < passes && w->active > 0 && !is_over(w, task, out); k++)
             run_pass(w, false);
-        if (w->late || gives_way(w, task, moving, &before))
+        if (is_over(w, task, out) || gives_way(w, task, moving, &before))
             break;
         run_pass(w, true);
     }
@@ -255,7 +271,7 @@ static mgv_status run_passes(const mgvi_lockstep_task *t, mgvi_arena *arena,
     }
     for (int32_t l = 0; l < count; l++)
         out->intercept[l] = (double)w.pass.shift[l];
-    out->passes = t->rows->nnz > 0 ? w.pass.touched / (double)t->rows->nnz : 0;
+    out->passes = passes_of(&w);
     return MGV_OK;
 }
 

@@ -110,6 +110,7 @@ typedef struct mgvi_lockstep_result {
     double *w;         /* lanes x columns, intercepts too; NULL: they follow from u */
     double passes;     /* over the data, all lanes at once */
     int64_t rounds;
+    bool cut; /* a limit has ended it */
 } mgvi_lockstep_result;
 mgv_status mgvi_lockstep_run(const mgvi_lockstep_task *task, mgvi_arena *arena,
                              mgvi_lockstep_result *out);
