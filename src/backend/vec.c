@@ -200,6 +200,14 @@ void mgvi_vec_dot(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y, double *ou
     reduce(ctx, MGVI_REDUCE_DOT, x, y, out);
 }
 
+double mgvi_vec_inner(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y)
+{
+    const mgvi_vec a = mgvi_vec_flat(x), b = mgvi_vec_flat(y);
+    double sum;
+    mgvi_vec_dot(ctx, &a, &b, &sum);
+    return sum;
+}
+
 void mgvi_vec_sum(mgv_ctx *ctx, const mgvi_vec *x, double *out)
 {
     reduce(ctx, MGVI_REDUCE_SUM, x, NULL, out);

@@ -71,6 +71,8 @@ void mgvi_vec_clip(mgv_ctx *ctx, double low, double high, mgvi_vec *y);
 void mgvi_vec_swap(mgvi_vec *x, mgvi_vec *y);
 /* out[c], c < k. Of an empty vector: 0, the minimum +infinity. A NaN entry makes its lane NaN. */
 void mgvi_vec_dot(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y, double *out);
+/* The same over all lanes. */
+double mgvi_vec_inner(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y);
 void mgvi_vec_sum(mgv_ctx *ctx, const mgvi_vec *x, double *out);
 void mgvi_vec_min(mgv_ctx *ctx, const mgvi_vec *x, double *out);
 void mgvi_vec_norm2(mgv_ctx *ctx, const mgvi_vec *x, double *out); /* no overflow, no underflow */

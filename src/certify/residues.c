@@ -351,11 +351,11 @@ static mgv_status allocate(work *w, mgvi_arena *arena)
 static mgv_status allocate_primes(work *w, mgvi_arena *arena, int64_t most)
 {
     const size_t n = (size_t)most;
-    w->v = mgvi_arena_array(arena, n * ((size_t)w->d->m + 1), sizeof *w->v);
-    w->prime = mgvi_arena_array(arena, n, sizeof *w->prime);
-    w->product = mgvi_arena_array(arena, n, sizeof *w->product);
-    w->digit = mgvi_arena_array(arena, n, sizeof *w->digit);
-    return w->v && w->prime && w->product && w->digit ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, w->v, n * ((size_t)w->d->m + 1)));
+    MGVI_TRY(MGVI_ARRAY(arena, w->prime, n));
+    MGVI_TRY(MGVI_ARRAY(arena, w->product, n));
+    MGVI_TRY(MGVI_ARRAY(arena, w->digit, n));
+    return MGV_OK;
 }
 
 static const uint32_t FIRST_PRIME = 2147483647; /* 2^31 - 1 */

@@ -241,9 +241,7 @@ static mgv_status measure_along(mgvi_points *p)
 {
     const mgvi_point_scaling *s = &p->scaling;
     const mgvi_matrix *m = &p->rows;
-    p->along = mgvi_arena_array(&p->arena, (size_t)m->rows, sizeof *p->along);
-    if (!p->along)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, p->along, m->rows));
     for (int64_t j = 0; j < m->cols; j++) {
         const double o = mgvi_view_shift(&s->view, j);
         p->origin_square += o * o;
@@ -263,9 +261,7 @@ static mgv_status measure_along(mgvi_points *p)
 static mgv_status measure(mgvi_points *p)
 {
     copy_job job = {.points = p, .blocks = mgvi_block_count(p->rows.nnz, GRAIN, BLOCKS)};
-    p->square = mgvi_arena_array(&p->arena, (size_t)p->rows.rows, sizeof *p->square);
-    if (!p->square)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, p->square, p->rows.rows));
     mgvi_ctx_run(p->ctx, job.blocks, square_block, &job);
     MGVI_TRY(mgvi_ctx_whole(p->ctx));
     for (int64_t i = 0; i < p->rows.rows; i++)

@@ -198,11 +198,9 @@ static mgv_status grow(mgvi_row_set *s, mgvi_arena *arena, int64_t count, int64_
 {
     if (!s->own_ptr || count > s->capacity) {
         s->capacity = count + count / 8;
-        s->own_ptr = mgvi_arena_scratch(arena, (size_t)s->capacity + 1, sizeof *s->own_ptr);
-        s->own_sign = mgvi_arena_scratch(arena, (size_t)s->capacity, sizeof *s->own_sign);
-        s->own_row_scale = mgvi_arena_scratch(arena, (size_t)s->capacity, sizeof *s->own_row_scale);
-        if (!s->own_ptr || !s->own_sign || !s->own_row_scale)
-            return MGV_E_MEMORY;
+        MGVI_TRY(MGVI_SCRATCH(arena, s->own_ptr, (size_t)s->capacity + 1));
+        MGVI_TRY(MGVI_SCRATCH(arena, s->own_sign, s->capacity));
+        MGVI_TRY(MGVI_SCRATCH(arena, s->own_row_scale, s->capacity));
     }
     if (nnz > s->nnz_capacity) {
         s->nnz_capacity = nnz + nnz / 8;

@@ -92,13 +92,6 @@ static void bend(mgvi_normal_map *m, const mgvi_vec *v, mgvi_vec *out)
     mgvi_op_mul_t(m->p->A, 1, &m->Ay, 0, out);
 }
 
-static double dot(const mgvi_normal_map *m, const mgvi_vec *a, const mgvi_vec *b)
-{
-    double out;
-    mgvi_vec_dot(m->p->ctx, a, b, &out);
-    return out;
-}
-
 /* ---- where we are ---------------------------------------------------------------------------- */
 
 /* R(w) + L(A w) for the w given; z = A w. */
@@ -187,16 +180,16 @@ static void solve(mgvi_normal_map *m)
     derivative(m, &m->F, &m->rest);
     mgvi_vec_scale(ctx, -1, &m->rest);
     mgvi_vec_copy(ctx, &m->rest, &m->dir);
-    double rho = dot(m, &m->rest, &m->rest);
+    double rho = mgvi_vec_inner(m->p->ctx, &m->rest, &m->rest);
     const double enough = ACCURACY * ACCURACY * rho;
     for (int t = 0; t < MOST_PRODUCTS && rho > enough && !over(m); t++) {
         curve(m);
-        const double slope = dot(m, &m->dir, &m->image);
+        const double slope = mgvi_vec_inner(m->p->ctx, &m->dir, &m->image);
         if (!(slope > 0)) /* flat: columns that depend on each other */
             break;
         mgvi_vec_axpby(ctx, rho / slope, &m->dir, 1, &m->q);
         mgvi_vec_axpby(ctx, -rho / slope, &m->image, 1, &m->rest);
-        const double next = dot(m, &m->rest, &m->rest);
+        const double next = mgvi_vec_inner(m->p->ctx, &m->rest, &m->rest);
         mgvi_vec_axpby(ctx, 1, &m->rest, next / rho, &m->dir);
         rho = next;
     }
@@ -223,7 +216,8 @@ static bool newton_step(mgvi_normal_map *m)
 static void choose_sigma(mgvi_normal_map *m)
 {
     bend(m, &m->g, &m->Hy);
-    const double square = dot(m, &m->g, &m->g), slope = dot(m, &m->g, &m->Hy);
+    const double square = mgvi_vec_inner(m->p->ctx, &m->g, &m->g),
+                 slope = mgvi_vec_inner(m->p->ctx, &m->g, &m->Hy);
     m->sigma = slope > 0 ? square / slope : 1;
 }
 

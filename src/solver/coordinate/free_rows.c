@@ -77,9 +77,8 @@ static mgv_status make_room(mgvi_free_rows *f)
     const size_t n = (size_t)f->count;
     MGVI_TRY(MGVI_VECTORS(f->arena, n, &f->x, &f->z, &f->slope, &f->least, &f->best, &f->dir,
                           &f->image, &f->delta, &f->residual, &f->scaled));
-    if (!(f->member = mgvi_arena_array(f->arena, n, sizeof *f->member)) ||
-        !(f->face = mgvi_arena_array(f->arena, n, sizeof *f->face)))
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(f->arena, f->member, n));
+    MGVI_TRY(MGVI_ARRAY(f->arena, f->face, n));
     return mgvi_free_metric_new(f->arena, f->count, &f->metric);
 }
 

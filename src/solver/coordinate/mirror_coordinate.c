@@ -57,10 +57,8 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_row_passes_new(run, &s->passes));
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->u, &s->shown, &s->z));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    s->row = mgvi_run_array(run, (size_t)d, sizeof *s->row);
-    s->lipschitz = mgvi_run_array(run, (size_t)n, sizeof *s->lipschitz);
-    if (!s->row || !s->lipschitz)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->row, d));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->lipschitz, n));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, n));
     MGVI_TRY(mgvi_run_keep(run, "v", MGVI_T_F64, s->map.v, d));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
@@ -89,23 +87,11 @@ static mgv_status measure_rows(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
-/* Rows that can move. A constraint on a row of zeros holds or does not: where it does not, the row
- * alone is the proof that no w is feasible, and the others rest. */
 static void choose_rows(mgvi_run *run, state *s)
 {
-    const mgv_problem *p = run->problem;
-    for (int64_t i = 0; i < s->u.n && !run->suspicious; i++) {
-        const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
-        if (c.scale == 0)
-            continue;
-        if (s->lipschitz[i] + s->kappa > 0) {
+    for (int64_t i = 0; i < s->u.n && !run->suspicious; i++)
+        if (mgvi_run_row_moves(run, i, s->lipschitz[i] + s->kappa > 0, s->u.x))
             mgvi_row_passes_add(&s->passes, i);
-            continue;
-        }
-        const double ray = p->loss->dual_step(c, 0, 0, 0);
-        s->u.x[i] = isinf(ray) ? copysign(1, ray) : ray;
-        run->suspicious = isinf(ray);
-    }
     if (run->suspicious)
         s->passes.all_count = 0;
 }

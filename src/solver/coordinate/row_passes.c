@@ -12,14 +12,9 @@ static const double SETTLED = 0.1; /* the moves of the first brief pass have fal
 mgv_status mgvi_row_passes_new(mgvi_run *run, mgvi_row_passes *out)
 {
     const int64_t n = run->problem->A->rows;
-    if (n > INT32_MAX)
-        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                         "solver %s takes at most 2^31 rows; there are %" PRId64, run->ops->name,
-                         n);
-    out->all = mgvi_run_array(run, (size_t)n, sizeof *out->all);
-    out->order = mgvi_run_array(run, (size_t)n, sizeof *out->order);
-    if (!out->all || !out->order)
-        return MGV_E_MEMORY;
+    MGVI_TRY(mgvi_run_check_rows(run));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, out->all, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, out->order, n));
     MGVI_TRY(mgvi_run_keep(run, "order", MGVI_T_I32, out->order, n));
     return mgvi_run_keep(run, "passes", MGVI_T_U8, &out->m, sizeof out->m);
 }

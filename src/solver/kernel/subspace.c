@@ -273,3 +273,53 @@ mgv_status mgvi_subspace_minimise(mgvi_subspace *s, double enough)
     }
     return MGV_OK;
 }
+
+/* ---- directions ------------------------------------------------------------------------------ */
+
+double *mgvi_subspace_direction(const mgvi_subspace *s, const mgvi_directions *d,
+                                const mgvi_past *past, int j, double **image)
+{
+    const int64_t room = s->most - 1, at = ((past->newest + 1 - j) % room + room) % room;
+    const int64_t numbers = s->z.n * s->z.k;
+    *image = j > 0 ? d->images + at * numbers : d->first_image;
+    return j > 0 ? d->past + at * numbers : d->first;
+}
+
+void mgvi_subspace_describe(mgvi_subspace *s, const mgvi_directions *d, const mgvi_past *past,
+                            const mgvi_vec *image_c)
+{
+    const double lambda = s->problem->lambda;
+    mgvi_vec x = *image_c, image = *image_c, other = *image_c;
+    s->count = past ? 1 + (int)past->count : 0;
+    for (int j = 0; j < s->count; j++) {
+        x.x = mgvi_subspace_direction(s, d, past, j, &image.x);
+        s->image[j] = image.x;
+        s->linear[j] = lambda * mgvi_vec_inner(s->problem->ctx, &x, image_c);
+        for (int l = 0; l <= j; l++) {
+            mgvi_subspace_direction(s, d, past, l, &other.x);
+            const double q = lambda * mgvi_vec_inner(s->problem->ctx, &x, &other);
+            s->quadratic[j * s->most + l] = s->quadratic[l * s->most + j] = q;
+        }
+    }
+}
+
+void mgvi_subspace_move(const mgvi_subspace *s, const mgvi_directions *d, mgvi_past *past,
+                        mgvi_vec *moved, mgvi_vec *image)
+{
+    mgv_ctx *ctx = s->problem->ctx;
+    const int64_t room = s->most - 1;
+    mgvi_vec_fill(ctx, moved, 0);
+    mgvi_vec_fill(ctx, image, 0);
+    for (int j = 0; j < s->count; j++) {
+        mgvi_vec x = *moved, e = *moved;
+        x.x = mgvi_subspace_direction(s, d, past, j, &e.x);
+        mgvi_vec_axpby(ctx, s->theta[j], &x, 1, moved);
+        mgvi_vec_axpby(ctx, s->theta[j], &e, 1, image);
+    }
+    past->newest = (past->newest + 1) % room;
+    past->count = past->count < room ? past->count + 1 : room;
+    mgvi_vec to = *moved, image_to = *moved;
+    to.x = mgvi_subspace_direction(s, d, past, 1, &image_to.x);
+    mgvi_vec_copy(ctx, moved, &to);
+    mgvi_vec_copy(ctx, image, &image_to);
+}

@@ -1,5 +1,5 @@
 /* class_intercepts.c - a proximal point method in the intercepts around the active set. */
-#include "solver/margin/class_intercepts.h"
+#include "solver/margin/exact_rows.h"
 
 #include <math.h>
 
@@ -15,9 +15,8 @@ mgv_status mgvi_class_intercepts_init(mgvi_class_intercepts *c, const mgv_proble
     *c = (mgvi_class_intercepts){.set = set, .work = work, .k = p->graph ? p->outputs : 0};
     if (c->k == 0)
         return MGV_OK;
-    c->a = mgvi_arena_array(arena, (size_t)c->k, sizeof *c->a);
-    c->flow = mgvi_arena_array(arena, (size_t)c->k, sizeof *c->flow);
-    return c->a && c->flow ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, c->k, &c->a, &c->flow));
+    return MGV_OK;
 }
 
 static int32_t own_of(const mgvi_class_intercepts *c, int64_t t)

@@ -165,10 +165,8 @@ mgv_status mgvi_exact_use_interior(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     const size_t n = (size_t)p->A->rows;
-    s->W = mgvi_run_array(run, n, sizeof *s->W);
-    s->b = mgvi_run_array(run, n, sizeof *s->b);
-    if (!s->W || !s->b)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->W, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->b, n));
     MGVI_TRY(mgvi_interior_init(&s->ip, p, p->p, s->rows, &run->arena));
     s->m.interior = true;
     s->size = s->work.size; /* 0: it begins */
@@ -194,11 +192,9 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->u, &s->z));
     MGVI_TRY(mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start, keeps_dense(p)));
-    s->in_W = mgvi_run_array(run, (size_t)n, sizeof *s->in_W);
-    s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
-    s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows), sizeof *s->acc);
-    if (!s->in_W || !s->order || !s->acc)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->in_W, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->order, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->acc, (size_t)mgvi_rows_acc_len(s->rows)));
     if (p->p != 2)
         return mgvi_exact_use_interior(run, s);
     MGVI_TRY(mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols,

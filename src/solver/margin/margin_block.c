@@ -104,10 +104,10 @@ static mgv_status fill_dense(const mgvi_rows *r, const int32_t *W, mgvi_margin_b
 static mgv_status lines_new(mgvi_arena *arena, int64_t count, int64_t entries,
                             mgvi_block_lines *out)
 {
-    out->ptr = mgvi_arena_array(arena, (size_t)count + 2, sizeof *out->ptr);
-    out->idx = mgvi_arena_scratch(arena, (size_t)entries + 1, sizeof *out->idx);
-    out->val = mgvi_arena_scratch(arena, (size_t)entries + 1, sizeof *out->val);
-    return out->ptr && out->idx && out->val ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, out->ptr, (size_t)count + 2));
+    MGVI_TRY(MGVI_SCRATCH(arena, out->idx, (size_t)entries + 1));
+    MGVI_TRY(MGVI_SCRATCH(arena, out->val, (size_t)entries + 1));
+    return MGV_OK;
 }
 
 /* The same entries by the other index, to->ptr[j + 1] being where line j begins. `place`: where in

@@ -375,9 +375,7 @@ static mgv_status choose_rows(mgvi_run *run, mgvi_minibatch *s)
 {
     const mgvi_coef_array *weight = &run->problem->row.scale;
     double least = INFINITY, most = 0, total = 0;
-    s->order = mgvi_run_array(run, (size_t)s->rows.view.rows, sizeof *s->order);
-    if (!s->order)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->order, s->rows.view.rows));
     for (int64_t i = 0; i < s->rows.view.rows; i++) {
         const double w = mgvi_coef_pick(weight, i, 0);
         if (!(w > 0))

@@ -1,5 +1,12 @@
-/* tall_polish.c - guesses of the active sets from several thresholds, each checked by its gap. */
-#include "solver/newton/tall_polish.h"
+/* tall_polish.c - from a good (w, a) of the reduced hinge problem to the exact one: the sets
+ * E = {0 < a_i < cap_i}, T = {a_i = cap_i} and A = {w_j != 0} are guessed, then with
+ * R = lin + sum_T cap_i a_i - mu sign(w) the optimality conditions are linear
+ * (docs/algorithms/newton.md (17)):
+ *     Lambda w_A - Z_EA' a_E = R_A,   Z_EA w_A = 1.                                             (1)
+ * lambda > 0: w is eliminated, a system in a_E, bordered by the free column. lambda = 0: a vertex,
+ * |E| = |A|, two square systems. A guess is as good as the gap it leads to, which is measured:
+ * there are guesses from several thresholds. */
+#include "solver/newton/tall_interior.h"
 
 #include "linalg/gemm.h"
 #include "simd/simd.h"
@@ -56,9 +63,7 @@ static void guess(polish *k, const double *unit, const double *w, const double *
 
 static mgv_status gather(polish *k)
 {
-    k->Z = mgvi_arena_array(&k->arena, (size_t)(k->size_E * k->size_A) + 1, sizeof *k->Z);
-    if (!k->Z)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&k->arena, k->Z, (size_t)(k->size_E * k->size_A) + 1));
     for (int64_t e = 0; e < k->size_E; e++) {
         mgvi_row_set_row(k->r->set, k->E[e], k->x);
         for (int64_t j = 0; j < k->size_A; j++)

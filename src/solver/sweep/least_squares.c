@@ -22,18 +22,11 @@ typedef struct state {
     double estimate;
 } state;
 
-static double dot(const mgvi_run *run, const mgvi_vec *x, const mgvi_vec *y)
-{
-    double value;
-    mgvi_vec_dot(run->ctx, x, y, &value);
-    return value;
-}
-
 /* |x|^2 of the penalised columns */
 static double square(const mgvi_run *run, const mgvi_vec *x)
 {
     const mgvi_vec part = mgvi_problem_penalised_part(run->problem, x);
-    return dot(run, &part, &part);
+    return mgvi_vec_inner(run->ctx, &part, &part);
 }
 
 /* g += t lambda x of the penalised columns */
@@ -64,10 +57,10 @@ static void refresh(mgvi_run *run, state *s)
     mgvi_op_mul_t(p->A, 1, u, 0, &s->g);
     add_strength(run, 1, &s->w, &s->g);
     mgvi_vec_multiply(run->ctx, &s->diagonal, &s->g, &s->d);
-    s->gp = dot(run, &s->g, &s->d);
+    s->gp = mgvi_vec_inner(run->ctx, &s->g, &s->d);
     mgvi_vec_scale(run->ctx, -1, &s->d);
     s->since = 0;
-    s->estimate = guess_gap(run, s, dot(run, u, &s->z));
+    s->estimate = guess_gap(run, s, mgvi_vec_inner(run->ctx, u, &s->z));
 }
 
 /* 1/diag H from the columns' variances: with an intercept A's columns are centred. An operator that
@@ -106,11 +99,7 @@ static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
     s->s = &run->problem->row.scale;
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->g));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->d));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->h));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->diagonal));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->g, &s->d, &s->h, &s->diagonal));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
     MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
     MGVI_TRY(mgvi_run_keep_vec(run, "g", &s->g));
@@ -144,7 +133,7 @@ static mgv_status step(mgvi_run *run)
     }
     mgvi_op_mul(p->A, 1, &s->d, 0, Ad);
     mgvi_vec_weigh(ctx, s->s, Ad, u);
-    const double t = s->gp / (dot(run, Ad, u) + p->lambda * square(run, &s->d));
+    const double t = s->gp / (mgvi_vec_inner(run->ctx, Ad, u) + p->lambda * square(run, &s->d));
     mgvi_vec_axpby(ctx, t, &s->d, 1, &s->w);
     mgvi_vec_axpby(ctx, t, Ad, 1, &s->z);
     if (++s->since == REFRESH) {
@@ -153,11 +142,11 @@ static mgv_status step(mgvi_run *run)
         mgvi_op_mul_t(p->A, t, u, 1, &s->g);
         add_strength(run, t, &s->d, &s->g);
         mgvi_vec_multiply(ctx, &s->diagonal, &s->g, &s->h);
-        const double next = dot(run, &s->g, &s->h);
+        const double next = mgvi_vec_inner(run->ctx, &s->g, &s->h);
         mgvi_vec_axpby(ctx, -1, &s->h, next / s->gp, &s->d);
         s->gp = next;
         mgvi_vec_weigh(ctx, s->s, &s->z, u);
-        s->estimate = guess_gap(run, s, dot(run, u, &s->z));
+        s->estimate = guess_gap(run, s, mgvi_vec_inner(run->ctx, u, &s->z));
     }
     return isfinite(s->gp)
                ? MGV_OK

@@ -42,9 +42,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
         MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
-    s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows.rows), sizeof *s->acc);
-    if (!s->acc)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->acc, (size_t)mgvi_rows_acc_len(s->rows.rows)));
     MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
     MGVI_TRY(mgvi_run_keep_vec(run, "g", &s->g));
     MGVI_TRY(mgvi_run_keep_vec(run, "v", &s->v));

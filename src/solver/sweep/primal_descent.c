@@ -26,8 +26,7 @@ static mgv_status init(mgvi_run *run)
     mgvi_vec *const rows[] = {&s->z, &s->c, &s->b};
     for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
         MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->v));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->v));
     s->kind = run->settings->surrogate;
     mgvi_margin_rows_start(&s->rows, &s->z);
     MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));

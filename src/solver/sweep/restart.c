@@ -13,8 +13,7 @@ static const double SUFFICIENT = 0.2, NECESSARY = 0.8, LONG = 0.36;
 
 mgv_status mgvi_point_new(mgvi_run *run, mgvi_point *out)
 {
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &out->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &out->p));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &out->w, &out->p));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &out->u));
     return mgvi_run_vec(run, MGVI_ROWS, &out->z);
 }

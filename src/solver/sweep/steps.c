@@ -92,10 +92,7 @@ static mgv_status bind_units(mgvi_run *run, mgvi_columns *columns, mgvi_steps *s
                          "diagonal steps need a stored matrix and a penalty that works column by "
                          "column; this is operator %s with penalty %s",
                          p->A->ops->name, p->penalty->name);
-    s->unit = mgvi_run_array(run, (size_t)d, sizeof *s->unit);
-    s->square = mgvi_run_array(run, (size_t)d, sizeof *s->square);
-    if (!s->unit || !s->square)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, d, &s->unit, &s->square));
     mgvi_columns_square_norms(columns, s->unit);
     for (int64_t j = 0; j < d; j++)
         s->unit[j] = s->unit[j] > 0 ? 1 / sqrt(s->unit[j]) : 1;
