@@ -6,7 +6,7 @@
  * Dense points go through a matrix product; where a side is sparse, or p has few points, some of
  * them are laid side by side as columns and the rows of q run over them. */
 #include "op/kernel_origin.h"
-#include "op/kernel_sparse.h"
+#include "op/points.h"
 #include "op/poly_map.h"
 
 #include "base/limit.h"

@@ -145,4 +145,9 @@ mgv_status mgvi_kernel_short_sums(mgv_ctx *ctx, const mgvi_kernel *kernel, const
 double mgvi_point_expand(const mgvi_point_list *list, int64_t t, double *x);
 /* k(x_i, x_i) */
 double mgvi_kernel_self(const mgvi_kernel *kernel, const mgvi_points *points, int64_t i);
+
+/* kernel_sparse.c: out[s*ld + t] = scale p_s.q_t, float or double as `dtype` says, from float64 sums; columns that
+ * only one of the lists has are zeros. MGV_E_MEMORY. */
+mgv_status mgvi_sparse_products(mgv_ctx *ctx, const mgvi_point_list *p, const mgvi_point_list *q,
+                                double scale, mgv_dtype dtype, void *out, int64_t ld);
 #endif
