@@ -63,8 +63,7 @@ static mgv_status copy_scaling(mgv_model *m, const mgv_problem *p)
         memcpy(m->scale, p->view.scale, d * sizeof *m->scale);
     if (!p->view.centre)
         return MGV_OK;
-    if (!(m->centre = mgvi_arena_array(&m->arena, d, sizeof *m->centre)))
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&m->arena, m->centre, d));
     memcpy(m->centre, p->view.centre, d * sizeof *m->centre);
     return MGV_OK;
 }
