@@ -1,6 +1,5 @@
 /* data.c - public functions on data. */
 #include "api/need.h"
-#include "base/clock.h"
 #include "base/limit.h"
 #include "io/io.h"
 #include "report/report.h"

@@ -6,7 +6,6 @@
 #include "certify/rounding.h"
 
 #include <math.h>
-#include <string.h>
 
 mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **out)
 {

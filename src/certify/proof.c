@@ -16,8 +16,6 @@
 #include "op/contrast.h"
 #include "op/features.h"
 
-#include <string.h>
-
 /* Multiplications: about a second of either kind. */
 static const double MOST_NEARBY = 2e10, MOST_RESIDUES = 1e9;
 /* Of a column's size: worth a look whether an exact proof is near. */

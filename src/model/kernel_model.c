@@ -3,7 +3,6 @@
 
 #include "op/rows.h"
 #include "op/stats.h"
-#include "simd/simd.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* bind.c - labels and weights to rows, scaling to an operator; task.c: names to terms. */
 #include "problem/problem.h"
 
-#include "base/event.h"
 #include "op/stats.h"
 
 #include <math.h>

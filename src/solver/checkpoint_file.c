@@ -5,7 +5,6 @@
 #include "base/sink.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { META = 6, PRINT_TEXT = 20 };
 static const char FORMAT_VERSION[] = "2";

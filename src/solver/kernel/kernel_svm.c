@@ -15,7 +15,6 @@
 #include "solver/shared/ranking.h"
 #include "solver/solver_impl.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

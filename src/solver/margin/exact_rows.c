@@ -2,7 +2,6 @@
 #include "solver/margin/exact_rows.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { FEW = 8 }; /* rows a column: with more of them, few decide */
 /* Multiplications of an iteration up to which the interior point takes all rows at once: linear

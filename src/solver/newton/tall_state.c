@@ -2,7 +2,6 @@
 #include "solver/newton/tall_state.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double STEEP_DENSE = 4, STEEP_SPARSE = 16; /* leverage / mean: majorised curvature */
 static const double L1_WIDTH = 0.1; /* |w_j| is smoothed at this part of alpha, in its unit */

@@ -2,7 +2,6 @@
 #include "solver/proximal_newton/newton_model.h"
 
 #include "base/limit.h"
-#include "base/threads.h"
 #include "linalg/gemm.h"
 #include "op/gram.h"
 #include "op/rows.h"

@@ -12,8 +12,6 @@
 #include "backend/surrogate.h"
 #include "solver/sweep/margin_rows.h"
 
-#include <math.h>
-
 static const double FIRST_THETA = 1024;
 
 typedef struct memory {
