@@ -9,9 +9,8 @@
 
 mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **out)
 {
-    mgvi_judge *j = mgvi_arena_array(arena, 1, sizeof *j);
-    if (!j)
-        return MGV_E_MEMORY;
+    mgvi_judge *j;
+    MGVI_TRY(MGVI_ARRAY(arena, j, 1));
     j->problem = p;
     const int64_t n = p->A->rows, d = p->A->cols;
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &j->z));

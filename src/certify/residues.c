@@ -436,9 +436,8 @@ static mgv_status prove_columns(work *w, mgvi_arena *arena, double most, int32_t
     if (m * c * fmin(m, c) > most)
         return MGV_OK;
     MGVI_TRY(allocate(w, arena));
-    double *length = mgvi_arena_array(arena, (size_t)w->d->c, sizeof *length);
-    if (!length)
-        return MGV_E_MEMORY;
+    double *length;
+    MGVI_TRY(MGVI_ARRAY(arena, length, w->d->c));
     measure(w);
     reduce_matrix(w, field_of(p));
     const int64_t rank = find_rank(w, field_of(p), w->d->m, &dependent, &last);

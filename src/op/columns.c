@@ -39,9 +39,8 @@ mgv_status mgvi_columns_new(mgvi_op *op, mgvi_arena *arena, mgvi_columns **out)
     *out = NULL;
     if (!op->view || op->lanes_fixed || op->view->row || op->view->sign_lanes > 1)
         return MGV_OK;
-    mgvi_columns *c = mgvi_arena_array(arena, 1, sizeof *c);
-    if (!c)
-        return MGV_E_MEMORY;
+    mgvi_columns *c;
+    MGVI_TRY(MGVI_ARRAY(arena, c, 1));
     c->op = op;
     c->view = *op->view;
     MGVI_TRY(bind_transpose(c, arena, mgvi_stored_of(mgvi_view_base(op))));
@@ -173,9 +172,8 @@ mgv_status mgvi_gather_new(mgvi_op *op, mgvi_arena *arena, mgvi_gather **out)
     if (!op->view || (op->view->sign && op->view->sign_lanes != 1))
         return MGVI_FAIL(op->ctx, MGV_E_UNSUPPORTED, "the operator '%s' has no single columns",
                          mgvi_view_base(op)->ops->name);
-    mgvi_gather *c = mgvi_arena_array(arena, 1, sizeof *c);
-    if (!c)
-        return MGV_E_MEMORY;
+    mgvi_gather *c;
+    MGVI_TRY(MGVI_ARRAY(arena, c, 1));
     c->op = op;
     c->view = *op->view;
     c->m = *op->stored;

@@ -152,9 +152,8 @@ mgv_status mgvi_kernel_table(mgvi_kernel_op *k, mgvi_arena *arena, const int64_t
     }
     if (width == 0 || (double)count * (double)width > MOST_NUMBERS)
         return MGV_OK;
-    double *values = mgvi_arena_array(arena, (size_t)(count * width), sizeof *values);
-    if (!values)
-        return MGV_E_MEMORY;
+    double *values;
+    MGVI_TRY(MGVI_ARRAY(arena, values, (size_t)(count * width)));
     MGVI_TRY(open_monomials(k, arena, false, &m));
     for (int64_t t = 0; t < count; t++)
         write_row(k, &m, row[t], values + t * width);

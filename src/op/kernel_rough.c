@@ -67,8 +67,7 @@ static void copy_task(void *arg, int64_t task)
     const mgvi_kernel_rough *r = job->k->rough;
     const double scale = sqrt(mgvi_kernel_square_scale(&job->k->kernel));
     double *x = job->x + task * r->d;
-    const int64_t end = mgvi_block_begin(r->groups, job->tasks, task + 1);
-    for (int64_t g = mgvi_block_begin(r->groups, job->tasks, task); g < end; g++)
+    MGVI_FOR_BLOCK (g, r->groups, job->tasks, task)
         for (int64_t l = 0; l < GROUP; l++) {
             const int64_t i = g * GROUP + l;
             float *to = r->q + g * GROUP * r->d + l;
@@ -175,8 +174,7 @@ static void add_task(void *arg, int64_t task)
     const mgvi_kernel_rough *r = job->k->rough;
     const int64_t n = job->k->op.rows;
     mgvi_rough_points x = job->points;
-    const int64_t end = mgvi_block_begin(job->groups, job->tasks, task + 1);
-    for (int64_t g = mgvi_block_begin(job->groups, job->tasks, task); g < end; g++) {
+    MGVI_FOR_BLOCK (g, job->groups, job->tasks, task) {
         double sums[GROUP] = {0};
         x.q = r->q + g * GROUP * r->d;
         job->k->op.ctx->simd->rough_points->sums(&x, r->c, sums);

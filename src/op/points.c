@@ -133,8 +133,7 @@ static void dense_block(void *arg, int64_t block)
     const copy_job *job = arg;
     const mgvi_points *p = job->points;
     const size_t row = (size_t)p->rows.cols * mgvi_dtype_size(p->rows.dtype);
-    const int64_t end = mgvi_block_begin(p->rows.rows, job->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(p->rows.rows, job->blocks, block); i < end; i++)
+    MGVI_FOR_BLOCK (i, p->rows.rows, job->blocks, block)
         mgvi_points_expand(p, i, p->rows.dtype, job->to + (size_t)i * row);
 }
 
@@ -231,8 +230,7 @@ static void square_block(void *arg, int64_t block)
 {
     const copy_job *job = arg;
     mgvi_points *p = job->points;
-    const int64_t end = mgvi_block_begin(p->rows.rows, job->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(p->rows.rows, job->blocks, block); i < end; i++)
+    MGVI_FOR_BLOCK (i, p->rows.rows, job->blocks, block)
         p->square[i] = square_of(&p->rows, i);
 }
 

@@ -33,9 +33,8 @@ static mgv_status describe(const mgvi_rows *rows, double *touched, mgvi_row_set 
 static mgv_status gather_all(const mgvi_rows *rows, double most, mgvi_arena *arena, double *touched,
                              mgvi_row_set *set)
 {
-    int32_t *list = mgvi_arena_scratch(arena, (size_t)rows->count, sizeof *list);
-    if (!list)
-        return MGV_E_MEMORY;
+    int32_t *list;
+    MGVI_TRY(MGVI_SCRATCH(arena, list, rows->count));
     for (int64_t i = 0; i < rows->count; i++)
         list[i] = (int32_t)i;
     return mgvi_row_set_gather(rows, list, rows->count, false, most, arena, touched, set);
@@ -172,8 +171,7 @@ static void gather_block(void *arg, int64_t block)
     const mgvi_rows *rows = job->rows;
     mgvi_row_set *to = job->to;
     const size_t size = to->exact ? sizeof(double) : sizeof(float);
-    const int64_t end = mgvi_block_begin(to->m.rows, job->blocks, block + 1);
-    for (int64_t t = mgvi_block_begin(to->m.rows, job->blocks, block); t < end; t++) {
+    MGVI_FOR_BLOCK (t, to->m.rows, job->blocks, block) {
         const int64_t i = job->list[t], r = mgvi_rows_source(rows, i);
         if (!to->sparse) {
             fetch_source(&job->from, rows, i, (char *)to->own_val + (size_t)(t * to->cols) * size);

@@ -94,9 +94,8 @@ static mgv_status groups_new(mgvi_arena *arena, const int64_t *group, int64_t n,
                              j + 1, group[j], n - 1);
         count = group[j] >= count ? group[j] + 1 : count;
     }
-    mgvi_groups *g = mgvi_arena_array(arena, 1, sizeof *g);
-    if (!g)
-        return MGV_E_MEMORY;
+    mgvi_groups *g;
+    MGVI_TRY(MGVI_ARRAY(arena, g, 1));
     MGVI_TRY(sort_columns(arena, group, n, count, g));
     for (int64_t at = 0; at < count; at++)
         g->weight[at] = by_size ? sqrt((double)(g->first[at + 1] - g->first[at])) : 1;
@@ -116,9 +115,8 @@ static mgv_status group_bind(mgvi_arena *arena, const mgvi_penalty_input *in, co
 
 static mgv_status group_sample(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const void **data)
 {
-    int64_t *group = mgvi_arena_array(arena, (size_t)n, sizeof *group);
-    if (!group)
-        return MGV_E_MEMORY;
+    int64_t *group;
+    MGVI_TRY(MGVI_ARRAY(arena, group, n));
     for (int64_t j = 0; j < n; j++)
         group[j] = mgvi_rng_below(rng, (uint32_t)(n + 2) / 3);
     return groups_new(arena, group, n, mgvi_rng_below(rng, 2), (const mgvi_groups **)data);

@@ -140,9 +140,8 @@ static void tv2d_prox(const mgvi_whole *self, const double *v, double step, doub
 
 static mgv_status tv2d_bind(mgvi_arena *arena, const mgvi_penalty_input *in, const void **data)
 {
-    image *im = mgvi_arena_array(arena, 1, sizeof *im);
-    if (!im)
-        return MGV_E_MEMORY;
+    image *im;
+    MGVI_TRY(MGVI_ARRAY(arena, im, 1));
     im->tol = in->settings->prox_tol;
     *data = im;
     return mgvi_shape_read(arena->ctx, in, "tv2d", true, &im->shape);
@@ -150,9 +149,8 @@ static mgv_status tv2d_bind(mgvi_arena *arena, const mgvi_penalty_input *in, con
 
 static mgv_status tv2d_sample(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const void **data)
 {
-    image *im = mgvi_arena_array(arena, 1, sizeof *im);
-    if (!im)
-        return MGV_E_MEMORY;
+    image *im;
+    MGVI_TRY(MGVI_ARRAY(arena, im, 1));
     *im = (image){.shape = mgvi_shape_sample(rng, n), .tol = 1e-4};
     if (im->shape.cols % 3 == 0) { /* a colour image now and then */
         im->shape.cols /= 3;

@@ -39,9 +39,8 @@ bool mgvi_normal_map_fits(const mgv_problem *p)
 
 mgv_status mgvi_normal_map_new(const mgv_problem *p, mgvi_arena *arena, mgvi_normal_map **out)
 {
-    mgvi_normal_map *m = mgvi_arena_array(arena, 1, sizeof *m);
-    if (!m)
-        return MGV_E_MEMORY;
+    mgvi_normal_map *m;
+    MGVI_TRY(MGVI_ARRAY(arena, m, 1));
     m->p = p;
     mgvi_vec *const cols[] = {&m->x,   &m->w,     &m->g, &m->F,  &m->q,     &m->rest,
                               &m->dir, &m->image, &m->y, &m->Hy, &m->trial, &m->at};

@@ -108,8 +108,7 @@ static void white_block(void *arg, int64_t block)
 {
     const white_job *job = arg;
     const int64_t count = job->s->set.size - job->first;
-    for (int64_t t = mgvi_block_begin(count, job->blocks, block);
-         t < mgvi_block_begin(count, job->blocks, block + 1); t++)
+    MGVI_FOR_BLOCK (t, count, job->blocks, block)
         mgvi_factor_forward(&job->s->white,
                             job->s->set.dense + (job->first + t) * job->s->set.width);
 }

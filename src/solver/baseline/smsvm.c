@@ -65,9 +65,8 @@ static mgv_status gather(mgvi_run *run, state *s)
     const int64_t n = run->problem->A->rows;
     mgvi_rows *rows;
     MGVI_TRY(mgvi_rows_bare(run->problem->A, &run->arena, &rows));
-    int32_t *list = mgvi_run_array(run, (size_t)n, sizeof *list);
-    if (!list)
-        return MGV_E_MEMORY;
+    int32_t *list;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, list, n));
     for (int64_t i = 0; i < n; i++)
         list[i] = (int32_t)i;
     return mgvi_row_set_gather(rows, list, n, true, INFINITY, &run->arena, &run->touched, &s->set);

@@ -50,22 +50,21 @@ mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols
         return MGV_E_MEMORY;
     const size_t side = (size_t)rows, both = (size_t)(rows + cols);
     const size_t least = cols > 0 && cols < rows ? (size_t)cols : side;
-    k->H = mgvi_arena_scratch(arena, least * least, sizeof *k->H);
+    MGVI_TRY(MGVI_SCRATCH(arena, k->H, least * least));
+    MGVI_TRY(MGVI_ARRAY(arena, k->side, least));
+    MGVI_TRY(MGVI_ARRAY(arena, k->along, least));
+    MGVI_TRY(MGVI_ARRAY(arena, k->along_g, cols));
+    MGVI_TRY(MGVI_ARRAY(arena, k->cg_row, sparse ? side : 0));
+    MGVI_TRY(MGVI_ARRAY(arena, k->cg_col, sparse ? (size_t)cols : 0));
+    MGVI_TRY(MGVI_ARRAY(arena, k->keys, both));
+    MGVI_TRY(MGVI_ARRAY(arena, k->row, side));
+    MGVI_TRY(MGVI_ARRAY(arena, k->rests, side));
+    MGVI_TRY(MGVI_ARRAY(arena, k->face_row, side));
+    MGVI_TRY(MGVI_ARRAY(arena, k->face_col, cols));
+    MGVI_TRY(MGVI_ARRAY(arena, k->upper, side));
     k->by_rows = mgvi_arena_scratch(arena, cols > 0 && !sparse ? side * least : 0, sizeof(double));
-    k->side = mgvi_arena_array(arena, least, sizeof *k->side);
-    k->along = mgvi_arena_array(arena, least, sizeof *k->along);
-    k->along_g = mgvi_arena_array(arena, (size_t)cols, sizeof *k->along_g);
     k->cg_live = mgvi_arena_array(arena, sparse ? MGVI_HINGE_CG * side : 0, sizeof(double));
-    k->cg_row = mgvi_arena_array(arena, sparse ? side : 0, sizeof *k->cg_row);
-    k->cg_col = mgvi_arena_array(arena, sparse ? (size_t)cols : 0, sizeof *k->cg_col);
-    k->keys = mgvi_arena_array(arena, both, sizeof *k->keys);
-    k->row = mgvi_arena_array(arena, side, sizeof *k->row);
-    k->rests = mgvi_arena_array(arena, side, sizeof *k->rests);
-    k->face_row = mgvi_arena_array(arena, side, sizeof *k->face_row);
-    k->face_col = mgvi_arena_array(arena, (size_t)cols, sizeof *k->face_col);
-    k->upper = mgvi_arena_array(arena, side, sizeof *k->upper);
-    if (!k->H || !k->by_rows || !k->side || !k->along || !k->along_g || !k->cg_live || !k->cg_row ||
-        !k->cg_col || !k->keys || !k->row || !k->rests || !k->face_row || !k->face_col || !k->upper)
+    if (!k->by_rows || !k->cg_live)
         return MGV_E_MEMORY;
     return room_for_points(arena, k, rows, cols);
 }

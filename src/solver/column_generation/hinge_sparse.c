@@ -191,8 +191,7 @@ static void product_block(void *arg, int64_t block)
 {
     const product_job *job = arg;
     const lines *l = &job->l;
-    const int64_t end = mgvi_block_begin(l->count, job->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(l->count, job->blocks, block); i < end; i++)
+    MGVI_FOR_BLOCK (i, l->count, job->blocks, block)
         job->out[i] = mgvi_rows_short_dot_f64(l->val + l->ptr[i], l->idx + l->ptr[i],
                                               l->ptr[i + 1] - l->ptr[i], job->x) +
                       (l->own ? l->own[i] * job->shift : 0);

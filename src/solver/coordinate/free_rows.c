@@ -48,9 +48,8 @@ struct mgvi_free_rows {
 mgv_status mgvi_free_rows_new(const mgv_problem *p, const mgvi_rows *rows, mgvi_arena *arena,
                               mgvi_free_rows **out)
 {
-    mgvi_free_rows *f = mgvi_arena_array(arena, 1, sizeof *f);
-    if (!f)
-        return MGV_E_MEMORY;
+    mgvi_free_rows *f;
+    MGVI_TRY(MGVI_ARRAY(arena, f, 1));
     f->problem = p;
     f->rows = rows;
     f->spare = mgvi_problem_spare(p, HELD);

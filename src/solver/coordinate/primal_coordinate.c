@@ -96,8 +96,7 @@ static void pass_block(void *arg, int64_t block)
 {
     const column_pass *pass = arg;
     const int64_t cols = pass->s->P.cols;
-    for (int64_t j = mgvi_block_begin(cols, pass->blocks, block);
-         j < mgvi_block_begin(cols, pass->blocks, block + 1); j++)
+    MGVI_FOR_BLOCK (j, cols, pass->blocks, block)
         pass->fn(pass, j);
 }
 

@@ -37,9 +37,8 @@ mgv_status mgvi_pairs_grow(mgvi_pairs *p, mgvi_arena *arena, int64_t capacity)
     p->capacity = (capacity + PLACES - 1) / PLACES * PLACES;
     const size_t size = p->dtype == MGV_F32 ? sizeof(float) : sizeof(double);
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        double *wider = mgvi_arena_array(arena, (size_t)p->capacity, sizeof *wider);
-        if (!wider)
-            return MGV_E_MEMORY;
+        double *wider;
+        MGVI_TRY(MGVI_ARRAY(arena, wider, p->capacity));
         if (old.size > 0)
             memcpy(wider, *arrays[k], (size_t)old.size * sizeof *wider);
         *arrays[k] = wider;

@@ -33,17 +33,15 @@ mgv_status mgvi_subspace_init(mgvi_subspace *s, const mgv_problem *p, mgvi_arena
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &s->step));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &s->trial));
     MGVI_TRY(mgvi_scaled_cholesky_init(&s->system, arena, size));
-    s->image = mgvi_arena_array(arena, (size_t)most, sizeof *s->image);
-    s->quadratic = mgvi_arena_array(arena, (size_t)most * (size_t)most, sizeof *s->quadratic);
-    s->linear = mgvi_arena_array(arena, (size_t)most, sizeof *s->linear);
-    s->theta = mgvi_arena_array(arena, (size_t)most, sizeof *s->theta);
-    s->b = mgvi_arena_array(arena, (size_t)k, sizeof *s->b);
-    s->ahead = mgvi_arena_array(arena, (size_t)size, sizeof *s->ahead);
+    MGVI_TRY(MGVI_ARRAY(arena, s->image, most));
+    MGVI_TRY(MGVI_ARRAY(arena, s->quadratic, (size_t)most * (size_t)most));
+    MGVI_TRY(MGVI_ARRAY(arena, s->linear, most));
+    MGVI_TRY(MGVI_ARRAY(arena, s->theta, most));
+    MGVI_TRY(MGVI_ARRAY(arena, s->b, k));
+    MGVI_TRY(MGVI_ARRAY(arena, s->ahead, size));
     s->partial = mgvi_arena_array(arena, (size_t)s->blocks,
                                   (size_t)block_size(s, size) * sizeof *s->partial);
-    return s->image && s->quadratic && s->linear && s->theta && s->b && s->ahead && s->partial
-               ? MGV_OK
-               : MGV_E_MEMORY;
+    return s->partial ? MGV_OK : MGV_E_MEMORY;
 }
 
 /* ---- the Newton system ----------------------------------------------------------------------- */
@@ -120,14 +118,13 @@ static void add_block(void *arg, int64_t block)
 {
     mgvi_subspace *s = arg;
     const int64_t size = unknowns(s), n = s->z.n;
-    const int64_t end = mgvi_block_begin(n, s->blocks, block + 1);
     double *room = s->partial + block * block_size(s, size);
     sums a = {.size = size, .count = s->count, .k = s->problem->lanes, .H = room};
     a.slope = room + size * size;
     a.p = a.slope + size;
     a.pe = a.p + a.k;
     memset(room, 0, (size_t)(size * size + size) * sizeof *room);
-    for (int64_t i = mgvi_block_begin(n, s->blocks, block); i < end; i++)
+    MGVI_FOR_BLOCK (i, n, s->blocks, block)
         if (is_joint(s))
             add_joint(s, &a, i);
         else

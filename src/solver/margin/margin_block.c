@@ -197,8 +197,7 @@ static double line_dot(const mgvi_simd *simd, const mgvi_block_lines *l, int64_t
 static void dots_block(void *arg, int64_t block)
 {
     const job *j = arg;
-    const int64_t end = mgvi_block_begin(j->count, j->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(j->count, j->blocks, block); i < end; i++)
+    MGVI_FOR_BLOCK (i, j->count, j->blocks, block)
         j->out[i] = line_dot(j->b->ctx->simd, j->lines, i, j->x);
 }
 
@@ -292,8 +291,7 @@ static void gram_block(void *arg, int64_t block)
 {
     const job *j = arg;
     const mgvi_margin_block *b = j->b;
-    const int64_t end = mgvi_block_begin(j->count, j->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(j->count, j->blocks, block); i < end; i++) {
+    MGVI_FOR_BLOCK (i, j->count, j->blocks, block) {
         double *row = j->out + i * b->order;
         memset(row + i, 0, (size_t)(b->order - i) * sizeof *row);
         if (mgvi_ctx_cut(b->ctx))

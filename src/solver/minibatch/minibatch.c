@@ -117,8 +117,7 @@ static int group_begin(const mgvi_minibatch *s, int64_t group)
 
 static void score_group(const work *job, int64_t group, int ahead)
 {
-    const int64_t end = mgvi_block_begin(job->s->blocks, job->s->groups, group + 1);
-    for (int64_t b = mgvi_block_begin(job->s->blocks, job->s->groups, group); b < end; b++)
+    MGVI_FOR_BLOCK (b, job->s->blocks, job->s->groups, group)
         score_block(job->run, job->s, b, ahead);
 }
 
@@ -174,8 +173,7 @@ static void move_part(void *arg, int64_t part)
                                 .step = s->step,
                                 .origin = s->origin};
     const int64_t parts = s->parts < s->k ? s->parts : s->k;
-    const int64_t end = mgvi_block_begin(s->k, parts, part + 1);
-    for (int64_t c = mgvi_block_begin(s->k, parts, part); c < end; c++) {
+    MGVI_FOR_BLOCK (c, s->k, parts, part) {
         const float *g[MOST_GROUPS];
         const int64_t at = c * s->stride;
         float slope = 0;

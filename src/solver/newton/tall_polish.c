@@ -104,9 +104,8 @@ static double residuals(polish *k, const double *a, double b, double *out)
 static mgv_status factor_rows(polish *k, mgvi_scaled_cholesky *solver)
 {
     const int64_t e = k->size_E, m = k->size_A - k->free;
-    double *scaled = mgvi_arena_array(&k->arena, (size_t)(e * m) + 1, sizeof *scaled);
-    if (!scaled)
-        return MGV_E_MEMORY;
+    double *scaled;
+    MGVI_TRY(MGVI_ARRAY(&k->arena, scaled, (size_t)(e * m) + 1));
     for (int64_t i = 0; i < e; i++)
         for (int64_t j = 0; j < m; j++)
             scaled[i * m + j] = k->Z[i * k->size_A + j] / sqrt(k->r->lambda[k->A[j]]);

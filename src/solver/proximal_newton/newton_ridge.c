@@ -415,9 +415,8 @@ static mgv_status allocate(mgvi_newton_ridge *m, mgvi_arena *arena)
 
 mgv_status mgvi_newton_ridge_new(const mgv_problem *p, mgvi_arena *arena, mgvi_newton_ridge **out)
 {
-    mgvi_newton_ridge *m = mgvi_arena_array(arena, 1, sizeof *m);
-    if (!m)
-        return MGV_E_MEMORY;
+    mgvi_newton_ridge *m;
+    MGVI_TRY(MGVI_ARRAY(arena, m, 1));
     m->p = p;
     m->n = p->A->rows;
     m->cols = p->A->cols;

@@ -73,10 +73,9 @@ static mgv_status measure(mgvi_run *run, state *s)
         mgvi_vec_fill(run->ctx, &s->diagonal, 1);
         return MGV_OK;
     }
-    double *mean = mgvi_run_array(run, (size_t)d, sizeof *mean);
-    double *diagonal = mgvi_run_array(run, (size_t)s->diagonal.n, sizeof *diagonal);
-    if (!mean || !diagonal)
-        return MGV_E_MEMORY;
+    double *mean, *diagonal;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, mean, d));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, diagonal, s->diagonal.n));
     MGVI_TRY(
         mgvi_matrix_column_stats(run->ctx, p->A->stored, s->s->values, mean, diagonal, NULL, NULL));
     for (int64_t j = 0; j < d; j++) {
