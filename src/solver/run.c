@@ -74,3 +74,12 @@ bool mgvi_run_row_moves(mgvi_run *run, int64_t i, bool curved, double *u)
     run->suspicious = isinf(ray);
     return false;
 }
+
+mgv_status mgvi_run_check_list(mgvi_run *run, const int32_t *list, int64_t count, int64_t most)
+{
+    bool sound = count >= 0 && count <= most;
+    for (int64_t t = 0; sound && t < count; t++)
+        sound = list[t] >= 0 && list[t] < run->problem->A->rows;
+    return sound ? MGV_OK
+                 : MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's list of rows is damaged");
+}

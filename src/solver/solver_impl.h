@@ -151,6 +151,8 @@ mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type,
 mgv_status mgvi_run_keep_vec(mgvi_run *run, const char *name, mgvi_vec *x);
 /* Refuses weights in host memory, restored from a checkpoint, that are not finite. */
 mgv_status mgvi_run_check_kept(mgvi_run *run, const mgvi_vec *x);
+/* Refuses a list of rows that would lead outside our arrays. */
+mgv_status mgvi_run_check_list(mgvi_run *run, const int32_t *list, int64_t count, int64_t most);
 
 int mgvi_solver_count(void);
 const mgvi_solver_ops *mgvi_solver_at(int index);

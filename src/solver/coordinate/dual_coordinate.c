@@ -321,11 +321,8 @@ static double estimate(const mgvi_run *run)
 static mgv_status restored(mgvi_run *run)
 {
     const state *s = run->state;
-    bool sound = s->m.active >= 0 && s->m.active <= s->all_count && s->m.full_passes >= 0;
-    for (int64_t t = 0; sound && t < s->m.active; t++)
-        sound = s->order[t] >= 0 && s->order[t] < s->u.n;
-    return sound ? MGV_OK
-                 : MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's list of rows is damaged");
+    return mgvi_run_check_list(run, s->order, s->m.full_passes >= 0 ? s->m.active : -1,
+                               s->all_count);
 }
 
 /* The entries of rows that are quick, for they stay in the caches, and their own steps. */

@@ -2,7 +2,7 @@
 #include "solver/coordinate/free_rows.h"
 
 #include "base/limit.h"
-#include "solver/coordinate/free_metric.h"
+#include "op/twins.h"
 #include "solver/shared/packed_rows.h"
 
 #include <math.h>
@@ -336,4 +336,48 @@ mgv_status mgvi_free_rows_step(mgvi_free_rows *f, const mgvi_free_goal *goal, do
     const mgv_status st = step(f, goal, u, acc, out);
     mgvi_arena_free(f->arena);
     return st;
+}
+
+/* ---- the metric ------------------------------------------------------------------------------ */
+
+/* The inverse of (8) by Sherman and Morrison's formula, group by group. */
+
+mgv_status mgvi_free_metric_new(mgvi_arena *arena, int64_t count, mgvi_free_metric *out)
+{
+    const size_t n = (size_t)count;
+    *out = (mgvi_free_metric){.count = count,
+                              .row = mgvi_arena_array(arena, n, sizeof *out->row),
+                              .twin = mgvi_arena_array(arena, n, sizeof *out->twin),
+                              .root = mgvi_arena_array(arena, n, sizeof *out->root),
+                              .bend = mgvi_arena_array(arena, n, sizeof *out->bend),
+                              .pull = mgvi_arena_array(arena, n, sizeof *out->pull),
+                              .width = mgvi_arena_array(arena, n, sizeof *out->width)};
+    return out->row && out->twin && out->root && out->bend && out->pull && out->width
+               ? MGV_OK
+               : MGV_E_MEMORY;
+}
+
+mgv_status mgvi_free_metric_group(mgv_ctx *ctx, const mgvi_matrix *rows, mgvi_free_metric *m)
+{
+    return mgvi_matrix_twins(ctx, rows, m->row, m->count, m->twin);
+}
+
+double mgvi_free_metric_solve(const mgvi_free_metric *m, const bool *face, const double *x,
+                              double *y)
+{
+    double product = 0;
+    for (int64_t k = 0; k < m->count; k++)
+        m->pull[k] = m->width[k] = 0;
+    for (int64_t k = 0; k < m->count; k++)
+        if (face[k]) {
+            const double v = m->root[k] / m->bend[k];
+            m->pull[m->twin[k]] += v * x[k];
+            m->width[m->twin[k]] += v * m->root[k];
+        }
+    for (int64_t k = 0; k < m->count; k++) {
+        const int64_t g = m->twin[k];
+        y[k] = face[k] ? (x[k] - m->root[k] * (m->pull[g] / (1 + m->width[g]))) / m->bend[k] : 0;
+        product += x[k] * y[k];
+    }
+    return product;
 }

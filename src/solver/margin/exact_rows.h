@@ -78,7 +78,6 @@ int64_t mgvi_exact_violators(mgvi_exact_margin *s, const mgv_problem *problem, i
 /* Multiplications of a product of two rows of W. */
 double mgvi_exact_pair_cost(const mgv_problem *problem);
 
-/* class_intercepts.c */
 mgv_status mgvi_class_intercepts_init(mgvi_class_intercepts *c, const mgv_problem *problem,
                                       mgvi_arena *arena, mgvi_active_set *set,
                                       const mgvi_working_set *work);
