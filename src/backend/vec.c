@@ -38,6 +38,14 @@ mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t 
     return make(arena, mgvi_ctx_in_host(arena->ctx) ? NULL : arena->ctx->backend, out);
 }
 
+mgv_status mgvi_vecs_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
+                         mgvi_vec *const *out)
+{
+    for (; *out; out++)
+        MGVI_TRY(mgvi_vec_new(arena, space, n, k, *out));
+    return MGV_OK;
+}
+
 mgv_status mgvi_vec_new_host(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
                              mgvi_vec *out)
 {

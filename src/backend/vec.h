@@ -22,6 +22,11 @@ typedef struct mgvi_vec {
 /* Where the arena's context has its vectors, cleared; goes with the arena. MGV_E_MEMORY with a
  * sentence. */
 mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out);
+/* The same of a list, NULL at its end. */
+mgv_status mgvi_vecs_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
+                         mgvi_vec *const *out);
+#define MGVI_VECS(arena, space, n, k, ...)                                                         \
+    mgvi_vecs_new(arena, space, n, k, (mgvi_vec *const[]){__VA_ARGS__, NULL})
 /* The same in host memory. */
 mgv_status mgvi_vec_new_host(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
                              mgvi_vec *out);

@@ -13,8 +13,7 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
     MGVI_TRY(MGVI_ARRAY(arena, j, 1));
     j->problem = p;
     const int64_t n = p->A->rows, d = p->A->cols;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &j->z));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &j->u));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_ROWS, n, p->lanes, &j->z, &j->u));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, p->lanes, &j->v));
     MGVI_TRY(mgvi_problem_penalty(p, arena, &j->penalty));
     j->most = mgvi_penalty_most(&j->penalty, mgvi_problem_penalised(p));
@@ -24,12 +23,8 @@ mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **
     MGVI_TRY(mgvi_judge_open_level(j, arena));
     mgvi_judge_open_bounds(j);
     if (p->loss->can & MGVI_HARD) {
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->q));
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->Aq));
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->y));
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->residual));
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->dir));
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->weight));
+        MGVI_TRY(MGVI_VECS(arena, MGVI_ROWS, n, 1, &j->q, &j->Aq));
+        MGVI_TRY(MGVI_VECS(arena, MGVI_COLS, d, 1, &j->y, &j->residual, &j->dir, &j->weight));
     }
     *out = j;
     if (!(p->loss->can & MGVI_HARD))

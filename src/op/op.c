@@ -160,8 +160,7 @@ mgv_status mgvi_op_norm(mgvi_op *op, mgvi_arena *arena, int iterations, uint64_t
     mgv_ctx *ctx = op->ctx;
     const int32_t k = op->lanes_fixed ? op->lanes : 1;
     mgvi_vec w, g, u;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, op->cols, k, &w));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, op->cols, k, &g));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_COLS, op->cols, k, &w, &g));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, op->rows, k, &u));
     double *norms;
     MGVI_TRY(MGVI_ARRAY(arena, norms, k));

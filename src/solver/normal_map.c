@@ -42,13 +42,9 @@ mgv_status mgvi_normal_map_new(const mgv_problem *p, mgvi_arena *arena, mgvi_nor
     mgvi_normal_map *m;
     MGVI_TRY(MGVI_ARRAY(arena, m, 1));
     m->p = p;
-    mgvi_vec *const cols[] = {&m->x,   &m->w,     &m->g, &m->F,  &m->q,     &m->rest,
-                              &m->dir, &m->image, &m->y, &m->Hy, &m->trial, &m->at};
-    mgvi_vec *const rows[] = {&m->z, &m->u, &m->h, &m->Ay};
-    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, 1, cols[k]));
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, 1, rows[k]));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_COLS, p->A->cols, 1, &m->x, &m->w, &m->g, &m->F, &m->q, &m->rest,
+                       &m->dir, &m->image, &m->y, &m->Hy, &m->trial, &m->at));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_ROWS, p->A->rows, 1, &m->z, &m->u, &m->h, &m->Ay));
     *out = m;
     return mgvi_problem_penalty(p, arena, &m->penalty);
 }

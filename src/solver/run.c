@@ -6,16 +6,14 @@
 
 mgv_status mgvi_run_vec(mgvi_run *run, mgvi_space space, mgvi_vec *out)
 {
-    const mgvi_op *A = run->problem->A;
-    return mgvi_vec_new(&run->arena, space, space == MGVI_ROWS ? A->rows : A->cols,
-                        run->problem->lanes, out);
+    return MGVI_RUN_VECS(run, space, out);
 }
 
 mgv_status mgvi_run_vecs(mgvi_run *run, mgvi_space space, mgvi_vec *const *out)
 {
-    for (; *out; out++)
-        MGVI_TRY(mgvi_run_vec(run, space, *out));
-    return MGV_OK;
+    const mgvi_op *A = run->problem->A;
+    return mgvi_vecs_new(&run->arena, space, space == MGVI_ROWS ? A->rows : A->cols,
+                         run->problem->lanes, out);
 }
 
 void *mgvi_run_array(mgvi_run *run, size_t count, size_t size)
@@ -51,6 +49,13 @@ mgv_status mgvi_run_keep_vec(mgvi_run *run, const char *name, mgvi_vec *x)
     MGVI_TRY(mgvi_run_keep(run, name, MGVI_T_F64, x->x, x->n * x->k));
     if (run->kept && x->at)
         run->kept[run->kept_count - 1].vec = x;
+    return MGV_OK;
+}
+
+mgv_status mgvi_run_keep_vecs(mgvi_run *run, const mgvi_named_vec *list)
+{
+    for (; list->name; list++)
+        MGVI_TRY(mgvi_run_keep_vec(run, list->name, list->vec));
     return MGV_OK;
 }
 

@@ -149,6 +149,14 @@ mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type,
                          int64_t count);
 /* The same of a vector, which stays where it is. */
 mgv_status mgvi_run_keep_vec(mgvi_run *run, const char *name, mgvi_vec *x);
+/* Of several: MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"u", &s->u}). */
+typedef struct mgvi_named_vec {
+    const char *name; /* NULL: the end of a list */
+    mgvi_vec *vec;
+} mgvi_named_vec;
+mgv_status mgvi_run_keep_vecs(mgvi_run *run, const mgvi_named_vec *list);
+#define MGVI_RUN_KEEP_VECS(run, ...)                                                               \
+    mgvi_run_keep_vecs(run, (const mgvi_named_vec[]){__VA_ARGS__, {NULL, NULL}})
 /* Refuses weights in host memory, restored from a checkpoint, that are not finite. */
 mgv_status mgvi_run_check_kept(mgvi_run *run, const mgvi_vec *x);
 /* Refuses a list of rows that would lead outside our arrays. */

@@ -28,10 +28,7 @@ mgv_status mgvi_subspace_init(mgvi_subspace *s, const mgv_problem *p, mgvi_arena
     const int64_t n = p->A->rows, k = p->lanes, size = most + k;
     *s = (mgvi_subspace){.problem = p, .most = most};
     s->blocks = mgvi_block_count(n * k, GRAIN, MOST_BLOCKS);
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &s->z));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &s->u));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &s->step));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &s->trial));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_ROWS, n, p->lanes, &s->z, &s->u, &s->step, &s->trial));
     MGVI_TRY(mgvi_scaled_cholesky_init(&s->system, arena, size));
     MGVI_TRY(MGVI_ARRAY(arena, s->image, most));
     MGVI_TRY(MGVI_ARRAY(arena, s->quadratic, (size_t)most * (size_t)most));

@@ -32,9 +32,7 @@ static mgv_status init(mgvi_run *run)
     s->projected = run->settings->perceptron_form == MGVI_PERCEPTRON_PROJECTED;
     mgvi_margin_rows_start(&s->rows, &s->z);
     MGVI_TRY(mgvi_run_keep(run, "acc", MGVI_T_F64, s->acc, acc_len));
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "z", &s->z));
-    MGVI_TRY(mgvi_run_keep_vec(run, "b", &s->b));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"z", &s->z}, {"b", &s->b}));
     return mgvi_run_keep(run, "least", MGVI_T_F64, &s->least, 1);
 }
 

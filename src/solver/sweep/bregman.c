@@ -36,8 +36,7 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->w, &steps));
     s->rho = steps.sigma / (run->settings->sigma_factor * run->settings->sigma_factor);
     s->step = steps.norm > 0 ? 1 / (s->rho * steps.norm * steps.norm) : 1;
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "u", &s->u));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"u", &s->u}));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
 }
 

@@ -84,10 +84,7 @@ static mgv_status init(mgvi_run *run)
     s->memory.t = 1;
     minimise(run, s); /* of p = 0 */
     mgvi_support_mul(&s->support, &s->w, &s->z);
-    MGVI_TRY(mgvi_run_keep_vec(run, "z", &s->z));
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "u", &s->u));
-    MGVI_TRY(mgvi_run_keep_vec(run, "v", &s->v));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"z", &s->z}, {"w", &s->w}, {"u", &s->u}, {"v", &s->v}));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
 }
 

@@ -154,18 +154,14 @@ static mgv_status init(mgvi_run *run)
     const double room = MOST_BYTES / (16 * (double)numbers(s));
     s->most_pairs = s->newton ? 1 : (int64_t)fmin(fmax(room, LEAST_PAIRS), PAIRS);
     const int64_t rows = s->most_pairs * s->w.n;
-    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, rows, s->w.k, &s->s));
-    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, rows, s->w.k, &s->y));
+    MGVI_TRY(MGVI_VECS(&run->arena, MGVI_COLS, rows, s->w.k, &s->s, &s->y));
     MGVI_TRY(MGVI_RUN_ARRAY(run, s->lane, s->w.k));
     if (s->newton) {
         MGVI_TRY(mgvi_class_dual_new(run, false, &s->dual));
         s->m.metric = NEWTON;
     }
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "g", &s->g));
-    MGVI_TRY(mgvi_run_keep_vec(run, "u", &s->u));
-    MGVI_TRY(mgvi_run_keep_vec(run, "s", &s->s));
-    MGVI_TRY(mgvi_run_keep_vec(run, "y", &s->y));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"g", &s->g}, {"u", &s->u}, {"s", &s->s},
+                                {"y", &s->y}));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 

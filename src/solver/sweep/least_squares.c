@@ -100,10 +100,7 @@ static mgv_status init(mgvi_run *run)
     s->s = &run->problem->row.scale;
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->g, &s->d, &s->h, &s->diagonal));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "g", &s->g));
-    MGVI_TRY(mgvi_run_keep_vec(run, "d", &s->d));
-    MGVI_TRY(mgvi_run_keep_vec(run, "z", &s->z));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"g", &s->g}, {"d", &s->d}, {"z", &s->z}));
     MGVI_TRY(mgvi_run_keep(run, "since", MGVI_T_I64, &s->since, 1));
     MGVI_TRY(mgvi_run_keep(run, "gp", MGVI_T_F64, &s->gp, 1));
     MGVI_TRY(measure(run, s));

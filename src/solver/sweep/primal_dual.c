@@ -60,8 +60,7 @@ static mgv_status norm_dual_new(mgvi_run *run, norm_dual *out)
     out->D = form->D;
     out->group = form->group;
     out->radius = mgvi_coef_pick(&run->problem->col.scale, 0, 0);
-    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_ROWS, form->D->rows, 1, &out->v));
-    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_ROWS, form->D->rows, 1, &out->step));
+    MGVI_TRY(MGVI_VECS(&run->arena, MGVI_ROWS, form->D->rows, 1, &out->v, &out->step));
     MGVI_TRY(mgvi_run_keep_vec(run, "split", &out->v));
     return mgvi_run_keep_vec(run, "split_step", &out->step);
 }

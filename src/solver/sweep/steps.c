@@ -126,8 +126,7 @@ mgv_status mgvi_steps_new(mgvi_run *run, const mgvi_penalty *penalty, mgvi_colum
     const int64_t d = mgvi_problem_penalised(p);
     mgvi_vec z, r, v, work;
     *s = (mgvi_steps){.sigma = 1};
-    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_ROWS, p->A->rows, 1, &z));
-    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_ROWS, p->A->rows, 1, &r));
+    MGVI_TRY(MGVI_VECS(&run->arena, MGVI_ROWS, p->A->rows, 1, &z, &r));
     MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, p->A->cols, 1, &v));
     MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, d, 1, &work));
     MGVI_TRY(bind_units(run, columns, s));
