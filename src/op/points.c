@@ -73,15 +73,23 @@ void mgvi_points_expand_plain(const mgvi_points *p, int64_t i, double *out)
     }
 }
 
-mgvi_point_entry mgvi_point_begin(const mgvi_points *p, int64_t i)
+/* The entries of point i that are not 0, made from the original in float64, in the order of their
+ * columns: next() goes to the first of them, and on. */
+typedef struct point_entry {
+    const mgvi_points *points;
+    int64_t i, at, end, j;
+    double x;
+} point_entry;
+
+static point_entry begin(const mgvi_points *p, int64_t i)
 {
-    return (mgvi_point_entry){.points = p,
-                              .i = i,
-                              .at = p->sparse ? p->rows.ptr[i] : 0,
-                              .end = p->sparse ? p->rows.ptr[i + 1] : p->source.cols};
+    return (point_entry){.points = p,
+                         .i = i,
+                         .at = p->sparse ? p->rows.ptr[i] : 0,
+                         .end = p->sparse ? p->rows.ptr[i + 1] : p->source.cols};
 }
 
-bool mgvi_point_next(mgvi_point_entry *e)
+static bool next(point_entry *e)
 {
     const mgvi_points *p = e->points;
     const mgvi_matrix *m = p->sparse ? &p->rows : &p->source;
@@ -109,15 +117,15 @@ double mgvi_point_distance(const mgvi_points *p, int64_t i, const mgvi_points *q
             sum += (a[t] - b[t]) * (a[t] - b[t]);
         return sum;
     }
-    mgvi_point_entry a = mgvi_point_begin(p, i), b = mgvi_point_begin(q, j);
-    bool more_a = mgvi_point_next(&a), more_b = mgvi_point_next(&b);
+    point_entry a = begin(p, i), b = begin(q, j);
+    bool more_a = next(&a), more_b = next(&b);
     while (more_a || more_b) {
         const bool left = more_a && (!more_b || a.j <= b.j);
         const bool right = more_b && (!more_a || b.j <= a.j);
         const double apart = (left ? a.x : 0) - (right ? b.x : 0);
         sum += apart * apart;
-        more_a = left ? mgvi_point_next(&a) : more_a;
-        more_b = right ? mgvi_point_next(&b) : more_b;
+        more_a = left ? next(&a) : more_a;
+        more_b = right ? next(&b) : more_b;
     }
     return sum;
 }

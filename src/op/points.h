@@ -87,15 +87,6 @@ void mgvi_points_expand(const mgvi_points *points, int64_t i, mgv_dtype dtype, v
 /* The same in float64 without the centre: scaled alone. */
 void mgvi_points_expand_plain(const mgvi_points *points, int64_t i, double *out);
 
-/* The entries of point i that are not 0, made from the original in float64, in the order of their
- * columns:  for (mgvi_point_entry e = mgvi_point_begin(p, i); mgvi_point_next(&e);) ... e.j, e.x */
-typedef struct mgvi_point_entry {
-    const mgvi_points *points;
-    int64_t i, at, end, j;
-    double x;
-} mgvi_point_entry;
-mgvi_point_entry mgvi_point_begin(const mgvi_points *points, int64_t i);
-bool mgvi_point_next(mgvi_point_entry *entry);
 /* |p_i - q_j|^2 from the entries' differences. */
 double mgvi_point_distance(const mgvi_points *p, int64_t i, const mgvi_points *q, int64_t j);
 

@@ -59,7 +59,8 @@ double mgvi_hinge_loss(const mgvi_hinge_block *p, int64_t i, double z)
     return slack * slack / (2 * bend);
 }
 
-double mgvi_hinge_gain(const mgvi_hinge_block *p, int64_t i, double theta)
+/* What row i adds to (2) at a theta within its bounds. */
+static double gain(const mgvi_hinge_block *p, int64_t i, double theta)
 {
     if (p->kind != MGVI_ROWS_ENTROPY)
         return theta * (mgvi_hinge_target(p, i) - mgvi_hinge_bend(p, i) * theta / 2);
@@ -82,8 +83,8 @@ double mgvi_hinge_dual(const mgvi_hinge_block *p, int64_t cols, const double *th
     }
     const double scale = most > p->mu ? p->mu / most : 1;
     for (int64_t i = 0; i < p->rows; i++) {
-        outside += mgvi_hinge_gain(p, i, theta[i]);
-        inside += scale < 1 ? mgvi_hinge_gain(p, i, scale * theta[i]) : 0;
+        outside += gain(p, i, theta[i]);
+        inside += scale < 1 ? gain(p, i, scale * theta[i]) : 0;
     }
     inside = scale < 1 ? inside : outside;
     outside -= conjugate;

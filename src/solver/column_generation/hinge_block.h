@@ -76,8 +76,6 @@ static inline double mgvi_hinge_bend(const mgvi_hinge_block *p, int64_t i)
 
 /* The loss of row i at z: its term of (1). */
 double mgvi_hinge_loss(const mgvi_hinge_block *block, int64_t i, double z);
-/* What row i adds to (2) at a theta within its bounds. */
-double mgvi_hinge_gain(const mgvi_hinge_block *block, int64_t i, double theta);
 
 /* (2) from v = Z'theta + lin on `cols` columns; for lambda = 0, and where it is better, theta is
  * scaled into |v| <= mu. */

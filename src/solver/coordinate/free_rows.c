@@ -71,6 +71,15 @@ static bool is_free(const mgvi_free_rows *f, const double *u, int64_t i)
 }
 
 /* Room for what goes with the rows of E. */
+/* Room for `count` rows; `row`, `root`, `bend` and `twin` are to be filled. */
+static mgv_status metric_new(mgvi_arena *arena, int64_t count, mgvi_free_metric *out)
+{
+    *out = (mgvi_free_metric){.count = count};
+    MGVI_TRY(MGVI_ARRAY(arena, out->row, count));
+    MGVI_TRY(MGVI_ARRAY(arena, out->twin, count));
+    return MGVI_VECTORS(arena, count, &out->root, &out->bend, &out->pull, &out->width);
+}
+
 static mgv_status make_room(mgvi_free_rows *f)
 {
     const size_t n = (size_t)f->count;
@@ -78,7 +87,7 @@ static mgv_status make_room(mgvi_free_rows *f)
                           &f->image, &f->delta, &f->residual, &f->scaled));
     MGVI_TRY(MGVI_ARRAY(f->arena, f->member, n));
     MGVI_TRY(MGVI_ARRAY(f->arena, f->face, n));
-    return mgvi_free_metric_new(f->arena, f->count, &f->metric);
+    return metric_new(f->arena, f->count, &f->metric);
 }
 
 /* The rows of E: few of the data's, as a rule. None, where they are too many or there is no room
@@ -306,7 +315,8 @@ static mgv_status open_step(mgvi_free_rows *f, const mgvi_free_goal *goal, const
         f->metric.bend[k] = RIDGE * diagonal;
     }
     f->touched += (double)f->packed.by_row.nnz;
-    return mgvi_free_metric_group(f->problem->ctx, &f->rows->m, &f->metric);
+    return mgvi_matrix_twins(f->problem->ctx, &f->rows->m, f->metric.row, f->metric.count,
+                             f->metric.twin);
 }
 
 static mgv_status step(mgvi_free_rows *f, const mgvi_free_goal *goal, double *u, double *acc,
@@ -341,26 +351,6 @@ mgv_status mgvi_free_rows_step(mgvi_free_rows *f, const mgvi_free_goal *goal, do
 /* ---- the metric ------------------------------------------------------------------------------ */
 
 /* The inverse of (8) by Sherman and Morrison's formula, group by group. */
-
-mgv_status mgvi_free_metric_new(mgvi_arena *arena, int64_t count, mgvi_free_metric *out)
-{
-    const size_t n = (size_t)count;
-    *out = (mgvi_free_metric){.count = count,
-                              .row = mgvi_arena_array(arena, n, sizeof *out->row),
-                              .twin = mgvi_arena_array(arena, n, sizeof *out->twin),
-                              .root = mgvi_arena_array(arena, n, sizeof *out->root),
-                              .bend = mgvi_arena_array(arena, n, sizeof *out->bend),
-                              .pull = mgvi_arena_array(arena, n, sizeof *out->pull),
-                              .width = mgvi_arena_array(arena, n, sizeof *out->width)};
-    return out->row && out->twin && out->root && out->bend && out->pull && out->width
-               ? MGV_OK
-               : MGV_E_MEMORY;
-}
-
-mgv_status mgvi_free_metric_group(mgv_ctx *ctx, const mgvi_matrix *rows, mgvi_free_metric *m)
-{
-    return mgvi_matrix_twins(ctx, rows, m->row, m->count, m->twin);
-}
 
 double mgvi_free_metric_solve(const mgvi_free_metric *m, const bool *face, const double *x,
                               double *y)

@@ -61,10 +61,6 @@ typedef struct mgvi_free_metric {
 
 enum { MGVI_FREE_METRIC_BYTES = 6 * 8 }; /* a row */
 
-/* Room for `count` rows; the caller fills `row`, `root` and `bend`, then mgvi_free_metric_group().
- */
-mgv_status mgvi_free_metric_new(mgvi_arena *arena, int64_t count, mgvi_free_metric *out);
-mgv_status mgvi_free_metric_group(mgv_ctx *ctx, const mgvi_matrix *rows, mgvi_free_metric *metric);
 /* y = M^-1 x over the rows of the face, 0 elsewhere; returns x.y. */
 double mgvi_free_metric_solve(const mgvi_free_metric *metric, const bool *face, const double *x,
                               double *y);

@@ -29,6 +29,76 @@ double mgvi_exact_pair_cost(const mgv_problem *p)
     return keeps_dense(p) ? (double)p->A->cols : scattered_pair(p);
 }
 
+/* ---- intercepts of classes ------------------------------------------------------------------- */
+
+/* A proximal point method in the intercepts around the active set. */
+
+enum { ROUNDS = 100 };
+/* Of a, at least 1: changes that are as good as none, and those small enough to be rounding when
+ * they do not shrink any more. */
+static const double SETTLED = 1e-12, SMALL = 1e-7;
+
+static mgv_status intercepts_init(mgvi_class_intercepts *c, const mgv_problem *p, mgvi_arena *arena,
+                                  mgvi_active_set *set, const mgvi_working_set *work)
+{
+    *c = (mgvi_class_intercepts){.set = set, .work = work, .k = p->graph ? p->outputs : 0};
+    if (c->k == 0)
+        return MGV_OK;
+    MGVI_TRY(MGVI_VECTORS(arena, c->k, &c->a, &c->flow));
+    return MGV_OK;
+}
+
+static int32_t own_of(const mgvi_class_intercepts *c, int64_t t)
+{
+    return c->work->rows->own[c->work->W[t] / c->k];
+}
+
+static int32_t rival_of(const mgvi_class_intercepts *c, int64_t t) { return c->work->W[t] % c->k; }
+
+/* Rows from `first` on have joined W: their demands. */
+static void intercepts_joined(mgvi_class_intercepts *c, int64_t first)
+{
+    for (int64_t t = first; c->k > 0 && t < c->work->size; t++)
+        c->set->demand[t] = 1 - (c->a[own_of(c, t)] - c->a[rival_of(c, t)]);
+}
+
+/* (12), and the demands that follow. True: the intercepts have settled. */
+static bool push(mgvi_class_intercepts *c, double *last)
+{
+    double moved = 0, size = 1;
+    for (int32_t j = 0; j < c->k; j++)
+        c->flow[j] = 0;
+    for (int64_t t = 0; t < c->work->size; t++) {
+        c->flow[own_of(c, t)] += c->set->b[t];
+        c->flow[rival_of(c, t)] -= c->set->b[t];
+    }
+    for (int32_t j = 0; j < c->k; j++) {
+        const double step = c->work->rho * c->flow[j];
+        c->a[j] += step;
+        moved = fmax(moved, fabs(step));
+        size = fmax(size, fabs(c->a[j]));
+    }
+    const bool shrinks = moved < 0.9 * *last;
+    *last = moved;
+    if (moved <= SETTLED * size || (moved <= SMALL * size && !shrinks))
+        return true;
+    intercepts_joined(c, 0);
+    mgvi_active_set_demand(c->set);
+    return false;
+}
+
+mgv_status mgvi_class_intercepts_solve(mgvi_class_intercepts *c, int64_t most_solves,
+                                       double most_work, mgvi_active_end *end)
+{
+    double last = INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        MGVI_TRY(mgvi_active_set_solve(c->set, most_solves, most_work, end));
+        if (c->k == 0 || *end != MGVI_ACTIVE_OPTIMAL || push(c, &last))
+            return MGV_OK;
+    }
+    return MGV_OK;
+}
+
 /* ---- the working set ------------------------------------------------------------------------- */
 
 static mgv_status room_for(mgvi_run *run, state *s, int64_t rows)
@@ -50,7 +120,7 @@ static mgv_status extend_gram(mgvi_run *run, state *s, int64_t first)
     a->size = s->work.size;
     for (int64_t t = first; a->y && t < a->size; t++)
         a->y[t] = mgvi_problem_free_entry(run->problem, s->work.W[t]);
-    mgvi_class_intercepts_joined(&s->classes, first);
+    intercepts_joined(&s->classes, first);
     run->work += mgvi_exact_pair_cost(run->problem) * (double)(a->size - first) * (double)a->size;
     return mgvi_working_set_gram(&s->work, first, a->K, a->capacity);
 }
@@ -198,7 +268,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
         return mgvi_exact_use_interior(run, s);
     MGVI_TRY(mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols,
                                   p->free_cols > 0 && !p->graph));
-    return mgvi_class_intercepts_init(&s->classes, p, &run->arena, &s->set, &s->work);
+    return intercepts_init(&s->classes, p, &run->arena, &s->set, &s->work);
 }
 
 /* The first rows: random ones, and with an intercept one of each class among them, which are P. */
@@ -273,74 +343,4 @@ int64_t mgvi_exact_violators(state *s, const mgv_problem *p, int64_t most)
         heap[at] = (int32_t)i;
     }
     return count;
-}
-
-/* ---- intercepts of classes ------------------------------------------------------------------- */
-
-/* A proximal point method in the intercepts around the active set. */
-
-enum { ROUNDS = 100 };
-/* Of a, at least 1: changes that are as good as none, and those small enough to be rounding when
- * they do not shrink any more. */
-static const double SETTLED = 1e-12, SMALL = 1e-7;
-
-mgv_status mgvi_class_intercepts_init(mgvi_class_intercepts *c, const mgv_problem *p,
-                                      mgvi_arena *arena, mgvi_active_set *set,
-                                      const mgvi_working_set *work)
-{
-    *c = (mgvi_class_intercepts){.set = set, .work = work, .k = p->graph ? p->outputs : 0};
-    if (c->k == 0)
-        return MGV_OK;
-    MGVI_TRY(MGVI_VECTORS(arena, c->k, &c->a, &c->flow));
-    return MGV_OK;
-}
-
-static int32_t own_of(const mgvi_class_intercepts *c, int64_t t)
-{
-    return c->work->rows->own[c->work->W[t] / c->k];
-}
-
-static int32_t rival_of(const mgvi_class_intercepts *c, int64_t t) { return c->work->W[t] % c->k; }
-
-void mgvi_class_intercepts_joined(mgvi_class_intercepts *c, int64_t first)
-{
-    for (int64_t t = first; c->k > 0 && t < c->work->size; t++)
-        c->set->demand[t] = 1 - (c->a[own_of(c, t)] - c->a[rival_of(c, t)]);
-}
-
-/* (12), and the demands that follow. True: the intercepts have settled. */
-static bool push(mgvi_class_intercepts *c, double *last)
-{
-    double moved = 0, size = 1;
-    for (int32_t j = 0; j < c->k; j++)
-        c->flow[j] = 0;
-    for (int64_t t = 0; t < c->work->size; t++) {
-        c->flow[own_of(c, t)] += c->set->b[t];
-        c->flow[rival_of(c, t)] -= c->set->b[t];
-    }
-    for (int32_t j = 0; j < c->k; j++) {
-        const double step = c->work->rho * c->flow[j];
-        c->a[j] += step;
-        moved = fmax(moved, fabs(step));
-        size = fmax(size, fabs(c->a[j]));
-    }
-    const bool shrinks = moved < 0.9 * *last;
-    *last = moved;
-    if (moved <= SETTLED * size || (moved <= SMALL * size && !shrinks))
-        return true;
-    mgvi_class_intercepts_joined(c, 0);
-    mgvi_active_set_demand(c->set);
-    return false;
-}
-
-mgv_status mgvi_class_intercepts_solve(mgvi_class_intercepts *c, int64_t most_solves,
-                                       double most_work, mgvi_active_end *end)
-{
-    double last = INFINITY;
-    for (int round = 0; round < ROUNDS; round++) {
-        MGVI_TRY(mgvi_active_set_solve(c->set, most_solves, most_work, end));
-        if (c->k == 0 || *end != MGVI_ACTIVE_OPTIMAL || push(c, &last))
-            return MGV_OK;
-    }
-    return MGV_OK;
 }

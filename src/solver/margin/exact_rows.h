@@ -78,11 +78,6 @@ int64_t mgvi_exact_violators(mgvi_exact_margin *s, const mgv_problem *problem, i
 /* Multiplications of a product of two rows of W. */
 double mgvi_exact_pair_cost(const mgv_problem *problem);
 
-mgv_status mgvi_class_intercepts_init(mgvi_class_intercepts *c, const mgv_problem *problem,
-                                      mgvi_arena *arena, mgvi_active_set *set,
-                                      const mgvi_working_set *work);
-/* Rows from `first` on have joined W: their demands. */
-void mgvi_class_intercepts_joined(mgvi_class_intercepts *c, int64_t first);
 /* mgvi_active_set_solve() for (11) and (12); each solve within the limits. */
 mgv_status mgvi_class_intercepts_solve(mgvi_class_intercepts *c, int64_t most_solves,
                                        double most_work, mgvi_active_end *end);
