@@ -53,7 +53,7 @@ typedef struct mgvi_quadratic {
     int64_t support_count;
     double *H;
     int64_t factor_room;
-    mgvi_arena *by_rows; /* work space of support_gram.h */
+    mgvi_arena *by_rows; /* work space of support_gram.c */
 } mgvi_quadratic;
 
 /* Room for `count` columns, and for their Gram matrix when `gram`; what was there is lost. */
