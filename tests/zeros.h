@@ -10,7 +10,7 @@
 #ifndef MGV_TESTS_ZEROS_H
 #define MGV_TESTS_ZEROS_H
 
-#include "penalty/groups.h"
+#include "penalty/whole.h"
 #include "solver/driver.h"
 
 #include <math.h>

@@ -10,15 +10,12 @@
 mgv_status mgv_triples_read(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                             mgv_triples **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, path);
     MGVI_NEED(ctx, settings);
-    atomic_store(&ctx->interrupted, 0);
-    mgvi_limit_begin(ctx, settings->time_limit);
+    mgvi_call_begin(ctx, settings->time_limit);
     const mgv_status st = mgvi_triples_read(ctx, path, settings, NULL, out);
-    mgvi_limit_end(ctx);
-    return mgvi_done(ctx, st);
+    return mgvi_call_end(ctx, st);
 }
 
 /* The count of rows or columns: what was said, or what the largest index needs. */
@@ -41,8 +38,7 @@ static mgv_status side_count(mgv_ctx *ctx, const char *what, int64_t count, cons
 mgv_status mgv_triples_new(mgv_ctx *ctx, int64_t count, const int64_t *row, const int64_t *col,
                            const double *values, int64_t rows, int64_t cols, mgv_triples **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     mgv_triples *t;
     if (count < 0 || rows < 0 || rows > INT32_MAX || cols < 0 || cols > INT32_MAX)
         return MGVI_FAIL(
@@ -103,18 +99,15 @@ const double *mgv_triples_values(const mgv_triples *triples)
 mgv_status mgv_completion_run(mgv_ctx *ctx, mgv_triples *triples, const mgv_settings *settings,
                               mgv_completion **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, triples);
     MGVI_NEED(ctx, settings);
     if (!triples->value)
         return MGVI_FAIL(ctx, MGV_E_ARG, "a completion needs entries with values");
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
-    atomic_store(&ctx->interrupted, 0);
-    mgvi_limit_begin(ctx, settings->time_limit);
+    mgvi_call_begin(ctx, settings->time_limit);
     const mgv_status st = mgvi_completion_run(ctx, triples, settings, out);
-    mgvi_limit_end(ctx);
-    return mgvi_done(ctx, st);
+    return mgvi_call_end(ctx, st);
 }
 
 void mgv_completion_free(mgv_ctx *ctx, mgv_completion *completion)
@@ -146,8 +139,7 @@ mgv_status mgv_completion_save(mgv_ctx *ctx, const mgv_completion *completion, c
 
 mgv_status mgv_completion_load(mgv_ctx *ctx, const char *path, mgv_completion **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, path);
     return mgvi_done(ctx, mgvi_completion_load(ctx, path, out));
 }
@@ -161,8 +153,7 @@ mgv_status mgv_completion_read_pairs(mgv_ctx *ctx, const mgv_completion *complet
                                      const char *path, const mgv_settings *settings,
                                      mgv_triples **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, completion);
     MGVI_NEED(ctx, path);
     MGVI_NEED(ctx, settings);
@@ -181,8 +172,7 @@ mgv_status mgv_completion_predict(mgv_ctx *ctx, const mgv_completion *completion
 mgv_status mgv_report_completion(mgv_ctx *ctx, const mgv_completion *completion,
                                  const char *data_file, const char *model_file, char **json)
 {
-    MGVI_NEED(ctx, json);
-    *json = NULL;
+    MGVI_NEED_OUT(ctx, json);
     MGVI_NEED(ctx, completion);
     return mgvi_done(ctx, mgvi_report_completion(ctx, completion, data_file, model_file, json));
 }

@@ -1,10 +1,11 @@
-/* context.c - contexts, versions and settings handles. */
+/* context.c - contexts, versions, settings handles, and files that appear whole. */
 #include "base/context.h"
 #include "api/need.h"
 
 #include "backend/backend.h"
 #include "base/memory.h"
 #include "base/settings.h"
+#include "base/sink.h"
 #include "base/threads.h"
 #include "simd/simd.h"
 #include "solver/solver_impl.h"
@@ -275,4 +276,28 @@ size_t mgv_setting_count(void) { return mgvi_setting_count(); }
 mgv_status mgv_setting_at(size_t index, mgv_setting_info *out)
 {
     return out ? mgvi_setting_at(index, out) : MGV_E_ARG;
+}
+
+/* ---- files that appear whole or not at all --------------------------------------------------- */
+
+mgv_status mgv_output_open(mgv_ctx *ctx, const char *path, mgv_output **out)
+{
+    MGVI_NEED_OUT(ctx, out);
+    MGVI_NEED(ctx, path);
+    return mgvi_done(ctx, mgvi_sink_open(ctx, path, out));
+}
+
+mgv_status mgv_output_write(mgv_ctx *ctx, mgv_output *output, const void *bytes, size_t size)
+{
+    MGVI_NEED(ctx, output);
+    if (!output || (!bytes && size))
+        return MGVI_FAIL(ctx, MGV_E_ARG, "writing needs a file and bytes");
+    mgvi_sink_write(output, bytes, size);
+    return mgvi_done(ctx, mgvi_sink_flush(output));
+}
+
+mgv_status mgv_output_close(mgv_ctx *ctx, mgv_output *output, int keep)
+{
+    MGVI_NEED(ctx, output);
+    return mgvi_done(ctx, mgvi_sink_close(output, keep != 0));
 }

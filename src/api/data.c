@@ -1,6 +1,5 @@
 /* data.c - public functions on data. */
 #include "api/need.h"
-#include "base/clock.h"
 #include "base/limit.h"
 #include "io/io.h"
 #include "report/report.h"
@@ -11,16 +10,13 @@
 mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                          mgv_data **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, path);
     MGVI_NEED(ctx, settings);
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
-    atomic_store(&ctx->interrupted, 0);
-    mgvi_limit_begin(ctx, settings->time_limit);
+    mgvi_call_begin(ctx, settings->time_limit);
     const mgv_status st = mgvi_read_file(ctx, path, settings, out);
-    mgvi_limit_end(ctx);
-    return mgvi_done(ctx, st);
+    return mgvi_call_end(ctx, st);
 }
 
 mgv_status mgv_data_write(mgv_ctx *ctx, const mgv_data *data, const char *path,
@@ -50,8 +46,7 @@ static mgv_status borrow(mgv_ctx *ctx, const mgvi_matrix *X, mgv_data **out)
 mgv_status mgv_data_from_dense(mgv_ctx *ctx, mgv_dtype dtype, const void *values, int64_t rows,
                                int64_t cols, int64_t row_stride, int64_t col_stride, mgv_data **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     int64_t nnz;
     if (rows < 0 || cols < 0 || __builtin_mul_overflow(rows, cols, &nnz))
         return MGVI_FAIL(ctx, MGV_E_ARG, "dense: shape is %" PRId64 " x %" PRId64, rows, cols);
@@ -73,8 +68,7 @@ mgv_status mgv_data_from_sparse(mgv_ctx *ctx, mgv_layout layout, mgv_dtype dtype
                                 const void *values, const int64_t *pointers, const int32_t *indices,
                                 int64_t rows, int64_t cols, mgv_data **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, pointers);
     if (layout != MGV_CSR && layout != MGV_CSC)
         return MGVI_FAIL(ctx, MGV_E_ARG,
@@ -217,8 +211,7 @@ const char *mgv_data_class(const mgv_data *data, int64_t index)
 mgv_status mgv_data_check(mgv_ctx *ctx, mgv_data *data, const char *path,
                           const mgv_settings *settings, char **json)
 {
-    MGVI_NEED(ctx, json);
-    *json = NULL;
+    MGVI_NEED_OUT(ctx, json);
     MGVI_NEED(ctx, data);
     MGVI_NEED(ctx, settings);
     return mgvi_done(ctx, mgvi_report_check(ctx, data, path, settings, json));
@@ -227,8 +220,7 @@ mgv_status mgv_data_check(mgv_ctx *ctx, mgv_data *data, const char *path,
 mgv_status mgv_data_check_text(mgv_ctx *ctx, mgv_data *data, const char *path,
                                const mgv_settings *settings, char **text)
 {
-    MGVI_NEED(ctx, text);
-    *text = NULL;
+    MGVI_NEED_OUT(ctx, text);
     MGVI_NEED(ctx, data);
     MGVI_NEED(ctx, settings);
     return mgvi_done(ctx, mgvi_report_check_text(ctx, data, path, settings, text));

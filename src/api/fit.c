@@ -11,25 +11,21 @@
 mgv_status mgv_problem_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
                            mgv_problem **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, data);
     MGVI_NEED(ctx, settings);
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
     MGVI_TRY(mgvi_read_beside(ctx, settings, data));
-    atomic_store(&ctx->interrupted, 0);
-    mgvi_limit_begin(ctx, settings->time_limit);
+    mgvi_call_begin(ctx, settings->time_limit);
     const mgv_status st = mgvi_problem_new_in_time(ctx, data, settings, out);
-    mgvi_limit_end(ctx);
-    return mgvi_done(ctx, st);
+    return mgvi_call_end(ctx, st);
 }
 
 mgv_status mgv_problem_from_operator(mgv_ctx *ctx, const mgv_operator *op, const double *target,
                                      const int64_t *groups, const mgv_settings *settings,
                                      mgv_problem **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, op);
     MGVI_NEED(ctx, target);
     MGVI_NEED(ctx, settings);
@@ -73,8 +69,7 @@ const char *mgv_stop_name(mgv_stop stop)
 mgv_status mgv_solver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_settings *settings,
                           mgv_solver **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, problem);
     MGVI_NEED(ctx, settings);
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
@@ -97,13 +92,11 @@ mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver)
 {
     MGVI_NEED(ctx, solver);
     const mgvi_summary before = mgvi_driver_summary(solver);
-    atomic_store(&ctx->interrupted, 0);
-    mgvi_limit_begin(ctx, solver->settings.time_limit - before.seconds - solver->prepared);
+    mgvi_call_begin(ctx, solver->settings.time_limit - before.seconds - solver->prepared);
     solver->prepared = 0;
     const mgv_status st = mgvi_driver_run(solver);
     mgvi_driver_close_judge(solver);
-    mgvi_limit_end(ctx);
-    return mgvi_done(ctx, st);
+    return mgvi_call_end(ctx, st);
 }
 
 mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
@@ -188,8 +181,7 @@ void mgv_solver_free(mgv_ctx *ctx, mgv_solver *solver)
 
 mgv_status mgv_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, solver);
     if (solver->stop == MGV_STOP_NONE)
         return MGVI_FAIL(ctx, MGV_E_ARG, "the solver has not run; call mgv_solver_run() first");

@@ -11,8 +11,7 @@
 mgv_status mgv_image_new(mgv_ctx *ctx, int64_t height, int64_t width, int channels,
                          const double *pixels, mgv_image **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, pixels);
     mgv_image *image;
     MGVI_TRY(mgvi_image_new(ctx, "memory", height, width, channels, false, &image));
@@ -31,8 +30,7 @@ mgv_status mgv_image_new(mgv_ctx *ctx, int64_t height, int64_t width, int channe
 
 mgv_status mgv_image_read(mgv_ctx *ctx, const char *path, mgv_image **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, path);
     return mgvi_done(ctx, mgvi_image_read(ctx, path, out));
 }
@@ -73,8 +71,7 @@ void mgv_image_free(mgv_ctx *ctx, mgv_image *image) { mgvi_image_free(ctx, image
 
 mgv_status mgv_psf_read(mgv_ctx *ctx, const char *path, mgv_image **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, path);
     return mgvi_done(ctx, mgvi_psf_read(ctx, path, out));
 }
@@ -91,39 +88,33 @@ mgv_status mgv_psf_gaussian(mgv_ctx *ctx, double sigma, mgv_image **out)
 mgv_status mgv_deblur_new(mgv_ctx *ctx, const mgv_image *image, const mgv_image *psf,
                           const mgv_image *truth, const mgv_settings *settings, mgv_deblur **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, image);
     MGVI_NEED(ctx, psf);
     MGVI_NEED(ctx, settings);
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
-    atomic_store(&ctx->interrupted, 0);
-    mgvi_limit_begin(ctx, settings->time_limit);
+    mgvi_call_begin(ctx, settings->time_limit);
     const double begun = mgvi_ctx_clock(ctx);
     const mgv_status st = mgvi_deblur_new(ctx, image, psf, truth, settings, out);
     if (st == MGV_OK)
         (*out)->solver->prepared = mgvi_ctx_clock(ctx) - begun;
-    mgvi_limit_end(ctx);
-    return mgvi_done(ctx, st);
+    return mgvi_call_end(ctx, st);
 }
 
 mgv_status mgv_deblur_run(mgv_ctx *ctx, mgv_deblur *deblur)
 {
     MGVI_NEED(ctx, deblur);
-    atomic_store(&ctx->interrupted, 0);
     mgv_solver *solver = deblur->solver;
-    mgvi_limit_begin(ctx, solver->settings.time_limit - mgvi_driver_summary(solver).seconds -
-                              solver->prepared);
+    mgvi_call_begin(ctx, solver->settings.time_limit - mgvi_driver_summary(solver).seconds -
+                             solver->prepared);
     solver->prepared = 0;
     const mgv_status st = mgvi_deblur_run(deblur);
-    mgvi_limit_end(ctx);
-    return mgvi_done(ctx, st);
+    return mgvi_call_end(ctx, st);
 }
 
 mgv_status mgv_deblur_image(mgv_ctx *ctx, const mgv_deblur *deblur, mgv_image **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, deblur);
     if (deblur->solver->stop == MGV_STOP_NONE)
         return MGVI_FAIL(ctx, MGV_E_ARG,
@@ -165,8 +156,7 @@ void mgv_deblur_free(mgv_ctx *ctx, mgv_deblur *deblur)
 mgv_status mgv_report_deblur(mgv_ctx *ctx, const mgv_deblur *deblur, const char *image_file,
                              const char *psf_name, const char *output_file, char **json)
 {
-    MGVI_NEED(ctx, json);
-    *json = NULL;
+    MGVI_NEED_OUT(ctx, json);
     MGVI_NEED(ctx, deblur);
     return mgvi_done(ctx, mgvi_report_deblur(ctx, deblur, image_file, psf_name, output_file, json));
 }

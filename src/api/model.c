@@ -73,8 +73,7 @@ mgv_status mgv_model_point(const mgv_model *model, int64_t index, mgv_path_point
 mgv_status mgv_report_model(mgv_ctx *ctx, const mgv_model *model, const char *model_file,
                             int64_t largest, char **json)
 {
-    MGVI_NEED(ctx, json);
-    *json = NULL;
+    MGVI_NEED_OUT(ctx, json);
     MGVI_NEED(ctx, model);
     return mgvi_done(ctx, mgvi_report_model(ctx, model, model_file, largest, json));
 }

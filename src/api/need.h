@@ -2,7 +2,7 @@
 #ifndef MGVI_API_NEED_H
 #define MGVI_API_NEED_H
 
-#include "base/context.h"
+#include "base/limit.h"
 
 static inline mgv_status mgvi_need(mgv_ctx *ctx, const void *pointer, const char *name)
 {
@@ -11,6 +11,12 @@ static inline mgv_status mgvi_need(mgv_ctx *ctx, const void *pointer, const char
     return pointer ? MGV_OK : MGVI_FAIL(ctx, MGV_E_ARG, "%s is NULL", name);
 }
 #define MGVI_NEED(ctx, pointer) MGVI_TRY(mgvi_need(ctx, pointer, #pointer))
+/* The same of where the result goes, which is NULL until there is one. */
+#define MGVI_NEED_OUT(ctx, out)                                                                    \
+    do {                                                                                           \
+        MGVI_NEED(ctx, out);                                                                       \
+        *(out) = NULL;                                                                             \
+    } while (0)
 
 /* What was tried and refused on the way to a success is no error of the caller's. */
 static inline mgv_status mgvi_done(mgv_ctx *ctx, mgv_status st)
@@ -18,5 +24,17 @@ static inline mgv_status mgvi_done(mgv_ctx *ctx, mgv_status st)
     if (st == MGV_OK)
         ctx->error[0] = 0;
     return st;
+}
+
+/* A call that may take long: interrupts of the past are forgotten, and it has so many seconds. */
+static inline void mgvi_call_begin(mgv_ctx *ctx, double seconds)
+{
+    atomic_store(&ctx->interrupted, 0);
+    mgvi_limit_begin(ctx, seconds);
+}
+static inline mgv_status mgvi_call_end(mgv_ctx *ctx, mgv_status st)
+{
+    mgvi_limit_end(ctx);
+    return mgvi_done(ctx, st);
 }
 #endif

@@ -10,10 +10,8 @@
 static mgv_status compare(mgv_ctx *ctx, mgvi_op *op, mgvi_arena *arena)
 {
     mgvi_vec x, u, Ax, Au;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, op->cols, 1, &x));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, op->cols, 1, &Au));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, op->rows, 1, &u));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, op->rows, 1, &Ax));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_COLS, op->cols, 1, &x, &Au));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_ROWS, op->rows, 1, &u, &Ax));
     mgvi_rng rng = mgvi_rng_seed(1);
     for (int64_t j = 0; j < x.n; j++)
         x.x[j] = mgvi_rng_normal(&rng);

@@ -9,15 +9,13 @@
 
 mgv_status mgv_path_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings, mgv_path **out)
 {
-    MGVI_NEED(ctx, out);
-    *out = NULL;
+    MGVI_NEED_OUT(ctx, out);
     MGVI_NEED(ctx, data);
     MGVI_NEED(ctx, settings);
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
     MGVI_TRY(mgvi_read_beside(ctx, settings, data));
-    atomic_store(&ctx->interrupted, 0);
     const double deadline = mgvi_ctx_clock(ctx) + settings->time_limit;
-    mgvi_limit_begin(ctx, settings->time_limit);
+    mgvi_call_begin(ctx, settings->time_limit);
     const mgv_status st = mgvi_walk_new(ctx, data, settings, out);
     mgvi_limit_end(ctx);
     if (*out)
@@ -29,11 +27,9 @@ mgv_status mgv_path_next(mgv_ctx *ctx, mgv_path *path, const mgv_solver **solver
 {
     MGVI_NEED(ctx, solver);
     MGVI_NEED(ctx, path);
-    atomic_store(&ctx->interrupted, 0);
-    mgvi_limit_begin(ctx, path->deadline - mgvi_ctx_clock(ctx));
+    mgvi_call_begin(ctx, path->deadline - mgvi_ctx_clock(ctx));
     const mgv_status st = mgvi_walk_next(path, solver);
-    mgvi_limit_end(ctx);
-    return mgvi_done(ctx, st);
+    return mgvi_call_end(ctx, st);
 }
 
 mgv_status mgv_path_describe(const mgv_path *path, mgv_path_info *out)

@@ -27,9 +27,8 @@ typedef struct sweep {
 static void sweep_block(void *arg, int64_t block)
 {
     sweep *s = arg;
-    const int64_t end = mgvi_block_begin(s->n, s->blocks, block + 1);
     double sum = 0;
-    for (int64_t i = mgvi_block_begin(s->n, s->blocks, block); i < end; i++) {
+    MGVI_FOR_BLOCK (i, s->n, s->blocks, block) {
         const double scale = mgvi_coef_pick(&s->coefs->scale, i, 0);
         const int32_t c = (int32_t)mgvi_coef_pick(&s->coefs->a, i, 0);
         if (s->number)

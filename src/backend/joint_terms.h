@@ -12,7 +12,7 @@ double mgvi_joint_conj(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs
                        const mgvi_vec *u);
 void mgvi_joint_grad(mgv_ctx *ctx, const mgvi_loss_ops *loss, const mgvi_coefs *c,
                      const mgvi_vec *z, mgvi_vec *grad);
-/* A few rows of float32 scores, on the calling thread: see rows_f32 of loss/joint.h. k is at most
+/* A few rows of float32 scores, on the calling thread: see rows_f32 of loss/registry.h. k is at most
  * MGVI_JOINT_LANES. */
 enum { MGVI_JOINT_LANES = 4096 };
 double mgvi_joint_rows_f32(const mgv_ctx *ctx, const mgvi_loss_ops *loss, float *z, int rows,

@@ -100,8 +100,8 @@ mgv_status mgvi_penalty_open(mgvi_arena *arena, const mgvi_penalty_ops *ops,
     const int64_t lanes = k > 1 ? 2 * n : 0; /* one lane's argument and result */
     out->room = ops->whole->room ? ops->whole->room(n, data) : 0;
     out->work_size = lanes + k * out->room;
-    out->work = mgvi_arena_array(arena, (size_t)out->work_size, sizeof *out->work);
-    return out->work ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, out->work, out->work_size));
+    return MGV_OK;
 }
 
 void mgvi_penalty_value(const mgvi_penalty *r, const mgvi_vec *w, double *out)

@@ -38,6 +38,14 @@ mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t 
     return make(arena, mgvi_ctx_in_host(arena->ctx) ? NULL : arena->ctx->backend, out);
 }
 
+mgv_status mgvi_vecs_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
+                         mgvi_vec *const *out)
+{
+    for (; *out; out++)
+        MGVI_TRY(mgvi_vec_new(arena, space, n, k, *out));
+    return MGV_OK;
+}
+
 mgv_status mgvi_vec_new_host(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
                              mgvi_vec *out)
 {
@@ -198,6 +206,14 @@ void mgvi_vec_dot(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y, double *ou
 {
     assert(alike(x, y));
     reduce(ctx, MGVI_REDUCE_DOT, x, y, out);
+}
+
+double mgvi_vec_inner(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y)
+{
+    const mgvi_vec a = mgvi_vec_flat(x), b = mgvi_vec_flat(y);
+    double sum;
+    mgvi_vec_dot(ctx, &a, &b, &sum);
+    return sum;
 }
 
 void mgvi_vec_sum(mgv_ctx *ctx, const mgvi_vec *x, double *out)

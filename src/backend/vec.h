@@ -22,6 +22,11 @@ typedef struct mgvi_vec {
 /* Where the arena's context has its vectors, cleared; goes with the arena. MGV_E_MEMORY with a
  * sentence. */
 mgv_status mgvi_vec_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k, mgvi_vec *out);
+/* The same of a list, NULL at its end. */
+mgv_status mgvi_vecs_new(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
+                         mgvi_vec *const *out);
+#define MGVI_VECS(arena, space, n, k, ...)                                                         \
+    mgvi_vecs_new(arena, space, n, k, (mgvi_vec *const[]){__VA_ARGS__, NULL})
 /* The same in host memory. */
 mgv_status mgvi_vec_new_host(mgvi_arena *arena, mgvi_space space, int64_t n, int32_t k,
                              mgvi_vec *out);
@@ -71,6 +76,8 @@ void mgvi_vec_clip(mgv_ctx *ctx, double low, double high, mgvi_vec *y);
 void mgvi_vec_swap(mgvi_vec *x, mgvi_vec *y);
 /* out[c], c < k. Of an empty vector: 0, the minimum +infinity. A NaN entry makes its lane NaN. */
 void mgvi_vec_dot(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y, double *out);
+/* The same over all lanes. */
+double mgvi_vec_inner(mgv_ctx *ctx, const mgvi_vec *x, const mgvi_vec *y);
 void mgvi_vec_sum(mgv_ctx *ctx, const mgvi_vec *x, double *out);
 void mgvi_vec_min(mgv_ctx *ctx, const mgvi_vec *x, double *out);
 void mgvi_vec_norm2(mgv_ctx *ctx, const mgvi_vec *x, double *out); /* no overflow, no underflow */

@@ -147,8 +147,7 @@ void *mgvi_arena_array(mgvi_arena *arena, size_t count, size_t size)
 mgv_status mgvi_arena_vectors(mgvi_arena *arena, size_t count, double **const *vector)
 {
     for (; *vector; vector++)
-        if (!(**vector = mgvi_arena_array(arena, count, sizeof ***vector)))
-            return MGV_E_MEMORY;
+        MGVI_TRY(MGVI_ARRAY(arena, **vector, count));
     return MGV_OK;
 }
 

@@ -35,10 +35,17 @@ void mgvi_arena_init(mgvi_arena *arena, mgv_ctx *ctx);
 mgvi_arena *mgvi_arena_within(mgvi_arena *arena);
 void *mgvi_arena_array(mgvi_arena *arena, size_t count, size_t size);
 void *mgvi_arena_scratch(mgvi_arena *arena, size_t count, size_t size);
+/* pointer = the array, or scratch, of `count` items of its own type, as a status. */
+#define MGVI_ARRAY(arena, pointer, count)                                                          \
+    (((pointer) = mgvi_arena_array(arena, (size_t)(count), sizeof *(pointer))) ? MGV_OK            \
+                                                                               : MGV_E_MEMORY)
+#define MGVI_SCRATCH(arena, pointer, count)                                                        \
+    (((pointer) = mgvi_arena_scratch(arena, (size_t)(count), sizeof *(pointer))) ? MGV_OK          \
+                                                                                 : MGV_E_MEMORY)
 /* Cleared vectors of `count` doubles to where each of the list points, NULL at its end:
  * MGV_E_MEMORY. */
 mgv_status mgvi_arena_vectors(mgvi_arena *arena, size_t count, double **const *vector);
 #define MGVI_VECTORS(arena, count, ...)                                                            \
-    mgvi_arena_vectors(arena, count, (double **const[]){__VA_ARGS__, NULL})
+    mgvi_arena_vectors(arena, (size_t)(count), (double **const[]){__VA_ARGS__, NULL})
 void mgvi_arena_free(mgvi_arena *arena);
 #endif

@@ -23,6 +23,11 @@ static inline int64_t mgvi_block_begin(int64_t rows, int64_t blocks, int64_t blo
 {
     return rows / blocks * block + (rows % blocks * block) / blocks;
 }
+/* The rows of `block`, one by one. */
+#define MGVI_FOR_BLOCK(i, rows, blocks, block)                                                     \
+    for (int64_t i = mgvi_block_begin(rows, blocks, block),                                        \
+                 i##_end = mgvi_block_begin(rows, blocks, (block) + 1);                            \
+         i < i##_end; i++)
 /* How many blocks to cut `work` units into: at least `grain` each, at most `most`. */
 static inline int64_t mgvi_block_count(int64_t work, int64_t grain, int64_t most)
 {

@@ -6,33 +6,25 @@
 #include "certify/rounding.h"
 
 #include <math.h>
-#include <string.h>
 
 mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *p, mgvi_judge **out)
 {
-    mgvi_judge *j = mgvi_arena_array(arena, 1, sizeof *j);
-    if (!j)
-        return MGV_E_MEMORY;
+    mgvi_judge *j;
+    MGVI_TRY(MGVI_ARRAY(arena, j, 1));
     j->problem = p;
     const int64_t n = p->A->rows, d = p->A->cols;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &j->z));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &j->u));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_ROWS, n, p->lanes, &j->z, &j->u));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, p->lanes, &j->v));
     MGVI_TRY(mgvi_problem_penalty(p, arena, &j->penalty));
     j->most = mgvi_penalty_most(&j->penalty, mgvi_problem_penalised(p));
-    if (!(j->lane = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *j->lane)))
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, j->lane, p->lanes));
     MGVI_TRY(mgvi_reach_open(j, arena));
     MGVI_TRY(mgvi_judge_open_smooth(j, arena));
     MGVI_TRY(mgvi_judge_open_level(j, arena));
     mgvi_judge_open_bounds(j);
     if (p->loss->can & MGVI_HARD) {
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->q));
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, 1, &j->Aq));
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->y));
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->residual));
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->dir));
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->weight));
+        MGVI_TRY(MGVI_VECS(arena, MGVI_ROWS, n, 1, &j->q, &j->Aq));
+        MGVI_TRY(MGVI_VECS(arena, MGVI_COLS, d, 1, &j->y, &j->residual, &j->dir, &j->weight));
     }
     *out = j;
     if (!(p->loss->can & MGVI_HARD))
@@ -274,30 +266,6 @@ bool mgvi_verdict_improves(const mgv_problem *p, const mgvi_verdict *found,
 
 /* ---- the two sides --------------------------------------------------------------------------- */
 
-/* From z = A w: with signs folded into A a row is right when z > 0; a score of 0 goes to the first
- * class. Without signs z is compared with the target. */
-static double train_score(const mgvi_judge *judge)
-{
-    const mgv_problem *p = judge->problem;
-    const double n = (double)judge->z.n;
-    double sum = 0;
-    if (p->loss->can & MGVI_JOINT)
-        return mgvi_judge_right_classes(judge) / n;
-    if (mgvi_problem_has_contrasts(p))
-        return mgvi_judge_right_contrasts(judge);
-    const double *score = mgvi_vec_host(&judge->z);
-    for (int64_t i = 0; i < judge->z.n; i++) {
-        const double z = score[i], y = p->view.sign ? 0 : mgvi_problem_target(p, i);
-        if (p->view.sign)
-            sum += z > 0 || (z == 0 && p->view.sign[i] < 0);
-        else if (p->classify)
-            sum += (z > 0) == (y > 0);
-        else
-            sum += (z - y) * (z - y);
-    }
-    return sum / n;
-}
-
 /* z = A w and its errors. */
 static mgvi_care score(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care)
 {
@@ -356,7 +324,7 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care, m
     judge->repair = 1;
     care = score(judge, w, care);
     judge->extended = care == MGVI_CARE_TWOFOLD;
-    out->train_score = train_score(judge);
+    out->train_score = mgvi_judge_train_score(judge);
     if (p->loss->can & MGVI_HARD)
         measure_misses(judge, out);
     if (mgvi_problem_has_margin(p)) {

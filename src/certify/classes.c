@@ -1,4 +1,4 @@
-/* classes.c - what the judge knows of losses and margins of many classes.
+/* classes.c - what the judge knows of losses and margins of many classes, and of rows that are right.
  *
  * With intercepts a dual point needs sum_i u_ij = 0 for every class j. From any u = s (p - e_c)
  * with p in the simplex one is made by moving probability: a class with too much, excess_j > 0,
@@ -163,7 +163,7 @@ void mgvi_judge_balance_contrasts(mgvi_judge *judge)
     judge->imbalance = left_in_graph(judge);
 }
 
-double mgvi_judge_right_classes(const mgvi_judge *judge)
+static double right_classes(const mgvi_judge *judge)
 {
     const int32_t k = judge->problem->lanes;
     const double *score = mgvi_vec_host(&judge->z);
@@ -180,7 +180,7 @@ double mgvi_judge_right_classes(const mgvi_judge *judge)
 }
 
 /* Right when every rival scores less, or as much and stands behind in the order of the classes. */
-double mgvi_judge_right_contrasts(const mgvi_judge *judge)
+static double right_contrasts(const mgvi_judge *judge)
 {
     const mgv_problem *p = judge->problem;
     const int64_t k = p->outputs, n = judge->z.n / k;
@@ -194,4 +194,28 @@ double mgvi_judge_right_contrasts(const mgvi_judge *judge)
         right += wins;
     }
     return right / (double)n;
+}
+
+/* From z = A w: with signs folded into A a row is right when z > 0; a score of 0 goes to the first
+ * class. Without signs z is compared with the target. */
+double mgvi_judge_train_score(const mgvi_judge *judge)
+{
+    const mgv_problem *p = judge->problem;
+    const double n = (double)judge->z.n;
+    double sum = 0;
+    if (p->loss->can & MGVI_JOINT)
+        return right_classes(judge) / n;
+    if (mgvi_problem_has_contrasts(p))
+        return right_contrasts(judge);
+    const double *score = mgvi_vec_host(&judge->z);
+    for (int64_t i = 0; i < judge->z.n; i++) {
+        const double z = score[i], y = p->view.sign ? 0 : mgvi_problem_target(p, i);
+        if (p->view.sign)
+            sum += z > 0 || (z == 0 && p->view.sign[i] < 0);
+        else if (p->classify)
+            sum += (z > 0) == (y > 0);
+        else
+            sum += (z - y) * (z - y);
+    }
+    return sum / n;
 }

@@ -3,7 +3,6 @@
 #include "certify/rounding.h"
 
 #include <math.h>
-#include <string.h>
 
 /* What a penalty of w is computed from: w, or, where the operator knows lengths only, one
  * coordinate of that length (which is all that l2 sees). `length` is room for it. */

@@ -113,8 +113,6 @@ double mgvi_kernel_length_above(mgvi_judge *judge, const mgvi_vec *x, double len
 void mgvi_judge_balance_classes(mgvi_judge *judge);
 /* The same for dual weights of contrasts, which must be a circulation (op/class_graph.h). */
 void mgvi_judge_balance_contrasts(mgvi_judge *judge);
-/* How many rows have their largest score in their own class. */
-double mgvi_judge_right_classes(const mgvi_judge *judge);
-/* The same share from differences of scores (op/contrast.h). */
-double mgvi_judge_right_contrasts(const mgvi_judge *judge);
+/* How well z = A w tells the targets: the share of rows that are right, or the mean square. */
+double mgvi_judge_train_score(const mgvi_judge *judge);
 #endif

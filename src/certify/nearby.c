@@ -139,9 +139,8 @@ static mgv_status fill(near *s, const mgvi_proof_support *support, mgvi_arena *a
                        bool *possible)
 {
     static const double LEAST = 0x1p-960; /* below it a power of two may be inexact */
-    weighted *order = mgvi_arena_array(arena, (size_t)support->m, sizeof *order);
-    if (!order)
-        return MGV_E_MEMORY;
+    weighted *order;
+    MGVI_TRY(MGVI_ARRAY(arena, order, support->m));
     for (int64_t t = 0; t < support->m; t++)
         order[t] = (weighted){fabs(support->weight[t]), t};
     qsort(order, (size_t)support->m, sizeof *order, by_weight);

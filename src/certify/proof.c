@@ -16,8 +16,6 @@
 #include "op/contrast.h"
 #include "op/features.h"
 
-#include <string.h>
-
 /* Multiplications: about a second of either kind. */
 static const double MOST_NEARBY = 2e10, MOST_RESIDUES = 1e9;
 /* Of a column's size: worth a look whether an exact proof is near. */
@@ -101,9 +99,8 @@ static mgv_status prove_dependent(const mgv_problem *p, const mgvi_proof_support
     int64_t count;
     if (!rows_are_exact(p, s) || m * c * fmin(m, c) > MOST_RESIDUES)
         return MGV_OK;
-    double *a = mgvi_arena_array(arena, (size_t)(s->m * s->c), sizeof *a);
-    if (!a)
-        return MGV_E_MEMORY;
+    double *a;
+    MGVI_TRY(MGVI_ARRAY(arena, a, (size_t)(s->m * s->c)));
     for (int64_t t = 0; t < s->m; t++)
         mgvi_support_raw_row(s, t, a + t * s->c);
     if (s->m <= s->c + 1)
@@ -138,9 +135,8 @@ static mgv_status prove_exactly(mgvi_judge *judge, const mgvi_rows *rows, double
     judge->nearly = hopeful && most <= MGVI_NEARLY;
     if (!hopeful)
         return MGV_OK;
-    int32_t *col = mgvi_arena_array(arena, (size_t)s.c, sizeof *col);
-    if (!col)
-        return MGV_E_MEMORY;
+    int32_t *col;
+    MGVI_TRY(MGVI_ARRAY(arena, col, s.c));
     for (int64_t j = 0; j < s.c; j++)
         col[j] = (int32_t)j;
     MGVI_TRY(prove_nearby(p, &s, col, s.c, proven));

@@ -351,11 +351,11 @@ static mgv_status allocate(work *w, mgvi_arena *arena)
 static mgv_status allocate_primes(work *w, mgvi_arena *arena, int64_t most)
 {
     const size_t n = (size_t)most;
-    w->v = mgvi_arena_array(arena, n * ((size_t)w->d->m + 1), sizeof *w->v);
-    w->prime = mgvi_arena_array(arena, n, sizeof *w->prime);
-    w->product = mgvi_arena_array(arena, n, sizeof *w->product);
-    w->digit = mgvi_arena_array(arena, n, sizeof *w->digit);
-    return w->v && w->prime && w->product && w->digit ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, w->v, n * ((size_t)w->d->m + 1)));
+    MGVI_TRY(MGVI_ARRAY(arena, w->prime, n));
+    MGVI_TRY(MGVI_ARRAY(arena, w->product, n));
+    MGVI_TRY(MGVI_ARRAY(arena, w->digit, n));
+    return MGV_OK;
 }
 
 static const uint32_t FIRST_PRIME = 2147483647; /* 2^31 - 1 */
@@ -436,9 +436,8 @@ static mgv_status prove_columns(work *w, mgvi_arena *arena, double most, int32_t
     if (m * c * fmin(m, c) > most)
         return MGV_OK;
     MGVI_TRY(allocate(w, arena));
-    double *length = mgvi_arena_array(arena, (size_t)w->d->c, sizeof *length);
-    if (!length)
-        return MGV_E_MEMORY;
+    double *length;
+    MGVI_TRY(MGVI_ARRAY(arena, length, w->d->c));
     measure(w);
     reduce_matrix(w, field_of(p));
     const int64_t rank = find_rank(w, field_of(p), w->d->m, &dependent, &last);

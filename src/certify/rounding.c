@@ -67,10 +67,8 @@ mgv_status mgvi_reach_open(mgvi_judge *judge, mgvi_arena *arena)
 {
     const mgv_problem *p = judge->problem;
     judge->arena = arena;
-    judge->error = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *judge->error);
-    judge->u_sum = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *judge->u_sum);
-    if (!judge->error || !judge->u_sum)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, judge->error, p->lanes));
+    MGVI_TRY(MGVI_ARRAY(arena, judge->u_sum, p->lanes));
     judge->reach.col_terms = mgvi_op_terms_t(p->A, p->lanes);
     judge->reach.row_terms = (double)p->A->cols;
     if (!over_data(p))

@@ -13,8 +13,7 @@ mgv_status mgvi_judge_open_smooth(mgvi_judge *j, mgvi_arena *arena)
     const int64_t d = p->A->cols;
     if (!mgvi_problem_has_smooth(p))
         return MGV_OK;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->slope));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->slope_0));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_COLS, d, 1, &j->slope, &j->slope_0));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, d, 1, &j->blend)); /* 0 until it is used */
     mgvi_problem_smooth_grad(p, &j->blend, &j->slope_0);
     j->height_0 = -mgvi_problem_smooth_value(p, &j->blend);

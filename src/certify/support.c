@@ -23,12 +23,8 @@ static mgv_status collect_rows(mgvi_proof_support *s, mgvi_arena *arena, const d
     const int64_t k = s->rows->example ? s->rows->classes : 1;
     for (int64_t i = 0; i < s->rows->count; i++)
         s->m += u[i] != 0;
-    s->row = mgvi_arena_array(arena, (size_t)s->m, sizeof *s->row);
-    s->dual = mgvi_arena_array(arena, (size_t)s->m, sizeof *s->dual);
-    s->weight = mgvi_arena_array(arena, (size_t)s->m, sizeof *s->weight);
-    s->factor = mgvi_arena_array(arena, (size_t)s->m, sizeof *s->factor);
-    if (!s->row || !s->dual || !s->weight || !s->factor)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, s->m, &s->dual, &s->weight, &s->factor));
+    MGVI_TRY(MGVI_ARRAY(arena, s->row, s->m));
     for (int64_t i = 0, t = 0; i < s->rows->count; i++) {
         if (u[i] == 0)
             continue;
@@ -47,20 +43,14 @@ static mgv_status collect_columns(mgvi_proof_support *s, mgvi_arena *arena)
     const mgvi_rows *base = mgvi_raw_base(s->rows);
     const int64_t k = s->rows->example ? s->rows->classes : 1;
     const int64_t cols = (base->m.cols + (base->view.intercept ? 1 : 0)) * k;
-    s->at = mgvi_arena_array(arena, (size_t)cols, sizeof *s->at);
-    if (!s->at)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, s->at, cols));
     for (int64_t t = 0; t < s->m && !mgvi_ctx_cut_row(arena->ctx, t); t++)
         for (mgvi_raw_entry e = mgvi_raw_begin(s->rows, s->row[t]); mgvi_raw_next(&e);)
             s->at[e.j] = !(e.rival >= 0 && e.class == k - 1);
     for (int64_t j = 0; j < cols; j++)
         s->c += s->at[j];
-    s->col = mgvi_arena_array(arena, (size_t)s->c, sizeof *s->col);
-    s->centre = mgvi_arena_array(arena, (size_t)s->c, sizeof *s->centre);
-    s->sum = mgvi_arena_array(arena, (size_t)s->c, sizeof *s->sum);
-    s->size = mgvi_arena_array(arena, (size_t)s->c, sizeof *s->size);
-    if (!s->col || !s->centre || !s->sum || !s->size)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, s->c, &s->centre, &s->sum, &s->size));
+    MGVI_TRY(MGVI_ARRAY(arena, s->col, s->c));
     for (int64_t j = 0, t = 0; j < cols; j++) {
         const bool live = s->at[j];
         s->at[j] = live ? (int32_t)t : -1;

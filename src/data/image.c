@@ -65,9 +65,8 @@ static double clipped(double x) { return fmin(fmax(x, 0), 1); }
 static void compare_block(void *arg, int64_t block)
 {
     comparison *c = arg;
-    const int64_t end = mgvi_block_begin(c->n, c->blocks, block + 1);
     double sum = 0;
-    for (int64_t i = mgvi_block_begin(c->n, c->blocks, block); i < end; i++) {
+    MGVI_FOR_BLOCK (i, c->n, c->blocks, block) {
         const double d = clipped(c->x[i]) - clipped(c->y[i]);
         sum += d * d;
     }

@@ -2,7 +2,7 @@
 #include "io/text_write.h"
 
 #include "base/memory.h"
-#include "io/names.h"
+#include "io/io.h"
 
 #include <string.h>
 

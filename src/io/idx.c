@@ -1,6 +1,6 @@
 /* idx.c - IDX, the format of MNIST: two zeros, a type, the number of sides, big-endian sides, the
  * numbers. The first side counts the rows, the others are flattened. */
-#include "io/idx.h"
+#include "io/io.h"
 
 #include "base/event.h"
 #include "io/convert.h"

@@ -1,7 +1,7 @@
 /* image_io.c - picks the format of an image, and reads point spread functions. */
 #include "io/image_io.h"
 
-#include "io/names.h"
+#include "io/io.h"
 
 #include <math.h>
 #include <string.h>

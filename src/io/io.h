@@ -7,6 +7,8 @@
 #include "base/settings.h"
 #include "data/data.h"
 
+#include <stdio.h>
+
 /* What a reader is given. `bytes` stays valid for the reader's call only, unless the reader takes
  * it over by clearing `bytes` (then it must hand it to mgvi_data_own with `mapped`). */
 typedef struct mgvi_source {
@@ -70,4 +72,21 @@ mgv_status mgvi_read_labels(mgv_ctx *ctx, const char *path, const mgv_settings *
                             mgv_data *data);
 mgv_status mgvi_write_file(mgv_ctx *ctx, const mgv_data *data, const char *path,
                            const mgv_settings *settings);
+
+/* idx.c: labels in IDX, for readers of data that has them in a file of their own. */
+extern const mgvi_reader mgvi_reader_idx;
+/* Sets the labels from an IDX file of one number per row. */
+mgv_status mgvi_idx_labels(mgv_ctx *ctx, const mgvi_source *source, mgv_data *data);
+
+/* Whether `path`, less a suffix such as .gz, ends in one of the words of `extensions`. */
+bool mgvi_name_fits(const char *path, const char *extensions);
+
+/* Fills the array `buffer` with "a, b, c" from a registry's count and at functions. */
+#define MGVI_LIST_NAMES(buffer, count, at)                                                         \
+    do {                                                                                           \
+        size_t used_ = 0;                                                                          \
+        for (int k_ = 0; k_ < count() && used_ < sizeof(buffer); k_++)                             \
+            used_ += (size_t)snprintf((buffer) + used_, sizeof(buffer) - used_, "%s%s",            \
+                                      k_ ? ", " : "", at(k_)->name);                               \
+    } while (0)
 #endif

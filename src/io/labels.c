@@ -1,7 +1,7 @@
 /* labels.c - the setting `labels`: the label of every row in a file beside the data, as a NumPy
  * array, as IDX, or as text with one label per line. */
 #include "base/number.h"
-#include "io/idx.h"
+#include "io/io.h"
 #include "io/lines.h"
 #include "io/npy.h"
 

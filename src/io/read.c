@@ -3,7 +3,6 @@
 #include "base/limit.h"
 #include "io/convert.h"
 #include "io/io.h"
-#include "io/names.h"
 
 #include <string.h>
 

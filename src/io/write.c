@@ -1,7 +1,6 @@
 /* write.c - picks the writer by name or extension. */
 #include "base/event.h"
 #include "io/io.h"
-#include "io/names.h"
 #include "io/unpack.h"
 
 #include <string.h>

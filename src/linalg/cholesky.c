@@ -2,7 +2,6 @@
  *   U11'U11 = A11,  U12 = U11'^-1 A12,  A22 <- A22 - U12'U12,  and so on in A22. */
 #include "base/limit.h"
 #include "base/memory.h"
-#include "base/threads.h"
 #include "linalg/gemm.h"
 #include "simd/simd.h"
 

@@ -6,7 +6,6 @@
 
 #include "base/limit.h"
 #include "base/memory.h"
-#include "base/threads.h"
 #include "simd/gemm_kernels.h"
 #include "simd/simd.h"
 

@@ -1,5 +1,5 @@
 /* about.c - where a model comes from, written as JSON and read again. */
-#include "model/about.h"
+#include "model/model.h"
 
 #include "select/selection.h"
 #include "solver/classes/family.h"

@@ -4,7 +4,6 @@
 
 #include "io/io.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

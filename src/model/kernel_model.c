@@ -3,7 +3,6 @@
 
 #include "op/rows.h"
 #include "op/stats.h"
-#include "simd/simd.h"
 
 #include <math.h>
 #include <string.h>
@@ -63,8 +62,7 @@ static mgv_status copy_scaling(mgv_model *m, const mgv_problem *p)
         memcpy(m->scale, p->view.scale, d * sizeof *m->scale);
     if (!p->view.centre)
         return MGV_OK;
-    if (!(m->centre = mgvi_arena_array(&m->arena, d, sizeof *m->centre)))
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&m->arena, m->centre, d));
     memcpy(m->centre, p->view.centre, d * sizeof *m->centre);
     return MGV_OK;
 }
@@ -256,9 +254,8 @@ mgv_status mgvi_model_parse_kernel(mgv_model *m, const char *path, const mgvi_te
 /* 1 / |x|, for fits that divide rows by their lengths. */
 static mgv_status row_scales(mgvi_arena *arena, const mgvi_matrix *X, const double **out)
 {
-    double *norm = mgvi_arena_array(arena, (size_t)X->rows, sizeof *norm);
-    if (!norm)
-        return MGV_E_MEMORY;
+    double *norm;
+    MGVI_TRY(MGVI_ARRAY(arena, norm, X->rows));
     MGVI_TRY(mgvi_matrix_row_norms(arena->ctx, X, norm));
     for (int64_t i = 0; i < X->rows; i++)
         norm[i] = norm[i] > 0 ? 1 / norm[i] : 1;

@@ -52,9 +52,9 @@ static char *arena_text(mgvi_arena *arena, const char *text)
 static mgv_status allocate_classes(mgv_model *m, int64_t count)
 {
     m->classes = count;
-    m->class_text = mgvi_arena_array(&m->arena, (size_t)count, sizeof *m->class_text);
-    m->class_value = mgvi_arena_array(&m->arena, (size_t)count, sizeof *m->class_value);
-    return m->class_text && m->class_value ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&m->arena, m->class_text, count));
+    MGVI_TRY(MGVI_ARRAY(&m->arena, m->class_value, count));
+    return MGV_OK;
 }
 
 static mgv_status copy_classes(mgv_model *m, const mgv_data *data)
@@ -253,9 +253,7 @@ static mgv_status parse_numbers(mgv_model *m, const char *path, const double *co
                                 const double *intercept)
 {
     const int64_t count = m->outputs * mgvi_model_width(m);
-    m->coef = mgvi_arena_array(&m->arena, (size_t)count, sizeof *m->coef);
-    if (!m->coef)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&m->arena, m->coef, count));
     memcpy(m->coef, coef, (size_t)count * sizeof *coef);
     memcpy(m->intercept, intercept, (size_t)m->outputs * sizeof *intercept);
     if (m->kernel.kind == MGVI_KERNEL_LINEAR)

@@ -15,8 +15,51 @@
 #ifndef MGVI_MODEL_MODEL_H
 #define MGVI_MODEL_MODEL_H
 
-#include "model/about.h"
-#include "model/path.h"
+#include "data/tensors.h"
+#include "select/selection.h"
+#include "solver/driver.h"
+
+/* ---- about.c: where a model comes from ------------------------------------------------------- */
+
+/* The JSON object that its file has under `model`. Shown by reports, never needed to predict. */
+/* NULL, NaN and -1: the file does not say. */
+typedef struct mgvi_about {
+    const char *version, *formula, *loss, *penalty, *scale, *solver, *stop;
+    const char *rule, *method; /* of a selection, and the path that won it */
+    double lambda, mu, primal, dual, relative_gap, margin, margin_upper;
+    int64_t iterations, runs, point; /* point: the chosen one, from 0 */
+    bool verified;
+} mgvi_about;
+
+/* The text, from the arena. */
+mgv_status mgvi_about_write(mgvi_arena *arena, const mgv_solver *solver, char **text);
+/* What of it can be understood: a text that says nothing is no error. */
+mgv_status mgvi_about_read(mgvi_arena *arena, const char *text, mgvi_about *out);
+
+/* ---- path.c: the models of the path that it was chosen from ---------------------------------- */
+
+/* Point k has weights index[t], value[t] for first[k] <= t < first[k + 1]; weight j of output o is
+ * number o * features + j. All arrays but those three have `count` numbers, the intercepts one for
+ * every output of each. No point has weights when they would be too many: `entries` is 0 then. */
+typedef struct mgvi_model_path {
+    int64_t count; /* 0: no path */
+    int64_t outputs;
+    int64_t entries;
+    int64_t *first; /* count + 1 */
+    int32_t *index;
+    double *value, *intercept, *mu, *lambda, *iteration, *score, *score_se;
+} mgvi_model_path;
+
+mgv_status mgvi_model_path_copy(mgvi_arena *arena, const mgv_selection *selection,
+                                mgvi_model_path *out);
+enum { MGVI_PATH_TENSORS = 9 };
+/* Fills `out` with the tensors of a path that is not empty. */
+void mgvi_model_path_tensors(const mgvi_model_path *path, mgvi_tensor out[MGVI_PATH_TENSORS]);
+/* An empty path when the file has none; MGV_E_INPUT when it is damaged. */
+mgv_status mgvi_model_path_parse(mgvi_arena *arena, const char *file, const mgvi_tensors *tensors,
+                                 int64_t outputs, int64_t features, mgvi_model_path *path);
+
+/* ---- the model ------------------------------------------------------------------------------- */
 
 /* How scores become probabilities (probability.c). */
 typedef enum mgvi_link { MGVI_LINK_NONE, MGVI_LINK_LOGISTIC, MGVI_LINK_SOFTMAX } mgvi_link;

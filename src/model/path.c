@@ -1,5 +1,5 @@
 /* path.c - paths into models and out of their files. */
-#include "model/path.h"
+#include "model/model.h"
 
 #include <math.h>
 #include <string.h>

@@ -50,11 +50,6 @@ static int64_t padded_size(const blur *b)
     return (b->x.line.size + 2 * b->x.line.reach) * (int64_t)b->op.lanes;
 }
 
-#define FOR_ROWS(b, block, i)                                                                      \
-    for (int64_t i = mgvi_block_begin((b)->y.line.size, (b)->blocks, block),                       \
-                 i##_end = mgvi_block_begin((b)->y.line.size, (b)->blocks, (block) + 1);           \
-         i < i##_end; i++)
-
 /* ---- along the lines --------------------------------------------------------------------------
  */
 
@@ -65,8 +60,7 @@ static void along_block(void *arg, int64_t block)
     const band *x = &b->x;
     const int64_t k = j->k, n = x->line.size * k, reach = x->line.reach;
     double *padded = b->padded + 2 * block * padded_size(b);
-    FOR_ROWS(b, block, i)
-    {
+    MGVI_FOR_BLOCK (i, b->y.line.size, b->blocks, block) {
         const double *in = j->in + i * n;
         double *out = j->out + i * n;
         for (int64_t p = 0; p < x->line.size + 2 * reach; p++)
@@ -86,8 +80,7 @@ static void along_t_block(void *arg, int64_t block)
     const band *x = &b->x;
     const int64_t k = j->k, n = x->line.size * k, reach = x->line.reach;
     double *padded = b->padded + 2 * block * padded_size(b), *folded = padded + padded_size(b);
-    FOR_ROWS(b, block, i)
-    {
+    MGVI_FOR_BLOCK (i, b->y.line.size, b->blocks, block) {
         memset(padded, 0, (size_t)(n + 2 * reach * k) * sizeof *padded);
         for (int64_t t = -reach; t <= reach; t++)
             add_line(x->taps[t + reach], j->in + i * n, n, padded + (reach - t) * k);
@@ -118,8 +111,7 @@ static void across_block(void *arg, int64_t block)
     const job *j = arg;
     const band *y = &j->b->y;
     const int64_t n = j->b->x.line.size * j->k;
-    FOR_ROWS(j->b, block, i)
-    {
+    MGVI_FOR_BLOCK (i, j->b->y.line.size, j->b->blocks, block) {
         double *out = j->out + i * n;
         start_line(j, n, out);
         for (int64_t t = -y->line.reach; t <= y->line.reach; t++)
@@ -133,8 +125,7 @@ static void across_t_block(void *arg, int64_t block)
     const job *j = arg;
     const band *y = &j->b->y;
     const int64_t n = j->b->x.line.size * j->k;
-    FOR_ROWS(j->b, block, i)
-    {
+    MGVI_FOR_BLOCK (i, j->b->y.line.size, j->b->blocks, block) {
         double *out = j->out + i * n;
         memset(out, 0, (size_t)n * sizeof *out);
         for (int64_t at = y->line.first[i]; at < y->line.first[i + 1]; at++) {

@@ -7,15 +7,11 @@ mgv_status mgvi_class_graph_new(mgvi_arena *arena, int32_t k, mgvi_class_graph *
 {
     const size_t n = (size_t)k;
     *out = (mgvi_class_graph){.k = k};
-    out->edge = mgvi_arena_array(arena, n * n, sizeof *out->edge);
-    out->least = mgvi_arena_array(arena, n * n, sizeof *out->least);
-    out->b = mgvi_arena_array(arena, n, sizeof *out->b);
-    out->excess = mgvi_arena_array(arena, n, sizeof *out->excess);
-    out->from = mgvi_arena_array(arena, n, sizeof *out->from);
-    out->cycle = mgvi_arena_array(arena, n, sizeof *out->cycle);
-    return out->edge && out->least && out->b && out->excess && out->from && out->cycle
-               ? MGV_OK
-               : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, (size_t)n * n, &out->edge, &out->least));
+    MGVI_TRY(MGVI_VECTORS(arena, n, &out->b, &out->excess));
+    MGVI_TRY(MGVI_ARRAY(arena, out->from, n));
+    MGVI_TRY(MGVI_ARRAY(arena, out->cycle, n));
+    return MGV_OK;
 }
 
 /* ---- the cycle of least mean ----------------------------------------------------------------- */

@@ -39,9 +39,8 @@ mgv_status mgvi_columns_new(mgvi_op *op, mgvi_arena *arena, mgvi_columns **out)
     *out = NULL;
     if (!op->view || op->lanes_fixed || op->view->row || op->view->sign_lanes > 1)
         return MGV_OK;
-    mgvi_columns *c = mgvi_arena_array(arena, 1, sizeof *c);
-    if (!c)
-        return MGV_E_MEMORY;
+    mgvi_columns *c;
+    MGVI_TRY(MGVI_ARRAY(arena, c, 1));
     c->op = op;
     c->view = *op->view;
     MGVI_TRY(bind_transpose(c, arena, mgvi_stored_of(mgvi_view_base(op))));
@@ -173,9 +172,8 @@ mgv_status mgvi_gather_new(mgvi_op *op, mgvi_arena *arena, mgvi_gather **out)
     if (!op->view || (op->view->sign && op->view->sign_lanes != 1))
         return MGVI_FAIL(op->ctx, MGV_E_UNSUPPORTED, "the operator '%s' has no single columns",
                          mgvi_view_base(op)->ops->name);
-    mgvi_gather *c = mgvi_arena_array(arena, 1, sizeof *c);
-    if (!c)
-        return MGV_E_MEMORY;
+    mgvi_gather *c;
+    MGVI_TRY(MGVI_ARRAY(arena, c, 1));
     c->op = op;
     c->view = *op->view;
     c->m = *op->stored;
@@ -185,9 +183,7 @@ mgv_status mgvi_gather_new(mgvi_op *op, mgvi_arena *arena, mgvi_gather **out)
         MGVI_TRY(mgvi_matrix_rows(arena, &t, &by_columns));
         c->m = mgvi_matrix_transpose(&by_columns);
     }
-    c->raw = mgvi_arena_scratch(arena, (size_t)c->m.rows * TOGETHER * BLOCKS, sizeof *c->raw);
-    if (!c->raw)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_SCRATCH(arena, c->raw, (size_t)c->m.rows * TOGETHER * BLOCKS));
     *out = c;
     return MGV_OK;
 }
@@ -371,9 +367,7 @@ mgv_status mgvi_packed_new(mgvi_arena *arena, const mgvi_matrix *const *stack, i
         return MGVI_FAIL(arena->ctx, MGV_E_UNSUPPORTED,
                          "a copy by columns takes at most 2^31 rows; there are %" PRId64,
                          out->rows);
-    out->ptr = mgvi_arena_array(arena, (size_t)out->cols + 1, sizeof *out->ptr);
-    if (!out->ptr)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, out->ptr, (size_t)out->cols + 1));
     for (int k = 0; k < count; k++)
         count_entries(stack[k], out->dense, out->ptr);
     for (int64_t j = 0; j < out->cols; j++)

@@ -4,7 +4,6 @@
 #include "base/limit.h"
 #include "base/memory.h"
 #include "base/threads.h"
-#include "op/kernel.h"
 
 #include <assert.h>
 #include <float.h>

@@ -76,11 +76,9 @@ static mgv_status open_monomials(const mgvi_kernel_op *k, mgvi_arena *arena, boo
     *m = (monomials){
         .width = mgvi_kernel_width(k), .variables = variables(k), .degree = k->kernel.degree};
     const size_t width = (size_t)m->width;
-    m->index = mgvi_arena_array(arena, width * (size_t)m->degree, sizeof *m->index);
-    m->root = mgvi_arena_array(arena, width, sizeof *m->root);
-    m->x = mgvi_arena_array(arena, (size_t)m->variables, sizeof *m->x);
-    if (!m->index || !m->root || !m->x)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, m->index, width * (size_t)m->degree));
+    MGVI_TRY(MGVI_ARRAY(arena, m->root, width));
+    MGVI_TRY(MGVI_ARRAY(arena, m->x, m->variables));
     if (differences && (!(m->o = mgvi_arena_array(arena, (size_t)m->variables, sizeof *m->o)) ||
                         !(m->d = mgvi_arena_array(arena, (size_t)m->variables, sizeof *m->d))))
         return MGV_E_MEMORY;
@@ -154,9 +152,8 @@ mgv_status mgvi_kernel_table(mgvi_kernel_op *k, mgvi_arena *arena, const int64_t
     }
     if (width == 0 || (double)count * (double)width > MOST_NUMBERS)
         return MGV_OK;
-    double *values = mgvi_arena_array(arena, (size_t)(count * width), sizeof *values);
-    if (!values)
-        return MGV_E_MEMORY;
+    double *values;
+    MGVI_TRY(MGVI_ARRAY(arena, values, (size_t)(count * width)));
     MGVI_TRY(open_monomials(k, arena, false, &m));
     for (int64_t t = 0; t < count; t++)
         write_row(k, &m, row[t], values + t * width);

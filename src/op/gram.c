@@ -26,8 +26,7 @@ static void sparse_block(void *arg, int64_t block)
     const sparse_job *job = arg;
     const mgvi_matrix *m = job->m;
     double *G = job->partial + block * m->cols * m->cols;
-    const int64_t end = mgvi_block_begin(m->rows, job->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(m->rows, job->blocks, block); i < end; i++) {
+    MGVI_FOR_BLOCK (i, m->rows, job->blocks, block) {
         if (job->k[i] == 0)
             continue;
         for (int64_t t = m->ptr[i]; t < m->ptr[i + 1]; t++) {

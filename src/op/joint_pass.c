@@ -83,9 +83,8 @@ static mgv_status new_pass(mgvi_arena *arena, mgvi_op *op, int32_t lanes, mgvi_j
 {
     mgvi_float_rows rows;
     MGVI_TRY(mgvi_float_rows_new(op, arena, &rows));
-    mgvi_joint_pass *p = mgvi_arena_array(arena, 1, sizeof *p);
-    if (!p)
-        return MGV_E_MEMORY;
+    mgvi_joint_pass *p;
+    MGVI_TRY(MGVI_ARRAY(arena, p, 1));
     p->op = op;
     p->rows = rows;
     p->kernels = op->ctx->simd->pass;

@@ -3,7 +3,6 @@
 #include "op/kernel_origin.h"
 
 #include "base/limit.h"
-#include "base/threads.h"
 #include "base/twofold.h"
 #include "simd/simd.h"
 

@@ -6,7 +6,7 @@
  * Dense points go through a matrix product; where a side is sparse, or p has few points, some of
  * them are laid side by side as columns and the rows of q run over them. */
 #include "op/kernel_origin.h"
-#include "op/kernel_sparse.h"
+#include "op/points.h"
 #include "op/poly_map.h"
 
 #include "base/limit.h"
@@ -184,8 +184,7 @@ static bool may_cancel(const block_job *job)
 static void map_task(void *arg, int64_t task)
 {
     const block_job *job = arg;
-    const int64_t end = mgvi_block_begin(job->p->count, job->tasks, task + 1);
-    for (int64_t s = mgvi_block_begin(job->p->count, job->tasks, task); s < end; s++) {
+    MGVI_FOR_BLOCK (s, job->p->count, job->tasks, task) {
         char *row = job->out + (size_t)(s * job->ld) * type_size(job);
         if (job->dtype == MGV_F32)
             map_row_f32(job, s, (float *)row);
@@ -211,8 +210,7 @@ static void gather_task(void *arg, int64_t task)
     const mgvi_point_list *list = job->gathering;
     const mgvi_matrix *m = &list->points->rows;
     const size_t row = (size_t)job->cols * type_size(job);
-    const int64_t end = mgvi_block_begin(list->count, job->tasks, task + 1);
-    for (int64_t t = mgvi_block_begin(list->count, job->tasks, task); t < end; t++) {
+    MGVI_FOR_BLOCK (t, list->count, job->tasks, task) {
         char *to = (char *)job->gathered + (size_t)t * row;
         const int64_t i = mgvi_point_at(list, t);
         if (m->dtype == job->dtype)

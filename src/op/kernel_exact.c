@@ -13,7 +13,6 @@
 #include "op/kernel_impl.h"
 
 #include "base/limit.h"
-#include "base/threads.h"
 #include "simd/simd.h"
 
 #include <math.h>

@@ -6,7 +6,6 @@
 #include "op/kernel_impl.h"
 
 #include "base/limit.h"
-#include "base/threads.h"
 #include "simd/simd.h"
 
 #include <string.h>

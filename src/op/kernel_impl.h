@@ -110,6 +110,4 @@ static inline int64_t mgvi_triangle_begin(int64_t groups, int64_t parts, int64_t
     const double all = (double)groups;
     return part == parts ? groups : (int64_t)(all * (1 - sqrt(1 - (double)part / (double)parts)));
 }
-/* kernel_rough.c: |x|^2 times this is what stands in the exponent of 2. */
-double mgvi_kernel_square_scale(const mgvi_kernel *k);
 #endif

@@ -35,7 +35,8 @@ struct mgvi_kernel_rough {
 static int64_t groups_of(int64_t rows) { return (rows + GROUP - 1) / GROUP; }
 static int64_t fours_of(int64_t rows) { return (rows + FOUR - 1) / FOUR; }
 
-double mgvi_kernel_square_scale(const mgvi_kernel *k)
+/* |x|^2 times this is what stands in the exponent of 2. */
+static double square_scale(const mgvi_kernel *k)
 {
     const double log2_e = 0x1.71547652b82fep0;
     return k->kind == MGVI_KERNEL_RBF ? log2_e / (2 * k->sigma2) : log2_e * log2_e / k->sigma2;
@@ -45,7 +46,7 @@ bool mgvi_kernel_has_rough(const mgvi_kernel_op *k)
 {
     static const double LONGEST = 1e30; /* squares of float32 differences are finite */
     return mgvi_kernel_of_differences(k->kernel.kind) && k->points->rows.cols <= MOST_COLUMNS &&
-           k->points->longest * mgvi_kernel_square_scale(&k->kernel) < LONGEST;
+           k->points->longest * square_scale(&k->kernel) < LONGEST;
 }
 
 double mgvi_kernel_rough_bytes(const mgvi_kernel_op *k)
@@ -65,10 +66,9 @@ static void copy_task(void *arg, int64_t task)
 {
     const copy_job *job = arg;
     const mgvi_kernel_rough *r = job->k->rough;
-    const double scale = sqrt(mgvi_kernel_square_scale(&job->k->kernel));
+    const double scale = sqrt(square_scale(&job->k->kernel));
     double *x = job->x + task * r->d;
-    const int64_t end = mgvi_block_begin(r->groups, job->tasks, task + 1);
-    for (int64_t g = mgvi_block_begin(r->groups, job->tasks, task); g < end; g++)
+    MGVI_FOR_BLOCK (g, r->groups, job->tasks, task)
         for (int64_t l = 0; l < GROUP; l++) {
             const int64_t i = g * GROUP + l;
             float *to = r->q + g * GROUP * r->d + l;
@@ -175,8 +175,7 @@ static void add_task(void *arg, int64_t task)
     const mgvi_kernel_rough *r = job->k->rough;
     const int64_t n = job->k->op.rows;
     mgvi_rough_points x = job->points;
-    const int64_t end = mgvi_block_begin(job->groups, job->tasks, task + 1);
-    for (int64_t g = mgvi_block_begin(job->groups, job->tasks, task); g < end; g++) {
+    MGVI_FOR_BLOCK (g, job->groups, job->tasks, task) {
         double sums[GROUP] = {0};
         x.q = r->q + g * GROUP * r->d;
         job->k->op.ctx->simd->rough_points->sums(&x, r->c, sums);

@@ -88,9 +88,8 @@ static void others_task(void *arg, int64_t task)
 {
     const short_sums *s = arg;
     const int64_t groups = (s->count + GROUP - 1) / GROUP;
-    const int64_t end = mgvi_block_begin(groups, s->tasks, task + 1);
     double q[MGVI_SHORT_COLUMNS * GROUP], own[GROUP];
-    for (int64_t g = mgvi_block_begin(groups, s->tasks, task); g < end; g++) {
+    MGVI_FOR_BLOCK (g, groups, s->tasks, task) {
         double hi[GROUP] = {0}, lo[GROUP] = {0};
         const int64_t first = g * GROUP, left = s->count - first;
         if (mgvi_ctx_cut(s->ctx))

@@ -5,7 +5,7 @@
  * so that a pair costs the entries that it has in common: on texts 2 or 3 of a hundred. Every sum
  * runs over the common columns in their order, whichever list is held and wherever its blocks
  * begin: a value depends on its two points alone, and is the same for (x, z) and (z, x). */
-#include "op/kernel_sparse.h"
+#include "op/points.h"
 
 #include "base/limit.h"
 #include "base/threads.h"

@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "base/threads.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

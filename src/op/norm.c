@@ -23,8 +23,7 @@ typedef struct lanczos {
 static mgv_status open(lanczos *l, mgvi_op *op, mgvi_arena *arena, uint64_t seed)
 {
     l->op = op;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, op->cols, 1, &l->v));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, op->cols, 1, &l->scaled));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_COLS, op->cols, 1, &l->v, &l->scaled));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, op->rows, 1, &l->u));
     mgvi_rng rng = mgvi_rng_seed(seed);
     double *x = mgvi_vec_open(&l->v);

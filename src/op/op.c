@@ -160,12 +160,10 @@ mgv_status mgvi_op_norm(mgvi_op *op, mgvi_arena *arena, int iterations, uint64_t
     mgv_ctx *ctx = op->ctx;
     const int32_t k = op->lanes_fixed ? op->lanes : 1;
     mgvi_vec w, g, u;
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, op->cols, k, &w));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, op->cols, k, &g));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_COLS, op->cols, k, &w, &g));
     MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, op->rows, k, &u));
-    double *norms = mgvi_arena_array(arena, (size_t)k, sizeof *norms);
-    if (!norms)
-        return MGV_E_MEMORY;
+    double *norms;
+    MGVI_TRY(MGVI_ARRAY(arena, norms, k));
     mgvi_rng rng = mgvi_rng_seed(seed);
     double *x = mgvi_vec_open(&w);
     for (int64_t j = 0; j < w.n; j++) {

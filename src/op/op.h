@@ -16,7 +16,6 @@ enum { /* what an operator can do */
        MGVI_MUL = 1 << 0,
        MGVI_MUL_T = 1 << 1,
        MGVI_ROW = 1 << 2,     /* mgvi_rows: dot and axpy with single rows */
-       MGVI_GRAM = 1 << 3,    /* A' diag(h) A */
        MGVI_KERNEL = 1 << 4,  /* op/kernel.h: columns are coefficients of examples */
        MGVI_CONTRAST = 1 << 5 /* op/contrast.h: rows are pairs of an example and a class */
 };
@@ -170,11 +169,6 @@ mgv_status mgvi_op_view(mgv_ctx *ctx, mgvi_op *base, const mgvi_view *view, int3
 /* Every one checks its arguments, copies what it is given (unless said otherwise) and works with up
  * to `lanes` columns at once. nnz is what one product reads: numbers of its input. */
 
-/* The chosen entries of a vector (of a matrix, flattened by rows): y_t = x[entry[t]]. `entry` is
- * strictly increasing, 0-based, below `cols`. |A| = 1. */
-mgv_status mgvi_op_mask(mgv_ctx *ctx, int64_t cols, const int64_t *entry, int64_t count,
-                        int32_t lanes, mgvi_op **out);
-
 /* Blur of a height x width image by the point spread function psf (psf_height x psf_width, by rows,
  * both odd, its middle is the origin): y(i, j) = sum_ab psf(a, b) x(i - a, j - b), where pixels
  * beyond the edge are mirror images (reflect: the edge lies between pixels) or come from the other
@@ -189,18 +183,6 @@ mgv_status mgvi_op_diff2d(mgv_ctx *ctx, int64_t height, int64_t width, int32_t l
                           mgvi_op **out);
 /* x_{i+1} - x_i, n - 1 rows. |A|^2 < 4. */
 mgv_status mgvi_op_diff1d(mgv_ctx *ctx, int64_t n, int32_t lanes, mgvi_op **out);
-
-/* A part of a block matrix: factor * op, its upper left corner at (row, col). Parts may overlap:
- * they are added. */
-typedef struct mgvi_stack_part {
-    mgvi_op *op;  /* taken over; NULL: the identity of `size` */
-    int64_t size; /* of an identity */
-    double factor;
-    int64_t row, col;
-} mgvi_stack_part;
-/* rows and cols reach as far as the parts do. Takes over the operators, also on failure. */
-mgv_status mgvi_op_stack(mgv_ctx *ctx, const mgvi_stack_part *parts, int count, int32_t lanes,
-                         mgvi_op **out);
 
 /* base for each of `channels` interleaved channels: entry i of channel c is x[i channels + c].
  * Takes over `base`, also on failure, whose lanes must suffice for channels times `lanes`. */

@@ -73,15 +73,23 @@ void mgvi_points_expand_plain(const mgvi_points *p, int64_t i, double *out)
     }
 }
 
-mgvi_point_entry mgvi_point_begin(const mgvi_points *p, int64_t i)
+/* The entries of point i that are not 0, made from the original in float64, in the order of their
+ * columns: next() goes to the first of them, and on. */
+typedef struct point_entry {
+    const mgvi_points *points;
+    int64_t i, at, end, j;
+    double x;
+} point_entry;
+
+static point_entry begin(const mgvi_points *p, int64_t i)
 {
-    return (mgvi_point_entry){.points = p,
-                              .i = i,
-                              .at = p->sparse ? p->rows.ptr[i] : 0,
-                              .end = p->sparse ? p->rows.ptr[i + 1] : p->source.cols};
+    return (point_entry){.points = p,
+                         .i = i,
+                         .at = p->sparse ? p->rows.ptr[i] : 0,
+                         .end = p->sparse ? p->rows.ptr[i + 1] : p->source.cols};
 }
 
-bool mgvi_point_next(mgvi_point_entry *e)
+static bool next(point_entry *e)
 {
     const mgvi_points *p = e->points;
     const mgvi_matrix *m = p->sparse ? &p->rows : &p->source;
@@ -109,15 +117,15 @@ double mgvi_point_distance(const mgvi_points *p, int64_t i, const mgvi_points *q
             sum += (a[t] - b[t]) * (a[t] - b[t]);
         return sum;
     }
-    mgvi_point_entry a = mgvi_point_begin(p, i), b = mgvi_point_begin(q, j);
-    bool more_a = mgvi_point_next(&a), more_b = mgvi_point_next(&b);
+    point_entry a = begin(p, i), b = begin(q, j);
+    bool more_a = next(&a), more_b = next(&b);
     while (more_a || more_b) {
         const bool left = more_a && (!more_b || a.j <= b.j);
         const bool right = more_b && (!more_a || b.j <= a.j);
         const double apart = (left ? a.x : 0) - (right ? b.x : 0);
         sum += apart * apart;
-        more_a = left ? mgvi_point_next(&a) : more_a;
-        more_b = right ? mgvi_point_next(&b) : more_b;
+        more_a = left ? next(&a) : more_a;
+        more_b = right ? next(&b) : more_b;
     }
     return sum;
 }
@@ -133,8 +141,7 @@ static void dense_block(void *arg, int64_t block)
     const copy_job *job = arg;
     const mgvi_points *p = job->points;
     const size_t row = (size_t)p->rows.cols * mgvi_dtype_size(p->rows.dtype);
-    const int64_t end = mgvi_block_begin(p->rows.rows, job->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(p->rows.rows, job->blocks, block); i < end; i++)
+    MGVI_FOR_BLOCK (i, p->rows.rows, job->blocks, block)
         mgvi_points_expand(p, i, p->rows.dtype, job->to + (size_t)i * row);
 }
 
@@ -231,8 +238,7 @@ static void square_block(void *arg, int64_t block)
 {
     const copy_job *job = arg;
     mgvi_points *p = job->points;
-    const int64_t end = mgvi_block_begin(p->rows.rows, job->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(p->rows.rows, job->blocks, block); i < end; i++)
+    MGVI_FOR_BLOCK (i, p->rows.rows, job->blocks, block)
         p->square[i] = square_of(&p->rows, i);
 }
 
@@ -241,9 +247,7 @@ static mgv_status measure_along(mgvi_points *p)
 {
     const mgvi_point_scaling *s = &p->scaling;
     const mgvi_matrix *m = &p->rows;
-    p->along = mgvi_arena_array(&p->arena, (size_t)m->rows, sizeof *p->along);
-    if (!p->along)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, p->along, m->rows));
     for (int64_t j = 0; j < m->cols; j++) {
         const double o = mgvi_view_shift(&s->view, j);
         p->origin_square += o * o;
@@ -263,9 +267,7 @@ static mgv_status measure_along(mgvi_points *p)
 static mgv_status measure(mgvi_points *p)
 {
     copy_job job = {.points = p, .blocks = mgvi_block_count(p->rows.nnz, GRAIN, BLOCKS)};
-    p->square = mgvi_arena_array(&p->arena, (size_t)p->rows.rows, sizeof *p->square);
-    if (!p->square)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, p->square, p->rows.rows));
     mgvi_ctx_run(p->ctx, job.blocks, square_block, &job);
     MGVI_TRY(mgvi_ctx_whole(p->ctx));
     for (int64_t i = 0; i < p->rows.rows; i++)

@@ -87,15 +87,6 @@ void mgvi_points_expand(const mgvi_points *points, int64_t i, mgv_dtype dtype, v
 /* The same in float64 without the centre: scaled alone. */
 void mgvi_points_expand_plain(const mgvi_points *points, int64_t i, double *out);
 
-/* The entries of point i that are not 0, made from the original in float64, in the order of their
- * columns:  for (mgvi_point_entry e = mgvi_point_begin(p, i); mgvi_point_next(&e);) ... e.j, e.x */
-typedef struct mgvi_point_entry {
-    const mgvi_points *points;
-    int64_t i, at, end, j;
-    double x;
-} mgvi_point_entry;
-mgvi_point_entry mgvi_point_begin(const mgvi_points *points, int64_t i);
-bool mgvi_point_next(mgvi_point_entry *entry);
 /* |p_i - q_j|^2 from the entries' differences. */
 double mgvi_point_distance(const mgvi_points *p, int64_t i, const mgvi_points *q, int64_t j);
 
@@ -145,4 +136,9 @@ mgv_status mgvi_kernel_short_sums(mgv_ctx *ctx, const mgvi_kernel *kernel, const
 double mgvi_point_expand(const mgvi_point_list *list, int64_t t, double *x);
 /* k(x_i, x_i) */
 double mgvi_kernel_self(const mgvi_kernel *kernel, const mgvi_points *points, int64_t i);
+
+/* kernel_sparse.c: out[s*ld + t] = scale p_s.q_t, float or double as `dtype` says, from float64 sums; columns that
+ * only one of the lists has are zeros. MGV_E_MEMORY. */
+mgv_status mgvi_sparse_products(mgv_ctx *ctx, const mgvi_point_list *p, const mgvi_point_list *q,
+                                double scale, mgv_dtype dtype, void *out, int64_t ld);
 #endif

@@ -33,9 +33,8 @@ static mgv_status describe(const mgvi_rows *rows, double *touched, mgvi_row_set 
 static mgv_status gather_all(const mgvi_rows *rows, double most, mgvi_arena *arena, double *touched,
                              mgvi_row_set *set)
 {
-    int32_t *list = mgvi_arena_scratch(arena, (size_t)rows->count, sizeof *list);
-    if (!list)
-        return MGV_E_MEMORY;
+    int32_t *list;
+    MGVI_TRY(MGVI_SCRATCH(arena, list, rows->count));
     for (int64_t i = 0; i < rows->count; i++)
         list[i] = (int32_t)i;
     return mgvi_row_set_gather(rows, list, rows->count, false, most, arena, touched, set);
@@ -172,8 +171,7 @@ static void gather_block(void *arg, int64_t block)
     const mgvi_rows *rows = job->rows;
     mgvi_row_set *to = job->to;
     const size_t size = to->exact ? sizeof(double) : sizeof(float);
-    const int64_t end = mgvi_block_begin(to->m.rows, job->blocks, block + 1);
-    for (int64_t t = mgvi_block_begin(to->m.rows, job->blocks, block); t < end; t++) {
+    MGVI_FOR_BLOCK (t, to->m.rows, job->blocks, block) {
         const int64_t i = job->list[t], r = mgvi_rows_source(rows, i);
         if (!to->sparse) {
             fetch_source(&job->from, rows, i, (char *)to->own_val + (size_t)(t * to->cols) * size);
@@ -198,11 +196,9 @@ static mgv_status grow(mgvi_row_set *s, mgvi_arena *arena, int64_t count, int64_
 {
     if (!s->own_ptr || count > s->capacity) {
         s->capacity = count + count / 8;
-        s->own_ptr = mgvi_arena_scratch(arena, (size_t)s->capacity + 1, sizeof *s->own_ptr);
-        s->own_sign = mgvi_arena_scratch(arena, (size_t)s->capacity, sizeof *s->own_sign);
-        s->own_row_scale = mgvi_arena_scratch(arena, (size_t)s->capacity, sizeof *s->own_row_scale);
-        if (!s->own_ptr || !s->own_sign || !s->own_row_scale)
-            return MGV_E_MEMORY;
+        MGVI_TRY(MGVI_SCRATCH(arena, s->own_ptr, (size_t)s->capacity + 1));
+        MGVI_TRY(MGVI_SCRATCH(arena, s->own_sign, s->capacity));
+        MGVI_TRY(MGVI_SCRATCH(arena, s->own_row_scale, s->capacity));
     }
     if (nnz > s->nnz_capacity) {
         s->nnz_capacity = nnz + nnz / 8;

@@ -37,8 +37,7 @@ static double length_of(const job *j, int64_t i)
 static void length_block(void *arg, int64_t block)
 {
     const job *j = arg;
-    const int64_t end = mgvi_block_begin(j->m->rows, j->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(j->m->rows, j->blocks, block); i < end; i++) {
+    MGVI_FOR_BLOCK (i, j->m->rows, j->blocks, block) {
         if (mgvi_ctx_cut_row(j->ctx, i))
             return;
         j->out[i] = length_of(j, i);

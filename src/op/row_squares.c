@@ -1,5 +1,4 @@
 /* row_squares.c - sums of squares of columns, and how far rows stand out. */
-#include "base/threads.h"
 
 #include "base/limit.h"
 #include "op/row_kernels.h"

@@ -195,9 +195,8 @@ mgv_status mgvi_rows_bare(mgvi_op *op, mgvi_arena *arena, mgvi_rows **out)
     if (view->sign && view->sign_lanes != 1)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "single rows with signs for %" PRId32 " lanes",
                          view->sign_lanes);
-    mgvi_rows *rows = mgvi_arena_array(arena, 1, sizeof *rows);
-    if (!rows)
-        return MGV_E_MEMORY;
+    mgvi_rows *rows;
+    MGVI_TRY(MGVI_ARRAY(arena, rows, 1));
     *rows = (mgvi_rows){
         .ctx = ctx, .count = op->rows, .acc_len = op->cols + (view->centre ? 2 : 0), .view = *view};
     MGVI_TRY(mgvi_matrix_rows(arena, op->stored, &rows->m));

@@ -57,8 +57,7 @@ static void scatter_line(const mgvi_two_product *w, const mgvi_span *l, double y
 static void gather_block(void *arg, int64_t block)
 {
     const mgvi_two_product *w = arg;
-    const int64_t end = mgvi_block_begin(w->m.rows, w->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(w->m.rows, w->blocks, block); i < end; i++) {
+    MGVI_FOR_BLOCK (i, w->m.rows, w->blocks, block) {
         const mgvi_span l = mgvi_matrix_span(&w->m, i);
         double *hi = w->hi + i * w->k, *lo = w->lo + i * w->k;
         if (is_plain(w)) {
@@ -81,10 +80,9 @@ static void scatter_block(void *arg, int64_t block)
 {
     const mgvi_two_product *w = arg;
     double *hi = w->hi + block * w->numbers, *lo = w->lo + block * w->numbers;
-    const int64_t end = mgvi_block_begin(w->m.rows, w->blocks, block + 1);
     memset(hi, 0, (size_t)w->numbers * sizeof *hi);
     memset(lo, 0, (size_t)w->numbers * sizeof *lo);
-    for (int64_t i = mgvi_block_begin(w->m.rows, w->blocks, block); i < end; i++) {
+    MGVI_FOR_BLOCK (i, w->m.rows, w->blocks, block) {
         const mgvi_span l = mgvi_matrix_span(&w->m, i);
         const double *y = w->factor + i * w->k;
         if (is_plain(w)) {

@@ -1,8 +1,8 @@
 /* group.c - R(w) = c sum_g weight_g |w_g|_2 over disjoint groups of columns,  c = scale; columns of
  * no group are free.  R*(v) = 0 if |v_g|_2 <= c weight_g for all g and v = 0 elsewhere, else
  * infinite. docs/terms.md (P13). */
-#include "penalty/groups.h"
 #include "penalty/registry.h"
+#include "penalty/whole.h"
 
 static double length_of(const mgvi_groups *g, int64_t at, const double *w)
 {
@@ -80,8 +80,10 @@ static mgv_status sort_columns(mgvi_arena *arena, const int64_t *group, int64_t 
     return MGV_OK;
 }
 
-mgv_status mgvi_groups_new(mgvi_arena *arena, const int64_t *group, int64_t n, bool by_size,
-                           const mgvi_groups **out)
+/* From the group of each of n columns, -1: none. Weights are 1, or the root of the group's size.
+ * MGV_E_INPUT names a column whose group is out of range. */
+static mgv_status groups_new(mgvi_arena *arena, const int64_t *group, int64_t n, bool by_size,
+                             const mgvi_groups **out)
 {
     int64_t count = 0;
     for (int64_t j = 0; j < n; j++) {
@@ -92,9 +94,8 @@ mgv_status mgvi_groups_new(mgvi_arena *arena, const int64_t *group, int64_t n, b
                              j + 1, group[j], n - 1);
         count = group[j] >= count ? group[j] + 1 : count;
     }
-    mgvi_groups *g = mgvi_arena_array(arena, 1, sizeof *g);
-    if (!g)
-        return MGV_E_MEMORY;
+    mgvi_groups *g;
+    MGVI_TRY(MGVI_ARRAY(arena, g, 1));
     MGVI_TRY(sort_columns(arena, group, n, count, g));
     for (int64_t at = 0; at < count; at++)
         g->weight[at] = by_size ? sqrt((double)(g->first[at + 1] - g->first[at])) : 1;
@@ -109,17 +110,16 @@ static mgv_status group_bind(mgvi_arena *arena, const mgvi_penalty_input *in, co
             arena->ctx, MGV_E_ARG,
             "penalty group needs to know the groups; give --groups FILE, one number per column");
     const bool by_size = in->settings->group_weight == MGVI_GROUP_WEIGHT_SQRT;
-    return mgvi_groups_new(arena, in->group, in->n, by_size, (const mgvi_groups **)data);
+    return groups_new(arena, in->group, in->n, by_size, (const mgvi_groups **)data);
 }
 
 static mgv_status group_sample(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const void **data)
 {
-    int64_t *group = mgvi_arena_array(arena, (size_t)n, sizeof *group);
-    if (!group)
-        return MGV_E_MEMORY;
+    int64_t *group;
+    MGVI_TRY(MGVI_ARRAY(arena, group, n));
     for (int64_t j = 0; j < n; j++)
         group[j] = mgvi_rng_below(rng, (uint32_t)(n + 2) / 3);
-    return mgvi_groups_new(arena, group, n, mgvi_rng_below(rng, 2), (const mgvi_groups **)data);
+    return groups_new(arena, group, n, mgvi_rng_below(rng, 2), (const mgvi_groups **)data);
 }
 
 const mgvi_penalty_ops mgvi_penalty_group = {

@@ -136,9 +136,8 @@ static mgv_status nuclear_bind(mgvi_arena *arena, const mgvi_penalty_input *in, 
 
 static mgv_status nuclear_sample(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const void **data)
 {
-    mgvi_shape *shape = mgvi_arena_array(arena, 1, sizeof *shape);
-    if (!shape)
-        return MGV_E_MEMORY;
+    mgvi_shape *shape;
+    MGVI_TRY(MGVI_ARRAY(arena, shape, 1));
     *shape = mgvi_shape_sample(rng, n);
     *data = shape;
     return MGV_OK;

@@ -140,26 +140,11 @@ static void tv2d_prox(const mgvi_whole *self, const double *v, double step, doub
 
 static mgv_status tv2d_bind(mgvi_arena *arena, const mgvi_penalty_input *in, const void **data)
 {
-    image *im = mgvi_arena_array(arena, 1, sizeof *im);
-    if (!im)
-        return MGV_E_MEMORY;
+    image *im;
+    MGVI_TRY(MGVI_ARRAY(arena, im, 1));
     im->tol = in->settings->prox_tol;
     *data = im;
     return mgvi_shape_read(arena->ctx, in, "tv2d", true, &im->shape);
-}
-
-static mgv_status tv2d_sample(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const void **data)
-{
-    image *im = mgvi_arena_array(arena, 1, sizeof *im);
-    if (!im)
-        return MGV_E_MEMORY;
-    *im = (image){.shape = mgvi_shape_sample(rng, n), .tol = 1e-4};
-    if (im->shape.cols % 3 == 0) { /* a colour image now and then */
-        im->shape.cols /= 3;
-        im->shape.channels = 3;
-    }
-    *data = im;
-    return MGV_OK;
 }
 
 static mgv_status tv2d_split(mgv_ctx *ctx, const void *data, int64_t n, mgvi_norm_form *out)
@@ -180,10 +165,8 @@ const mgvi_penalty_ops mgvi_penalty_tv2d = {
     .summary = "scale sum over pixels of |grad w|: isotropic total variation of an image",
     .can = MGVI_VALUE | MGVI_PROX | MGVI_NORM | MGVI_CANCELS | MGVI_LEVEL,
     .bind = tv2d_bind,
-    .whole = &(const mgvi_whole_ops){.room = tv2d_room,
-                                     .value = tv2d_value,
-                                     .prox = tv2d_prox,
-                                     .split = tv2d_split,
-                                     .sample_data = tv2d_sample},
+    .whole =
+        &(const mgvi_whole_ops){
+            .room = tv2d_room, .value = tv2d_value, .prox = tv2d_prox, .split = tv2d_split},
     .sample_coef = mgvi_penalty_sample_scale,
 };

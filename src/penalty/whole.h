@@ -56,4 +56,13 @@ typedef struct mgvi_whole_ops {
     /* Random legal data for tests, as bind() makes it; NULL: none. */
     mgv_status (*sample_data)(mgvi_arena *arena, mgvi_rng *rng, int64_t n, const void **data);
 } mgvi_whole_ops;
+
+/* Disjoint groups of columns: what the penalties of groups are bound to. */
+typedef struct mgvi_groups {
+    int64_t count;
+    int64_t
+        *first; /* count + 1: where a group begins in `column`; behind the last, columns of none */
+    int64_t *column; /* all columns, by group */
+    double *weight;  /* count */
+} mgvi_groups;
 #endif

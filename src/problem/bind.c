@@ -1,7 +1,6 @@
 /* bind.c - labels and weights to rows, scaling to an operator; task.c: names to terms. */
 #include "problem/problem.h"
 
-#include "base/event.h"
 #include "op/stats.h"
 
 #include <math.h>
@@ -77,9 +76,8 @@ static mgv_status apply_class_weights(mgv_problem *p, double *s)
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
                          "class_weight is for classes, but the task is regression; leave it out, "
                          "or say --task classify");
-    double *weight = mgvi_arena_array(&p->arena, (size_t)data->classes, sizeof *weight);
-    if (!weight)
-        return MGV_E_MEMORY;
+    double *weight;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, weight, data->classes));
     for (int64_t c = 0; c < data->classes; c++)
         weight[c] = 1;
     if (strcmp(p->settings.class_weight, "balanced") == 0)
@@ -101,9 +99,8 @@ static mgv_status bind_weights(mgv_problem *p)
         p->row.scale = (mgvi_coef_array){.constant = hard ? 1 : 1 / p->total_weight};
         return MGV_OK;
     }
-    double *s = mgvi_arena_array(&p->arena, (size_t)n, sizeof *s);
-    if (!s)
-        return MGV_E_MEMORY;
+    double *s;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, s, n));
     for (int64_t i = 0; i < n; i++)
         s[i] = p->data->weights ? p->data->weights[i] : 1;
     MGVI_TRY(apply_class_weights(p, s));
@@ -124,9 +121,8 @@ static mgv_status bind_weights(mgv_problem *p)
 static mgv_status bind_sides(mgv_problem *p)
 {
     const int64_t n = p->data->X.rows;
-    double *side = mgvi_arena_scratch(&p->arena, (size_t)n, sizeof *side);
-    if (!side)
-        return MGV_E_MEMORY;
+    double *side;
+    MGVI_TRY(MGVI_SCRATCH(&p->arena, side, n));
     for (int64_t i = 0; i < n; i++)
         side[i] = p->view.sign[i];
     p->target = side;
@@ -149,10 +145,8 @@ static mgv_status bind_targets(mgv_problem *p)
     p->row.a = (mgvi_coef_array){.values = y, .lanes = 1};
     if (!(p->loss->can & MGVI_BETWEEN))
         return MGV_OK;
-    double *low = mgvi_arena_array(&p->arena, (size_t)n, sizeof *low);
-    double *high = mgvi_arena_array(&p->arena, (size_t)n, sizeof *high);
-    if (!low || !high)
-        return MGV_E_MEMORY;
+    double *low, *high;
+    MGVI_TRY(MGVI_VECTORS(&p->arena, n, &low, &high));
     for (int64_t i = 0; i < n; i++) {
         low[i] = y[i] - p->settings.epsilon;
         high[i] = y[i] + p->settings.epsilon;
@@ -210,10 +204,8 @@ static mgv_status bind_column_weights(mgv_problem *p)
         return MGVI_FAIL(p->ctx, MGV_E_ARG,
                          "a margin is measured in one norm and takes no weights of columns; scale "
                          "the columns of the data instead");
-    double *scale = mgvi_arena_array(&p->arena, (size_t)d, sizeof *scale);
-    double *a = mgvi_arena_array(&p->arena, (size_t)d, sizeof *a);
-    if (!scale || !a)
-        return MGV_E_MEMORY;
+    double *scale, *a;
+    MGVI_TRY(MGVI_VECTORS(&p->arena, d, &scale, &a));
     for (int64_t j = 0; j < d; j++) {
         scale[j] = weights[j] * p->col.scale.constant;
         a[j] = weights[j] * p->col.a.constant;
@@ -279,9 +271,8 @@ static mgv_status bind_bounds(mgv_problem *p)
 mgv_status mgvi_problem_leave_out(mgv_problem *p, const int32_t *row, int64_t count)
 {
     double left = 1;
-    double *s = mgvi_arena_array(&p->arena, (size_t)p->data->X.rows, sizeof *s);
-    if (!s)
-        return MGV_E_MEMORY;
+    double *s;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, s, p->data->X.rows));
     for (int64_t i = 0; i < p->data->X.rows; i++)
         s[i] = mgvi_coef_pick(&p->row.scale, i, 0);
     for (int64_t k = 0; k < count; k++) {
@@ -321,10 +312,8 @@ mgv_status mgvi_bind_rows(mgv_problem *p)
 static mgv_status bind_column_scaling(mgv_problem *p)
 {
     const mgvi_matrix *X = &p->data->X;
-    double *scale = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *scale);
-    double *centre = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *centre);
-    if (!scale || !centre)
-        return MGV_E_MEMORY;
+    double *scale, *centre;
+    MGVI_TRY(MGVI_VECTORS(&p->arena, X->cols, &scale, &centre));
     if (p->scaling == MGVI_SCALE_STD)
         MGVI_TRY(
             mgvi_matrix_column_stats(p->ctx, X, p->row.scale.values, centre, scale, NULL, NULL));
@@ -343,10 +332,8 @@ static mgv_status bind_column_scaling(mgv_problem *p)
 static mgv_status bind_root_scaling(mgv_problem *p)
 {
     const mgvi_matrix *X = &p->data->X;
-    double *scale = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *scale);
-    double *mean = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *mean);
-    if (!scale || !mean)
-        return MGV_E_MEMORY;
+    double *scale, *mean;
+    MGVI_TRY(MGVI_VECTORS(&p->arena, X->cols, &scale, &mean));
     MGVI_TRY(mgvi_matrix_column_stats(p->ctx, X, p->row.scale.values, mean, scale, NULL, NULL));
     for (int64_t j = 0; j < X->cols; j++) {
         const double size = p->settings.intercept ? scale[j] : hypot(scale[j], mean[j]);
@@ -359,9 +346,8 @@ static mgv_status bind_root_scaling(mgv_problem *p)
 static mgv_status bind_row_scaling(mgv_problem *p)
 {
     const mgvi_matrix *X = &p->data->X;
-    double *norm = mgvi_arena_array(&p->arena, (size_t)X->rows, sizeof *norm);
-    if (!norm)
-        return MGV_E_MEMORY;
+    double *norm;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, norm, X->rows));
     MGVI_TRY(mgvi_matrix_row_norms(p->ctx, X, norm));
     for (int64_t i = 0; i < X->rows; i++)
         norm[i] = norm[i] > 0 ? 1 / norm[i] : 1;
@@ -380,9 +366,8 @@ static mgv_status bind_centre(mgv_problem *p)
         p->view.centre = p->whole->view.centre;
         return MGV_OK;
     }
-    double *centre = mgvi_arena_array(&p->arena, (size_t)p->data->X.cols, sizeof *centre);
-    if (!centre)
-        return MGV_E_MEMORY;
+    double *centre;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, centre, p->data->X.cols));
     p->view.centre = centre;
     return mgvi_matrix_column_stats(p->ctx, &p->data->X, p->row.scale.values, centre, NULL, NULL,
                                     NULL);

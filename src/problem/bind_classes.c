@@ -6,9 +6,8 @@
 static mgv_status bind_class_numbers(mgv_problem *p)
 {
     const mgv_data *data = p->data;
-    double *number = mgvi_arena_array(&p->arena, (size_t)data->X.rows, sizeof *number);
-    if (!number)
-        return MGV_E_MEMORY;
+    double *number;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, number, data->X.rows));
     for (int64_t i = 0; i < data->X.rows; i++)
         number[i] = (double)mgvi_data_class_of(data, data->labels[i]);
     p->target = number;
@@ -119,9 +118,8 @@ mgv_status mgvi_bind_lane_weights(mgv_problem *p)
 static mgv_status spread_weights(mgv_problem *p)
 {
     const int64_t n = p->data->X.rows, k = p->outputs;
-    double *s = mgvi_arena_array(&p->arena, (size_t)p->A->rows, sizeof *s);
-    if (!s)
-        return MGV_E_MEMORY;
+    double *s;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, s, p->A->rows));
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < k; j++)
             s[i * k + j] = j == (int64_t)p->target[i] ? 0 : mgvi_coef_pick(&p->row.scale, i, 0);
@@ -132,9 +130,8 @@ static mgv_status spread_weights(mgv_problem *p)
 mgv_status mgvi_bind_contrasts(mgv_problem *p)
 {
     mgvi_op *scores = p->A;
-    int32_t *own = mgvi_arena_array(&p->arena, (size_t)scores->rows, sizeof *own);
-    if (!own)
-        return MGV_E_MEMORY;
+    int32_t *own;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, own, scores->rows));
     for (int64_t i = 0; i < scores->rows; i++)
         own[i] = (int32_t)p->target[i];
     p->A = NULL; /* taken over */

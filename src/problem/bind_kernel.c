@@ -38,9 +38,8 @@ static mgv_status choose_centre(mgv_problem *p, double *square)
     *square = p->view.row_scale ? 1 : (double)X->cols;
     if (p->view.row_scale || (p->view.centre && X->layout == MGV_DENSE))
         return MGV_OK;
-    double *centre = mgvi_arena_array(&p->arena, (size_t)X->cols, sizeof *centre);
-    if (!centre)
-        return MGV_E_MEMORY;
+    double *centre;
+    MGVI_TRY(MGVI_ARRAY(&p->arena, centre, X->cols));
     MGVI_TRY(mgvi_points_choose_centre(p->ctx, X, p->view.scale, centre, &moved, square));
     p->view.centre = moved ? centre : NULL;
     return MGV_OK;

@@ -283,7 +283,6 @@ mgv_status mgvi_problem_opposites(const mgv_problem *problem, const mgvi_matrix 
                                   bool *found);
 
 /* bind.c: the parts of binding, in the order they are done. */
-mgv_status mgvi_bind_task(mgv_problem *problem);    /* task.c */
 mgv_status mgvi_bind_terms(mgv_problem *problem);   /* task.c */
 mgv_status mgvi_bind_classes(mgv_problem *problem); /* bind_classes.c */
 mgv_status mgvi_bind_rows(mgv_problem *problem);

@@ -122,7 +122,7 @@ static void say_quantity(mgv_problem *p, bool asked, reason why)
                    because[why], p->data->classes ? "; --task classify for classes" : "");
 }
 
-mgv_status mgvi_bind_task(mgv_problem *p)
+static mgv_status bind_task(mgv_problem *p)
 {
     const mgvi_task task = p->settings.task;
     const mgvi_loss_ops *loss = mgvi_loss_find(p->settings.loss);
@@ -267,7 +267,7 @@ static mgv_status choose_strengths(mgv_problem *p)
 
 mgv_status mgvi_bind_terms(mgv_problem *p)
 {
-    MGVI_TRY(mgvi_bind_task(p));
+    MGVI_TRY(bind_task(p));
     MGVI_TRY(choose_loss(p));
     double norm;
     MGVI_TRY(read_norm(p, &norm));

@@ -214,9 +214,7 @@ static mgv_status look_at_offsets(doctor *d)
 static mgv_status count_classes(doctor *d)
 {
     const mgv_data *data = d->data;
-    d->class_rows = mgvi_arena_array(&d->arena, (size_t)data->classes + 1, sizeof *d->class_rows);
-    if (!d->class_rows)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&d->arena, d->class_rows, (size_t)data->classes + 1));
     for (int64_t i = 0; data->classes > 0 && i < data->X.rows; i++)
         d->class_rows[mgvi_data_class_of(data, data->labels[i])]++;
     return MGV_OK;
@@ -318,9 +316,7 @@ static void look_at_fit(doctor *d)
 static mgv_status examine(doctor *d)
 {
     MGVI_TRY(mgvi_data_check_once(d->ctx, d->data));
-    d->finding = mgvi_arena_array(&d->arena, FINDINGS_MAX, sizeof *d->finding);
-    if (!d->finding)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&d->arena, d->finding, FINDINGS_MAX));
     MGVI_TRY(mgvi_scan_data(&d->arena, d->data, &d->scan));
     MGVI_TRY(count_classes(d));
     MGVI_TRY(try_fit(d));

@@ -5,7 +5,6 @@
 #include "problem/member.h"
 #include "solver/classes/family.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <sys/resource.h>
 

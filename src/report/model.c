@@ -2,8 +2,6 @@
 #include "problem/member.h"
 #include "report/report.h"
 
-#include <math.h>
-
 static json_t *text_or_null(const char *text)
 {
     return text ? mgvi_json_string(text) : json_null();

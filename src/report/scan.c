@@ -96,10 +96,8 @@ mgv_status mgvi_scan_data(mgvi_arena *arena, const mgv_data *data, mgvi_scan *ou
 {
     const mgvi_matrix *X = &data->X;
     *out = (mgvi_scan){0};
-    out->column = mgvi_arena_array(arena, (size_t)X->cols, sizeof *out->column);
-    out->row = mgvi_arena_array(arena, (size_t)X->rows, sizeof *out->row);
-    if (!out->column || !out->row)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, out->column, X->cols));
+    MGVI_TRY(MGVI_ARRAY(arena, out->row, X->rows));
     see_all(out, X);
     for (int64_t i = 0; i < X->rows; i++)
         out->empty_rows += out->row[i].count == 0;

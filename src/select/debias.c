@@ -3,7 +3,7 @@
  *   min over w on S_l of  |e y - P w - b e|^2 + r sum_j N_j w_j^2                              (1)
  * preconditioned by N_j = |p_j|^2; the small ridge r keeps weights down where S_l outnumbers the
  * rows. */
-#include "select/debias.h"
+#include "select/paths.h"
 
 #include "base/limit.h"
 

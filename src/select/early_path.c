@@ -3,7 +3,7 @@
  *   w+ = S(w - tau A'(2 u - u_old), tau),   u+ = u + sigma (A w+ - y) on the rows trained on
  * A w reads the columns that some lane uses, A' in between full products those that some lane may
  * use soon. Held-out residuals are by-products of A w. */
-#include "select/early_path.h"
+#include "select/paths.h"
 
 #include "base/rng.h"
 #include "op/op.h"

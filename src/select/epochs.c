@@ -1,7 +1,7 @@
 /* epochs.c - one run over the rows that train, judged on the others after every epoch.
  * The error that chooses is the share of held-out rows misclassified; their mean loss only says
  * whether a run whose error rests is still learning. docs/algorithms/probing.md (6). */
-#include "select/epochs.h"
+#include "select/selection.h"
 
 #include "backend/joint_terms.h"
 #include "base/hash.h"

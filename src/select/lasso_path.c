@@ -2,7 +2,7 @@
  * For every strength:  W = {j : |g_j| >= 2 l1 - l1_previous or w_j != 0, in any lane}        (3)
  *   sweep W, then its nonzero columns, until the moves are small and the gap on W is;
  *   one look at all columns; columns that break the optimality conditions join W. */
-#include "select/lasso_path.h"
+#include "select/paths.h"
 
 #include "base/limit.h"
 

@@ -1,9 +1,5 @@
 /* methods.c - which paths the settings ask for. */
-#include "select/debias.h"
-#include "select/driver_paths.h"
-#include "select/early_path.h"
-#include "select/lasso_path.h"
-#include "select/ridge_path.h"
+#include "select/paths.h"
 #include "select/selection.h"
 
 #include <math.h>

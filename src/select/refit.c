@@ -1,7 +1,7 @@
 /* refit.c - conjugate gradients on the normal equations of the chosen columns S and the intercept,
  *   min over w on S, b of  sum_i v_i (y_i - (A w)_i - b)^2 + r sum_j |A_j|^2 w_j^2
  * preconditioned by the columns' lengths; docs/algorithms/selection.md. */
-#include "select/refit.h"
+#include "select/selection.h"
 
 #include "base/limit.h"
 #include "op/columns.h"

@@ -3,7 +3,7 @@
  *   beta_1 u_1 = y,  alpha_1 v_1 = B'u_1;   beta u+ = B v - alpha u,  alpha+ v+ = B'u+ - beta+ v  (1)
  *   (T'T + lambda W I) z = alpha_1 beta_1 e_1,  T bidiagonal,  w(lambda) = V z                    (2)
  * for any number of lambdas; held-out predictions are the same combinations of the rows of B V. */
-#include "select/ridge_path.h"
+#include "select/paths.h"
 
 #include "base/limit.h"
 

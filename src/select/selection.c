@@ -1,7 +1,5 @@
 /* selection.c - rows, paths, the choice, and the final fit. */
-#include "select/epochs.h"
-#include "select/iterations.h"
-#include "select/refit.h"
+#include "select/selection.h"
 
 #include "base/event.h"
 #include "base/limit.h"

@@ -78,4 +78,33 @@ typedef struct mgvi_method {
 } mgvi_method;
 /* methods.c: the methods to compare under the settings; `out` has room for MGVI_PATHS_MOST. */
 mgv_status mgvi_methods_choose(mgv_selection *s, const mgvi_method **out, int *count);
+
+/* ---- selections that need one run alone ------------------------------------------------------ */
+
+/* epochs.c, losses of many classes: the epochs of one run are the path, held-out rows choose one;
+ * docs/algorithms/probing.md. */
+/* Whether they are: held-out rows that are the same for every epoch, weights of l2 or none, and no
+ * solver named whose iterations would need a strength. */
+bool mgvi_epochs_suffice(const mgv_selection *s);
+/* Makes that run with the selection's probe for its problem; the validation file, if any, has been
+ * read. The model is the best epoch's: no row is read again for it. */
+mgv_status mgvi_epochs_run(mgv_selection *s);
+
+/* driver_paths.c, hard losses: the iterations of one run are the path. */
+/* Whether the rule needs one run only: the last iterate of a hard loss, or the first within the
+ * noise. */
+bool mgvi_iterations_suffice(const mgv_selection *s);
+/* Makes that run: problem, solver, and a path of its one point. */
+mgv_status mgvi_iterations_run(mgv_selection *s);
+
+/* ---- the final fit of `debias` and `stable`: refit.c ------------------------------------------ */
+
+/* Least squares on chosen columns, in float64. */
+/* MGV_E_ARG when the rule or the problem has no place for `debias` or `stable`. */
+mgv_status mgvi_refit_check(const mgv_selection *s);
+/* Whether the chosen point is debiased, or its columns are to be thinned out. */
+bool mgvi_refit_wanted(const mgv_selection *s);
+/* Fits the columns of the chosen point, or the stable ones among them; the solver's answer gets the
+ * weights. */
+mgv_status mgvi_refit(mgv_selection *s);
 #endif

@@ -9,7 +9,6 @@
 #include "base/limit.h"
 #include "solver/shorten.h"
 
-#include <float.h>
 #include <math.h>
 
 static const double GROWTH =

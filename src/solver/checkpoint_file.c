@@ -6,7 +6,6 @@
 #include "io/io.h"
 
 #include <stdio.h>
-#include <string.h>
 
 enum { META = 6, PRINT_TEXT = 20 };
 static const char FORMAT_VERSION[] = "2";

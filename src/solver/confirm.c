@@ -62,9 +62,8 @@ static mgv_status decide(mgv_solver *solver, mgvi_arena *arena)
     mgvi_vec w, q;
     MGVI_TRY(mgvi_vec_new_host(arena, MGVI_COLS, cols, 1, &w));
     MGVI_TRY(mgvi_vec_new_host(arena, MGVI_ROWS, p->A->rows, 1, &q));
-    double *user = mgvi_arena_array(arena, 2 * (size_t)cols, sizeof *user);
-    if (!user)
-        return MGV_E_MEMORY;
+    double *user;
+    MGVI_TRY(MGVI_ARRAY(arena, user, 2 * (size_t)cols));
     mgvi_ctx_open_last(p->ctx);
     const mgv_status st = mgvi_decide(p, MOST, user, q.x, &decision);
     if (mgvi_ctx_close(p->ctx))

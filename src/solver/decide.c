@@ -57,12 +57,11 @@ static mgv_status choose_rows(state *s)
 {
     const mgv_problem *p = s->p;
     const int64_t cols = p->A->cols;
-    double *largest = mgvi_arena_array(&s->arena, (size_t)cols, sizeof *largest);
-    s->row = mgvi_arena_array(&s->arena, (size_t)p->A->rows, sizeof *s->row);
-    s->col = mgvi_arena_array(&s->arena, (size_t)cols, sizeof *s->col);
-    s->unit = mgvi_arena_array(&s->arena, (size_t)cols, sizeof *s->unit);
-    if (!largest || !s->row || !s->col || !s->unit)
-        return MGV_E_MEMORY;
+    double *largest;
+    MGVI_TRY(MGVI_ARRAY(&s->arena, largest, cols));
+    MGVI_TRY(MGVI_ARRAY(&s->arena, s->row, p->A->rows));
+    MGVI_TRY(MGVI_ARRAY(&s->arena, s->col, cols));
+    MGVI_TRY(MGVI_ARRAY(&s->arena, s->unit, cols));
     for (int64_t i = 0; i < p->A->rows; i++) {
         if (!(mgvi_coef_pick(&p->row.scale, i, 0) > 0))
             continue;
@@ -81,17 +80,16 @@ static mgv_status choose_rows(state *s)
 static mgv_status fill_rows(state *s)
 {
     const int64_t n = s->n, c = s->c;
-    int64_t *at = mgvi_arena_array(&s->arena, (size_t)s->p->A->cols, sizeof *at);
-    s->a = mgvi_arena_array(&s->arena, (size_t)(n * c), sizeof *s->a);
-    s->w = mgvi_arena_array(&s->arena, (size_t)c, sizeof *s->w);
-    s->fixed = mgvi_arena_array(&s->arena, (size_t)c, sizeof *s->fixed);
-    s->free = mgvi_arena_array(&s->arena, (size_t)c, sizeof *s->free);
-    s->f = mgvi_arena_array(&s->arena, (size_t)n, sizeof *s->f);
-    s->weight = mgvi_arena_array(&s->arena, (size_t)n, sizeof *s->weight);
-    s->basis = mgvi_arena_array(&s->arena, (size_t)c + 1, sizeof *s->basis);
-    s->T = mgvi_arena_scratch(&s->arena, (size_t)((c + 2) * (n + c + 1)), sizeof *s->T);
-    if (!at || !s->a || !s->w || !s->fixed || !s->free || !s->f || !s->weight || !s->basis || !s->T)
-        return MGV_E_MEMORY;
+    int64_t *at;
+    MGVI_TRY(MGVI_ARRAY(&s->arena, at, s->p->A->cols));
+    MGVI_TRY(MGVI_ARRAY(&s->arena, s->a, (size_t)(n * c)));
+    MGVI_TRY(MGVI_ARRAY(&s->arena, s->w, c));
+    MGVI_TRY(MGVI_ARRAY(&s->arena, s->fixed, c));
+    MGVI_TRY(MGVI_ARRAY(&s->arena, s->free, c));
+    MGVI_TRY(MGVI_ARRAY(&s->arena, s->f, n));
+    MGVI_TRY(MGVI_ARRAY(&s->arena, s->weight, n));
+    MGVI_TRY(MGVI_ARRAY(&s->arena, s->basis, (size_t)c + 1));
+    MGVI_TRY(MGVI_SCRATCH(&s->arena, s->T, (size_t)((c + 2) * (n + c + 1))));
     for (int64_t j = 0; j < c; j++)
         at[s->col[j]] = j;
     for (int64_t i = 0; i < n; i++) {

@@ -5,7 +5,6 @@
 #include "certify/certify.h"
 #include "solver/keeper.h"
 #include "solver/solver_impl.h"
-#include "stop/early.h"
 #include "stop/stop.h"
 
 /* Everything but vectors that must survive a checkpoint: plain numbers only. */

@@ -39,17 +39,12 @@ bool mgvi_normal_map_fits(const mgv_problem *p)
 
 mgv_status mgvi_normal_map_new(const mgv_problem *p, mgvi_arena *arena, mgvi_normal_map **out)
 {
-    mgvi_normal_map *m = mgvi_arena_array(arena, 1, sizeof *m);
-    if (!m)
-        return MGV_E_MEMORY;
+    mgvi_normal_map *m;
+    MGVI_TRY(MGVI_ARRAY(arena, m, 1));
     m->p = p;
-    mgvi_vec *const cols[] = {&m->x,   &m->w,     &m->g, &m->F,  &m->q,     &m->rest,
-                              &m->dir, &m->image, &m->y, &m->Hy, &m->trial, &m->at};
-    mgvi_vec *const rows[] = {&m->z, &m->u, &m->h, &m->Ay};
-    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, p->A->cols, 1, cols[k]));
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, p->A->rows, 1, rows[k]));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_COLS, p->A->cols, 1, &m->x, &m->w, &m->g, &m->F, &m->q, &m->rest,
+                       &m->dir, &m->image, &m->y, &m->Hy, &m->trial, &m->at));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_ROWS, p->A->rows, 1, &m->z, &m->u, &m->h, &m->Ay));
     *out = m;
     return mgvi_problem_penalty(p, arena, &m->penalty);
 }
@@ -90,13 +85,6 @@ static void bend(mgvi_normal_map *m, const mgvi_vec *v, mgvi_vec *out)
     for (int64_t i = 0; i < m->Ay.n; i++)
         m->Ay.x[i] *= m->h.x[i];
     mgvi_op_mul_t(m->p->A, 1, &m->Ay, 0, out);
-}
-
-static double dot(const mgvi_normal_map *m, const mgvi_vec *a, const mgvi_vec *b)
-{
-    double out;
-    mgvi_vec_dot(m->p->ctx, a, b, &out);
-    return out;
 }
 
 /* ---- where we are ---------------------------------------------------------------------------- */
@@ -187,16 +175,16 @@ static void solve(mgvi_normal_map *m)
     derivative(m, &m->F, &m->rest);
     mgvi_vec_scale(ctx, -1, &m->rest);
     mgvi_vec_copy(ctx, &m->rest, &m->dir);
-    double rho = dot(m, &m->rest, &m->rest);
+    double rho = mgvi_vec_inner(m->p->ctx, &m->rest, &m->rest);
     const double enough = ACCURACY * ACCURACY * rho;
     for (int t = 0; t < MOST_PRODUCTS && rho > enough && !over(m); t++) {
         curve(m);
-        const double slope = dot(m, &m->dir, &m->image);
+        const double slope = mgvi_vec_inner(m->p->ctx, &m->dir, &m->image);
         if (!(slope > 0)) /* flat: columns that depend on each other */
             break;
         mgvi_vec_axpby(ctx, rho / slope, &m->dir, 1, &m->q);
         mgvi_vec_axpby(ctx, -rho / slope, &m->image, 1, &m->rest);
-        const double next = dot(m, &m->rest, &m->rest);
+        const double next = mgvi_vec_inner(m->p->ctx, &m->rest, &m->rest);
         mgvi_vec_axpby(ctx, 1, &m->rest, next / rho, &m->dir);
         rho = next;
     }
@@ -223,7 +211,8 @@ static bool newton_step(mgvi_normal_map *m)
 static void choose_sigma(mgvi_normal_map *m)
 {
     bend(m, &m->g, &m->Hy);
-    const double square = dot(m, &m->g, &m->g), slope = dot(m, &m->g, &m->Hy);
+    const double square = mgvi_vec_inner(m->p->ctx, &m->g, &m->g),
+                 slope = mgvi_vec_inner(m->p->ctx, &m->g, &m->Hy);
     m->sigma = slope > 0 ? square / slope : 1;
 }
 

@@ -78,9 +78,8 @@ mgv_status mgvi_null_model(const mgv_problem *p, mgvi_arena *arena, mgvi_vec *w,
     MGVI_TRY(mgvi_vec_new_host(arena, MGVI_COLS, p->A->cols, p->lanes, w));
     MGVI_TRY(mgvi_vec_new_host(arena, MGVI_ROWS, p->A->rows, p->lanes, &z));
     MGVI_TRY(mgvi_vec_new_host(arena, MGVI_ROWS, p->A->rows, p->lanes, u));
-    double *values = mgvi_arena_array(arena, (size_t)p->lanes, sizeof *values);
-    if (!values)
-        return MGV_E_MEMORY;
+    double *values;
+    MGVI_TRY(MGVI_ARRAY(arena, values, p->lanes));
     const bool smooth = p->loss->can & MGVI_SMOOTH, joint = p->loss->can & MGVI_JOINT;
     double side[2];
     *unique = true;

@@ -1,6 +1,6 @@
 /* registry.c - the solvers by name, and whether one fits a problem. */
 #include "solver/solver_impl.h"
-#include "stop/early.h"
+#include "stop/stop.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,25 +1,33 @@
 /* run.c - what solvers ask of their run: vectors, arrays, and what a checkpoint keeps. */
 #include "solver/driver.h"
 
+#include <math.h>
 #include <string.h>
 
 mgv_status mgvi_run_vec(mgvi_run *run, mgvi_space space, mgvi_vec *out)
 {
-    const mgvi_op *A = run->problem->A;
-    return mgvi_vec_new(&run->arena, space, space == MGVI_ROWS ? A->rows : A->cols,
-                        run->problem->lanes, out);
+    return MGVI_RUN_VECS(run, space, out);
 }
 
 mgv_status mgvi_run_vecs(mgvi_run *run, mgvi_space space, mgvi_vec *const *out)
 {
-    for (; *out; out++)
-        MGVI_TRY(mgvi_run_vec(run, space, *out));
-    return MGV_OK;
+    const mgvi_op *A = run->problem->A;
+    return mgvi_vecs_new(&run->arena, space, space == MGVI_ROWS ? A->rows : A->cols,
+                         run->problem->lanes, out);
 }
 
 void *mgvi_run_array(mgvi_run *run, size_t count, size_t size)
 {
     return mgvi_arena_array(&run->arena, count, size);
+}
+
+mgv_status mgvi_run_check_rows(mgvi_run *run)
+{
+    const int64_t rows = run->problem->A->rows;
+    return rows <= INT32_MAX ? MGV_OK
+                             : MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                                         "solver %s takes at most 2^31 rows; there are %" PRId64,
+                                         run->ops->name, rows);
 }
 
 mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type, void *data,
@@ -42,4 +50,41 @@ mgv_status mgvi_run_keep_vec(mgvi_run *run, const char *name, mgvi_vec *x)
     if (run->kept && x->at)
         run->kept[run->kept_count - 1].vec = x;
     return MGV_OK;
+}
+
+mgv_status mgvi_run_keep_vecs(mgvi_run *run, const mgvi_named_vec *list)
+{
+    for (; list->name; list++)
+        MGVI_TRY(mgvi_run_keep_vec(run, list->name, list->vec));
+    return MGV_OK;
+}
+
+mgv_status mgvi_run_check_kept(mgvi_run *run, const mgvi_vec *x)
+{
+    for (int64_t j = 0; j < x->n; j++)
+        if (!isfinite(x->x[j]))
+            return MGVI_FAIL(run->ctx, MGV_E_INPUT, "weight %" PRId64 " of the checkpoint is %g",
+                             j + 1, x->x[j]);
+    return MGV_OK;
+}
+
+bool mgvi_run_row_moves(mgvi_run *run, int64_t i, bool curved, double *u)
+{
+    const mgv_problem *p = run->problem;
+    const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
+    if (c.scale == 0 || curved)
+        return c.scale != 0;
+    const double ray = p->loss->dual_step(c, 0, 0, 0);
+    u[i] = isinf(ray) ? copysign(1, ray) : ray;
+    run->suspicious = isinf(ray);
+    return false;
+}
+
+mgv_status mgvi_run_check_list(mgvi_run *run, const int32_t *list, int64_t count, int64_t most)
+{
+    bool sound = count >= 0 && count <= most;
+    for (int64_t t = 0; sound && t < count; t++)
+        sound = list[t] >= 0 && list[t] < run->problem->A->rows;
+    return sound ? MGV_OK
+                 : MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's list of rows is damaged");
 }

@@ -55,16 +55,13 @@ static mgv_status collect(const mgv_problem *p, mgvi_arena *arena, const mgvi_ve
     MGVI_TRY(mgvi_working_set_init(&s->set, p, rows, arena, capacity, dense));
     MGVI_TRY(mgvi_factor_init(&s->factor, arena, most, 0));
     const size_t size = (size_t)capacity;
-    s->left = mgvi_arena_array(arena, (size_t)s->count, sizeof *s->left);
-    s->later = mgvi_arena_array(arena, (size_t)s->count, sizeof *s->later);
-    s->K = mgvi_arena_scratch(arena, size * size, sizeof *s->K);
-    s->P = mgvi_arena_array(arena, size, sizeof *s->P);
-    s->q = mgvi_arena_array(arena, size, sizeof *s->q);
-    s->c = mgvi_arena_array(arena, size, sizeof *s->c);
-    s->acc = mgvi_arena_array(arena, (size_t)mgvi_rows_acc_len(rows), sizeof *s->acc);
-    s->v = mgvi_arena_array(arena, (size_t)p->A->cols, sizeof *s->v);
-    if (!s->v || !s->left || !s->later || !s->K || !s->P || !s->q || !s->c || !s->acc)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, s->left, s->count));
+    MGVI_TRY(MGVI_ARRAY(arena, s->later, s->count));
+    MGVI_TRY(MGVI_SCRATCH(arena, s->K, size * size));
+    MGVI_TRY(MGVI_VECTORS(arena, size, &s->q, &s->c));
+    MGVI_TRY(MGVI_ARRAY(arena, s->P, size));
+    MGVI_TRY(MGVI_ARRAY(arena, s->acc, (size_t)mgvi_rows_acc_len(rows)));
+    MGVI_TRY(MGVI_ARRAY(arena, s->v, p->A->cols));
     int64_t at = 0;
     for (int64_t i = 0; i < q->n; i++)
         if (q->x[i] > NO_WEIGHT * heaviest)
@@ -111,8 +108,7 @@ static void white_block(void *arg, int64_t block)
 {
     const white_job *job = arg;
     const int64_t count = job->s->set.size - job->first;
-    for (int64_t t = mgvi_block_begin(count, job->blocks, block);
-         t < mgvi_block_begin(count, job->blocks, block + 1); t++)
+    MGVI_FOR_BLOCK (t, count, job->blocks, block)
         mgvi_factor_forward(&job->s->white,
                             job->s->set.dense + (job->first + t) * job->s->set.width);
 }

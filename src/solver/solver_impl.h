@@ -49,7 +49,7 @@ typedef struct mgvi_solver_ops {
     bool no_intercept; /* the method knows no free column */
     bool bounds;       /* it keeps weights between low and high beside a norm of D w */
     bool smooth;       /* it follows the gradient of a caller's smooth F */
-    bool primal_only;  /* no u: its iterates are chosen by validation (select/epochs.h), and
+    bool primal_only;  /* no u: its iterates are chosen by validation (select/selection.h), and
                             * nothing of rows x lanes is allocated, the judge's memory included */
     bool uniform;      /* it penalises every column alike: no --penalty-weight */
     /* May be NULL. What else must hold of a problem; MGV_E_UNSUPPORTED and a sentence if it does
@@ -137,11 +137,30 @@ mgv_status mgvi_run_vecs(mgvi_run *run, mgvi_space space, mgvi_vec *const *out);
 #define MGVI_RUN_VECS(run, space, ...)                                                             \
     mgvi_run_vecs(run, space, (mgvi_vec *const[]){__VA_ARGS__, NULL})
 void *mgvi_run_array(mgvi_run *run, size_t count, size_t size);
+#define MGVI_RUN_ARRAY(run, pointer, count) MGVI_ARRAY(&(run)->arena, pointer, count)
+/* Refuses problems whose rows 32 bits cannot number. */
+mgv_status mgvi_run_check_rows(mgvi_run *run);
+/* Whether steps of a dual coordinate method can move u_i. A constraint on a row of zeros, one without
+ * curvature, holds or does not: where it does not, the row alone is the proof that no w is feasible,
+ * and run->suspicious is set. */
+bool mgvi_run_row_moves(mgvi_run *run, int64_t row, bool curved, double *u);
 /* Declares `count` numbers at `data` as part of the state that a checkpoint saves and restores. */
 mgv_status mgvi_run_keep(mgvi_run *run, const char *name, mgvi_tensor_type type, void *data,
                          int64_t count);
 /* The same of a vector, which stays where it is. */
 mgv_status mgvi_run_keep_vec(mgvi_run *run, const char *name, mgvi_vec *x);
+/* Of several: MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"u", &s->u}). */
+typedef struct mgvi_named_vec {
+    const char *name; /* NULL: the end of a list */
+    mgvi_vec *vec;
+} mgvi_named_vec;
+mgv_status mgvi_run_keep_vecs(mgvi_run *run, const mgvi_named_vec *list);
+#define MGVI_RUN_KEEP_VECS(run, ...)                                                               \
+    mgvi_run_keep_vecs(run, (const mgvi_named_vec[]){__VA_ARGS__, {NULL, NULL}})
+/* Refuses weights in host memory, restored from a checkpoint, that are not finite. */
+mgv_status mgvi_run_check_kept(mgvi_run *run, const mgvi_vec *x);
+/* Refuses a list of rows that would lead outside our arrays. */
+mgv_status mgvi_run_check_list(mgvi_run *run, const int32_t *list, int64_t count, int64_t most);
 
 int mgvi_solver_count(void);
 const mgvi_solver_ops *mgvi_solver_at(int index);

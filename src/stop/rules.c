@@ -3,6 +3,9 @@
 
 #include "base/limit.h"
 
+#include <math.h>
+#include <string.h>
+
 static mgv_stop infeasible(const mgvi_progress *p, const mgv_settings *s)
 {
     (void)s;
@@ -97,4 +100,25 @@ mgv_stop mgvi_stop_look(const mgv_ctx *ctx, mgvi_progress progress, const mgv_se
     progress.asked_to_stop = progress.asked_to_stop || late == MGV_STOP_USER;
     progress.late = late == MGV_STOP_TIME;
     return mgvi_stop_check(&progress, settings);
+}
+
+/* ---- early answers --------------------------------------------------------------------------- */
+
+/* Whether `text` is `word`, a colon and a number. */
+static bool read_noise(const char *text, const char *word, double *out)
+{
+    const char *number = mgvi_after_word(text, word);
+    return number && mgvi_parse_real(number, out);
+}
+
+mgvi_early mgvi_early_read(const mgv_problem *problem, const mgv_settings *settings)
+{
+    const char *text = settings->select;
+    mgvi_early out = {.noise = NAN};
+    if (!(problem->loss->can & MGVI_HARD))
+        return out;
+    out.apriori = read_noise(text, "apriori", &out.noise);
+    out.on =
+        out.apriori || read_noise(text, "discrepancy", &out.noise) || strcmp(text, "last") == 0;
+    return out;
 }

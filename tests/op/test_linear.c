@@ -1,5 +1,5 @@
 /* test_linear.c - the operators without a stored matrix against plain matrices made entry by entry:
- * mask, blur, differences, stacks, the caller's own functions. */
+ * blur, differences, channels, the caller's own functions. */
 #include "subject.h"
 
 static void check_everything(mgv_ctx *ctx, mgvi_op *op, const double *ref, const char *name)
@@ -13,27 +13,6 @@ static void check_everything(mgv_ctx *ctx, mgvi_op *op, const double *ref, const
 static double *zeros(int64_t rows, int64_t cols)
 {
     return sample_memory((size_t)(rows * cols), sizeof(double));
-}
-
-TEST(a_mask_takes_the_chosen_entries)
-{
-    mgv_ctx *ctx = mgv_check_ctx();
-    enum { COLS = 23, ROWS = 7 };
-    static const int64_t entry[ROWS] = {0, 3, 4, 11, 12, 20, 22};
-    double *ref = zeros(ROWS, COLS);
-    for (int i = 0; i < ROWS; i++)
-        ref[i * COLS + entry[i]] = 1;
-    mgvi_op *op;
-    CHECK_OK(ctx, mgvi_op_mask(ctx, COLS, entry, ROWS, 8, &op));
-    check_everything(ctx, op, ref, "mask");
-    CHECK_OK(ctx, mgvi_op_mask(ctx, COLS, entry, 0, 8, &op));
-    check_everything(ctx, op, ref, "empty mask");
-    const int64_t twice[] = {2, 2}, beyond[] = {1, COLS};
-    CHECK_FAILS(ctx, mgvi_op_mask(ctx, COLS, twice, 2, 1, &op), MGV_E_ARG, "entry 1 of the mask");
-    CHECK_FAILS(ctx, mgvi_op_mask(ctx, COLS, beyond, 2, 1, &op), MGV_E_ARG, "below 23");
-    CHECK_FAILS(ctx, mgvi_op_mask(ctx, COLS, entry, 2, 0, &op), MGV_E_ARG, "0 lanes");
-    free(ref);
-    mgv_ctx_free(ctx);
 }
 
 /* The pixel that stands for position i of a line of n. */
@@ -153,43 +132,6 @@ TEST(differences_match_their_definition)
     mgv_ctx_free(ctx);
 }
 
-/* [2 A, 0; A, -I] with a gap row, parts overlapping nowhere and everywhere. */
-TEST(a_stack_is_the_block_matrix)
-{
-    mgv_ctx *ctx = mgv_check_ctx();
-    sample s = sample_new(4, 3, 0.8, CSR, MGV_F64);
-    enum { ROWS = 9, COLS = 7 };
-    double *ref = zeros(ROWS, COLS);
-    mgvi_stack_part parts[4] = {{.factor = 2},
-                                {.factor = 1, .row = 5},
-                                {.factor = -1, .row = 5, .col = 3, .size = 4},
-                                {.factor = 0.5, .row = 0, .col = 0, .size = 2}};
-    for (int i = 0; i < 2; i++)
-        CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &s.m, 8, &parts[i].op));
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 3; j++) {
-            ref[i * COLS + j] += 2 * s.ref[i * 3 + j];
-            ref[(5 + i) * COLS + j] += s.ref[i * 3 + j];
-        }
-    for (int i = 0; i < 4; i++)
-        ref[(5 + i) * COLS + 3 + i] -= 1;
-    ref[0] += 0.5;
-    ref[COLS + 1] += 0.5;
-    mgvi_op *op;
-    CHECK_OK(ctx, mgvi_op_stack(ctx, parts, 4, 8, &op));
-    CHECK(op->rows == ROWS && op->cols == COLS);
-    check_everything(ctx, op, ref, "stack");
-    mgvi_stack_part bad = {.factor = 1, .row = -1};
-    CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &s.m, 2, &bad.op));
-    CHECK_FAILS(ctx, mgvi_op_stack(ctx, &bad, 1, 2, &op), MGV_E_ARG, "lies at (-1, 0)");
-    bad.row = 0;
-    CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &s.m, 2, &bad.op));
-    CHECK_FAILS(ctx, mgvi_op_stack(ctx, &bad, 1, 3, &op), MGV_E_ARG, "3 lanes");
-    free(ref);
-    sample_free(&s);
-    mgv_ctx_free(ctx);
-}
-
 /* ---- the caller's own functions -------------------------------------------------------------- */
 typedef struct scaling {
     int64_t n;
@@ -280,33 +222,21 @@ TEST(a_repeated_operator_keeps_channels_apart)
 }
 
 /* ---- threads and memory ---------------------------------------------------------------------- */
-enum { KINDS = 7 };
+enum { KINDS = 5 };
 static mgv_status make(mgv_ctx *ctx, int kind, int64_t h, int64_t w, mgvi_op **out)
 {
     const double psf[15] = {.1, .2, .3, .1, .3, .1, .2, .1, .4, .5, .1, .1, .2, .3, .1};
-    mgvi_stack_part parts[2] = {{.factor = 1, .size = h * w}, {.factor = 2, .row = h * w}};
-    int64_t *entry = sample_memory((size_t)(h * w), sizeof *entry);
-    for (int64_t i = 0; i < h * w / 2; i++)
-        entry[i] = 2 * i;
-    mgv_status st = MGV_OK;
     if (kind == 0)
-        st = mgvi_op_mask(ctx, h * w, entry, h * w / 2, 1, out);
-    else if (kind == 1)
-        st = mgvi_op_blur(ctx, h, w, psf, 3, 5, MGVI_EDGES_REFLECT, 1, out);
-    else if (kind == 2)
-        st = mgvi_op_diff1d(ctx, h * w, 1, out);
-    else if (kind == 3)
-        st = mgvi_op_diff2d(ctx, h, w, 1, out);
-    else if (kind == 5)
-        st = mgvi_op_blur(ctx, h, w, psf, 1, 5, MGVI_EDGES_REFLECT, 1, out);
-    else if (kind == 4) {
-        mgvi_op *base;
-        if ((st = mgvi_op_blur(ctx, h, w, psf, 3, 5, MGVI_EDGES_PERIODIC, 3, &base)) == MGV_OK)
-            st = mgvi_op_repeat(ctx, base, 3, 1, out);
-    } else if ((st = mgvi_op_diff2d(ctx, h, w, 1, &parts[1].op)) == MGV_OK)
-        st = mgvi_op_stack(ctx, parts, 2, 1, out);
-    free(entry);
-    return st;
+        return mgvi_op_blur(ctx, h, w, psf, 3, 5, MGVI_EDGES_REFLECT, 1, out);
+    if (kind == 1)
+        return mgvi_op_diff1d(ctx, h * w, 1, out);
+    if (kind == 2)
+        return mgvi_op_diff2d(ctx, h, w, 1, out);
+    if (kind == 3)
+        return mgvi_op_blur(ctx, h, w, psf, 1, 5, MGVI_EDGES_REFLECT, 1, out);
+    mgvi_op *base;
+    const mgv_status st = mgvi_op_blur(ctx, h, w, psf, 3, 5, MGVI_EDGES_PERIODIC, 3, &base);
+    return st == MGV_OK ? mgvi_op_repeat(ctx, base, 3, 1, out) : st;
 }
 
 TEST(threads_change_no_bit)
@@ -361,9 +291,8 @@ TEST(every_failing_allocation_is_survived)
 
 int main(void)
 {
-    return RUN(a_mask_takes_the_chosen_entries, a_blur_is_the_plain_convolution,
-               reflecting_edges_keep_a_constant_image, differences_match_their_definition,
-               a_stack_is_the_block_matrix, a_repeated_operator_keeps_channels_apart,
+    return RUN(a_blur_is_the_plain_convolution, reflecting_edges_keep_a_constant_image,
+               differences_match_their_definition, a_repeated_operator_keeps_channels_apart,
                functions_of_the_caller_are_an_operator, threads_change_no_bit,
                every_failing_allocation_is_survived);
 }

@@ -2,7 +2,7 @@
 #include "check.h"
 
 #include "base/rng.h"
-#include "select/lasso_path.h"
+#include "select/paths.h"
 #include "simd/simd.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
 #include "vectors.h"
 
 #include "base/rng.h"
-#include "select/ridge_path.h"
+#include "select/paths.h"
 #include "select/selection.h"
 
 #include <math.h>

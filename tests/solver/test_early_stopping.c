@@ -300,15 +300,18 @@ TEST(every_failing_allocation_is_survived)
 TEST(the_stored_matrix_is_completed)
 {
     json_t *root = mgv_vector_load("sparse_matrix_completion");
-    int64_t cols, count = 0, entry[30];
+    int64_t cols, count = 0, ptr[31] = {0};
+    int32_t entry[30];
     double *B = mgv_vector_array(root, "B", &cols), *M = mgv_vector_array(root, "M", NULL),
-           *X = mgv_vector_array(root, "X", NULL), b[30];
+           *X = mgv_vector_array(root, "X", NULL), b[30], one[30];
     const double value = json_number_value(json_object_get(root, "value"));
     CHECK(cols == 30);
     for (int64_t i = 0; i < cols; i++)
         if (M[i] != 0) {
-            entry[count] = i;
+            entry[count] = (int32_t)i;
+            one[count] = 1;
             b[count++] = B[i];
+            ptr[count] = count;
         }
     mgv_ctx *ctx = mgv_check_ctx();
     mgv_settings *settings;
@@ -320,7 +323,16 @@ TEST(the_stored_matrix_is_completed)
         {"penalty", "nuclear"}, {"shape", "6x5"}, {"tol", "1e-10"}, {"max_iter", "100000"}};
     for (int i = 0; i < 4; i++)
         CHECK_OK(ctx, mgv_settings_set(ctx, settings, set[i][0], set[i][1]));
-    CHECK_OK(ctx, mgvi_op_mask(ctx, cols, entry, count, 1, &mask));
+    const mgvi_matrix chosen = {.rows = count,
+                                .cols = cols,
+                                .nnz = count,
+                                .most = 1,
+                                .dtype = MGV_F64,
+                                .layout = MGV_CSR,
+                                .ptr = ptr,
+                                .idx = entry,
+                                .val = one};
+    CHECK_OK(ctx, mgvi_op_from_matrix(ctx, &chosen, 1, &mask));
     CHECK_OK(ctx, mgvi_problem_over(ctx, mask, b, NULL, settings, &problem));
     CHECK_OK(ctx, mgv_solver_new(ctx, problem, settings, &solver));
     CHECK_OK(ctx, mgv_solver_run(ctx, solver));

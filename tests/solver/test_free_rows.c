@@ -2,7 +2,6 @@
 #include "stepping.h"
 
 #include "base/rng.h"
-#include "solver/coordinate/free_metric.h"
 #include "solver/coordinate/free_rows.h"
 
 #include <math.h>

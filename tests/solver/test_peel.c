@@ -130,8 +130,8 @@ TEST(the_rows_that_plain_loops_leave)
         CHECK_OK(fit.ctx, mgvi_peeling_new(rows, &arena, ROWS, &p));
         mgvi_peel(&p, fit.problem, rows, W, size);
         const int count = plain(X, y, W, size, live);
-        CHECK_THAT(p.count == (count ? count : size), "%d: %d rows are left, %d with plain loops", k,
-                   (int)p.count, count);
+        CHECK_THAT(p.count == (count ? count : size), "%d: %d rows are left, %d with plain loops",
+                   k, (int)p.count, count);
         CHECK(p.dropped == size - p.count);
         for (int64_t t = 0; t < p.count && count; t++)
             CHECK(live[p.live[t]]);
@@ -166,7 +166,4 @@ TEST(centred_columns_keep_all_rows)
     mgv_fit_free(&fit);
 }
 
-int main(void)
-{
-    return RUN(the_rows_that_plain_loops_leave, centred_columns_keep_all_rows);
-}
+int main(void) { return RUN(the_rows_that_plain_loops_leave, centred_columns_keep_all_rows); }

@@ -3,7 +3,6 @@
 #include "check.h"
 
 #include "base/settings.h"
-#include "stop/early.h"
 #include "stop/stop.h"
 
 #include <math.h>

@@ -28,18 +28,12 @@ static double run_blocks(mgv_ctx *ctx, mgvi_block_fn fn, job *j)
     return sum;
 }
 
-#define FOR_BLOCK(i, j, block)                                                                     \
-    for (int64_t i = mgvi_block_begin((j)->count, (j)->blocks, block),                             \
-                 block_end = mgvi_block_begin((j)->count, (j)->blocks, block + 1);                 \
-         i < block_end; i++)
-
 /* Never overflows: the largest term is 1. */
 static void softmax_block(void *arg, int64_t block)
 {
     job *j = arg;
     double sum = 0;
-    FOR_BLOCK(i, j, block)
-    {
+    MGVI_FOR_BLOCK (i, j->count, j->blocks, block) {
         j->out[i] = exp(j->least - j->x[i]);
         sum += j->out[i];
     }
@@ -51,8 +45,7 @@ static void logistic_block(void *arg, int64_t block)
 {
     job *j = arg;
     double sum = 0;
-    FOR_BLOCK(i, j, block)
-    {
+    MGVI_FOR_BLOCK (i, j->count, j->blocks, block) {
         const double z = j->x[i], e = exp(-fabs(z));
         j->out[i] = (z < 0 ? 1 : e) / (1 + e);
         sum += log1p(e) - fmin(z, 0);
@@ -65,8 +58,7 @@ static void kl_block(void *arg, int64_t block)
 {
     job *j = arg;
     double sum = 0;
-    FOR_BLOCK(i, j, block)
-    {
+    MGVI_FOR_BLOCK (i, j->count, j->blocks, block) {
         const double d = j->y[i] - j->x[i];
         sum += j->y[i] * log1p(d / fmax(j->x[i], 1e-300)) - d;
     }

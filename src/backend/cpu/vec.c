@@ -271,8 +271,7 @@ typedef struct projection {
 static inline void project_groups(const projection *job, int64_t block, int64_t size)
 {
     const double radius = job->radius;
-    const int64_t end = mgvi_block_begin(job->groups, job->blocks, block + 1);
-    for (int64_t g = mgvi_block_begin(job->groups, job->blocks, block); g < end; g++) {
+    MGVI_FOR_BLOCK (g, job->groups, job->blocks, block) {
         double *v = job->v + g * size, *step = job->step + g * size, square = 0;
         for (int64_t t = 0; t < size; t++)
             square += (v[t] + step[t]) * (v[t] + step[t]);

@@ -68,13 +68,6 @@ static void gradient(mgvi_run *run, state *s, mgvi_vec *g)
         g->x[j] += p->penalty->grad(mgvi_coefs_at(&p->col, j, 0), s->w.x[j]);
 }
 
-static double dot(mgvi_run *run, const mgvi_vec *x, const mgvi_vec *y)
-{
-    double sum;
-    mgvi_vec_dot(run->ctx, x, y, &sum);
-    return sum;
-}
-
 static void begin(mgvi_run *run, state *s)
 {
     gradient(run, s, &s->g);
@@ -84,7 +77,7 @@ static void begin(mgvi_run *run, state *s)
     s->m.value = try_at(run, s, 0).value;
     double largest;
     mgvi_vec_abs_max(run->ctx, &s->g, &largest);
-    s->m.first = PSI_0 * fabs(s->m.value) / fmax(dot(run, &s->g, &s->g), 1e-300);
+    s->m.first = PSI_0 * fabs(s->m.value) / fmax(mgvi_vec_inner(run->ctx, &s->g, &s->g), 1e-300);
     if (!(largest > 0))
         s->m.failed = 2;
 }
@@ -211,8 +204,11 @@ static void turn(mgvi_run *run, state *s)
     mgvi_vec_norm2(run->ctx, &s->d, &size_d);
     mgvi_vec_norm2(run->ctx, &s->g, &size_g);
     mgvi_vec_axpby(run->ctx, 1, &s->next, -1, &s->g); /* y, in place of the old gradient */
-    const double dy = dot(run, &s->d, &s->g), yy = dot(run, &s->g, &s->g);
-    const double beta = (dot(run, &s->g, &s->next) - 2 * yy / dy * dot(run, &s->d, &s->next)) / dy;
+    const double dy = mgvi_vec_inner(run->ctx, &s->d, &s->g),
+                 yy = mgvi_vec_inner(run->ctx, &s->g, &s->g);
+    const double beta = (mgvi_vec_inner(run->ctx, &s->g, &s->next) -
+                         2 * yy / dy * mgvi_vec_inner(run->ctx, &s->d, &s->next)) /
+                        dy;
     const double least = -1 / (size_d * fmin(ETA, size_g));
     const double bent = isfinite(beta) ? fmax(beta, least) : 0;
     mgvi_vec_axpby(run->ctx, -1, &s->next, bent, &s->d);

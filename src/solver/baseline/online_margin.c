@@ -29,19 +29,14 @@ static mgv_status allocate(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     const size_t n = (size_t)p->A->rows;
-    if (p->A->rows > INT32_MAX)
-        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                         "solver %s takes at most 2^31 rows; there are %" PRId64, run->ops->name,
-                         p->A->rows);
+    MGVI_TRY(mgvi_run_check_rows(run));
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_mirror_map_new(p, &run->arena, &s->map));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->z, &s->b, &s->u));
-    s->row = mgvi_run_array(run, (size_t)s->map.d, sizeof *s->row);
-    s->live = mgvi_run_array(run, n, sizeof *s->live);
-    s->order = mgvi_run_array(run, n, sizeof *s->order);
-    if (!s->row || !s->live || !s->order)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->row, s->map.d));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->live, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->order, n));
     MGVI_TRY(mgvi_run_keep(run, "v", MGVI_T_F64, s->map.v, s->map.d));
     MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->b.x, s->b.n));
     return mgvi_run_keep(run, "resting", MGVI_T_U8, &s->resting, sizeof s->resting);

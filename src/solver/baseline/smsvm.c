@@ -50,12 +50,10 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(MGVI_VECTORS(&run->arena, n, &s->cap, &s->u, &s->trial, &s->Zd, &s->theta, &s->h));
     MGVI_TRY(MGVI_VECTORS(&run->arena, d, &s->lambda, &s->mu, &s->w, &s->next, &s->g, &s->sign,
                           &s->d, &s->small));
-    s->active = mgvi_run_array(run, d, sizeof *s->active);
-    s->fresh = mgvi_run_array(run, d, sizeof *s->fresh);
-    s->H = mgvi_run_array(run, d * d, sizeof *s->H);
-    s->work = mgvi_run_array(run, d, sizeof *s->work);
-    if (!s->active || !s->fresh || !s->H || !s->work)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->active, d));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->fresh, d));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->H, d * d));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->work, d));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w_out));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u_out));
     return mgvi_scaled_cholesky_init(&s->solver, &run->arena, (int64_t)d);
@@ -67,9 +65,8 @@ static mgv_status gather(mgvi_run *run, state *s)
     const int64_t n = run->problem->A->rows;
     mgvi_rows *rows;
     MGVI_TRY(mgvi_rows_bare(run->problem->A, &run->arena, &rows));
-    int32_t *list = mgvi_run_array(run, (size_t)n, sizeof *list);
-    if (!list)
-        return MGV_E_MEMORY;
+    int32_t *list;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, list, n));
     for (int64_t i = 0; i < n; i++)
         list[i] = (int32_t)i;
     return mgvi_row_set_gather(rows, list, n, true, INFINITY, &run->arena, &run->touched, &s->set);
@@ -79,9 +76,7 @@ static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
     const int64_t n = run->problem->A->rows, d = run->problem->A->cols;
-    if (n > INT32_MAX)
-        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                         "solver smsvm takes at most 2^31 rows; there are %" PRId64, n);
+    MGVI_TRY(mgvi_run_check_rows(run));
     MGVI_TRY(allocate(run, s));
     mgvi_problem_coefficients(run->problem, s->cap, s->lambda, s->mu);
     MGVI_TRY(gather(run, s));

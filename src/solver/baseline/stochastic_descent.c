@@ -33,18 +33,13 @@ static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
-    if (p->A->rows > INT32_MAX)
-        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED, "solver %s takes at most 2^31 rows",
-                         run->ops->name);
+    MGVI_TRY(mgvi_run_check_rows(run));
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->g, &s->one, &s->two, &s->shown));
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->z, &s->u));
     const size_t len = (size_t)mgvi_rows_acc_len(s->rows);
-    s->acc = mgvi_run_array(run, len, sizeof *s->acc);
-    s->grad_acc = mgvi_run_array(run, len, sizeof *s->grad_acc);
-    s->order = mgvi_run_array(run, (size_t)p->A->rows, sizeof *s->order);
-    if (!s->acc || !s->grad_acc || !s->order)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, len, &s->acc, &s->grad_acc));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->order, p->A->rows));
     for (int64_t i = 0; i < p->A->rows; i++)
         if (mgvi_coef_pick(&p->row.scale, i, 0) > 0)
             s->live++;

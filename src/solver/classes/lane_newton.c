@@ -5,7 +5,7 @@
 
 #include "base/limit.h"
 #include "solver/classes/lane_interior.h"
-#include "solver/newton/tall_near.h"
+#include "solver/newton/tall_place.h"
 
 #include <math.h>
 #include <string.h>

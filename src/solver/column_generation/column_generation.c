@@ -8,24 +8,18 @@
  *
  * An interior point solves the problems on W (column_generation/hinge_interior.h) and the exact point of a face
  * ends it. Nothing leaves W, so that rounds end; and w = 0 outside W is part of the certificate. */
-#include "linalg/gemm.h"
-#include "op/columns.h"
-#include "solver/column_generation/hinge_interior.h"
-#include "solver/column_generation/hinge_rows.h"
-#include "solver/shared/ranking.h"
+#include "solver/column_generation/hinge_columns.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    SOME = 512,             /* columns over all rows, before those without weight leave */
-    GRAM_ENTRIES = 1 << 21, /* of A made dense at a time: 16 MiB */
-    FEW = 100,              /* columns that are nothing to speak of */
-    MOST_FIRST = 1000,      /* columns of the first W, and that join it at a time, of many rows */
-    FEW_ROWS = 2500,        /* a square of them is soon factored: all columns at once */
-    MOST_AT_ONCE = 8192,    /* rows of which a square is factored a few times: 512 MiB */
-    MOST_ROWS = 20000       /* a square of them must fit */
+    FEW = 100,           /* columns that are nothing to speak of */
+    MOST_FIRST = 1000,   /* columns of the first W, and that join it at a time, of many rows */
+    FEW_ROWS = 2500,     /* a square of them is soon factored: all columns at once */
+    MOST_AT_ONCE = 8192, /* rows of which a square is factored a few times: 512 MiB */
+    MOST_ROWS = 20000    /* a square of them must fit */
 };
 
 #define NEVER INT64_MAX
@@ -36,20 +30,10 @@ static const double MOST_LIVE = 0.24;
 
 typedef struct state {
     double lambda, mu;
-    mgvi_gather *columns; /* NULL: W is kept sparse, from `table` */
-    mgvi_rows *table;
-    mgvi_arena *of_W; /* what is kept of W, made anew when it grows */
+    int64_t n, d; /* rows with weight, penalised columns */
     mgvi_hinge_rows rows;
-    int64_t n, d;    /* rows with weight, penalised columns */
-    double *theta;   /* n */
-    double *lone;    /* n: theta of w = 0, for rows that are no hinges */
-    double *scratch; /* SOME columns over all rows */
-    double *gram;    /* mu = 0: n x n, and in `part` a second one */
-    /* mu > 0 */
-    int32_t *W;
-    bool *in_W;
-    int64_t size, capacity;
-    double *Z, *part; /* the columns of W over the n rows (dense), and their weights */
+    mgvi_hinge_columns W;
+    double *theta; /* of the rows */
     mgvi_hinge_block block;
     bool solved;          /* theta is the solution of a smaller W */
     bool begun;           /* the interior point is on its way in the present W */
@@ -58,7 +42,6 @@ typedef struct state {
     /* The same, kept where it may be another solver's: steps are replayed from it. */
     int64_t inherited;
     mgvi_vec from_w, from_u;
-    mgvi_hinge_interior *interior;
     mgvi_vec w, u, v;
     double gap;       /* relative, of the last round */
     double round_gap; /* of its problem on W */
@@ -67,84 +50,6 @@ typedef struct state {
     int64_t steps; /* done, and those before the goal became sharp; kept, for steps are replayed */
     int64_t dull;
 } state;
-
-/* ---- columns --------------------------------------------------------------------------------- */
-
-/* Columns of A over the rows with weight, n apart. */
-static void gather(state *s, const int32_t *cols, int64_t count, double *out)
-{
-    const int64_t all = s->u.n;
-    if (s->n == all) {
-        mgvi_gather_columns(s->columns, cols, count, out, s->n);
-        return;
-    }
-    for (int64_t first = 0; first < count; first += SOME) {
-        const int64_t some = count - first < SOME ? count - first : SOME;
-        mgvi_gather_columns(s->columns, cols + first, some, s->scratch, all);
-        for (int64_t t = 0; t < some; t++)
-            for (int64_t i = 0; i < s->n; i++)
-                out[(first + t) * s->n + i] = s->scratch[t * all + s->rows.row[i]];
-    }
-}
-
-/* (12), as many columns at a time as fit in Z. */
-static mgv_status make_gram(mgvi_run *run, state *s)
-{
-    for (int64_t first = 0; first < s->d; first += s->capacity) {
-        const int64_t count = s->d - first < s->capacity ? s->d - first : s->capacity;
-        double *out = first == 0 ? s->gram : s->part;
-        for (int64_t t = 0; t < count; t++)
-            s->W[t] = (int32_t)(first + t);
-        gather(s, s->W, count, s->Z);
-        MGVI_TRY(mgvi_gram_f64(run->ctx, count, s->n, s->Z, s->n, NULL, out, s->n));
-        for (int64_t t = 0; first > 0 && t < s->n * s->n; t++)
-            s->gram[t] += out[t];
-    }
-    for (int64_t i = 0; i < s->n; i++)
-        if (!isfinite(s->gram[i * s->n + i]))
-            return MGVI_FAIL(run->ctx, MGV_E_INPUT,
-                             "row %d is too large: its square overflows (--scale std?)",
-                             (int)s->rows.row[i] + 1);
-    return MGV_OK;
-}
-
-static mgv_status room_for(mgvi_run *run, state *s, int64_t cols)
-{
-    if (cols <= s->capacity)
-        return MGV_OK;
-    int64_t capacity = s->capacity > 0 ? s->capacity : cols;
-    while (capacity < cols) /* the arena keeps what is outgrown, so by half only */
-        capacity += capacity / 2 + 1;
-    capacity = capacity < s->d ? capacity : s->d;
-    const double *old_Z = s->Z;
-    if (s->table) { /* squares are too large to be left behind */
-        s->capacity = capacity;
-        return MGV_OK;
-    }
-    s->Z = mgvi_arena_scratch(&run->arena, (size_t)capacity * (size_t)s->n, sizeof *s->Z);
-    s->part = mgvi_run_array(run, (size_t)capacity, sizeof *s->part);
-    if (!s->Z || !s->part)
-        return MGV_E_MEMORY;
-    if (s->size > 0)
-        memcpy(s->Z, old_Z, (size_t)(s->size * s->n) * sizeof *s->Z);
-    s->capacity = capacity;
-    return mgvi_hinge_interior_new(&run->arena, s->n, capacity, false, &s->interior);
-}
-
-static mgv_status join(mgvi_run *run, state *s, int64_t count)
-{
-    const int64_t first = s->size;
-    MGVI_TRY(room_for(run, s, first + count));
-    for (int64_t t = 0; t < count; t++) {
-        const int32_t j = s->ranking[t].index;
-        s->W[s->size++] = j;
-        s->in_W[j] = true;
-    }
-    if (!s->table)
-        gather(s, s->W + first, count, s->Z + first * s->n);
-    s->begun = false;
-    return MGV_OK;
-}
 
 /* ---- starting -------------------------------------------------------------------------------- */
 
@@ -156,61 +61,6 @@ static mgv_status bind_strengths(mgvi_run *run, state *s)
     if (!(s->mu > 0) && !(s->lambda > 0))
         return MGVI_FAIL(run->ctx, MGV_E_ARG, "lambda and mu are both 0: nothing is penalised");
     return MGV_OK;
-}
-
-/* Whether the normal matrix of all columns, half of sum_j nnz_j^2, is less work entry by entry than
- * by a matrix product, which is some twenty times as fast. */
-static mgv_status compare_storage(mgvi_run *run, bool *sparse)
-{
-    static const double SLOWER = 20;
-    const mgvi_matrix *m = run->problem->A->stored;
-    double squares = 0;
-    *sparse = false;
-    if (m->layout == MGV_DENSE || m->nnz > INT32_MAX / 2)
-        return MGV_OK;
-    int64_t *entries = mgvi_zeros(run->ctx, (size_t)m->cols, sizeof *entries);
-    if (!entries)
-        return MGV_E_MEMORY;
-    for (int64_t t = 0; m->layout == MGV_CSR && t < m->nnz; t++)
-        entries[m->idx[t]]++;
-    for (int64_t j = 0; j < m->cols; j++) {
-        const double nnz = (double)(m->layout == MGV_CSR ? entries[j] : m->ptr[j + 1] - m->ptr[j]);
-        squares += nnz * nnz;
-    }
-    mgvi_release(run->ctx, entries);
-    *sparse = SLOWER * squares < (double)m->rows * (double)m->rows * (double)m->cols;
-    return MGV_OK;
-}
-
-static mgv_status bind_columns(mgvi_run *run, state *s)
-{
-    const size_t d = (size_t)s->d, n = (size_t)s->n;
-    bool sparse = false;
-    if (s->mu > 0)
-        MGVI_TRY(compare_storage(run, &sparse));
-    if (sparse)
-        MGVI_TRY(mgvi_rows_bare(run->problem->A, &run->arena, &s->table));
-    else
-        MGVI_TRY(mgvi_gather_new(run->problem->A, &run->arena, &s->columns));
-    if (!s->table && s->n < s->u.n &&
-        !(s->scratch = mgvi_run_array(run, SOME * (size_t)s->u.n, sizeof *s->scratch)))
-        return MGV_E_MEMORY;
-    if (s->mu == 0) {
-        const int64_t most = GRAM_ENTRIES / s->n + 1;
-        s->capacity = s->d < most ? s->d : most;
-        s->gram = mgvi_arena_scratch(&run->arena, n * n, sizeof *s->gram);
-        s->part = mgvi_arena_scratch(&run->arena, s->capacity < s->d ? n * n : 0, sizeof *s->part);
-        s->Z = mgvi_arena_scratch(&run->arena, (size_t)s->capacity * n, sizeof *s->Z);
-        s->W = mgvi_run_array(run, (size_t)s->capacity, sizeof *s->W);
-        MGVI_TRY(mgvi_hinge_interior_new(&run->arena, s->n, 0, false, &s->interior));
-        return s->gram && s->part && s->Z && s->W ? MGV_OK : MGV_E_MEMORY;
-    }
-    s->W = mgvi_run_array(run, d, sizeof *s->W);
-    s->in_W = mgvi_run_array(run, d, sizeof *s->in_W);
-    s->ranking = mgvi_run_array(run, d, sizeof *s->ranking);
-    if (!s->W || !s->in_W || !s->ranking)
-        return MGV_E_MEMORY;
-    return s->table ? MGV_OK : room_for(run, s, s->d < 3 * s->n ? s->d : 3 * s->n);
 }
 
 static bool is_hinge(const mgv_problem *p)
@@ -259,21 +109,17 @@ static mgv_status init(mgvi_run *run)
                          s->n, MOST_ROWS);
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->v));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
-    if (!(s->theta = mgvi_run_array(run, (size_t)s->n, sizeof *s->theta)))
-        return MGV_E_MEMORY;
-    if (s->rows.target || s->rows.kind == MGVI_ROWS_ENTROPY) {
-        if (!(s->lone = mgvi_run_array(run, (size_t)s->n, sizeof *s->lone)))
-            return MGV_E_MEMORY;
-        mgvi_hinge_rows_lone_theta(p, &s->rows, s->lone);
-    }
-    return bind_columns(run, s);
+    MGVI_TRY(mgvi_hinge_columns_bind(run, &s->rows, s->mu == 0, &s->W));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->theta, s->n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->ranking, s->mu > 0 ? (size_t)s->d : 0));
+    return MGV_OK;
 }
 
 /* The support of w and the columns that u nearly violates make the first W. */
 static mgv_status start(mgvi_run *run, const double *w, const double *u)
 {
     state *s = run->state;
-    if (s->gram || !u)
+    if (s->W.gram || !u)
         return MGV_OK;
     memcpy(s->w.x, w, (size_t)s->w.n * sizeof *w);
     memcpy(s->u.x, u, (size_t)s->u.n * sizeof *u);
@@ -288,50 +134,37 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
+/* The columns that rank first join W. */
+static mgv_status join(mgvi_run *run, state *s, int64_t count)
+{
+    s->begun = false;
+    return mgvi_hinge_columns_join(run, &s->W, s->ranking, count);
+}
+
 /* The rows and strengths of the block. */
 static void outline(state *s)
 {
-    s->block = (mgvi_hinge_block){.kind = s->rows.kind,
-                                  .rows = s->n,
-                                  .cols = s->gram ? 0 : s->size,
-                                  .Z = s->Z,
-                                  .row_stride = 1,
-                                  .col_stride = s->n,
-                                  .y = s->rows.y,
-                                  .s = s->rows.s,
-                                  .low = s->rows.low,
-                                  .target = s->rows.target,
-                                  .aim = s->rows.aim,
-                                  .lone = s->lone,
-                                  .lone_free = s->rows.lone,
-                                  .bend = s->rows.bend,
-                                  .lambda = s->lambda,
-                                  .mu = s->mu,
-                                  .gram = s->gram,
-                                  .gram_stride = s->n};
+    s->block = mgvi_hinge_rows_outline(&s->rows);
+    s->block.cols = s->W.gram ? 0 : s->W.size;
+    s->block.Z = s->W.Z;
+    s->block.row_stride = 1;
+    s->block.col_stride = s->block.gram_stride = s->n;
+    s->block.gram = s->W.gram;
+    s->block.lambda = s->lambda;
+    s->block.mu = s->mu;
 }
 
 /* The block of the present W, and what the interior point needs for it. */
 static mgv_status bind_block(mgvi_run *run, state *s)
 {
     outline(s);
-    if (s->table) {
-        mgvi_hinge_sparse *z;
-        if (!s->of_W && !(s->of_W = mgvi_arena_within(&run->arena)))
-            return MGV_E_MEMORY;
-        mgvi_arena_free(s->of_W);
-        if (!(s->part = mgvi_arena_array(s->of_W, (size_t)s->size, sizeof *s->part)))
-            return MGV_E_MEMORY;
-        MGVI_TRY(mgvi_hinge_sparse_new(s->of_W, s->table, s->rows.row, s->n, s->W, s->size, &z));
-        MGVI_TRY(mgvi_hinge_interior_new(s->of_W, s->n, s->size, true, &s->interior));
-        s->block.sparse = z;
-        run->touched += (double)s->table->m.nnz;
-    }
+    if (s->W.table)
+        MGVI_TRY(mgvi_hinge_columns_pack(run, &s->W, &s->block.sparse));
     for (int64_t t = 0; t < s->block.cols; t++)
-        s->part[t] = s->w.x[s->W[t]];
+        s->W.part[t] = s->w.x[s->W.col[t]];
     const mgvi_hinge_point from = {
-        .theta = s->theta, .w = s->part, .b = s->rows.y ? s->w.x[s->d] : 0};
-    mgvi_hinge_interior_begin(run->ctx, s->interior, &s->block, s->solved ? &from : NULL);
+        .theta = s->theta, .w = s->W.part, .b = s->rows.y ? s->w.x[s->d] : 0};
+    mgvi_hinge_interior_begin(run->ctx, s->W.interior, &s->block, s->solved ? &from : NULL);
     s->begun = true;
     return MGV_OK;
 }
@@ -353,30 +186,12 @@ static void spread_theta(mgvi_run *run, state *s)
     mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->v);
 }
 
-/* The dual value of theta over all columns, as the judge will find it. */
-static double dual_value(const state *s)
-{
-    double outside = 0, inside = 0, most = 0, conjugate = 0;
-    for (int64_t j = 0; j < s->d; j++) {
-        const double excess = fmax(fabs(s->v.x[j]) - s->mu, 0);
-        most = fmax(most, fabs(s->v.x[j]));
-        if (s->lambda > 0)
-            conjugate += excess * excess / (2 * s->lambda);
-    }
-    const double t = most > s->mu ? s->mu / most : 1;
-    for (int64_t i = 0; i < s->n; i++) {
-        outside += mgvi_hinge_gain(&s->block, i, s->theta[i]);
-        inside += mgvi_hinge_gain(&s->block, i, t * s->theta[i]);
-    }
-    return s->lambda > 0 ? fmax(inside, outside - conjugate) : inside;
-}
-
 /* The columns outside W with |v_j| above `least`, the largest first. */
 static int64_t rank_columns(state *s, double least)
 {
     int64_t count = 0;
     for (int64_t j = 0; j < s->d; j++)
-        if (!s->in_W[j] && fabs(s->v.x[j]) > least)
+        if (!s->W.in[j] && fabs(s->v.x[j]) > least)
             s->ranking[count++] = (mgvi_ranked){fabs(s->v.x[j]), (int32_t)j};
     mgvi_rank(s->ranking, count);
     return count;
@@ -386,7 +201,7 @@ static int64_t rank_columns(state *s, double least)
  * rows, and rounds over a part of the columns cost one each. */
 static bool takes_all(const state *s)
 {
-    if (!s->table)
+    if (!s->W.table)
         return false;
     return s->n < FEW_ROWS ? s->d <= 3 * s->n : s->d > s->n && s->n <= MOST_AT_ONCE;
 }
@@ -407,22 +222,10 @@ static mgv_status presume_rows(mgvi_run *run, state *s, int64_t weights)
 {
     const int64_t most = (int64_t)(MOST_LIVE * (double)s->n), wanted = 3 * weights + FEW;
     const int64_t near = wanted < most ? wanted : most;
-    if (s->rows.kind != MGVI_ROWS_BOXED || s->lone || s->rows.low)
+    if (s->rows.kind != MGVI_ROWS_BOXED || s->rows.lone_theta || s->rows.low)
         return MGV_OK;
-    double *clear = mgvi_run_array(run, (size_t)s->n, sizeof *clear);
-    int64_t *order = mgvi_run_array(run, (size_t)s->n, sizeof *order);
-    if (!clear || !order)
-        return MGV_E_MEMORY;
     mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->u);
-    for (int64_t i = 0; i < s->n; i++) {
-        const double z = s->u.x[s->rows.row[i]];
-        clear[i] = fabs(z - 1);
-        order[i] = i;
-        s->theta[i] = z > 1 ? 0 : s->rows.s[i];
-    }
-    mgvi_select_smallest(clear, order, s->n, near);
-    for (int64_t t = 0; t < near; t++)
-        s->theta[order[t]] = s->rows.s[order[t]] / 2;
+    MGVI_TRY(mgvi_hinge_rows_near(run, &s->rows, s->u.x, near, s->theta));
     s->solved = true;
     return MGV_OK;
 }
@@ -436,7 +239,7 @@ static double pair_gap(mgvi_run *run, state *s)
         s->theta[i] = -s->u.x[s->rows.row[i]];
     outline(s);
     spread_theta(run, s);
-    const double dual = dual_value(s);
+    const double dual = mgvi_hinge_dual(&s->block, s->d, s->theta, s->v.x);
     mgvi_op_mul(p->A, 1, &s->w, 0, &s->u);
     for (int64_t i = 0; i < s->n; i++)
         primal += mgvi_hinge_loss(&s->block, i, s->u.x[s->rows.row[i]]);
@@ -476,7 +279,7 @@ static mgv_status first_columns(mgvi_run *run, state *s)
         }
         if (2 * count + FEW < most) /* some more than those that theta of w = 0 violates */
             most = 2 * count + FEW;
-        else if (takes_all(s) || (s->lone && s->d <= fmax(3 * s->n, 4 * FEW)))
+        else if (takes_all(s) || (s->rows.lone_theta && s->d <= fmax(3 * s->n, 4 * FEW)))
             most = s->d; /* or all, if that is most */
     }
     count = rank_columns(s, -1);
@@ -490,17 +293,17 @@ static mgv_status solve_on_W(mgvi_run *run, state *s)
     const double goal = s->steps < s->dull ? run->settings->tol : fmin(run->settings->tol, SHARP);
     const double enough = fmax((s->complete ? 0.8 : 0.2) * goal, ROUNDING);
     const double tol = s->complete ? enough : isnan(s->gap) ? 1e-2 : fmax(enough, 0.03 * s->gap);
-    mgvi_hinge_point at = {.theta = s->theta, .w = s->part};
+    mgvi_hinge_point at = {.theta = s->theta, .w = s->W.part};
     mgvi_hinge_result result;
     if (!s->begun)
         MGVI_TRY(bind_block(run, s));
-    at.w = s->part;
-    MGVI_TRY(mgvi_hinge_interior_run(run->ctx, s->interior, tol, &at, &result));
+    at.w = s->W.part;
+    MGVI_TRY(mgvi_hinge_interior_run(run->ctx, s->W.interior, tol, &at, &result));
     run->work += result.work;
     s->solved = true;
     mgvi_vec_fill(run->ctx, &s->w, 0);
-    for (int64_t t = 0; t < s->size; t++)
-        s->w.x[s->W[t]] = s->part[t];
+    for (int64_t t = 0; t < s->W.size; t++)
+        s->w.x[s->W.col[t]] = s->W.part[t];
     if (s->rows.y)
         s->w.x[s->d] = at.b;
     if (s->rows.at_zero <= result.primal * (1 + 1e-13)) { /* nothing is as good, and sparser */
@@ -510,7 +313,8 @@ static mgv_status solve_on_W(mgvi_run *run, state *s)
     spread_theta(run, s);
     s->round_gap = (result.primal - result.dual) / result.primal;
     s->stuck = s->round_gap > tol;
-    s->gap = (result.primal - dual_value(s)) / result.primal;
+    const double dual = mgvi_hinge_dual(&s->block, s->d, s->theta, s->v.x); /* on all columns */
+    s->gap = (result.primal - dual) / result.primal;
     return MGV_OK;
 }
 
@@ -534,10 +338,10 @@ static mgv_status solve_square(mgvi_run *run, state *s)
 {
     mgvi_hinge_point at = {.theta = s->theta};
     mgvi_hinge_result result;
-    MGVI_TRY(make_gram(run, s));
+    MGVI_TRY(mgvi_hinge_columns_gram(run, &s->W));
     MGVI_TRY(bind_block(run, s));
     MGVI_TRY(
-        mgvi_hinge_interior_run(run->ctx, s->interior, 0.2 * run->settings->tol, &at, &result));
+        mgvi_hinge_interior_run(run->ctx, s->W.interior, 0.2 * run->settings->tol, &at, &result));
     run->work += (double)s->n * (double)s->n / 2 * (double)s->d + result.work;
     spread_theta(run, s);
     mgvi_vec_add(run->ctx, 1 / s->lambda, &s->v, 0, &s->v, &s->w);
@@ -551,15 +355,15 @@ static mgv_status solve_square(mgvi_run *run, state *s)
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
-    if (s->gram)
+    if (s->W.gram)
         return solve_square(run, s);
     if (s->dull == NEVER && run->goal < run->settings->tol)
         s->dull = s->steps;
-    if (s->size == 0) {
+    if (s->W.size == 0) {
         MGVI_TRY(first_columns(run, s));
         if (run->finished)
             return MGV_OK;
-        s->complete = s->size == s->d;
+        s->complete = s->W.size == s->d;
     }
     MGVI_TRY(solve_on_W(run, s));
     s->steps++;
@@ -574,23 +378,16 @@ static mgvi_iterate expose(mgvi_run *run)
 
 static double estimate(const mgvi_run *run) { return ((const state *)run->state)->gap; }
 
-static bool is_finite(const mgvi_vec *v)
-{
-    for (int64_t t = 0; t < v->n; t++)
-        if (!isfinite(v->x[t]))
-            return false;
-    return true;
-}
-
 /* Rounds are few and nothing in them is random: a checkpoint holds their number, and the start. */
 static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
     const double touched = run->touched;
-    if (s->inherited && (!is_finite(&s->from_w) || !is_finite(&s->from_u)))
-        return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's start is not finite");
-    if (s->inherited)
+    if (s->inherited) {
+        MGVI_TRY(mgvi_run_check_kept(run, &s->from_w));
+        MGVI_TRY(mgvi_run_check_kept(run, &s->from_u));
         MGVI_TRY(start(run, s->from_w.x, s->from_u.x));
+    }
     for (int64_t k = 0; k < run->iteration && !run->finished; k++)
         MGVI_TRY(step(run));
     run->touched = touched;

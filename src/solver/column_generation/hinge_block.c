@@ -46,25 +46,6 @@ void mgvi_hinge_duals(mgv_ctx *ctx, const mgvi_hinge_block *p, const double *the
         v[j] += p->lin[j];
 }
 
-/* The penalty's side of (1) and (2): R(w) - lin.w, R*(v), and the scale that puts v into |v| <= mu.
- */
-static void judge_columns(const mgvi_hinge_block *p, const double *w, const double *v,
-                          double *penalty, double *conjugate, double *scale)
-{
-    double most = 0;
-    *penalty = *conjugate = 0;
-    for (int64_t j = 0; j < p->cols; j++) {
-        const double excess = fmax(fabs(v[j]) - p->mu, 0);
-        *penalty += (p->lambda / 2 * fabs(w[j]) + p->mu) * fabs(w[j]);
-        if (p->lin)
-            *penalty -= p->lin[j] * w[j];
-        if (p->lambda > 0)
-            *conjugate += excess * excess / (2 * p->lambda);
-        most = fmax(most, fabs(v[j]));
-    }
-    *scale = most > p->mu ? p->mu / most : 1;
-}
-
 double mgvi_hinge_loss(const mgvi_hinge_block *p, int64_t i, double z)
 {
     if (p->kind == MGVI_ROWS_ENTROPY)
@@ -78,7 +59,8 @@ double mgvi_hinge_loss(const mgvi_hinge_block *p, int64_t i, double z)
     return slack * slack / (2 * bend);
 }
 
-double mgvi_hinge_gain(const mgvi_hinge_block *p, int64_t i, double theta)
+/* What row i adds to (2) at a theta within its bounds. */
+static double gain(const mgvi_hinge_block *p, int64_t i, double theta)
 {
     if (p->kind != MGVI_ROWS_ENTROPY)
         return theta * (mgvi_hinge_target(p, i) - mgvi_hinge_bend(p, i) * theta / 2);
@@ -89,28 +71,45 @@ double mgvi_hinge_gain(const mgvi_hinge_block *p, int64_t i, double theta)
     return -p->s[i] * (h * log(h) + (1 - h) * log1p(-h));
 }
 
+double mgvi_hinge_dual(const mgvi_hinge_block *p, int64_t cols, const double *theta,
+                       const double *v)
+{
+    double conjugate = 0, most = 0, outside = 0, inside = 0;
+    for (int64_t j = 0; j < cols; j++) {
+        const double excess = fmax(fabs(v[j]) - p->mu, 0);
+        if (p->lambda > 0)
+            conjugate += excess * excess / (2 * p->lambda);
+        most = fmax(most, fabs(v[j]));
+    }
+    const double scale = most > p->mu ? p->mu / most : 1;
+    for (int64_t i = 0; i < p->rows; i++) {
+        outside += gain(p, i, theta[i]);
+        inside += scale < 1 ? gain(p, i, scale * theta[i]) : 0;
+    }
+    inside = scale < 1 ? inside : outside;
+    outside -= conjugate;
+    const bool scalable = p->mu > 0 && !p->lin && p->lin_free == 0;
+    return p->lambda == 0 ? inside : scalable ? fmax(inside, outside) : outside;
+}
+
 mgvi_hinge_values mgvi_hinge_judge(const mgvi_hinge_block *p, const mgvi_hinge_point *at,
                                    const double *z, const double *v)
 {
-    double penalty = 0, conjugate = 0, scale = 1, loss = 0, sum = 0, missed = p->lin_free;
-    double inside = 0;
-    if (!p->gram)
-        judge_columns(p, at->w, v, &penalty, &conjugate, &scale);
+    double penalty = 0, loss = 0, missed = p->lin_free;
+    for (int64_t j = 0; !p->gram && j < p->cols; j++) {
+        penalty += (p->lambda / 2 * fabs(at->w[j]) + p->mu) * fabs(at->w[j]);
+        if (p->lin)
+            penalty -= p->lin[j] * at->w[j];
+    }
     for (int64_t i = 0; i < p->rows; i++) {
         const double free = p->y ? p->y[i] * at->b : 0;
         loss += mgvi_hinge_loss(p, i, z[i]);
-        sum += mgvi_hinge_gain(p, i, at->theta[i]);
-        inside += scale < 1 ? mgvi_hinge_gain(p, i, scale * at->theta[i]) : 0;
         missed += p->y ? p->y[i] * at->theta[i] : 0;
         if (p->gram) /* theta'G theta / (2 lambda) on both sides */
             penalty += at->theta[i] * (z[i] - free) / 2;
     }
-    if (p->gram)
-        conjugate = penalty;
-    const double outside = sum - conjugate;
-    inside = scale < 1 ? inside : sum;
-    const bool scalable = p->mu > 0 && !p->lin && p->lin_free == 0;
-    const double dual = p->lambda == 0 ? inside : scalable ? fmax(inside, outside) : outside;
+    const double dual = p->gram ? mgvi_hinge_dual(p, 0, at->theta, NULL) - penalty
+                                : mgvi_hinge_dual(p, p->cols, at->theta, v);
     return (mgvi_hinge_values){.primal = loss + penalty - p->lin_free * at->b,
                                .dual = dual - fabs(missed * at->b)};
 }

@@ -76,15 +76,17 @@ static inline double mgvi_hinge_bend(const mgvi_hinge_block *p, int64_t i)
 
 /* The loss of row i at z: its term of (1). */
 double mgvi_hinge_loss(const mgvi_hinge_block *block, int64_t i, double z);
-/* What row i adds to (2) at a theta within its bounds. */
-double mgvi_hinge_gain(const mgvi_hinge_block *block, int64_t i, double theta);
+
+/* (2) from v = Z'theta + lin on `cols` columns; for lambda = 0, and where it is better, theta is
+ * scaled into |v| <= mu. */
+double mgvi_hinge_dual(const mgvi_hinge_block *block, int64_t cols, const double *theta,
+                       const double *v);
 
 typedef struct mgvi_hinge_values {
     double primal, dual;
 } mgvi_hinge_values;
-/* (1) and (2) from z and v (NULL with a gram matrix). For lambda = 0, and where it is better,
- * theta is scaled into |v| <= mu; a theta that misses the intercept's equation pays |b| for what it
- * misses. */
+/* (1) and (2) from z and v (NULL with a gram matrix); a theta that misses the intercept's equation
+ * pays |b| for what it misses. */
 mgvi_hinge_values mgvi_hinge_judge(const mgvi_hinge_block *block, const mgvi_hinge_point *at,
                                    const double *z, const double *v);
 

@@ -1,5 +1,5 @@
-/* hinge_interior.c - the interior point of column_generation/hinge_interior.h: its start, the rows that come to
- * rest, and the loop; hinge_step.c has the steps. */
+/* hinge_interior.c - the interior point of column_generation/hinge_interior.h: its start and the loop;
+ * hinge_step.c has the steps. */
 #include "base/limit.h"
 #include "solver/column_generation/hinge_interior_impl.h"
 
@@ -15,35 +15,25 @@ static const double HOPELESS = 1e3; /* times the best gap: rounding has taken ov
 /* Relative gaps from which faces are tried, lambda = 0 and lambda > 0. At larger ones they are
  * wrong: on 100 x 2500, colon and leukemia the first right one came between 3e-3 and 1e-7. */
 static const double FIRST_FACE[] = {5e-3, 1e-3};
-/* Rows of a sparse block come to rest at a bound below the relative gap RESTING, where they are
- * within BOUND of it (of the mean share, or of the box) and off the hinge by more than CLEAR; they
- * come back when that falls below NEAR. */
-static const double RESTING = 0.1, BOUND = 0.02, CLEAR = 0.05, NEAR = 0.01;
-
-/* What that may do to v = Z'a at a time, in mu. */
-static const double SHOCK = 0.3;
-/* Part of the live rows that may come back without a new start. */
-static const double MANY = 0.002;
-static const double FEW = 0.25;   /* of the rows live at the end: the others may rest next time */
-static const double SOLVED = 0.1; /* complementarity beside the dual value: nearly solved */
-
-enum rest { LIVE, RESTS, BACK, PRESUMED }; /* BACK: for good; PRESUMED: as in a smaller block */
+static const double RESTING = 0.1; /* relative gap below which rows may come to rest */
+static const double FEW = 0.25;    /* of the rows live at the end: the others may rest next time */
+static const double SOLVED = 0.1;  /* complementarity beside the dual value: nearly solved */
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
 static mgv_status room_for_moves(mgvi_arena *arena, int64_t rows, int64_t cols, mgvi_hinge_move *d)
 {
-    MGVI_TRY(MGVI_VECTORS(arena, (size_t)rows, &d->a, &d->slack, &d->xi));
-    return MGVI_VECTORS(arena, (size_t)cols, &d->w, &d->g, &d->pos, &d->neg, &d->z_pos, &d->z_neg);
+    MGVI_TRY(MGVI_VECTORS(arena, rows, &d->a, &d->slack, &d->xi));
+    return MGVI_VECTORS(arena, cols, &d->w, &d->g, &d->pos, &d->neg, &d->z_pos, &d->z_neg);
 }
 
 static mgv_status room_for_points(mgvi_arena *arena, mgvi_hinge_interior *k, int64_t rows,
                                   int64_t cols)
 {
-    MGVI_TRY(MGVI_VECTORS(arena, (size_t)rows, &k->a, &k->l, &k->c, &k->slack, &k->xi, &k->z,
-                          &k->rd, &k->e_slack, &k->e_xi, &k->t_slack, &k->t_xi, &k->Th, &k->r,
-                          &k->t_row, &k->best_theta, &k->face_theta));
-    MGVI_TRY(MGVI_VECTORS(arena, (size_t)cols, &k->w, &k->v, &k->pos, &k->neg, &k->z_pos, &k->z_neg,
+    MGVI_TRY(MGVI_VECTORS(arena, rows, &k->a, &k->l, &k->c, &k->slack, &k->xi, &k->z, &k->rd,
+                          &k->e_slack, &k->e_xi, &k->t_slack, &k->t_xi, &k->Th, &k->r, &k->t_row,
+                          &k->best_theta, &k->face_theta));
+    MGVI_TRY(MGVI_VECTORS(arena, cols, &k->w, &k->v, &k->pos, &k->neg, &k->z_pos, &k->z_neg,
                           &k->r_pos, &k->r_neg, &k->e_pos, &k->e_neg, &k->t_pos, &k->t_neg, &k->K,
                           &k->k0, &k->best_w, &k->face_w, &k->sign));
     MGVI_TRY(room_for_moves(arena, rows, cols, &k->at));
@@ -58,26 +48,23 @@ mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols
     *out = k;
     if (!k)
         return MGV_E_MEMORY;
-    k->rows = rows;
-    k->most_cols = cols;
     const size_t side = (size_t)rows, both = (size_t)(rows + cols);
     const size_t least = cols > 0 && cols < rows ? (size_t)cols : side;
-    k->H = mgvi_arena_scratch(arena, least * least, sizeof *k->H);
+    MGVI_TRY(MGVI_SCRATCH(arena, k->H, least * least));
+    MGVI_TRY(MGVI_ARRAY(arena, k->side, least));
+    MGVI_TRY(MGVI_ARRAY(arena, k->along, least));
+    MGVI_TRY(MGVI_ARRAY(arena, k->along_g, cols));
+    MGVI_TRY(MGVI_ARRAY(arena, k->cg_row, sparse ? side : 0));
+    MGVI_TRY(MGVI_ARRAY(arena, k->cg_col, sparse ? (size_t)cols : 0));
+    MGVI_TRY(MGVI_ARRAY(arena, k->keys, both));
+    MGVI_TRY(MGVI_ARRAY(arena, k->row, side));
+    MGVI_TRY(MGVI_ARRAY(arena, k->rests, side));
+    MGVI_TRY(MGVI_ARRAY(arena, k->face_row, side));
+    MGVI_TRY(MGVI_ARRAY(arena, k->face_col, cols));
+    MGVI_TRY(MGVI_ARRAY(arena, k->upper, side));
     k->by_rows = mgvi_arena_scratch(arena, cols > 0 && !sparse ? side * least : 0, sizeof(double));
-    k->side = mgvi_arena_array(arena, least, sizeof *k->side);
-    k->along = mgvi_arena_array(arena, least, sizeof *k->along);
-    k->along_g = mgvi_arena_array(arena, (size_t)cols, sizeof *k->along_g);
     k->cg_live = mgvi_arena_array(arena, sparse ? MGVI_HINGE_CG * side : 0, sizeof(double));
-    k->cg_row = mgvi_arena_array(arena, sparse ? side : 0, sizeof *k->cg_row);
-    k->cg_col = mgvi_arena_array(arena, sparse ? (size_t)cols : 0, sizeof *k->cg_col);
-    k->keys = mgvi_arena_array(arena, both, sizeof *k->keys);
-    k->row = mgvi_arena_array(arena, side, sizeof *k->row);
-    k->rests = mgvi_arena_array(arena, side, sizeof *k->rests);
-    k->face_row = mgvi_arena_array(arena, side, sizeof *k->face_row);
-    k->face_col = mgvi_arena_array(arena, (size_t)cols, sizeof *k->face_col);
-    k->upper = mgvi_arena_array(arena, side, sizeof *k->upper);
-    if (!k->H || !k->by_rows || !k->side || !k->along || !k->along_g || !k->cg_live || !k->cg_row ||
-        !k->cg_col || !k->keys || !k->row || !k->rests || !k->face_row || !k->face_col || !k->upper)
+    if (!k->by_rows || !k->cg_live)
         return MGV_E_MEMORY;
     return room_for_points(arena, k, rows, cols);
 }
@@ -91,7 +78,7 @@ static void middle_of_the_box(mgvi_hinge_interior *k)
     const mgvi_hinge_block *p = k->p;
     double side[2] = {0, 0}, fixed = p->lin_free;
     for (int64_t i = 0; p->y && i < p->rows; i++) {
-        if (k->rests[i] == LIVE)
+        if (k->rests[i] == MGVI_HINGE_LIVE)
             side[p->y[i] > 0] += p->s[i];
         else
             fixed += p->y[i] * k->a[i];
@@ -203,7 +190,7 @@ static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
     const mgvi_hinge_block *p = k->p;
     k->live = 0;
     for (int64_t i = 0; i < p->rows; i++)
-        if (k->rests[i] == LIVE)
+        if (k->rests[i] == MGVI_HINGE_LIVE)
             k->row[k->live++] = (int32_t)i;
     const double tau = start_rows(ctx, k);
     k->tau = INFINITY;
@@ -274,123 +261,10 @@ static void start_near(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hinge_po
         start_column(k, j, from->w[j], tau);
 }
 
-/* ---- rows at rest ---------------------------------------------------------------------------- */
-
-/* A row is put back near the bound where it rested. */
-static void put_back(mgvi_hinge_interior *k, int64_t i)
-{
-    const double s = k->p->s[i], off = fabs(k->z[i] - 1), small = fmin(0.1, k->tau / (CLEAR * s));
-    const bool upper = k->a[i] > k->c[i];
-    k->rests[i] = BACK;
-    k->l[i] = k->a[i] = upper ? s * (1 - small) : s * small;
-    k->c[i] = s - k->a[i];
-    k->slack[i] = (k->z[i] > 1 ? off : 0) + (upper ? k->tau / k->a[i] : CLEAR);
-    k->xi[i] = (k->z[i] < 1 ? off : 0) + (upper ? CLEAR : k->tau / k->c[i]);
-}
-
-/* With an intercept both classes have the same sum of theta, however few rows one has. */
-static int of_class(const mgvi_hinge_interior *k, int64_t i) { return k->p->y && k->p->y[i] > 0; }
-
-static void mean_shares(const mgvi_hinge_interior *k, double mean[2])
-{
-    double sum[2] = {0, 0}, weight[2] = {0, 0};
-    for (int64_t i = 0; i < k->p->rows; i++) {
-        sum[of_class(k, i)] += k->a[i];
-        weight[of_class(k, i)] += k->p->s[i];
-    }
-    for (int t = 0; t < 2; t++)
-        mean[t] = weight[t] > 0 ? sum[t] / weight[t] : 0;
-}
-
-/* Whether row i is clearly off the hinge, and within `bound` of its own. */
-static bool at_rest(const mgvi_hinge_interior *k, int64_t i, double bound, const double mean[2])
-{
-    if (k->rests[i] != LIVE)
-        return false;
-    return (k->a[i] < bound * mean[of_class(k, i)] * k->p->s[i] && k->slack[i] > CLEAR &&
-            k->z[i] > 1 + CLEAR) ||
-           (!k->p->bend && k->c[i] < bound * k->p->s[i] && k->xi[i] > CLEAR && k->z[i] < 1 - CLEAR);
-}
-
-/* Whether a row at rest is still clear of the hinge. */
-static bool stays(const mgvi_hinge_interior *k, int64_t i)
-{
-    return k->a[i] > k->c[i] ? k->z[i] < 1 - NEAR : k->z[i] > 1 + NEAR;
-}
-
-/* The largest change of v, in mu, when the rows within `bound` come to rest: k->t_row is a then,
- * and k->at.g is v. */
-static double shock(mgv_ctx *ctx, mgvi_hinge_interior *k, double bound, const double mean[2])
-{
-    const mgvi_hinge_block *p = k->p;
-    double most = 0;
-    for (int64_t i = 0; i < p->rows; i++)
-        k->t_row[i] = !at_rest(k, i, bound, mean) ? k->a[i] : k->a[i] > k->c[i] ? p->s[i] : 0;
-    mgvi_hinge_duals(ctx, p, k->t_row, k->at.g);
-    for (int64_t j = 0; j < p->cols; j++)
-        most = fmax(most, fabs(k->at.g[j] - k->v[j]));
-    return most / p->mu;
-}
-
-/* Rows come to rest, as many as v bears. */
-static void lay_down(mgv_ctx *ctx, mgvi_hinge_interior *k)
-{
-    double mean[2], bound = BOUND;
-    mean_shares(k, mean);
-    for (int t = 0; t < 3 && shock(ctx, k, bound, mean) > SHOCK; t++)
-        bound /= 10;
-    if (shock(ctx, k, bound, mean) > SHOCK)
-        return;
-    for (int64_t i = 0; i < k->p->rows; i++) {
-        if (!at_rest(k, i, bound, mean))
-            continue;
-        k->rests[i] = RESTS;
-        k->l[i] = k->a[i] = k->t_row[i];
-        k->c[i] = k->p->s[i] - k->a[i];
-    }
-    memcpy(k->v, k->at.g, (size_t)k->p->cols * sizeof *k->v);
-}
-
-/* Rows come back and come to rest; where others were presumed to rest all along, only those do: the
- * rest of the rows is near the hinge (20 classes of text: points were lost by it). */
-static void rest_rows(mgv_ctx *ctx, mgvi_hinge_interior *k)
-{
-    bool changed = false;
-    for (int64_t i = 0; i < k->p->rows; i++)
-        if (k->rests[i] == RESTS && !stays(k, i)) {
-            put_back(k, i);
-            changed = true;
-        }
-    if (changed)
-        mgvi_hinge_duals(ctx, k->p, k->a, k->v);
-    if (!k->settled)
-        lay_down(ctx, k);
-    k->live = 0;
-    for (int64_t i = 0; i < k->p->rows; i++)
-        if (k->rests[i] != RESTS)
-            k->row[k->live++] = (int32_t)i;
-}
-
-/* The rows that were at rest in a smaller W, once the others are nearly solved: the point starts
- * anew where many of them do not stay. */
-static void check_presumed(mgv_ctx *ctx, mgvi_hinge_interior *k)
-{
-    int64_t wrong = 0;
-    for (int64_t i = 0; i < k->p->rows; i++)
-        wrong += k->rests[i] == PRESUMED && !stays(k, i);
-    const bool again = (double)wrong > MANY * (double)k->live;
-    for (int64_t i = 0; i < k->p->rows; i++)
-        if (k->rests[i] == PRESUMED)
-            k->rests[i] = !again ? RESTS : stays(k, i) ? PRESUMED : LIVE;
-    k->presumed = again;
-    if (again)
-        start(ctx, k);
-}
-
 /* Everything from the middle again, and no row is to rest any more. */
 static void wake_all(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
-    memset(k->rests, LIVE, (size_t)k->p->rows * sizeof *k->rests);
+    memset(k->rests, MGVI_HINGE_LIVE, (size_t)k->p->rows * sizeof *k->rests);
     k->presumed = false;
     k->restless = true;
     start(ctx, k);
@@ -451,7 +325,7 @@ void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_
     for (int64_t i = 0; i < block->rows; i++) {
         const bool bound =
             mgvi_hinge_may_rest(k) && theta && (theta[i] == 0 || theta[i] == block->s[i]);
-        k->rests[i] = bound ? PRESUMED : LIVE;
+        k->rests[i] = bound ? MGVI_HINGE_PRESUMED : MGVI_HINGE_LIVE;
         k->l[i] = k->a[i] = bound ? theta[i] : 0;
         k->c[i] = (block->s ? block->s[i] : 0) - k->a[i];
         live += !bound;
@@ -460,7 +334,7 @@ void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_
     k->restless = false;
     k->settled = k->presumed;
     if (!k->presumed)
-        memset(k->rests, LIVE, (size_t)block->rows * sizeof *k->rests);
+        memset(k->rests, MGVI_HINGE_LIVE, (size_t)block->rows * sizeof *k->rests);
     start(ctx, k);
     if (from && block->lone && !block->gram)
         start_near(ctx, k, from);
@@ -503,9 +377,10 @@ mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double 
         } else if (lost) {
             break;
         } else if (k->presumed && complementarity(k) < SOLVED * k->dual) {
-            check_presumed(ctx, k);
+            if (!mgvi_hinge_check_presumed(k))
+                start(ctx, k);
         } else if (mgvi_hinge_may_rest(k) && !k->presumed && !k->restless && gap < RESTING) {
-            rest_rows(ctx, k);
+            mgvi_hinge_rest_rows(ctx, k);
         }
     }
     hand_over(ctx, k, out, result);

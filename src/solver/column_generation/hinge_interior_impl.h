@@ -26,12 +26,19 @@ typedef enum mgvi_hinge_way {
     MGVI_HINGE_SHARP
 } mgvi_hinge_way;
 
+/* Of a row. BACK: for good; PRESUMED: as in a smaller block. */
+typedef enum mgvi_hinge_row {
+    MGVI_HINGE_LIVE,
+    MGVI_HINGE_RESTS,
+    MGVI_HINGE_BACK,
+    MGVI_HINGE_PRESUMED
+} mgvi_hinge_row;
+
 struct mgvi_hinge_interior {
     const mgvi_hinge_block *p;
-    int64_t rows, most_cols; /* room */
-    double tau;              /* mean complementarity before the last step */
-    double lag;              /* what rows of entropy lack then, in its units */
-    double dual;             /* value after it */
+    double tau;  /* mean complementarity before the last step */
+    double lag;  /* what rows of entropy lack then, in its units */
+    double dual; /* value after it */
     double b;
     /* Rows that are still in question, in order; the others rest at a = 0 or a = s (sparse blocks
      * alone). `rests` per row: 0 where it is live; `presumed`: some rest as a smaller
@@ -107,4 +114,10 @@ mgv_status mgvi_hinge_step(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
 /* hinge_face.c: tries the faces the present point suggests; keeps the exact point of one as the
  * best when it is better. */
 mgv_status mgvi_hinge_try_faces(mgv_ctx *ctx, mgvi_hinge_interior *k, double gap, bool *exact);
+
+/* hinge_rest.c: rows come to rest, and come back; where others were presumed to rest all along, only those do. */
+void mgvi_hinge_rest_rows(mgv_ctx *ctx, mgvi_hinge_interior *k);
+/* The rows that were at rest in a smaller W, once the others are nearly solved; false: many do not
+ * stay, the point is to start anew. */
+bool mgvi_hinge_check_presumed(mgvi_hinge_interior *k);
 #endif

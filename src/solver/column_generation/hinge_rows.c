@@ -1,6 +1,8 @@
 /* hinge_rows.c - the rows of a problem that have weight, as its dual sees them. */
 #include "solver/column_generation/hinge_rows.h"
 
+#include "solver/shared/ranking.h"
+
 #include <math.h>
 
 static mgvi_hinge_kind kind_of(const mgv_problem *p)
@@ -101,9 +103,9 @@ static mgv_status make_room(mgvi_run *run, mgvi_hinge_rows *rows)
                    {&rows->s, rows->kind != MGVI_ROWS_FREE},
                    {&rows->low, !margin && rows->kind == MGVI_ROWS_BOXED},
                    {&rows->target, !margin},
+                   {&rows->lone_theta, !margin || rows->kind == MGVI_ROWS_ENTROPY},
                    {&rows->bend, width_of(p) > 0}};
-    if (!(rows->row = mgvi_run_array(run, all, sizeof *rows->row)))
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, rows->row, all));
     for (size_t t = 0; t < sizeof of_rows / sizeof *of_rows; t++)
         if (of_rows[t].wanted && !(*of_rows[t].at = mgvi_run_array(run, all, sizeof(double))))
             return MGV_E_MEMORY;
@@ -130,6 +132,8 @@ mgv_status mgvi_hinge_rows_bind(mgvi_run *run, mgvi_hinge_rows *rows)
     for (int64_t i = 0; i < rows->n; i++)
         bind_row(p, rows, i, rows->side[0] + rows->side[1]);
     best_without_weights(p, rows);
+    if (rows->lone_theta)
+        mgvi_hinge_rows_lone_theta(p, rows, rows->lone_theta);
     return MGV_OK;
 }
 
@@ -142,4 +146,37 @@ void mgvi_hinge_rows_lone_theta(const mgv_problem *p, const mgvi_hinge_rows *row
                        ? -p->loss->grad(mgvi_coefs_at(&p->row, rows->row[i], 0), y * rows->lone)
                        : rows->weight[i] * (rows->y ? least / rows->side[y > 0] : 1);
     }
+}
+
+mgvi_hinge_block mgvi_hinge_rows_outline(const mgvi_hinge_rows *rows)
+{
+    return (mgvi_hinge_block){.kind = rows->kind,
+                              .rows = rows->n,
+                              .y = rows->y,
+                              .s = rows->s,
+                              .low = rows->low,
+                              .target = rows->target,
+                              .aim = rows->aim,
+                              .lone = rows->lone_theta,
+                              .lone_free = rows->lone,
+                              .bend = rows->bend};
+}
+
+mgv_status mgvi_hinge_rows_near(mgvi_run *run, const mgvi_hinge_rows *rows, const double *z,
+                                int64_t near, double *theta)
+{
+    double *clear = mgvi_run_array(run, (size_t)rows->n, sizeof *clear);
+    int64_t *order = mgvi_run_array(run, (size_t)rows->n, sizeof *order);
+    if (!clear || !order)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < rows->n; i++) {
+        const double margin = z[rows->row[i]];
+        clear[i] = fabs(margin - 1);
+        order[i] = i;
+        theta[i] = margin > 1 ? 0 : rows->s[i];
+    }
+    mgvi_select_smallest(clear, order, rows->n, near);
+    for (int64_t t = 0; t < near; t++)
+        theta[order[t]] = rows->s[order[t]] / 2;
+    return MGV_OK;
 }

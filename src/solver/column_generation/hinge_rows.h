@@ -21,8 +21,9 @@ typedef struct mgvi_hinge_rows {
     double *weight; /* their weights: s, but for the squared hinge */
     double *bend;   /* NULL: the hinge */
     double side[2]; /* the weight of the rows with y = -1 and +1; without intercept of all, first */
-    double lone;    /* the best intercept of w = 0 */
-    double at_zero; /* P of w = 0 with it */
+    double lone;    /* the best intercept of w = 0, */
+    double *lone_theta; /* and theta with it; NULL: hinges */
+    double at_zero;     /* P of w = 0 with it */
 } mgvi_hinge_rows;
 
 mgv_status mgvi_hinge_rows_bind(mgvi_run *run, mgvi_hinge_rows *rows);
@@ -30,4 +31,10 @@ mgv_status mgvi_hinge_rows_bind(mgvi_run *run, mgvi_hinge_rows *rows);
  * intercept asks for balance. */
 void mgvi_hinge_rows_lone_theta(const mgv_problem *problem, const mgvi_hinge_rows *rows,
                                 double *theta);
+/* A block's rows, without columns and strengths. */
+mgvi_hinge_block mgvi_hinge_rows_outline(const mgvi_hinge_rows *rows);
+/* theta of hinges from the margins z of the problem's rows: at its bound where they are clear of the
+ * hinge, in the middle of the box for the `near` rows nearest to it. */
+mgv_status mgvi_hinge_rows_near(mgvi_run *run, const mgvi_hinge_rows *rows, const double *z,
+                                int64_t near, double *theta);
 #endif

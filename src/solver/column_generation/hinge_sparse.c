@@ -104,14 +104,13 @@ static void fill_rows(const mgvi_hinge_sparse *z, int64_t *next)
 static mgv_status allocate_entries(mgvi_arena *arena, mgvi_hinge_sparse *z)
 {
     const size_t entries = (size_t)z->ptr[z->cols];
-    z->row = mgvi_arena_scratch(arena, entries, sizeof *z->row);
-    z->col = mgvi_arena_scratch(arena, entries, sizeof *z->col);
-    z->val = mgvi_arena_scratch(arena, entries, sizeof *z->val);
-    z->row_val = mgvi_arena_scratch(arena, entries, sizeof *z->row_val);
-    z->below = mgvi_arena_scratch(arena, entries, sizeof *z->below);
-    z->behind = mgvi_arena_scratch(arena, entries, sizeof *z->behind);
-    return z->row && z->col && z->val && z->row_val && z->below && z->behind ? MGV_OK
-                                                                             : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_SCRATCH(arena, z->row, entries));
+    MGVI_TRY(MGVI_SCRATCH(arena, z->col, entries));
+    MGVI_TRY(MGVI_SCRATCH(arena, z->val, entries));
+    MGVI_TRY(MGVI_SCRATCH(arena, z->row_val, entries));
+    MGVI_TRY(MGVI_SCRATCH(arena, z->below, entries));
+    MGVI_TRY(MGVI_SCRATCH(arena, z->behind, entries));
+    return MGV_OK;
 }
 
 static mgv_status make(mgvi_arena *arena, maker *k, const int32_t *col)
@@ -141,11 +140,9 @@ mgv_status mgvi_hinge_sparse_new(mgvi_arena *arena, const mgvi_rows *from, const
         return MGV_E_MEMORY;
     z->rows = n;
     z->cols = cols;
-    z->ptr = mgvi_arena_array(arena, (size_t)cols + 1, sizeof *z->ptr);
-    z->row_ptr = mgvi_arena_array(arena, (size_t)n + 1, sizeof *z->row_ptr);
-    z->room = mgvi_arena_scratch(arena, (size_t)(most * (BLOCKS + 1)), sizeof *z->room);
-    if (!z->ptr || !z->row_ptr || !z->room)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, z->ptr, (size_t)cols + 1));
+    MGVI_TRY(MGVI_ARRAY(arena, z->row_ptr, (size_t)n + 1));
+    MGVI_TRY(MGVI_SCRATCH(arena, z->room, (size_t)(most * (BLOCKS + 1))));
     if (from->view.centre &&
         (!(z->left = mgvi_arena_array(arena, (size_t)n, sizeof *z->left)) ||
          !(z->right = mgvi_arena_array(arena, (size_t)cols, sizeof *z->right))))
@@ -194,8 +191,7 @@ static void product_block(void *arg, int64_t block)
 {
     const product_job *job = arg;
     const lines *l = &job->l;
-    const int64_t end = mgvi_block_begin(l->count, job->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(l->count, job->blocks, block); i < end; i++)
+    MGVI_FOR_BLOCK (i, l->count, job->blocks, block)
         job->out[i] = mgvi_rows_short_dot_f64(l->val + l->ptr[i], l->idx + l->ptr[i],
                                               l->ptr[i + 1] - l->ptr[i], job->x) +
                       (l->own ? l->own[i] * job->shift : 0);

@@ -60,19 +60,14 @@ static mgv_status allocate(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     const int64_t n = p->A->rows, d = p->A->cols;
-    if (n > INT32_MAX)
-        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                         "solver %s takes at most 2^31 rows; there are %" PRId64, run->ops->name,
-                         n);
+    MGVI_TRY(mgvi_run_check_rows(run));
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_mirror_map_new(p, &run->arena, &s->map));
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->first, &s->second, &s->x));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(MGVI_VECTORS(&run->arena, (size_t)d, &s->row, &s->v_first, &s->v_second));
-    s->lipschitz = mgvi_run_array(run, (size_t)n, sizeof *s->lipschitz);
-    s->live = mgvi_run_array(run, (size_t)n, sizeof *s->live);
-    if (!s->lipschitz || !s->live)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, d, &s->row, &s->v_first, &s->v_second));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->lipschitz, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->live, n));
     MGVI_TRY(mgvi_run_keep(run, "first", MGVI_T_F64, s->first.x, n));
     MGVI_TRY(mgvi_run_keep(run, "second", MGVI_T_F64, s->second.x, n));
     MGVI_TRY(mgvi_run_keep(run, "v_first", MGVI_T_F64, s->v_first, d));
@@ -117,25 +112,16 @@ static void bind_strong(const mgv_problem *p, state *s)
     }
 }
 
-/* L_i, and the rows that can move. A constraint on a row of zeros that does not hold is a proof by
- * itself. */
+/* L_i, and the rows that can move. */
 static mgv_status measure_rows(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     double most = 0;
     MGVI_TRY(mgvi_mirror_map_bounds(&s->map, s->rows, true, s->row, s->lipschitz));
     for (int64_t i = 0; i < p->A->rows && !run->suspicious; i++) {
-        const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
         most = fmax(most, s->lipschitz[i]);
-        if (c.scale == 0)
-            continue;
-        if (s->lipschitz[i] > 0 || s->strong) {
+        if (mgvi_run_row_moves(run, i, s->lipschitz[i] > 0 || s->strong, s->first.x))
             s->live[s->live_count++] = (int32_t)i;
-            continue;
-        }
-        const double ray = p->loss->dual_step(c, 0, 0, 0);
-        s->first.x[i] = isinf(ray) ? copysign(1, ray) : ray;
-        run->suspicious = isinf(ray);
     }
     if (run->suspicious)
         s->live_count = 0;

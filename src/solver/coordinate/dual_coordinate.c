@@ -86,12 +86,10 @@ static mgv_status allocate(mgvi_run *run, state *s)
     const int64_t acc_len = mgvi_rows_acc_len(s->rows);
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    s->acc = mgvi_run_array(run, (size_t)acc_len, sizeof *s->acc);
-    s->curvature = mgvi_run_array(run, (size_t)n, sizeof *s->curvature);
-    s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
-    s->all = mgvi_run_array(run, (size_t)n, sizeof *s->all);
-    if (!s->acc || !s->curvature || !s->order || !s->all)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->acc, acc_len));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->curvature, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->order, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->all, n));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, n));
     MGVI_TRY(mgvi_run_keep(run, "acc", MGVI_T_F64, s->acc, acc_len));
     MGVI_TRY(mgvi_run_keep(run, "order", MGVI_T_I32, s->order, n));
@@ -142,10 +140,7 @@ static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
-    if (p->A->rows > INT32_MAX)
-        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                         "solver dual_coordinate takes at most 2^31 rows; there are %" PRId64,
-                         p->A->rows);
+    MGVI_TRY(mgvi_run_check_rows(run));
     MGVI_TRY(allocate(run, s));
     s->storage = mgvi_dual_storage(s->rows);
     s->inverse_lambda = 1 / p->lambda;
@@ -326,11 +321,8 @@ static double estimate(const mgvi_run *run)
 static mgv_status restored(mgvi_run *run)
 {
     const state *s = run->state;
-    bool sound = s->m.active >= 0 && s->m.active <= s->all_count && s->m.full_passes >= 0;
-    for (int64_t t = 0; sound && t < s->m.active; t++)
-        sound = s->order[t] >= 0 && s->order[t] < s->u.n;
-    return sound ? MGV_OK
-                 : MGVI_FAIL(run->ctx, MGV_E_INPUT, "the checkpoint's list of rows is damaged");
+    return mgvi_run_check_list(run, s->order, s->m.full_passes >= 0 ? s->m.active : -1,
+                               s->all_count);
 }
 
 /* The entries of rows that are quick, for they stay in the caches, and their own steps. */

@@ -2,7 +2,7 @@
 #include "solver/coordinate/free_rows.h"
 
 #include "base/limit.h"
-#include "solver/coordinate/free_metric.h"
+#include "op/twins.h"
 #include "solver/shared/packed_rows.h"
 
 #include <math.h>
@@ -48,9 +48,8 @@ struct mgvi_free_rows {
 mgv_status mgvi_free_rows_new(const mgv_problem *p, const mgvi_rows *rows, mgvi_arena *arena,
                               mgvi_free_rows **out)
 {
-    mgvi_free_rows *f = mgvi_arena_array(arena, 1, sizeof *f);
-    if (!f)
-        return MGV_E_MEMORY;
+    mgvi_free_rows *f;
+    MGVI_TRY(MGVI_ARRAY(arena, f, 1));
     f->problem = p;
     f->rows = rows;
     f->spare = mgvi_problem_spare(p, HELD);
@@ -72,15 +71,23 @@ static bool is_free(const mgvi_free_rows *f, const double *u, int64_t i)
 }
 
 /* Room for what goes with the rows of E. */
+/* Room for `count` rows; `row`, `root`, `bend` and `twin` are to be filled. */
+static mgv_status metric_new(mgvi_arena *arena, int64_t count, mgvi_free_metric *out)
+{
+    *out = (mgvi_free_metric){.count = count};
+    MGVI_TRY(MGVI_ARRAY(arena, out->row, count));
+    MGVI_TRY(MGVI_ARRAY(arena, out->twin, count));
+    return MGVI_VECTORS(arena, count, &out->root, &out->bend, &out->pull, &out->width);
+}
+
 static mgv_status make_room(mgvi_free_rows *f)
 {
     const size_t n = (size_t)f->count;
     MGVI_TRY(MGVI_VECTORS(f->arena, n, &f->x, &f->z, &f->slope, &f->least, &f->best, &f->dir,
                           &f->image, &f->delta, &f->residual, &f->scaled));
-    if (!(f->member = mgvi_arena_array(f->arena, n, sizeof *f->member)) ||
-        !(f->face = mgvi_arena_array(f->arena, n, sizeof *f->face)))
-        return MGV_E_MEMORY;
-    return mgvi_free_metric_new(f->arena, f->count, &f->metric);
+    MGVI_TRY(MGVI_ARRAY(f->arena, f->member, n));
+    MGVI_TRY(MGVI_ARRAY(f->arena, f->face, n));
+    return metric_new(f->arena, f->count, &f->metric);
 }
 
 /* The rows of E: few of the data's, as a rule. None, where they are too many or there is no room
@@ -308,7 +315,8 @@ static mgv_status open_step(mgvi_free_rows *f, const mgvi_free_goal *goal, const
         f->metric.bend[k] = RIDGE * diagonal;
     }
     f->touched += (double)f->packed.by_row.nnz;
-    return mgvi_free_metric_group(f->problem->ctx, &f->rows->m, &f->metric);
+    return mgvi_matrix_twins(f->problem->ctx, &f->rows->m, f->metric.row, f->metric.count,
+                             f->metric.twin);
 }
 
 static mgv_status step(mgvi_free_rows *f, const mgvi_free_goal *goal, double *u, double *acc,
@@ -338,4 +346,28 @@ mgv_status mgvi_free_rows_step(mgvi_free_rows *f, const mgvi_free_goal *goal, do
     const mgv_status st = step(f, goal, u, acc, out);
     mgvi_arena_free(f->arena);
     return st;
+}
+
+/* ---- the metric ------------------------------------------------------------------------------ */
+
+/* The inverse of (8) by Sherman and Morrison's formula, group by group. */
+
+double mgvi_free_metric_solve(const mgvi_free_metric *m, const bool *face, const double *x,
+                              double *y)
+{
+    double product = 0;
+    for (int64_t k = 0; k < m->count; k++)
+        m->pull[k] = m->width[k] = 0;
+    for (int64_t k = 0; k < m->count; k++)
+        if (face[k]) {
+            const double v = m->root[k] / m->bend[k];
+            m->pull[m->twin[k]] += v * x[k];
+            m->width[m->twin[k]] += v * m->root[k];
+        }
+    for (int64_t k = 0; k < m->count; k++) {
+        const int64_t g = m->twin[k];
+        y[k] = face[k] ? (x[k] - m->root[k] * (m->pull[g] / (1 + m->width[g]))) / m->bend[k] : 0;
+        product += x[k] * y[k];
+    }
+    return product;
 }

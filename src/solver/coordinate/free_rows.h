@@ -44,4 +44,24 @@ typedef struct mgvi_free_step {
  * Takes more room from the arena when E has more entries than ever before. */
 mgv_status mgvi_free_rows_step(mgvi_free_rows *f, const mgvi_free_goal *goal, double *u,
                                double *acc, mgvi_free_step *out);
+
+/* The diagonal of a dual's curvature, exact where rows are copies of each other:
+ *   M = diag(h) + sum over groups g of equal rows of v_g v_g',   v_k = +-sqrt(r_k)            (8)
+ * Copies with different labels pull at each other: of their curvature [r -r; -r r] nothing but h is
+ * left along (1, 1), and a diagonal alone would take r/h times too short steps there. */
+typedef struct mgvi_free_metric {
+    int64_t count;
+    int64_t *row;  /* of the matrix */
+    int64_t *twin; /* the first row of the group */
+    double *root;  /* v */
+    double *bend;  /* h > 0 */
+    double *pull;  /* per group: sum of v x/h, */
+    double *width; /* and of v^2/h */
+} mgvi_free_metric;
+
+enum { MGVI_FREE_METRIC_BYTES = 6 * 8 }; /* a row */
+
+/* y = M^-1 x over the rows of the face, 0 elsewhere; returns x.y. */
+double mgvi_free_metric_solve(const mgvi_free_metric *metric, const bool *face, const double *x,
+                              double *y);
 #endif

@@ -2,15 +2,13 @@
  *
  *   max over u of  D(u) = -R*(v) - sum_i (s_i G_i)*(u_i),   v = -A'u,  w = grad R*(v)          (1)
  *
- * one u_i at a time in a fresh random order every pass (coordinate/row_passes.h): exactly, by Newton's
- * method with a bracket (2), or by one step with the bound L_i of the curvature, as the paper has
- * it (6). Each costs O(entries of the row) for every R (shared/mirror_map.h).
+ * one u_i at a time in a fresh random order every pass: exactly, by Newton's method with a bracket
+ * (2), or by one step with the bound L_i of the curvature, as the paper has it (6). Each costs O(entries of the row) for every R (shared/mirror_map.h).
  * A free intercept makes D subject to sum_i a_i0 u_i = 0: the method of multipliers, (4) and (5) of
  * docs/algorithms/dual_coordinate.md. */
 #include "solver/shared/intercept.h"
 
 #include "base/limit.h"
-#include "solver/coordinate/row_passes.h"
 #include "solver/shared/mirror_map.h"
 #include "solver/solver_impl.h"
 
@@ -18,6 +16,76 @@
 #include <string.h>
 
 enum { REFRESH = 25 }; /* full passes between two recomputations of v from u */
+
+/* ---- passes over rows ------------------------------------------------------------------------ */
+
+/* Which rows are visited next: all of them in a fresh random order, then in short passes only those
+ * that moved, until these have settled; a full pass brings the others back, so nothing is ever lost. */
+enum {
+    OPENING = 3,     /* full passes before rows are left out */
+    MOST_BRIEF = 40, /* brief passes between two full ones */
+};
+static const double SETTLED = 0.1; /* the moves of the first brief pass have fallen to this share */
+
+typedef struct row_passes {
+    int32_t *all; /* every row that can move */
+    int64_t all_count;
+    int32_t *order; /* the present pass; rows that move are collected at its beginning */
+    /* Plain numbers, saved as they are. */
+    struct {
+        int64_t full, brief; /* passes; brief ones since the last full one */
+        int64_t active;      /* rows that moved in the last pass, at the beginning of `order` */
+        double first_move;   /* worst move of the first brief pass */
+    } m;
+} row_passes;
+
+/* Memory for the problem's rows, part of checkpoints; row_passes_add() each row that counts. */
+static mgv_status row_passes_new(mgvi_run *run, row_passes *out)
+{
+    const int64_t n = run->problem->A->rows;
+    MGVI_TRY(mgvi_run_check_rows(run));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, out->all, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, out->order, n));
+    MGVI_TRY(mgvi_run_keep(run, "order", MGVI_T_I32, out->order, n));
+    return mgvi_run_keep(run, "passes", MGVI_T_U8, &out->m, sizeof out->m);
+}
+
+static void row_passes_add(row_passes *passes, int64_t row)
+{
+    passes->all[passes->all_count++] = (int32_t)row;
+}
+
+/* Prepares `order` for the next pass; returns its length. *full: all rows are in it. */
+static int64_t row_passes_next(mgvi_run *run, row_passes *passes, bool *full)
+{
+    *full = !run->settings->shrink || passes->m.full < OPENING || passes->m.active == 0 ||
+            passes->m.brief >= MOST_BRIEF;
+    passes->m.full += *full;
+    passes->m.brief = *full ? 0 : passes->m.brief + 1;
+    const int64_t count = *full ? passes->all_count : passes->m.active;
+    if (*full)
+        memcpy(passes->order, passes->all, (size_t)count * sizeof *passes->order);
+    mgvi_rng_shuffle(&run->rng, passes->order, count);
+    return count;
+}
+
+/* After the pass: `active` rows moved, the worst by `move` in any unit. */
+static void row_passes_done(row_passes *passes, int64_t active, double move)
+{
+    passes->m.active = active;
+    if (passes->m.brief <= 1)
+        passes->m.first_move = move;
+    else if (move <= SETTLED * passes->m.first_move)
+        passes->m.active = 0;
+}
+
+/* For `restored`: nothing of a file may lead outside our arrays. */
+static mgv_status row_passes_check(mgvi_run *run, const row_passes *passes)
+{
+    return mgvi_run_check_list(run, passes->order, passes->m.active, passes->all_count);
+}
+
+/* ---- the state ------------------------------------------------------------------------------- */
 
 /* Plain numbers of the state, saved as they are. */
 typedef struct memory {
@@ -31,7 +99,7 @@ typedef struct state {
     bool centred; /* rows as they are; else the free intercept makes up for their centre */
     bool exact;
     mgvi_mirror_map map;
-    mgvi_row_passes passes;
+    row_passes passes;
     double *row;       /* work space: one row's entries */
     double *lipschitz; /* L_i */
     double kappa;
@@ -54,13 +122,11 @@ static mgv_status allocate(mgvi_run *run, state *s)
     const int64_t n = p->A->rows, d = mgvi_problem_penalised(p);
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_mirror_map_new(p, &run->arena, &s->map));
-    MGVI_TRY(mgvi_row_passes_new(run, &s->passes));
+    MGVI_TRY(row_passes_new(run, &s->passes));
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->u, &s->shown, &s->z));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    s->row = mgvi_run_array(run, (size_t)d, sizeof *s->row);
-    s->lipschitz = mgvi_run_array(run, (size_t)n, sizeof *s->lipschitz);
-    if (!s->row || !s->lipschitz)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->row, d));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->lipschitz, n));
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, n));
     MGVI_TRY(mgvi_run_keep(run, "v", MGVI_T_F64, s->map.v, d));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
@@ -89,23 +155,11 @@ static mgv_status measure_rows(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
-/* Rows that can move. A constraint on a row of zeros holds or does not: where it does not, the row
- * alone is the proof that no w is feasible, and the others rest. */
 static void choose_rows(mgvi_run *run, state *s)
 {
-    const mgv_problem *p = run->problem;
-    for (int64_t i = 0; i < s->u.n && !run->suspicious; i++) {
-        const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
-        if (c.scale == 0)
-            continue;
-        if (s->lipschitz[i] + s->kappa > 0) {
-            mgvi_row_passes_add(&s->passes, i);
-            continue;
-        }
-        const double ray = p->loss->dual_step(c, 0, 0, 0);
-        s->u.x[i] = isinf(ray) ? copysign(1, ray) : ray;
-        run->suspicious = isinf(ray);
-    }
+    for (int64_t i = 0; i < s->u.n && !run->suspicious; i++)
+        if (mgvi_run_row_moves(run, i, s->lipschitz[i] + s->kappa > 0, s->u.x))
+            row_passes_add(&s->passes, i);
     if (run->suspicious)
         s->passes.all_count = 0;
 }
@@ -291,7 +345,7 @@ static mgv_status step(mgvi_run *run)
         run->finished = true;
         return MGV_OK;
     }
-    const int64_t count = mgvi_row_passes_next(run, &s->passes, &full);
+    const int64_t count = row_passes_next(run, &s->passes, &full);
     if (full && s->passes.m.full % REFRESH == 0)
         refresh(run, s);
     mgvi_mirror_map_refresh(&s->map);
@@ -301,7 +355,7 @@ static mgv_status step(mgvi_run *run)
     s->m.intercept -= s->kappa * s->m.free_sum;
     if (full)
         s->m.estimate = guess_gap(run->problem, s, &f);
-    mgvi_row_passes_done(&s->passes, f.moved, f.move);
+    row_passes_done(&s->passes, f.moved, f.move);
     return MGV_OK;
 }
 
@@ -331,7 +385,7 @@ static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
     mgvi_mirror_map_refresh(&s->map);
-    return mgvi_row_passes_check(run, &s->passes);
+    return row_passes_check(run, &s->passes);
 }
 
 const mgvi_solver_ops mgvi_solver_mirror_coordinate = {

@@ -96,8 +96,7 @@ static void pass_block(void *arg, int64_t block)
 {
     const column_pass *pass = arg;
     const int64_t cols = pass->s->P.cols;
-    for (int64_t j = mgvi_block_begin(cols, pass->blocks, block);
-         j < mgvi_block_begin(cols, pass->blocks, block + 1); j++)
+    MGVI_FOR_BLOCK (j, cols, pass->blocks, block)
         pass->fn(pass, j);
 }
 
@@ -156,19 +155,11 @@ static mgv_status allocate(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     const size_t n = (size_t)p->A->rows, d = (size_t)mgvi_problem_penalised(p);
-    double *const factor = mgvi_run_array(run, n, sizeof *factor);
-    s->e = mgvi_run_array(run, n, sizeof *s->e);
-    s->target = mgvi_run_array(run, n, sizeof *s->target);
-    s->R = mgvi_run_array(run, n, sizeof *s->R);
-    s->mean = mgvi_run_array(run, d, sizeof *s->mean);
-    s->sum = mgvi_run_array(run, d, sizeof *s->sum);
-    s->square = mgvi_run_array(run, d, sizeof *s->square);
-    s->grad = mgvi_run_array(run, d, sizeof *s->grad);
-    s->set = mgvi_run_array(run, d, sizeof *s->set);
-    s->violators = mgvi_run_array(run, d, sizeof *s->violators);
-    if (!factor || !s->e || !s->target || !s->R || !s->mean || !s->sum || !s->square || !s->grad ||
-        !s->set || !s->violators)
-        return MGV_E_MEMORY;
+    double *factor;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, n, &factor, &s->e, &s->target, &s->R));
+    MGVI_TRY(MGVI_VECTORS(&run->arena, d, &s->mean, &s->sum, &s->square, &s->grad, &s->trial));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->set, d));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->violators, d));
     for (size_t i = 0; i < n; i++) {
         const mgvi_coef c = mgvi_coefs_at(&p->row, (int64_t)i, 0);
         s->e[i] = sqrt(c.scale);
@@ -177,9 +168,6 @@ static mgv_status allocate(mgvi_run *run, state *s)
         s->energy += s->target[i] * s->target[i];
         factor[i] = s->e[i] * mgvi_view_row_scale(&p->view, (int64_t)i);
     }
-    s->trial = mgvi_run_array(run, d, sizeof *s->trial);
-    if (!s->trial)
-        return MGV_E_MEMORY;
     MGVI_TRY(mgvi_anderson_new(&run->arena, (int64_t)d, &s->anderson));
     const mgvi_matrix *X = p->A->stored;
     MGVI_TRY(mgvi_packed_new(&run->arena, &X, 1, factor, p->view.scale, NULL, MGV_F64, &s->P));
@@ -432,10 +420,7 @@ static double estimate(const mgvi_run *run)
 static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
-    for (int64_t j = 0; j < s->P.cols; j++)
-        if (!isfinite(s->w.x[j]))
-            return MGVI_FAIL(run->ctx, MGV_E_INPUT, "weight %" PRId64 " of the checkpoint is %g",
-                             j + 1, s->w.x[j]);
+    MGVI_TRY(mgvi_run_check_kept(run, &s->w));
     refresh(run, s);
     return MGV_OK;
 }

@@ -178,15 +178,6 @@ static mgv_status precondition(mgvi_class_columns *c)
 
 /* ---- conjugate gradients --------------------------------------------------------------------- */
 
-static double dot(mgvi_class_columns *c, const mgvi_vec *x, const mgvi_vec *y)
-{
-    const mgvi_vec a = mgvi_vec_wrap(x->x, x->n * x->k, x->space);
-    const mgvi_vec b = mgvi_vec_wrap(y->x, y->n * y->k, y->space);
-    double sum;
-    mgvi_vec_dot(c->run->ctx, &a, &b, &sum);
-    return sum;
-}
-
 /* What the residual adds to a gap. */
 static double part_of_gap(const mgvi_class_columns *c)
 {
@@ -207,20 +198,20 @@ static mgv_status gradients(mgvi_class_columns *c, double enough, double *least,
     mgv_ctx *ctx = c->run->ctx;
     MGVI_TRY(precondition(c));
     mgvi_vec_copy(ctx, &c->better, &c->along);
-    double size = dot(c, &c->residual, &c->better);
+    double size = mgvi_vec_inner(c->run->ctx, &c->residual, &c->better);
     *least = *least > 0 ? *least : RESIDUAL * RESIDUAL * size;
     for (; *products < MOST_PRODUCTS && !mgvi_ctx_cut(ctx); ++*products) {
         if (!(size > 0) || (size <= *least && part_of_gap(c) <= enough))
             break;
         apply(c);
-        const double curvature = dot(c, &c->along, &c->image);
+        const double curvature = mgvi_vec_inner(c->run->ctx, &c->along, &c->image);
         if (!(curvature > 0)) /* of rounding */
             break;
         const double step = size / curvature;
         mgvi_vec_axpby(ctx, step, &c->along, 1, x);
         mgvi_vec_axpby(ctx, -step, &c->image, 1, &c->residual);
         MGVI_TRY(precondition(c));
-        const double next = dot(c, &c->residual, &c->better);
+        const double next = mgvi_vec_inner(c->run->ctx, &c->residual, &c->better);
         mgvi_vec_axpby(ctx, 1, &c->better, next / size, &c->along);
         size = next;
     }

@@ -116,7 +116,8 @@ static void combine(const mgvi_class_dual *d, double a, double *x, double b, dou
     mgvi_vec_axpby(d->ctx, a, &from, b, &to);
 }
 
-void mgvi_class_dual_square(mgvi_class_dual *d)
+/* image = A L A' dir without J^-1. */
+static void square(mgvi_class_dual *d)
 {
     const int64_t n = d->metric.count;
     const int32_t k = d->metric.k;
@@ -156,7 +157,10 @@ static double left(const mgvi_class_dual *d, const double *x)
     return sum;
 }
 
-mgv_status mgvi_class_dual_solve(mgvi_class_dual *d, double enough, int64_t most, int64_t *products)
+/* y from `residual`, which is lost, until the square of the residual in the norm of the metric is
+ * `enough`: about twice what the quadratic model has left to gain. Counts the products.
+ * MGV_E_NUMERIC: not positive. */
+static mgv_status solve(mgvi_class_dual *d, double enough, int64_t most, int64_t *products)
 {
     const size_t bytes = (size_t)(d->metric.count * d->metric.k) * sizeof *d->y;
     memset(d->y, 0, bytes);
@@ -165,7 +169,7 @@ mgv_status mgvi_class_dual_solve(mgvi_class_dual *d, double enough, int64_t most
     double size = dot(d, d->residual, d->dir);
     double remains = left(d, d->dir);
     for (int64_t t = 0; t < most && remains > enough && !mgvi_ctx_cut(d->ctx); t++) {
-        mgvi_class_dual_square(d);
+        square(d);
         add_curvature(d);
         ++*products;
         const double curvature = dot(d, d->dir, d->image);
@@ -301,7 +305,7 @@ mgv_status mgvi_class_dual_direction(mgvi_run *run, mgvi_class_dual *d, const mg
     mgvi_op_mul(p->A, 1, rest, 0, &right);
     fill_softmax(p, d, log_p->x, right.x);
     const double before = d->packed.touched;
-    MGVI_TRY(mgvi_class_dual_solve(d, ACCURACY * d->gap, MOST_PRODUCTS, &products));
+    MGVI_TRY(solve(d, ACCURACY * d->gap, MOST_PRODUCTS, &products));
     run->touched += d->packed.touched - before;
     mgvi_op_mul_t(p->A, -1, &y, 0, direction);
     for (int64_t t = 0; t < w->n * w->k; t++)

@@ -14,7 +14,7 @@
 typedef struct mgvi_class_dual {
     mgv_ctx *ctx;
     mgvi_packed_rows packed;
-    mgvi_class_metric metric;       /* fill metric.h before mgvi_class_dual_solve() */
+    mgvi_class_metric metric;       /* fill metric.h before a solve */
     mgvi_class_columns *by_columns; /* NULL: systems by rows */
     double inverse_lambda;
     double tau;           /* the scores are in these units: p = softmax(z/tau) */
@@ -29,13 +29,6 @@ typedef struct mgvi_class_dual {
 bool mgvi_class_dual_fits(const mgv_problem *p);
 /* For all rows, with memory of the run; v is 0. By columns: where mgvi_class_columns_fit(). */
 mgv_status mgvi_class_dual_new(mgvi_run *run, bool by_columns, mgvi_class_dual *out);
-/* image = A L A' dir without J^-1. */
-void mgvi_class_dual_square(mgvi_class_dual *d);
-/* y from `residual`, which is lost, until the square of the residual in the norm of the metric is
- * `enough`: about twice what the quadratic model has left to gain. Counts the products.
- * MGV_E_NUMERIC: not positive. */
-mgv_status mgvi_class_dual_solve(mgvi_class_dual *d, double enough, int64_t most,
-                                 int64_t *products);
 
 /* ---- softmax, all rows ------------------------------------------------------------------------
  */

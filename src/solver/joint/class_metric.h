@@ -2,7 +2,7 @@
  * rows are copies of each other; docs/algorithms/lbfgs.md.
  *   M y = y/h + c (sum of y over the copies of a row) + kappa (sum of y over all rows),
  *   on the y with sum_j y_ij = 0 and y_ij = 0 where h_ij = 0                                (11)
- * Copies with different labels pull at each other, as in coordinate/free_metric.h. */
+ * Copies with different labels pull at each other, as in coordinate/free_rows.h. */
 #ifndef MGVI_SOLVER_CLASS_METRIC_H
 #define MGVI_SOLVER_CLASS_METRIC_H
 

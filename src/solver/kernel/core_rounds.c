@@ -2,9 +2,7 @@
  * and when f is fit for the judge. */
 #include "solver/kernel/kernel_margin.h"
 
-#include <float.h>
 #include <math.h>
-#include <string.h>
 
 enum {
     MOST_CLAIMS = 12, /* that the judge does not confirm, */

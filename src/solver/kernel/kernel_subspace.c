@@ -6,7 +6,7 @@
  * with g = lambda c + u, u the losses' slopes at z. c is a vector of A's rows for each class. With
  * the images A A'd of all directions at hand (3) needs no product with A, nor does (2), so that an
  * iteration costs one: that of M^-1 g. */
-#include "solver/kernel/kernel_dual.h"
+#include "solver/kernel/kernel_point.h"
 #include "solver/kernel/landmarks.h"
 #include "solver/kernel/subspace.h"
 #include "solver/solver_impl.h"
@@ -25,7 +25,7 @@ typedef struct state {
     mgvi_vec found, image_found; /* c and its image as (3) has left them */
     mgvi_vec u;                  /* -lambda c, in the domain of the conjugates */
     mgvi_vec w, cols;            /* columns */
-    double *past, *images;       /* REMEMBERED displacements and their images */
+    mgvi_directions way;         /* g in the metric, then REMEMBERED displacements */
     double *curvature;           /* of every row, when the metric was made */
     bool rough;                  /* images of directions come from float32 values of K */
     bool together;               /* K's values are made elsewhere, for several problems at once */
@@ -33,7 +33,8 @@ typedef struct state {
     struct memory {
         double value, gap, least; /* F, and P - D of the present point; the least so far */
         double rounding;          /* what the judge will add to the gap */
-        int64_t pasts, newest, flat;
+        mgvi_past past;
+        int64_t flat;
         int64_t refreshed; /* the iteration of the landmarks' metric, -1: none */
         int64_t wanted;    /* its rows */
         int64_t claims;    /* that the gap is small enough: c was made exact */
@@ -43,26 +44,6 @@ typedef struct state {
 } state;
 
 static int64_t numbers(const state *s) { return s->c.n * s->c.k; }
-
-/* <x, y> over all lanes. */
-static double dot(mgvi_run *run, double *x, double *y)
-{
-    const state *s = run->state;
-    const mgvi_vec a = mgvi_vec_wrap(x, numbers(s), MGVI_ROWS);
-    const mgvi_vec b = mgvi_vec_wrap(y, numbers(s), MGVI_ROWS);
-    double sum;
-    mgvi_vec_dot(run->ctx, &a, &b, &sum);
-    return sum;
-}
-
-/* A'x over the penalised columns; the intercepts' entries are those of `b`, NULL: 0. */
-static void to_columns(mgvi_run *run, const mgvi_vec *x, const double *b, mgvi_vec *out)
-{
-    const mgv_problem *p = run->problem;
-    mgvi_op_mul_t(p->A, 1, x, 0, out);
-    for (int32_t c = 0; p->free_cols && c < out->k; c++)
-        out->x[(out->n - 1) * out->k + c] = b ? b[c] : 0;
-}
 
 static mgv_status init(mgvi_run *run)
 {
@@ -77,9 +58,12 @@ static mgv_status init(mgvi_run *run)
     /* most of it may never be used, but a checkpoint shows all */
     void *(*const room)(mgvi_arena *, size_t, size_t) =
         run->kept ? mgvi_arena_array : mgvi_arena_scratch;
-    s->past = room(&run->arena, REMEMBERED, (size_t)numbers(s) * sizeof *s->past);
-    s->images = room(&run->arena, REMEMBERED, (size_t)numbers(s) * sizeof *s->images);
-    if (!s->curvature || !s->past || !s->images)
+    const size_t bytes = (size_t)numbers(s) * sizeof(double);
+    s->way = (mgvi_directions){.first = s->bent.x,
+                               .first_image = s->image_bent.x,
+                               .past = room(&run->arena, REMEMBERED, bytes),
+                               .images = room(&run->arena, REMEMBERED, bytes)};
+    if (!s->curvature || !s->way.past || !s->way.images)
         return MGV_E_MEMORY;
     s->rough = mgvi_kernel_expect_all(kernel, s->c.k == 1);
     s->m.gap = s->m.least = INFINITY;
@@ -91,8 +75,8 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_run_keep(run, "u", MGVI_T_F64, s->u.x, numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->span.b, s->c.k));
     MGVI_TRY(mgvi_run_keep(run, "image_c", MGVI_T_F64, s->image_c.x, numbers(s)));
-    MGVI_TRY(mgvi_run_keep(run, "past", MGVI_T_F64, s->past, REMEMBERED * numbers(s)));
-    MGVI_TRY(mgvi_run_keep(run, "images", MGVI_T_F64, s->images, REMEMBERED * numbers(s)));
+    MGVI_TRY(mgvi_run_keep(run, "past", MGVI_T_F64, s->way.past, REMEMBERED * numbers(s)));
+    MGVI_TRY(mgvi_run_keep(run, "images", MGVI_T_F64, s->way.images, REMEMBERED * numbers(s)));
     MGVI_TRY(mgvi_run_keep(run, "curvature", MGVI_T_F64, s->curvature, s->c.n));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
@@ -101,63 +85,26 @@ static mgv_status init(mgvi_run *run)
 static void turn(mgvi_run *run, const double *from, int64_t from_step, double *to, int64_t to_step)
 {
     const state *s = run->state;
-    const int8_t *sign = mgvi_kernel_sign(s->landmarks.kernel);
-    for (int64_t i = 0; i < numbers(s); i++)
-        to[i * to_step] = sign ? sign[i] * from[i * from_step] : from[i * from_step];
+    mgvi_kernel_turn(s->landmarks.kernel, numbers(s), from, from_step, to, to_step);
 }
 
-/* image = A A'x, in float64. */
-static void map_exactly(mgvi_run *run, const mgvi_vec *x, mgvi_vec *image)
-{
-    state *s = run->state;
-    to_columns(run, x, NULL, &s->cols);
-    mgvi_op_mul(run->problem->A, 1, &s->cols, 0, image);
-}
-
-/* The same for directions, where a float32 value is good enough. */
+/* image = A A'x of directions, where a float32 value is good enough. */
 static mgv_status map(mgvi_run *run, const mgvi_vec *x, mgvi_vec *image)
 {
     state *s = run->state;
-    mgvi_kernel_op *kernel = s->landmarks.kernel;
-    if (!s->rough) {
-        map_exactly(run, x, image);
-        return MGV_OK;
-    }
-    MGVI_TRY(mgvi_kernel_open_rough(kernel));
-    turn(run, x->x, 1, s->cols.x, 1);
-    MGVI_TRY(mgvi_kernel_rough_times(kernel, s->cols.x, image->x));
-    turn(run, image->x, 1, image->x, 1);
+    if (s->rough)
+        return mgvi_kernel_rough_image(run->problem, x, &s->cols, image);
+    mgvi_kernel_image(run->problem, x, &s->cols, image);
     return MGV_OK;
-}
-
-/* At the weights of a neighbouring problem, such as another lambda: columns are rows here. */
-static void place(mgvi_run *run, const double *w)
-{
-    state *s = run->state;
-    const mgv_problem *p = run->problem;
-    const int32_t k = s->c.k;
-    for (int64_t i = 0; i < s->c.n; i++)
-        for (int32_t c = 0; c < k; c++)
-            s->c.x[i * k + c] = mgvi_problem_free_entry(p, i) * w[i * k + c];
-    for (int32_t c = 0; p->free_cols && c < k; c++)
-        s->span.b[c] = w[s->c.n * k + c];
 }
 
 static mgv_status start(mgvi_run *run, const double *w, const double *u)
 {
     (void)u;
     state *s = run->state;
-    place(run, w);
-    map_exactly(run, &s->c, &s->image_c);
+    mgvi_kernel_place(run->problem, w, &s->c, s->span.b);
+    mgvi_kernel_image(run->problem, &s->c, &s->cols, &s->image_c);
     return run->problem->A->failed;
-}
-
-/* Direction j and its image: g in the metric, then displacements from the newest. */
-static double *direction(state *s, int j, double **image)
-{
-    const int64_t at = ((s->m.newest + 1 - j) % REMEMBERED + REMEMBERED) % REMEMBERED;
-    *image = j > 0 ? s->images + at * numbers(s) : s->image_bent.x;
-    return j > 0 ? s->past + at * numbers(s) : s->bent.x;
 }
 
 /* Whether to make the metric anew: it would cost about as much as all iterations so far, so that it
@@ -195,8 +142,7 @@ static const double *bow(mgvi_run *run)
     return s->curvature;
 }
 
-/* The metric now and then, and g in it.                                                 (6) - (8)
- */
+/* The metric now and then, and g in it.                                               (6) - (8) */
 static mgv_status bend(mgvi_run *run)
 {
     state *s = run->state;
@@ -215,93 +161,30 @@ static mgv_status bend(mgvi_run *run)
     return map(run, &s->bent, &s->image_bent);
 }
 
-/* The quadratic part of F over the span, in theta.                                          (3) */
-static void describe_span(mgvi_run *run)
-{
-    state *s = run->state;
-    mgvi_subspace *span = &s->span;
-    const double lambda = run->problem->lambda;
-    span->count = s->m.begun ? 1 + (int)s->m.pasts : 0;
-    for (int j = 0; j < span->count; j++) {
-        double *image, *other_image, *d = direction(s, j, &image);
-        span->image[j] = image;
-        span->linear[j] = lambda * dot(run, d, s->image_c.x);
-        for (int l = 0; l <= j; l++) {
-            direction(s, l, &other_image);
-            const double q = lambda * dot(run, d, other_image);
-            span->quadratic[j * span->most + l] = span->quadratic[l * span->most + j] = q;
-        }
-    }
-}
-
 /* z from c and b, afresh. */
 static void set_scores(mgvi_run *run)
 {
     state *s = run->state;
-    const mgv_problem *p = run->problem;
-    const int32_t k = s->c.k;
-    for (int64_t i = 0; i < s->c.n; i++)
-        for (int32_t c = 0; c < k; c++)
-            s->span.z.x[i * k + c] =
-                s->image_c.x[i * k + c] +
-                (p->free_cols ? mgvi_problem_free_entry(p, i) * s->span.b[c] : 0);
+    mgvi_kernel_scores(run->problem, &s->image_c, s->span.b, &s->span.z);
 }
 
-/* c moves by what was found, which is remembered in the place of the oldest. */
+/* c moves by what was found. */
 static void move(mgvi_run *run)
 {
     state *s = run->state;
-    const mgvi_subspace *span = &s->span;
-    mgvi_vec_fill(run->ctx, &s->moved, 0);
-    mgvi_vec_fill(run->ctx, &s->image_moved, 0);
-    for (int j = 0; j < span->count; j++) {
-        mgvi_vec d = s->c, e = s->c;
-        d.x = direction(s, j, &e.x);
-        mgvi_vec_axpby(run->ctx, span->theta[j], &d, 1, &s->moved);
-        mgvi_vec_axpby(run->ctx, span->theta[j], &e, 1, &s->image_moved);
-    }
+    mgvi_subspace_move(&s->span, &s->way, &s->m.past, &s->moved, &s->image_moved);
     mgvi_vec_axpby(run->ctx, 1, &s->moved, 1, &s->c);
     mgvi_vec_axpby(run->ctx, 1, &s->image_moved, 1, &s->image_c);
-    s->m.newest = (s->m.newest + 1) % REMEMBERED;
-    s->m.pasts = s->m.pasts < REMEMBERED ? s->m.pasts + 1 : REMEMBERED;
-    mgvi_vec to = s->c;
-    to.x = s->past + s->m.newest * numbers(s);
-    mgvi_vec_copy(run->ctx, &s->moved, &to);
-    to.x = s->images + s->m.newest * numbers(s);
-    mgvi_vec_copy(run->ctx, &s->image_moved, &to);
 }
 
 /* P - D at which the judge should be content: with room for what he adds for rounding, so that he
- * need not look closer, at fifty times the work of a product. Where that takes most of it, he has
- * to.
- */
+ * need not look closer, at fifty times a product's work. Where that takes most of it, he has to. */
 static double goal(const mgvi_run *run)
 {
     static const double ROOM = 0.7;
     const state *s = run->state;
     const double whole = run->goal * fabs(s->m.value);
     return whole - (s->m.rounding < ROOM * whole ? s->m.rounding : 0);
-}
-
-/* Scores that are off by e cost P sum_i |u_i| e, and lengths enter P and D by half. */
-static double rounding_of(mgvi_run *run)
-{
-    state *s = run->state;
-    const mgv_problem *p = run->problem;
-    const int32_t k = s->c.k;
-    double sum = 0;
-    if (!p->A->ops->mul_rounding || !p->A->ops->square_rounding)
-        return 0;
-    to_columns(run, &s->c, s->span.b, &s->w);
-    const mgvi_vec part = mgvi_problem_penalised_part(p, &s->w);
-    for (int32_t c = 0; c < k; c++) {
-        double size = 0;
-        for (int64_t i = 0; i < s->c.n; i++)
-            size += fabs(s->span.u.x[i * k + c]);
-        sum += size * p->A->ops->mul_rounding(p->A, &s->w, c) +
-               p->lambda * p->A->ops->square_rounding(p->A, &part, c);
-    }
-    return sum;
 }
 
 /* g, F, and the gap. */
@@ -318,14 +201,16 @@ static void measure(mgvi_run *run)
                                    .cols = &s->cols,
                                    .lanes = s->span.partial};
     double loss = 0, *lane = s->span.partial;
-    const double length = p->lambda * dot(run, s->c.x, s->image_c.x);
+    const double length = p->lambda * mgvi_vec_inner(run->ctx, &s->c, &s->image_c);
     mgvi_loss_value(run->ctx, p->loss, &p->row, &s->span.z, lane);
     for (int32_t c = 0; c < s->c.k; c++)
         loss += lane[c];
     s->m.value = loss + 0.5 * length;
     s->m.gap = fmax(loss + length + mgvi_kernel_dual_price(&dual, s->m.value), 0);
     mgvi_vec_add(run->ctx, p->lambda, &s->c, 1, &s->span.u, &s->g);
-    s->m.rounding = s->m.gap <= run->goal * fabs(s->m.value) ? rounding_of(run) : 0;
+    s->m.rounding = s->m.gap <= run->goal * fabs(s->m.value)
+                        ? mgvi_kernel_dual_rounding(&dual, &s->span.u, &s->w)
+                        : 0;
 }
 
 /* z, its slopes and the gap of what c and its image are, with the intercepts best for them. */
@@ -340,8 +225,7 @@ static mgv_status look(mgvi_run *run)
 }
 
 /* F says nothing of c where K is 0, nor much where it is small, but (2) does: the whole step
- * c - M^-1 g, whose image is known too, is taken where its gap is the least.                  (9)
- */
+ * c - M^-1 g, whose image is known too, is taken where its gap is the least.                (9) */
 static mgv_status try_whole_step(mgvi_run *run)
 {
     state *s = run->state;
@@ -349,8 +233,7 @@ static mgv_status try_whole_step(mgvi_run *run)
     mgvi_vec_copy(run->ctx, &s->c, &s->found);
     mgvi_vec_copy(run->ctx, &s->image_c, &s->image_found);
     mgvi_vec from = s->c, image = s->c; /* the displacement just made */
-    from.x = s->past + s->m.newest * numbers(s);
-    image.x = s->images + s->m.newest * numbers(s);
+    from.x = mgvi_subspace_direction(&s->span, &s->way, &s->m.past, 1, &image.x);
     mgvi_vec_axpby(run->ctx, -1, &from, 1, &s->c);
     mgvi_vec_axpby(run->ctx, -1, &image, 1, &s->image_c);
     mgvi_vec_axpby(run->ctx, -1 / lambda, &s->bent, 1, &s->c);
@@ -411,7 +294,7 @@ static mgv_status firm_up(mgvi_run *run)
         else
             mgvi_vec_copy(run->ctx, &s->found, &s->c);
     }
-    map_exactly(run, &s->c, &s->image_c);
+    mgvi_kernel_image(run->problem, &s->c, &s->cols, &s->image_c);
     s->m.exact = true;
     s->m.claims++;
     return look(run);
@@ -423,13 +306,13 @@ static mgv_status search(mgvi_run *run)
     static const double INNER = 1e-3; /* how exactly (3) is solved, beside the gap */
     state *s = run->state;
     const double enough = s->m.begun ? INNER * s->m.gap : 0;
-    describe_span(run);
+    mgvi_subspace_describe(&s->span, &s->way, s->m.begun ? &s->m.past : NULL, &s->image_c);
     const mgv_status st = mgvi_subspace_minimise(&s->span, enough);
-    if (st != MGV_E_NUMERIC || s->m.pasts == 0)
+    if (st != MGV_E_NUMERIC || s->m.past.count == 0)
         return st;
-    s->m.pasts = 0;
+    s->m.past.count = 0;
     set_scores(run);
-    describe_span(run);
+    mgvi_subspace_describe(&s->span, &s->way, s->m.begun ? &s->m.past : NULL, &s->image_c);
     return mgvi_subspace_minimise(&s->span, enough);
 }
 
@@ -479,7 +362,7 @@ static void join(mgvi_run *run, const double *w)
     s->together = true;
     if (!w)
         return;
-    place(run, w);
+    mgvi_kernel_place(run->problem, w, &s->c, s->span.b);
     s->m.exact = false;
     s->m.gap = 0; /* once its image is known */
 }
@@ -539,7 +422,7 @@ static void show_image(mgvi_run *run, double *to)
 static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
-    to_columns(run, &s->c, s->span.b, &s->w);
+    mgvi_kernel_to_columns(run->problem, &s->c, s->span.b, &s->w);
     return (mgvi_iterate){.w = &s->w, .u = &s->u};
 }
 
@@ -547,15 +430,14 @@ static mgvi_iterate expose(mgvi_run *run)
 static double estimate(const mgvi_run *run)
 {
     const state *s = run->state;
-    const bool there = s->m.exact && s->m.gap <= goal(run);
-    return !there ? INFINITY : s->m.gap / fmax(fabs(s->m.value), 1e-300);
+    return !is_there(run) ? INFINITY : s->m.gap / fmax(fabs(s->m.value), 1e-300);
 }
 
 static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
-    bool sound = s->m.pasts >= 0 && s->m.pasts <= REMEMBERED && s->m.newest >= 0 &&
-                 s->m.newest < REMEMBERED && s->m.refreshed <= run->iteration;
+    bool sound = s->m.past.count >= 0 && s->m.past.count <= REMEMBERED && s->m.past.newest >= 0 &&
+                 s->m.past.newest < REMEMBERED && s->m.refreshed <= run->iteration;
     sound = sound && s->m.wanted >= 0 && s->m.wanted <= s->landmarks.most;
     for (int64_t i = 0; sound && i < s->c.n; i++)
         sound = s->curvature[i] >= 0;

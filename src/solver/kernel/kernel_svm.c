@@ -15,7 +15,6 @@
 #include "solver/shared/ranking.h"
 #include "solver/solver_impl.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -46,16 +45,10 @@ static mgv_status allocate(mgvi_run *run, state *s)
     const size_t n = (size_t)run->problem->A->rows;
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->now, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
-    s->W = mgvi_run_array(run, n, sizeof *s->W);
-    s->in_W = mgvi_run_array(run, n, sizeof *s->in_W);
-    s->bound = mgvi_run_array(run, n, sizeof *s->bound);
-    s->ridge = mgvi_run_array(run, n, sizeof *s->ridge);
-    s->f = mgvi_run_array(run, n, sizeof *s->f);
-    s->before = mgvi_run_array(run, n, sizeof *s->before);
-    s->z = mgvi_run_array(run, n, sizeof *s->z);
-    s->order = mgvi_run_array(run, n, sizeof *s->order);
-    if (!s->W || !s->in_W || !s->bound || !s->ridge || !s->f || !s->before || !s->z || !s->order)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, n, &s->bound, &s->ridge, &s->f, &s->before, &s->z));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->W, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->in_W, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->order, n));
     MGVI_TRY(mgvi_run_keep(run, "now", MGVI_T_F64, s->now.x, s->now.n));
     MGVI_TRY(mgvi_run_keep(run, "f", MGVI_T_F64, s->f, (int64_t)n));
     MGVI_TRY(mgvi_run_keep(run, "w", MGVI_T_F64, s->w.x, s->w.n));

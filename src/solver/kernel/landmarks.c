@@ -179,8 +179,7 @@ static mgv_status make_room(mgvi_landmarks *m, int64_t wanted)
     if (!m->row || !m->B || !m->e || !m->g || !m->t || !m->partial)
         return MGV_E_MEMORY;
     for (int32_t s = 0; s < m->systems; s++) {
-        if (!(m->soft[s] = mgvi_arena_array(m->arena, n, sizeof *m->soft[s])))
-            return MGV_E_MEMORY;
+        MGVI_TRY(MGVI_ARRAY(m->arena, m->soft[s], n));
         MGVI_TRY(mgvi_scaled_cholesky_init(&m->metric[s], m->arena, wanted));
     }
     return MGV_OK;

@@ -19,12 +19,12 @@ static const double FLOOR = 1e-12;
 static mgv_status grow_rough(mgvi_pairs *p, mgvi_arena *arena)
 {
     const size_t n = (size_t)p->capacity;
-    p->fv = mgvi_arena_array(arena, n, sizeof *p->fv);
-    p->fup = mgvi_arena_array(arena, n, sizeof *p->fup);
-    p->fdown = mgvi_arena_array(arena, n, sizeof *p->fdown);
-    p->fdiagonal = mgvi_arena_array(arena, n, sizeof *p->fdiagonal);
-    p->before = mgvi_arena_array(arena, n, sizeof *p->before);
-    return p->fv && p->fup && p->fdown && p->fdiagonal && p->before ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, p->fv, n));
+    MGVI_TRY(MGVI_ARRAY(arena, p->fup, n));
+    MGVI_TRY(MGVI_ARRAY(arena, p->fdown, n));
+    MGVI_TRY(MGVI_ARRAY(arena, p->fdiagonal, n));
+    MGVI_TRY(MGVI_ARRAY(arena, p->before, n));
+    return MGV_OK;
 }
 
 mgv_status mgvi_pairs_grow(mgvi_pairs *p, mgvi_arena *arena, int64_t capacity)
@@ -37,9 +37,8 @@ mgv_status mgvi_pairs_grow(mgvi_pairs *p, mgvi_arena *arena, int64_t capacity)
     p->capacity = (capacity + PLACES - 1) / PLACES * PLACES;
     const size_t size = p->dtype == MGV_F32 ? sizeof(float) : sizeof(double);
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) {
-        double *wider = mgvi_arena_array(arena, (size_t)p->capacity, sizeof *wider);
-        if (!wider)
-            return MGV_E_MEMORY;
+        double *wider;
+        MGVI_TRY(MGVI_ARRAY(arena, wider, p->capacity));
         if (old.size > 0)
             memcpy(wider, *arrays[k], (size_t)old.size * sizeof *wider);
         *arrays[k] = wider;

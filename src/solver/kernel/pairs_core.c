@@ -18,10 +18,8 @@ static mgv_status make_room(mgvi_pairs_core *core, mgvi_arena *arena, int64_t ca
 {
     if (capacity <= core->room)
         return MGV_OK;
-    core->places = mgvi_arena_array(arena, (size_t)capacity, sizeof *core->places);
-    core->moved = mgvi_arena_array(arena, (size_t)capacity, sizeof *core->moved);
-    if (!core->places || !core->moved)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, core->places, capacity));
+    MGVI_TRY(MGVI_ARRAY(arena, core->moved, capacity));
     core->room = capacity;
     return MGV_OK;
 }

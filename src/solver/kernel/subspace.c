@@ -28,22 +28,17 @@ mgv_status mgvi_subspace_init(mgvi_subspace *s, const mgv_problem *p, mgvi_arena
     const int64_t n = p->A->rows, k = p->lanes, size = most + k;
     *s = (mgvi_subspace){.problem = p, .most = most};
     s->blocks = mgvi_block_count(n * k, GRAIN, MOST_BLOCKS);
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &s->z));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &s->u));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &s->step));
-    MGVI_TRY(mgvi_vec_new(arena, MGVI_ROWS, n, p->lanes, &s->trial));
+    MGVI_TRY(MGVI_VECS(arena, MGVI_ROWS, n, p->lanes, &s->z, &s->u, &s->step, &s->trial));
     MGVI_TRY(mgvi_scaled_cholesky_init(&s->system, arena, size));
-    s->image = mgvi_arena_array(arena, (size_t)most, sizeof *s->image);
-    s->quadratic = mgvi_arena_array(arena, (size_t)most * (size_t)most, sizeof *s->quadratic);
-    s->linear = mgvi_arena_array(arena, (size_t)most, sizeof *s->linear);
-    s->theta = mgvi_arena_array(arena, (size_t)most, sizeof *s->theta);
-    s->b = mgvi_arena_array(arena, (size_t)k, sizeof *s->b);
-    s->ahead = mgvi_arena_array(arena, (size_t)size, sizeof *s->ahead);
+    MGVI_TRY(MGVI_ARRAY(arena, s->image, most));
+    MGVI_TRY(MGVI_ARRAY(arena, s->quadratic, (size_t)most * (size_t)most));
+    MGVI_TRY(MGVI_ARRAY(arena, s->linear, most));
+    MGVI_TRY(MGVI_ARRAY(arena, s->theta, most));
+    MGVI_TRY(MGVI_ARRAY(arena, s->b, k));
+    MGVI_TRY(MGVI_ARRAY(arena, s->ahead, size));
     s->partial = mgvi_arena_array(arena, (size_t)s->blocks,
                                   (size_t)block_size(s, size) * sizeof *s->partial);
-    return s->image && s->quadratic && s->linear && s->theta && s->b && s->ahead && s->partial
-               ? MGV_OK
-               : MGV_E_MEMORY;
+    return s->partial ? MGV_OK : MGV_E_MEMORY;
 }
 
 /* ---- the Newton system ----------------------------------------------------------------------- */
@@ -120,14 +115,13 @@ static void add_block(void *arg, int64_t block)
 {
     mgvi_subspace *s = arg;
     const int64_t size = unknowns(s), n = s->z.n;
-    const int64_t end = mgvi_block_begin(n, s->blocks, block + 1);
     double *room = s->partial + block * block_size(s, size);
     sums a = {.size = size, .count = s->count, .k = s->problem->lanes, .H = room};
     a.slope = room + size * size;
     a.p = a.slope + size;
     a.pe = a.p + a.k;
     memset(room, 0, (size_t)(size * size + size) * sizeof *room);
-    for (int64_t i = mgvi_block_begin(n, s->blocks, block); i < end; i++)
+    MGVI_FOR_BLOCK (i, n, s->blocks, block)
         if (is_joint(s))
             add_joint(s, &a, i);
         else
@@ -272,4 +266,54 @@ mgv_status mgvi_subspace_minimise(mgvi_subspace *s, double enough)
             break;
     }
     return MGV_OK;
+}
+
+/* ---- directions ------------------------------------------------------------------------------ */
+
+double *mgvi_subspace_direction(const mgvi_subspace *s, const mgvi_directions *d,
+                                const mgvi_past *past, int j, double **image)
+{
+    const int64_t room = s->most - 1, at = ((past->newest + 1 - j) % room + room) % room;
+    const int64_t numbers = s->z.n * s->z.k;
+    *image = j > 0 ? d->images + at * numbers : d->first_image;
+    return j > 0 ? d->past + at * numbers : d->first;
+}
+
+void mgvi_subspace_describe(mgvi_subspace *s, const mgvi_directions *d, const mgvi_past *past,
+                            const mgvi_vec *image_c)
+{
+    const double lambda = s->problem->lambda;
+    mgvi_vec x = *image_c, image = *image_c, other = *image_c;
+    s->count = past ? 1 + (int)past->count : 0;
+    for (int j = 0; j < s->count; j++) {
+        x.x = mgvi_subspace_direction(s, d, past, j, &image.x);
+        s->image[j] = image.x;
+        s->linear[j] = lambda * mgvi_vec_inner(s->problem->ctx, &x, image_c);
+        for (int l = 0; l <= j; l++) {
+            mgvi_subspace_direction(s, d, past, l, &other.x);
+            const double q = lambda * mgvi_vec_inner(s->problem->ctx, &x, &other);
+            s->quadratic[j * s->most + l] = s->quadratic[l * s->most + j] = q;
+        }
+    }
+}
+
+void mgvi_subspace_move(const mgvi_subspace *s, const mgvi_directions *d, mgvi_past *past,
+                        mgvi_vec *moved, mgvi_vec *image)
+{
+    mgv_ctx *ctx = s->problem->ctx;
+    const int64_t room = s->most - 1;
+    mgvi_vec_fill(ctx, moved, 0);
+    mgvi_vec_fill(ctx, image, 0);
+    for (int j = 0; j < s->count; j++) {
+        mgvi_vec x = *moved, e = *moved;
+        x.x = mgvi_subspace_direction(s, d, past, j, &e.x);
+        mgvi_vec_axpby(ctx, s->theta[j], &x, 1, moved);
+        mgvi_vec_axpby(ctx, s->theta[j], &e, 1, image);
+    }
+    past->newest = (past->newest + 1) % room;
+    past->count = past->count < room ? past->count + 1 : room;
+    mgvi_vec to = *moved, image_to = *moved;
+    to.x = mgvi_subspace_direction(s, d, past, 1, &image_to.x);
+    mgvi_vec_copy(ctx, moved, &to);
+    mgvi_vec_copy(ctx, image, &image_to);
 }

@@ -34,4 +34,23 @@ mgv_status mgvi_subspace_init(mgvi_subspace *s, const mgv_problem *problem, mgvi
                               int most);
 /* From theta = 0, until a step promises less than `enough`. */
 mgv_status mgvi_subspace_minimise(mgvi_subspace *s, double enough);
+
+/* Directions: a new one, and the last displacements, one less than `most`, from the newest. */
+typedef struct mgvi_directions {
+    double *first, *first_image;
+    double *past, *images; /* displacements and their images */
+} mgvi_directions;
+typedef struct mgvi_past {
+    int64_t count, newest;
+} mgvi_past;
+
+/* Direction j and its image: the new one, 0, then displacements from the newest. */
+double *mgvi_subspace_direction(const mgvi_subspace *s, const mgvi_directions *d,
+                                const mgvi_past *past, int j, double **image);
+/* Fills the quadratic part of lambda |A'c|^2/2 over those directions, in theta; NULL: over none. */
+void mgvi_subspace_describe(mgvi_subspace *s, const mgvi_directions *d, const mgvi_past *past,
+                            const mgvi_vec *image_c);
+/* The displacement that theta is and its image, which are remembered in the place of the oldest. */
+void mgvi_subspace_move(const mgvi_subspace *s, const mgvi_directions *d, mgvi_past *past,
+                        mgvi_vec *moved, mgvi_vec *image);
 #endif

@@ -2,7 +2,6 @@
 #include "solver/margin/exact_rows.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { FEW = 8 }; /* rows a column: with more of them, few decide */
 /* Multiplications of an iteration up to which the interior point takes all rows at once: linear
@@ -30,6 +29,76 @@ double mgvi_exact_pair_cost(const mgv_problem *p)
     return keeps_dense(p) ? (double)p->A->cols : scattered_pair(p);
 }
 
+/* ---- intercepts of classes ------------------------------------------------------------------- */
+
+/* A proximal point method in the intercepts around the active set. */
+
+enum { ROUNDS = 100 };
+/* Of a, at least 1: changes that are as good as none, and those small enough to be rounding when
+ * they do not shrink any more. */
+static const double SETTLED = 1e-12, SMALL = 1e-7;
+
+static mgv_status intercepts_init(mgvi_class_intercepts *c, const mgv_problem *p, mgvi_arena *arena,
+                                  mgvi_active_set *set, const mgvi_working_set *work)
+{
+    *c = (mgvi_class_intercepts){.set = set, .work = work, .k = p->graph ? p->outputs : 0};
+    if (c->k == 0)
+        return MGV_OK;
+    MGVI_TRY(MGVI_VECTORS(arena, c->k, &c->a, &c->flow));
+    return MGV_OK;
+}
+
+static int32_t own_of(const mgvi_class_intercepts *c, int64_t t)
+{
+    return c->work->rows->own[c->work->W[t] / c->k];
+}
+
+static int32_t rival_of(const mgvi_class_intercepts *c, int64_t t) { return c->work->W[t] % c->k; }
+
+/* Rows from `first` on have joined W: their demands. */
+static void intercepts_joined(mgvi_class_intercepts *c, int64_t first)
+{
+    for (int64_t t = first; c->k > 0 && t < c->work->size; t++)
+        c->set->demand[t] = 1 - (c->a[own_of(c, t)] - c->a[rival_of(c, t)]);
+}
+
+/* (12), and the demands that follow. True: the intercepts have settled. */
+static bool push(mgvi_class_intercepts *c, double *last)
+{
+    double moved = 0, size = 1;
+    for (int32_t j = 0; j < c->k; j++)
+        c->flow[j] = 0;
+    for (int64_t t = 0; t < c->work->size; t++) {
+        c->flow[own_of(c, t)] += c->set->b[t];
+        c->flow[rival_of(c, t)] -= c->set->b[t];
+    }
+    for (int32_t j = 0; j < c->k; j++) {
+        const double step = c->work->rho * c->flow[j];
+        c->a[j] += step;
+        moved = fmax(moved, fabs(step));
+        size = fmax(size, fabs(c->a[j]));
+    }
+    const bool shrinks = moved < 0.9 * *last;
+    *last = moved;
+    if (moved <= SETTLED * size || (moved <= SMALL * size && !shrinks))
+        return true;
+    intercepts_joined(c, 0);
+    mgvi_active_set_demand(c->set);
+    return false;
+}
+
+mgv_status mgvi_class_intercepts_solve(mgvi_class_intercepts *c, int64_t most_solves,
+                                       double most_work, mgvi_active_end *end)
+{
+    double last = INFINITY;
+    for (int round = 0; round < ROUNDS; round++) {
+        MGVI_TRY(mgvi_active_set_solve(c->set, most_solves, most_work, end));
+        if (c->k == 0 || *end != MGVI_ACTIVE_OPTIMAL || push(c, &last))
+            return MGV_OK;
+    }
+    return MGV_OK;
+}
+
 /* ---- the working set ------------------------------------------------------------------------- */
 
 static mgv_status room_for(mgvi_run *run, state *s, int64_t rows)
@@ -51,7 +120,7 @@ static mgv_status extend_gram(mgvi_run *run, state *s, int64_t first)
     a->size = s->work.size;
     for (int64_t t = first; a->y && t < a->size; t++)
         a->y[t] = mgvi_problem_free_entry(run->problem, s->work.W[t]);
-    mgvi_class_intercepts_joined(&s->classes, first);
+    intercepts_joined(&s->classes, first);
     run->work += mgvi_exact_pair_cost(run->problem) * (double)(a->size - first) * (double)a->size;
     return mgvi_working_set_gram(&s->work, first, a->K, a->capacity);
 }
@@ -165,10 +234,8 @@ mgv_status mgvi_exact_use_interior(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     const size_t n = (size_t)p->A->rows;
-    s->W = mgvi_run_array(run, n, sizeof *s->W);
-    s->b = mgvi_run_array(run, n, sizeof *s->b);
-    if (!s->W || !s->b)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->W, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->b, n));
     MGVI_TRY(mgvi_interior_init(&s->ip, p, p->p, s->rows, &run->arena));
     s->m.interior = true;
     s->size = s->work.size; /* 0: it begins */
@@ -194,16 +261,14 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->u, &s->z));
     MGVI_TRY(mgvi_working_set_init(&s->work, p, s->rows, &run->arena, start, keeps_dense(p)));
-    s->in_W = mgvi_run_array(run, (size_t)n, sizeof *s->in_W);
-    s->order = mgvi_run_array(run, (size_t)n, sizeof *s->order);
-    s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows), sizeof *s->acc);
-    if (!s->in_W || !s->order || !s->acc)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->in_W, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->order, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->acc, (size_t)mgvi_rows_acc_len(s->rows)));
     if (p->p != 2)
         return mgvi_exact_use_interior(run, s);
     MGVI_TRY(mgvi_active_set_init(&s->set, &run->arena, start, p->A->cols,
                                   p->free_cols > 0 && !p->graph));
-    return mgvi_class_intercepts_init(&s->classes, p, &run->arena, &s->set, &s->work);
+    return intercepts_init(&s->classes, p, &run->arena, &s->set, &s->work);
 }
 
 /* The first rows: random ones, and with an intercept one of each class among them, which are P. */

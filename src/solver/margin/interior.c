@@ -33,18 +33,17 @@ mgv_status mgvi_interior_init(mgvi_interior *s, const mgv_problem *problem, doub
 
 static mgv_status allocate(mgvi_interior *s)
 {
-    MGVI_TRY(MGVI_VECTORS(s->room, (size_t)s->size, &s->b, &s->z, &s->f, &s->step, &s->z_step,
-                          &s->rhs, &s->minus, &s->u, &s->best.b));
-    MGVI_TRY(MGVI_VECTORS(s->room, (size_t)s->columns, &s->v, &s->w, &s->w_step, &s->g, &s->th,
-                          &s->best.w, &s->image, &s->k));
-    return s->problem->free_cols ? MGVI_VECTORS(s->room, (size_t)s->size, &s->y) : MGV_OK;
+    MGVI_TRY(MGVI_VECTORS(s->room, s->size, &s->b, &s->z, &s->f, &s->step, &s->z_step, &s->rhs,
+                          &s->minus, &s->u, &s->best.b));
+    MGVI_TRY(MGVI_VECTORS(s->room, s->columns, &s->v, &s->w, &s->w_step, &s->g, &s->th, &s->best.w,
+                          &s->image, &s->k));
+    return s->problem->free_cols ? MGVI_VECTORS(s->room, s->size, &s->y) : MGV_OK;
 }
 
 /* Whether there is a margin does not depend on the units of columns, but rounding does. */
 static mgv_status scale_columns(mgvi_interior *s)
 {
-    if (!(s->unit = mgvi_arena_array(s->room, (size_t)s->columns, sizeof *s->unit)))
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(s->room, s->unit, s->columns));
     mgvi_margin_block_squares(&s->Z, NULL, s->unit);
     for (int64_t j = 0; j < s->columns; j++) {
         const double mean = s->unit[j] / (double)s->size;

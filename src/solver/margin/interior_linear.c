@@ -16,8 +16,8 @@ static const double NEARLY_NOTHING = 1e-10,
 mgv_status mgvi_linear_new(mgvi_interior *s)
 {
     mgvi_linear_columns *c = &s->linear;
-    return MGVI_VECTORS(s->room, (size_t)s->columns, &c->pos, &c->neg, &c->z_pos, &c->z_neg,
-                        &c->d_pos, &c->d_neg, &c->dz_pos, &c->dz_neg, &c->k);
+    return MGVI_VECTORS(s->room, s->columns, &c->pos, &c->neg, &c->z_pos, &c->z_neg, &c->d_pos,
+                        &c->d_neg, &c->dz_pos, &c->dz_neg, &c->k);
 }
 
 static bool is_l1(const mgvi_interior *s) { return s->p == 1; }

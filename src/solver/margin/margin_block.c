@@ -104,10 +104,10 @@ static mgv_status fill_dense(const mgvi_rows *r, const int32_t *W, mgvi_margin_b
 static mgv_status lines_new(mgvi_arena *arena, int64_t count, int64_t entries,
                             mgvi_block_lines *out)
 {
-    out->ptr = mgvi_arena_array(arena, (size_t)count + 2, sizeof *out->ptr);
-    out->idx = mgvi_arena_scratch(arena, (size_t)entries + 1, sizeof *out->idx);
-    out->val = mgvi_arena_scratch(arena, (size_t)entries + 1, sizeof *out->val);
-    return out->ptr && out->idx && out->val ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, out->ptr, (size_t)count + 2));
+    MGVI_TRY(MGVI_SCRATCH(arena, out->idx, (size_t)entries + 1));
+    MGVI_TRY(MGVI_SCRATCH(arena, out->val, (size_t)entries + 1));
+    return MGV_OK;
 }
 
 /* The same entries by the other index, to->ptr[j + 1] being where line j begins. `place`: where in
@@ -224,8 +224,7 @@ static double line_dot(const mgvi_simd *simd, const mgvi_block_lines *l, int64_t
 static void dots_block(void *arg, int64_t block)
 {
     const job *j = arg;
-    const int64_t end = mgvi_block_begin(j->count, j->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(j->count, j->blocks, block); i < end; i++)
+    MGVI_FOR_BLOCK (i, j->count, j->blocks, block)
         j->out[i] = line_dot(j->b->ctx->simd, j->lines, i, j->x);
 }
 
@@ -319,8 +318,7 @@ static void gram_block(void *arg, int64_t block)
 {
     const job *j = arg;
     const mgvi_margin_block *b = j->b;
-    const int64_t end = mgvi_block_begin(j->count, j->blocks, block + 1);
-    for (int64_t i = mgvi_block_begin(j->count, j->blocks, block); i < end; i++) {
+    MGVI_FOR_BLOCK (i, j->count, j->blocks, block) {
         double *row = j->out + i * b->order;
         memset(row + i, 0, (size_t)(b->order - i) * sizeof *row);
         if (mgvi_ctx_cut(b->ctx))

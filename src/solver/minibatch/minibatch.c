@@ -117,8 +117,7 @@ static int group_begin(const mgvi_minibatch *s, int64_t group)
 
 static void score_group(const work *job, int64_t group, int ahead)
 {
-    const int64_t end = mgvi_block_begin(job->s->blocks, job->s->groups, group + 1);
-    for (int64_t b = mgvi_block_begin(job->s->blocks, job->s->groups, group); b < end; b++)
+    MGVI_FOR_BLOCK (b, job->s->blocks, job->s->groups, group)
         score_block(job->run, job->s, b, ahead);
 }
 
@@ -174,8 +173,7 @@ static void move_part(void *arg, int64_t part)
                                 .step = s->step,
                                 .origin = s->origin};
     const int64_t parts = s->parts < s->k ? s->parts : s->k;
-    const int64_t end = mgvi_block_begin(s->k, parts, part + 1);
-    for (int64_t c = mgvi_block_begin(s->k, parts, part); c < end; c++) {
+    MGVI_FOR_BLOCK (c, s->k, parts, part) {
         const float *g[MOST_GROUPS];
         const int64_t at = c * s->stride;
         float slope = 0;
@@ -375,9 +373,7 @@ static mgv_status choose_rows(mgvi_run *run, mgvi_minibatch *s)
 {
     const mgvi_coef_array *weight = &run->problem->row.scale;
     double least = INFINITY, most = 0, total = 0;
-    s->order = mgvi_run_array(run, (size_t)s->rows.view.rows, sizeof *s->order);
-    if (!s->order)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->order, s->rows.view.rows));
     for (int64_t i = 0; i < s->rows.view.rows; i++) {
         const double w = mgvi_coef_pick(weight, i, 0);
         if (!(w > 0))

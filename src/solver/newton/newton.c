@@ -7,9 +7,7 @@
  *
  * A step is one Newton step of the smoothing, or one round of the finish. */
 #include "solver/newton/tall_finish.h"
-#include "solver/newton/tall_near.h"
 #include "solver/newton/tall_place.h"
-#include "solver/newton/tall_sample.h"
 #include "solver/newton/tall_state.h"
 
 #include "op/rows.h"
@@ -46,10 +44,9 @@ static const double ALPHA_LAST = 0.01, ALPHA_FACTOR = 0.25;
 static const double ALPHA_THIN = 0.05;
 static const double WARM_ALPHA = 0.02;  /* where the path begins at a neighbour's solution */
 static const double ON_THE_PATH = 0.02; /* decrement / alpha at which alpha may fall */
-static const double SKIP_CURVATURE = 1e-4;
-static const double TARGET = 0.3;  /* part of the tolerance asked of the reduced problem */
-static const double ZEROS = 1e-12; /* asked of it where weights are to be 0: it is near */
-static const double EXACT = 1e-10; /* a reduced problem as good as solved */
+static const double TARGET = 0.3;       /* part of the tolerance asked of the reduced problem */
+static const double ZEROS = 1e-12;      /* asked of it where weights are to be 0: it is near */
+static const double EXACT = 1e-10;      /* a reduced problem as good as solved */
 
 typedef enum phase { BEGIN, SMOOTHING, FINISH } phase;
 typedef mgvi_tall_state state;
@@ -68,9 +65,7 @@ static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
-    if (p->A->rows > INT32_MAX)
-        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                         "solver newton takes at most 2^31 rows; there are %" PRId64, p->A->rows);
+    MGVI_TRY(mgvi_run_check_rows(run));
     MGVI_TRY(mgvi_rows_bare(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_tall_state_allocate(run, s));
     s->spare = fmax(mgvi_problem_spare(p, HELD) - squares_bytes(p->A->cols), 0);
@@ -109,78 +104,12 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
     return MGV_OK;
 }
 
-/* ---- samples --------------------------------------------------------------------------------- */
-
-/* The rows that `place` keeps, and the pull of the fixed ones. */
-static mgv_status pick_near(mgvi_run *run, state *s, mgvi_tall_sample *from)
-{
-    mgvi_vec *fixed = &run->lent[1];
-    s->m.present = mgvi_tall_place_count(s->place, s->s, from->rows);
-    MGVI_TRY(mgvi_tall_state_stage(s, s->m.present, s->s->values != NULL));
-    from->list = s->list;
-    from->v = s->v;
-    from->steep_chosen = s->steep_sample;
-    mgvi_tall_sample_kept(from, s->place);
-    mgvi_tall_place_fixed(s->place, s->s, fixed);
-    mgvi_op_mul_t(run->problem->A, 1, fixed, 0, &s->pull);
-    memcpy(s->lin, s->pull.x, (size_t)s->pull.n * sizeof *s->lin);
-    return MGV_OK;
-}
-
-static mgv_status pick_sample(state *s, int64_t wanted, mgvi_tall_sample *from)
-{
-    enum { MORE = 8 }; /* the probabilities add up to the wanted number, but for rounding */
-    MGVI_TRY(mgvi_tall_state_stage(s, wanted + MORE, true));
-    from->list = s->list;
-    from->v = s->v;
-    from->steep_chosen = s->steep_sample;
-    s->m.present = mgvi_tall_sample_draw(from, wanted, s->offset[s->m.stage]);
-    return MGV_OK;
-}
-
-/* The rows of the stage; u is left to the caller. */
-static mgv_status bind_stage(mgvi_run *run, state *s)
-{
-    const int64_t n = run->problem->A->rows, rows = mgvi_tall_stage_rows(n, s->m.stage);
-    mgvi_tall_smooth *h = &s->smooth;
-    mgvi_tall_sample from = {.rows = n,
-                             .s = s->s,
-                             .leverage = s->leverage,
-                             .mean_leverage = s->m.mean_leverage,
-                             .steep = s->steep};
-    h->lambda = s->lambda;
-    h->mu = s->mu;
-    h->k = s->width;
-    h->lin = s->m.near ? s->lin : NULL;
-    h->least = SKIP_CURVATURE;
-    h->w = s->w;
-    h->u = s->u;
-    h->alpha = s->m.alpha;
-    h->weight = s->s->constant;
-    if (rows == n && !s->m.near) {
-        mgvi_arena_free(s->stage);
-        h->set = &s->all;
-        h->v = s->s->values;
-        h->steep = s->steep;
-        return MGV_OK;
-    }
-    if (s->m.near)
-        MGVI_TRY(pick_near(run, s, &from));
-    else
-        MGVI_TRY(pick_sample(s, rows, &from));
-    h->set = &s->sample;
-    h->v = s->v;
-    h->steep = s->steep_sample;
-    if (s->m.near)
-        h->u = s->near_u;
-    return mgvi_row_set_gather(s->rows, s->list, s->m.present, false, s->spare, s->stage,
-                               &run->touched, &s->sample);
-}
+/* ---- stages ---------------------------------------------------------------------------------- */
 
 static mgv_status next_stage(mgvi_run *run, state *s)
 {
     s->m.steps = 0;
-    MGVI_TRY(bind_stage(run, s));
+    MGVI_TRY(mgvi_tall_stage_bind(run, s));
     mgvi_tall_smooth_start(&s->smooth);
     return MGV_OK;
 }
@@ -252,19 +181,6 @@ static bool near_fits(const state *s, int64_t kept)
     return lists + (s->all.sparse ? mgvi_row_set_bytes(s->rows, kept, false) : 0) <= s->spare;
 }
 
-/* u of the rows near the hinge from that of all, and back. */
-static void collect_near(state *s)
-{
-    for (int64_t t = 0; t < s->m.present; t++)
-        s->near_u[t] = s->u[s->list[t]];
-}
-
-static void spread_near(state *s)
-{
-    for (int64_t t = 0; t < s->m.present; t++)
-        s->u[s->list[t]] = s->near_u[t];
-}
-
 /* After a step on all rows: those that are far from the hinge, before and after it, are fixed for
  * the rest of the path, when they are many. */
 static mgv_status narrow(mgvi_run *run, state *s)
@@ -275,8 +191,8 @@ static mgv_status narrow(mgvi_run *run, state *s)
     if ((double)kept > WORTHWHILE * (double)n || !near_fits(s, kept))
         return MGV_OK;
     s->m.near = true;
-    MGVI_TRY(bind_stage(run, s));
-    collect_near(s);
+    MGVI_TRY(mgvi_tall_stage_bind(run, s));
+    mgvi_tall_stage_collect(s);
     return MGV_OK;
 }
 
@@ -290,7 +206,7 @@ static mgv_status widen(mgvi_run *run, state *s, bool *sound)
     *sound = true;
     if (!s->m.near)
         return MGV_OK;
-    spread_near(s);
+    mgvi_tall_stage_spread(s);
     for (int64_t i = 0; i < n; i++)
         crossed += s->place[i] != MGVI_ROW_KEPT && s->u[i] * u0[i] < 0;
     s->m.near = false;
@@ -483,7 +399,7 @@ static mgv_status step(mgvi_run *run)
     case SMOOTHING:
         MGVI_TRY(smooth(run, s));
         if (s->m.near) /* for a checkpoint */
-            spread_near(s);
+            mgvi_tall_stage_spread(s);
         return MGV_OK;
     case FINISH:
         return finish(run, s);
@@ -532,9 +448,9 @@ static mgv_status restored(mgvi_run *run)
             return MGVI_FAIL(run->ctx, MGV_E_INPUT, "the state of newton is not valid");
     s->shown_once = false;
     if (s->m.phase == SMOOTHING)
-        MGVI_TRY(bind_stage(run, s));
+        MGVI_TRY(mgvi_tall_stage_bind(run, s));
     if (s->m.phase == SMOOTHING && s->m.near)
-        collect_near(s);
+        mgvi_tall_stage_collect(s);
     run->touched = 0; /* an unbroken run did this, and what init does, once */
     return MGV_OK;
 }

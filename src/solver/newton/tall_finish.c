@@ -2,7 +2,7 @@
 #include "solver/newton/tall_finish.h"
 
 #include "base/limit.h"
-#include "solver/newton/tall_polish.h"
+#include "solver/newton/tall_interior.h"
 
 #include <math.h>
 #include <string.h>
@@ -40,11 +40,11 @@ static mgv_status make_room(mgvi_tall_finish *f, int64_t kept)
     memset(&f->set, 0, sizeof f->set);
     mgvi_row_set_share(f->all, &f->set);
     f->kept = 0;
-    f->list = mgvi_arena_scratch(f->arena, rows, sizeof *f->list);
-    f->cap = mgvi_arena_scratch(f->arena, rows, sizeof *f->cap);
-    f->u = mgvi_arena_scratch(f->arena, rows, sizeof *f->u);
-    f->trial = mgvi_arena_scratch(f->arena, rows, sizeof *f->trial);
-    return f->list && f->cap && f->u && f->trial ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_SCRATCH(f->arena, f->list, rows));
+    MGVI_TRY(MGVI_SCRATCH(f->arena, f->cap, rows));
+    MGVI_TRY(MGVI_SCRATCH(f->arena, f->u, rows));
+    MGVI_TRY(MGVI_SCRATCH(f->arena, f->trial, rows));
+    return MGV_OK;
 }
 
 static mgv_status gather(mgvi_tall_finish *f, const uint8_t *place, mgvi_tall_reduced *r)

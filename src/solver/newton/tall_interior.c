@@ -67,15 +67,15 @@ mgv_status mgvi_tall_interior_init(mgvi_tall_interior *ip, mgvi_arena *arena, in
     memset(ip, 0, sizeof *ip);
     ip->ctx = arena->ctx;
     ip->solver = solver;
-    MGVI_TRY(MGVI_VECTORS(arena, (size_t)cols, &ip->w, &ip->p, &ip->q, &ip->zp, &ip->zq, &ip->v,
-                          &ip->dw, &ip->dp, &ip->dq, &ip->dzp, &ip->dzq, &ip->right, &ip->Dp,
-                          &ip->Dq, &ip->best_w));
+    MGVI_TRY(MGVI_VECTORS(arena, cols, &ip->w, &ip->p, &ip->q, &ip->zp, &ip->zq, &ip->v, &ip->dw,
+                          &ip->dp, &ip->dq, &ip->dzp, &ip->dzq, &ip->right, &ip->Dp, &ip->Dq,
+                          &ip->best_w));
     return MGV_OK;
 }
 
 static mgv_status room_for(mgvi_tall_interior *ip, mgvi_arena *arena, int64_t rows)
 {
-    MGVI_TRY(MGVI_VECTORS(arena, (size_t)rows, &ip->a, &ip->c, &ip->s, &ip->xi, &ip->ds, &ip->dxi,
+    MGVI_TRY(MGVI_VECTORS(arena, rows, &ip->a, &ip->c, &ip->s, &ip->xi, &ip->ds, &ip->dxi,
                           &ip->inverse));
     memset(ip->da, 0, (size_t)rows * sizeof *ip->da);
     return MGV_OK;

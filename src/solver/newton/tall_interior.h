@@ -64,4 +64,10 @@ mgvi_tall_value mgvi_tall_reduced_value(const mgvi_tall_reduced *r, const double
                                         const double *z, const double *a, const double *v);
 /* v = A'a + lin */
 void mgvi_tall_reduced_dual(const mgvi_tall_reduced *r, const double *a, double *v);
+
+/* tall_polish.c: replaces (w, a) of the reduced problem by the solution of (1) when that has a smaller gap; *value
+ * is theirs on entry and on return. `unit` has a size of w_j per column. Work space is allocated
+ * and freed: it depends on the sets. */
+mgv_status mgvi_tall_polish(const mgvi_tall_reduced *reduced, const double *unit, double *w,
+                            double *a, mgvi_tall_value *value);
 #endif

@@ -1,5 +1,12 @@
-/* tall_polish.c - guesses of the active sets from several thresholds, each checked by its gap. */
-#include "solver/newton/tall_polish.h"
+/* tall_polish.c - from a good (w, a) of the reduced hinge problem to the exact one: the sets
+ * E = {0 < a_i < cap_i}, T = {a_i = cap_i} and A = {w_j != 0} are guessed, then with
+ * R = lin + sum_T cap_i a_i - mu sign(w) the optimality conditions are linear
+ * (docs/algorithms/newton.md (17)):
+ *     Lambda w_A - Z_EA' a_E = R_A,   Z_EA w_A = 1.                                             (1)
+ * lambda > 0: w is eliminated, a system in a_E, bordered by the free column. lambda = 0: a vertex,
+ * |E| = |A|, two square systems. A guess is as good as the gap it leads to, which is measured:
+ * there are guesses from several thresholds. */
+#include "solver/newton/tall_interior.h"
 
 #include "linalg/gemm.h"
 #include "simd/simd.h"
@@ -56,9 +63,7 @@ static void guess(polish *k, const double *unit, const double *w, const double *
 
 static mgv_status gather(polish *k)
 {
-    k->Z = mgvi_arena_array(&k->arena, (size_t)(k->size_E * k->size_A) + 1, sizeof *k->Z);
-    if (!k->Z)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(&k->arena, k->Z, (size_t)(k->size_E * k->size_A) + 1));
     for (int64_t e = 0; e < k->size_E; e++) {
         mgvi_row_set_row(k->r->set, k->E[e], k->x);
         for (int64_t j = 0; j < k->size_A; j++)
@@ -99,9 +104,8 @@ static double residuals(polish *k, const double *a, double b, double *out)
 static mgv_status factor_rows(polish *k, mgvi_scaled_cholesky *solver)
 {
     const int64_t e = k->size_E, m = k->size_A - k->free;
-    double *scaled = mgvi_arena_array(&k->arena, (size_t)(e * m) + 1, sizeof *scaled);
-    if (!scaled)
-        return MGV_E_MEMORY;
+    double *scaled;
+    MGVI_TRY(MGVI_ARRAY(&k->arena, scaled, (size_t)(e * m) + 1));
     for (int64_t i = 0; i < e; i++)
         for (int64_t j = 0; j < m; j++)
             scaled[i * m + j] = k->Z[i * k->size_A + j] / sqrt(k->r->lambda[k->A[j]]);

@@ -19,7 +19,7 @@ static const double SHORT = 0.05, LONG = 0.5;
 mgv_status mgvi_tall_smooth_init(mgvi_tall_smooth *h, mgvi_arena *arena, int64_t cols)
 {
     h->ctx = arena->ctx;
-    MGVI_TRY(MGVI_VECTORS(arena, (size_t)cols, &h->step, &h->tangent, &h->g, &h->g2, &h->next));
+    MGVI_TRY(MGVI_VECTORS(arena, cols, &h->step, &h->tangent, &h->g, &h->g2, &h->next));
     return mgvi_scaled_cholesky_init(&h->solver, arena, cols);
 }
 

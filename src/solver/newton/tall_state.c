@@ -2,7 +2,6 @@
 #include "solver/newton/tall_state.h"
 
 #include <math.h>
-#include <string.h>
 
 static const double STEEP_DENSE = 4, STEEP_SPARSE = 16; /* leverage / mean: majorised curvature */
 static const double L1_WIDTH = 0.1; /* |w_j| is smoothed at this part of alpha, in its unit */
@@ -17,30 +16,13 @@ mgv_status mgvi_tall_state_allocate(mgvi_run *run, state *s)
         return MGV_E_MEMORY;
     MGVI_TRY(MGVI_VECTORS(&run->arena, d, &s->w, &s->lambda, &s->mu, &s->energy, &s->width,
                           &s->unit, &s->lin, &s->w_before));
-    if (!(s->u = mgvi_run_array(run, n, sizeof *s->u)) ||
-        !(s->a = mgvi_run_array(run, n, sizeof *s->a)) ||
-        !(s->leverage = mgvi_run_array(run, n, sizeof *s->leverage)) ||
-        !(s->steep = mgvi_run_array(run, n, sizeof *s->steep)) ||
-        !(s->place = mgvi_run_array(run, n, sizeof *s->place)))
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, n, &s->u, &s->a));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->leverage, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->steep, n));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->place, n));
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w_out, &s->pull));
     mgvi_problem_coefficients(run->problem, NULL, s->lambda, s->mu);
     return MGV_OK;
-}
-
-mgv_status mgvi_tall_state_stage(state *s, int64_t count, bool weights)
-{
-    const size_t rows = (size_t)count;
-    mgvi_arena_free(s->stage);
-    memset(&s->sample, 0, sizeof s->sample);
-    mgvi_row_set_share(&s->all, &s->sample);
-    s->list = mgvi_arena_scratch(s->stage, rows, sizeof *s->list);
-    s->steep_sample = mgvi_arena_scratch(s->stage, rows, sizeof *s->steep_sample);
-    s->v = weights ? mgvi_arena_scratch(s->stage, rows, sizeof *s->v) : NULL;
-    s->near_u = s->m.near ? mgvi_arena_scratch(s->stage, rows, sizeof *s->near_u) : NULL;
-    return s->list && s->steep_sample && (s->v || !weights) && (s->near_u || !s->m.near)
-               ? MGV_OK
-               : MGV_E_MEMORY;
 }
 
 mgv_status mgvi_tall_state_keep(mgvi_run *run, state *s)

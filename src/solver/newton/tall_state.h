@@ -56,9 +56,15 @@ typedef struct mgvi_tall_state {
 mgv_status mgvi_tall_state_allocate(mgvi_run *run, mgvi_tall_state *state);
 /* What a checkpoint holds. */
 mgv_status mgvi_tall_state_keep(mgvi_run *run, mgvi_tall_state *state);
-/* Room for the list of `count` rows, and for their weights where these differ, in place of those
- * before. */
-mgv_status mgvi_tall_state_stage(mgvi_tall_state *state, int64_t count, bool weights);
 /* Leverage, what stands out, and the units of the columns: functions of the data. */
 mgv_status mgvi_tall_state_measure(mgvi_run *run, mgvi_tall_state *state);
+
+/* Rows of stage `stage` of n rows; n for the last. */
+int64_t mgvi_tall_stage_rows(int64_t n, int stage);
+/* The rows of the present stage of the path, in state->smooth: a sample weighted by leverage, all,
+ * or those near the hinge; u is left to the caller. */
+mgv_status mgvi_tall_stage_bind(mgvi_run *run, mgvi_tall_state *state);
+/* u of the rows near the hinge from that of all, and back. */
+void mgvi_tall_stage_collect(mgvi_tall_state *state);
+void mgvi_tall_stage_spread(mgvi_tall_state *state);
 #endif

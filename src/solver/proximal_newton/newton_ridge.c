@@ -1,8 +1,7 @@
 /* newton_ridge.c - three ways to solve (3). */
-#include "solver/proximal_newton/newton_ridge.h"
+#include "solver/proximal_newton/newton_model.h"
 
 #include "base/limit.h"
-#include "base/threads.h"
 #include "linalg/gemm.h"
 #include "op/gram.h"
 #include "op/rows.h"
@@ -363,10 +362,10 @@ static mgv_status solve_by_either(mgvi_newton_ridge *m, const mgvi_newton_point 
 static mgv_status allocate_factor(mgvi_newton_ridge *m, int64_t side, mgvi_arena *arena)
 {
     const size_t k = (size_t)side;
-    m->H = mgvi_arena_array(arena, k * k, sizeof *m->H);
-    m->unit = mgvi_arena_array(arena, k, sizeof *m->unit);
-    m->rhs = mgvi_arena_array(arena, 2 * k, sizeof *m->rhs);
-    return m->H && m->unit && m->rhs ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, m->H, k * k));
+    MGVI_TRY(MGVI_ARRAY(arena, m->unit, k));
+    MGVI_TRY(MGVI_ARRAY(arena, m->rhs, 2 * k));
+    return MGV_OK;
 }
 
 static mgv_status allocate_rows(mgvi_newton_ridge *m, mgvi_arena *arena)
@@ -396,9 +395,7 @@ static mgv_status allocate_products(mgvi_newton_ridge *m, mgvi_arena *arena)
     mgvi_vec *const cols[] = {&m->residual, &m->scaled, &m->dir, &m->image};
     for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
         MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, m->cols, 1, cols[k]));
-    m->inverse = mgvi_arena_array(arena, (size_t)m->cols, sizeof *m->inverse);
-    if (!m->inverse)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, m->inverse, m->cols));
     return uniform(m->p) && has_room_for_rows(m->p) ? allocate_rows(m, arena)
                                                     : mgvi_rows_bare(m->p->A, arena, &m->rows);
 }
@@ -411,17 +408,15 @@ static mgv_status allocate(mgvi_newton_ridge *m, mgvi_arena *arena)
         return allocate_factor(m, m->cols, arena);
     const size_t n = (size_t)m->n;
     MGVI_TRY(allocate_rows(m, arena));
-    if (!(m->K = mgvi_arena_array(arena, n * n, sizeof *m->K)))
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, m->K, n * n));
     make_gram(m, NULL, m->n, m->K);
     return MGV_OK;
 }
 
 mgv_status mgvi_newton_ridge_new(const mgv_problem *p, mgvi_arena *arena, mgvi_newton_ridge **out)
 {
-    mgvi_newton_ridge *m = mgvi_arena_array(arena, 1, sizeof *m);
-    if (!m)
-        return MGV_E_MEMORY;
+    mgvi_newton_ridge *m;
+    MGVI_TRY(MGVI_ARRAY(arena, m, 1));
     m->p = p;
     m->n = p->A->rows;
     m->cols = p->A->cols;

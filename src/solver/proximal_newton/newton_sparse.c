@@ -2,7 +2,7 @@
  * of them (op/gram.h), from which the set's rows and columns are picked. Many: the set's columns
  * packed on the rows with curvature, p_j = e x_j with e = sqrt(h), W = |e|^2, centred at c_j =
  * p_j.e/W when the intercept is free, else at the view's centre.                       */
-#include "solver/proximal_newton/newton_sparse.h"
+#include "solver/proximal_newton/newton_model.h"
 
 #include "linalg/gemm.h"
 #include "op/columns.h"
@@ -64,8 +64,8 @@ static mgv_status copy_columns(mgvi_newton_sparse *m)
     const mgvi_matrix *X = p->A->stored;
     m->copied = COPIES * mgvi_packed_bytes(X, MGV_F64) <= mgvi_problem_spare(p, HELD);
     if (!m->copied) {
-        m->place = mgvi_arena_array(m->arena, (size_t)X->cols, sizeof *m->place);
-        return m->place ? MGV_OK : MGV_E_MEMORY;
+        MGVI_TRY(MGVI_ARRAY(m->arena, m->place, X->cols));
+        return MGV_OK;
     }
     return mgvi_packed_new(m->arena, &X, 1, p->view.row_scale, p->view.scale, NULL, MGV_F64, &m->P);
 }
@@ -76,10 +76,9 @@ static mgv_status allocate_packed(mgvi_newton_sparse *m)
     MGVI_TRY(copy_columns(m));
     if (!(m->set = mgvi_arena_within(m->arena)))
         return MGV_E_MEMORY;
-    if (!(m->number = mgvi_arena_array(m->arena, n, sizeof *m->number)) ||
-        !(m->e = mgvi_arena_array(m->arena, n, sizeof *m->e)) ||
-        !(m->q.R = mgvi_arena_array(m->arena, n, sizeof *m->q.R)))
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(m->arena, m->number, n));
+    MGVI_TRY(MGVI_ARRAY(m->arena, m->e, n));
+    MGVI_TRY(MGVI_ARRAY(m->arena, m->q.R, n));
     return MGV_OK;
 }
 
@@ -103,8 +102,8 @@ mgv_status mgvi_newton_sparse_new(const mgv_problem *p, mgvi_arena *arena, mgvi_
     *out = m;
     if (!few_columns(p))
         return allocate_packed(m);
-    m->all = mgvi_arena_array(arena, side * side, sizeof *m->all);
-    return m->all ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, m->all, side * side));
+    return MGV_OK;
 }
 
 /* ---- the working set ------------------------------------------------------------------------- */
@@ -194,8 +193,8 @@ static mgv_status room_for_columns(mgvi_newton_sparse *m)
     if (count < m->ptr_room)
         return MGV_OK;
     m->ptr_room = count + count / 4 + 1;
-    m->ptr = mgvi_arena_scratch(m->arena, (size_t)m->ptr_room + 1, sizeof *m->ptr);
-    return m->ptr ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_SCRATCH(m->arena, m->ptr, (size_t)m->ptr_room + 1));
+    return MGV_OK;
 }
 
 /* What has been outgrown goes first. */

@@ -2,25 +2,23 @@
  * hinge; docs/algorithms/proximal_newton.md.
  *
  *   min over w of  P(w) = R(w) + L(A w),   L(z) = sum_i s_i G_i(z_i)                            (1)
- *   d = argmin m(d), the quadratic model at w (proximal_newton/newton_point.h),   w <- w + t d            (2)
+ *   d = argmin m(d), the quadratic model at w (proximal_newton/newton_model.h),   w <- w + t d            (2)
  * with t found on stored A w and A d. u = L'(A w) is the dual point.
  *
  * The hinge has no curvature. It is met by the method of multipliers: around a dual point c its
  * Moreau envelope is the smooth hinge of width b at a shifted argument,
  *   L_c(z) = sum_i s_i G_b(z_i + b c_i/s_i),   c <- L_c'(A w) when w nearly minimises R + L_c (7)
  * which converges to the hinge's own optimum with b fixed, and faster the smaller b is. */
-#include "simd/simd.h"
-#include "solver/proximal_newton/newton_ridge.h"
-#include "solver/proximal_newton/newton_sparse.h"
+#include "solver/proximal_newton/newton_model.h"
+#include "solver/proximal_newton/newton_ray.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
 #include <string.h>
 
 enum {
-    REFRESH = 10,     /* steps between two recomputations of A w */
-    MOST_TRIALS = 40, /* of a line search */
-    PATIENCE = 50     /* steps without progress before giving up */
+    REFRESH = 10, /* steps between two recomputations of A w */
+    PATIENCE = 50 /* steps without progress before giving up */
 };
 
 /* Models far from the end are not worth more: the violation left over, per relative gap. But where
@@ -30,9 +28,6 @@ enum { LOOSE_STEPS = 3, SLOW_STEPS = 6 };
 
 /* A relative gap from which steps are the last ones. */
 static const double NEAR = 1e-3;
-
-/* Of the objective: a full step that raises it by less is taken, for it lands on the zeros. */
-static const double ROUNDING = 1e-14;
 
 /* The hinge is first smoothed, then met exactly. */
 enum { NOT_HINGE, SMOOTHING, MULTIPLIERS };
@@ -65,7 +60,7 @@ typedef struct state {
     bool hinge;
     mgvi_vec w, g, d; /* columns; g = A'u of u = L'(A w) */
     mgvi_vec z, h, c; /* rows; c: multipliers. A d takes the place of h in a step */
-    double seen;      /* t > 0 for which slopes(run) is L' at w + t d */
+    bool arrived;     /* slopes(run) is L' at w already, from the line search */
     memory m;
 } state;
 
@@ -141,18 +136,29 @@ static mgv_status init(mgvi_run *run)
 
 /* ---- where we are ---------------------------------------------------------------------------- */
 
-/* x = z + t A d + the multipliers' shift (7). */
-static void shifted(mgvi_run *run, state *s, double t)
+/* The objective along d. Its arguments and slopes lie in the room that the judge lends. */
+static mgvi_newton_ray ray_of(mgvi_run *run, state *s)
 {
-    mgvi_vec *x = arguments(run);
-    if (t == 0)
-        mgvi_vec_copy(run->ctx, &s->z, x);
-    else
-        mgvi_vec_add(run->ctx, 1, &s->z, t, &s->h, x);
-    for (int64_t i = 0; s->m.phase == MULTIPLIERS && i < x->n; i++) {
-        const double scale = mgvi_coef_pick(&s->row.scale, i, 0);
-        x->x[i] += scale > 0 ? s->m.width * s->c.x[i] / scale : 0;
-    }
+    return (mgvi_newton_ray){.problem = run->problem,
+                             .loss = s->loss,
+                             .row = &s->row,
+                             .w = &s->w,
+                             .d = &s->d,
+                             .g = &s->g,
+                             .z = &s->z,
+                             .zd = &s->h,
+                             .c = s->m.phase == MULTIPLIERS ? s->c.x : NULL,
+                             .width = s->m.width,
+                             .kink = s->m.kink,
+                             .x = arguments(run),
+                             .slopes = slopes(run)};
+}
+
+/* The arguments of L at w. */
+static void arrive(mgvi_run *run, state *s)
+{
+    const mgvi_newton_ray ray = ray_of(run, s);
+    mgvi_newton_ray_move(run->ctx, &ray, 0);
 }
 
 /* The relative gap of (w, t u), with the t that the judge will find and u the slopes; d and the
@@ -199,106 +205,14 @@ static void dampen(mgvi_run *run, state *s)
 /* The slopes, h, A'u and the gap at the present w. */
 static void look(mgvi_run *run, state *s)
 {
-    shifted(run, s, 0);
-    if (!(s->seen > 0))
+    arrive(run, s);
+    if (!s->arrived)
         mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
-    s->seen = 0;
+    s->arrived = false;
     mgvi_loss_curv(run->ctx, s->loss, &s->row, arguments(run), &s->h);
     dampen(run, s);
     mgvi_op_mul_t(run->problem->A, 1, slopes(run), 0, &s->g);
     s->m.estimate = relative_gap(run, s);
-}
-
-/* ---- the line search ------------------------------------------------------------------------- */
-
-/* The penalty's coefficients on the way to their own. */
-static mgvi_coef coef_at(const mgv_problem *p, const state *s, int64_t j)
-{
-    mgvi_coef c = mgvi_coefs_at(&p->col, j, 0);
-    c.scale *= s->m.kink;
-    return c;
-}
-
-/* The derivative of R along d at w + t d: from the right, but from the left at t = 1, where weights
- * land on their zeros and nobody goes further. */
-static double penalty_slope(const mgv_problem *p, const state *s, double t)
-{
-    const bool kinks = has_kinks(p);
-    const double side = t == 1 ? -1 : 1;
-    double sum = 0;
-    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++) {
-        if (s->d.x[j] == 0)
-            continue;
-        const mgvi_coef c = coef_at(p, s, j);
-        const double w = s->w.x[j] + t * s->d.x[j];
-        sum +=
-            kinks && w == 0 ? side * c.scale * fabs(s->d.x[j]) : p->penalty->grad(c, w) * s->d.x[j];
-    }
-    return sum;
-}
-
-/* The derivative of R + L along d; the slopes become L' there, but at 0, where it is g.d. */
-static double slope_at(mgvi_run *run, state *s, double t)
-{
-    double loss;
-    s->seen = t;
-    if (t == 0) {
-        mgvi_vec_dot(run->ctx, &s->g, &s->d, &loss);
-    } else {
-        shifted(run, s, t);
-        mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
-        mgvi_vec_dot(run->ctx, slopes(run), &s->h, &loss);
-    }
-    const double slope = loss + penalty_slope(run->problem, s, t);
-    return isnan(slope) ? INFINITY : slope;
-}
-
-/* R + L at w + t d. */
-static double value_at(mgvi_run *run, state *s, double t)
-{
-    const mgv_problem *p = run->problem;
-    double value;
-    shifted(run, s, t);
-    mgvi_loss_value(run->ctx, s->loss, &s->row, arguments(run), &value);
-    for (int64_t j = 0; j < mgvi_problem_penalised(p); j++)
-        value += p->penalty->value(coef_at(p, s, j), s->w.x[j] + t * s->d.x[j]);
-    return value;
-}
-
-/* A t where the slope has fallen to a tenth and is not above 0: the function is lower there. 1 is
- * tried first, and for kinked penalties nothing beyond it: there are its zeros. */
-static double line_search(mgvi_run *run, state *s, double first)
-{
-    double low = 0, high = 1, at_low = first, at_high = slope_at(run, s, 1);
-    const double most = s->sparse ? 1 : 1 << 20;
-    int trials = 0;
-    if (at_high > 0 && at_high <= -0.1 * first) {
-        const double before = value_at(run, s, 0);
-        if (value_at(run, s, 1) <= before + ROUNDING * fabs(before))
-            return 1;
-    }
-    while (at_high < 0.1 * first && high < most && trials++ < MOST_TRIALS) {
-        low = high;
-        at_low = at_high;
-        high *= 4;
-        at_high = slope_at(run, s, high);
-    }
-    if (at_high <= 0 && (high == 1 || at_high >= 0.1 * first || high >= most))
-        return high;
-    while (at_low < 0.1 * first && trials++ < MOST_TRIALS) {
-        /* The secant, kept off the ends. */
-        const double part = isinf(at_high) ? 0.1 : at_low / (at_low - at_high);
-        const double t = low + fmin(0.9, fmax(0.1, part)) * (high - low),
-                     slope = slope_at(run, s, t);
-        if (slope <= 0) {
-            low = t;
-            at_low = slope;
-        } else {
-            high = t;
-            at_high = slope;
-        }
-    }
-    return low;
 }
 
 /* ---- the step -------------------------------------------------------------------------------- */
@@ -333,7 +247,7 @@ static void advance_hinge(mgvi_run *run, state *s, double promised)
     s->m.inner++;
     if (s->m.damping > 0)
         return;
-    shifted(run, s, 0);
+    arrive(run, s);
     mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
     if (s->m.phase == SMOOTHING) {
         if (promised > 0.2 * s->m.width)
@@ -408,18 +322,18 @@ static mgv_status step(mgvi_run *run)
     mgvi_vec *zd = &s->h; /* the model is done with */
     if (!s->sparse || !mgvi_newton_sparse_image(s->sparse, &s->d, zd))
         mgvi_op_mul(run->problem->A, 1, &s->d, 0, zd);
-    const double slope = slope_at(run, s, 0);
+    mgvi_newton_ray ray = ray_of(run, s);
+    const double slope = mgvi_newton_ray_slope(run->ctx, &ray, 0);
     if (!isfinite(slope))
         return MGVI_FAIL(run->ctx, MGV_E_NUMERIC,
                          "a Newton step left the finite numbers: scale the data (--scale std)");
-    s->m.length = slope < 0 ? line_search(run, s, slope) : 0;
+    s->m.length = slope < 0 ? mgvi_newton_ray_search(run->ctx, &ray, slope) : 0;
     mgvi_vec_axpby(run->ctx, s->m.length, &s->d, 1, &s->w);
     mgvi_vec_axpby(run->ctx, s->m.length, zd, 1, &s->z);
     const bool refreshed = run->iteration % REFRESH == REFRESH - 1;
     if (refreshed)
         mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->z);
-    if (s->hinge || refreshed || s->seen != s->m.length)
-        s->seen = 0; /* the slopes are not those here */
+    s->arrived = s->m.length > 0 && ray.seen == s->m.length && !s->hinge && !refreshed;
     if (s->hinge)
         advance_hinge(run, s, -slope);
     adapt_damping(s);
@@ -433,7 +347,7 @@ static mgv_status step(mgvi_run *run)
 static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
-    shifted(run, s, 0);
+    arrive(run, s);
     mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
     return (mgvi_iterate){.w = &s->w, .u = slopes(run)};
 }
@@ -447,10 +361,7 @@ static double estimate(const mgvi_run *run)
 static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
-    for (int64_t j = 0; j < s->w.n; j++)
-        if (!isfinite(s->w.x[j]))
-            return MGVI_FAIL(run->ctx, MGV_E_INPUT, "weight %" PRId64 " of the checkpoint is %g",
-                             j + 1, s->w.x[j]);
+    MGVI_TRY(mgvi_run_check_kept(run, &s->w));
     const memory kept = s->m;
     if (s->hinge && !(kept.width > 0 && isfinite(kept.width) &&
                       (kept.phase == SMOOTHING || kept.phase == MULTIPLIERS)))

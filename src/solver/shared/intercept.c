@@ -22,9 +22,9 @@ static void slope_block(void *arg, int64_t block)
 {
     const slope_job *job = arg;
     const mgv_problem *p = job->problem;
-    const int64_t n = p->A->rows, end = mgvi_block_begin(n, job->blocks, block + 1);
+    const int64_t n = p->A->rows;
     double sum = 0;
-    for (int64_t i = mgvi_block_begin(n, job->blocks, block); i < end; i++) {
+    MGVI_FOR_BLOCK (i, n, job->blocks, block) {
         const double entry = mgvi_problem_free_entry_of(p, i, job->lane);
         const double z = job->z[i * p->lanes + job->lane] + entry * job->t;
         sum += entry * p->loss->grad(mgvi_coefs_at(&p->row, i, job->lane), z);

@@ -21,8 +21,8 @@ mgv_status mgvi_mirror_map_new(const mgv_problem *p, mgvi_arena *arena, mgvi_mir
     enum { MOST_PRODUCTS = 8 };
     if (q - 2 <= MOST_PRODUCTS && fabs(q - round(q)) < 1e-14 * q)
         out->whole = (int)(round(q) - 2);
-    MGVI_TRY(MGVI_VECTORS(arena, (size_t)out->d, &out->v, &out->base, &out->t, &out->at,
-                          &out->at_base, &out->at_t, &out->slope));
+    MGVI_TRY(MGVI_VECTORS(arena, out->d, &out->v, &out->base, &out->t, &out->at, &out->at_base,
+                          &out->at_t, &out->slope));
     return MGV_OK;
 }
 

@@ -76,21 +76,20 @@ static mgv_status make_room(packing *f, mgvi_arena *arena)
     size_t room = 1;
     for (int64_t k = 0; k < to->count; k++)
         room += (size_t)mgvi_rows_nnz(to->rows, to->member[k]);
-    f->ptr = mgvi_arena_array(arena, n + 1, sizeof *f->ptr);
-    f->col_ptr = mgvi_arena_array(arena, d + 2, sizeof *f->col_ptr);
-    f->number = mgvi_arena_array(arena, d, sizeof *f->number);
-    f->idx = mgvi_arena_array(arena, room, sizeof *f->idx);
-    f->val = mgvi_arena_array(arena, room, sizeof *f->val);
-    f->col_idx = mgvi_arena_array(arena, room, sizeof *f->col_idx);
-    f->col_val = mgvi_arena_array(arena, room, sizeof *f->col_val);
-    to->column = mgvi_arena_array(arena, d, sizeof *to->column);
-    to->pull = mgvi_arena_array(arena, n, sizeof *to->pull);
-    to->centre = mgvi_arena_array(arena, d, sizeof *to->centre);
+    MGVI_TRY(MGVI_ARRAY(arena, f->ptr, n + 1));
+    MGVI_TRY(MGVI_ARRAY(arena, f->col_ptr, d + 2));
+    MGVI_TRY(MGVI_ARRAY(arena, f->number, d));
+    MGVI_TRY(MGVI_ARRAY(arena, f->idx, room));
+    MGVI_TRY(MGVI_ARRAY(arena, f->val, room));
+    MGVI_TRY(MGVI_ARRAY(arena, f->col_idx, room));
+    MGVI_TRY(MGVI_ARRAY(arena, f->col_val, room));
+    MGVI_TRY(MGVI_ARRAY(arena, to->column, d));
+    MGVI_TRY(MGVI_ARRAY(arena, to->pull, n));
+    MGVI_TRY(MGVI_ARRAY(arena, to->centre, d));
+    MGVI_TRY(MGVI_ARRAY(arena, to->sums, lanes));
+    MGVI_TRY(MGVI_ARRAY(arena, to->products, lanes));
     to->v = mgvi_arena_array(arena, d, lanes * sizeof *to->v);
-    to->sums = mgvi_arena_array(arena, lanes, sizeof *to->sums);
-    to->products = mgvi_arena_array(arena, lanes, sizeof *to->products);
-    if (!f->ptr || !f->col_ptr || !f->number || !f->idx || !f->val || !f->col_idx || !f->col_val ||
-        !to->column || !to->pull || !to->centre || !to->v || !to->sums || !to->products)
+    if (!to->v)
         return MGV_E_MEMORY;
     memset(f->number, -1, d * sizeof *f->number);
     return MGV_OK;

@@ -9,12 +9,10 @@
 mgv_status mgvi_scaled_cholesky_init(mgvi_scaled_cholesky *c, mgvi_arena *arena, int64_t n)
 {
     *c = (mgvi_scaled_cholesky){.ctx = arena->ctx, .n = n};
-    c->H = mgvi_arena_array(arena, (size_t)n * (size_t)n, sizeof *c->H);
-    c->factor = mgvi_arena_array(arena, (size_t)n * (size_t)n, sizeof *c->factor);
-    c->scale = mgvi_arena_array(arena, (size_t)n, sizeof *c->scale);
-    c->x = mgvi_arena_array(arena, (size_t)n * 2, sizeof *c->x);
-    c->rest = mgvi_arena_array(arena, (size_t)n * 2, sizeof *c->rest);
-    return c->H && c->factor && c->scale && c->x && c->rest ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(arena, (size_t)n * (size_t)n, &c->H, &c->factor));
+    MGVI_TRY(MGVI_ARRAY(arena, c->scale, n));
+    MGVI_TRY(MGVI_VECTORS(arena, (size_t)n * 2, &c->x, &c->rest));
+    return MGV_OK;
 }
 
 mgv_status mgvi_scaled_cholesky_factor(mgvi_scaled_cholesky *c, double ridge)

@@ -3,7 +3,6 @@
 
 #include "base/limit.h"
 #include "linalg/gemm.h"
-#include "solver/shared/support_gram.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,16 +30,14 @@ mgv_status mgvi_quadratic_room(mgvi_quadratic *q, int64_t count, bool gram)
         MGVI_TRY(MGVI_VECTORS(q->arena, room, &q->x, &q->scale, &q->ridge, &q->linear, &q->square,
                               &q->sum, &q->mean, &q->residual, &q->dir, &q->image, &q->delta,
                               &q->size, &q->origin));
-        if (!(q->support = mgvi_arena_array(q->arena, room, sizeof *q->support)))
-            return MGV_E_MEMORY;
+        MGVI_TRY(MGVI_ARRAY(q->arena, q->support, room));
         MGVI_TRY(mgvi_anderson_new(q->arena, (int64_t)room, &q->anderson));
         q->room = (int64_t)room;
     }
     if (gram && count > q->gram_room) {
         const size_t room = (size_t)(count + count / 4);
         q->gram_room = 0;
-        if (!(q->gram = mgvi_arena_array(q->arena, room * room, sizeof *q->gram)))
-            return MGV_E_MEMORY;
+        MGVI_TRY(MGVI_ARRAY(q->arena, q->gram, room * room));
         q->gram_room = (int64_t)room;
     }
     q->count = count;
@@ -239,8 +236,7 @@ static mgv_status factor_support(mgvi_quadratic *q)
     int64_t pivot;
     if (n > q->factor_room) {
         const int64_t room = 2 * n < MGVI_QUADRATIC_MOST ? 2 * n : MGVI_QUADRATIC_MOST;
-        if (!(q->H = mgvi_arena_array(q->arena, (size_t)(room * room), sizeof *q->H)))
-            return MGV_E_MEMORY;
+        MGVI_TRY(MGVI_ARRAY(q->arena, q->H, (size_t)(room * room)));
         q->factor_room = room;
     }
     for (double ridge = 1e-13;; ridge *= 100) {

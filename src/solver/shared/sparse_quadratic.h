@@ -53,7 +53,7 @@ typedef struct mgvi_quadratic {
     int64_t support_count;
     double *H;
     int64_t factor_room;
-    mgvi_arena *by_rows; /* work space of support_gram.h */
+    mgvi_arena *by_rows; /* work space of support_gram.c */
 } mgvi_quadratic;
 
 /* Room for `count` columns, and for their Gram matrix when `gram`; what was there is lost. */
@@ -71,4 +71,8 @@ double mgvi_quadratic_spread(mgvi_quadratic *q, int64_t k);
 /* From x0 = x until a single step could gain no more than accuracy^2 of what the best first one
  * could. R, off and T must be 0 at the start. */
 mgv_status mgvi_quadratic_solve(mgvi_quadratic *q, double accuracy);
+
+/* support_gram.c. */
+/* The upper triangle of Q'Q over the support, support_count numbers apart, into H. */
+mgv_status mgvi_support_gram(mgvi_quadratic *q, double *H);
 #endif

@@ -3,7 +3,7 @@
  *   (P'P)_a. = sum over the entries i of column a of  p_ia (row i from column a on)
  * which are sum_i nnz_i^2/2 multiplications, of text a hundredth of what products of columns read.
  */
-#include "solver/shared/support_gram.h"
+#include "solver/shared/sparse_quadratic.h"
 
 #include "base/memory.h"
 

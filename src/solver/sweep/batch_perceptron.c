@@ -25,19 +25,14 @@ static mgv_status init(mgvi_run *run)
     const mgvi_margin_pair pair = {.w = &s->w, .least = &s->least, .b = &s->b, .v = &s->w};
     MGVI_TRY(mgvi_margin_rows_new(run, pair, &s->rows));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->b));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->z, &s->b));
     const int64_t acc_len = mgvi_rows_acc_len(s->rows.rows);
-    s->acc = mgvi_run_array(run, (size_t)acc_len, sizeof *s->acc);
-    s->worst = mgvi_run_array(run, (size_t)run->problem->outputs + 1, sizeof *s->worst);
-    if (!s->acc || !s->worst)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->acc, acc_len));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->worst, (size_t)run->problem->outputs + 1));
     s->projected = run->settings->perceptron_form == MGVI_PERCEPTRON_PROJECTED;
     mgvi_margin_rows_start(&s->rows, &s->z);
     MGVI_TRY(mgvi_run_keep(run, "acc", MGVI_T_F64, s->acc, acc_len));
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "z", &s->z));
-    MGVI_TRY(mgvi_run_keep_vec(run, "b", &s->b));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"z", &s->z}, {"b", &s->b}));
     return mgvi_run_keep(run, "least", MGVI_T_F64, &s->least, 1);
 }
 

@@ -28,20 +28,15 @@ static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
     mgvi_steps steps;
-    mgvi_vec *const cols[] = {&s->w, &s->ahead, &s->next, &s->g}, *const rows[] = {&s->u, &s->z,
-                                                                                   &s->work};
-    for (size_t i = 0; i < sizeof cols / sizeof *cols; i++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[i]));
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[i]));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->ahead, &s->next, &s->g));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->u, &s->z, &s->work));
     MGVI_TRY(mgvi_problem_penalty(run->problem, &run->arena, &s->penalty));
     MGVI_TRY(mgvi_support_new(run, &s->support));
     mgvi_start_weights(run->problem, &s->w);
     MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->w, &steps));
     s->rho = steps.sigma / (run->settings->sigma_factor * run->settings->sigma_factor);
     s->step = steps.norm > 0 ? 1 / (s->rho * steps.norm * steps.norm) : 1;
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "u", &s->u));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"u", &s->u}));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
 }
 

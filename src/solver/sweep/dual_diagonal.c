@@ -49,16 +49,9 @@ typedef struct state {
 
 static mgv_status allocate(mgvi_run *run, state *s)
 {
-    mgvi_vec *const rows[] = {&s->u, &s->du, &s->z, &s->dz, &s->next, &s->slack};
-    mgvi_vec *const cols[] = {&s->w, &s->dw, &s->wz, &s->dwz};
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
-    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
-    MGVI_TRY(mgvi_run_keep_vec(run, "u", &s->u));
-    MGVI_TRY(mgvi_run_keep_vec(run, "du", &s->du));
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "dw", &s->dw));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->u, &s->du, &s->z, &s->dz, &s->next, &s->slack));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->dw, &s->wz, &s->dwz));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"u", &s->u}, {"du", &s->du}, {"w", &s->w}, {"dw", &s->dw}));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 

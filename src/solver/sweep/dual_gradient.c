@@ -74,12 +74,8 @@ static mgv_status init(mgvi_run *run)
     state *s = run->state;
     const mgv_problem *p = run->problem;
     mgvi_steps steps;
-    mgvi_vec *const cols[] = {&s->w, &s->p}, *const rows[] = {&s->u, &s->v, &s->u_next, &s->z,
-                                                              &s->work};
-    for (size_t i = 0; i < sizeof cols / sizeof *cols; i++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[i]));
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[i]));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->p));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->u, &s->v, &s->u_next, &s->z, &s->work));
     MGVI_TRY(mgvi_problem_penalty(p, &run->arena, &s->penalty));
     MGVI_TRY(mgvi_support_new(run, &s->support));
     mgvi_start_weights(p, &s->w);
@@ -88,10 +84,7 @@ static mgv_status init(mgvi_run *run)
     s->memory.t = 1;
     minimise(run, s); /* of p = 0 */
     mgvi_support_mul(&s->support, &s->w, &s->z);
-    MGVI_TRY(mgvi_run_keep_vec(run, "z", &s->z));
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "u", &s->u));
-    MGVI_TRY(mgvi_run_keep_vec(run, "v", &s->v));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"z", &s->z}, {"w", &s->w}, {"u", &s->u}, {"v", &s->v}));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
 }
 

@@ -53,14 +53,6 @@ typedef struct state {
 static int64_t numbers(const state *s) { return s->w.n * s->w.k; }
 
 /* <x, y> over all lanes: as one long vector. */
-static double dot(mgvi_run *run, const mgvi_vec *x, const mgvi_vec *y)
-{
-    const mgvi_vec a = mgvi_vec_flat(x), b = mgvi_vec_flat(y);
-    double sum;
-    mgvi_vec_dot(run->ctx, &a, &b, &sum);
-    return sum;
-}
-
 static mgvi_vec pair(const state *s, const mgvi_vec *from, int64_t index)
 {
     return mgvi_vec_part(from, index * s->w.n, s->w.n);
@@ -86,7 +78,7 @@ static double evaluate(mgvi_run *run, const mgvi_vec *w, mgvi_vec *g)
     }
     s->m.u_of_w = !(s->pass && !s->m.precise) && w == &s->w;
     mgvi_vec_axpby(run->ctx, p->lambda, &w_part, 1, &part);
-    return loss + 0.5 * p->lambda * dot(run, &w_part, &w_part);
+    return loss + 0.5 * p->lambda * mgvi_vec_inner(run->ctx, &w_part, &w_part);
 }
 
 /* What the estimate of the gap goes by, at the point the run has come to. */
@@ -94,7 +86,7 @@ static void measure_gradient(mgvi_run *run)
 {
     state *s = run->state;
     const mgvi_vec part = mgvi_problem_penalised_part(run->problem, &s->g);
-    s->m.grad_square = dot(run, &part, &part);
+    s->m.grad_square = mgvi_vec_inner(run->ctx, &part, &part);
     const mgvi_vec free = mgvi_problem_free_part(run->problem, &s->g), all = mgvi_vec_flat(&free);
     mgvi_vec_abs_sum(run->ctx, &all, &s->m.free_slope);
 }
@@ -153,11 +145,7 @@ static mgv_status init_hessian(mgvi_run *run)
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->g));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->dir));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->trial));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->next_g));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->g, &s->dir, &s->trial, &s->next_g));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     s->m.grad_square = s->row_cost = s->m.row_gap = INFINITY;
     MGVI_TRY(init_fast(run));
@@ -166,20 +154,14 @@ static mgv_status init(mgvi_run *run)
     const double room = MOST_BYTES / (16 * (double)numbers(s));
     s->most_pairs = s->newton ? 1 : (int64_t)fmin(fmax(room, LEAST_PAIRS), PAIRS);
     const int64_t rows = s->most_pairs * s->w.n;
-    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, rows, s->w.k, &s->s));
-    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, rows, s->w.k, &s->y));
-    s->lane = mgvi_run_array(run, (size_t)s->w.k, sizeof *s->lane);
-    if (!s->lane)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECS(&run->arena, MGVI_COLS, rows, s->w.k, &s->s, &s->y));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->lane, s->w.k));
     if (s->newton) {
         MGVI_TRY(mgvi_class_dual_new(run, false, &s->dual));
         s->m.metric = NEWTON;
     }
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "g", &s->g));
-    MGVI_TRY(mgvi_run_keep_vec(run, "u", &s->u));
-    MGVI_TRY(mgvi_run_keep_vec(run, "s", &s->s));
-    MGVI_TRY(mgvi_run_keep_vec(run, "y", &s->y));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"g", &s->g}, {"u", &s->u}, {"s", &s->s},
+                                {"y", &s->y}));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
@@ -259,7 +241,7 @@ static mgv_status two_loops(mgvi_run *run)
     for (int64_t i = s->m.pairs - 1; i >= 0; i--) {
         const int64_t at = (s->m.oldest + i) % s->most_pairs;
         const mgvi_vec si = pair(s, &s->s, at), yi = pair(s, &s->y, at);
-        alpha[at] = s->m.rho[at] * dot(run, &si, &s->dir);
+        alpha[at] = s->m.rho[at] * mgvi_vec_inner(run->ctx, &si, &s->dir);
         mgvi_vec_axpby(run->ctx, -alpha[at], &yi, 1, &s->dir);
     }
     if (s->m.metric == HESSIAN)
@@ -271,7 +253,7 @@ static mgv_status two_loops(mgvi_run *run)
     for (int64_t i = 0; i < s->m.pairs; i++) {
         const int64_t at = (s->m.oldest + i) % s->most_pairs;
         const mgvi_vec si = pair(s, &s->s, at), yi = pair(s, &s->y, at);
-        const double beta = s->m.rho[at] * dot(run, &yi, &s->dir);
+        const double beta = s->m.rho[at] * mgvi_vec_inner(run->ctx, &yi, &s->dir);
         mgvi_vec_axpby(run->ctx, alpha[at] - beta, &si, 1, &s->dir);
     }
     return st;
@@ -293,7 +275,7 @@ static double first_step(mgvi_run *run, double slope)
     mgvi_vec_copy(run->ctx, &s->w, &s->trial);
     mgvi_vec_axpby(run->ctx, small, &s->dir, 1, &s->trial);
     evaluate(run, &s->trial, &s->next_g);
-    const double change = dot(run, &s->next_g, &s->dir) - slope;
+    const double change = mgvi_vec_inner(run->ctx, &s->next_g, &s->dir) - slope;
     return change > 0 ? -slope * small / change : small;
 }
 
@@ -338,7 +320,7 @@ static void remember(mgvi_run *run)
     mgvi_vec si = pair(s, &s->s, at), yi = pair(s, &s->y, at);
     mgvi_vec_add(run->ctx, 1, &s->trial, -1, &s->w, &si);
     mgvi_vec_add(run->ctx, 1, &s->next_g, -1, &s->g, &yi);
-    const double sy = dot(run, &si, &yi), yy = dot(run, &yi, &yi);
+    const double sy = mgvi_vec_inner(run->ctx, &si, &yi), yy = mgvi_vec_inner(run->ctx, &yi, &yi);
     if (!(sy > 1e-16 * yy)) /* no curvature that arithmetic can see */
         return;
     s->m.rho[at] = 1 / sy;
@@ -397,11 +379,11 @@ static mgv_status step(mgvi_run *run)
         MGVI_TRY(refresh_metric(run, HESSIAN));
     s->m.age++;
     MGVI_TRY(s->m.metric == NEWTON ? newton_direction(run) : two_loops(run));
-    double slope = dot(run, &s->g, &s->dir);
+    double slope = mgvi_vec_inner(run->ctx, &s->g, &s->dir);
     if (!(slope < 0)) { /* the pairs have lost their meaning */
         s->m.pairs = 0;
         MGVI_TRY(two_loops(run));
-        slope = dot(run, &s->g, &s->dir);
+        slope = mgvi_vec_inner(run->ctx, &s->g, &s->dir);
     }
     double t = s->m.pairs > 0 || s->m.metric ? 1 : first_step(run, slope);
     if (slope == 0 || !((t = descend(run, slope, t)) > 0)) {

@@ -22,18 +22,11 @@ typedef struct state {
     double estimate;
 } state;
 
-static double dot(const mgvi_run *run, const mgvi_vec *x, const mgvi_vec *y)
-{
-    double value;
-    mgvi_vec_dot(run->ctx, x, y, &value);
-    return value;
-}
-
 /* |x|^2 of the penalised columns */
 static double square(const mgvi_run *run, const mgvi_vec *x)
 {
     const mgvi_vec part = mgvi_problem_penalised_part(run->problem, x);
-    return dot(run, &part, &part);
+    return mgvi_vec_inner(run->ctx, &part, &part);
 }
 
 /* g += t lambda x of the penalised columns */
@@ -64,10 +57,10 @@ static void refresh(mgvi_run *run, state *s)
     mgvi_op_mul_t(p->A, 1, u, 0, &s->g);
     add_strength(run, 1, &s->w, &s->g);
     mgvi_vec_multiply(run->ctx, &s->diagonal, &s->g, &s->d);
-    s->gp = dot(run, &s->g, &s->d);
+    s->gp = mgvi_vec_inner(run->ctx, &s->g, &s->d);
     mgvi_vec_scale(run->ctx, -1, &s->d);
     s->since = 0;
-    s->estimate = guess_gap(run, s, dot(run, u, &s->z));
+    s->estimate = guess_gap(run, s, mgvi_vec_inner(run->ctx, u, &s->z));
 }
 
 /* 1/diag H from the columns' variances: with an intercept A's columns are centred. An operator that
@@ -80,10 +73,9 @@ static mgv_status measure(mgvi_run *run, state *s)
         mgvi_vec_fill(run->ctx, &s->diagonal, 1);
         return MGV_OK;
     }
-    double *mean = mgvi_run_array(run, (size_t)d, sizeof *mean);
-    double *diagonal = mgvi_run_array(run, (size_t)s->diagonal.n, sizeof *diagonal);
-    if (!mean || !diagonal)
-        return MGV_E_MEMORY;
+    double *mean, *diagonal;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, mean, d));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, diagonal, s->diagonal.n));
     MGVI_TRY(
         mgvi_matrix_column_stats(run->ctx, p->A->stored, s->s->values, mean, diagonal, NULL, NULL));
     for (int64_t j = 0; j < d; j++) {
@@ -106,16 +98,9 @@ static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
     s->s = &run->problem->row.scale;
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->g));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->d));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->h));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->diagonal));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->g, &s->d, &s->h, &s->diagonal));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z));
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "g", &s->g));
-    MGVI_TRY(mgvi_run_keep_vec(run, "d", &s->d));
-    MGVI_TRY(mgvi_run_keep_vec(run, "z", &s->z));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"g", &s->g}, {"d", &s->d}, {"z", &s->z}));
     MGVI_TRY(mgvi_run_keep(run, "since", MGVI_T_I64, &s->since, 1));
     MGVI_TRY(mgvi_run_keep(run, "gp", MGVI_T_F64, &s->gp, 1));
     MGVI_TRY(measure(run, s));
@@ -144,7 +129,7 @@ static mgv_status step(mgvi_run *run)
     }
     mgvi_op_mul(p->A, 1, &s->d, 0, Ad);
     mgvi_vec_weigh(ctx, s->s, Ad, u);
-    const double t = s->gp / (dot(run, Ad, u) + p->lambda * square(run, &s->d));
+    const double t = s->gp / (mgvi_vec_inner(run->ctx, Ad, u) + p->lambda * square(run, &s->d));
     mgvi_vec_axpby(ctx, t, &s->d, 1, &s->w);
     mgvi_vec_axpby(ctx, t, Ad, 1, &s->z);
     if (++s->since == REFRESH) {
@@ -153,11 +138,11 @@ static mgv_status step(mgvi_run *run)
         mgvi_op_mul_t(p->A, t, u, 1, &s->g);
         add_strength(run, t, &s->d, &s->g);
         mgvi_vec_multiply(ctx, &s->diagonal, &s->g, &s->h);
-        const double next = dot(run, &s->g, &s->h);
+        const double next = mgvi_vec_inner(run->ctx, &s->g, &s->h);
         mgvi_vec_axpby(ctx, -1, &s->h, next / s->gp, &s->d);
         s->gp = next;
         mgvi_vec_weigh(ctx, s->s, &s->z, u);
-        s->estimate = guess_gap(run, s, dot(run, u, &s->z));
+        s->estimate = guess_gap(run, s, mgvi_vec_inner(run->ctx, u, &s->z));
     }
     return isfinite(s->gp)
                ? MGV_OK

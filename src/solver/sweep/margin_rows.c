@@ -6,23 +6,17 @@
 mgv_status mgvi_margin_rows_new(mgvi_run *run, mgvi_margin_pair pair, mgvi_margin_rows *out)
 {
     const int64_t n = run->problem->A->rows;
-    if (n > INT32_MAX)
-        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                         "solver %s takes at most 2^31 rows; there are %" PRId64, run->ops->name,
-                         n);
+    MGVI_TRY(mgvi_run_check_rows(run));
     *out = (mgvi_margin_rows){.run = run, .pair = pair};
     if (run->problem->free_cols) {
         const int32_t k = run->problem->graph ? run->problem->outputs : 2;
-        if (!(out->graph = mgvi_run_array(run, 1, sizeof *out->graph)))
-            return MGV_E_MEMORY;
+        MGVI_TRY(MGVI_RUN_ARRAY(run, out->graph, 1));
         MGVI_TRY(mgvi_class_graph_new(&run->arena, k, out->graph));
     }
     MGVI_TRY(mgvi_rows_new(run->problem->A, &run->arena, &out->rows));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &out->out_w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &out->out_u));
-    out->live.row = mgvi_run_array(run, (size_t)n, sizeof *out->live.row);
-    if (!out->live.row)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, out->live.row, n));
     mgvi_problem_live_rows(run->problem, out->rows, &out->out_u, &out->live);
     out->radius = out->live.most > 0 ? sqrt(out->live.most) : 1;
     if (out->live.endless < 0)

@@ -12,8 +12,6 @@
 #include "backend/surrogate.h"
 #include "solver/sweep/margin_rows.h"
 
-#include <math.h>
-
 static const double FIRST_THETA = 1024;
 
 typedef struct memory {
@@ -36,20 +34,11 @@ typedef struct state {
 
 static mgv_status allocate(mgvi_run *run, state *s)
 {
-    mgvi_vec *const cols[] = {&s->w, &s->g, &s->v, &s->w_try, &s->v_try, &s->delta};
-    mgvi_vec *const rows[] = {&s->q, &s->b, &s->q_try, &s->z};
-    for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, cols[k]));
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
-    s->acc = mgvi_run_array(run, (size_t)mgvi_rows_acc_len(s->rows.rows), sizeof *s->acc);
-    if (!s->acc)
-        return MGV_E_MEMORY;
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "g", &s->g));
-    MGVI_TRY(mgvi_run_keep_vec(run, "v", &s->v));
-    MGVI_TRY(mgvi_run_keep_vec(run, "q", &s->q));
-    MGVI_TRY(mgvi_run_keep_vec(run, "b", &s->b));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->g, &s->v, &s->w_try, &s->v_try, &s->delta));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->q, &s->b, &s->q_try, &s->z));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->acc, (size_t)mgvi_rows_acc_len(s->rows.rows)));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"g", &s->g}, {"v", &s->v}, {"q", &s->q},
+                                {"b", &s->b}));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 

@@ -23,16 +23,11 @@ static mgv_status init(mgvi_run *run)
     state *s = run->state;
     const mgvi_margin_pair pair = {.w = &s->w, .least = &s->least, .b = &s->b, .v = &s->w};
     MGVI_TRY(mgvi_margin_rows_new(run, pair, &s->rows));
-    mgvi_vec *const rows[] = {&s->z, &s->c, &s->b};
-    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
-        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, rows[k]));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->v));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->z, &s->c, &s->b));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->v));
     s->kind = run->settings->surrogate;
     mgvi_margin_rows_start(&s->rows, &s->z);
-    MGVI_TRY(mgvi_run_keep_vec(run, "w", &s->w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "z", &s->z));
-    MGVI_TRY(mgvi_run_keep_vec(run, "b", &s->b));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"z", &s->z}, {"b", &s->b}));
     return mgvi_run_keep(run, "least", MGVI_T_F64, &s->least, 1);
 }
 

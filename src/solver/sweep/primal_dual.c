@@ -7,14 +7,76 @@
  *          not (no w fits the data), and gives the mean's p for restarts;
  *   lazy:  A'(2 u - u_old) is formed for all columns every few iterations, in between for those
  *          that could leave 0.
- * A penalty that is a norm of D w may have dual variables of its own (sweep/norm_dual.h): A is then
+ * A penalty that is a norm of D w may have dual variables of its own: A is then
  * [A; D] and (1) has no prox. */
-#include "solver/sweep/norm_dual.h"
 #include "solver/sweep/restart.h"
 #include "solver/sweep/steps.h"
 #include "solver/sweep/support.h"
 
 #include <math.h>
+
+/* ---- dual variables of a norm of D w --------------------------------------------------------- */
+
+/* For a penalty R(w) = c sum_g |(D w)_g|: no prox of R is needed. (15) */
+typedef struct norm_dual {
+    mgvi_op *D;    /* NULL: not in use */
+    int64_t group; /* rows of D that have one length */
+    double radius; /* c */
+    mgvi_vec v;    /* |v_g| <= c */
+    mgvi_vec step; /* v - v_old */
+} norm_dual;
+
+static bool norm_dual_on(const norm_dual *s) { return s->D != NULL; }
+
+/* A prox that iterates costs about this many products with D: where a product with A costs more
+ * entries a column, fewer iterations with the prox are the better bargain. */
+static const double INNER_STEPS = 100;
+
+static bool wants_norm_dual(const mgvi_run *run)
+{
+    const mgv_problem *p = run->problem;
+    const mgvi_wish choice = run->settings->split;
+    if (!p->split.D || p->lanes != 1 || p->free_cols || choice == MGVI_WISH_NO)
+        return false;
+    return choice == MGVI_WISH_YES || mgvi_problem_is_bounded(p) ||
+           (p->split.preferred && (double)p->A->nnz < INNER_STEPS * (double)p->A->cols);
+}
+
+/* By the setting `split` and what the problem's penalty offers. Kept for checkpoints. */
+static mgv_status norm_dual_new(mgvi_run *run, norm_dual *out)
+{
+    const mgvi_norm_form *form = &run->problem->split;
+    *out = (norm_dual){0};
+    if (!wants_norm_dual(run) && form->D && mgvi_problem_is_bounded(run->problem))
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "bounds of the weights beside %s need --set split=yes and no intercept",
+                         run->problem->penalty->name);
+    if (!wants_norm_dual(run) && form->D && run->settings->split == MGVI_WISH_YES)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "split yes beside %s has no intercept; add --no-intercept",
+                         run->problem->penalty->name);
+    if (!wants_norm_dual(run))
+        return MGV_OK;
+    out->D = form->D;
+    out->group = form->group;
+    out->radius = mgvi_coef_pick(&run->problem->col.scale, 0, 0);
+    MGVI_TRY(MGVI_VECS(&run->arena, MGVI_ROWS, form->D->rows, 1, &out->v, &out->step));
+    MGVI_TRY(mgvi_run_keep_vec(run, "split", &out->v));
+    return mgvi_run_keep_vec(run, "split_step", &out->step);
+}
+
+/* v+ = P(v + sigma D w), P the projection of every group onto the ball of radius c. */
+static void norm_dual_move(mgv_ctx *ctx, norm_dual *s, double sigma, const mgvi_vec *w)
+{
+    if (!(s->radius > 0)) {
+        mgvi_vec_fill(ctx, &s->step, 0); /* v = 0 and stays */
+        return;
+    }
+    mgvi_op_mul(s->D, sigma, w, 0, &s->step);
+    mgvi_vec_project(ctx, s->group, s->radius, &s->v, &s->step);
+}
+
+/* ---- the state ------------------------------------------------------------------------------- */
 
 /* Plain numbers, for checkpoints. */
 typedef struct memory {
@@ -31,7 +93,7 @@ typedef struct state {
     mgvi_vec next, g;                 /* cols: w+; A'(2 u - u_old) */
     mgvi_vec smooth;                  /* cols: grad F(w); none without an F */
     mgvi_vec du, u_next, z_old, work; /* rows: u - u_old, u+, A w before, scratch */
-    mgvi_norm_dual split;
+    norm_dual split;
     int64_t lazy; /* 1: exact form */
     bool average, restarts;
     mgvi_restart mean;
@@ -54,13 +116,10 @@ static int64_t choose_lazy(const mgvi_run *run, const state *s)
 static mgv_status make_vectors(mgvi_run *run, state *s)
 {
     MGVI_TRY(mgvi_point_new(run, &s->now));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->next));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->g));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->next, &s->g));
     if (mgvi_problem_has_smooth(run->problem))
         MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->smooth));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->du));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u_next));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->z_old));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->du, &s->u_next, &s->z_old));
     return mgvi_run_vec(run, MGVI_ROWS, &s->work);
 }
 
@@ -88,13 +147,13 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_support_new(run, &s->support));
     s->lazy = choose_lazy(run, s);
     s->average = run->settings->iterate == MGVI_ITERATE_AVERAGE;
-    MGVI_TRY(mgvi_norm_dual_new(run, &s->split));
+    MGVI_TRY(norm_dual_new(run, &s->split));
     s->restarts = run->settings->primal_dual_restart && !run->early && !s->average &&
-                  s->lazy == 1 && (p->penalty->can & MGVI_CONJ) && !mgvi_norm_dual_on(&s->split) &&
+                  s->lazy == 1 && (p->penalty->can & MGVI_CONJ) && !norm_dual_on(&s->split) &&
                   !mgvi_problem_has_smooth(p);
     mgvi_start_weights(p, &s->now.w);
     MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->now.w, &s->steps));
-    s->steps.split = mgvi_norm_dual_on(&s->split) ? p->split.square_norm : 0;
+    s->steps.split = norm_dual_on(&s->split) ? p->split.square_norm : 0;
     s->steps.smooth = p->smooth.lipschitz;
     mgvi_steps_set_norm(run, &s->steps, s->steps.norm);
     mgvi_op_mul(p->A, 1, &s->now.w, 0, &s->now.z);
@@ -147,7 +206,7 @@ static void extend_direction(const mgvi_run *run, state *s)
     mgvi_vec_norm2(run->ctx, &s->g, &size);
     mgvi_vec_norm2(run->ctx, &s->du, &residual);
     s->memory.stillness = residual > 0 ? size / (residual * s->steps.norm) : 0;
-    if (mgvi_norm_dual_on(&s->split))
+    if (norm_dual_on(&s->split))
         mgvi_op_mul_t(s->split.D, 1, &s->split.step, 1, &s->g);
     mgvi_vec_axpby(run->ctx, 1, &s->g, 1, &s->now.p);
     mgvi_vec_axpby(run->ctx, 1, &s->now.p, 1, &s->g);
@@ -174,7 +233,7 @@ static void move_weights(const mgvi_run *run, state *s)
         mgvi_penalty_prox_each(&s->penalty, &next, &each, &next);
     } else {
         mgvi_vec_add(run->ctx, 1, &w, -steps->tau, &g, &next);
-        if (!mgvi_norm_dual_on(&s->split))
+        if (!norm_dual_on(&s->split))
             mgvi_penalty_prox(&s->penalty, &next, steps->tau, &next);
         else if (mgvi_problem_is_bounded(p))
             mgvi_vec_clip(run->ctx, p->low, p->high, &next);
@@ -213,8 +272,8 @@ static void move_dual(const mgvi_run *run, state *s)
     mgvi_loss_dual_step(run->ctx, p->loss, &p->row, &s->now.u, &s->now.z, &r, &s->u_next);
     mgvi_vec_add(run->ctx, 1, &s->u_next, -1, &s->now.u, &s->du);
     mgvi_vec_copy(run->ctx, &s->u_next, &s->now.u);
-    if (mgvi_norm_dual_on(&s->split))
-        mgvi_norm_dual_move(run->ctx, &s->split, s->steps.sigma, &s->now.w);
+    if (norm_dual_on(&s->split))
+        norm_dual_move(run->ctx, &s->split, s->steps.sigma, &s->now.w);
 }
 
 /* Means and restarts; after a restart the next step goes by p alone. */

@@ -13,8 +13,7 @@ static const double SUFFICIENT = 0.2, NECESSARY = 0.8, LONG = 0.36;
 
 mgv_status mgvi_point_new(mgvi_run *run, mgvi_point *out)
 {
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &out->w));
-    MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &out->p));
+    MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &out->w, &out->p));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &out->u));
     return mgvi_run_vec(run, MGVI_ROWS, &out->z);
 }
@@ -27,10 +26,8 @@ mgv_status mgvi_restart_new(mgvi_run *run, double unit, mgvi_restart *out)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &out->v));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &out->r));
     MGVI_TRY(mgvi_problem_penalty(run->problem, &run->arena, &out->penalty));
-    MGVI_TRY(mgvi_run_keep_vec(run, "mean_w", &out->mean.w));
-    MGVI_TRY(mgvi_run_keep_vec(run, "mean_p", &out->mean.p));
-    MGVI_TRY(mgvi_run_keep_vec(run, "mean_u", &out->mean.u));
-    MGVI_TRY(mgvi_run_keep_vec(run, "mean_z", &out->mean.z));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"mean_w", &out->mean.w}, {"mean_p", &out->mean.p},
+                                {"mean_u", &out->mean.u}, {"mean_z", &out->mean.z}));
     return mgvi_run_keep(run, "restart", MGVI_T_U8, &out->memory, sizeof out->memory);
 }
 

@@ -92,10 +92,7 @@ static mgv_status bind_units(mgvi_run *run, mgvi_columns *columns, mgvi_steps *s
                          "diagonal steps need a stored matrix and a penalty that works column by "
                          "column; this is operator %s with penalty %s",
                          p->A->ops->name, p->penalty->name);
-    s->unit = mgvi_run_array(run, (size_t)d, sizeof *s->unit);
-    s->square = mgvi_run_array(run, (size_t)d, sizeof *s->square);
-    if (!s->unit || !s->square)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_VECTORS(&run->arena, d, &s->unit, &s->square));
     mgvi_columns_square_norms(columns, s->unit);
     for (int64_t j = 0; j < d; j++)
         s->unit[j] = s->unit[j] > 0 ? 1 / sqrt(s->unit[j]) : 1;
@@ -129,8 +126,7 @@ mgv_status mgvi_steps_new(mgvi_run *run, const mgvi_penalty *penalty, mgvi_colum
     const int64_t d = mgvi_problem_penalised(p);
     mgvi_vec z, r, v, work;
     *s = (mgvi_steps){.sigma = 1};
-    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_ROWS, p->A->rows, 1, &z));
-    MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_ROWS, p->A->rows, 1, &r));
+    MGVI_TRY(MGVI_VECS(&run->arena, MGVI_ROWS, p->A->rows, 1, &z, &r));
     MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, p->A->cols, 1, &v));
     MGVI_TRY(mgvi_vec_new(&run->arena, MGVI_COLS, d, 1, &work));
     MGVI_TRY(bind_units(run, columns, s));

@@ -4,9 +4,7 @@
 mgv_status mgvi_support_new(mgvi_run *run, mgvi_support *out)
 {
     *out = (mgvi_support){.A = run->problem->A, .penalised = mgvi_problem_penalised(run->problem)};
-    out->list = mgvi_run_array(run, (size_t)out->A->cols, sizeof *out->list);
-    if (!out->list)
-        return MGV_E_MEMORY;
+    MGVI_TRY(MGVI_RUN_ARRAY(run, out->list, out->A->cols));
     return mgvi_ctx_in_host(run->ctx) ? mgvi_columns_new(out->A, &run->arena, &out->columns)
                                       : MGV_OK;
 }
