@@ -121,24 +121,10 @@ void mgvi_rows_close(mgv_ctx *ctx, mgvi_rows_view *view)
 }
 
 /* ---- labels and integers ------------------------------------------------------------------- */
-/* The class of a label value; -1: none. */
-static int64_t find_class(const mgv_data *data, double value)
-{
-    int64_t low = 0, high = data->classes;
-    while (low < high) {
-        const int64_t middle = low + (high - low) / 2;
-        if (data->class_value[middle] < value)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < data->classes && data->class_value[low] == value ? low : -1;
-}
-
 size_t mgvi_text_put_label(const mgv_data *data, int64_t row, char *to)
 {
     const double value = data->labels ? data->labels[row] : 0;
-    const int64_t k = data->labels ? find_class(data, value) : -1;
+    const int64_t k = data->labels ? mgvi_data_class_of(data, value) : -1;
     if (k < 0)
         return mgvi_number_format(value, MGV_F64, to);
     const size_t n = strlen(data->class_text[k]);

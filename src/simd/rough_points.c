@@ -52,31 +52,6 @@ INLINE void values(const float *p, const float *q, int64_t d, bool root, fvec s[
             s[k][v] = power_below_0(root ? root_of(s[k][v]) : s[k][v]);
 }
 
-INLINE void sums_of(const mgvi_rough_points *x, const float *c, bool root, double *sums)
-{
-    float part[STEP];
-    for (int l = 0; l < GROUP; l += STEP)
-        for (int64_t s = 0; s < x->fours; s++) {
-            fvec e[FOUR][VECS];
-            values(x->p + s * x->d * FOUR, x->q + l, x->d, root, e);
-            for (int v = 0; v < VECS; v++) {
-                const fvec four = (e[0][v] * c[s * FOUR] + e[1][v] * c[s * FOUR + 1]) +
-                                  (e[2][v] * c[s * FOUR + 2] + e[3][v] * c[s * FOUR + 3]);
-                memcpy(part + v * LANES, &four, sizeof four);
-            }
-            for (int t = 0; t < STEP; t++)
-                sums[l + t] += (double)part[t];
-        }
-}
-
-static void all_sums(const mgvi_rough_points *points, const float *c, double *sums)
-{
-    if (points->root)
-        sums_of(points, c, true, sums);
-    else
-        sums_of(points, c, false, sums);
-}
-
 static void store_values(const mgvi_rough_points *x, float *out, int64_t ld)
 {
     for (int l = 0; l < GROUP; l += STEP)
@@ -106,6 +81,7 @@ INLINE void add_lanes(const fvec t[FOUR], double *sums)
     }
 }
 
+/* c_q NULL: the sums of the points alone. */
 INLINE void both_of(const mgvi_rough_points *x, const float *c, const float *c_q, bool root,
                     double *sums, double *sums_p)
 {
@@ -121,10 +97,20 @@ INLINE void both_of(const mgvi_rough_points *x, const float *c, const float *c_q
             }
             for (int t = 0; t < STEP; t++)
                 sums[l + t] += (double)part[t];
+            if (!c_q)
+                continue;
             for (int k = 0; k < FOUR; k++)
                 across[k] = e[k][0] * f_load(c_q + l) + e[k][1] * f_load(c_q + l + LANES);
             add_lanes(across, sums_p + s * FOUR);
         }
+}
+
+static void all_sums(const mgvi_rough_points *points, const float *c, double *sums)
+{
+    if (points->root)
+        both_of(points, c, NULL, true, sums, NULL);
+    else
+        both_of(points, c, NULL, false, sums, NULL);
 }
 
 static void both(const mgvi_rough_points *points, const float *c, const float *c_q, double *sums,
