@@ -59,6 +59,7 @@ typedef struct state {
     int64_t inherited;
     mgvi_vec from_w, from_u;
     mgvi_hinge_interior *interior;
+    mgvi_hinge_waypoint way; /* sparse */
     mgvi_vec w, u, v;
     double gap;       /* relative, of the last round */
     double round_gap; /* of its problem on W */
@@ -210,7 +211,9 @@ static mgv_status bind_columns(mgvi_run *run, state *s)
     s->ranking = mgvi_run_array(run, d, sizeof *s->ranking);
     if (!s->W || !s->in_W || !s->ranking)
         return MGV_E_MEMORY;
-    return s->table ? MGV_OK : room_for(run, s, s->d < 3 * s->n ? s->d : 3 * s->n);
+    if (s->table)
+        return mgvi_hinge_waypoint_new(&run->arena, s->n, s->d, &s->way);
+    return room_for(run, s, s->d < 3 * s->n ? s->d : 3 * s->n);
 }
 
 static bool is_hinge(const mgv_problem *p)
@@ -331,7 +334,8 @@ static mgv_status bind_block(mgvi_run *run, state *s)
         s->part[t] = s->w.x[s->W[t]];
     const mgvi_hinge_point from = {
         .theta = s->theta, .w = s->part, .b = s->rows.y ? s->w.x[s->d] : 0};
-    mgvi_hinge_interior_begin(run->ctx, s->interior, &s->block, s->solved ? &from : NULL);
+    mgvi_hinge_interior_begin(run->ctx, s->interior, &s->block, s->solved ? &from : NULL,
+                              s->table && !s->lone && !s->rows.low ? &s->way : NULL);
     s->begun = true;
     return MGV_OK;
 }
@@ -407,7 +411,7 @@ static mgv_status presume_rows(mgvi_run *run, state *s, int64_t weights)
 {
     const int64_t most = (int64_t)(MOST_LIVE * (double)s->n), wanted = 3 * weights + FEW;
     const int64_t near = wanted < most ? wanted : most;
-    if (s->rows.kind != MGVI_ROWS_BOXED || s->lone || s->rows.low)
+    if (s->rows.kind != MGVI_ROWS_BOXED || s->lone || s->rows.low || weights >= most)
         return MGV_OK;
     double *clear = mgvi_run_array(run, (size_t)s->n, sizeof *clear);
     int64_t *order = mgvi_run_array(run, (size_t)s->n, sizeof *order);
@@ -514,6 +518,16 @@ static mgv_status solve_on_W(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
+/* Where the rows in question are fewer than the columns they make the size of a step, and columns
+ * cost their entries only: all that are wanted join at once. */
+static int64_t join_at_once(const state *s)
+{
+    int64_t free = 0;
+    for (int64_t i = 0; s->table && i < s->n; i++)
+        free += s->rows.s && s->theta[i] > 0 && s->theta[i] < s->rows.s[i];
+    return s->table && free < s->size && s->n >= FEW_ROWS ? s->size : at_a_time(s, 1);
+}
+
 /* (14): violated columns, and with room left those that are nearly. */
 static mgv_status widen(mgvi_run *run, state *s)
 {
@@ -525,7 +539,7 @@ static mgv_status widen(mgvi_run *run, state *s)
         return MGV_OK;
     }
     const int64_t count = rank_columns(s, near * s->mu);
-    const int64_t most = at_a_time(s, 1);
+    const int64_t most = join_at_once(s);
     return join(run, s, count < most ? count : most);
 }
 

@@ -22,12 +22,10 @@ static const double RESTING = 0.1, BOUND = 0.02, CLEAR = 0.05, NEAR = 0.01;
 
 /* What that may do to v = Z'a at a time, in mu. */
 static const double SHOCK = 0.3;
-/* Part of the live rows that may come back without a new start. */
-static const double MANY = 0.002;
+/* Part of the live rows that may come back without a new start; from a point half of the way. */
+static const double MANY = 0.002, SOME = 0.03;
 static const double FEW = 0.25;   /* of the rows live at the end: the others may rest next time */
-static const double SOLVED = 0.1; /* complementarity beside the dual value: nearly solved */
-
-enum rest { LIVE, RESTS, BACK, PRESUMED }; /* BACK: for good; PRESUMED: as in a smaller block */
+static const double SOLVED = 0.5; /* complementarity beside the dual value: nearly solved */
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -91,7 +89,7 @@ static void middle_of_the_box(mgvi_hinge_interior *k)
     const mgvi_hinge_block *p = k->p;
     double side[2] = {0, 0}, fixed = p->lin_free;
     for (int64_t i = 0; p->y && i < p->rows; i++) {
-        if (k->rests[i] == LIVE)
+        if (k->rests[i] == MGVI_HINGE_LIVE)
             side[p->y[i] > 0] += p->s[i];
         else
             fixed += p->y[i] * k->a[i];
@@ -203,7 +201,7 @@ static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
     const mgvi_hinge_block *p = k->p;
     k->live = 0;
     for (int64_t i = 0; i < p->rows; i++)
-        if (k->rests[i] == LIVE)
+        if (k->rests[i] == MGVI_HINGE_LIVE)
             k->row[k->live++] = (int32_t)i;
     const double tau = start_rows(ctx, k);
     k->tau = INFINITY;
@@ -222,20 +220,6 @@ static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
         for (int64_t i = 0; i < p->rows; i++)
             for (int64_t j = 0; j < p->cols; j++)
                 k->by_rows[i * p->cols + j] = p->Z[i + j * p->col_stride];
-}
-
-/* Column j with weight w: multipliers as v has them, products of tau or, for a weight that v does
- * not know of yet, more. */
-static void start_column(mgvi_hinge_interior *k, int64_t j, double w, double tau)
-{
-    static const double LEAST = 0.1; /* of mu */
-    const mgvi_hinge_block *p = k->p;
-    const double pull = k->v[j] - p->lambda * w;
-    k->w[j] = w;
-    k->z_pos[j] = fmax(p->mu - pull, LEAST * p->mu);
-    k->z_neg[j] = fmax(p->mu + pull, LEAST * p->mu);
-    k->pos[j] = fmax(tau / k->z_pos[j], tau / k->z_neg[j] + w);
-    k->neg[j] = fmax(tau / k->z_neg[j], tau / k->z_pos[j] - w);
 }
 
 /* Off the bounds of its box. */
@@ -271,22 +255,10 @@ static void start_near(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hinge_po
     const double tau = products_of(k, f.primal - f.dual);
     surround_rows(k, tau);
     for (int64_t j = 0; j < p->cols; j++)
-        start_column(k, j, from->w[j], tau);
+        mgvi_hinge_start_column(k, j, from->w[j], tau);
 }
 
 /* ---- rows at rest ---------------------------------------------------------------------------- */
-
-/* A row is put back near the bound where it rested. */
-static void put_back(mgvi_hinge_interior *k, int64_t i)
-{
-    const double s = k->p->s[i], off = fabs(k->z[i] - 1), small = fmin(0.1, k->tau / (CLEAR * s));
-    const bool upper = k->a[i] > k->c[i];
-    k->rests[i] = BACK;
-    k->l[i] = k->a[i] = upper ? s * (1 - small) : s * small;
-    k->c[i] = s - k->a[i];
-    k->slack[i] = (k->z[i] > 1 ? off : 0) + (upper ? k->tau / k->a[i] : CLEAR);
-    k->xi[i] = (k->z[i] < 1 ? off : 0) + (upper ? CLEAR : k->tau / k->c[i]);
-}
 
 /* With an intercept both classes have the same sum of theta, however few rows one has. */
 static int of_class(const mgvi_hinge_interior *k, int64_t i) { return k->p->y && k->p->y[i] > 0; }
@@ -305,7 +277,7 @@ static void mean_shares(const mgvi_hinge_interior *k, double mean[2])
 /* Whether row i is clearly off the hinge, and within `bound` of its own. */
 static bool at_rest(const mgvi_hinge_interior *k, int64_t i, double bound, const double mean[2])
 {
-    if (k->rests[i] != LIVE)
+    if (k->rests[i] != MGVI_HINGE_LIVE)
         return false;
     return (k->a[i] < bound * mean[of_class(k, i)] * k->p->s[i] && k->slack[i] > CLEAR &&
             k->z[i] > 1 + CLEAR) ||
@@ -344,7 +316,7 @@ static void lay_down(mgv_ctx *ctx, mgvi_hinge_interior *k)
     for (int64_t i = 0; i < k->p->rows; i++) {
         if (!at_rest(k, i, bound, mean))
             continue;
-        k->rests[i] = RESTS;
+        k->rests[i] = MGVI_HINGE_RESTS;
         k->l[i] = k->a[i] = k->t_row[i];
         k->c[i] = k->p->s[i] - k->a[i];
     }
@@ -357,8 +329,8 @@ static void rest_rows(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
     bool changed = false;
     for (int64_t i = 0; i < k->p->rows; i++)
-        if (k->rests[i] == RESTS && !stays(k, i)) {
-            put_back(k, i);
+        if (k->rests[i] == MGVI_HINGE_RESTS && !stays(k, i)) {
+            mgvi_hinge_put_back(k, i);
             changed = true;
         }
     if (changed)
@@ -367,30 +339,34 @@ static void rest_rows(mgv_ctx *ctx, mgvi_hinge_interior *k)
         lay_down(ctx, k);
     k->live = 0;
     for (int64_t i = 0; i < k->p->rows; i++)
-        if (k->rests[i] != RESTS)
+        if (k->rests[i] != MGVI_HINGE_RESTS)
             k->row[k->live++] = (int32_t)i;
 }
 
-/* The rows that were at rest in a smaller W, once the others are nearly solved: the point starts
- * anew where many of them do not stay. */
+/* The rows that were at rest in a smaller W, once the others are nearly solved: the point goes back
+ * half of the way or, where many of them do not stay, starts anew. */
 static void check_presumed(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
     int64_t wrong = 0;
     for (int64_t i = 0; i < k->p->rows; i++)
-        wrong += k->rests[i] == PRESUMED && !stays(k, i);
+        wrong += k->rests[i] == MGVI_HINGE_PRESUMED && !stays(k, i);
     const bool again = (double)wrong > MANY * (double)k->live;
     for (int64_t i = 0; i < k->p->rows; i++)
-        if (k->rests[i] == PRESUMED)
-            k->rests[i] = !again ? RESTS : stays(k, i) ? PRESUMED : LIVE;
+        if (k->rests[i] == MGVI_HINGE_PRESUMED)
+            k->rests[i] = !again        ? MGVI_HINGE_RESTS
+                          : stays(k, i) ? MGVI_HINGE_PRESUMED
+                                        : MGVI_HINGE_LIVE;
     k->presumed = again;
-    if (again)
+    if (again && k->halfway && k->halfway->cols > 0 && (double)wrong < SOME * (double)k->live)
+        mgvi_hinge_resume(ctx, k);
+    else if (again)
         start(ctx, k);
 }
 
 /* Everything from the middle again, and no row is to rest any more. */
 static void wake_all(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
-    memset(k->rests, LIVE, (size_t)k->p->rows * sizeof *k->rests);
+    memset(k->rests, MGVI_HINGE_LIVE, (size_t)k->p->rows * sizeof *k->rests);
     k->presumed = false;
     k->restless = true;
     start(ctx, k);
@@ -440,28 +416,39 @@ static void hand_over(mgv_ctx *ctx, mgvi_hinge_interior *k, mgvi_hinge_point *ou
     result->dual = f.dual;
 }
 
+static bool at_bound(const mgvi_hinge_block *p, int64_t i, double theta)
+{
+    return theta == 0 || theta == p->s[i];
+}
+
 void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hinge_block *block,
-                               const mgvi_hinge_point *from)
+                               const mgvi_hinge_point *from, mgvi_hinge_waypoint *way)
 {
     const double *theta = from ? from->theta : NULL;
+    const double *then = theta && way && way->cols > 0 ? way->a : NULL;
     int64_t live = 0;
     k->p = block;
+    k->halfway = way;
     k->best_gap = INFINITY;
     k->least = MGVI_HINGE_DIAGONAL;
     for (int64_t i = 0; i < block->rows; i++) {
-        const bool bound =
-            mgvi_hinge_may_rest(k) && theta && (theta[i] == 0 || theta[i] == block->s[i]);
-        k->rests[i] = bound ? PRESUMED : LIVE;
+        const bool bound = mgvi_hinge_may_rest(k) && theta && at_bound(block, i, theta[i]) &&
+                           (!then || at_bound(block, i, then[i]));
+        k->rests[i] = bound ? MGVI_HINGE_PRESUMED : MGVI_HINGE_LIVE;
         k->l[i] = k->a[i] = bound ? theta[i] : 0;
         k->c[i] = (block->s ? block->s[i] : 0) - k->a[i];
         live += !bound;
     }
-    k->presumed = live > 0 && (double)live < FEW * (double)block->rows;
+    k->presumed =
+        live > 0 && (then ? live < block->rows : (double)live < FEW * (double)block->rows);
     k->restless = false;
     k->settled = k->presumed;
     if (!k->presumed)
-        memset(k->rests, LIVE, (size_t)block->rows * sizeof *k->rests);
-    start(ctx, k);
+        memset(k->rests, MGVI_HINGE_LIVE, (size_t)block->rows * sizeof *k->rests);
+    if (then)
+        mgvi_hinge_resume(ctx, k);
+    else
+        start(ctx, k);
     if (from && block->lone && !block->gram)
         start_near(ctx, k, from);
 }
@@ -496,6 +483,8 @@ mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double 
         since = gap < least ? 0 : since + 1;
         const bool lost = !positive || !(gap <= HOPELESS * least) || (p->lone && since >= STALLED);
         least = fmin(least, gap);
+        if (k->halfway && complementarity(k) >= SOLVED * k->dual)
+            mgvi_hinge_keep_waypoint(k);
         if ((lost || since >= STALLED) && may_wake(k)) {
             wake_all(ctx, k);
             since = 0;
@@ -504,7 +493,12 @@ mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double 
             break;
         } else if (k->presumed && complementarity(k) < SOLVED * k->dual) {
             check_presumed(ctx, k);
-        } else if (mgvi_hinge_may_rest(k) && !k->presumed && !k->restless && gap < RESTING) {
+            if (k->presumed) { /* another problem */
+                since = 0;
+                least = INFINITY;
+            }
+        } else if (mgvi_hinge_may_rest(k) && !k->presumed && !k->restless &&
+                   (k->settled || gap < RESTING)) {
             rest_rows(ctx, k);
         }
     }

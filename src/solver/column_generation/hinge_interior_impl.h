@@ -18,6 +18,9 @@ typedef struct mgvi_hinge_move {
     double *w, *g, *pos, *neg, *z_pos, *z_neg; /* cols; g = Z'a */
 } mgvi_hinge_move;
 
+/* What a row is; BACK: live again, for good; PRESUMED: at rest as in a smaller block. */
+enum { MGVI_HINGE_LIVE, MGVI_HINGE_RESTS, MGVI_HINGE_BACK, MGVI_HINGE_PRESUMED };
+
 /* How a step's system (9) is solved: by conjugate gradients, with its diagonal or a float32 factor,
  * or by a float64 factor. */
 typedef enum mgvi_hinge_way {
@@ -38,6 +41,7 @@ struct mgvi_hinge_interior {
      * block said; `settled`: they did at the start, no others will; `restless`: it did not work
      * out, all stay live. */
     bool presumed, settled, restless;
+    mgvi_hinge_waypoint *halfway; /* NULL: nothing is kept on the way */
     int64_t live;
     int32_t *row;
     int8_t *rests;
@@ -88,6 +92,15 @@ static inline int64_t mgvi_hinge_boxed(const mgvi_hinge_interior *k)
 {
     return k->p->kind == MGVI_ROWS_BOXED ? k->live : 0;
 }
+
+/* hinge_waypoint.c: a column with weight w whose multipliers are as v has them; a row back in
+ * question, near the bound where it rested. Products of tau or more. */
+void mgvi_hinge_start_column(mgvi_hinge_interior *k, int64_t j, double w, double tau);
+void mgvi_hinge_put_back(mgvi_hinge_interior *k, int64_t i);
+/* Keeps the point; goes on from the one that was kept, with the rows that are live and the columns
+ * there are now. */
+void mgvi_hinge_keep_waypoint(mgvi_hinge_interior *k);
+void mgvi_hinge_resume(mgv_ctx *ctx, mgvi_hinge_interior *k);
 
 /* hinge_normal.c: the normal equations (9) or (10) at the present point; false: not positive. */
 mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive);
