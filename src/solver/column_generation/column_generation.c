@@ -42,6 +42,7 @@ typedef struct state {
     /* The same, kept where it may be another solver's: steps are replayed from it. */
     int64_t inherited;
     mgvi_vec from_w, from_u;
+    mgvi_hinge_waypoint way; /* sparse */
     mgvi_vec w, u, v;
     double gap;       /* relative, of the last round */
     double round_gap; /* of its problem on W */
@@ -84,8 +85,7 @@ static mgv_status keep_start(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->from_w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->from_u));
     MGVI_TRY(mgvi_run_keep(run, "inherited", MGVI_T_I64, &s->inherited, 1));
-    MGVI_TRY(mgvi_run_keep(run, "from_w", MGVI_T_F64, s->from_w.x, s->from_w.n));
-    return mgvi_run_keep(run, "from_u", MGVI_T_F64, s->from_u.x, s->from_u.n);
+    return MGVI_RUN_KEEP_VECS(run, {"from_w", &s->from_w}, {"from_u", &s->from_u});
 }
 
 static mgv_status init(mgvi_run *run)
@@ -112,7 +112,7 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_hinge_columns_bind(run, &s->rows, s->mu == 0, &s->W));
     MGVI_TRY(MGVI_RUN_ARRAY(run, s->theta, s->n));
     MGVI_TRY(MGVI_RUN_ARRAY(run, s->ranking, s->mu > 0 ? (size_t)s->d : 0));
-    return MGV_OK;
+    return s->W.table ? mgvi_hinge_waypoint_new(&run->arena, s->n, s->d, &s->way) : MGV_OK;
 }
 
 /* The support of w and the columns that u nearly violates make the first W. */
@@ -144,14 +144,11 @@ static mgv_status join(mgvi_run *run, state *s, int64_t count)
 /* The rows and strengths of the block. */
 static void outline(state *s)
 {
-    s->block = mgvi_hinge_rows_outline(&s->rows);
-    s->block.cols = s->W.gram ? 0 : s->W.size;
-    s->block.Z = s->W.Z;
-    s->block.row_stride = 1;
-    s->block.col_stride = s->block.gram_stride = s->n;
-    s->block.gram = s->W.gram;
-    s->block.lambda = s->lambda;
-    s->block.mu = s->mu;
+    mgvi_hinge_block *b = &s->block;
+    *b = mgvi_hinge_rows_outline(&s->rows);
+    mgvi_hinge_columns_outline(&s->W, b);
+    b->lambda = s->lambda;
+    b->mu = s->mu;
 }
 
 /* The block of the present W, and what the interior point needs for it. */
@@ -164,7 +161,8 @@ static mgv_status bind_block(mgvi_run *run, state *s)
         s->W.part[t] = s->w.x[s->W.col[t]];
     const mgvi_hinge_point from = {
         .theta = s->theta, .w = s->W.part, .b = s->rows.y ? s->w.x[s->d] : 0};
-    mgvi_hinge_interior_begin(run->ctx, s->W.interior, &s->block, s->solved ? &from : NULL);
+    mgvi_hinge_interior_begin(run->ctx, s->W.interior, &s->block, s->solved ? &from : NULL,
+                              s->W.table && !s->rows.lone_theta && !s->rows.low ? &s->way : NULL);
     s->begun = true;
     return MGV_OK;
 }
@@ -222,7 +220,7 @@ static mgv_status presume_rows(mgvi_run *run, state *s, int64_t weights)
 {
     const int64_t most = (int64_t)(MOST_LIVE * (double)s->n), wanted = 3 * weights + FEW;
     const int64_t near = wanted < most ? wanted : most;
-    if (s->rows.kind != MGVI_ROWS_BOXED || s->rows.lone_theta || s->rows.low)
+    if (s->rows.kind != MGVI_ROWS_BOXED || s->rows.lone_theta || s->rows.low || weights >= most)
         return MGV_OK;
     mgvi_op_mul(run->problem->A, 1, &s->w, 0, &s->u);
     MGVI_TRY(mgvi_hinge_rows_near(run, &s->rows, s->u.x, near, s->theta));
@@ -318,6 +316,15 @@ static mgv_status solve_on_W(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
+/* Where the rows in question are fewer than the columns they make the size of a step, and columns
+ * cost their entries only: all that are wanted join at once. */
+static int64_t join_at_once(const state *s)
+{
+    const bool all =
+        s->W.table && s->n >= FEW_ROWS && mgvi_hinge_rows_open(&s->rows, s->theta) < s->W.size;
+    return all ? s->W.size : at_a_time(s, 1);
+}
+
 /* (14): violated columns, and with room left those that are nearly. */
 static mgv_status widen(mgvi_run *run, state *s)
 {
@@ -329,7 +336,7 @@ static mgv_status widen(mgvi_run *run, state *s)
         return MGV_OK;
     }
     const int64_t count = rank_columns(s, near * s->mu);
-    const int64_t most = at_a_time(s, 1);
+    const int64_t most = join_at_once(s);
     return join(run, s, count < most ? count : most);
 }
 

@@ -158,3 +158,12 @@ mgv_status mgvi_hinge_columns_bind(mgvi_run *run, const mgvi_hinge_rows *rows, b
     MGVI_TRY(MGVI_RUN_ARRAY(run, W->in, d));
     return sparse ? MGV_OK : room_for(run, W, wide);
 }
+
+void mgvi_hinge_columns_outline(const mgvi_hinge_columns *W, mgvi_hinge_block *block)
+{
+    block->cols = W->gram ? 0 : W->size;
+    block->Z = W->Z;
+    block->row_stride = 1;
+    block->col_stride = block->gram_stride = W->n;
+    block->gram = W->gram;
+}

@@ -37,4 +37,6 @@ mgv_status mgvi_hinge_columns_join(mgvi_run *run, mgvi_hinge_columns *W, const m
 /* The block of the present W and what the interior point needs for it, where W is sparse. */
 mgv_status mgvi_hinge_columns_pack(mgvi_run *run, mgvi_hinge_columns *W,
                                    const mgvi_hinge_sparse **out);
+/* The dense columns, or their products, as a block has them. */
+void mgvi_hinge_columns_outline(const mgvi_hinge_columns *columns, mgvi_hinge_block *block);
 #endif

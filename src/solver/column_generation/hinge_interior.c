@@ -17,7 +17,7 @@ static const double HOPELESS = 1e3; /* times the best gap: rounding has taken ov
 static const double FIRST_FACE[] = {5e-3, 1e-3};
 static const double RESTING = 0.1; /* relative gap below which rows may come to rest */
 static const double FEW = 0.25;    /* of the rows live at the end: the others may rest next time */
-static const double SOLVED = 0.1;  /* complementarity beside the dual value: nearly solved */
+static const double SOLVED = 0.5;  /* complementarity beside the dual value: nearly solved */
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -211,20 +211,6 @@ static void start(mgv_ctx *ctx, mgvi_hinge_interior *k)
                 k->by_rows[i * p->cols + j] = p->Z[i + j * p->col_stride];
 }
 
-/* Column j with weight w: multipliers as v has them, products of tau or, for a weight that v does
- * not know of yet, more. */
-static void start_column(mgvi_hinge_interior *k, int64_t j, double w, double tau)
-{
-    static const double LEAST = 0.1; /* of mu */
-    const mgvi_hinge_block *p = k->p;
-    const double pull = k->v[j] - p->lambda * w;
-    k->w[j] = w;
-    k->z_pos[j] = fmax(p->mu - pull, LEAST * p->mu);
-    k->z_neg[j] = fmax(p->mu + pull, LEAST * p->mu);
-    k->pos[j] = fmax(tau / k->z_pos[j], tau / k->z_neg[j] + w);
-    k->neg[j] = fmax(tau / k->z_neg[j], tau / k->z_pos[j] - w);
-}
-
 /* Off the bounds of its box. */
 static double well_inside(const mgvi_hinge_block *p, int64_t i, double theta)
 {
@@ -258,7 +244,7 @@ static void start_near(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hinge_po
     const double tau = products_of(k, f.primal - f.dual);
     surround_rows(k, tau);
     for (int64_t j = 0; j < p->cols; j++)
-        start_column(k, j, from->w[j], tau);
+        mgvi_hinge_start_column(k, j, from->w[j], tau);
 }
 
 /* Everything from the middle again, and no row is to rest any more. */
@@ -314,28 +300,39 @@ static void hand_over(mgv_ctx *ctx, mgvi_hinge_interior *k, mgvi_hinge_point *ou
     result->dual = f.dual;
 }
 
+static bool at_bound(const mgvi_hinge_block *p, int64_t i, double theta)
+{
+    return theta == 0 || theta == p->s[i];
+}
+
 void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *k, const mgvi_hinge_block *block,
-                               const mgvi_hinge_point *from)
+                               const mgvi_hinge_point *from, mgvi_hinge_waypoint *way)
 {
     const double *theta = from ? from->theta : NULL;
+    const double *then = theta && way && way->cols > 0 ? way->a : NULL;
     int64_t live = 0;
     k->p = block;
+    k->halfway = way;
     k->best_gap = INFINITY;
     k->least = MGVI_HINGE_DIAGONAL;
     for (int64_t i = 0; i < block->rows; i++) {
-        const bool bound =
-            mgvi_hinge_may_rest(k) && theta && (theta[i] == 0 || theta[i] == block->s[i]);
+        const bool bound = mgvi_hinge_may_rest(k) && theta && at_bound(block, i, theta[i]) &&
+                           (!then || at_bound(block, i, then[i]));
         k->rests[i] = bound ? MGVI_HINGE_PRESUMED : MGVI_HINGE_LIVE;
         k->l[i] = k->a[i] = bound ? theta[i] : 0;
         k->c[i] = (block->s ? block->s[i] : 0) - k->a[i];
         live += !bound;
     }
-    k->presumed = live > 0 && (double)live < FEW * (double)block->rows;
+    k->presumed =
+        live > 0 && (then ? live < block->rows : (double)live < FEW * (double)block->rows);
     k->restless = false;
     k->settled = k->presumed;
     if (!k->presumed)
         memset(k->rests, MGVI_HINGE_LIVE, (size_t)block->rows * sizeof *k->rests);
-    start(ctx, k);
+    if (then)
+        mgvi_hinge_resume(ctx, k);
+    else
+        start(ctx, k);
     if (from && block->lone && !block->gram)
         start_near(ctx, k, from);
 }
@@ -370,6 +367,8 @@ mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double 
         since = gap < least ? 0 : since + 1;
         const bool lost = !positive || !(gap <= HOPELESS * least) || (p->lone && since >= STALLED);
         least = fmin(least, gap);
+        if (k->halfway && complementarity(k) >= SOLVED * k->dual)
+            mgvi_hinge_keep_waypoint(k);
         if ((lost || since >= STALLED) && may_wake(k)) {
             wake_all(ctx, k);
             since = 0;
@@ -377,9 +376,14 @@ mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double 
         } else if (lost) {
             break;
         } else if (k->presumed && complementarity(k) < SOLVED * k->dual) {
-            if (!mgvi_hinge_check_presumed(k))
+            if (!mgvi_hinge_check_presumed(ctx, k))
                 start(ctx, k);
-        } else if (mgvi_hinge_may_rest(k) && !k->presumed && !k->restless && gap < RESTING) {
+            if (k->presumed) { /* another problem */
+                since = 0;
+                least = INFINITY;
+            }
+        } else if (mgvi_hinge_may_rest(k) && !k->presumed && !k->restless &&
+                   (k->settled || gap < RESTING)) {
             mgvi_hinge_rest_rows(ctx, k);
         }
     }

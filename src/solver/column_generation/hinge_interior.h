@@ -9,6 +9,17 @@
 
 typedef struct mgvi_hinge_interior mgvi_hinge_interior;
 
+/* A point half of the way, for other rows at rest and more columns: one from the end is too near its
+ * bounds to be moved. */
+typedef struct mgvi_hinge_waypoint {
+    int64_t cols; /* the first so many of a block; 0: none was kept */
+    double b, tau;
+    double *a, *slack, *xi;                /* rows */
+    double *w, *pos, *neg, *z_pos, *z_neg; /* cols */
+} mgvi_hinge_waypoint;
+mgv_status mgvi_hinge_waypoint_new(mgvi_arena *arena, int64_t rows, int64_t cols,
+                                   mgvi_hinge_waypoint *out);
+
 /* Work space for blocks of `rows` rows and at most `cols` columns (0: blocks with a gram matrix).
  */
 mgv_status mgvi_hinge_interior_new(mgvi_arena *arena, int64_t rows, int64_t cols, bool sparse,
@@ -22,10 +33,12 @@ typedef struct mgvi_hinge_result {
 } mgvi_hinge_result;
 
 /* Begins in the middle of the box, hinges with the rows at rest that are at a bound in `from`
- * (NULL: none); or near `from`, other rows and where that is worth anything. A dense Z is stored by
- * columns (row_stride 1). The block stays the caller's and must outlive the runs. */
+ * (NULL: none), from `way` where a point was kept, which then is; or near `from`, other rows and where
+ * that is worth anything. `way` may be NULL. A dense Z is stored by columns (row_stride 1). Block and
+ * `way` stay the caller's and must outlive the runs. */
 void mgvi_hinge_interior_begin(mgv_ctx *ctx, mgvi_hinge_interior *work,
-                               const mgvi_hinge_block *block, const mgvi_hinge_point *from);
+                               const mgvi_hinge_block *block, const mgvi_hinge_point *from,
+                               mgvi_hinge_waypoint *way);
 /* Goes on until (primal - dual) <= tol primal, or as well as it can, and writes the best point to
  * `out`. MGV_E_LIMIT: cut. */
 mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *work, double tol,

@@ -45,6 +45,7 @@ struct mgvi_hinge_interior {
      * block said; `settled`: they did at the start, no others will; `restless`: it did not work
      * out, all stay live. */
     bool presumed, settled, restless;
+    mgvi_hinge_waypoint *halfway; /* NULL: nothing is kept on the way */
     int64_t live;
     int32_t *row;
     int8_t *rests;
@@ -96,6 +97,15 @@ static inline int64_t mgvi_hinge_boxed(const mgvi_hinge_interior *k)
     return k->p->kind == MGVI_ROWS_BOXED ? k->live : 0;
 }
 
+/* hinge_waypoint.c: a column with weight w whose multipliers are as v has them; a row back in
+ * question, near the bound where it rested. Products of tau or more. */
+void mgvi_hinge_start_column(mgvi_hinge_interior *k, int64_t j, double w, double tau);
+void mgvi_hinge_put_back(mgvi_hinge_interior *k, int64_t i);
+/* Keeps the point; goes on from the one that was kept, with the rows that are live and the columns
+ * there are now. */
+void mgvi_hinge_keep_waypoint(mgvi_hinge_interior *k);
+void mgvi_hinge_resume(mgv_ctx *ctx, mgvi_hinge_interior *k);
+
 /* hinge_normal.c: the normal equations (9) or (10) at the present point; false: not positive. */
 mgv_status mgvi_hinge_factor(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive);
 /* a, b, w and g of k->at from r, k0 and the residual rb of the intercept's equation. */
@@ -117,7 +127,7 @@ mgv_status mgvi_hinge_try_faces(mgv_ctx *ctx, mgvi_hinge_interior *k, double gap
 
 /* hinge_rest.c: rows come to rest, and come back; where others were presumed to rest all along, only those do. */
 void mgvi_hinge_rest_rows(mgv_ctx *ctx, mgvi_hinge_interior *k);
-/* The rows that were at rest in a smaller W, once the others are nearly solved; false: many do not
- * stay, the point is to start anew. */
-bool mgvi_hinge_check_presumed(mgvi_hinge_interior *k);
+/* The rows that were at rest in a smaller W, once the others are nearly solved: where many do not
+ * stay the point goes back half of the way; false: it is to start anew. */
+bool mgvi_hinge_check_presumed(mgv_ctx *ctx, mgvi_hinge_interior *k);
 #endif

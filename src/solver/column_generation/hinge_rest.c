@@ -11,20 +11,8 @@ static const double BOUND = 0.02, CLEAR = 0.05, NEAR = 0.01;
 
 /* What that may do to v = Z'a at a time, in mu. */
 static const double SHOCK = 0.3;
-/* Part of the live rows that may come back without a new start. */
-static const double MANY = 0.002;
-
-/* A row is put back near the bound where it rested. */
-static void put_back(mgvi_hinge_interior *k, int64_t i)
-{
-    const double s = k->p->s[i], off = fabs(k->z[i] - 1), small = fmin(0.1, k->tau / (CLEAR * s));
-    const bool upper = k->a[i] > k->c[i];
-    k->rests[i] = MGVI_HINGE_BACK;
-    k->l[i] = k->a[i] = upper ? s * (1 - small) : s * small;
-    k->c[i] = s - k->a[i];
-    k->slack[i] = (k->z[i] > 1 ? off : 0) + (upper ? k->tau / k->a[i] : CLEAR);
-    k->xi[i] = (k->z[i] < 1 ? off : 0) + (upper ? CLEAR : k->tau / k->c[i]);
-}
+/* Part of the live rows that may come back without a new start; from a point half of the way. */
+static const double MANY = 0.002, SOME = 0.03;
 
 /* With an intercept both classes have the same sum of theta, however few rows one has. */
 static int of_class(const mgvi_hinge_interior *k, int64_t i) { return k->p->y && k->p->y[i] > 0; }
@@ -95,7 +83,7 @@ void mgvi_hinge_rest_rows(mgv_ctx *ctx, mgvi_hinge_interior *k)
     bool changed = false;
     for (int64_t i = 0; i < k->p->rows; i++)
         if (k->rests[i] == MGVI_HINGE_RESTS && !stays(k, i)) {
-            put_back(k, i);
+            mgvi_hinge_put_back(k, i);
             changed = true;
         }
     if (changed)
@@ -108,8 +96,8 @@ void mgvi_hinge_rest_rows(mgv_ctx *ctx, mgvi_hinge_interior *k)
             k->row[k->live++] = (int32_t)i;
 }
 
-/* The start is to be made anew where many of them do not stay: they are live then. */
-bool mgvi_hinge_check_presumed(mgvi_hinge_interior *k)
+/* Rows that do not stay are live from then on. */
+bool mgvi_hinge_check_presumed(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
     int64_t wrong = 0;
     for (int64_t i = 0; i < k->p->rows; i++)
@@ -121,5 +109,8 @@ bool mgvi_hinge_check_presumed(mgvi_hinge_interior *k)
                           : stays(k, i) ? MGVI_HINGE_PRESUMED
                                         : MGVI_HINGE_LIVE;
     k->presumed = again;
-    return !again;
+    if (!again || !k->halfway || k->halfway->cols == 0 || (double)wrong >= SOME * (double)k->live)
+        return !again;
+    mgvi_hinge_resume(ctx, k);
+    return true;
 }

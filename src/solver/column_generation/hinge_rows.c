@@ -180,3 +180,11 @@ mgv_status mgvi_hinge_rows_near(mgvi_run *run, const mgvi_hinge_rows *rows, cons
         theta[order[t]] = rows->s[order[t]] / 2;
     return MGV_OK;
 }
+
+int64_t mgvi_hinge_rows_open(const mgvi_hinge_rows *r, const double *theta)
+{
+    int64_t open = 0;
+    for (int64_t i = 0; r->s && i < r->n; i++)
+        open += theta[i] > 0 && theta[i] < r->s[i];
+    return open;
+}

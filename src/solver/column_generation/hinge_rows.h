@@ -37,4 +37,6 @@ mgvi_hinge_block mgvi_hinge_rows_outline(const mgvi_hinge_rows *rows);
  * hinge, in the middle of the box for the `near` rows nearest to it. */
 mgv_status mgvi_hinge_rows_near(mgvi_run *run, const mgvi_hinge_rows *rows, const double *z,
                                 int64_t near, double *theta);
+/* Rows with theta off its bounds. */
+int64_t mgvi_hinge_rows_open(const mgvi_hinge_rows *rows, const double *theta);
 #endif
