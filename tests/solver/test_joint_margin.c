@@ -261,6 +261,27 @@ TEST(inseparable_classes_are_proven)
 }
 
 /* A wide rbf kernel: a margin too small for float64 is the third answer, with an upper bound. */
+/* The linear program decides about contrasts, too, from which no rows are peeled off. */
+TEST(small_sets_in_every_norm_are_decided)
+{
+    static const char *const options[] = {"p=2", "p=1.5"};
+    int apart = 0, none = 0;
+    for (int k = 0; k < 60; k++) {
+        class_set s = random_classes(900 + (uint64_t)k, 6 + k % 20, 1 + k % 4, 3 + k % 3,
+                                     k % 3 ? 0.4 : 1.5, k % 2 ? 2 : 0);
+        mgv_fit fit;
+        solve_joint(&fit, &s, options[k % 2]);
+        const mgv_stop stop = fit.run.stop;
+        CHECK_THAT(stop == MGV_STOP_CERTIFIED || stop == MGV_STOP_INFEASIBLE, "set %d: %s", k,
+                   mgv_stop_name(stop));
+        apart += stop == MGV_STOP_CERTIFIED;
+        none += stop == MGV_STOP_INFEASIBLE;
+        mgv_fit_free(&fit);
+        release(&s);
+    }
+    CHECK_THAT(apart >= 10 && none >= 10, "%d apart, %d not", apart, none);
+}
+
 TEST(a_kernel_margin_below_precision)
 {
     class_set s = random_classes(13, 60, 2, 3, 0, 10);
@@ -344,6 +365,6 @@ int main(void)
 {
     return RUN(the_iterates_are_those_of_the_reduction_written_out, the_exact_answer, methods_agree,
                bounds_hold_at_every_step, inseparable_classes_are_proven,
-               a_kernel_margin_below_precision, same_bits, resumed_runs_go_on_to_the_same_bits,
-               refusals);
+               small_sets_in_every_norm_are_decided, a_kernel_margin_below_precision, same_bits,
+               resumed_runs_go_on_to_the_same_bits, refusals);
 }

@@ -7,7 +7,7 @@
 mgv_status mgvi_peeling_new(const mgvi_rows *rows, mgvi_arena *arena, int64_t most,
                             mgvi_peeling *out)
 {
-    const size_t n = (size_t)most, d = (size_t)rows->m.cols;
+    const size_t n = (size_t)most, d = (size_t)rows->m.cols + 1;
     out->live = mgvi_arena_array(arena, n, sizeof *out->live);
     out->gone = mgvi_arena_array(arena, n, sizeof *out->gone);
     out->column = mgvi_arena_array(arena, n, sizeof *out->column);
@@ -50,7 +50,9 @@ void mgvi_peel(mgvi_peeling *p, const mgv_problem *problem, const mgvi_rows *row
     memcpy(p->live, W, (size_t)size * sizeof *p->live);
     p->count = size;
     p->dropped = 0;
-    if (rows->view.centre && !problem->free_cols) /* every row has its part in every column */
+    /* Contrasts are no rows of a table; without an intercept every row has its part in a centred
+     * column. */
+    if (mgvi_problem_has_contrasts(problem) || (rows->view.centre && !problem->free_cols))
         return;
     for (int64_t t = 0; t < size; t++)
         count(p, rows, W[t], 1);
@@ -88,6 +90,8 @@ static double centre_score(const mgvi_rows *rows, const double *w)
 void mgvi_peel_lift(mgvi_peeling *p, const mgv_problem *problem, const mgvi_rows *rows, double *w,
                     double *free)
 {
+    if (p->dropped == 0)
+        return;
     const double intercept = *free - centre_score(rows, w); /* of rows as they are */
     for (int64_t t = p->dropped - 1; t >= 0; t--) {
         const int32_t i = p->gone[t];
