@@ -8,14 +8,12 @@ mgv_status mgvi_peeling_new(const mgvi_rows *rows, mgvi_arena *arena, int64_t mo
                             mgvi_peeling *out)
 {
     const size_t n = (size_t)most, d = (size_t)rows->m.cols + 1;
-    out->live = mgvi_arena_array(arena, n, sizeof *out->live);
-    out->gone = mgvi_arena_array(arena, n, sizeof *out->gone);
-    out->column = mgvi_arena_array(arena, n, sizeof *out->column);
-    out->above = mgvi_arena_array(arena, d, sizeof *out->above);
-    out->below = mgvi_arena_array(arena, d, sizeof *out->below);
-    out->room = mgvi_arena_array(arena, d, sizeof *out->room);
-    const bool whole = out->live && out->gone && out->column && out->above && out->below;
-    return whole && out->room ? MGV_OK : MGV_E_MEMORY;
+    MGVI_TRY(MGVI_ARRAY(arena, out->live, n));
+    MGVI_TRY(MGVI_ARRAY(arena, out->gone, n));
+    MGVI_TRY(MGVI_ARRAY(arena, out->column, n));
+    MGVI_TRY(MGVI_ARRAY(arena, out->above, d));
+    MGVI_TRY(MGVI_ARRAY(arena, out->below, d));
+    return MGVI_ARRAY(arena, out->room, d);
 }
 
 /* Row i comes to its columns' counts, or leaves them. */
