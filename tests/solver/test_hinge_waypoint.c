@@ -105,7 +105,6 @@ TEST(columns_join_half_of_the_way)
         check_joining(ctx, &p, rows, &arena);
         mgvi_arena_free(&arena);
         mgvi_op_free(view);
-        mgvi_op_free(base);
         mgv_ctx_free(ctx);
     }
 }
