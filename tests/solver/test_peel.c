@@ -128,7 +128,7 @@ TEST(the_rows_that_plain_loops_leave)
         mgvi_arena_init(&arena, fit.ctx);
         CHECK_OK(fit.ctx, mgvi_rows_new(fit.problem->A, &arena, &rows));
         CHECK_OK(fit.ctx, mgvi_peeling_new(rows, &arena, ROWS, &p));
-        mgvi_peel(&p, fit.problem, rows, W, size);
+        CHECK_OK(fit.ctx, mgvi_peel(&p, fit.problem, rows, W, size));
         const int count = plain(X, y, W, size, live);
         CHECK_THAT(p.count == (count ? count : size), "%d: %d rows are left, %d with plain loops",
                    k, (int)p.count, count);
@@ -160,10 +160,52 @@ TEST(centred_columns_keep_all_rows)
     mgvi_arena_init(&arena, fit.ctx);
     CHECK_OK(fit.ctx, mgvi_rows_new(fit.problem->A, &arena, &rows));
     CHECK_OK(fit.ctx, mgvi_peeling_new(rows, &arena, ROWS, &p));
-    mgvi_peel(&p, fit.problem, rows, W, ROWS);
+    CHECK_OK(fit.ctx, mgvi_peel(&p, fit.problem, rows, W, ROWS));
     CHECK(fit.problem->view.centre && p.count == ROWS);
     mgvi_arena_free(&arena);
     mgv_fit_free(&fit);
 }
 
-int main(void) { return RUN(the_rows_that_plain_loops_leave, centred_columns_keep_all_rows); }
+/* Of a chain whose rows go one after the other, last to first, some rounds take a part only: the
+ * weights of that part are right, too. */
+TEST(a_chain_is_not_followed_for_ever)
+{
+    enum { LONG = 400 };
+    double *X = calloc(LONG * LONG, sizeof *X), y[LONG], w[LONG] = {0}, free_weight = 0;
+    int32_t W[LONG];
+    mgv_fit fit;
+    mgvi_arena arena;
+    mgvi_rows *rows;
+    mgvi_peeling p;
+    for (int i = 0; i < LONG; i++) { /* the last row alone has a column of its own */
+        y[i] = i % 2 ? 1 : -1;
+        W[i] = i;
+        X[i * LONG + i] = y[i];
+        if (i > 0)
+            X[i * LONG + i - 1] = -y[i];
+    }
+    mgv_fit_start(&fit, X, y, LONG, LONG, "loss=margin p=1.5 max_iter=1 intercept=no");
+    mgv_fit_solve(&fit);
+    mgvi_arena_init(&arena, fit.ctx);
+    CHECK_OK(fit.ctx, mgvi_rows_new(fit.problem->A, &arena, &rows));
+    CHECK_OK(fit.ctx, mgvi_peeling_new(rows, &arena, LONG, &p));
+    CHECK_OK(fit.ctx, mgvi_peel(&p, fit.problem, rows, W, LONG));
+    CHECK_THAT(p.dropped >= 50 && p.count >= LONG / 2 && p.dropped + p.count == LONG,
+               "%d rows of %d went", (int)p.dropped, LONG);
+    mgvi_peel_lift(&p, fit.problem, rows, w, &free_weight);
+    for (int64_t t = 0; t < p.dropped; t++) {
+        double f = 0;
+        for (int j = 0; j < LONG; j++)
+            f += y[p.gone[t]] * X[p.gone[t] * LONG + j] * w[j];
+        CHECK_LE(1 - 1e-9, f, "row %d", (int)p.gone[t]);
+    }
+    mgvi_arena_free(&arena);
+    mgv_fit_free(&fit);
+    free(X);
+}
+
+int main(void)
+{
+    return RUN(the_rows_that_plain_loops_leave, centred_columns_keep_all_rows,
+               a_chain_is_not_followed_for_ever);
+}

@@ -125,7 +125,11 @@ mgv_status mgvi_hinge_step(mgv_ctx *ctx, mgvi_hinge_interior *k, bool *positive)
  * best when it is better. */
 mgv_status mgvi_hinge_try_faces(mgv_ctx *ctx, mgvi_hinge_interior *k, double gap, bool *exact);
 
-/* hinge_rest.c: rows come to rest, and come back; where others were presumed to rest all along, only those do. */
+/* Slack from which a row may rest, and that of one that comes back. */
+#define MGVI_HINGE_CLEAR 0.05
+
+/* hinge_rest.c: rows come to rest, and come back; where others were presumed to rest all along,
+ * only those do. */
 void mgvi_hinge_rest_rows(mgv_ctx *ctx, mgvi_hinge_interior *k);
 /* The rows that were at rest in a smaller W, once the others are nearly solved: where many do not
  * stay the point goes back half of the way; false: it is to start anew. */

@@ -5,9 +5,9 @@
 #include <string.h>
 
 /* Rows of a sparse block come to rest at a bound where they are within BOUND of it (of the mean
- * share, or of the box) and off the hinge by more than CLEAR; they come back when that falls below
- * NEAR. */
-static const double BOUND = 0.02, CLEAR = 0.05, NEAR = 0.01;
+ * share, or of the box) and off the hinge by more than MGVI_HINGE_CLEAR; they come back when that
+ * falls below NEAR. */
+static const double BOUND = 0.02, NEAR = 0.01;
 
 /* What that may do to v = Z'a at a time, in mu. */
 static const double SHOCK = 0.3;
@@ -33,9 +33,10 @@ static bool at_rest(const mgvi_hinge_interior *k, int64_t i, double bound, const
 {
     if (k->rests[i] != MGVI_HINGE_LIVE)
         return false;
-    return (k->a[i] < bound * mean[of_class(k, i)] * k->p->s[i] && k->slack[i] > CLEAR &&
-            k->z[i] > 1 + CLEAR) ||
-           (!k->p->bend && k->c[i] < bound * k->p->s[i] && k->xi[i] > CLEAR && k->z[i] < 1 - CLEAR);
+    return (k->a[i] < bound * mean[of_class(k, i)] * k->p->s[i] && k->slack[i] > MGVI_HINGE_CLEAR &&
+            k->z[i] > 1 + MGVI_HINGE_CLEAR) ||
+           (!k->p->bend && k->c[i] < bound * k->p->s[i] && k->xi[i] > MGVI_HINGE_CLEAR &&
+            k->z[i] < 1 - MGVI_HINGE_CLEAR);
 }
 
 /* Whether a row at rest is still clear of the hinge. */
@@ -77,7 +78,8 @@ static void lay_down(mgv_ctx *ctx, mgvi_hinge_interior *k)
     memcpy(k->v, k->at.g, (size_t)k->p->cols * sizeof *k->v);
 }
 
-/* Where others were presumed to rest all along, only those do: the rest of the rows is near the hinge (20 classes of text: points were lost by it). */
+/* Where others were presumed to rest all along, only those do: the rest of the rows is near the
+ * hinge (20 classes of text: points were lost by it). */
 void mgvi_hinge_rest_rows(mgv_ctx *ctx, mgvi_hinge_interior *k)
 {
     bool changed = false;

@@ -29,14 +29,14 @@ void mgvi_hinge_start_column(mgvi_hinge_interior *k, int64_t j, double w, double
 
 void mgvi_hinge_put_back(mgvi_hinge_interior *k, int64_t i)
 {
-    static const double CLEAR = 0.05; /* slack of a row that came to rest */
-    const double s = k->p->s[i], off = fabs(k->z[i] - 1), small = fmin(0.1, k->tau / (CLEAR * s));
+    const double s = k->p->s[i], off = fabs(k->z[i] - 1),
+                 small = fmin(0.1, k->tau / (MGVI_HINGE_CLEAR * s));
     const bool upper = k->a[i] > k->c[i];
     k->rests[i] = MGVI_HINGE_BACK;
     k->l[i] = k->a[i] = upper ? s * (1 - small) : s * small;
     k->c[i] = s - k->a[i];
-    k->slack[i] = (k->z[i] > 1 ? off : 0) + (upper ? k->tau / k->a[i] : CLEAR);
-    k->xi[i] = (k->z[i] < 1 ? off : 0) + (upper ? CLEAR : k->tau / k->c[i]);
+    k->slack[i] = (k->z[i] > 1 ? off : 0) + (upper ? k->tau / k->a[i] : MGVI_HINGE_CLEAR);
+    k->xi[i] = (k->z[i] < 1 ? off : 0) + (upper ? MGVI_HINGE_CLEAR : k->tau / k->c[i]);
 }
 
 void mgvi_hinge_keep_waypoint(mgvi_hinge_interior *k)

@@ -140,7 +140,7 @@ static mgv_status decide(mgvi_run *run, state *s, bool *ray)
         return MGV_OK;
     if (!s->peeling.live)
         MGVI_TRY(mgvi_peeling_new(s->rows, &run->arena, run->problem->A->rows, &s->peeling));
-    mgvi_peel(&s->peeling, run->problem, s->rows, W, size);
+    MGVI_TRY(mgvi_peel(&s->peeling, run->problem, s->rows, W, size));
     mgvi_log(run->ctx, MGV_INFO,
              "a linear program decides whether %" PRId64 " of %" PRId64 " rows have a margin",
              s->peeling.count, size);

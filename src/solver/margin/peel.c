@@ -1,6 +1,8 @@
 /* peel.c - rows without a part in any proof are set aside, and put on their side again. */
 #include "solver/margin/peel.h"
 
+#include "base/limit.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -39,9 +41,10 @@ static int32_t one_sided(mgvi_peeling *p, const mgvi_rows *rows, int64_t i)
     return -1;
 }
 
-void mgvi_peel(mgvi_peeling *p, const mgv_problem *problem, const mgvi_rows *rows, const int32_t *W,
-               int64_t size)
+mgv_status mgvi_peel(mgvi_peeling *p, const mgv_problem *problem, const mgvi_rows *rows,
+                     const int32_t *W, int64_t size)
 {
+    enum { ROUNDS = 50 };
     const size_t d = (size_t)rows->m.cols;
     memset(p->above, 0, d * sizeof *p->above);
     memset(p->below, 0, d * sizeof *p->below);
@@ -51,13 +54,15 @@ void mgvi_peel(mgvi_peeling *p, const mgv_problem *problem, const mgvi_rows *row
     /* Contrasts are no rows of a table; without an intercept every row has its part in a centred
      * column. */
     if (mgvi_problem_has_contrasts(problem) || (rows->view.centre && !problem->free_cols))
-        return;
+        return MGV_OK;
     for (int64_t t = 0; t < size; t++)
         count(p, rows, W[t], 1);
-    for (int64_t before = size + 1; p->count < before;) {
+    for (int64_t before = size + 1, k = 0; p->count < before && k < ROUNDS; k++) {
         before = p->count;
         p->count = 0;
         for (int64_t t = 0; t < before; t++) {
+            if (mgvi_ctx_cut_row(problem->ctx, t))
+                return mgvi_ctx_whole(problem->ctx);
             const int32_t i = p->live[t], j = one_sided(p, rows, i);
             if (j < 0) {
                 p->live[p->count++] = i;
@@ -73,6 +78,7 @@ void mgvi_peel(mgvi_peeling *p, const mgv_problem *problem, const mgvi_rows *row
         p->count = size;
         p->dropped = 0;
     }
+    return MGV_OK;
 }
 
 /* What the centre takes from the scores of w. */

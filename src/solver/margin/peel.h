@@ -22,9 +22,10 @@ typedef struct mgvi_peeling {
 mgv_status mgvi_peeling_new(const mgvi_rows *rows, mgvi_arena *arena, int64_t most,
                             mgvi_peeling *out);
 /* The rows of W in `live` and `gone`. All live where the rows are contrasts, or columns are centred
- * without an intercept. */
-void mgvi_peel(mgvi_peeling *peeling, const mgv_problem *problem, const mgvi_rows *rows,
-               const int32_t *W, int64_t size);
+ * without an intercept. Each round of a chain of rows costs a pass over W, so that some rounds are
+ * all there are: what is left then is right, though not the least. */
+mgv_status mgvi_peel(mgvi_peeling *peeling, const mgv_problem *problem, const mgvi_rows *rows,
+                     const int32_t *W, int64_t size);
 /* Weights, with a margin of 1 on what lives, get one of 1 at least on what went. */
 void mgvi_peel_lift(mgvi_peeling *peeling, const mgv_problem *problem, const mgvi_rows *rows,
                     double *w, double *free);
