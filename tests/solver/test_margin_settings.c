@@ -78,7 +78,8 @@ static problem three_classes(bool kernel)
         for (int64_t s = 0; s < p.n; s++) {
             const int64_t b = (int64_t)p.y[s / K], j = s % K;
             const double e = (a == b) - (a == j) - (i == b) + (i == j);
-            p.K[r][s] = a == i || b == j ? 0 : e * (kernel ? rbf(&p, r / K, s / K) : dot(&p, r / K, s / K));
+            p.K[r][s] =
+                a == i || b == j ? 0 : e * (kernel ? rbf(&p, r / K, s / K) : dot(&p, r / K, s / K));
         }
     }
     shorten(&p);
@@ -160,7 +161,8 @@ static void advance_momentum(method *m, const momentum *how)
         sample(m);
     if (isnan(beta) && how->nesterov && m->t > 0) {
         const double before = m->lambda;
-        m->lambda = (sqrt(before * before * before * before + 4 * before * before) - before * before) / 2;
+        m->lambda =
+            (sqrt(before * before * before * before + 4 * before * before) - before * before) / 2;
         beta = before * (1 - m->lambda) / m->lambda;
     } else if (isnan(beta)) {
         beta = m->t / (m->t + 1);
@@ -285,7 +287,8 @@ static void step_descent(method *m, const descending *how)
             worst = i;
     if (how->kind == NORMALISED)
         weigh(m, how->logistic);
-    if (how->kind == HOMOTOPIC) /* w - eta (lambda w - sum a_i), lambda = l0/t^(1/3), eta = 1/(lambda t) */
+    if (how->kind ==
+        HOMOTOPIC) /* w - eta (lambda w - sum a_i), lambda = l0/t^(1/3), eta = 1/(lambda t) */
         keep = 1 - 1 / t;
     for (int64_t i = 0; i < m->p->n; i++) {
         const double hinge = m->p->live[i] && m->z[i] < 1;
