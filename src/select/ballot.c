@@ -1,6 +1,7 @@
 /* ballot.c - scores rows by many runs in one product and counts the votes. */
 #include "select/ballot.h"
 
+#include "op/contrast.h"
 #include "problem/member.h"
 #include "problem/votes.h"
 
@@ -18,7 +19,8 @@ mgv_status mgvi_ballot_new(mgvi_arena *arena, const mgv_problem *problem,
         MGVI_TRY(mgvi_op_from_matrix(problem->ctx, rows->X, lanes, &base));
         MGVI_TRY(mgvi_op_view(problem->ctx, base, &view, lanes, &out->op));
     }
-    const mgvi_op *op = out->op ? out->op : problem->A;
+    const mgvi_contrast *pairs = mgvi_contrast_of(problem->A);
+    const mgvi_op *op = out->op ? out->op : pairs ? pairs->base : problem->A;
     MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, op->cols, lanes, &out->coef));
     return mgvi_vec_new(arena, MGVI_ROWS, op->rows, lanes, &out->z);
 }
@@ -38,9 +40,13 @@ void mgvi_ballot_hold(mgvi_ballot *b, const double *coef, const double *intercep
     for (int64_t c = 0; c < k; c++)
         for (int64_t j = 0; j < b->coef.n; j++)
             b->coef.x[j * k + c] = j < each ? coef[c * each + j] : 0;
-    mgvi_op_mul(b->op ? b->op : p->A, 1, &b->coef, 0, &b->z);
+    mgvi_contrast *pairs = b->op ? NULL : mgvi_contrast_of(p->A);
+    if (pairs)
+        mgvi_contrast_scores(pairs, &b->coef, &b->z);
+    else
+        mgvi_op_mul(b->op ? b->op : p->A, 1, &b->coef, 0, &b->z);
     for (int64_t i = 0; i < b->z.n; i++) {
-        const double sign = b->op ? 1 : mgvi_view_sign(&p->view, i); /* of the first run */
+        const double sign = b->op || pairs ? 1 : mgvi_view_sign(&p->view, i); /* of the first run */
         for (int64_t c = 0; c < k; c++)
             b->z.x[i * k + c] = sign * b->z.x[i * k + c] + intercept[c];
     }

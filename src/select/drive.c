@@ -44,6 +44,11 @@ static mgv_status make_lane(mgvi_drive *d, int32_t l)
     own->data = *s->data;
     own->data.weights = weights;
     MGVI_TRY(mgvi_problem_new_in_time(s->ctx, &own->data, &d->settings, &own->problem));
+    const mgv_problem *p = own->problem;
+    if (mgvi_problem_has_margin(p) && p->free_cols && !p->many) {
+        MGVI_TRY(mgvi_vec_new(&d->arena, MGVI_COLS, p->A->cols, 1, &own->shown));
+        MGVI_TRY(mgvi_vec_new(&d->arena, MGVI_ROWS, p->A->rows, 1, &own->Aw));
+    }
     return d->many ? open_ballot(d, l) : MGV_OK;
 }
 

@@ -67,7 +67,7 @@ static bool has_weight(const mgvi_drive *d, int32_t l, const mgvi_vec *w, int64_
     const mgvi_drive_lane *own = &d->lanes[l];
     if (own->solver->family)
         return own->solver->family->coef[o * mgvi_problem_coefs(own->problem) + j] != 0;
-    return w->x[j * own->problem->lanes + o] != 0;
+    return w->x[j * own->problem->outputs + o] != 0;
 }
 
 /* Many classes: the weighted share of those rows that the vote gets wrong. */

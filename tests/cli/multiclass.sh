@@ -84,7 +84,17 @@ has err "with 3 classes the iterations of solver newton are no path: leave out -
 run 0 fit corners.csv --loss hinge --C 1 --select cv:3 --no-model
 has out "selection    cv:3: of the strength that was given, C 1, lambda 0.03333"
 run 2 fit corners.csv --loss margin --select cv:3 --no-model
-has err "there is no strength to choose; --loss hinge has one"
+has err "there is no strength to choose; --loss hinge has one; or name a solver whose iterations are chosen"
+
+# the iterations of the joint margin, chosen by rows of a file and by others
+for rule in cv:3 holdout:0.3 val:noisy.csv last; do
+    run 0 fit corners.csv --preset ji-alg1 --multiclass joint --select $rule --max-iter 60 --tol 0 --json -o model.mgm
+    json out selected.rule "$rule"
+    json out path.method "$(test $rule = last && echo momentum_margin || echo iterations)"
+    run 0 predict model.mgm corners.csv
+done
+run 2 fit corners.csv --preset ji-alg1 --multiclass joint --select discrepancy:0.1 --no-model
+has err "solver momentum_margin has no residual to hold against the noise"
 
 # refusals
 run 2 fit corners.csv --loss margin --multiclass joint --p 1.5 --no-model
