@@ -423,12 +423,6 @@ static mgv_status run(mgv_selection *s)
         return MGVI_FAIL(s->ctx, MGV_E_ARG, "select is none: there is nothing to choose");
     MGVI_TRY(bind_probe(s));
     MGVI_TRY(check_checkpoints(s));
-    if (s->probe->kernel.kind != MGVI_KERNEL_LINEAR && s->rule.kind == MGVI_RULE_FILE &&
-        mgvi_selection_numbers(s))
-        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                         "with a kernel (here %s) and many classes the held-out examples are the "
-                         "data's own: select cv:K or holdout:F",
-                         mgvi_kernel_name(s->probe->kernel.kind));
     MGVI_TRY(check_classes(s));
     MGVI_TRY(mgvi_refit_check(s));
     if (s->rule.kind == MGVI_RULE_APRIORI && !mgvi_iterations_suffice(s))

@@ -80,7 +80,8 @@ static void check_path(int classes, const char *options, const char *rule)
         least = fmin(least, path->point[k].error);
         most = fmax(most, path->point[k].error);
     }
-    CHECK_THAT(least < most || strstr(rule, "holdout"), "%s %s: every point is %g", options, rule, most);
+    CHECK_THAT(least < most || strstr(rule, "holdout"), "%s %s: every point is %g", options, rule,
+               most);
     CHECK(s->solver->stop == MGV_STOP_SELECTED);
     CHECK(s->solver->run.iteration == mgvi_selection_point(s)->iteration);
     mgv_selection_free(fit.ctx, s);
