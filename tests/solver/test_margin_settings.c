@@ -360,6 +360,29 @@ TEST(the_hinge_subgradient_rests)
     margin_set_free(&s);
 }
 
+/* u_0 = -S/lambda_0 where a row has weight, and w_0 = -A'u_0. */
+TEST(dual_diagonal_starts_in_its_box)
+{
+    margin_set s = margin_set_load("margin_linear_p2");
+    mgv_fit fit;
+    double w[5] = {0};
+    margin_open(&fit, &s,
+                "solver=dual_diagonal dual_diagonal.start=0.5 lambda0=4 schedule=2^-t "
+                "class_weight=-1:0");
+    mgvi_run *run = &fit.solver->run;
+    const mgvi_iterate it = run->ops->expose(run);
+    for (int64_t i = 0; i < s.n; i++) {
+        const double u = s.y[i] > 0 ? -0.125 : 0;
+        CHECK(it.u->x[i] == u);
+        for (int j = 0; j < 5; j++)
+            w[j] -= u * s.y[i] * s.X[i * s.d + j];
+    }
+    for (int j = 0; j < 5; j++)
+        CHECK_NEAR(it.w->x[j], w[j], 1e-13, "w[%d]", j);
+    mgv_fit_free(&fit);
+    margin_set_free(&s);
+}
+
 /* ---- refusals, checkpoints ------------------------------------------------------------------- */
 
 TEST(what_makes_no_sense_is_refused)
@@ -403,6 +426,7 @@ static const char *const variants[] = {
     "solver=gd theta=2",
     "solver=hinge_subgradient theta_schedule=sqrt theta=3",
     "solver=homotopic_subgradient lambda0=5",
+    "solver=dual_diagonal dual_diagonal.start=0.5 inertia_first=1 dual_diagonal.restart=no",
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -461,6 +485,7 @@ TEST(a_resumed_run_keeps_its_horizon)
 int main(void)
 {
     return RUN(momentum_with_other_steps, descents_with_other_steps, the_hinge_subgradient_rests,
-               what_makes_no_sense_is_refused, bounds_hold_at_every_step,
-               units_threads_weights_and_checkpoints, a_resumed_run_keeps_its_horizon);
+               dual_diagonal_starts_in_its_box, what_makes_no_sense_is_refused,
+               bounds_hold_at_every_step, units_threads_weights_and_checkpoints,
+               a_resumed_run_keeps_its_horizon);
 }

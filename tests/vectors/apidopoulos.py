@@ -5,12 +5,12 @@ from math import exp, sqrt
 from trajectory import clouds, dot, save, signed, times, times_t
 
 
-def diagonal_descent(K, L, lambda0, alpha, first, steps):
+def diagonal_descent(K, L, lambda0, alpha, first, steps, share=0.0):
     """Algorithm 2, (4.4)-(4.7) with K = XX' of signed rows; Algorithm 1 where alpha = 0. lambda_t =
-    lambda0/t, t = 1, 2, ..., u_0 = 0, momentum t/(t + alpha) from t = `first` on."""
+    lambda0/t, t = 1, 2, ..., u_0 = -share/lambda0, momentum t/(t + alpha) from t = `first` on."""
     n = len(K)
-    u, before = [0.0] * n, [0.0] * n
-    us = [u]
+    u = [-share / lambda0] * n
+    before, us = u, [u]
     for k in range(steps):
         beta = (k + first) / (k + first + alpha) if alpha else 0.0
         z = [a + beta * (a - b) for a, b in zip(u, before)]
@@ -61,6 +61,10 @@ for name, alpha, first in (("alg1", 0, 0), ("alg2", 3, 1), ("alg2-theorem", 3, 0
     save(preset + "-rbf", preset, "lambda0=0.5 lipschitz=8 kernel=rbf sigma2=2",
          "remark 4.1, w as coefficients of the points; lambda_t = 0.5/(t + 1), gamma = 1/8", X, y,
          [[-v * yi for v, yi in zip(x, y)] for x in u], u)
+
+u = diagonal_descent([[dot(a, b) for b in A] for a in A], 40.0, 2.0, 3, 1, STEPS, 0.75)
+save("apidopoulos-alg2-start", "apidopoulos-alg2", "lambda0=2 lipschitz=40 dual_diagonal.start=0.75",
+     "u_0 = -0.75/2 in every row", X, y, [[-v for v in times_t(A, x)] for x in u], u)
 
 # (3.7) with gamma_t = 1/(n R^2 sqrt(t)); and Molitor et al. with lambda_t = R^2/t^(1/3)
 R2, n = max(dot(a, a) for a in A), len(A)
