@@ -3,7 +3,7 @@
  *   min over u in [-1/lambda_t, 0]^n of  1/2 |A'u|^2 + sum_i u_i,   w = -A'u                  (1)
  *
  * by one projected gradient step for each lambda_t of a schedule that falls to 0 (2), with the
- * momentum t/(t + alpha):
+ * momentum t/(t + alpha), t counted from inertia_first:
  *   z  = u + beta du,  beta = t/(t + alpha),  du the last move                                (3)
  *   u+ = clip(z + (A w(z) - 1)/L, -1/lambda_t, 0)                                             (4)
  * L is |A|^2, or as small as the move dz = u+ - z allows (5); momentum that points uphill is
@@ -30,7 +30,7 @@ static const double SAFETY = 1.02;
 
 /* Plain numbers of the state, saved as they are. */
 typedef struct memory {
-    int64_t momentum; /* t of (3): steps since the start or the last restart */
+    int64_t momentum; /* steps since the start or the last restart */
     double L;
     double estimate; /* relative gap as the last step saw it */
 } memory;
@@ -112,20 +112,6 @@ static mgv_status choose_L(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
-static mgv_status init(mgvi_run *run)
-{
-    state *s = run->state;
-    MGVI_TRY(read_settings(run, s));
-    MGVI_TRY(allocate(run, s));
-    MGVI_TRY(measure_rows(run, s));
-    s->lambda0 = isnan(run->settings->lambda0) ? s->mean_square : run->settings->lambda0;
-    s->m.estimate = NAN;
-    mgvi_run_expect_products(run);
-    return choose_L(run, s);
-}
-
-/* ---- one step -------------------------------------------------------------------------------- */
-
 /* 1/lambda_t, t = 0, 1, ...; infinite when lambda_t is 0 or 2^t overflows.                   (2) */
 static double box(const state *s, int64_t iteration)
 {
@@ -147,6 +133,38 @@ static double box(const state *s, int64_t iteration)
     }
     return 1 / s->lambda0;
 }
+
+/* Every multiplier at the same share of the first box; rows without weight stay at 0. */
+static mgv_status choose_start(mgvi_run *run, state *s)
+{
+    const double share = run->settings->dual_diagonal_start, at = -share * box(s, 0);
+    if (share == 0)
+        return MGV_OK;
+    if (!isfinite(at))
+        return MGVI_FAIL(run->ctx, MGV_E_ARG,
+                         "dual-diagonal-start is a share of the box 1/lambda_t, which is infinite "
+                         "for lambda0 = %g (got %g); a larger --lambda0, or start at 0",
+                         s->lambda0, share);
+    mgvi_vec_fill(run->ctx, &s->u, at);
+    mgvi_loss_dual_clip(run->ctx, run->problem->loss, &run->problem->row, &s->u);
+    mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->w);
+    return MGV_OK;
+}
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    MGVI_TRY(read_settings(run, s));
+    MGVI_TRY(allocate(run, s));
+    MGVI_TRY(measure_rows(run, s));
+    s->lambda0 = isnan(run->settings->lambda0) ? s->mean_square : run->settings->lambda0;
+    s->m.estimate = NAN;
+    mgvi_run_expect_products(run);
+    MGVI_TRY(choose_L(run, s));
+    return s->hopeless ? MGV_OK : choose_start(run, s);
+}
+
+/* ---- one step -------------------------------------------------------------------------------- */
 
 /* |x|^2 of columns */
 static double square(const mgvi_run *run, const mgvi_vec *x)
@@ -218,7 +236,8 @@ static void move(mgvi_run *run, state *s, double beta)
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
-    const double alpha = run->settings->inertia, t = (double)s->m.momentum;
+    const double alpha = run->settings->inertia;
+    const double t = (double)(s->m.momentum + run->settings->inertia_first);
     const double beta = alpha > 0 ? t / (t + alpha) : 0; /* (3) */
     if (s->hopeless) {
         run->suspicious = run->finished = true;
@@ -284,7 +303,8 @@ const mgvi_solver_ops mgvi_solver_dual_diagonal = {
     .no = {.penalty = MGVI_ABS},
     .no_intercept = true,
     .kernels = true,
-    .settings = "schedule lambda0 inertia dual_diagonal_restart backtracking lipschitz",
+    .settings = "schedule lambda0 inertia inertia_first dual_diagonal_start dual_diagonal_restart "
+                "backtracking lipschitz",
     .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
