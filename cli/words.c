@@ -259,6 +259,26 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
     print_distance(job, out);
 }
 
+void cli_job_print_bounds(const cli_job *job, FILE *out)
+{
+    mgv_bound b = {.size = sizeof b};
+    const char *label = "bounds";
+    for (int64_t k = 0; mgv_solver_bound(job->c->ctx, job->solver, k, &b) == MGV_OK; k++) {
+        fprintf(out, "%-12s %s", label, b.quantity);
+        if (!isnan(b.low))
+            fprintf(out, ": at least %.6g", b.low);
+        if (!isnan(b.high))
+            fprintf(out, "%s at most %.6g", isnan(b.low) ? ":" : ",", b.high);
+        if (!isnan(b.found))
+            fprintf(out, "; it is %.6g", b.found);
+        fprintf(out, "\n             (%s)\n", b.item);
+        label = "";
+    }
+    if (label[0])
+        fputs("bounds       none: nothing is known of this run, or it goes beyond its paper\n",
+              out);
+}
+
 void cli_job_print_training(const cli_job *job, FILE *out)
 {
     mgv_metrics m = {.size = sizeof m};

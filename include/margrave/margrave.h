@@ -568,6 +568,22 @@ MGV_API mgv_status mgv_iterate_model(mgv_ctx *ctx, const mgv_iterate *iterate, m
 MGV_API mgv_status mgv_iterate_divergence(mgv_ctx *ctx, const mgv_iterate *iterate,
                                           const mgv_model *reference, double *out);
 
+/* ---- Bounds --------------------------------------------------------------------------------- */
+/* What is proven at the present iteration of a run, by the duality gap and by the paper of the
+ * method where it runs under that paper's assumptions: low <= quantity <= high. What such a bound
+ * needs of the optimum is taken from the best certified pair. */
+typedef struct mgv_bound {
+    size_t size;
+    const char *item;     /* authors and theorem */
+    const char *quantity; /* what lies between the two */
+    double low, high;     /* NaN: no bound on this side */
+    double found;         /* the quantity, where it is known, else NaN */
+} mgv_bound;
+/* After mgv_solver_run(), or in the callback of mgv_ctx_on_iterate(). MGV_E_ARG when `index` is too
+ * large; nothing is proven of many classes by runs of two. */
+MGV_API mgv_status mgv_solver_bound(mgv_ctx *ctx, mgv_solver *solver, int64_t index,
+                                    mgv_bound *out);
+
 /* ---- Paths ---------------------------------------------------------------------------------- */
 /* One problem under falling strengths, along mu or lambda; each run starts from the last answer and
  * ends with its own certificate. Reads the settings of a fit and `along`, `path_points`,

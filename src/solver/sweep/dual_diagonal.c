@@ -9,6 +9,7 @@
  * L is |A|^2, or as small as the move dz = u+ - z allows (5); momentum that points uphill is
  * dropped (6). w follows by w(z) = w + beta dw and w+ = w(z) - A'dz: one product with A and one
  * with A' an iteration. */
+#include "certify/rates.h"
 #include "problem/margins.h"
 #include "solver/solver_impl.h"
 
@@ -284,6 +285,57 @@ static void ended(mgvi_run *run)
                  run->iteration, held, bound);
 }
 
+/* ---- what is proven -------------------------------------------------------------------------- */
+
+/* Theorem 5.2: u_0 = 0, a step of 1/L, the whole momentum of alpha >= 3, and a box that holds u* from
+ * the start on. Of u* it is known that |u*|_1 = |w*|^2, one over the square of the largest margin,
+ * which lies between two that are certified; so |u*| and every |u*_i| are at most that. False: none
+ * of it holds. */
+static bool read_facts(const mgvi_run *run, const mgvi_optimum *known, mgvi_descent_facts *out)
+{
+    const state *s = run->state;
+    const mgv_settings *set = run->settings;
+    const double low = known->certificate->margin, high = known->certificate->margin_upper;
+    const double most = 1 / (low * low);
+    const bool whole = set->inertia >= 3 && set->inertia_first == 0 && !set->backtracking &&
+                       !set->dual_diagonal_restart && set->dual_diagonal_start == 0 &&
+                       set->schedule == MGVI_SCHEDULE_LINEAR;
+    *out = (mgvi_descent_facts){.w_star = 1 / high,
+                                .u_star = most,
+                                .total = (most + 1 / (high * high)) / 2,
+                                .distance = most,
+                                .X_norm = sqrt(s->m.L),
+                                .X_frobenius = sqrt(s->frobenius),
+                                .gamma = 1 / s->m.L,
+                                .alpha = set->inertia};
+    return whole && low > 0 && most * s->lambda0 <= 1;
+}
+
+static int theorems(const mgvi_run *run, const mgvi_optimum *known, mgv_bound *out)
+{
+    mgvi_descent_facts facts;
+    if (!read_facts(run, known, &facts))
+        return 0;
+    const double t = (double)run->iteration;
+    const mgvi_descent_rate rate = mgvi_descent_rate_inertial(&facts, t);
+    out[0] = (mgv_bound){.item = "Apidopoulos et al.: theorem 5.2, (5.7)",
+                         .quantity = "|w_t - w*|",
+                         .low = NAN,
+                         .high = rate.distance,
+                         .found = NAN};
+    out[1] = (mgv_bound){.item = "Apidopoulos et al.: theorem 5.2, (5.8)",
+                         .quantity = "1 - cos of the angle of w_t and w*",
+                         .low = NAN,
+                         .high = rate.angle,
+                         .found = NAN};
+    out[2] = (mgv_bound){.item = "Apidopoulos et al.: theorem 5.2, (5.9)",
+                         .quantity = "largest margin less that of w_t",
+                         .low = NAN,
+                         .high = rate.margin,
+                         .found = NAN};
+    return t >= rate.t_star ? 3 : 1;
+}
+
 /* A checkpoint is a file: the numbers that steer the step must be possible. */
 static mgv_status restored(mgvi_run *run)
 {
@@ -313,4 +365,5 @@ const mgvi_solver_ops mgvi_solver_dual_diagonal = {
     .estimate = estimate,
     .ended = ended,
     .restored = restored,
+    .theorems = theorems,
 };

@@ -12,6 +12,7 @@
  * puts a single row i ~ q in the place of A'q, with theta = 1.                               (7)
  * A given beta makes g forget: then the dual point is that of w itself, w = A'(sum theta (b + q)). */
 #include "backend/surrogate.h"
+#include "certify/rates.h"
 #include "solver/sweep/margin_rows.h"
 #include "solver/sweep/theta.h"
 
@@ -197,6 +198,41 @@ static mgv_status step(mgvi_run *run)
     return MGV_OK;
 }
 
+/* ---- what is proven -------------------------------------------------------------------------- */
+
+/* Theorem 3.1 is of theta = 1 and beta = t/(t + 1), with the exponential loss and no intercept. */
+static bool is_theorems(const mgvi_run *run)
+{
+    const mgv_settings *set = run->settings;
+    return !set->large_steps && !set->sampling && mgvi_theta_is_free(set) && !forgets(run) &&
+           set->momentum_margin_rho == MGVI_RHO_ONE &&
+           set->momentum_margin_lambda == MGVI_DUAL_LAMBDA_HARMONIC &&
+           set->surrogate == MGVI_SURROGATE_EXPONENTIAL && !run->problem->free_cols;
+}
+
+/* In the problem's units. Where classes are many the margin is that of the contrasts. */
+static int theorems(const mgvi_run *run, const mgvi_optimum *known, mgv_bound *out)
+{
+    const state *s = run->state;
+    const double t = (double)run->iteration, n = (double)s->rows.live.count, R = s->rows.radius;
+    if (!is_theorems(run))
+        return 0;
+    const mgvi_interval square = mgvi_momentum_square(mgvi_op_length(run->problem->A, &s->g), n, t);
+    const double gamma = fmax(known->certificate->margin, 0) / R;
+    const double now = s->m.at.least / mgvi_op_length(run->problem->A, &s->w);
+    out[0] = (mgv_bound){.item = "Ji, Srebro, Telgarsky: theorem 3.1, part 2",
+                         .quantity = "largest margin, 0 where there is none",
+                         .low = R * sqrt(square.low),
+                         .high = R * sqrt(square.high),
+                         .found = NAN};
+    out[1] = (mgv_bound){.item = "Ji, Srebro, Telgarsky: theorem 3.1, part 1",
+                         .quantity = "margin of the iterate",
+                         .low = R * mgvi_momentum_least(gamma, n, t),
+                         .high = NAN,
+                         .found = R * now};
+    return gamma > 0 ? 2 : 1;
+}
+
 static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
 {
     if (p->free_cols && p->settings.surrogate == MGVI_SURROGATE_LOGISTIC)
@@ -235,4 +271,5 @@ const mgvi_solver_ops mgvi_solver_momentum_margin = {
     .expose = mgvi_margin_rows_expose,
     .estimate = mgvi_margin_rows_estimate,
     .restored = restored,
+    .theorems = theorems,
 };
