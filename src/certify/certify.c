@@ -324,7 +324,7 @@ static void judge_primal(mgvi_judge *judge, const mgvi_vec *w, mgvi_care care, m
     judge->repair = 1;
     care = score(judge, w, care);
     judge->extended = care == MGVI_CARE_TWOFOLD;
-    out->train_score = mgvi_judge_train_score(judge);
+    out->train_score = mgvi_judge_train_score(judge, care > MGVI_CARE_PLAIN);
     if (p->loss->can & MGVI_HARD)
         measure_misses(judge, out);
     if (mgvi_problem_has_margin(p)) {

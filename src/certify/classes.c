@@ -179,8 +179,9 @@ static double right_classes(const mgvi_judge *judge)
     return right;
 }
 
-/* Right when every rival scores less, or as much and stands behind in the order of the classes. */
-static double right_contrasts(const mgvi_judge *judge)
+/* Right when every rival scores less, or as much and stands behind in the order of the classes.
+ * `shift`: of every class; NULL: none. */
+static double right_contrasts(const mgvi_judge *judge, const double *shift)
 {
     const mgv_problem *p = judge->problem;
     const int64_t k = p->outputs, n = judge->z.n / k;
@@ -189,8 +190,10 @@ static double right_contrasts(const mgvi_judge *judge)
     for (int64_t i = 0; i < n; i++) {
         const int64_t own = (int64_t)p->target[i];
         bool wins = true;
-        for (int64_t j = 0; j < k; j++)
-            wins = wins && (z[i * k + j] > 0 || (z[i * k + j] == 0 && own <= j));
+        for (int64_t j = 0; j < k; j++) {
+            const double ahead = z[i * k + j] + (shift ? shift[own] - shift[j] : 0);
+            wins = wins && (ahead > 0 || (ahead == 0 && own <= j));
+        }
         right += wins;
     }
     return right / (double)n;
@@ -198,18 +201,20 @@ static double right_contrasts(const mgvi_judge *judge)
 
 /* From z = A w: with signs folded into A a row is right when z > 0; a score of 0 goes to the first
  * class. Without signs z is compared with the target. */
-double mgvi_judge_train_score(const mgvi_judge *judge)
+double mgvi_judge_train_score(const mgvi_judge *judge, bool as_it_is)
 {
     const mgv_problem *p = judge->problem;
     const double n = (double)judge->z.n;
-    double sum = 0;
+    double sum = 0, room;
+    const double *shift = as_it_is ? NULL : mgvi_problem_shift(p, mgvi_vec_host(&judge->z), &room);
     if (p->loss->can & MGVI_JOINT)
         return right_classes(judge) / n;
     if (mgvi_problem_has_contrasts(p))
-        return right_contrasts(judge);
+        return right_contrasts(judge, shift);
     const double *score = mgvi_vec_host(&judge->z);
     for (int64_t i = 0; i < judge->z.n; i++) {
-        const double z = score[i], y = p->view.sign ? 0 : mgvi_problem_target(p, i);
+        const double moved = shift ? mgvi_problem_free_entry(p, i) * *shift : 0;
+        const double z = score[i] + moved, y = p->view.sign ? 0 : mgvi_problem_target(p, i);
         if (p->view.sign)
             sum += z > 0 || (z == 0 && p->view.sign[i] < 0);
         else if (p->classify)

@@ -114,5 +114,5 @@ void mgvi_judge_balance_classes(mgvi_judge *judge);
 /* The same for dual weights of contrasts, which must be a circulation (op/class_graph.h). */
 void mgvi_judge_balance_contrasts(mgvi_judge *judge);
 /* How well z = A w tells the targets: the share of rows that are right, or the mean square. */
-double mgvi_judge_train_score(const mgvi_judge *judge);
+double mgvi_judge_train_score(const mgvi_judge *judge, bool as_it_is);
 #endif

@@ -343,20 +343,24 @@ static void add_to_free(const mgv_problem *p, const double *shift, int32_t count
     mgvi_vec_close(&part);
 }
 
-void mgvi_problem_best_shift(const mgv_problem *p, const double *z, mgvi_vec *w)
+const double *mgvi_problem_shift(const mgv_problem *p, const double *z, double *room)
 {
     double least[2];
     if (!p->free_cols || !mgvi_problem_wants_margin(p))
-        return;
-    if (p->graph) {
-        if (isfinite(least_by_edge(p, z)))
-            add_to_free(p, p->graph->b, p->graph->k, w);
-        return;
-    }
+        return NULL;
+    if (p->graph)
+        return isfinite(least_by_edge(p, z)) ? p->graph->b : NULL;
     least_by_class(p, z, least);
-    const double shift = 0.5 * (least[0] - least[1]);
-    if (isfinite(shift))
-        add_to_free(p, &shift, 1, w);
+    *room = 0.5 * (least[0] - least[1]);
+    return isfinite(*room) ? room : NULL;
+}
+
+void mgvi_problem_best_shift(const mgv_problem *p, const double *z, mgvi_vec *w)
+{
+    double room;
+    const double *shift = mgvi_problem_shift(p, z, &room);
+    if (shift)
+        add_to_free(p, shift, p->graph ? p->graph->k : 1, w);
 }
 
 double mgvi_problem_user_norm(const mgv_problem *p, const double *w)

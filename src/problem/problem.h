@@ -254,8 +254,11 @@ void mgvi_problem_measure_edges(const mgv_problem *problem, const double *z, mgv
  * this w makes both classes' least margins equal, and this is their mean; with one for each class
  * see op/class_graph.h. */
 double mgvi_problem_least_margin(const mgv_problem *problem, const double *z);
-/* Adds to the intercepts in w what makes that its least margin; nothing without them, and for other
- * losses. */
+/* What makes that the least margin when it is added to the intercepts, one number for each: in
+ * `room` or in the problem, until the next call; NULL: nothing, without intercepts, for other losses
+ * and where no number would do. */
+const double *mgvi_problem_shift(const mgv_problem *problem, const double *z, double *room);
+/* Adds it to the intercepts in w. */
 void mgvi_problem_best_shift(const mgv_problem *problem, const double *z, mgvi_vec *w);
 
 /* The numbers a model has per output: one weight per feature, with a kernel one per example. */

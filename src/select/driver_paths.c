@@ -199,12 +199,12 @@ static mgv_status step_lanes(mgvi_drive *d, bool *finished)
 static const mgvi_vec *present_weights(mgvi_drive_lane *lane)
 {
     const mgvi_vec *w = mgvi_driver_present(lane->solver).w;
-    if (!lane->shown.x)
+    if (lane->shown.n == 0)
         return w;
     mgv_problem *p = lane->problem;
     mgvi_vec_copy(p->ctx, w, &lane->shown);
     mgvi_op_mul(p->A, 1, w, 0, &lane->Aw);
-    mgvi_problem_best_shift(p, lane->Aw.x, &lane->shown);
+    mgvi_problem_best_shift(p, mgvi_vec_host(&lane->Aw), &lane->shown);
     return &lane->shown;
 }
 

@@ -13,6 +13,7 @@ typedef struct mgvi_show {
     mgvi_arena judging;
     mgvi_judge *judge; /* NULL: not asked for yet */
     mgvi_vec w, u;     /* host copies; u is 0 where the solver has none */
+    mgvi_vec z;        /* a margin with intercepts: A w */
     bool now;          /* the callback is at work */
 } mgvi_show;
 
@@ -23,9 +24,22 @@ static mgv_status open_show(mgv_solver *solver)
     MGVI_TRY(MGVI_ARRAY(&solver->arena, show, 1));
     MGVI_TRY(mgvi_vec_new_host(&solver->arena, MGVI_COLS, p->A->cols, p->lanes, &show->w));
     MGVI_TRY(mgvi_vec_new_host(&solver->arena, MGVI_ROWS, p->A->rows, p->lanes, &show->u));
+    if (mgvi_problem_wants_margin(p) && p->free_cols)
+        MGVI_TRY(mgvi_vec_new(&solver->arena, MGVI_ROWS, p->A->rows, p->lanes, &show->z));
     mgvi_arena_init(&show->judging, solver->run.ctx);
     solver->show = show;
     return MGV_OK;
+}
+
+/* Some methods for the margin leave intercepts to the judge: those shown are his. */
+static void put_intercepts(mgv_solver *solver, const mgvi_vec *w)
+{
+    const mgv_problem *p = solver->run.problem;
+    mgvi_show *show = solver->show;
+    if (show->z.n == 0)
+        return;
+    mgvi_op_mul(p->A, 1, w, 0, &show->z);
+    mgvi_problem_best_shift(p, mgvi_vec_host(&show->z), &show->w);
 }
 
 static void call(mgv_solver *solver, double passes, bool dual)
@@ -77,6 +91,7 @@ mgv_status mgvi_driver_show(mgv_solver *solver)
     mgvi_vec_copy(ctx, it.w, &solver->show->w);
     if (it.u)
         mgvi_vec_copy(ctx, it.u, &solver->show->u);
+    put_intercepts(solver, it.w);
     solver->show->now = true;
     call(solver, passes, it.u != NULL);
     solver->show->now = false;

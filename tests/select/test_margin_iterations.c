@@ -142,8 +142,59 @@ TEST(the_last_iterate_of_the_joint_margin)
     mgv_fit_free(&steps);
 }
 
+/* ---- the same of iterates that are shown ----------------------------------------------------- */
+
+typedef struct witness {
+    mgv_fit *fit;
+    int seen, right;
+} witness;
+
+/* Weights with a margin tell all rows apart, in the certificate and as a model. */
+static int look(void *user, const mgv_iterate *at)
+{
+    witness *w = user;
+    mgv_certificate c = {.size = sizeof c};
+    mgv_metrics m = {.size = sizeof m};
+    mgv_model *model;
+    double score;
+    CHECK_OK(w->fit->ctx, mgv_iterate_certify(w->fit->ctx, at, &c, &score));
+    CHECK_OK(w->fit->ctx, mgv_iterate_model(w->fit->ctx, at, &model));
+    CHECK_OK(w->fit->ctx, mgv_model_evaluate(w->fit->ctx, model, w->fit->data, NULL, &m));
+    CHECK_NEAR(m.accuracy, score, 1e-12, "at %d", (int)at->iteration);
+    CHECK_THAT((c.margin > 0) == (score == 1), "margin %g, score %g", c.margin, score);
+    mgv_model_free(w->fit->ctx, model);
+    w->seen++;
+    w->right += score == 1;
+    return 0;
+}
+
+TEST(shown_iterates_have_their_intercepts)
+{
+    static const char *const options[] = {
+        "solver=momentum_margin", "solver=batch_perceptron", "solver=momentum_margin kernel=rbf",
+        "solver=momentum_margin multiclass=joint", "solver=batch_perceptron multiclass=joint"};
+    for (int k = 0; k < 5; k++) {
+        const int classes = strstr(options[k], "joint") ? 3 : 2;
+        double X[N * D], y[N];
+        mgvi_rng rng = mgvi_rng_seed(2);
+        for (int i = 0; i < N; i++) {
+            y[i] = i % 7 ? 0 : 1 + i % (classes - 1);
+            for (int j = 0; j < D; j++)
+                X[i * D + j] = 5 + 3 * (j == y[i]) + 0.4 * mgvi_rng_normal(&rng);
+        }
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, N, D, "task=classify loss=margin tol=0 max_iter=30");
+        mgv_fit_set(&fit, options[k]);
+        witness w = {.fit = &fit};
+        CHECK_OK(fit.ctx, mgv_ctx_on_iterate(fit.ctx, 1, look, &w));
+        mgv_fit_solve(&fit);
+        CHECK_THAT(w.seen >= 30 && w.right > 0, "%s: %d right of %d", options[k], w.right, w.seen);
+        mgv_fit_free(&fit);
+    }
+}
+
 int main(void)
 {
     return RUN(points_are_runs_of_their_own, examples_without_weight_are_not_there,
-               the_last_iterate_of_the_joint_margin);
+               the_last_iterate_of_the_joint_margin, shown_iterates_have_their_intercepts);
 }

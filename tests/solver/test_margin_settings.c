@@ -325,7 +325,7 @@ TEST(descents_with_other_steps)
         {"solver=homotopic_subgradient lambda0=7", HOMOTOPIC, .l0 = 7},
         {"solver=hinge_subgradient", HINGE, .theta = 1},
         {"solver=hinge_subgradient theta=8 theta_schedule=sqrt", HINGE, .theta = 8, .falls = true},
-        {"solver=batch_perceptron perceptron_form=projected", PERCEPTRON},
+        {"solver=batch_perceptron perceptron_form=projected", PERCEPTRON, .theta = 1},
     };
     problem all[] = EVERY_PROBLEM;
     for (int k = 0; k < 4; k++) {

@@ -74,6 +74,7 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_theta_read(run, s->rows.live.count, &s->m.first));
     if (run->settings->momentum_margin_rho == MGVI_RHO_ROWS)
         s->m.first.first /= (double)s->rows.live.count;
+    mgvi_run_expect_products(run);
     mgvi_margin_rows_start(&s->rows, &s->z);
     mgvi_margin_rows_balance(&s->rows, &s->z);
     s->m.at = mgvi_surrogate_weights(run->ctx, s->kind, &s->z, &s->q);

@@ -39,6 +39,7 @@ static mgv_status init(mgvi_run *run)
         return MGVI_FAIL(run->ctx, MGV_E_ARG,
                          "homotopic_subgradient divides by lambda0 (got 0); say --lambda0 1");
     MGVI_TRY(mgvi_theta_read(run, s->rows.live.count, &s->theta));
+    mgvi_run_expect_products(run);
     mgvi_margin_rows_start(&s->rows, &s->z);
     MGVI_TRY(mgvi_run_keep(run, "theta", MGVI_T_U8, &s->theta, sizeof s->theta));
     MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"z", &s->z}, {"b", &s->b}));
