@@ -88,6 +88,9 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
     else if (p->loss->can & MGVI_HARD)
         mgvi_print(text, FORMULA_MAX / 2, "min %s subject to |%s - y| <= %.6g%s", penalty, score,
                    p->settings.epsilon, kernel);
+    else if (p->loss->can & MGVI_BETWEEN)
+        mgvi_print(text, FORMULA_MAX / 2, "min %s + %s max(0, |%s - y| - %.6g)%s", penalty,
+                   weighted, score, p->settings.epsilon, kernel);
     else
         snprintf(text, FORMULA_MAX / 2, "min %s + %s %s(%s%s)%s", penalty, weighted, p->loss->name,
                  score,
