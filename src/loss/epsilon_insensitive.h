@@ -61,8 +61,7 @@ MGVI_FORMULA real epsilon_insensitive_dual_clip(mgvi_coef c, real u)
  * right sign. */
 MGVI_FORMULA real epsilon_insensitive_dual_step(mgvi_coef c, real u, real z, real r)
 {
-    const real pull =
-        r_max(0, u + r_ratio(z - c.b, r)) + r_min(0, u + r_ratio(z - c.a, r));
+    const real pull = r_max(0, u + r_ratio(z - c.b, r)) + r_min(0, u + r_ratio(z - c.a, r));
     return epsilon_insensitive_dual_clip(c, pull);
 }
 #endif

@@ -70,8 +70,8 @@ static void check_case(const stored *s, const json_t *c, const char *solver)
     mgv_fit_solve(&f);
     CHECK_THAT(f.run.stop == MGV_STOP_CERTIFIED && f.certificate.dual <= optimum + gap &&
                    f.certificate.primal >= optimum - gap,
-               "%s: stop %d, [%.12g, %.12g] and not %.12g", options, f.run.stop,
-               f.certificate.dual, f.certificate.primal, optimum);
+               "%s: stop %d, [%.12g, %.12g] and not %.12g", options, f.run.stop, f.certificate.dual,
+               f.certificate.primal, optimum);
     mgv_fit_free(&f);
 }
 

@@ -95,6 +95,7 @@ double mgvi_stand_in_unit(const mgv_problem *p)
     for (int64_t i = 0; p->free_cols && i < p->A->rows; i++)
         mean += mgvi_coef_pick(&p->row.scale, i, 0) / sum * mgvi_problem_target(p, i);
     for (int64_t i = 0; i < p->A->rows; i++)
-        spread += mgvi_coef_pick(&p->row.scale, i, 0) / sum * fabs(mgvi_problem_target(p, i) - mean);
+        spread +=
+            mgvi_coef_pick(&p->row.scale, i, 0) / sum * fabs(mgvi_problem_target(p, i) - mean);
     return spread > 0 && isfinite(spread) ? spread : 1;
 }
