@@ -158,6 +158,6 @@ TEST(what_is_no_interval_is_refused)
 int main(void)
 {
     return RUN(ends_of_rows_are_those_of_epsilon, an_open_end_does_not_pull,
-               wide_intervals_hold_the_intercept,
-               folds_have_their_rows_intervals, what_is_no_interval_is_refused);
+               wide_intervals_hold_the_intercept, folds_have_their_rows_intervals,
+               what_is_no_interval_is_refused);
 }

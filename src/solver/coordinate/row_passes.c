@@ -10,7 +10,6 @@ enum {
 };
 static const double SETTLED = 0.1; /* the moves of the first brief pass have fallen to this share */
 
-
 mgv_status mgvi_row_passes_new(mgvi_run *run, mgvi_row_passes *out)
 {
     const int64_t n = run->problem->A->rows;
