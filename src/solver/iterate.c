@@ -33,17 +33,17 @@ static void call(mgv_solver *solver, double passes, bool dual)
 {
     const mgvi_run *run = &solver->run;
     const mgvi_show *show = solver->show;
-    const mgv_iterate shown = {
-        .size = sizeof shown,
-        .solver = solver,
-        .iteration = run->iteration,
-        .passes = passes,
-        .seconds = solver->memory.seconds + mgvi_ctx_clock(run->ctx) - solver->started,
-        .weights = show->w.x,
-        .weight_count = show->w.n * show->w.k,
-        .dual = dual ? show->u.x : NULL,
-        .dual_count = dual ? show->u.n * show->u.k : 0,
-        .residual = run->ops->residual ? run->ops->residual(run) : NAN};
+    const mgv_iterate shown = {.size = sizeof shown,
+                               .solver = solver,
+                               .iteration = run->iteration,
+                               .passes = passes,
+                               .seconds = solver->memory.seconds + mgvi_ctx_clock(run->ctx) -
+                                          solver->started,
+                               .weights = show->w.x,
+                               .weight_count = show->w.n * show->w.k,
+                               .dual = dual ? show->u.x : NULL,
+                               .dual_count = dual ? show->u.n * show->u.k : 0,
+                               .residual = run->ops->residual ? run->ops->residual(run) : NAN};
     if (run->ctx->show.fn(run->ctx->show.user, &shown) != 0)
         atomic_store(&run->ctx->interrupted, 1);
 }
@@ -101,8 +101,7 @@ const mgvi_vec *mgvi_show_weights(const mgv_solver *solver)
 static mgv_status open_judge(mgv_solver *solver)
 {
     mgvi_show *show = solver->show;
-    return show->judge ? MGV_OK
-                       : mgvi_judge_new(&show->judging, solver->run.problem, &show->judge);
+    return show->judge ? MGV_OK : mgvi_judge_new(&show->judging, solver->run.problem, &show->judge);
 }
 
 mgv_status mgvi_show_certify(mgv_solver *solver, mgvi_verdict *out)

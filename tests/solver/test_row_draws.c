@@ -58,8 +58,8 @@ TEST(refusals_say_why)
         mgv_fit_start(&f, X, y, N, D, options);
         CHECK_OK(f.ctx, mgv_problem_new(f.ctx, f.data, f.settings, &f.problem));
         const mgv_status st = mgv_solver_new(f.ctx, f.problem, f.settings, &f.solver);
-        CHECK_THAT(st != MGV_OK && strstr(mgv_ctx_error(f.ctx), wrong[k][1]), "%s: %s",
-                   options, mgv_ctx_error(f.ctx));
+        CHECK_THAT(st != MGV_OK && strstr(mgv_ctx_error(f.ctx), wrong[k][1]), "%s: %s", options,
+                   mgv_ctx_error(f.ctx));
         mgv_fit_free(&f);
     }
 }
