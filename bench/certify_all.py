@@ -7,7 +7,7 @@ usage: certify_all.py MARGRAVE [--solver NAME] [--tol T] [--sets a,b] [--losses 
 Prints a line per failure (and per run with -v), and a summary. Exit status 1 if any run failed."""
 import argparse, glob, json, os, subprocess, sys
 
-LOSSES = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber".split()
+LOSSES = "hinge squared_hinge smooth_hinge sqrt_hinge logistic exponential squared huber absolute epsilon_insensitive".split()
 PENALTIES = {"l2": [],  # C = 1
              "l1": ["--mu", "1e-3"],
              "weak l1": ["--penalty", "l1", "--mu", "1e-5"],
@@ -53,7 +53,7 @@ def main():
             print(f"{name}: not found")
             continue
         quantity = name in QUANTITIES
-        for loss in ["squared", "huber"] if quantity else o.losses.split(","):
+        for loss in ["squared", "huber", "absolute", "epsilon_insensitive"] if quantity else o.losses.split(","):
             for penalty in o.penalties.split(","):
                 for intercept in o.intercepts.split(","):
                     command = [o.margrave, "fit", files[0], "--json", "-q", "--no-model", "--loss", loss, "--task",

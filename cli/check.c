@@ -12,7 +12,7 @@ int cli_check(cli *c, int argc, char **argv)
         .example = "margrave check a9a",
         .least = 1,
         .most = 1,
-        .settings = "problem solver data threads !sample_weight"};
+        .settings = "problem solver data threads !sample_weight !lower !upper"};
     int code = cli_parse(c, &usage, argc, argv);
     if (code != CLI_GO_ON)
         return code;

@@ -72,7 +72,8 @@ static int compare(cli *c, const char *output, const char *input)
 static int compare_settings(cli *c, const char *output)
 {
     static const char *const names[] = {"labels",         "names",         "groups",
-                                        "penalty_weight", "sample_weight", "validation_labels"};
+                                        "penalty_weight", "sample_weight", "validation_labels",
+                                        "lower",          "upper"};
     int code = CLI_GO_ON;
     for (size_t i = 0; i < sizeof names / sizeof *names && code == CLI_GO_ON; i++)
         code = compare(c, output, cli_setting(c, names[i]).text);

@@ -45,7 +45,8 @@ static const char *value_of(const mgv_setting_info *s)
         const char *setting, *value;
     } texts[] = {{"loss", "LOSS"},       {"penalty", "PENALTY"}, {"solver", "SOLVER"},
                  {"backend", "BACKEND"}, {"format", "FORMAT"},   {"sample_weight", "FILE"},
-                 {"names", "FILE"},      {"checkpoint", "FILE"}, {"resume", "FILE"}};
+                 {"names", "FILE"},      {"lower", "FILE"},      {"upper", "FILE"},
+                 {"checkpoint", "FILE"}, {"resume", "FILE"}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if (strcmp(s->name, texts[i].setting) == 0)
             return texts[i].value;

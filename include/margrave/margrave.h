@@ -201,6 +201,10 @@ MGV_API mgv_status mgv_data_from_sparse(mgv_ctx *ctx, mgv_layout layout, mgv_dty
 /* Copies `rows` numbers; NULL removes them. Labels must be finite, weights finite and >= 0. */
 MGV_API mgv_status mgv_data_set_labels(mgv_ctx *ctx, mgv_data *data, const double *labels);
 MGV_API mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const double *weights);
+/* Copies `rows` numbers each; NULL: the target less or plus `epsilon`. The interval of each row for the
+ * losses interval and epsilon_insensitive; ends may be infinite. */
+MGV_API mgv_status mgv_data_set_intervals(mgv_ctx *ctx, mgv_data *data, const double *lower,
+                                          const double *upper);
 /* Copies `cols` numbers; NULL removes them. The group of each column for the penalty `group`, from
  * 0 on, -1: none; and factors of a penalty that works column by column, finite and >= 0. */
 MGV_API mgv_status mgv_data_set_groups(mgv_ctx *ctx, mgv_data *data, const int64_t *groups);
@@ -254,7 +258,7 @@ MGV_API mgv_status mgv_operator_check(mgv_ctx *ctx, const mgv_operator *op);
 
 /* ---- Problem -------------------------------------------------------------------------------- */
 /* min R(w) + F(w) + sum_i s_i G_i((A w)_i), bound from data and settings. Borrows the data. The
- * files that `sample_weight`, `penalty_weight` and `groups` name are read into the data, in place
+ * files that `sample_weight`, `penalty_weight`, `groups`, `lower` and `upper` name are read into the data, in place
  * of what mgv_data_set_weights() and its kin gave it, until a call without these settings; so it is
  * with mgv_selection_run() and mgv_path_new(). Every call that works by settings obeys `backend`
  * and, unless it is 0, `threads`, which then is the context's. */

@@ -123,6 +123,28 @@ mgv_status mgv_data_set_weights(mgv_ctx *ctx, mgv_data *data, const double *weig
     return mgvi_done(ctx, MGV_OK);
 }
 
+mgv_status mgv_data_set_intervals(mgv_ctx *ctx, mgv_data *data, const double *lower,
+                                  const double *upper)
+{
+    MGVI_NEED(ctx, data);
+    const size_t rows = (size_t)data->X.rows;
+    for (int64_t i = 0; i < data->X.rows; i++)
+        if ((lower && isnan(lower[i])) || (upper && isnan(upper[i])))
+            return MGVI_FAIL(ctx, MGV_E_INPUT,
+                             "an end of row %" PRId64 "'s interval is no number (got NaN)", i + 1);
+    double *low = lower ? mgvi_data_array(ctx, data, rows, sizeof *low) : NULL;
+    double *high = upper ? mgvi_data_array(ctx, data, rows, sizeof *high) : NULL;
+    if ((lower && !low) || (upper && !high))
+        return MGV_E_MEMORY;
+    if (low)
+        memcpy(low, lower, rows * sizeof *low);
+    if (high)
+        memcpy(high, upper, rows * sizeof *high);
+    data->lower = low;
+    data->upper = high;
+    return mgvi_done(ctx, MGV_OK);
+}
+
 mgv_status mgv_data_set_groups(mgv_ctx *ctx, mgv_data *data, const int64_t *groups)
 {
     MGVI_NEED(ctx, data);

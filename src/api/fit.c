@@ -29,9 +29,11 @@ mgv_status mgv_problem_from_operator(mgv_ctx *ctx, const mgv_operator *op, const
     MGVI_NEED(ctx, op);
     MGVI_NEED(ctx, target);
     MGVI_NEED(ctx, settings);
-    if (settings->sample_weight[0] || settings->penalty_weight[0] || settings->groups[0])
+    if (settings->sample_weight[0] || settings->penalty_weight[0] || settings->groups[0] ||
+        settings->lower[0] || settings->upper[0])
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
-                         "sample_weight, penalty_weight and groups name files beside a table; the "
+                         "sample_weight, penalty_weight, groups, lower and upper name files beside "
+                         "a table; the "
                          "groups of an operator are an argument, its rows have one weight");
     MGVI_TRY(mgvi_settings_obey(ctx, settings));
     mgvi_op *A;

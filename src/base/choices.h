@@ -52,6 +52,21 @@
     W(ITERATE_LAST, "last")                                                                        \
     W(ITERATE_AVERAGE, "average")
 
+/* mirror_coordinate: the rows of a pass. */
+#define MGVI_ROW_ORDER_WORDS(W)                                                                    \
+    W(ROW_ORDER_SHUFFLE, "shuffle")                                                                \
+    W(ROW_ORDER_DRAW, "draw")                                                                      \
+    W(ROW_ORDER_IMPORTANCE, "importance")
+
+#define MGVI_ROW_BOUND_WORDS(W)                                                                    \
+    W(ROW_BOUND_OWN, "own")                                                                        \
+    W(ROW_BOUND_LARGEST, "largest")
+
+/* What perceptron counts as a mistake. */
+#define MGVI_MISTAKE_WORDS(W)                                                                      \
+    W(MISTAKE_SIGN, "sign")                                                                        \
+    W(MISTAKE_HINGE, "hinge")
+
 #define MGVI_SURROGATE_WORDS(W)                                                                    \
     W(SURROGATE_EXPONENTIAL, "exponential")                                                        \
     W(SURROGATE_LOGISTIC, "logistic")
@@ -108,6 +123,9 @@ typedef enum mgvi_multiclass { MGVI_MULTICLASS_WORDS(MGVI_CHOICE) } mgvi_multicl
 typedef enum mgvi_schedule { MGVI_SCHEDULE_WORDS(MGVI_CHOICE) } mgvi_schedule;
 typedef enum mgvi_step_kind { MGVI_STEPS_WORDS(MGVI_CHOICE) } mgvi_step_kind;
 typedef enum mgvi_which_iterate { MGVI_ITERATE_WORDS(MGVI_CHOICE) } mgvi_which_iterate;
+typedef enum mgvi_row_order { MGVI_ROW_ORDER_WORDS(MGVI_CHOICE) } mgvi_row_order;
+typedef enum mgvi_row_bound { MGVI_ROW_BOUND_WORDS(MGVI_CHOICE) } mgvi_row_bound;
+typedef enum mgvi_mistake { MGVI_MISTAKE_WORDS(MGVI_CHOICE) } mgvi_mistake;
 typedef enum mgvi_surrogate { MGVI_SURROGATE_WORDS(MGVI_CHOICE) } mgvi_surrogate;
 typedef enum mgvi_theta_kind { MGVI_THETA_WORDS(MGVI_CHOICE) } mgvi_theta_kind;
 typedef enum mgvi_dual_lambda { MGVI_DUAL_LAMBDA_WORDS(MGVI_CHOICE) } mgvi_dual_lambda;

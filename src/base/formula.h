@@ -62,7 +62,7 @@ enum {
     MGVI_KINK = 1 << 18,       /* a penalty with a kink at 0, where optimal weights are exactly 0 */
     MGVI_LEVEL = 1 << 19,      /* a penalty that a constant added to all weights does not change */
     MGVI_EVEN = 1 << 20,       /* f(-x) = f(x): f* grows with |u| */
-    MGVI_BETWEEN = 1 << 21,    /* hard: a <= z <= b, both places of z, which data gives */
+    MGVI_BETWEEN = 1 << 21,    /* a and b are places of z, which data gives: ends of an interval */
     MGVI_BENT = 1 << 22,       /* f'' is 0 in places and not in others, or infinite at a kink */
     /* What penalties are made of. Those with one of the first two bits are lambda/2 w_j^2, mu |w_j|
      * or their sum, column by column, and nothing else (mgvi_problem_strengths). */

@@ -95,8 +95,9 @@ static double conj_size_of_row(const mgvi_judge *judge, int64_t i, const double 
     for (int32_t c = 0; c < k; c++) {
         const mgvi_coef at = mgvi_judge_coef(judge, i, c);
         const bool unit = joint || (p->loss->can & MGVI_MARGIN);
+        const double end = (p->loss->can & MGVI_BETWEEN) && u[c] > 0 ? at.b : at.a;
         if (u[c] != 0)
-            size += 2 * fabs(u[c]) * (unit ? 1 : fabs(at.a)) +
+            size += 2 * fabs(u[c]) * (unit ? 1 : fabs(end)) +
                     (joint ? 0 : fabs(p->loss->conj(at, u[c])));
     }
     return size;

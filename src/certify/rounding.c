@@ -189,6 +189,21 @@ static void worsen_classes(const mgvi_judge *judge, const double *error, double 
     }
 }
 
+/* Which way the loss grows from a score x of row i, and where the ends of intervals are, each a
+ * rounding of y +- epsilon, that further. */
+static double worse_side(const mgv_problem *p, int64_t i, int32_t c, double x, double *off)
+{
+    const mgvi_coef at = mgvi_coefs_at(&p->row, i, c);
+    *off = 0;
+    if (p->loss->can & MGVI_MARGIN)
+        return -1;
+    if (!(p->loss->can & MGVI_BETWEEN))
+        return x < at.a ? -1 : 1;
+    const double side = x < at.a / 2 + at.b / 2 ? -1 : 1, end = side > 0 ? at.b : at.a;
+    *off = isfinite(end) ? MGVI_UNIT * fabs(end) : 0;
+    return side;
+}
+
 void mgvi_worsen_scores(mgvi_judge *judge, const double *error)
 {
     const mgv_problem *p = judge->problem;
@@ -203,9 +218,10 @@ void mgvi_worsen_scores(mgvi_judge *judge, const double *error)
     } else {
         for (int64_t i = 0; i < judge->z.n; i++)
             for (int32_t c = 0; c < k; c++) {
-                const double a = mgvi_coef_pick(&p->row.a, i, c), x = z[i * k + c];
-                const double e = error[c] + LAST_BIT * fabs(x);
-                z[i * k + c] += (p->loss->can & MGVI_MARGIN) || x < a ? -e : e;
+                const double x = z[i * k + c];
+                double off;
+                const double side = worse_side(p, i, c, x, &off);
+                z[i * k + c] += side * (error[c] + LAST_BIT * fabs(x) + off);
             }
     }
     mgvi_vec_close(&judge->z);

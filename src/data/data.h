@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "op/matrix.h"
 
-enum { MGVI_BESIDE_ROWS = 1, MGVI_BESIDE_COLS = 2, MGVI_BESIDE_GROUPS = 4 };
+enum { MGVI_BESIDE_ROWS = 1, MGVI_BESIDE_COLS = 2, MGVI_BESIDE_GROUPS = 4, MGVI_BESIDE_ENDS = 8 };
 enum { MGVI_CLASSES_MAX = 4096 }; /* more distinct labels than this are a regression target */
 
 typedef struct mgvi_owned {
@@ -26,23 +26,24 @@ typedef struct mgvi_column_names {
 
 struct mgv_data {
     mgvi_matrix X;
-    bool checked;        /* mgvi_matrix_check has passed; mapped files are checked at first use */
-    double *labels;      /* one per row, or NULL. Text labels: the class number */
-    bool text_labels;    /* the labels are words, not numbers */
-    int64_t classes;     /* distinct labels; 0: none, or too many */
-    char **class_text;   /* sorted (numbers by value, words by bytes), as first spelled */
-    double *class_value; /* the labels[] value of each class, increasing */
-    double *weights;     /* one per row, or NULL */
-    char **names;        /* one per column, or NULL */
-    char *label_name;    /* of the label's column; or NULL */
-    int64_t label_at;    /* the label's place among the columns of a text file; -1: none */
-    bool was_sparse;     /* X is dense, but its file leaves zeros out, and so the last columns */
-    bool gaps;           /* rows may have no label: NaN; such data is to be predicted only */
-    int64_t *group;      /* one per column, -1: none; or NULL */
-    double *col_weights; /* one per column: factors of the penalty; or NULL */
-    unsigned beside;     /* which of them came from files that settings named: MGVI_BESIDE_... */
-    const char *format;  /* static */
-    char *file;          /* where it was read; or NULL */
+    bool checked;          /* mgvi_matrix_check has passed; mapped files are checked at first use */
+    double *labels;        /* one per row, or NULL. Text labels: the class number */
+    bool text_labels;      /* the labels are words, not numbers */
+    int64_t classes;       /* distinct labels; 0: none, or too many */
+    char **class_text;     /* sorted (numbers by value, words by bytes), as first spelled */
+    double *class_value;   /* the labels[] value of each class, increasing */
+    double *weights;       /* one per row, or NULL */
+    double *lower, *upper; /* ends of each row's interval, may be infinite; or NULL */
+    char **names;          /* one per column, or NULL */
+    char *label_name;      /* of the label's column; or NULL */
+    int64_t label_at;      /* the label's place among the columns of a text file; -1: none */
+    bool was_sparse;       /* X is dense, but its file leaves zeros out, and so the last columns */
+    bool gaps;             /* rows may have no label: NaN; such data is to be predicted only */
+    int64_t *group;        /* one per column, -1: none; or NULL */
+    double *col_weights;   /* one per column: factors of the penalty; or NULL */
+    unsigned beside;       /* which of them came from files that settings named: MGVI_BESIDE_... */
+    const char *format;    /* static */
+    char *file;            /* where it was read; or NULL */
     double load_seconds;
     int first_index;      /* of libsvm text: 0 or 1; -1: does not apply */
     int64_t stored_zeros; /* explicit zeros met by the reader (they are kept out of X) */

@@ -65,8 +65,17 @@ static mgv_status copy_labels(mgv_ctx *ctx, const mgv_data *data, const mgvi_sub
     to->weights = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->weights);
     to->class_text = mgvi_data_array(ctx, to, (size_t)s->class_count, sizeof *to->class_text);
     to->class_value = mgvi_data_array(ctx, to, (size_t)s->class_count, sizeof *to->class_value);
-    if (!to->labels || !to->weights || !to->class_text || !to->class_value)
+    if (data->lower)
+        to->lower = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->lower);
+    if (data->upper)
+        to->upper = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->upper);
+    if (!to->labels || !to->weights || !to->class_text || !to->class_value ||
+        (data->lower && !to->lower) || (data->upper && !to->upper))
         return MGV_E_MEMORY;
+    for (int64_t t = 0; data->lower && t < s->count; t++)
+        to->lower[t] = data->lower[s->rows[t]];
+    for (int64_t t = 0; data->upper && t < s->count; t++)
+        to->upper[t] = data->upper[s->rows[t]];
     for (int64_t t = 0; t < s->count; t++) {
         to->labels[t] = data->labels[s->rows[t]];
         to->weights[t] = s->weights[s->rows[t]];

@@ -11,8 +11,19 @@
 typedef struct numbers {
     const char *noun, *owner;
     bool whole;   /* integers only */
+    bool open;    /* may be infinite */
     double least; /* the smallest allowed */
 } numbers;
+
+/* "inf", "+inf", "-inf" */
+static bool is_infinity(const char *text, size_t length, double *out)
+{
+    const bool sign = length > 0 && (text[0] == '-' || text[0] == '+');
+    if (length != 3 + (size_t)sign || memcmp(text + sign, "inf", 3) != 0)
+        return false;
+    *out = text[0] == '-' ? -INFINITY : INFINITY;
+    return true;
+}
 
 /* One line's number. */
 static mgv_status parse(mgv_ctx *ctx, const char *where, int64_t at, const numbers *kind,
@@ -24,11 +35,13 @@ static mgv_status parse(mgv_ctx *ctx, const char *where, int64_t at, const numbe
     while (line < end && (*line == ' ' || *line == '\t'))
         line++;
     const int shown = end - line < 60 ? (int)(end - line) : 60;
+    if (kind->open && is_infinity(line, (size_t)(end - line), out))
+        return MGV_OK;
     if (line == end || mgvi_number_parse(line, end, out, &next) != MGVI_NUMBER_OK || next != end ||
         (kind->whole && *out != floor(*out)))
         return MGVI_FAIL(ctx, MGV_E_INPUT, "%s:%" PRId64 ": '%.*s' is not a %snumber", where, at,
                          shown, line, kind->whole ? "whole " : "");
-    if (!(*out >= kind->least) || isinf(*out))
+    if ((!kind->open && !(*out >= kind->least)) || isinf(*out))
         return MGVI_FAIL(ctx, MGV_E_INPUT,
                          "%s:%" PRId64 ": the %s is %g; allowed: finite, %g or more", where, at,
                          kind->noun, *out, kind->least);
@@ -72,7 +85,7 @@ static mgv_status read_numbers(mgv_ctx *ctx, const mgv_settings *settings, const
 
 static mgv_status read_groups(mgv_ctx *ctx, const mgv_settings *settings, mgv_data *data)
 {
-    static const numbers kind = {"group", "columns of data", true, -1};
+    static const numbers kind = {"group", "columns of data", true, false, -1};
     const int64_t cols = data->X.cols;
     int64_t *group = mgvi_data_array(ctx, data, (size_t)cols, sizeof *group);
     double *read = NULL;
@@ -94,13 +107,28 @@ static void forget(const mgv_settings *s, mgv_data *data)
         data->col_weights = NULL;
     if ((data->beside & MGVI_BESIDE_GROUPS) && !s->groups[0])
         data->group = NULL;
+    if (data->beside & MGVI_BESIDE_ENDS)
+        data->lower = data->upper = NULL;
     data->beside = 0;
+}
+
+/* Ends of intervals, one file or two. */
+static mgv_status read_ends(mgv_ctx *ctx, const mgv_settings *s, mgv_data *data)
+{
+    static const numbers kind = {"end of an interval", "rows of data", false, true, 0};
+    const int64_t rows = data->X.rows;
+    if (s->lower[0])
+        MGVI_TRY(read_numbers(ctx, s, s->lower, &kind, data, rows, &data->lower));
+    if (s->upper[0])
+        MGVI_TRY(read_numbers(ctx, s, s->upper, &kind, data, rows, &data->upper));
+    data->beside |= s->lower[0] || s->upper[0] ? MGVI_BESIDE_ENDS : 0;
+    return MGV_OK;
 }
 
 mgv_status mgvi_read_beside(mgv_ctx *ctx, const mgv_settings *s, mgv_data *data)
 {
-    static const numbers rows = {"weight", "rows of data", false, 0};
-    static const numbers cols = {"weight", "columns of data", false, 0};
+    static const numbers rows = {"weight", "rows of data", false, false, 0};
+    static const numbers cols = {"weight", "columns of data", false, false, 0};
     forget(s, data);
     if (s->sample_weight[0]) {
         MGVI_TRY(read_numbers(ctx, s, s->sample_weight, &rows, data, data->X.rows, &data->weights));
@@ -111,6 +139,7 @@ mgv_status mgvi_read_beside(mgv_ctx *ctx, const mgv_settings *s, mgv_data *data)
             read_numbers(ctx, s, s->penalty_weight, &cols, data, data->X.cols, &data->col_weights));
         data->beside |= MGVI_BESIDE_COLS;
     }
+    MGVI_TRY(read_ends(ctx, s, data));
     if (s->groups[0]) {
         MGVI_TRY(read_groups(ctx, s, data));
         data->beside |= MGVI_BESIDE_GROUPS;

@@ -64,7 +64,7 @@ mgv_status mgvi_pick_reader(mgv_ctx *ctx, const mgvi_source *source, const mgvi_
 /* Names for the columns from a file with one per line: MGV_E_INPUT when their number is another. */
 mgv_status mgvi_read_column_names(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                                   mgv_data *data);
-/* The settings `sample_weight`, `penalty_weight` and `groups`: into the data, until a call without
+/* The settings `sample_weight`, `penalty_weight`, `groups`, `lower` and `upper`: into the data, until a call without
  * them. */
 mgv_status mgvi_read_beside(mgv_ctx *ctx, const mgv_settings *settings, mgv_data *data);
 /* The labels of the rows from a file of their own: NPY, IDX, or text with one per line. */

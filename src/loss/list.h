@@ -3,6 +3,8 @@
 #ifndef MGVI_LOSS_LIST_H
 #define MGVI_LOSS_LIST_H
 
+#include "loss/absolute.h"
+#include "loss/epsilon_insensitive.h"
 #include "loss/equal.h"
 #include "loss/exponential.h"
 #include "loss/hinge.h"
@@ -26,7 +28,9 @@
     X(squared, target, "1/2 (z - a)^2")                                                            \
     X(huber, target, "1/2 (z - a)^2, linear where |z - a| > b")                                    \
     X(equal, target, "hard: z = a")                                                                \
-    X(interval, bounds, "hard: a <= z <= b")
+    X(interval, bounds, "hard: a <= z <= b")                                                       \
+    X(absolute, target, "|z - a|")                                                                 \
+    X(epsilon_insensitive, bounds, "max(0, a - z, z - b): how far z is from [a, b]")
 
 #define MGVI_JOINT_LOSSES(X) X(softmax) X(crammer_singer)
 #endif

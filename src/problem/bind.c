@@ -129,31 +129,48 @@ static mgv_status bind_sides(mgv_problem *p)
     return MGV_OK;
 }
 
+/* Intervals around the targets, or with the ends that the data gives. */
+static mgv_status bind_ends(mgv_problem *p, const double *y)
+{
+    const int64_t n = p->data->X.rows;
+    const double *lower = p->data->lower, *upper = p->data->upper;
+    double *low, *high;
+    MGVI_TRY(MGVI_VECTORS(&p->arena, n, &low, &high));
+    for (int64_t i = 0; i < n; i++) {
+        low[i] = lower ? lower[i] : y[i] - p->settings.epsilon;
+        high[i] = upper ? upper[i] : y[i] + p->settings.epsilon;
+        if (!(low[i] <= high[i]) || low[i] == INFINITY || high[i] == -INFINITY)
+            return MGVI_FAIL(p->ctx, MGV_E_INPUT,
+                             "row %" PRId64 " has no interval (got %g to %g); give it a lower end "
+                             "that is at most the upper one",
+                             i + 1, low[i], high[i]);
+    }
+    p->row.a.values = low;
+    p->row.b = (mgvi_coef_array){.values = high, .lanes = 1};
+    return MGV_OK;
+}
+
 /* The loss's own a and b: the target, the ends of the interval, the width. */
 static mgv_status bind_targets(mgv_problem *p)
 {
-    const int64_t n = p->data->X.rows;
     const bool margin = p->loss->can & MGVI_MARGIN;
     p->row.b.constant = p->settings.smoothing;
     if (!p->classify)
         p->target = p->data->labels;
     else if (!p->target && !margin)
         MGVI_TRY(bind_sides(p));
+    if ((p->data->lower || p->data->upper) && !(p->loss->can & MGVI_BETWEEN))
+        return MGVI_FAIL(p->ctx, MGV_E_ARG,
+                         "lower and upper are ends of intervals, which loss %s has not; leave them "
+                         "out, or say --loss interval or epsilon_insensitive",
+                         p->loss->name);
     if (margin)
         return MGV_OK;
     const double *y = p->target;
     p->row.a = (mgvi_coef_array){.values = y, .lanes = 1};
     if (!(p->loss->can & MGVI_BETWEEN))
         return MGV_OK;
-    double *low, *high;
-    MGVI_TRY(MGVI_VECTORS(&p->arena, n, &low, &high));
-    for (int64_t i = 0; i < n; i++) {
-        low[i] = y[i] - p->settings.epsilon;
-        high[i] = y[i] + p->settings.epsilon;
-    }
-    p->row.a.values = low;
-    p->row.b = (mgvi_coef_array){.values = high, .lanes = 1};
-    return MGV_OK;
+    return bind_ends(p, y);
 }
 
 /* lambda, mu or their sum of the C that is 1: LIBLINEAR leaves out the 1/2 of squares. */

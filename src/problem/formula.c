@@ -56,7 +56,7 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
     penalty_text(p, penalty, sizeof penalty);
     const char *weighted =
         p->data->weights || p->settings.class_weight[0] ? "weighted mean" : "mean";
-    const bool contrasts = p->outputs > p->lanes;
+    const bool contrasts = p->outputs > p->lanes, ends = p->data->lower || p->data->upper;
     snprintf(score, sizeof score, p->free_cols ? "%s%s + b%s" : "%s%s%s",
              p->loss->can & MGVI_MARGIN ? "y (" : "", p->loss->can & MGVI_JOINT ? "W x" : features,
              p->loss->can & MGVI_MARGIN ? ")" : "");
@@ -85,9 +85,18 @@ mgv_status mgvi_bind_formula(mgv_problem *p)
         snprintf(text, FORMULA_MAX / 2, "min %s subject to %s >= 1%s", penalty, score, kernel);
     else if ((p->loss->can & MGVI_HARD) && !(p->loss->can & MGVI_BETWEEN))
         snprintf(text, FORMULA_MAX / 2, "min %s subject to %s = y%s", penalty, score, kernel);
+    else if ((p->loss->can & MGVI_HARD) && ends)
+        snprintf(text, FORMULA_MAX / 2, "min %s subject to lower <= %s <= upper%s", penalty, score,
+                 kernel);
+    else if ((p->loss->can & MGVI_BETWEEN) && ends)
+        snprintf(text, FORMULA_MAX / 2, "min %s + %s max(0, lower - (%s), (%s) - upper)%s", penalty,
+                 weighted, score, score, kernel);
     else if (p->loss->can & MGVI_HARD)
         mgvi_print(text, FORMULA_MAX / 2, "min %s subject to |%s - y| <= %.6g%s", penalty, score,
                    p->settings.epsilon, kernel);
+    else if (p->loss->can & MGVI_BETWEEN)
+        mgvi_print(text, FORMULA_MAX / 2, "min %s + %s max(0, |%s - y| - %.6g)%s", penalty,
+                   weighted, score, p->settings.epsilon, kernel);
     else
         snprintf(text, FORMULA_MAX / 2, "min %s + %s %s(%s%s)%s", penalty, weighted, p->loss->name,
                  score,

@@ -149,6 +149,10 @@ uint64_t mgvi_problem_hash(const mgv_problem *p, uint64_t h)
     const int64_t shape[3] = {X->rows, X->cols, X->nnz};
     h = mgvi_hash(h, shape, sizeof shape);
     h = mgvi_hash(h, p->data->labels, (size_t)X->rows * sizeof *p->data->labels);
+    if (p->data->lower)
+        h = mgvi_hash(h, p->data->lower, (size_t)X->rows * sizeof *p->data->lower);
+    if (p->data->upper)
+        h = mgvi_hash(h, p->data->upper, (size_t)X->rows * sizeof *p->data->upper);
     for (int64_t i = 0; i < X->rows; i++) {
         const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
         h = mgvi_hash(h, &weight, sizeof weight);

@@ -23,6 +23,8 @@ typedef struct line {
 
 #define DIAGONAL "loss=margin intercept=no solver=dual_diagonal max_iter=20 tol=1e-9"
 #define MOMENTUM "loss=margin intercept=no solver=momentum_margin max_iter=20 tol=1e-9"
+#define COORDINATE                                                                                 \
+    "loss=margin intercept=no solver=mirror_coordinate shrink=no max_iter=20 tol=1e-9"
 #define PRIMAL_DUAL "loss=logistic penalty=l1 mu=0.01 solver=primal_dual max_iter=20 tol=1e-12"
 #define BASIS "loss=equal task=regress penalty=l1 solver=primal_dual max_iter=20"
 #define LASSO "task=regress penalty=l1 select=cv:4"
@@ -54,6 +56,8 @@ static const line lines[] = {
     {"multiclass", "ovo", CLASSES, ""},
     {"class_weight", "balanced", CLASSES, ""},
     {"sample_weight", "rows", FIT, ""},
+    {"lower", "rows", FIT, "task=regress loss=epsilon_insensitive epsilon=9"},
+    {"upper", "rows", FIT, "task=regress loss=epsilon_insensitive epsilon=9"},
     {"solver", "dual_coordinate", FIT, ""},
     {"seed", "7", FIT, "solver=dual_coordinate"},
     {"schedule", "sqrt", FIT, DIAGONAL},
@@ -70,6 +74,10 @@ static const line lines[] = {
     {"kappa", "2", FIT, "loss=equal task=regress penalty=l1 solver=linearized_bregman max_iter=9"},
     {"steps", "diagonal", FIT, PRIMAL_DUAL " scale=none"},
     {"iterate", "average", FIT, PRIMAL_DUAL},
+    {"row_order", "draw", FIT, COORDINATE},
+    {"row_bound", "largest", FIT, COORDINATE " exact_steps=no"},
+    {"sgd_step", "0.01", FIT, "loss=margin intercept=no solver=mirror_sgd max_iter=20 tol=1e-9"},
+    {"mistake", "hinge", FIT, "loss=margin intercept=no solver=perceptron max_iter=20 tol=1e-9"},
     {"lazy", "7", SELECT, BASIS " select=last"},
     {"split", "yes", FIT,
      "penalty=tv1d intercept=no loss=squared task=regress mu=0.01 max_iter=30 solver=primal_dual"},

@@ -13,11 +13,18 @@ static const struct form {
     double lambda, mu; /* 0: none */
     bool intercept, classes;
 } forms[] = {
-    {"hinge", 0.05, 0, true, true},       {"squared_hinge", 0.05, 0, false, true},
-    {"logistic", 0.03, 0.02, true, true}, {"smooth_hinge", 0, 0.02, true, true},
-    {"hinge", 0, 0.02, false, true},      {"margin", 0, 0, true, true},
-    {"margin p=1.5", 0, 0, false, true},  {"squared", 0.05, 0, true, false},
-    {"squared", 0, 0.02, false, false},   {"huber", 0.03, 0.02, true, false},
+    {"hinge", 0.05, 0, true, true},
+    {"squared_hinge", 0.05, 0, false, true},
+    {"logistic", 0.03, 0.02, true, true},
+    {"smooth_hinge", 0, 0.02, true, true},
+    {"hinge", 0, 0.02, false, true},
+    {"margin", 0, 0, true, true},
+    {"margin p=1.5", 0, 0, false, true},
+    {"squared", 0.05, 0, true, false},
+    {"squared", 0, 0.02, false, false},
+    {"huber", 0.03, 0.02, true, false},
+    {"absolute", 0.05, 0, true, false},
+    {"epsilon_insensitive epsilon=0.25", 0.03, 0.02, true, false},
 };
 #define COUNT(list) (sizeof(list) / sizeof *(list))
 enum { PROBLEMS = COUNT(forms) };

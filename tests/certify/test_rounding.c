@@ -31,6 +31,10 @@ static long double loss_of(const char *loss, long double z, long double y)
 {
     if (strcmp(loss, "hinge") == 0)
         return fmaxl(0, 1 - y * z);
+    if (strncmp(loss, "absolute", 8) == 0)
+        return fabsl(z - y);
+    if (strncmp(loss, "epsilon", 7) == 0)
+        return fmaxl(0, fabsl(z - y) - 0.25L);
     return strcmp(loss, "logistic") == 0 ? log1pl(expl(-y * z)) : (z - y) * (z - y) / 2;
 }
 
@@ -52,6 +56,12 @@ static long double attained(const mgv_fit *fit, const mgv_model *m, const char *
     return sum;
 }
 
+static bool is_quantity(const char *loss)
+{
+    return strncmp(loss, "absolute", 8) == 0 || strncmp(loss, "epsilon", 7) == 0 ||
+           strcmp(loss, "squared") == 0;
+}
+
 /* Solves at an offset; false: not verified. The interval must hold the optimum, which lies in
  * [low, high]. */
 static bool check_at(double offset, const char *loss, const char *strength, const char *tol,
@@ -61,7 +71,7 @@ static bool check_at(double offset, const char *loss, const char *strength, cons
     char options[160];
     mgv_fit fit;
     mgv_model *m;
-    make(X, y, strcmp(loss, "squared") != 0);
+    make(X, y, !is_quantity(loss));
     for (int i = 0; i < N * D; i++)
         X[i] += offset;
     snprintf(options, sizeof options, "loss=%s %s tol=%s max_iter=300", loss, strength, tol);
@@ -86,12 +96,13 @@ static bool check_at(double offset, const char *loss, const char *strength, cons
 
 TEST(intervals_hold_the_optimum_wherever_the_data_lies)
 {
-    static const char *const losses[] = {"hinge", "logistic", "squared"};
+    static const char *const losses[] = {"hinge", "logistic", "squared", "absolute task=regress",
+                                         "epsilon_insensitive epsilon=0.25 task=regress"};
     static const char *const strengths[] = {"lambda=0.01", "mu=0.01"};
     static const char *const tols[] = {"1e-4", "1e-6"};
     static const double offsets[] = {1e3, 1e6, 1e8, 1e10, 1e12, 3e13};
-    for (int k = 0; k < 12; k++) {
-        const char *loss = losses[k % 3], *strength = strengths[k / 3 % 2], *tol = tols[k / 6];
+    for (int k = 0; k < 20; k++) {
+        const char *loss = losses[k % 5], *strength = strengths[k / 5 % 2], *tol = tols[k / 10];
         double low = -INFINITY, high = INFINITY;
         CHECK(check_at(0, loss, strength, "1e-9", &low, &high));
         for (size_t o = 0; o < sizeof offsets / sizeof *offsets; o++)
@@ -104,7 +115,8 @@ TEST(an_optimum_of_nothing_is_known)
 {
     static const char *const options[] = {
         "loss=squared task=regress lambda=0.1", "loss=huber task=regress lambda=0.1",
-        "loss=squared task=regress mu=0.1", "loss=squared task=regress lambda=0.1 kernel=rbf"};
+        "loss=epsilon_insensitive task=regress mu=0.1", "loss=squared task=regress mu=0.1",
+        "loss=squared task=regress lambda=0.1 kernel=rbf"};
     const double X[] = {0.1, -1.7, 3.3}, y[] = {12.3456789};
     for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
         mgv_fit fit;

@@ -19,6 +19,9 @@ static const char *const soft[] = {
     "task=regress loss=squared lambda=0.05",
     "task=regress loss=squared mu=0.02 intercept=no",
     "task=regress loss=huber lambda=0.05",
+    "task=regress loss=absolute lambda=0.05",
+    "task=regress loss=epsilon_insensitive epsilon=0.1 lambda=0.03 mu=0.02",
+    "task=regress loss=epsilon_insensitive lambda=0.05 kernel=rbf",
     "loss=hinge lambda=0.05 kernel=rbf",
     "loss=logistic lambda=0.05 kernel=poly",
 };

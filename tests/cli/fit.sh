@@ -155,6 +155,19 @@ for loss in equal "interval --epsilon 0.1"; do
     has out "no weights that meet the constraints have less than"
 done
 
+# intervals of their own for the rows, from files
+printf '2.5\n-inf\n' >low.txt
+printf '3.5\n1\n' >high.txt
+run 0 fit equations.csv --task regress --loss interval --lower low.txt --upper high.txt --no-model
+has out "subject to lower <= x.w + b <= upper"
+run 0 fit equations.csv --task regress --loss epsilon_insensitive --lower low.txt --no-model
+has out "mean max(0, lower - (x.w + b), (x.w + b) - upper)"
+printf '2.5\nnan\n' >bad.txt
+run 2 fit equations.csv --task regress --loss interval --lower bad.txt --no-model
+has err "bad.txt:2: 'nan' is not a number"
+run 2 fit equations.csv --task regress --lower low.txt --no-model
+has err "lower and upper are ends of intervals, which loss squared has not"
+
 # an exponential of large columns is beyond the numbers, which is no matter of iterations
 printf 'y,a,b\n0,10539,-13838\n1,-13988,3982\n1,29410,-13044\n0,-8205,-1776\n0,-3399,30246\n1,9,8\n' >large.csv
 run 3 fit large.csv --loss exponential --penalty entropy --lambda 0.02 --max-iter 500 --no-model

@@ -11,7 +11,7 @@ run 0 list loss
 cp out one
 run 0 list losses
 same out one "singular and plural"
-has out "  hinge            max(0, 1 - z)"
+has out "  hinge               max(0, 1 - z)"
 run 0 list --json
 json out command list
 json out in_use.backend cpu

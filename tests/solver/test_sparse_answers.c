@@ -2,6 +2,7 @@
  * ran and at the default tolerance: the nonzeros of 1e-4 are those of 1e-9, which satisfy the
  * optimality conditions, but for ties. */
 #include "base/rng.h"
+#include "loss/registry.h"
 #include "select/selection.h"
 #include "select/walk.h"
 #include "solver/classes/family.h"
@@ -132,6 +133,10 @@ static const char *const ways[] = {"newton hinge",
                                    "proximal_newton logistic",
                                    "proximal_newton squared",
                                    "proximal_newton huber",
+                                   "proximal_newton absolute",
+                                   "proximal_newton epsilon_insensitive",
+                                   "column_generation absolute",
+                                   "column_generation epsilon_insensitive",
                                    "primal_coordinate squared",
                                    "smsvm hinge",
                                    "primal_dual hinge",
@@ -139,7 +144,9 @@ static const char *const ways[] = {"newton hinge",
                                    "primal_dual squared",
                                    "auto hinge",
                                    "auto logistic",
-                                   "auto huber"};
+                                   "auto huber",
+                                   "auto absolute",
+                                   "auto epsilon_insensitive"};
 
 static void check_ways(const char *strengths)
 {
@@ -150,7 +157,7 @@ static void check_ways(const char *strengths)
             const bool slow = strcmp(solver, "smsvm") == 0 || strcmp(solver, "primal_dual") == 0;
             if (slow && tables[t].n < tables[t].d)
                 continue; /* without a certificate within reason */
-            const bool quantity = strcmp(loss, "squared") == 0 || strcmp(loss, "huber") == 0;
+            const bool quantity = !(mgvi_loss_find(loss)->can & MGVI_MARGIN);
             snprintf(loose, sizeof loose, "solver=%s loss=%s %s task=%s scale=std", solver, loss,
                      strengths, quantity ? "regress" : "classify");
             snprintf(tight, sizeof tight, "loss=%s %s task=%s scale=std", loss, strengths,
@@ -198,8 +205,8 @@ static void walk(const table *t, bool quantity, const char *options, const char 
 
 TEST(points_of_a_path_have_no_dust)
 {
-    static const char *const losses[] = {"hinge",    "squared_hinge", "smooth_hinge",
-                                         "logistic", "squared",       "huber"};
+    static const char *const losses[] = {"hinge",   "squared_hinge", "smooth_hinge", "logistic",
+                                         "squared", "huber",         "absolute"};
     for (size_t l = 0; l < sizeof losses / sizeof *losses; l++)
         for (int t = 0; t < TABLES; t++) {
             answer loose[POINTS], tight[POINTS];

@@ -5,9 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const loss_names[LOSSES] = {
-    "hinge",   "squared_hinge", "smooth_hinge", "sqrt_hinge", "logistic", "exponential",   "margin",
-    "squared", "huber",         "equal",        "interval",   "softmax",  "crammer_singer"};
+const char *const loss_names[LOSSES] = {"hinge",
+                                        "squared_hinge",
+                                        "smooth_hinge",
+                                        "sqrt_hinge",
+                                        "logistic",
+                                        "exponential",
+                                        "margin",
+                                        "squared",
+                                        "huber",
+                                        "equal",
+                                        "interval",
+                                        "absolute",
+                                        "epsilon_insensitive",
+                                        "softmax",
+                                        "crammer_singer"};
 const char *const penalty_names[PENALTIES] = {"l2",      "l1",   "enet",      "lp",     "linf",
                                               "group",   "owl",  "l1_nonneg", "nonneg", "box",
                                               "entropy", "tv1d", "nuclear",   "tv2d"};
@@ -185,7 +197,9 @@ static void choose_form(torture_case *c)
 {
     static const loss of_two[] = {HINGE,    HINGE,    SQUARED_HINGE, SMOOTH_HINGE, SQRT_HINGE,
                                   LOGISTIC, LOGISTIC, EXPONENTIAL,   MARGIN,       MARGIN};
-    static const loss of_quantity[] = {SQUARED, SQUARED, HUBER, EQUAL, INTERVAL};
+    static const loss of_quantity[] = {
+        SQUARED, SQUARED, HUBER, ABSOLUTE, ABSOLUTE, EPSILON_INSENSITIVE, EPSILON_INSENSITIVE,
+        EQUAL,   INTERVAL};
     const double at = uniform(0, 1);
     c->form = at < 0.5 ? TWO : at < 0.75 ? QUANTITY : (form)(OVR + below(4));
     c->classes = c->form == TWO ? 2 : c->form == QUANTITY ? 0 : 3 + below(CLASSES - 2);

@@ -31,6 +31,9 @@ static quad clip(const torture_case *c, quad u, quad s)
     case EXPONENTIAL:
     case MARGIN:
         return s > 0 ? q_min(0, u) : 0;
+    case ABSOLUTE:
+    case EPSILON_INSENSITIVE:
+        return q_min(s, q_max(-s, u));
     case HUBER:
         return q_min(s * c->smoothing, q_max(-s * c->smoothing, u));
     default:
@@ -58,8 +61,10 @@ static quad conjugate(const torture_case *c, quad u, quad s, quad target)
     case HUBER:
         return target * u + u * u / (2 * s);
     case EQUAL:
+    case ABSOLUTE:
         return target * u;
     case INTERVAL:
+    case EPSILON_INSENSITIVE:
         return q_max((target - e) * u, (target + e) * u);
     default:
         return u; /* hinge, margin */

@@ -63,7 +63,7 @@ def draw(seed, most):
         y = np.argsort(np.argsort(score)) * classes // len(score)
     if not regress and abs(y.sum()) == len(y) and classes == 2:
         y[0] = -y[0]
-    options["loss"] = (rng.choice(["squared", "huber"]) if regress else
+    options["loss"] = (rng.choice(["squared", "huber", "absolute", "epsilon_insensitive"]) if regress else
                        rng.choice(["hinge", "squared_hinge", "smooth_hinge", "logistic"],
                                   p=[0.4, 0.2, 0.2, 0.2]))
     if classes > 2:
@@ -126,6 +126,8 @@ def losses(name, y, f, epsilon):
     if name == "logistic":
         return np.logaddexp(WIDE(0), -y * f)
     e = np.abs(f - y)
+    if name in ("absolute", "epsilon_insensitive"):
+        return np.maximum(e - epsilon, 0)
     return e ** 2 / 2 if name == "squared" else np.where(e <= epsilon, e ** 2 / 2, epsilon * (e - epsilon / 2))
 
 
@@ -303,7 +305,7 @@ def try_problem(command, folder, seed, most, show):
 
 
 def epsilon_of(loss):
-    return {"huber": 1.0, "smooth_hinge": 1.0}.get(loss, 0.0)
+    return {"huber": 1.0, "smooth_hinge": 1.0, "epsilon_insensitive": 0.1}.get(loss, 0.0)
 
 
 def main():

@@ -47,7 +47,7 @@ void case_settings(torture_case *c)
     strength_settings(c);
     if (c->loss == SMOOTH_HINGE || c->loss == SQRT_HINGE || c->loss == HUBER)
         add_number(c, "smoothing", c->smoothing);
-    if (c->loss == INTERVAL)
+    if (c->loss == INTERVAL || c->loss == EPSILON_INSENSITIVE)
         add_number(c, "epsilon", c->epsilon);
     if (c->penalty == OWL)
         add(c, "owl", "oscar:0.25");

@@ -35,6 +35,8 @@ typedef enum loss {
     HUBER,
     EQUAL,
     INTERVAL,
+    ABSOLUTE,
+    EPSILON_INSENSITIVE,
     SOFTMAX,
     CRAMMER_SINGER,
     LOSSES

@@ -31,6 +31,10 @@ quad loss_value(const torture_case *c, quad z, quad target)
         return e * e / 2;
     case HUBER:
         return e <= g ? e * e / 2 : g * (e - g / 2);
+    case ABSOLUTE:
+        return e;
+    case EPSILON_INSENSITIVE:
+        return q_max(0, e - c->epsilon);
     default:
         return 0; /* hard */
     }

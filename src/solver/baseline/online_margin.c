@@ -2,7 +2,8 @@
  * docs/algorithms/margin_baselines.md. With v = A'b, w = grad R*(v) and f = a_i.w both do
  *   b_i <- b_i + delta,   v <- v + delta a_i                                                (1)
  *   perceptron:  delta = 1 where f <= 0, in a fresh random order every pass                 (2)
- *   mirror_sgd:  delta = (nearest allowed f - f)/max_i L_i, rows drawn at random            (3)
+ *   mirror_sgd:  delta = gamma (nearest allowed f - f), rows drawn at random                (3)
+ *   perceptron with mistake=hinge: delta = gamma_t where f < 1, rows drawn at random        (10)
  * One iteration is one pass: n rows. */
 #include "solver/shared/mirror_map.h"
 
@@ -18,11 +19,16 @@ typedef struct state {
     mgvi_rows *rows;
     mgvi_mirror_map map;
     double *row; /* work space: one row's entries */
-    double gain; /* 1/max_i L_i */
+    double gain; /* gamma; perceptron with mistake=hinge and without sgd_step: gamma_1 */
     int32_t *live, *order;
     int64_t live_count;
     mgvi_vec w, z, b, u; /* z is work space; w and u are what is shown */
-    int64_t resting;     /* perceptron: 1 after a pass without a mistake */
+    double *total;       /* iterate=average, else NULL: the sum of w before each draw, */
+    struct {
+        int64_t resting; /* perceptron: 1 after a pass without a mistake */
+        int64_t drawn;   /* rows so far */
+        int64_t same;    /* of them since w moved, not yet in `total` */
+    } m;
 } state;
 
 static mgv_status allocate(mgvi_run *run, state *s)
@@ -39,12 +45,36 @@ static mgv_status allocate(mgvi_run *run, state *s)
     MGVI_TRY(MGVI_RUN_ARRAY(run, s->order, n));
     MGVI_TRY(mgvi_run_keep(run, "v", MGVI_T_F64, s->map.v, s->map.d));
     MGVI_TRY(mgvi_run_keep(run, "b", MGVI_T_F64, s->b.x, s->b.n));
-    return mgvi_run_keep(run, "resting", MGVI_T_U8, &s->resting, sizeof s->resting);
+    if (run->settings->iterate == MGVI_ITERATE_AVERAGE) {
+        MGVI_TRY(MGVI_RUN_ARRAY(run, s->total, s->map.d));
+        MGVI_TRY(mgvi_run_keep(run, "total", MGVI_T_F64, s->total, s->map.d));
+    }
+    return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
+}
+
+extern const mgvi_solver_ops mgvi_solver_perceptron;
+
+static bool by_hinge(const mgvi_run *run)
+{
+    return run->ops == &mgvi_solver_perceptron && run->settings->mistake == MGVI_MISTAKE_HINGE;
+}
+
+/* (3): 1/max L_i; (10): sqrt(p - 1)/max |a_i|_q, of L_i = (q - 1) |a_i|_q^2 and p - 1 = 1/(q - 1). */
+static double first_gain(const mgvi_run *run, double most)
+{
+    if (!(most > 0))
+        return 1;
+    return by_hinge(run) ? 1 / sqrt(most) : 1 / most;
 }
 
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
+    if (run->ops == &mgvi_solver_perceptron && !by_hinge(run) && !isnan(run->settings->sgd_step))
+        return MGVI_FAIL(run->ctx, MGV_E_ARG,
+                         "the perceptron adds whole rows and has no sgd_step (got %g); leave it "
+                         "out, or say mistake=hinge",
+                         run->settings->sgd_step);
     MGVI_TRY(allocate(run, s));
     double most = 0;
     for (int64_t i = 0; i < s->b.n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
@@ -60,14 +90,25 @@ static mgv_status init(mgvi_run *run)
         most = fmax(most, L);
         s->live[s->live_count++] = (int32_t)i;
     }
-    s->gain = most > 0 ? 1 / most : 1;
+    s->gain = !isnan(run->settings->sgd_step) ? run->settings->sgd_step : first_gain(run, most);
     mgvi_mirror_map_start(&s->map, sqrt(most));
     return MGV_OK;
+}
+
+/* The draws since w moved join the sum. */
+static void add_up(state *s)
+{
+    mgvi_mirror_map_weights(&s->map, s->w.x);
+    for (int64_t j = 0; j < s->map.d && s->m.same > 0; j++)
+        s->total[j] += (double)s->m.same * s->w.x[j];
+    s->m.same = 0;
 }
 
 /* (1) */
 static void add_row(mgvi_run *run, state *s, int64_t i, const mgvi_entries *row, double delta)
 {
+    if (s->total)
+        add_up(s);
     mgvi_mirror_map_begin(&s->map, row);
     const mgvi_mirror_point point = mgvi_mirror_map_probe(&s->map, row, delta);
     mgvi_mirror_map_commit(&s->map, row, &point);
@@ -78,6 +119,8 @@ static void add_row(mgvi_run *run, state *s, int64_t i, const mgvi_entries *row,
 /* f */
 static double look_at(mgvi_run *run, state *s, int64_t i, mgvi_entries *row)
 {
+    s->m.drawn++;
+    s->m.same++;
     *row = mgvi_rows_entries(s->rows, i, true, s->row);
     run->touched += (double)mgvi_rows_nnz(s->rows, i);
     return mgvi_mirror_map_dot(&s->map, row);
@@ -99,26 +142,44 @@ static void refresh(mgvi_run *run, state *s)
     mgvi_mirror_map_refresh(&s->map);
 }
 
+/* (10). gamma_t falls like 1/sqrt(t), t = 1, 2, ..., unless it is given. */
+static mgv_status hinge_step(mgvi_run *run)
+{
+    state *s = run->state;
+    mgvi_entries row;
+    refresh(run, s);
+    for (int64_t k = 0; k < s->live_count && !mgvi_ctx_cut_row(run->ctx, k); k++) {
+        const int64_t i = s->live[mgvi_rng_below(&run->rng, (uint32_t)s->live_count)];
+        const double f = look_at(run, s, i, &row);
+        const double fall = isnan(run->settings->sgd_step) ? sqrt((double)s->m.drawn) : 1;
+        if (f < 1)
+            add_row(run, s, i, &row, s->gain / fall);
+    }
+    return MGV_OK;
+}
+
 /* (2). A pass without a mistake is the last that could change anything. */
 static mgv_status perceptron_step(mgvi_run *run)
 {
     state *s = run->state;
     mgvi_entries row;
-    if (s->resting) { /* the checkpoint of a finished run */
+    if (by_hinge(run))
+        return hinge_step(run);
+    if (s->m.resting) { /* the checkpoint of a finished run */
         run->finished = true;
         return MGV_OK;
     }
     refresh(run, s);
-    s->resting = 1;
+    s->m.resting = 1;
     memcpy(s->order, s->live, (size_t)s->live_count * sizeof *s->order);
     mgvi_rng_shuffle(&run->rng, s->order, s->live_count);
     for (int64_t k = 0; k < s->live_count && !mgvi_ctx_cut_row(run->ctx, k); k++) {
         if (look_at(run, s, s->order[k], &row) > 0)
             continue;
         add_row(run, s, s->order[k], &row, 1);
-        s->resting = 0;
+        s->m.resting = 0;
     }
-    run->finished = s->resting;
+    run->finished = s->m.resting;
     return MGV_OK;
 }
 
@@ -149,10 +210,21 @@ static void make_feasible(mgvi_run *run, state *s)
         mgvi_vec_scale(run->ctx, 1 / least, &s->w);
 }
 
+/* The mean of w before each draw; u is of the last one. */
+static void show_mean(state *s)
+{
+    mgvi_mirror_map_weights(&s->map, s->w.x);
+    for (int64_t j = 0; j < s->map.d && s->m.drawn > 0; j++)
+        s->w.x[j] = (s->total[j] + (double)s->m.same * s->w.x[j]) / (double)s->m.drawn;
+}
+
 static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
-    mgvi_mirror_map_weights(&s->map, s->w.x);
+    if (s->total)
+        show_mean(s);
+    else
+        mgvi_mirror_map_weights(&s->map, s->w.x);
     if (mgvi_problem_has_margin(run->problem))
         make_feasible(run, s);
     mgvi_vec_axpby(run->ctx, -mgvi_mirror_map_dual_factor(&s->map), &s->b, 0, &s->u);
@@ -166,13 +238,14 @@ static mgv_status restored(mgvi_run *run)
     return MGV_OK;
 }
 
-#define ONLINE_SOLVER(id, text, step_fn, loss_of, penalty_of)                                      \
+#define ONLINE_SOLVER(id, text, own, step_fn, loss_of, penalty_of)                                 \
     const mgvi_solver_ops mgvi_solver_##id = {                                                     \
         .name = #id,                                                                               \
         .summary = text,                                                                           \
         .needs = {.penalty = (penalty_of), .loss = (loss_of), .op = MGVI_MUL | MGVI_ROW},          \
         .no = {.penalty = MGVI_KINK},                                                              \
         .no_intercept = true,                                                                      \
+        .settings = own,                                                                           \
         .state_size = sizeof(state),                                                               \
         .init = init,                                                                              \
         .step = step_fn,                                                                           \
@@ -181,7 +254,8 @@ static mgv_status restored(mgvi_run *run)
     };
 
 ONLINE_SOLVER(perceptron, "a baseline: adds rows on the wrong side, until none is left; any p",
-              perceptron_step, MGVI_HARD | MGVI_MARGIN, MGVI_LENGTH | MGVI_MIRROR)
+              "mistake sgd_step iterate", perceptron_step, MGVI_HARD | MGVI_MARGIN,
+              MGVI_LENGTH | MGVI_MIRROR)
 ONLINE_SOLVER(mirror_sgd,
               "a baseline: stochastic mirror descent on the distances to the constraints; any p",
-              mirror_step, MGVI_HARD, MGVI_MIRROR)
+              "sgd_step iterate", mirror_step, MGVI_HARD, MGVI_MIRROR)

@@ -180,7 +180,7 @@ static void spread_theta(mgvi_run *run, state *s)
 {
     mgvi_vec_fill(run->ctx, &s->u, 0);
     for (int64_t i = 0; i < s->n; i++)
-        s->u.x[s->rows.row[i]] = -s->theta[i];
+        s->u.x[s->rows.row[i]] -= s->theta[i];
     mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->v);
 }
 
@@ -233,8 +233,7 @@ static double pair_gap(mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
     double primal = 0;
-    for (int64_t i = 0; i < s->n; i++)
-        s->theta[i] = -s->u.x[s->rows.row[i]];
+    mgvi_hinge_rows_theta(&s->rows, s->u.x, s->theta);
     outline(s);
     spread_theta(run, s);
     const double dual = mgvi_hinge_dual(&s->block, s->d, s->theta, s->v.x);
@@ -486,7 +485,8 @@ const mgvi_solver_ops mgvi_solver_column_generation = {
     .name = "column_generation",
     .summary = "l1 and elastic net on wide data: columns join an interior point; hinges, l2 too",
     .needs = {.op = MGVI_MUL_T | MGVI_ROW},
-    .any = {.penalty = MGVI_SQUARE | MGVI_ABS, .loss = MGVI_QUADRATIC_DUAL | MGVI_LIKELIHOOD},
+    .any = {.penalty = MGVI_SQUARE | MGVI_ABS,
+            .loss = MGVI_QUADRATIC_DUAL | MGVI_LIKELIHOOD | MGVI_BETWEEN},
     .no = {.loss = MGVI_HARD},
     .fits = fits,
     .cost = cost,

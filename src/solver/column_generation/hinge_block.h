@@ -9,7 +9,9 @@
  * lambda = 0: without the last term, where |v| <= mu. f(theta) = bend/2 theta^2 with
  *   target = 1, low = 0:   bend = 0 the hinge s max(0, 1 - z), bend = g/s the smooth hinge of width
  *                          g, bend = 1/(own weight) and a large s the squared hinge;
- *   target = y, low = -s:  bend = 1/(own weight), the loss of Huber, and without bounds the square;
+ *   target = y, low = -s:  bend = 1/(own weight), the loss of Huber, without bounds the square, and
+ *                          bend = 0 the absolute loss;
+ *   target an end of an interval, bend = 0: low = 0 the distance below it, s = 0 that above it;
  * or f(theta) = theta log(theta/s) + (s - theta) log(1 - theta/s) with target = 0: the logistic.
  *
  * lin and lin_free are the frozen rows' share of A'theta; theta = -u. Their constant, the weight of
@@ -32,7 +34,7 @@ typedef struct mgvi_hinge_block {
     int64_t row_stride, col_stride;
     const mgvi_hinge_sparse *sparse; /* in place of Z, NULL: Z is dense */
     const double *y;                 /* rows: the intercept's column, NULL: no intercept */
-    const double *s;                 /* rows: upper bounds, > 0; NULL: FREE */
+    const double *s;                 /* rows: upper bounds, > low; NULL: FREE */
     const double *low;               /* rows: lower bounds, NULL: 0 */
     const double *target;            /* rows, NULL: all the same, `aim` */
     double aim;

@@ -15,7 +15,7 @@ enum {
 static void gather(const mgvi_hinge_columns *W, const int32_t *cols, int64_t count, double *out)
 {
     const int64_t n = W->n, all = W->all_rows;
-    if (n == all) {
+    if (!W->scratch) {
         mgvi_gather_columns(W->columns, cols, count, out, n);
         return;
     }
@@ -136,6 +136,15 @@ static mgv_status room_for_gram(mgvi_run *run, mgvi_hinge_columns *W)
     return W->gram && W->part && W->Z && W->col ? MGV_OK : MGV_E_MEMORY;
 }
 
+/* Whether the rows are those of A, each once. */
+static bool are_all(const mgvi_hinge_rows *rows, const mgv_problem *p)
+{
+    bool all = rows->n == p->A->rows;
+    for (int64_t i = 0; all && i < rows->n; i++)
+        all = rows->row[i] == i;
+    return all;
+}
+
 mgv_status mgvi_hinge_columns_bind(mgvi_run *run, const mgvi_hinge_rows *rows, bool square,
                                    mgvi_hinge_columns *W)
 {
@@ -149,7 +158,7 @@ mgv_status mgvi_hinge_columns_bind(mgvi_run *run, const mgvi_hinge_rows *rows, b
         MGVI_TRY(mgvi_rows_bare(p->A, &run->arena, &W->table));
     else
         MGVI_TRY(mgvi_gather_new(p->A, &run->arena, &W->columns));
-    if (!sparse && n < W->all_rows &&
+    if (!sparse && !are_all(rows, p) &&
         !(W->scratch = mgvi_run_array(run, SOME * (size_t)W->all_rows, sizeof *W->scratch)))
         return MGV_E_MEMORY;
     if (square)

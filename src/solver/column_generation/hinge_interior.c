@@ -141,6 +141,15 @@ static void surround_rows(mgvi_hinge_interior *k, double tau)
     }
 }
 
+/* Both ends of an interval have a bound at 0. What moves one row off it moves the other back. */
+static double off_the_corner(const mgvi_hinge_block *p, int64_t i)
+{
+    static const double OFF = 0.05;
+    return p->kind != MGVI_ROWS_BOXED || (mgvi_hinge_low(p, i) < 0 && p->s[i] > 0)
+               ? 0
+               : OFF * (p->s[i] + mgvi_hinge_low(p, i));
+}
+
 /* Rows that are no hinges: a part of the theta of w = 0, for which |v| <= mu and whose bounds are
  * not near, at the intercept of w = 0. The products share P(0): sum mu (p + q) is no more, as at
  * the solution. */
@@ -157,7 +166,7 @@ static double part_of_lone(mgv_ctx *ctx, mgvi_hinge_interior *k)
         k->v[j] *= share;
     k->b = p->y ? p->lone_free : 0;
     for (int64_t i = 0; i < p->rows; i++) {
-        k->a[i] = share * p->lone[i];
+        k->a[i] = share * p->lone[i] + off_the_corner(p, i);
         k->z[i] = p->y ? p->y[i] * k->b : 0;
         value += mgvi_hinge_loss(p, i, k->z[i]);
     }
@@ -360,7 +369,7 @@ mgv_status mgvi_hinge_interior_run(mgv_ctx *ctx, mgvi_hinge_interior *k, double 
         MGVI_TRY(mgvi_ctx_whole(ctx));
         result->steps++;
         const double gap = judge(k);
-        if (p->kind == MGVI_ROWS_BOXED && !p->bend && gap <= FIRST_FACE[p->lambda > 0])
+        if (p->kind == MGVI_ROWS_BOXED && !p->bend && !p->low && gap <= FIRST_FACE[p->lambda > 0])
             MGVI_TRY(mgvi_hinge_try_faces(ctx, k, gap, &result->exact));
         if (result->exact || k->best_gap <= tol)
             break;

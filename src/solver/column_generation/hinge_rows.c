@@ -26,17 +26,36 @@ static bool is_squared(const mgv_problem *p)
     return (p->loss->can & MGVI_MARGIN) && !(p->loss->can & MGVI_BOUNDED);
 }
 
+/* How far a score is from an interval is the sum of two hinges, one for each end: of rows twice as
+ * many as the data has. */
+static bool has_two_ends(const mgv_problem *p) { return p->loss->can & MGVI_BETWEEN; }
+
+/* The loss of row i: of one end, its other one infinitely far. */
+static mgvi_coef coef_of(const mgv_problem *p, const mgvi_hinge_rows *rows, int64_t i)
+{
+    mgvi_coef c = mgvi_coefs_at(&p->row, rows->row[i], 0);
+    if (has_two_ends(p))
+        *(rows->upper[i] ? &c.a : &c.b) = rows->upper[i] ? -INFINITY : INFINITY;
+    return c;
+}
+
 /* s, low, target and bend of row i, its weight known. */
 static void bind_row(const mgv_problem *p, mgvi_hinge_rows *rows, int64_t i, double sum)
 {
-    const mgvi_coef c = mgvi_coefs_at(&p->row, rows->row[i], 0);
+    const mgvi_coef c = coef_of(p, rows, i);
     const double weight = rows->weight[i];
+    if (has_two_ends(p)) {
+        rows->target[i] = rows->upper[i] ? c.b : c.a;
+        rows->s[i] = rows->upper[i] ? 0 : weight;
+        rows->low[i] = rows->upper[i] ? -weight : 0;
+        return;
+    }
     if (rows->bend)
         rows->bend[i] = width_of(p) / weight;
     if (rows->target)
         rows->target[i] = c.a;
     if (rows->low) {
-        rows->s[i] = weight * c.b;
+        rows->s[i] = rows->bend ? weight * c.b : weight; /* |G'| of huber, of absolute */
         rows->low[i] = -rows->s[i];
     } else if (rows->s) {
         rows->s[i] = is_squared(p) ? 4 * sqrt(weight * sum) : weight;
@@ -48,8 +67,7 @@ static double slope_without_weights(const mgv_problem *p, const mgvi_hinge_rows 
 {
     double slope = 0;
     for (int64_t i = 0; i < rows->n; i++)
-        slope +=
-            rows->y[i] * p->loss->grad(mgvi_coefs_at(&p->row, rows->row[i], 0), rows->y[i] * b);
+        slope += rows->y[i] * p->loss->grad(coef_of(p, rows, i), rows->y[i] * b);
     return slope;
 }
 
@@ -67,6 +85,20 @@ static void bracket_intercept(const mgvi_hinge_rows *rows, double *low, double *
     }
 }
 
+/* A sum of kinked losses is least on one of its kinks. */
+static double nearest_kink(const mgvi_hinge_rows *rows, double b)
+{
+    double nearest = b, off = INFINITY;
+    for (int64_t i = 0; i < rows->n; i++) {
+        const double kink = rows->target[i] / rows->y[i];
+        if (fabs(kink - b) < off) {
+            off = fabs(kink - b);
+            nearest = kink;
+        }
+    }
+    return nearest;
+}
+
 /* The best intercept of w = 0, by bisection of the slope, and P there. */
 static void best_without_weights(const mgv_problem *p, mgvi_hinge_rows *rows)
 {
@@ -75,7 +107,8 @@ static void best_without_weights(const mgv_problem *p, mgvi_hinge_rows *rows)
     double low = 0, high = 0;
     if (rows->y)
         bracket_intercept(rows, &low, &high);
-    if (rows->y && !(p->loss->can & MGVI_SMOOTH)) /* any from -1 to 1 for classes alike */
+    if (rows->y && !rows->target &&
+        !(p->loss->can & MGVI_SMOOTH)) /* any from -1 to 1 for classes alike */
         low = high = (plus > minus) - (plus < minus);
     for (int k = 0; k < HALVINGS && low < high; k++) {
         const double b = low + (high - low) / 2;
@@ -84,16 +117,17 @@ static void best_without_weights(const mgv_problem *p, mgvi_hinge_rows *rows)
         *(slope_without_weights(p, rows, b) < 0 ? &low : &high) = b;
     }
     rows->lone = low + (high - low) / 2;
+    if (rows->y && rows->low && !(p->loss->can & MGVI_SMOOTH))
+        rows->lone = nearest_kink(rows, rows->lone);
     rows->at_zero = 0;
     for (int64_t i = 0; i < rows->n; i++)
-        rows->at_zero += p->loss->value(mgvi_coefs_at(&p->row, rows->row[i], 0),
-                                        rows->y ? rows->y[i] * rows->lone : 0);
+        rows->at_zero += p->loss->value(coef_of(p, rows, i), rows->y ? rows->y[i] * rows->lone : 0);
 }
 
 static mgv_status make_room(mgvi_run *run, mgvi_hinge_rows *rows)
 {
     const mgv_problem *p = run->problem;
-    const size_t all = (size_t)p->A->rows;
+    const size_t all = (size_t)p->A->rows * (has_two_ends(p) ? 2 : 1);
     const bool margin = p->loss->can & MGVI_MARGIN;
     const struct {
         double **at;
@@ -106,10 +140,25 @@ static mgv_status make_room(mgvi_run *run, mgvi_hinge_rows *rows)
                    {&rows->lone_theta, !margin || rows->kind == MGVI_ROWS_ENTROPY},
                    {&rows->bend, width_of(p) > 0}};
     MGVI_TRY(MGVI_RUN_ARRAY(run, rows->row, all));
+    if (has_two_ends(p))
+        MGVI_TRY(MGVI_RUN_ARRAY(run, rows->upper, all));
     for (size_t t = 0; t < sizeof of_rows / sizeof *of_rows; t++)
         if (of_rows[t].wanted && !(*of_rows[t].at = mgvi_run_array(run, all, sizeof(double))))
             return MGV_E_MEMORY;
     return MGV_OK;
+}
+
+static void add_row(const mgv_problem *p, mgvi_hinge_rows *rows, int64_t i, double weight,
+                    bool upper)
+{
+    rows->row[rows->n] = (int32_t)i;
+    rows->weight[rows->n] = weight;
+    if (rows->upper)
+        rows->upper[rows->n] = upper;
+    if (rows->y)
+        rows->y[rows->n] = mgvi_problem_free_entry(p, i);
+    rows->side[rows->y && rows->y[rows->n] > 0] += weight;
+    rows->n++;
 }
 
 mgv_status mgvi_hinge_rows_bind(mgvi_run *run, mgvi_hinge_rows *rows)
@@ -119,15 +168,17 @@ mgv_status mgvi_hinge_rows_bind(mgvi_run *run, mgvi_hinge_rows *rows)
     rows->aim = rows->kind == MGVI_ROWS_ENTROPY ? 0 : 1;
     MGVI_TRY(make_room(run, rows));
     for (int64_t i = 0; i < p->A->rows; i++) {
-        const double weight = mgvi_coef_pick(&p->row.scale, i, 0);
-        if (!(weight > 0))
+        const mgvi_coef c = mgvi_coefs_at(&p->row, i, 0);
+        if (!(c.scale > 0))
             continue;
-        rows->row[rows->n] = (int32_t)i;
-        rows->weight[rows->n] = weight;
-        if (rows->y)
-            rows->y[rows->n] = mgvi_problem_free_entry(p, i);
-        rows->side[rows->y && rows->y[rows->n] > 0] += weight;
-        rows->n++;
+        if (!has_two_ends(p)) {
+            add_row(p, rows, i, c.scale, false);
+            continue;
+        }
+        if (isfinite(c.a))
+            add_row(p, rows, i, c.scale, false);
+        if (isfinite(c.b))
+            add_row(p, rows, i, c.scale, true);
     }
     for (int64_t i = 0; i < rows->n; i++)
         bind_row(p, rows, i, rows->side[0] + rows->side[1]);
@@ -137,14 +188,45 @@ mgv_status mgvi_hinge_rows_bind(mgvi_run *run, mgvi_hinge_rows *rows)
     return MGV_OK;
 }
 
+/* Whether the best intercept of w = 0 lies on the kink of row i. */
+static bool on_kink(const mgvi_hinge_rows *rows, int64_t i)
+{
+    static const double ROUNDING = 4e-16;
+    const double target = rows->target[i];
+    return fabs(target - rows->y[i] * rows->lone) <= ROUNDING * fabs(target);
+}
+
+/* Rows on their kink make up for the others', until y.theta = 0. */
+static void balance_kinks(const mgvi_hinge_rows *rows, double *theta)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < rows->n; i++)
+        sum += on_kink(rows, i) ? 0 : rows->y[i] * theta[i];
+    for (int64_t i = 0; i < rows->n; i++)
+        if (on_kink(rows, i)) {
+            theta[i] = fmin(rows->s[i], fmax(rows->low[i], -sum / rows->y[i]));
+            sum += rows->y[i] * theta[i];
+        }
+}
+
 void mgvi_hinge_rows_lone_theta(const mgv_problem *p, const mgvi_hinge_rows *rows, double *theta)
 {
     const double least = fmin(rows->side[0], rows->side[1]);
     for (int64_t i = 0; i < rows->n; i++) {
         const double y = rows->y ? rows->y[i] : 0;
-        theta[i] = p->loss->can & MGVI_SMOOTH
-                       ? -p->loss->grad(mgvi_coefs_at(&p->row, rows->row[i], 0), y * rows->lone)
+        theta[i] = rows->target || (p->loss->can & MGVI_SMOOTH)
+                       ? -p->loss->grad(coef_of(p, rows, i), y * rows->lone)
                        : rows->weight[i] * (rows->y ? least / rows->side[y > 0] : 1);
+    }
+    if (rows->y && rows->target && !(p->loss->can & MGVI_SMOOTH))
+        balance_kinks(rows, theta);
+}
+
+void mgvi_hinge_rows_theta(const mgvi_hinge_rows *rows, const double *u, double *theta)
+{
+    for (int64_t i = 0; i < rows->n; i++) {
+        const double t = -u[rows->row[i]];
+        theta[i] = !rows->upper ? t : rows->upper[i] ? fmin(t, 0) : fmax(t, 0);
     }
 }
 

@@ -17,6 +17,7 @@ typedef struct mgvi_hinge_rows {
     double *low;    /* lower bounds, NULL: 0 or none */
     double *target; /* NULL: `aim` */
     double aim;
+    bool *upper;    /* the upper end of an interval, else the lower; NULL: no intervals */
     double *y;      /* their intercept entries, NULL: no intercept */
     double *weight; /* their weights: s, but for the squared hinge */
     double *bend;   /* NULL: the hinge */
@@ -31,6 +32,8 @@ mgv_status mgvi_hinge_rows_bind(mgvi_run *run, mgvi_hinge_rows *rows);
  * intercept asks for balance. */
 void mgvi_hinge_rows_lone_theta(const mgv_problem *problem, const mgvi_hinge_rows *rows,
                                 double *theta);
+/* theta = -u, of u by the problem's rows. */
+void mgvi_hinge_rows_theta(const mgvi_hinge_rows *rows, const double *u, double *theta);
 /* A block's rows, without columns and strengths. */
 mgvi_hinge_block mgvi_hinge_rows_outline(const mgvi_hinge_rows *rows);
 /* theta of hinges from the margins z of the problem's rows: at its bound where they are clear of the

@@ -26,7 +26,8 @@ enum {
     SHORT_PASSES = 40, /* most short passes between two full ones, unless they cost little */
     FINISH_PASSES = 9, /* the same once Newton steps are taken in between */
     CHEAP_PASSES = 200,
-    REFRESH = 25 /* full passes between two recomputations of w from u */
+    REFRESH = 25, /* full passes between two recomputations of w from u */
+    CIRCLES = 30  /* full passes after which intervals beside an intercept are all looked at */
 };
 
 /* The relative gap below which the free rows are believed, however many. */
@@ -278,12 +279,22 @@ static mgv_status finish(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
+/* Rows within their intervals, at u = 0, hold the shift (5) from both sides: left out, they let it
+ * go too far, and passes may go in circles for ever. */
+static bool leaves_out(const mgvi_run *run)
+{
+    const mgv_problem *p = run->problem;
+    const bool held = p->free_cols > 0 && (p->loss->can & MGVI_BETWEEN);
+    const memory *m = &((const state *)run->state)->m;
+    return run->settings->shrink && !(held && m->full_passes > CIRCLES);
+}
+
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     const bool close = s->free_rows && (s->m.estimate < FINISH || s->m.passes >= PATIENCE);
     const int64_t most = s->m.spent < CHEAP ? CHEAP_PASSES : close ? FINISH_PASSES : SHORT_PASSES;
-    const bool full = !run->settings->shrink || s->m.full_passes < OPENING || s->m.active == 0 ||
+    const bool full = !leaves_out(run) || s->m.full_passes < OPENING || s->m.active == 0 ||
                       s->m.short_passes >= most;
     if (full) {
         if (close)

@@ -34,8 +34,8 @@ struct mgvi_free_rows {
     int32_t *member;   /* the rows of E */
     mgvi_packed_rows packed;
     double inverse_lambda, kappa;
-    /* per packed row: u, its score, the slope of its conjugate, the least it may be */
-    double *x, *z, *slope, *least, *best;
+    /* per packed row: u, its score, the slope of its conjugate, the least and most it may be */
+    double *x, *z, *slope, *least, *most, *best;
     double *dir, *image, *delta, *residual, *scaled;
     bool *face;
     mgvi_free_metric metric;
@@ -60,14 +60,20 @@ mgv_status mgvi_free_rows_new(const mgv_problem *p, const mgvi_rows *rows, mgvi_
     return MGV_OK;
 }
 
-static double least_of(const mgvi_free_rows *f, int64_t i)
+/* The end of row i's box on one side: of the half that u lies in, where the conjugate has a kink at
+ * 0. */
+static double end_of(const mgvi_free_rows *f, int64_t i, double u, double side)
 {
-    return f->problem->loss->dual_clip(mgvi_coefs_at(&f->problem->row, i, 0), -INFINITY);
+    const mgvi_loss_ops *loss = f->problem->loss;
+    if ((loss->can & MGVI_BETWEEN) && u * side < 0)
+        return 0;
+    return loss->dual_clip(mgvi_coefs_at(&f->problem->row, i, 0), side * INFINITY);
 }
 
 static bool is_free(const mgvi_free_rows *f, const double *u, int64_t i)
 {
-    return u[i] < 0 && u[i] > least_of(f, i);
+    const bool half = f->problem->loss->can & MGVI_BETWEEN;
+    return !(half && u[i] == 0) && u[i] < end_of(f, i, u[i], 1) && u[i] > end_of(f, i, u[i], -1);
 }
 
 /* Room for what goes with the rows of E. */
@@ -83,8 +89,8 @@ static mgv_status metric_new(mgvi_arena *arena, int64_t count, mgvi_free_metric 
 static mgv_status make_room(mgvi_free_rows *f)
 {
     const size_t n = (size_t)f->count;
-    MGVI_TRY(MGVI_VECTORS(f->arena, n, &f->x, &f->z, &f->slope, &f->least, &f->best, &f->dir,
-                          &f->image, &f->delta, &f->residual, &f->scaled));
+    MGVI_TRY(MGVI_VECTORS(f->arena, n, &f->x, &f->z, &f->slope, &f->least, &f->most, &f->best,
+                          &f->dir, &f->image, &f->delta, &f->residual, &f->scaled));
     MGVI_TRY(MGVI_ARRAY(f->arena, f->member, n));
     MGVI_TRY(MGVI_ARRAY(f->arena, f->face, n));
     return metric_new(f->arena, f->count, &f->metric);
@@ -149,13 +155,20 @@ static mgvi_coef coef_of(const mgvi_free_rows *f, int64_t k)
     return mgvi_coefs_at(&f->problem->row, f->member[k], 0);
 }
 
+/* x, or at 0 something on the side of it that the row is on. */
+static double half_of(const mgvi_free_rows *f, int64_t k)
+{
+    const bool kink = f->problem->loss->can & MGVI_BETWEEN;
+    return kink && f->x[k] == 0 ? f->most[k] + f->least[k] : f->x[k];
+}
+
 /* The conjugate's slope and curvature at x; at an end of the box the latter stays what it was. */
 static void bend_rows(mgvi_free_rows *f)
 {
     const mgvi_loss_ops *loss = f->problem->loss;
     for (int64_t k = 0; k < f->count; k++) {
         const mgvi_coef c = coef_of(f, k);
-        f->slope[k] = loss->mirror(c, f->x[k]);
+        f->slope[k] = loss->mirror(c, half_of(f, k));
         const double curv = loss->can & MGVI_SMOOTH ? loss->curv(c, f->slope[k]) : 0;
         if (curv > 0)
             f->metric.bend[k] = 1 / curv;
@@ -170,7 +183,7 @@ static double face_gradient(mgvi_free_rows *f)
     bend_rows(f);
     for (int64_t k = 0; k < f->count; k++) {
         const double g = f->z[k] - f->slope[k], x = f->x[k];
-        f->face[k] = (x < 0 || g < 0) && (x > f->least[k] || g > 0);
+        f->face[k] = (x < f->most[k] || g < 0) && (x > f->least[k] || g > 0);
         f->residual[k] = f->face[k] ? g : 0;
     }
     return mgvi_free_metric_solve(&f->metric, f->face, f->residual, f->dir);
@@ -219,7 +232,7 @@ static void clip_step(mgvi_free_rows *f)
 {
     for (int64_t k = 0; k < f->count; k++) {
         const double x = f->x[k], part = f->inside ? INSIDE : 1;
-        f->dir[k] = fmin(part * -x, fmax(part * (f->least[k] - x), f->delta[k]));
+        f->dir[k] = fmin(part * (f->most[k] - x), fmax(part * (f->least[k] - x), f->delta[k]));
     }
 }
 
@@ -231,7 +244,7 @@ static double gain_at(const mgvi_free_rows *f, double t)
     for (int64_t k = 0; k < f->count; k++) {
         const mgvi_coef c = coef_of(f, k);
         const double x = f->x[k], e = t * f->dir[k],
-                     to = fmin(0, fmax(f->least[k], x + e)); /* but for rounding */
+                     to = fmin(f->most[k], fmax(f->least[k], x + e)); /* but for rounding */
         gain += e * (f->z[k] - t * f->image[k] / 2) - (loss->conj(c, to) - loss->conj(c, x));
     }
     return gain;
@@ -244,7 +257,7 @@ static void move(mgvi_free_rows *f, double t)
         const double s = coef_of(f, k).scale, x = f->x[k] + t * f->dir[k];
         f->z[k] -= t * f->image[k];
         f->x[k] = f->inside                     ? x
-                  : x > -1e-14 * s              ? 0
+                  : x > f->most[k] - 1e-14 * s  ? f->most[k]
                   : x < f->least[k] + 1e-14 * s ? f->least[k]
                                                 : x;
     }
@@ -309,7 +322,8 @@ static mgv_status open_step(mgvi_free_rows *f, const mgvi_free_goal *goal, const
         const int64_t i = f->member[k];
         f->x[k] = u[i];
         f->z[k] = mgvi_rows_dot(f->rows, i, acc);
-        f->least[k] = least_of(f, i);
+        f->least[k] = end_of(f, i, u[i], -1);
+        f->most[k] = end_of(f, i, u[i], 1);
         f->metric.row[k] = mgvi_rows_source(f->rows, i);
         f->metric.root[k] = copysign(sqrt(goal->curvature[i]), f->packed.pull[k]);
         f->metric.bend[k] = RIDGE * diagonal;

@@ -9,7 +9,8 @@
  * which are found by conjugate gradients on a packed copy of the rows of E and its transpose, so
  * that both products are gathers. Rows that would leave the box stop at its side and the others
  * are solved for again (a primal-dual active set method).                                    (7)
- * For losses of margins that know c' (MGVI_MIRROR). */
+ * For losses that know c' (MGVI_MIRROR). Where it jumps at 0 (MGVI_BETWEEN) 0 is a bound too: a row
+ * keeps its sign, and others change it. */
 #ifndef MGVI_SOLVER_FREE_ROWS_H
 #define MGVI_SOLVER_FREE_ROWS_H
 

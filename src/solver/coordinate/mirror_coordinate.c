@@ -9,6 +9,7 @@
 #include "solver/shared/intercept.h"
 
 #include "base/limit.h"
+#include "solver/coordinate/row_passes.h"
 #include "solver/shared/mirror_map.h"
 #include "solver/solver_impl.h"
 
@@ -17,74 +18,6 @@
 
 enum { REFRESH = 25 }; /* full passes between two recomputations of v from u */
 
-/* ---- passes over rows ------------------------------------------------------------------------ */
-
-/* Which rows are visited next: all of them in a fresh random order, then in short passes only those
- * that moved, until these have settled; a full pass brings the others back, so nothing is ever lost. */
-enum {
-    OPENING = 3,     /* full passes before rows are left out */
-    MOST_BRIEF = 40, /* brief passes between two full ones */
-};
-static const double SETTLED = 0.1; /* the moves of the first brief pass have fallen to this share */
-
-typedef struct row_passes {
-    int32_t *all; /* every row that can move */
-    int64_t all_count;
-    int32_t *order; /* the present pass; rows that move are collected at its beginning */
-    /* Plain numbers, saved as they are. */
-    struct {
-        int64_t full, brief; /* passes; brief ones since the last full one */
-        int64_t active;      /* rows that moved in the last pass, at the beginning of `order` */
-        double first_move;   /* worst move of the first brief pass */
-    } m;
-} row_passes;
-
-/* Memory for the problem's rows, part of checkpoints; row_passes_add() each row that counts. */
-static mgv_status row_passes_new(mgvi_run *run, row_passes *out)
-{
-    const int64_t n = run->problem->A->rows;
-    MGVI_TRY(mgvi_run_check_rows(run));
-    MGVI_TRY(MGVI_RUN_ARRAY(run, out->all, n));
-    MGVI_TRY(MGVI_RUN_ARRAY(run, out->order, n));
-    MGVI_TRY(mgvi_run_keep(run, "order", MGVI_T_I32, out->order, n));
-    return mgvi_run_keep(run, "passes", MGVI_T_U8, &out->m, sizeof out->m);
-}
-
-static void row_passes_add(row_passes *passes, int64_t row)
-{
-    passes->all[passes->all_count++] = (int32_t)row;
-}
-
-/* Prepares `order` for the next pass; returns its length. *full: all rows are in it. */
-static int64_t row_passes_next(mgvi_run *run, row_passes *passes, bool *full)
-{
-    *full = !run->settings->shrink || passes->m.full < OPENING || passes->m.active == 0 ||
-            passes->m.brief >= MOST_BRIEF;
-    passes->m.full += *full;
-    passes->m.brief = *full ? 0 : passes->m.brief + 1;
-    const int64_t count = *full ? passes->all_count : passes->m.active;
-    if (*full)
-        memcpy(passes->order, passes->all, (size_t)count * sizeof *passes->order);
-    mgvi_rng_shuffle(&run->rng, passes->order, count);
-    return count;
-}
-
-/* After the pass: `active` rows moved, the worst by `move` in any unit. */
-static void row_passes_done(row_passes *passes, int64_t active, double move)
-{
-    passes->m.active = active;
-    if (passes->m.brief <= 1)
-        passes->m.first_move = move;
-    else if (move <= SETTLED * passes->m.first_move)
-        passes->m.active = 0;
-}
-
-/* For `restored`: nothing of a file may lead outside our arrays. */
-static mgv_status row_passes_check(mgvi_run *run, const row_passes *passes)
-{
-    return mgvi_run_check_list(run, passes->order, passes->m.active, passes->all_count);
-}
-
 /* ---- the state ------------------------------------------------------------------------------- */
 
 /* Plain numbers of the state, saved as they are. */
@@ -92,6 +25,7 @@ typedef struct memory {
     double intercept; /* b0 - kappa sum_i a_i0 u_i */
     double free_sum;  /* sum_i a_i0 u_i */
     double estimate;  /* relative gap seen by the last full pass */
+    int64_t visits;   /* of rows, where means are taken */
 } memory;
 
 typedef struct state {
@@ -99,11 +33,13 @@ typedef struct state {
     bool centred; /* rows as they are; else the free intercept makes up for their centre */
     bool exact;
     mgvi_mirror_map map;
-    row_passes passes;
+    mgvi_row_passes passes;
     double *row;       /* work space: one row's entries */
     double *lipschitz; /* L_i */
     double kappa;
     mgvi_vec u;           /* of the map's own R */
+    double *late;         /* iterate=average, else NULL: u times visits - sum of all u until now */
+    mgvi_mirror_map mean; /* of the mean's image */
     mgvi_vec w, shown, z; /* what the judge sees; z is work space */
     memory m;
 } state;
@@ -122,7 +58,7 @@ static mgv_status allocate(mgvi_run *run, state *s)
     const int64_t n = p->A->rows, d = mgvi_problem_penalised(p);
     MGVI_TRY(mgvi_rows_new(p->A, &run->arena, &s->rows));
     MGVI_TRY(mgvi_mirror_map_new(p, &run->arena, &s->map));
-    MGVI_TRY(row_passes_new(run, &s->passes));
+    MGVI_TRY(mgvi_row_passes_new(run, &s->passes));
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->u, &s->shown, &s->z));
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(MGVI_RUN_ARRAY(run, s->row, d));
@@ -159,9 +95,53 @@ static void choose_rows(mgvi_run *run, state *s)
 {
     for (int64_t i = 0; i < s->u.n && !run->suspicious; i++)
         if (mgvi_run_row_moves(run, i, s->lipschitz[i] + s->kappa > 0, s->u.x))
-            row_passes_add(&s->passes, i);
+            mgvi_row_passes_add(&s->passes, i);
     if (run->suspicious)
         s->passes.all_count = 0;
+}
+
+/* What does not go together. */
+static mgv_status check_variant(mgvi_run *run, const state *s)
+{
+    const mgv_settings *want = run->settings;
+    if (!s->exact && s->map.kind == MGVI_MIRROR_POWER && s->map.q != 2)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "|w|^p beside a soft loss has a conjugate without a bound of its "
+                         "curvature; leave out exact_steps=no");
+    if (s->exact && want->row_bound != MGVI_ROW_BOUND_OWN)
+        return MGVI_FAIL(run->ctx, MGV_E_ARG,
+                         "row_bound is of steps with a bound of the curvature; add exact_steps=no");
+    if (want->shrink && want->row_order != MGVI_ROW_ORDER_SHUFFLE)
+        return MGVI_FAIL(run->ctx, MGV_E_ARG,
+                         "rows that are drawn at random are drawn from all; add shrink=no");
+    if (run->problem->free_cols && want->iterate == MGVI_ITERATE_AVERAGE)
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "means of the iterates are of planes through the origin; add "
+                         "intercept=no");
+    return MGV_OK;
+}
+
+/* Chances, bounds and means, where they are not the default's; L_i and the rows are known. */
+static mgv_status bind_variant(mgvi_run *run, state *s)
+{
+    const mgv_settings *want = run->settings;
+    double sum = 0, most = 0;
+    if (want->row_order == MGVI_ROW_ORDER_IMPORTANCE)
+        MGVI_TRY(MGVI_RUN_ARRAY(run, s->passes.until, s->passes.all_count));
+    for (int64_t t = 0; t < s->passes.all_count; t++) {
+        sum += s->lipschitz[s->passes.all[t]];
+        most = fmax(most, s->lipschitz[s->passes.all[t]]);
+        if (s->passes.until)
+            s->passes.until[t] = sum;
+    }
+    for (int64_t i = 0; i < s->u.n && want->row_bound == MGVI_ROW_BOUND_LARGEST; i++)
+        s->lipschitz[i] = most;
+    if (want->iterate != MGVI_ITERATE_AVERAGE)
+        return MGV_OK;
+    MGVI_TRY(mgvi_mirror_map_new(run->problem, &run->arena, &s->mean));
+    mgvi_mirror_map_start(&s->mean, sqrt(most));
+    MGVI_TRY(MGVI_RUN_ARRAY(run, s->late, s->u.n));
+    return mgvi_run_keep(run, "late", MGVI_T_F64, s->late, s->u.n);
 }
 
 static mgv_status init(mgvi_run *run)
@@ -170,9 +150,11 @@ static mgv_status init(mgvi_run *run)
     const mgv_problem *p = run->problem;
     MGVI_TRY(allocate(run, s));
     s->centred = !p->free_cols || s->rows->m.layout == MGV_DENSE;
-    s->exact = run->settings->exact_steps || s->map.kind == MGVI_MIRROR_POWER;
+    s->exact = run->settings->exact_steps;
+    MGVI_TRY(check_variant(run, s));
     MGVI_TRY(measure_rows(run, s));
     choose_rows(run, s);
+    MGVI_TRY(bind_variant(run, s));
     mgvi_intercept_improve(p, 1e-6, &s->w, &s->z); /* where the shift starts */
     if (p->free_cols)
         s->m.intercept = s->w.x[s->w.n - 1];
@@ -180,20 +162,24 @@ static mgv_status init(mgvi_run *run)
     return MGV_OK;
 }
 
-/* v and the residual of the intercept from u afresh: running sums drift by rounding. */
-static void refresh(mgvi_run *run, state *s)
+/* v = -A'u; returns the residual of the intercept. */
+static double image(mgvi_run *run, state *s, const mgvi_vec *u, double *v)
 {
-    memset(s->map.v, 0, (size_t)s->map.d * sizeof *s->map.v);
-    s->m.free_sum = 0;
-    for (int64_t i = 0; i < s->u.n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
-        if (s->u.x[i] == 0)
+    double free_sum = 0;
+    memset(v, 0, (size_t)s->map.d * sizeof *v);
+    for (int64_t i = 0; i < u->n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
+        if (u->x[i] == 0)
             continue;
         const mgvi_entries row = row_of(s, i);
-        mgvi_entries_axpy(&s->map, &row, -s->u.x[i], s->map.v);
-        s->m.free_sum += mgvi_problem_free_entry(run->problem, i) * s->u.x[i];
+        mgvi_entries_axpy(&s->map, &row, -u->x[i], v);
+        free_sum += mgvi_problem_free_entry(run->problem, i) * u->x[i];
         run->touched += (double)mgvi_rows_nnz(s->rows, i);
     }
+    return free_sum;
 }
+
+/* v and the residual from u afresh: running sums drift by rounding. */
+static void refresh(mgvi_run *run, state *s) { s->m.free_sum = image(run, s, &s->u, s->map.v); }
 
 /* What the weights hold for the centre of rows that were taken without it. */
 static double centre_share(const state *s, const double *w)
@@ -298,6 +284,7 @@ static void observe(findings *f, const mgv_problem *p, mgvi_coef c, double u, do
 static void visit(mgvi_run *run, state *s, int32_t i, findings *f)
 {
     const mgv_problem *p = run->problem;
+    s->m.visits++;
     line l = {.problem = p,
               .row = row_of(s, i),
               .c = mgvi_coefs_at(&p->row, i, 0),
@@ -317,6 +304,8 @@ static void visit(mgvi_run *run, state *s, int32_t i, findings *f)
         return; /* rounding: whether such a row has moved must not depend on the data's units */
     mgvi_mirror_map_commit(&s->map, &l.row, &point.map);
     s->u.x[i] = next;
+    if (s->late)
+        s->late[i] += (double)(s->m.visits - 1) * move;
     s->m.intercept -= s->kappa * l.entry * move;
     s->m.free_sum += l.entry * move;
     f->move = fmax(f->move, l.lipschitz * fabs(move));
@@ -345,7 +334,7 @@ static mgv_status step(mgvi_run *run)
         run->finished = true;
         return MGV_OK;
     }
-    const int64_t count = row_passes_next(run, &s->passes, &full);
+    const int64_t count = mgvi_row_passes_next(run, &s->passes, &full);
     if (full && s->passes.m.full % REFRESH == 0)
         refresh(run, s);
     mgvi_mirror_map_refresh(&s->map);
@@ -355,16 +344,31 @@ static mgv_status step(mgvi_run *run)
     s->m.intercept -= s->kappa * s->m.free_sum;
     if (full)
         s->m.estimate = guess_gap(run->problem, s, &f);
-    row_passes_done(&s->passes, f.moved, f.move);
+    mgvi_row_passes_done(&s->passes, f.moved, f.move);
     return MGV_OK;
 }
 
 /* The weights, and u in the units of the problem's own penalty. Where rows were taken without their
  * centre the intercept holds what the centre would have taken off. */
+/* Iterates u(1), ..., u(T) after each of T visits: a move d of visit t is in T - t + 1 of them, so
+ * that their mean is u(T) - sum (t - 1) d/T.                                                   (7) */
+static mgvi_iterate expose_mean(mgvi_run *run, state *s)
+{
+    for (int64_t i = 0; i < s->u.n; i++)
+        s->shown.x[i] = s->u.x[i] - (s->m.visits > 0 ? s->late[i] / (double)s->m.visits : 0);
+    image(run, s, &s->shown, s->mean.v);
+    mgvi_mirror_map_refresh(&s->mean);
+    mgvi_mirror_map_weights(&s->mean, s->w.x);
+    mgvi_vec_scale(run->ctx, mgvi_mirror_map_dual_factor(&s->mean), &s->shown);
+    return (mgvi_iterate){.w = &s->w, .u = &s->shown};
+}
+
 static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
     const mgv_problem *p = run->problem;
+    if (s->late)
+        return expose_mean(run, s);
     mgvi_mirror_map_weights(&s->map, s->w.x);
     if (p->free_cols)
         s->w.x[s->w.n - 1] = s->m.intercept + centre_share(s, s->w.x);
@@ -374,18 +378,18 @@ static mgvi_iterate expose(mgvi_run *run)
     return (mgvi_iterate){.w = &s->w, .u = &s->shown};
 }
 
-/* Only a full pass knows. */
+/* Only a full pass knows, and of the last iterate only. */
 static double estimate(const mgvi_run *run)
 {
     const state *s = run->state;
-    return s->passes.m.brief == 0 ? s->m.estimate : NAN;
+    return s->passes.m.brief == 0 && !s->late ? s->m.estimate : NAN;
 }
 
 static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
     mgvi_mirror_map_refresh(&s->map);
-    return row_passes_check(run, &s->passes);
+    return mgvi_row_passes_check(run, &s->passes);
 }
 
 const mgvi_solver_ops mgvi_solver_mirror_coordinate = {
@@ -395,7 +399,7 @@ const mgvi_solver_ops mgvi_solver_mirror_coordinate = {
               .loss = MGVI_VALUE | MGVI_CONJ | MGVI_PROX,
               .op = MGVI_ROW},
     .no = {.penalty = MGVI_KINK},
-    .settings = "shrink exact_steps",
+    .settings = "shrink exact_steps row_order row_bound iterate",
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

@@ -17,7 +17,7 @@ void mgvi_newton_ray_move(mgv_ctx *ctx, const mgvi_newton_ray *ray, double t)
     else
         mgvi_vec_add(ctx, 1, ray->z, t, ray->zd, x);
     for (int64_t i = 0; ray->c && i < x->n; i++) {
-        const double scale = mgvi_coef_pick(&ray->row->scale, i, 0);
+        const double scale = mgvi_coef_pick(&ray->loss->row.scale, i, 0);
         x->x[i] += scale > 0 ? ray->width * ray->c[i] / scale : 0;
     }
 }
@@ -55,7 +55,7 @@ double mgvi_newton_ray_slope(mgv_ctx *ctx, mgvi_newton_ray *ray, double t)
     ray->seen = t;
     if (t != 0) {
         mgvi_newton_ray_move(ctx, ray, t);
-        mgvi_loss_grad(ctx, ray->loss, ray->row, ray->x, ray->slopes);
+        mgvi_stand_in_grad(ctx, ray->loss, ray->x, ray->slopes);
     }
     const double loss =
         t == 0 ? mgvi_vec_inner(ctx, ray->g, ray->d) : mgvi_vec_inner(ctx, ray->slopes, ray->zd);
@@ -67,9 +67,8 @@ double mgvi_newton_ray_slope(mgv_ctx *ctx, mgvi_newton_ray *ray, double t)
 static double value_at(mgv_ctx *ctx, const mgvi_newton_ray *ray, double t)
 {
     const mgv_problem *p = ray->problem;
-    double value;
     mgvi_newton_ray_move(ctx, ray, t);
-    mgvi_loss_value(ctx, ray->loss, ray->row, ray->x, &value);
+    double value = mgvi_stand_in_value(ctx, ray->loss, ray->x);
     for (int64_t j = 0; j < mgvi_problem_penalised(p); j++)
         value += p->penalty->value(coef_at(ray, j), ray->w->x[j] + t * ray->d->x[j]);
     return value;

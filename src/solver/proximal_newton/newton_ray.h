@@ -7,12 +7,11 @@
 #ifndef MGVI_SOLVER_NEWTON_RAY_H
 #define MGVI_SOLVER_NEWTON_RAY_H
 
-#include "problem/problem.h"
+#include "solver/proximal_newton/stand_in.h"
 
 typedef struct mgvi_newton_ray {
     const mgv_problem *problem;
-    const mgvi_loss_ops *loss; /* L, */
-    const mgvi_coefs *row;     /* and its coefficients */
+    const mgvi_stand_in *loss; /* L */
     const mgvi_vec *w, *d, *g; /* columns; g = A'L'(A w) */
     const mgvi_vec *z, *zd;    /* rows */
     const double *c;           /* multipliers, NULL: none */

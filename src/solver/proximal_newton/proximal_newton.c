@@ -1,5 +1,5 @@
-/* proximal_newton.c - Newton's method for smooth losses with l2, l1 and elastic net, and for the
- * hinge; docs/algorithms/proximal_newton.md.
+/* proximal_newton.c - Newton's method for smooth losses with l2, l1 and elastic net, and for losses
+ * with kinks; docs/algorithms/proximal_newton.md.
  *
  *   min over w of  P(w) = R(w) + L(A w),   L(z) = sum_i s_i G_i(z_i)                            (1)
  *   d = argmin m(d), the quadratic model at w (proximal_newton/newton_model.h),   w <- w + t d            (2)
@@ -8,7 +8,8 @@
  * The hinge has no curvature. It is met by the method of multipliers: around a dual point c its
  * Moreau envelope is the smooth hinge of width b at a shifted argument,
  *   L_c(z) = sum_i s_i G_b(z_i + b c_i/s_i),   c <- L_c'(A w) when w nearly minimises R + L_c (7)
- * which converges to the hinge's own optimum with b fixed, and faster the smaller b is. */
+ * which converges to the hinge's own optimum with b fixed, and faster the smaller b is. The other
+ * losses with kinks have their own envelopes (proximal_newton/stand_in.h). */
 #include "solver/proximal_newton/newton_model.h"
 #include "solver/proximal_newton/newton_ray.h"
 #include "solver/solver_impl.h"
@@ -28,6 +29,11 @@ enum { LOOSE_STEPS = 3, SLOW_STEPS = 6 };
 
 /* A relative gap from which steps are the last ones. */
 static const double NEAR = 1e-3;
+
+/* theta of (8) at the start. Envelopes are met exactly in a few steps, which then promise no more
+ * than this part of the objective: undamped they make way for the next. Where that is not due, no row
+ * had curvature. */
+static const double DAMPING = 0.1, SETTLED = 1e-14;
 
 /* The hinge is first smoothed, then met exactly. */
 enum { NOT_HINGE, SMOOTHING, MULTIPLIERS };
@@ -54,10 +60,10 @@ typedef struct memory {
 typedef struct state {
     mgvi_newton_ridge *ridge; /* one of the two */
     mgvi_newton_sparse *sparse;
-    const mgvi_loss_ops *loss; /* what is smooth */
-    mgvi_coefs row;
+    mgvi_stand_in loss; /* what is smooth */
     mgvi_penalty penalty;
-    bool hinge;
+    bool hinge;       /* or another loss with kinks */
+    double unit;      /* of its scores: 1 of margins */
     mgvi_vec w, g, d; /* columns; g = A'u of u = L'(A w) */
     mgvi_vec z, h, c; /* rows; c: multipliers. A d takes the place of h in a step */
     bool arrived;     /* slopes(run) is L' at w already, from the line search */
@@ -67,19 +73,23 @@ typedef struct state {
 /* ---- making it ------------------------------------------------------------------------------- */
 
 static bool has_kinks(const mgv_problem *p) { return p->penalty->can & MGVI_KINK; }
-/* Of the losses that it takes: the hinge. */
+/* Of the losses that it takes: the hinge, and piecewise linear ones of a quantity. */
 static bool is_kinked(const mgvi_loss_ops *loss)
 {
     return (loss->can & MGVI_BENT) && !(loss->can & MGVI_SMOOTH);
 }
 
-/* The hinge's stand-in. */
+/* The stand-in of a loss with kinks, whose own coefficients are the problem's. */
 static void set_stand_in(state *s, int64_t phase, double width)
 {
     s->m.phase = phase;
     s->m.width = width;
-    s->loss = mgvi_loss_find(phase == SMOOTHING ? "sqrt_hinge" : "smooth_hinge");
-    s->row.b = (mgvi_coef_array){.constant = width};
+    if (!(s->loss.loss->can & MGVI_MARGIN)) {
+        s->loss.envelope = width;
+        return;
+    }
+    s->loss.loss = mgvi_loss_find(phase == SMOOTHING ? "sqrt_hinge" : "smooth_hinge");
+    s->loss.row.b = (mgvi_coef_array){.constant = width};
 }
 
 static mgv_status keep_state(mgvi_run *run, state *s)
@@ -120,13 +130,13 @@ static mgv_status init(mgvi_run *run)
     else
         MGVI_TRY(mgvi_newton_ridge_new(p, &run->arena, &s->ridge));
     s->hinge = is_kinked(p->loss);
-    s->loss = p->loss;
-    s->row = p->row;
-    s->m =
-        (memory){.damping = 0.1, .kink = 1, .estimate = NAN, .best = INFINITY, .lowest = INFINITY};
+    s->loss = (mgvi_stand_in){.loss = p->loss, .row = p->row};
+    s->unit = mgvi_stand_in_unit(p);
+    s->m = (memory){
+        .damping = DAMPING, .kink = 1, .estimate = NAN, .best = INFINITY, .lowest = INFINITY};
     if (s->hinge) {
         MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->c));
-        set_stand_in(s, SMOOTHING, 1);
+        set_stand_in(s, SMOOTHING, s->unit);
     }
     MGVI_TRY(keep_state(run, s));
     look(run, s);
@@ -140,8 +150,7 @@ static mgv_status init(mgvi_run *run)
 static mgvi_newton_ray ray_of(mgvi_run *run, state *s)
 {
     return (mgvi_newton_ray){.problem = run->problem,
-                             .loss = s->loss,
-                             .row = &s->row,
+                             .loss = &s->loss,
                              .w = &s->w,
                              .d = &s->d,
                              .g = &s->g,
@@ -190,13 +199,18 @@ static double relative_gap(mgvi_run *run, state *s)
 static void dampen(mgvi_run *run, state *s)
 {
     const double *x = arguments(run)->x;
-    const bool bent = (s->loss->can & MGVI_WIDTH) && (s->loss->can & MGVI_QUADRATIC_DUAL);
-    const mgvi_coef unit = {.scale = 1, .b = mgvi_coef_pick(&s->row.b, 0, 0)};
-    const double flat = s->m.damping * s->loss->curv(unit, s->loss->can & MGVI_MARGIN ? 0.5 : 0);
+    const mgvi_loss_ops *loss = s->loss.loss;
+    const bool bent = (loss->can & MGVI_WIDTH) && (loss->can & MGVI_QUADRATIC_DUAL);
+    const mgvi_coef unit = {.scale = 1, .b = mgvi_coef_pick(&s->loss.row.b, 0, 0)};
     if (s->m.damping == 0)
         return;
+    if (s->loss.envelope > 0) {
+        mgvi_stand_in_dampen(&s->loss, s->m.damping, arguments(run), &s->h);
+        return;
+    }
+    const double flat = s->m.damping * loss->curv(unit, loss->can & MGVI_MARGIN ? 0.5 : 0);
     for (int64_t i = 0; i < s->h.n; i++) {
-        const double scale = mgvi_coef_pick(&s->row.scale, i, 0), b = unit.b / 2;
+        const double scale = mgvi_coef_pick(&s->loss.row.scale, i, 0), b = unit.b / 2;
         const double least = bent ? s->m.damping * 0.5 / fmax(fabs(x[i] - 1 + b), b) : flat;
         s->h.x[i] = fmax(s->h.x[i], scale * least);
     }
@@ -207,9 +221,9 @@ static void look(mgvi_run *run, state *s)
 {
     arrive(run, s);
     if (!s->arrived)
-        mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
+        mgvi_stand_in_grad(run->ctx, &s->loss, arguments(run), slopes(run));
     s->arrived = false;
-    mgvi_loss_curv(run->ctx, s->loss, &s->row, arguments(run), &s->h);
+    mgvi_stand_in_curv(run->ctx, &s->loss, arguments(run), &s->h);
     dampen(run, s);
     mgvi_op_mul_t(run->problem->A, 1, slopes(run), 0, &s->g);
     s->m.estimate = relative_gap(run, s);
@@ -235,7 +249,7 @@ static double multiplier_distance(const state *s, const double *v)
 {
     double distance = 0;
     for (int64_t i = 0; i < s->c.n; i++) {
-        const double scale = mgvi_coef_pick(&s->row.scale, i, 0), move = v[i] - s->c.x[i];
+        const double scale = mgvi_coef_pick(&s->loss.row.scale, i, 0), move = v[i] - s->c.x[i];
         distance += scale > 0 ? s->m.width / (2 * scale) * move * move : 0;
     }
     return distance;
@@ -248,21 +262,22 @@ static void advance_hinge(mgvi_run *run, state *s, double promised)
     if (s->m.damping > 0)
         return;
     arrive(run, s);
-    mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
+    mgvi_stand_in_grad(run->ctx, &s->loss, arguments(run), slopes(run));
     if (s->m.phase == SMOOTHING) {
         if (promised > 0.2 * s->m.width)
             return;
         mgvi_vec_copy(run->ctx, slopes(run), &s->c);
-        if (s->m.width > LAST_SMOOTHING)
+        if (s->m.width > LAST_SMOOTHING * s->unit)
             set_stand_in(s, SMOOTHING, 0.25 * s->m.width);
         else
             set_stand_in(s, MULTIPLIERS, s->m.width);
     } else {
-        if (promised > 0.3 * multiplier_distance(s, slopes(run)->x))
+        const double distance = multiplier_distance(s, slopes(run)->x);
+        if (promised > 0.3 * distance || (s->loss.envelope > 0 && distance == 0))
             return;
         mgvi_vec_copy(run->ctx, slopes(run), &s->c);
         if (s->m.inner <= 3)
-            set_stand_in(s, MULTIPLIERS, fmax(1e-9, 0.3 * s->m.width));
+            set_stand_in(s, MULTIPLIERS, fmax(1e-9 * s->unit, 0.3 * s->m.width));
         else if (s->m.inner > 8)
             set_stand_in(s, MULTIPLIERS, 2 * s->m.width);
     }
@@ -336,7 +351,10 @@ static mgv_status step(mgvi_run *run)
     s->arrived = s->m.length > 0 && ray.seen == s->m.length && !s->hinge && !refreshed;
     if (s->hinge)
         advance_hinge(run, s, -slope);
-    adapt_damping(s);
+    if (s->loss.envelope > 0 && fabs(slope) <= SETTLED * fabs(s->m.primal))
+        s->m.damping = s->m.damping > 0 || s->m.inner == 0 ? 0 : DAMPING;
+    else
+        adapt_damping(s);
     if (s->m.length >= 0.3)
         s->m.kink = fmax(1, KINK_FALL * s->m.kink);
     look(run, s);
@@ -348,7 +366,7 @@ static mgvi_iterate expose(mgvi_run *run)
 {
     state *s = run->state;
     arrive(run, s);
-    mgvi_loss_grad(run->ctx, s->loss, &s->row, arguments(run), slopes(run));
+    mgvi_stand_in_grad(run->ctx, &s->loss, arguments(run), slopes(run));
     return (mgvi_iterate){.w = &s->w, .u = slopes(run)};
 }
 
@@ -381,7 +399,7 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
     if (s->hinge && u) {
         memcpy(s->c.x, u, (size_t)s->c.n * sizeof *u);
         mgvi_loss_dual_clip(run->ctx, run->problem->loss, &run->problem->row, &s->c);
-        set_stand_in(s, MULTIPLIERS, LAST_SMOOTHING);
+        set_stand_in(s, MULTIPLIERS, LAST_SMOOTHING * s->unit);
     }
     look(run, s);
     return MGV_OK;
