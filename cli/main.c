@@ -20,6 +20,7 @@ static const cli_command commands[] = {
     {"complete", "fill in a matrix from some of its entries, by low rank", cli_complete},
     {"deblur", "restore a blurred image by its total variation", cli_deblur},
     {"convert", "data from one file format to another", cli_convert},
+    {"generate", "data made from a seed: the synthetic sets of the papers", cli_generate},
     {"list", "everything registered: losses, solvers, readers, settings, ...", cli_list},
     {"completion", "a script that lets the shell complete commands and options", cli_completion},
     {"man", "the manual page", cli_man}};

@@ -141,7 +141,7 @@ typedef struct mgv_setting_info {
     size_t size;
     const char *name;         /* with underscores */
     const char *group;        /* "problem", "solver", "image", "select", "stop", "path",
-                                 "complete", "data", "run" */
+                                 "complete", "data", "generate", "run" */
     const char *type;         /* "real", "int", "bool", "text" or "choice" */
     const char *default_text; /* "" when unset */
     const char *allowed;      /* bounds or choices as text */
@@ -166,7 +166,8 @@ MGV_API mgv_status mgv_output_close(mgv_ctx *ctx, mgv_output *output, int keep);
 /* ---- Registry ------------------------------------------------------------------------------- */
 typedef struct mgv_entry {
     size_t size;
-    const char *kind; /* "loss", "penalty", "solver", "stop", "operator", "reader", "writer", ... */
+    const char *kind; /* "loss", "penalty", "solver", "stop", "operator", "reader", "writer",
+                         "generator", ... */
     const char *name;
     const char *summary;
 } mgv_entry;
@@ -181,10 +182,19 @@ typedef enum mgv_dtype { MGV_F32 = 0, MGV_F64 = 1 } mgv_dtype;
 typedef enum mgv_layout { MGV_DENSE = 0, MGV_CSR = 1, MGV_CSC = 2 } mgv_layout;
 
 /* Reads the settings `format` (auto), `base` (auto), `features` (0: from the file), `precision`,
- * `header`, `label_column`, `labels`, `names` and `separator`. "-" is standard input.
+ * `header`, `label_column`, `labels`, `names` and `separator`; `classes` leaves out the rows of
+ * other classes, `flip_labels` gives some rows the label of another, by `seed`. "-" is standard
+ * input.
  * MGV_E_LIMIT: `time_limit` was over, or an interrupt came, before the file was read. */
 MGV_API mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                                  mgv_data **out);
+/* Makes the set `name` (kind "generator" of the registry; docs/data.md has the formulas) under the
+ * settings of the group "generate", those that are unset as the set has them, `seed` and, of sets
+ * with classes, `flip_labels`. The same bits on every machine. `test`: rows of the same kind, with
+ * labels that are not flipped; `truth`: the weights behind the labels, as a column, or the whole
+ * matrix; both may be NULL. MGV_E_UNSUPPORTED: the set has no truth. */
+MGV_API mgv_status mgv_data_generate(mgv_ctx *ctx, const char *name, const mgv_settings *settings,
+                                     mgv_data **data, mgv_data **test, mgv_data **truth);
 /* Writes in the format the name ends in, or `format`; to a temporary name, then renamed. */
 MGV_API mgv_status mgv_data_write(mgv_ctx *ctx, const mgv_data *data, const char *path,
                                   const mgv_settings *settings);

@@ -1,6 +1,7 @@
 /* data.c - public functions on data. */
 #include "api/need.h"
 #include "base/limit.h"
+#include "data/generate/generate.h"
 #include "io/io.h"
 #include "report/report.h"
 
@@ -17,6 +18,20 @@ mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *set
     mgvi_call_begin(ctx, settings->time_limit);
     const mgv_status st = mgvi_read_file(ctx, path, settings, out);
     return mgvi_call_end(ctx, st);
+}
+
+mgv_status mgv_data_generate(mgv_ctx *ctx, const char *name, const mgv_settings *settings,
+                             mgv_data **data, mgv_data **test, mgv_data **truth)
+{
+    MGVI_NEED_OUT(ctx, data);
+    if (test)
+        *test = NULL;
+    if (truth)
+        *truth = NULL;
+    MGVI_NEED(ctx, name);
+    MGVI_NEED(ctx, settings);
+    MGVI_TRY(mgvi_settings_obey(ctx, settings));
+    return mgvi_done(ctx, mgvi_generate(ctx, name, settings, data, test, truth));
 }
 
 mgv_status mgv_data_write(mgv_ctx *ctx, const mgv_data *data, const char *path,

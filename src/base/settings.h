@@ -22,7 +22,7 @@ struct mgv_settings {
 #undef PICK
 };
 
-_Static_assert(sizeof(mgv_settings) <= 1024, "settings are small enough to be copied");
+_Static_assert(sizeof(mgv_settings) <= 2048, "settings are small enough to be copied");
 
 void mgvi_settings_defaults(mgv_settings *settings);
 /* Whether a setting that names something leaves it to margrave. */

@@ -70,6 +70,17 @@ static mgv_status read_numbers(mgv_ctx *ctx, const mgv_settings *settings, const
     return st;
 }
 
+/* One weight for every row of the file, of which ours may be some. */
+static mgv_status read_row_weights(mgv_ctx *ctx, const mgv_settings *s, mgv_data *data)
+{
+    static const numbers kind = {"weight", "rows of data", false, 0};
+    const int64_t count = data->kept ? data->kept_of : data->X.rows;
+    MGVI_TRY(read_numbers(ctx, s, s->sample_weight, &kind, data, count, &data->weights));
+    for (int64_t t = 0; data->kept && t < data->X.rows; t++)
+        data->weights[t] = data->weights[data->kept[t]];
+    return MGV_OK;
+}
+
 static mgv_status read_groups(mgv_ctx *ctx, const mgv_settings *settings, mgv_data *data)
 {
     static const numbers kind = {"group", "columns of data", true, -1};
@@ -99,11 +110,10 @@ static void forget(const mgv_settings *s, mgv_data *data)
 
 mgv_status mgvi_read_beside(mgv_ctx *ctx, const mgv_settings *s, mgv_data *data)
 {
-    static const numbers rows = {"weight", "rows of data", false, 0};
     static const numbers cols = {"weight", "columns of data", false, 0};
     forget(s, data);
     if (s->sample_weight[0]) {
-        MGVI_TRY(read_numbers(ctx, s, s->sample_weight, &rows, data, data->X.rows, &data->weights));
+        MGVI_TRY(read_row_weights(ctx, s, data));
         data->beside |= MGVI_BESIDE_ROWS;
     }
     if (s->penalty_weight[0]) {

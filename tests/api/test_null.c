@@ -139,6 +139,10 @@ TEST(data_and_operators)
     REFUSED(mgv_data_read(c, NULL, t.settings, &data), "path");
     REFUSED(mgv_data_read(c, "x", NULL, &data), "settings");
     REFUSED(mgv_data_read(c, "x", t.settings, NULL), "out");
+    REFUSED_SILENTLY(mgv_data_generate(NULL, "toy", t.settings, &data, NULL, NULL));
+    REFUSED(mgv_data_generate(c, NULL, t.settings, &data, NULL, NULL), "name");
+    REFUSED(mgv_data_generate(c, "toy", NULL, &data, NULL, NULL), "settings");
+    REFUSED(mgv_data_generate(c, "toy", t.settings, NULL, NULL, NULL), "data");
     REFUSED(mgv_data_write(c, NULL, "x", t.settings), "data");
     REFUSED(mgv_data_write(c, t.data, NULL, t.settings), "path");
     REFUSED(mgv_data_write(c, t.data, "x", NULL), "settings");
