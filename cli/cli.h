@@ -57,6 +57,7 @@ int cli_complete(cli *c, int argc, char **argv);
 int cli_deblur(cli *c, int argc, char **argv);
 int cli_check(cli *c, int argc, char **argv);
 int cli_convert(cli *c, int argc, char **argv);
+int cli_evaluate(cli *c, int argc, char **argv);
 int cli_generate(cli *c, int argc, char **argv);
 int cli_list(cli *c, int argc, char **argv);
 int cli_demo(cli *c, int argc, char **argv);

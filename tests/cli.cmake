@@ -4,7 +4,7 @@ find_program(SH sh REQUIRED)
 if(TARGET margrave_cli)
     add_executable(json_get cli/json_get.c)
     target_link_libraries(json_get PRIVATE PkgConfig::jansson)
-    foreach(script help errors files fit multiclass select limits probing path deblur complete same_bits signal labels predict show check_data kernel_offset convert generate list demo completion man)
+    foreach(script help errors files fit multiclass select limits probing path deblur complete same_bits signal labels predict evaluate show check_data kernel_offset convert generate list demo completion man)
         add_test(NAME cli/${script} COMMAND ${SH} ${CMAKE_CURRENT_SOURCE_DIR}/cli/${script}.sh
                                             $<TARGET_FILE:margrave_cli> ${PROJECT_SOURCE_DIR}
                                             $<TARGET_FILE:json_get>)

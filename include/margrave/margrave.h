@@ -536,6 +536,33 @@ typedef struct mgv_metrics {
 MGV_API mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
                                       const double *scores, mgv_metrics *out);
 
+/* ---- Given weights -------------------------------------------------------------------------- */
+/* The problem that a model is judged on: data bound under the settings of its fit, which the model
+ * keeps, where those given are unset (a strength that is given takes the place of them all), and
+ * weights of rows as given. Sparse data of fewer columns is widened. MGV_E_INPUT: the data has
+ * classes that the model does not know, or lacks some. MGV_E_UNSUPPORTED: a kernel. Borrows the
+ * data. */
+MGV_API mgv_status mgv_model_problem(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
+                                     const mgv_settings *settings, mgv_problem **out);
+/* The objective of the problem at the model's weights (`primal`, rounded up) and a proven lower
+ * bound of it at any weights (`dual`); of a margin that of these weights, their intercept where it
+ * stands, and a proven upper bound. `solver`: one that has run on the problem, whose bound is taken;
+ * NULL: a bound made from the weights, which is loose where many rows lie at a bend of the loss.
+ * Many classes by runs of two: the sum, as in mgv_solver_describe(). */
+MGV_API mgv_status mgv_model_certify(mgv_ctx *ctx, const mgv_model *model,
+                                     const mgv_problem *problem, const mgv_solver *solver,
+                                     mgv_certificate *out);
+/* The same for weights in the user's units: `coef` is outputs x columns of the data, `intercepts` one
+ * per output; what an output is says mgv_model_info. */
+MGV_API mgv_status mgv_problem_certify(mgv_ctx *ctx, const mgv_problem *problem, const double *coef,
+                                       const double *intercepts, const mgv_solver *solver,
+                                       mgv_certificate *out);
+/* The JSON object of `margrave evaluate --json`. The files and `metrics` may be NULL. */
+MGV_API mgv_status mgv_report_evaluation(mgv_ctx *ctx, const mgv_problem *problem,
+                                         const mgv_certificate *certificate,
+                                         const mgv_metrics *metrics, const char *model_file,
+                                         const char *data_file, char **json);
+
 /* ---- Paths ---------------------------------------------------------------------------------- */
 /* One problem under falling strengths, along mu or lambda; each run starts from the last answer and
  * ends with its own certificate. Reads the settings of a fit and `along`, `path_points`,

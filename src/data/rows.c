@@ -219,7 +219,8 @@ static mgv_status keep(mgv_ctx *ctx, mgv_data *data, const bool *wanted, int64_t
 mgv_status mgvi_data_keep_classes(mgv_ctx *ctx, mgv_data *data, const char *list)
 {
     if (!data->labels || data->classes == 0)
-        return MGVI_FAIL(ctx, MGV_E_ARG, "classes chooses rows by their class (got %.60s), %s", list,
+        return MGVI_FAIL(ctx, MGV_E_ARG, "classes chooses rows by their class (got %.60s), %s",
+                         list,
                          data->labels ? "but the labels are too many different ones to be classes"
                                       : "but the data has no labels");
     bool *wanted = mgvi_zeros(ctx, (size_t)data->classes, sizeof *wanted);

@@ -187,7 +187,8 @@ TEST(toeplitz_is_what_it_says)
         for (int i = 0; i < N; i += 100)
             CHECK_NEAR(B[i * D + j] / A[i * D + j], factor, 1e-14 * factor, "factor");
     }
-    CHECK(memcmp(A, values(few.data), 10 * D * sizeof(double)) == 0); /* more rows, the same first */
+    CHECK(memcmp(A, values(few.data), 10 * D * sizeof(double)) ==
+          0); /* more rows, the same first */
     discard(&m);
     discard(&wide);
     discard(&few);
@@ -230,7 +231,8 @@ TEST(halfspaces_are_clear_of_their_plane)
 {
     enum { N = 400, D = 60 };
     made m = make("halfspace", "rows=400 columns=60", true);
-    made s = make("sparse_halfspace", "rows=400 columns=60 support=7 clearance=0.3 shift=0.2", true);
+    made s =
+        make("sparse_halfspace", "rows=400 columns=60 support=7 clearance=0.3 shift=0.2", true);
     const made *const both[] = {&m, &s};
     for (int k = 0; k < 2; k++) {
         const double *X = values(both[k]->data), *theta = values(both[k]->truth);
@@ -262,15 +264,18 @@ TEST(the_same_bits_everywhere)
     static const struct {
         const char *name, *options;
         uint64_t hash;
-    } known[] = {{"toy", "seed=5", UINT64_C(0xc8f64b321014b453)},
-                 {"gaussians", "seed=5 rows=50 test_rows=7 columns=3 flip_labels=0.3", UINT64_C(0x3f486f921015e354)},
-                 {"tall", "seed=5 rows=50 columns=5", UINT64_C(0x2e0ecb6d3950d06e)},
-                 {"wide", "seed=5 rows=5 columns=50", UINT64_C(0x57d1199ddbde0520)},
-                 {"line", "seed=5", UINT64_C(0xf8c1aa0df87109ec)},
-                 {"toeplitz", "seed=5 rows=50 columns=20 rho=0.7 spread=5 snr=3", UINT64_C(0x59200bf842c886be)},
-                 {"low_rank", "seed=5 rows=20 columns=30 snr=3", UINT64_C(0x30931608fffacdd6)},
-                 {"halfspace", "seed=5 rows=50 columns=40", UINT64_C(0xddece066ff3b56ba)},
-                 {"sparse_halfspace", "seed=5 rows=50 columns=40 support=7", UINT64_C(0x9fc6ef6ba5ff3629)}};
+    } known[] = {
+        {"toy", "seed=5", UINT64_C(0xc8f64b321014b453)},
+        {"gaussians", "seed=5 rows=50 test_rows=7 columns=3 flip_labels=0.3",
+         UINT64_C(0x3f486f921015e354)},
+        {"tall", "seed=5 rows=50 columns=5", UINT64_C(0x2e0ecb6d3950d06e)},
+        {"wide", "seed=5 rows=5 columns=50", UINT64_C(0x57d1199ddbde0520)},
+        {"line", "seed=5", UINT64_C(0xf8c1aa0df87109ec)},
+        {"toeplitz", "seed=5 rows=50 columns=20 rho=0.7 spread=5 snr=3",
+         UINT64_C(0x59200bf842c886be)},
+        {"low_rank", "seed=5 rows=20 columns=30 snr=3", UINT64_C(0x30931608fffacdd6)},
+        {"halfspace", "seed=5 rows=50 columns=40", UINT64_C(0xddece066ff3b56ba)},
+        {"sparse_halfspace", "seed=5 rows=50 columns=40 support=7", UINT64_C(0x9fc6ef6ba5ff3629)}};
     int wrong = 0;
     CHECK(sizeof known / sizeof *known == (size_t)mgvi_generator_count());
     for (size_t k = 0; k < sizeof known / sizeof *known; k++) {

@@ -57,7 +57,9 @@ static mgv_data *table(mgv_ctx *ctx, const sample *s, form f, bool own)
         free(owned[k]);
         owned[k] = mine;
     }
-    data->X = (mgvi_matrix){.layout = dense ? MGV_DENSE : lines == N ? MGV_CSR : MGV_CSC,
+    data->X = (mgvi_matrix){.layout = dense        ? MGV_DENSE
+                                      : lines == N ? MGV_CSR
+                                                   : MGV_CSC,
                             .dtype = MGV_F64,
                             .rows = N,
                             .cols = D,

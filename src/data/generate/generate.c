@@ -65,8 +65,7 @@ static mgv_status take(const mgvi_making *m, const char *name, bool given, doubl
 static mgv_status read_recipe(mgvi_making *m, const mgv_settings *s)
 {
     const mgvi_recipe *d = &m->set->defaults;
-#define COUNT(name)                                                                                \
-    MGVI_TRY(take(m, #name, s->name != 0, (double)s->name, d->name, &m->with.name));
+#define COUNT(name) MGVI_TRY(take(m, #name, s->name != 0, (double)s->name, d->name, &m->with.name));
     MGVI_RECIPE_COUNTS(COUNT)
 #undef COUNT
 #define NUMBER(name) MGVI_TRY(take(m, #name, !isnan(s->name), s->name, d->name, &m->with.name));
@@ -106,8 +105,8 @@ mgv_status mgvi_making_table(const mgvi_making *m, int64_t rows, int64_t cols, m
                             .row_stride = cols,
                             .col_stride = 1};
     if (__builtin_mul_overflow(rows, cols, &data->X.nnz))
-        return MGVI_FAIL(m->ctx, MGV_E_ARG, "a set of %" PRId64 " x %" PRId64 " numbers is too large",
-                         rows, cols);
+        return MGVI_FAIL(m->ctx, MGV_E_ARG,
+                         "a set of %" PRId64 " x %" PRId64 " numbers is too large", rows, cols);
     *X = mgvi_data_array(m->ctx, data, (size_t)data->X.nnz, sizeof **X);
     data->X.val = *X;
     if (*X && y)

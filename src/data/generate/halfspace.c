@@ -23,8 +23,8 @@ static mgv_status draw_plane(const mgvi_making *m, plane *p)
                          m->with.decay);
     if (support > cols)
         return MGVI_FAIL(m->ctx, MGV_E_ARG,
-                         "support must be at most the number of columns (got %" PRId64 " of %" PRId64
-                         ")",
+                         "support must be at most the number of columns (got %" PRId64
+                         " of %" PRId64 ")",
                          support, cols);
     bool *kept = mgvi_alloc(m->ctx, (size_t)cols, sizeof *kept);
     if (!kept)
@@ -61,10 +61,11 @@ static mgv_status fill(const mgvi_making *m, const plane *p, mgvi_draw what, int
             i++;
             drawn = 0;
         } else if (++drawn > MOST) {
-            return MGVI_FAIL(m->ctx, MGV_E_ARG,
-                             "of %d rows none is farther from the plane than the clearance; make it "
-                             "smaller (got %g)",
-                             (int)MOST, m->with.clearance);
+            return MGVI_FAIL(
+                m->ctx, MGV_E_ARG,
+                "of %d rows none is farther from the plane than the clearance; make it "
+                "smaller (got %g)",
+                (int)MOST, m->with.clearance);
         }
     }
     return mgvi_making_labels(m, *out, y);

@@ -22,8 +22,8 @@ static mgv_status draw_truth(const mgvi_making *m, design *d)
              rng = mgvi_making_rng(m, MGVI_DRAW_COLUMNS);
     if (support > cols)
         return MGVI_FAIL(m->ctx, MGV_E_ARG,
-                         "support must be at most the number of columns (got %" PRId64 " of %" PRId64
-                         ")",
+                         "support must be at most the number of columns (got %" PRId64
+                         " of %" PRId64 ")",
                          support, cols);
     bool *kept = mgvi_alloc(m->ctx, (size_t)cols, sizeof *kept);
     if (!kept)
@@ -38,8 +38,8 @@ static mgv_status draw_truth(const mgvi_making *m, design *d)
 }
 
 /* A and A x. */
-static void draw_rows(const mgvi_making *m, const design *d, mgvi_draw what, int64_t rows, double *A,
-                      double *b)
+static void draw_rows(const mgvi_making *m, const design *d, mgvi_draw what, int64_t rows,
+                      double *A, double *b)
 {
     const int64_t cols = (int64_t)m->with.columns;
     const double rho = m->with.rho, fresh = sqrt(1 - rho * rho);
@@ -57,7 +57,8 @@ static void draw_rows(const mgvi_making *m, const design *d, mgvi_draw what, int
 }
 
 /* The same noise for every entry of the training and of the test rows. */
-static mgv_status add_noise(const mgvi_making *m, design *d, mgvi_draw what, int64_t rows, double *b)
+static mgv_status add_noise(const mgvi_making *m, design *d, mgvi_draw what, int64_t rows,
+                            double *b)
 {
     const bool training = what == MGVI_DRAW_NOISE;
     mgvi_rng rng = mgvi_making_rng(m, what);
