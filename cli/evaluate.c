@@ -56,8 +56,7 @@ static void print_scores(const evaluation *e)
         printf("scores       mean squared error %.6g, R2 %.4f\n", m->mse, m->r2);
     else
         printf("scores       accuracy %.2f %%%s%.4f\n", 100 * m->accuracy,
-               isnan(m->auc) ? ", f1 " : ", area under the curve ",
-               isnan(m->auc) ? m->f1 : m->auc);
+               isnan(m->auc) ? ", f1 " : ", area under the curve ", isnan(m->auc) ? m->f1 : m->auc);
 }
 
 static int print_all(evaluation *e)
@@ -75,9 +74,9 @@ static int print_all(evaluation *e)
         print_scores(e);
         return CLI_DONE;
     }
-    const mgv_status st = mgv_report_evaluation(c->ctx, e->problem, &e->certificate,
-                                                e->measured ? &e->metrics : NULL, c->argument[0],
-                                                c->argument[1], &json);
+    const mgv_status st =
+        mgv_report_evaluation(c->ctx, e->problem, &e->certificate, e->measured ? &e->metrics : NULL,
+                              c->argument[0], c->argument[1], &json);
     if (st != MGV_OK)
         return cli_fail(c, st);
     puts(json);

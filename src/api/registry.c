@@ -1,4 +1,5 @@
 /* registry.c - everything registered, in one list. */
+#include "base/presets.h"
 #include "data/generate/generate.h"
 #include "io/io.h"
 #include "simd/simd.h"
@@ -21,6 +22,7 @@ typedef struct kind {
 KIND(loss, mgvi_loss_ops, mgvi_loss_at)
 KIND(penalty, mgvi_penalty_ops, mgvi_penalty_at)
 KIND(solver, mgvi_solver_ops, mgvi_solver_at)
+KIND(preset, mgvi_preset, mgvi_preset_at)
 KIND(stop, mgvi_stop_rule, mgvi_stop_at)
 KIND(operator, mgvi_op_ops, mgvi_operator_at)
 KIND(reader, mgvi_reader, mgvi_reader_at)
@@ -45,6 +47,7 @@ static mgv_entry simd_entry(int index)
 static const kind kinds[] = {{"loss", mgvi_loss_count, loss_entry},
                              {"penalty", mgvi_penalty_count, penalty_entry},
                              {"solver", mgvi_solver_count, solver_entry},
+                             {"preset", mgvi_preset_count, preset_entry},
                              {"stop", mgvi_stop_count, stop_entry},
                              {"operator", mgvi_operator_count, operator_entry},
                              {"reader", mgvi_reader_count, reader_entry},

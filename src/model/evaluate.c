@@ -193,11 +193,11 @@ mgv_status mgvi_problem_evaluate(const mgv_problem *p, const double *coef, int64
                          "no objective on other data; models without a kernel have one",
                          mgvi_kernel_name(p->kernel.kind));
     if (bound && bound->run.problem != p)
-        return MGVI_FAIL(p->ctx, MGV_E_ARG,
-                         "the solver is of another problem; make it from the one that is evaluated");
+        return MGVI_FAIL(
+            p->ctx, MGV_E_ARG,
+            "the solver is of another problem; make it from the one that is evaluated");
     if (bound && bound->stop == MGV_STOP_NONE)
-        return MGVI_FAIL(p->ctx, MGV_E_ARG,
-                         "the solver has not run; call mgv_solver_run() first");
+        return MGVI_FAIL(p->ctx, MGV_E_ARG, "the solver has not run; call mgv_solver_run() first");
     if (p->many)
         return evaluate_many(p, coef, count, intercept, bound ? bound->family : NULL, out);
     return evaluate(p, coef, count, intercept, bound ? &bound->answer_verdict : NULL, out);
@@ -229,12 +229,10 @@ static mgv_status widen(mgv_ctx *ctx, mgv_data *data, int64_t cols)
     if (X->cols >= cols || data->names || (X->layout == MGV_DENSE && !data->was_sparse))
         return MGV_OK;
     const size_t size = mgvi_dtype_size(X->dtype);
-    char *wide = X->layout == MGV_DENSE
-                     ? mgvi_data_array(ctx, data, (size_t)(X->rows * cols), size)
-                     : NULL;
-    int64_t *ptr = X->layout == MGV_CSC
-                       ? mgvi_data_array(ctx, data, (size_t)cols + 1, sizeof *ptr)
-                       : NULL;
+    char *wide =
+        X->layout == MGV_DENSE ? mgvi_data_array(ctx, data, (size_t)(X->rows * cols), size) : NULL;
+    int64_t *ptr =
+        X->layout == MGV_CSC ? mgvi_data_array(ctx, data, (size_t)cols + 1, sizeof *ptr) : NULL;
     if ((X->layout == MGV_DENSE && !wide) || (X->layout == MGV_CSC && !ptr))
         return MGV_E_MEMORY;
     for (int64_t j = 0; ptr && j <= cols; j++)
@@ -269,9 +267,8 @@ mgv_status mgvi_model_problem(mgv_ctx *ctx, const mgv_model *m, mgv_data *data,
     MGVI_TRY(mgvi_model_check_columns(ctx, m, data));
     MGVI_TRY(widen(ctx, data, m->features));
     if (data->X.cols < m->features)
-        return MGVI_FAIL(ctx, MGV_E_INPUT,
-                         "the data has %" PRId64 " columns, the model %" PRId64, data->X.cols,
-                         m->features);
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "the data has %" PRId64 " columns, the model %" PRId64,
+                         data->X.cols, m->features);
     if (m->classify && data->labels)
         MGVI_TRY(check_classes(ctx, m, data));
     MGVI_TRY(mgvi_model_settings(ctx, m, &with));

@@ -20,11 +20,10 @@ mgv_status mgvi_report_evaluation(const mgv_problem *p, const mgv_certificate *c
                                   const mgv_metrics *metrics, const char *model_file,
                                   const char *data_file, char **json)
 {
-    json_t *o = json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", mgv_version(), "command",
-                          "evaluate", "model",
-                          model_file ? mgvi_json_string(model_file) : json_null(), "data",
-                          mgvi_report_data(p->data, data_file), "problem", mgvi_report_problem(p),
-                          "certificate", mgvi_report_certificate(certificate), "metrics",
-                          metrics_block(metrics));
+    json_t *o = json_pack(
+        "{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", mgv_version(), "command", "evaluate",
+        "model", model_file ? mgvi_json_string(model_file) : json_null(), "data",
+        mgvi_report_data(p->data, data_file), "problem", mgvi_report_problem(p), "certificate",
+        mgvi_report_certificate(certificate), "metrics", metrics_block(metrics));
     return mgvi_json_text(p->ctx, o, json);
 }

@@ -261,8 +261,7 @@ TEST(what_does_not_fit_is_refused)
                 mgv_problem_certify(same.ctx, same.problem, weights, &intercept, b.solver, &c),
                 MGV_E_ARG, "the solver is of another problem");
     CHECK_OK(b.ctx, mgv_solver_new(b.ctx, b.problem, b.settings, &same.solver));
-    CHECK_FAILS(b.ctx,
-                mgv_problem_certify(b.ctx, b.problem, weights, &intercept, same.solver, &c),
+    CHECK_FAILS(b.ctx, mgv_problem_certify(b.ctx, b.problem, weights, &intercept, same.solver, &c),
                 MGV_E_ARG, "has not run");
     CHECK_FAILS(b.ctx, mgv_model_certify(b.ctx, b.model, o.problem, NULL, &c), MGV_E_ARG,
                 "the model has 1 rows of weights, the problem 3");
