@@ -58,6 +58,7 @@ int cli_deblur(cli *c, int argc, char **argv);
 int cli_check(cli *c, int argc, char **argv);
 int cli_convert(cli *c, int argc, char **argv);
 int cli_evaluate(cli *c, int argc, char **argv);
+int cli_reproduce(cli *c, int argc, char **argv);
 int cli_generate(cli *c, int argc, char **argv);
 int cli_list(cli *c, int argc, char **argv);
 int cli_demo(cli *c, int argc, char **argv);

@@ -22,6 +22,7 @@ static const cli_command commands[] = {
     {"deblur", "restore a blurred image by its total variation", cli_deblur},
     {"convert", "data from one file format to another", cli_convert},
     {"generate", "data made from a seed: the synthetic sets of the papers", cli_generate},
+    {"reproduce", "figures of the papers, made again on one page", cli_reproduce},
     {"list", "everything registered: losses, solvers, readers, settings, ...", cli_list},
     {"completion", "a script that lets the shell complete commands and options", cli_completion},
     {"man", "the manual page", cli_man}};

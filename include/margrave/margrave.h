@@ -221,6 +221,10 @@ MGV_API mgv_status mgv_data_set_penalty_weights(mgv_ctx *ctx, mgv_data *data,
 MGV_API mgv_status mgv_data_set_names(mgv_ctx *ctx, mgv_data *data, const char *const *names);
 /* The name of column `index` from 0; NULL: none, or out of range. Lives as long as `data`. */
 MGV_API const char *mgv_data_name(const mgv_data *data, int64_t index);
+/* Row `index` from 0 as cols numbers, and its label (NaN: none); either may be NULL. MGV_E_ARG when it
+ * is out of range, MGV_E_UNSUPPORTED of a matrix that is stored by columns (CSC). */
+MGV_API mgv_status mgv_data_row(mgv_ctx *ctx, const mgv_data *data, int64_t index, double *values,
+                                double *label);
 MGV_API void mgv_data_free(mgv_ctx *ctx, mgv_data *data);
 
 typedef struct mgv_data_info {

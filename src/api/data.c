@@ -196,6 +196,27 @@ const char *mgv_data_name(const mgv_data *data, int64_t index)
     return data->names && index >= 0 && index < data->X.cols ? data->names[index] : NULL;
 }
 
+mgv_status mgv_data_row(mgv_ctx *ctx, const mgv_data *data, int64_t index, double *values,
+                        double *label)
+{
+    MGVI_NEED(ctx, data);
+    const mgvi_matrix *X = &data->X;
+    if (index < 0 || index >= X->rows)
+        return MGVI_FAIL(ctx, MGV_E_ARG,
+                         "there is no row %" PRId64 " (the data has %" PRId64 ", from 0)", index,
+                         X->rows);
+    if (values && X->layout == MGV_CSC)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "a matrix stored by columns has no rows at hand");
+    for (int64_t j = 0; values && j < X->cols; j++)
+        values[j] = 0;
+    const mgvi_span line = values ? mgvi_matrix_span(X, index) : (mgvi_span){0, 0, 0};
+    for (int64_t t = 0; t < line.count; t++)
+        values[mgvi_span_place(X, &line, t)] = mgvi_span_value(X, &line, t);
+    if (label)
+        *label = data->labels ? data->labels[index] : NAN;
+    return mgvi_done(ctx, MGV_OK);
+}
+
 void mgv_data_free(mgv_ctx *ctx, mgv_data *data) { mgvi_data_free(ctx, data); }
 
 mgv_status mgv_data_describe(const mgv_data *data, mgv_data_info *out)

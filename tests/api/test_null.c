@@ -140,6 +140,8 @@ TEST(data_and_operators)
     REFUSED(mgv_data_read(c, NULL, t.settings, &data), "path");
     REFUSED(mgv_data_read(c, "x", NULL, &data), "settings");
     REFUSED(mgv_data_read(c, "x", t.settings, NULL), "out");
+    REFUSED(mgv_data_row(c, NULL, 0, t.X, NULL), "data");
+    CHECK_FAILS(c, mgv_data_row(c, t.data, ROWS, t.X, NULL), MGV_E_ARG, "there is no row 30");
     REFUSED_SILENTLY(mgv_data_generate(NULL, "toy", t.settings, &data, NULL, NULL));
     REFUSED(mgv_data_generate(c, NULL, t.settings, &data, NULL, NULL), "name");
     REFUSED(mgv_data_generate(c, "toy", NULL, &data, NULL, NULL), "settings");
