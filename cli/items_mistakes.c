@@ -6,7 +6,8 @@
 #include <string.h>
 
 #define SMOOTHING                                                                                  \
-    "I. Emirahmetoglu, J. Hajewski, S. Oliveira, D. Stewart: A smoothing algorithm for l1 support "  \
+    "I. Emirahmetoglu, J. Hajewski, S. Oliveira, D. Stewart: A smoothing algorithm for l1 "        \
+    "support "                                                                                     \
     "vector machines"
 #define DUALITY                                                                                    \
     "A. Raj, F. Bach: Explicit regularization of stochastic gradient methods through duality"
@@ -71,12 +72,14 @@ typedef struct contest {
 
 static void run_contest(study *s, const contest *c)
 {
-    static const char *const names[] = {"perceptron", "stochastic mirror descent (10)",
-                                        "dual coordinate ascent, Algorithm 1",
-                                        "accelerated, Algorithm 2", "margrave: exact steps, shrinking"};
+    static const char *const names[] = {
+        "perceptron", "stochastic mirror descent (10)", "dual coordinate ascent, Algorithm 1",
+        "accelerated, Algorithm 2", "margrave: exact steps, shrinking"};
     static const char *const options[] = {
-        "solver=perceptron", "solver=mirror_sgd", "solver=mirror_coordinate exact_steps=no shrink=no",
-        "solver=accelerated_coordinate accelerated_coordinate_restart=no", "solver=mirror_coordinate"};
+        "solver=perceptron", "solver=mirror_sgd",
+        "solver=mirror_coordinate exact_steps=no shrink=no",
+        "solver=accelerated_coordinate accelerated_coordinate_restart=no",
+        "solver=mirror_coordinate"};
     enum { METHODS = 5 };
     double train[METHODS] = {0}, test[METHODS] = {0};
     study_set set;
@@ -89,7 +92,8 @@ static void run_contest(study *s, const contest *c)
         mistakes m = {.train = set.data, .test = set.test};
         m.on_train = study_new_curve(s, on_train, names[k]);
         m.on_test = study_new_curve(s, on_test, names[k]);
-        snprintf(all, sizeof all, "loss=margin intercept=no %s %s tol=0 max_iter=20", options[k], c->more);
+        snprintf(all, sizeof all, "loss=margin intercept=no %s %s tol=0 max_iter=20", options[k],
+                 c->more);
         study_run run = {
             .name = names[k], .options = all, .watch = count_mistakes, .user = &m, .every = true};
         if (study_solve(s, set.data, &run))
@@ -101,10 +105,13 @@ static void run_contest(study *s, const contest *c)
         test[k] = study_last(m.on_test);
     }
     study_free_set(s, &set);
-    const bool first = train[3] <= train[2] && train[3] <= train[1] &&
-                       (c->first > 0 || train[3] <= train[0]);
+    const bool first =
+        train[3] <= train[2] && train[3] <= train[1] && (c->first > 0 || train[3] <= train[0]);
     const bool held = test[3] <= test[1] + 0.01 && (c->first > 0 || test[3] <= test[0] + 0.01);
-    study_find(s, first && held ? MGV_MARK_GOOD : first || held ? MGV_MARK_HALF : MGV_MARK_BAD,
+    study_find(s,
+               first && held   ? MGV_MARK_GOOD
+               : first || held ? MGV_MARK_HALF
+                               : MGV_MARK_BAD,
                "mistakes on training rows, added up over the first ten passes: %.2f accelerated, "
                "%.2f Algorithm 1, %.2f mirror descent%s%.2f; at the end on test rows %.3f, %.3f, "
                "%.3f%s%.3f. One point a pass: the paper's first pass is not shown.",
@@ -159,13 +166,17 @@ static void make_margins(study *s)
     mgv_model_free(s->c->ctx, best.model);
     study_free_set(s, &set);
     const bool first = last[0] > last[1] && last[0] > last[2] && last[0] > last[3];
-    study_find(s, first && real ? MGV_MARK_GOOD : first ? MGV_MARK_HALF : MGV_MARK_BAD,
-               "at the end momentum has %.3f of the best margin, normalized gradient descent %.3f, "
-               "gradient descent %.3f, the batch perceptron %.3f, momentum with large steps %.3f. %s",
-               last[0], last[1], last[2], last[3], last[4],
-               real ? "On MNIST's 0 and 1, 500 iterations."
-                    : "On generated rows that a plane separates, 2,000 iterations: the paper has "
-                      "MNIST's 0 and 1, and so has this item where MARGRAVE_DATA is their folder.");
+    study_find(
+        s,
+        first && real ? MGV_MARK_GOOD
+        : first       ? MGV_MARK_HALF
+                      : MGV_MARK_BAD,
+        "at the end momentum has %.3f of the best margin, normalized gradient descent %.3f, "
+        "gradient descent %.3f, the batch perceptron %.3f, momentum with large steps %.3f. %s",
+        last[0], last[1], last[2], last[3], last[4],
+        real ? "On MNIST's 0 and 1, 500 iterations."
+             : "On generated rows that a plane separates, 2,000 iterations: the paper has "
+               "MNIST's 0 and 1, and so has this item where MARGRAVE_DATA is their folder.");
 }
 
 const study_item study_mistake_items[] = {
@@ -173,13 +184,15 @@ const study_item study_mistake_items[] = {
      "the mean hinge of 200 points on a line, a broken line, usually appears to be very smooth.",
      make_mean_hinge},
     {"raj-bach-1", DUALITY, "Figure 1",
-     "accelerated dual coordinate ascent makes fewer mistakes in training than the primal methods and "
+     "accelerated dual coordinate ascent makes fewer mistakes in training than the primal methods "
+     "and "
      "the perceptron, and gains on test rows, too (p = 2).",
      make_perceptrons},
     {"raj-bach-2", DUALITY, "Figure 2", "the same for the sparse perceptron, p = 1 + 1/log d.",
      make_sparse_perceptrons},
     {"ji-1", MOMENTUM, "Figure 1",
-     "the momentum method attains larger margins than normalized gradient descent, gradient descent "
+     "the momentum method attains larger margins than normalized gradient descent, gradient "
+     "descent "
      "and the batch perceptron.",
      make_margins},
     {NULL, NULL, NULL, NULL, NULL}};

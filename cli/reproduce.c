@@ -42,8 +42,8 @@ static int unknown_item(cli *c, const char *name)
     if (guess.best)
         return cli_complain(c, CLI_USAGE, "there is no item '%.60s'; did you mean '%s'?", name,
                             guess.best);
-    return cli_complain(c, CLI_USAGE, "there is no item '%.60s'; `margrave reproduce list` names them",
-                        name);
+    return cli_complain(c, CLI_USAGE,
+                        "there is no item '%.60s'; `margrave reproduce list` names them", name);
 }
 
 /* ---- one item --------------------------------------------------------------------------------- */
@@ -190,10 +190,11 @@ static int work(cli *c, const char *name, const char *folder)
     mgv_status st = mgv_page_open(c->ctx, file, "margrave: the papers' figures, made again", &page);
     if (st != MGV_OK)
         return cli_fail(c, st);
-    mgv_page_text(c->ctx, page, NULL,
-                  "Each figure was made by the commands below it, from seeds: whoever repeats them "
-                  "gets these curves. A verdict says whether they show what the paper says that its "
-                  "figure shows.");
+    mgv_page_text(
+        c->ctx, page, NULL,
+        "Each figure was made by the commands below it, from seeds: whoever repeats them "
+        "gets these curves. A verdict says whether they show what the paper says that its "
+        "figure shows.");
     int code = make_all(c, name, folder, page);
     st = mgv_page_close(c->ctx, page, code == CLI_GO_ON);
     if (st != MGV_OK)
@@ -213,9 +214,9 @@ static int print_list(void)
 int cli_reproduce(cli *c, int argc, char **argv)
 {
     const char *folder = NULL;
-    const cli_option options[] = {
-        {"output", 'o', "FOLDER", "where index.html and the CSV files go (reproduction)", NULL,
-         &folder}};
+    const cli_option options[] = {{"output", 'o', "FOLDER",
+                                   "where index.html and the CSV files go (reproduction)", NULL,
+                                   &folder}};
     const cli_usage usage = {
         .arguments = "ITEM",
         .purpose = "Makes a figure of the papers again (all: every one, list: shows which there "

@@ -38,7 +38,7 @@ typedef struct study {
     const study_item *item;
     study_chart chart[STUDY_CHARTS];
     int charts;
-    char how[3000];  /* data and runs, a line each, as options */
+    char how[8000];  /* data and runs, a line each, as options */
     char found[900]; /* the verdict's sentence */
     mgv_mark mark;
     int code; /* CLI_GO_ON until something fails: then what follows does nothing */
@@ -80,8 +80,8 @@ typedef struct study_run {
     study_watch watch;
     void *user;
     bool every;
-    bool pair;               /* the model is to carry w and u */
-    mgv_model *model;        /* the caller's to free; NULL: none */
+    bool pair;        /* the model is to carry w and u */
+    mgv_model *model; /* the caller's to free; NULL: none */
     mgv_run_info info;
     mgv_certificate certificate;
 } study_run;

@@ -18,7 +18,12 @@ MGV_API mgv_status mgv_page_open(mgv_ctx *ctx, const char *path, const char *tit
 MGV_API mgv_status mgv_page_close(mgv_ctx *ctx, mgv_page *page, int keep);
 
 /* How a section's mark looks. */
-typedef enum mgv_mark { MGV_MARK_PLAIN = 0, MGV_MARK_GOOD = 1, MGV_MARK_HALF = 2, MGV_MARK_BAD = 3 } mgv_mark;
+typedef enum mgv_mark {
+    MGV_MARK_PLAIN = 0,
+    MGV_MARK_GOOD = 1,
+    MGV_MARK_HALF = 2,
+    MGV_MARK_BAD = 3
+} mgv_mark;
 /* A heading; `mark` is a word or two beside it, or NULL. */
 MGV_API mgv_status mgv_page_section(mgv_ctx *ctx, mgv_page *page, const char *title,
                                     const char *mark, mgv_mark kind);

@@ -43,8 +43,10 @@ static void tick_decades(mgvi_axis *a)
 static void tick_evenly(mgvi_axis *a, double low, double high)
 {
     const double rough = (high - low) / WISHED, power = pow(10, floor(log10(rough)));
-    const double step =
-        power * (rough > 5 * power ? 10 : rough > 2 * power ? 5 : rough > power ? 2 : 1);
+    const double step = power * (rough > 5 * power   ? 10
+                                 : rough > 2 * power ? 5
+                                 : rough > power     ? 2
+                                                     : 1);
     a->ticks = 0;
     for (double k = ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++)
         add(a, k * step);

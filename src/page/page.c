@@ -12,9 +12,11 @@
 /* Bytes of the character that begins here; 0: this is not UTF-8. */
 static size_t length_of(const unsigned char *c)
 {
-    const size_t n = c[0] < 0x80 ? 1 : c[0] >= 0xc2 && c[0] < 0xe0 ? 2 : (c[0] & 0xf0) == 0xe0 ? 3
-                     : c[0] >= 0xf0 && c[0] < 0xf5                 ? 4
-                                                                   : 0;
+    const size_t n = c[0] < 0x80                   ? 1
+                     : c[0] >= 0xc2 && c[0] < 0xe0 ? 2
+                     : (c[0] & 0xf0) == 0xe0       ? 3
+                     : c[0] >= 0xf0 && c[0] < 0xf5 ? 4
+                                                   : 0;
     for (size_t k = 1; k < n; k++)
         if ((c[k] & 0xc0) != 0x80)
             return 0;

@@ -69,5 +69,9 @@ run 2 fit three.csv --flip-labels 1.5
 # flips are of the training rows alone
 run 0 fit two.csv --flip-labels 0.1 --select val:three.csv --classes 1,3 -o f.mgm --json
 json out data.n 60
+run 3 fit g.csv --flip-labels 0.3 --seed 5 --trace trace.csv --watch g.csv --max-iter 3 -o w.mgm --json
+flipped=$("$json_get" out train.accuracy)
+column=$(head -1 trace.csv | tr , '\n' | grep -n validation_score | cut -d: -f1)
+true_that "$(tail -1 trace.csv | cut -d, -f"$column") > $flipped + 0.1" "watched rows are not flipped"
 run 2 complete m.mtx --classes 3
 finish

@@ -67,17 +67,38 @@ TEST(a_page_is_escaped_and_well_formed)
 {
     static const double x[4] = {1, 2, 3, 4}, y[4] = {0.1, NAN, 10, -3}, low[4] = {0.05, 1, 5, 1},
                         high[4] = {0.2, 2, 20, 2};
-    static const mgv_series line = {.size = sizeof line, .name = "a < b & \"c\"", .x = x, .y = y,
-                                    .low = low, .high = high, .count = 4},
-                            points = {.size = sizeof points, .name = "dots", .x = x, .y = low,
-                                      .count = 4, .points = 1};
+    static const mgv_series line = {.size = sizeof line,
+                                    .name = "a < b & \"c\"",
+                                    .x = x,
+                                    .y = y,
+                                    .low = low,
+                                    .high = high,
+                                    .count = 4},
+                            points = {.size = sizeof points,
+                                      .name = "dots",
+                                      .x = x,
+                                      .y = low,
+                                      .count = 4,
+                                      .points = 1};
     static const mgv_series *const both[] = {&line, &points};
-    static const mgv_chart chart = {.size = sizeof chart, .title = "<script>", .x_label = "t",
-                                    .y_label = "gap", .series = both, .count = 2, .log_y = 1,
-                                    .x_low = NAN, .x_high = NAN, .y_low = NAN, .y_high = NAN};
+    static const mgv_chart chart = {.size = sizeof chart,
+                                    .title = "<script>",
+                                    .x_label = "t",
+                                    .y_label = "gap",
+                                    .series = both,
+                                    .count = 2,
+                                    .log_y = 1,
+                                    .x_low = NAN,
+                                    .x_high = NAN,
+                                    .y_low = NAN,
+                                    .y_high = NAN};
     static const char *const head[] = {"name", "value"}, *const cells[] = {"x'", "-1.5", NULL, "2"};
-    static const mgv_grid table = {.size = sizeof table, .caption = "T", .head = head,
-                                   .cells = cells, .rows = 2, .columns = 2};
+    static const mgv_grid table = {.size = sizeof table,
+                                   .caption = "T",
+                                   .head = head,
+                                   .cells = cells,
+                                   .rows = 2,
+                                   .columns = 2};
     mgv_ctx *ctx = mgv_check_ctx();
     mgv_page *page;
     CHECK_OK(ctx, mgv_page_open(ctx, "page.html", "5 > 3", &page));
@@ -127,11 +148,12 @@ TEST(values_have_their_place)
         const double size = pow(10, 30 * mgvi_rng_uniform(&rng) - 15);
         const double from = size * mgvi_rng_normal(&rng);
         const double to = from + fabs(from) * pow(10, -6 * mgvi_rng_uniform(&rng));
-        const mgvi_axis a = mgvi_axis_over(k % 2, k % 2 ? size : from,
-                                           k % 2 ? size * pow(10, 40 * mgvi_rng_uniform(&rng)) : to);
+        const mgvi_axis a = mgvi_axis_over(
+            k % 2, k % 2 ? size : from, k % 2 ? size * pow(10, 40 * mgvi_rng_uniform(&rng)) : to);
         CHECK_THAT(a.ticks >= 1 && a.ticks <= MGVI_TICKS_MOST, "%d ticks from %g", a.ticks, from);
         for (int t = 0; t < a.ticks; t++)
-            CHECK(mgvi_axis_place(&a, a.tick[t]) > -1e-8 && mgvi_axis_place(&a, a.tick[t]) < 1 + 1e-8);
+            CHECK(mgvi_axis_place(&a, a.tick[t]) > -1e-8 &&
+                  mgvi_axis_place(&a, a.tick[t]) < 1 + 1e-8);
     }
     const mgvi_axis one = mgvi_axis_over(false, 7, 7);
     CHECK_NEAR(mgvi_axis_place(&one, 7), 0.5, 1e-12, "one value is in the middle");
@@ -149,8 +171,15 @@ TEST(long_lines_stay_small)
     y[777777] = 50;
     const mgv_series line = {.size = sizeof line, .name = "s", .x = x, .y = y, .count = MANY};
     const mgv_series *const list[] = {&line};
-    const mgv_chart chart = {.size = sizeof chart, .title = "t", .x_label = "x", .y_label = "y",
-                             .series = list, .count = 1, .x_low = NAN, .x_high = NAN, .y_low = NAN,
+    const mgv_chart chart = {.size = sizeof chart,
+                             .title = "t",
+                             .x_label = "x",
+                             .y_label = "y",
+                             .series = list,
+                             .count = 1,
+                             .x_low = NAN,
+                             .x_high = NAN,
+                             .y_low = NAN,
                              .y_high = NAN};
     mgv_ctx *ctx = mgv_check_ctx();
     mgv_page *page;
@@ -173,8 +202,12 @@ TEST(nonsense_is_refused)
     mgv_page *page;
     const mgv_series nameless = {.size = sizeof nameless};
     const mgv_series *list[9] = {&nameless};
-    mgv_chart chart = {.size = sizeof chart, .title = "t", .x_label = "x", .y_label = "y",
-                       .series = list, .count = 1};
+    mgv_chart chart = {.size = sizeof chart,
+                       .title = "t",
+                       .x_label = "x",
+                       .y_label = "y",
+                       .series = list,
+                       .count = 1};
     const mgv_grid headless = {.size = sizeof headless, .rows = 1, .columns = 1};
     CHECK_FAILS(ctx, mgv_page_open(ctx, "no/such/folder.html", "t", &page), MGV_E_IO, "folder");
     CHECK(page == NULL);
@@ -193,7 +226,8 @@ TEST(nonsense_is_refused)
     CHECK_OK(ctx, mgv_page_close(ctx, page, 0));
     CHECK(fopen("refused.html", "r") == NULL); /* nothing appears */
     CHECK(mgv_page_open(NULL, "x", "t", &page) == MGV_E_ARG);
-    CHECK(mgv_page_chart(NULL, page, &chart) == MGV_E_ARG && mgv_page_close(NULL, NULL, 0) != MGV_OK);
+    CHECK(mgv_page_chart(NULL, page, &chart) == MGV_E_ARG &&
+          mgv_page_close(NULL, NULL, 0) != MGV_OK);
     CHECK_OK(ctx, mgv_page_close(ctx, NULL, 1));
     mgv_ctx_free(ctx);
 }
