@@ -102,7 +102,7 @@ int cli_convert(cli *c, int argc, char **argv)
         .example = "margrave convert a9a.bz2 a9a.mgd",
         .least = 2,
         .most = 2,
-        .settings = "data threads !format",
+        .settings = "data =seed threads !format",
         .options = options,
         .option_count = sizeof options / sizeof *options};
     int code = cli_parse(c, &usage, argc, argv);

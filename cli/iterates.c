@@ -61,6 +61,20 @@ static int measure(cli_job *job, const mgv_iterate *at, const mgv_model_info *it
 
 /* ---- on other rows --------------------------------------------------------------------------- */
 
+/* Under the settings of the fit, but with the labels that the file has. */
+static mgv_status read_watched(cli_job *job, const mgv_model *model)
+{
+    cli *c = job->c;
+    const cli_text flips = cli_setting(c, "flip_labels");
+    mgv_status st = mgv_settings_set(c->ctx, c->settings, "flip_labels", "0");
+    if (st == MGV_OK)
+        st = mgv_model_read_data(c->ctx, model, job->iterates->watch_file, c->settings,
+                                 &job->iterates->watch);
+    if (st == MGV_OK)
+        st = mgv_settings_set(c->ctx, c->settings, "flip_labels", flips.text);
+    return st;
+}
+
 /* Reads them when there is a model to read them for. */
 static mgv_status score(cli_job *job, const mgv_model *model, double *out)
 {
@@ -72,7 +86,7 @@ static mgv_status score(cli_job *job, const mgv_model *model, double *out)
     if (!it->watch_file)
         return MGV_OK;
     if (!it->watch)
-        st = mgv_model_read_data(ctx, model, it->watch_file, job->c->settings, &it->watch);
+        st = read_watched(job, model);
     if (st == MGV_OK)
         st = mgv_model_evaluate(ctx, model, it->watch, NULL, &m);
     *out = isnan(m.accuracy) ? m.mse : m.accuracy;

@@ -16,10 +16,13 @@ static const cli_command commands[] = {
     {"fit", "fit a model and certify it", cli_fit},
     {"path", "a certified model for every strength of the penalty", cli_path},
     {"predict", "labels, scores, distances and metrics from a model", cli_predict},
+    {"evaluate", "objective and certificate of a model on given data", cli_evaluate},
     {"show", "what is in a model: problem, certificate, choice, largest weights", cli_show},
     {"complete", "fill in a matrix from some of its entries, by low rank", cli_complete},
     {"deblur", "restore a blurred image by its total variation", cli_deblur},
     {"convert", "data from one file format to another", cli_convert},
+    {"generate", "data made from a seed: the synthetic sets of the papers", cli_generate},
+    {"reproduce", "figures of the papers, made again on one page", cli_reproduce},
     {"list", "everything registered: losses, solvers, readers, settings, ...", cli_list},
     {"completion", "a script that lets the shell complete commands and options", cli_completion},
     {"man", "the manual page", cli_man}};

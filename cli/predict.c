@@ -270,7 +270,7 @@ int cli_predict(cli *c, int argc, char **argv)
         .example = "margrave predict a9a.mgm a9a.t --scores -o a9a.predictions",
         .least = 2,
         .most = 2,
-        .settings = "data threads",
+        .settings = "data =seed threads",
         .options = options,
         .option_count = sizeof options / sizeof *options};
     int code = cli_parse(c, &usage, argc, argv);

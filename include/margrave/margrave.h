@@ -141,7 +141,7 @@ typedef struct mgv_setting_info {
     size_t size;
     const char *name;         /* with underscores */
     const char *group;        /* "problem", "solver", "image", "select", "stop", "path",
-                                 "complete", "data", "run" */
+                                 "complete", "data", "generate", "run" */
     const char *type;         /* "real", "int", "bool", "text" or "choice" */
     const char *default_text; /* "" when unset */
     const char *allowed;      /* bounds or choices as text */
@@ -166,7 +166,8 @@ MGV_API mgv_status mgv_output_close(mgv_ctx *ctx, mgv_output *output, int keep);
 /* ---- Registry ------------------------------------------------------------------------------- */
 typedef struct mgv_entry {
     size_t size;
-    const char *kind; /* "loss", "penalty", "solver", "stop", "operator", "reader", "writer", ... */
+    const char *kind; /* "loss", "penalty", "solver", "stop", "operator", "reader", "writer",
+                         "generator", ... */
     const char *name;
     const char *summary;
 } mgv_entry;
@@ -181,10 +182,19 @@ typedef enum mgv_dtype { MGV_F32 = 0, MGV_F64 = 1 } mgv_dtype;
 typedef enum mgv_layout { MGV_DENSE = 0, MGV_CSR = 1, MGV_CSC = 2 } mgv_layout;
 
 /* Reads the settings `format` (auto), `base` (auto), `features` (0: from the file), `precision`,
- * `header`, `label_column`, `labels`, `names` and `separator`. "-" is standard input.
+ * `header`, `label_column`, `labels`, `names` and `separator`; `classes` leaves out the rows of
+ * other classes, `flip_labels` gives some rows the label of another, by `seed`. "-" is standard
+ * input.
  * MGV_E_LIMIT: `time_limit` was over, or an interrupt came, before the file was read. */
 MGV_API mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *settings,
                                  mgv_data **out);
+/* Makes the set `name` (kind "generator" of the registry; docs/data.md has the formulas) under the
+ * settings of the group "generate", those that are unset as the set has them, `seed` and, of sets
+ * with classes, `flip_labels`. The same bits on every machine. `test`: rows of the same kind, with
+ * labels that are not flipped; `truth`: the weights behind the labels, as a column, or the whole
+ * matrix; both may be NULL. MGV_E_UNSUPPORTED: the set has no truth. */
+MGV_API mgv_status mgv_data_generate(mgv_ctx *ctx, const char *name, const mgv_settings *settings,
+                                     mgv_data **data, mgv_data **test, mgv_data **truth);
 /* Writes in the format the name ends in, or `format`; to a temporary name, then renamed. */
 MGV_API mgv_status mgv_data_write(mgv_ctx *ctx, const mgv_data *data, const char *path,
                                   const mgv_settings *settings);
@@ -215,6 +225,10 @@ MGV_API mgv_status mgv_data_set_penalty_weights(mgv_ctx *ctx, mgv_data *data,
 MGV_API mgv_status mgv_data_set_names(mgv_ctx *ctx, mgv_data *data, const char *const *names);
 /* The name of column `index` from 0; NULL: none, or out of range. Lives as long as `data`. */
 MGV_API const char *mgv_data_name(const mgv_data *data, int64_t index);
+/* Row `index` from 0 as cols numbers, and its label (NaN: none); either may be NULL. MGV_E_ARG when it
+ * is out of range, MGV_E_UNSUPPORTED of a matrix that is stored by columns (CSC). */
+MGV_API mgv_status mgv_data_row(mgv_ctx *ctx, const mgv_data *data, int64_t index, double *values,
+                                double *label);
 MGV_API void mgv_data_free(mgv_ctx *ctx, mgv_data *data);
 
 typedef struct mgv_data_info {
@@ -538,6 +552,33 @@ typedef struct mgv_metrics {
  * dense data and many classes a block of rows at a time. */
 MGV_API mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
                                       const double *scores, mgv_metrics *out);
+
+/* ---- Given weights -------------------------------------------------------------------------- */
+/* The problem that a model is judged on: data bound under the settings of its fit, which the model
+ * keeps, where those given are unset (a strength that is given takes the place of them all), and
+ * weights of rows as given. Sparse data of fewer columns is widened. MGV_E_INPUT: the data has
+ * classes that the model does not know, or lacks some. MGV_E_UNSUPPORTED: a kernel. Borrows the
+ * data. */
+MGV_API mgv_status mgv_model_problem(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
+                                     const mgv_settings *settings, mgv_problem **out);
+/* The objective of the problem at the model's weights (`primal`, rounded up) and a proven lower
+ * bound of it at any weights (`dual`); of a margin that of these weights, their intercept where it
+ * stands, and a proven upper bound. `solver`: one that has run on the problem, whose bound is taken;
+ * NULL: a bound made from the weights, which is loose where many rows lie at a bend of the loss.
+ * Many classes by runs of two: the sum, as in mgv_solver_describe(). */
+MGV_API mgv_status mgv_model_certify(mgv_ctx *ctx, const mgv_model *model,
+                                     const mgv_problem *problem, const mgv_solver *solver,
+                                     mgv_certificate *out);
+/* The same for weights in the user's units: `coef` is outputs x columns of the data, `intercepts` one
+ * per output; what an output is says mgv_model_info. */
+MGV_API mgv_status mgv_problem_certify(mgv_ctx *ctx, const mgv_problem *problem, const double *coef,
+                                       const double *intercepts, const mgv_solver *solver,
+                                       mgv_certificate *out);
+/* The JSON object of `margrave evaluate --json`. The files and `metrics` may be NULL. */
+MGV_API mgv_status mgv_report_evaluation(mgv_ctx *ctx, const mgv_problem *problem,
+                                         const mgv_certificate *certificate,
+                                         const mgv_metrics *metrics, const char *model_file,
+                                         const char *data_file, char **json);
 
 /* ---- Iterates ------------------------------------------------------------------------------- */
 /* What one run is at after an iteration, best so far or not; valid during the callback. `seconds`

@@ -1,6 +1,7 @@
 /* data.c - public functions on data. */
 #include "api/need.h"
 #include "base/limit.h"
+#include "data/generate/generate.h"
 #include "io/io.h"
 #include "report/report.h"
 
@@ -17,6 +18,20 @@ mgv_status mgv_data_read(mgv_ctx *ctx, const char *path, const mgv_settings *set
     mgvi_call_begin(ctx, settings->time_limit);
     const mgv_status st = mgvi_read_file(ctx, path, settings, out);
     return mgvi_call_end(ctx, st);
+}
+
+mgv_status mgv_data_generate(mgv_ctx *ctx, const char *name, const mgv_settings *settings,
+                             mgv_data **data, mgv_data **test, mgv_data **truth)
+{
+    MGVI_NEED_OUT(ctx, data);
+    if (test)
+        *test = NULL;
+    if (truth)
+        *truth = NULL;
+    MGVI_NEED(ctx, name);
+    MGVI_NEED(ctx, settings);
+    MGVI_TRY(mgvi_settings_obey(ctx, settings));
+    return mgvi_done(ctx, mgvi_generate(ctx, name, settings, data, test, truth));
 }
 
 mgv_status mgv_data_write(mgv_ctx *ctx, const mgv_data *data, const char *path,
@@ -201,6 +216,27 @@ mgv_status mgv_data_set_names(mgv_ctx *ctx, mgv_data *data, const char *const *n
 const char *mgv_data_name(const mgv_data *data, int64_t index)
 {
     return data->names && index >= 0 && index < data->X.cols ? data->names[index] : NULL;
+}
+
+mgv_status mgv_data_row(mgv_ctx *ctx, const mgv_data *data, int64_t index, double *values,
+                        double *label)
+{
+    MGVI_NEED(ctx, data);
+    const mgvi_matrix *X = &data->X;
+    if (index < 0 || index >= X->rows)
+        return MGVI_FAIL(ctx, MGV_E_ARG,
+                         "there is no row %" PRId64 " (the data has %" PRId64 ", from 0)", index,
+                         X->rows);
+    if (values && X->layout == MGV_CSC)
+        return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "a matrix stored by columns has no rows at hand");
+    for (int64_t j = 0; values && j < X->cols; j++)
+        values[j] = 0;
+    const mgvi_span line = values ? mgvi_matrix_span(X, index) : (mgvi_span){0, 0, 0};
+    for (int64_t t = 0; t < line.count; t++)
+        values[mgvi_span_place(X, &line, t)] = mgvi_span_value(X, &line, t);
+    if (label)
+        *label = data->labels ? data->labels[index] : NAN;
+    return mgvi_done(ctx, MGV_OK);
 }
 
 void mgv_data_free(mgv_ctx *ctx, mgv_data *data) { mgvi_data_free(ctx, data); }

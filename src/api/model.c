@@ -1,6 +1,8 @@
 /* model.c - what is in a model. */
 #include "model/model.h"
 #include "api/need.h"
+#include "io/io.h"
+#include "problem/member.h"
 #include "report/report.h"
 
 #include <math.h>
@@ -83,4 +85,64 @@ mgv_status mgv_report_model(mgv_ctx *ctx, const mgv_model *model, const char *mo
     MGVI_NEED_OUT(ctx, json);
     MGVI_NEED(ctx, model);
     return mgvi_done(ctx, mgvi_report_model(ctx, model, model_file, largest, json));
+}
+
+mgv_status mgv_model_problem(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
+                             const mgv_settings *settings, mgv_problem **out)
+{
+    MGVI_NEED_OUT(ctx, out);
+    MGVI_NEED(ctx, model);
+    MGVI_NEED(ctx, data);
+    MGVI_NEED(ctx, settings);
+    MGVI_TRY(mgvi_settings_obey(ctx, settings));
+    MGVI_TRY(mgvi_read_beside(ctx, settings, data));
+    mgvi_call_begin(ctx, settings->time_limit);
+    const mgv_status st = mgvi_model_problem(ctx, model, data, settings, out);
+    return mgvi_call_end(ctx, st);
+}
+
+static mgv_status certify(mgv_ctx *ctx, const mgv_problem *problem, const double *coef,
+                          int64_t count, const double *intercepts, const mgv_solver *solver,
+                          mgv_certificate *out)
+{
+    mgv_certificate found = {.size = sizeof found};
+    MGVI_TRY(mgvi_problem_evaluate(problem, coef, count, intercepts, solver, &found));
+    mgvi_copy_out(out, &found, sizeof found);
+    return mgvi_done(ctx, MGV_OK);
+}
+
+mgv_status mgv_model_certify(mgv_ctx *ctx, const mgv_model *model, const mgv_problem *problem,
+                             const mgv_solver *solver, mgv_certificate *out)
+{
+    MGVI_NEED(ctx, model);
+    MGVI_NEED(ctx, problem);
+    MGVI_NEED(ctx, out);
+    if (mgvi_model_outputs(problem) != model->outputs)
+        return MGVI_FAIL(ctx, MGV_E_ARG,
+                         "the model has %" PRId64 " rows of weights, the problem %" PRId64
+                         "; make it with mgv_model_problem()",
+                         model->outputs, mgvi_model_outputs(problem));
+    return certify(ctx, problem, model->coef, model->features, model->intercept, solver, out);
+}
+
+mgv_status mgv_problem_certify(mgv_ctx *ctx, const mgv_problem *problem, const double *coef,
+                               const double *intercepts, const mgv_solver *solver,
+                               mgv_certificate *out)
+{
+    MGVI_NEED(ctx, problem);
+    MGVI_NEED(ctx, coef);
+    MGVI_NEED(ctx, intercepts);
+    MGVI_NEED(ctx, out);
+    return certify(ctx, problem, coef, mgvi_problem_coefs(problem), intercepts, solver, out);
+}
+
+mgv_status mgv_report_evaluation(mgv_ctx *ctx, const mgv_problem *problem,
+                                 const mgv_certificate *certificate, const mgv_metrics *metrics,
+                                 const char *model_file, const char *data_file, char **json)
+{
+    MGVI_NEED_OUT(ctx, json);
+    MGVI_NEED(ctx, problem);
+    MGVI_NEED(ctx, certificate);
+    return mgvi_done(
+        ctx, mgvi_report_evaluation(problem, certificate, metrics, model_file, data_file, json));
 }

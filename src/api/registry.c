@@ -1,5 +1,6 @@
 /* registry.c - everything registered, in one list. */
 #include "base/presets.h"
+#include "data/generate/generate.h"
 #include "io/io.h"
 #include "simd/simd.h"
 #include "solver/solver_impl.h"
@@ -26,6 +27,7 @@ KIND(stop, mgvi_stop_rule, mgvi_stop_at)
 KIND(operator, mgvi_op_ops, mgvi_operator_at)
 KIND(reader, mgvi_reader, mgvi_reader_at)
 KIND(writer, mgvi_writer, mgvi_writer_at)
+KIND(generator, mgvi_generator, mgvi_generator_at)
 
 /* There is one backend until src/backend/list.h has a second. */
 static int backend_count(void) { return 1; }
@@ -42,12 +44,17 @@ static mgv_entry simd_entry(int index)
                        .summary = index ? "kernels this machine can run" : "reference kernels"};
 }
 
-static const kind kinds[] = {
-    {"loss", mgvi_loss_count, loss_entry},       {"penalty", mgvi_penalty_count, penalty_entry},
-    {"solver", mgvi_solver_count, solver_entry}, {"preset", mgvi_preset_count, preset_entry},
-    {"stop", mgvi_stop_count, stop_entry},       {"operator", mgvi_operator_count, operator_entry},
-    {"reader", mgvi_reader_count, reader_entry}, {"writer", mgvi_writer_count, writer_entry},
-    {"backend", backend_count, backend_entry},   {"simd", mgvi_simd_count, simd_entry}};
+static const kind kinds[] = {{"loss", mgvi_loss_count, loss_entry},
+                             {"penalty", mgvi_penalty_count, penalty_entry},
+                             {"solver", mgvi_solver_count, solver_entry},
+                             {"preset", mgvi_preset_count, preset_entry},
+                             {"stop", mgvi_stop_count, stop_entry},
+                             {"operator", mgvi_operator_count, operator_entry},
+                             {"reader", mgvi_reader_count, reader_entry},
+                             {"writer", mgvi_writer_count, writer_entry},
+                             {"generator", mgvi_generator_count, generator_entry},
+                             {"backend", backend_count, backend_entry},
+                             {"simd", mgvi_simd_count, simd_entry}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 size_t mgv_registry_count(void)

@@ -22,6 +22,10 @@ uint64_t mgvi_rng_u64(mgvi_rng *rng);
 uint32_t mgvi_rng_below(mgvi_rng *rng, uint32_t bound); /* unbiased, bound >= 1 */
 double mgvi_rng_uniform(mgvi_rng *rng);                 /* in [0, 1), 53 bits */
 double mgvi_rng_normal(mgvi_rng *rng);
+/* The same bits on every machine, for data that others make again; some three times the work. */
+double mgvi_rng_exact_normal(mgvi_rng *rng);
+/* x with Phi(x) = p, 0 < p < 1: what it is made from. */
+double mgvi_normal_quantile(double p);
 /* Puts items[0..count) into random order (Fisher-Yates). */
 void mgvi_rng_shuffle(mgvi_rng *rng, int32_t *items, int64_t count);
 #endif

@@ -319,6 +319,37 @@ mgv_status mgvi_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const c
     return MGV_OK;
 }
 
+static bool is_given(const mgv_settings *settings, const setting *s)
+{
+    char value[MGVI_TEXT_MAX], standard[MGVI_TEXT_MAX];
+    mgv_settings defaults;
+    mgvi_settings_defaults(&defaults);
+    value_text(s, field(settings, s), value, sizeof value);
+    value_text(s, field(&defaults, s), standard, sizeof standard);
+    return strcmp(value, standard) != 0;
+}
+
+bool mgvi_settings_is_given(const mgv_settings *settings, const char *name)
+{
+    const setting *s = find(name);
+    return s && is_given(settings, s);
+}
+
+bool mgvi_settings_next_given(const mgv_settings *settings, const char *group, size_t *at,
+                              const char **name, char *value, size_t capacity)
+{
+    for (; *at < COUNT; ++*at) {
+        const setting *s = &table[*at];
+        if (strcmp(s->group, group) != 0 || !is_given(settings, s))
+            continue;
+        *name = s->name;
+        value_text(s, field(settings, s), value, capacity);
+        ++*at;
+        return true;
+    }
+    return false;
+}
+
 size_t mgvi_setting_count(void) { return COUNT; }
 
 bool mgvi_setting_exists(const char *name) { return find(name) != NULL; }

@@ -22,7 +22,7 @@ struct mgv_settings {
 #undef PICK
 };
 
-_Static_assert(sizeof(mgv_settings) <= 1024, "settings are small enough to be copied");
+_Static_assert(sizeof(mgv_settings) <= 2048, "settings are small enough to be copied");
 
 void mgvi_settings_defaults(mgv_settings *settings);
 /* Whether a setting that names something leaves it to margrave. */
@@ -33,6 +33,11 @@ mgv_status mgvi_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *n
                              const char *value);
 mgv_status mgvi_settings_get(mgv_ctx *ctx, const mgv_settings *settings, const char *name,
                              char *buffer, size_t capacity);
+/* Whether a setting has another value than its default. */
+bool mgvi_settings_is_given(const mgv_settings *settings, const char *name);
+/* Goes through those of `group` that have; *at starts at 0. False after the last. */
+bool mgvi_settings_next_given(const mgv_settings *settings, const char *group, size_t *at,
+                              const char **name, char *value, size_t capacity);
 size_t mgvi_setting_count(void);
 bool mgvi_setting_exists(const char *name);
 mgv_status mgvi_setting_at(size_t index, mgv_setting_info *out);

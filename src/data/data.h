@@ -33,6 +33,8 @@ struct mgv_data {
     char **class_text;     /* sorted (numbers by value, words by bytes), as first spelled */
     double *class_value;   /* the labels[] value of each class, increasing */
     double *weights;       /* one per row, or NULL */
+    const int64_t *kept;   /* which rows of the file ours are, where some were left out; or NULL */
+    int64_t kept_of;       /* of how many */
     double *lower, *upper; /* ends of each row's interval, may be infinite; or NULL */
     char **names;          /* one per column, or NULL */
     char *label_name;      /* of the label's column; or NULL */

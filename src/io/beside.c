@@ -83,6 +83,17 @@ static mgv_status read_numbers(mgv_ctx *ctx, const mgv_settings *settings, const
     return st;
 }
 
+/* One number for every row of the file, of which ours may be some. */
+static mgv_status read_rows(mgv_ctx *ctx, const mgv_settings *s, const char *file,
+                            const numbers *kind, mgv_data *data, double **out)
+{
+    const int64_t count = data->kept ? data->kept_of : data->X.rows;
+    MGVI_TRY(read_numbers(ctx, s, file, kind, data, count, out));
+    for (int64_t t = 0; data->kept && t < data->X.rows; t++)
+        (*out)[t] = (*out)[data->kept[t]];
+    return MGV_OK;
+}
+
 static mgv_status read_groups(mgv_ctx *ctx, const mgv_settings *settings, mgv_data *data)
 {
     static const numbers kind = {"group", "columns of data", true, false, -1};
@@ -116,11 +127,10 @@ static void forget(const mgv_settings *s, mgv_data *data)
 static mgv_status read_ends(mgv_ctx *ctx, const mgv_settings *s, mgv_data *data)
 {
     static const numbers kind = {"end of an interval", "rows of data", false, true, 0};
-    const int64_t rows = data->X.rows;
     if (s->lower[0])
-        MGVI_TRY(read_numbers(ctx, s, s->lower, &kind, data, rows, &data->lower));
+        MGVI_TRY(read_rows(ctx, s, s->lower, &kind, data, &data->lower));
     if (s->upper[0])
-        MGVI_TRY(read_numbers(ctx, s, s->upper, &kind, data, rows, &data->upper));
+        MGVI_TRY(read_rows(ctx, s, s->upper, &kind, data, &data->upper));
     data->beside |= s->lower[0] || s->upper[0] ? MGVI_BESIDE_ENDS : 0;
     return MGV_OK;
 }
@@ -131,7 +141,7 @@ mgv_status mgvi_read_beside(mgv_ctx *ctx, const mgv_settings *s, mgv_data *data)
     static const numbers cols = {"weight", "columns of data", false, false, 0};
     forget(s, data);
     if (s->sample_weight[0]) {
-        MGVI_TRY(read_numbers(ctx, s, s->sample_weight, &rows, data, data->X.rows, &data->weights));
+        MGVI_TRY(read_rows(ctx, s, s->sample_weight, &rows, data, &data->weights));
         data->beside |= MGVI_BESIDE_ROWS;
     }
     if (s->penalty_weight[0]) {

@@ -1,6 +1,7 @@
 /* read.c - picks the reader and runs it. */
 #include "base/clock.h"
 #include "base/limit.h"
+#include "data/rows.h"
 #include "io/convert.h"
 #include "io/io.h"
 
@@ -145,6 +146,20 @@ mgv_status mgvi_read_file(mgv_ctx *ctx, const char *path, const mgv_settings *se
     return mgvi_read_for(ctx, path, settings, NULL, out);
 }
 
+/* The settings `classes` and `flip_labels`. */
+static mgv_status fit_rows(mgv_ctx *ctx, const mgv_settings *settings, mgv_data *data)
+{
+    if (settings->classes[0] && settings->kernel == MGVI_KERNEL_PRECOMPUTED)
+        return MGVI_FAIL(
+            ctx, MGV_E_UNSUPPORTED,
+            "classes (got %.60s) leaves rows out, but the columns of kernel values are "
+            "examples too; make the table of those examples alone",
+            settings->classes);
+    if (settings->classes[0])
+        MGVI_TRY(mgvi_data_keep_classes(ctx, data, settings->classes));
+    return mgvi_data_flip_labels(ctx, data, settings->flip_labels, (uint64_t)settings->seed);
+}
+
 /* Source, and the files of labels and names beside it. */
 static mgv_status read_opened(mgv_ctx *ctx, mgvi_source *source, const mgv_settings *settings,
                               const mgvi_column_names *known, mgv_data **out)
@@ -165,7 +180,10 @@ static mgv_status read_opened(mgv_ctx *ctx, mgvi_source *source, const mgv_setti
         MGVI_TRY(mgvi_read_labels(ctx, settings->labels, settings, *out));
     if (settings && settings->names[0])
         MGVI_TRY(mgvi_read_column_names(ctx, settings->names, settings, *out));
-    return MGV_OK;
+    if (!settings || (!settings->classes[0] && !(settings->flip_labels > 0)))
+        return MGV_OK;
+    const mgv_status rows = fit_rows(ctx, settings, *out);
+    return rows == MGV_E_ARG ? mgvi_fail_in(ctx, rows, source->path) : rows;
 }
 
 mgv_status mgvi_read_for(mgv_ctx *ctx, const char *path, const mgv_settings *settings,

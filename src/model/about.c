@@ -1,4 +1,5 @@
-/* about.c - where a model comes from, written as JSON and read again. */
+/* about.c - where a model comes from, written as JSON and read again: also the settings of its
+ * problem, under which other data can be judged. */
 #include "model/model.h"
 
 #include "select/selection.h"
@@ -30,6 +31,26 @@ static void write_selection(json_t *o, const mgv_selection *s)
     json_object_set_new(o, "point", json_integer(mgvi_selection_path(s)->chosen));
 }
 
+/* Those of the problem's settings that are not their defaults, as texts. Strengths are written as
+ * they came out, and weights of rows belong to the rows. */
+static void write_settings(json_t *o, const mgv_problem *p)
+{
+    char value[MGVI_TEXT_MAX];
+    const char *name;
+    size_t at = 0;
+    mgv_settings own = p->settings;
+    json_t *settings = json_object();
+    own.lambda = own.mu = own.C = NAN;
+    own.sample_weight = "";
+    while (mgvi_settings_next_given(&own, "problem", &at, &name, value, sizeof value))
+        json_object_set_new(settings, name, json_string(value));
+    json_object_set_new(settings, "loss", json_string(p->loss->name));
+    json_object_set_new(settings, "penalty", json_string(p->penalty->name));
+    json_object_set_new(settings, "task", json_string(p->classify ? "classify" : "regress"));
+    json_object_set_new(o, "settings", settings);
+    json_object_set_new(o, "C", p->by_C ? number(mgvi_problem_C(p)) : json_null());
+}
+
 mgv_status mgvi_about_write(mgvi_arena *arena, const mgv_solver *solver, char **out)
 {
     const mgv_problem *p = solver->run.problem;
@@ -53,6 +74,7 @@ mgv_status mgvi_about_write(mgvi_arena *arena, const mgv_solver *solver, char **
         json_object_set_new(o, "margin_upper", number(c->margin_upper));
         json_object_set_new(o, "verified", json_boolean(c->verified));
         write_selection(o, solver->selection);
+        write_settings(o, p);
     }
     char *text = o ? json_dumps(o, JSON_REAL_PRECISION(17)) : NULL;
     json_decref(o);
@@ -117,6 +139,59 @@ mgv_status mgvi_about_read(mgvi_arena *arena, const char *text, mgvi_about *out)
 {
     json_t *o = json_loads(text, 0, NULL); /* NULL: every question has the answer "not said" */
     const mgv_status st = read_object(arena, o, out);
+    json_decref(o);
+    return st;
+}
+
+/* ---- the settings again ------------------------------------------------------------------------ */
+
+static mgv_status give(mgv_ctx *ctx, mgv_settings *settings, const char *name, const char *value)
+{
+    if (!value || !mgvi_setting_exists(name) || mgvi_settings_is_given(settings, name))
+        return MGV_OK;
+    return mgvi_settings_set(ctx, settings, name, value);
+}
+
+/* Models made before the settings were kept say the most important of them. */
+static mgv_status give_old(mgv_ctx *ctx, const mgv_model *m, mgv_settings *settings)
+{
+    MGVI_TRY(give(ctx, settings, "loss", m->about.loss));
+    MGVI_TRY(give(ctx, settings, "penalty", m->about.penalty));
+    MGVI_TRY(give(ctx, settings, "scale", m->about.scale));
+    return give(ctx, settings, "task", m->classify ? "classify" : "regress");
+}
+
+static mgv_status give_all(mgv_ctx *ctx, const json_t *list, mgv_settings *settings)
+{
+    const char *name;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)list, name, value)
+        MGVI_TRY(give(ctx, settings, name, json_string_value(value)));
+    return MGV_OK;
+}
+
+/* A constraint has no strength. Of every two classes C is one, and lambda follows from their rows. */
+static void give_strengths(const mgv_model *m, const json_t *o, mgv_settings *settings)
+{
+    const mgvi_loss_ops *loss = m->about.loss ? mgvi_loss_find(m->about.loss) : NULL;
+    const json_t *C = json_object_get(o, "C");
+    if (!loss || (loss->can & MGVI_HARD) || !isnan(settings->lambda) || !isnan(settings->mu) ||
+        !isnan(settings->C))
+        return;
+    if (m->pairwise && json_is_number(C)) {
+        settings->C = json_number_value(C);
+        return;
+    }
+    settings->lambda = m->about.lambda;
+    settings->mu = m->about.mu;
+}
+
+mgv_status mgvi_model_settings(mgv_ctx *ctx, const mgv_model *m, mgv_settings *settings)
+{
+    json_t *o = json_loads(m->metadata, 0, NULL);
+    const json_t *list = json_object_get(o, "settings");
+    const mgv_status st = list ? give_all(ctx, list, settings) : give_old(ctx, m, settings);
+    give_strengths(m, o, settings);
     json_decref(o);
     return st;
 }

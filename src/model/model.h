@@ -33,6 +33,8 @@ typedef struct mgvi_about {
 
 /* The text, from the arena. */
 mgv_status mgvi_about_write(mgvi_arena *arena, const mgv_solver *solver, char **text);
+/* Gives settings of the problem that are unset the values of the fit. */
+mgv_status mgvi_model_settings(mgv_ctx *ctx, const mgv_model *model, mgv_settings *settings);
 /* What of it can be understood: a text that says nothing is no error. */
 mgv_status mgvi_about_read(mgvi_arena *arena, const char *text, mgvi_about *out);
 
@@ -58,6 +60,19 @@ void mgvi_model_path_tensors(const mgvi_model_path *path, mgvi_tensor out[MGVI_P
 /* An empty path when the file has none; MGV_E_INPUT when it is damaged. */
 mgv_status mgvi_model_path_parse(mgvi_arena *arena, const char *file, const mgvi_tensors *tensors,
                                  int64_t outputs, int64_t features, mgvi_model_path *path);
+
+/* ---- evaluate.c: given weights on given data -------------------------------------------------- */
+
+/* The certificate of weights in the user's units: coef is outputs x count, of the first `count`
+ * columns; others have weight 0. `bound`: a solver that has run on the problem, whose dual value is
+ * the bound; NULL: one made from the weights. */
+mgv_status mgvi_problem_evaluate(const mgv_problem *problem, const double *coef, int64_t count,
+                                 const double *intercept, const mgv_solver *bound,
+                                 mgv_certificate *out);
+/* The problem on which a model is evaluated: its fit's settings where the caller's are unset. Sparse
+ * data is widened to the model's columns. */
+mgv_status mgvi_model_problem(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
+                              const mgv_settings *settings, mgv_problem **out);
 
 /* ---- pair.c: the run's own (w, u) ------------------------------------------------------------ */
 

@@ -62,7 +62,7 @@ static json_t *proof_block(const mgv_solver *s, const mgv_certificate *c)
     return o;
 }
 
-static json_t *certificate_numbers(const mgv_certificate *c)
+json_t *mgvi_report_certificate(const mgv_certificate *c)
 {
     if (!c->verified) /* a certificate that fails its check is not printed */
         return json_pack("{s:n, s:n, s:n, s:n, s:n, s:n, s:n, s:b}", "primal", "dual", "gap",
@@ -99,7 +99,7 @@ static json_t *certificate_block(const mgv_solver *s)
 {
     const mgvi_summary sum = mgvi_driver_summary(s);
     const mgv_certificate *c = &sum.certificate;
-    json_t *o = certificate_numbers(c);
+    json_t *o = mgvi_report_certificate(c);
     const double distance = s->family ? NAN : mgvi_verdict_distance(s->run.problem, c);
     json_object_set_new(o, "distance", mgvi_json_number(distance));
     json_object_set_new(o, "bounds", bounds_block(s));
@@ -125,7 +125,7 @@ static json_t *classes_block(const mgv_solver *s)
                               mgv_stop_name(one->stop), "iterations", (json_int_t)one->iterations,
                               "passes", one->passes, "seconds", one->seconds, "nonzeros",
                               (json_int_t)mgvi_count_nonzeros(f->coef + c * each, each),
-                              "certificate", certificate_numbers(&one->certificate));
+                              "certificate", mgvi_report_certificate(&one->certificate));
         if (p->pairwise)
             json_object_set_new(o, "rival", mgvi_json_string(p->data->class_text[pair.second]));
         json_array_append_new(list, o);

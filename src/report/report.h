@@ -25,6 +25,12 @@ json_t *mgvi_report_validation(const mgv_selection *selection);
 
 mgv_status mgvi_report_fit(mgv_ctx *ctx, const mgv_solver *solver, const mgv_model *model,
                            const char *data_file, const char *model_file, char **json);
+/* {"model", "data", "problem", "certificate", "metrics"} of given weights. */
+mgv_status mgvi_report_evaluation(const mgv_problem *problem, const mgv_certificate *certificate,
+                                  const mgv_metrics *metrics, const char *model_file,
+                                  const char *data_file, char **json);
+/* {"primal", "dual", ...}; null where the check was not passed. */
+json_t *mgvi_report_certificate(const mgv_certificate *certificate);
 /* {"loss", "penalty", "lambda", "mu", ...}; NULL: no memory */
 json_t *mgvi_report_problem(const mgv_problem *problem);
 /* `model_files` has a name for every point that is done; NULL: none was saved. */

@@ -55,6 +55,7 @@ static mgv_status read_validation(mgv_selection *s)
     reading.features = s->data->X.cols;
     reading.names = "";
     reading.labels = s->settings.validation_labels;
+    reading.flip_labels = 0; /* of the training data alone */
     const mgvi_column_names columns = mgvi_data_columns(s->data);
     MGVI_TRY(mgvi_read_for(s->ctx, s->rule.file, &reading, &columns, &s->validation));
     if (!s->validation->labels)

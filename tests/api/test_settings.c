@@ -4,6 +4,7 @@
 
 #include "base/rng.h"
 #include "base/settings.h"
+#include "data/data.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +13,17 @@
 
 enum { N = 40, D = 6, K = 3, SIDE = 24, LONG = 20000 };
 
-typedef enum scenario { FIT, CLASSES, SELECT, PATH, READ, READ_SVM, COMPLETE, DEBLUR } scenario;
+typedef enum scenario {
+    FIT,
+    CLASSES,
+    SELECT,
+    PATH,
+    READ,
+    READ_SVM,
+    COMPLETE,
+    DEBLUR,
+    MAKE
+} scenario;
 
 /* `options` with and without `name` = `value`; a value of NULL: another test sees to it. */
 typedef struct line {
@@ -135,6 +146,24 @@ static const line lines[] = {
     {"labels", "classes", READ, ""},
     {"names", "columns", READ, ""},
     {"separator", "tab", READ, ""},
+    {"classes", "1", READ, ""},
+    {"flip_labels", "0.3", READ, ""},
+    {"rows", "9", MAKE, "toy"},
+    {"columns", "9", MAKE, "tall rows=8"},
+    {"test_rows", "9", MAKE, "toy"},
+    {"variance", "2", MAKE, "gaussians rows=8"},
+    {"separation", "2", MAKE, "wide rows=8"},
+    {"rho", "0.5", MAKE, "toeplitz rows=8"},
+    {"snr", "2", MAKE, "toeplitz rows=8"},
+    {"delta", "2", MAKE, "toeplitz rows=8"},
+    {"support", "3", MAKE, "sparse_halfspace rows=8"},
+    {"spread", "3", MAKE, "toeplitz rows=8"},
+    {"rank", "2", MAKE, "low_rank rows=20"},
+    {"seen", "0.5", MAKE, "low_rank rows=20"},
+    {"size", "3", MAKE, "low_rank rows=20"},
+    {"decay", "2", MAKE, "halfspace rows=8"},
+    {"shift", "3", MAKE, "halfspace rows=8"},
+    {"clearance", "2", MAKE, "halfspace rows=8"},
     {"max_expansion", NULL, READ, "it takes 64 MiB to see: tests/io/test_source.c"},
     {"cache", "0", FIT, "kernel=rbf C=100 tol=1e-9"},
     {"threads", "3", FIT, ""},
@@ -306,6 +335,8 @@ static mgv_status read_table(mgv_ctx *ctx, const char *file, const mgv_settings 
     mgv_data_describe(data, &info);
     const int64_t numbers[] = {info.rows, info.cols, info.classes, (int64_t)info.dtype};
     note(o, numbers, sizeof numbers);
+    if (data->labels)
+        note(o, data->labels, (size_t)info.rows * sizeof *data->labels);
     for (int64_t c = 0; c < info.classes; c++)
         note(o, mgv_data_class(data, c), strlen(mgv_data_class(data, c)));
     mgv_settings *any;
@@ -349,6 +380,24 @@ static mgv_status complete(mgv_ctx *ctx, const mgv_settings *settings, outcome *
     }
     mgv_triples_free(ctx, triples);
     return st;
+}
+
+/* The set named by the first word of the options, and its test rows. */
+static mgv_status generate(mgv_ctx *ctx, const char *options, const mgv_settings *settings,
+                           outcome *o)
+{
+    char name[40];
+    mgv_data *data[2];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(options, " "), options);
+    MGVI_TRY(mgv_data_generate(ctx, name, settings, &data[0], &data[1], NULL));
+    for (int k = 0; k < 2; k++) {
+        const mgvi_matrix *X = &data[k]->X;
+        note(o, X->val, (size_t)X->nnz * sizeof(double));
+        if (data[k]->labels)
+            note(o, data[k]->labels, (size_t)X->rows * sizeof(double));
+        mgv_data_free(ctx, data[k]);
+    }
+    return MGV_OK;
 }
 
 static mgv_status deblur(mgv_ctx *ctx, const mgv_settings *settings, outcome *o)
@@ -403,6 +452,7 @@ static outcome run(const char *options, const char *name, const char *value, sce
           : what == READ_SVM ? read_table(ctx, "rows.svm", settings, &o)
           : what == COMPLETE ? complete(ctx, settings, &o)
           : what == DEBLUR   ? deblur(ctx, settings, &o)
+          : what == MAKE     ? generate(ctx, options, settings, &o)
                              : on_table(ctx, what, settings, t, &o);
     if (*st != MGV_OK)
         say(&o, mgv_ctx_error(ctx));

@@ -126,8 +126,7 @@ mgv_status mgvi_family_adopt(mgv_solver *solver, const double *coef, const doubl
     return MGV_OK;
 }
 
-/* The pair that promises less. A certificate that was not verified promises nothing. */
-static void add_certificate(mgv_certificate *sum, const mgv_certificate *one)
+void mgvi_family_add_certificate(mgv_certificate *sum, const mgv_certificate *one)
 {
     sum->primal += one->primal;
     sum->dual += one->dual;
@@ -155,7 +154,7 @@ mgvi_summary mgvi_family_summary(const mgv_solver *solver)
             continue;
         sum.iterations += one->iterations;
         sum.passes += one->passes;
-        add_certificate(&sum.certificate, &one->certificate);
+        mgvi_family_add_certificate(&sum.certificate, &one->certificate);
     }
     sum.seconds = f->seconds;
     if (f->impossible >= 0) /* its proof speaks for all, those not reached included */

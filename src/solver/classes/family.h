@@ -79,6 +79,9 @@ mgv_status mgvi_family_adopt(mgv_solver *solver, const double *coef, const doubl
 /* Counts and values are sums; the seconds are the family's; gaps and margins those of the worst
  * member. The proof that one has no answer is the certificate of all. */
 mgvi_summary mgvi_family_summary(const mgv_solver *solver);
+/* Of two problems together: the pair that promises less. A certificate that was not verified
+ * promises nothing. */
+void mgvi_family_add_certificate(mgv_certificate *sum, const mgv_certificate *one);
 /* What a thread works with. Events belong to that which called the library: others are silent. */
 static inline mgv_ctx mgvi_family_ctx(const mgv_solver *head, pthread_t caller)
 {

@@ -1,0 +1,10 @@
+/* data/generate/list.h - the registry of sets, MGVI_GENERATOR(name) for mgvi_generator_NAME. */
+MGVI_GENERATOR(toy)
+MGVI_GENERATOR(gaussians)
+MGVI_GENERATOR(tall)
+MGVI_GENERATOR(wide)
+MGVI_GENERATOR(line)
+MGVI_GENERATOR(toeplitz)
+MGVI_GENERATOR(low_rank)
+MGVI_GENERATOR(halfspace)
+MGVI_GENERATOR(sparse_halfspace)
