@@ -164,7 +164,7 @@ static int make_all(cli *c, const char *name, const char *folder, mgv_page *page
     if (c->json)
         printf("{\"version\": \"%s\", \"command\": \"reproduce\", \"items\": [", mgv_version());
     for (int k = 0; item_at(k) && code == CLI_GO_ON; k++) {
-        mgv_mark mark;
+        mgv_mark mark = {0};
         if (strcmp(name, "all") != 0 && strcmp(name, item_at(k)->name) != 0)
             continue;
         code = make_item(c, item_at(k), folder, page, &mark);
