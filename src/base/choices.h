@@ -52,6 +52,15 @@
     W(ITERATE_LAST, "last")                                                                        \
     W(ITERATE_AVERAGE, "average")
 
+/* Of the dual gradient family; auto: as the solver's name says. */
+#define MGVI_ACCELERATION_WORDS(W)                                                                 \
+    W(ACCELERATION_AUTO, "auto")                                                                   \
+    W(ACCELERATION_NONE, "none")                                                                   \
+    W(ACCELERATION_NESTEROV, "nesterov")                                                           \
+    W(ACCELERATION_FISTA, "fista")                                                                 \
+    W(ACCELERATION_HEAVY_BALL, "heavy_ball")                                                       \
+    W(ACCELERATION_NU, "nu")
+
 #define MGVI_SURROGATE_WORDS(W)                                                                    \
     W(SURROGATE_EXPONENTIAL, "exponential")                                                        \
     W(SURROGATE_LOGISTIC, "logistic")
@@ -93,6 +102,7 @@ typedef enum mgvi_multiclass { MGVI_MULTICLASS_WORDS(MGVI_CHOICE) } mgvi_multicl
 typedef enum mgvi_schedule { MGVI_SCHEDULE_WORDS(MGVI_CHOICE) } mgvi_schedule;
 typedef enum mgvi_step_kind { MGVI_STEPS_WORDS(MGVI_CHOICE) } mgvi_step_kind;
 typedef enum mgvi_which_iterate { MGVI_ITERATE_WORDS(MGVI_CHOICE) } mgvi_which_iterate;
+typedef enum mgvi_acceleration { MGVI_ACCELERATION_WORDS(MGVI_CHOICE) } mgvi_acceleration;
 typedef enum mgvi_surrogate { MGVI_SURROGATE_WORDS(MGVI_CHOICE) } mgvi_surrogate;
 typedef enum mgvi_perceptron_form { MGVI_PERCEPTRON_WORDS(MGVI_CHOICE) } mgvi_perceptron_form;
 typedef enum mgvi_edges { MGVI_EDGES_WORDS(MGVI_CHOICE) } mgvi_edges;
