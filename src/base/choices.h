@@ -46,7 +46,8 @@
 
 #define MGVI_STEPS_WORDS(W)                                                                        \
     W(STEPS_SCALAR, "scalar")                                                                      \
-    W(STEPS_DIAGONAL, "diagonal")
+    W(STEPS_DIAGONAL, "diagonal")                                                                  \
+    W(STEPS_POCK_CHAMBOLLE, "pock_chambolle")
 
 #define MGVI_ITERATE_WORDS(W)                                                                      \
     W(ITERATE_LAST, "last")                                                                        \
@@ -88,6 +89,14 @@
     W(PRECISION_F32, "f32")                                                                        \
     W(PRECISION_F64, "f64")
 
+/* Of a norm of D w: no dual variables of its own, some in place of the prox, or of D w = U beside
+ * a second weight U; auto: the cheaper of the first two. */
+#define MGVI_SPLIT_WORDS(W)                                                                        \
+    W(SPLIT_AUTO, "auto")                                                                          \
+    W(SPLIT_YES, "yes")                                                                            \
+    W(SPLIT_NO, "no")                                                                              \
+    W(SPLIT_LIFTED, "lifted")
+
 #define MGVI_WISH_WORDS(W)                                                                         \
     W(WISH_AUTO, "auto")                                                                           \
     W(WISH_YES, "yes")                                                                             \
@@ -109,6 +118,7 @@ typedef enum mgvi_edges { MGVI_EDGES_WORDS(MGVI_CHOICE) } mgvi_edges;
 typedef enum mgvi_along { MGVI_ALONG_WORDS(MGVI_CHOICE) } mgvi_along;
 typedef enum mgvi_index_base { MGVI_BASE_WORDS(MGVI_CHOICE) } mgvi_index_base;
 typedef enum mgvi_wanted_precision { MGVI_PRECISION_WORDS(MGVI_CHOICE) } mgvi_wanted_precision;
+typedef enum mgvi_split_kind { MGVI_SPLIT_WORDS(MGVI_CHOICE) } mgvi_split_kind;
 typedef enum mgvi_wish { MGVI_WISH_WORDS(MGVI_CHOICE) } mgvi_wish;
 #undef MGVI_CHOICE
 

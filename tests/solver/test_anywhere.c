@@ -40,7 +40,13 @@ static const example examples[] = {
      40, false},
     {"wide", EQUAL "solver=primal_dual penalty=tv1d split=yes intercept=no", 40, false},
     {"wide", EQUAL "solver=primal_dual penalty=linf intercept=no", 40, false},
+    {"wide", EQUAL "solver=primal_dual penalty=tv1d split=lifted intercept=no", 40, false},
     {"wide", EQUAL "solver=bregman penalty=l1 intercept=no", 10, false},
+    {"wide", EQUAL "solver=landweber penalty=l2 acceleration=nu intercept=no", 30, false},
+    {"wide",
+     EQUAL "solver=nesterov_landweber penalty=l2 extrapolated=no fidelity=huber intercept=no", 30,
+     false},
+    {"tall", "task=regress loss=squared penalty=l1 mu=0.1 solver=proximal_gradient", 40, false},
     {"wide", EQUAL "solver=landweber penalty=l2 intercept=no", 30, false},
     {"wide", EQUAL "solver=nesterov_landweber penalty=l2 intercept=no", 30, false},
     {"wide", EQUAL "solver=linearized_bregman penalty=enet lambda=0.5 intercept=no", 30, false},
@@ -193,7 +199,7 @@ TEST(every_such_solver_was_looked_at)
         CHECK_THAT(looked == ops->anywhere, "solver %s", ops->name);
         found += ops->anywhere;
     }
-    CHECK(found == 14);
+    CHECK(found == 15);
 }
 
 TEST(others_refuse)

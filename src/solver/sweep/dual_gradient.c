@@ -4,8 +4,10 @@
  *   w = argmin R(w) + a/2 |w|^2 + <A'v, w>,   u+ = prox_{c s G*}(v + c s A w),  s = modulus/L^2
  *   v = u+ + momentum (u+ - u)         Nesterov's and FISTA's, c = 1
  *   v = u+ + momentum (v_old - v_older)      heavy ball, nu-method
+ * With a fidelity D in place of the equalities G is D/lambda_k, lambda_k -> 0: diagonal steps (18).
  * A step goes from u+ to w, so that iterate k has k gradients in it; z = A w stays for the next.
  * The intercept stays at the mean of the targets: columns are centred, and u keeps the sum 0. */
+#include "solver/shared/schedule.h"
 #include "solver/sweep/steps.h"
 #include "solver/sweep/support.h"
 
@@ -29,6 +31,9 @@ typedef struct state {
     mgvi_vec w, p;
     mgvi_vec u, v, u_next, z, work; /* u: v before, where the momentum is that of v */
     mgvi_acceleration acceleration;
+    const mgvi_loss_ops *fidelity; /* NULL: the equalities themselves */
+    mgvi_coefs row;                /* of the fidelity, its scale 1/lambda_k */
+    double *scale, lambda0;
     bool behind;       /* the point before the extrapolation is shown: */
     mgvi_vec shown, q; /* its w, and A'u */
     memory memory;
@@ -85,6 +90,58 @@ static void choose_acceleration(const mgvi_run *run, state *s)
                                                  s->acceleration == MGVI_ACCELERATION_FISTA);
 }
 
+/* The momentum is that of v. */
+static bool by_v(const state *s)
+{
+    return s->acceleration == MGVI_ACCELERATION_HEAVY_BALL ||
+           s->acceleration == MGVI_ACCELERATION_NU;
+}
+
+/* lambda_0, if nobody says it, halves the first step of a square. */
+static mgv_status choose_fidelity(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    const char *name = run->settings->fidelity;
+    if (!name[0])
+        return MGV_OK;
+    s->fidelity = mgvi_loss_find(name);
+    const unsigned needs = MGVI_CONJ | MGVI_DUAL_CLIP;
+    if (!s->fidelity || (s->fidelity->can & needs) != needs ||
+        (s->fidelity->can & (MGVI_HARD | MGVI_MARGIN | MGVI_JOINT)))
+        return MGVI_FAIL(
+            run->ctx, MGV_E_ARG,
+            "fidelity is '%.60s'; it takes a soft loss of a residual, squared or huber", name);
+    if (by_v(s))
+        return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                         "diagonal steps (fidelity) have acceleration none, nesterov or fista");
+    MGVI_TRY(MGVI_VECTORS(&run->arena, p->A->rows, &s->scale));
+    s->row = p->row;
+    s->row.scale = (mgvi_coef_array){.values = s->scale, .lanes = 1};
+    s->row.b = (mgvi_coef_array){.lanes = 1, .constant = run->settings->smoothing};
+    s->lambda0 = isnan(run->settings->lambda0) ? 1 / s->step : run->settings->lambda0;
+    if (!(s->lambda0 > 0))
+        return MGVI_FAIL(run->ctx, MGV_E_ARG, "lambda0 is %g; diagonal steps want it above 0",
+                         s->lambda0);
+    return MGV_OK;
+}
+
+/* u+ from v and z by a step of length c s. */
+static void move_dual(mgvi_run *run, state *s, double c)
+{
+    const mgv_problem *p = run->problem;
+    const mgvi_coef_array r = {.constant = 1 / (c * s->step)};
+    if (!s->fidelity) {
+        mgvi_loss_dual_step(run->ctx, p->loss, &p->row, &s->v, &s->z, &r, &s->u_next);
+        return;
+    }
+    const double most = 1e300; /* beyond it the loss is as good as hard */
+    const double weight =
+        mgvi_schedule_growth(run->settings->schedule, run->iteration) / s->lambda0;
+    for (int64_t i = 0; i < p->A->rows; i++)
+        s->scale[i] = mgvi_coef_pick(&p->row.scale, i, 0) > 0 ? fmin(weight, most) : 0;
+    mgvi_loss_dual_step(run->ctx, s->fidelity, &s->row, &s->v, &s->z, &r, &s->u_next);
+}
+
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
@@ -100,6 +157,7 @@ static mgv_status init(mgvi_run *run)
     mgvi_start_weights(p, &s->w);
     MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->w, &steps));
     choose_smoothing(run, s, &steps);
+    MGVI_TRY(choose_fidelity(run, s));
     s->memory.t = 1;
     minimise(run, s, &s->p, &s->w); /* of p = 0 */
     mgvi_support_mul(&s->support, &s->w, &s->z);
@@ -134,13 +192,6 @@ static double momentum(const mgvi_run *run, state *s, double *c)
     }
 }
 
-/* The momentum is that of v. */
-static bool by_v(const state *s)
-{
-    return s->acceleration == MGVI_ACCELERATION_HEAVY_BALL ||
-           s->acceleration == MGVI_ACCELERATION_NU;
-}
-
 /* v, and u for the next time. */
 static void extrapolate(const mgvi_run *run, state *s, double m)
 {
@@ -170,8 +221,7 @@ static mgv_status step(mgvi_run *run)
     const mgv_problem *p = run->problem;
     double c;
     const double m = momentum(run, s, &c);
-    const mgvi_coef_array r = {.constant = 1 / (c * s->step)};
-    mgvi_loss_dual_step(run->ctx, p->loss, &p->row, &s->v, &s->z, &r, &s->u_next);
+    move_dual(run, s, c);
     extrapolate(run, s, m);
     if (s->behind)
         look_back(run, s, m);
@@ -205,7 +255,8 @@ static double residual(const mgvi_run *run) { return ((const state *)run->state)
                   .loss = MGVI_HARD | MGVI_LINEAR_DUAL,                                            \
                   .op = MGVI_MUL | MGVI_MUL_T},                                                    \
         .no = {.penalty = (NOT), .loss = MGVI_MARGIN},                                             \
-        .settings = "kappa sigma_factor sigma lipschitz acceleration extrapolated heavy_ball nu",  \
+        .settings = "kappa sigma_factor sigma lipschitz acceleration extrapolated heavy_ball nu "  \
+                    "fidelity schedule lambda0",                                                   \
         .fits = mgvi_centred_intercept,                                                            \
         .anywhere = true,                                                                          \
         .state_size = sizeof(state),                                                               \
