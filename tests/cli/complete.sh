@@ -138,4 +138,6 @@ awk '{ print $1, $2 }' truth >no_values
 run 2 complete half --truth no_values --no-model
 has err "no values to compare with"
 run 1 complete half --truth nowhere --no-model
+run 0 complete half --sigma .99 --select last --max-iter 3 --no-model -v
+has err ", sigma 0.99, tau 1"
 finish

@@ -16,7 +16,8 @@ typedef struct memory {
 typedef struct state {
     mgvi_penalty penalty;
     mgvi_support support;
-    double rho, step; /* step: 1/(rho L^2) */
+    double rho, step;    /* step: 1/(rho L^2) */
+    double norm, normal; /* L; of the normal equations, at the end */
     mgvi_vec w, ahead, next, g;
     mgvi_vec u, z, work;
     memory memory;
@@ -36,6 +37,8 @@ static mgv_status init(mgvi_run *run)
     s->rho = run->settings->rho;
     if (isnan(s->rho))
         s->rho = steps.sigma / (run->settings->sigma_factor * run->settings->sigma_factor);
+    s->norm = steps.norm;
+    s->normal = NAN;
     s->step = steps.norm > 0 ? 1 / (s->rho * steps.norm * steps.norm) : 1;
     MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"u", &s->u}));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
@@ -86,6 +89,14 @@ static mgvi_iterate expose(mgvi_run *run)
 
 static double residual(const mgvi_run *run) { return ((const state *)run->state)->memory.residual; }
 
+static double normal(const mgvi_run *run) { return ((const state *)run->state)->normal; }
+
+static void ended(mgvi_run *run)
+{
+    state *s = run->state;
+    s->normal = mgvi_normal_residual(run, s->norm, &s->w, (mgvi_scratch){&s->z, &s->work, &s->g});
+}
+
 const mgvi_solver_ops mgvi_solver_bregman = {
     .name = "bregman",
     .summary =
@@ -102,4 +113,6 @@ const mgvi_solver_ops mgvi_solver_bregman = {
     .step = step,
     .expose = expose,
     .residual = residual,
+    .normal = normal,
+    .ended = ended,
 };

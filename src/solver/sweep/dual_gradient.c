@@ -34,8 +34,9 @@ typedef struct state {
     const mgvi_loss_ops *fidelity; /* NULL: the equalities themselves */
     mgvi_coefs row;                /* of the fidelity, its scale 1/lambda_k */
     double *scale, lambda0;
-    bool behind;       /* the point before the extrapolation is shown: */
-    mgvi_vec shown, q; /* its w, and A'u */
+    double norm, normal; /* |A|; of the normal equations, at the end */
+    bool behind;         /* the point before the extrapolation is shown: */
+    mgvi_vec shown, q;   /* its w, and A'u */
     memory memory;
 } state;
 
@@ -107,7 +108,7 @@ static mgv_status choose_fidelity(mgvi_run *run, state *s)
     s->fidelity = mgvi_loss_find(name);
     const unsigned needs = MGVI_CONJ | MGVI_DUAL_CLIP;
     if (!s->fidelity || (s->fidelity->can & needs) != needs ||
-        (s->fidelity->can & (MGVI_HARD | MGVI_MARGIN | MGVI_JOINT)))
+        (s->fidelity->can & (MGVI_HARD | MGVI_BETWEEN | MGVI_MARGIN | MGVI_JOINT)))
         return MGVI_FAIL(
             run->ctx, MGV_E_ARG,
             "fidelity is '%.60s'; it takes a soft loss of a residual, squared or huber", name);
@@ -159,6 +160,8 @@ static mgv_status init(mgvi_run *run)
     choose_smoothing(run, s, &steps);
     MGVI_TRY(choose_fidelity(run, s));
     s->memory.t = 1;
+    s->norm = steps.norm;
+    s->normal = NAN;
     minimise(run, s, &s->p, &s->w); /* of p = 0 */
     mgvi_support_mul(&s->support, &s->w, &s->z);
     MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"z", &s->z}, {"w", &s->w}, {"u", &s->u}, {"v", &s->v}));
@@ -247,6 +250,15 @@ static mgvi_iterate expose(mgvi_run *run)
 
 static double residual(const mgvi_run *run) { return ((const state *)run->state)->memory.residual; }
 
+static double normal(const mgvi_run *run) { return ((const state *)run->state)->normal; }
+
+static void ended(mgvi_run *run)
+{
+    state *s = run->state;
+    const mgvi_scratch by = {&s->u_next, &s->work, &s->p};
+    s->normal = mgvi_normal_residual(run, s->norm, expose(run).w, by);
+}
+
 #define DUAL_GRADIENT(NAME, NEEDS, NOT, SUMMARY)                                                   \
     const mgvi_solver_ops mgvi_solver_##NAME = {                                                   \
         .name = #NAME,                                                                             \
@@ -264,6 +276,8 @@ static double residual(const mgvi_run *run) { return ((const state *)run->state)
         .step = step,                                                                              \
         .expose = expose,                                                                          \
         .residual = residual,                                                                      \
+        .normal = normal,                                                                          \
+        .ended = ended,                                                                            \
     };
 DUAL_GRADIENT(landweber, MGVI_SQUARE | MGVI_MIRROR, MGVI_ABS,
               "gradient descent on |A w - y|^2, as a path of iterates")

@@ -401,28 +401,14 @@ static double residual(const mgvi_run *run)
     return s->memory.residual;
 }
 
-/* How near the weights are to the least-squares sense of the equalities. */
-static void measure_normal(mgvi_run *run)
-{
-    state *s = run->state;
-    double size, residual;
-    const mgvi_iterate it = expose(run);
-    mgvi_op_mul(run->problem->A, 1, it.w, 0, &s->u_next); /* scratch of a step */
-    mgvi_displacement(run->problem, &s->u_next, &s->work);
-    mgvi_op_mul_t(run->problem->A, 1, &s->work, 0, &s->next);
-    mgvi_vec_norm2(run->ctx, &s->next, &size);
-    mgvi_vec_norm2(run->ctx, &s->work, &residual);
-    if (residual > 0 && s->steps.norm > 0 && !s->steps.unit)
-        s->normal = size / (residual * s->steps.norm);
-}
-
 static double normal(const mgvi_run *run) { return ((const state *)run->state)->normal; }
 
 static void ended(mgvi_run *run)
 {
-    const unsigned equal = MGVI_HARD | MGVI_LINEAR_DUAL, can = run->problem->loss->can;
-    if ((can & equal) == equal && !(can & MGVI_MARGIN) && run->iteration > 0)
-        measure_normal(run);
+    state *s = run->state;
+    const mgvi_scratch by = {&s->u_next, &s->work, &s->next};
+    if (!s->steps.unit)
+        s->normal = mgvi_normal_residual(run, s->steps.norm, expose(run).w, by);
     if (run->finished)
         mgvi_log(run->ctx, MGV_WARNING,
                  "no weights satisfy the constraints: these fit them in the least-squares sense, "

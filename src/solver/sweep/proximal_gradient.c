@@ -64,8 +64,8 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(choose_step(run, s));
     s->memory.t = 1;
     mgvi_loss_grad(run->ctx, run->problem->loss, &run->problem->row, &s->z, &s->u);
-    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"v", &s->v}, {"z", &s->z},
-                                {"ahead", &s->ahead}, {"u", &s->u}));
+    MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"v", &s->v}, {"z", &s->z}, {"ahead", &s->ahead},
+                                {"u", &s->u}));
     if (s->penalty.work_size > 0) /* a prox that goes on from where the last one ended */
         MGVI_TRY(mgvi_run_keep(run, "prox", MGVI_T_F64, s->penalty.work, s->penalty.work_size));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);

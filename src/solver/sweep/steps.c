@@ -183,6 +183,23 @@ mgv_status mgvi_steps_new(mgvi_run *run, const mgvi_penalty *penalty, mgvi_colum
     return MGV_OK;
 }
 
+double mgvi_normal_residual(const mgvi_run *run, double norm, const mgvi_vec *w, mgvi_scratch by)
+{
+    const unsigned equal = MGVI_HARD | MGVI_LINEAR_DUAL, can = run->problem->loss->can;
+    double size, missed;
+    if ((can & equal) != equal || (can & MGVI_MARGIN) || run->iteration == 0)
+        return NAN;
+    mgvi_op *A = run->problem->A;
+    const double touched = A->touched; /* for the report, and no part of the run */
+    mgvi_op_mul(A, 1, w, 0, by.z);
+    mgvi_displacement(run->problem, by.z, by.r);
+    mgvi_op_mul_t(A, 1, by.r, 0, by.g);
+    A->touched = touched;
+    mgvi_vec_norm2(run->ctx, by.g, &size);
+    mgvi_vec_norm2(run->ctx, by.r, &missed);
+    return missed > 0 && norm > 0 ? size / (missed * norm) : NAN;
+}
+
 /* The least and the largest of `values`. */
 static void range(const double *values, int64_t count, double *least, double *most)
 {

@@ -31,6 +31,13 @@ void mgvi_steps_set_norm(const mgvi_run *run, mgvi_steps *steps, double norm);
 /* What a solver may tell of them: solver_impl.h, facts. */
 int mgvi_steps_facts(const mgvi_steps *steps, int64_t columns, int64_t rows, mgvi_fact *out);
 
+/* For the end of a run: |A'r| in units of norm |r|, r what w misses of equalities; near 0 it misses
+ * them in the least-squares sense. NaN: other losses, or nothing is missed. */
+typedef struct mgvi_scratch {
+    mgvi_vec *z, *r, *g; /* two of the rows, one of the columns */
+} mgvi_scratch;
+double mgvi_normal_residual(const mgvi_run *run, double norm, const mgvi_vec *w, mgvi_scratch by);
+
 /* A solver's `fits`: an intercept that rests at the mean of the targets is right only where columns
  * are centred. */
 mgv_status mgvi_centred_intercept(mgv_ctx *ctx, const mgv_problem *problem);
