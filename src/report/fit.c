@@ -5,6 +5,7 @@
 #include "problem/member.h"
 #include "solver/classes/family.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -36,6 +37,9 @@ static json_t *solver_block(const mgv_solver *s)
                           sum.seconds, "threads", mgvi_pool_threads(ctx->pool), "backend", "cpu",
                           "precision", f32 ? "f32" : "f64", "seed", (json_int_t)s->settings.seed,
                           "stop", mgv_stop_name(sum.stop));
+    const double normal = mgvi_driver_normal_residual(s);
+    if (!isnan(normal))
+        json_object_set_new(o, "normal_residual", mgvi_json_number(normal));
     if (!ops->facts || s->family)
         return o;
     json_t *steps = json_object();

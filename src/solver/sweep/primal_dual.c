@@ -59,7 +59,7 @@ static mgv_status norm_dual_new(mgvi_run *run, norm_dual *out)
         run->settings->split == MGVI_SPLIT_YES || run->settings->split == MGVI_SPLIT_LIFTED;
     if (!wants_norm_dual(run) && form->D && asked)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                         "split yes beside %s has no intercept; add --no-intercept",
+                         "split yes and lifted beside %s have no intercept; add --no-intercept",
                          run->problem->penalty->name);
     if (!wants_norm_dual(run))
         return MGV_OK;
