@@ -223,6 +223,8 @@ TEST(they_reach_the_optimum)
         {"penalty=l1", "bregman"},
         {"penalty=owl owl=oscar:0.5", "bregman"},
         {"penalty=l1 inner_steps=1", "bregman"},
+        {"penalty=enet lambda=0.5 fidelity=squared schedule=1/t^2", "linearized_bregman"},
+        {"penalty=enet lambda=0.5 fidelity=huber schedule=1/t^2", "accelerated_dual_gradient"},
         {"penalty=enet lambda=0.5 acceleration=heavy_ball", "linearized_bregman"},
         {"penalty=enet lambda=0.5 extrapolated=no", "accelerated_dual_gradient"},
     };
