@@ -113,6 +113,8 @@ TEST(sigma_is_a_multiple_of_tau)
     static const char *const wrong[][2] = {
         {PLAIN "sigma=1 step_ratio=1", "leave one of them out"},
         {PLAIN "steps=pock_chambolle lipschitz=9", "follow from the entries"},
+        {EQUAL "solver=landweber penalty=l2 steps=diagonal", "landweber has one step for all"},
+        {EQUAL "solver=bregman penalty=l1 steps=pock_chambolle", "bregman has one step for all"},
         {EQUAL "solver=primal_dual penalty=linf steps=pock_chambolle", "column by column"},
         {EQUAL "solver=primal_dual penalty=tv2d shape=4x5 split=lifted prox_error=1", "prox_error"},
         {EQUAL "solver=landweber penalty=l2 fidelity=hinge", "fidelity is 'hinge'"},

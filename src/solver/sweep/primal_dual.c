@@ -233,6 +233,8 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
     mgvi_op *A = run->problem->A;
     mgvi_vec_upload(run->ctx, w, &s->now.w);
     mgvi_op_mul(A, 1, &s->now.w, 0, &s->now.z);
+    if (s->split.lifted)
+        mgvi_op_mul(s->split.D, 1, &s->now.w, 0, &s->split.U);
     if (!u)
         return MGV_OK;
     mgvi_vec_upload(run->ctx, u, &s->now.u);

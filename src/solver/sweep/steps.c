@@ -3,6 +3,7 @@
 #include "solver/sweep/steps.h"
 
 #include <math.h>
+#include <string.h>
 
 /* Below 1, or w would stop where the bound is attained. */
 static const double MARGIN = 0.99;
@@ -85,14 +86,31 @@ static mgv_status measure_free(mgvi_run *run, mgvi_vec *rows, mgvi_vec *cols, mg
     if (s->unit)
         mgvi_vec_weigh(p->ctx, &(mgvi_coef_array){.values = s->unit, .lanes = 1}, &part, &part);
     mgvi_vec_dot(p->ctx, &part, &part, &size);
-    s->overlap = s->norm > 0 ? fmin(1, sqrt(size / s->free_size) / s->norm) : 0;
+    if (!s->inverse) /* whose lemma counts the free column among the others */
+        s->overlap = s->norm > 0 ? fmin(1, sqrt(size / s->free_size) / s->norm) : 0;
     return MGV_OK;
+}
+
+/* The setting `steps` is not every solver's. */
+static mgv_status check_kind(const mgvi_run *run)
+{
+    char own[64];
+    bool known = run->settings->steps == MGVI_STEPS_SCALAR;
+    for (int k = 0; !known && mgvi_solver_setting(run->ops, k, own); k++)
+        known = strcmp(own, "steps") == 0;
+    if (known)
+        return MGV_OK;
+    return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
+                     "%s has one step for all, none that goes column by column; leave out steps, "
+                     "or name primal_dual",
+                     run->ops->name);
 }
 
 static mgv_status bind_units(mgvi_run *run, mgvi_columns *columns, mgvi_steps *s)
 {
     const mgv_problem *p = run->problem;
     const int64_t d = mgvi_problem_penalised(p);
+    MGVI_TRY(check_kind(run));
     if (run->settings->steps == MGVI_STEPS_SCALAR)
         return MGV_OK;
     if (!columns || !(p->penalty->can & MGVI_SEPARABLE))
