@@ -55,8 +55,7 @@ static int measure(cli_job *job, const mgv_iterate *at, const mgv_model_info *it
     *out = compare(iterate, &other);
     if (!other.has_pair)
         return CLI_GO_ON;
-    const mgv_status st =
-        mgv_iterate_divergence(job->c->ctx, at, it->reference, &out->divergence);
+    const mgv_status st = mgv_iterate_divergence(job->c->ctx, at, it->reference, &out->divergence);
     return st == MGV_OK ? CLI_GO_ON : cli_fail(job->c, st);
 }
 
@@ -88,8 +87,9 @@ static void write_row(cli_job *job, const mgv_iterate *at, const mgv_certificate
     FILE *trace = cli_table_row(&job->trace);
     const double first[] = {at->passes,      at->seconds, c->primal,       c->dual,   c->gap,
                             c->relative_gap, c->margin,   c->margin_upper, scores[0], scores[1]};
-    const double last[] = {at->residual, model->outputs == 1 ? model->norm : NAN, near->distance,
-                           near->angle, near->f1, near->divergence};
+    const double last[] = {at->residual,   model->outputs == 1 ? model->norm : NAN,
+                           near->distance, near->angle,
+                           near->f1,       near->divergence};
     if (!trace)
         return;
     fprintf(trace, "%lld", (long long)at->iteration);

@@ -50,8 +50,8 @@ mgv_status mgv_iterate_divergence(mgv_ctx *ctx, const mgv_iterate *iterate,
                          "the reference has no dual point; fit it with --keep-pair");
     if (w->count != iterate->weight_count || u->count != p->A->rows * p->lanes)
         return MGVI_FAIL(ctx, MGV_E_ARG,
-                         "the reference is of another problem: it has %" PRId64 " weights and %" PRId64
-                         " rows (got %" PRId64 " and %" PRId64 ")",
+                         "the reference is of another problem: it has %" PRId64
+                         " weights and %" PRId64 " rows (got %" PRId64 " and %" PRId64 ")",
                          w->count, u->count, iterate->weight_count, p->A->rows * p->lanes);
     return mgvi_done(ctx, mgvi_show_divergence(iterate->solver, w->x, u->x, out));
 }

@@ -3,7 +3,6 @@
  * Whether anybody looks changes no number of the run: what showing reads is not counted, the time
  * it takes is not the run's, and the judge that may be asked is one of its own. */
 #include "base/limit.h"
-#include "op/contrast.h"
 #include "op/kernel.h"
 #include "solver/driver.h"
 
@@ -33,32 +32,25 @@ static void call(mgv_solver *solver, double passes, bool dual)
 {
     const mgvi_run *run = &solver->run;
     const mgvi_show *show = solver->show;
-    const mgv_iterate shown = {
-        .size = sizeof shown,
-        .solver = solver,
-        .iteration = run->iteration,
-        .passes = passes,
-        .seconds = solver->memory.seconds + mgvi_ctx_clock(run->ctx) - solver->started,
-        .weights = show->w.x,
-        .weight_count = show->w.n * show->w.k,
-        .dual = dual ? show->u.x : NULL,
-        .dual_count = dual ? show->u.n * show->u.k : 0,
-        .residual = run->ops->residual ? run->ops->residual(run) : NAN};
+    const mgv_iterate shown = {.size = sizeof shown,
+                               .solver = solver,
+                               .iteration = run->iteration,
+                               .passes = passes,
+                               .seconds = solver->memory.seconds + mgvi_ctx_clock(run->ctx) -
+                                          solver->started,
+                               .weights = show->w.x,
+                               .weight_count = show->w.n * show->w.k,
+                               .dual = dual ? show->u.x : NULL,
+                               .dual_count = dual ? show->u.n * show->u.k : 0,
+                               .residual = run->ops->residual ? run->ops->residual(run) : NAN};
     if (run->ctx->show.fn(run->ctx->show.user, &shown) != 0)
         atomic_store(&run->ctx->interrupted, 1);
-}
-
-/* An operator below contrasts has what products leave behind. */
-static mgvi_kernel_op *kernel_of(const mgv_problem *p)
-{
-    mgvi_contrast *c = mgvi_contrast_of(p->A);
-    return mgvi_kernel_of(c ? c->base : p->A);
 }
 
 mgvi_aside mgvi_driver_step_aside(mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
-    mgvi_kernel_freeze(kernel_of(run->problem), true);
+    mgvi_kernel_freeze(mgvi_problem_kernel(run->problem), true);
     return (mgvi_aside){run->problem->A->touched, run->touched, run->work};
 }
 
@@ -68,7 +60,7 @@ void mgvi_driver_step_back(mgv_solver *solver, mgvi_aside aside)
     solver->touched_before += run->problem->A->touched - aside.read;
     run->touched = aside.touched;
     run->work = aside.work;
-    mgvi_kernel_freeze(kernel_of(run->problem), false);
+    mgvi_kernel_freeze(mgvi_problem_kernel(run->problem), false);
 }
 
 mgv_status mgvi_driver_show(mgv_solver *solver)
@@ -101,8 +93,7 @@ const mgvi_vec *mgvi_show_weights(const mgv_solver *solver)
 static mgv_status open_judge(mgv_solver *solver)
 {
     mgvi_show *show = solver->show;
-    return show->judge ? MGV_OK
-                       : mgvi_judge_new(&show->judging, solver->run.problem, &show->judge);
+    return show->judge ? MGV_OK : mgvi_judge_new(&show->judging, solver->run.problem, &show->judge);
 }
 
 mgv_status mgvi_show_certify(mgv_solver *solver, mgvi_verdict *out)

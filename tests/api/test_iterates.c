@@ -196,8 +196,9 @@ TEST(divergences_are_those_of_the_penalty)
 {
     static const char *const exact[] = {"loss=logistic lambda=1 tol=1e-12 penalty=l2",
                                         "loss=logistic mu=0.02 tol=1e-12 penalty=l1"};
-    static const char *const watched[] = {"loss=logistic lambda=1 solver=dual_coordinate penalty=l2 tol=1e-9",
-                                          "loss=logistic mu=0.02 solver=proximal_newton penalty=l1"};
+    static const char *const watched[] = {
+        "loss=logistic lambda=1 solver=dual_coordinate penalty=l2 tol=1e-9",
+        "loss=logistic mu=0.02 solver=proximal_newton penalty=l1"};
     const table t = make(2);
     for (int k = 0; k < 2; k++) {
         mgv_fit best, fit;
@@ -249,7 +250,8 @@ TEST(an_iterate_is_there_during_its_callback)
     CHECK_THAT(model == NULL, "no model");
     CHECK_OK(fit.ctx, mgv_model_new(fit.ctx, fit.solver, &model));
     CHECK_FAILS(fit.ctx, mgv_iterate_divergence(fit.ctx, &kept, model, &d), MGV_E_ARG, "gone");
-    CHECK_FAILS(fit.ctx, mgv_iterate_certify(fit.ctx, NULL, &c, NULL), MGV_E_ARG, "iterate is NULL");
+    CHECK_FAILS(fit.ctx, mgv_iterate_certify(fit.ctx, NULL, &c, NULL), MGV_E_ARG,
+                "iterate is NULL");
     mgv_model_free(fit.ctx, model);
     mgv_fit_free(&fit);
     drop(t);
