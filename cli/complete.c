@@ -12,7 +12,7 @@ typedef struct complete {
     cli *c;
     const char *output; /* NULL: no model */
     const char *trace_name;
-    bool no_model;
+    bool no_model, truth;
     char *default_output;
     cli_table trace;
     double drawn_at;
@@ -36,6 +36,10 @@ static void trace_row(complete *p, const mgv_event *e)
             fprintf(trace, ",%.17g", numbers[i]);
         else
             fputc(',', trace);
+    if (p->truth)
+        fputc(',', trace);
+    if (isfinite(e->distance))
+        fprintf(trace, "%.17g", e->distance);
     fputc('\n', trace);
     cli_table_row_ends(&p->trace); /* a run that is killed leaves what it had */
 }
@@ -208,10 +212,13 @@ static int open_outputs(complete *p)
     int code = cli_keep_state_apart(c, files, 2, c->argument, 1);
     if (code == CLI_GO_ON && p->output && !model)
         code = cli_try_name(c, p->output);
+    p->truth = cli_setting(c, "truth").text[0] != 0;
     return code == CLI_GO_ON
                ? cli_table_open(c, p->trace_name,
-                                "phase,iteration,seconds,rank,train_rmse,held_out_rmse,"
-                                "nuclear_norm\n",
+                                p->truth ? "phase,iteration,seconds,rank,train_rmse,held_out_rmse,"
+                                           "nuclear_norm,distance\n"
+                                         : "phase,iteration,seconds,rank,train_rmse,held_out_rmse,"
+                                           "nuclear_norm\n",
                                 &p->trace)
                : code;
 }

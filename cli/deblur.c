@@ -274,8 +274,8 @@ int cli_deblur(cli *c, int argc, char **argv)
         .example = "margrave deblur moon.png --psf-sigma 1.5 -o sharp.png",
         .least = 1,
         .most = 1,
-        .settings =
-            "image sigma sigma_factor split prox_tol stop !tol threads checkpoint every resume",
+        .settings = "image sigma sigma_factor step_ratio split prox_tol prox_error prox_decay stop "
+                    "!tol threads checkpoint every resume",
         .options = options,
         .option_count = sizeof options / sizeof *options};
     int code = cli_parse(c, &usage, argc, argv);

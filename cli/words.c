@@ -194,6 +194,13 @@ static bool is_constrained(const cli_job *job)
     return strstr(formula, " subject to ") && !strstr(formula, " >= 1");
 }
 
+/* Equalities that nothing fits, or little: what the weights miss is orthogonal to the columns. */
+static bool is_normal(const cli_job *job)
+{
+    static const double NEARLY = 1e-3;
+    return job->run.normal_residual <= NEARLY;
+}
+
 /* Only of one run, of a strongly convex problem. */
 static void print_distance(const cli_job *job, FILE *out)
 {
@@ -228,6 +235,14 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
         (isnan(k->margin_upper) ? print_contradiction : print_proof)(job, out);
     } else if (!isnan(k->margin_upper)) {
         print_margin(job, out);
+    } else if (job->run.stop != MGV_STOP_CERTIFIED && is_normal(job)) {
+        fprintf(
+            out,
+            "certificate  the model misses the constraints in the least-squares sense: |A'r| is\n"
+            "             %.1e of |A| |r|, r what it misses. It approaches the normal solution,\n"
+            "             of the least-squares weights the one of least penalty; weights that\n"
+            "             meet the constraints, if any do, have at least %.10g (proven)\n",
+            job->run.normal_residual, k->dual);
     } else if (job->run.stop != MGV_STOP_CERTIFIED &&
                strstr(mgv_problem_formula(job->problem), " subject to ")) {
         fprintf(

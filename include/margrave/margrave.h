@@ -114,6 +114,7 @@ typedef struct mgv_event {
     double strength; /* a point of a selection's path by strength, which `iteration` counts: its mu,
                         or its lambda */
     double validation_se; /* standard error of validation_score */
+    double distance;      /* a completion's iterate from the setting `truth`: |X - truth|_F */
 } mgv_event;
 
 /* Return nonzero to end the run after this step with the best iterate. Called on the thread that
@@ -361,6 +362,9 @@ typedef struct mgv_run_info {
                       * the problem's units (columns scaled); NaN: nothing is known, or many runs */
     double p;     /* of this distance: the margin's norm, else 2 */
     int unsaved;  /* 1: the last checkpoint could not be written; a warning has told why */
+    double normal_residual; /* |A'(A w - y)| in units of |A| |A w - y| where a solver of equalities
+                             * has ended without its certificate: near 0 the weights fit in the
+                             * least-squares sense. NaN: not known */
 } mgv_run_info;
 
 /* The solver named by the setting `solver`, in the state of the checkpoint that `resume` names, if

@@ -119,7 +119,8 @@ mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
                          .impossible_rival = -1,
                          .distance = NAN,
                          .p = 2,
-                         .unsaved = solver->keeper.unsaved};
+                         .unsaved = solver->keeper.unsaved,
+                         .normal_residual = mgvi_driver_normal_residual(solver)};
     if (solver->family) {
         const int64_t count = solver->family->members * mgvi_problem_coefs(p);
         info.nonzeros = mgvi_count_nonzeros(solver->family->coef, count);

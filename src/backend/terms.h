@@ -63,6 +63,7 @@ typedef struct mgvi_penalty {
     const void *data;        /* borrowed */
     double *work;            /* NULL for a separable penalty; each lane's own lies behind others */
     int64_t room, work_size; /* numbers of a lane, and of all */
+    double error;            /* that a prox may make (penalty/whole.h); 0: the penalty's own */
 } mgvi_penalty;
 /* For vectors of n x k. The work space comes from the arena. */
 mgv_status mgvi_penalty_open(mgvi_arena *arena, const mgvi_penalty_ops *ops,

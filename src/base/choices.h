@@ -46,7 +46,8 @@
 
 #define MGVI_STEPS_WORDS(W)                                                                        \
     W(STEPS_SCALAR, "scalar")                                                                      \
-    W(STEPS_DIAGONAL, "diagonal")
+    W(STEPS_DIAGONAL, "diagonal")                                                                  \
+    W(STEPS_POCK_CHAMBOLLE, "pock_chambolle")
 
 #define MGVI_ITERATE_WORDS(W)                                                                      \
     W(ITERATE_LAST, "last")                                                                        \
@@ -66,6 +67,15 @@
 #define MGVI_MISTAKE_WORDS(W)                                                                      \
     W(MISTAKE_SIGN, "sign")                                                                        \
     W(MISTAKE_HINGE, "hinge")
+
+/* Of the dual gradient family; auto: as the solver's name says. */
+#define MGVI_ACCELERATION_WORDS(W)                                                                 \
+    W(ACCELERATION_AUTO, "auto")                                                                   \
+    W(ACCELERATION_NONE, "none")                                                                   \
+    W(ACCELERATION_NESTEROV, "nesterov")                                                           \
+    W(ACCELERATION_FISTA, "fista")                                                                 \
+    W(ACCELERATION_HEAVY_BALL, "heavy_ball")                                                       \
+    W(ACCELERATION_NU, "nu")
 
 #define MGVI_SURROGATE_WORDS(W)                                                                    \
     W(SURROGATE_EXPONENTIAL, "exponential")                                                        \
@@ -109,6 +119,14 @@
     W(PRECISION_F32, "f32")                                                                        \
     W(PRECISION_F64, "f64")
 
+/* Of a norm of D w: no dual variables of its own, some in place of the prox, or of D w = U beside
+ * a second weight U; auto: the cheaper of the first two. */
+#define MGVI_SPLIT_WORDS(W)                                                                        \
+    W(SPLIT_AUTO, "auto")                                                                          \
+    W(SPLIT_YES, "yes")                                                                            \
+    W(SPLIT_NO, "no")                                                                              \
+    W(SPLIT_LIFTED, "lifted")
+
 #define MGVI_WISH_WORDS(W)                                                                         \
     W(WISH_AUTO, "auto")                                                                           \
     W(WISH_YES, "yes")                                                                             \
@@ -126,6 +144,8 @@ typedef enum mgvi_which_iterate { MGVI_ITERATE_WORDS(MGVI_CHOICE) } mgvi_which_i
 typedef enum mgvi_row_order { MGVI_ROW_ORDER_WORDS(MGVI_CHOICE) } mgvi_row_order;
 typedef enum mgvi_row_bound { MGVI_ROW_BOUND_WORDS(MGVI_CHOICE) } mgvi_row_bound;
 typedef enum mgvi_mistake { MGVI_MISTAKE_WORDS(MGVI_CHOICE) } mgvi_mistake;
+
+typedef enum mgvi_acceleration { MGVI_ACCELERATION_WORDS(MGVI_CHOICE) } mgvi_acceleration;
 typedef enum mgvi_surrogate { MGVI_SURROGATE_WORDS(MGVI_CHOICE) } mgvi_surrogate;
 typedef enum mgvi_theta_kind { MGVI_THETA_WORDS(MGVI_CHOICE) } mgvi_theta_kind;
 typedef enum mgvi_dual_lambda { MGVI_DUAL_LAMBDA_WORDS(MGVI_CHOICE) } mgvi_dual_lambda;
@@ -135,6 +155,7 @@ typedef enum mgvi_edges { MGVI_EDGES_WORDS(MGVI_CHOICE) } mgvi_edges;
 typedef enum mgvi_along { MGVI_ALONG_WORDS(MGVI_CHOICE) } mgvi_along;
 typedef enum mgvi_index_base { MGVI_BASE_WORDS(MGVI_CHOICE) } mgvi_index_base;
 typedef enum mgvi_wanted_precision { MGVI_PRECISION_WORDS(MGVI_CHOICE) } mgvi_wanted_precision;
+typedef enum mgvi_split_kind { MGVI_SPLIT_WORDS(MGVI_CHOICE) } mgvi_split_kind;
 typedef enum mgvi_wish { MGVI_WISH_WORDS(MGVI_CHOICE) } mgvi_wish;
 #undef MGVI_CHOICE
 

@@ -24,6 +24,7 @@ mgv_event mgvi_event_blank(mgv_event_kind kind)
                        .bytes = NAN,
                        .residual = NAN,
                        .psnr = NAN,
+                       .distance = NAN,
                        .strength = NAN,
                        .validation_se = NAN};
 }

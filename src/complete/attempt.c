@@ -44,6 +44,8 @@ static void send(const mgvi_attempt *a)
     event.train_score = a->run.train;
     event.validation_score = a->run.held;
     event.nonzeros = a->run.X.rank;
+    if (a->until.truth)
+        event.distance = mgvi_truth_distance(a->until.truth, a->e, &a->run.X);
     if (mgvi_event_send(a->e->ctx, &event))
         atomic_store(&a->e->ctx->interrupted, 1);
 }

@@ -6,14 +6,16 @@
 #include "base/settings.h"
 #include "complete/finish.h"
 #include "complete/low_rank.h"
+#include "complete/truth.h"
 
 /* What ends the path. */
 typedef struct mgvi_until {
     mgv_settings settings;
-    double started;  /* of the clock, for the trace */
-    double residual; /* NaN, or the noise: the first iterate with |X - b| <= it */
-    bool choose;     /* the held-out entries choose; else the last iterate is the answer */
-    bool repeats;    /* as many iterations as an earlier run: no trace, and max_iter is no budget */
+    double started;           /* of the clock, for the trace */
+    double residual;          /* NaN, or the noise: the first iterate with |X - b| <= it */
+    bool choose;              /* the held-out entries choose; else the last iterate is the answer */
+    const mgv_triples *truth; /* NULL, or what the trace tells the distance from */
+    bool repeats; /* as many iterations as an earlier run: no trace, and max_iter is no budget */
 } mgvi_until;
 
 /* What came of it. */

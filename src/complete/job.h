@@ -40,7 +40,8 @@ typedef struct mgvi_job {
     mgvi_factors answer;  /* of the runs that are over */
     mgvi_attempt attempt; /* the one under way; e NULL: none */
     mgvi_keeper keeper;
-    uint64_t print; /* of the entries and of the settings that decide the steps */
+    mgv_triples *truth; /* NULL: not known */
+    uint64_t print;     /* of the entries and of the settings that decide the steps */
     mgv_completion *out;
 } mgvi_job;
 

@@ -2,6 +2,7 @@
  */
 #include "complete/low_rank.h"
 
+#include "base/event.h"
 #include "base/limit.h"
 #include "simd/simd.h"
 
@@ -144,6 +145,8 @@ mgv_status mgvi_low_rank_start(mgvi_low_rank *r, const mgvi_known *e, double fac
         r->sigma = isnan(sigma) ? factor / r->norm : sigma;
         r->tau = PRODUCT / r->sigma;
     }
+    mgvi_log(e->ctx, MGV_INFO, "completion: norm of b %.6g, sigma %.6g, tau %.6g", r->norm,
+             r->sigma, r->tau);
     /* While X = 0, Y_k = -k sigma b, and X_{k+1} = 0 as long as (k + 1) sigma |b| <= 1. */
     const double zeros = r->norm > 0 ? floor(0.98 / (r->sigma * r->norm)) : 1;
     r->iteration = zeros < 1 ? 1 : zeros > 1e9 ? 1000000000 : (int64_t)zeros;

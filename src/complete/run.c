@@ -91,7 +91,8 @@ mgv_status mgvi_job_open(job *j)
     mgvi_until until = {.settings = *j->settings,
                         .started = j->started,
                         .residual = j->rule.kind == MGVI_RULE_DISCREPANCY ? j->rule.delta : NAN,
-                        .choose = j->rule.kind == MGVI_RULE_HOLDOUT};
+                        .choose = j->rule.kind == MGVI_RULE_HOLDOUT,
+                        .truth = j->truth};
     if (again) {
         until.settings.max_iter = j->at.answer.iteration;
         until.residual = NAN;
@@ -434,6 +435,7 @@ static mgv_status run(job *j, mgv_triples *triples)
 {
     MGVI_TRY(read_rule(j));
     MGVI_TRY(mgvi_keeper_begin(&j->keeper, j->ctx, j->settings, j, mgvi_job_put));
+    MGVI_TRY(mgvi_truth_read(j->ctx, j->settings, triples, &j->truth));
     mgvi_ctx_open(j->ctx, MGVI_GRACE);
     const mgv_status st = prepare(j, triples);
     if (mgvi_ctx_close(j->ctx) && mgvi_limit_explains(st))
@@ -465,6 +467,7 @@ mgv_status mgvi_completion_run(mgv_ctx *ctx, mgv_triples *triples, const mgv_set
     mgvi_arena_init(&j.arena, ctx);
     const mgv_status st = run(&j, triples);
     mgvi_keeper_free(&j.keeper);
+    mgvi_triples_free(j.truth);
     mgvi_factors_free(&j.answer);
     mgvi_attempt_free(&j.attempt);
     mgvi_arena_free(&j.arena);

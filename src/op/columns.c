@@ -125,6 +125,20 @@ void mgvi_columns_mul_t(mgvi_columns *c, const int64_t *list, int64_t count, con
     count_touched(c, list, count);
 }
 
+void mgvi_columns_row_counts(const mgvi_columns *c, double *out)
+{
+    const mgvi_matrix *m = &c->xt.m;
+    memset(out, 0, (size_t)m->cols * sizeof *out);
+    for (int64_t j = 0; j < m->rows; j++) {
+        const mgvi_span line = mgvi_matrix_span(m, j);
+        const bool centred = mgvi_view_centre(&c->view, j) != 0;
+        for (int64_t i = 0; centred && i < m->cols; i++)
+            out[i]++;
+        for (int64_t t = 0; !centred && t < line.count; t++)
+            out[mgvi_span_place(m, &line, t)] += mgvi_span_value(m, &line, t) != 0;
+    }
+}
+
 /* |A_j|^2 = scale^2 sum_i p_i^2 (x_ij - centre)^2, p the row scale: a sum over the stored entries,
  * and over the zeros centre^2 times what is left of sum p^2. */
 void mgvi_columns_square_norms(const mgvi_columns *c, double *out)

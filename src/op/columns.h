@@ -19,6 +19,9 @@ int64_t mgvi_columns_count(const mgvi_columns *columns);
 /* out[j] = |A_j|^2 for those columns. */
 void mgvi_columns_square_norms(const mgvi_columns *columns, double *out);
 
+/* out[i]: entries of row i in those columns that are not 0; a centred column has one in every row. */
+void mgvi_columns_row_counts(const mgvi_columns *columns, double *out);
+
 /* y = A[:, list] w[list]; `list` increases. */
 void mgvi_columns_mul(mgvi_columns *columns, const int64_t *list, int64_t count, const mgvi_vec *w,
                       mgvi_vec *y);

@@ -6,8 +6,9 @@
  *   min_x 1/2 |x - v|^2 + s sum |grad x|  =  max_{|q_p| <= 1} 1/2 |v|^2 - 1/2 |v - s grad'q|^2
  * by the accelerated projected gradient on q, x = v - s grad'q, until the gap
  *   s sum_p (|grad x|_p - <grad x, q>_p) >= 1/2 |x - x*|^2
- * is at most prox_tol^2 of |v|^2/2: x is then exact to prox_tol |v|. The next call starts from the
- * q of this one. There is no formula for the conjugate. */
+ * is at most prox_tol^2 of |v|^2/2: x is then exact to prox_tol |v|. A caller's `error` is instead
+ * the e with (v - x)/step in the e-subdifferential of R at x, which is gap/step. The next call
+ * starts from the q of this one. There is no formula for the conjugate. */
 #include "op/op.h"
 #include "penalty/registry.h"
 #include "penalty/shape.h"
@@ -123,10 +124,11 @@ static void tv2d_prox(const mgvi_whole *self, const double *v, double step, doub
         return;
     }
     memcpy(r, q, (size_t)(2 * self->n) * sizeof *r);
+    const double enough = self->error > 0 ? step * self->error : im->tol * im->tol * size;
     for (int k = 0; k < MOST; k++) {
         if (k % EVERY == 0) {
             primal_of(&im->shape, v, cut, q, x);
-            if (cut * gap_of(&im->shape, x, q) <= im->tol * im->tol * size)
+            if (cut * gap_of(&im->shape, x, q) <= enough)
                 break;
         }
         const double next = (1 + sqrt(1 + 4 * t * t)) / 2;

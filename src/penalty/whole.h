@@ -19,6 +19,7 @@ typedef struct mgvi_whole {
     int64_t n;        /* penalised columns */
     const void *data; /* what bind() made: groups, shapes, sorted weights; NULL without bind */
     double *work;     /* room(n, data) numbers of the caller's own, kept from call to call */
+    double error; /* of a prox that iterates: x may miss by an error-subgradient of R; 0: its own */
 } mgvi_whole;
 
 /* What a penalty is made from. */

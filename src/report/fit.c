@@ -5,6 +5,7 @@
 #include "problem/member.h"
 #include "solver/classes/family.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -29,11 +30,24 @@ static json_t *solver_block(const mgv_solver *s)
     const mgvi_kernel_op *kernel = mgvi_kernel_of(s->run.problem->A);
     const mgv_dtype dtype = kernel ? mgvi_kernel_fast(kernel) : s->run.problem->data->X.dtype;
     const bool f32 = dtype == MGV_F32;
-    return json_pack("{s:s, s:I, s:f, s:f, s:i, s:s, s:s, s:I, s:s}", "name", sum.solver,
-                     "iterations", (json_int_t)sum.iterations, "passes", sum.passes, "seconds",
-                     sum.seconds, "threads", mgvi_pool_threads(ctx->pool), "backend", "cpu",
-                     "precision", f32 ? "f32" : "f64", "seed", (json_int_t)s->settings.seed, "stop",
-                     mgv_stop_name(sum.stop));
+    mgvi_fact fact[MGVI_FACTS_MAX];
+    const mgvi_solver_ops *ops = s->run.ops;
+    json_t *o = json_pack("{s:s, s:I, s:f, s:f, s:i, s:s, s:s, s:I, s:s}", "name", sum.solver,
+                          "iterations", (json_int_t)sum.iterations, "passes", sum.passes, "seconds",
+                          sum.seconds, "threads", mgvi_pool_threads(ctx->pool), "backend", "cpu",
+                          "precision", f32 ? "f32" : "f64", "seed", (json_int_t)s->settings.seed,
+                          "stop", mgv_stop_name(sum.stop));
+    const double normal = mgvi_driver_normal_residual(s);
+    if (!isnan(normal))
+        json_object_set_new(o, "normal_residual", mgvi_json_number(normal));
+    if (!ops->facts || s->family)
+        return o;
+    json_t *steps = json_object();
+    const int count = ops->facts(&s->run, fact);
+    for (int i = 0; i < count; i++)
+        json_object_set_new(steps, fact[i].name, mgvi_json_number(fact[i].value));
+    json_object_set_new(o, "steps", steps);
+    return o;
 }
 
 /* The examples in a proof of inseparability with their weights, heaviest rows as they come; of a

@@ -124,11 +124,11 @@ static mgv_status choose_settings(mgv_deblur *d, const mgv_image *psf, mgvi_op *
     s->shape = d->shape;
     s->select = d->select;
     const bool free = isnan(s->low) && isnan(s->high);
-    if (free && s->split != MGVI_WISH_NO) {
+    if (free && s->split != MGVI_SPLIT_NO && isnan(s->prox_error)) {
         s->low = 0;
         s->high = 1;
     }
-    if (isnan(s->sigma))
+    if (isnan(s->sigma) && isnan(s->step_ratio))
         s->sigma = s->sigma_factor / d->noise;
     return isnan(s->lipschitz) ? bound_norm(d, psf, A, &s->lipschitz) : MGV_OK;
 }

@@ -104,7 +104,8 @@ static bool fits_lanes(const mgv_selection *s, const mgvi_method *method)
            isnan(set->lambda) && isnan(set->C) && penalty &&
            mgvi_penalty_parts(penalty) == MGVI_ABS && is_equality(loss) &&
            set->scale == MGVI_SCALE_NONE && (mgvi_is_auto(name) || (solver && solver->means)) &&
-           set->steps == MGVI_STEPS_SCALAR && set->iterate == MGVI_ITERATE_LAST;
+           set->steps == MGVI_STEPS_SCALAR && isnan(set->step_ratio) &&
+           set->iterate == MGVI_ITERATE_LAST;
 }
 
 static mgv_status walk_early(mgv_selection *s, const mgvi_method *method, mgvi_path *path)

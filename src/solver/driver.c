@@ -32,6 +32,14 @@ double mgvi_driver_passes(const mgv_solver *solver)
     return in_passes(solver, mgvi_driver_touched(solver) + solver->settled);
 }
 
+double mgvi_driver_normal_residual(const mgv_solver *solver)
+{
+    const mgvi_run *run = &solver->run;
+    const bool certified =
+        solver->stop == MGV_STOP_CERTIFIED || solver->stop == MGV_STOP_INFEASIBLE;
+    return !solver->family && !certified && run->ops->normal ? run->ops->normal(run) : NAN;
+}
+
 double mgvi_driver_schedule(const mgv_solver *solver)
 {
     return in_passes(solver, mgvi_driver_touched(solver));

@@ -210,6 +210,9 @@ void mgvi_driver_retire(mgv_solver *solver);
 mgv_status mgvi_driver_open_best(mgv_solver *solver);
 mgvi_summary mgvi_driver_summary(const mgv_solver *solver);
 double mgvi_driver_passes(const mgv_solver *solver);
+/* What the solver says of the normal equations after a run that ended without its certificate; NaN:
+ * nothing. */
+double mgvi_driver_normal_residual(const mgv_solver *solver);
 /* The passes of the run's own steps and certificates: the clock of the schedule. */
 double mgvi_driver_schedule(const mgv_solver *solver);
 /* Entries read in all sittings, without `settled`; and those of them by products with A. */

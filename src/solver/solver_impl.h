@@ -44,6 +44,13 @@ typedef struct mgvi_optimum {
 } mgvi_optimum;
 enum { MGVI_BOUNDS = 6 };
 
+/* A number that a method has chosen for itself, for reports. */
+typedef struct mgvi_fact {
+    const char *name;
+    double value;
+} mgvi_fact;
+enum { MGVI_FACTS_MAX = 8 };
+
 typedef struct mgvi_solver_ops {
     const char *name, *summary;
     struct {
@@ -100,6 +107,11 @@ typedef struct mgvi_solver_ops {
     double (*estimate)(const mgvi_run *run);
     /* May be NULL. |A w - y| of the exposed w, for the discrepancy principle; no products. */
     double (*residual)(const mgvi_run *run);
+    /* May be NULL. Its step lengths and the like; how many, at most MGVI_FACTS_MAX. */
+    int (*facts)(const mgvi_run *run, mgvi_fact *out);
+    /* May be NULL. |A'(A w - y)| in units of |A| |A w - y|, once the run has ended without its
+     * certificate; NaN: not known. */
+    double (*normal)(const mgvi_run *run);
     /* May be NULL. The run ends here without its certificate: the place for advice. */
     void (*ended)(mgvi_run *run);
     /* May be NULL. What its paper proves of the present iterate, written to `out`, at most

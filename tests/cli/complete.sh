@@ -116,4 +116,28 @@ run 2 complete one
 has err "too few entries (1)"
 run 1 complete nothing
 has err "nothing"
+
+# the distance of every iterate to a matrix that is known
+awk 'BEGIN {
+    for (i = 1; i <= 12; i++) for (j = 1; j <= 9; j++) {
+        x = (i % 3 - 1) * (j % 4)
+        print i, j, x >"truth"
+        if ((i + j) % 3) print i, j, x >"half"
+    }
+}'
+run 0 complete half --truth truth --trace rows.csv --select last --max-iter 300 --no-finish --biases no --no-model
+[ "$(head -n 1 rows.csv)" = "phase,iteration,seconds,rank,train_rmse,held_out_rmse,nuclear_norm,distance" ] ||
+    fail "the trace's columns"
+# at X = 0 it is the length of the truth; at the end the matrix is found
+awk -F, 'NR == 2 { exit !($8 > 15.23 && $8 < 15.24) }' rows.csv || fail "the first distance: $(sed -n 2p rows.csv)"
+awk -F, 'END { exit !($8 < .05) }' rows.csv || fail "the last distance: $(tail -n 1 rows.csv)"
+run 0 complete half --trace rows.csv --select last --max-iter 3 --no-model
+[ "$(head -n 1 rows.csv)" = "phase,iteration,seconds,rank,train_rmse,held_out_rmse,nuclear_norm" ] ||
+    fail "the trace's columns without a truth"
+awk '{ print $1, $2 }' truth >no_values
+run 2 complete half --truth no_values --no-model
+has err "no values to compare with"
+run 1 complete half --truth nowhere --no-model
+run 0 complete half --sigma .99 --select last --max-iter 3 --no-model -v
+has err ", sigma 0.99, tau 1"
 finish

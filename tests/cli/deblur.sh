@@ -119,4 +119,13 @@ has err "one thing only"
 run 2 deblur blurred.pgm --psf box.csv --lambda 1
 has err "no option"
 ls ./*.tmp.* 2>/dev/null && fail "no temporary files stay"
+
+# the forms of total variation: two unknowns, and a proximal map with errors that are said
+for form in "--split lifted" "--split no --prox-error 1e-3 --prox-decay 2"; do
+    # shellcheck disable=SC2086
+    run 0 deblur blurred.pgm --psf box.csv --truth truth.pgm -o sharp.png --json $form
+    true_that "$("$json_get" out psnr.restored) > $("$json_get" out psnr.image) + 1" "$form is sharper"
+done
+run 2 deblur blurred.pgm --psf box.csv --split lifted --prox-error 1e-3
+has err "prox_error is of a proximal map"
 finish

@@ -185,6 +185,21 @@ if cmp -s one.mgm preset.mgm; then fail "--inertia is lost beside --preset"; fi
 run 2 fit toy.csv --preset nobody
 has err "there is no preset 'nobody'; \`margrave list presets\` shows them"
 
+# equalities that nothing fits, stopped late: the normal solution is named; early it is not
+awk 'BEGIN { for (i = 1; i <= 30; i++) printf "%.4f,%.4f,%.4f,%.4f\n",
+    sin(i), cos(i * i), sin(1.7 * i * i), sin(i) - cos(i * i) + cos(3.1 * i) }' >tall.csv
+run 0 fit tall.csv --task regress --loss equal --penalty l1 --select last --max-iter 2000 --no-model
+has out "It approaches the normal solution"
+run 0 fit tall.csv --task regress --loss equal --penalty l1 --select last --max-iter 2000 --no-model --json
+true_that "$("$json_get" out solver.normal_residual) < 1e-3" "normal residual"
+run 0 fit tall.csv --task regress --loss equal --penalty l1 --select last --max-iter 2 --no-model
+has out "the model does not meet the constraints yet"
+# what steps a method has chosen
+run 0 fit tall.csv --preset molinari-12 --max-iter 5 --no-model --lipschitz 64 --json
+json out solver.steps.norm 8
+true_that "$("$json_get" out solver.steps.sigma) * $("$json_get" out solver.steps.tau) * 64 / .99 - 1 < 1e-12" "sigma tau"
+run 0 fit tall.csv --preset molinari-12 --max-iter 5 --no-model -v
+has err "primal_dual: norm "
 # Iterates as they are, beside other rows and another model.
 run 0 fit demo.svm --loss logistic --C 1 --tol 1e-10 --keep-pair -o best.mgm
 run 0 fit demo.svm --loss logistic --C 1 --solver dual_coordinate --tol 1e-8 --no-model \

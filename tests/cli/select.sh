@@ -148,4 +148,15 @@ for most in 3 4 5 6 7; do
             --solver "$solver" --max-passes "$most"
     done
 done
+
+# the explicit side of a low-rank matrix: strengths chosen by entries held out, by proximal gradients
+awk 'BEGIN { for (i = 0; i < 144; i++) if (i % 7) {
+    x = (i % 12 - 5.5) * (int(i / 12) % 3 - 1.2) + sin(i * i); printf "%.4f %d:1\n", x, i + 1 } }' >entries.svm
+low="entries.svm --features 144 --no-intercept --preset fista --penalty nuclear --shape 12x12"
+# shellcheck disable=SC2086
+run 0 fit $low --select holdout:.25 --trace rows.csv --no-model
+has out "proximal_gradient ended with its certificate"
+# the best strength is neither the first nor the last, and far better than no weights
+awk -F, 'NR > 1 && $15 != "" { if (!n++) first = $11; if (n == 1 || $11 < least) { least = $11; at = n } }
+    END { exit !(at > 3 && at < n && least < first / 6) }' rows.csv || fail "the path of strengths"
 finish

@@ -50,6 +50,166 @@ TEST(landweber_takes_the_plain_steps)
     regression_free(&r);
 }
 
+/* A plain dense product: out = X w - y, or with the residual in, out = X'r. */
+static void forward(const regression *r, const double *w, double *out)
+{
+    for (int64_t i = 0; i < r->n; i++) {
+        out[i] = -r->y[i];
+        for (int64_t j = 0; j < r->d; j++)
+            out[i] += r->X[i * r->d + j] * w[j];
+    }
+}
+static void backward(const regression *r, const double *e, double *out)
+{
+    for (int64_t j = 0; j < r->d; j++) {
+        out[j] = 0;
+        for (int64_t i = 0; i < r->n; i++)
+            out[j] += r->X[i * r->d + j] * e[i];
+    }
+}
+
+static void check_weights(const mgvi_iterate it, const double *x, const char *what, int k)
+{
+    for (int64_t j = 0; j < it.w->n; j++)
+        CHECK_NEAR(it.w->x[j], x[j], 1e-12, "%s, step %d", what, k);
+}
+
+/* The same three more: heavy ball, the nu-method (Engl, Hanke and Neubauer, section 6.3), and
+ * Nesterov's with the point that is not extrapolated; on w, with |A|^2 = L. */
+TEST(momentum_takes_the_published_steps)
+{
+    static const char *const options[] = {"acceleration=heavy_ball heavy_ball=.8",
+                                          "acceleration=nu nu=1.5",
+                                          "acceleration=nesterov extrapolated=no"};
+    enum { D = 20, N = 12 };
+    const double L = 150, nu = 1.5;
+    regression r = regression_new(5, N, D, 3, 4);
+    for (int m = 0; m < 3; m++) {
+        char text[200];
+        snprintf(text, sizeof text, EQUAL "penalty=l2 select=last lipschitz=%g solver=landweber %s",
+                 L, options[m]);
+        mgv_fit fit;
+        open_rows(&fit, r.X, r.y, r.n, r.d, text);
+        double x[D] = {0}, before[D] = {0}, e[N], g[D];
+        for (int k = 1; k <= 30; k++) {
+            double at[D], next[D], step = 1, momentum = .8;
+            if (m == 1) {
+                step = 4 * (2 * k + 2 * nu - 1) * (k + nu - 1) /
+                       ((k + 2 * nu - 1) * (2 * k + 4 * nu - 1));
+                momentum = (k - 1.) * (2 * k - 3.) * (2 * k + 2 * nu - 1) /
+                           ((k + 2 * nu - 1) * (2 * k + 4 * nu - 1) * (2 * k + 2 * nu - 3));
+            }
+            if (m == 2)
+                momentum = (k - 2.) / (k + 1.);
+            for (int j = 0; j < D; j++)
+                at[j] = x[j] + (m == 2 && k > 1 ? momentum * (x[j] - before[j]) : 0);
+            forward(&r, at, e);
+            backward(&r, e, g);
+            for (int j = 0; j < D; j++) {
+                next[j] = at[j] - step / L * g[j];
+                if (m < 2 && k > 1)
+                    next[j] += momentum * (x[j] - before[j]);
+                before[j] = x[j];
+                x[j] = next[j];
+            }
+            check_weights(step_to(&fit, k), x, options[m], k);
+            forward(&r, x, e);
+            CHECK_NEAR(fit.solver->run.ops->residual(&fit.solver->run), length(e, N), 1e-10,
+                       "%s: the residual", options[m]);
+        }
+        mgv_fit_free(&fit);
+    }
+    regression_free(&r);
+}
+
+static double soft(double x, double t) { return copysign(fmax(fabs(x) - t, 0), x); }
+
+/* Linearised Bregman iteration with J = s mu |x|_1 and the step 1/L of L = |A|^2:
+ *   x+ = argmin J(x) - <p, x> + <x, A'(A x - b)> + L/2 |x - x_k|^2,
+ *   p+ = p - L (x+ - x_k) - A'(A x_k - b)
+ * which is x+ = soft(p/L + x_k - A'(A x_k - b)/L, s mu/L). */
+TEST(linearised_bregman_takes_the_published_steps)
+{
+    enum { D = 20, N = 12 };
+    const double L = 150, kappa = .3;
+    regression r = regression_new(6, N, D, 3, 4);
+    mgv_fit fit;
+    char text[200];
+    snprintf(text, sizeof text,
+             EQUAL "penalty=l1 select=last lipschitz=%g kappa=%g solver=linearized_bregman", L,
+             kappa);
+    open_rows(&fit, r.X, r.y, r.n, r.d, text);
+    double x[D] = {0}, p[D] = {0}, e[N], g[D], most = 0;
+    backward(&r, r.y, g);
+    for (int j = 0; j < D; j++)
+        most = fmax(most, fabs(g[j]));
+    const double mu = most / kappa; /* of J: a = kappa L/max |A'b| with |w|_1, times L/a */
+    int nonzeros = 0;
+    for (int k = 1; k <= 40; k++) {
+        forward(&r, x, e);
+        backward(&r, e, g);
+        for (int j = 0; j < D; j++) {
+            const double next = soft(p[j] / L + x[j] - g[j] / L, mu / L);
+            p[j] += -L * (next - x[j]) - g[j];
+            x[j] = next;
+            nonzeros += next != 0;
+        }
+        check_weights(step_to(&fit, k), x, "linearised Bregman", k);
+    }
+    CHECK(nonzeros > 0);
+    mgv_fit_free(&fit);
+    regression_free(&r);
+}
+
+/* Linearised ADMM: one proximal gradient step on R(w) + rho/2 |A w - y + u/rho|^2, then the
+ * multiplier. The same as Bregmanised operator splitting with f = y - u/rho, f+ = f + y - A w+. */
+TEST(one_inner_step_is_linearised_admm)
+{
+    enum { D = 20, N = 12 };
+    const double L = 150, rho = .02;
+    regression r = regression_new(7, N, D, 3, 4);
+    mgv_fit fit;
+    char text[200];
+    snprintf(text, sizeof text,
+             EQUAL "penalty=l1 select=last lipschitz=%g bregman.rho=%g inner_steps=1 solver=bregman", L,
+             rho);
+    open_rows(&fit, r.X, r.y, r.n, r.d, text);
+    double x[D] = {0}, f[N], e[N], g[D];
+    memcpy(f, r.y, sizeof f);
+    int nonzeros = 0;
+    for (int k = 1; k <= 60; k++) {
+        forward(&r, x, e);
+        for (int i = 0; i < N; i++)
+            e[i] += r.y[i] - f[i];
+        backward(&r, e, g);
+        for (int j = 0; j < D; j++) {
+            x[j] = soft(x[j] - g[j] / L, 1 / (rho * L));
+            nonzeros += x[j] != 0;
+        }
+        forward(&r, x, e);
+        for (int i = 0; i < N; i++)
+            f[i] -= e[i];
+        check_weights(step_to(&fit, k), x, "linearised ADMM", k);
+    }
+    CHECK(nonzeros > 0);
+    mgv_fit_free(&fit);
+    regression_free(&r);
+}
+
+/* A run that is broken off goes on as if it had not been, with every momentum. */
+TEST(momentum_is_kept)
+{
+    static const char *const options[] = {"acceleration=heavy_ball", "acceleration=nu",
+                                          "acceleration=fista extrapolated=no"};
+    regression r = regression_new(8, 12, 20, 3, 4);
+    for (int m = 0; m < 3; m++) {
+        char text[200];
+        snprintf(text, sizeof text, EQUAL "penalty=l1 solver=linearized_bregman %s", options[m]);
+        check_resumed_steps(r.X, r.y, r.n, r.d, text, 7, 20);
+    }
+    regression_free(&r);
+}
+
 /* All of them interpolate: the least |w|^2, the least |w|_1 (a is small enough here), the same
  * optimum as primal_dual. */
 TEST(they_reach_the_optimum)
@@ -62,6 +222,11 @@ TEST(they_reach_the_optimum)
         {"penalty=l1 kappa=0.02", "accelerated_dual_gradient"},
         {"penalty=l1", "bregman"},
         {"penalty=owl owl=oscar:0.5", "bregman"},
+        {"penalty=l1 inner_steps=1", "bregman"},
+        {"penalty=enet lambda=0.5 fidelity=squared schedule=1/t^2", "linearized_bregman"},
+        {"penalty=enet lambda=0.5 fidelity=huber schedule=1/t^2", "accelerated_dual_gradient"},
+        {"penalty=enet lambda=0.5 acceleration=heavy_ball", "linearized_bregman"},
+        {"penalty=enet lambda=0.5 extrapolated=no", "accelerated_dual_gradient"},
     };
     regression r = regression_new(2, 20, 60, 3, INFINITY);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
@@ -201,7 +366,9 @@ TEST(tables_of_zeros_are_no_trap)
 
 int main(void)
 {
-    return RUN(tables_of_zeros_are_no_trap, landweber_takes_the_plain_steps,
-               the_last_iterate_of_margin_solvers, they_reach_the_optimum,
-               acceleration_intercept_and_discrepancy, root_scaling_is_half_way_to_unit_columns);
+    return RUN(momentum_takes_the_published_steps, linearised_bregman_takes_the_published_steps,
+               one_inner_step_is_linearised_admm, momentum_is_kept, tables_of_zeros_are_no_trap,
+               landweber_takes_the_plain_steps, the_last_iterate_of_margin_solvers,
+               they_reach_the_optimum, acceleration_intercept_and_discrepancy,
+               root_scaling_is_half_way_to_unit_columns);
 }

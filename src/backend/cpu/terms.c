@@ -303,7 +303,8 @@ static lane_view lane_open(const mgvi_penalty *r, const mgvi_vec *x, int32_t lan
                             .c = mgvi_coefs_at(r->coefs, 0, lane),
                             .n = x->n,
                             .data = r->data,
-                            .work = r->work},
+                            .work = r->work,
+                            .error = r->error},
                    .in = x->x,
                    .out = y ? y->x : NULL};
     if (x->k == 1)

@@ -2,13 +2,12 @@
  * docs/algorithms/primal_dual.md (14).
  *   w+ = argmin R(w) + rho/2 |A w - y + u/rho|^2,   u+ = u + rho (A w+ - y)
  * The inner problem is a Lasso with the target y - u/rho; a fixed number of accelerated proximal
- * gradient steps from the last w solve it well enough. */
+ * gradient steps from the last w solve it well enough. One step makes it linearised ADMM, which is
+ * Bregmanised operator splitting. */
 #include "solver/sweep/steps.h"
 #include "solver/sweep/support.h"
 
 #include <math.h>
-
-enum { INNER = 25 };
 
 typedef struct memory {
     double residual;
@@ -17,13 +16,14 @@ typedef struct memory {
 typedef struct state {
     mgvi_penalty penalty;
     mgvi_support support;
-    double rho, step; /* step: 1/(rho L^2) */
+    double rho, step;    /* step: 1/(rho L^2) */
+    double norm, normal; /* L; of the normal equations, at the end */
     mgvi_vec w, ahead, next, g;
     mgvi_vec u, z, work;
     memory memory;
 } state;
 
-/* rho = 1/(sigma_factor R°(A'y)): the first Lasso has that share of the largest useful strength. */
+/* rho, if nobody says it, = 1/(sigma_factor R°(A'y)): the first Lasso has that share of the largest useful strength. */
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
@@ -34,7 +34,11 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(mgvi_support_new(run, &s->support));
     mgvi_start_weights(run->problem, &s->w);
     MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->w, &steps));
-    s->rho = steps.sigma / (run->settings->sigma_factor * run->settings->sigma_factor);
+    s->rho = run->settings->bregman_rho;
+    if (isnan(s->rho))
+        s->rho = steps.sigma / (run->settings->sigma_factor * run->settings->sigma_factor);
+    s->norm = steps.norm;
+    s->normal = NAN;
     s->step = steps.norm > 0 ? 1 / (s->rho * steps.norm * steps.norm) : 1;
     MGVI_TRY(MGVI_RUN_KEEP_VECS(run, {"w", &s->w}, {"u", &s->u}));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
@@ -61,7 +65,7 @@ static mgv_status step(mgvi_run *run)
     state *s = run->state;
     double t = 1;
     mgvi_vec_copy(run->ctx, &s->w, &s->ahead);
-    for (int i = 0; i < INNER; i++) {
+    for (int64_t i = 0; i < run->settings->inner_steps; i++) {
         inner_step(run, s);
         const double larger = (1 + sqrt(1 + 4 * t * t)) / 2, m = (t - 1) / larger;
         mgvi_vec_add(run->ctx, 1 + m, &s->next, -m, &s->w, &s->ahead);
@@ -85,6 +89,14 @@ static mgvi_iterate expose(mgvi_run *run)
 
 static double residual(const mgvi_run *run) { return ((const state *)run->state)->memory.residual; }
 
+static double normal(const mgvi_run *run) { return ((const state *)run->state)->normal; }
+
+static void ended(mgvi_run *run)
+{
+    state *s = run->state;
+    s->normal = mgvi_normal_residual(run, s->norm, &s->w, (mgvi_scratch){&s->z, &s->work, &s->g});
+}
+
 const mgvi_solver_ops mgvi_solver_bregman = {
     .name = "bregman",
     .summary =
@@ -93,7 +105,7 @@ const mgvi_solver_ops mgvi_solver_bregman = {
               .loss = MGVI_HARD | MGVI_LINEAR_DUAL,
               .op = MGVI_MUL | MGVI_MUL_T},
     .no = {.loss = MGVI_MARGIN},
-    .settings = "sigma_factor sigma lipschitz",
+    .settings = "sigma_factor sigma lipschitz bregman_rho inner_steps",
     .fits = mgvi_centred_intercept,
     .anywhere = true,
     .state_size = sizeof(state),
@@ -101,4 +113,6 @@ const mgvi_solver_ops mgvi_solver_bregman = {
     .step = step,
     .expose = expose,
     .residual = residual,
+    .normal = normal,
+    .ended = ended,
 };

@@ -11,6 +11,7 @@
  * with A' an iteration. */
 #include "certify/rates.h"
 #include "problem/margins.h"
+#include "solver/shared/schedule.h"
 #include "solver/solver_impl.h"
 
 #include <float.h>
@@ -116,23 +117,7 @@ static mgv_status choose_L(mgvi_run *run, state *s)
 /* 1/lambda_t, t = 0, 1, ...; infinite when lambda_t is 0 or 2^t overflows.                   (2) */
 static double box(const state *s, int64_t iteration)
 {
-    enum { BEYOND_DOUBLE = 2000 };
-    const double t = (double)iteration;
-    switch (s->schedule) {
-    case MGVI_SCHEDULE_LOG:
-        return log(t + 2) / s->lambda0;
-    case MGVI_SCHEDULE_SQRT:
-        return sqrt(t + 1) / s->lambda0;
-    case MGVI_SCHEDULE_LINEAR:
-        return (t + 1) / s->lambda0;
-    case MGVI_SCHEDULE_SQUARE:
-        return (t + 1) * (t + 1) / s->lambda0;
-    case MGVI_SCHEDULE_GEOMETRIC:
-        return ldexp(1, iteration < BEYOND_DOUBLE ? (int)iteration : BEYOND_DOUBLE) / s->lambda0;
-    case MGVI_SCHEDULE_CONSTANT:
-        break;
-    }
-    return 1 / s->lambda0;
+    return mgvi_schedule_growth(s->schedule, iteration) / s->lambda0;
 }
 
 /* Every multiplier at the same share of the first box; rows without weight stay at 0. */

@@ -8,7 +8,8 @@
  *   lazy:  A'(2 u - u_old) is formed for all columns every few iterations, in between for those
  *          that could leave 0.
  * A penalty that is a norm of D w may have dual variables of its own: A is then
- * [A; D] and (1) has no prox. */
+ * [A; D] and (1) has no prox; or a second unknown U = D w: A is then [A 0; D -1]. */
+#include "base/print.h"
 #include "solver/sweep/restart.h"
 #include "solver/sweep/steps.h"
 #include "solver/sweep/support.h"
@@ -17,13 +18,15 @@
 
 /* ---- dual variables of a norm of D w --------------------------------------------------------- */
 
-/* For a penalty R(w) = c sum_g |(D w)_g|: no prox of R is needed. (15) */
+/* For a penalty R(w) = c sum_g |(D w)_g|: no prox of R is needed. (15); lifted: (16). */
 typedef struct norm_dual {
     mgvi_op *D;    /* NULL: not in use */
     int64_t group; /* rows of D that have one length */
     double radius; /* c */
-    mgvi_vec v;    /* |v_g| <= c */
+    mgvi_vec v;    /* |v_g| <= c; lifted: the multipliers of D w = U */
     mgvi_vec step; /* v - v_old */
+    bool lifted;
+    mgvi_vec U, inside; /* lifted: U, and scratch */
 } norm_dual;
 
 static bool norm_dual_on(const norm_dual *s) { return s->D != NULL; }
@@ -35,11 +38,12 @@ static const double INNER_STEPS = 100;
 static bool wants_norm_dual(const mgvi_run *run)
 {
     const mgv_problem *p = run->problem;
-    const mgvi_wish choice = run->settings->split;
-    if (!p->split.D || p->lanes != 1 || p->free_cols || choice == MGVI_WISH_NO)
+    const mgvi_split_kind choice = run->settings->split;
+    if (!p->split.D || p->lanes != 1 || p->free_cols || choice == MGVI_SPLIT_NO)
         return false;
-    return choice == MGVI_WISH_YES || mgvi_problem_is_bounded(p) ||
-           (p->split.preferred && (double)p->A->nnz < INNER_STEPS * (double)p->A->cols);
+    return choice != MGVI_SPLIT_AUTO || mgvi_problem_is_bounded(p) ||
+           (p->split.preferred && isnan(run->settings->prox_error) &&
+            (double)p->A->nnz < INNER_STEPS * (double)p->A->cols);
 }
 
 /* By the setting `split` and what the problem's penalty offers. Kept for checkpoints. */
@@ -51,28 +55,59 @@ static mgv_status norm_dual_new(mgvi_run *run, norm_dual *out)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "bounds of the weights beside %s need --set split=yes and no intercept",
                          run->problem->penalty->name);
-    if (!wants_norm_dual(run) && form->D && run->settings->split == MGVI_WISH_YES)
+    const bool asked =
+        run->settings->split == MGVI_SPLIT_YES || run->settings->split == MGVI_SPLIT_LIFTED;
+    if (!wants_norm_dual(run) && form->D && asked)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
-                         "split yes beside %s has no intercept; add --no-intercept",
+                         "split yes and lifted beside %s have no intercept; add --no-intercept",
                          run->problem->penalty->name);
     if (!wants_norm_dual(run))
         return MGV_OK;
+    if (!isnan(run->settings->prox_error))
+        return MGVI_FAIL(run->ctx, MGV_E_ARG,
+                         "prox_error is of a proximal map, which split takes the place of; leave "
+                         "one of them out, and low and high");
     out->D = form->D;
     out->group = form->group;
     out->radius = mgvi_coef_pick(&run->problem->col.scale, 0, 0);
     MGVI_TRY(MGVI_VECS(&run->arena, MGVI_ROWS, form->D->rows, 1, &out->v, &out->step));
     MGVI_TRY(mgvi_run_keep_vec(run, "split", &out->v));
-    return mgvi_run_keep_vec(run, "split_step", &out->step);
+    MGVI_TRY(mgvi_run_keep_vec(run, "split_step", &out->step));
+    out->lifted = run->settings->split == MGVI_SPLIT_LIFTED;
+    if (!out->lifted)
+        return MGV_OK;
+    MGVI_TRY(MGVI_VECS(&run->arena, MGVI_ROWS, form->D->rows, 1, &out->U, &out->inside));
+    return mgvi_run_keep_vec(run, "lifted", &out->U);
 }
 
-/* v+ = P(v + sigma D w), P the projection of every group onto the ball of radius c. */
+/* U+ = prox_{tau c |.|}(U + tau (2 v - v_old)) = x - P(x), P onto balls of radius tau c; step is
+ * scratch once v + step is known. */
+static void lifted_move(mgv_ctx *ctx, norm_dual *s, double tau)
+{
+    mgvi_vec_axpby(ctx, tau, &s->v, 1, &s->U);
+    mgvi_vec_axpby(ctx, tau, &s->step, 1, &s->U);
+    if (!(s->radius > 0))
+        return;
+    mgvi_vec_copy(ctx, &s->U, &s->step);
+    mgvi_vec_fill(ctx, &s->inside, 0);
+    mgvi_vec_project(ctx, s->group, tau * s->radius, &s->inside, &s->step);
+    mgvi_vec_axpby(ctx, -1, &s->inside, 1, &s->U);
+}
+
+/* v+ = P(v + sigma D w), P the projection of every group onto the ball of radius c; lifted: v+ = v +
+ * sigma (D w - U). */
 static void norm_dual_move(mgv_ctx *ctx, norm_dual *s, double sigma, const mgvi_vec *w)
 {
-    if (!(s->radius > 0)) {
+    if (!(s->radius > 0) && !s->lifted) {
         mgvi_vec_fill(ctx, &s->step, 0); /* v = 0 and stays */
         return;
     }
     mgvi_op_mul(s->D, sigma, w, 0, &s->step);
+    if (s->lifted) {
+        mgvi_vec_axpby(ctx, -sigma, &s->U, 1, &s->step);
+        mgvi_vec_axpby(ctx, 1, &s->step, 1, &s->v);
+        return;
+    }
     mgvi_vec_project(ctx, s->group, s->radius, &s->v, &s->step);
 }
 
@@ -96,6 +131,7 @@ typedef struct state {
     norm_dual split;
     int64_t lazy; /* 1: exact form */
     bool average, restarts;
+    double normal; /* of the normal equations, at the end */
     mgvi_restart mean;
     memory memory;
 } state;
@@ -138,6 +174,25 @@ static mgv_status keep_everything(mgvi_run *run, state *s)
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->memory, sizeof s->memory);
 }
 
+static int facts(const mgvi_run *run, mgvi_fact *out)
+{
+    const mgv_problem *p = run->problem;
+    return mgvi_steps_facts(&((const state *)run->state)->steps, mgvi_problem_penalised(p),
+                            p->A->rows, out);
+}
+
+static void tell_steps(const mgvi_run *run)
+{
+    char text[MGVI_FACTS_MAX * 40] = "";
+    mgvi_fact fact[MGVI_FACTS_MAX];
+    size_t used = 0;
+    const int count = facts(run, fact);
+    for (int i = 0; i < count; i++)
+        used += (size_t)mgvi_print(text + used, sizeof text - used, "%s%s %.6g", i ? ", " : "",
+                                   fact[i].name, fact[i].value);
+    mgvi_log(run->ctx, MGV_INFO, "primal_dual: %s", text);
+}
+
 static mgv_status init(mgvi_run *run)
 {
     state *s = run->state;
@@ -148,21 +203,27 @@ static mgv_status init(mgvi_run *run)
     s->lazy = choose_lazy(run, s);
     s->average = run->settings->iterate == MGVI_ITERATE_AVERAGE;
     MGVI_TRY(norm_dual_new(run, &s->split));
+    if (!isnan(run->settings->sigma) && !isnan(run->settings->step_ratio))
+        return MGVI_FAIL(run->ctx, MGV_E_ARG,
+                         "sigma and step_ratio both say the dual step; leave one of them out");
     s->restarts = run->settings->primal_dual_restart && !run->early && !s->average &&
                   s->lazy == 1 && (p->penalty->can & MGVI_CONJ) && !norm_dual_on(&s->split) &&
                   !mgvi_problem_has_smooth(p);
     mgvi_start_weights(p, &s->now.w);
     MGVI_TRY(mgvi_steps_new(run, &s->penalty, s->support.columns, &s->now.w, &s->steps));
-    s->steps.split = norm_dual_on(&s->split) ? p->split.square_norm : 0;
+    s->steps.split = norm_dual_on(&s->split) ? p->split.square_norm + s->split.lifted : 0;
     s->steps.smooth = p->smooth.lipschitz;
+    s->steps.ratio = isnan(run->settings->step_ratio) ? 0 : run->settings->step_ratio;
     mgvi_steps_set_norm(run, &s->steps, s->steps.norm);
     mgvi_op_mul(p->A, 1, &s->now.w, 0, &s->now.z);
     mgvi_displacement(p, &s->now.z, &s->work);
     s->memory.norm = s->steps.norm;
     s->memory.stillness = INFINITY;
+    s->normal = NAN;
     mgvi_vec_norm2(run->ctx, &s->work, &s->memory.residual);
     if (s->average || s->restarts)
         MGVI_TRY(mgvi_restart_new(run, s->memory.residual, &s->mean));
+    tell_steps(run);
     return keep_everything(run, s);
 }
 
@@ -172,6 +233,8 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
     mgvi_op *A = run->problem->A;
     mgvi_vec_upload(run->ctx, w, &s->now.w);
     mgvi_op_mul(A, 1, &s->now.w, 0, &s->now.z);
+    if (s->split.lifted)
+        mgvi_op_mul(s->split.D, 1, &s->now.w, 0, &s->split.U);
     if (!u)
         return MGV_OK;
     mgvi_vec_upload(run->ctx, u, &s->now.u);
@@ -233,6 +296,8 @@ static void move_weights(const mgvi_run *run, state *s)
         mgvi_penalty_prox_each(&s->penalty, &next, &each, &next);
     } else {
         mgvi_vec_add(run->ctx, 1, &w, -steps->tau, &g, &next);
+        if (s->split.lifted)
+            lifted_move(run->ctx, &s->split, steps->tau);
         if (!norm_dual_on(&s->split))
             mgvi_penalty_prox(&s->penalty, &next, steps->tau, &next);
         else if (mgvi_problem_is_bounded(p))
@@ -268,7 +333,8 @@ static double watch_norm(const mgvi_run *run, state *s)
 static void move_dual(const mgvi_run *run, state *s)
 {
     const mgv_problem *p = run->problem;
-    const mgvi_coef_array r = {.constant = 1 / s->steps.sigma};
+    const mgvi_coef_array r = {
+        .values = s->steps.inverse, .lanes = 1, .constant = 1 / s->steps.sigma};
     mgvi_loss_dual_step(run->ctx, p->loss, &p->row, &s->now.u, &s->now.z, &r, &s->u_next);
     mgvi_vec_add(run->ctx, 1, &s->u_next, -1, &s->now.u, &s->du);
     mgvi_vec_copy(run->ctx, &s->u_next, &s->now.u);
@@ -291,6 +357,9 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     s->steps.norm = s->memory.norm;
+    if (!isnan(run->settings->prox_error)) /* eps_k of (17) */
+        s->penalty.error =
+            run->settings->prox_error * pow((double)run->iteration + 1, -run->settings->prox_decay);
     if (s->lazy > 1 && run->iteration > 0)
         refresh_direction(run, s);
     move_weights(run, s);
@@ -334,8 +403,14 @@ static double residual(const mgvi_run *run)
     return s->memory.residual;
 }
 
+static double normal(const mgvi_run *run) { return ((const state *)run->state)->normal; }
+
 static void ended(mgvi_run *run)
 {
+    state *s = run->state;
+    const mgvi_scratch by = {&s->u_next, &s->work, &s->next};
+    if (!s->steps.unit)
+        s->normal = mgvi_normal_residual(run, s->steps.norm, expose(run).w, by);
     if (run->finished)
         mgvi_log(run->ctx, MGV_WARNING,
                  "no weights satisfy the constraints: these fit them in the least-squares sense, "
@@ -362,7 +437,8 @@ const mgvi_solver_ops mgvi_solver_primal_dual = {
     .smooth = true,
     .means = true,
     .settings =
-        "sigma sigma_factor lipschitz steps iterate lazy primal_dual_restart prox_tol split",
+        "sigma sigma_factor step_ratio lipschitz steps iterate lazy primal_dual_restart prox_tol "
+        "prox_error prox_decay split",
     .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
@@ -371,6 +447,8 @@ const mgvi_solver_ops mgvi_solver_primal_dual = {
     .expose = expose,
     .estimate = estimate,
     .residual = residual,
+    .facts = facts,
+    .normal = normal,
     .ended = ended,
     .restored = restored,
 };
