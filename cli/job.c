@@ -45,6 +45,7 @@ void cli_job_trace(cli_job *job, const mgv_event *e)
     trace_number(trace, steps > 0 ? bytes / steps : NAN);
     trace_number(trace, e->strength);
     trace_number(trace, e->validation_se);
+    trace_number(trace, e->smoothing);
     job->traced.iteration = e->iteration;
     job->traced.bytes = e->bytes;
     fputc('\n', trace);
@@ -102,7 +103,7 @@ int cli_job_open_trace(cli_job *job, const char *file)
     return cli_table_open(job->c, file,
                           "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,"
                           "margin_upper,train_score,validation_score,nonzeros,bytes,"
-                          "bytes_per_iteration,strength,validation_se\n",
+                          "bytes_per_iteration,strength,validation_se,smoothing\n",
                           &job->trace);
 }
 
@@ -131,6 +132,7 @@ int cli_job_code(const cli_job *job)
     case MGV_STOP_DISCREPANCY:
     case MGV_STOP_SELECTED:
     case MGV_STOP_APRIORI:
+    case MGV_STOP_SCHEDULE:
         return CLI_DONE;
     case MGV_STOP_INFEASIBLE:
         return CLI_NO_SOLUTION;

@@ -114,6 +114,7 @@ typedef struct mgv_event {
     double strength; /* a point of a selection's path by strength, which `iteration` counts: its mu,
                         or its lambda */
     double validation_se; /* standard error of validation_score */
+    double smoothing;     /* alpha of the last step of a method that smooths the loss (smsvm) */
 } mgv_event;
 
 /* Return nonzero to end the run after this step with the best iterate. Called on the thread that
@@ -308,7 +309,8 @@ typedef enum mgv_stop {
     MGV_STOP_STALLED = 9,   /* further steps change nothing, short of the certificate */
     MGV_STOP_SELECTED = 10, /* this iteration was chosen on held-out rows: early stopping */
     MGV_STOP_APRIORI = 11,  /* as many iterations as the noise level prescribes */
-    MGV_STOP_ROUNDING = 12  /* as good as numbers go: rounding alone is larger than the tolerance */
+    MGV_STOP_ROUNDING = 12, /* as good as numbers go: rounding alone is larger than the tolerance */
+    MGV_STOP_SCHEDULE = 13  /* the method's own schedule has ended where a setting told it to */
 } mgv_stop;
 /* "certified", "max_iter", ...; static. */
 MGV_API const char *mgv_stop_name(mgv_stop stop);

@@ -60,6 +60,14 @@
     W(PERCEPTRON_COUNTING, "counting")                                                             \
     W(PERCEPTRON_PROJECTED, "projected")
 
+#define MGVI_SMSVM_WORDS(W)                                                                        \
+    W(SMSVM_CORRECTED, "corrected")                                                                \
+    W(SMSVM_LITERAL, "literal")
+
+#define MGVI_SMOOTHER_WORDS(W)                                                                     \
+    W(SMOOTHER_ROOT, "root")                                                                       \
+    W(SMOOTHER_SOFTPLUS, "softplus")
+
 #define MGVI_EDGES_WORDS(W)                                                                        \
     W(EDGES_REFLECT, "reflect")                                                                    \
     W(EDGES_PERIODIC, "periodic")
@@ -95,6 +103,8 @@ typedef enum mgvi_step_kind { MGVI_STEPS_WORDS(MGVI_CHOICE) } mgvi_step_kind;
 typedef enum mgvi_which_iterate { MGVI_ITERATE_WORDS(MGVI_CHOICE) } mgvi_which_iterate;
 typedef enum mgvi_surrogate { MGVI_SURROGATE_WORDS(MGVI_CHOICE) } mgvi_surrogate;
 typedef enum mgvi_perceptron_form { MGVI_PERCEPTRON_WORDS(MGVI_CHOICE) } mgvi_perceptron_form;
+typedef enum mgvi_smsvm_form { MGVI_SMSVM_WORDS(MGVI_CHOICE) } mgvi_smsvm_form;
+typedef enum mgvi_smoother { MGVI_SMOOTHER_WORDS(MGVI_CHOICE) } mgvi_smoother;
 typedef enum mgvi_edges { MGVI_EDGES_WORDS(MGVI_CHOICE) } mgvi_edges;
 typedef enum mgvi_along { MGVI_ALONG_WORDS(MGVI_CHOICE) } mgvi_along;
 typedef enum mgvi_index_base { MGVI_BASE_WORDS(MGVI_CHOICE) } mgvi_index_base;
