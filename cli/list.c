@@ -28,6 +28,19 @@ static int unknown_kind(cli *c)
 
 /* ---- for people ------------------------------------------------------------------------------ */
 
+/* The longest name of a kind, but at least one that looks well. */
+static int width(const char *kind)
+{
+    int widest = 16;
+    for (size_t i = 0; i < mgv_registry_count(); i++) {
+        const mgv_entry e = cli_entry_at(i);
+        const int length = (int)strlen(e.name);
+        if (strcmp(kind, e.kind) == 0 && length > widest)
+            widest = length;
+    }
+    return widest;
+}
+
 static size_t print_entries(const char *asked)
 {
     size_t printed = 0;
@@ -37,7 +50,7 @@ static size_t print_entries(const char *asked)
             continue;
         if (cli_entry_opens_kind(i))
             printf("%s%s:\n", printed ? "\n" : "", cli_plural_of(e.kind).text);
-        printf("  %-16s %s\n", e.name, e.summary);
+        printf("  %-*s %s\n", width(e.kind), e.name, e.summary);
         printed++;
     }
     return printed;

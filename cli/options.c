@@ -68,6 +68,7 @@ typedef struct reader {
     const cli_option *options; /* the command's and the common ones */
     size_t count;
     char **next, **end;
+    bool presets; /* are being set: first of all, so that settings given beside them win */
 } reader;
 
 static int usage_error(const reader *r, const char *message, const char *detail)
@@ -78,6 +79,8 @@ static int usage_error(const reader *r, const char *message, const char *detail)
 
 static int set(reader *r, const char *name, const char *value)
 {
+    if (r->presets != (strcmp(name, "preset") == 0))
+        return CLI_GO_ON;
     const mgv_status st = mgv_settings_set(r->c->ctx, r->c->settings, name, value);
     return st == MGV_OK ? CLI_GO_ON : cli_fail(r->c, st);
 }
@@ -193,10 +196,11 @@ static int read_short(reader *r, const char *given)
     return unknown(r, "-", given + 1);
 }
 
-static int read_all(reader *r)
+static int read_words(reader *r)
 {
     bool only_arguments = false;
     cli *c = r->c;
+    c->arguments = 0;
     while (r->next < r->end) {
         const char *word = *r->next++;
         int code = CLI_GO_ON;
@@ -213,6 +217,16 @@ static int read_all(reader *r)
             return code;
     }
     return CLI_GO_ON;
+}
+
+static int read_all(reader *r)
+{
+    char **const first = r->next;
+    r->presets = true;
+    const int code = read_words(r);
+    r->next = first;
+    r->presets = false;
+    return code == CLI_GO_ON ? read_words(r) : code;
 }
 
 static int apply(cli *c)

@@ -1,4 +1,5 @@
 /* registry.c - everything registered, in one list. */
+#include "base/presets.h"
 #include "io/io.h"
 #include "simd/simd.h"
 #include "solver/solver_impl.h"
@@ -20,6 +21,7 @@ typedef struct kind {
 KIND(loss, mgvi_loss_ops, mgvi_loss_at)
 KIND(penalty, mgvi_penalty_ops, mgvi_penalty_at)
 KIND(solver, mgvi_solver_ops, mgvi_solver_at)
+KIND(preset, mgvi_preset, mgvi_preset_at)
 KIND(stop, mgvi_stop_rule, mgvi_stop_at)
 KIND(operator, mgvi_op_ops, mgvi_operator_at)
 KIND(reader, mgvi_reader, mgvi_reader_at)
@@ -40,15 +42,12 @@ static mgv_entry simd_entry(int index)
                        .summary = index ? "kernels this machine can run" : "reference kernels"};
 }
 
-static const kind kinds[] = {{"loss", mgvi_loss_count, loss_entry},
-                             {"penalty", mgvi_penalty_count, penalty_entry},
-                             {"solver", mgvi_solver_count, solver_entry},
-                             {"stop", mgvi_stop_count, stop_entry},
-                             {"operator", mgvi_operator_count, operator_entry},
-                             {"reader", mgvi_reader_count, reader_entry},
-                             {"writer", mgvi_writer_count, writer_entry},
-                             {"backend", backend_count, backend_entry},
-                             {"simd", mgvi_simd_count, simd_entry}};
+static const kind kinds[] = {
+    {"loss", mgvi_loss_count, loss_entry},       {"penalty", mgvi_penalty_count, penalty_entry},
+    {"solver", mgvi_solver_count, solver_entry}, {"preset", mgvi_preset_count, preset_entry},
+    {"stop", mgvi_stop_count, stop_entry},       {"operator", mgvi_operator_count, operator_entry},
+    {"reader", mgvi_reader_count, reader_entry}, {"writer", mgvi_writer_count, writer_entry},
+    {"backend", backend_count, backend_entry},   {"simd", mgvi_simd_count, simd_entry}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 size_t mgv_registry_count(void)

@@ -1,6 +1,7 @@
 /* settings.c - the table made from settings.def: defaults, parsing, bounds. */
 #include "base/settings.h"
 
+#include "base/presets.h"
 #include "base/print.h"
 
 #include <errno.h>
@@ -248,8 +249,7 @@ static mgv_status parse(mgv_ctx *ctx, const setting *s, void *f, const char *val
     return MGV_OK;
 }
 
-mgv_status mgvi_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *name,
-                             const char *value)
+static mgv_status set_one(mgv_ctx *ctx, mgv_settings *settings, const char *name, const char *value)
 {
     const setting *s = find(name);
     if (!s)
@@ -261,6 +261,36 @@ mgv_status mgvi_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *n
         return MGVI_FAIL(ctx, st, "%s is '%.200s'; allowed: %s", s->name, value, allowed);
     }
     return st;
+}
+
+/* The NAME=VALUE of a preset, one after the other. */
+static mgv_status set_all(mgv_ctx *ctx, mgv_settings *settings, const char *pairs)
+{
+    char pair[128];
+    for (size_t n; *pairs; pairs += n + (pairs[n] == ' ')) {
+        n = strcspn(pairs, " ");
+        snprintf(pair, sizeof pair, "%.*s", (int)n, pairs);
+        char *equals = strchr(pair, '=');
+        *equals = 0;
+        MGVI_TRY(set_one(ctx, settings, pair, equals + 1));
+    }
+    return MGV_OK;
+}
+
+mgv_status mgvi_settings_set(mgv_ctx *ctx, mgv_settings *settings, const char *name,
+                             const char *value)
+{
+    if (strcmp(name, "preset") != 0 || !*value)
+        return set_one(ctx, settings, name, value);
+    const mgvi_preset *preset = mgvi_preset_find(value);
+    if (!preset)
+        return MGVI_FAIL(ctx, MGV_E_ARG,
+                         "there is no preset '%.80s'; `margrave list presets` shows them", value);
+    mgv_settings changed = *settings;
+    MGVI_TRY(set_all(ctx, &changed, preset->settings));
+    MGVI_TRY(set_one(ctx, &changed, name, value));
+    *settings = changed;
+    return MGV_OK;
 }
 
 static void value_text(const setting *s, const void *f, char *buffer, size_t capacity)

@@ -28,6 +28,7 @@ typedef struct line {
 #define LASSO "task=regress penalty=l1 select=cv:4"
 
 static const line lines[] = {
+    {"preset", "apidopoulos-alg1", FIT, "max_iter=20"},
     {"task", "regress", FIT, ""},
     {"loss", "logistic", FIT, ""},
     {"penalty", "linf", FIT, "loss=logistic C=1"},

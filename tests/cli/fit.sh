@@ -159,4 +159,16 @@ done
 printf 'y,a,b\n0,10539,-13838\n1,-13988,3982\n1,29410,-13044\n0,-8205,-1776\n0,-3399,30246\n1,9,8\n' >large.csv
 run 3 fit large.csv --loss exponential --penalty entropy --lambda 0.02 --max-iter 500 --no-model
 has out "certificate  none: the objective of these weights is beyond the numbers"
+
+# A preset comes first, wherever it stands: settings beside it win.
+printf '1,1,2\n1,2,1\n-1,-1,-2\n-1,-2,-1.5\n' >toy.csv
+first="--preset apidopoulos-alg2 --max-iter 20 --tol 0 --label-column first --json"
+run 3 fit toy.csv $first -o preset.mgm
+json out solver.name dual_diagonal
+run 3 fit toy.csv $first --inertia 10 -o one.mgm
+run 3 fit toy.csv --inertia 10 $first -o two.mgm
+same one.mgm two.mgm "the order of --preset and --inertia"
+if cmp -s one.mgm preset.mgm; then fail "--inertia is lost beside --preset"; fi
+run 2 fit toy.csv --preset nobody
+has err "there is no preset 'nobody'; \`margrave list presets\` shows them"
 finish

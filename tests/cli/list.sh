@@ -2,7 +2,7 @@
 . "$(dirname "$0")/lib.sh"
 run 0 list
 empty err
-for kind in losses penalties solvers stops operators readers writers backends simd; do
+for kind in losses penalties solvers presets stops operators readers writers backends simd; do
     has out "$kind:"
 done
 has out "in use: backend cpu"
