@@ -528,6 +528,55 @@ typedef struct mgv_metrics {
 MGV_API mgv_status mgv_model_evaluate(mgv_ctx *ctx, const mgv_model *model, mgv_data *data,
                                       const double *scores, mgv_metrics *out);
 
+/* ---- Assessment ----------------------------------------------------------------------------- */
+/* What a way to make models is worth on rows it has not seen: nested cross-validation. The rows are
+ * dealt out to `outer` parts, `repeat` times, every part with its share of every class and rows of
+ * one number in `row_groups` together; each part is predicted by a model made from the others alone:
+ * scaling, widths and the choice of the strength (setting `select`) included. Without `select` it is
+ * plain cross-validation of the strength that is given. `time_limit` and `max_passes` are for all of
+ * it, from here on. One copy of the training rows is made at a time. */
+typedef struct mgv_assess mgv_assess;
+/* Borrows the data. MGV_E_UNSUPPORTED: checkpoints, a precomputed kernel. */
+MGV_API mgv_status mgv_assess_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                                  mgv_assess **out);
+/* Makes and judges the next model; *more is 0 when there is none, or no time for a whole one. After
+ * a failure the parts that are done stay. */
+MGV_API mgv_status mgv_assess_next(mgv_ctx *ctx, mgv_assess *assess, int *more);
+MGV_API void mgv_assess_free(mgv_ctx *ctx, mgv_assess *assess);
+
+/* Means over the parts that are done, which count alike; NaN: not known. A standard error is the
+ * standard deviation over the root of `outer`: repeats see the same rows again. */
+typedef struct mgv_assess_info {
+    size_t size;
+    int classify;          /* scores are accuracies; else root mean squared errors */
+    int64_t outer, repeat; /* as they were asked for */
+    int64_t done;          /* of outer * repeat */
+    int64_t short_of;      /* models that ended before their certificate */
+    double score, score_se;
+    double baseline, baseline_se; /* always the larger class, or the mean, of the other parts */
+    double r2, r2_se;             /* NaN for classes */
+    double passes, seconds;
+} mgv_assess_info;
+MGV_API mgv_status mgv_assess_describe(const mgv_assess *assess, mgv_assess_info *out);
+
+/* One part. */
+typedef struct mgv_assess_part {
+    size_t size;
+    int64_t repeat, part; /* from 0 */
+    int64_t train_rows, test_rows;
+    double score, baseline, r2;
+    double lambda, mu;            /* of its model; NaN: it has none */
+    int64_t iteration;            /* chosen by iterations: which; else 0 */
+    const char *method;           /* of the selection; NULL: the strength was given */
+    double inner_score, inner_se; /* by which it was chosen: optimistic; NaN: it was not */
+    int64_t nonzeros;
+    mgv_stop stop;
+    const char *solver;
+    double relative_gap, passes, seconds;
+} mgv_assess_part;
+/* MGV_E_ARG when that part is not done. */
+MGV_API mgv_status mgv_assess_at(const mgv_assess *assess, int64_t index, mgv_assess_part *out);
+
 /* ---- Paths ---------------------------------------------------------------------------------- */
 /* One problem under falling strengths, along mu or lambda; each run starts from the last answer and
  * ends with its own certificate. Reads the settings of a fit and `along`, `path_points`,
@@ -745,6 +794,9 @@ MGV_API mgv_status mgv_report_model(mgv_ctx *ctx, const mgv_model *model, const 
  * it and `data_file` may be NULL. */
 MGV_API mgv_status mgv_report_path(mgv_ctx *ctx, const mgv_path *path, const char *data_file,
                                    const char *const *model_files, char **json);
+/* The JSON object of `margrave assess --json`. `data_file` may be NULL. */
+MGV_API mgv_status mgv_report_assess(mgv_ctx *ctx, const mgv_assess *assess, const char *data_file,
+                                     char **json);
 
 /* The JSON object of `margrave deblur --json`. The names may be NULL. */
 MGV_API mgv_status mgv_report_deblur(mgv_ctx *ctx, const mgv_deblur *deblur, const char *image_file,

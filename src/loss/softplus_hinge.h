@@ -39,10 +39,7 @@ MGVI_FORMULA real softplus_hinge_mirror(mgvi_coef c, real u)
     return 1 + c.b * logistic_mirror(c, u);
 }
 
-MGVI_FORMULA real softplus_hinge_dual_clip(mgvi_coef c, real u)
-{
-    return logistic_dual_clip(c, u);
-}
+MGVI_FORMULA real softplus_hinge_dual_clip(mgvi_coef c, real u) { return logistic_dual_clip(c, u); }
 
 MGVI_FORMULA real softplus_hinge_dual_step(mgvi_coef c, real u, real z, real r)
 {
