@@ -41,8 +41,7 @@ static mgv_status check_settings(mgv_ctx *ctx, const mgv_settings *s, const mgv_
                          "assess computes the kernel of its folds (got kernel precomputed); give "
                          "the features and --kernel rbf, laplace or poly");
     if (!data->labels || data->gaps)
-        return MGVI_FAIL(ctx, MGV_E_INPUT,
-                         "assess needs a label for every row; %s",
+        return MGVI_FAIL(ctx, MGV_E_INPUT, "assess needs a label for every row; %s",
                          data->labels ? "leave out the rows without one" : "name their file");
     return MGV_OK;
 }

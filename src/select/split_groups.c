@@ -8,9 +8,9 @@
 #include <string.h>
 
 typedef struct cluster {
-    int64_t number; /* as the rows have it */
+    int64_t number;       /* as the rows have it */
     int64_t first, count; /* its rows in the list */
-    int64_t turn; /* its place among clusters of the same size */
+    int64_t turn;         /* its place among clusters of the same size */
 } cluster;
 
 typedef struct member {

@@ -105,6 +105,11 @@ static const line lines[] = {
     {"patience_points", "1", SELECT, "select=cv:3"},
     {"patience_epochs", "1", SELECT, "loss=softmax select=holdout:0.3"},
     {"patience_iterations", "1", SELECT, BASIS " select=cv:3 max_iter=500"},
+    {"lambda_grid", "0.1,1", SELECT, "select=cv:3"},
+    {"mu_grid", "0.1,0.01", SELECT, "select=cv:3"},
+    {"row_groups", "rows", SELECT, "select=cv:3"},
+    {"outer", NULL, SELECT, ""},  /* assess/test_assess.c */
+    {"repeat", NULL, SELECT, ""}, /* the same */
     {"validation_labels", "classes", SELECT, "select=val:rows.csv"},
     {"one_se", "yes", SELECT, LASSO},
     {"debias", "yes", SELECT, LASSO},

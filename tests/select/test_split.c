@@ -44,9 +44,12 @@ TEST(folds_are_even_stratified_and_seeded)
         group[i] = i % 10 == 0; /* 11 rows of the second class */
     const mgvi_rule rule = {.kind = MGVI_RULE_CV, .folds = K};
     mgvi_split a, b, c;
-    CHECK_OK(ctx, mgvi_split_new(&arena, &rule, N, 0, group, 1, &a));
-    CHECK_OK(ctx, mgvi_split_new(&arena, &rule, N, 0, group, 1, &b));
-    CHECK_OK(ctx, mgvi_split_new(&arena, &rule, N, 0, group, 2, &c));
+    CHECK_OK(ctx,
+             mgvi_split_new(&arena, &rule, &(mgvi_deal){.own = N, .group = group, .seed = 1}, &a));
+    CHECK_OK(ctx,
+             mgvi_split_new(&arena, &rule, &(mgvi_deal){.own = N, .group = group, .seed = 1}, &b));
+    CHECK_OK(ctx,
+             mgvi_split_new(&arena, &rule, &(mgvi_deal){.own = N, .group = group, .seed = 2}, &c));
     assert_memory_equal(a.code, b.code, N);
     CHECK(memcmp(a.code, c.code, N) != 0);
     CHECK(a.lanes == K + 1 && a.codes == K);
@@ -75,19 +78,20 @@ TEST(held_out_parts_and_files)
     const mgvi_rule part = {.kind = MGVI_RULE_HOLDOUT, .fraction = .2};
     const mgvi_rule file = {.kind = MGVI_RULE_FILE}, folds = {.kind = MGVI_RULE_CV, .folds = 5};
     mgvi_split s;
-    CHECK_OK(ctx, mgvi_split_new(&arena, &part, 50, 0, NULL, 3, &s));
+    CHECK_OK(ctx, mgvi_split_new(&arena, &part, &(mgvi_deal){.own = 50, .seed = 3}, &s));
     int held = 0;
     for (int i = 0; i < 50; i++) {
         held += !mgvi_split_trains(&s, i, 0);
         CHECK(mgvi_split_trains(&s, i, 1));
     }
     CHECK(held == 10 && s.lanes == 2);
-    CHECK_OK(ctx, mgvi_split_new(&arena, &file, 7, 3, NULL, 3, &s));
+    CHECK_OK(ctx, mgvi_split_new(&arena, &file, &(mgvi_deal){.own = 7, .other = 3, .seed = 3}, &s));
     CHECK(s.lanes == 1 && s.rows == 10 && mgvi_split_judged(&s, 0));
     for (int i = 0; i < 10; i++)
         CHECK(mgvi_split_trains(&s, i, 0) == (i < 7));
-    CHECK_FAILS(ctx, mgvi_split_new(&arena, &folds, 9, 0, NULL, 0, &s), MGV_E_ARG, "10 rows");
-    CHECK_FAILS(ctx, mgvi_split_new(&arena, &part, 2, 0, NULL, 0, &s), MGV_E_ARG, "empty");
+    CHECK_FAILS(ctx, mgvi_split_new(&arena, &folds, &(mgvi_deal){.own = 9}, &s), MGV_E_ARG,
+                "10 rows");
+    CHECK_FAILS(ctx, mgvi_split_new(&arena, &part, &(mgvi_deal){.own = 2}, &s), MGV_E_ARG, "empty");
     mgvi_arena_free(&arena);
     mgv_ctx_free(ctx);
 }
