@@ -29,8 +29,6 @@ static mgv_status bind_task(mgv_assess *a)
 
 static mgv_status check_settings(mgv_ctx *ctx, const mgv_settings *s, const mgv_data *data)
 {
-    mgvi_rule rule;
-    MGVI_TRY(mgvi_rule_parse(ctx, s, &rule));
     if (s->checkpoint[0] || s->resume[0])
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                          "assess has no checkpoints (got %s '%.200s'); leave it out",
@@ -51,6 +49,9 @@ static mgv_status prepare(mgv_assess *a)
     const int64_t n = a->data->X.rows;
     a->parts = a->settings.outer;
     a->count = a->parts * a->settings.repeat;
+    mgvi_rule rule;
+    MGVI_TRY(mgvi_rule_parse(a->ctx, &a->settings, &rule));
+    a->chooses = rule.kind != MGVI_RULE_NONE;
     MGVI_TRY(check_settings(a->ctx, &a->settings, a->data));
     MGVI_TRY(bind_task(a));
     a->by_rows = *a->data;
@@ -206,7 +207,7 @@ static mgv_status fit(const mgv_assess *a, mgv_data *train, fitted *out)
     mgv_settings own = a->settings;
     own.time_limit = a->deadline - mgvi_ctx_clock(a->ctx);
     own.max_passes -= a->passes;
-    if (strcmp(own.select, "none") != 0) {
+    if (a->chooses) {
         MGVI_TRY(mgvi_selection_run(a->ctx, train, &own, &out->selection));
         out->solver = out->selection->solver;
         for (int k = 0; k < out->selection->paths; k++)

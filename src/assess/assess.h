@@ -30,7 +30,7 @@ struct mgv_assess {
     mgv_data *data;        /* borrowed */
     mgv_data by_rows;      /* the same, its matrix stored by rows */
     mgv_settings settings; /* of the models */
-    bool classify;
+    bool classify, chooses;
     int64_t parts, count, done;
     mgvi_assess_fold *fold;
     int64_t dealt;     /* the repeat that the split is of; -1: none yet */

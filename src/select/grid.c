@@ -23,10 +23,10 @@ static int falling(const void *x, const void *y)
     return (a < b) - (a > b);
 }
 
-/* "1e-4..1:9" */
-static bool read_range(char *text, double *value, int64_t *count)
+/* "1e-4..1:9", `dots` in it. */
+static bool read_range(char *text, char *dots, double *value, int64_t *count)
 {
-    char *dots = strstr(text, ".."), *colon = dots ? strchr(dots, ':') : NULL;
+    char *colon = strchr(dots, ':');
     double a, b;
     if (!colon)
         return false;
@@ -70,7 +70,8 @@ static mgv_status read_one(mgvi_arena *arena, const char *name, const char *text
         return MGVI_FAIL(arena->ctx, MGV_E_ARG,
                          "%s and %.*s are given together (got %g for the latter); leave one out",
                          name, (int)(strchr(name, '_') - name), name, alone);
-    if (!(strstr(text, "..") ? read_range(copy, *out, count) : read_list(copy, *out, count)))
+    char *dots = strstr(copy, "..");
+    if (!(dots ? read_range(copy, dots, *out, count) : read_list(copy, *out, count)))
         return refuse(arena->ctx, name, text);
     qsort(*out, (size_t)*count, sizeof **out, falling);
     return MGV_OK;

@@ -126,8 +126,8 @@ TEST(parts_have_their_share_of_every_class)
         CHECK_THAT(most - least <= 1 && least > 0, "class %d: %d to %d rows", side, least, most);
     }
     CHECK(part_at(a, 0).repeat == 0 && part_at(a, 7).repeat == 1 && part_at(a, 7).part == 3);
-    CHECK(part_at(a, 0).score != part_at(a, 4).score || part_at(a, 1).score != part_at(a, 5).score ||
-          part_at(a, 2).score != part_at(a, 6).score);
+    CHECK(part_at(a, 0).score != part_at(a, 4).score ||
+          part_at(a, 1).score != part_at(a, 5).score || part_at(a, 2).score != part_at(a, 6).score);
     mgv_assess_part part = {.size = sizeof part};
     CHECK(mgv_assess_at(a, 8, &part) == MGV_E_ARG);
     CHECK_FAILS(fit.ctx, mgv_assess_at(a, 8, &part), MGV_E_ARG, "8 parts are done, not 9");
@@ -146,9 +146,9 @@ static void check_same_making(const mgvi_assess_fold *x, const mgvi_assess_fold 
 {
     const mgv_certificate *c = &x->summary.certificate, *e = &y->summary.certificate;
     CHECK_THAT(same(x->inner_score, y->inner_score) && x->nonzeros == y->nonzeros &&
-                   x->iteration == y->iteration &&
-                   x->summary.iterations == y->summary.iterations && c->primal == e->primal &&
-                   c->dual == e->dual && x->summary.passes == y->summary.passes,
+                   x->iteration == y->iteration && x->summary.iterations == y->summary.iterations &&
+                   c->primal == e->primal && c->dual == e->dual &&
+                   x->summary.passes == y->summary.passes,
                "%s: another model", options);
     CHECK(same(x->lambda, y->lambda) && same(x->mu, y->mu));
 }
@@ -173,8 +173,8 @@ TEST(the_rows_that_judge_change_nothing_of_the_model)
         begin(&one, X, y, N, D, options[k], &a);
         for (int i = 0; i < N; i++) /* part 1 is turned round, and larger than all before */
             for (int j = 0; j < D; j++)
-                moved[i * D + j] = a->split.code[i] == 0 ? 40 - 9 * X[i * D + D - 1 - j]
-                                                         : X[i * D + j];
+                moved[i * D + j] =
+                    a->split.code[i] == 0 ? 40 - 9 * X[i * D + D - 1 - j] : X[i * D + j];
         begin(&two, moved, y, N, D, options[k], &b);
         CHECK(memcmp(a->split.code, b->split.code, N) == 0);
         check_same_making(&a->fold[0], &b->fold[0], options[k]);
@@ -253,7 +253,8 @@ TEST(rows_of_a_group_stay_together)
 /* What the folds of a selection are scaled by and how wide their kernel is, comes of their rows. */
 TEST(rows_of_no_weight_prepare_nothing)
 {
-    static const char *const options[] = {"loss=hinge C=1 kernel=rbf", "loss=hinge C=1 scale=maxabs",
+    static const char *const options[] = {"loss=hinge C=1 kernel=rbf",
+                                          "loss=hinge C=1 scale=maxabs",
                                           "loss=hinge C=1 kernel=laplace scale=maxabs"};
     double *X, *y, weight[N];
     mgv_random_set(3, N, D, 0.7, &X, &y);
@@ -382,10 +383,11 @@ TEST(what_cannot_be_is_said)
         const char *options;
         mgv_status status;
         const char *sentence;
-    } bad[] = {{"checkpoint=x", MGV_E_UNSUPPORTED, "assess has no checkpoints (got checkpoint 'x')"},
-               {"kernel=precomputed", MGV_E_UNSUPPORTED, "assess computes the kernel"},
-               {"select=some", MGV_E_ARG, "select is 'some'"},
-               {"sample_weight=nowhere", MGV_E_IO, "nowhere"}};
+    } bad[] = {
+        {"checkpoint=x", MGV_E_UNSUPPORTED, "assess has no checkpoints (got checkpoint 'x')"},
+        {"kernel=precomputed", MGV_E_UNSUPPORTED, "assess computes the kernel"},
+        {"select=some", MGV_E_ARG, "select is 'some'"},
+        {"sample_weight=nowhere", MGV_E_IO, "nowhere"}};
     double *X, *y;
     mgv_assess *a;
     mgv_random_set(3, N, D, 0.7, &X, &y);
@@ -482,8 +484,7 @@ int main(void)
     return RUN(a_strength_that_is_given_is_cross_validated, parts_have_their_share_of_every_class,
                the_rows_that_judge_change_nothing_of_the_model,
                random_labels_are_predicted_by_chance, rows_of_a_group_stay_together,
-               rows_of_no_weight_prepare_nothing, a_grid_is_tried_whole,
-               what_is_no_grid_is_refused, limits_leave_whole_parts, what_cannot_be_is_said,
-               every_allocation_may_fail,
+               rows_of_no_weight_prepare_nothing, a_grid_is_tried_whole, what_is_no_grid_is_refused,
+               limits_leave_whole_parts, what_cannot_be_is_said, every_allocation_may_fail,
                the_same_bits_for_any_number_of_threads);
 }

@@ -65,7 +65,7 @@ run 2 fit demo.svm -o - --json
 run 0 fit demo.svm --solver dual_coordinate --no-model --trace trace.csv --json
 head -n 1 trace.csv >header
 is header "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,train_score,validation_score,nonzeros,bytes,bytes_per_iteration,strength,validation_se,smoothing"
-awk -F, 'NF != 16 { exit 1 } NR > 2 && $1 <= last { exit 1 } NR > 1 { last = $1; gap = $7 }
+awk -F, 'NF != 17 { exit 1 } NR > 2 && $1 <= last { exit 1 } NR > 1 { last = $1; gap = $7 }
          END { exit !(NR > 2 && gap <= 1e-4) }' trace.csv || fail "the trace is not a trace"
 
 # budgets: exit code 3, the model is there and is a model
