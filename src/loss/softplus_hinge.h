@@ -6,9 +6,11 @@
 
 #include "loss/logistic.h"
 
+/* bent: its curvature e^(-|t|)/alpha is 0 in numbers some hundred widths from the kink */
 enum {
     softplus_hinge_can = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_PROX | MGVI_CONJ | MGVI_MIRROR |
-                         MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_WIDTH | MGVI_BOUNDED
+                         MGVI_DUAL_CLIP | MGVI_SMOOTH | MGVI_MARGIN | MGVI_WIDTH | MGVI_BENT |
+                         MGVI_BOUNDED
 };
 
 /* max(0, 1 - z) apart: no digit of it is divided by b and multiplied again */
