@@ -10,9 +10,10 @@
 
 typedef struct fit {
     cli_job job;
-    const char *output; /* the model's file; NULL: none */
-    const char *trace;
-    bool no_model;
+    const char *output;        /* the model's file; NULL: none */
+    const char *trace, *every; /* every: of --trace-every */
+    cli_iterates iterates;
+    bool no_model, keep_pair;
     char *default_output;
 } fit;
 
@@ -22,7 +23,11 @@ static int save_model(fit *f)
 {
     if (!f->output || !f->job.model)
         return CLI_GO_ON;
-    const mgv_status st = mgv_model_save(f->job.c->ctx, f->job.model, f->output);
+    mgv_status st = MGV_OK;
+    if (f->keep_pair)
+        st = mgv_model_keep_pair(f->job.c->ctx, f->job.model, f->job.solver);
+    if (st == MGV_OK)
+        st = mgv_model_save(f->job.c->ctx, f->job.model, f->output);
     return st == MGV_OK ? CLI_GO_ON : cli_fail(f->job.c, st);
 }
 
@@ -126,7 +131,13 @@ static int open_outputs(fit *f)
         return cli_complain(c, CLI_USAGE,
                             "standard output can take one thing only: the JSON object "
                             "or the trace");
-    const int code = try_names(f);
+    int code = try_names(f);
+    if (code == CLI_GO_ON)
+        code = cli_iterates_open(&f->job, f->every, &f->iterates);
+    if (code == CLI_GO_ON && f->job.iterates && !f->trace)
+        return cli_complain(c, CLI_USAGE,
+                            "--trace-every, --watch and --reference say what the trace holds; "
+                            "--trace FILE says where it goes");
     return code == CLI_GO_ON ? cli_job_open_trace(&f->job, f->trace) : code;
 }
 
@@ -153,7 +164,15 @@ int cli_fit(cli *c, int argc, char **argv)
         {"output", 'o', "FILE", "the model; - is stdout (DATA's name with .mgm, in this directory)",
          NULL, &f.output},
         {"no-model", 0, NULL, "save no model", &f.no_model, NULL},
-        {"trace", 0, "FILE", "CSV with a row per certificate; - is stdout", NULL, &f.trace}};
+        {"keep-pair", 0, NULL, "the model carries the dual point too, for --reference",
+         &f.keep_pair, NULL},
+        {"trace", 0, "FILE", "CSV with a row per certificate; - is stdout", NULL, &f.trace},
+        {"trace-every", 0, "N", "instead a row for every N-th iterate as it is (1 beside --watch)",
+         NULL, &f.every},
+        {"watch", 0, "FILE", "rows to score every such iterate on; nothing is chosen by them", NULL,
+         &f.iterates.watch_file},
+        {"reference", 0, "MODEL", "a model: how far every such iterate is from it", NULL,
+         &f.iterates.reference_file}};
     const cli_usage usage = {
         .arguments = "DATA",
         .purpose = "Fits a model to DATA (- is stdin), saves it, and prints a certificate: how far "
@@ -170,6 +189,7 @@ int cli_fit(cli *c, int argc, char **argv)
         return code;
     f.job.file = c->argument[0];
     code = cli_table_close(c, &f.job.trace, work(&f));
+    cli_iterates_close(&f.job);
     cli_job_free(&f.job);
     free(f.default_output);
     return code;

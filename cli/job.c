@@ -18,7 +18,7 @@ void cli_job_free(cli_job *job)
     mgv_data_free(ctx, job->data);
 }
 
-static void trace_number(FILE *trace, double x)
+void cli_trace_number(FILE *trace, double x)
 {
     if (isfinite(x))
         fprintf(trace, ",%.17g", x);
@@ -39,15 +39,16 @@ void cli_job_trace(cli_job *job, const mgv_event *e)
                               e->train_score, e->validation_score};
     fprintf(trace, "%lld", (long long)e->iteration);
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        trace_number(trace, numbers[i]);
-    trace_number(trace, e->nonzeros < 0 ? NAN : (double)e->nonzeros);
-    trace_number(trace, e->bytes);
-    trace_number(trace, steps > 0 ? bytes / steps : NAN);
-    trace_number(trace, e->strength);
-    trace_number(trace, e->validation_se);
-    trace_number(trace, e->smoothing);
+        cli_trace_number(trace, numbers[i]);
+    cli_trace_number(trace, e->nonzeros < 0 ? NAN : (double)e->nonzeros);
+    cli_trace_number(trace, e->bytes);
+    cli_trace_number(trace, steps > 0 ? bytes / steps : NAN);
+    cli_trace_number(trace, e->strength);
+    cli_trace_number(trace, e->validation_se);
     job->traced.iteration = e->iteration;
     job->traced.bytes = e->bytes;
+    fputs(",,,,,,", trace); /* what iterates have */
+    cli_trace_number(trace, e->smoothing);
     fputc('\n', trace);
     cli_table_row_ends(&job->trace); /* a run that is killed leaves what it had */
 }
@@ -56,7 +57,7 @@ static int on_event(void *user, const mgv_event *event)
 {
     cli_job *job = user;
     cli_terminal_event(&job->c->terminal, event);
-    if (event->kind == MGV_EVENT_TRACE)
+    if (event->kind == MGV_EVENT_TRACE && !job->iterates)
         cli_job_trace(job, event);
     return cli_signalled();
 }
@@ -103,7 +104,8 @@ int cli_job_open_trace(cli_job *job, const char *file)
     return cli_table_open(job->c, file,
                           "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,"
                           "margin_upper,train_score,validation_score,nonzeros,bytes,"
-                          "bytes_per_iteration,strength,validation_se,smoothing\n",
+                          "bytes_per_iteration,strength,validation_se,residual,norm,distance,"
+                          "angle,f1,divergence,smoothing\n",
                           &job->trace);
 }
 
@@ -117,6 +119,8 @@ int cli_job_run(cli_job *job)
     mgv_ctx_on_event(c->ctx, NULL, NULL);
     if (st != MGV_OK)
         return cli_fail(c, st);
+    if (job->iterates && job->iterates->failed != CLI_GO_ON)
+        return job->iterates->failed;
     job->run.size = sizeof job->run;
     job->certificate.size = sizeof job->certificate;
     mgv_solver_describe(job->solver, &job->run, &job->certificate);

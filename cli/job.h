@@ -21,12 +21,28 @@ typedef struct cli_job {
     mgv_model *model;
     mgv_run_info run;
     mgv_certificate certificate;
+    struct cli_iterates *iterates; /* NULL: the trace has certificates */
 } cli_job;
 
 void cli_job_free(cli_job *job);
 /* A row per certificate; closed by the caller. `file` NULL: none. */
 void cli_job_trace(cli_job *job, const mgv_event *event); /* its row */
+void cli_trace_number(FILE *trace, double x);             /* nothing where it is not known */
 int cli_job_open_trace(cli_job *job, const char *file);
+/* iterates.c: instead, a row for every `every`-th iterate as it is, best so far or not. */
+typedef struct cli_iterates {
+    int64_t every;
+    const char *watch_file;     /* rows to score the iterate on; NULL: none */
+    const char *reference_file; /* a model to measure its distance from; NULL: none */
+    mgv_data *watch;
+    mgv_model *reference;
+    int failed; /* CLI_GO_ON, or the exit code of a row that could not be made */
+} cli_iterates;
+/* Reads `every`, the text of --trace-every or NULL, and the reference; job->iterates is `iterates`
+ * where one of the three is given. CLI_GO_ON, or the exit code after a complaint. */
+int cli_iterates_open(cli_job *job, const char *every, cli_iterates *iterates);
+void cli_iterates_close(cli_job *job);
+
 /* Binds the data under the settings, runs the solver until it stops and, unless it is proven that
  * there is none, makes the model. Signals and `trace` are looked after. CLI_GO_ON, or the exit code
  * after a complaint. */

@@ -432,6 +432,10 @@ MGV_API mgv_status mgv_selection_feature(mgv_ctx *ctx, mgv_selection *selection,
 typedef struct mgv_model mgv_model;
 /* Copies the best iterate, in the user's units. */
 MGV_API mgv_status mgv_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out);
+/* Lets the model carry the run's weights and dual variables, as mgv_solver_weights() and
+ * mgv_solver_dual() have them, into its file: later runs can be measured from it. MGV_E_UNSUPPORTED
+ * for many classes by runs of two and where there are no dual variables. */
+MGV_API mgv_status mgv_model_keep_pair(mgv_ctx *ctx, mgv_model *model, const mgv_solver *solver);
 MGV_API mgv_status mgv_model_save(mgv_ctx *ctx, const mgv_model *model, const char *path);
 MGV_API mgv_status mgv_model_load(mgv_ctx *ctx, const char *path, mgv_model **out);
 MGV_API void mgv_model_free(mgv_ctx *ctx, mgv_model *model);
@@ -453,6 +457,7 @@ typedef struct mgv_model_info {
     const char *format;               /* of the training data, the reader's name; "": not known */
     int first_index;                  /* of the training data, as in mgv_data_info */
     int pairwise;                     /* outputs are of two classes each (ovo) */
+    int has_pair;                     /* it carries the run's own (w, u): mgv_model_keep_pair() */
 } mgv_model_info;
 MGV_API mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out);
 /* NULL when out of range. */
@@ -576,6 +581,40 @@ typedef struct mgv_assess_part {
 } mgv_assess_part;
 /* MGV_E_ARG when that part is not done. */
 MGV_API mgv_status mgv_assess_at(const mgv_assess *assess, int64_t index, mgv_assess_part *out);
+
+/* ---- Iterates ------------------------------------------------------------------------------- */
+/* What one run is at after an iteration, best so far or not; valid during the callback. `seconds`
+ * and `passes` are without what callbacks took. */
+typedef struct mgv_iterate {
+    size_t size;
+    mgv_solver *solver; /* that runs: it must not be run or freed here */
+    int64_t iteration;
+    double passes, seconds;
+    const double *weights; /* as mgv_solver_weights() has them */
+    int64_t weight_count;
+    const double *dual; /* as mgv_solver_dual() has them; NULL: the solver has none */
+    int64_t dual_count;
+    double residual;  /* |A w - y| where the solver knows it (equalities), else NaN */
+    double smoothing; /* alpha of the last step of a method that smooths the loss, else NaN */
+} mgv_iterate;
+
+/* Return nonzero to end the run. */
+typedef int (*mgv_iterate_fn)(void *user, const mgv_iterate *iterate);
+/* Shows every `every`-th iterate (at least 1) of mgv_solver_run(), and of mgv_selection_run() where
+ * the iterations of one run are the path (select last, discrepancy, apriori). `fn` NULL switches it
+ * off. Results do not depend on it. A run of many classes as problems of two is refused. */
+MGV_API mgv_status mgv_ctx_on_iterate(mgv_ctx *ctx, int64_t every, mgv_iterate_fn fn, void *user);
+/* For the callback: what the judge finds of the iterate, and its score on the training rows
+ * (accuracy, or the mean squared error; NULL: not wanted); and the model that it is, which has no
+ * certificate of its own (to be freed as any). */
+MGV_API mgv_status mgv_iterate_certify(mgv_ctx *ctx, const mgv_iterate *iterate,
+                                       mgv_certificate *out, double *train_score);
+MGV_API mgv_status mgv_iterate_model(mgv_ctx *ctx, const mgv_iterate *iterate, mgv_model **out);
+/* The Bregman divergence R(w) - R(w*) + <A'u*, w - w*> of the penalty from the pair (w*, u*) that
+ * the model carries (mgv_model_keep_pair()) to the iterate. MGV_E_ARG: it carries none, or one of
+ * another problem; MGV_E_UNSUPPORTED with a kernel or a smooth term of the caller's. */
+MGV_API mgv_status mgv_iterate_divergence(mgv_ctx *ctx, const mgv_iterate *iterate,
+                                          const mgv_model *reference, double *out);
 
 /* ---- Paths ---------------------------------------------------------------------------------- */
 /* One problem under falling strengths, along mu or lambda; each run starts from the last answer and

@@ -94,6 +94,7 @@ mgv_status mgv_solver_run(mgv_ctx *ctx, mgv_solver *solver)
     const mgvi_summary before = mgvi_driver_summary(solver);
     mgvi_call_begin(ctx, solver->settings.time_limit - before.seconds - solver->prepared);
     solver->prepared = 0;
+    solver->shown = true;
     const mgv_status st = mgvi_driver_run(solver);
     mgvi_driver_close_judge(solver);
     return mgvi_call_end(ctx, st);
@@ -228,7 +229,8 @@ mgv_status mgv_model_describe(const mgv_model *model, mgv_model_info *out)
                                  .label_name = model->columns.label,
                                  .format = model->format,
                                  .first_index = model->columns.first_index,
-                                 .pairwise = model->pairwise};
+                                 .pairwise = model->pairwise,
+                                 .has_pair = model->pair.w.x != NULL};
     mgvi_copy_out(out, &info, sizeof info);
     return MGV_OK;
 }

@@ -20,6 +20,13 @@ mgv_status mgv_model_largest(mgv_ctx *ctx, const mgv_model *model, int64_t outpu
     return mgvi_done(ctx, mgvi_model_largest(model, output, count, features, found));
 }
 
+mgv_status mgv_model_keep_pair(mgv_ctx *ctx, mgv_model *model, const mgv_solver *solver)
+{
+    MGVI_NEED(ctx, model);
+    MGVI_NEED(ctx, solver);
+    return mgvi_done(ctx, mgvi_model_keep_pair(model, solver));
+}
+
 mgv_status mgv_model_made_by(const mgv_model *model, mgv_model_origin *out)
 {
     if (!model || !out)

@@ -29,7 +29,8 @@ static inline mgv_status mgvi_done(mgv_ctx *ctx, mgv_status st)
 /* A call that may take long: interrupts of the past are forgotten, and it has so many seconds. */
 static inline void mgvi_call_begin(mgv_ctx *ctx, double seconds)
 {
-    atomic_store(&ctx->interrupted, 0);
+    if (ctx->limit->depth == 0) /* not for a call that a callback makes */
+        atomic_store(&ctx->interrupted, 0);
     mgvi_limit_begin(ctx, seconds);
 }
 static inline mgv_status mgvi_call_end(mgv_ctx *ctx, mgv_status st)

@@ -45,6 +45,11 @@ struct mgv_ctx {
     char caches_text[MGVI_CACHES_TEXT];
     mgv_event_fn on_event;
     void *event_user;
+    struct {
+        mgv_iterate_fn fn; /* NULL: nobody looks */
+        void *user;
+        int64_t every;
+    } show; /* iterates */
     atomic_int interrupted;
     mgvi_limit *limit; /* that of the root, in `own_limit` there */
     mgvi_limit own_limit;

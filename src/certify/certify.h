@@ -47,6 +47,11 @@ mgvi_verdict mgvi_verdict_none(void);
 
 mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *problem, mgvi_judge **out);
 
+/* R(w) - R(w_0) + <A'u_0, w - w_0> over the penalised columns: how far w is from w_0 in the eyes of
+ * R, of which -A'u_0 is a slope there. No kernel. */
+double mgvi_judge_divergence(mgvi_judge *judge, const mgvi_vec *w_0, const mgvi_vec *u_0,
+                             const mgvi_vec *w);
+
 /* Two products with A and A'. `w` and `u` are not changed; the feasible dual point made from u
  * can be read with mgvi_judge_dual() until the next call. */
 mgvi_verdict mgvi_judge_certify(mgvi_judge *judge, const mgvi_vec *w, const mgvi_vec *u);

@@ -75,7 +75,8 @@ static void measure(mgv_model *m)
         m->norm[k] = mgvi_lp_norm(m->coef + k * m->features, m->features, m->p);
 }
 
-static mgv_status copy_weights(mgv_model *m, const mgv_solver *solver)
+/* w: of a run that is no family */
+static mgv_status copy_weights(mgv_model *m, const mgv_solver *solver, const double *w)
 {
     const mgvi_family *f = solver->family;
     const mgv_problem *p = solver->run.problem;
@@ -83,7 +84,6 @@ static mgv_status copy_weights(mgv_model *m, const mgv_solver *solver)
     m->coef = mgvi_arena_array(&m->arena, (size_t)each, (size_t)m->outputs * sizeof *m->coef);
     if (!m->coef)
         return MGV_E_MEMORY;
-    const double *w = solver->answer.w.x; /* not of a family */
     if (f) {
         memcpy(m->coef, f->coef, (size_t)(m->outputs * each) * sizeof *m->coef);
         memcpy(m->intercept, f->intercept, (size_t)m->outputs * sizeof *m->intercept);
@@ -107,7 +107,8 @@ static mgv_status copy_weights(mgv_model *m, const mgv_solver *solver)
                                                      : mgvi_model_take_support(m, p, m->coef);
 }
 
-mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out)
+/* The model of w, which says nothing yet about where it comes from. */
+static mgv_status model_of(mgv_ctx *ctx, const mgv_solver *solver, const double *w, mgv_model **out)
 {
     const mgv_problem *p = solver->run.problem;
     mgv_status st = MGV_OK;
@@ -115,7 +116,7 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     *out = NULL;
     MGVI_TRY(empty_model(ctx, mgvi_model_outputs(p), p->data->X.cols, &m));
     m->p = isnan(p->p) ? 2 : p->p;
-    MGVI_CHECK(st, done, copy_weights(m, solver));
+    MGVI_CHECK(st, done, copy_weights(m, solver, w));
     m->classify = p->classify;
     m->row_norm = p->scaling == MGVI_SCALE_ROWNORM;
     m->pairwise = p->pairwise;
@@ -123,6 +124,19 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     if (p->classify)
         MGVI_CHECK(st, done, copy_classes(m, p->data));
     MGVI_CHECK(st, done, mgvi_model_take_columns(m, p->data));
+    *out = m;
+    m = NULL;
+done:
+    mgvi_model_free(m);
+    return st;
+}
+
+mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out)
+{
+    mgv_status st = MGV_OK;
+    mgv_model *m;
+    *out = NULL;
+    MGVI_TRY(model_of(ctx, solver, solver->answer.w.x, &m));
     MGVI_CHECK(st, done, mgvi_about_write(&m->arena, solver, &m->metadata));
     MGVI_CHECK(st, done, mgvi_about_read(&m->arena, m->metadata, &m->about));
     MGVI_CHECK(st, done, mgvi_model_path_copy(&m->arena, solver->selection, &m->path));
@@ -130,6 +144,22 @@ mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **ou
     m = NULL;
 done:
     mgvi_model_free(m);
+    return st;
+}
+
+mgv_status mgvi_model_of_iterate(mgv_ctx *ctx, const mgv_solver *solver, const double *w,
+                                 mgv_model **out)
+{
+    mgv_model *m;
+    *out = NULL;
+    MGVI_TRY(model_of(ctx, solver, w, &m));
+    m->metadata = arena_text(&m->arena, "{}");
+    const mgv_status st =
+        m->metadata ? mgvi_about_read(&m->arena, m->metadata, &m->about) : MGV_E_MEMORY;
+    if (st == MGV_OK)
+        *out = m;
+    else
+        mgvi_model_free(m);
     return st;
 }
 
@@ -196,11 +226,11 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
     char *classes = classes_text(m);
     if (!classes)
         return MGV_E_MEMORY;
-    mgvi_tensor
-        tensors[3 + MGVI_PATH_TENSORS + MGVI_MODEL_KERNEL_TENSORS + MGVI_MODEL_COLUMN_TENSORS] = {
-            {"coef", MGVI_T_F64, 2, {m->outputs, mgvi_model_width(m)}, m->coef},
-            {"intercept", MGVI_T_F64, 1, {m->outputs}, m->intercept},
-            {"class_values", MGVI_T_F64, 1, {m->classes}, m->class_value}};
+    mgvi_tensor tensors[3 + MGVI_PATH_TENSORS + MGVI_MODEL_KERNEL_TENSORS +
+                        MGVI_MODEL_COLUMN_TENSORS + MGVI_MODEL_PAIR_TENSORS] = {
+        {"coef", MGVI_T_F64, 2, {m->outputs, mgvi_model_width(m)}, m->coef},
+        {"intercept", MGVI_T_F64, 1, {m->outputs}, m->intercept},
+        {"class_values", MGVI_T_F64, 1, {m->classes}, m->class_value}};
     int count = m->classify ? 3 : 2;
     if (m->path.count > 0) {
         mgvi_model_path_tensors(&m->path, tensors + count);
@@ -210,6 +240,7 @@ mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *m, const char *path)
         strcpy(tensors[0].name, "dual_coef");
     if (m->kernel.kind != MGVI_KERNEL_LINEAR)
         count += mgvi_model_kernel_tensors(m, tensors + count);
+    count += mgvi_model_pair_tensors(m, tensors + count);
     char *names = NULL;
     mgv_status st = mgvi_model_column_tensors(m, tensors, &count, &names);
     if (st == MGV_OK)
@@ -341,6 +372,7 @@ static mgv_status parse_model(mgv_ctx *ctx, const char *path, const mgvi_tensors
                    MGVI_FAIL(ctx, MGV_E_INPUT, "%s: %" PRId64 " rows of weights for one quantity",
                              path, m->outputs));
     MGVI_CHECK(st, done, mgvi_model_parse_columns(m, path, file));
+    MGVI_CHECK(st, done, mgvi_model_parse_pair(m, path, file));
     MGVI_CHECK(st, done,
                mgvi_model_path_parse(&m->arena, path, file, m->outputs, m->features, &m->path));
     m->metadata = arena_text(&m->arena, meta_or_empty(file, "model"));

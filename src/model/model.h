@@ -59,6 +59,17 @@ void mgvi_model_path_tensors(const mgvi_model_path *path, mgvi_tensor out[MGVI_P
 mgv_status mgvi_model_path_parse(mgvi_arena *arena, const char *file, const mgvi_tensors *tensors,
                                  int64_t outputs, int64_t features, mgvi_model_path *path);
 
+/* ---- pair.c: the run's own (w, u) ------------------------------------------------------------ */
+
+typedef struct mgvi_pair_part {
+    double *x; /* NULL: none were kept */
+    int64_t count;
+} mgvi_pair_part;
+
+typedef struct mgvi_model_pair {
+    mgvi_pair_part w, u; /* the answer, in the units of the problem */
+} mgvi_model_pair;
+
 /* ---- the model ------------------------------------------------------------------------------- */
 
 /* How scores become probabilities (probability.c). */
@@ -85,6 +96,7 @@ struct mgv_model {
                              than their number */
     char *format; /* of the file they were in; "" where it is not known */
     mgvi_model_path path;
+    mgvi_model_pair pair;
     mgvi_kernel kernel;
     int64_t support;        /* vectors; -1: none, coef are weights of the features */
     mgvi_matrix sv;         /* in the user's units: dense in C order, or CSR */
@@ -112,6 +124,9 @@ static inline int64_t mgvi_model_point_nonzeros(const mgvi_model_path *path, int
 }
 
 mgv_status mgvi_model_new(mgv_ctx *ctx, const mgv_solver *solver, mgv_model **out);
+/* Of one iterate of a run, without certificate and origin. */
+mgv_status mgvi_model_of_iterate(mgv_ctx *ctx, const mgv_solver *solver, const double *w,
+                                 mgv_model **out);
 mgv_status mgvi_model_save(mgv_ctx *ctx, const mgv_model *model, const char *path);
 mgv_status mgvi_model_load(mgv_ctx *ctx, const char *path, mgv_model **out);
 /* From bytes in memory, as a fuzzer has them. */
@@ -132,6 +147,12 @@ mgv_status mgvi_model_read(mgv_ctx *ctx, const mgv_model *model, const char *pat
 /* Whether the columns of the data are the model's: their number, and their names where both have
  * some. Sparse data may have more or fewer. */
 mgv_status mgvi_model_check_columns(mgv_ctx *ctx, const mgv_model *model, const mgv_data *data);
+
+/* pair.c: the answer of the run that the model was made of; its arrays in the file. */
+mgv_status mgvi_model_keep_pair(mgv_model *model, const mgv_solver *solver);
+enum { MGVI_MODEL_PAIR_TENSORS = 2 };
+int mgvi_model_pair_tensors(const mgv_model *model, mgvi_tensor *out);
+mgv_status mgvi_model_parse_pair(mgv_model *model, const char *path, const mgvi_tensors *file);
 
 /* kernel_model.c: the support vectors of the fit; `coef` is outputs x examples. */
 mgv_status mgvi_model_take_support(mgv_model *model, const mgv_problem *problem,

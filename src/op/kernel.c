@@ -212,12 +212,20 @@ bool mgvi_kernel_update(mgvi_kernel_op *k, const double *from, const double *to,
 void mgvi_kernel_remember(mgvi_kernel_op *k, const double *c, int32_t lanes, const double *f)
 {
     const size_t bytes = (size_t)k->op.rows * (size_t)lanes * sizeof *c;
+    if (k->frozen)
+        return;
     k->remembered = 0;
     if (mgvi_ctx_cut(k->op.ctx)) /* a product that lacks parts */
         return;
     memcpy(k->c, c, bytes);
     memcpy(k->f, f, bytes);
     k->remembered = lanes;
+}
+
+void mgvi_kernel_freeze(mgvi_kernel_op *op, bool frozen)
+{
+    if (op)
+        op->frozen = frozen;
 }
 
 void mgvi_kernel_tell(mgvi_kernel_op *k, const double *c, const double *f)

@@ -27,6 +27,9 @@ typedef struct mgvi_kernel_plan {
 mgv_status mgvi_op_kernel(mgv_ctx *ctx, const mgvi_kernel_plan *plan, mgvi_op **out);
 /* NULL when `op` is not a kernel operator. */
 mgvi_kernel_op *mgvi_kernel_of(mgvi_op *op);
+/* While it is frozen the operator keeps nothing of what it computes: what is asked meanwhile changes
+ * neither the numbers that come after nor what they cost. NULL is accepted. */
+void mgvi_kernel_freeze(mgvi_kernel_op *op, bool frozen);
 
 /* Operators bound with this one as their lender keep rows of K here and share them, from several
  * threads; it must outlive them, and is not used by itself meanwhile. Only where all rows fit the

@@ -102,7 +102,8 @@ bool mgvi_kernel_half_ready(mgvi_kernel_op *k)
     mgv_ctx *ctx = k->op.ctx;
     if (k->half)
         return true;
-    if (!k->half_wanted || k->fast != MGV_F64 || k->used > 0 || bytes_needed(k) > k->cache_bytes)
+    if (k->frozen || !k->half_wanted || k->fast != MGV_F64 || k->used > 0 ||
+        bytes_needed(k) > k->cache_bytes)
         return false;
     k->half = mgvi_zeros(ctx, (size_t)panel_count(k), sizeof *k->half);
     k->half_sums =

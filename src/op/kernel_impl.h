@@ -41,7 +41,8 @@ struct mgvi_kernel_op {
     double **half;         /* all of K (kernel_half.c), in place of rows in slots; NULL: not made */
     double *half_sums;
     bool half_wanted; /* mgvi_kernel_expect_all; false again where there is no memory for it */
-    bool plain; /* a product may be another's, or of the half: not twofold, though ours would be */
+    bool plain;  /* a product may be another's, or of the half: not twofold, though ours would be */
+    bool frozen; /* mgvi_kernel_freeze() */
     double *step;                          /* differences of coefficients */
     int64_t *twin;                         /* op/features.h; NULL until asked for */
     struct mgvi_kernel_extended *extended; /* kernel_extended.c; NULL until asked for */

@@ -91,10 +91,20 @@ static bool replace(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
 
 enum { COMING = -2 }; /* no slot yet, but soon */
 
+static bool all_kept(const mgvi_kernel_op *k, const int64_t *rows, int64_t count)
+{
+    for (int64_t t = 0; t < count; t++)
+        if (k->slot_of[rows[t]] < 0)
+            return false;
+    return true;
+}
+
 bool mgvi_kernel_fetch(mgvi_kernel_op *k, const int64_t *rows, int64_t count)
 {
     if (k->lender)
         return mgvi_kernel_borrow(k, rows, count);
+    if (k->frozen)
+        return all_kept(k, rows, count);
     if (count > k->slots)
         return false;
     mgvi_kernel_half_free(k); /* one or the other */

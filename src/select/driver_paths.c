@@ -318,6 +318,7 @@ mgv_status mgvi_iterations_run(mgv_selection *s)
     MGVI_TRY(mgvi_problem_new(s->ctx, s->data, &s->settings, MGVI_EVERY_CLASS, &s->problem));
     MGVI_TRY(mgvi_driver_new(s->ctx, s->problem, &s->settings, &s->solver));
     s->solver->selection = s;
+    s->solver->shown = true;
     if (s->settings.resume[0])
         MGVI_TRY(mgvi_checkpoint_read(s->solver, s->settings.resume));
     MGVI_TRY(mgvi_driver_run(s->solver));

@@ -417,6 +417,11 @@ static mgv_status run(mgv_selection *s)
         return MGVI_FAIL(s->ctx, MGV_E_ARG, "select is none: there is nothing to choose");
     MGVI_TRY(bind_probe(s));
     MGVI_TRY(check_checkpoints(s));
+    if (s->ctx->show.fn && !mgvi_iterations_suffice(s))
+        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
+                         "select %.60s makes many runs, and iterates can be shown of one; leave it "
+                         "out, or select last",
+                         s->settings.select);
     if (s->probe->kernel.kind != MGVI_KERNEL_LINEAR && s->rule.kind == MGVI_RULE_FILE &&
         mgvi_selection_numbers(s))
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,

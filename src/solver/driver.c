@@ -174,6 +174,7 @@ static mgv_status advance(mgv_solver *solver)
         MGVI_TRY(st);
     if (solver->cut)
         return conclude(solver, false);
+    MGVI_TRY(mgvi_driver_show(solver));
     const double after = mgvi_driver_own_spent(solver); /* long ones may read next to nothing */
     const bool all_spent = solver->patience > 0 && after > solver->patience &&
                            after - before > LONG_STEP * solver->patience;
@@ -218,6 +219,11 @@ mgv_status mgvi_driver_run(mgv_solver *solver)
     mgv_status st = MGV_OK;
     MGVI_TRY(mgvi_keeper_begin(&solver->keeper, solver->run.ctx, &solver->settings, solver,
                                mgvi_checkpoint_put_run));
+    if (solver->family && solver->shown && solver->run.ctx->show.fn)
+        return MGVI_FAIL(solver->run.ctx, MGV_E_UNSUPPORTED,
+                         "iterates can be shown of one run (got %d of two classes each); take two "
+                         "classes, or multiclass joint",
+                         (int)solver->family->members);
     if (solver->family)
         return mgvi_family_run(solver);
     MGVI_TRY(mgvi_driver_open_judge(solver));

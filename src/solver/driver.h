@@ -89,6 +89,8 @@ struct mgv_solver {
     mgvi_solver_mask tried;
     bool outspent;   /* the present one has spent far more than another promises to */
     double patience; /* what the present one may spend; 0: not asked for yet */
+    bool shown;      /* to who looks at iterates (iterate.c) */
+    struct mgvi_show *show;
     struct mgv_selection *selection; /* that chose this run's strength; NULL: nobody did */
     struct {
         const char *command; /* that the run is of, */
@@ -126,6 +128,21 @@ void mgvi_driver_adopt(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u,
 /* The same for a pair that was judged already, for the very problem. */
 void mgvi_driver_adopt_judged(mgv_solver *solver, const mgvi_vec *w, const mgvi_vec *u,
                               const mgvi_verdict *verdict, mgv_stop stop);
+/* iterate.c: between the two what is read is no part of the run, and leaves nothing behind in the
+ * operator that a later step would find. */
+typedef struct mgvi_aside {
+    double read, touched, work;
+} mgvi_aside;
+mgvi_aside mgvi_driver_step_aside(mgv_solver *solver);
+void mgvi_driver_step_back(mgv_solver *solver, mgvi_aside aside);
+/* Where it is the turn of the present iterate, it is shown to who looks at this run's, and
+ * may ask to stop; what may be asked about it meanwhile. */
+mgv_status mgvi_driver_show(mgv_solver *solver);
+const mgvi_vec *mgvi_show_weights(const mgv_solver *solver); /* NULL: none is being shown */
+mgv_status mgvi_show_certify(mgv_solver *solver, mgvi_verdict *out);
+/* From the pair (w, u), of the problem's sizes, to it. */
+mgv_status mgvi_show_divergence(mgv_solver *solver, const double *w, const double *u, double *out);
+void mgvi_show_close(mgv_solver *solver);
 /* certificates.c: whether one is due and taking it, if the limit lets it (`certified`); and the
  * answer of a run that ends here, with one more where the present iterate has none. Where a step
  * was cut `answer` has the last iterate that is known. */

@@ -19,14 +19,12 @@ static const double SHARE = 40;  /* and at least so many times what one costs */
 static void keep_iterate(mgv_solver *solver)
 {
     mgvi_run *run = &solver->run;
-    const double before = run->problem->A->touched, own = run->touched, work = run->work;
+    const mgvi_aside aside = mgvi_driver_step_aside(solver);
     const mgvi_iterate it = run->ops->expose(run);
     mgvi_vec_copy(run->ctx, it.w, &solver->answer.w);
     if (it.u)
         mgvi_vec_copy(run->ctx, it.u, &solver->answer.u);
-    solver->touched_before += run->problem->A->touched - before;
-    run->touched = own;
-    run->work = work;
+    mgvi_driver_step_back(solver, aside);
 }
 
 void mgvi_driver_begin_limits(mgv_solver *solver)

@@ -186,6 +186,7 @@ void mgvi_driver_free(mgv_solver *solver)
     mgvi_keeper_free(&solver->keeper);
     mgvi_arena_free(&solver->run.arena);
     mgvi_arena_free(&solver->judging);
+    mgvi_show_close(solver);
     mgvi_arena_free(&solver->arena);
     mgvi_release(ctx, solver);
 }

@@ -104,6 +104,7 @@ TEST(context_settings_and_files)
     REFUSED(mgv_ctx_set_backend(c, NULL), "name");
     mgv_ctx_interrupt(NULL);
     mgv_ctx_on_event(NULL, NULL, NULL);
+    REFUSED_SILENTLY(mgv_ctx_on_iterate(NULL, 1, NULL, NULL));
     mgv_string_free(NULL, NULL);
     mgv_string_free(c, NULL);
     REFUSED_SILENTLY(mgv_settings_new(NULL, &t.settings));
@@ -268,6 +269,8 @@ TEST(models)
     mgv_ctx *c = t.ctx;
     REFUSED(mgv_model_new(c, NULL, &model), "solver");
     REFUSED(mgv_model_new(c, t.solver, NULL), "out");
+    REFUSED(mgv_model_keep_pair(c, NULL, t.solver), "model");
+    REFUSED(mgv_model_keep_pair(c, t.model, NULL), "solver");
     REFUSED(mgv_model_save(c, NULL, "x"), "model");
     REFUSED(mgv_model_save(c, t.model, NULL), "path");
     REFUSED(mgv_model_load(c, NULL, &model), "path");

@@ -64,8 +64,8 @@ run 2 fit demo.svm -o - --json
 # the trace
 run 0 fit demo.svm --solver dual_coordinate --no-model --trace trace.csv --json
 head -n 1 trace.csv >header
-is header "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,train_score,validation_score,nonzeros,bytes,bytes_per_iteration,strength,validation_se,smoothing"
-awk -F, 'NF != 17 { exit 1 } NR > 2 && $1 <= last { exit 1 } NR > 1 { last = $1; gap = $7 }
+is header "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,train_score,validation_score,nonzeros,bytes,bytes_per_iteration,strength,validation_se,residual,norm,distance,angle,f1,divergence,smoothing"
+awk -F, 'NF != 23 { exit 1 } NR > 2 && $1 <= last { exit 1 } NR > 1 { last = $1; gap = $7 }
          END { exit !(NR > 2 && gap <= 1e-4) }' trace.csv || fail "the trace is not a trace"
 
 # budgets: exit code 3, the model is there and is a model
@@ -171,4 +171,27 @@ same one.mgm two.mgm "the order of --preset and --inertia"
 if cmp -s one.mgm preset.mgm; then fail "--inertia is lost beside --preset"; fi
 run 2 fit toy.csv --preset nobody
 has err "there is no preset 'nobody'; \`margrave list presets\` shows them"
+
+# Iterates as they are, beside other rows and another model.
+run 0 fit demo.svm --loss logistic --C 1 --tol 1e-10 --keep-pair -o best.mgm
+run 0 fit demo.svm --loss logistic --C 1 --solver dual_coordinate --tol 1e-8 --no-model \
+    --trace each.csv --watch demo.svm --reference best.mgm
+awk -F, 'NF != 23 || (NR > 1 && ($1 != NR - 1 || $10 == "" || $10 != $11 || $18 == "" || $20 == "")) { exit 1 }
+         NR == 2 { first = $19 } { last = $19; near = $22 }
+         END { exit !(NR > 3 && last < first && last < 1e-3 && near < 1e-3) }' each.csv ||
+    fail "the iterates' trace: $(head -n 3 each.csv)"
+run 0 fit demo.svm --loss logistic --C 1 --solver dual_coordinate --tol 1e-8 --no-model \
+    --trace some.csv --trace-every 3
+awk -F, 'NR > 1 && ($1 != 3 * (NR - 1) || $11 != "" || $19 != "") { exit 1 }' some.csv ||
+    fail "--trace-every 3: $(head -n 3 some.csv)"
+run 2 fit demo.svm --no-model --trace-every 3
+has err "--trace FILE says where it goes"
+run 2 fit demo.svm --no-model --trace t.csv --trace-every 0
+has err "--trace-every is '0'; allowed: at least 1"
+run 1 fit demo.svm --no-model --trace t.csv --watch nowhere.svm
+run 2 fit demo.svm --no-model --trace t.csv --reference demo.svm
+run 2 fit toy.csv --label-column first --no-model --trace t.csv --reference best.mgm
+has err "a reference has the weights of a linear model"
+run 2 fit demo.svm --no-model --trace t.csv --trace-every 1 --select cv:3
+has err "iterates can be shown of one"
 finish
