@@ -96,8 +96,51 @@ TEST(held_out_parts_and_files)
     mgv_ctx_free(ctx);
 }
 
+/* Clusters of 1 to 7 rows, of two classes: never torn, and every part has its share of both. */
+TEST(rows_of_a_group_are_dealt_out_together)
+{
+    enum { ROWS = 400, PARTS = 5 };
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgvi_arena arena;
+    int32_t group[ROWS];
+    int64_t together[ROWS];
+    mgvi_arena_init(&arena, ctx);
+    for (int i = 0; i < ROWS; i++) {
+        group[i] = i % 3 == 0;
+        together[i] = 1000 - (i * 7 % ROWS) / (1 + i % 7);
+    }
+    const mgvi_rule folds = {.kind = MGVI_RULE_CV, .folds = PARTS},
+                    part = {.kind = MGVI_RULE_HOLDOUT, .fraction = 0.25};
+    const mgvi_deal deal = {.own = ROWS, .group = group, .together = together, .seed = 3};
+    mgvi_deal again = deal;
+    mgvi_split s, t, other;
+    CHECK_OK(ctx, mgvi_split_new(&arena, &folds, &deal, &s));
+    CHECK_OK(ctx, mgvi_split_new(&arena, &part, &deal, &t));
+    again.seed = 4;
+    CHECK_OK(ctx, mgvi_split_new(&arena, &folds, &again, &other));
+    CHECK(memcmp(s.code, other.code, ROWS) != 0);
+    int count[PARTS][2] = {{0}}, held = 0;
+    for (int i = 0; i < ROWS; i++) {
+        count[s.code[i]][group[i]]++;
+        held += t.code[i];
+        for (int j = 0; j < i; j++)
+            CHECK(together[i] != together[j] || (s.code[i] == s.code[j] && t.code[i] == t.code[j]));
+    }
+    for (int k = 0; k < PARTS; k++) {
+        CHECK_NEAR(count[k][0], 266 / 5.0, 12, "the first class in part %d", k);
+        CHECK_NEAR(count[k][1], 134 / 5.0, 8, "the second class in part %d", k);
+    }
+    CHECK_NEAR(held, ROWS / 4.0, 8, "rows held out");
+    for (int i = 0; i < ROWS; i++)
+        together[i] = i % 4;
+    CHECK_FAILS(ctx, mgvi_split_new(&arena, &folds, &deal, &s), MGV_E_ARG,
+                "row_groups has fewer groups than there are folds (got 4, for 5 folds)");
+    mgvi_arena_free(&arena);
+    mgv_ctx_free(ctx);
+}
+
 int main(void)
 {
     return RUN(rules_are_understood_or_refused, folds_are_even_stratified_and_seeded,
-               held_out_parts_and_files);
+               held_out_parts_and_files, rows_of_a_group_are_dealt_out_together);
 }
