@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST = 12 };
+enum { MOST = 12, WIDEST = 20 /* columns of the vectors */ };
 
 static double model_value(int64_t n, const double *w, const double *d, const double *mu, double a,
                           double b, double s)
@@ -146,7 +146,8 @@ TEST(smoothed_optima_are_met)
         CHECK_THAT(fit.run.stop == end, "%s: %s", more, mgv_stop_name(fit.run.stop));
         const mgvi_vec *w =
             k % 3 ? fit.solver->run.ops->expose(&fit.solver->run).w : &fit.solver->answer.w;
-        double *expected = mgv_vector_array(known, "w", NULL), coef[MOST], intercept;
+        double *expected = mgv_vector_array(known, "w", NULL), coef[WIDEST], intercept;
+        CHECK(json_integer_value(json_object_get(c, "m")) <= WIDEST);
         mgvi_problem_user_weights(fit.problem, w->x, coef, &intercept);
         for (int64_t j = 0; j < json_integer_value(json_object_get(c, "m")); j++)
             CHECK_NEAR(coef[j], expected[j], near, "case %d, %s: %d", (int)(k / 3), way[k % 3],
