@@ -196,6 +196,18 @@ static bool is_constrained(const cli_job *job)
     return strstr(formula, " subject to ") && !strstr(formula, " >= 1");
 }
 
+/* Only of one run, of a strongly convex problem. */
+static void print_distance(const cli_job *job, FILE *out)
+{
+    const double near = job->run.distance, norm = job->run.norm;
+    if (isnan(near) || (norm > 0 && near > norm)) /* says next to nothing */
+        return;
+    const bool scaled = strcmp(cli_setting(job->c, "scale").text, "none") != 0;
+    fprintf(out,
+            "             the optimal weights%s are within %.2g of these (%s of the difference)\n",
+            scaled ? ", of scaled columns," : "", near, cli_norm_name(job->run.p).text);
+}
+
 void cli_job_print_certificate(const cli_job *job, FILE *out)
 {
     const mgv_certificate *k = &job->certificate;
@@ -246,6 +258,7 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
                         : "relative gap",
                 k->relative_gap);
     }
+    print_distance(job, out);
 }
 
 void cli_job_print_training(const cli_job *job, FILE *out)

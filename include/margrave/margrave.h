@@ -340,7 +340,11 @@ typedef struct mgv_run_info {
     int64_t runs; /* 1, or one for each of more than two classes */
     int64_t impossible_class; /* MGV_STOP_INFEASIBLE of many classes: which; -1 else */
     int64_t impossible_rival; /* the class it was held against one to one; -1: the rest */
-    int unsaved; /* 1: the last checkpoint could not be written; a warning has told why */
+    double
+        distance; /* at most, |w - w*|_p from the optimal weights, of those that are penalised, in
+                      * the problem's units (columns scaled); NaN: nothing is known, or many runs */
+    double p;     /* of this distance: the margin's norm, else 2 */
+    int unsaved;  /* 1: the last checkpoint could not be written; a warning has told why */
 } mgv_run_info;
 
 /* The solver named by the setting `solver`, in the state of the checkpoint that `resume` names, if

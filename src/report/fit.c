@@ -85,6 +85,8 @@ static json_t *certificate_block(const mgv_solver *s)
     const mgvi_summary sum = mgvi_driver_summary(s);
     const mgv_certificate *c = &sum.certificate;
     json_t *o = certificate_numbers(c);
+    const double distance = s->family ? NAN : mgvi_verdict_distance(s->run.problem, c);
+    json_object_set_new(o, "distance", mgvi_json_number(distance));
     json_object_set_new(o, "proof", c->verified ? proof_block(s, c) : json_null());
     return o;
 }

@@ -143,6 +143,9 @@ void *mgvi_run_array(mgvi_run *run, size_t count, size_t size);
 #define MGVI_RUN_ARRAY(run, pointer, count) MGVI_ARRAY(&(run)->arena, pointer, count)
 /* Refuses problems whose rows 32 bits cannot number. */
 mgv_status mgvi_run_check_rows(mgvi_run *run);
+/* Every step multiplies with all of A: a kernel's matrix is kept where memory (setting `cache`)
+ * allows. */
+void mgvi_run_expect_products(mgvi_run *run);
 /* Whether steps of a dual coordinate method can move u_i. A constraint on a row of zeros, one without
  * curvature, holds or does not: where it does not, the row alone is the proof that no w is feasible,
  * and run->suspicious is set. */

@@ -120,6 +120,7 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(measure_rows(run, s));
     s->lambda0 = isnan(run->settings->lambda0) ? s->mean_square : run->settings->lambda0;
     s->m.estimate = NAN;
+    mgvi_run_expect_products(run);
     return choose_L(run, s);
 }
 
