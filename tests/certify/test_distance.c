@@ -93,4 +93,7 @@ TEST(what_is_not_known_is_not_said)
     }
 }
 
-int main(void) { return RUN(no_optimal_weights_are_further_away, what_is_not_known_is_not_said); }
+int main(void)
+{
+    return RUN(no_optimal_weights_are_further_away, what_is_not_known_is_not_said);
+}
