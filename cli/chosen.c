@@ -20,9 +20,11 @@ static void print_score(const mgv_selection_info *info, double score, double se,
         fprintf(out, info->classify ? " +- %.2f" : " +- %.2g", info->classify ? 100 * se : se);
 }
 
-static void print_place(const mgv_path_point *p, FILE *out)
+static void print_place(const mgv_path_point *p, bool grid, FILE *out)
 {
-    if (p->iteration > 0)
+    if (grid && p->lambda >= 0 && p->mu >= 0)
+        fprintf(out, "lambda %.4g and mu %.4g", p->lambda, p->mu);
+    else if (p->iteration > 0)
         fprintf(out, "iteration %" PRId64, p->iteration);
     else if (p->mu > 0)
         fprintf(out, "mu %.4g", p->mu);
@@ -101,7 +103,7 @@ void cli_job_print_selection(const cli_job *job, FILE *out)
     else
         fprintf(out, "selection    %s: point %" PRId64 " of %" PRId64 " of the %s, ", info.rule,
                 info.point + 1, info.points, info.method);
-    print_place(&p, out);
+    print_place(&p, strcmp(info.method, "grid of strengths") == 0, out);
     fputs(",\n             ", out);
     print_score(&info, info.score, info.score_se, out);
     fprintf(out, "; %.2g s in all\n", info.seconds);

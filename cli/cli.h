@@ -51,6 +51,7 @@ int cli_command_unknown(const char *name);
 
 int cli_fit(cli *c, int argc, char **argv);
 int cli_path(cli *c, int argc, char **argv);
+int cli_assess(cli *c, int argc, char **argv);
 int cli_predict(cli *c, int argc, char **argv);
 int cli_show(cli *c, int argc, char **argv);
 int cli_complete(cli *c, int argc, char **argv);

@@ -103,7 +103,8 @@ static void write_row(cli_job *job, const mgv_iterate *at, const mgv_certificate
                             c->relative_gap, c->margin,   c->margin_upper, scores[0], scores[1]};
     const double last[] = {at->residual,   model->outputs == 1 ? model->norm : NAN,
                            near->distance, near->angle,
-                           near->f1,       near->divergence};
+                           near->f1,       near->divergence,
+                           at->smoothing};
     if (!trace)
         return;
     fprintf(trace, "%lld", (long long)at->iteration);

@@ -47,7 +47,9 @@ void cli_job_trace(cli_job *job, const mgv_event *e)
     cli_trace_number(trace, e->validation_se);
     job->traced.iteration = e->iteration;
     job->traced.bytes = e->bytes;
-    fputs(",,,,,,\n", trace);        /* what iterates have */
+    fputs(",,,,,,", trace); /* what iterates have */
+    cli_trace_number(trace, e->smoothing);
+    fputc('\n', trace);
     cli_table_row_ends(&job->trace); /* a run that is killed leaves what it had */
 }
 
@@ -103,7 +105,7 @@ int cli_job_open_trace(cli_job *job, const char *file)
                           "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,"
                           "margin_upper,train_score,validation_score,nonzeros,bytes,"
                           "bytes_per_iteration,strength,validation_se,residual,norm,distance,"
-                          "angle,f1,divergence\n",
+                          "angle,f1,divergence,smoothing\n",
                           &job->trace);
 }
 
@@ -134,6 +136,7 @@ int cli_job_code(const cli_job *job)
     case MGV_STOP_DISCREPANCY:
     case MGV_STOP_SELECTED:
     case MGV_STOP_APRIORI:
+    case MGV_STOP_SCHEDULE:
         return CLI_DONE;
     case MGV_STOP_INFEASIBLE:
         return CLI_NO_SOLUTION;

@@ -15,6 +15,7 @@ static const cli_command commands[] = {
     {"check", "the data doctor: what is in a file, and what `fit` would do", cli_check},
     {"fit", "fit a model and certify it", cli_fit},
     {"path", "a certified model for every strength of the penalty", cli_path},
+    {"assess", "the honest error: nested cross-validation of all that `fit` would do", cli_assess},
     {"predict", "labels, scores, distances and metrics from a model", cli_predict},
     {"evaluate", "objective and certificate of a model on given data", cli_evaluate},
     {"show", "what is in a model: problem, certificate, choice, largest weights", cli_show},

@@ -50,6 +50,8 @@ static const char *ending(mgv_stop stop)
         return "stopped where held-out rows are fitted best";
     case MGV_STOP_APRIORI:
         return "did the iterations that the noise prescribes";
+    case MGV_STOP_SCHEDULE:
+        return "did the levels it was told to";
     case MGV_STOP_ROUNDING:
         return "can go no further: rounding";
     case MGV_STOP_STALLED:

@@ -115,6 +115,7 @@ typedef struct mgv_event {
                         or its lambda */
     double validation_se; /* standard error of validation_score */
     double distance;      /* a completion's iterate from the setting `truth`: |X - truth|_F */
+    double smoothing;     /* alpha of the last step of a method that smooths the loss (smsvm) */
 } mgv_event;
 
 /* Return nonzero to end the run after this step with the best iterate. Called on the thread that
@@ -327,7 +328,8 @@ typedef enum mgv_stop {
     MGV_STOP_STALLED = 9,   /* further steps change nothing, short of the certificate */
     MGV_STOP_SELECTED = 10, /* this iteration was chosen on held-out rows: early stopping */
     MGV_STOP_APRIORI = 11,  /* as many iterations as the noise level prescribes */
-    MGV_STOP_ROUNDING = 12  /* as good as numbers go: rounding alone is larger than the tolerance */
+    MGV_STOP_ROUNDING = 12, /* as good as numbers go: rounding alone is larger than the tolerance */
+    MGV_STOP_SCHEDULE = 13  /* the method's own schedule has ended where a setting told it to */
 } mgv_stop;
 /* "certified", "max_iter", ...; static. */
 MGV_API const char *mgv_stop_name(mgv_stop stop);
@@ -584,6 +586,55 @@ MGV_API mgv_status mgv_report_evaluation(mgv_ctx *ctx, const mgv_problem *proble
                                          const mgv_metrics *metrics, const char *model_file,
                                          const char *data_file, char **json);
 
+/* ---- Assessment ----------------------------------------------------------------------------- */
+/* What a way to make models is worth on rows it has not seen: nested cross-validation. The rows are
+ * dealt out to `outer` parts, `repeat` times, every part with its share of every class and rows of
+ * one number in `row_groups` together; each part is predicted by a model made from the others alone:
+ * scaling, widths and the choice of the strength (setting `select`) included. Without `select` it is
+ * plain cross-validation of the strength that is given. `time_limit` and `max_passes` are for all of
+ * it, from here on. One copy of the training rows is made at a time. */
+typedef struct mgv_assess mgv_assess;
+/* Borrows the data. MGV_E_UNSUPPORTED: checkpoints, a precomputed kernel. */
+MGV_API mgv_status mgv_assess_new(mgv_ctx *ctx, mgv_data *data, const mgv_settings *settings,
+                                  mgv_assess **out);
+/* Makes and judges the next model; *more is 0 when there is none, or no time for a whole one. After
+ * a failure the parts that are done stay. */
+MGV_API mgv_status mgv_assess_next(mgv_ctx *ctx, mgv_assess *assess, int *more);
+MGV_API void mgv_assess_free(mgv_ctx *ctx, mgv_assess *assess);
+
+/* Means over the parts that are done, which count alike; NaN: not known. A standard error is the
+ * standard deviation over the root of `outer`: repeats see the same rows again. */
+typedef struct mgv_assess_info {
+    size_t size;
+    int classify;          /* scores are accuracies; else root mean squared errors */
+    int64_t outer, repeat; /* as they were asked for */
+    int64_t done;          /* of outer * repeat */
+    int64_t short_of;      /* models that ended before their certificate */
+    double score, score_se;
+    double baseline, baseline_se; /* always the larger class, or the mean, of the other parts */
+    double r2, r2_se;             /* NaN for classes */
+    double passes, seconds;
+} mgv_assess_info;
+MGV_API mgv_status mgv_assess_describe(const mgv_assess *assess, mgv_assess_info *out);
+
+/* One part. */
+typedef struct mgv_assess_part {
+    size_t size;
+    int64_t repeat, part; /* from 0 */
+    int64_t train_rows, test_rows;
+    double score, baseline, r2;
+    double lambda, mu;            /* of its model; NaN: it has none */
+    int64_t iteration;            /* chosen by iterations: which; else 0 */
+    const char *method;           /* of the selection; NULL: the strength was given */
+    double inner_score, inner_se; /* by which it was chosen: optimistic; NaN: it was not */
+    int64_t nonzeros;
+    mgv_stop stop;
+    const char *solver;
+    double relative_gap, passes, seconds;
+} mgv_assess_part;
+/* MGV_E_ARG when that part is not done. */
+MGV_API mgv_status mgv_assess_at(const mgv_assess *assess, int64_t index, mgv_assess_part *out);
+
 /* ---- Iterates ------------------------------------------------------------------------------- */
 /* What one run is at after an iteration, best so far or not; valid during the callback. `seconds`
  * and `passes` are without what callbacks took. */
@@ -596,7 +647,8 @@ typedef struct mgv_iterate {
     int64_t weight_count;
     const double *dual; /* as mgv_solver_dual() has them; NULL: the solver has none */
     int64_t dual_count;
-    double residual; /* |A w - y| where the solver knows it (equalities), else NaN */
+    double residual;  /* |A w - y| where the solver knows it (equalities), else NaN */
+    double smoothing; /* alpha of the last step of a method that smooths the loss, else NaN */
 } mgv_iterate;
 
 /* Return nonzero to end the run. */
@@ -850,6 +902,9 @@ MGV_API mgv_status mgv_report_model(mgv_ctx *ctx, const mgv_model *model, const 
  * it and `data_file` may be NULL. */
 MGV_API mgv_status mgv_report_path(mgv_ctx *ctx, const mgv_path *path, const char *data_file,
                                    const char *const *model_files, char **json);
+/* The JSON object of `margrave assess --json`. `data_file` may be NULL. */
+MGV_API mgv_status mgv_report_assess(mgv_ctx *ctx, const mgv_assess *assess, const char *data_file,
+                                     char **json);
 
 /* The JSON object of `margrave deblur --json`. The names may be NULL. */
 MGV_API mgv_status mgv_report_deblur(mgv_ctx *ctx, const mgv_deblur *deblur, const char *image_file,

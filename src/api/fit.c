@@ -63,8 +63,8 @@ const char *mgv_problem_task(const mgv_problem *problem) { return problem->task;
 const char *mgv_stop_name(mgv_stop stop)
 {
     static const char *const names[] = {
-        "not run",    "certified",  "discrepancy", "max_iter", "time",    "user",    "diverged",
-        "infeasible", "max_passes", "stalled",     "selected", "apriori", "rounding"};
+        "not run",    "certified",  "discrepancy", "max_iter", "time",    "user",     "diverged",
+        "infeasible", "max_passes", "stalled",     "selected", "apriori", "rounding", "schedule"};
     return (unsigned)stop < sizeof names / sizeof *names ? names[stop] : "unknown";
 }
 

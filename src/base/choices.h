@@ -100,6 +100,14 @@
     W(PERCEPTRON_COUNTING, "counting")                                                             \
     W(PERCEPTRON_PROJECTED, "projected")
 
+#define MGVI_SMSVM_WORDS(W)                                                                        \
+    W(SMSVM_CORRECTED, "corrected")                                                                \
+    W(SMSVM_LITERAL, "literal")
+
+#define MGVI_SMOOTHER_WORDS(W)                                                                     \
+    W(SMOOTHER_ROOT, "root")                                                                       \
+    W(SMOOTHER_SOFTPLUS, "softplus")
+
 #define MGVI_EDGES_WORDS(W)                                                                        \
     W(EDGES_REFLECT, "reflect")                                                                    \
     W(EDGES_PERIODIC, "periodic")
@@ -151,6 +159,8 @@ typedef enum mgvi_theta_kind { MGVI_THETA_WORDS(MGVI_CHOICE) } mgvi_theta_kind;
 typedef enum mgvi_dual_lambda { MGVI_DUAL_LAMBDA_WORDS(MGVI_CHOICE) } mgvi_dual_lambda;
 typedef enum mgvi_rho { MGVI_RHO_WORDS(MGVI_CHOICE) } mgvi_rho;
 typedef enum mgvi_perceptron_form { MGVI_PERCEPTRON_WORDS(MGVI_CHOICE) } mgvi_perceptron_form;
+typedef enum mgvi_smsvm_form { MGVI_SMSVM_WORDS(MGVI_CHOICE) } mgvi_smsvm_form;
+typedef enum mgvi_smoother { MGVI_SMOOTHER_WORDS(MGVI_CHOICE) } mgvi_smoother;
 typedef enum mgvi_edges { MGVI_EDGES_WORDS(MGVI_CHOICE) } mgvi_edges;
 typedef enum mgvi_along { MGVI_ALONG_WORDS(MGVI_CHOICE) } mgvi_along;
 typedef enum mgvi_index_base { MGVI_BASE_WORDS(MGVI_CHOICE) } mgvi_index_base;

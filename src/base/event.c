@@ -26,7 +26,8 @@ mgv_event mgvi_event_blank(mgv_event_kind kind)
                        .psnr = NAN,
                        .distance = NAN,
                        .strength = NAN,
-                       .validation_se = NAN};
+                       .validation_se = NAN,
+                       .smoothing = NAN};
 }
 
 bool mgvi_event_send(mgv_ctx *ctx, const mgv_event *event)

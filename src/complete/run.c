@@ -52,8 +52,8 @@ static mgv_status hold_out(job *j)
                          "too few entries (%" PRId64 ") to hold some of them out: select "
                          "discrepancy:DELTA or last do without",
                          e->count);
-    MGVI_TRY(mgvi_split_new(&j->arena, &j->rule, e->count, 0, NULL, (uint64_t)j->settings->seed,
-                            &split));
+    const mgvi_deal deal = {.own = e->count, .seed = (uint64_t)j->settings->seed};
+    MGVI_TRY(mgvi_split_new(&j->arena, &j->rule, &deal, &split));
     e->held = split.code; /* 1: trained on by the full fit alone */
     e->held_count = j->held_out = held;
     return MGV_OK;

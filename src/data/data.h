@@ -5,7 +5,13 @@
 #include "base/memory.h"
 #include "op/matrix.h"
 
-enum { MGVI_BESIDE_ROWS = 1, MGVI_BESIDE_COLS = 2, MGVI_BESIDE_GROUPS = 4, MGVI_BESIDE_ENDS = 8 };
+enum {
+    MGVI_BESIDE_ROWS = 1,
+    MGVI_BESIDE_COLS = 2,
+    MGVI_BESIDE_GROUPS = 4,
+    MGVI_BESIDE_ENDS = 8,
+    MGVI_BESIDE_ROW_GROUPS = 16
+};
 enum { MGVI_CLASSES_MAX = 4096 }; /* more distinct labels than this are a regression target */
 
 typedef struct mgvi_owned {
@@ -42,6 +48,7 @@ struct mgv_data {
     bool was_sparse;       /* X is dense, but its file leaves zeros out, and so the last columns */
     bool gaps;             /* rows may have no label: NaN; such data is to be predicted only */
     int64_t *group;        /* one per column, -1: none; or NULL */
+    int64_t *row_group;    /* one per row: rows of one number stay together in folds; or NULL */
     double *col_weights;   /* one per column: factors of the penalty; or NULL */
     unsigned beside;       /* which of them came from files that settings named: MGVI_BESIDE_... */
     const char *format;    /* static */

@@ -62,15 +62,19 @@ static mgv_status copy_labels(mgv_ctx *ctx, const mgv_data *data, const mgvi_sub
                               mgv_data *to)
 {
     to->labels = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->labels);
-    to->weights = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->weights);
+    if (s->weights)
+        to->weights = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->weights);
+    if (data->row_group)
+        to->row_group = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->row_group);
     to->class_text = mgvi_data_array(ctx, to, (size_t)s->class_count, sizeof *to->class_text);
     to->class_value = mgvi_data_array(ctx, to, (size_t)s->class_count, sizeof *to->class_value);
     if (data->lower)
         to->lower = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->lower);
     if (data->upper)
         to->upper = mgvi_data_array(ctx, to, (size_t)s->count, sizeof *to->upper);
-    if (!to->labels || !to->weights || !to->class_text || !to->class_value ||
-        (data->lower && !to->lower) || (data->upper && !to->upper))
+    if (!to->labels || (s->weights && !to->weights) || (data->row_group && !to->row_group) ||
+        !to->class_text || !to->class_value || (data->lower && !to->lower) ||
+        (data->upper && !to->upper))
         return MGV_E_MEMORY;
     for (int64_t t = 0; data->lower && t < s->count; t++)
         to->lower[t] = data->lower[s->rows[t]];
@@ -78,7 +82,10 @@ static mgv_status copy_labels(mgv_ctx *ctx, const mgv_data *data, const mgvi_sub
         to->upper[t] = data->upper[s->rows[t]];
     for (int64_t t = 0; t < s->count; t++) {
         to->labels[t] = data->labels[s->rows[t]];
-        to->weights[t] = s->weights[s->rows[t]];
+        if (s->weights)
+            to->weights[t] = s->weights[s->rows[t]];
+        if (data->row_group)
+            to->row_group[t] = data->row_group[s->rows[t]];
     }
     to->classes = s->class_count;
     to->text_labels = data->text_labels;

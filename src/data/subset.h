@@ -7,7 +7,8 @@
 /* Copies the listed rows of a matrix stored by rows (dense or CSR), with their labels; of a table
  * of kernel values (`square`) the columns of the same numbers only. Classes are the listed ones
  * (numbers of classes of `data`, increasing), names and factors of the columns are borrowed.
- * `weights` (one per row of `data`) takes the place of the data's own. */
+ * `weights` (one per row of `data`) takes the place of the data's own;
+ * NULL: there are none. */
 typedef struct mgvi_subset {
     const int64_t *rows;
     int64_t count;

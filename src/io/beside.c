@@ -94,18 +94,17 @@ static mgv_status read_rows(mgv_ctx *ctx, const mgv_settings *s, const char *fil
     return MGV_OK;
 }
 
-static mgv_status read_groups(mgv_ctx *ctx, const mgv_settings *settings, mgv_data *data)
+static mgv_status read_groups(mgv_ctx *ctx, const mgv_settings *settings, const char *file,
+                              const numbers *kind, mgv_data *data, int64_t count, int64_t **out)
 {
-    static const numbers kind = {"group", "columns of data", true, false, -1};
-    const int64_t cols = data->X.cols;
-    int64_t *group = mgvi_data_array(ctx, data, (size_t)cols, sizeof *group);
+    int64_t *group = mgvi_data_array(ctx, data, (size_t)count, sizeof *group);
     double *read = NULL;
     if (!group)
         return MGV_E_MEMORY;
-    MGVI_TRY(read_numbers(ctx, settings, settings->groups, &kind, data, cols, &read));
-    for (int64_t j = 0; j < cols; j++)
+    MGVI_TRY(read_numbers(ctx, settings, file, kind, data, count, &read));
+    for (int64_t j = 0; j < count; j++)
         group[j] = read[j] < 9e18 ? (int64_t)read[j] : INT64_MAX;
-    data->group = group;
+    *out = group;
     return MGV_OK;
 }
 
@@ -120,6 +119,8 @@ static void forget(const mgv_settings *s, mgv_data *data)
         data->group = NULL;
     if (data->beside & MGVI_BESIDE_ENDS)
         data->lower = data->upper = NULL;
+    if ((data->beside & MGVI_BESIDE_ROW_GROUPS) && !s->row_groups[0])
+        data->row_group = NULL;
     data->beside = 0;
 }
 
@@ -139,6 +140,8 @@ mgv_status mgvi_read_beside(mgv_ctx *ctx, const mgv_settings *s, mgv_data *data)
 {
     static const numbers rows = {"weight", "rows of data", false, false, 0};
     static const numbers cols = {"weight", "columns of data", false, false, 0};
+    static const numbers groups = {"group", "columns of data", true, false, -1};
+    static const numbers row_groups = {"group", "rows of data", true, false, 0};
     forget(s, data);
     if (s->sample_weight[0]) {
         MGVI_TRY(read_rows(ctx, s, s->sample_weight, &rows, data, &data->weights));
@@ -151,8 +154,15 @@ mgv_status mgvi_read_beside(mgv_ctx *ctx, const mgv_settings *s, mgv_data *data)
     }
     MGVI_TRY(read_ends(ctx, s, data));
     if (s->groups[0]) {
-        MGVI_TRY(read_groups(ctx, s, data));
+        MGVI_TRY(read_groups(ctx, s, s->groups, &groups, data, data->X.cols, &data->group));
         data->beside |= MGVI_BESIDE_GROUPS;
+    }
+    if (s->row_groups[0]) {
+        const int64_t count = data->kept ? data->kept_of : data->X.rows;
+        MGVI_TRY(read_groups(ctx, s, s->row_groups, &row_groups, data, count, &data->row_group));
+        for (int64_t t = 0; data->kept && t < data->X.rows; t++)
+            data->row_group[t] = data->row_group[data->kept[t]];
+        data->beside |= MGVI_BESIDE_ROW_GROUPS;
     }
     return MGV_OK;
 }

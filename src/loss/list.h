@@ -13,6 +13,7 @@
 #include "loss/logistic.h"
 #include "loss/margin.h"
 #include "loss/smooth_hinge.h"
+#include "loss/softplus_hinge.h"
 #include "loss/sqrt_hinge.h"
 #include "loss/squared.h"
 #include "loss/squared_hinge.h"
@@ -22,6 +23,7 @@
     X(squared_hinge, scale_only, "1/2 max(0, 1 - z)^2")                                            \
     X(smooth_hinge, width, "max(0, 1 - z), its kink a parabola of width b")                        \
     X(sqrt_hinge, width, "b psi((1 - z)/b), psi(t) = (t + sqrt(1 + t^2))/2")                       \
+    X(softplus_hinge, width, "b ln(1 + e^((1 - z)/b))")                                            \
     X(logistic, scale_only, "log(1 + e^-z)")                                                       \
     X(exponential, scale_only, "e^-z")                                                             \
     X(margin, scale_only, "hard: z >= 1")                                                          \

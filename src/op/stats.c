@@ -84,8 +84,8 @@ row_pass(const stats *s, double *const *to, int64_t i, bool f32, bool sparse, bo
         SUM(SHIFTED) += v * d;
         ADD(WEIGHT, v);
         SUM(COUNTED) += v > 0;
-        SUM(NONZEROS) += x != 0;
-        SUM(MAX_ABS) = fabs(x) > SUM(MAX_ABS) ? fabs(x) : SUM(MAX_ABS);
+        SUM(NONZEROS) += v > 0 && x != 0;
+        SUM(MAX_ABS) = v > 0 && fabs(x) > SUM(MAX_ABS) ? fabs(x) : SUM(MAX_ABS);
     }
 #undef ADD
 #undef SUM
@@ -102,7 +102,7 @@ row_pass(const stats *s, double *const *to, int64_t i, bool f32, bool sparse, bo
                          *restrict count = to[NONZEROS];                                           \
         for (int64_t j = 0; j < s->cols; j++)                                                      \
             shifted[j] += v * ((double)x[j] - origin[j]);                                          \
-        for (int64_t j = 0; s->extremes && j < s->cols; j++) {                                     \
+        for (int64_t j = 0; s->extremes && v > 0 && j < s->cols; j++) {                            \
             const double size = fabs((double)x[j]);                                                \
             count[j] += size > 0;                                                                  \
             most[j] = size > most[j] ? size : most[j];                                             \

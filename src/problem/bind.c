@@ -326,6 +326,15 @@ mgv_status mgvi_bind_rows(mgv_problem *p)
 
 /* ---- the operator ---------------------------------------------------------------------------- */
 
+const double *mgvi_problem_partial_rows(const mgv_problem *p)
+{
+    const double *weight = p->row.scale.values;
+    for (int64_t i = 0; weight && i < p->data->X.rows; i++)
+        if (weight[i] == 0)
+            return weight;
+    return NULL;
+}
+
 static mgv_status bind_column_scaling(mgv_problem *p)
 {
     const mgvi_matrix *X = &p->data->X;
@@ -335,7 +344,8 @@ static mgv_status bind_column_scaling(mgv_problem *p)
         MGVI_TRY(
             mgvi_matrix_column_stats(p->ctx, X, p->row.scale.values, centre, scale, NULL, NULL));
     else
-        MGVI_TRY(mgvi_matrix_column_stats(p->ctx, X, NULL, NULL, NULL, scale, NULL));
+        MGVI_TRY(mgvi_matrix_column_stats(p->ctx, X, mgvi_problem_partial_rows(p), NULL, NULL,
+                                          scale, NULL));
     for (int64_t j = 0; j < X->cols; j++)
         scale[j] = scale[j] > 0 ? 1 / scale[j] : 1; /* a constant column stays as it is */
     p->view.scale = scale;

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Half the summed variance of the scaled columns: the mean of |x - z|^2/(2 sigma2) is then 2. */
+/* Half the summed variance of the scaled columns: the mean of |x - z|^2/(2 sigma2) is then 2. Rows of
+ * weight 0, those a fold does not train on, have no part in it; weights have, beside them. */
 static mgv_status usual_width(mgv_problem *p, double *out)
 {
     const mgvi_matrix *X = &p->data->X;
@@ -15,7 +16,8 @@ static mgv_status usual_width(mgv_problem *p, double *out)
     double *mean = mgvi_alloc(p->ctx, (size_t)X->cols, sizeof *mean);
     double *std = mgvi_alloc(p->ctx, (size_t)X->cols, sizeof *std);
     const mgv_status st = mean && std
-                              ? mgvi_matrix_column_stats(p->ctx, X, NULL, mean, std, NULL, NULL)
+                              ? mgvi_matrix_column_stats(p->ctx, X, mgvi_problem_partial_rows(p),
+                                                         mean, std, NULL, NULL)
                               : MGV_E_MEMORY;
     double sum = 0;
     for (int64_t j = 0; st == MGV_OK && j < X->cols; j++) {

@@ -124,6 +124,9 @@ double mgvi_problem_bytes(const mgv_problem *problem);
 double mgvi_problem_spare(const mgv_problem *problem, double held);
 
 static inline bool mgvi_problem_has_smooth(const mgv_problem *p) { return p->smooth.grad != NULL; }
+/* The weights of the rows where some are 0, as those are that a fold does not train on; NULL: every
+ * row counts. */
+const double *mgvi_problem_partial_rows(const mgv_problem *problem);
 /* Takes the weight of these rows away, for good; the others' weights sum to 1 again. The centre and
  * the scale of the columns stay: they are no more than coordinates. */
 mgv_status mgvi_problem_leave_out(mgv_problem *problem, const int32_t *row, int64_t count);

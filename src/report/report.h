@@ -36,6 +36,9 @@ json_t *mgvi_report_problem(const mgv_problem *problem);
 /* `model_files` has a name for every point that is done; NULL: none was saved. */
 mgv_status mgvi_report_walk(mgv_ctx *ctx, const mgv_path *path, const char *data_file,
                             const char *const *model_files, char **json);
+/* {"data", "assess"} */
+mgv_status mgvi_report_assess(mgv_ctx *ctx, const mgv_assess *assess, const char *data_file,
+                              char **json);
 /* {"data", "problem", "solver", "rmse", "certificate", "model"} */
 mgv_status mgvi_report_completion(mgv_ctx *ctx, const mgv_completion *completion,
                                   const char *data_file, const char *model_file, char **json);

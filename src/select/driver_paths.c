@@ -8,6 +8,7 @@
 #include "base/print.h"
 #include "problem/member.h"
 #include "select/drive.h"
+#include "select/grid.h"
 #include "select/strength.h"
 
 #include <math.h>
@@ -59,8 +60,12 @@ static void tell_progress(const mgvi_drive *d, int32_t t, int32_t lanes)
         mgvi_print(best, sizeof best, ", best so far %.4g", path->point[path->best].error);
     if (t > 0)
         snprintf(fit, sizeof fit, "fold %d of %d", (int)t, (int)lanes - 1);
-    mgvi_event_progress(d->s->ctx, "strength %d of %d or more, %s%s", (int)path->count + 1,
-                        STRENGTHS, fit, best);
+    if (mgvi_grid_wanted(&d->s->settings))
+        mgvi_event_progress(d->s->ctx, "point %d of the grid, %s%s", (int)path->count + 1, fit,
+                            best);
+    else
+        mgvi_event_progress(d->s->ctx, "strength %d of %d or more, %s%s", (int)path->count + 1,
+                            STRENGTHS, fit, best);
 }
 
 /* All lanes, the full fit first: it is what is left where the limit strikes. w[l] is NULL for lanes
@@ -145,6 +150,40 @@ static mgv_status walk_strengths(mgvi_drive *d)
             break; /* the strengths before are whole */
         const mgvi_path_point point = {.lambda = norm ? NAN : lambda,
                                        .mu = sparse ? strength : NAN};
+        MGVI_TRY(mgvi_drive_add_point(d, point, w));
+    }
+    return MGV_OK;
+}
+
+/* Whether a problem of this penalty can have the strengths of a grid. */
+static mgv_status check_grid(const mgvi_drive *d, const mgvi_grid *g)
+{
+    const mgvi_penalty_ops *penalty = mgvi_penalty_find(d->s->settings.penalty);
+    const bool norm = penalty && (penalty->can & MGVI_NORM);
+    if (!penalty || mgvi_penalty_is_net(penalty) || (norm ? g->lambda[0] == 0 : g->mu[0] == 0))
+        return MGV_OK;
+    return MGVI_FAIL(d->s->ctx, MGV_E_ARG,
+                     "penalty %s has no %s; give %s_grid alone, or say --penalty enet",
+                     penalty->name, norm ? "lambda" : "mu", norm ? "mu" : "lambda");
+}
+
+/* Every pair of strengths, the strongest first: of equal scores the more regularised model wins. */
+static mgv_status walk_grid(mgvi_drive *d)
+{
+    mgvi_grid g;
+    MGVI_TRY(mgvi_grid_read(&d->arena, &d->s->settings, &g));
+    MGVI_TRY(check_grid(d, &g));
+    d->settings.tol = fmax(d->settings.tol, LOOSE);
+    d->graded = true;
+    for (int64_t q = 0; q < g.lambdas * g.mus && !(q > 0 && d->path->cut); q++) {
+        const mgvi_vec *w[MGVI_SPLIT_LANES];
+        d->lambda = g.lambda[q / g.mus];
+        d->mu = g.mu[q % g.mus];
+        MGVI_TRY(run_lanes(d, w));
+        if (d->path->cut && d->path->count > 0)
+            break; /* the strengths before are whole */
+        const mgvi_path_point point = {.lambda = g.lambda[0] > 0 ? d->lambda : NAN,
+                                       .mu = g.mu[0] > 0 ? d->mu : NAN};
         MGVI_TRY(mgvi_drive_add_point(d, point, w));
     }
     return MGV_OK;
@@ -265,6 +304,11 @@ mgv_status mgvi_walk_strengths(mgv_selection *s, const mgvi_method *method, mgvi
 mgv_status mgvi_walk_given(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
 {
     return drive_path(s, method, path, walk_given);
+}
+
+mgv_status mgvi_walk_grid(mgv_selection *s, const mgvi_method *method, mgvi_path *path)
+{
+    return drive_path(s, method, path, walk_grid);
 }
 
 mgv_status mgvi_walk_iterations(mgv_selection *s, const mgvi_method *method, mgvi_path *path)

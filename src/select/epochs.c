@@ -1,6 +1,7 @@
 /* epochs.c - one run over the rows that train, judged on the others after every epoch.
  * The error that chooses is the share of held-out rows misclassified; their mean loss only says
  * whether a run whose error rests is still learning. docs/algorithms/probing.md (6). */
+#include "select/grid.h"
 #include "select/selection.h"
 
 #include "backend/joint_terms.h"
@@ -224,7 +225,7 @@ bool mgvi_epochs_suffice(const mgv_selection *s)
     const mgvi_solver_ops *ops = mgvi_solver_find(set->solver);
     const bool validated = s->rule.kind == MGVI_RULE_HOLDOUT || s->rule.kind == MGVI_RULE_FILE;
     const bool given = !isnan(set->C) || !isnan(set->lambda);
-    return (s->probe->loss->can & MGVI_JOINT) && validated &&
+    return !mgvi_grid_wanted(set) && (s->probe->loss->can & MGVI_JOINT) && validated &&
            s->probe->kernel.kind == MGVI_KERNEL_LINEAR &&
            mgvi_penalty_parts(s->probe->penalty) == MGVI_SQUARE &&
            (!ops || ops->primal_only || given);

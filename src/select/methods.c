@@ -1,4 +1,5 @@
 /* methods.c - which paths the settings ask for. */
+#include "select/grid.h"
 #include "select/paths.h"
 #include "select/selection.h"
 
@@ -187,6 +188,7 @@ static void compare_all(const mgv_selection *s, const mgvi_method **out, int *co
 /* Any other loss or penalty, through the driver. */
 static const mgvi_method strengths = {.name = "strengths", .walk = mgvi_walk_strengths};
 static const mgvi_method iterations = {.name = "iterations", .walk = walk_early};
+static const mgvi_method grid = {.name = "grid of strengths", .walk = mgvi_walk_grid};
 static const mgvi_method given_strength = {.name = MGVI_GIVEN_STRENGTH, .walk = mgvi_walk_given};
 
 /* Whether a strength is given that leaves nothing to choose: of the elastic net's two, mu. */
@@ -202,8 +204,8 @@ bool mgvi_selection_given(const mgv_selection *s)
     const mgv_settings *set = &s->settings;
     const bool judged = s->rule.kind == MGVI_RULE_CV || s->rule.kind == MGVI_RULE_HOLDOUT ||
                         s->rule.kind == MGVI_RULE_FILE;
-    return judged && has_strength(set) && !(s->probe->loss->can & MGVI_HARD) &&
-           mgvi_is_auto(set->solver);
+    return judged && has_strength(set) && !mgvi_grid_wanted(set) &&
+           !(s->probe->loss->can & MGVI_HARD) && mgvi_is_auto(set->solver);
 }
 
 /* A penalty that is a constraint leaves nothing to choose but the iterations. */
@@ -219,6 +221,17 @@ static mgv_status check_penalty(const mgv_selection *s)
     return MGV_OK;
 }
 
+/* What a grid of strengths cannot be laid over. */
+static mgv_status check_grid(const mgv_selection *s)
+{
+    if (s->probe->loss->can & MGVI_HARD)
+        return MGVI_FAIL(s->ctx, MGV_E_ARG,
+                         "loss %s is a constraint without a strength for a grid; leave out "
+                         "lambda_grid and mu_grid, or say --loss hinge",
+                         s->probe->loss->name);
+    return check_penalty(s);
+}
+
 /* Squared losses have paths of their own; elsewhere a soft loss has a path of strengths. A strength
  * that is given is judged as it is; beside a solver that is named its iterations are the path, as
  * those of a constraint are. */
@@ -232,6 +245,10 @@ mgv_status mgvi_methods_choose(mgv_selection *s, const mgvi_method **out, int *c
     const bool linear = s->probe->kernel.kind == MGVI_KERNEL_LINEAR;
     const bool own = squared && linear && !given && automatic && !mgvi_selection_numbers(s);
     *count = 1;
+    if (mgvi_grid_wanted(set)) {
+        out[0] = &grid;
+        return check_grid(s);
+    }
     if (mgvi_selection_given(s))
         out[0] = &given_strength;
     else if (given || (can & MGVI_HARD) || ((s->probe->penalty->can & MGVI_HARD) && !automatic))

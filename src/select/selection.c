@@ -6,6 +6,7 @@
 #include "base/print.h"
 #include "io/io.h"
 #include "op/stats.h"
+#include "select/grid.h"
 #include "solver/classes/family.h"
 
 #include <math.h>
@@ -165,8 +166,12 @@ mgv_status mgvi_selection_split(mgv_selection *s)
         for (int64_t i = 0; i < n; i++)
             group[i] = (int32_t)mgvi_data_class_of(s->data, s->data->labels[i]);
     }
-    return mgvi_split_new(&s->arena, &s->rule, n, s->validation ? s->validation->X.rows : 0, group,
-                          (uint64_t)s->settings.seed, &s->split);
+    const mgvi_deal deal = {.own = n,
+                            .other = s->validation ? s->validation->X.rows : 0,
+                            .group = group,
+                            .together = s->data->row_group,
+                            .seed = (uint64_t)s->settings.seed};
+    return mgvi_split_new(&s->arena, &s->rule, &deal, &s->split);
 }
 
 /* ---- paths and the choice -------------------------------------------------------------------- */
@@ -240,6 +245,8 @@ static mgv_settings final_settings(const mgv_selection *s)
     mgv_settings final = s->settings;
     if (path->penalty)
         final.penalty = path->penalty;
+    if (mgvi_grid_wanted(&s->settings) && mgvi_penalty_parts(s->probe->penalty))
+        final.penalty = "auto"; /* which a strength of 0 makes l2 or l1 */
     if (path->root)
         final.scale = MGVI_SCALE_SQRT;
     if (path->loss)

@@ -62,14 +62,16 @@ mgv_status mgvi_rule_parse(mgv_ctx *ctx, const mgv_settings *settings, mgvi_rule
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Deals the rows of every group, shuffled, one after the other to `parts` piles. */
-static mgv_status deal(mgvi_arena *arena, int64_t rows, const int32_t *group, uint64_t seed,
-                       double fraction, mgvi_split *out)
+static mgv_status deal_out(mgv_ctx *ctx, const mgvi_deal *deal, double fraction, mgvi_split *out)
 {
-    mgv_ctx *ctx = arena->ctx;
+    const int64_t rows = deal->own;
+    const int32_t *group = deal->group;
+    if (deal->together)
+        return mgvi_split_together(ctx, deal, fraction, out);
     int32_t *order = mgvi_alloc(ctx, (size_t)rows, sizeof *order), groups = 1;
     if (!order)
         return MGV_E_MEMORY;
-    mgvi_rng rng = mgvi_rng_seed(seed);
+    mgvi_rng rng = mgvi_rng_seed(deal->seed);
     for (int64_t i = 0; group && i < rows; i++)
         groups = group[i] >= groups ? group[i] + 1 : groups;
     int64_t dealt = 0;
@@ -102,10 +104,11 @@ static mgv_status check_rows(mgv_ctx *ctx, const mgvi_rule *rule, const mgvi_spl
     return MGV_OK;
 }
 
-mgv_status mgvi_split_new(mgvi_arena *arena, const mgvi_rule *rule, int64_t own, int64_t other,
-                          const int32_t *group, uint64_t seed, mgvi_split *out)
+mgv_status mgvi_split_new(mgvi_arena *arena, const mgvi_rule *rule, const mgvi_deal *deal,
+                          mgvi_split *out)
 {
     mgv_ctx *ctx = arena->ctx;
+    const int64_t own = deal->own, other = deal->other;
     *out = (mgvi_split){.rows = own + other, .lanes = 1, .codes = 1, .trains = {1}};
     if (out->rows > INT32_MAX)
         return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED, "select takes at most 2^31 rows");
@@ -117,12 +120,12 @@ mgv_status mgvi_split_new(mgvi_arena *arena, const mgvi_rule *rule, int64_t own,
         out->lanes = rule->folds + 1;
         for (int32_t c = 0; c < out->codes; c++)
             out->trains[c] = ((2u << rule->folds) - 1) & ~(1u << c);
-        MGVI_TRY(deal(arena, own, group, seed, NAN, out));
+        MGVI_TRY(deal_out(ctx, deal, NAN, out));
     } else if (rule->kind == MGVI_RULE_HOLDOUT) {
         out->codes = out->lanes = 2;
         out->trains[0] = 3;
         out->trains[1] = 2;
-        MGVI_TRY(deal(arena, own, group, seed, rule->fraction, out));
+        MGVI_TRY(deal_out(ctx, deal, rule->fraction, out));
     } else if (rule->kind == MGVI_RULE_FILE) {
         out->codes = 2;
         memset(out->code + own, 1, (size_t)other);

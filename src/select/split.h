@@ -40,9 +40,20 @@ typedef struct mgvi_split {
 } mgvi_split;
 
 /* `own` rows of the data and `other` of a validation file. Rows are shuffled by `seed`; with
- * `group` (class numbers from 0 per row, or NULL) every fold gets its share of every group. */
-mgv_status mgvi_split_new(mgvi_arena *arena, const mgvi_rule *rule, int64_t own, int64_t other,
-                          const int32_t *group, uint64_t seed, mgvi_split *out);
+ * `group` (class numbers from 0 per row, or NULL) every fold gets its share of every group. Rows of
+ * the same number in `together` (NULL: none are) go to the same fold. */
+typedef struct mgvi_deal {
+    int64_t own, other;
+    const int32_t *group;
+    const int64_t *together;
+    uint64_t seed;
+} mgvi_deal;
+mgv_status mgvi_split_new(mgvi_arena *arena, const mgvi_rule *rule, const mgvi_deal *deal,
+                          mgvi_split *out);
+/* split_groups.c: the same of rows that stay together; `fraction` NAN: folds, else the share of the
+ * part that is held out. */
+mgv_status mgvi_split_together(mgv_ctx *ctx, const mgvi_deal *deal, double fraction,
+                               mgvi_split *out);
 static inline bool mgvi_split_trains(const mgvi_split *s, int64_t row, int32_t lane)
 {
     return s->trains[s->code[row]] >> lane & 1;

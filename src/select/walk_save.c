@@ -233,7 +233,7 @@ static mgv_status take_point(mgv_path *path, const char *name, const record *r, 
     char solver[sizeof r->solver + 1] = {0};
     memcpy(solver, r->solver, sizeof r->solver);
     const mgvi_solver_ops *ops = mgvi_solver_find(solver);
-    if (!ops || r->stop <= MGV_STOP_NONE || r->stop > MGV_STOP_ROUNDING || r->iterations < 0)
+    if (!ops || r->stop <= MGV_STOP_NONE || r->stop > MGV_STOP_SCHEDULE || r->iterations < 0)
         return damaged(path, name);
     mgvi_walk_point *p = &path->point[k];
     p->summary = (mgvi_summary){.solver = ops->name,

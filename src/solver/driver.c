@@ -60,6 +60,8 @@ static mgv_event event_now(mgv_solver *solver, mgv_event_kind kind)
     e.passes = mgvi_driver_passes(solver);
     e.bytes = mgvi_op_bytes(solver->run.problem->A, mgvi_driver_touched(solver) + solver->settled);
     e.seconds = seconds_now(solver);
+    if (solver->run.ops->smoothing && e.iteration > 0)
+        e.smoothing = solver->run.ops->smoothing(&solver->run);
     if (solver->memory.certificates > 0) {
         e.primal = c->primal;
         e.dual = c->dual;
@@ -121,7 +123,7 @@ static mgv_status conclude(mgv_solver *solver, bool certified)
     if (solver->stop == MGV_STOP_NONE && solver->memory.looks >= MGVI_LOOKS)
         solver->stop = MGV_STOP_ROUNDING;
     if (solver->stop == MGV_STOP_NONE && solver->run.finished)
-        solver->stop = MGV_STOP_STALLED;
+        solver->stop = solver->run.scheduled ? MGV_STOP_SCHEDULE : MGV_STOP_STALLED;
     const bool certified_now = solver->stop == MGV_STOP_CERTIFIED;
     if (certified_now && stop_now(solver, NULL, asked) == MGV_STOP_NONE &&
         mgvi_driver_sharpen(solver))

@@ -56,7 +56,8 @@ static void call(mgv_solver *solver, double passes, bool dual)
                                .weight_count = show->w.n * show->w.k,
                                .dual = dual ? show->u.x : NULL,
                                .dual_count = dual ? show->u.n * show->u.k : 0,
-                               .residual = run->ops->residual ? run->ops->residual(run) : NAN};
+                               .residual = run->ops->residual ? run->ops->residual(run) : NAN,
+                               .smoothing = run->ops->smoothing ? run->ops->smoothing(run) : NAN};
     if (run->ctx->show.fn(run->ctx->show.user, &shown) != 0)
         atomic_store(&run->ctx->interrupted, 1);
 }

@@ -112,6 +112,8 @@ typedef struct mgvi_solver_ops {
     /* May be NULL. |A'(A w - y)| in units of |A| |A w - y|, once the run has ended without its
      * certificate; NaN: not known. */
     double (*normal)(const mgvi_run *run);
+    /* May be NULL. The width of the smoothing that the last step worked with, for the trace. */
+    double (*smoothing)(const mgvi_run *run);
     /* May be NULL. The run ends here without its certificate: the place for advice. */
     void (*ended)(mgvi_run *run);
     /* May be NULL. What its paper proves of the present iterate, written to `out`, at most
@@ -141,6 +143,7 @@ struct mgvi_run {
     void *state;
     int64_t iteration; /* steps done */
     bool finished;     /* set by the solver: further steps would change nothing */
+    bool scheduled;    /* the same beside it: a setting has told the method to end here */
     double goal;       /* relative gap aimed at: tol, and when it is certified perhaps less */
     bool early;        /* an iterate before convergence is the answer (setting `select`) */
     bool suspicious;   /* set by the solver: u looks like a proof that no w is feasible */

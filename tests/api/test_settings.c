@@ -40,6 +40,8 @@ typedef struct line {
 #define BASIS "loss=equal task=regress penalty=l1 solver=primal_dual max_iter=20"
 #define LASSO "task=regress penalty=l1 select=cv:4"
 
+#define SMSVM "loss=hinge lambda=0.01 penalty=enet mu=0.05 solver=smsvm max_iter=6 tol=0"
+
 static const line lines[] = {
     {"preset", "apidopoulos-alg1", FIT, "max_iter=20"},
     {"task", "regress", FIT, ""},
@@ -130,12 +132,29 @@ static const line lines[] = {
     {"prox_tol", "0.5", FIT,
      "penalty=tv2d shape=2x3 split=no loss=squared task=regress mu=0.1 max_iter=30"},
     {"batch", "4", FIT, "loss=logistic solver=adam max_iter=20"},
+    {"rate", "0.01", FIT, "loss=logistic solver=nesterov_sgd max_iter=20"},
+    {"momentum", "0.5", FIT, "loss=logistic solver=nesterov_sgd max_iter=20"},
+    {"adadelta_decay", "0.5", FIT, "loss=logistic solver=adadelta max_iter=20"},
+    {"first_moment", "0.5", FIT, "loss=logistic solver=adam max_iter=20"},
+    {"second_moment", "0.5", FIT, "loss=logistic solver=adam max_iter=20"},
+    {"square_floor", "1e-3", FIT, "loss=logistic solver=adam max_iter=20"},
+    {"smsvm_form", "literal", FIT, SMSVM},
+    {"smoother", "softplus", FIT, SMSVM},
+    {"alpha_start", "4", FIT, SMSVM},
+    {"alpha_factor", "0.5", FIT, SMSVM},
+    {"alpha_end", "1", FIT, SMSVM},
+    {"level_tol", "1e-3", FIT, SMSVM},
     {"backend", "elsewhere", FIT, ""},
     {"select", "cv:3", SELECT, "select=holdout:0.3"},
     {"apriori_factor", "2", SELECT, BASIS " select=apriori:0.5 max_iter=1000"},
     {"patience_points", "1", SELECT, "select=cv:3"},
     {"patience_epochs", "1", SELECT, "loss=softmax select=holdout:0.3"},
     {"patience_iterations", "1", SELECT, BASIS " select=cv:3 max_iter=500"},
+    {"lambda_grid", "0.1,1", SELECT, "select=cv:3"},
+    {"mu_grid", "0.1,0.01", SELECT, "select=cv:3"},
+    {"row_groups", "rows", SELECT, "select=cv:3"},
+    {"outer", NULL, SELECT, ""},  /* assess/test_assess.c */
+    {"repeat", NULL, SELECT, ""}, /* the same */
     {"validation_labels", "classes", SELECT, "select=val:rows.csv"},
     {"one_se", "yes", SELECT, LASSO},
     {"debias", "yes", SELECT, LASSO},

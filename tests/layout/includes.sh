@@ -6,7 +6,7 @@ cd "$1"
 # The rooms in order. penalty and loss stand twice: their headers are formulas and come early, their
 # .c files may use operators.
 rooms="base page penalty.h loss.h simd linalg backend op data io penalty loss problem certify stop solver
-       select complete restore model report api"
+       select complete restore model assess report api"
 
 find src include cli python -name '*.[ch]' -exec grep -H '^[[:space:]]*#[[:space:]]*include' {} + \
     2>/dev/null | sed -n 's/^\([^:]*\):[^<"]*\([<"][^>"]*[>"]\).*/\1 \2/p' | awk -v order="$rooms" '

@@ -37,8 +37,8 @@ static void check_columns(mgv_ctx *ctx, const sample *s, const double *weights, 
             const double x = s->ref[i * s->m.cols + j];
             total += weights ? weights[i] : 1;
             mean += (weights ? weights[i] : 1) * (long double)x;
-            largest = fmax(largest, fabs(x));
-            nonzeros += x != 0;
+            largest = weights && weights[i] == 0 ? largest : fmax(largest, fabs(x));
+            nonzeros += x != 0 && !(weights && weights[i] == 0);
         }
         mean = total > 0 ? mean / total : 0;
         for (int64_t i = 0; i < s->m.rows; i++) {

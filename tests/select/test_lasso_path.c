@@ -127,7 +127,8 @@ static void start(run *r, const set *s, int folds, bool sparse, bool intercept,
     r->ctx = mgv_check_ctx();
     mgvi_arena_init(&r->arena, r->ctx);
     const mgvi_rule rule = {.kind = MGVI_RULE_CV, .folds = folds};
-    CHECK_OK(r->ctx, mgvi_split_new(&r->arena, &rule, N, 0, NULL, 5, &r->split));
+    CHECK_OK(r->ctx,
+             mgvi_split_new(&r->arena, &rule, &(mgvi_deal){.own = N, .seed = 5}, &r->split));
     const mgvi_lane_data data = {.stack = {sparse ? &s->sparse : &s->dense},
                                  .count = 1,
                                  .factor = s->e,
@@ -230,7 +231,7 @@ TEST(orthogonal_columns_are_thresholded)
     run r = {.ctx = mgv_check_ctx()};
     mgvi_arena_init(&r.arena, r.ctx);
     const mgvi_rule rule = {.kind = MGVI_RULE_LAST};
-    CHECK_OK(r.ctx, mgvi_split_new(&r.arena, &rule, SIZE, 0, NULL, 0, &r.split));
+    CHECK_OK(r.ctx, mgvi_split_new(&r.arena, &rule, &(mgvi_deal){.own = SIZE}, &r.split));
     const mgvi_lane_data data = {
         .stack = {&X}, .count = 1, .factor = e, .e = e, .y = y, .intercept = true};
     CHECK_OK(r.ctx, mgvi_lanes_new(&r.arena, &data, &r.split, &r.lanes));

@@ -95,7 +95,7 @@ TEST(every_strength_of_every_fold_is_its_own_solution)
         mgvi_lanes *lanes;
         mgvi_path path;
         const mgvi_rule rule = {.kind = MGVI_RULE_CV, .folds = 4};
-        CHECK_OK(ctx, mgvi_split_new(&arena, &rule, N, 0, NULL, 3, &split));
+        CHECK_OK(ctx, mgvi_split_new(&arena, &rule, &(mgvi_deal){.own = N, .seed = 3}, &split));
         const mgvi_lane_data data = {.stack = {which & 2 ? &sparse : &dense},
                                      .count = 1,
                                      .factor = e,

@@ -44,9 +44,12 @@ TEST(folds_are_even_stratified_and_seeded)
         group[i] = i % 10 == 0; /* 11 rows of the second class */
     const mgvi_rule rule = {.kind = MGVI_RULE_CV, .folds = K};
     mgvi_split a, b, c;
-    CHECK_OK(ctx, mgvi_split_new(&arena, &rule, N, 0, group, 1, &a));
-    CHECK_OK(ctx, mgvi_split_new(&arena, &rule, N, 0, group, 1, &b));
-    CHECK_OK(ctx, mgvi_split_new(&arena, &rule, N, 0, group, 2, &c));
+    CHECK_OK(ctx,
+             mgvi_split_new(&arena, &rule, &(mgvi_deal){.own = N, .group = group, .seed = 1}, &a));
+    CHECK_OK(ctx,
+             mgvi_split_new(&arena, &rule, &(mgvi_deal){.own = N, .group = group, .seed = 1}, &b));
+    CHECK_OK(ctx,
+             mgvi_split_new(&arena, &rule, &(mgvi_deal){.own = N, .group = group, .seed = 2}, &c));
     assert_memory_equal(a.code, b.code, N);
     CHECK(memcmp(a.code, c.code, N) != 0);
     CHECK(a.lanes == K + 1 && a.codes == K);
@@ -75,19 +78,63 @@ TEST(held_out_parts_and_files)
     const mgvi_rule part = {.kind = MGVI_RULE_HOLDOUT, .fraction = .2};
     const mgvi_rule file = {.kind = MGVI_RULE_FILE}, folds = {.kind = MGVI_RULE_CV, .folds = 5};
     mgvi_split s;
-    CHECK_OK(ctx, mgvi_split_new(&arena, &part, 50, 0, NULL, 3, &s));
+    CHECK_OK(ctx, mgvi_split_new(&arena, &part, &(mgvi_deal){.own = 50, .seed = 3}, &s));
     int held = 0;
     for (int i = 0; i < 50; i++) {
         held += !mgvi_split_trains(&s, i, 0);
         CHECK(mgvi_split_trains(&s, i, 1));
     }
     CHECK(held == 10 && s.lanes == 2);
-    CHECK_OK(ctx, mgvi_split_new(&arena, &file, 7, 3, NULL, 3, &s));
+    CHECK_OK(ctx, mgvi_split_new(&arena, &file, &(mgvi_deal){.own = 7, .other = 3, .seed = 3}, &s));
     CHECK(s.lanes == 1 && s.rows == 10 && mgvi_split_judged(&s, 0));
     for (int i = 0; i < 10; i++)
         CHECK(mgvi_split_trains(&s, i, 0) == (i < 7));
-    CHECK_FAILS(ctx, mgvi_split_new(&arena, &folds, 9, 0, NULL, 0, &s), MGV_E_ARG, "10 rows");
-    CHECK_FAILS(ctx, mgvi_split_new(&arena, &part, 2, 0, NULL, 0, &s), MGV_E_ARG, "empty");
+    CHECK_FAILS(ctx, mgvi_split_new(&arena, &folds, &(mgvi_deal){.own = 9}, &s), MGV_E_ARG,
+                "10 rows");
+    CHECK_FAILS(ctx, mgvi_split_new(&arena, &part, &(mgvi_deal){.own = 2}, &s), MGV_E_ARG, "empty");
+    mgvi_arena_free(&arena);
+    mgv_ctx_free(ctx);
+}
+
+/* Clusters of 1 to 7 rows, of two classes: never torn, and every part has its share of both. */
+TEST(rows_of_a_group_are_dealt_out_together)
+{
+    enum { ROWS = 400, PARTS = 5 };
+    mgv_ctx *ctx = mgv_check_ctx();
+    mgvi_arena arena;
+    int32_t group[ROWS];
+    int64_t together[ROWS];
+    mgvi_arena_init(&arena, ctx);
+    for (int i = 0; i < ROWS; i++) {
+        group[i] = i % 3 == 0;
+        together[i] = 1000 - (i * 7 % ROWS) / (1 + i % 7);
+    }
+    const mgvi_rule folds = {.kind = MGVI_RULE_CV, .folds = PARTS},
+                    part = {.kind = MGVI_RULE_HOLDOUT, .fraction = 0.25};
+    const mgvi_deal deal = {.own = ROWS, .group = group, .together = together, .seed = 3};
+    mgvi_deal again = deal;
+    mgvi_split s, t, other;
+    CHECK_OK(ctx, mgvi_split_new(&arena, &folds, &deal, &s));
+    CHECK_OK(ctx, mgvi_split_new(&arena, &part, &deal, &t));
+    again.seed = 4;
+    CHECK_OK(ctx, mgvi_split_new(&arena, &folds, &again, &other));
+    CHECK(memcmp(s.code, other.code, ROWS) != 0);
+    int count[PARTS][2] = {{0}}, held = 0;
+    for (int i = 0; i < ROWS; i++) {
+        count[s.code[i]][group[i]]++;
+        held += t.code[i];
+        for (int j = 0; j < i; j++)
+            CHECK(together[i] != together[j] || (s.code[i] == s.code[j] && t.code[i] == t.code[j]));
+    }
+    for (int k = 0; k < PARTS; k++) {
+        CHECK_NEAR(count[k][0], 266 / 5.0, 12, "the first class in part %d", k);
+        CHECK_NEAR(count[k][1], 134 / 5.0, 8, "the second class in part %d", k);
+    }
+    CHECK_NEAR(held, ROWS / 4.0, 8, "rows held out");
+    for (int i = 0; i < ROWS; i++)
+        together[i] = i % 4;
+    CHECK_FAILS(ctx, mgvi_split_new(&arena, &folds, &deal, &s), MGV_E_ARG,
+                "row_groups has fewer groups than there are folds (got 4, for 5 folds)");
     mgvi_arena_free(&arena);
     mgv_ctx_free(ctx);
 }
@@ -95,5 +142,5 @@ TEST(held_out_parts_and_files)
 int main(void)
 {
     return RUN(rules_are_understood_or_refused, folds_are_even_stratified_and_seeded,
-               held_out_parts_and_files);
+               held_out_parts_and_files, rows_of_a_group_are_dealt_out_together);
 }

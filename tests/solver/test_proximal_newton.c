@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const losses[] = {"hinge",    "squared_hinge", "smooth_hinge", "sqrt_hinge",
-                                     "logistic", "exponential",   "squared",      "huber"};
+static const char *const losses[] = {"hinge",      "squared_hinge", "smooth_hinge",
+                                     "sqrt_hinge", "logistic",      "exponential",
+                                     "squared",    "huber",         "softplus_hinge"};
 static const char *const penalties[] = {"penalty=l2 lambda=0.01", "penalty=l1 mu=0.01",
                                         "penalty=enet lambda=0.01 mu=0.01"};
 #define COUNT(list) (sizeof(list) / sizeof *(list))

@@ -204,7 +204,7 @@ TEST(every_rule_has_a_name_a_summary_and_a_reason_of_its_own)
         for (int k = 0; k < i; k++)
             CHECK(strcmp(rule->name, mgvi_stop_at(k)->name) != 0);
     }
-    for (int stop = MGV_STOP_NONE; stop <= MGV_STOP_ROUNDING; stop++) {
+    for (int stop = MGV_STOP_NONE; stop <= MGV_STOP_SCHEDULE; stop++) {
         CHECK(mgv_stop_name((mgv_stop)stop)[0]);
         for (int k = MGV_STOP_NONE; k < stop; k++)
             CHECK(strcmp(mgv_stop_name((mgv_stop)stop), mgv_stop_name((mgv_stop)k)) != 0);

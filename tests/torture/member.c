@@ -71,7 +71,7 @@ static void column_numbers(const torture_case *c, member *m)
         quad mean = 0, var = 0, most = 0;
         for (int i = 0; i < c->n; i++) {
             mean += s[i] * entry(c, i, j);
-            most = q_max(most, q_abs(entry(c, i, j)));
+            most = s[i] > 0 ? q_max(most, q_abs(entry(c, i, j))) : most;
         }
         for (int i = 0; i < c->n; i++)
             var += s[i] * (entry(c, i, j) - mean) * (entry(c, i, j) - mean);

@@ -6,7 +6,7 @@
  *                  b <- rho b + (1 - rho) d^2,   w <- w - d                                      (3)
  *   adam:          m <- b1 m + (1 - b1) g,   q <- b2 q + (1 - b2) g^2,
  *                  w <- w - eta (m/(1 - b1^t)) / (sqrt(q/(1 - b2^t)) + eps)                      (4)
- * with the constants of the paper. The subgradients met are averaged, later passes counting more:
+ * with the constants of the paper for defaults. The subgradients met are averaged, later passes counting more:
  * an average of dual points is one (5). */
 #include "op/rows.h"
 
@@ -16,9 +16,6 @@
 
 #include <math.h>
 #include <string.h>
-
-static const double RATE = 1e-3, MOMENTUM = 0.9, DECAY = 0.9, TINY = 1e-8;
-static const double FIRST_MOMENT = 0.9, SECOND_MOMENT = 0.8;
 
 typedef struct state {
     mgvi_rows *rows;
@@ -71,7 +68,7 @@ static void batch_gradient(mgvi_run *run, state *s, const int32_t *rows, int64_t
         s->g.x[j] += p->penalty->grad(mgvi_coefs_at(&p->col, j, 0), s->w.x[j]);
 }
 
-typedef void (*update_fn)(state *s);
+typedef void (*update_fn)(state *s, const mgv_settings *set);
 
 static mgv_status pass(mgvi_run *run, update_fn update)
 {
@@ -93,7 +90,7 @@ static mgv_status pass(mgvi_run *run, update_fn update)
         }
         batch_gradient(run, s, s->order + first, live - first < batch ? live - first : batch, late);
         s->steps++;
-        update(s);
+        update(s, run->settings);
     }
     double size;
     mgvi_vec_norm2(run->ctx, &s->w, &size);
@@ -104,35 +101,38 @@ static mgv_status pass(mgvi_run *run, update_fn update)
                                       run->ops->name);
 }
 
-static void nesterov(state *s) /* (2); `one` is v */
+static void nesterov(state *s, const mgv_settings *set) /* (2); `one` is v */
 {
+    const double rho = set->momentum, eta = set->rate;
     for (int64_t j = 0; j < s->w.n; j++) {
         const double v = s->one.x[j], g = s->g.x[j];
-        s->w.x[j] += MOMENTUM * MOMENTUM * v - (1 + MOMENTUM) * RATE * g;
-        s->one.x[j] = MOMENTUM * v - RATE * g;
+        s->w.x[j] += rho * rho * v - (1 + rho) * eta * g;
+        s->one.x[j] = rho * v - eta * g;
     }
 }
 
-static void adadelta(state *s) /* (3); `one` is a, `two` is b */
+static void adadelta(state *s, const mgv_settings *set) /* (3); `one` is a, `two` is b */
 {
+    const double rho = set->adadelta_decay, eps = set->square_floor;
     for (int64_t j = 0; j < s->w.n; j++) {
         const double g = s->g.x[j];
-        s->one.x[j] = DECAY * s->one.x[j] + (1 - DECAY) * g * g;
-        const double d = g * sqrt(s->two.x[j] + TINY) / sqrt(s->one.x[j] + TINY);
-        s->two.x[j] = DECAY * s->two.x[j] + (1 - DECAY) * d * d;
+        s->one.x[j] = rho * s->one.x[j] + (1 - rho) * g * g;
+        const double d = g * sqrt(s->two.x[j] + eps) / sqrt(s->one.x[j] + eps);
+        s->two.x[j] = rho * s->two.x[j] + (1 - rho) * d * d;
         s->w.x[j] -= d;
     }
 }
 
-static void adam(state *s) /* (4); `one` is m, `two` is q */
+static void adam(state *s, const mgv_settings *set) /* (4); `one` is m, `two` is q */
 {
-    const double t = (double)s->steps;
-    const double first = 1 - pow(FIRST_MOMENT, t), second = 1 - pow(SECOND_MOMENT, t);
+    const double b1 = set->first_moment, b2 = set->second_moment, t = (double)s->steps;
+    const double first = 1 - pow(b1, t), second = 1 - pow(b2, t);
     for (int64_t j = 0; j < s->w.n; j++) {
         const double g = s->g.x[j];
-        s->one.x[j] = FIRST_MOMENT * s->one.x[j] + (1 - FIRST_MOMENT) * g;
-        s->two.x[j] = SECOND_MOMENT * s->two.x[j] + (1 - SECOND_MOMENT) * g * g;
-        s->w.x[j] -= RATE * (s->one.x[j] / first) / (sqrt(s->two.x[j] / second) + TINY);
+        s->one.x[j] = b1 * s->one.x[j] + (1 - b1) * g;
+        s->two.x[j] = b2 * s->two.x[j] + (1 - b2) * g * g;
+        s->w.x[j] -=
+            set->rate * (s->one.x[j] / first) / (sqrt(s->two.x[j] / second) + set->square_floor);
     }
 }
 
@@ -149,7 +149,7 @@ static mgvi_iterate expose(mgvi_run *run)
     return (mgvi_iterate){.w = &s->shown, .u = &s->u};
 }
 
-#define STOCHASTIC_SOLVER(id, text, step_fn)                                                       \
+#define STOCHASTIC_SOLVER(id, text, own, step_fn)                                                  \
     const mgvi_solver_ops mgvi_solver_##id = {                                                     \
         .name = #id,                                                                               \
         .summary = text,                                                                           \
@@ -157,7 +157,7 @@ static mgvi_iterate expose(mgvi_run *run)
                   .loss = MGVI_VALUE | MGVI_GRAD | MGVI_CONJ | MGVI_DUAL_CLIP,                     \
                   .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},                                         \
         .any = {.penalty = MGVI_SQUARE | MGVI_ABS},                                                \
-        .settings = "batch",                                                                       \
+        .settings = "batch " own,                                                                  \
         .state_size = sizeof(state),                                                               \
         .init = init,                                                                              \
         .step = step_fn,                                                                           \
@@ -165,6 +165,8 @@ static mgvi_iterate expose(mgvi_run *run)
     };
 
 STOCHASTIC_SOLVER(nesterov_sgd, "a baseline: stochastic subgradients with Nesterov's momentum",
-                  nesterov_step)
-STOCHASTIC_SOLVER(adadelta, "a baseline: AdaDelta on stochastic subgradients", adadelta_step)
-STOCHASTIC_SOLVER(adam, "a baseline: Adam on stochastic subgradients", adam_step)
+                  "rate momentum", nesterov_step)
+STOCHASTIC_SOLVER(adadelta, "a baseline: AdaDelta on stochastic subgradients", "adadelta_decay square_floor",
+                  adadelta_step)
+STOCHASTIC_SOLVER(adam, "a baseline: Adam on stochastic subgradients",
+                  "rate first_moment second_moment square_floor", adam_step)
