@@ -13,7 +13,7 @@ typedef struct fit {
     const char *output;        /* the model's file; NULL: none */
     const char *trace, *every; /* every: of --trace-every */
     cli_iterates iterates;
-    bool no_model, keep_pair;
+    bool no_model, keep_pair, bounds;
     char *default_output;
 } fit;
 
@@ -96,6 +96,8 @@ static int print_results(fit *f)
     cli_job_print_selection(job, out);
     cli_job_print_solver(job, out);
     cli_job_print_certificate(job, out);
+    if (f->bounds)
+        cli_job_print_bounds(job, out);
     cli_job_print_training(job, out);
     print_model(f, out);
     print_next(f, out);
@@ -164,6 +166,8 @@ int cli_fit(cli *c, int argc, char **argv)
         {"output", 'o', "FILE", "the model; - is stdout (DATA's name with .mgm, in this directory)",
          NULL, &f.output},
         {"no-model", 0, NULL, "save no model", &f.no_model, NULL},
+        {"bounds", 0, NULL, "what is proven at the last iteration, by the method's paper too",
+         &f.bounds, NULL},
         {"keep-pair", 0, NULL, "the model carries the dual point too, for --reference",
          &f.keep_pair, NULL},
         {"trace", 0, "FILE", "CSV with a row per certificate; - is stdout", NULL, &f.trace},

@@ -55,6 +55,7 @@ void cli_job_print_data(const cli_job *job, FILE *out);
 void cli_job_print_solver(const cli_job *job, FILE *out);
 void cli_job_print_selection(const cli_job *job, FILE *out); /* nothing when nothing was chosen */
 void cli_job_print_certificate(const cli_job *job, FILE *out);
+void cli_job_print_bounds(const cli_job *job, FILE *out);
 void cli_job_print_training(const cli_job *job, FILE *out);
 /* The norm that a fit prints: |w|, or |w|_1 and the like. */
 cli_text cli_norm_name(double p);

@@ -194,6 +194,18 @@ static bool is_constrained(const cli_job *job)
     return strstr(formula, " subject to ") && !strstr(formula, " >= 1");
 }
 
+/* Only of one run, of a strongly convex problem. */
+static void print_distance(const cli_job *job, FILE *out)
+{
+    const double near = job->run.distance, norm = job->run.norm;
+    if (isnan(near) || (norm > 0 && near > norm)) /* says next to nothing */
+        return;
+    const bool scaled = strcmp(cli_setting(job->c, "scale").text, "none") != 0;
+    fprintf(out,
+            "             the optimal weights%s are within %.2g of these (%s of the difference)\n",
+            scaled ? ", of scaled columns," : "", near, cli_norm_name(job->run.p).text);
+}
+
 void cli_job_print_certificate(const cli_job *job, FILE *out)
 {
     const mgv_certificate *k = &job->certificate;
@@ -244,6 +256,27 @@ void cli_job_print_certificate(const cli_job *job, FILE *out)
                         : "relative gap",
                 k->relative_gap);
     }
+    print_distance(job, out);
+}
+
+void cli_job_print_bounds(const cli_job *job, FILE *out)
+{
+    mgv_bound b = {.size = sizeof b};
+    const char *label = "bounds";
+    for (int64_t k = 0; mgv_solver_bound(job->c->ctx, job->solver, k, &b) == MGV_OK; k++) {
+        fprintf(out, "%-12s %s", label, b.quantity);
+        if (!isnan(b.low))
+            fprintf(out, ": at least %.6g", b.low);
+        if (!isnan(b.high))
+            fprintf(out, "%s at most %.6g", isnan(b.low) ? ":" : ",", b.high);
+        if (!isnan(b.found))
+            fprintf(out, "; it is %.6g", b.found);
+        fprintf(out, "\n             (%s)\n", b.item);
+        label = "";
+    }
+    if (label[0])
+        fputs("bounds       none: nothing is known of this run, or it goes beyond its paper\n",
+              out);
 }
 
 void cli_job_print_training(const cli_job *job, FILE *out)

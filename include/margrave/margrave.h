@@ -352,7 +352,11 @@ typedef struct mgv_run_info {
     int64_t runs; /* 1, or one for each of more than two classes */
     int64_t impossible_class; /* MGV_STOP_INFEASIBLE of many classes: which; -1 else */
     int64_t impossible_rival; /* the class it was held against one to one; -1: the rest */
-    int unsaved; /* 1: the last checkpoint could not be written; a warning has told why */
+    double
+        distance; /* at most, |w - w*|_p from the optimal weights, of those that are penalised, in
+                      * the problem's units (columns scaled); NaN: nothing is known, or many runs */
+    double p;     /* of this distance: the margin's norm, else 2 */
+    int unsaved;  /* 1: the last checkpoint could not be written; a warning has told why */
 } mgv_run_info;
 
 /* The solver named by the setting `solver`, in the state of the checkpoint that `resume` names, if
@@ -604,6 +608,22 @@ MGV_API mgv_status mgv_iterate_model(mgv_ctx *ctx, const mgv_iterate *iterate, m
  * another problem; MGV_E_UNSUPPORTED with a kernel or a smooth term of the caller's. */
 MGV_API mgv_status mgv_iterate_divergence(mgv_ctx *ctx, const mgv_iterate *iterate,
                                           const mgv_model *reference, double *out);
+
+/* ---- Bounds --------------------------------------------------------------------------------- */
+/* What is proven at the present iteration of a run, by the duality gap and by the paper of the
+ * method where it runs under that paper's assumptions: low <= quantity <= high. What such a bound
+ * needs of the optimum is taken from the best certified pair. */
+typedef struct mgv_bound {
+    size_t size;
+    const char *item;     /* authors and theorem */
+    const char *quantity; /* what lies between the two */
+    double low, high;     /* NaN: no bound on this side */
+    double found;         /* the quantity, where it is known, else NaN */
+} mgv_bound;
+/* After mgv_solver_run(), or in the callback of mgv_ctx_on_iterate(). MGV_E_ARG when `index` is too
+ * large; nothing is proven of many classes by runs of two. */
+MGV_API mgv_status mgv_solver_bound(mgv_ctx *ctx, mgv_solver *solver, int64_t index,
+                                    mgv_bound *out);
 
 /* ---- Paths ---------------------------------------------------------------------------------- */
 /* One problem under falling strengths, along mu or lambda; each run starts from the last answer and

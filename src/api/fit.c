@@ -115,6 +115,8 @@ mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
                          .runs = 1,
                          .impossible_class = -1,
                          .impossible_rival = -1,
+                         .distance = NAN,
+                         .p = 2,
                          .unsaved = solver->keeper.unsaved};
     if (solver->family) {
         const int64_t count = solver->family->members * mgvi_problem_coefs(p);
@@ -130,6 +132,8 @@ mgv_status mgv_solver_describe(const mgv_solver *solver, mgv_run_info *run,
         }
     } else {
         info.nonzeros = mgvi_problem_nonzeros(p, solver->answer.w.x);
+        info.p = mgvi_problem_has_margin(p) ? p->p : 2;
+        info.distance = mgvi_verdict_distance(p, &sum.certificate);
         info.norm = p->lanes == 1 ? mgvi_problem_user_norm(p, solver->answer.w.x) : NAN;
     }
     if (run)

@@ -24,6 +24,19 @@ static mgv_status check_shown(mgv_ctx *ctx, const mgv_iterate *iterate)
     return MGV_OK;
 }
 
+mgv_status mgv_solver_bound(mgv_ctx *ctx, mgv_solver *solver, int64_t index, mgv_bound *out)
+{
+    mgv_bound all[MGVI_BOUNDS + 1];
+    MGVI_NEED(ctx, solver);
+    MGVI_NEED(ctx, out);
+    const int count = mgvi_driver_bounds(solver, all);
+    if (index < 0 || index >= count)
+        return MGVI_FAIL(ctx, MGV_E_ARG, "there is no bound %" PRId64 " (the run has %d)", index,
+                         count);
+    mgvi_copy_out(out, &all[index], sizeof all[index]);
+    return mgvi_done(ctx, MGV_OK);
+}
+
 mgv_status mgv_iterate_certify(mgv_ctx *ctx, const mgv_iterate *iterate, mgv_certificate *out,
                                double *train_score)
 {

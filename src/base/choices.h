@@ -56,6 +56,21 @@
     W(SURROGATE_EXPONENTIAL, "exponential")                                                        \
     W(SURROGATE_LOGISTIC, "logistic")
 
+/* How a step theta_t goes, t = 1, 2, ...: theta; theta/sqrt(t); sqrt(ln n/max_iter), n rows */
+#define MGVI_THETA_WORDS(W)                                                                        \
+    W(THETA_CONSTANT, "constant")                                                                  \
+    W(THETA_SQRT, "sqrt")                                                                          \
+    W(THETA_HORIZON, "horizon")
+
+/* lambda_t of Nesterov's method in the dual: 2/(t + 2), or the one that shrinks fastest */
+#define MGVI_DUAL_LAMBDA_WORDS(W)                                                                  \
+    W(DUAL_LAMBDA_HARMONIC, "harmonic")                                                            \
+    W(DUAL_LAMBDA_NESTEROV, "nesterov")
+
+#define MGVI_RHO_WORDS(W)                                                                          \
+    W(RHO_ONE, "1")                                                                                \
+    W(RHO_ROWS, "n")
+
 #define MGVI_PERCEPTRON_WORDS(W)                                                                   \
     W(PERCEPTRON_COUNTING, "counting")                                                             \
     W(PERCEPTRON_PROJECTED, "projected")
@@ -94,6 +109,9 @@ typedef enum mgvi_schedule { MGVI_SCHEDULE_WORDS(MGVI_CHOICE) } mgvi_schedule;
 typedef enum mgvi_step_kind { MGVI_STEPS_WORDS(MGVI_CHOICE) } mgvi_step_kind;
 typedef enum mgvi_which_iterate { MGVI_ITERATE_WORDS(MGVI_CHOICE) } mgvi_which_iterate;
 typedef enum mgvi_surrogate { MGVI_SURROGATE_WORDS(MGVI_CHOICE) } mgvi_surrogate;
+typedef enum mgvi_theta_kind { MGVI_THETA_WORDS(MGVI_CHOICE) } mgvi_theta_kind;
+typedef enum mgvi_dual_lambda { MGVI_DUAL_LAMBDA_WORDS(MGVI_CHOICE) } mgvi_dual_lambda;
+typedef enum mgvi_rho { MGVI_RHO_WORDS(MGVI_CHOICE) } mgvi_rho;
 typedef enum mgvi_perceptron_form { MGVI_PERCEPTRON_WORDS(MGVI_CHOICE) } mgvi_perceptron_form;
 typedef enum mgvi_edges { MGVI_EDGES_WORDS(MGVI_CHOICE) } mgvi_edges;
 typedef enum mgvi_along { MGVI_ALONG_WORDS(MGVI_CHOICE) } mgvi_along;

@@ -47,6 +47,12 @@ mgvi_verdict mgvi_verdict_none(void);
 
 mgv_status mgvi_judge_new(mgvi_arena *arena, const mgv_problem *problem, mgvi_judge **out);
 
+/* Nobody's optimal weights are further from these than this, |w - w*|_p of the penalised columns in
+ * the problem's units: sqrt(2 gap / m), m the modulus of R's strong convexity (A. Raj, F. Bach:
+ * Explicit Regularization of Stochastic Gradient Methods through Duality, proposition 1). NaN: R has
+ * none, or the weights do not meet the constraints. */
+double mgvi_verdict_distance(const mgv_problem *p, const mgv_certificate *c);
+
 /* R(w) - R(w_0) + <A'u_0, w - w_0> over the penalised columns: how far w is from w_0 in the eyes of
  * R, of which -A'u_0 is a slope there. No kernel. */
 double mgvi_judge_divergence(mgvi_judge *judge, const mgvi_vec *w_0, const mgvi_vec *u_0,

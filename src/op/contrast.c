@@ -8,6 +8,7 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 enum { GRAIN = 1 << 13, BLOCKS = 64 };
 
@@ -132,6 +133,15 @@ static void count_reading(mgvi_contrast *c, double before)
     const double read = c->base->touched - before;
     c->op.touched += c->in ? read : read * c->k;
     c->op.failed = c->base->failed;
+}
+
+void mgvi_contrast_scores(mgvi_contrast *c, const mgvi_vec *W, mgvi_vec *z)
+{
+    const double before = c->base->touched;
+    assert(W->n == c->base->cols && W->k == c->k && z->n == c->base->rows && z->k == c->k);
+    score(c, W->x);
+    memcpy(z->x, c->scores, (size_t)(z->n * z->k) * sizeof *z->x);
+    count_reading(c, before);
 }
 
 static void contrast_mul(mgvi_op *op, double alpha, const mgvi_vec *x, double beta, mgvi_vec *y)

@@ -28,6 +28,8 @@ mgv_status mgvi_op_contrast(mgv_ctx *ctx, mgvi_op *base, bool intercepts, const 
 mgvi_contrast *mgvi_contrast_of(mgvi_op *op);
 /* The length of every class's weights in w, in the base's columns. */
 void mgvi_contrast_lengths(mgvi_contrast *c, const double *w, double *length);
+/* The scores themselves: z = A W, of the base's rows, k lanes each. */
+void mgvi_contrast_scores(mgvi_contrast *c, const mgvi_vec *W, mgvi_vec *z);
 /* (e_a - e_i).(e_b - e_j) for the rows of examples of the classes a and b against i and j: rows r
  * and s of E have the product of their examples times this. */
 static inline double mgvi_contrast_factor(int32_t a, int32_t i, int32_t b, int32_t j)

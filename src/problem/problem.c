@@ -129,6 +129,12 @@ mgv_status mgvi_problem_new_like(mgv_ctx *ctx, mgv_data *data, const mgv_setting
                      out);
 }
 
+mgvi_kernel_op *mgvi_problem_kernel(const mgv_problem *p)
+{
+    mgvi_contrast *c = mgvi_contrast_of(p->A);
+    return mgvi_kernel_of(c ? c->base : p->A);
+}
+
 mgv_status mgvi_problem_new_columns(mgv_ctx *ctx, const mgv_problem *like, const mgvi_matrix *X,
                                     const mgv_settings *settings, mgv_problem **out)
 {

@@ -226,6 +226,8 @@ static inline double mgvi_problem_target(const mgv_problem *p, int64_t i)
     return p->target ? p->target[i] : p->view.sign[i];
 }
 
+/* The kernel operator that A is, or that its contrasts are of; NULL: none. */
+mgvi_kernel_op *mgvi_problem_kernel(const mgv_problem *p);
 /* The joint hard margin: A's rows are pairs of an example and a class (op/contrast.h). */
 static inline bool mgvi_problem_has_contrasts(const mgv_problem *p)
 {

@@ -80,11 +80,29 @@ json_t *mgvi_report_certificate(const mgv_certificate *c)
     return o;
 }
 
+static json_t *bounds_block(const mgv_solver *s)
+{
+    mgv_bound all[MGVI_BOUNDS + 1];
+    json_t *list = json_array();
+    const int count = mgvi_driver_bounds((mgv_solver *)(uintptr_t)s, all); /* work space changes */
+    for (int k = 0; k < count; k++) {
+        json_t *o = json_pack("{s:s, s:s}", "item", all[k].item, "quantity", all[k].quantity);
+        json_object_set_new(o, "low", mgvi_json_number(all[k].low));
+        json_object_set_new(o, "high", mgvi_json_number(all[k].high));
+        json_object_set_new(o, "found", mgvi_json_number(all[k].found));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 static json_t *certificate_block(const mgv_solver *s)
 {
     const mgvi_summary sum = mgvi_driver_summary(s);
     const mgv_certificate *c = &sum.certificate;
     json_t *o = mgvi_report_certificate(c);
+    const double distance = s->family ? NAN : mgvi_verdict_distance(s->run.problem, c);
+    json_object_set_new(o, "distance", mgvi_json_number(distance));
+    json_object_set_new(o, "bounds", bounds_block(s));
     json_object_set_new(o, "proof", c->verified ? proof_block(s, c) : json_null());
     return o;
 }

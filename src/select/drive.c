@@ -4,49 +4,6 @@
 #include "base/limit.h"
 #include "problem/member.h"
 
-/* The rows that lane l does not train on: of the data, or of the validation file. */
-static mgv_status open_ballot(mgvi_drive *d, int32_t l)
-{
-    mgv_selection *s = d->s;
-    mgvi_drive_lane *own = &d->lanes[l];
-    const int64_t first = s->validation ? s->data->X.rows : 0, all = s->split.rows;
-    int64_t count = 0, *row = mgvi_arena_array(&d->arena, (size_t)all, sizeof *row);
-    double *scale = mgvi_arena_array(&d->arena, (size_t)all, sizeof *scale);
-    own->held = mgvi_arena_array(&d->arena, (size_t)all, sizeof *own->held);
-    if (!row || !scale || !own->held)
-        return MGV_E_MEMORY;
-    for (int64_t i = first; i < all; i++) {
-        if (mgvi_split_trains(&s->split, i, l))
-            continue;
-        own->held[count] = i;
-        row[count] = i - first;
-        scale[count++] = s->e[i] > 0 ? s->factor[i] / s->e[i] : 1;
-    }
-    const mgvi_electorate rows = {.X = s->validation ? &s->validation->X : &s->data->X,
-                                  .row = row,
-                                  .count = count,
-                                  .row_scale = s->probe->view.row_scale ? scale : NULL};
-    return mgvi_ballot_new(&d->arena, own->problem, &rows, &own->ballot);
-}
-
-static mgv_status make_lane(mgvi_drive *d, int32_t l)
-{
-    mgv_selection *s = d->s;
-    mgvi_drive_lane *own = &d->lanes[l];
-    const int64_t n = s->data->X.rows;
-    double *weights = mgvi_arena_array(&d->arena, (size_t)n, sizeof *weights);
-    if (!weights)
-        return MGV_E_MEMORY;
-    for (int64_t i = 0; i < n; i++) {
-        const double given = s->data->weights ? s->data->weights[i] : 1;
-        weights[i] = mgvi_split_trains(&s->split, i, l) ? given : 0;
-    }
-    own->data = *s->data;
-    own->data.weights = weights;
-    MGVI_TRY(mgvi_problem_new_in_time(s->ctx, &own->data, &d->settings, &own->problem));
-    return d->many ? open_ballot(d, l) : MGV_OK;
-}
-
 /* Whether examples are points between which a kernel is computed. A precomputed kernel has its rows
  * of values in the file. */
 static bool has_points(const mgv_problem *p)
@@ -75,6 +32,58 @@ static mgv_status open_points(mgvi_drive *d)
     }
     return mgvi_points_new(s->ctx, &s->validation->X, &scaling, MGV_F64,
                            mgvi_kernel_moves(&p->kernel), &d->points);
+}
+
+/* The rows that lane l does not train on: of the data, or of the validation file. */
+static mgv_status open_ballot(mgvi_drive *d, int32_t l)
+{
+    mgv_selection *s = d->s;
+    mgvi_drive_lane *own = &d->lanes[l];
+    const int64_t first = s->validation ? s->data->X.rows : 0, all = s->split.rows;
+    int64_t count = 0, *row = mgvi_arena_array(&d->arena, (size_t)all, sizeof *row);
+    double *scale = mgvi_arena_array(&d->arena, (size_t)all, sizeof *scale);
+    own->held = mgvi_arena_array(&d->arena, (size_t)all, sizeof *own->held);
+    if (!row || !scale || !own->held)
+        return MGV_E_MEMORY;
+    for (int64_t i = first; i < all; i++) {
+        if (mgvi_split_trains(&s->split, i, l))
+            continue;
+        own->held[count] = i;
+        row[count] = i - first;
+        scale[count++] = s->e[i] > 0 ? s->factor[i] / s->e[i] : 1;
+    }
+    if (s->validation && has_points(own->problem) && !d->points)
+        MGVI_TRY(open_points(d));
+    const mgvi_electorate rows = {.others = s->validation != NULL,
+                                  .points = d->points,
+                                  .X = s->validation ? &s->validation->X : &s->data->X,
+                                  .row = row,
+                                  .count = count,
+                                  .row_scale = s->probe->view.row_scale ? scale : NULL};
+    return mgvi_ballot_new(&d->arena, own->problem, &rows, &own->ballot);
+}
+
+static mgv_status make_lane(mgvi_drive *d, int32_t l)
+{
+    mgv_selection *s = d->s;
+    mgvi_drive_lane *own = &d->lanes[l];
+    const int64_t n = s->data->X.rows;
+    double *weights = mgvi_arena_array(&d->arena, (size_t)n, sizeof *weights);
+    if (!weights)
+        return MGV_E_MEMORY;
+    for (int64_t i = 0; i < n; i++) {
+        const double given = s->data->weights ? s->data->weights[i] : 1;
+        weights[i] = mgvi_split_trains(&s->split, i, l) ? given : 0;
+    }
+    own->data = *s->data;
+    own->data.weights = weights;
+    MGVI_TRY(mgvi_problem_new_in_time(s->ctx, &own->data, &d->settings, &own->problem));
+    const mgv_problem *p = own->problem;
+    if (mgvi_problem_has_margin(p) && p->free_cols && !p->many) {
+        MGVI_TRY(mgvi_vec_new(&d->arena, MGVI_COLS, p->A->cols, 1, &own->shown));
+        MGVI_TRY(mgvi_vec_new(&d->arena, MGVI_ROWS, p->A->rows, 1, &own->Aw));
+    }
+    return d->many ? open_ballot(d, l) : MGV_OK;
 }
 
 mgv_status mgvi_drive_open(mgvi_drive *d)

@@ -14,6 +14,7 @@ typedef struct mgvi_drive_lane {
     mgv_solver *solver;
     mgvi_ballot ballot; /* many classes: in its place, for the rows it does not train on, */
     int64_t *held;      /* as the split numbers them */
+    mgvi_vec shown, Aw; /* a margin with intercepts: the iterate with those that are best for it */
 } mgvi_drive_lane;
 
 typedef struct mgvi_drive {

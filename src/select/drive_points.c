@@ -67,7 +67,7 @@ static bool has_weight(const mgvi_drive *d, int32_t l, const mgvi_vec *w, int64_
     const mgvi_drive_lane *own = &d->lanes[l];
     if (own->solver->family)
         return own->solver->family->coef[o * mgvi_problem_coefs(own->problem) + j] != 0;
-    return w->x[j * own->problem->lanes + o] != 0;
+    return w->x[j * own->problem->outputs + o] != 0;
 }
 
 /* Many classes: the weighted share of those rows that the vote gets wrong. */
@@ -77,7 +77,8 @@ static double vote_error(mgvi_drive *d, int32_t l, const mgvi_vec *w)
     mgvi_drive_lane *own = &d->lanes[l];
     double wrong = 0, total = 0;
     take_model(d, l, w);
-    mgvi_ballot_hold(&own->ballot, d->coef, d->intercept);
+    const mgv_status st = mgvi_ballot_hold(&own->ballot, d->coef, d->intercept);
+    d->failed = st != MGV_OK ? st : d->failed;
     for (int64_t t = 0; t < own->ballot.rows.count; t++) {
         const int64_t i = own->held[t];
         const double weight = s->e[i] * s->e[i];

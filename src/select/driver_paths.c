@@ -194,6 +194,20 @@ static mgv_status step_lanes(mgvi_drive *d, bool *finished)
     return MGV_OK;
 }
 
+/* The weights of a lane as they are. Some methods for the margin leave intercepts to the judge:
+ * here they are those that are best on the lane's rows, as his are. */
+static const mgvi_vec *present_weights(mgvi_drive_lane *lane)
+{
+    const mgvi_vec *w = mgvi_driver_present(lane->solver).w;
+    if (!lane->shown.x)
+        return w;
+    mgv_problem *p = lane->problem;
+    mgvi_vec_copy(p->ctx, w, &lane->shown);
+    mgvi_op_mul(p->A, 1, w, 0, &lane->Aw);
+    mgvi_problem_best_shift(p, lane->Aw.x, &lane->shown);
+    return &lane->shown;
+}
+
 static mgv_status walk_iterations(mgvi_drive *d)
 {
     mgv_selection *s = d->s;
@@ -211,7 +225,7 @@ static mgv_status walk_iterations(mgvi_drive *d)
         if (path->cut ? path->count > 0 : !mgvi_path_has_point(k) && !finished)
             continue;
         for (int32_t l = 0; l < lanes; l++)
-            w[l] = path->cut && l < lanes - 1 ? NULL : mgvi_driver_present(d->lanes[l].solver).w;
+            w[l] = path->cut && l < lanes - 1 ? NULL : present_weights(&d->lanes[l]);
         const mgvi_path_point point = {.lambda = NAN, .mu = NAN, .iteration = k};
         MGVI_TRY(mgvi_drive_add_point(d, point, w));
         if (finished || !mgvi_path_patient(path, k, s->settings.patience_iterations))

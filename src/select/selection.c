@@ -73,7 +73,8 @@ static mgv_status read_validation(mgv_selection *s)
 
 bool mgvi_selection_numbers(const mgv_selection *s)
 {
-    return s->probe->many || (s->probe->loss->can & MGVI_JOINT);
+    return s->probe->many || (s->probe->loss->can & MGVI_JOINT) ||
+           mgvi_problem_has_contrasts(s->probe);
 }
 
 /* The class of a validation row, as the training data numbers its classes; -1: none. */
@@ -124,6 +125,15 @@ static mgv_status validation_rows(mgv_selection *s, int64_t own)
     return MGV_OK;
 }
 
+/* Of example i; contrasts have a row for each rival of its class. */
+static double row_weight(const mgv_problem *p, int64_t i)
+{
+    if (!mgvi_problem_has_contrasts(p))
+        return mgvi_coef_pick(&p->row.scale, i, 0);
+    const int64_t rival = p->target[i] == 0;
+    return mgvi_coef_pick(&p->row.scale, i * p->outputs + rival, 0);
+}
+
 static mgv_status fill_rows(mgv_selection *s)
 {
     const mgv_problem *p = s->probe;
@@ -135,7 +145,7 @@ static mgv_status fill_rows(mgv_selection *s)
         return MGV_E_MEMORY;
     const bool hard = p->loss->can & MGVI_HARD; /* weights are 0 or 1 then */
     for (int64_t i = 0; i < own; i++) {
-        const double weight = mgvi_coef_pick(&p->row.scale, i, 0) * (hard ? 1 : p->total_weight);
+        const double weight = row_weight(p, i) * (hard ? 1 : p->total_weight);
         s->e[i] = sqrt(weight);
         s->factor[i] = p->view.row_scale ? s->e[i] * p->view.row_scale[i] : s->e[i];
         s->y[i] = p->many ? (double)mgvi_data_class_of(s->data, s->data->labels[i])
@@ -352,19 +362,22 @@ static mgv_status fit_chosen(mgv_selection *s)
 
 /* ---- making and freeing ---------------------------------------------------------------------- */
 
-/* Many classes are chosen for by one strength of all, or by the epochs of one run. */
+/* Many classes are chosen for by one strength of all, by the epochs of one run, or, of the joint
+ * margin, by its iterations. */
 static mgv_status check_classes(const mgv_selection *s)
 {
     const mgv_settings *set = &s->settings;
     const bool judged = s->rule.kind == MGVI_RULE_CV || s->rule.kind == MGVI_RULE_HOLDOUT ||
                         s->rule.kind == MGVI_RULE_FILE;
-    const bool many = mgvi_selection_numbers(s) || mgvi_problem_has_contrasts(s->probe);
-    if (!many || mgvi_epochs_suffice(s))
+    const bool joint = mgvi_problem_has_contrasts(s->probe);
+    if (!mgvi_selection_numbers(s) || mgvi_epochs_suffice(s) ||
+        (joint && !mgvi_is_auto(set->solver)))
         return MGV_OK;
     if (s->probe->loss->can & MGVI_HARD)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
                          "loss %s is a constraint: with %" PRId64 " classes there is no strength "
-                         "to choose; --loss hinge has one",
+                         "to choose; --loss hinge has one; or name a solver whose iterations "
+                         "are chosen, --multiclass joint --solver momentum_margin",
                          s->probe->loss->name, s->data->classes);
     if ((s->probe->loss->can & MGVI_JOINT) && mgvi_penalty_parts(s->probe->penalty) != MGVI_SQUARE)
         return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
@@ -416,12 +429,6 @@ static mgv_status run(mgv_selection *s)
                          "select %.60s makes many runs, and iterates can be shown of one; leave it "
                          "out, or select last",
                          s->settings.select);
-    if (s->probe->kernel.kind != MGVI_KERNEL_LINEAR && s->rule.kind == MGVI_RULE_FILE &&
-        mgvi_selection_numbers(s))
-        return MGVI_FAIL(s->ctx, MGV_E_UNSUPPORTED,
-                         "with a kernel (here %s) and many classes the held-out examples are the "
-                         "data's own: select cv:K or holdout:F",
-                         mgvi_kernel_name(s->probe->kernel.kind));
     MGVI_TRY(check_classes(s));
     MGVI_TRY(mgvi_refit_check(s));
     if (s->rule.kind == MGVI_RULE_APRIORI && !mgvi_iterations_suffice(s))

@@ -226,7 +226,8 @@ static double vote_score(mgv_path *path, const mgvi_family *f)
 {
     const mgv_data *data = path->problem->data;
     double right = 0;
-    mgvi_ballot_hold(&path->ballot, f->coef, f->intercept);
+    if (mgvi_ballot_hold(&path->ballot, f->coef, f->intercept) != MGV_OK)
+        return NAN; /* its rows are the examples: no memory is asked for */
     for (int64_t i = 0; i < data->X.rows; i++)
         right += mgvi_ballot_class(&path->ballot, i) == mgvi_data_class_of(data, data->labels[i]);
     return right / (double)data->X.rows;

@@ -143,6 +143,8 @@ mgv_status mgvi_show_certify(mgv_solver *solver, mgvi_verdict *out);
 /* From the pair (w, u), of the problem's sizes, to it. */
 mgv_status mgvi_show_divergence(mgv_solver *solver, const double *w, const double *u, double *out);
 void mgvi_show_close(mgv_solver *solver);
+/* bounds.c: how many; nothing of a family. */
+int mgvi_driver_bounds(mgv_solver *solver, mgv_bound out[MGVI_BOUNDS + 1]);
 /* certificates.c: whether one is due and taking it, if the limit lets it (`certified`); and the
  * answer of a run that ends here, with one more where the present iterate has none. Where a step
  * was cut `answer` has the last iterate that is known. */

@@ -3,7 +3,6 @@
  * Whether anybody looks changes no number of the run: what showing reads is not counted, the time
  * it takes is not the run's, and the judge that may be asked is one of its own. */
 #include "base/limit.h"
-#include "op/contrast.h"
 #include "op/kernel.h"
 #include "solver/driver.h"
 
@@ -48,17 +47,10 @@ static void call(mgv_solver *solver, double passes, bool dual)
         atomic_store(&run->ctx->interrupted, 1);
 }
 
-/* An operator below contrasts has what products leave behind. */
-static mgvi_kernel_op *kernel_of(const mgv_problem *p)
-{
-    mgvi_contrast *c = mgvi_contrast_of(p->A);
-    return mgvi_kernel_of(c ? c->base : p->A);
-}
-
 mgvi_aside mgvi_driver_step_aside(mgv_solver *solver)
 {
     const mgvi_run *run = &solver->run;
-    mgvi_kernel_freeze(kernel_of(run->problem), true);
+    mgvi_kernel_freeze(mgvi_problem_kernel(run->problem), true);
     return (mgvi_aside){run->problem->A->touched, run->touched, run->work};
 }
 
@@ -68,7 +60,7 @@ void mgvi_driver_step_back(mgv_solver *solver, mgvi_aside aside)
     solver->touched_before += run->problem->A->touched - aside.read;
     run->touched = aside.touched;
     run->work = aside.work;
-    mgvi_kernel_freeze(kernel_of(run->problem), false);
+    mgvi_kernel_freeze(mgvi_problem_kernel(run->problem), false);
 }
 
 mgv_status mgvi_driver_show(mgv_solver *solver)

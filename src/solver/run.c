@@ -1,4 +1,5 @@
 /* run.c - what solvers ask of their run: vectors, arrays, and what a checkpoint keeps. */
+#include "op/kernel.h"
 #include "solver/driver.h"
 
 #include <math.h>
@@ -19,6 +20,13 @@ mgv_status mgvi_run_vecs(mgvi_run *run, mgvi_space space, mgvi_vec *const *out)
 void *mgvi_run_array(mgvi_run *run, size_t count, size_t size)
 {
     return mgvi_arena_array(&run->arena, count, size);
+}
+
+void mgvi_run_expect_products(mgvi_run *run)
+{
+    mgvi_kernel_op *kernel = mgvi_problem_kernel(run->problem);
+    if (kernel)
+        mgvi_kernel_expect_all(kernel, false);
 }
 
 mgv_status mgvi_run_check_rows(mgvi_run *run)

@@ -37,6 +37,13 @@ typedef struct mgvi_product_ops {
     void (*image)(mgvi_run *run, double *to); /* then K times them, in float64 */
 } mgvi_product_ops;
 
+/* What is known of the optimum: the best pair, and what the judge has found of it. */
+typedef struct mgvi_optimum {
+    const mgv_certificate *certificate;
+    const mgvi_vec *u;
+} mgvi_optimum;
+enum { MGVI_BOUNDS = 6 };
+
 typedef struct mgvi_solver_ops {
     const char *name, *summary;
     struct {
@@ -95,6 +102,9 @@ typedef struct mgvi_solver_ops {
     double (*residual)(const mgvi_run *run);
     /* May be NULL. The run ends here without its certificate: the place for advice. */
     void (*ended)(mgvi_run *run);
+    /* May be NULL. What its paper proves of the present iterate, written to `out`, at most
+     * MGVI_BOUNDS of them; how many. */
+    int (*theorems)(const mgvi_run *run, const mgvi_optimum *known, mgv_bound *out);
     /* May be NULL. Checks a state that came from a file. */
     mgv_status (*restored)(mgvi_run *run);
     const mgvi_product_ops *products; /* may be NULL */
@@ -140,6 +150,9 @@ void *mgvi_run_array(mgvi_run *run, size_t count, size_t size);
 #define MGVI_RUN_ARRAY(run, pointer, count) MGVI_ARRAY(&(run)->arena, pointer, count)
 /* Refuses problems whose rows 32 bits cannot number. */
 mgv_status mgvi_run_check_rows(mgvi_run *run);
+/* Every step multiplies with all of A: a kernel's matrix is kept where memory (setting `cache`)
+ * allows. */
+void mgvi_run_expect_products(mgvi_run *run);
 /* Whether steps of a dual coordinate method can move u_i. A constraint on a row of zeros, one without
  * curvature, holds or does not: where it does not, the row alone is the proof that no w is feasible,
  * and run->suspicious is set. */

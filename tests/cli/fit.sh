@@ -194,4 +194,15 @@ run 2 fit toy.csv --label-column first --no-model --trace t.csv --reference best
 has err "a reference has the weights of a linear model"
 run 2 fit demo.svm --no-model --trace t.csv --trace-every 1 --select cv:3
 has err "iterates can be shown of one"
+
+# What papers prove of a run.
+run 3 fit toy.csv --label-column first --no-model --preset ji-alg1 --max-iter 100 --tol 0 --bounds
+has out "theorem 3.1, part 2"
+has out "Raj, Bach: proposition 1"
+run 3 fit toy.csv --label-column first --no-model --preset ji-alg1 --max-iter 100 --tol 0 --json
+json out certificate.bounds.# 3
+true_that "$("$json_get" out certificate.bounds.1.low) <= $("$json_get" out certificate.margin_upper)" \
+    "the interval holds the margin"
+run 0 fit toy.csv --label-column first --no-model --penalty l1 --mu 0.1 --bounds
+has out "bounds       none"
 finish

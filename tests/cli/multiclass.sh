@@ -84,7 +84,36 @@ has err "with 3 classes the iterations of solver newton are no path: leave out -
 run 0 fit corners.csv --loss hinge --C 1 --select cv:3 --no-model
 has out "selection    cv:3: of the strength that was given, C 1, lambda 0.03333"
 run 2 fit corners.csv --loss margin --select cv:3 --no-model
-has err "there is no strength to choose; --loss hinge has one"
+has err "there is no strength to choose; --loss hinge has one; or name a solver whose iterations are chosen"
+
+# a file's rows by a kernel, computed or in the file: the score is that of predict
+points='{ printf "c%d,%.3f,%.3f\n", NR % 3, (NR % 3 == 0) + rand() * 2, (NR % 3 == 1) + rand() * 2 }'
+seq 60 | awk "BEGIN { srand(3) } $points" >mine.csv
+seq 60 | awk "BEGIN { srand(4) } $points" >theirs.csv
+for of in mine theirs; do
+    awk -F, 'NR == FNR { a[NR] = $2; b[NR] = $3; n = NR; next }
+        { s = $1; for (j = 1; j <= n; j++) s = s sprintf(",%.17g", exp(-(($2 - a[j])^2 + ($3 - b[j])^2) / 2)); print s }' mine.csv $of.csv >$of.kernel.csv
+done
+for form in "--preset ji-alg1 --multiclass joint --max-iter 40" "--loss hinge" "--loss hinge --multiclass ovo" "--loss softmax"; do
+    for kernel in ".csv --kernel rbf --sigma2 1" ".kernel.csv --kernel precomputed"; do
+        # shellcheck disable=SC2086
+        run 0 fit mine$kernel $form --label-column 1 --select "val:theirs${kernel%% *}" --json -o model.mgm
+        score=$("$json_get" out validation.accuracy)
+        run 0 predict model.mgm "theirs${kernel%% *}" --label-column 1 --json -o /dev/null
+        true_that "($("$json_get" out metrics.accuracy) - $score)^2 < 1e-20" "$form $kernel"
+        true_that "$score > 0.5 && $score < 1" "$form $kernel: $score"
+    done
+done
+
+# the iterations of the joint margin, chosen by rows of a file and by others
+for rule in cv:3 holdout:0.3 val:noisy.csv last; do
+    run 0 fit corners.csv --preset ji-alg1 --multiclass joint --select $rule --max-iter 60 --tol 0 --json -o model.mgm
+    json out selected.rule "$rule"
+    json out path.method "$(test $rule = last && echo momentum_margin || echo iterations)"
+    run 0 predict model.mgm corners.csv
+done
+run 2 fit corners.csv --preset ji-alg1 --multiclass joint --select discrepancy:0.1 --no-model
+has err "solver momentum_margin has no residual to hold against the noise"
 
 # refusals
 run 2 fit corners.csv --loss margin --multiclass joint --p 1.5 --no-model

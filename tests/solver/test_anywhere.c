@@ -30,6 +30,9 @@ static const example examples[] = {
     {"apart", MARGIN "solver=normalized_gd intercept=no", 30, false},
     {"apart", MARGIN "solver=gd intercept=no surrogate=logistic", 30, false},
     {"apart", MARGIN "solver=homotopic_subgradient intercept=no", 20, false},
+    {"apart", MARGIN "solver=hinge_subgradient intercept=no theta=4", 20, false},
+    {"apart", MARGIN "solver=momentum_margin intercept=no momentum_margin.beta=0.5", 20, false},
+    {"apart", MARGIN "solver=dual_diagonal intercept=no dual_diagonal.start=0.5", 20, false},
     {"apart", MARGIN "solver=primal_dual", 40, false},
     {"noisy", "loss=hinge solver=primal_dual penalty=l1 mu=0.05", 60, false},
     {"noisy", "loss=logistic solver=primal_dual penalty=enet lambda=0.05 mu=0.02", 40, false},
@@ -193,7 +196,7 @@ TEST(every_such_solver_was_looked_at)
         CHECK_THAT(looked == ops->anywhere, "solver %s", ops->name);
         found += ops->anywhere;
     }
-    CHECK(found == 14);
+    CHECK(found == 15);
 }
 
 TEST(others_refuse)

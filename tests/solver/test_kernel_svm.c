@@ -67,6 +67,9 @@ TEST(every_method_with_kernels_brackets_the_margin)
         "solver=momentum_margin tol=1e-1 sampling=yes",
         "solver=batch_perceptron tol=1e-2",
         "solver=batch_perceptron tol=2e-1 perceptron_form=projected",
+        "solver=normalized_gd tol=1e-1",
+        "solver=normalized_gd tol=5e-1 theta_schedule=sqrt surrogate=logistic",
+        "solver=homotopic_subgradient tol=3e-1",
         "solver=dual_coordinate tol=1e-9",
         "solver=kernel_svm tol=1e-3 cache=0",
         "solver=kernel_svm tol=1e-9"};
@@ -106,6 +109,10 @@ TEST(linear_kernel_takes_the_linear_steps)
         "solver=momentum_margin max_iter=60 surrogate=logistic",
         "solver=batch_perceptron max_iter=60",
         "solver=batch_perceptron max_iter=60 perceptron_form=projected",
+        "solver=normalized_gd max_iter=60 theta_schedule=sqrt",
+        "solver=gd max_iter=60 surrogate=logistic theta=5",
+        "solver=hinge_subgradient max_iter=60 theta=3",
+        "solver=homotopic_subgradient max_iter=60 lambda0=2",
         "solver=dual_coordinate max_iter=40 shrink=no",
         "solver=dual_coordinate max_iter=40 shrink=no loss=squared_hinge C=2"};
     double *X, *y;
@@ -454,7 +461,7 @@ TEST(refusals_are_sentences)
     CHECK_FAILS(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem),
                 MGV_E_INPUT, "square");
     mgv_fit_free(&fit);
-    mgv_fit_start(&fit, X, y, 4, 2, "kernel=rbf solver=gd loss=margin intercept=no");
+    mgv_fit_start(&fit, X, y, 4, 2, "kernel=rbf solver=perceptron loss=margin intercept=no");
     CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
     CHECK_FAILS(fit.ctx, mgv_solver_new(fit.ctx, fit.problem, fit.settings, &fit.solver),
                 MGV_E_UNSUPPORTED, "kernel");

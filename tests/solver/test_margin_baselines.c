@@ -10,13 +10,19 @@ static const char *const baselines[] = {
     "solver=gd",
     "solver=gd surrogate=logistic",
     "solver=homotopic_subgradient",
+    "solver=hinge_subgradient",
     "solver=mirror_sgd seed=2",
 };
 enum { BASELINES = sizeof baselines / sizeof *baselines };
 
-static const char *const hard_margin_solvers[] = {
-    "momentum_margin", "perceptron",           "batch_perceptron", "normalized_gd", "gd",
-    "mirror_sgd",      "homotopic_subgradient"};
+static const char *const hard_margin_solvers[] = {"momentum_margin",
+                                                  "perceptron",
+                                                  "batch_perceptron",
+                                                  "normalized_gd",
+                                                  "gd",
+                                                  "mirror_sgd",
+                                                  "homotopic_subgradient",
+                                                  "hinge_subgradient"};
 enum { SOLVERS = sizeof hard_margin_solvers / sizeof *hard_margin_solvers };
 
 /* ---- laws ------------------------------------------------------------------------------------ */

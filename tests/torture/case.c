@@ -273,6 +273,7 @@ static void choose_solver(torture_case *c)
                                          "normalized_gd",
                                          "gd",
                                          "homotopic_subgradient",
+                                         "hinge_subgradient",
                                          "mirror_sgd"};
     static const char *const two[] = {"newton",
                                       "dual_coordinate",

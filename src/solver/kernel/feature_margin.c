@@ -20,15 +20,9 @@ typedef struct state {
     double estimate;
 } state;
 
-static mgvi_kernel_op *kernel_of(const mgv_problem *p)
-{
-    mgvi_contrast *c = mgvi_contrast_of(p->A);
-    return mgvi_kernel_of(c ? c->base : p->A);
-}
-
 static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
 {
-    mgvi_kernel_op *k = kernel_of(p);
+    mgvi_kernel_op *k = mgvi_problem_kernel(p);
     if (k && (p->kernel.kind == MGVI_KERNEL_PRECOMPUTED || mgvi_kernel_width(k) > 0))
         return MGV_OK;
     return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
@@ -41,7 +35,7 @@ static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
  * singular; else after it. */
 static double cost(const mgv_problem *p, const mgv_settings *settings)
 {
-    const double n = (double)p->A->rows, width = (double)mgvi_kernel_width(kernel_of(p));
+    const double n = (double)p->A->rows, width = (double)mgvi_kernel_width(mgvi_problem_kernel(p));
     (void)settings;
     return (width > 0 && width < n ? 0.5 : fmax(width, 2)) * mgvi_kernel_cost(p);
 }
@@ -52,7 +46,7 @@ static mgv_status init(mgvi_run *run)
     s->estimate = INFINITY;
     MGVI_TRY(mgvi_run_vec(run, MGVI_COLS, &s->w));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
-    return mgvi_kernel_features(kernel_of(run->problem), &run->arena, &s->phi, &s->width);
+    return mgvi_kernel_features(mgvi_problem_kernel(run->problem), &run->arena, &s->phi, &s->width);
 }
 
 /* The settings of the run over phi: no files, no scaling, the same goal and limits. */

@@ -3,12 +3,13 @@
  *   min over u in [-1/lambda_t, 0]^n of  1/2 |A'u|^2 + sum_i u_i,   w = -A'u                  (1)
  *
  * by one projected gradient step for each lambda_t of a schedule that falls to 0 (2), with the
- * momentum t/(t + alpha):
+ * momentum t/(t + alpha), t counted from inertia_first:
  *   z  = u + beta du,  beta = t/(t + alpha),  du the last move                                (3)
  *   u+ = clip(z + (A w(z) - 1)/L, -1/lambda_t, 0)                                             (4)
  * L is |A|^2, or as small as the move dz = u+ - z allows (5); momentum that points uphill is
  * dropped (6). w follows by w(z) = w + beta dw and w+ = w(z) - A'dz: one product with A and one
  * with A' an iteration. */
+#include "certify/rates.h"
 #include "problem/margins.h"
 #include "solver/solver_impl.h"
 
@@ -30,7 +31,7 @@ static const double SAFETY = 1.02;
 
 /* Plain numbers of the state, saved as they are. */
 typedef struct memory {
-    int64_t momentum; /* t of (3): steps since the start or the last restart */
+    int64_t momentum; /* steps since the start or the last restart */
     double L;
     double estimate; /* relative gap as the last step saw it */
 } memory;
@@ -112,19 +113,6 @@ static mgv_status choose_L(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
-static mgv_status init(mgvi_run *run)
-{
-    state *s = run->state;
-    MGVI_TRY(read_settings(run, s));
-    MGVI_TRY(allocate(run, s));
-    MGVI_TRY(measure_rows(run, s));
-    s->lambda0 = isnan(run->settings->lambda0) ? s->mean_square : run->settings->lambda0;
-    s->m.estimate = NAN;
-    return choose_L(run, s);
-}
-
-/* ---- one step -------------------------------------------------------------------------------- */
-
 /* 1/lambda_t, t = 0, 1, ...; infinite when lambda_t is 0 or 2^t overflows.                   (2) */
 static double box(const state *s, int64_t iteration)
 {
@@ -146,6 +134,38 @@ static double box(const state *s, int64_t iteration)
     }
     return 1 / s->lambda0;
 }
+
+/* Every multiplier at the same share of the first box; rows without weight stay at 0. */
+static mgv_status choose_start(mgvi_run *run, state *s)
+{
+    const double share = run->settings->dual_diagonal_start, at = -share * box(s, 0);
+    if (share == 0)
+        return MGV_OK;
+    if (!isfinite(at))
+        return MGVI_FAIL(run->ctx, MGV_E_ARG,
+                         "dual-diagonal-start is a share of the box 1/lambda_t, which is infinite "
+                         "for lambda0 = %g (got %g); a larger --lambda0, or start at 0",
+                         s->lambda0, share);
+    mgvi_vec_fill(run->ctx, &s->u, at);
+    mgvi_loss_dual_clip(run->ctx, run->problem->loss, &run->problem->row, &s->u);
+    mgvi_op_mul_t(run->problem->A, -1, &s->u, 0, &s->w);
+    return MGV_OK;
+}
+
+static mgv_status init(mgvi_run *run)
+{
+    state *s = run->state;
+    MGVI_TRY(read_settings(run, s));
+    MGVI_TRY(allocate(run, s));
+    MGVI_TRY(measure_rows(run, s));
+    s->lambda0 = isnan(run->settings->lambda0) ? s->mean_square : run->settings->lambda0;
+    s->m.estimate = NAN;
+    mgvi_run_expect_products(run);
+    MGVI_TRY(choose_L(run, s));
+    return s->hopeless ? MGV_OK : choose_start(run, s);
+}
+
+/* ---- one step -------------------------------------------------------------------------------- */
 
 /* |x|^2 of columns */
 static double square(const mgvi_run *run, const mgvi_vec *x)
@@ -217,7 +237,8 @@ static void move(mgvi_run *run, state *s, double beta)
 static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
-    const double alpha = run->settings->inertia, t = (double)s->m.momentum;
+    const double alpha = run->settings->inertia;
+    const double t = (double)(s->m.momentum + run->settings->inertia_first);
     const double beta = alpha > 0 ? t / (t + alpha) : 0; /* (3) */
     if (s->hopeless) {
         run->suspicious = run->finished = true;
@@ -264,6 +285,57 @@ static void ended(mgvi_run *run)
                  run->iteration, held, bound);
 }
 
+/* ---- what is proven -------------------------------------------------------------------------- */
+
+/* Theorem 5.2: u_0 = 0, a step of 1/L, the whole momentum of alpha >= 3, and a box that holds u* from
+ * the start on. Of u* it is known that |u*|_1 = |w*|^2, one over the square of the largest margin,
+ * which lies between two that are certified; so |u*| and every |u*_i| are at most that. False: none
+ * of it holds. */
+static bool read_facts(const mgvi_run *run, const mgvi_optimum *known, mgvi_descent_facts *out)
+{
+    const state *s = run->state;
+    const mgv_settings *set = run->settings;
+    const double low = known->certificate->margin, high = known->certificate->margin_upper;
+    const double most = 1 / (low * low);
+    const bool whole = set->inertia >= 3 && set->inertia_first == 0 && !set->backtracking &&
+                       !set->dual_diagonal_restart && set->dual_diagonal_start == 0 &&
+                       set->schedule == MGVI_SCHEDULE_LINEAR;
+    *out = (mgvi_descent_facts){.w_star = 1 / high,
+                                .u_star = most,
+                                .total = (most + 1 / (high * high)) / 2,
+                                .distance = most,
+                                .X_norm = sqrt(s->m.L),
+                                .X_frobenius = sqrt(s->frobenius),
+                                .gamma = 1 / s->m.L,
+                                .alpha = set->inertia};
+    return whole && low > 0 && most * s->lambda0 <= 1;
+}
+
+static int theorems(const mgvi_run *run, const mgvi_optimum *known, mgv_bound *out)
+{
+    mgvi_descent_facts facts;
+    if (!read_facts(run, known, &facts))
+        return 0;
+    const double t = (double)run->iteration;
+    const mgvi_descent_rate rate = mgvi_descent_rate_inertial(&facts, t);
+    out[0] = (mgv_bound){.item = "Apidopoulos et al.: theorem 5.2, (5.7)",
+                         .quantity = "|w_t - w*|",
+                         .low = NAN,
+                         .high = rate.distance,
+                         .found = NAN};
+    out[1] = (mgv_bound){.item = "Apidopoulos et al.: theorem 5.2, (5.8)",
+                         .quantity = "1 - cos of the angle of w_t and w*",
+                         .low = NAN,
+                         .high = rate.angle,
+                         .found = NAN};
+    out[2] = (mgv_bound){.item = "Apidopoulos et al.: theorem 5.2, (5.9)",
+                         .quantity = "largest margin less that of w_t",
+                         .low = NAN,
+                         .high = rate.margin,
+                         .found = NAN};
+    return t >= rate.t_star ? 3 : 1;
+}
+
 /* A checkpoint is a file: the numbers that steer the step must be possible. */
 static mgv_status restored(mgvi_run *run)
 {
@@ -283,7 +355,8 @@ const mgvi_solver_ops mgvi_solver_dual_diagonal = {
     .no = {.penalty = MGVI_ABS},
     .no_intercept = true,
     .kernels = true,
-    .settings = "schedule lambda0 inertia dual_diagonal_restart backtracking lipschitz",
+    .settings = "schedule lambda0 inertia inertia_first dual_diagonal_start dual_diagonal_restart "
+                "backtracking lipschitz",
     .anywhere = true,
     .state_size = sizeof(state),
     .init = init,
@@ -292,4 +365,5 @@ const mgvi_solver_ops mgvi_solver_dual_diagonal = {
     .estimate = estimate,
     .ended = ended,
     .restored = restored,
+    .theorems = theorems,
 };
