@@ -138,13 +138,19 @@ static void measure_margin(study *s, void *user, const mgv_iterate *at)
 
 static void make_margins(study *s)
 {
-    static const char *const names[] = {"momentum, Algorithm 1", "normalized gradient descent",
-                                        "gradient descent", "batch perceptron",
+    static const char *const names[] = {"momentum, Algorithm 1",
+                                        "normalized gradient descent, theta = 1",
+                                        "normalized gradient descent, 1/sqrt t",
+                                        "gradient descent",
+                                        "batch perceptron",
                                         "margrave: momentum with large steps"};
-    static const char *const options[] = {
-        "solver=momentum_margin large_steps=no", "solver=normalized_gd", "solver=gd",
-        "solver=batch_perceptron perceptron_form=projected", "solver=momentum_margin"};
-    enum { METHODS = 5 };
+    static const char *const options[] = {"preset=ji-alg1",
+                                          "preset=normalised-gd",
+                                          "preset=normalised-gd-sqrt",
+                                          "preset=gd-exponential",
+                                          "preset=batch-perceptron-projected",
+                                          "loss=margin intercept=no solver=momentum_margin"};
+    enum { METHODS = 6, OWN = METHODS - 1 };
     double last[METHODS] = {0};
     study_set set;
     study_run best = {.name = "the best margin", .options = "loss=margin intercept=no"};
@@ -156,8 +162,7 @@ static void make_margins(study *s)
     for (int k = 0; k < METHODS && done; k++) {
         char all[200];
         study_curve *curve = study_new_curve(s, chart, names[k]);
-        snprintf(all, sizeof all, "loss=margin intercept=no %s tol=0 max_iter=%d", options[k],
-                 real ? 500 : 2000);
+        snprintf(all, sizeof all, "%s tol=0 max_iter=%d", options[k], real ? 500 : 2000);
         study_run run = {.name = names[k], .options = all, .watch = measure_margin, .user = curve};
         done = study_solve(s, set.data, &run);
         mgv_model_free(s->c->ctx, run.model);
@@ -165,15 +170,18 @@ static void make_margins(study *s)
     }
     mgv_model_free(s->c->ctx, best.model);
     study_free_set(s, &set);
-    const bool first = last[0] > last[1] && last[0] > last[2] && last[0] > last[3];
+    bool first = true;
+    for (int k = 1; k < OWN; k++)
+        first = first && last[0] > last[k];
     study_find(
         s,
         first && real ? MGV_MARK_GOOD
         : first       ? MGV_MARK_HALF
                       : MGV_MARK_BAD,
-        "at the end momentum has %.3f of the best margin, normalized gradient descent %.3f, "
-        "gradient descent %.3f, the batch perceptron %.3f, momentum with large steps %.3f. %s",
-        last[0], last[1], last[2], last[3], last[4],
+        "at the end momentum has %.3f of the best margin, normalized gradient descent %.3f and "
+        "%.3f (1/sqrt t), gradient descent %.3f, the batch perceptron %.3f, momentum with "
+        "large steps %.3f. %s",
+        last[0], last[1], last[2], last[3], last[4], last[OWN],
         real ? "On MNIST's 0 and 1, 500 iterations."
              : "On generated rows that a plane separates, 2,000 iterations: the paper has "
                "MNIST's 0 and 1, and so has this item where MARGRAVE_DATA is their folder.");

@@ -1,6 +1,8 @@
 /* evaluate.c - what `margrave evaluate --json` prints. */
 #include "report/report.h"
 
+#include <math.h>
+
 static json_t *metrics_block(const mgv_metrics *m)
 {
     if (!m || m->known == 0)
@@ -16,6 +18,15 @@ static json_t *metrics_block(const mgv_metrics *m)
     return o;
 }
 
+/* With how far the best weights can be, where the problem says that. */
+static json_t *certificate_block(const mgv_problem *p, const mgv_certificate *c)
+{
+    json_t *o = mgvi_report_certificate(c);
+    const double distance = p->many ? NAN : mgvi_verdict_distance(p, c);
+    json_object_set_new(o, "distance", mgvi_json_number(distance));
+    return o;
+}
+
 mgv_status mgvi_report_evaluation(const mgv_problem *p, const mgv_certificate *certificate,
                                   const mgv_metrics *metrics, const char *model_file,
                                   const char *data_file, char **json)
@@ -24,6 +35,6 @@ mgv_status mgvi_report_evaluation(const mgv_problem *p, const mgv_certificate *c
         "{s:s, s:s, s:o, s:o, s:o, s:o, s:o}", "version", mgv_version(), "command", "evaluate",
         "model", model_file ? mgvi_json_string(model_file) : json_null(), "data",
         mgvi_report_data(p->data, data_file), "problem", mgvi_report_problem(p), "certificate",
-        mgvi_report_certificate(certificate), "metrics", metrics_block(metrics));
+        certificate_block(p, certificate), "metrics", metrics_block(metrics));
     return mgvi_json_text(p->ctx, o, json);
 }
