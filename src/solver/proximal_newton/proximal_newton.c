@@ -36,11 +36,17 @@ static const double LAST_SMOOTHING = 0.02;
 /* l1 strengths come down to theirs from this part of where w leaves 0, by this factor a step. */
 static const double START_KINK = 0.2, KINK_FALL = 0.2;
 
+/* Where C is large and few rows curve, Newton steps for the squared hinge are cut: then the strength
+ * of l2 is raised to this part of the curvature along the gradient, and comes down by this factor
+ * whenever little is left to win. */
+static const double SHORT_STEP = 0.1, START_RIDGE = 1e-5, RIDGE_FALL = 0.01, LITTLE = 0.1;
+
 /* Plain numbers of the state, saved as they are. */
 typedef struct memory {
     int64_t phase;         /* of the hinge */
     double damping;        /* theta of (8) */
-    double kink;           /* l1 strengths are multiplied by this, on the way to 1 */
+    double raise;          /* strengths are multiplied by this, on the way to 1 */
+    double penalty;        /* at w, with the strengths asked for */
     double width;          /* b of (7) */
     double length;         /* t of the last step */
     double estimate;       /* relative gap */
@@ -48,6 +54,7 @@ typedef struct memory {
     double primal, lowest; /* the objective, and its smallest */
     int64_t idle, slow;    /* steps since one of them fell; since it fell much */
     int64_t inner;         /* steps since c moved */
+    int64_t raised;        /* those of l2 are raised once */
     int64_t strict;        /* loose models brought nothing: columns are nearly dependent */
 } memory;
 
@@ -71,6 +78,13 @@ static bool has_kinks(const mgv_problem *p) { return p->penalty->can & MGVI_KINK
 static bool is_kinked(const mgvi_loss_ops *loss)
 {
     return (loss->can & MGVI_BENT) && !(loss->can & MGVI_SMOOTH);
+}
+
+/* Every row that is not beyond its margin curves, however far it is from it. */
+static bool always_curves(const mgvi_loss_ops *loss)
+{
+    return (loss->can & MGVI_BENT) && (loss->can & MGVI_SMOOTH) && (loss->can & MGVI_MARGIN) &&
+           !(loss->can & MGVI_WIDTH);
 }
 
 /* The hinge's stand-in. */
@@ -123,14 +137,14 @@ static mgv_status init(mgvi_run *run)
     s->loss = p->loss;
     s->row = p->row;
     s->m =
-        (memory){.damping = 0.1, .kink = 1, .estimate = NAN, .best = INFINITY, .lowest = INFINITY};
+        (memory){.damping = s->ridge && always_curves(s->loss) ? 0 : 0.1, .raise = 1, .estimate = NAN, .best = INFINITY, .lowest = INFINITY};
     if (s->hinge) {
         MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->c));
         set_stand_in(s, SMOOTHING, 1);
     }
     MGVI_TRY(keep_state(run, s));
     look(run, s);
-    s->m.kink = s->sparse ? fmax(1, START_KINK * largest_strength(p, s)) : 1;
+    s->m.raise = s->sparse ? fmax(1, START_KINK * largest_strength(p, s)) : 1;
     return MGV_OK;
 }
 
@@ -149,7 +163,7 @@ static mgvi_newton_ray ray_of(mgvi_run *run, state *s)
                              .zd = &s->h,
                              .c = s->m.phase == MULTIPLIERS ? s->c.x : NULL,
                              .width = s->m.width,
-                             .kink = s->m.kink,
+                             .raise = s->m.raise,
                              .x = arguments(run),
                              .slopes = slopes(run)};
 }
@@ -179,6 +193,7 @@ static double relative_gap(mgvi_run *run, state *s)
     mgvi_penalty_conj(&s->penalty, &minus, &dual_penalty);
     mgvi_loss_conj(run->ctx, p->loss, &p->row, arguments(run), &dual_loss);
     const double primal = s->m.primal = loss + penalty;
+    s->m.penalty = penalty;
     return (primal + dual_penalty + dual_loss) / fmax(fabs(primal), 1e-300);
 }
 
@@ -275,6 +290,8 @@ static void advance_hinge(mgvi_run *run, state *s, double promised)
 static void adapt_damping(state *s)
 {
     const double least = s->ridge && !s->hinge ? 1e-3 : 0.02;
+    if (s->ridge && always_curves(s->loss))
+        return; /* the others are no part of the answer, and would drown those that curve */
     if (s->m.length < 0.3)
         s->m.damping = fmin(1, fmax(least, 4 * s->m.damping));
     else if (s->m.length >= 0.7)
@@ -288,7 +305,7 @@ static mgv_status minimise_model(mgvi_run *run, state *s)
                                   .h = &s->h,
                                   .work = arguments(run),
                                   .accuracy = wanted_accuracy(run, s),
-                                  .kink = s->m.kink,
+                                  .raise = s->m.raise,
                                   .allowance = run->allowance,
                                   .last = s->m.estimate < NEAR,
                                   .exact = s->m.estimate < NEAR || s->m.idle >= LOOSE_STEPS};
@@ -300,7 +317,7 @@ static mgv_status minimise_model(mgvi_run *run, state *s)
  * The hinge creeps: where another solver would go on, it has to be much better. */
 static void give_up_in_time(mgvi_run *run, state *s)
 {
-    const bool closer = s->m.estimate < 0.7 * s->m.best, own = s->m.kink == 1;
+    const bool closer = s->m.estimate < 0.7 * s->m.best, own = s->m.raise == 1;
     const bool better = closer || s->m.primal < s->m.lowest * (1 - 1e-3);
     const bool fast = closer || s->m.primal < s->m.lowest * (1 - 3e-2);
     if (closer || !own)
@@ -311,6 +328,27 @@ static void give_up_in_time(mgvi_run *run, state *s)
     s->m.strict |= s->m.idle >= LOOSE_STEPS || s->m.slow >= SLOW_STEPS;
     run->finished =
         s->m.idle >= PATIENCE || (s->hinge && isfinite(run->allowance) && s->m.slow >= PATIENCE);
+}
+
+static double raised_objective(const state *s)
+{
+    return s->m.primal + (s->m.raise - 1) * s->m.penalty;
+}
+
+/* To a part of g'A'HA g/g'g, g = A'u: from there to the strength asked for steps are long. */
+static void raise_ridge(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    mgvi_vec *Ag = arguments(run);
+    const double strength = p->penalty->curv(mgvi_coefs_at(&p->col, 0, 0), 0);
+    const double square = mgvi_vec_inner(run->ctx, &s->g, &s->g);
+    double bend = 0;
+    mgvi_op_mul(p->A, 1, &s->g, 0, Ag);
+    for (int64_t i = 0; i < Ag->n; i++)
+        bend += s->h.x[i] * Ag->x[i] * Ag->x[i];
+    s->m.raised = 1;
+    if (strength > 0 && bend < INFINITY && bend > 0)
+        s->m.raise = fmax(1, START_RIDGE * bend / (square * strength));
 }
 
 static mgv_status step(mgvi_run *run)
@@ -337,9 +375,14 @@ static mgv_status step(mgvi_run *run)
     if (s->hinge)
         advance_hinge(run, s, -slope);
     adapt_damping(s);
-    if (s->m.length >= 0.3)
-        s->m.kink = fmax(1, KINK_FALL * s->m.kink);
+    if (s->sparse && s->m.length >= 0.3)
+        s->m.raise = fmax(1, KINK_FALL * s->m.raise);
+    const bool won = s->m.length == 0 || -slope < LITTLE * raised_objective(s);
+    if (s->ridge && won)
+        s->m.raise = fmax(1, RIDGE_FALL * s->m.raise);
     look(run, s);
+    if (s->ridge && always_curves(s->loss) && !s->m.raised && !won && s->m.length < SHORT_STEP)
+        raise_ridge(run, s);
     give_up_in_time(run, s);
     return MGV_OK;
 }
