@@ -374,13 +374,21 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
 }
 
 /* Rows that can nearly be separated, or are hardly weighed at all, take 10 to 40 passes where
- * others take thousands (docs/algorithms/newton.md). */
+ * others take thousands (docs/algorithms/newton.md). Not under the squared hinge at large C: no
+ * bound stops its dual variables. */
 static double trial(const mgv_problem *p, const mgv_settings *settings)
 {
-    static const double PASSES = 20;
+    enum { SEPARABLE = 2 };
+    static const double PASSES = 20, MOST = 10;
+    const unsigned can = p->loss->can;
+    const bool squared = (can & MGVI_BENT) && (can & MGVI_SMOOTH) && !(can & MGVI_BOUNDED);
+    const double C = 1 / (2 * p->lambda * (double)p->A->rows);
+    const double longer = squared && (can & MGVI_MARGIN) && p->A->rows > SEPARABLE * p->A->cols
+                              ? fmin(fmax(sqrt(C), 1), MOST)
+                              : 1;
     (void)settings;
-    return p->loss->can & MGVI_HARD || p->A->ops->can & MGVI_KERNEL ? INFINITY
-                                                                    : PASSES * pass_cost(p);
+    return can & MGVI_HARD || p->A->ops->can & MGVI_KERNEL ? INFINITY
+                                                           : longer * PASSES * pass_cost(p);
 }
 
 const mgvi_solver_ops mgvi_solver_dual_coordinate = {

@@ -103,6 +103,16 @@ double mgvi_newton_ridge_work(const mgv_problem *p)
     return way == BY_COLUMNS ? columns_cost(p) / less : way == BY_ROWS ? rows_cost(p) : 0;
 }
 
+/* Products become long where a bent margin loss weighs much more than the ridge; not for ever, for
+ * a factor takes their place. */
+static double products_grow(const mgv_problem *p)
+{
+    static const double MOST = 10;
+    const bool bent = (p->loss->can & MGVI_MARGIN) && (p->loss->can & MGVI_BENT);
+    const double C = 1 / (2 * p->lambda * (double)p->A->rows);
+    return bent && !mgvi_op_is_dense(p->A) ? fmin(fmax(1, sqrt(C)), MOST) : 1;
+}
+
 double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
 {
     static const double PRODUCTS = 4, VECTORS = 400; /* of a step: the judge's, too; on a row */
@@ -115,8 +125,8 @@ double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
      * curve, and each of them alone; products_cost() is that of other steps */
     const bool any_labels = (p->loss->can & MGVI_MARGIN) && 2 * p->A->cols > p->A->rows;
     const double separable = !dense && any_labels ? 10 : p->loss->can & MGVI_SMOOTH ? 1 : KINKED;
-    const double step =
-        way == BY_PRODUCTS ? separable * products_cost(p) : mgvi_newton_ridge_work(p);
+    const double longer = fmax(separable, products_grow(p));
+    const double step = way == BY_PRODUCTS ? longer * products_cost(p) : mgvi_newton_ridge_work(p);
     const double once = way == BY_ROWS ? (dense ? 2 : 10) * n * nnz / 2 : 0; /* row by row */
     return once + steps * (step + PRODUCTS * entry * nnz + VECTORS * n);
 }
@@ -339,7 +349,7 @@ static double rows_worth(const mgvi_newton_ridge *m, int64_t count)
 static double columns_worth(const mgvi_newton_ridge *m, int64_t count)
 {
     const double d = (double)m->cols, n = (double)m->n, row = (double)m->p->A->nnz / n;
-    return factor_worth(m, d, (double)count * row * (mgvi_op_is_dense(m->p->A) ? d / 4 : row));
+    return factor_worth(m, d, (double)count * row / 2 * (mgvi_op_is_dense(m->p->A) ? d / 2 : row));
 }
 
 /* Whether they end within so many products. */
@@ -432,7 +442,8 @@ static bool has_room(const mgv_problem *p, double side, double making)
 static mgv_status allocate_products(mgvi_newton_ridge *m, mgvi_arena *arena)
 {
     mgvi_vec *const cols[] = {&m->residual, &m->scaled, &m->dir, &m->image};
-    const double d = (double)m->cols; /* blocks of rows are of the columns, sums of columns square */
+    const double d =
+        (double)m->cols; /* blocks of rows are of the columns, sums of columns square */
     const int64_t rows = m->n < MOST_SIDE ? m->n : MOST_SIDE;
     for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
         MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, m->cols, 1, cols[k]));
