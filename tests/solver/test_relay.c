@@ -221,6 +221,7 @@ TEST(the_way_is_measured_by_the_dual_value)
     CHECK_NEAR(mgvi_driver_way(1e-9), 1e-9, 1e-17, "a small gap is the way");
     CHECK_NEAR(mgvi_driver_way((2e3 - 2) / 2e3), 999, 1e-9, "P = 1000 D");
     CHECK(mgvi_driver_way(0.999) < mgvi_driver_way(0.9999));
+    CHECK_LE(mgvi_driver_way(1 - 1e-7), 0.11 * mgvi_driver_way(1 - 1e-8), "P = 1e7 D, 1e8 D");
     CHECK(isfinite(mgvi_driver_way(1)) && mgvi_driver_way(INFINITY) == mgvi_driver_way(1));
     CHECK(mgvi_driver_way(NAN) == mgvi_driver_way(1));
 }

@@ -16,7 +16,9 @@ static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
     const double nnz = (double)p->A->nnz, n = (double)p->A->rows;
     if (crowd && !hinge)
         return (dense ? FULL : SPARSE) * ENTRY * nnz;
-    const double entry = mgvi_newton_kinked(p->loss) ? (dense || crowd ? 400 : 100) : dense ? 100 : 200;
+    const double entry = mgvi_newton_kinked(p->loss) ? (dense || crowd ? 400 : 100)
+                         : dense                     ? 100
+                                                     : 200;
     return (crowd ? HARD : 1) * steps * (entry * nnz + VECTORS * n);
 }
 

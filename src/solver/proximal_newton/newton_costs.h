@@ -5,10 +5,7 @@
 
 #include "problem/problem.h"
 
-static inline bool mgvi_newton_kinks(const mgv_problem *p)
-{
-    return p->penalty->can & MGVI_KINK;
-}
+static inline bool mgvi_newton_kinks(const mgv_problem *p) { return p->penalty->can & MGVI_KINK; }
 
 /* Of the losses that it takes: the hinge. */
 static inline bool mgvi_newton_kinked(const mgvi_loss_ops *loss)
