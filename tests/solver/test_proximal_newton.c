@@ -435,10 +435,11 @@ TEST(the_squared_hinge_may_weigh_anything)
         int n, d;
         double noise;
         const char *options;
-    } sets[] = {{1500, 150, 0, "C=32768"},
-                {120, 600, 0.1, "C=4096 scale=std"},
-                {230, 250, 2, "C=1024"},
-                {300, 110, 0, "C=0.001"}};
+        double steps;
+    } sets[] = {{1500, 150, 0, "C=32768", 200},
+                {120, 600, 0.1, "C=4096 scale=std", 20},
+                {230, 250, 2, "C=1024", 60},
+                {300, 110, 0, "C=0.001", 8}};
     for (size_t k = 0; k < COUNT(sets); k++) {
         const int n = sets[k].n, d = sets[k].d;
         mgvi_rng rng = mgvi_rng_seed(71 + k);
@@ -458,7 +459,7 @@ TEST(the_squared_hinge_may_weigh_anything)
         CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified,
                    "set %d: gap %g after %d steps", (int)k, fit.certificate.relative_gap,
                    (int)fit.run.iterations);
-        CHECK_LE((double)fit.run.iterations, 100, "set %d", (int)k);
+        CHECK_LE((double)fit.run.iterations, sets[k].steps, "set %d", (int)k);
         mgv_fit_free(&fit);
         free(X);
         free(y);

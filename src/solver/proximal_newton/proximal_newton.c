@@ -20,7 +20,7 @@
 enum {
     REFRESH = 10,    /* steps between two recomputations of A w */
     PATIENCE = 50,   /* steps without progress before giving up */
-    MOST_RAISED = 20 /* steps at one raised strength of l2 */
+    MOST_RAISED = 40 /* steps at one raised strength of l2 */
 };
 
 /* Models far from the end are not worth more: the violation left over, per relative gap. But where
@@ -43,6 +43,10 @@ static const double START_KINK = 0.2, KINK_FALL = 0.2;
  * whenever next to nothing is left to win. Near a hard margin it is worth being exact: with a
  * hundredth, at a tenth left, 6140 x 565 at C = 2^15 took 167 steps, not 45. */
 static const double SHORT_STEP = 0.1, START_RIDGE = 1e-5, RIDGE_FALL = 0.2, LITTLE = 0.003;
+
+/* Steps shorter and longer than this; rows that a short one would meet if it were so many times as
+ * long count as met. */
+static const double CUT = 0.3, LONG = 0.7, AHEAD = 5;
 
 /* Plain numbers of the state, saved as they are. */
 typedef struct memory {
@@ -68,7 +72,9 @@ typedef struct state {
     mgvi_coefs row;
     mgvi_penalty penalty;
     bool hinge;
+    bool steep;       /* l2 and a loss that always curves: its rows are met one after the other */
     mgvi_vec w, g, d; /* columns; g = A'u of u = L'(A w) */
+    mgvi_vec met;     /* rows, for losses that always curve: 1 where the model is to think so */
     mgvi_vec z, h, c; /* rows; c: multipliers. A d takes the place of h in a step */
     bool arrived;     /* slopes(run) is L' at w already, from the line search */
     memory m;
@@ -91,6 +97,8 @@ static mgv_status keep_state(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
     if (s->hinge)
         MGVI_TRY(mgvi_run_keep(run, "c", MGVI_T_F64, s->c.x, s->c.n));
+    if (s->steep)
+        MGVI_TRY(mgvi_run_keep(run, "met", MGVI_T_F64, s->met.x, s->met.n));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
@@ -125,11 +133,14 @@ static mgv_status init(mgvi_run *run)
     s->hinge = mgvi_newton_kinked(p->loss);
     s->loss = p->loss;
     s->row = p->row;
-    s->m = (memory){.damping = s->ridge && mgvi_newton_curves(s->loss) ? 0 : 0.1,
+    s->steep = s->ridge && mgvi_newton_curves(s->loss);
+    s->m = (memory){.damping = s->steep ? 0 : 0.1,
                     .raise = 1,
                     .estimate = NAN,
                     .best = INFINITY,
                     .lowest = INFINITY};
+    if (s->steep)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->met));
     if (s->hinge) {
         MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->c));
         set_stand_in(s, SMOOTHING, 1);
@@ -218,6 +229,9 @@ static void look(mgvi_run *run, state *s)
     s->arrived = false;
     mgvi_loss_curv(run->ctx, s->loss, &s->row, arguments(run), &s->h);
     dampen(run, s);
+    for (int64_t i = 0; s->steep && i < s->h.n; i++)
+        if (s->met.x[i] > 0)
+            s->h.x[i] = mgvi_coef_pick(&s->row.scale, i, 0);
     mgvi_op_mul_t(run->problem->A, 1, slopes(run), 0, &s->g);
     s->m.estimate = relative_gap(run, s);
 }
@@ -282,12 +296,25 @@ static void advance_hinge(mgvi_run *run, state *s, double promised)
 static void adapt_damping(state *s)
 {
     const double least = s->ridge && !s->hinge ? 1e-3 : 0.02;
-    if (s->ridge && mgvi_newton_curves(s->loss))
+    if (s->steep)
         return; /* the others are no part of the answer, and would drown those that curve */
-    if (s->m.length < 0.3)
+    if (s->m.length < CUT)
         s->m.damping = fmin(1, fmax(least, 4 * s->m.damping));
-    else if (s->m.length >= 0.7)
+    else if (s->m.length >= LONG)
         s->m.damping = s->m.damping > least / 2 ? 0.25 * s->m.damping : 0;
+}
+
+/* Near a hard margin fewer rows curve than there are columns, a full step would go far, and is cut
+ * where the next rows are met: one by one they would join. Those that a cut step was about to meet
+ * curve in the next models, too, which then lie above the objective, until a step is long. */
+static void remember_met(state *s, const mgvi_vec *zd)
+{
+    const double t = s->m.length, far = fmin(1, AHEAD * t);
+    if (t >= LONG)
+        memset(s->met.x, 0, (size_t)s->met.n * sizeof *s->met.x);
+    for (int64_t i = 0; t < CUT && i < s->met.n; i++)
+        if (s->z.x[i] + t * zd->x[i] >= 1 && s->z.x[i] + far * zd->x[i] < 1)
+            s->met.x[i] = 1;
 }
 
 static mgv_status minimise_model(mgvi_run *run, state *s)
@@ -368,6 +395,8 @@ static mgv_status step(mgvi_run *run)
                          "a Newton step left the finite numbers: scale the data (--scale std)");
     s->m.length = slope < 0 ? mgvi_newton_ray_search(run->ctx, &ray, slope) : 0;
     mgvi_vec_axpby(run->ctx, s->m.length, &s->d, 1, &s->w);
+    if (s->steep)
+        remember_met(s, zd);
     mgvi_vec_axpby(run->ctx, s->m.length, zd, 1, &s->z);
     const bool refreshed = run->iteration % REFRESH == REFRESH - 1;
     if (refreshed)
@@ -382,7 +411,7 @@ static mgv_status step(mgvi_run *run)
     if (s->ridge && s->m.raise > 1)
         lower_ridge(s, -slope);
     look(run, s);
-    if (s->ridge && mgvi_newton_curves(s->loss) && !s->m.raised && short_step)
+    if (s->steep && !s->m.raised && short_step)
         raise_ridge(run, s);
     give_up_in_time(run, s);
     return MGV_OK;
