@@ -30,7 +30,7 @@ static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
 double mgvi_newton_cost(const mgv_problem *p, const mgv_settings *settings)
 {
     enum { TALL = 4, SEPARABLE = 2 };
-    static const double GROWTH = 0.2, MOST_GROWTH = 8; /* of the steps, with C */
+    static const double GROWTH = 0.1, MOST_GROWTH = 3; /* of the steps, with C */
     const bool bent = p->loss->can & MGVI_BENT, hinge = bent && (p->loss->can & MGVI_MARGIN);
     double steps = mgvi_newton_kinked(p->loss) ? 40 : bent ? 18 : 6;
     (void)settings;
