@@ -134,7 +134,7 @@ TEST(a_trial_that_lags_is_cut_short)
     for (int64_t i = 0; i < ROWS; i++)
         for (int64_t j = 1; j < COLS; j++)
             X[i * COLS + j] += 30 * X[i * COLS];
-    open_rows(&fit, X, y, ROWS, COLS, "task=classify loss=squared_hinge lambda=1e-9");
+    open_rows(&fit, X, y, ROWS, COLS, "task=classify loss=logistic lambda=1e-9");
     const mgvi_solver_ops *ops = mgvi_solver_find("dual_coordinate");
     mgv_solver *solver = fit.solver;
     CHECK_OK(fit.ctx, mgvi_driver_seat(solver, ops));
