@@ -290,7 +290,27 @@ static inline bool has_strength(const char *what)
     return !strstr(what, "margin") && !strstr(what, "interval") && !strstr(what, "equal");
 }
 
-static inline void draw_problem(mgvi_rng *rng, drawn *p)
+/* A strength as people search for it, on a grid of powers of two: the large ones come near to a
+ * hard margin where the data allow it. */
+static inline double draw_from_grid(mgvi_rng *rng)
+{
+    enum { LEAST = -10, MOST = 15 };
+    return ldexp(1, LEAST + (int)mgvi_rng_below(rng, MOST - LEAST + 1));
+}
+
+/* What the reader asked for, of classes, with a strength from the grid. */
+static inline void draw_asked(mgvi_rng *rng, drawn *p, const char *asked)
+{
+    p->classes = draw_chance(rng, 0.75) || p->n < 30 ? 2 : 3 + mgvi_rng_below(rng, 8);
+    snprintf(p->options, sizeof p->options, "task=classify %s C=%.6g%s%s", asked,
+             draw_from_grid(rng), draw_chance(rng, 0.8) ? "" : " intercept=no",
+             draw_chance(rng, 0.3)   ? ""
+             : draw_chance(rng, 0.5) ? " scale=maxabs"
+                                     : " scale=std");
+}
+
+/* `asked`: options in place of drawn ones, or NULL. */
+static inline void draw_problem(mgvi_rng *rng, drawn *p, const char *asked)
 {
     enum { KERNEL_ROWS = 6000 };
     const bool kernel = p->n <= KERNEL_ROWS && draw_chance(rng, 0.2);
@@ -298,6 +318,10 @@ static inline void draw_problem(mgvi_rng *rng, drawn *p)
     const char *kind_of_kernel = kernel ? DRAW(rng, kernels) : NULL;
     const bool inner = kernel && strcmp(kind_of_kernel, "poly") == 0; /* products of points */
     char more[96] = "";
+    if (asked) {
+        draw_asked(rng, p, asked);
+        return;
+    }
     p->classes = kind < 0.55 ? 2 : kind < 0.75 ? 3 + mgvi_rng_below(rng, 10) : 0;
     if (p->n < 3 * p->classes)
         p->classes = 2;
@@ -315,21 +339,22 @@ static inline void draw_problem(mgvi_rng *rng, drawn *p)
 }
 
 /* Problem `number` of the seed in words; the rest of the stream is its table's. */
-static inline mgvi_rng draw_words(uint64_t seed, uint64_t number, drawn *p)
+static inline mgvi_rng draw_words(uint64_t seed, uint64_t number, const char *asked, drawn *p)
 {
     static const char *const scalings[] = {"alike",      "apart by 100", "apart by 1e6",
                                            "off centre", "counts",       "bytes"};
     mgvi_rng rng = mgvi_rng_stream(seed, number);
     draw_shape(&rng, p);
-    draw_problem(&rng, p);
+    draw_problem(&rng, p, asked);
     snprintf(p->text, sizeof p->text, "%" PRId64 " x %" PRId64 ", density %.2g, %s, noise %.2g, %s",
              p->n, p->d, p->density, scalings[p->scaling], p->noise, p->options);
     return rng;
 }
 
-static inline mgv_data *draw(mgv_ctx *ctx, uint64_t seed, uint64_t number, drawn *p, drawn_table *t)
+static inline mgv_data *draw(mgv_ctx *ctx, uint64_t seed, uint64_t number, const char *asked,
+                             drawn *p, drawn_table *t)
 {
-    mgvi_rng rng = draw_words(seed, number, p);
+    mgvi_rng rng = draw_words(seed, number, asked, p);
     return drawn_data(ctx, &rng, p, t);
 }
 #endif

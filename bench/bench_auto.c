@@ -4,7 +4,7 @@
  *       COUNT drawn problems (auto_problems.h), each fitted by `auto` and by every solver that
  *       takes it (-q: and that `auto` might take). The regret of `auto` is its time over the best
  * solver's, a millisecond added to both. A solver that has not ended when `auto` had cannot be
- * better and is stopped. -w FILE.mgd: write problem FIRST and print how the command fits it.
+ * better and is stopped; -a: no other solver runs, for a look at what is certified. -w FILE.mgd: write problem FIRST and print how the command fits it.
  *   bench_auto -e [...]
  *       the drawn problems without the races: every solver to its end, and its seconds beside the
  * cost it states, by which `auto` chooses. A line each, and at the end what 1e9 of it take.
@@ -12,6 +12,7 @@
  *       every set of FOLDER with the grid of settings below, raw and standardised, by `auto`
  *       alone; SECONDS (20) at most, three times that above ten million stored entries.
  * -k WORDS: only problems, or settings, that contain them.
+ * -o OPTIONS: in place of drawn ones, as `loss=squared_hinge`; C from 2^-10 to 2^15, any scaling.
  * Every fit is a process of its own: one that crashes or cannot be stopped is a finding, not the
  * end. Seconds are wall clock or, where -c is given, processor time, limits too: for busy machines,
  * with -t 1. */
@@ -30,8 +31,9 @@
 static mgv_ctx *ctx;
 static int threads; /* 0: all */
 static double limit = 20;
-static bool by_processor, talkative, quick, costs;
+static bool by_processor, talkative, quick, costs, alone;
 static const char *words = ""; /* only problems whose text contains them */
+static const char *asked;      /* options in place of drawn ones */
 
 typedef enum ending { CERTIFIED, PROVEN, OTHER, REFUSED, FAILED, CRASHED, ENDLESS } ending;
 static const char *const endings[] = {"certified", "proven",  "not certified", "refused",
@@ -208,12 +210,12 @@ static void try_drawn(uint64_t seed, uint64_t number, tally *t)
     char text[400];
     drawn p;
     drawn_table table;
-    draw_words(seed, number, &p);
+    draw_words(seed, number, asked, &p);
     if (!strstr(p.text, words))
         return;
-    mgv_data *data = draw(ctx, seed, number, &p, &table);
+    mgv_data *data = draw(ctx, seed, number, asked, &p, &table);
     const outcome chosen = fit(data, p.options, limit);
-    const outcome best = best_solver(data, &p, &chosen);
+    const outcome best = alone ? chosen : best_solver(data, &p, &chosen);
     const bool answer = is_answer(&chosen), missed = !answer && is_answer(&best);
     const double least = fmin(best.seconds, chosen.seconds);
     const double regret = answer ? (chosen.seconds + GRAIN) / (least + GRAIN) : INFINITY;
@@ -238,7 +240,7 @@ static int write_drawn(uint64_t seed, uint64_t number, const char *path)
 {
     drawn p;
     drawn_table table;
-    mgv_data *data = draw(ctx, seed, number, &p, &table);
+    mgv_data *data = draw(ctx, seed, number, asked, &p, &table);
     mgv_settings *s = bench_settings(ctx, "");
     if (mgv_data_write(ctx, data, path, s) != MGV_OK)
         bench_fail(ctx, path);
@@ -334,10 +336,10 @@ static int print_costs(uint64_t seed, uint64_t first, int count)
     for (int t = 0; t < count; t++) {
         drawn p;
         drawn_table table;
-        draw_words(seed, first + (uint64_t)t, &p);
+        draw_words(seed, first + (uint64_t)t, asked, &p);
         if (!is_one_fit(&p) || !strstr(p.text, words))
             continue;
-        mgv_data *data = draw(ctx, seed, first + (uint64_t)t, &p, &table);
+        mgv_data *data = draw(ctx, seed, first + (uint64_t)t, asked, &p, &table);
         compare_costs(data, &p, first + (uint64_t)t, all);
         drawn_free(ctx, data, &table);
     }
@@ -491,7 +493,7 @@ int main(int argc, char **argv)
     const char *folder = NULL, *path = NULL;
     uint64_t seed = 1, first = 0;
     int count = 2000, c;
-    while ((c = getopt(argc, argv, "n:s:f:l:t:d:k:w:ceqv")) != -1)
+    while ((c = getopt(argc, argv, "n:s:f:l:t:d:k:o:w:aceqv")) != -1)
         switch (c) {
         case 'n':
             count = atoi(optarg);
@@ -513,6 +515,12 @@ int main(int argc, char **argv)
             break;
         case 'k':
             words = optarg;
+            break;
+        case 'o':
+            asked = optarg;
+            break;
+        case 'a':
+            alone = true;
             break;
         case 'c':
             by_processor = true;

@@ -317,11 +317,11 @@ mgv_status mgvi_driver_offer(mgv_solver *solver)
 
 /* (P - D)/D where the relative gap is (P - D)/P, which stays near 1 until P is near an optimum that
  * is small beside where it began. */
-static const double FAR = 1e6;
+static const double FAR = 1e6, FARTHEST = 1e12;
 
 double mgvi_driver_way(double relative_gap)
 {
-    return relative_gap < FAR / (1 + FAR) ? relative_gap / (1 - relative_gap) : FAR;
+    return relative_gap < 1 ? fmin(relative_gap / (1 - relative_gap), FARTHEST) : FARTHEST;
 }
 
 mgv_status mgvi_driver_certify(mgv_solver *solver, bool *certified)

@@ -110,8 +110,30 @@ TEST(bent_losses_have_no_curvature_in_places)
     }
 }
 
+/* On tall data coordinates are tried at a small C; at a large one they would only lose time. */
+TEST(a_large_c_is_for_newton)
+{
+    enum { ROWS = 3000, COLS = 200 };
+    static double X[ROWS * COLS], y[ROWS];
+    static const struct {
+        const char *C, *first;
+    } cases[] = {{"C=0.01", "dual_coordinate"}, {"C=1024", "proximal_newton"}};
+    draw(ROWS, COLS, 2, X, y);
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        mgv_fit fit;
+        const mgvi_solver_ops *first = NULL;
+        mgv_fit_start(&fit, X, y, ROWS, COLS, "loss=squared_hinge");
+        mgv_fit_set(&fit, cases[k].C);
+        CHECK_OK(fit.ctx, mgv_problem_new(fit.ctx, fit.data, fit.settings, &fit.problem));
+        CHECK_OK(fit.ctx, mgvi_solver_auto(fit.ctx, fit.problem, fit.settings, 0, &first));
+        CHECK_THAT(first && strcmp(first->name, cases[k].first) == 0, "%s: %s", cases[k].C,
+                   first ? first->name : "nobody");
+        mgv_fit_free(&fit);
+    }
+}
+
 int main(void)
 {
-    return RUN(costs_are_of_the_order_of_the_work, pairs_cost_what_their_rows_do,
-               bent_losses_have_no_curvature_in_places);
+    return RUN(a_large_c_is_for_newton, costs_are_of_the_order_of_the_work,
+               pairs_cost_what_their_rows_do, bent_losses_have_no_curvature_in_places);
 }

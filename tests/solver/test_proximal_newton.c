@@ -275,7 +275,8 @@ TEST(sparse_and_large)
         ptr[i + 1] = (i + 1) * PER;
         y[i] = val[i * PER] + 0.5 * mgvi_rng_normal(&rng) > 0 ? 1 : -1;
     }
-    static const char *const cases[] = {"loss=logistic", "loss=squared_hinge", "loss=hinge"};
+    static const char *const cases[] = {"loss=logistic", "loss=squared_hinge", "loss=hinge",
+                                        "loss=squared_hinge lambda=1e-5"};
     for (size_t k = 0; k < COUNT(cases); k++) {
         double primal[2];
         for (int r = 0; r < 2; r++) {
@@ -426,6 +427,46 @@ TEST(a_resumed_run_takes_the_same_steps)
     }
 }
 
+/* Near a hard margin few rows curve, and which do changes at every step: damped steps are cut to
+ * nothing there, and full ones are until the strength comes down in stages. Many rows or few, on
+ * either side of the columns. */
+TEST(the_squared_hinge_may_weigh_anything)
+{
+    static const struct {
+        int n, d;
+        double noise;
+        const char *options;
+        double steps;
+    } sets[] = {{1500, 150, 0, "C=32768", 200},
+                {120, 600, 0.1, "C=4096 scale=std", 20},
+                {230, 250, 2, "C=1024", 60},
+                {300, 110, 0, "C=0.001", 8}};
+    for (size_t k = 0; k < COUNT(sets); k++) {
+        const int n = sets[k].n, d = sets[k].d;
+        mgvi_rng rng = mgvi_rng_seed(71 + k);
+        double *X = malloc((size_t)(n * d) * sizeof *X), *y = malloc((size_t)n * sizeof *y);
+        for (int i = 0; i < n; i++) {
+            double score = sets[k].noise * mgvi_rng_normal(&rng);
+            for (int j = 0; j < d; j++) {
+                X[i * d + j] = mgvi_rng_normal(&rng) + (j % 3);
+                score += j < 10 ? X[i * d + j] - (j % 3) : 0;
+            }
+            y[i] = score > 0 ? 1 : -1;
+        }
+        mgv_fit fit;
+        mgv_fit_start(&fit, X, y, n, d, "loss=squared_hinge solver=proximal_newton tol=1e-6");
+        mgv_fit_set(&fit, sets[k].options);
+        mgv_fit_solve(&fit);
+        CHECK_THAT(fit.run.stop == MGV_STOP_CERTIFIED && fit.certificate.verified,
+                   "set %d: gap %g after %d steps", (int)k, fit.certificate.relative_gap,
+                   (int)fit.run.iterations);
+        CHECK_LE((double)fit.run.iterations, sets[k].steps, "set %d", (int)k);
+        mgv_fit_free(&fit);
+        free(X);
+        free(y);
+    }
+}
+
 /* The dual point is the gradient of the loss, and l1's zeros are exact. */
 TEST(iterates_are_what_they_should_be)
 {
@@ -444,5 +485,5 @@ int main(void)
                rounding_does_not_hide_the_better_u, objectives_are_those_of_a_slow_method,
                ridge_regression_in_closed_form, svm_vectors, weights_are_repeated_rows,
                sparse_and_large, threads_do_not_matter, a_resumed_run_takes_the_same_steps,
-               iterates_are_what_they_should_be);
+               the_squared_hinge_may_weigh_anything, iterates_are_what_they_should_be);
 }

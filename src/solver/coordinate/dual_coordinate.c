@@ -350,6 +350,12 @@ static double pass_cost(const mgv_problem *p)
     return entry * (double)p->A->nnz + row_cost(p) * (double)p->A->rows;
 }
 
+static bool is_squared_hinge(const mgv_problem *p)
+{
+    const unsigned can = p->loss->can;
+    return (can & MGVI_BENT) && (can & MGVI_SMOOTH) && (can & MGVI_MARGIN) && !(can & MGVI_BOUNDED);
+}
+
 /* About 60 passes to the default tolerance, more on dense rows, whose scales are anybody's,
  * where rows are many for each column, and with C = 1/(lambda n); an entry of a row taken at random
  * costs as much as 40 multiplications of a matrix product. Rows that are few for the columns are
@@ -380,18 +386,23 @@ static double cost(const mgv_problem *p, const mgv_settings *settings)
     const double square = margin ? SEPARABLE : 1; /* rows a column */
     const double more = n > square * d ? fmin(fmax(sqrt(strength), 1), 10) : 1;
     const bool dense = mgvi_op_is_dense(p->A);
-    const double passes = easy ? 20 : many * more;
-    return (dense ? 200 : passes) * (40 * nnz + (dense ? 0 : row_cost(p)) * n);
+    const double passes = easy ? 20 : many * more, full = is_squared_hinge(p) ? 200 * more : 200;
+    return (dense ? full : passes) * (40 * nnz + (dense ? 0 : row_cost(p)) * n);
 }
 
 /* Rows that can nearly be separated, or are hardly weighed at all, take 10 to 40 passes where
- * others take thousands (docs/algorithms/newton.md). */
+ * others take thousands (docs/algorithms/newton.md). Not under the squared hinge at large C: no
+ * bound stops its dual variables. */
 static double trial(const mgv_problem *p, const mgv_settings *settings)
 {
-    static const double PASSES = 20;
+    enum { SEPARABLE = 2 };
+    static const double PASSES = 20, MOST = 10;
+    const double C = 1 / (2 * p->lambda * (double)p->A->rows);
+    const bool longer = is_squared_hinge(p) && p->A->rows > SEPARABLE * p->A->cols;
     (void)settings;
-    return p->loss->can & MGVI_HARD || p->A->ops->can & MGVI_KERNEL ? INFINITY
-                                                                    : PASSES * pass_cost(p);
+    return p->loss->can & MGVI_HARD || p->A->ops->can & MGVI_KERNEL
+               ? INFINITY
+               : (longer ? fmin(fmax(sqrt(C), 1), MOST) : 1) * PASSES * pass_cost(p);
 }
 
 const mgvi_solver_ops mgvi_solver_dual_coordinate = {

@@ -17,7 +17,7 @@ typedef struct mgvi_newton_point {
     bool exact;            /* curvature in float64 */
     bool last;             /* few steps are left: l1 models are worth their end */
     double allowance;      /* work that a minimiser of l1 may cost; 0: any */
-    double kink;           /* >= 1: what l1 strengths are multiplied by, on the way to 1 */
+    double raise;          /* >= 1: what strengths are multiplied by, on the way to 1 */
 } mgvi_newton_point;
 
 /* ---- penalty l2 ------------------------------------------------------------------------------ */

@@ -26,7 +26,7 @@ void mgvi_newton_ray_move(mgv_ctx *ctx, const mgvi_newton_ray *ray, double t)
 static mgvi_coef coef_at(const mgvi_newton_ray *ray, int64_t j)
 {
     mgvi_coef c = mgvi_coefs_at(&ray->problem->col, j, 0);
-    c.scale *= ray->kink;
+    c.scale *= ray->raise;
     return c;
 }
 

@@ -2,7 +2,7 @@
  * docs/algorithms/proximal_newton.md.
  *
  *   phi(t) = R(w + t d) + L(z + t zd),   z = A w, zd = A d
- * with the l1 strengths of R times `kink`, and for the hinge L_c of (7), whose arguments are shifted
+ * with the strengths of R times `raise`, and for the hinge L_c of (7), whose arguments are shifted
  * by its multipliers. */
 #ifndef MGVI_SOLVER_NEWTON_RAY_H
 #define MGVI_SOLVER_NEWTON_RAY_H
@@ -15,7 +15,7 @@ typedef struct mgvi_newton_ray {
     const mgvi_vec *w, *d, *g; /* columns; g = A'L'(A w) */
     const mgvi_vec *z, *zd;    /* rows */
     const double *c;           /* multipliers, NULL: none */
-    double width, kink;
+    double width, raise;
     mgvi_vec *x, *slopes; /* rows: arguments of L, and L' at the t > 0 that was */
     double seen;          /* asked for last */
 } mgvi_newton_ray;

@@ -12,6 +12,7 @@
 enum {
     MOST_COLUMNS = 1500, /* of a Cholesky factor */
     MOST_ROWS = 1500,
+    MOST_SIDE = 3000,    /* of one that conjugate gradients give way to */
     MOST_PRODUCTS = 500, /* of conjugate gradients in one step */
     GRAM_BLOCKS = 16
 };
@@ -33,12 +34,22 @@ struct mgvi_newton_ridge {
     double *acc;
     /* BY_PRODUCTS */
     mgvi_vec residual, scaled, dir, image;
-    double *inverse; /* of the diagonal */
+    double *inverse;      /* of the diagonal */
+    int64_t most_columns; /* of a factor in their place; 0: no room for one */
+    int64_t side;         /* that the factor has room for */
+    bool long_products;   /* a factor costs less */
+    mgvi_arena *arena;
 };
 
 static double ridge_at(const mgv_problem *p, int64_t j)
 {
     return j < mgvi_problem_penalised(p) ? p->penalty->curv(mgvi_coefs_at(&p->col, j, 0), 0) : 0;
+}
+
+/* The model's, which may be raised. */
+static double ridge_of(const mgvi_newton_ridge *m, const mgvi_newton_point *at, int64_t j)
+{
+    return at->raise * ridge_at(m->p, j);
 }
 
 static bool uniform(const mgv_problem *p) { return !p->col.scale.values && !p->col.a.values; }
@@ -92,6 +103,16 @@ double mgvi_newton_ridge_work(const mgv_problem *p)
     return way == BY_COLUMNS ? columns_cost(p) / less : way == BY_ROWS ? rows_cost(p) : 0;
 }
 
+/* Products become long where a bent margin loss weighs much more than the ridge; not for ever, for
+ * a factor takes their place. */
+static double products_grow(const mgv_problem *p)
+{
+    static const double MOST = 10;
+    const bool bent = (p->loss->can & MGVI_MARGIN) && (p->loss->can & MGVI_BENT);
+    const double C = 1 / (2 * p->lambda * (double)p->A->rows);
+    return bent && !mgvi_op_is_dense(p->A) ? fmin(fmax(1, sqrt(C)), MOST) : 1;
+}
+
 double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
 {
     static const double PRODUCTS = 4, VECTORS = 400; /* of a step: the judge's, too; on a row */
@@ -104,8 +125,8 @@ double mgvi_newton_ridge_cost(const mgv_problem *p, double steps)
      * curve, and each of them alone; products_cost() is that of other steps */
     const bool any_labels = (p->loss->can & MGVI_MARGIN) && 2 * p->A->cols > p->A->rows;
     const double separable = !dense && any_labels ? 10 : p->loss->can & MGVI_SMOOTH ? 1 : KINKED;
-    const double step =
-        way == BY_PRODUCTS ? separable * products_cost(p) : mgvi_newton_ridge_work(p);
+    const double longer = fmax(separable, products_grow(p));
+    const double step = way == BY_PRODUCTS ? longer * products_cost(p) : mgvi_newton_ridge_work(p);
     const double once = way == BY_ROWS ? (dense ? 2 : 10) * n * nnz / 2 : 0; /* row by row */
     return once + steps * (step + PRODUCTS * entry * nnz + VECTORS * n);
 }
@@ -121,7 +142,7 @@ static mgv_status factor_columns(mgvi_newton_ridge *m, const mgvi_newton_point *
         /* centring cancels: means far from 0 would leave nothing of float32 */
         MGVI_TRY(mgvi_op_gram(m->p->A, at->h->x, at->exact || m->p->view.centre, m->H, d));
         for (int64_t j = 0; j < d; j++) {
-            m->H[j * d + j] += ridge_at(m->p, j);
+            m->H[j * d + j] += ridge_of(m, at, j);
             m->unit[j] = m->H[j * d + j] > 0 ? 1 / sqrt(m->H[j * d + j]) : 0;
         }
         for (int64_t i = 0; i < d; i++) {
@@ -143,7 +164,7 @@ static mgv_status solve_by_columns(mgvi_newton_ridge *m, const mgvi_newton_point
 {
     MGVI_TRY(factor_columns(m, at));
     for (int64_t j = 0; j < m->cols; j++)
-        m->rhs[j] = -m->unit[j] * (at->g->x[j] + ridge_at(m->p, j) * at->w->x[j]);
+        m->rhs[j] = -m->unit[j] * (at->g->x[j] + ridge_of(m, at, j) * at->w->x[j]);
     MGVI_TRY(mgvi_cholesky_solve(m->p->ctx, m->cols, m->H, m->cols, 1, m->rhs));
     for (int64_t j = 0; j < m->cols; j++)
         d->x[j] = m->unit[j] * m->rhs[j];
@@ -199,8 +220,8 @@ static void make_gram(mgvi_newton_ridge *m, const int64_t *row, int64_t count, d
     m->p->A->touched += (double)m->p->A->nnz * (double)count / (double)m->n;
 }
 
-/* H = I + S K S over the rows with curvature, factored. */
-static mgv_status factor_rows(mgvi_newton_ridge *m, int64_t count)
+/* H = I + S K S over the rows with curvature, factored; K is of the strength asked for. */
+static mgv_status factor_rows(mgvi_newton_ridge *m, double raise, int64_t count)
 {
     const double *S = m->unit;
     int64_t pivot;
@@ -210,7 +231,8 @@ static mgv_status factor_rows(mgvi_newton_ridge *m, int64_t count)
     for (int64_t i = 0; i < count; i++)
         for (int64_t k = 0; k < count; k++) {
             double *at = m->H + i * count + k;
-            *at = S[i] * (m->K ? m->K[m->bent[i] * m->n + m->bent[k]] : *at) * S[k] + (i == k);
+            const double own = m->K ? m->K[m->bent[i] * m->n + m->bent[k]] : *at;
+            *at = S[i] * own / raise * S[k] + (i == k);
         }
     MGVI_TRY(mgvi_cholesky(m->p->ctx, count, m->H, count, &pivot));
     if (pivot >= 0)
@@ -227,7 +249,7 @@ static mgv_status solve_by_rows(mgvi_newton_ridge *m, const mgvi_newton_point *a
 {
     const mgv_problem *p = m->p;
     const int64_t pen = mgvi_problem_penalised(p);
-    const double lambda = ridge_at(p, 0);
+    const double lambda = ridge_of(m, at, 0);
     const bool free = p->free_cols > 0;
     double *S = m->unit, *rhs = m->rhs; /* two columns: the right-hand side, and S a0 */
     for (int64_t j = 0; j < pen; j++)
@@ -240,7 +262,7 @@ static mgv_status solve_by_rows(mgvi_newton_ridge *m, const mgvi_newton_point *a
         rhs[2 * i] = -S[i] * at->work->x[m->bent[i]];
         rhs[2 * i + 1] = free ? S[i] * mgvi_problem_free_entry(p, m->bent[i]) : 0;
     }
-    MGVI_TRY(factor_rows(m, count));
+    MGVI_TRY(factor_rows(m, at->raise, count));
     MGVI_TRY(mgvi_cholesky_solve(p->ctx, count, m->H, count, 2, rhs));
     double along = 0, across = 0;
     for (int64_t i = 0; free && i < count; i++) {
@@ -268,7 +290,7 @@ static void curve(mgvi_newton_ridge *m, const mgvi_newton_point *at)
         at->work->x[i] *= at->h->x[i];
     mgvi_op_mul_t(m->p->A, 1, at->work, 0, &m->image);
     for (int64_t j = 0; j < m->cols; j++)
-        m->image.x[j] += ridge_at(m->p, j) * m->dir.x[j];
+        m->image.x[j] += ridge_of(m, at, j) * m->dir.x[j];
 }
 
 /* 1 over the diagonal of the curvature; the shift by the column means is left out. */
@@ -294,7 +316,7 @@ static void invert_diagonal(mgvi_newton_ridge *m, const mgvi_newton_point *at)
     m->p->A->touched += (double)m->p->A->nnz;
     for (int64_t j = 0; j < pen; j++) {
         const double s = mgvi_view_scale(&r->view, j),
-                     sum = m->inverse[j] * s * s + ridge_at(m->p, j);
+                     sum = m->inverse[j] * s * s + ridge_of(m, at, j);
         m->inverse[j] = sum > 0 ? 1 / sum : 0;
     }
     if (pen < m->cols)
@@ -310,13 +332,24 @@ static double apply_diagonal(mgvi_newton_ridge *m)
     return product;
 }
 
-/* Products that cost what the factor of `count` rows does. */
-static int products_worth(const mgvi_newton_ridge *m, int64_t count)
+/* Entries of products that would cost what a factor of this many rows or columns does, of which a
+ * matrix product made the square. */
+static double factor_worth(const mgvi_newton_ridge *m, double side, double square)
 {
-    const double k = (double)count, each = 2 * (double)m->p->A->nnz, n = (double)m->n;
     const double entry = mgvi_op_is_dense(m->p->A) ? 0.25 : 1;
-    const double factor = k * k / 2 * (entry * (double)m->p->A->nnz / n + k / 24);
-    return (int)fmin(MOST_PRODUCTS, factor / each);
+    return entry * square + side * side * side / 48;
+}
+
+static double rows_worth(const mgvi_newton_ridge *m, int64_t count)
+{
+    const double k = (double)count;
+    return factor_worth(m, k, k * k / 2 * (double)m->p->A->nnz / (double)m->n);
+}
+
+static double columns_worth(const mgvi_newton_ridge *m, int64_t count)
+{
+    const double d = (double)m->cols, n = (double)m->n, row = (double)m->p->A->nnz / n;
+    return factor_worth(m, d, (double)count * row / 2 * (mgvi_op_is_dense(m->p->A) ? d / 2 : row));
 }
 
 /* Whether they end within so many products. */
@@ -327,7 +360,7 @@ static bool solve_by_products(mgvi_newton_ridge *m, const mgvi_newton_point *at,
     invert_diagonal(m, at);
     mgvi_vec_fill(ctx, d, 0);
     for (int64_t j = 0; j < m->cols; j++)
-        m->residual.x[j] = -(at->g->x[j] + ridge_at(m->p, j) * at->w->x[j]);
+        m->residual.x[j] = -(at->g->x[j] + ridge_of(m, at, j) * at->w->x[j]);
     double rho = apply_diagonal(m);
     const double enough = at->accuracy * at->accuracy * rho;
     mgvi_vec_copy(ctx, &m->scaled, &m->dir);
@@ -346,19 +379,6 @@ static bool solve_by_products(mgvi_newton_ridge *m, const mgvi_newton_point *at,
     return rho <= enough;
 }
 
-/* Conjugate gradients for as long as the factor of the rows with curvature would take, if these are
- * few; then that. At worst it is twice what the better of the two costs. */
-static mgv_status solve_by_either(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
-{
-    const int64_t count = m->most_rows > 0 ? find_bent(m, at) : 0;
-    const bool few = count > 0 && count <= m->most_rows;
-    if (solve_by_products(m, at, few ? products_worth(m, count) : MOST_PRODUCTS, d) || !few)
-        return MGV_OK;
-    return solve_by_rows(m, at, count, d);
-}
-
-/* ---- the choice ------------------------------------------------------------------------------ */
-
 static mgv_status allocate_factor(mgvi_newton_ridge *m, int64_t side, mgvi_arena *arena)
 {
     const size_t k = (size_t)side;
@@ -368,10 +388,41 @@ static mgv_status allocate_factor(mgvi_newton_ridge *m, int64_t side, mgvi_arena
     return MGV_OK;
 }
 
-static mgv_status allocate_rows(mgvi_newton_ridge *m, mgvi_arena *arena)
+/* Of the factor, when it is first needed and when more rows curve than ever before. */
+static mgv_status make_room(mgvi_newton_ridge *m, int64_t side)
 {
-    const int64_t most = m->n < MOST_ROWS ? m->n : MOST_ROWS;
-    MGVI_TRY(allocate_factor(m, most, arena));
+    if (side <= m->side)
+        return MGV_OK;
+    m->side = side;
+    return allocate_factor(m, side, m->arena);
+}
+
+/* Conjugate gradients for as long as a factor would take, of the rows with curvature, if these are
+ * few, or of the columns; then that, and from then on that alone: what made them long, little ridge
+ * beside much curvature, will be there in the next step. At worst it is twice what the better of
+ * the two costs. */
+static mgv_status solve_by_either(mgvi_newton_ridge *m, const mgvi_newton_point *at, mgvi_vec *d)
+{
+    const int64_t count = find_bent(m, at);
+    const bool few = count > 0 && count <= m->most_rows;
+    const double rows = few ? rows_worth(m, count) : INFINITY;
+    const double columns = m->cols <= m->most_columns ? columns_worth(m, count) : INFINITY;
+    const double worth = fmin(rows, columns) / (2 * (double)m->p->A->nnz);
+    if (!(m->long_products && isfinite(worth)) &&
+        solve_by_products(m, at, (int)fmin(MOST_PRODUCTS, worth), d))
+        return MGV_OK;
+    m->long_products = true;
+    if (!isfinite(worth))
+        return MGV_OK;
+    const int64_t most = count < m->most_rows / 2 ? 2 * count : m->most_rows;
+    MGVI_TRY(make_room(m, rows <= columns ? most : m->cols));
+    return rows <= columns ? solve_by_rows(m, at, count, d) : solve_by_columns(m, at, d);
+}
+
+/* ---- the choice ------------------------------------------------------------------------------ */
+
+static mgv_status allocate_rows(mgvi_newton_ridge *m, int64_t most, mgvi_arena *arena)
+{
     MGVI_TRY(mgvi_rows_new(m->p->A, arena, &m->rows));
     const size_t len = (size_t)mgvi_rows_acc_len(m->rows) * GRAM_BLOCKS;
     m->bent = mgvi_arena_array(arena, (size_t)most, sizeof *m->bent);
@@ -380,35 +431,40 @@ static mgv_status allocate_rows(mgvi_newton_ridge *m, mgvi_arena *arena)
     return m->bent && m->acc ? MGV_OK : MGV_E_MEMORY;
 }
 
-/* Whether the factor of rows may stand beside conjugate gradients: its blocks are of the columns.
- */
-static bool has_room_for_rows(const mgv_problem *p)
+/* Whether a factor of so many rows or columns may stand beside conjugate gradients, and what its
+ * making needs. */
+static bool has_room(const mgv_problem *p, double side, double making)
 {
     static const double HELD = 9; /* numbers a row, the driver's included */
-    const double most = fmin((double)p->A->rows, MOST_ROWS);
-    const double numbers = most * most + 4 * most + GRAM_BLOCKS * ((double)p->A->cols + 2);
-    return sizeof(double) * numbers <= mgvi_problem_spare(p, HELD);
+    return sizeof(double) * (side * side + 4 * side + making) <= mgvi_problem_spare(p, HELD);
 }
 
 static mgv_status allocate_products(mgvi_newton_ridge *m, mgvi_arena *arena)
 {
     mgvi_vec *const cols[] = {&m->residual, &m->scaled, &m->dir, &m->image};
+    const double d =
+        (double)m->cols; /* blocks of rows are of the columns, sums of columns square */
+    const int64_t rows = m->n < MOST_SIDE ? m->n : MOST_SIDE;
     for (size_t k = 0; k < sizeof cols / sizeof *cols; k++)
         MGVI_TRY(mgvi_vec_new(arena, MGVI_COLS, m->cols, 1, cols[k]));
     MGVI_TRY(MGVI_ARRAY(arena, m->inverse, m->cols));
-    return uniform(m->p) && has_room_for_rows(m->p) ? allocate_rows(m, arena)
-                                                    : mgvi_rows_bare(m->p->A, arena, &m->rows);
+    m->arena = arena;
+    if (has_gram(m->p) && m->cols <= MOST_SIDE && has_room(m->p, d, d * d))
+        m->most_columns = m->cols;
+    return uniform(m->p) && has_room(m->p, (double)rows, GRAM_BLOCKS * (d + 2))
+               ? allocate_rows(m, rows, arena)
+               : mgvi_rows_bare(m->p->A, arena, &m->rows);
 }
 
 static mgv_status allocate(mgvi_newton_ridge *m, mgvi_arena *arena)
 {
     if (m->method == BY_PRODUCTS)
         return allocate_products(m, arena);
+    MGVI_TRY(allocate_factor(m, m->method == BY_COLUMNS ? m->cols : m->n, arena));
     if (m->method == BY_COLUMNS)
-        return allocate_factor(m, m->cols, arena);
-    const size_t n = (size_t)m->n;
-    MGVI_TRY(allocate_rows(m, arena));
-    MGVI_TRY(MGVI_ARRAY(arena, m->K, n * n));
+        return MGV_OK;
+    MGVI_TRY(allocate_rows(m, m->n, arena));
+    MGVI_TRY(MGVI_ARRAY(arena, m->K, m->n * m->n));
     make_gram(m, NULL, m->n, m->K);
     return MGV_OK;
 }

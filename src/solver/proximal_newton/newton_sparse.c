@@ -113,7 +113,8 @@ static int64_t choose_columns(mgvi_newton_sparse *m, const mgvi_newton_point *at
 {
     int64_t wanting = 0, count = 0;
     for (int64_t j = 0; j < m->cols; j++) {
-        const double excess = fabs(at->g->x[j]) - at->kink * mgvi_coef_pick(&m->p->col.scale, j, 0);
+        const double excess =
+            fabs(at->g->x[j]) - at->raise * mgvi_coef_pick(&m->p->col.scale, j, 0);
         if (at->w->x[j] != 0)
             m->col[count++] = (int32_t)j;
         else if (excess > 0)
@@ -129,7 +130,7 @@ static void set_penalty(mgvi_newton_sparse *m, const mgvi_newton_point *at)
     for (int64_t k = 0; k < m->q.count; k++) {
         const mgvi_coef c = mgvi_coefs_at(&m->p->col, m->col[k], 0);
         m->q.x[k] = at->w->x[m->col[k]];
-        m->q.scale[k] = at->kink * c.scale;
+        m->q.scale[k] = at->raise * c.scale;
         m->q.ridge[k] = m->p->penalty->curv(c, 0);
     }
 }

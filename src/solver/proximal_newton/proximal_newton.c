@@ -10,6 +10,7 @@
  *   L_c(z) = sum_i s_i G_b(z_i + b c_i/s_i),   c <- L_c'(A w) when w nearly minimises R + L_c (7)
  * which converges to the hinge's own optimum with b fixed, and faster the smaller b is. The other
  * losses with kinks have their own envelopes (proximal_newton/stand_in.h). */
+#include "solver/proximal_newton/newton_costs.h"
 #include "solver/proximal_newton/newton_model.h"
 #include "solver/proximal_newton/newton_ray.h"
 #include "solver/solver_impl.h"
@@ -18,8 +19,9 @@
 #include <string.h>
 
 enum {
-    REFRESH = 10, /* steps between two recomputations of A w */
-    PATIENCE = 50 /* steps without progress before giving up */
+    REFRESH = 10,    /* steps between two recomputations of A w */
+    PATIENCE = 50,   /* steps without progress before giving up */
+    MOST_RAISED = 40 /* steps at one raised strength of l2 */
 };
 
 /* Models far from the end are not worth more: the violation left over, per relative gap. But where
@@ -42,18 +44,30 @@ static const double LAST_SMOOTHING = 0.02;
 /* l1 strengths come down to theirs from this part of where w leaves 0, by this factor a step. */
 static const double START_KINK = 0.2, KINK_FALL = 0.2;
 
+/* Where C is large and few rows curve, Newton steps for the squared hinge are cut: then the strength
+ * of l2 is raised to this part of the curvature along the gradient, and comes down by this factor
+ * whenever next to nothing is left to win. Near a hard margin it is worth being exact: with a
+ * hundredth, at a tenth left, 6140 x 565 at C = 2^15 took 167 steps, not 45. */
+static const double SHORT_STEP = 0.1, START_RIDGE = 1e-5, RIDGE_FALL = 0.2, LITTLE = 0.003;
+
+/* Steps shorter and longer than this; rows that a short one would meet if it were so many times as
+ * long count as met. */
+static const double CUT = 0.3, LONG = 0.7, AHEAD = 5;
+
 /* Plain numbers of the state, saved as they are. */
 typedef struct memory {
     int64_t phase;         /* of the hinge */
     double damping;        /* theta of (8) */
-    double kink;           /* l1 strengths are multiplied by this, on the way to 1 */
+    double raise;          /* strengths are multiplied by this, on the way to 1 */
+    double penalty;        /* at w, with the strengths asked for */
     double width;          /* b of (7) */
     double length;         /* t of the last step */
     double estimate;       /* relative gap */
     double best;           /* the last that was clearly below those before it */
     double primal, lowest; /* the objective, and its smallest */
     int64_t idle, slow;    /* steps since one of them fell; since it fell much */
-    int64_t inner;         /* steps since c moved */
+    int64_t inner;         /* steps since c moved, or the strength of l2 */
+    int64_t raised;        /* those of l2 are raised once */
     int64_t strict;        /* loose models brought nothing: columns are nearly dependent */
 } memory;
 
@@ -64,20 +78,15 @@ typedef struct state {
     mgvi_penalty penalty;
     bool hinge;       /* or another loss with kinks */
     double unit;      /* of its scores: 1 of margins */
+    bool steep;       /* l2 and a loss that always curves: its rows are met one after the other */
     mgvi_vec w, g, d; /* columns; g = A'u of u = L'(A w) */
+    mgvi_vec met;     /* rows, for losses that always curve: 1 where the model is to think so */
     mgvi_vec z, h, c; /* rows; c: multipliers. A d takes the place of h in a step */
     bool arrived;     /* slopes(run) is L' at w already, from the line search */
     memory m;
 } state;
 
 /* ---- making it ------------------------------------------------------------------------------- */
-
-static bool has_kinks(const mgv_problem *p) { return p->penalty->can & MGVI_KINK; }
-/* Of the losses that it takes: the hinge, and piecewise linear ones of a quantity. */
-static bool is_kinked(const mgvi_loss_ops *loss)
-{
-    return (loss->can & MGVI_BENT) && !(loss->can & MGVI_SMOOTH);
-}
 
 /* The stand-in of a loss with kinks, whose own coefficients are the problem's. */
 static void set_stand_in(state *s, int64_t phase, double width)
@@ -98,6 +107,8 @@ static mgv_status keep_state(mgvi_run *run, state *s)
     MGVI_TRY(mgvi_run_keep(run, "z", MGVI_T_F64, s->z.x, s->z.n));
     if (s->hinge)
         MGVI_TRY(mgvi_run_keep(run, "c", MGVI_T_F64, s->c.x, s->c.n));
+    if (s->steep)
+        MGVI_TRY(mgvi_run_keep(run, "met", MGVI_T_F64, s->met.x, s->met.n));
     return mgvi_run_keep(run, "memory", MGVI_T_U8, &s->m, sizeof s->m);
 }
 
@@ -125,22 +136,28 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->g, &s->d));
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_ROWS, &s->z, &s->h));
     MGVI_TRY(mgvi_problem_penalty(p, &run->arena, &s->penalty));
-    if (has_kinks(p))
+    if (mgvi_newton_kinks(p))
         MGVI_TRY(mgvi_newton_sparse_new(p, &run->arena, &s->sparse));
     else
         MGVI_TRY(mgvi_newton_ridge_new(p, &run->arena, &s->ridge));
-    s->hinge = is_kinked(p->loss);
+    s->hinge = mgvi_newton_kinked(p->loss);
     s->loss = (mgvi_stand_in){.loss = p->loss, .row = p->row};
     s->unit = mgvi_stand_in_unit(p);
-    s->m = (memory){
-        .damping = DAMPING, .kink = 1, .estimate = NAN, .best = INFINITY, .lowest = INFINITY};
+    s->steep = s->ridge && mgvi_newton_curves(p->loss);
+    s->m = (memory){.damping = s->steep ? 0 : DAMPING,
+                    .raise = 1,
+                    .estimate = NAN,
+                    .best = INFINITY,
+                    .lowest = INFINITY};
+    if (s->steep)
+        MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->met));
     if (s->hinge) {
         MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->c));
         set_stand_in(s, SMOOTHING, s->unit);
     }
     MGVI_TRY(keep_state(run, s));
     look(run, s);
-    s->m.kink = s->sparse ? fmax(1, START_KINK * largest_strength(p, s)) : 1;
+    s->m.raise = s->sparse ? fmax(1, START_KINK * largest_strength(p, s)) : 1;
     return MGV_OK;
 }
 
@@ -158,7 +175,7 @@ static mgvi_newton_ray ray_of(mgvi_run *run, state *s)
                              .zd = &s->h,
                              .c = s->m.phase == MULTIPLIERS ? s->c.x : NULL,
                              .width = s->m.width,
-                             .kink = s->m.kink,
+                             .raise = s->m.raise,
                              .x = arguments(run),
                              .slopes = slopes(run)};
 }
@@ -188,6 +205,7 @@ static double relative_gap(mgvi_run *run, state *s)
     mgvi_penalty_conj(&s->penalty, &minus, &dual_penalty);
     mgvi_loss_conj(run->ctx, p->loss, &p->row, arguments(run), &dual_loss);
     const double primal = s->m.primal = loss + penalty;
+    s->m.penalty = penalty;
     return (primal + dual_penalty + dual_loss) / fmax(fabs(primal), 1e-300);
 }
 
@@ -225,6 +243,9 @@ static void look(mgvi_run *run, state *s)
     s->arrived = false;
     mgvi_stand_in_curv(run->ctx, &s->loss, arguments(run), &s->h);
     dampen(run, s);
+    for (int64_t i = 0; s->steep && i < s->h.n; i++)
+        if (s->met.x[i] > 0)
+            s->h.x[i] = mgvi_coef_pick(&s->loss.row.scale, i, 0);
     mgvi_op_mul_t(run->problem->A, 1, slopes(run), 0, &s->g);
     s->m.estimate = relative_gap(run, s);
 }
@@ -290,10 +311,25 @@ static void advance_hinge(mgvi_run *run, state *s, double promised)
 static void adapt_damping(state *s)
 {
     const double least = s->ridge && !s->hinge ? 1e-3 : 0.02;
-    if (s->m.length < 0.3)
+    if (s->steep)
+        return; /* the others are no part of the answer, and would drown those that curve */
+    if (s->m.length < CUT)
         s->m.damping = fmin(1, fmax(least, 4 * s->m.damping));
-    else if (s->m.length >= 0.7)
+    else if (s->m.length >= LONG)
         s->m.damping = s->m.damping > least / 2 ? 0.25 * s->m.damping : 0;
+}
+
+/* Near a hard margin fewer rows curve than there are columns, a full step would go far, and is cut
+ * where the next rows are met: one by one they would join. Those that a cut step was about to meet
+ * curve in the next models, too, which then lie above the objective, until a step is long. */
+static void remember_met(state *s, const mgvi_vec *zd)
+{
+    const double t = s->m.length, far = fmin(1, AHEAD * t);
+    if (t >= LONG)
+        memset(s->met.x, 0, (size_t)s->met.n * sizeof *s->met.x);
+    for (int64_t i = 0; t < CUT && i < s->met.n; i++)
+        if (s->z.x[i] + t * zd->x[i] >= 1 && s->z.x[i] + far * zd->x[i] < 1)
+            s->met.x[i] = 1;
 }
 
 static mgv_status minimise_model(mgvi_run *run, state *s)
@@ -303,7 +339,7 @@ static mgv_status minimise_model(mgvi_run *run, state *s)
                                   .h = &s->h,
                                   .work = arguments(run),
                                   .accuracy = wanted_accuracy(run, s),
-                                  .kink = s->m.kink,
+                                  .raise = s->m.raise,
                                   .allowance = run->allowance,
                                   .last = s->m.estimate < NEAR,
                                   .exact = s->m.estimate < NEAR || s->m.idle >= LOOSE_STEPS};
@@ -315,7 +351,7 @@ static mgv_status minimise_model(mgvi_run *run, state *s)
  * The hinge creeps: where another solver would go on, it has to be much better. */
 static void give_up_in_time(mgvi_run *run, state *s)
 {
-    const bool closer = s->m.estimate < 0.7 * s->m.best, own = s->m.kink == 1;
+    const bool closer = s->m.estimate < 0.7 * s->m.best, own = s->m.raise == 1;
     const bool better = closer || s->m.primal < s->m.lowest * (1 - 1e-3);
     const bool fast = closer || s->m.primal < s->m.lowest * (1 - 3e-2);
     if (closer || !own)
@@ -326,6 +362,36 @@ static void give_up_in_time(mgvi_run *run, state *s)
     s->m.strict |= s->m.idle >= LOOSE_STEPS || s->m.slow >= SLOW_STEPS;
     run->finished =
         s->m.idle >= PATIENCE || (s->hinge && isfinite(run->allowance) && s->m.slow >= PATIENCE);
+}
+
+static double raised_objective(const state *s)
+{
+    return s->m.primal + (s->m.raise - 1) * s->m.penalty;
+}
+
+static void lower_ridge(state *s, double promised)
+{
+    const bool won = s->m.length == 0 || promised <= LITTLE * raised_objective(s);
+    if (!won && ++s->m.inner < MOST_RAISED)
+        return;
+    s->m.raise = fmax(1, RIDGE_FALL * s->m.raise);
+    s->m.inner = 0;
+}
+
+/* To a part of g'A'HA g/g'g, g = A'u: from there to the strength asked for steps are long. */
+static void raise_ridge(mgvi_run *run, state *s)
+{
+    const mgv_problem *p = run->problem;
+    mgvi_vec *Ag = arguments(run);
+    const double strength = p->penalty->curv(mgvi_coefs_at(&p->col, 0, 0), 0);
+    const double square = mgvi_vec_inner(run->ctx, &s->g, &s->g);
+    double bend = 0;
+    mgvi_op_mul(p->A, 1, &s->g, 0, Ag);
+    for (int64_t i = 0; i < Ag->n; i++)
+        bend += s->h.x[i] * Ag->x[i] * Ag->x[i];
+    s->m.raised = 1;
+    if (strength > 0 && bend < INFINITY && bend > 0)
+        s->m.raise = fmax(1, START_RIDGE * bend / (square * strength));
 }
 
 static mgv_status step(mgvi_run *run)
@@ -344,6 +410,8 @@ static mgv_status step(mgvi_run *run)
                          "a Newton step left the finite numbers: scale the data (--scale std)");
     s->m.length = slope < 0 ? mgvi_newton_ray_search(run->ctx, &ray, slope) : 0;
     mgvi_vec_axpby(run->ctx, s->m.length, &s->d, 1, &s->w);
+    if (s->steep)
+        remember_met(s, zd);
     mgvi_vec_axpby(run->ctx, s->m.length, zd, 1, &s->z);
     const bool refreshed = run->iteration % REFRESH == REFRESH - 1;
     if (refreshed)
@@ -355,9 +423,14 @@ static mgv_status step(mgvi_run *run)
         s->m.damping = s->m.damping > 0 || s->m.inner == 0 ? 0 : DAMPING;
     else
         adapt_damping(s);
-    if (s->m.length >= 0.3)
-        s->m.kink = fmax(1, KINK_FALL * s->m.kink);
+    if (s->sparse && s->m.length >= 0.3)
+        s->m.raise = fmax(1, KINK_FALL * s->m.raise);
+    const bool short_step = s->m.length < SHORT_STEP && -slope > LITTLE * raised_objective(s);
+    if (s->ridge && s->m.raise > 1)
+        lower_ridge(s, -slope);
     look(run, s);
+    if (s->steep && !s->m.raised && short_step)
+        raise_ridge(run, s);
     give_up_in_time(run, s);
     return MGV_OK;
 }
@@ -405,58 +478,6 @@ static mgv_status start(mgvi_run *run, const double *w, const double *u)
     return MGV_OK;
 }
 
-/* Sweeps of a working set. Where columns crowd, passes over all of them, unless few are wanted,
- * and hinges never end; the hinge's steps are not smooth: dense columns take the more sweeps. */
-static double cost_of_kinks(const mgv_problem *p, double steps, bool hinge)
-{
-    static const double ENTRY = 8, FULL = 1000, SPARSE = 400, HARD = 10;
-    static const double VECTORS = 500; /* a step's work on a row */
-    const bool crowd = mgvi_columns_crowd(p), dense = mgvi_op_is_dense(p->A);
-    const double nnz = (double)p->A->nnz, n = (double)p->A->rows;
-    if (crowd && !hinge)
-        return (dense ? FULL : SPARSE) * ENTRY * nnz;
-    const double entry = is_kinked(p->loss) ? (dense || crowd ? 400 : 100) : dense ? 100 : 200;
-    return (crowd ? HARD : 1) * steps * (entry * nnz + VECTORS * n);
-}
-
-/* Steps: one or two for a square, half a dozen for losses that bend everywhere, and for hinges with
- * a bend where rows are many for each column; more where curvature comes and goes, and many for the
- * hinge. With l2 and less than two rows a column, which any labels separate (Cover), hinges end
- * near a hard margin, where faces change without end: for when nobody else is left. */
-static double cost(const mgv_problem *p, const mgv_settings *settings)
-{
-    enum { TALL = 4, SEPARABLE = 2 };
-    const bool bent = p->loss->can & MGVI_BENT, hinge = bent && (p->loss->can & MGVI_MARGIN);
-    double steps = is_kinked(p->loss) ? 40 : bent ? 18 : 6;
-    (void)settings;
-    if (steps == 18 && p->A->rows > TALL * p->A->cols)
-        steps = 8;
-    if (has_kinks(p))
-        return cost_of_kinks(p, steps, hinge);
-    if (p->loss->can & MGVI_STRONG)
-        steps = 2;
-    else if (steps == 18 && !hinge) /* of a quantity most rows keep their curvature */
-        steps = 8;
-    const bool separable = hinge && p->A->rows < SEPARABLE * p->A->cols;
-    return mgvi_newton_ridge_cost(p, separable ? 10 * steps : steps);
-}
-
-/* Where columns crowd: steps on a few of them, which end soon if few are wanted. */
-static double trial(const mgv_problem *p, const mgv_settings *settings)
-{
-    static const double PASSES = 20;
-    (void)settings;
-    return has_kinks(p) && mgvi_columns_crowd(p) && (p->loss->can & MGVI_SMOOTH)
-               ? PASSES * mgvi_entry_cost(p) * (double)p->A->nnz
-               : INFINITY;
-}
-
-/* The hinge's last steps are as many as its first. */
-static double finish(const mgv_problem *p, const mgv_settings *settings)
-{
-    return is_kinked(p->loss) ? INFINITY : cost(p, settings);
-}
-
 const mgvi_solver_ops mgvi_solver_proximal_newton = {
     .name = "proximal_newton",
     .summary = "Newton's method: smooth losses and the hinge, penalties l2, l1 and elastic net",
@@ -464,10 +485,10 @@ const mgvi_solver_ops mgvi_solver_proximal_newton = {
               .loss = MGVI_VALUE | MGVI_GRAD | MGVI_CURV | MGVI_CONJ,
               .op = MGVI_MUL | MGVI_MUL_T | MGVI_ROW},
     .any = {.penalty = MGVI_SQUARE | MGVI_ABS},
-    .cost = cost,
-    .trial = trial,
+    .cost = mgvi_newton_cost,
+    .trial = mgvi_newton_trial,
     .trial_pays = 0.08,
-    .finish = finish,
+    .finish = mgvi_newton_finish,
     .sweeps = true,
     .state_size = sizeof(state),
     .init = init,
