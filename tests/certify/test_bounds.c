@@ -30,8 +30,8 @@ static void draw(uint64_t seed, problem *p)
         p->y[i] = i == 0 ? 1 : i == 1 ? -1 : score > 0 ? 1 : -1;
         for (int j = 0; j < COLS; j++) /* every row a little on its side */
             p->X[i * COLS + j] =
-                unit * (p->X[i * COLS + j] +
-                        shift[j] / length * (p->y[i] * (0.2 + fabs(score)) - score));
+                unit *
+                (p->X[i * COLS + j] + shift[j] / length * (p->y[i] * (0.2 + fabs(score)) - score));
     }
 }
 

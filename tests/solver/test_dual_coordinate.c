@@ -157,10 +157,9 @@ TEST(svm_vectors_with_free_intercept)
 
 TEST(every_loss_reaches_its_certificate)
 {
-    static const char *const losses[] = {"hinge",      "squared_hinge", "smooth_hinge",
-                                         "sqrt_hinge", "logistic",      "squared",
-                                         "huber",      "absolute",      "epsilon_insensitive",
-                                         "softplus_hinge"};
+    static const char *const losses[] = {
+        "hinge",   "squared_hinge", "smooth_hinge", "sqrt_hinge",          "logistic",
+        "squared", "huber",         "absolute",     "epsilon_insensitive", "softplus_hinge"};
     double *X, *y;
     mgv_random_set(1, 120, 7, 0.5, &X, &y);
     for (int k = 0; k < 10; k++)

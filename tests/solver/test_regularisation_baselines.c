@@ -171,8 +171,9 @@ TEST(one_inner_step_is_linearised_admm)
     mgv_fit fit;
     char text[200];
     snprintf(text, sizeof text,
-             EQUAL "penalty=l1 select=last lipschitz=%g bregman.rho=%g inner_steps=1 solver=bregman", L,
-             rho);
+             EQUAL
+             "penalty=l1 select=last lipschitz=%g bregman.rho=%g inner_steps=1 solver=bregman",
+             L, rho);
     open_rows(&fit, r.X, r.y, r.n, r.d, text);
     double x[D] = {0}, f[N], e[N], g[D];
     memcpy(f, r.y, sizeof f);

@@ -166,7 +166,7 @@ static mgvi_iterate expose(mgvi_run *run)
 
 STOCHASTIC_SOLVER(nesterov_sgd, "a baseline: stochastic subgradients with Nesterov's momentum",
                   "rate momentum", nesterov_step)
-STOCHASTIC_SOLVER(adadelta, "a baseline: AdaDelta on stochastic subgradients", "adadelta_decay square_floor",
-                  adadelta_step)
+STOCHASTIC_SOLVER(adadelta, "a baseline: AdaDelta on stochastic subgradients",
+                  "adadelta_decay square_floor", adadelta_step)
 STOCHASTIC_SOLVER(adam, "a baseline: Adam on stochastic subgradients",
                   "rate first_moment second_moment square_floor", adam_step)
