@@ -3,6 +3,14 @@
 
 #include <math.h>
 
+mgvi_start_distance mgvi_margin_start(double margin, double most)
+{
+    const double sum = 1 / (margin * margin);
+    return (mgvi_start_distance){.gap = sum / 2, .square = most * sum * sum};
+}
+
+double mgvi_most_mistakes(double margin, double most) { return most / (margin * margin); }
+
 double mgvi_distance_of_gap(double gap, double strength)
 {
     return sqrt(2 * fmax(gap, 0) / strength);

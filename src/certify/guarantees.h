@@ -13,6 +13,12 @@ typedef struct mgvi_start_distance {
     double gap, square;
 } mgvi_start_distance;
 
+/* The same, at most, of a hard margin that is at least `margin` > 0, where every L_i is at most `most`:
+ * D* = 1/(2 gamma^2), and sum_i b_i = 1/gamma^2. */
+mgvi_start_distance mgvi_margin_start(double margin, double most);
+/* The most mistakes that the perceptron makes, of (q - 1) |a_i|_q^2 at most `most`. */
+double mgvi_most_mistakes(double margin, double most);
+
 /* |w - w*|_p for a gap of primal or dual value, psi strongly convex by `strength` in |.|_p:
  * p - 1 for |.|_p^2/2, lambda for lambda/2 |.|_2^2. */
 double mgvi_distance_of_gap(double gap, double strength);

@@ -8,6 +8,7 @@
 #include "solver/shared/mirror_map.h"
 
 #include "base/limit.h"
+#include "certify/guarantees.h"
 #include "solver/solver_impl.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@ typedef struct state {
     mgvi_rows *rows;
     mgvi_mirror_map map;
     double *row; /* work space: one row's entries */
+    double most; /* max L_i */
     double gain; /* gamma; perceptron with mistake=hinge and without sgd_step: gamma_1 */
     int32_t *live, *order;
     int64_t live_count;
@@ -90,6 +92,7 @@ static mgv_status init(mgvi_run *run)
         most = fmax(most, L);
         s->live[s->live_count++] = (int32_t)i;
     }
+    s->most = most;
     s->gain = !isnan(run->settings->sgd_step) ? run->settings->sgd_step : first_gain(run, most);
     mgvi_mirror_map_start(&s->map, sqrt(most));
     return MGV_OK;
@@ -238,6 +241,31 @@ static mgv_status restored(mgvi_run *run)
     return MGV_OK;
 }
 
+/* The perceptron's mistakes; theorem 1's share of rows that the mean of (3) gets wrong. */
+static int theorems(const mgvi_run *run, const mgvi_optimum *known, mgv_bound *out)
+{
+    const state *s = run->state;
+    const double low = known->certificate->margin;
+    const bool counts = run->ops == &mgvi_solver_perceptron;
+    double mistakes;
+    if (!(low > 0) || by_hinge(run) || !isnan(run->settings->sgd_step) || (!counts && !s->total) ||
+        !mgvi_problem_has_margin(run->problem))
+        return 0;
+    mgvi_vec_sum(run->ctx, &s->b, &mistakes);
+    *out = counts ? (mgv_bound){.item = "Novikoff, in the p-norm; Raj, Bach: appendix B",
+                                .quantity = "mistakes of the run",
+                                .low = NAN,
+                                .high = mgvi_most_mistakes(low, s->most),
+                                .found = mistakes}
+                  : (mgv_bound){.item = "Raj, Bach: theorem 1, with the proof's factor",
+                                .quantity = "share of rows that the mean gets wrong, expected",
+                                .low = NAN,
+                                .high = mgvi_share_of_mistakes(1 / low, sqrt(s->most), 1,
+                                                               (double)s->m.drawn),
+                                .found = NAN};
+    return 1;
+}
+
 #define ONLINE_SOLVER(id, text, own, step_fn, loss_of, penalty_of)                                 \
     const mgvi_solver_ops mgvi_solver_##id = {                                                     \
         .name = #id,                                                                               \
@@ -251,6 +279,7 @@ static mgv_status restored(mgvi_run *run)
         .step = step_fn,                                                                           \
         .expose = expose,                                                                          \
         .restored = restored,                                                                      \
+        .theorems = theorems,                                                                      \
     };
 
 ONLINE_SOLVER(perceptron, "a baseline: adds rows on the wrong side, until none is left; any p",

@@ -11,6 +11,7 @@
 #include "solver/shared/mirror_map.h"
 
 #include "base/limit.h"
+#include "certify/guarantees.h"
 #include "solver/coordinate/norm_moments.h"
 #include "solver/solver_impl.h"
 
@@ -381,6 +382,26 @@ static double estimate(const mgvi_run *run)
     return s->m.estimate;
 }
 
+/* (8) of the paper, as the page has it, of the convex form that never starts again. */
+static int theorems(const mgvi_run *run, const mgvi_optimum *known, mgv_bound *out)
+{
+    const state *s = run->state;
+    const double n = (double)s->live_count, low = known->certificate->margin;
+    double most = 0;
+    if (s->strong || run->settings->accelerated_coordinate_restart || !(low > 0) ||
+        !mgvi_problem_has_margin(run->problem))
+        return 0;
+    for (int64_t k = 0; k < s->live_count; k++)
+        most = fmax(most, s->lipschitz[s->live[k]]);
+    const mgvi_start_distance at = mgvi_margin_start(low, most);
+    *out = (mgv_bound){.item = "Raj, Bach: (8), corrected",
+                       .quantity = "D* - D of the dual iterate, expected",
+                       .low = NAN,
+                       .high = mgvi_gap_after_accelerated(n, n * (double)run->iteration, &at),
+                       .found = NAN};
+    return 1;
+}
+
 const mgvi_solver_ops mgvi_solver_accelerated_coordinate = {
     .name = "accelerated_coordinate",
     .summary = "accelerated dual coordinate ascent, penalties l2, lp and entropy",
@@ -396,4 +417,5 @@ const mgvi_solver_ops mgvi_solver_accelerated_coordinate = {
     .step = step,
     .expose = expose,
     .estimate = estimate,
+    .theorems = theorems,
 };

@@ -9,6 +9,7 @@
 #include "solver/shared/intercept.h"
 
 #include "base/limit.h"
+#include "certify/guarantees.h"
 #include "solver/coordinate/row_passes.h"
 #include "solver/shared/mirror_map.h"
 #include "solver/solver_impl.h"
@@ -385,6 +386,28 @@ static double estimate(const mgvi_run *run)
     return s->passes.m.brief == 0 && !s->late ? s->m.estimate : NAN;
 }
 
+/* (5) of the paper, as the page has it: rows drawn uniformly, steps with bounds. */
+static int theorems(const mgvi_run *run, const mgvi_optimum *known, mgv_bound *out)
+{
+    const state *s = run->state;
+    const mgv_settings *set = run->settings;
+    const double n = (double)s->u.n, low = known->certificate->margin;
+    double most = 0;
+    const bool whole = !set->exact_steps && !set->shrink && set->row_order == MGVI_ROW_ORDER_DRAW &&
+                       !run->problem->free_cols && mgvi_problem_has_margin(run->problem);
+    if (!whole || !(low > 0))
+        return 0;
+    for (int64_t i = 0; i < s->u.n; i++)
+        most = fmax(most, s->lipschitz[i]);
+    const mgvi_start_distance at = mgvi_margin_start(low, most);
+    *out = (mgv_bound){.item = "Raj, Bach: (5), as Lu and Xiao prove it",
+                       .quantity = "D* - D of the dual iterate, expected",
+                       .low = NAN,
+                       .high = mgvi_gap_after(n, n * (double)run->iteration, &at),
+                       .found = NAN};
+    return 1;
+}
+
 static mgv_status restored(mgvi_run *run)
 {
     state *s = run->state;
@@ -408,4 +431,5 @@ const mgvi_solver_ops mgvi_solver_mirror_coordinate = {
     .expose = expose,
     .estimate = estimate,
     .restored = restored,
+    .theorems = theorems,
 };
