@@ -8,6 +8,7 @@
  *
  * An interior point solves the problems on W (column_generation/hinge_interior.h) and the exact point of a face
  * ends it. Nothing leaves W, so that rounds end; and w = 0 outside W is part of the certificate. */
+#include "solver/column_generation/generation_costs.h"
 #include "solver/column_generation/hinge_columns.h"
 #include "solver/solver_impl.h"
 
@@ -15,11 +16,7 @@
 #include <string.h>
 
 enum {
-    FEW = 100,           /* columns that are nothing to speak of */
-    MOST_FIRST = 1000,   /* columns of the first W, and that join it at a time, of many rows */
-    FEW_ROWS = 2500,     /* a square of them is soon factored: all columns at once */
-    MOST_AT_ONCE = 8192, /* rows of which a square is factored a few times: 512 MiB */
-    MOST_ROWS = 20000    /* a square of them must fit */
+    FEW = 100 /* columns that are nothing to speak of */
 };
 
 #define NEVER INT64_MAX
@@ -64,17 +61,12 @@ static mgv_status bind_strengths(mgvi_run *run, state *s)
     return MGV_OK;
 }
 
-static bool is_hinge(const mgv_problem *p)
-{
-    return (p->loss->can & (MGVI_MARGIN | MGVI_LIKELIHOOD)) == MGVI_MARGIN;
-}
-
 /* The pair that smoothing comes to has nearly the right columns and rows. Where rows are few all
  * columns are taken at once. */
 static bool inherits(const mgv_problem *p)
 {
-    return is_hinge(p) && p->A->rows >= FEW_ROWS && (p->penalty->can & MGVI_KINK) &&
-           !mgvi_op_is_dense(p->A);
+    return mgvi_generation_is_hinge(p) && p->A->rows >= MGVI_FEW_ROWS &&
+           (p->penalty->can & MGVI_KINK) && !mgvi_op_is_dense(p->A);
 }
 
 static mgv_status keep_start(mgvi_run *run, state *s)
@@ -102,11 +94,11 @@ static mgv_status init(mgvi_run *run)
     MGVI_TRY(bind_strengths(run, s));
     MGVI_TRY(mgvi_hinge_rows_bind(run, &s->rows));
     s->n = s->rows.n;
-    if ((s->mu == 0 || s->d > s->n) && s->n > MOST_ROWS)
+    if ((s->mu == 0 || s->d > s->n) && s->n > MGVI_MOST_ROWS)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "solver column_generation keeps a square of the rows: %" PRId64
                          " are more than %d",
-                         s->n, MOST_ROWS);
+                         s->n, MGVI_MOST_ROWS);
     MGVI_TRY(MGVI_RUN_VECS(run, MGVI_COLS, &s->w, &s->v));
     MGVI_TRY(mgvi_run_vec(run, MGVI_ROWS, &s->u));
     MGVI_TRY(mgvi_hinge_columns_bind(run, &s->rows, s->mu == 0, &s->W));
@@ -201,15 +193,15 @@ static bool takes_all(const state *s)
 {
     if (!s->W.table)
         return false;
-    return s->n < FEW_ROWS ? s->d <= 3 * s->n : s->d > s->n && s->n <= MOST_AT_ONCE;
+    return s->n < MGVI_FEW_ROWS ? s->d <= 3 * s->n : s->d > s->n && s->n <= MGVI_MOST_AT_ONCE;
 }
 
 /* Columns that join at a time: `times` the rows; on tall data, where a step costs the square of
  * W, a part of them. */
 static int64_t at_a_time(const state *s, int64_t times)
 {
-    if (s->n >= FEW_ROWS)
-        return MOST_FIRST;
+    if (s->n >= MGVI_FEW_ROWS)
+        return MGVI_MOST_FIRST;
     return s->d > s->n ? times * s->n : s->d / 4 > FEW ? s->d / 4 : FEW;
 }
 
@@ -249,7 +241,7 @@ static double pair_gap(mgvi_run *run, state *s)
 /* Whether the start is worth less than to take all columns. */
 static bool is_poor(mgvi_run *run, state *s)
 {
-    return s->n >= FEW_ROWS && takes_all(s) && pair_gap(run, s) > WORTH_A_START;
+    return s->n >= MGVI_FEW_ROWS && takes_all(s) && pair_gap(run, s) > WORTH_A_START;
 }
 
 /* The first W; w = 0 is the solution when not even the whole box violates a column. */
@@ -320,7 +312,7 @@ static mgv_status solve_on_W(mgvi_run *run, state *s)
 static int64_t join_at_once(const state *s)
 {
     const bool all =
-        s->W.table && s->n >= FEW_ROWS && mgvi_hinge_rows_open(&s->rows, s->theta) < s->W.size;
+        s->W.table && s->n >= MGVI_FEW_ROWS && mgvi_hinge_rows_open(&s->rows, s->theta) < s->W.size;
     return all ? s->W.size : at_a_time(s, 1);
 }
 
@@ -403,82 +395,11 @@ static mgv_status restored(mgvi_run *run)
 /* Penalty l2 alone is for hinges: others have curvature, and solvers that use it. */
 static mgv_status fits(mgv_ctx *ctx, const mgv_problem *p)
 {
-    if (is_hinge(p) || (p->penalty->can & MGVI_KINK))
+    if (mgvi_generation_is_hinge(p) || (p->penalty->can & MGVI_KINK))
         return MGV_OK;
     return MGVI_FAIL(ctx, MGV_E_UNSUPPORTED,
                      "solver column_generation works with penalty l1 or enet where the loss is %s",
                      p->loss->name);
-}
-
-static const double HELD = 8; /* numbers a row, the driver's included */
-
-static const double VECTORS = 400; /* a step's work on a row, and on a column */
-static const double UNEVEN = 5;    /* sparse: most of the entries are in a few columns */
-
-/* Interior-point steps times the normal equations. Dense: on twice n columns; on tall data on
- * a part of them, in more rounds, where rows are not too many for columns to join by the hundred.
- * Sparse columns are entered one by one where that is less. */
-static double cost_of_l1(double n, double d, double nnz)
-{
-    static const double SPARSE = 0.1, SLOWER = 20;
-    const bool few = n < FEW_ROWS;
-    const bool tall = n > 2 * d;
-    const double least = fmin(n, d), part = few && tall ? d / 3 : d;
-    const double steps = 2 * n <= d ? 25 : few ? 60 : 100;
-    const double size = few ? least : fmin(least, 2 * MOST_FIRST);
-    const double entries = SLOWER * UNEVEN * nnz * nnz / d / 2;
-    const double dense = n <= d ? n * n * fmin(d, 2 * n) / 4 + n * n * n / 6
-                                : n * part * part + part * part * part / 3;
-    const bool at_once = n < d && n <= MOST_AT_ONCE;
-    const double rounds = (few ? 5 : 90) * (size * size * size / 3 + entries);
-    const double sparse = at_once ? fmin(rounds, n * n * n + 15 * entries) : rounds;
-    return steps * VECTORS * (n + d) + 10 * nnz +
-           (nnz < SPARSE * n * d ? fmin(steps * dense, sparse) : steps * dense);
-}
-
-/* The same for rows that are no hinges, and for many that bend: all columns at once unless they are
- * many times the rows. */
-static double cost_of_curved(const mgv_problem *p, double n, double d)
-{
-    static const double PASSES = 12, SPARSE = 0.1;
-    static const double NARROW = 60; /* products of such matrices are slower */
-    const double nnz = (double)p->A->nnz;
-    const double least = fmin(n, d), most = n <= d ? fmin(d, 3 * n) : n;
-    const double steps = 22 + (n <= d ? 0 : 40 * fmin(1, NARROW / d));
-    const double dense = least * least * most / 4, sparse = UNEVEN * nnz * nnz / d / 2;
-    const double matrix = nnz < SPARSE * n * d ? fmin(dense, sparse) : dense;
-    return steps * (matrix + least * least * least / 6 + VECTORS * (n + d)) +
-           PASSES * mgvi_entry_cost(p) * nnz;
-}
-
-/* Rows times rows once, and their factors. */
-static double cost_of_l2(const mgv_problem *p, double n, double d)
-{
-    static const double STEPS = 15, PASSES = 10;
-    return n * n * d / 2 + STEPS * (n * n * n / 6 + VECTORS * n) +
-           PASSES * mgvi_entry_cost(p) * (double)p->A->nnz;
-}
-
-static double cost(const mgv_problem *p, const mgv_settings *settings)
-{
-    (void)settings;
-    const double n = (double)p->A->rows, d = (double)mgvi_problem_penalised(p);
-    const bool l2 = !(p->penalty->can & MGVI_KINK);
-    if (n > MOST_ROWS && (l2 || d > n))
-        return INFINITY;
-    if (mgvi_gather_bytes(p->A->stored) > mgvi_problem_spare(p, HELD))
-        return INFINITY; /* no room for a copy by columns */
-    const bool curved = !is_hinge(p) || ((p->loss->can & MGVI_SMOOTH) && n >= FEW_ROWS);
-    if (!l2 && curved)
-        return cost_of_curved(p, n, d);
-    return l2 ? cost_of_l2(p, n, d) : cost_of_l1(n, d, (double)p->A->nnz);
-}
-
-/* The last steps. */
-static double finish(const mgv_problem *p, const mgv_settings *settings)
-{
-    static const double LAST = 0.4;
-    return LAST * cost(p, settings);
 }
 
 const mgvi_solver_ops mgvi_solver_column_generation = {
@@ -489,8 +410,8 @@ const mgvi_solver_ops mgvi_solver_column_generation = {
             .loss = MGVI_QUADRATIC_DUAL | MGVI_LIKELIHOOD | MGVI_BETWEEN},
     .no = {.loss = MGVI_HARD},
     .fits = fits,
-    .cost = cost,
-    .finish = finish,
+    .cost = mgvi_generation_cost,
+    .finish = mgvi_generation_finish,
     .inherits = inherits,
     .uniform = true,
     .state_size = sizeof(state),
