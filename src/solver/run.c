@@ -22,6 +22,18 @@ void *mgvi_run_array(mgvi_run *run, size_t count, size_t size)
     return mgvi_arena_array(&run->arena, count, size);
 }
 
+int64_t mgvi_run_draws(const mgvi_run *run, int64_t rows)
+{
+    const int64_t draws = run->settings->draws;
+    return draws > 0 && draws < rows ? draws : rows;
+}
+
+int64_t mgvi_run_pass(const mgvi_run *run, int64_t rows)
+{
+    const int64_t draws = mgvi_run_draws(run, rows);
+    return draws > 0 ? (rows + draws - 1) / draws : 1;
+}
+
 void mgvi_run_expect_products(mgvi_run *run)
 {
     mgvi_kernel_op *kernel = mgvi_problem_kernel(run->problem);

@@ -165,6 +165,10 @@ void *mgvi_run_array(mgvi_run *run, size_t count, size_t size);
 #define MGVI_RUN_ARRAY(run, pointer, count) MGVI_ARRAY(&(run)->arena, pointer, count)
 /* Refuses problems whose rows 32 bits cannot number. */
 mgv_status mgvi_run_check_rows(mgvi_run *run);
+/* Of methods that draw `rows` rows at random: how many in an iteration (setting draws), and of how many
+ * iterations a pass consists. */
+int64_t mgvi_run_draws(const mgvi_run *run, int64_t rows);
+int64_t mgvi_run_pass(const mgvi_run *run, int64_t rows);
 /* Every step multiplies with all of A: a kernel's matrix is kept where memory (setting `cache`)
  * allows. */
 void mgvi_run_expect_products(mgvi_run *run);

@@ -108,6 +108,7 @@ static const line lines[] = {
     {"iterate", "average", FIT, PRIMAL_DUAL},
     {"row_order", "draw", FIT, COORDINATE},
     {"row_bound", "largest", FIT, COORDINATE " exact_steps=no"},
+    {"draws", "3", FIT, "loss=margin intercept=no solver=mirror_sgd max_iter=20 tol=1e-9"},
     {"sgd_step", "0.01", FIT, "loss=margin intercept=no solver=mirror_sgd max_iter=20 tol=1e-9"},
     {"mistake", "hinge", FIT, "loss=margin intercept=no solver=perceptron max_iter=20 tol=1e-9"},
     {"lazy", "7", SELECT, BASIS " select=last"},

@@ -77,6 +77,11 @@ static mgv_status init(mgvi_run *run)
                          "the perceptron adds whole rows and has no sgd_step (got %g); leave it "
                          "out, or say mistake=hinge",
                          run->settings->sgd_step);
+    if (run->ops == &mgvi_solver_perceptron && !by_hinge(run) && run->settings->draws > 0)
+        return MGVI_FAIL(run->ctx, MGV_E_ARG,
+                         "the perceptron goes over all rows in turn (got draws=%" PRId64
+                         "); leave it out, or say mistake=hinge",
+                         run->settings->draws);
     MGVI_TRY(allocate(run, s));
     double most = 0;
     for (int64_t i = 0; i < s->b.n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
@@ -132,7 +137,8 @@ static double look_at(mgvi_run *run, state *s, int64_t i, mgvi_entries *row)
 /* v from b now and then, its map every pass: running sums drift. */
 static void refresh(mgvi_run *run, state *s)
 {
-    if (run->iteration % REFRESH == REFRESH - 1) {
+    const int64_t period = REFRESH * mgvi_run_pass(run, s->live_count);
+    if (run->iteration % period == period - 1) {
         memset(s->map.v, 0, (size_t)s->map.d * sizeof *s->map.v);
         for (int64_t i = 0; i < s->b.n && !mgvi_ctx_cut_row(run->ctx, i); i++) {
             if (s->b.x[i] == 0)
@@ -150,8 +156,9 @@ static mgv_status hinge_step(mgvi_run *run)
 {
     state *s = run->state;
     mgvi_entries row;
+    const int64_t draws = mgvi_run_draws(run, s->live_count);
     refresh(run, s);
-    for (int64_t k = 0; k < s->live_count && !mgvi_ctx_cut_row(run->ctx, k); k++) {
+    for (int64_t k = 0; k < draws && !mgvi_ctx_cut_row(run->ctx, k); k++) {
         const int64_t i = s->live[mgvi_rng_below(&run->rng, (uint32_t)s->live_count)];
         const double f = look_at(run, s, i, &row);
         const double fall = isnan(run->settings->sgd_step) ? sqrt((double)s->m.drawn) : 1;
@@ -192,8 +199,9 @@ static mgv_status mirror_step(mgvi_run *run)
     state *s = run->state;
     const mgv_problem *p = run->problem;
     mgvi_entries row;
+    const int64_t draws = mgvi_run_draws(run, s->live_count);
     refresh(run, s);
-    for (int64_t k = 0; k < s->live_count && !mgvi_ctx_cut_row(run->ctx, k); k++) {
+    for (int64_t k = 0; k < draws && !mgvi_ctx_cut_row(run->ctx, k); k++) {
         const int64_t i = s->live[mgvi_rng_below(&run->rng, (uint32_t)s->live_count)];
         const double f = look_at(run, s, i, &row);
         const double nearest = p->loss->prox(mgvi_coefs_at(&p->row, i, 0), f, 1);
@@ -283,8 +291,8 @@ static int theorems(const mgvi_run *run, const mgvi_optimum *known, mgv_bound *o
     };
 
 ONLINE_SOLVER(perceptron, "a baseline: adds rows on the wrong side, until none is left; any p",
-              "mistake sgd_step iterate", perceptron_step, MGVI_HARD | MGVI_MARGIN,
+              "mistake sgd_step iterate draws", perceptron_step, MGVI_HARD | MGVI_MARGIN,
               MGVI_LENGTH | MGVI_MIRROR)
 ONLINE_SOLVER(mirror_sgd,
               "a baseline: stochastic mirror descent on the distances to the constraints; any p",
-              "sgd_step iterate", mirror_step, MGVI_HARD, MGVI_MIRROR)
+              "sgd_step iterate draws", mirror_step, MGVI_HARD, MGVI_MIRROR)

@@ -69,7 +69,8 @@ double mgvi_generation_cost(const mgv_problem *p, const mgv_settings *settings)
         return INFINITY;
     if (mgvi_gather_bytes(p->A->stored) > mgvi_problem_spare(p, HELD))
         return INFINITY; /* no room for a copy by columns */
-    const bool curved = !mgvi_generation_is_hinge(p) || ((p->loss->can & MGVI_SMOOTH) && n >= MGVI_FEW_ROWS);
+    const bool curved =
+        !mgvi_generation_is_hinge(p) || ((p->loss->can & MGVI_SMOOTH) && n >= MGVI_FEW_ROWS);
     if (!l2 && curved)
         return cost_of_curved(p, n, d);
     return l2 ? cost_of_l2(p, n, d) : cost_of_l1(n, d, (double)p->A->nnz);

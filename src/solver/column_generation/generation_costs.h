@@ -6,8 +6,8 @@
 #include "problem/problem.h"
 
 enum {
-    MGVI_MOST_FIRST = 1000, /* columns of the first W, and that join it at a time, of many rows */
-    MGVI_FEW_ROWS = 2500,   /* a square of them is soon factored: all columns at once */
+    MGVI_MOST_FIRST = 1000,   /* columns of the first W, and that join it at a time, of many rows */
+    MGVI_FEW_ROWS = 2500,     /* a square of them is soon factored: all columns at once */
     MGVI_MOST_AT_ONCE = 8192, /* rows of which a square is factored a few times: 512 MiB */
     MGVI_MOST_ROWS = 20000    /* a square of them must fit */
 };

@@ -20,7 +20,7 @@
 
 enum {
     LONGEST = 64, /* iterations between two restarts, at most */
-    REFRESH = 25  /* iterations between two recomputations of the images, without restarts */
+    REFRESH = 25  /* passes between two recomputations of the images, without restarts */
 };
 
 /* How a_i.w(y) is computed. */
@@ -352,18 +352,20 @@ static mgv_status step(mgvi_run *run)
 {
     state *s = run->state;
     const bool restarts = !s->strong && run->settings->accelerated_coordinate_restart;
-    if (restarts && s->m.since >= s->m.period)
+    const int64_t draws = mgvi_run_draws(run, s->live_count);
+    const int64_t pass = mgvi_run_pass(run, s->live_count), period = REFRESH * pass;
+    if (restarts && s->m.since >= s->m.period * pass)
         restart(run, s);
-    if (!restarts && s->m.since % REFRESH == REFRESH - 1) {
+    if (!restarts && s->m.since % period == period - 1) {
         image(run, s, &s->first, s->v_first);
         image(run, s, &s->second, s->v_second);
     }
     fold(run, s);
     s->m.least = INFINITY;
-    for (int64_t k = 0; k < s->live_count && !mgvi_ctx_cut_row(run->ctx, k); k++)
+    for (int64_t k = 0; k < draws && !mgvi_ctx_cut_row(run->ctx, k); k++)
         take_step(run, s);
     s->m.since++;
-    s->m.estimate = guess_gap(run, s);
+    s->m.estimate = draws < s->live_count ? NAN : guess_gap(run, s);
     return MGV_OK;
 }
 
@@ -387,6 +389,7 @@ static int theorems(const mgvi_run *run, const mgvi_optimum *known, mgv_bound *o
 {
     const state *s = run->state;
     const double n = (double)s->live_count, low = known->certificate->margin;
+    const double t = (double)(mgvi_run_draws(run, s->live_count) * run->iteration);
     double most = 0;
     if (s->strong || run->settings->accelerated_coordinate_restart || !(low > 0) ||
         !mgvi_problem_has_margin(run->problem))
@@ -397,7 +400,7 @@ static int theorems(const mgvi_run *run, const mgvi_optimum *known, mgv_bound *o
     *out = (mgv_bound){.item = "Raj, Bach: (8), corrected",
                        .quantity = "D* - D of the dual iterate, expected",
                        .low = NAN,
-                       .high = mgvi_gap_after_accelerated(n, n * (double)run->iteration, &at),
+                       .high = mgvi_gap_after_accelerated(n, t, &at),
                        .found = NAN};
     return 1;
 }
@@ -410,7 +413,7 @@ const mgvi_solver_ops mgvi_solver_accelerated_coordinate = {
               .op = MGVI_ROW},
     .no = {.penalty = MGVI_KINK},
     .no_intercept = true,
-    .settings = "accelerated_coordinate_restart",
+    .settings = "accelerated_coordinate_restart draws",
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

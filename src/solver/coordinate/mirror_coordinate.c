@@ -119,6 +119,12 @@ static mgv_status check_variant(mgvi_run *run, const state *s)
         return MGVI_FAIL(run->ctx, MGV_E_UNSUPPORTED,
                          "means of the iterates are of planes through the origin; add "
                          "intercept=no");
+    if (want->draws > 0 && want->row_order == MGVI_ROW_ORDER_SHUFFLE)
+        return MGVI_FAIL(
+            run->ctx, MGV_E_ARG,
+            "an iteration is a pass over all rows unless they are drawn (got draws=%" PRId64
+            "); add row_order=draw",
+            want->draws);
     return MGV_OK;
 }
 
@@ -343,7 +349,7 @@ static mgv_status step(mgvi_run *run)
     for (int64_t t = 0; t < count && !mgvi_ctx_cut_row(run->ctx, t); t++)
         visit(run, s, s->passes.order[t], &f);
     s->m.intercept -= s->kappa * s->m.free_sum;
-    if (full)
+    if (full && s->passes.m.brief == 0)
         s->m.estimate = guess_gap(run->problem, s, &f);
     mgvi_row_passes_done(&s->passes, f.moved, f.move);
     return MGV_OK;
@@ -400,11 +406,12 @@ static int theorems(const mgvi_run *run, const mgvi_optimum *known, mgv_bound *o
     for (int64_t i = 0; i < s->u.n; i++)
         most = fmax(most, s->lipschitz[i]);
     const mgvi_start_distance at = mgvi_margin_start(low, most);
-    *out = (mgv_bound){.item = "Raj, Bach: (5), as Lu and Xiao prove it",
-                       .quantity = "D* - D of the dual iterate, expected",
-                       .low = NAN,
-                       .high = mgvi_gap_after(n, n * (double)run->iteration, &at),
-                       .found = NAN};
+    *out = (mgv_bound){
+        .item = "Raj, Bach: (5), as Lu and Xiao prove it",
+        .quantity = "D* - D of the dual iterate, expected",
+        .low = NAN,
+        .high = mgvi_gap_after(n, (double)(mgvi_run_draws(run, s->u.n) * run->iteration), &at),
+        .found = NAN};
     return 1;
 }
 
@@ -422,7 +429,7 @@ const mgvi_solver_ops mgvi_solver_mirror_coordinate = {
               .loss = MGVI_VALUE | MGVI_CONJ | MGVI_PROX,
               .op = MGVI_ROW},
     .no = {.penalty = MGVI_KINK},
-    .settings = "shrink exact_steps row_order row_bound iterate",
+    .settings = "shrink exact_steps row_order row_bound iterate draws",
     .uniform = true,
     .state_size = sizeof(state),
     .init = init,

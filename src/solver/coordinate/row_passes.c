@@ -26,10 +26,10 @@ void mgvi_row_passes_add(mgvi_row_passes *passes, int64_t row)
 }
 
 /* Rows are drawn with the chances of `until`, sums of L_i, or all alike. */
-static void draw_rows(mgvi_run *run, mgvi_row_passes *passes)
+static void draw_rows(mgvi_run *run, mgvi_row_passes *passes, int64_t wanted)
 {
     const int64_t count = passes->all_count;
-    for (int64_t t = 0; t < count; t++) {
+    for (int64_t t = 0; t < wanted; t++) {
         int64_t low = 0, high = count - 1;
         if (!passes->until) {
             passes->order[t] = passes->all[mgvi_rng_below(&run->rng, (uint32_t)count)];
@@ -50,10 +50,13 @@ static void draw_rows(mgvi_run *run, mgvi_row_passes *passes)
 int64_t mgvi_row_passes_next(mgvi_run *run, mgvi_row_passes *passes, bool *full)
 {
     if (run->settings->row_order != MGVI_ROW_ORDER_SHUFFLE) {
-        *full = true;
-        passes->m.full++;
-        draw_rows(run, passes);
-        return passes->all_count;
+        const int64_t draws = mgvi_run_draws(run, passes->all_count);
+        const int64_t pass = mgvi_run_pass(run, passes->all_count);
+        *full = (run->iteration + 1) % pass == 0;
+        passes->m.full += *full;
+        passes->m.brief = draws < passes->all_count; /* nothing is guessed from some rows */
+        draw_rows(run, passes, draws);
+        return draws;
     }
     const mgv_problem *p = run->problem;
     const bool held = p->free_cols > 0 && (p->loss->can & MGVI_BETWEEN) &&
