@@ -113,7 +113,7 @@ static void write_row(cli_job *job, const mgv_iterate *at, const mgv_certificate
     fprintf(trace, ",%lld,,,,", (long long)model->nonzeros);
     for (size_t i = 0; i < sizeof last / sizeof *last; i++)
         cli_trace_number(trace, last[i]);
-    fputc('\n', trace);
+    fputs(",\n", trace); /* folds */
     cli_table_row_ends(&job->trace);
 }
 

@@ -49,7 +49,9 @@ void cli_job_trace(cli_job *job, const mgv_event *e)
     job->traced.bytes = e->bytes;
     fputs(",,,,,,", trace); /* what iterates have */
     cli_trace_number(trace, e->smoothing);
-    fputc('\n', trace);
+    for (int64_t k = 0; k < e->fold_count; k++)
+        fprintf(trace, isnan(e->folds[k]) ? "%c" : "%c%.17g", k ? ';' : ',', e->folds[k]);
+    fputs(e->fold_count ? "\n" : ",\n", trace);
     cli_table_row_ends(&job->trace); /* a run that is killed leaves what it had */
 }
 
@@ -105,7 +107,7 @@ int cli_job_open_trace(cli_job *job, const char *file)
                           "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,"
                           "margin_upper,train_score,validation_score,nonzeros,bytes,"
                           "bytes_per_iteration,strength,validation_se,residual,norm,distance,"
-                          "angle,f1,divergence,smoothing\n",
+                          "angle,f1,divergence,smoothing,folds\n",
                           &job->trace);
 }
 

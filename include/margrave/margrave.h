@@ -116,6 +116,9 @@ typedef struct mgv_event {
     double validation_se; /* standard error of validation_score */
     double distance;      /* a completion's iterate from the setting `truth`: |X - truth|_F */
     double smoothing;     /* alpha of the last step of a method that smooths the loss (smsvm) */
+    const double *folds;  /* a point of a selection's path: the score of every part held out, NaN
+                             where it has none; valid during the call. NULL: there are none */
+    int64_t fold_count;
 } mgv_event;
 
 /* Return nonzero to end the run after this step with the best iterate. Called on the thread that

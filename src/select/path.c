@@ -104,6 +104,13 @@ mgv_status mgvi_path_arrive(mgvi_path *path, const mgvi_path_point *point, const
     e.validation_se = p->error_se;
     e.strength = p->iteration ? NAN : p->mu > 0 ? p->mu : p->lambda;
     e.nonzeros = p->nonzeros;
+    double folds[MGVI_SPLIT_LANES];
+    const double *own = path->errors + (path->count - 1) * MGVI_SPLIT_LANES;
+    for (int32_t l = 0; l < lanes; l++)
+        folds[l] = path->classify ? 1 - own[l] : own[l];
+    e.folds = folds;
+    for (e.fold_count = lanes; e.fold_count > 0 && isnan(own[e.fold_count - 1]);)
+        e.fold_count--; /* the full fit has no part */
     if (mgvi_event_send(path->ctx, &e))
         atomic_store(&path->ctx->interrupted, 1);
     return MGV_OK;

@@ -37,7 +37,7 @@ for closed in 1 2 12 0 012; do
     *) [ $code = 0 ] || fail "descriptor $closed closed: exit code $code" ;;
     esac
     run 0 predict m.mgm demo.svm
-    awk -F , 'NF != 23 { exit 1 }' t.csv || fail "descriptor $closed closed: the trace is no table"
+    awk -F , 'NF != 24 { exit 1 }' t.csv || fail "descriptor $closed closed: the trace is no table"
 done
 "$margrave" convert demo.svm c.mgd >&- 2>err
 is err "margrave: standard output cannot be written"

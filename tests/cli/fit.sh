@@ -64,8 +64,8 @@ run 2 fit demo.svm -o - --json
 # the trace
 run 0 fit demo.svm --solver dual_coordinate --no-model --trace trace.csv --json
 head -n 1 trace.csv >header
-is header "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,train_score,validation_score,nonzeros,bytes,bytes_per_iteration,strength,validation_se,residual,norm,distance,angle,f1,divergence,smoothing"
-awk -F, 'NF != 23 { exit 1 } NR > 2 && $1 <= last { exit 1 } NR > 1 { last = $1; gap = $7 }
+is header "iteration,passes,seconds,primal,dual,gap,relative_gap,margin,margin_upper,train_score,validation_score,nonzeros,bytes,bytes_per_iteration,strength,validation_se,residual,norm,distance,angle,f1,divergence,smoothing,folds"
+awk -F, 'NF != 24 { exit 1 } NR > 2 && $1 <= last { exit 1 } NR > 1 { last = $1; gap = $7 }
          END { exit !(NR > 2 && gap <= 1e-4) }' trace.csv || fail "the trace is not a trace"
 
 # budgets: exit code 3, the model is there and is a model
@@ -204,7 +204,7 @@ has err "primal_dual: norm "
 run 0 fit demo.svm --loss logistic --C 1 --tol 1e-10 --keep-pair -o best.mgm
 run 0 fit demo.svm --loss logistic --C 1 --solver dual_coordinate --tol 1e-8 --no-model \
     --trace each.csv --watch demo.svm --reference best.mgm
-awk -F, 'NF != 23 || (NR > 1 && ($1 != NR - 1 || $10 == "" || $10 != $11 || $18 == "" || $20 == "")) { exit 1 }
+awk -F, 'NF != 24 || (NR > 1 && ($1 != NR - 1 || $10 == "" || $10 != $11 || $18 == "" || $20 == "")) { exit 1 }
          NR == 2 { first = $19 } { last = $19; near = $22 }
          END { exit !(NR > 3 && last < first && last < 1e-3 && near < 1e-3) }' each.csv ||
     fail "the iterates' trace: $(head -n 3 each.csv)"

@@ -14,6 +14,8 @@ has out "held-out mean squared error"
 has out "features     one (5 folds), two (5 folds)"
 has out "ended with its certificate"
 true_that "$(wc -l <trace.csv) > 20" "a row of the trace per point"
+awk -F, 'NR > 1 && $24 != "" { rows++; n = split($24, part, ";"); sum = 0; for (k in part) sum += part[k]
+                  if (n != 5 || (sum / 5 - $11) ^ 2 > 1e-20 * $11 ^ 2) exit 1 } END { exit !(rows > 20) }' trace.csv || fail "every fold's score in the trace"
 run 0 predict lasso.mgm data.svm -o /dev/null
 
 run 0 fit data.svm --select cv:5 --json --no-model --names names.txt
