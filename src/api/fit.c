@@ -78,6 +78,8 @@ mgv_status mgv_solver_new(mgv_ctx *ctx, const mgv_problem *problem, const mgv_se
     mgvi_limit_begin(ctx, settings->time_limit);
     const double begun = mgvi_ctx_clock(ctx);
     mgv_status st = mgvi_driver_new(ctx, problem, settings, out);
+    if (st == MGV_OK)
+        mgvi_solver_warn(ctx, (*out)->run.ops, settings);
     if (st == MGV_OK && settings->resume[0])
         st = mgvi_checkpoint_read(*out, settings->resume);
     if (*out)

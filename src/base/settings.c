@@ -354,6 +354,17 @@ size_t mgvi_setting_count(void) { return COUNT; }
 
 bool mgvi_setting_exists(const char *name) { return find(name) != NULL; }
 
+bool mgvi_setting_is_default(const mgv_settings *settings, const char *name)
+{
+    char now[MGVI_TEXT_MAX], before[MGVI_TEXT_MAX];
+    mgv_settings defaults;
+    const setting *s = find(name);
+    mgvi_settings_defaults(&defaults);
+    value_text(s, field(settings, s), now, sizeof now);
+    value_text(s, field(&defaults, s), before, sizeof before);
+    return strcmp(now, before) == 0;
+}
+
 /* The texts of the table's numbers, written once. */
 static char default_texts[COUNT][64], allowed_texts[COUNT][128];
 static pthread_once_t texts_once = PTHREAD_ONCE_INIT;

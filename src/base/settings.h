@@ -40,6 +40,8 @@ bool mgvi_settings_next_given(const mgv_settings *settings, const char *group, s
                               const char **name, char *value, size_t capacity);
 size_t mgvi_setting_count(void);
 bool mgvi_setting_exists(const char *name);
+/* Whether it was left as it is without anybody's wish; a name that exists. */
+bool mgvi_setting_is_default(const mgv_settings *settings, const char *name);
 mgv_status mgvi_setting_at(size_t index, mgv_setting_info *out);
 
 /* The settings `threads` (0: as the context has it) and `backend`, for every call that is given

@@ -233,4 +233,10 @@ true_that "$("$json_get" out certificate.bounds.1.low) <= $("$json_get" out cert
     "the interval holds the margin"
 run 0 fit toy.csv --label-column first --no-model --penalty l1 --mu 0.1 --bounds
 has out "bounds       none"
+
+# A setting of another solver's is not taken in silence.
+run 0 fit demo.svm --solver newton --inertia 5 --no-model
+has err "inertia has no effect on solver newton (got 5); it belongs to dual_diagonal"
+run 0 fit demo.svm --solver newton --no-model
+empty err
 finish
