@@ -72,17 +72,15 @@ static void make_folds(study *s)
 {
     study_set set;
     choice at[] = {
-        {.name = "Lasso",
-         .options = "loss=squared penalty=l1 intercept=no" FOLDS,
-         .band = true},
+        {.name = "Lasso", .options = "loss=squared penalty=l1 intercept=no" FOLDS, .band = true},
         {.name = "(7), accelerated", .options = "preset=fista path_points=6 path_end=0.003" FOLDS},
         {.name = "(12)", .options = "preset=molinari-12" FOLDS, .band = true},
         {.name = "margrave: a quarter of sigma",
          .options = "preset=molinari-12 sigma_factor=0.25" FOLDS,
          .band = true}};
     const bool real = study_read(s, &set, "reuters-money-fx.bz2", "");
-    if (!real && !study_generate(s, &set, "toeplitz", "rows=1000 columns=2000 snr=5 seed=1", false,
-                                 false))
+    if (!real &&
+        !study_generate(s, &set, "toeplitz", "rows=1000 columns=2000 snr=5 seed=1", false, false))
         return;
     study_remember(s, real ? "check reuters-money-fx.bz2" : "check DATA", "");
     study_chart *charts[] = {
@@ -175,8 +173,8 @@ static mgv_triples *seen_entries(study *s, const study_set *set)
             }
     }
     if (study_goes_on(s))
-        study_ok(s, mgv_triples_new(s->c->ctx, count, row, col, value, set->rows, set->cols,
-                                    &triples));
+        study_ok(
+            s, mgv_triples_new(s->c->ctx, count, row, col, value, set->rows, set->cols, &triples));
     free(row);
     free(value);
     return triples;
@@ -218,8 +216,8 @@ static bool approach_truth(study *s, int side, int iterations, study_chart *char
         snprintf(options, sizeof options, "rows=%d columns=%d delta=%s seed=1", side, side, delta);
         if (!study_generate(s, &set, "low_rank", options, false, true))
             break;
-        snprintf(name, sizeof name, ours ? "margrave: a quarter of sigma, delta = %s" : "delta = %s",
-                 delta);
+        snprintf(name, sizeof name,
+                 ours ? "margrave: a quarter of sigma, delta = %s" : "delta = %s", delta);
         cli_terminal_status(&s->c->terminal, "%s: %d x %d, %s", s->item->name, side, side, name);
         snprintf(options, sizeof options, COMPLETION, side, iterations, ours ? "0.25" : "1");
         out[k] = (approach){.s = s, .distance = study_new_curve(s, chart, name)};
@@ -312,18 +310,17 @@ static void make_low_rank(study *s)
 {
     study_set set;
     entries e = {0};
-    choice at[] = {
-        {.name = "Tikhonov, accelerated steps",
-         .options = "preset=fista path_points=30 path_end=0.005 " MATRIX},
-        {.name = "iterates of (12)", .options = "preset=molinari-12 " MATRIX},
-        {.name = "margrave: a quarter of sigma",
-         .options = "preset=molinari-12 sigma_factor=0.25 " MATRIX}};
+    choice at[] = {{.name = "Tikhonov, accelerated steps",
+                    .options = "preset=fista path_points=30 path_end=0.005 " MATRIX},
+                   {.name = "iterates of (12)", .options = "preset=molinari-12 " MATRIX},
+                   {.name = "margrave: a quarter of sigma",
+                    .options = "preset=molinari-12 sigma_factor=0.25 " MATRIX}};
     if (!study_generate(s, &set, "low_rank", "rows=50 columns=50 seen=0.6 snr=3 seed=1", false,
                         false))
         return;
-    study_chart *chart = study_new_chart(s, "Error on left-out entries",
-                                         "k, or largest strength/strength", "mean squared error",
-                                         "xy");
+    study_chart *chart =
+        study_new_chart(s, "Error on left-out entries", "k, or largest strength/strength",
+                        "mean squared error", "xy");
     bool done = new_entries(s, &set, &e);
     for (int k = 0; k < 3 && done; k++)
         done = make_choice(s, e.data, chart, &at[k]);

@@ -43,8 +43,8 @@ static double share_of_zeros(study *s, const study_set *set)
 
 static void make_sets(study *s)
 {
-    static const char *const head[] = {"set",         "rows N",          "columns m",
-                                       "zeros, %",    "N of the paper",  "m of the paper",
+    static const char *const head[] = {"set",        "rows N",         "columns m",
+                                       "zeros, %",   "N of the paper", "m of the paper",
                                        "zeros there"};
     study_table *table = study_new_table(s, "Sets", head, 7);
     int there = 0, alike = 0;
@@ -214,28 +214,72 @@ typedef struct method {
 } method;
 
 static const method methods[METHODS] = {
-    {"SmSVM-l2", "preset=emirahmetoglu-smsvm-l2 tol=0", false, false,
-     {86.67, 79.03, 100, 100}, {.0128, .00212, .2272, 13.45}},
-    {"SmSVM-l1-l2", "preset=emirahmetoglu-smsvm-l1-l2 tol=0", true, false,
-     {86.67, 80.65, 100, 100}, {.0124, .00174, .1981, 7.683}},
-    {"CG-l2", "preset=emirahmetoglu-cg-l2 max_iter=200", false, false,
-     {85.51, 74.19, 100, 100}, {.1005, .0358, .4886, .074}},
-    {"CG-l1-l2", "preset=emirahmetoglu-cg-l1-l2 max_iter=200", true, false,
-     {86.52, 77.42, 100, 100}, {.0672, .02972, .1779, .0661}},
-    {"LinearSVC", "loss=hinge intercept=no solver=dual_coordinate", false, false,
-     {86.81, 74.19, 100, 100}, {.0002, .00008, .0071, .0028}},
-    {"Nesterov-l2", "preset=emirahmetoglu-nesterov-l2", false, true,
-     {86.67, 77.42, 100, 100}, {.0693, .00146, .2581, .0169}},
-    {"Nesterov-l1-l2", "preset=emirahmetoglu-nesterov-l1-l2", true, true,
-     {86.38, 79.03, 100, 100}, {.081, .00194, .3622, .0215}},
-    {"AdaDelta-l2", "preset=emirahmetoglu-adadelta-l2", false, true,
-     {86.96, 79.03, 100, 100}, {.017, .00144, .2588, .0175}},
-    {"AdaDelta-l1-l2", "preset=emirahmetoglu-adadelta-l1-l2", true, true,
-     {87.39, 80.65, 100, 100}, {.0202, .0018, .345, .0219}},
-    {"Adam-l2", "preset=emirahmetoglu-adam-l2", false, true,
-     {85.65, 79.03, 100, 100}, {.0686, .00145, .2477, .0182}},
-    {"Adam-l1-l2", "preset=emirahmetoglu-adam-l1-l2", true, true,
-     {86.38, 80.65, 100, 100}, {.0207, .00169, .3526, .0217}},
+    {"SmSVM-l2",
+     "preset=emirahmetoglu-smsvm-l2 tol=0",
+     false,
+     false,
+     {86.67, 79.03, 100, 100},
+     {.0128, .00212, .2272, 13.45}},
+    {"SmSVM-l1-l2",
+     "preset=emirahmetoglu-smsvm-l1-l2 tol=0",
+     true,
+     false,
+     {86.67, 80.65, 100, 100},
+     {.0124, .00174, .1981, 7.683}},
+    {"CG-l2",
+     "preset=emirahmetoglu-cg-l2 max_iter=200",
+     false,
+     false,
+     {85.51, 74.19, 100, 100},
+     {.1005, .0358, .4886, .074}},
+    {"CG-l1-l2",
+     "preset=emirahmetoglu-cg-l1-l2 max_iter=200",
+     true,
+     false,
+     {86.52, 77.42, 100, 100},
+     {.0672, .02972, .1779, .0661}},
+    {"LinearSVC",
+     "loss=hinge intercept=no solver=dual_coordinate",
+     false,
+     false,
+     {86.81, 74.19, 100, 100},
+     {.0002, .00008, .0071, .0028}},
+    {"Nesterov-l2",
+     "preset=emirahmetoglu-nesterov-l2",
+     false,
+     true,
+     {86.67, 77.42, 100, 100},
+     {.0693, .00146, .2581, .0169}},
+    {"Nesterov-l1-l2",
+     "preset=emirahmetoglu-nesterov-l1-l2",
+     true,
+     true,
+     {86.38, 79.03, 100, 100},
+     {.081, .00194, .3622, .0215}},
+    {"AdaDelta-l2",
+     "preset=emirahmetoglu-adadelta-l2",
+     false,
+     true,
+     {86.96, 79.03, 100, 100},
+     {.017, .00144, .2588, .0175}},
+    {"AdaDelta-l1-l2",
+     "preset=emirahmetoglu-adadelta-l1-l2",
+     true,
+     true,
+     {87.39, 80.65, 100, 100},
+     {.0202, .0018, .345, .0219}},
+    {"Adam-l2",
+     "preset=emirahmetoglu-adam-l2",
+     false,
+     true,
+     {85.65, 79.03, 100, 100},
+     {.0686, .00145, .2477, .0182}},
+    {"Adam-l1-l2",
+     "preset=emirahmetoglu-adam-l1-l2",
+     true,
+     true,
+     {86.38, 80.65, 100, 100},
+     {.0207, .00169, .3526, .0217}},
     {"margrave by default", "loss=hinge intercept=no", false, false, {0}, {0}}};
 
 typedef struct trial {
@@ -254,7 +298,8 @@ static const trial trials[SETS] = {
      "lambda=0.1", "mu=0.01", 100}};
 
 typedef struct result {
-    double accuracy, error, lambda, mu, passes, seconds; /* of the training at the middle strength */
+    double accuracy, error, lambda, mu, passes,
+        seconds; /* of the training at the middle strength */
 } result;
 
 static int by_strength(const void *a, const void *b)
@@ -310,7 +355,8 @@ static bool assess(study *s, mgv_data *data, const trial *t, const method *m, re
     mgv_settings_free(ctx, settings);
     if (!study_goes_on(s) || !strstr(t->folds, "select"))
         return study_goes_on(s);
-    snprintf(options, sizeof options, "%s%s scale=std lambda=%.9g", m->options, epochs, out->lambda);
+    snprintf(options, sizeof options, "%s%s scale=std lambda=%.9g", m->options, epochs,
+             out->lambda);
     if (m->l1)
         snprintf(options + strlen(options), sizeof options - strlen(options), " mu=%.9g", out->mu);
     study_run run = {.name = m->name, .options = options};
@@ -324,9 +370,9 @@ static bool assess(study *s, mgv_data *data, const trial *t, const method *m, re
 
 static bool try_set(study *s, mgv_data *data, int which, result out[METHODS])
 {
-    static const char *const head[] = {"method", "accuracy, %", "s.e.",    "paper's, %",
-                                       "lambda", "mu",          "passes",  "training, s",
-                                       "paper's, s"};
+    static const char *const head[] = {"method",     "accuracy, %", "s.e.",
+                                       "paper's, %", "lambda",      "mu",
+                                       "passes",     "training, s", "paper's, s"};
     const trial *t = &trials[which];
     study_table *table = study_new_table(s, t->caption, head, 9);
     for (int k = 0; k < METHODS; k++) {
@@ -379,7 +425,8 @@ static void judge(study *s, result at[SETS][METHODS], const bool there[SETS], in
                  "all rows as there; %.2f and %.2f %% by SmSVM.",
                  kept, at[1][SMSVM].accuracy, at[1][SMSVM_L1].accuracy);
     if (there[0])
-        snprintf(credit, sizeof credit, " Australian: %.2f and %.2f %% by SmSVM, %.2f %% by default.",
+        snprintf(credit, sizeof credit,
+                 " Australian: %.2f and %.2f %% by SmSVM, %.2f %% by default.",
                  first[SMSVM].accuracy, first[SMSVM_L1].accuracy, first[METHODS - 1].accuracy);
     study_find(s,
                sets == SETS && alike >= 40 && slow ? MGV_MARK_GOOD
@@ -400,10 +447,10 @@ static void make_accuracies(study *s)
     for (int k = 0; k < SETS && study_goes_on(s); k++) {
         study_set set;
         double *memory = NULL;
-        const bool found = k == 0   ? study_read(s, &set, "australian.dat", "")
-                           : k == 1 ? prepare_colon(s, &set, &memory, &kept)
-                                    : study_generate(s, &set, k == 2 ? "tall" : "wide", "seed=1",
-                                                     false, false);
+        const bool found =
+            k == 0   ? study_read(s, &set, "australian.dat", "")
+            : k == 1 ? prepare_colon(s, &set, &memory, &kept)
+                     : study_generate(s, &set, k == 2 ? "tall" : "wide", "seed=1", false, false);
         if (found) {
             there[k] = try_set(s, set.data, k, at[k]);
             study_free_set(s, &set);

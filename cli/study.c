@@ -1,5 +1,6 @@
 /* study.c - sets, runs and curves of reproductions. */
 #include "study.h"
+#include "sheet.h"
 #include "signals.h"
 
 #include <math.h>
@@ -126,6 +127,17 @@ bool study_samples(int64_t t)
     return t > 0 && (power == 1 || t % (power / 2) == 0);
 }
 
+/* Whether an option says yes by itself, and no as --no-NAME. */
+static bool is_switch(const char *name)
+{
+    for (size_t i = 0; i < mgv_setting_count(); i++) {
+        const mgv_setting_info setting = cli_setting_at(i);
+        if (strcmp(setting.name, name) == 0)
+            return cli_setting_is_switch(&setting);
+    }
+    return false;
+}
+
 void study_remember(study *s, const char *what, const char *options)
 {
     char text[400], *rest = text, *item;
@@ -137,9 +149,11 @@ void study_remember(study *s, const char *what, const char *options)
         if (!equals)
             continue;
         *equals = 0;
+        const bool alone = is_switch(item), off = alone && strcmp(equals + 1, "no") == 0;
         for (char *at = item; *at; at++)
             *at = *at == '_' ? '-' : *at;
-        used += (size_t)snprintf(s->how + used, sizeof s->how - used, " --%s %s", item, equals + 1);
+        used += (size_t)snprintf(s->how + used, sizeof s->how - used, " --%s%s%s%s",
+                                 off ? "no-" : "", item, alone ? "" : " ", alone ? "" : equals + 1);
     }
     if (used < sizeof s->how)
         snprintf(s->how + used, sizeof s->how - used, "\n");

@@ -49,7 +49,7 @@ typedef struct study {
     study_table table[STUDY_TABLES];
     int tables;
     const char *folder; /* where the page goes */
-    char how[8000];     /* data and runs, a line each, as options */
+    char how[16000];    /* data and runs, a line each, as options */
     char found[900];    /* the verdict's sentence */
     mgv_mark mark;
     int code; /* CLI_GO_ON until something fails: then what follows does nothing */
@@ -80,7 +80,7 @@ bool study_samples(int64_t t);
 /* ---- sets and runs ---------------------------------------------------------------------------- */
 /* Settings of "rows=5 snr=3", the caller's to free; false: it failed. */
 bool study_settings(study *s, const char *options, mgv_settings **out);
-/* A line of the page: "margrave WHAT --rows 5 --snr 3". */
+/* A line of the page, as a user types it: "margrave WHAT --rows 5 --snr 3 --no-intercept". */
 void study_remember(study *s, const char *what, const char *options);
 typedef struct study_set {
     mgv_data *data, *test, *truth;

@@ -31,6 +31,13 @@ awk -F, 'NR == FNR { x[NR] = $1 * $2; n = NR; next } /mean of/ { w = $(NF - 1); 
     for (i = 1; i <= n; i++) s += x[i] * w < 1 ? 1 - x[i] * w : 0
     if ((s / n - $NF) ^ 2 > 1e-20) bad++; rows++ } END { exit bad > 0 || rows != 201 }' \
     line.csv three/emirahmetoglu-1.csv || fail "the mean hinge"
+# a switch is written as it is typed
+run 0 reproduce molinari-1 -o switches
+has switches/index.html "margrave fit DATA --task regress --loss equal --penalty l1 --no-intercept --solver"
+if grep -q -e '--intercept no' switches/index.html; then
+    fail "a switch with a value"
+fi
+
 # a table: its cells on the page and in the CSV; the zeros are counted, stored or not
 run 0 reproduce emirahmetoglu-t1 -o four
 has out "emirahmetoglu-t1   partly"
