@@ -7,7 +7,7 @@
 
 #include <margrave/page.h>
 
-enum { STUDY_CHARTS = 12, STUDY_CURVES = 8, STUDY_TABLES = 4, STUDY_ROWS = 16, STUDY_COLUMNS = 10 };
+enum { STUDY_CHARTS = 12, STUDY_CURVES = 8, STUDY_TABLES = 5, STUDY_ROWS = 16, STUDY_COLUMNS = 10 };
 
 typedef struct study_curve {
     char name[72];
