@@ -9,7 +9,7 @@
     "C. Molinari, M. Massias, L. Rosasco, S. Villa: Iterative regularization for low complexity "  \
     "regularizers"
 #define PURSUIT "task=regress loss=equal penalty=l1 intercept=no solver=primal_dual "
-#define PLAIN PURSUIT "primal_dual_restart=no sigma_factor=1 lazy=1 tol=0 "
+#define PLAIN "preset=molinari-12 tol=0 "
 
 /* F1 of the support of w beside that of the truth. */
 static double support_score(const double *w, const double *truth, int64_t cols, int64_t *nonzeros)
@@ -163,11 +163,8 @@ static void make_sigmas(study *s)
     study_chart *score = study_new_chart(s, "F1 of the support", "iteration k", "F1", "x");
     study_chart *dense = study_new_chart(s, "Nonzero weights", "iteration k", "share", "x");
     for (int k = 0; k < SIGMAS && truth && study_goes_on(s); k++) {
-        snprintf(options[k], sizeof options[k],
-                 PURSUIT "primal_dual_restart=no lazy=1 tol=0 max_iter=%d %s", k == 2 ? 4000 : 1000,
-                 k == 3   ? "sigma_factor=1"
-                 : k == 4 ? "sigma_factor=0.25"
-                          : "");
+        snprintf(options[k], sizeof options[k], PLAIN "max_iter=%d %s", k == 2 ? 4000 : 1000,
+                 k == 4 ? "sigma_factor=0.25" : "");
         if (k < 3)
             snprintf(options[k] + strlen(options[k]), sizeof options[k] - strlen(options[k]),
                      "lipschitz=%.9g sigma=%.9g", L, sqrt(0.99 / L / share[k]));

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 static const study_item *const rooms[] = {study_margin_items, study_sparse_items,
+                                          study_completion_items, study_table_items,
                                           study_mistake_items};
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
@@ -48,6 +49,15 @@ static int unknown_item(cli *c, const char *name)
 
 /* ---- one item --------------------------------------------------------------------------------- */
 
+/* A table in the columns of the curves: its caption, a column's head, a row's name, the cell. */
+static void write_cells(FILE *to, const study_table *table)
+{
+    for (int i = 0; i < table->rows; i++)
+        for (int j = 1; j < table->columns; j++)
+            fprintf(to, "\"%s\",\"%s\",\"%s\",%s\n", table->caption, table->head[j],
+                    table->cell[i][0], table->cell[i][j]);
+}
+
 static int write_csv(const study *s, const char *folder)
 {
     char file[1100];
@@ -64,7 +74,24 @@ static int write_csv(const study *s, const char *folder)
                 fprintf(out.stream, "\"%s\",\"%s\",%.17g,%.17g\n", s->chart[k].title, curve->name,
                         curve->x[i], curve->y[i]);
         }
+    for (int k = 0; k < s->tables; k++)
+        write_cells(out.stream, &s->table[k]);
     return cli_output_close(s->c, &out, true);
+}
+
+static mgv_status write_table(mgv_ctx *ctx, mgv_page *page, const study_table *from)
+{
+    const char *cells[STUDY_ROWS * STUDY_COLUMNS];
+    for (int i = 0; i < from->rows; i++)
+        for (int j = 0; j < from->columns; j++)
+            cells[i * from->columns + j] = from->cell[i][j][0] ? from->cell[i][j] : NULL;
+    const mgv_grid grid = {.size = sizeof grid,
+                           .caption = from->caption,
+                           .head = from->head,
+                           .cells = cells,
+                           .rows = from->rows,
+                           .columns = from->columns};
+    return mgv_page_table(ctx, page, &grid);
 }
 
 static mgv_status write_chart(mgv_ctx *ctx, mgv_page *page, const study_chart *from)
@@ -112,6 +139,8 @@ static mgv_status write_section(const study *s, mgv_page *page, double seconds)
         st = mgv_page_text(ctx, page, "Found:", s->found);
     for (int k = 0; k < s->charts && st == MGV_OK; k++)
         st = write_chart(ctx, page, &s->chart[k]);
+    for (int k = 0; k < s->tables && st == MGV_OK; k++)
+        st = write_table(ctx, page, &s->table[k]);
     if (st == MGV_OK)
         st = mgv_page_text(ctx, page, "Numbers:", csv);
     return st == MGV_OK ? mgv_page_code(ctx, page, s->how) : st;
@@ -131,7 +160,7 @@ static int make_item(cli *c, const study_item *item, const char *folder, mgv_pag
     study *s = calloc(1, sizeof *s);
     if (!s)
         return cli_complain(c, CLI_FAILURE, "no memory for %s", item->name);
-    *s = (study){.c = c, .item = item, .code = CLI_GO_ON};
+    *s = (study){.c = c, .item = item, .folder = folder, .code = CLI_GO_ON};
     const double started = cli_seconds();
     item->make(s);
     cli_terminal_wipe(&c->terminal);

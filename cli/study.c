@@ -1,5 +1,6 @@
 /* study.c - sets, runs and curves of reproductions. */
 #include "study.h"
+#include "sheet.h"
 #include "signals.h"
 
 #include <math.h>
@@ -79,6 +80,28 @@ double study_last(const study_curve *curve)
     return curve && curve->count ? curve->y[curve->count - 1] : NAN;
 }
 
+study_table *study_new_table(study *s, const char *caption, const char *const *head, int columns)
+{
+    if (s->tables == STUDY_TABLES || columns > STUDY_COLUMNS)
+        return NULL;
+    study_table *table = &s->table[s->tables++];
+    snprintf(table->caption, sizeof table->caption, "%s", caption);
+    table->head = head;
+    table->columns = columns;
+    return table;
+}
+
+void study_cell(study_table *table, int column, const char *format, ...)
+{
+    va_list args;
+    if (!table || column >= table->columns || (column == 0 && table->rows == STUDY_ROWS))
+        return;
+    table->rows += column == 0;
+    va_start(args, format);
+    vsnprintf(table->cell[table->rows - 1][column], sizeof table->cell[0][0], format, args);
+    va_end(args);
+}
+
 void study_find(study *s, mgv_mark mark, const char *format, ...)
 {
     va_list args;
@@ -104,8 +127,18 @@ bool study_samples(int64_t t)
     return t > 0 && (power == 1 || t % (power / 2) == 0);
 }
 
-/* A line of the page: "margrave WHAT --a-b c" of options "a_b=c". */
-static void remember(study *s, const char *what, const char *options)
+/* Whether an option says yes by itself, and no as --no-NAME. */
+static bool is_switch(const char *name)
+{
+    for (size_t i = 0; i < mgv_setting_count(); i++) {
+        const mgv_setting_info setting = cli_setting_at(i);
+        if (strcmp(setting.name, name) == 0)
+            return cli_setting_is_switch(&setting);
+    }
+    return false;
+}
+
+void study_remember(study *s, const char *what, const char *options)
 {
     char text[400], *rest = text, *item;
     size_t used = strlen(s->how);
@@ -116,9 +149,11 @@ static void remember(study *s, const char *what, const char *options)
         if (!equals)
             continue;
         *equals = 0;
+        const bool alone = is_switch(item), off = alone && strcmp(equals + 1, "no") == 0;
         for (char *at = item; *at; at++)
             *at = *at == '_' ? '-' : *at;
-        used += (size_t)snprintf(s->how + used, sizeof s->how - used, " --%s %s", item, equals + 1);
+        used += (size_t)snprintf(s->how + used, sizeof s->how - used, " --%s%s%s%s",
+                                 off ? "no-" : "", item, alone ? "" : " ", alone ? "" : equals + 1);
     }
     if (used < sizeof s->how)
         snprintf(s->how + used, sizeof s->how - used, "\n");
@@ -126,7 +161,7 @@ static void remember(study *s, const char *what, const char *options)
 
 /* ---- sets ------------------------------------------------------------------------------------- */
 
-static bool new_settings(study *s, const char *options, mgv_settings **out)
+bool study_settings(study *s, const char *options, mgv_settings **out)
 {
     char text[400], *rest = text, *item;
     *out = NULL;
@@ -152,10 +187,10 @@ bool study_generate(study *s, study_set *set, const char *name, const char *opti
     char what[80];
     *set = (study_set){0};
     snprintf(what, sizeof what, "generate %s", name);
-    remember(s, what, options);
+    study_remember(s, what, options);
     if (!study_goes_on(s))
         return false;
-    if (new_settings(s, options, &settings))
+    if (study_settings(s, options, &settings))
         study_ok(s, mgv_data_generate(s->c->ctx, name, settings, &set->data,
                                       test ? &set->test : NULL, truth ? &set->truth : NULL));
     mgv_settings_free(s->c->ctx, settings);
@@ -178,7 +213,7 @@ bool study_read(study *s, study_set *set, const char *file, const char *options)
     if (!folder || access(name, R_OK) != 0 || !study_goes_on(s))
         return false;
     cli_terminal_status(&s->c->terminal, "%s: reading %s", s->item->name, file);
-    if (new_settings(s, options, &settings))
+    if (study_settings(s, options, &settings))
         study_ok(s, mgv_data_read(s->c->ctx, name, settings, &set->data));
     mgv_settings_free(s->c->ctx, settings);
     if (!set->data)
@@ -249,11 +284,11 @@ bool study_solve(study *s, mgv_data *data, study_run *run)
     mgv_settings *settings = NULL;
     mgv_problem *problem = NULL;
     run->model = NULL;
-    remember(s, "fit DATA", run->options);
+    study_remember(s, "fit DATA", run->options);
     if (!study_goes_on(s))
         return false;
     cli_terminal_status(&s->c->terminal, "%s: %s", s->item->name, run->name);
-    bool done = new_settings(s, run->options, &settings) &&
+    bool done = study_settings(s, run->options, &settings) &&
                 study_ok(s, mgv_problem_new(s->c->ctx, data, settings, &problem)) &&
                 work(s, run, problem, settings);
     mgv_problem_free(s->c->ctx, problem);

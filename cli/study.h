@@ -7,7 +7,7 @@
 
 #include <margrave/page.h>
 
-enum { STUDY_CHARTS = 12, STUDY_CURVES = 8 };
+enum { STUDY_CHARTS = 12, STUDY_CURVES = 8, STUDY_TABLES = 5, STUDY_ROWS = 16, STUDY_COLUMNS = 10 };
 
 typedef struct study_curve {
     char name[72];
@@ -24,6 +24,14 @@ typedef struct study_chart {
     int curves;
 } study_chart;
 
+/* The first column names its row. */
+typedef struct study_table {
+    char caption[160];
+    const char *const *head;
+    char cell[STUDY_ROWS][STUDY_COLUMNS][48];
+    int rows, columns;
+} study_table;
+
 struct study;
 typedef struct study_item {
     const char *name;  /* AUTHORS-PLACE, as it is asked for */
@@ -38,8 +46,11 @@ typedef struct study {
     const study_item *item;
     study_chart chart[STUDY_CHARTS];
     int charts;
-    char how[8000];  /* data and runs, a line each, as options */
-    char found[900]; /* the verdict's sentence */
+    study_table table[STUDY_TABLES];
+    int tables;
+    const char *folder; /* where the page goes */
+    char how[16000];    /* data and runs, a line each, as options */
+    char found[900];    /* the verdict's sentence */
     mgv_mark mark;
     int code; /* CLI_GO_ON until something fails: then what follows does nothing */
 } study;
@@ -54,6 +65,11 @@ study_chart *study_new_chart(study *s, const char *title, const char *x_label, c
 study_curve *study_new_curve(study *s, study_chart *chart, const char *name);
 void study_add(study *s, study_curve *curve, double x, double y);
 double study_last(const study_curve *curve); /* y; NaN: none */
+/* `head` must outlive the study. NULL where there is no room. */
+study_table *study_new_table(study *s, const char *caption, const char *const *head, int columns);
+/* Writes into the table's last row, or, at column 0, into a new one. */
+void study_cell(study_table *table, int column, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 /* The verdict, and why. */
 void study_find(study *s, mgv_mark mark, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -62,6 +78,10 @@ const char *study_mark_text(mgv_mark mark);
 bool study_samples(int64_t t);
 
 /* ---- sets and runs ---------------------------------------------------------------------------- */
+/* Settings of "rows=5 snr=3", the caller's to free; false: it failed. */
+bool study_settings(study *s, const char *options, mgv_settings **out);
+/* A line of the page, as a user types it: "margrave WHAT --rows 5 --snr 3 --no-intercept". */
+void study_remember(study *s, const char *what, const char *options);
 typedef struct study_set {
     mgv_data *data, *test, *truth;
     int64_t rows, cols;
@@ -95,5 +115,6 @@ double study_iterate_error(study *s, const mgv_iterate *at, mgv_data *data);
 double *study_column(study *s, const mgv_data *data, int64_t count);
 
 /* ---- items ------------------------------------------------------------------------------------ */
-extern const study_item study_margin_items[], study_sparse_items[], study_mistake_items[];
+extern const study_item study_margin_items[], study_sparse_items[], study_mistake_items[],
+    study_table_items[], study_completion_items[];
 #endif
