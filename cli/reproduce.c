@@ -13,7 +13,8 @@
 #include <sys/stat.h>
 
 static const study_item *const rooms[] = {study_margin_items, study_sparse_items,
-                                          study_mistake_items};
+                                          study_mistake_items, study_kernel_items,
+                                          study_network_items};
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
 /* NULL: past the last. */
