@@ -54,9 +54,8 @@ static bool read_pulsars(study *s, real_set *r)
         return false;
     const int64_t train = all.rows * 7 / 10;
     int64_t *order = margin_draw_order(s, &draws, all.rows);
-    const bool done =
-        order && margin_copy_rows(s, all.data, order, train, &r->train) &&
-        margin_copy_rows(s, all.data, order + train, all.rows - train, &r->test);
+    const bool done = order && margin_copy_rows(s, all.data, order, train, &r->train) &&
+                      margin_copy_rows(s, all.data, order + train, all.rows - train, &r->test);
     free(order);
     study_free_set(s, &all);
     return done;
@@ -129,8 +128,8 @@ static bool run_real(study *s, int which, real_set *r)
     if (!margin_new_kernel(s, &r->train, &r->test, r->sigma2, &kernel))
         return false;
     snprintf(title, sizeof title, "%s: %s", name, separable ? "margin gap" : "margin");
-    study_chart *margin =
-        study_new_chart(s, title, "iteration t", separable ? "gap" : "margin", separable ? "xy" : "x");
+    study_chart *margin = study_new_chart(s, title, "iteration t", separable ? "gap" : "margin",
+                                          separable ? "xy" : "x");
     snprintf(title, sizeof title, "%s: test error", name);
     study_chart *error = study_new_chart(s, title, "iteration t", "error", "x");
     margin_curves m = {.kernel = &kernel};
@@ -188,8 +187,8 @@ static void make_real(study *s)
                "mirror descent %.4f, Algorithm 1 %.4f, normalized %.4f; hinge with C = 1 %.4f. %s",
                real ? "On 2,000 rows of each pair and 12,528 pulsars,"
                     : "On generated rows, for MNIST or HTRU2 are not below MARGRAVE_DATA,",
-               margins, errors, set[0].error[1], set[0].error[0], set[0].error[2],
-               set[0].error[3], p[1], p[3], p[0], p[2], p[4],
+               margins, errors, set[0].error[1], set[0].error[0], set[0].error[2], set[0].error[3],
+               p[1], p[3], p[0], p[2], p[4],
                real ? "sigma2 is 392 for the digits: with the printed 3.4 the kernel matrix of "
                       "standardised digits is the identity."
                     : "sigma2 is 4.");
@@ -218,8 +217,8 @@ static void make_errors(study *s)
     bool real = study_read(s, &set, "train-images-idx3-ubyte.gz", "classes=3,5");
     if (real)
         real = study_read(s, &test, "t10k-images-idx3-ubyte.gz", "classes=3,5");
-    if (!real && !study_generate(s, &set, "gaussians", "rows=2000 columns=20 seed=1 flip_labels=0.05",
-                                 true, false))
+    if (!real && !study_generate(s, &set, "gaussians",
+                                 "rows=2000 columns=20 seed=1 flip_labels=0.05", true, false))
         return;
     study_chart *chart = study_new_chart(s, "Test error", "iteration t", "error", "xy");
     margin_curves m = {.test = real ? test.data : set.test};

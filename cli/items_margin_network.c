@@ -218,14 +218,15 @@ static bool load_classes(study *s, int64_t count, int64_t tests, margin_rows *tr
 
 /* ---- figure 3 ---------------------------------------------------------------------------------- */
 
-static bool run_joint(study *s, mgv_data *data, const char *name, const char *options, int64_t steps,
-                      margin_curves *curves, double *margin, double *upper)
+static bool run_joint(study *s, mgv_data *data, const char *name, const char *options,
+                      int64_t steps, margin_curves *curves, double *margin, double *upper)
 {
     char all[240];
     snprintf(all, sizeof all, "%s multiclass=joint kernel=precomputed", options);
     if (steps > 0)
         snprintf(all + strlen(all), sizeof all - strlen(all), " tol=0 max_iter=%d", (int)steps);
-    study_run run = {.name = name, .options = all, .watch = curves ? margin_measure : NULL, .user = curves};
+    study_run run = {
+        .name = name, .options = all, .watch = curves ? margin_measure : NULL, .user = curves};
     if (!study_solve(s, data, &run))
         return false;
     mgv_model_free(s->c->ctx, run.model);
@@ -252,8 +253,8 @@ static void make_cheap(study *s)
                 new_network(s, &n, train.cols, 1) && new_kernel(s, &n, &train, &train, &kernel) &&
                 run_joint(s, kernel.data, "the best margin", "loss=margin intercept=no", 0, NULL,
                           &best, &upper);
-    study_chart *chart = study_new_chart(s, "Joint margin of ten classes: gap", "rows of the kernel",
-                                         "gap", "xy");
+    study_chart *chart =
+        study_new_chart(s, "Joint margin of ten classes: gap", "rows of the kernel", "gap", "xy");
     for (int k = 0; k < RUNS && done; k++) {
         margin_curves m = {.margin = study_new_curve(s, chart, names[k]), .gamma = upper};
         done = run_joint(s, kernel.data, names[k], options[k], STEPS, &m, NULL, NULL);
@@ -285,7 +286,8 @@ static void make_cheap(study *s)
 
 typedef struct evolution {
     margin_rows train, test;
-    double before, after, by_network; /* test errors of the first and last kernel, and the network */
+    double before, after,
+        by_network; /* test errors of the first and last kernel, and the network */
 } evolution;
 
 static bool run_kernel(study *s, const network *n, evolution *e, study_chart *chart, int epoch)

@@ -47,8 +47,8 @@ bool margin_copy_rows(study *s, const mgv_data *from, const int64_t *order, int6
     if (!margin_new_rows(s, out, count, info.cols))
         return false;
     for (int64_t i = 0; i < count; i++)
-        if (!study_ok(s, mgv_data_row(s->c->ctx, from, order ? order[i] : i,
-                                      out->x + i * info.cols, &out->y[i])))
+        if (!study_ok(s, mgv_data_row(s->c->ctx, from, order ? order[i] : i, out->x + i * info.cols,
+                                      &out->y[i])))
             break;
     if (!study_goes_on(s))
         margin_free_rows(s, out);

@@ -104,7 +104,16 @@ bool study_samples(int64_t t)
     return t > 0 && (power == 1 || t % (power / 2) == 0);
 }
 
-/* A line of the page: "margrave WHAT --a-b c" of options "a_b=c". */
+static bool is_switch(const char *name)
+{
+    mgv_setting_info info = {.size = sizeof info};
+    for (size_t k = 0; mgv_setting_at(k, &info) == MGV_OK; k++)
+        if (strcmp(info.name, name) == 0)
+            return strcmp(info.type, "bool") == 0;
+    return false;
+}
+
+/* A line of the page: "margrave WHAT --a-b c --no-d" of options "a_b=c d=no". */
 static void remember(study *s, const char *what, const char *options)
 {
     char text[400], *rest = text, *item;
@@ -116,9 +125,11 @@ static void remember(study *s, const char *what, const char *options)
         if (!equals)
             continue;
         *equals = 0;
+        const bool alone = is_switch(item), off = alone && strcmp(equals + 1, "no") == 0;
         for (char *at = item; *at; at++)
             *at = *at == '_' ? '-' : *at;
-        used += (size_t)snprintf(s->how + used, sizeof s->how - used, " --%s %s", item, equals + 1);
+        used += (size_t)snprintf(s->how + used, sizeof s->how - used, " --%s%s%s%s",
+                                 off ? "no-" : "", item, alone ? "" : " ", alone ? "" : equals + 1);
     }
     if (used < sizeof s->how)
         snprintf(s->how + used, sizeof s->how - used, "\n");

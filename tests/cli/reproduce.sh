@@ -3,7 +3,8 @@
 unset MARGRAVE_DATA
 
 run 0 reproduce list
-for item in apidopoulos-2 apidopoulos-5 molinari-3 emirahmetoglu-1 raj-bach-2 ji-1; do
+for item in apidopoulos-2 apidopoulos-5 molinari-3 emirahmetoglu-1 raj-bach-2 ji-1 \
+    apidopoulos-6 ji-2 ji-3 ji-4; do
     has out "$item "
 done
 run 2 reproduce apidopoulos-33
@@ -18,6 +19,14 @@ has one/index.html "margrave fit DATA --preset apidopoulos-alg2 --lambda0 4 --to
 [ "$(grep -c '<figure>' one/index.html)" = 3 ] || fail "three charts"
 [ "$(head -1 one/apidopoulos-3.csv)" = chart,series,x,y ] || fail "the head of the curves"
 [ "$(grep -c 'Algorithm 1' one/apidopoulos-3.csv)" -ge 2900 ] || fail "a row for every iterate"
+# the page's commands are commands: all end before their certificate
+grep -o '^.*margrave fit DATA.*$' one/index.html | sed 's/<[^>]*>//g' >commands
+[ "$(wc -l <commands)" = 5 ] || fail "five commands"
+run 0 generate toy --seed 1 -o DATA.csv
+while read -r _ _ _ rest; do
+    # shellcheck disable=SC2086
+    run 3 fit DATA.csv $rest -o model.mgm
+done <commands
 run 0 reproduce apidopoulos-3 -o two --threads 1
 same one/apidopoulos-3.csv two/apidopoulos-3.csv "the curves of two runs"
 run 0 reproduce emirahmetoglu-1 --json -o three
@@ -30,6 +39,17 @@ awk -F, 'NR == FNR { x[NR] = $1 * $2; n = NR; next } /mean of/ { w = $(NF - 1); 
     for (i = 1; i <= n; i++) s += x[i] * w < 1 ? 1 - x[i] * w : 0
     if ((s / n - $NF) ^ 2 > 1e-20) bad++; rows++ } END { exit bad > 0 || rows != 201 }' \
     line.csv three/emirahmetoglu-1.csv || fail "the mean hinge"
+# five kernels of a network, and a method of our own, for each of two seeds
+run 0 reproduce ji-4 -o four
+has out "ji-4               partly"
+has out "generated rows of ten classes"
+has four/index.html "margrave fit DATA --preset ji-alg2 --seed 1 --multiclass joint --kernel precomputed"
+[ "$(grep -c '<figure>' four/index.html)" = 2 ] || fail "two charts"
+[ "$(grep ',1000,' four/ji-4.csv | wc -l)" = 12 ] || fail "the last errors of twelve runs"
+awk -F, '$(NF - 1) == 1000 && !($NF >= 0 && $NF < 0.3) { bad++ } END { exit bad > 0 }' four/ji-4.csv ||
+    fail "errors of chance"
+run 0 reproduce ji-4 -o five --threads 1
+same four/ji-4.csv five/ji-4.csv "the errors of two runs"
 : >file
 run 1 reproduce apidopoulos-3 -o file
 finish
