@@ -100,8 +100,7 @@ static void free_real(study *s, real_set *r)
 }
 
 /* The margin of the set by the default solver, and its curve: all that a run of 1,000 may reach. */
-static double run_own(study *s, real_set *r, bool separable, const margin_kernel *kernel,
-                      study_chart *error)
+static double run_own(study *s, real_set *r, bool separable, study_chart *error)
 {
     char options[120];
     snprintf(options, sizeof options, "%s intercept=no kernel=rbf sigma2=%g",
@@ -109,14 +108,13 @@ static double run_own(study *s, real_set *r, bool separable, const margin_kernel
     study_run run = {.name = "margrave's default", .options = options};
     if (!study_solve(s, r->train.data, &run))
         return NAN;
-    (void)kernel;
     study_curve *curve = study_new_curve(
         s, error, separable ? "margrave: the certified margin" : "margrave: hinge, C = 1");
     r->error[METHODS] = study_error(s, run.model, r->test.data);
     study_add(s, curve, 1, r->error[METHODS]);
     study_add(s, curve, 1000, r->error[METHODS]);
     mgv_model_free(s->c->ctx, run.model);
-    return run.certificate.margin;
+    return run.certificate.margin_upper;
 }
 
 static bool run_real(study *s, int which, real_set *r)
@@ -138,7 +136,7 @@ static bool run_real(study *s, int which, real_set *r)
         margins[k] = study_new_curve(s, margin, method_names[k]);
         errors[k] = study_new_curve(s, error, method_names[k]);
     }
-    const double gamma = run_own(s, r, separable, &kernel, error);
+    const double gamma = run_own(s, r, separable, error);
     m.gamma = separable ? gamma : 0;
     for (int k = 0; k < METHODS && study_goes_on(s); k++) {
         m.margin = margins[k];
@@ -156,42 +154,52 @@ static bool run_real(study *s, int which, real_set *r)
     return study_goes_on(s);
 }
 
+/* Of the paper's comparisons of Algorithm 2 with the three others, those that hold on a set. */
+static void compare(const real_set *r, bool pulsars, int *margins, int *errors)
+{
+    for (int k = 0; k < METHODS; k++) {
+        if (k == 1)
+            continue;
+        *margins += r->margin[1] > r->margin[k];
+        *errors += pulsars ? r->error[1] > r->error[k] : r->error[1] <= r->error[k];
+    }
+}
+
 static void make_real(study *s)
 {
     real_set set[SETS];
     bool real = true;
-    int margins = 0, errors = 0;
+    int margins = 0, errors = 0, last = 0, behind = 0, apart = 0;
     for (int w = 0; w < SETS; w++) {
         const bool done = load_real(s, w, &set[w]) && run_real(s, w, &set[w]);
         free_real(s, &set[w]);
         if (!done)
             return;
         real = real && set[w].real;
-        bool widest = true, least = true;
-        for (int k = 0; k < METHODS; k++) {
-            widest = widest && set[w].margin[1] >= set[w].margin[k];
-            least = least && set[w].error[1] <= set[w].error[k];
-        }
-        margins += widest;
-        errors += w != PULSARS && least;
+        behind += set[w].margin[1] < set[w].margin[METHODS - 1];
+        compare(&set[w], w == PULSARS, &margins, w == PULSARS ? &last : &errors);
     }
+    for (int k = 0; k < METHODS; k++)
+        apart += set[PULSARS].margin[k] > 0;
+    const int held = margins + errors + last;
     const double *p = set[PULSARS].error;
-    const bool reversed = p[1] > p[3] && p[0] < p[1] && p[2] < p[1];
-    study_find(s,
-               real && margins == SETS && errors == PAIRS && reversed ? MGV_MARK_GOOD
-               : margins + errors + reversed >= 4                     ? MGV_MARK_HALF
-                                                                      : MGV_MARK_BAD,
-               "%s after 1,000 iterations Algorithm 2 has the widest margin on %d of 4 sets and "
-               "the lowest test error on %d of 3 pairs (3 against 5: %.4f; Algorithm 1 %.4f, "
-               "normalized %.4f, mirror descent %.4f). The last set's errors: Algorithm 2 %.4f, "
-               "mirror descent %.4f, Algorithm 1 %.4f, normalized %.4f; hinge with C = 1 %.4f. %s",
-               real ? "On 2,000 rows of each pair and 12,528 pulsars,"
-                    : "On generated rows, for MNIST or HTRU2 are not below MARGRAVE_DATA,",
-               margins, errors, set[0].error[1], set[0].error[0], set[0].error[2], set[0].error[3],
-               p[1], p[3], p[0], p[2], p[4],
-               real ? "sigma2 is 392 for the digits: with the printed 3.4 the kernel matrix of "
-                      "standardised digits is the identity."
-                    : "sigma2 is 4.");
+    study_find(
+        s,
+        real && held == 24 ? MGV_MARK_GOOD
+        : held >= 16       ? MGV_MARK_HALF
+                           : MGV_MARK_BAD,
+        "%s after 1,000 iterations %d of 24 comparisons of Algorithm 2 are as the paper says: "
+        "%d of 12 margins (mirror descent's is wider on %d of 4 sets), %d of 9 test errors "
+        "on pairs (the first: %.4f; Algorithm 1 %.4f, normalized %.4f, mirror descent "
+        "%.4f), %d of 3 on the last set (%.4f; %.4f, %.4f, %.4f; hinge with C = 1 %.4f)%s. %s",
+        real ? "On 2,000 rows of each pair and 12,528 pulsars,"
+             : "On generated rows, for MNIST or HTRU2 are not below MARGRAVE_DATA,",
+        held, margins, behind, errors, set[0].error[1], set[0].error[0], set[0].error[2],
+        set[0].error[3], last, p[1], p[0], p[2], p[3], p[4],
+        apart ? "" : ", which no method separates",
+        real ? "sigma2 is 392 for the digits: with the printed 3.4 the kernel matrix of "
+               "standardised digits is the identity."
+             : "sigma2 is 4.");
 }
 
 /* ---- Ji et al., figure 2 ------------------------------------------------------------------------- */
@@ -218,7 +226,7 @@ static void make_errors(study *s)
     if (real)
         real = study_read(s, &test, "t10k-images-idx3-ubyte.gz", "classes=3,5");
     if (!real && !study_generate(s, &set, "gaussians",
-                                 "rows=2000 columns=20 seed=1 flip_labels=0.05", true, false))
+                                 "rows=2000 columns=4 seed=1 flip_labels=0.05", true, false))
         return;
     study_chart *chart = study_new_chart(s, "Test error", "iteration t", "error", "xy");
     margin_curves m = {.test = real ? test.data : set.test};
