@@ -258,7 +258,8 @@ static void make_errors(study *s)
                suffers && real ? MGV_MARK_GOOD
                : suffers       ? MGV_MARK_HALF
                                : MGV_MARK_BAD,
-               "after 1,000 iterations the test error is %.4f with momentum, %.4f and %.4f (1/sqrt "
+               "after at most 1,000 iterations the test error is %.4f with momentum, %.4f and %.4f "
+               "(1/sqrt "
                "t) with normalized gradient descent, %.4f with gradient descent, %.4f with the "
                "batch perceptron; %.4f with large steps, and %.4f with a hinge of C = 1e-6. %s",
                last[0], last[1], last[2], last[3], last[4], last[OWN], soft,
