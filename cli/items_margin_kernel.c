@@ -75,6 +75,12 @@ static bool generate_rows(study *s, int which, real_set *r)
     return done;
 }
 
+static void free_real(study *s, real_set *r)
+{
+    margin_free_rows(s, &r->train);
+    margin_free_rows(s, &r->test);
+}
+
 static bool load_real(study *s, int which, real_set *r)
 {
     *r = (real_set){.sigma2 = 4};
@@ -85,18 +91,14 @@ static bool load_real(study *s, int which, real_set *r)
                                    &r->train) &&
                   margin_read_rows(s, "t10k-images-idx3-ubyte.gz", set_options[which], MOST_DIGITS,
                                    &r->test);
+    if (!r->real)
+        free_real(s, r); /* one of two files was there */
     if (!study_goes_on(s) || (!r->real && !generate_rows(s, which, r)))
         return false;
     if (r->real && which != PULSARS)
         r->sigma2 = 392;
     standardise(&r->train, &r->test);
     return margin_bind(s, &r->train) && margin_bind(s, &r->test);
-}
-
-static void free_real(study *s, real_set *r)
-{
-    margin_free_rows(s, &r->train);
-    margin_free_rows(s, &r->test);
 }
 
 /* The margin of the set by the default solver, and its curve: all that a run of 1,000 may reach. */
@@ -225,6 +227,8 @@ static void make_errors(study *s)
     bool real = study_read(s, &set, "train-images-idx3-ubyte.gz", "classes=3,5");
     if (real)
         real = study_read(s, &test, "t10k-images-idx3-ubyte.gz", "classes=3,5");
+    if (!real)
+        study_free_set(s, &set); /* one of two files was there */
     if (!real && !study_generate(s, &set, "gaussians",
                                  "rows=2000 columns=4 seed=1 flip_labels=0.05", true, false))
         return;
