@@ -285,7 +285,8 @@ static bool new_entries(study *s, const study_set *set, entries *out)
                 out->ones[count] = 1;
                 out->labels[count] = line[j];
                 out->indices[count] = (int32_t)(i * set->cols + j);
-                out->pointers[++count] = count;
+                count++;
+                out->pointers[count] = count;
             }
     }
     free(line);

@@ -75,11 +75,9 @@ static void run_contest(study *s, const contest *c)
     static const char *const names[] = {
         "perceptron", "stochastic mirror descent (10)", "dual coordinate ascent, Algorithm 1",
         "accelerated, Algorithm 2", "margrave: exact steps, shrinking"};
-    static const char *const options[] = {
-        "solver=perceptron", "solver=mirror_sgd",
-        "solver=mirror_coordinate exact_steps=no shrink=no",
-        "solver=accelerated_coordinate accelerated_coordinate_restart=no",
-        "solver=mirror_coordinate"};
+    static const char *const options[] = {"solver=perceptron", "preset=raj-bach-mirror-sgd",
+                                          "preset=raj-bach-alg1", "preset=raj-bach-alg2",
+                                          "solver=mirror_coordinate"};
     enum { METHODS = 5 };
     double train[METHODS] = {0}, test[METHODS] = {0};
     study_set set;

@@ -420,7 +420,7 @@ static void judge(study *s, result at[SETS][METHODS], const bool there[SETS], in
         slowest = fmax(slowest, wide[k].seconds);
     const double least = fmin(wide[SMSVM].seconds, wide[SMSVM_L1].seconds);
     const bool slow = least > slowest;
-    char colon[200] = "", credit[200] = "", cover[200] = "";
+    char colon[300] = "", credit[300] = "", cover[300] = "";
     if (there[0])
         snprintf(credit, sizeof credit,
                  " Australian: %.2f and %.2f %% by SmSVM, %.2f %% by default.",

@@ -12,9 +12,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const study_item *const rooms[] = {study_margin_items, study_sparse_items,
-                                          study_completion_items, study_table_items,
-                                          study_mistake_items};
+static const study_item *const rooms[] = {
+    study_margin_items,  study_sparse_items, study_completion_items, study_table_items,
+    study_mistake_items, study_kernel_items, study_network_items};
 enum { ROOMS = sizeof rooms / sizeof *rooms };
 
 /* NULL: past the last. */

@@ -205,13 +205,15 @@ bool study_generate(study *s, study_set *set, const char *name, const char *opti
 bool study_read(study *s, study_set *set, const char *file, const char *options)
 {
     const char *folder = getenv("MARGRAVE_DATA");
-    char name[1100];
+    char name[1100], what[100];
     mgv_settings *settings = NULL;
     mgv_data_info info = {.size = sizeof info};
     *set = (study_set){0};
     snprintf(name, sizeof name, "%.1000s/%.80s", folder ? folder : "", file);
     if (!folder || access(name, R_OK) != 0 || !study_goes_on(s))
         return false;
+    snprintf(what, sizeof what, "convert %.80s DATA", file);
+    study_remember(s, what, options);
     cli_terminal_status(&s->c->terminal, "%s: reading %s", s->item->name, file);
     if (study_settings(s, options, &settings))
         study_ok(s, mgv_data_read(s->c->ctx, name, settings, &set->data));

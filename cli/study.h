@@ -117,4 +117,5 @@ double *study_column(study *s, const mgv_data *data, int64_t count);
 /* ---- items ------------------------------------------------------------------------------------ */
 extern const study_item study_margin_items[], study_sparse_items[], study_mistake_items[],
     study_table_items[], study_completion_items[];
+extern const study_item study_kernel_items[], study_network_items[];
 #endif

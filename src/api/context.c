@@ -232,16 +232,15 @@ void mgv_settings_free(mgv_ctx *ctx, mgv_settings *settings)
 static mgv_status find_owned(mgv_ctx *ctx, const char **name)
 {
     const char *dot = strchr(*name, '.');
-    char solver[64], own[64];
+    char solver[64];
     if (!dot || mgvi_setting_exists(*name) || dot - *name >= (ptrdiff_t)sizeof solver)
         return MGV_OK;
     snprintf(solver, sizeof solver, "%.*s", (int)(dot - *name), *name);
     const mgvi_solver_ops *ops = mgvi_solver_find(solver);
-    for (int k = 0; ops && mgvi_solver_setting(ops, k, own); k++)
-        if (strcmp(own, dot + 1) == 0) {
-            *name = dot + 1;
-            return MGV_OK;
-        }
+    if (ops && mgvi_solver_owns(ops, dot + 1)) {
+        *name = dot + 1;
+        return MGV_OK;
+    }
     if (!ops)
         return MGVI_FAIL(
             ctx, MGV_E_ARG,

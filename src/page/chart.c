@@ -42,6 +42,15 @@ static void widen(double range[2], bool log, double value)
     range[1] = fmax(range[1], value);
 }
 
+/* Some room above and below, or what is level there is drawn on the frame. */
+static void loosen(double range[2], bool log)
+{
+    const double share = 0.03;
+    const double room = log ? pow(range[1] / range[0], share) : share * (range[1] - range[0]);
+    range[0] = log ? range[0] / room : range[0] - room;
+    range[1] = log ? range[1] * room : range[1] + room;
+}
+
 static mgvi_axis axis_of(const mgv_chart *c, bool vertical)
 {
     static const double DEEPEST = 1e-18; /* of a logarithmic axis, beside its largest value */
@@ -62,6 +71,8 @@ static mgvi_axis axis_of(const mgv_chart *c, bool vertical)
         range[0] = range[1] = 1;
     if (log)
         range[0] = fmax(range[0], DEEPEST * range[1]);
+    if (vertical)
+        loosen(range, log);
     if (isfinite(low) && !(log && !(low > 0)))
         range[0] = low;
     if (isfinite(high) && !(log && !(high > 0)))

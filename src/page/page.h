@@ -17,8 +17,8 @@ struct mgv_page {
 enum {
     MGVI_CHART_WIDTH = 440,
     MGVI_CHART_HEIGHT = 290,
-    MGVI_CHART_LEFT = 56,
-    MGVI_CHART_RIGHT = 14,
+    MGVI_CHART_LEFT = 66,  /* the axis' name and a number such as 0.0025 */
+    MGVI_CHART_RIGHT = 24, /* half of a number such as 10000 */
     MGVI_CHART_TOP = 12,
     MGVI_CHART_BOTTOM = 44
 };

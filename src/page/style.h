@@ -20,7 +20,7 @@ static const char mgvi_page_style[] =
     ".mark{font-size:.8rem;font-weight:600;border:1px solid;border-radius:1rem;padding:.1rem .6rem;"
     "margin-left:.5rem;white-space:nowrap}.k0{color:var(--soft)}.k1{color:var(--good)}"
     ".k2{color:var(--half)}.k3{color:var(--bad)}\n"
-    ".charts{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,24rem),1fr));"
+    ".charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,24rem),1fr));"
     "gap:1rem;margin:.8rem 0}figure{margin:0}figcaption{font-weight:600;font-size:.9rem}\n"
     "figure svg{width:100%;height:auto;display:block}figure ul{list-style:none;margin:.2rem 0;"
     "padding:0;display:flex;flex-wrap:wrap;gap:.1rem 1rem;font-size:.85rem}"

@@ -37,7 +37,7 @@ bool mgvi_solver_setting(const mgvi_solver_ops *ops, int k, char name[64])
     return false;
 }
 
-static bool owns(const mgvi_solver_ops *ops, const char *name)
+bool mgvi_solver_owns(const mgvi_solver_ops *ops, const char *name)
 {
     char own[64];
     for (int k = 0; mgvi_solver_setting(ops, k, own); k++)
@@ -51,7 +51,7 @@ static bool owners_of(const char *name, char *text, size_t capacity)
 {
     size_t used = 0;
     for (int i = 0; i < mgvi_solver_count(); i++)
-        if (owns(solvers[i], name) && used < capacity)
+        if (mgvi_solver_owns(solvers[i], name) && used < capacity)
             used += (size_t)snprintf(text + used, capacity - used, "%s%s", used ? ", " : "",
                                      solvers[i]->name);
     return used > 0;
@@ -63,8 +63,8 @@ void mgvi_solver_warn(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_settin
         mgv_setting_info s = {.size = sizeof s};
         char owners[200], value[64];
         mgvi_setting_at(i, &s);
-        if (strcmp(s.group, "solver") != 0 || mgvi_setting_is_default(settings, s.name) ||
-            owns(ops, s.name) || !owners_of(s.name, owners, sizeof owners))
+        if (mgvi_setting_is_default(settings, s.name) || mgvi_solver_owns(ops, s.name) ||
+            !owners_of(s.name, owners, sizeof owners))
             continue;
         mgvi_settings_get(ctx, settings, s.name, value, sizeof value);
         mgvi_log(ctx, MGV_WARNING, "%s has no effect on solver %s (got %s); it belongs to %s",

@@ -225,6 +225,7 @@ const mgvi_solver_ops *mgvi_solver_next(mgv_ctx *ctx, const mgv_problem *problem
 mgvi_solver_mask mgvi_solver_bit(const mgvi_solver_ops *ops);
 /* The k-th of the settings of its own, in `name`; false: there are no more. */
 bool mgvi_solver_setting(const mgvi_solver_ops *ops, int k, char name[64]);
+bool mgvi_solver_owns(const mgvi_solver_ops *ops, const char *setting);
 /* Warns of every setting that was given, is a solver's own, and not this one's. */
 void mgvi_solver_warn(mgv_ctx *ctx, const mgvi_solver_ops *ops, const mgv_settings *settings);
 #endif
